@@ -139,7 +139,7 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		left, right = left && (!right || punctBefore), right && (!left || punctAfter)
 	}
 	switch single := n == 1; {
-	case n != 2 && ofWord(before) && ofWord(r.after) && !(isCJK(before) && isCJK(r.after)), before == r.after && ascii(before) && punctBefore: // a*b, |*|
+	case n != 2 && ofWord(before) && ofWord(r.after), before == r.after && ascii(before) && punctBefore: // a*b, |*|
 		return false, false
 	case !single:
 		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening)) &&
@@ -293,7 +293,7 @@ func inWord(r rune) bool {
 
 // ofWord reports whether a character is part of a word.
 func ofWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) && !unicode.Is(unicode.Variation_Selector, r)
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
 // unspaced reports whether a character is of a script that writes no spaces between words.

@@ -88,18 +88,18 @@ var mounted = map[string][]door{
 
 // doors gives every route but the API's, from the program's own tables: what has no row here is an error.
 func (h *host) doors(session, job string) (all []door) {
-	h.t.Helper()
-	for _, p := range h.host.Patterns() {
+	h.T.Helper()
+	for _, p := range h.Gateway.Patterns() {
 		rows, ok := mounted[p]
 		if !ok {
-			h.t.Errorf("%s is served, and no test says who may use it", p)
+			h.T.Errorf("%s is served, and no test says who may use it", p)
 		}
 		all = append(all, rows...)
 	}
 	for _, p := range openai.Routes() {
 		d, ok := programs[p]
 		if !ok {
-			h.t.Errorf("%s is served, and no test says who may use it", p)
+			h.T.Errorf("%s is served, and no test says who may use it", p)
 		}
 		d.pattern = p
 		all = append(all, d)
@@ -109,7 +109,7 @@ func (h *host) doors(session, job string) (all []door) {
 		if !strings.HasPrefix(p, "GET ") {
 			c, ok := changes[p]
 			if !ok {
-				h.t.Errorf("%s is served, and no test says who may use it", p)
+				h.T.Errorf("%s is served, and no test says who may use it", p)
 			}
 			d.need, d.body, d.form, d.most = c.need, c.form, true, 1<<20
 		}
@@ -153,14 +153,14 @@ func (d door) knock(handler http.Handler, body string, head map[string]string) *
 
 // everything switches all doors on, with these tokens.
 func (h *host) everything(tokens string) {
-	h.t.Helper()
+	h.T.Helper()
 	text := "state: .\ngateway: {listen: \"127.0.0.1:0\", token: a-token-of-the-test, openai: {enabled: true}, mcp: {enabled: true}, tokens: [" + tokens + "]}\nagents: {defaults: {model: offline/offline}}\n" +
 		"hooks: {enabled: true, token: " + hooksToken + ", mappings: [{path: push, message: \"{{.text}}\"}]}\n"
-	if err := os.WriteFile(filepath.Join(h.state, "config.yaml"), []byte(text), 0o600); err != nil {
-		h.t.Fatal(err)
+	if err := os.WriteFile(filepath.Join(h.State, "config.yaml"), []byte(text), 0o600); err != nil {
+		h.T.Fatal(err)
 	}
-	if err := h.host.Reload(h.t.Context()); err != nil {
-		h.t.Fatal(err)
+	if err := h.Gateway.Reload(h.T.Context()); err != nil {
+		h.T.Fatal(err)
 	}
 }
 
@@ -171,10 +171,10 @@ func opened(t *testing.T, model *script) (h *host, doors []door, job string) {
 	t.Helper()
 	h = newHostOf(t, model)
 	h.everything(threeTokens)
-	if status, body := h.get("POST", "/api/chat/messages", `{"id": "1", "text": "hello"}`); status != 200 {
+	if status, body := h.Get("POST", "/api/chat/messages", `{"id": "1", "text": "hello"}`); status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
-	_, body := h.get("POST", "/api/cron", `{"message": "m", "every": "1h"}`)
+	_, body := h.Get("POST", "/api/cron", `{"message": "m", "every": "1h"}`)
 	id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(body)
 	if id == nil {
 		t.Fatal(body)
@@ -195,7 +195,7 @@ func TestEveryDoor(t *testing.T) {
 	t.Parallel()
 	model := &script{}
 	h, doors, _ := opened(t, model)
-	network, socket := h.host.Handlers()
+	network, socket := h.Gateway.Handlers()
 	h.everything(threeTokens + ", {name: former, token: " + formerToken + ", scope: admin}")
 	former := signedIn(network, formerToken)
 	h.everything(threeTokens)
@@ -229,13 +229,13 @@ func TestEveryDoor(t *testing.T) {
 		{"another name", with(handToken, "Host", "evil.example"), "", false, http.StatusMisdirectedRequest},
 		{"admin", with(handToken, "Origin", "http://127.0.0.1:18790"), api.Admin, false, 0},
 	}
-	before, most := model.count(), 1+2*2+2 // the first words, two endpoints by write and its cookie, two hooks
+	before, most := model.Count(), 1+2*2+2 // the first words, two endpoints by write and its cookie, two hooks
 	for _, c := range columns {
 		if c.scope == api.Admin { // nothing was done so far but what may be
-			if n := model.count() - before; n > most {
+			if n := model.Count() - before; n > most {
 				t.Errorf("the model was asked %d times by who may not", n)
 			}
-			if _, body := h.get("GET", "/api/cron", ""); strings.Count(body, `"id"`) != 1 || !strings.Contains(body, `"message":"m"`) {
+			if _, body := h.Get("GET", "/api/cron", ""); strings.Count(body, `"id"`) != 1 || !strings.Contains(body, `"message":"m"`) {
 				t.Errorf("jobs were changed by who may not: %s", body)
 			}
 		}
@@ -291,7 +291,7 @@ func (d door) holder(more ...string) map[string]string {
 func TestEveryDoorTwiceAndTooLarge(t *testing.T) {
 	t.Parallel()
 	h, doors, job := opened(t, &script{})
-	network, _ := h.host.Handlers()
+	network, _ := h.Gateway.Handlers()
 	for _, d := range doors {
 		if d.most == 0 {
 			continue
@@ -317,7 +317,7 @@ func TestEveryDoorTwiceAndTooLarge(t *testing.T) {
 			}
 		}
 	}
-	if _, body := h.get("GET", "/api/cron", ""); strings.Count(body, `"name":"n"`) > 1 {
+	if _, body := h.Get("GET", "/api/cron", ""); strings.Count(body, `"name":"n"`) > 1 {
 		t.Errorf("a form that came twice made two jobs: %s", body)
 	}
 }

@@ -18,7 +18,7 @@ const exportsKept = 50
 
 // export is router.Deps.Export.
 func (h *Host) export(name string, text []byte) (string, error) {
-	return writeExport(h.deps.Config.Config().State, name, text)
+	return writeExport(h.config().State, name, text)
 }
 
 // writeExport writes a file that only the host's user can read. It never leaves the folder, whatever the name.

@@ -27,7 +27,7 @@ func TestNothingIsForged(t *testing.T) {
 	t.Parallel()
 	model := &script{}
 	h, _, _ := opened(t, model)
-	network, _ := h.host.Handlers()
+	network, _ := h.Gateway.Handlers()
 	form := url.Values{"name": {forged}, "message": {forged}, "way": {"every"}, "when": {"1h"}, "label": {forged}, "channel": {forged}, "account": {forged}, "user": {forged}, "code": {forged}, "token": {forged}, "next": {"/" + forged}}.Encode()
 	escaped := url.PathEscape(forged)
 	as := func(pattern, body string) door {
@@ -69,14 +69,14 @@ func TestNothingIsForged(t *testing.T) {
 			d.unforged(t, name, network, d.holder(name, forged))
 		}
 	}
-	model.does(func(context.Context, agent.Prompt, func(string)) error { return errors.New(forged) })
+	model.Does(func(context.Context, agent.Prompt, func(string)) error { return errors.New(forged) })
 	as("POST /v1/chat/completions", talked).unforged(t, "an error of a model", network, door{}.holder())
-	h.stop()
+	h.Stop()
 	n := 0
-	if text := h.log.String(); !strings.Contains(text, `x\r\nX-Forged`) {
+	if text := h.Log.String(); !strings.Contains(text, `x\r\nX-Forged`) {
 		t.Error("no log line has what was sent: this test looks at nothing")
 	}
-	for line := range strings.Lines(h.log.String()) {
+	for line := range strings.Lines(h.Log.String()) {
 		n++
 		line = strings.TrimSuffix(line, "\n")
 		if !strings.HasPrefix(line, "time=20") || strings.HasPrefix(line, "time=2001") || strings.ContainsFunc(line, func(c rune) bool { return !unicode.IsPrint(c) }) {

@@ -1,25 +1,20 @@
-// Package gateway makes a host out of a configuration: it opens the store, wires the router, supervises the accounts and serves
-// the page and the API.
 package gateway
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"parley/channels"
-	"parley/channels/webchat"
-	"parley/gateway/access"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/models"
+	"parley/gateway/operations"
+	"parley/gateway/server"
 	"parley/router"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
@@ -28,47 +23,11 @@ import (
 	"parley/tools/mcp/confine"
 )
 
-// Adapter is one row of the program's table of channel kinds.
-type Adapter struct {
-	config.Adapter
-	// Open makes the channel of an account. No I/O.
-	Open func(a config.Account, env AdapterEnv) (channels.Channel, error)
-	// Platform gives the address of the platform's server; nil = there is none to reach.
-	Platform func(a config.Account) string
-}
-
-// AdapterEnv is what the host gives an adapter.
-type AdapterEnv struct {
-	Log    *slog.Logger
-	Dir    string                                    // for the adapter's own files; it need not be there yet
-	Holds  *channels.Holds                           // what its platform asked to wait; nil = forgotten with the channel
-	Cursor func(ctx context.Context) (string, error) // newest committed cursor of the account
-
-	// Seen gives the newest message on disk of every chat that has a session.
-	Seen func(ctx context.Context) ([]channels.Position, error)
-
-	// Identified is to be told who the account is on its platform, once that is known and before the first event is offered. It blocks until
-	// that is on disk, or ctx has ended.
-	Identified func(ctx context.Context, who channels.UserID)
-
-	// Sent reports whether a message is on disk as one of the account's own: the receipt of a delivery, or a preview that was shown.
-	Sent func(ctx context.Context, chat channels.Address, id channels.MessageID) (bool, error)
-}
-
-// Table gives the part of the adapters that reading a configuration needs.
-func Table(as []Adapter) config.Table {
-	var t config.Table
-	for _, a := range as {
-		t = append(t, a.Adapter)
-	}
-	return t
-}
-
 // Deps are what a Host is made of.
 type Deps struct {
 	Config    *config.Live
-	Adapters  []Adapter
-	Providers []Provider
+	Adapters  []accounts.Adapter
+	Providers []models.Provider
 	Log       *slog.Logger
 	Version   string
 	Getenv    func(string) string
@@ -84,80 +43,77 @@ type Deps struct {
 // Host is a running parley.
 type Host struct {
 	deps     Deps
+	config   func() *config.Config // in force
 	log      *slog.Logger
 	store    *sqlstore.Store
-	router   *router.Router
-	models   *modelSet
-	lessons  keptLessons
+	models   *models.Set
 	servers  *mcp.Servers
-	choice   atomic.Pointer[choice]
-	token    atomic.Pointer[channels.Secret]
-	known    atomic.Pointer[knownSecrets]
-	accounts accounts
-	seen     seenAccounts
-	page     *webchat.Channel
-	site     http.Handler // the pages
-	listener net.Listener
-	socket   net.Listener // of the command line; nil = there is none
-	server   *http.Server // of listener
-	local    *http.Server // of socket
-	door     *access.Door
-	doorLock sync.Mutex // of what is put in force at the door
-	registry *prometheus.Registry
-
-	certificate *access.Certificate // nil: plain HTTP
-	started     chan struct{}       // closed when the accounts run
-	done        chan struct{}       // closed when Run begins to stop
-	hooks       atomic.Int32        // requests for hooks that are under way
-	copying     sync.Mutex          // held while a backup is made
-	changing    sync.Mutex          // held while accounts are started, stopped or replaced
+	router   *router.Router
+	accounts *accounts.Supervisor
+	server   *server.Server
+	secrets  *redactor
+	started  chan struct{} // closed when the accounts run
+	stopping chan struct{} // closed when Run begins to stop
 }
 
 // Open makes everything ready: store, router, accounts, listener. Nothing runs yet. The error says what to do.
 func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	c := d.Config.Config()
-	h = &Host{deps: d, log: d.Log, registry: prometheus.NewRegistry(), started: make(chan struct{}), done: make(chan struct{})}
+	h = &Host{deps: d, config: d.Config.Config, log: d.Log, models: models.NewSet(d.Providers, d.Getenv, d.Log), started: make(chan struct{}), stopping: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			h.close()
 		}
 	}()
-	h.models = newModels(d.Providers, d.Log, h.keepLessons)
-	h.models.unlearn = h.dropLessons
 	chosen := make(chan struct{})
 	go func() {
 		defer close(chosen)
-		h.chooseModel(ctx, c)
+		h.models.Choose(ctx, c.Agents.Defaults.Model, c.Models.Providers)
 	}()
 	h.store, err = sqlstore.Open(ctx, sqlstore.Config{Dir: c.State, DSN: c.Store.DSN.Reveal(), Logger: d.Log, Trace: d.Trace, TraceCall: d.Trace})
 	<-chosen
 	if err != nil {
 		return h, err
 	}
-	h.loadLessons(ctx)
-	if err := h.listen(ctx, c); err != nil {
+	h.models.Keep(ctx, h.store)
+	if h.server, err = server.Listen(ctx, h.config, d.Log); err != nil {
 		return h, err
 	}
-	h.registry.MustRegister(h.models, accountMetrics{h.statuses}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	h.openServers(c, d.Log)
+	if err := h.store.Describe(h.server.URL(), h.server.SocketName()); err != nil {
+		return h, err
+	}
+	h.secrets = &redactor{config: h.config, token: h.server.Token, providers: h.models.Providers}
+	h.openServers(c)
+	metrics := prometheus.NewRegistry()
 	h.router = router.New(router.Deps{
-		Store: h.store, Settings: settings(c, h.choice.Load().name), Model: h.models.find, Log: d.Log,
-		Models:   func() []string { return h.models.listed(h.router.Settings().Agents, h.choice.Load().name) },
-		Accounts: h.accountLines, Troubles: h.troubles, MoreTools: h.servers.Tools,
-		Metrics: router.NewMetrics(h.registry), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Media: filepath.Join(c.State, "media"), Outbox: filepath.Join(c.State, "outbox"),
-		Tools: tools.All, Redact: h.redact, Workspace: func(id sessions.AgentID) string { return d.Config.Config().Workspace(id) }, Export: h.export, Busy: d.Busy,
+		Store: h.store, Settings: settings(c, h.models.Chosen().Model), Model: h.models.Find, Log: d.Log,
+		Models:   func() []string { return h.models.Listed(h.router.Settings().Agents, h.models.Chosen().Model) },
+		Accounts: func() []string { return h.accounts.Lines() }, Troubles: h.troubles, MoreTools: h.servers.Tools,
+		Metrics: router.NewMetrics(metrics), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Media: filepath.Join(c.State, "media"), Outbox: filepath.Join(c.State, "outbox"),
+		Tools: tools.All, Redact: h.secrets.redact, Workspace: func(id sessions.AgentID) string { return h.config().Workspace(id) }, Export: h.export, Busy: d.Busy,
 	})
 	h.makeWorkspaces(c)
-	h.openAccounts(c)
-	h.openDoor(h.handler())
+	h.accounts = accounts.New(accounts.Deps{Adapters: d.Adapters, Config: h.config, Store: h.store, Router: h.router, Log: d.Log, Stopping: h.stopping})
+	metrics.MustRegister(h.models, h.accounts, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	h.serve(metrics)
 	return h, nil
 }
 
-func (h *Host) chooseModel(ctx context.Context, c *config.Config) {
-	providers, ch := choose(ctx, c.Agents.Defaults.Model, c.Models.Providers, h.deps.Providers, h.deps.Getenv)
-	h.models.configure(providers)
-	h.choice.Store(&ch)
-	h.models.glance(ctx, ch.name)
+// serve puts the operations, the page and everything else that is served before the listeners.
+func (h *Host) serve(metrics *prometheus.Registry) {
+	d := h.deps
+	health := &server.Health{Config: h.config, Store: h.store, Accounts: h.accounts, Servers: h.servers, Stopping: h.stopping}
+	page := &server.Page{Config: h.config, Store: h.store, Router: h.router, Accounts: h.accounts, Models: h.models, Chat: h.accounts.Page(), Log: d.Log,
+		Now: func() string { return operations.Positions{Began: d.Began}.Name(h.router.Position()) }}
+	table := operations.Table(operations.Deps{
+		Config: h.config, Adapters: d.Adapters, Store: h.store, Router: h.router, Models: h.models, Accounts: h.accounts, Servers: h.servers, Server: h.server, Health: health,
+		Page: page, Redact: h.secrets.redact, Log: d.Log, Version: d.Version, Began: d.Began, Stopping: h.stopping,
+	}).WithDocument(d.Version)
+	page.Open(table)
+	h.server.Open(server.Parts{
+		Router: h.router, Store: h.store, Accounts: h.accounts, Health: health, Metrics: metrics, API: table, Page: page,
+		Version: d.Version, Began: d.Began, Stopping: h.stopping,
+	})
 }
 
 // Run works until ctx ends, then hands everything over to the store, within stopWithin.
@@ -167,11 +123,10 @@ func (h *Host) Run(ctx context.Context) error {
 	asking := make(chan struct{})
 	go func() {
 		defer close(asking)
-		h.models.book.Run(work)
+		h.models.Run(work)
 	}()
 	defer func() { <-asking }()
-	h.models.warm(h.choice.Load().name)
-	h.servers.Start(work, mcpSettings(h.deps.Config.Config())) // before the router: what it takes up needs their tools
+	h.servers.Start(work, h.config().MCPSettings()) // before the router: what it takes up needs their tools
 	defer h.servers.Wait()
 	defer stopWork()
 	if err := h.router.Start(work); err != nil {
@@ -179,10 +134,10 @@ func (h *Host) Run(ctx context.Context) error {
 	}
 	adapters, stopAdapters := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAdapters()
-	h.startAccounts(adapters)
+	h.accounts.Start(adapters)
 	close(h.started)
 	served := make(chan error, 1)
-	go func() { served <- h.serve() }()
+	go func() { served <- h.server.Serve() }()
 
 	var err error
 	select {
@@ -199,7 +154,7 @@ func (h *Host) Run(ctx context.Context) error {
 // stop ends things in the order in which nothing is lost: no more in, finish or hand over what is at work, no more out.
 func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFunc) {
 	began := time.Now()
-	close(h.done)
+	close(h.stopping)
 	h.log.Info("stopping")
 	limit, cancel := context.WithTimeout(ctx, stopWithin)
 	defer cancel()
@@ -211,11 +166,11 @@ func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFu
 	ended := make(chan struct{})
 	go func() {
 		h.router.Stop()
-		h.accounts.wg.Wait()
+		h.accounts.Wait()
 		h.servers.Wait()
 		close(ended)
 	}()
-	h.shut(limit)
+	h.server.Shutdown(limit)
 	select {
 	case <-ended:
 	case <-limit.Done():
@@ -226,10 +181,8 @@ func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFu
 
 // close lets go of what Open took.
 func (h *Host) close() {
-	for _, l := range []net.Listener{h.socket, h.listener} {
-		if l != nil {
-			_ = l.Close()
-		}
+	if h.server != nil {
+		h.server.Close()
 	}
 	if h.store != nil {
 		if err := h.store.Close(); err != nil {
@@ -249,17 +202,17 @@ func (h *Host) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := h.deps.Config.Config()
-	if err := h.reloadDoor(c); err != nil {
+	c := h.config()
+	if err := h.server.Reload(c); err != nil {
 		return err
 	}
-	h.chooseModel(ctx, c)
+	h.models.Choose(ctx, c.Agents.Defaults.Model, c.Models.Providers)
 	h.makeWorkspaces(c)
 	if err := h.router.Apply(ctx, h.settings(c)); err != nil {
 		return err
 	}
-	h.servers.Apply(mcpSettings(c)) //nolint:contextcheck // servers live with the host, not with the reload
-	h.reloadAccounts(c)
+	h.servers.Apply(c.MCPSettings()) //nolint:contextcheck // servers live with the host, not with the reload
+	h.accounts.Reload(c)
 	for _, w := range c.Warnings {
 		h.log.Warn("the configuration", "problem", w.String())
 	}

@@ -15,17 +15,17 @@ import (
 
 // raw sends a request line and headers as they are, which no client library would.
 func (h *host) raw(target string, head ...string) (status int, header http.Header, body string) {
-	h.t.Helper()
-	c, err := (&net.Dialer{}).DialContext(h.t.Context(), "tcp", strings.TrimPrefix(h.url, "http://"))
+	h.T.Helper()
+	c, err := (&net.Dialer{}).DialContext(h.T.Context(), "tcp", strings.TrimPrefix(h.URL, "http://"))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
 	method, path, _ := strings.Cut(target, " ")
-	_, _ = fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\n%s\r\n", method, path, h.token, strings.Join(append(head, ""), "\r\n"))
+	_, _ = fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\n%s\r\n", method, path, h.Token, strings.Join(append(head, ""), "\r\n"))
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
-		h.t.Fatalf("%q: %v", target, err)
+		h.T.Fatalf("%q: %v", target, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	b, _ := io.ReadAll(resp.Body)
@@ -34,10 +34,10 @@ func (h *host) raw(target string, head ...string) (status int, header http.Heade
 
 // exchange sends bytes as they are, closes its side when the answer begins, and gives all that comes back.
 func (h *host) exchange(text string) string {
-	h.t.Helper()
-	c, err := (&net.Dialer{}).DialContext(h.t.Context(), "tcp", strings.TrimPrefix(h.url, "http://"))
+	h.T.Helper()
+	c, err := (&net.Dialer{}).DialContext(h.T.Context(), "tcp", strings.TrimPrefix(h.URL, "http://"))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
 	_, _ = io.WriteString(c, text)
@@ -59,7 +59,7 @@ func TestSmuggledRequests(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	const local = "Host: localhost\r\n"
-	auth := "Authorization: Bearer " + h.token + "\r\nContent-Type: application/json\r\n"
+	auth := "Authorization: Bearer " + h.Token + "\r\nContent-Type: application/json\r\n"
 	inner := "GET /healthz HTTP/1.1\r\n" + local + "\r\n"
 	for name, x := range map[string]struct{ text, want string }{
 		"length and chunks":    {"POST /api/link HTTP/1.1\r\n" + local + auth + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + inner, "200"},
@@ -111,7 +111,7 @@ func TestAroundTheDoor(t *testing.T) {
 			t.Errorf("%s: %.200q", target, got)
 		}
 	}
-	cookie := h.cookie(h.token)
+	cookie := h.cookie(h.Token)
 	for what, head := range map[string]map[string]string{
 		"a form":                     {"Content-Type": "application/x-www-form-urlencoded"},
 		"a form with a file":         {"Content-Type": "multipart/form-data; boundary=x"},
@@ -159,7 +159,7 @@ func TestHostileRequests(t *testing.T) {
 		if header.Get("X-Forged") != "" || strings.ContainsAny(header.Get("Location")+header.Get("Retry-After"), "\r\n") {
 			t.Errorf("%s: forged %v", target, header)
 		}
-		if status == 200 || status >= 500 || strings.Contains(body, "root:") || strings.Contains(body, h.token) {
+		if status == 200 || status >= 500 || strings.Contains(body, "root:") || strings.Contains(body, h.Token) {
 			t.Errorf("%s: %d %s", target, status, body)
 		}
 	}
@@ -168,9 +168,9 @@ func TestHostileRequests(t *testing.T) {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
-	h.stop()
-	for line := range strings.Lines(h.log.String()) {
-		if !strings.HasPrefix(line, "time=20") || strings.HasPrefix(line, "time=2001") || strings.Contains(line, h.token) {
+	h.Stop()
+	for line := range strings.Lines(h.Log.String()) {
+		if !strings.HasPrefix(line, "time=20") || strings.HasPrefix(line, "time=2001") || strings.Contains(line, h.Token) {
 			t.Errorf("a line of the log: %s", line)
 		}
 	}
@@ -182,7 +182,7 @@ func TestHealthOfOneWhoLeft(t *testing.T) {
 	h := newHost(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	network, _ := h.host.Handlers()
+	network, _ := h.Gateway.Handlers()
 	got := httptest.NewRecorder()
 	network.ServeHTTP(got, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/healthz", http.NoBody))
 	if got.Code != http.StatusOK {

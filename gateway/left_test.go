@@ -12,7 +12,7 @@ func TestRunsSayWhatLeft(t *testing.T) {
 	h := newHost(t)
 	post := func(path, body string) {
 		t.Helper()
-		if status, got := h.get("POST", path, body); status/100 != 2 {
+		if status, got := h.Get("POST", path, body); status/100 != 2 {
 			t.Fatalf("%s: %d %s", path, status, got)
 		}
 	}
@@ -22,7 +22,7 @@ func TestRunsSayWhatLeft(t *testing.T) {
 		limit, tick := time.After(20*time.Second), time.NewTicker(5*time.Millisecond)
 		defer tick.Stop()
 		for {
-			status, got := h.get("GET", path, "")
+			status, got := h.Get("GET", path, "")
 			if status == 200 && strings.Contains(got, part) {
 				return
 			}
@@ -34,7 +34,7 @@ func TestRunsSayWhatLeft(t *testing.T) {
 		}
 	}
 	says("/api/runs", `"state":"sent"`)
-	if status, got := h.get("PATCH", "/api/sessions/main", `{"sendPolicy": "deny"}`); status != 200 {
+	if status, got := h.Get("PATCH", "/api/sessions/main", `{"sendPolicy": "deny"}`); status != 200 {
 		t.Fatalf("%d %s", status, got)
 	}
 	post("/api/send", `{"to": "webchat/default/direct/main", "message": "tea"}`)
@@ -49,17 +49,17 @@ func TestRunsSayWhatLeft(t *testing.T) {
 func TestPagePicksSessions(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	if status, got := h.get("POST", "/api/chat/messages", `{"id": "1", "text": "hello"}`); status != 200 {
+	if status, got := h.Get("POST", "/api/chat/messages", `{"id": "1", "text": "hello"}`); status != 200 {
 		t.Fatalf("%d %s", status, got)
 	}
-	if status, got := h.get("PATCH", "/api/sessions/main", `{"label": "Garden club"}`); status != 200 {
+	if status, got := h.Get("PATCH", "/api/sessions/main", `{"label": "Garden club"}`); status != 200 {
 		t.Fatalf("%d %s", status, got)
 	}
 	for path, part := range map[string]string{
 		"/runs?session=garden": `title="agent:main:main"`, "/runs?session=agent:main:main": `title="agent:main:main"`, "/runs?session=shed": "No such runs",
 		"/deliveries?session=shed": "None of these", "/policy?session=garden": `href="/sessions/agent:main:main" title="agent:main:main"`, "/policy?session=shed": "none is called",
 	} {
-		status, got := h.get("GET", path, "")
+		status, got := h.Get("GET", path, "")
 		if status != 200 || !strings.Contains(got, part) || strings.Contains(got, "sessions_list") {
 			t.Errorf("%s: %d %s, want %s", path, status, got, part)
 		}

@@ -32,10 +32,10 @@ type call struct {
 }
 
 func (h *host) do(c call) (int, http.Header, string) {
-	h.t.Helper()
-	req, err := http.NewRequestWithContext(h.t.Context(), c.method, h.url+c.path, strings.NewReader(c.body))
+	h.T.Helper()
+	req, err := http.NewRequestWithContext(h.T.Context(), c.method, h.URL+c.path, strings.NewReader(c.body))
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	for name, value := range c.head {
 		if name == "Host" {
@@ -52,7 +52,7 @@ func (h *host) do(c call) (int, http.Header, string) {
 	// Its own connections: the door closes those of strangers when there are many.
 	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
@@ -60,28 +60,28 @@ func (h *host) do(c call) (int, http.Header, string) {
 	}
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	return resp.StatusCode, resp.Header, string(b)
 }
 
 // tokens puts more tokens in force, by reading the configuration again.
 func (h *host) tokens(list string) {
-	h.t.Helper()
+	h.T.Helper()
 	text := "state: .\ngateway: {listen: \"127.0.0.1:0\", token: a-token-of-the-test, trustedProxies: [127.0.0.1], tokens: [" + list + "]}\nagents: {defaults: {model: offline/offline}}\n"
-	if err := os.WriteFile(filepath.Join(h.state, "config.yaml"), []byte(text), 0o600); err != nil {
-		h.t.Fatal(err)
+	if err := os.WriteFile(filepath.Join(h.State, "config.yaml"), []byte(text), 0o600); err != nil {
+		h.T.Fatal(err)
 	}
-	if err := h.host.Reload(h.t.Context()); err != nil {
-		h.t.Fatal(err)
+	if err := h.Gateway.Reload(h.T.Context()); err != nil {
+		h.T.Fatal(err)
 	}
 }
 
 func (h *host) cookie(token string) string {
-	h.t.Helper()
+	h.T.Helper()
 	status, head, _ := h.do(call{method: "POST", path: "/login", body: "token=" + token, head: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}})
 	if status != http.StatusSeeOther {
-		h.t.Fatalf("signing in: %d", status)
+		h.T.Fatalf("signing in: %d", status)
 	}
 	c, _, _ := strings.Cut(head.Get("Set-Cookie"), ";")
 	return c
@@ -96,8 +96,8 @@ type operation struct {
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
 func (h *host) operations() (ops []operation) {
-	h.t.Helper()
-	_, text := h.get("GET", "/api/openapi.json", "")
+	h.T.Helper()
+	_, text := h.Get("GET", "/api/openapi.json", "")
 	var doc struct {
 		Paths map[string]map[string]struct {
 			ID    string    `json:"operationId"`
@@ -105,7 +105,7 @@ func (h *host) operations() (ops []operation) {
 		} `json:"paths"`
 	}
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	for path, methods := range doc.Paths {
 		for m, op := range methods {
@@ -223,7 +223,7 @@ func TestReplay(t *testing.T) {
 		status, _, body := h.do(call{"PATCH", "/api/sessions/main", `{"label": "` + label + `"}`, head(token, key)})
 		return status, body
 	}
-	if status, body := h.get("POST", "/api/chat/messages", `{"id": "1", "text": "hello"}`); status != 200 { // the session is there then
+	if status, body := h.Get("POST", "/api/chat/messages", `{"id": "1", "text": "hello"}`); status != 200 { // the session is there then
 		t.Fatalf("%d %s", status, body)
 	}
 	if status, body := write(handToken, "one", "a"); status != 200 || !strings.Contains(body, `"a"`) {
@@ -235,7 +235,7 @@ func TestReplay(t *testing.T) {
 	if status, body := write(handToken, "one", "a"); status != 200 || !strings.Contains(body, `"label":"a"`) {
 		t.Errorf("again: %d %s", status, body)
 	}
-	if status, body := h.get("GET", "/api/sessions/main", ""); status == 200 && !strings.Contains(body, `"label":"b"`) {
+	if status, body := h.Get("GET", "/api/sessions/main", ""); status == 200 && !strings.Contains(body, `"label":"b"`) {
 		t.Errorf("the repeated write was done twice: %s", body)
 	}
 	if status, body := write(handToken, "one", "c"); status != http.StatusUnprocessableEntity {
@@ -247,7 +247,7 @@ func TestReplay(t *testing.T) {
 func TestEveryMount(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	cookie := h.cookie(h.token)
+	cookie := h.cookie(h.Token)
 	for _, x := range []struct {
 		method, path string
 		open         int // what who has no token gets

@@ -1,6 +1,8 @@
 package gateway
 
+import "parley/gateway/operations"
+
 // OpenAPI writes the document of the whole API, as GET /api/openapi.json has it.
 func OpenAPI(version string) ([]byte, error) {
-	return new(Host).operations().WithDocument(version).OpenAPI(version)
+	return operations.Table(operations.Deps{}).WithDocument(version).OpenAPI(version)
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"parley/gateway/api"
+	"parley/gateway/operations"
 )
 
 // The document is made from the operations: each has its own id, a place, a sentence, a scope, and schemas that are schemas.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	ops := new(Host).operations().WithDocument("test")
+	ops := operations.Table(operations.Deps{}).WithDocument("test")
 	text, err := OpenAPI("test")
 	if err != nil {
 		t.Fatal(err)

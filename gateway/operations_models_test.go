@@ -39,7 +39,7 @@ func TestModelOperations(t *testing.T) {
 		sessions.Lesson{Provider: "gone", Model: "a/b", Kind: "tools", At: time.Now()}, sessions.Lesson{Provider: "gone", Model: "c", Kind: "images", At: time.Now()}))
 	list := func() (rows []api.Model) {
 		t.Helper()
-		status, body := h.get("GET", "/api/models", "")
+		status, body := h.Get("GET", "/api/models", "")
 		if err := json.Unmarshal([]byte(body), &rows); err != nil || status != http.StatusOK {
 			t.Fatalf("%d %s", status, body)
 		}
@@ -54,7 +54,7 @@ func TestModelOperations(t *testing.T) {
 	}
 	forget := func(body, want string) {
 		t.Helper()
-		if status, got := h.get("POST", "/api/models/forget", body); status != http.StatusOK || strings.TrimSpace(got) != want {
+		if status, got := h.Get("POST", "/api/models/forget", body); status != http.StatusOK || strings.TrimSpace(got) != want {
 			t.Errorf("%s: %d %s, want %s", body, status, got, want)
 		}
 	}
@@ -66,10 +66,10 @@ func TestModelOperations(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	var x models.Trial
-	if status, body := h.get("POST", "/api/models/test", "{}"); status != http.StatusOK || json.Unmarshal([]byte(body), &x) != nil || x.Model != "offline/offline" || !x.OK || len(x.Turns) != 4 {
+	if status, body := h.Get("POST", "/api/models/test", "{}"); status != http.StatusOK || json.Unmarshal([]byte(body), &x) != nil || x.Model != "offline/offline" || !x.OK || len(x.Turns) != 4 {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, body := h.get("POST", "/api/models/test", `{"model":"nobody/x"}`); status != http.StatusNotFound {
+	if status, body := h.Get("POST", "/api/models/test", `{"model":"nobody/x"}`); status != http.StatusNotFound {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -12,11 +12,11 @@ import (
 func TestPatchAnswersAsGet(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	if status, body := h.get("POST", "/api/sessions/hook:x/messages", `{"message": "/status"}`); status != 200 {
+	if status, body := h.Get("POST", "/api/sessions/hook:x/messages", `{"message": "/status"}`); status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
-	status, got := h.get("PATCH", "/api/sessions/hook:x", `{"thinking": "high", "verbose": "on"}`)
-	_, want := h.get("GET", "/api/sessions/hook:x", "")
+	status, got := h.Get("PATCH", "/api/sessions/hook:x", `{"thinking": "high", "verbose": "on"}`)
+	_, want := h.Get("GET", "/api/sessions/hook:x", "")
 	var a, b map[string]any
 	if err := json.Unmarshal([]byte(got), &a); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestEventsOfASessionToCome(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for ref, want := range map[string]int{"hook:later": 200, "main": 200, "agent:main:hook:later": 200, "no key": 404, "11111111-1111-4111-8111-111111111111": 404} {
-		resp, err := h.ask(ctx, "GET", "/api/events?session="+url.QueryEscape(ref), "")
+		resp, err := h.Ask(ctx, "GET", "/api/events?session="+url.QueryEscape(ref), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,19 +4,30 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 
+	"parley/agent"
 	"parley/channels"
+	"parley/gateway/config"
 	"parley/tools"
 )
 
+// redactor takes the secrets that the host knows out of texts.
+type redactor struct {
+	config    func() *config.Config // in force
+	token     func() channels.Secret
+	providers func() map[string]agent.Provider // in force
+	known     atomic.Pointer[knownSecrets]
+}
+
 // redact takes the secrets that the host knows out of a text (contract H5).
-func (h *Host) redact(text string) string {
-	all := h.secrets()
+func (r *redactor) redact(text string) string {
+	all := r.secrets()
 	slices.SortFunc(all, func(a, b channels.Secret) int { return strings.Compare(a.Reveal(), b.Reveal()) })
-	k := h.known.Load()
+	k := r.known.Load()
 	if k == nil || !slices.Equal(k.secrets, all) { // the configuration is another
 		k = &knownSecrets{all, channels.Hide(all...)}
-		h.known.Store(k)
+		r.known.Store(k)
 	}
 	return k.hide.Replace(text)
 }
@@ -27,9 +38,9 @@ type knownSecrets struct {
 	hide    *strings.Replacer
 }
 
-func (h *Host) secrets() []channels.Secret {
-	c := h.deps.Config.Config()
-	all := append(tools.AddressSecrets(c.Store.DSN.Reveal()), h.ownToken(), c.Gateway.Token, c.Store.DSN)
+func (r *redactor) secrets() []channels.Secret {
+	c := r.config()
+	all := append(tools.AddressSecrets(c.Store.DSN.Reveal()), r.token(), c.Gateway.Token, c.Store.DSN)
 	for _, t := range c.Gateway.Tokens {
 		all = append(all, t.Token)
 	}
@@ -37,7 +48,7 @@ func (h *Host) secrets() []channels.Secret {
 	for _, m := range c.Hooks.Mappings {
 		all = append(all, m.Signature.Secret)
 	}
-	for _, p := range h.models.providers() {
+	for _, p := range r.providers() {
 		all = append(append(all, tools.AddressSecrets(p.BaseURL)...), p.Secrets()...)
 	}
 	for _, m := range c.Tools.MCP.Servers {

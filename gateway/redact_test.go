@@ -2,17 +2,13 @@ package gateway
 
 import (
 	"fmt"
-	"log/slog"
 	"reflect"
-	"strings"
 	"testing"
 
 	"parley/agent"
 	"parley/channels"
-	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/hooks"
-	"parley/sessions"
 )
 
 // Every secret of an adapter's configuration is known to the host, so that it can be taken out of texts.
@@ -39,7 +35,7 @@ func TestRedactHooks(t *testing.T) {
 	t.Parallel()
 	c := &config.Config{Hooks: hooks.Config{Token: channels.NewSecret("token-of-hooks"),
 		Mappings: []hooks.Mapping{{Signature: hooks.Signature{Secret: channels.NewSecret("secret-that-signs")}}}}}
-	h := &Host{deps: Deps{Config: config.NewLive(c, nil, nil)}, models: newModels(nil, slog.New(slog.DiscardHandler), nil)}
+	h := &redactor{config: config.NewLive(c, nil, nil).Config, token: func() channels.Secret { return channels.Secret{} }, providers: func() map[string]agent.Provider { return c.Models.Providers }}
 	if got := h.redact("a token-of-hooks b secret-that-signs c"); got != "a [secret] b [secret] c" {
 		t.Error(got)
 	}
@@ -78,8 +74,8 @@ func TestRedactKnowsEverySecret(t *testing.T) {
 		}
 	}
 	fill(reflect.ValueOf(c).Elem(), 0)
-	h := &Host{deps: Deps{Config: config.NewLive(c, nil, nil)}, models: newModels(nil, slog.New(slog.DiscardHandler), nil)}
-	h.models.conf = c.Models.Providers
+	providers := c.Models.Providers
+	h := &redactor{config: config.NewLive(c, nil, nil).Config, token: func() channels.Secret { return channels.Secret{} }, providers: func() map[string]agent.Provider { return providers }}
 	for range 2 { // the second time it is known already
 		for _, text := range texts {
 			if got := h.redact("a " + text + " b"); got != "a [secret] b" {
@@ -94,28 +90,13 @@ func TestRedactKnowsEverySecret(t *testing.T) {
 	for _, set := range []func(){
 		func() { c.Store.DSN = channels.NewSecret("postgres://parley:" + password + "@db/parley") },
 		func() {
-			h.models.conf = map[string]agent.Provider{"x": {BaseURL: "https://me:" + password + "@models/v1"}}
+			providers = map[string]agent.Provider{"x": {BaseURL: "https://me:" + password + "@models/v1"}}
 		},
 	} {
 		c.Store.DSN = channels.Secret{}
 		set()
 		if got := h.redact("it is " + password); got != "it is [secret]" {
 			t.Error(got)
-		}
-	}
-}
-
-// A pairing code that waits to go out is shown to nobody who may not let people in.
-func TestPairingCodesAreNotShown(t *testing.T) {
-	t.Parallel()
-	for scope, want := range map[api.Scope]int{api.Read: 1, api.Write: 1, api.Admin: 2} {
-		ctx := api.With(t.Context(), api.Principal{Name: "x", Scope: scope})
-		n := 0
-		for _, d := range withoutCodes(ctx, []sessions.Delivery{{Kind: sessions.Reply, Text: "code 1"}, {Kind: sessions.Invite, Text: "code 2"}}) {
-			n += strings.Count(d.Text, "code 1") + strings.Count(d.Text, "code 2")
-		}
-		if n != want {
-			t.Errorf("%s sees %d", scope, n)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"log/slog"
 	"path/filepath"
 	"slices"
 
@@ -9,12 +8,6 @@ import (
 	"parley/tools"
 	"parley/tools/mcp"
 )
-
-// mcpSettings are what the MCP servers obey of a configuration.
-func mcpSettings(c *config.Config) mcp.Settings {
-	mode := c.Agents.Defaults.Sandbox.Mode
-	return mcp.Settings{Servers: c.Tools.MCP.Servers, Open: mode != "all", Sandbox: mode == "all" || mode == "non-main"}
-}
 
 // private are the files and folders that a confined server does not get to see because its program stands beside them.
 func private(c *config.Config) []string {
@@ -26,26 +19,26 @@ func private(c *config.Config) []string {
 }
 
 // openServers makes the MCP servers. Nothing runs yet.
-func (h *Host) openServers(c *config.Config, log *slog.Logger) {
+func (h *Host) openServers(c *config.Config) {
 	var taken []string
 	for _, t := range tools.All(tools.Deps{}) {
 		taken = append(taken, t.Spec().Name)
 	}
-	h.servers = mcp.New(mcp.Deps{Log: log, Dir: filepath.Join(c.State, "mcp"), Private: private(c), Version: h.deps.Version, Taken: taken,
-		Redact: h.redact, Confine: h.deps.Confine, Getenv: h.deps.Getenv})
+	h.servers = mcp.New(mcp.Deps{Log: h.log, Dir: filepath.Join(c.State, "mcp"), Private: private(c), Version: h.deps.Version, Taken: taken,
+		Redact: h.secrets.redact, Confine: h.deps.Confine, Getenv: h.deps.Getenv})
 }
 
 // troubles says what is not as it should be, one line each: model providers that are left alone, MCP servers that do not run, tools of theirs that
 // agents have not got, and what of the sandbox is missing.
 func (h *Host) troubles() []string {
-	out := h.models.troubles()
+	out := h.models.Troubles()
 	for _, s := range h.servers.Status() {
 		if s.State != mcp.Running {
 			out = append(out, s.String())
 		}
 		out = append(out, s.Notes()...)
 	}
-	for _, m := range h.servers.Lacks(mcpSettings(h.deps.Config.Config())) {
+	for _, m := range h.servers.Lacks(h.config().MCPSettings()) {
 		out = append(out, "MCP servers of sandboxed sessions run "+m)
 	}
 	return out

@@ -5,19 +5,17 @@ import (
 
 	"parley/channels/webchat"
 	"parley/gateway/config"
+	"parley/gateway/server"
 	"parley/policy"
 	"parley/router"
 	"parley/sessions"
 )
 
-// pageUser is who writes on the page and in the terminal chat: whoever holds the token, which makes them an owner.
-const pageUser = "owner"
-
 // settings is what the router obeys of a configuration.
 func settings(c *config.Config, model string) *router.Settings {
 	s := &router.Settings{
 		Session: c.Session, Bindings: c.Bindings, Agents: c.Agents, Model: model, Tools: c.Tools, Messages: c.Messages, Models: c.Models,
-		Owners:   append(policy.Owners{string(webchat.Kind) + ":" + pageUser}, c.Commands.OwnerAllowFrom...),
+		Owners:   append(policy.Owners{string(webchat.Kind) + ":" + server.PageUser}, c.Commands.OwnerAllowFrom...),
 		Accounts: make(map[router.AccountRef]router.AccountSettings),
 		Delivery: router.DeliverySettings{Hold: c.Delivery.Ambiguous == config.Hold,
 			ReplyTTL: c.Delivery.TTL.For(sessions.Reply), AnnounceTTL: c.Delivery.TTL.For(sessions.Announce), CronTTL: c.Delivery.TTL.Cron()},
@@ -33,17 +31,16 @@ func accountSettings(a config.Account) router.AccountSettings {
 }
 
 // settings is what the router obeys from a reload on. Accounts that the configuration has no more are at work until they are stopped, and obey what
-// what is in force for
-// them: that may have changed since they were opened.
+// is in force for them: that may have changed since they were opened.
 func (h *Host) settings(c *config.Config) *router.Settings {
-	s := settings(c, h.choice.Load().name)
+	s := settings(c, h.models.Chosen().Model)
 	inForce := h.router.Settings().Accounts
-	for _, a := range h.accounts.all() {
-		if _, there := s.Accounts[a.ref]; there {
+	for _, ref := range h.accounts.Refs() {
+		if _, there := s.Accounts[ref]; there {
 			continue
 		}
-		if had, known := inForce[a.ref]; known {
-			s.Accounts[a.ref] = had
+		if had, known := inForce[ref]; known {
+			s.Accounts[ref] = had
 		}
 	}
 	return s

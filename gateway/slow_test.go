@@ -63,7 +63,7 @@ func slowly(t *testing.T, h *host, test func(*testing.T, slowHost)) {
 	synctest.Test(t, func(t *testing.T) {
 		x := slowHost{make(wires), make(wires), make(wires), &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // a test's own certificate
 		var all sync.WaitGroup
-		network, socket := h.host.Rebuilt()
+		network, socket := h.Gateway.Rebuilt()
 		network.TLSConfig = config
 		all.Go(func() { _ = network.Serve(x.clear) })
 		all.Go(func() { _ = network.ServeTLS(x.tls, "", "") })

@@ -192,7 +192,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		r.noteUnanswered(in, verdict)
 		return skip(verdict.Reason)
 	}
-	fresh := sessions.Session{Key: key, Agent: agentID, Title: titleOf(in), Last: in.Address}
+	fresh := sessions.Session{Key: key, Agent: agentID, Title: titleOf(in), Last: set.former.current(in.Address)}
 	if stop {
 		cmd, arg, isCommand = r.parseCommand("/stop")
 	}
@@ -228,6 +228,7 @@ func (r *Router) arrives(ctx context.Context, set *Settings, s sessions.Session,
 // place gives the session that an event belongs to, as it stands; only Key and Agent are set when it is new. A chat that another one
 // became goes on in the session of that one.
 func (r *Router) place(ctx context.Context, set *Settings, in channels.Inbound) (sessions.Session, error) {
+	in.Address = set.former.current(in.Address) // of a group that was given a new id, what was written just before may come later
 	key, agentID, _ := set.routes.Key(in)
 	s, err := r.store.Get(ctx, key)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {

@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"parley/sessions"
@@ -42,7 +43,7 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case !r.calm(ctx, key):
+	case r.lanes.leaves(key) || !r.calm(ctx, key):
 		return run, false
 	}
 	return r.claim(ctx, key)
@@ -67,9 +68,13 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	}
 	var runs []sessions.Run
 	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
-		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
+		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: maxListed})
 		return err
-	}) || len(runs) == 0 {
+	}) {
+		return run, false
+	}
+	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.busy(x.Home) }) // that lane's
+	if len(runs) == 0 {
 		return run, false
 	}
 	if run = runs[0]; run.Stopping { // while no lane knew of it
@@ -77,7 +82,7 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		if run.Batch != "" {
 			why = errInterrupted
 		}
-		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID}}, why)
+		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
 	}
 	return run, true
 }

@@ -279,6 +279,11 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		if !strings.Contains(got, "a question of "+owner) || !strings.Contains(got, "One message is left out") {
 			b.t.Errorf("they are answered %q", got)
 		}
+		b.idle(2)
+		runs, err := b.store.ListRuns(b.t.Context(), sessions.RunQuery{})
+		if says := func(x sessions.Run) bool { return strings.Contains(x.Result, "One message is left out") }; err != nil || !slices.ContainsFunc(runs, says) {
+			b.t.Errorf("who waits for the run is not told: %v", err) // the web API, /v1, sessions_send
+		}
 		if !b.shows("a question of "+guest) || !b.shows("a question of 4004") || !b.shows("hello. ") || b.refused > 6*b.costs {
 			b.t.Errorf("%d requests were refused; the last one: %s", b.refused, b.srv.Requests()[b.srv.Count()-1].Raw)
 		}

@@ -28,6 +28,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	r.lanes.at(key, run.ID, r.settings.Load().asker(key, &run))
+	r.lanes.enterHome(ctx, key, run.Home)
 	r.tellRun(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
@@ -103,6 +104,9 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
 	limit := limitOf(set, run)
+	wait, waited := context.WithTimeout(ctx, r.left(limit, run))
+	reslotted(timed(wait))
+	waited()
 	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()
 
@@ -253,13 +257,16 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
 	if speaks && out.Text == "" { // whoever waits for the run reads it too
 		o.Error = wordless(out.Final.Stop)
+	} else if speaks {
+		note := r.unansweredWords(ctx, run, out.Final)
+		out.Text, o.Result = out.Text+cutOff(out.Final.Stop)+note, o.Result+note
 	}
 	switch {
 	case !speaks || run.Reply.IsZero():
 	case out.Text == "":
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
 	default:
-		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+cutOff(out.Final.Stop)+r.unansweredWords(ctx, run, out.Final)+r.footer(ctx, run, o.Usage))}
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+r.footer(ctx, run, o.Usage))}
 	}
 	if !r.handOn(ctx, set, run, out, "", o) {
 		r.unkept(ctx, run, o.Messages...)

@@ -183,8 +183,14 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 		g := renamedRig(t)
 		group := groupChat("-5")
 		g.fake.Script(channeltest.Step{Delay: sendGrace + 10*time.Second, Arrives: true})
-		g.hear(group, guest, "one")
-		g.hear(group, guest, "two")
+		for _, words := range []string{"one", "two"} {
+			g.say(group, guest, words)
+			<-time.After(2 * time.Second)
+		}
+		synctest.Wait()
+		if got := g.fake.Texts(group); len(got) != 0 {
+			t.Fatalf("nothing is on its way when the configuration changes: %q has arrived", got)
+		}
 		g.r.Attach(account, nil)
 		settings := *g.set
 		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}

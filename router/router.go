@@ -274,6 +274,9 @@ func (r *Router) heal(ctx context.Context) error {
 		r.log.Error("cannot list the runs that are at work", keyErr, err2)
 	}
 	for _, run := range atWork {
+		if run.Home != "" {
+			r.lanes.take(run.Home, run.ID, run.Key)
+		}
 		if !r.lanes.isAt(run.Key, run.ID) {
 			r.lanes.doubt(run.Key, set.asker(run.Key, &run))
 		}
@@ -302,6 +305,11 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.A
 func (r *Router) abort(e sessions.Effects, acc sessions.Accepted) {
 	switch {
 	case e.Interrupt:
+		for _, s := range acc.Stopped {
+			if s.Home != "" { // what it was to answer is in this session's transcript now
+				r.histories.drop(acc.Session.ID)
+			}
+		}
 		r.lanes.abort(acc.Stopped, errInterrupted)
 	case e.Reset:
 		r.lanes.abort(acc.Stopped, errAnew)

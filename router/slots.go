@@ -204,6 +204,20 @@ func timed(ctx context.Context) context.Context {
 	return ctx
 }
 
+// reslotted waits for a slot of the person for whom the lane's slot counts now, if they have more than their share with it.
+func reslotted(ctx context.Context) {
+	if s, ok := ctx.Value(slotKey{}).(*slot); ok && s.pool.isOver() {
+		unslotted(ctx, func() {})
+	}
+}
+
+// isOver reports whether the person has more slots than their share.
+func (s *slotShare) isOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.who != ofOwners && s.by[s.who] > s.most()
+}
+
 // unslotted runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that
 // is over does not wait for others to give theirs back: it only has to end (contract N9).
 func unslotted(ctx context.Context, wait func()) {

@@ -38,8 +38,12 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if sent := d.Doubts + 1; sent >= maxUnclear {
 		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
 	}
-	return g.again(ctx, d, backoff(d.Attempt), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
+	return g.again(ctx, d, max(backoff(d.Attempt), repeatWait<<(4*d.Doubts)), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
 }
+
+// repeatWait is how long it takes until a part that may have arrived is sent once more; each further time takes sixteen times as long. A
+// server that fails, fails for longer than a moment, and each of these tries may be shown.
+const repeatWait = 4 * time.Second
 
 // learn finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
 // asked about after all; put back as one that did not arrive it would be sent twice. As long as the policy is not known it waits, and some

@@ -115,8 +115,9 @@ type Accepted struct {
 
 // StoppedRun is a run that Effects.Stop, Interrupt or Drop ended or marked.
 type StoppedRun struct {
-	Key Key
-	ID  RunID
+	Key  Key
+	ID   RunID
+	Home Key // as of the run
 }
 
 // SetAside begins the Reason of an event that was refused again and again, and is kept for people with its words.
@@ -457,4 +458,13 @@ type Summary struct {
 	Context  int // and after
 	Run      RunID
 	Time     time.Time
+	Judged   []Judgement // of messages behind Upto, by model
+}
+
+// Judgement is what was known, when a summary was made, of the messages behind it: which of them a model's provider refused. A turn
+// is named by the id of its first message.
+type Judgement struct {
+	Model    string   `json:"model"`              // provider/model
+	Out      []string `json:"out,omitempty"`      // found to be the reason
+	Suspects []string `json:"suspects,omitempty"` // the reason is among them
 }

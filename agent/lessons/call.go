@@ -53,6 +53,15 @@ type Param struct {
 	Next   []string // other values, best first
 	Effort bool     // it says how much to think: it is left out first when an error is unclear
 	Fixed  bool     // the user's configuration has it: it is left out only when an error names it
+	Varies bool     // each conversation has its own value: what is learned of one holds for all
+}
+
+// refused is the lesson that use is sent in the place of a parameter's value; "" = nothing.
+func (p Param) refused(use string) sessions.Lesson {
+	if p.Varies {
+		return sessions.Lesson{Kind: Parameter, Name: p.Name}
+	}
+	return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: use}
 }
 
 // Call is one model call in the making.
@@ -70,7 +79,9 @@ type Call struct {
 	since   []key             // what it had changed
 	after   map[string][]key  // what was changed in this call, by the words of the refusal before
 	helped  []key             // changes after which the endpoint refused something else
-	guess   key               // the parameter that was left out because nothing was understood; it may not have been the reason
+	guess   []key             // parameters that were left out because nothing was understood; they may not have been the reason
+	guessed bool              // something was changed although nothing was understood
+	quiet   bool              // an unclear refusal ends the call: changes did not help in the calls before
 	applied []sessions.Lesson // in this call
 	images  bool              // pictures are left out of this call
 	bare    bool              // the history is told as text in this call
@@ -254,9 +265,7 @@ func (c *Call) Bare() bool { return c.bare }
 
 // Worked says that the request was taken: what was changed is remembered.
 func (c *Call) Worked(ctx context.Context) {
-	if c.sends.stream && !c.taken.stream || c.sends.tools && !c.taken.tools {
-		c.book.take(c.at, c.sends)
-	}
+	c.book.take(c.at, c.sends)
 	var wrong []key
 	if len(c.stale) > 0 && len(c.tried) > 0 {
 		for _, k := range c.tried {

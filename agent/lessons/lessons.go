@@ -111,11 +111,26 @@ type Book struct {
 	mu    sync.Mutex
 	known map[Endpoint]map[key]sessions.Lesson // the inner maps are replaced, never changed
 	taken map[Endpoint]parts
+	vain  map[Endpoint]vain
 	count int
 }
 
 // parts are what an endpoint was seen to take since the host began.
 type parts struct{ stream, tools bool }
+
+// vain counts the calls in a row that an endpoint refused without a reason, whatever was changed.
+type vain struct {
+	calls  int
+	last   time.Time
+	config string
+}
+
+// quietCalls is after how many such calls an endpoint is sent unchanged requests only, for quietTime: one that refuses everything costs one
+// request a call then. There are two, as the first may be refused for the conversation, and the second is made without it.
+const (
+	quietCalls = 2
+	quietTime  = 10 * time.Minute
+)
 
 // key tells the lessons of an endpoint apart.
 type key struct{ kind, name, value string }
@@ -143,7 +158,7 @@ func NewBook(c Config) *Book {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson), taken: make(map[Endpoint]parts)}
+	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson), taken: make(map[Endpoint]parts), vain: make(map[Endpoint]vain)}
 }
 
 // Load adds lessons that were kept. They are not saved again.
@@ -226,6 +241,9 @@ func (b *Book) Forget(provider, model string) (n int) {
 			delete(b.known, at)
 		}
 	}
+	maps.DeleteFunc(b.vain, func(at Endpoint, _ vain) bool {
+		return (provider == "" || at.Provider == provider) && (model == "" || at.Model == model)
+	})
 	b.count -= n
 	return n
 }
@@ -238,17 +256,31 @@ func (b *Book) holds(l sessions.Lesson, config string) bool {
 // Call begins a model call at an endpoint. config is the fingerprint of its settings: lessons learned under another one are tried again.
 func (b *Book) Call(at Endpoint, config string) *Call {
 	b.mu.Lock()
-	known, taken := b.known[at], b.taken[at]
+	known, taken, vain := b.known[at], b.taken[at], b.vain[at]
 	b.mu.Unlock()
 	c := &Call{book: b, at: at, config: config, taken: taken}
+	c.quiet = vain.calls >= quietCalls && b.conf.Same(vain.config, config) && b.conf.Now().Sub(vain.last) < quietTime
+	doubt := firstInDoubt(known)
 	for k, l := range known {
-		if b.holds(l, config) {
+		if b.holds(l, config) && k != doubt {
 			c.now = with(c.now, k, l)
 		} else {
 			c.stale = with(c.stale, k, l)
 		}
 	}
 	return c
+}
+
+// refusedInVain notes that an endpoint refused a call without a reason, whatever was changed.
+func (b *Book) refusedInVain(ctx context.Context, at Endpoint, config string) {
+	b.mu.Lock()
+	calls := b.vain[at].calls + 1
+	b.vain[at] = vain{calls, b.conf.Now(), config}
+	b.mu.Unlock()
+	if calls == quietCalls {
+		b.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "a model's endpoint refuses everything without a reason", slog.String("model", at.Label()),
+			slog.String("hint", "requests are not changed after a refusal for "+quietTime.String()))
+	}
 }
 
 func with(m map[key]sessions.Lesson, k key, l sessions.Lesson) map[key]sessions.Lesson {
@@ -264,6 +296,7 @@ func (b *Book) take(at Endpoint, p parts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.taken[at] = parts{p.stream || b.taken[at].stream, p.tools || b.taken[at].tools}
+	delete(b.vain, at)
 }
 
 // keep remembers what a call learned, and drops what it found to hold no more.
@@ -274,7 +307,7 @@ func (b *Book) keep(ctx context.Context, at Endpoint, config string, learned []s
 	}
 	var dropped []sessions.Lesson
 	for _, k := range wrong {
-		if l, known := b.known[at][k]; known && !b.holds(l, config) { // another call may have learned it again by now
+		if l, known := b.known[at][k]; known && (!b.holds(l, config) || inDoubt(l)) { // another call may have learned it again by now
 			b.drop(l)
 			dropped = append(dropped, l)
 		}

@@ -3,6 +3,7 @@ package lessons
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,8 @@ func TestQuotesTeachNothing(t *testing.T) {
 			body = fmt.Sprintf(body, text)
 		}
 		c.Refused(t.Context(), refusal(400, body), quoting(text))
-		if c.Worked(t.Context()); len(b.Known()) != 0 {
+		c.Worked(t.Context())
+		if slices.ContainsFunc(b.Known(), func(l sessions.Lesson) bool { return l.Name != "stream_options" }) { // which is left out where nothing is understood
 			t.Errorf("%s: learned %+v", name, b.Known())
 		}
 	}

@@ -259,7 +259,7 @@ func (r reading) param() (sessions.Lesson, bool) {
 		if p.Value == Unset || !r.names(p) || !r.refuses() && r.f.Status != 400 && r.f.Status != 422 {
 			continue
 		}
-		return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: r.nearest(p)}, true
+		return p.refused(r.nearest(p)), true
 	}
 	return sessions.Lesson{}, false
 }

@@ -31,6 +31,8 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		c.pending = slices.DeleteFunc(c.pending, helped)
 		c.helped = nil
 		c.book.keep(ctx, c.at, c.config, kept, nil)
+	} else if ok && c.guessed && !x.found && !x.known && x.err.Class == agent.BadRequest {
+		c.book.refusedInVain(ctx, c.at, c.config)
 	}
 	if ok && x.err.Class == agent.BadRequest && (isBound || x.isOfForm(sent)) {
 		x.err.Class = agent.BadForm
@@ -75,9 +77,11 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 	if c.changes >= maxChanges || !x.found && x.err.Class == agent.TooLong {
 		return false
 	}
-	if !x.found && c.guess != (key{}) { // it was not the only reason, or none
-		c.forget(c.guess)
-		c.guess = key{}
+	if !x.found { // they were not the only reason, or none
+		for _, k := range c.guess {
+			c.forget(k)
+		}
+		c.guess = nil
 	}
 	l := x.lesson
 	if x.found {
@@ -94,11 +98,12 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 		}
 	case old:
 	default:
-		guessed := x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (c.lastResort(sent) || x.err.Status >= 400 && c.lastParts(sent))
+		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (c.lastResort(sent) || x.err.Status >= 400 && c.lastParts(sent))
 		c.since = nil // only an answer shows that a guess was right
 		if !guessed {
 			return false
 		}
+		c.guessed = true
 	}
 	if c.changes == maxChanges {
 		c.strip(sent, l.Kind)
@@ -213,7 +218,9 @@ func (c *Call) restore(found bool) bool {
 		return true
 	}
 	for _, k := range c.tried {
-		c.apply(c.lesson(stale[k]))
+		l := c.lesson(stale[k])
+		l.Evidence = strings.TrimPrefix(l.Evidence, leftTogether) // it was sent alone now
+		c.apply(l)
 	}
 	return true
 }
@@ -266,20 +273,37 @@ func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
 	return false
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. Parameters that are left out
-// together are not remembered, nor is a history told bare; what else ends the refusals is.
+// leftTogether begins the evidence of parameters that were left out together. Later calls send one of them each, until it is known which of
+// them are refused.
+const leftTogether = "(left out with other parameters) "
+
+// inDoubt reports whether a lesson was learned with others, and none of them was tried again yet.
+func inDoubt(l sessions.Lesson) bool { return strings.HasPrefix(l.Evidence, leftTogether) }
+
+// firstInDoubt returns the first of the lessons in doubt, which the next call is made without; an empty key if there is none.
+func firstInDoubt(known map[key]sessions.Lesson) (first key) {
+	for k, l := range known {
+		if inDoubt(l) && (first == key{} || k.name < first.name) {
+			first = k
+		}
+	}
+	return first
+}
+
+// lastResort changes a request whose refusal says nothing that is understood. A history told bare is not remembered; what else ends the
+// refusals is.
 func (c *Call) lastResort(sent Sent) bool {
 	for _, p := range sent.Params {
 		if p.Effort && p.Value != Unset && !p.Fixed {
 			c.apply(c.lesson(sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}))
-			c.guess = key{Parameter, p.Name, p.Value}
+			c.guess = []key{{Parameter, p.Name, p.Value}}
 			return true
 		}
 	}
 	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed || p.Effort })
 	switch {
 	case len(optional) > 0:
-		c.omit(optional)
+		c.leaveOut(optional)
 		return true
 	case !c.images && len(sent.Pictures) > 0:
 		c.images = true
@@ -304,6 +328,20 @@ func (c *Call) lastResort(sent Sent) bool {
 		return true
 	}
 	return false
+}
+
+// leaveOut leaves parameters out of the request.
+func (c *Call) leaveOut(params []Param) {
+	evidence := cmp.Or(c.said, "(refused without a word, and taken without)")
+	if len(params) > 1 {
+		evidence = leftTogether + evidence
+	}
+	for _, p := range params {
+		l := c.lesson(p.refused(""))
+		l.Evidence = evidence
+		c.apply(l)
+		c.guess = append(c.guess, keyOf(l))
+	}
 }
 
 // lastParts leaves streaming and then the tools out when nothing else is left to change, and the endpoint has not been seen to take them since the host began. History with

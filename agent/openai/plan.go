@@ -99,7 +99,7 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 	}
 	add(lessons.Param{Name: "reasoning_effort", Value: effort, Words: effortWords, Next: next, Effort: true}, quoted)
 	if m.at.official && p.Session != "" { // others may not know it
-		add(lessons.Param{Name: "prompt_cache_key", Value: cacheKey(p.Session)}, quoted)
+		add(lessons.Param{Name: "prompt_cache_key", Value: cacheKey(p.Session), Varies: true}, quoted)
 	}
 	if s.Temperature != nil {
 		add(lessons.Param{Name: "temperature", Value: decimal(*s.Temperature), Fixed: true}, literal)

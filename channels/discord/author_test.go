@@ -31,6 +31,30 @@ func TestThreadStarterIsTold(t *testing.T) {
 	})
 }
 
+// A thread hangs below a message that was written before the bot came; nobody repeats it. It is read, and told with the first words.
+// source: Discord documentation, Threads (a thread that grew from a message has its id)
+func TestThreadOlderThanTheBot(t *testing.T) {
+	inBubble(t, func(h *host) {
+		id := h.srv.Say(general, bert, "the deploy failed")
+		h.one()
+		thread := h.srv.StartThread(general, anna, "deploy", id)
+		h.srv.Say(thread, anna, "why?")
+		in := h.one()
+		if in.Text != "why?" || in.Quote == nil || in.Quote.Sender != "bert" || in.Quote.Text != "the deploy failed" || in.Parent != general {
+			t.Fatalf("%+v %+v", in, in.Quote)
+		}
+		h.srv.Say(thread, anna, "and now?")
+		if in := h.one(); in.Quote != nil {
+			t.Errorf("told again: %+v", in.Quote)
+		}
+		alone := h.srv.StartThread(general, anna, "talk", "")
+		h.srv.Say(alone, anna, "hello")
+		if in := h.one(); in.Quote != nil || in.Text != "hello" {
+			t.Errorf("%+v %+v", in, in.Quote)
+		}
+	})
+}
+
 // Names that anybody can take are no user names. source: Discord documentation, Usernames and nicknames
 func TestFreeNamesAreNoUserNames(t *testing.T) {
 	inBubble(t, func(h *host) {

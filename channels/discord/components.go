@@ -41,7 +41,7 @@ func componentWords(list []wireComponent, names func(string) string, depth int) 
 				words = append(words, item.Media.text(item.Description, names))
 			}
 		case componentFile:
-			words = append(words, c.File.text("", names))
+			words = append(words, c.file(names))
 		default:
 			words = append(words, c.menu(names))
 		}
@@ -88,6 +88,21 @@ func (m wireMedia) text(description string, names func(string) string) string {
 		return ""
 	}
 	return "[" + strings.TrimSpace("picture "+names(description)) + "](" + channels.CleanText(m.URL) + ")"
+}
+
+// file names a file that is not at Discord's host of files; the others are files of the message.
+func (c wireComponent) file(names func(string) string) string {
+	if c.File.ours() || c.File.URL == "" {
+		return ""
+	}
+	name := c.Name
+	if name == "" {
+		u, _ := url.Parse(c.File.URL)
+		if u != nil {
+			name = path.Base(u.Host + u.Path) // attachment://a.log
+		}
+	}
+	return "[" + strings.TrimSpace("file "+names(name)) + "]"
 }
 
 // ours reports whether a file lies at Discord's own host of files: nothing is fetched from an address that somebody wrote.

@@ -24,8 +24,11 @@ type decoder struct {
 }
 
 func (c *Channel) decode(e event) []channels.Inbound {
-	d := decoder{account: c.account, me: c.self(), names: c.names, recent: c.recent, members: c.cfg.Members}
-	return d.decode(e)
+	return c.decoder().decode(e)
+}
+
+func (c *Channel) decoder() decoder {
+	return decoder{account: c.account, me: c.self(), names: c.names, recent: c.recent, members: c.cfg.Members}
 }
 
 // chatOf gives the chat whose order an event belongs to; empty when nothing is offered because of it.

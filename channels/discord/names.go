@@ -24,6 +24,8 @@ const (
 	typePublicThread  = 11
 	typePrivateThread = 12
 	typeStage         = 13
+	typeForum         = 15
+	typeMediaForum    = 16
 )
 
 // place is what is known about a chat.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 
@@ -196,6 +197,7 @@ func (q *queues) drain(c *chat) {
 // take decodes an event and offers what it says, until that is taken or the Run ends.
 func (q *queues) take(c *chat, e event) {
 	q.prepare(c, e)
+	q.findStarter(c, e)
 	if e.kind == "INTERACTION_CREATE" {
 		q.c.noteCommand(e)
 	}
@@ -219,6 +221,32 @@ func (q *queues) prepare(c *chat, e event) {
 	}
 	if err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil && permanent(err) {
 		q.c.names.unknown(string(c.id))
+	}
+}
+
+// findStarter reads the message that a thread grew from, for the first message that comes from a thread that is older than what is known
+// here. It is asked for once, and the message does not wait for a platform that cannot say. A thread grew from the message with its own id.
+//
+// source: https://docs.discord.com/developers/topics/threads
+func (q *queues) findStarter(c *chat, e event) {
+	thread := string(c.id)
+	p, _ := q.c.names.find(thread)
+	_, asked := q.c.recent.starters.get(thread)
+	if asked || e.kind != "MESSAGE_CREATE" || p.kind != typePublicThread && p.kind != typeNewsThread || q.stored[c.id] || e.id == thread || e.peek().Type == messageStarter {
+		return
+	}
+	q.c.recent.starters.put(thread, starter{})
+	from := channels.ChatID(p.parent)
+	if parent, _ := q.c.names.find(p.parent); parent.kind == typeForum || parent.kind == typeMediaForum {
+		from = c.id
+	}
+	var m wireMessage
+	if err := q.c.rest.get(q.ctx, messagePath(from, channels.MessageID(thread)), messageRoute(http.MethodGet, from), &m); err != nil {
+		return
+	}
+	d := q.c.decoder()
+	if in, err := d.at(thread, p.guild, nil); err == nil {
+		q.c.recent.starters.put(thread, starter{quote: d.quote(in, &m)})
 	}
 }
 

@@ -243,6 +243,7 @@ type peeked struct {
 	ChannelID   string `json:"channel_id"`
 	ChannelType *int   `json:"channel_type"`
 	GuildID     string `json:"guild_id"`
+	Type        int    `json:"type"`
 }
 
 func (e event) peek() peeked {

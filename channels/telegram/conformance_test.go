@@ -52,7 +52,7 @@ func (p platform) Fail(to channels.Address, class channels.Class) bool {
 	case channels.Ambiguous:
 		f.Cut = true
 	case channels.Transient:
-		f.Code, f.MigrateTo = http.StatusBadRequest, -100999
+		f.Code, f.Body = http.StatusForbidden, "<html>a proxy</html>"
 	case channels.Unsupported:
 		return false
 	}

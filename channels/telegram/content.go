@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
+
+	"golang.org/x/text/currency"
 
 	"parley/channels"
 )
@@ -373,15 +376,16 @@ func (s *wireStory) owner() string {
 	return s.Chat.sender().Name
 }
 
-// price words an amount. Currencies without a smaller unit are few; most have a hundredth.
+// price words an amount. Most currencies have a hundredth, some a thousandth or nothing smaller.
 func (m *wireMoney) price() string {
-	switch m.Currency {
-	case "XTR":
+	if m.Currency == "XTR" {
 		return fmt.Sprintf("%d stars", m.Amount)
-	case "JPY", "KRW", "CLP", "ISK", "PYG", "UGX", "VND":
-		return fmt.Sprintf("%d %s", m.Amount, m.Currency)
 	}
-	return fmt.Sprintf("%d.%02d %s", m.Amount/100, max(m.Amount%100, -m.Amount%100), m.Currency)
+	digits := 2
+	if unit, err := currency.ParseISO(m.Currency); err == nil {
+		digits, _ = currency.Standard.Rounding(unit)
+	}
+	return fmt.Sprintf("%.*f %s", digits, float64(m.Amount)/math.Pow10(digits), m.Currency)
 }
 
 func (g *wireGiveaway) words() string {

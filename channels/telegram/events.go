@@ -117,9 +117,9 @@ func (d decoder) service(m *wireMessage, in *channels.Inbound) bool {
 		return changed(m.OptionAdded.Message, in)
 	case m.OptionGone != nil:
 		return changed(m.OptionGone.Message, in)
-	case m.MigrateTo != 0:
+	case m.MigrateTo < 0 && m.Chat.ID < 0: // only groups become supergroups
 		d.moved(m.Chat.ID, m.MigrateTo, in)
-	case m.MigrateFrom != 0:
+	case m.MigrateFrom < 0 && m.Chat.ID < 0:
 		d.moved(m.MigrateFrom, m.Chat.ID, in)
 	default:
 		return false

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"parley/channels"
@@ -181,6 +182,7 @@ func TestWaitsAreBounded(t *testing.T) {
 		r.srv.Disconnect()
 		r.srv.Say(anna, anna, "hello")
 		time.Sleep(15 * time.Minute) // virtual time
+		synctest.Wait()
 		r.wait(1)
 	})
 }

@@ -26,6 +26,10 @@ const (
 // Send implements channels.Channel. What Telegram refuses of a message and what is not the message itself is left out of a second call, and
 // the receipt says so. Where it goes is never changed.
 func (c *Channel) Send(ctx context.Context, out channels.Outbound) (receipt channels.Receipt, err error) {
+	if err := c.answers(ctx); err != nil {
+		return channels.Receipt{}, err
+	}
+	defer func() { c.failing.Store(err != nil && channels.Classify(err).Class == channels.Ambiguous) }()
 	c.drafts.end(out.To)
 	out.Text = c.mention(out)
 	done := c.posts.sending(out.To)
@@ -39,6 +43,23 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (receipt chan
 		return c.sendFiles(ctx, params, out)
 	}
 	return c.sendText(ctx, params, out)
+}
+
+// answers asks a server that failed at the last message whether it works again. A message that such a server may have taken is sent three
+// times at most, and none of these times is spent on a server that is away.
+func (c *Channel) answers(ctx context.Context) error {
+	if !c.failing.Load() {
+		return nil
+	}
+	_, err := c.ofBot(ctx, c.sends, callTimeout, "getMe", nil)
+	if err == nil {
+		return nil
+	}
+	switch e := channels.Classify(err); e.Class {
+	case channels.Ambiguous, channels.Transient, channels.Limited:
+		return &channels.Error{Class: channels.Transient, RetryAfter: e.RetryAfter, Err: e.Err} // nothing was sent
+	}
+	return nil // the message itself is answered as it has to be
 }
 
 func (c *Channel) sendText(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
@@ -155,8 +176,14 @@ func (c *Channel) heeding(method, key string, call func() (json.RawMessage, erro
 	if err != nil {
 		c.hold(key, err)
 	}
+	if e, ok := errors.AsType[*channels.Error](err); ok && e.Moved != "" && !(isGroup(key) && isGroup(string(e.Moved))) {
+		return raw, &channels.Error{Class: channels.Rejected, Err: e.Err} // only groups become supergroups
+	}
 	return raw, err
 }
+
+// isGroup reports whether an id is of a group or channel; those of people are positive.
+func isGroup(chat string) bool { return strings.HasPrefix(chat, "-") }
 
 // ofBot makes a call about no chat.
 func (c *Channel) ofBot(ctx context.Context, client *http.Client, limit time.Duration, method string, params tgbotapi.Params) (json.RawMessage, error) {

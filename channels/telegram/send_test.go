@@ -27,7 +27,6 @@ func TestSendClasses(t *testing.T) {
 		fault telegramtest.Fault
 		want  channels.Class
 		after time.Duration
-		moved channels.ChatID
 		shown int
 	}{
 		"limited":              {fault: telegramtest.TooManyRequests("", 491), want: channels.Limited, after: 491 * time.Second},
@@ -37,7 +36,7 @@ func TestSendClasses(t *testing.T) {
 		"revoked":              {fault: telegramtest.Fault{Code: 401}, want: channels.Unauthorized},
 		"not found":            {fault: telegramtest.Fault{Code: 404}, want: channels.Unauthorized},
 		"bad request":          {fault: telegramtest.Fault{Code: 400, Description: "Bad Request: message text is empty"}, want: channels.Rejected},
-		"migrated":             {fault: telegramtest.Fault{Code: 400, MigrateTo: -1009007199254740993}, want: channels.Transient, moved: "-1009007199254740993"},
+		"a person moves":       {fault: telegramtest.Fault{Code: 400, MigrateTo: -1009007199254740993}, want: channels.Rejected}, // only groups do
 		"server error":         {fault: telegramtest.Fault{Code: 500}, want: channels.Ambiguous},
 		"server error after":   {fault: telegramtest.Fault{Code: 500, Arrives: true}, want: channels.Ambiguous, shown: 1},
 		"bad gateway":          {fault: telegramtest.Fault{Code: 502, Body: html}, want: channels.Ambiguous},
@@ -66,7 +65,7 @@ func TestSendClasses(t *testing.T) {
 					t.Fatalf("%v, want class %q", err, c.want)
 				}
 				if err != nil {
-					if e := channels.Classify(err); e.RetryAfter != c.after || e.Moved != c.moved {
+					if e := channels.Classify(err); e.RetryAfter != c.after || e.Moved != "" {
 						t.Errorf("%+v", e)
 					}
 				}
@@ -305,3 +304,33 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// A message that a failing server may have taken is not sent again before that server answers anything: each such send may be shown. What
+// an outage of minutes costs is time.
+func TestFailingServerIsAskedFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		send := func() error {
+			_, err := r.ch.Send(t.Context(), channels.Outbound{To: direct("1001"), Text: "x", Plain: "x"})
+			return err
+		}
+		end := r.srv.Inject(telegramtest.Fault{Times: -1, Code: 502, Body: "<html>502 Bad Gateway</html>"})
+		if err := send(); class(err) != channels.Ambiguous {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if err := send(); class(err) != channels.Transient {
+				t.Fatalf("sent to a server that is away: %v", err)
+			}
+		}
+		end()
+		if err := send(); err != nil || len(r.srv.Calls("sendMessage")) != 2 {
+			t.Errorf("%v after %d calls", err, len(r.srv.Calls("sendMessage")))
+		}
+		asked := len(r.srv.Calls("getMe"))
+		if err := send(); err != nil || len(r.srv.Calls("getMe")) != asked {
+			t.Errorf("a server that works is not asked: %v", err)
+		}
+	})
+}

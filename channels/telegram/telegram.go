@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -85,6 +86,7 @@ type Channel struct {
 
 	health  *channels.HealthHolder
 	refusal refusal
+	failing atomic.Bool // the last message may or may not have arrived
 
 	mu sync.Mutex
 	me *identity

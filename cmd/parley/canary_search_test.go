@@ -20,7 +20,7 @@ import (
 	"testing"
 
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 )
 
@@ -180,7 +180,7 @@ func secretValues(v reflect.Value, at string, into map[string][]string) {
 // canariesOf gives the secrets of configuration files, and fails for a field that none of them fills: a new field is a new secret.
 func canariesOf(t *testing.T, files ...string) canaries {
 	t.Helper()
-	var table []gateway.Adapter
+	var table []accounts.Adapter
 	values, want := map[string][]string{}, secretFields(reflect.TypeFor[config.Config](), "", nil)
 	for _, a := range adapters() {
 		table = append(table, a)
@@ -189,7 +189,7 @@ func canariesOf(t *testing.T, files ...string) canaries {
 		}
 	}
 	for _, file := range files {
-		c, problems, err := config.Load(file, gateway.Table(table), func(string) string { return "" })
+		c, problems, err := config.Load(file, accounts.Table(table), func(string) string { return "" })
 		if err != nil {
 			t.Fatalf("%s: %v %v", file, err, problems)
 		}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"time"
 
 	"parley/channels"
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 )
 
 type channelsCmd struct {
@@ -27,14 +29,14 @@ func (c channelsListCmd) Run(e *env) error {
 func printChannels(p *page, list []api.Account) {
 	g := p.grid("CHANNEL", "ACCOUNT", "STATE", "~NAME", "LAST SEEN", "RESTARTS")
 	for _, s := range list {
-		g.row(s.Channel, s.Account, s.Words(), firstOf(inQuotes(s.Name), "–"), p.ago(s.LastSeen), s.Restarts)
+		g.row(s.Channel, s.Account, s.Words(), cmp.Or(inQuotes(s.Name), "–"), p.ago(s.LastSeen), s.Restarts)
 	}
 	g.print("There are no accounts.")
 	for _, s := range list {
 		if s.Detail == "" && s.Todo == "" && s.Next.IsZero() {
 			continue
 		}
-		p.printf("\n%s\n", oneLine(s.Line()))
+		p.printf("\n%s\n", chatclient.OneLine(s.Line()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 )
 
 //go:embed completion/parley.bash
@@ -52,7 +54,7 @@ func (c completeCmd) Run(e *env, k *kong.Kong) error {
 	words := splitLine(c.Line)
 	w := e.page()
 	for _, o := range completions(k.Model, words, func(what string) []option { return known(e, what, words) }) {
-		_, _ = fmt.Fprintf(w.out, "%s\t%s\n", oneLine(o.word), oneLine(o.about)) // cleaned word by word
+		_, _ = fmt.Fprintf(w.out, "%s\t%s\n", chatclient.OneLine(o.word), chatclient.OneLine(o.about)) // cleaned word by word
 	}
 	return nil
 }
@@ -207,7 +209,7 @@ func known(e *env, what string, words []string) (out []option) {
 	case "job":
 		list, _ := requestOnce[[]api.Job](e, "GET /api/cron", api.JobsQuery{}, "", askWithin)
 		for _, j := range list {
-			out = append(out, option{j.ID, firstOf(j.Name, j.Message)})
+			out = append(out, option{j.ID, cmp.Or(j.Name, j.Message)})
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 )
 
 type cronCmd struct {
@@ -56,7 +58,7 @@ func (c cronListCmd) Run(e *env) error {
 			if j.Off {
 				next = "off"
 			}
-			g.row(idOf(j), inQuotes(j.Name), j.When, next, p.ago(j.Last), firstOf(j.Status, "–"), j.Agent, firstOf(j.To, "–"), j.Message)
+			g.row(idOf(j), inQuotes(j.Name), j.When, next, p.ago(j.Last), cmp.Or(j.Status, "–"), j.Agent, cmp.Or(j.To, "–"), j.Message)
 		}
 		g.print("There are no scheduled jobs. parley cron add makes one.")
 	})
@@ -126,7 +128,7 @@ func printJob(p *page, j api.Job) {
 			p.printf("  (%s)", ago)
 		}
 	}
-	p.printf("\n  agent    %s, in session %s\n  answers  %s\n", j.Agent, j.Key, firstOf(j.To, "go nowhere: they stay in the session"))
+	p.printf("\n  agent    %s, in session %s\n  answers  %s\n", j.Agent, j.Key, cmp.Or(j.To, "go nowhere: they stay in the session"))
 	if j.From != "" {
 		p.printf("  made by  the agent of %s\n", j.From)
 	}
@@ -137,9 +139,9 @@ func printJob(p *page, j api.Job) {
 		p.printf("  last     %s: %s\n", p.stamp(j.Last), strings.TrimSuffix(j.Status+", "+j.Skipped, ", "))
 	}
 	if j.Trouble != "" {
-		p.printf("  trouble  %s\n", oneLine(j.Trouble))
+		p.printf("  trouble  %s\n", chatclient.OneLine(j.Trouble))
 	}
-	p.printf("  says     %s\n", oneLine(j.Message))
+	p.printf("  says     %s\n", chatclient.OneLine(j.Message))
 }
 
 func labelled(label, s string) string {
@@ -272,7 +274,7 @@ func (c cronHistoryCmd) Run(e *env) (err error) {
 	return tell(e, c.asJSON, rows, func(p *page, rows []api.JobRun) {
 		g := p.grid("JOB", "~NAME", "DUE", "BEGUN", "STATUS", "RUN", "~WHAT CAME OF IT")
 		for _, r := range rows {
-			what := firstOf(r.Skipped, r.Error, r.Result)
+			what := cmp.Or(r.Skipped, r.Error, r.Result)
 			if r.Forced {
 				what = strings.TrimSuffix("asked for: "+what, ": ")
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/sessions"
 )
 
@@ -140,7 +141,7 @@ type deliveryDropCmd struct {
 func (c deliveryDropCmd) Run(e *env) error { return c.do(e, "POST /api/deliveries/{delivery}/drop") }
 
 func printDelivery(p *page, d sessions.Delivery) {
-	_, _ = fmt.Fprintf(p.out, "delivery %s: %s %s to %s\n", oneLine(string(d.ID)), oneLine(string(d.Kind)), p.paint(moods[string(d.State)], oneLine(string(d.State))), oneLine(d.To.String())) // cleaned word by word
+	_, _ = fmt.Fprintf(p.out, "delivery %s: %s %s to %s\n", chatclient.OneLine(string(d.ID)), chatclient.OneLine(string(d.Kind)), p.paint(moods[string(d.State)], chatclient.OneLine(string(d.State))), chatclient.OneLine(d.To.String())) // cleaned word by word
 	p.detail(plain, fmt.Sprintf("created %s, expires %s, session %s, run %s", p.stamp(d.Created), p.stamp(d.Expires), d.Session, d.Run))
 	if next := nextTry(p, d); next != "" {
 		p.detail(plain, "next try at "+p.stamp(d.NotBefore))

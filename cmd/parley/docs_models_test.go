@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 )
 
@@ -37,7 +37,7 @@ func TestDocsModels(t *testing.T) {
 				name = m[1]
 			}
 		}
-		c, problems, err := config.Parse("models.md", []byte(b.text), gateway.Table(adapters()), getenv)
+		c, problems, err := config.Parse("models.md", []byte(b.text), accounts.Table(adapters()), getenv)
 		if err != nil || len(problems) > 0 {
 			t.Errorf("models.md:%d: %v %v", b.line, err, problems)
 			continue

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 )
 
@@ -238,7 +238,7 @@ func parses(args []string) error {
 // Every piece of configuration that the documentation shows is one that the program takes, and every key that it names exists.
 func TestDocsConfiguration(t *testing.T) {
 	t.Parallel()
-	table := gateway.Table(adapters())
+	table := accounts.Table(adapters())
 	getenv := func(name string) string {
 		if strings.HasSuffix(name, "_TOKEN") {
 			return "1234567:" + strings.Repeat(name, 5)
@@ -269,7 +269,7 @@ func TestDocsConfiguration(t *testing.T) {
 // Every key that the documentation names is one that the reference lists.
 func TestDocsKeys(t *testing.T) {
 	t.Parallel()
-	reference := string(config.Reference(gateway.Table(adapters())))
+	reference := string(config.Reference(accounts.Table(adapters())))
 	var keys, sections []string
 	for line := range strings.Lines(reference) {
 		if name, ok := strings.CutPrefix(line, "## "); ok {
@@ -326,7 +326,7 @@ func TestDocsFigures(t *testing.T) {
 		return string(b)
 	}
 	want := map[string]bool{}
-	for _, dir := range []string{"gateway", "gateway/api", "gateway/config", "router", "cmd/parley"} {
+	for _, dir := range []string{"gateway", "gateway/accounts", "gateway/api", "gateway/config", "gateway/models", "gateway/operations", "gateway/server", "router", "cmd/parley"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)

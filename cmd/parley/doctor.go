@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/doctor"
@@ -56,7 +56,7 @@ func (c doctorCmd) Run(e *env) error {
 
 // examined is load without a word: the doctor says by itself what is wrong.
 func examined(path string) (*config.Config, error) {
-	table := gateway.Table(adapters())
+	table := accounts.Table(adapters())
 	if path == "" {
 		return config.Default(table, os.Getenv), nil
 	}

@@ -14,6 +14,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 	"parley/policy"
 )
@@ -46,20 +47,20 @@ func (e *endpoint) start() {
 	if err := os.WriteFile(path, []byte(e.config()), 0o600); err != nil {
 		e.t.Fatal(err)
 	}
-	table := []gateway.Adapter{{
+	table := []accounts.Adapter{{
 		Adapter: config.Adapter{Kind: "fake", Always: true, Access: &policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupDisabled}},
-		Open:    func(config.Account, gateway.AdapterEnv) (channels.Channel, error) { return h.chat, nil },
+		Open:    func(config.Account, accounts.Env) (channels.Channel, error) { return h.chat, nil },
 	}}
 	getenv := func(name string) string {
 		return strings.NewReplacer("{url}", e.url, "{host}", strings.TrimPrefix(e.url, "http://")).Replace(e.row.Env[name])
 	}
-	c, _, err := config.Load(path, gateway.Table(table), getenv)
+	c, _, err := config.Load(path, accounts.Table(table), getenv)
 	if err != nil {
 		h.err = err
 		return
 	}
 	g, err := gateway.Open(e.t.Context(), gateway.Deps{
-		Config: config.NewLive(c, gateway.Table(table), getenv), Adapters: table, Providers: providers(), Getenv: getenv, Began: time.Now(),
+		Config: config.NewLive(c, accounts.Table(table), getenv), Adapters: table, Providers: providers(), Getenv: getenv, Began: time.Now(),
 		Log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/sessions"
 )
 
@@ -149,14 +150,14 @@ func (p *page) event(x api.Event) error {
 		at = p.stamp(x.Time)
 	}
 	what, state := eventWords(x)
-	line := fmt.Sprintf("%s  %-8s  ", at, oneLine(x.Kind))
-	rest := strings.TrimSpace(oneLine(strings.Join([]string{string(x.Session), what}, "  ")))
+	line := fmt.Sprintf("%s  %-8s  ", at, chatclient.OneLine(x.Kind))
+	rest := strings.TrimSpace(chatclient.OneLine(strings.Join([]string{string(x.Session), what}, "  ")))
 	room := 0
 	if p.width > 0 {
 		room = max(p.width-len(line)-len(state)-1, 1)
 	}
 	if state != "" {
-		state = p.paint(moods[state], oneLine(state)) + " "
+		state = p.paint(moods[state], chatclient.OneLine(state)) + " "
 	}
 	_, err := io.WriteString(p.out, p.paint(faint, line)+state+cut(rest, room)+"\n") // cleaned above
 	return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 )
 
@@ -16,7 +17,7 @@ var update = flag.Bool("update", false, "write the generated files instead of co
 // The schema and the reference in docs are what this program's structs and adapters say.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	table := gateway.Table(adapters())
+	table := accounts.Table(adapters())
 	schema, err := config.Schema(table)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestGenerated(t *testing.T) {
 func TestExampleLoads(t *testing.T) {
 	t.Parallel()
 	getenv := func(string) string { return "" }
-	_, problems, err := config.Load(filepath.Join("..", "..", "config.example.yaml"), gateway.Table(adapters()), getenv)
+	_, problems, err := config.Load(filepath.Join("..", "..", "config.example.yaml"), accounts.Table(adapters()), getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 	"parley/gateway/filesystem"
 	"parley/gateway/openclaw"
@@ -44,7 +44,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	r, err := openclaw.Read(c.Dir, gateway.Table(adapters()), os.Getenv)
+	r, err := openclaw.Read(c.Dir, accounts.Table(adapters()), os.Getenv)
 	if errors.Is(err, fs.ErrNotExist) {
 		return failed(exitMissing, "not_found", "%w", err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/backup"
 	"parley/gateway/config"
 	"parley/gateway/filesystem"
@@ -114,10 +114,10 @@ func (c initCmd) mayReplace(d questions.Dialog, path string) error {
 // answers takes them from the flags.
 func (c initCmd) answers(e *env, d questions.Dialog) (a questions.Answers, err error) {
 	a.Agent, a.Env = c.Name, !c.Inline
-	row := func(kind string) (gateway.Adapter, error) {
-		i := slices.IndexFunc(d.Adapters, func(r gateway.Adapter) bool { return string(r.Kind) == kind })
+	row := func(kind string) (accounts.Adapter, error) {
+		i := slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return string(r.Kind) == kind })
 		if i < 0 {
-			return gateway.Adapter{}, misuse("there is no channel %q", kind)
+			return accounts.Adapter{}, misuse("there is no channel %q", kind)
 		}
 		return d.Adapters[i], nil
 	}
@@ -199,7 +199,7 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 		return usageError{err}
 	}
 	getenv := func(name string) string { return cmp.Or(os.Getenv(name), values[name]) }
-	if _, _, err := config.Parse(path, text, gateway.Table(adapters()), getenv); err != nil {
+	if _, _, err := config.Parse(path, text, accounts.Table(adapters()), getenv); err != nil {
 		return fmt.Errorf("these answers make no configuration: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -240,7 +240,7 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 		if m.Var != "" {
 			key = channels.NewSecret(os.Getenv(m.Var))
 		}
-		out.Notes = gateway.ModelNotes(e.ctx, m.Name, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: key})
+		out.Notes = models.NotesOn(e.ctx, m.Name, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: key})
 	}
 	for _, ch := range a.Channels {
 		if ch.Token.IsZero() {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,7 +96,7 @@ func (c loginCmd) link(e *env, t terminal) error {
 			}
 			continue
 		case s.Done:
-			_, _ = fmt.Fprintf(t.out, "\n%s is linked as %s.\n", s.Account, firstOf(inQuotes(s.Name), "an account whose name is not known yet"))
+			_, _ = fmt.Fprintf(t.out, "\n%s is linked as %s.\n", s.Account, cmp.Or(inQuotes(s.Name), "an account whose name is not known yet"))
 			return nil
 		}
 		c.show(t, s, shown)

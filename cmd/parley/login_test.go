@@ -15,6 +15,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/gateway/gatewaytest"
@@ -31,11 +32,11 @@ func linkable(t *testing.T) (*gatewaytest.Linked, *env) {
 	fake := gatewaytest.NewLinked()
 	table := append(adapters(), fake.Row())
 	noEnv := func(string) string { return "" }
-	c, _, err := config.Load(path, gateway.Table(table), noEnv)
+	c, _, err := config.Load(path, accounts.Table(table), noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, gateway.Table(table), noEnv), Adapters: table, Providers: providers(),
+	h, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, accounts.Table(table), noEnv), Adapters: table, Providers: providers(),
 		Log: slog.New(slog.DiscardHandler), Getenv: noEnv, Began: time.Now()})
 	if err != nil {
 		t.Fatal(err)

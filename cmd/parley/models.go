@@ -11,6 +11,7 @@ import (
 
 	"parley/gateway"
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/gateway/config"
 	"parley/gateway/models"
 	"parley/sessions"
@@ -80,12 +81,12 @@ func printModels(p *page, list []api.Model) {
 	p.note("prices in dollars for a million tokens; from: c configuration, l learned, a asked, k catalogue, g guess\n")
 	for _, m := range list {
 		for _, n := range m.Notes {
-			p.painted(yellow, "! "+oneLine(n.String()))
+			p.painted(yellow, "! "+chatclient.OneLine(n.String()))
 		}
 	}
 	for _, m := range list {
 		for _, l := range m.Lessons {
-			p.printf("%s: %s\n", oneLine(m.Name), oneLine(lessonWords(l, p.ago(l.At))))
+			p.printf("%s: %s\n", chatclient.OneLine(m.Name), chatclient.OneLine(lessonWords(l, p.ago(l.At))))
 		}
 	}
 }
@@ -252,7 +253,7 @@ func (c modelsTestCmd) Run(e *env) error {
 }
 
 func printTrial(p *page, x models.Trial) {
-	p.printf("%s\n", oneLine(x.Model))
+	p.printf("%s\n", chatclient.OneLine(x.Model))
 	for _, t := range x.Turns {
 		sign, paint := "✗", red
 		switch {
@@ -261,15 +262,15 @@ func printTrial(p *page, x models.Trial) {
 		case t.Skipped:
 			sign, paint = "–", yellow
 		}
-		p.painted(paint, sign+" "+t.Turn+": "+oneLine(t.What))
+		p.painted(paint, sign+" "+t.Turn+": "+chatclient.OneLine(t.What))
 		if t.Said != "" && !strings.Contains(t.What, t.Said) {
-			p.printf("    the provider says: %s\n", oneLine(t.Said))
+			p.printf("    the provider says: %s\n", chatclient.OneLine(t.Said))
 		}
 		if !t.Skipped {
 			p.printf("    %d ms, %s tokens in, %s out%s\n", t.Millis, short(t.Usage.Input), short(t.Usage.Output), mark(t.Usage.Cost > 0, ", "+cost(t.Usage.Cost)))
 		}
 		for _, l := range t.Learned {
-			p.printf("    learned: %s\n", oneLine(lessonWords(l, p.ago(l.At))))
+			p.printf("    learned: %s\n", chatclient.OneLine(lessonWords(l, p.ago(l.At))))
 		}
 	}
 	if x.Cost > 0 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -116,7 +115,7 @@ func (p *page) note(format string, a ...any) {
 
 // painted prints a line in colour; the text is cleaned.
 func (p *page) painted(c colour, text string) {
-	_, _ = io.WriteString(p.out, p.paint(c, oneLine(text))+"\n")
+	_, _ = io.WriteString(p.out, p.paint(c, chatclient.OneLine(text))+"\n")
 }
 
 // colour is an SGR code that fits light and dark terminals.
@@ -147,14 +146,9 @@ var moods = map[string]colour{
 	"failed": red, "expired": red, "dropped": red, "deny": red, "DENY": red, "error": red, "aborted": red, "bad_token": red, "refused": red,
 }
 
-// oneLine cleans a text and puts it into one line.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(chatclient.Clean(s)), " ")
-}
-
 // inQuotes is a name that people chose, cleaned and in quotes; empty stays empty.
 func inQuotes(name string) string {
-	if name = oneLine(name); name == "" {
+	if name = chatclient.OneLine(name); name == "" {
 		return ""
 	}
 	return strconv.Quote(name)
@@ -284,6 +278,3 @@ func (p *page) took(began, ended time.Time) string {
 	}
 	return span(ended.Sub(began))
 }
-
-// firstOf gives the first text that is not empty.
-func firstOf(s ...string) string { return cmp.Or(s...) }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/sessions"
@@ -41,10 +43,10 @@ func printPairing(p *page, list pairingList) {
 		if x.Rejected {
 			state = "turned down, no code until " + p.stamp(x.Expires)
 		}
-		g.row(x.Channel, x.Account, x.User, firstOf(inQuotes(x.Name), "–"), state)
+		g.row(x.Channel, x.Account, x.User, cmp.Or(inQuotes(x.Name), "–"), state)
 	}
 	for _, x := range list.Admitted {
-		g.row(x.Channel, x.Account, x.User, firstOf(inQuotes(x.Name), "–"), "let in since "+p.stamp(x.Since))
+		g.row(x.Channel, x.Account, x.User, cmp.Or(inQuotes(x.Name), "–"), "let in since "+p.stamp(x.Since))
 	}
 	g.print("Nobody asks to be let in, and nobody was let in by a code.")
 }

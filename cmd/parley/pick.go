@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -98,7 +99,7 @@ func candidates(list []api.Session) string {
 			break
 		}
 		_, _ = fmt.Fprintf(&b, "\n  %s", s.Key)
-		if t := firstOf(s.Label, s.Title); t != "" {
+		if t := cmp.Or(s.Label, s.Title); t != "" {
 			_, _ = fmt.Fprintf(&b, "  %s", inQuotes(t))
 		}
 	}
@@ -136,7 +137,7 @@ func optionalSession(e *env, name string) (string, error) {
 
 // nameOf is what a session is called in tables.
 func nameOf(s api.Session) string {
-	return firstOf(inQuotes(s.Label), inQuotes(s.Title), s.Last, labelled("of ", string(s.SpawnedBy)))
+	return cmp.Or(inQuotes(s.Label), inQuotes(s.Title), s.Last, labelled("of ", string(s.SpawnedBy)))
 }
 
 // kindOf is a session's kind; of those that are "other" for a filter, what they are.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/sessions"
 )
 
@@ -41,7 +43,7 @@ func (c explainCmd) Run(e *env) error {
 
 func printExplanation(p *page, x api.Explanation) {
 	word := strings.ToUpper(string(x.Verdict.Action))
-	_, _ = fmt.Fprintf(p.out, "%s → %s: %s\n", oneLine(firstOf(string(x.Session), "(no session)")), oneLine(firstOf(x.To, "(no chat yet)")), p.paint(moods[word], oneLine(word))) // cleaned word by word
+	_, _ = fmt.Fprintf(p.out, "%s → %s: %s\n", chatclient.OneLine(cmp.Or(string(x.Session), "(no session)")), chatclient.OneLine(cmp.Or(x.To, "(no chat yet)")), p.paint(moods[word], chatclient.OneLine(word))) // cleaned word by word
 	p.printf("%s\n%s\n\n", x.Verdict.Rule, x.Verdict.Reason)
 	if x.Verdict.Rule == "session override" && x.Session != "" {
 		p.note("%s\n\n", lift(x.Session))
@@ -54,7 +56,7 @@ func printExplanation(p *page, x api.Explanation) {
 		if s.Rule == x.Verdict.Rule {
 			mark = "*"
 		}
-		p.printf("%s %s: %s\n", mark, oneLine(s.Rule), oneLine(s.Why))
+		p.printf("%s %s: %s\n", mark, chatclient.OneLine(s.Rule), chatclient.OneLine(s.Why))
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 
 	"parley/channels"
-	"parley/gateway"
 	"parley/gateway/config"
 	"parley/gateway/filesystem"
+	"parley/gateway/server"
 	"parley/sessions/sqlstore"
 )
 
@@ -39,7 +39,7 @@ func running(e *env) (*host, error) {
 	if err != nil || o.Address == "" {
 		return nil, notRunning(c, o.Address)
 	}
-	token, ok, err := gateway.Token(c.State, c.Gateway.Token)
+	token, ok, err := server.StoredToken(c.State, c.Gateway.Token)
 	if o.Socket != "" {
 		if t := overSocket(e.ctx, filepath.Join(c.State, filepath.Base(o.Socket))); t != nil {
 			h := &host{base: o.Address, token: token, client: &http.Client{Transport: t}}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 	"parley/tools/mcp/confine"
 )
@@ -35,7 +36,7 @@ func (runCmd) Run(e *env) error {
 	log := logger(c.Log, os.Stderr)
 	slog.SetDefault(log) // for libraries that log there; parley's own code is given its logger
 	growLess(os.Getenv("GOGC"))
-	table := gateway.Table(adapters())
+	table := accounts.Table(adapters())
 	getenv := config.WithEnvFile(c.Path, os.Getenv)
 	work := newWorkload()
 	h, err := gateway.Open(e.ctx, gateway.Deps{
@@ -98,7 +99,7 @@ func loadAloud(e *env) (*config.Config, error) {
 }
 
 func loadWarned(e *env) (*config.Config, []config.Problem, error) {
-	table := gateway.Table(adapters())
+	table := accounts.Table(adapters())
 	path, err := e.configFile()
 	switch {
 	case err != nil:
@@ -194,7 +195,7 @@ type schemaCmd struct {
 }
 
 func (schemaCmd) Run() error {
-	b, err := config.Schema(gateway.Table(adapters()))
+	b, err := config.Schema(accounts.Table(adapters()))
 	if err != nil {
 		return err
 	}
@@ -205,6 +206,6 @@ func (schemaCmd) Run() error {
 type referenceCmd struct{}
 
 func (referenceCmd) Run() error {
-	_, err := os.Stdout.Write(config.Reference(gateway.Table(adapters())))
+	_, err := os.Stdout.Write(config.Reference(accounts.Table(adapters())))
 	return err
 }

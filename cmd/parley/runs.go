@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/sessions"
 )
 
@@ -80,7 +82,7 @@ func runWords(r api.Run) string {
 	case r.Batch != "":
 		return "answered by run " + string(r.Batch)
 	}
-	return firstOf(r.Label, r.Request)
+	return cmp.Or(r.Label, r.Request)
 }
 
 type runArg struct {
@@ -112,7 +114,7 @@ func printRunDetail(p *page, r sessions.Run) {
 	line("status", string(r.Status)+map[bool]string{true: fmt.Sprintf(", attempt %d", r.Attempt)}[r.Attempt > 1])
 	line("kind", string(r.Kind)+", agent "+string(r.Agent))
 	line("session", string(r.Key))
-	line("label", oneLine(r.Label))
+	line("label", chatclient.OneLine(r.Label))
 	line("model", r.Model)
 	line("queued", p.ago(r.Created))
 	line("took", p.took(r.Started, r.Ended))
@@ -125,7 +127,7 @@ func printRunDetail(p *page, r sessions.Run) {
 	line("answered by", string(r.Batch))
 	line("tokens", fmt.Sprintf("%s in, %s out", short(r.Usage.Input), short(r.Usage.Output)))
 	line("cost", cost(r.Usage.Cost))
-	line("error", oneLine(r.Error))
+	line("error", chatclient.OneLine(r.Error))
 	for _, x := range []struct{ head, text string }{{"asked", r.Input.Text()}, {"said", r.Result}} {
 		if text := strings.TrimSpace(x.text); text != "" {
 			p.printf("\n")
@@ -253,9 +255,9 @@ func (p *page) branches(nodes []treeNode, indent string) {
 			fork, next = "└─ ", "   "
 		}
 		status := string(n.Status)
-		rest := " " + p.took(n.Started, n.Ended) + "  " + oneLine(firstOf(n.Label, n.Request)) + "  " + oneLine(string(n.Key))
+		rest := " " + p.took(n.Started, n.Ended) + "  " + chatclient.OneLine(cmp.Or(n.Label, n.Request)) + "  " + chatclient.OneLine(string(n.Key))
 		if n.Error != "" {
-			rest = " " + oneLine(n.Error) + "  " + oneLine(string(n.Key))
+			rest = " " + chatclient.OneLine(n.Error) + "  " + chatclient.OneLine(string(n.Key))
 		}
 		room := 0
 		if p.width > 0 {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/sessions"
 )
 
@@ -114,12 +116,12 @@ func printSession(p *page, s api.SessionDetail) {
 	line("id", string(s.ID))
 	line("chat", s.Last)
 	line("started by", string(s.SpawnedBy))
-	verdict := "send policy " + firstOf(string(s.SendPolicy), "inherit")
+	verdict := "send policy " + cmp.Or(string(s.SendPolicy), "inherit")
 	if s.Verdict.Action != "" {
 		verdict += " → " + string(s.Verdict.Action) + " (" + s.Verdict.Rule + ")"
 	}
 	line("policy", verdict)
-	line("model", firstOf(s.ModelUsed, s.Model)+map[bool]string{true: " (its own)"}[s.Model != ""])
+	line("model", cmp.Or(s.ModelUsed, s.Model)+map[bool]string{true: " (its own)"}[s.Model != ""])
 	for _, x := range [][2]string{{"thinking", s.Thinking}, {"verbose", s.Verbose}, {"activation", s.Activation}, {"footer", s.Footer}, {"queue", s.Queue}} {
 		line(x[0], x[1])
 	}
@@ -199,13 +201,13 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 	case sessions.ToolResult:
 		who, paint = "tool "+m.ToolName, faint
 	}
-	p.painted(paint, cut(oneLine(who)+" · "+p.ago(m.Time), p.width))
+	p.painted(paint, cut(chatclient.OneLine(who)+" · "+p.ago(m.Time), p.width))
 	if text := strings.TrimSpace(m.Said()); text != "" {
 		p.body(text)
 	}
 	for _, b := range m.Content {
 		if b.Media != nil {
-			p.detail(plain, "["+firstOf(b.Media.Name, b.Type)+"]")
+			p.detail(plain, "["+cmp.Or(b.Media.Name, b.Type)+"]")
 		}
 	}
 	if calls {
@@ -234,9 +236,9 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 
 // speakerOf names who sent a message by what the platform vouches for, the id, and by the name that the person chose.
 func speakerOf(v sessions.Provenance) string {
-	id := firstOf(v.Sender, string(v.Source))
-	name := inQuotes(cut(oneLine(firstOf(v.Name, v.User)), maxName))
-	return firstOf(strings.TrimSpace(id+" "+name), v.Kind)
+	id := cmp.Or(v.Sender, string(v.Source))
+	name := inQuotes(cut(chatclient.OneLine(cmp.Or(v.Name, v.User)), maxName))
+	return cmp.Or(strings.TrimSpace(id+" "+name), v.Kind)
 }
 
 // maxName is how many columns of a name that somebody chose are shown.
@@ -301,7 +303,7 @@ func (c sessionsPatchCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, row, func(p *page, r api.Session) {
-		p.note("%s: send policy %s, model %s, label %s\n", r.Key, firstOf(string(r.SendPolicy), "inherit"), firstOf(r.Model, "the agent's"), firstOf(oneLine(r.Label), "none"))
+		p.note("%s: send policy %s, model %s, label %s\n", r.Key, cmp.Or(string(r.SendPolicy), "inherit"), cmp.Or(r.Model, "the agent's"), cmp.Or(chatclient.OneLine(r.Label), "none"))
 	})
 }
 
@@ -398,7 +400,7 @@ func (c sessionsCompactCmd) Run(e *env) error {
 		return err
 	}
 	if said.Run == "" {
-		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.answer(firstOf(s.Answer, "There is nothing to sum up.")) })
+		return tell(e, c.asJSON, said, func(p *page, s api.Said) { p.answer(cmp.Or(s.Answer, "There is nothing to sum up.")) })
 	}
 	return waitAndTell(e, said.Run, 10*time.Minute, c.asJSON)
 }

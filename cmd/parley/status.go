@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/sessions"
 )
 
@@ -78,24 +80,24 @@ func (c statusCmd) Run(e *env) error {
 func printStatus(p *page, s api.HostStatus) {
 	ready := p.paint(green, "ready")
 	if !s.Ready {
-		ready = p.paint(red, "not ready: "+oneLine(s.Why))
+		ready = p.paint(red, "not ready: "+chatclient.OneLine(s.Why))
 	}
-	_, _ = fmt.Fprintf(p.out, "parley %s, up %s, %s\n", oneLine(s.Version), p.now.Sub(s.Started).Round(time.Second), ready) // cleaned word by word
+	_, _ = fmt.Fprintf(p.out, "parley %s, up %s, %s\n", chatclient.OneLine(s.Version), p.now.Sub(s.Started).Round(time.Second), ready) // cleaned word by word
 	p.printf("model %s (%s)%s\n", s.Model, s.ModelWhy, mark(s.ModelAt != "", " at "+s.ModelAt))
 	for _, n := range s.ModelNotes {
-		p.painted(yellow, "! "+oneLine(n.String()))
+		p.painted(yellow, "! "+chatclient.OneLine(n.String()))
 	}
-	p.printf("store %s, %s\nconfiguration %s\n", s.Store, s.State, firstOf(s.Config, "none (the defaults)"))
+	p.printf("store %s, %s\nconfiguration %s\n", s.Store, s.State, cmp.Or(s.Config, "none (the defaults)"))
 	if s.Address != "" {
 		p.printf("address %s\n", s.Address)
 	}
 	for _, a := range s.Accounts {
-		p.printf("%s\n", oneLine(a.Line()))
+		p.printf("%s\n", chatclient.OneLine(a.Line()))
 	}
 	for _, m := range s.Servers {
-		p.printf("%s, %d tools\n", oneLine(fmt.Sprint(m)), m.Tools)
+		p.printf("%s, %d tools\n", chatclient.OneLine(fmt.Sprint(m)), m.Tools)
 		for _, note := range m.Notes() {
-			p.printf("%s\n", oneLine(note))
+			p.printf("%s\n", chatclient.OneLine(note))
 		}
 	}
 	for _, m := range s.Sandbox {

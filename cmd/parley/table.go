@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"parley/gateway/chatclient"
 )
 
 // grid is a table that fits the width of its page: a row is one line, and what is too long is cut.
@@ -32,7 +34,7 @@ func (p *page) grid(head ...string) *grid {
 func (g *grid) row(cells ...any) {
 	row := make([]string, len(g.head))
 	for i := range min(len(cells), len(row)) {
-		row[i] = oneLine(fmt.Sprint(cells[i]))
+		row[i] = chatclient.OneLine(fmt.Sprint(cells[i]))
 	}
 	g.rows = append(g.rows, row)
 }

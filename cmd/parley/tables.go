@@ -14,23 +14,24 @@ import (
 	"parley/channels/telegram"
 	"parley/channels/webchat"
 	"parley/channels/whatsapp"
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/models"
 	"parley/policy"
 )
 
 // adapters is the one table that names channel kinds.
-func adapters() []gateway.Adapter {
-	return []gateway.Adapter{
+func adapters() []accounts.Adapter {
+	return []accounts.Adapter{
 		{
 			Adapter: config.Adapter{Kind: webchat.Kind, Always: true, Access: &policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupDisabled}},
-			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+			Open: func(a config.Account, e accounts.Env) (channels.Channel, error) {
 				return webchat.New(webchat.Deps{Account: a.ID, Logger: e.Log}), nil
 			},
 		},
 		{
 			Adapter: config.Adapter{Kind: telegram.Kind, Person: telegram.Person, Chat: telegram.Chat, New: func() any { return &telegram.Config{} }, Pacing: channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}},
-			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+			Open: func(a config.Account, e accounts.Env) (channels.Channel, error) {
 				ch, err := telegram.New(*a.Adapter.(*telegram.Config), telegram.Deps{Account: a.ID, Logger: e.Log, Holds: e.Holds, Cursor: e.Cursor, Sent: e.Sent, Identified: e.Identified})
 				if err != nil {
 					return nil, err // not the nil pointer in an interface
@@ -41,7 +42,7 @@ func adapters() []gateway.Adapter {
 		},
 		{
 			Adapter: config.Adapter{Kind: discord.Kind, Person: discord.Person, Chat: discord.Chat, New: func() any { return &discord.Config{} }, Pacing: channels.Pacing{PerSecond: 40, PerChatPerSecond: 1}},
-			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+			Open: func(a config.Account, e accounts.Env) (channels.Channel, error) {
 				ch, err := discord.New(*a.Adapter.(*discord.Config), discord.Deps{Account: a.ID, Logger: e.Log, Holds: e.Holds, Seen: e.Seen, Cursor: e.Cursor, Sent: e.Sent, Identified: e.Identified})
 				if err != nil {
 					return nil, err
@@ -52,7 +53,7 @@ func adapters() []gateway.Adapter {
 		},
 		{
 			Adapter: config.Adapter{Kind: whatsapp.Kind, Person: whatsapp.Person, Chat: whatsapp.Chat, New: func() any { return &whatsapp.Config{} }, Pacing: channels.Pacing{PerSecond: 1, PerChatPerSecond: 0.5, NewChatsPerDay: 20}},
-			Open: func(a config.Account, e gateway.AdapterEnv) (channels.Channel, error) {
+			Open: func(a config.Account, e accounts.Env) (channels.Channel, error) {
 				ch, err := whatsapp.New(*a.Adapter.(*whatsapp.Config), whatsapp.Deps{Account: a.ID, Logger: e.Log, Dir: e.Dir, Identified: e.Identified})
 				if err != nil {
 					return nil, err
@@ -65,8 +66,8 @@ func adapters() []gateway.Adapter {
 }
 
 // providers is the one table that names model protocols.
-func providers() []gateway.Provider {
-	return []gateway.Provider{
+func providers() []models.Provider {
+	return []models.Provider{
 		{
 			API:  "openai",
 			Open: openOpenAI, List: listOpenAI,
@@ -81,20 +82,20 @@ func providers() []gateway.Provider {
 		},
 		{
 			API: agent.AnthropicAPI,
-			Open: func(name string, p agent.Provider, env gateway.ProviderEnv) (agent.Model, error) {
+			Open: func(name string, p agent.Provider, env models.ProviderEnv) (agent.Model, error) {
 				return anthropic.New(anthropic.Config{Name: name, BaseURL: p.Address(), APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(),
 					Settings: p.Settings, Logger: env.Log, Lessons: env.Lessons, Fingerprint: env.Fingerprint}), nil
 			},
 		},
 		{
 			API:  agent.OfflineAPI,
-			Open: func(string, agent.Provider, gateway.ProviderEnv) (agent.Model, error) { return offline.New(), nil },
+			Open: func(string, agent.Provider, models.ProviderEnv) (agent.Model, error) { return offline.New(), nil },
 		},
 	}
 }
 
 // openOpenAI makes a provider of OpenAI's two protocols: Provider.Protocol says which one an address speaks.
-func openOpenAI(name string, p agent.Provider, env gateway.ProviderEnv) (agent.Model, error) {
+func openOpenAI(name string, p agent.Provider, env models.ProviderEnv) (agent.Model, error) {
 	if p.Protocol() == agent.ResponsesAPI {
 		return responses.New(responses.Config{Name: name, BaseURL: p.Address(), APIKey: p.APIKey, MaxTokens: p.MaxTokens, Deadlines: p.Deadlines(),
 			Settings: p.Settings, Logger: env.Log, Lessons: env.Lessons, Fingerprint: env.Fingerprint}), nil

@@ -7,7 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/discord"
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 )
 
@@ -21,7 +21,7 @@ func TestTableHandsHoldsOver(t *testing.T) {
 			continue
 		}
 		conf := &discord.Config{Token: channels.NewSecret("bot.x.y"), APIURL: "http://127.0.0.1:1/api/v10/"}
-		ch, err := row.Open(config.Account{Kind: discord.Kind, ID: channels.DefaultAccount, Adapter: conf}, gateway.AdapterEnv{Log: slog.New(slog.DiscardHandler), Holds: held})
+		ch, err := row.Open(config.Account{Kind: discord.Kind, ID: channels.DefaultAccount, Adapter: conf}, accounts.Env{Log: slog.New(slog.DiscardHandler), Holds: held})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/policy"
 	"parley/router"
 )
@@ -32,7 +34,7 @@ func (c toolsListCmd) Run(e *env) error {
 			if !policy.BuiltInTool(x.Name) {
 				from = "MCP"
 			}
-			g.row(x.Name, from, cut(oneLine(x.About), 100))
+			g.row(x.Name, from, cut(chatclient.OneLine(x.About), 100))
 		}
 		g.print("There are no tools.")
 	})
@@ -81,7 +83,7 @@ func (c toolsExplainCmd) Run(e *env) error {
 
 // turnWords says in a line which turn is meant.
 func turnWords(t router.ToolTable) string {
-	s := fmt.Sprintf("agent %s, chat: %s, asked by: %s", t.Agent, firstOf(list(t.ChatTypes), "none"), list(t.Senders))
+	s := fmt.Sprintf("agent %s, chat: %s, asked by: %s", t.Agent, cmp.Or(list(t.ChatTypes), "none"), list(t.Senders))
 	if t.Session != "" {
 		s += ", session " + string(t.Session)
 	}
@@ -109,7 +111,7 @@ func explainTool(p *page, x router.ToolVerdict) {
 	if !x.Known {
 		unknown = " (there is no such tool now)"
 	}
-	p.printf("%s: %s%s\n%s: %s\n\n", x.Name, strings.ToUpper(string(x.Verdict.Action)), unknown, x.Verdict.Rule, oneLine(x.Verdict.Reason))
+	p.printf("%s: %s%s\n%s: %s\n\n", x.Name, strings.ToUpper(string(x.Verdict.Action)), unknown, x.Verdict.Rule, chatclient.OneLine(x.Verdict.Reason))
 	g := p.grid("LAYER", "SAYS", "~WHY")
 	for _, l := range x.Layers {
 		g.row(l.Rule, l.Action, l.Reason)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -102,8 +103,8 @@ channels:
     groupPolicy: open
     groups: {"*": {requireMention: false}}
     accounts: {one: {token: %q, apiUrl: %q}, two: {token: %q, apiUrl: %q}}
-`, tn.model.URL(), s.Defaults, firstOf(s.Agents, "[{id: a, default: true}, {id: b}]"), firstOf(s.Session, "{}"), firstOf(s.Tools, everybody),
-		firstOf(s.Bindings, apart), owner, guest, tn.tg.Token(), tn.tg.URL(), secondToken, tn.secondURL)
+`, tn.model.URL(), s.Defaults, cmp.Or(s.Agents, "[{id: a, default: true}, {id: b}]"), cmp.Or(s.Session, "{}"), cmp.Or(s.Tools, everybody),
+		cmp.Or(s.Bindings, apart), owner, guest, tn.tg.Token(), tn.tg.URL(), secondToken, tn.secondURL)
 	if err := os.WriteFile(filepath.Join(tn.dir, "config.yaml"), []byte(text), 0o600); err != nil {
 		tn.t.Fatal(err)
 	}

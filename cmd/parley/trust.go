@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"parley/gateway/chatclient"
 	"parley/gateway/config"
 )
 
@@ -22,7 +24,7 @@ func (e *env) configFile() (string, error) {
 	path, err := config.Find(e.config, os.Getenv)
 	if u, ok := errors.AsType[*config.Untrusted](err); ok {
 		if e.asksNothing || !trustNow(u) {
-			return "", failed(exitUsage, "untrusted", "%s; %s", oneLine(u.Error()), oneLine(waysOf(u)))
+			return "", failed(exitUsage, "untrusted", "%s; %s", chatclient.OneLine(u.Error()), chatclient.OneLine(waysOf(u)))
 		}
 		path, err = config.Find(e.config, os.Getenv)
 	}
@@ -46,14 +48,14 @@ func trustNow(u *config.Untrusted) bool {
 		return false
 	}
 	fmt.Fprintf(os.Stderr, "%s\nA configuration can start programs and send your keys to other servers.\nTrust this folder from now on? [y/N] ",
-		oneLine("There is a config.yaml in "+u.Folder+", which is not trusted."))
+		chatclient.OneLine("There is a config.yaml in "+u.Folder+", which is not trusted."))
 	line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // the end of the input is a no
 	if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
 		return false
 	}
 	_, err := config.Trust(u.Folder, os.Getenv)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "parley: "+oneLine(err.Error()))
+		fmt.Fprintln(os.Stderr, "parley: "+chatclient.OneLine(err.Error()))
 	}
 	return err == nil
 }
@@ -77,7 +79,7 @@ type trusted struct {
 
 // Run trusts a folder, or lists or forgets those that are trusted.
 func (c trustCmd) Run(e *env) error {
-	dir := firstOf(c.Dir, ".")
+	dir := cmp.Or(c.Dir, ".")
 	switch {
 	case c.List && (c.Forget || c.Dir != ""):
 		return misuse("--list goes with no folder and no --forget")

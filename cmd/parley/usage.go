@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 )
 
 type usageCmd struct {
@@ -60,7 +61,7 @@ func printUsage(p *page, u api.Usage, by string) {
 	row(total)
 	g.print("")
 	for _, l := range u.Lifts {
-		p.note("budget lifted: %s\n", oneLine(l))
+		p.note("budget lifted: %s\n", chatclient.OneLine(l))
 	}
 	p.note("days as in %s\n", u.Zone)
 }
@@ -110,7 +111,7 @@ func chart(p *page, u api.Usage) {
 	var b strings.Builder
 	for _, d := range slices.Backward(days) {
 		v, words := value(d.UsageSum)
-		_, _ = fmt.Fprintf(&b, "%s %s %s\n", oneLine(d.Day), p.paint(blue, bar(v, most, room)), words)
+		_, _ = fmt.Fprintf(&b, "%s %s %s\n", chatclient.OneLine(d.Day), p.paint(blue, bar(v, most, room)), words)
 	}
 	_, _ = io.WriteString(p.out, b.String()+"\n")
 }

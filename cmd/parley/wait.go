@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"parley/gateway/api"
+	"parley/gateway/chatclient"
 	"parley/sessions"
 )
 
@@ -64,10 +66,10 @@ func spin(w io.Writer, what string, done func() int, total int, after time.Durat
 func progress(i int, what string, done func() int, total int, passed time.Duration) string {
 	took := passed.Round(time.Second).String()
 	if total <= 0 {
-		return string([]rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")[i%10]) + " " + oneLine(what) + " " + took
+		return string([]rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")[i%10]) + " " + chatclient.OneLine(what) + " " + took
 	}
 	n := min(done(), total)
-	return fmt.Sprintf("%-*s %d/%d %s %s", barColumns, bar(float64(n), float64(total), barColumns), n, total, oneLine(what), took)
+	return fmt.Sprintf("%-*s %d/%d %s %s", barColumns, bar(float64(n), float64(total), barColumns), n, total, chatclient.OneLine(what), took)
 }
 
 // waitRun waits until a run has ended. When the host goes away meanwhile, or the time is over, it gives how the run stood.
@@ -131,7 +133,7 @@ func waitAndTell(e *env, id sessions.RunID, limit time.Duration, j asJSON) error
 		return failed(exitFailed, "no_answer", "the run %s has no answer: %s", id, w.Error)
 	}
 	if w.Status != "ok" {
-		return failed(exitFailed, "run_failed", "the run %s ended as %s: %s", id, w.State, firstOf(w.Error, "no reason was given"))
+		return failed(exitFailed, "run_failed", "the run %s ended as %s: %s", id, w.State, cmp.Or(w.Error, "no reason was given"))
 	}
 	return nil
 }
@@ -159,7 +161,7 @@ func (e *env) confirm(yes bool, format string, a ...any) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return misuse("this cannot be undone: say --yes")
 	}
-	fmt.Fprint(os.Stderr, oneLine(fmt.Sprintf(format, a...))+" [y/N] ")
+	fmt.Fprint(os.Stderr, chatclient.OneLine(fmt.Sprintf(format, a...))+" [y/N] ")
 	line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // the end of the input is a no
 	if a := strings.ToLower(strings.TrimSpace(line)); a == "y" || a == "yes" {
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,7 +135,7 @@ func (s *simulation) all(ctx context.Context) {
 	defer stop()
 	blocks := make(chan int)
 	var wg sync.WaitGroup
-	for range orDefault(s.Jobs, runtime.NumCPU()) {
+	for range cmp.Or(max(s.Jobs, 0), runtime.NumCPU()) {
 		wg.Go(func() {
 			for first := range blocks {
 				if !s.block(ctx, s.From+uint64(first), min(simulationBlock, s.Seeds-first)) {
@@ -154,13 +155,6 @@ feed:
 	}
 	close(blocks)
 	wg.Wait()
-}
-
-func orDefault(n, def int) int {
-	if n > 0 {
-		return n
-	}
-	return def
 }
 
 // report says now and then how far it is.

@@ -204,7 +204,7 @@ func printTests(w io.Writer, results []testResult) {
 	for _, x := range results {
 		switch {
 		case x.Outcome == "fail" || x.Outcome == "":
-			fmt.Fprintf(w, "\n%s %s\n%s", x.Package, x.Test, strings.Join(short(x.said), ""))
+			fmt.Fprintf(w, "\n%s %s\n%s", x.Package, x.Test, strings.Join(shortenStacks(x.said), ""))
 		case len(x.Figures) > 0:
 			fmt.Fprintf(w, "\n%s %s\n  %s\n", x.Package, x.Test, strings.Join(x.Figures, "\n  "))
 		}
@@ -214,17 +214,17 @@ func printTests(w io.Writer, results []testResult) {
 // cutOff is what became of a test that neither passed nor failed: its process ended before, by the limit or a panic.
 const cutOff = "cut off"
 
-// mostStacks is how many goroutines are printed of a panic: that of a limit lists all there are.
-const mostStacks = 3
+// maxStacks is how many goroutines are printed of a panic: that of a limit lists all there are.
+const maxStacks = 3
 
-// short leaves out the stacks beyond the first ones.
-func short(said []string) []string {
+// shortenStacks leaves out the stacks beyond the first ones.
+func shortenStacks(said []string) []string {
 	n := 0
 	for i, line := range said {
 		if !strings.HasPrefix(line, "goroutine ") {
 			continue
 		}
-		if n++; n > mostStacks {
+		if n++; n > maxStacks {
 			return append(slices.Clone(said[:i]), fmt.Sprintf("(%d more lines of stacks)\n", len(said)-i))
 		}
 	}

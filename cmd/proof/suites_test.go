@@ -104,10 +104,10 @@ FAIL
 func TestStacksAreCut(t *testing.T) {
 	t.Parallel()
 	said := []string{"panic: test timed out\n", "goroutine 1 [running]:\n", "a()\n", "goroutine 2 [chan receive]:\n", "goroutine 3 [select]:\n", "b()\n"}
-	if got := short(said); !slices.Equal(got, said) {
+	if got := shortenStacks(said); !slices.Equal(got, said) {
 		t.Errorf("%q", got)
 	}
-	got := short(append(said, "goroutine 4 [select]:\n", "c()\n"))
+	got := shortenStacks(append(said, "goroutine 4 [select]:\n", "c()\n"))
 	if !slices.Equal(got, append(said, "(2 more lines of stacks)\n")) {
 		t.Errorf("%q", got)
 	}

@@ -146,6 +146,10 @@ func (p param) schema(in reflect.Type) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
+// published are the packages whose types the document shows under the name of an earlier package: names of schemas are public, and stay
+// where types move.
+var published = map[string]string{"operations": "gateway"}
+
 // ref names the schema of an answer's type in the components; a list is a list of such.
 func (d document) ref(t reflect.Type) (*jsonschema.Schema, error) {
 	if t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 {
@@ -157,7 +161,8 @@ func (d document) ref(t reflect.Type) (*jsonschema.Schema, error) {
 	}
 	name := t.Name()
 	if pkg := t.PkgPath(); !strings.HasSuffix(pkg, "/api") { // two packages may have a type of one name
-		name = pkg[strings.LastIndex(pkg, "/")+1:] + "." + name
+		pkg = pkg[strings.LastIndex(pkg, "/")+1:]
+		name = cmp.Or(published[pkg], pkg) + "." + name
 	}
 	if d.schemas[name] == nil {
 		s, err := schemaOf(t)

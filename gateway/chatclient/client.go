@@ -191,22 +191,10 @@ func (c *client) deliver(ctx context.Context, id, text string, limit time.Durati
 		if err == nil || !again(err) {
 			return err
 		}
-		if !sleep(ctx, wait) {
+		if !channels.Sleep(ctx, wait) {
 			return fmt.Errorf("not taken within %s: %w", limit, err)
 		}
 		wait = min(2*wait, 5*time.Second)
-	}
-}
-
-// sleep waits; false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -340,11 +340,11 @@ func mine(s string) string { return "\x1b[36m" + s + "\x1b[39m" }
 func name(s string) string { return "\x1b[32m" + bold(s) + "\x1b[39m" }
 
 func (m *model) user(who, text string) string {
-	return "\n" + mine(bold(oneLine(who))) + "\n" + m.wrap(text)
+	return "\n" + mine(bold(OneLine(who))) + "\n" + m.wrap(text)
 }
 
 func (m *model) agent(text string) string {
-	return "\n" + name(oneLine(m.info.Agent)) + "\n" + m.wrap(text)
+	return "\n" + name(OneLine(m.info.Agent)) + "\n" + m.wrap(text)
 }
 
 // wrap breaks and indents a text: what it says looks like no entry of its own.
@@ -355,7 +355,8 @@ func (m *model) wrap(text string) string {
 
 const bodyIndent = "  "
 
-func oneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
+// OneLine cleans a text and puts it into one line.
+func OneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
 func (m *model) View() tea.View {
 	rows, x, y := m.in.layout(m.width - 2)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/channels/webchat"
 )
 
@@ -34,7 +35,7 @@ func (c *client) follow(ctx context.Context, on func(webchat.Event)) {
 			return
 		}
 		on(webchat.Event{Kind: awayEvent})
-		if !sleep(ctx, wait) {
+		if !channels.Sleep(ctx, wait) {
 			return
 		}
 		wait = min(2*wait, 10*time.Second)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"parley/channels"
 	"parley/channels/webchat"
 	"parley/gateway/web"
 )
@@ -37,7 +38,7 @@ func (b *beating) Read(p []byte) (int, error) {
 		if b.left == 0 {
 			pause = 24 * time.Hour
 		}
-		if !sleep(b.ctx, pause) {
+		if !channels.Sleep(b.ctx, pause) {
 			return 0, b.ctx.Err()
 		}
 		b.left--

@@ -44,6 +44,14 @@ type Store struct {
 	DSN channels.Secret `yaml:"dsn" doc:"Empty: SQLite in the state folder. Otherwise postgres://user:password@host/database. Changing it needs a restart."`
 }
 
+// Name returns what keeps the state, for people.
+func (s Store) Name() string {
+	if s.DSN.IsZero() {
+		return "SQLite"
+	}
+	return "PostgreSQL"
+}
+
 // Commands is the section `commands`.
 type Commands struct {
 	OwnerAllowFrom []string `yaml:"ownerAllowFrom" doc:"The owners, as channel:id, for example telegram:1001; ids as in allowFrom. Only owners may use /send and approve pairings."`

@@ -5,6 +5,7 @@ import (
 
 	"parley/policy"
 	"parley/tools"
+	"parley/tools/mcp"
 )
 
 // tools reports entries of lists of tools that name none. What MCP servers have is not known before they run; their names begin with
@@ -61,4 +62,10 @@ func (k *checker) toolSwitches() {
 			k.wrong("tools.bySender."+string(who), "is no kind of sender", "write owner or other; single people stand in a group's toolsBySender")
 		}
 	}
+}
+
+// MCPSettings returns what the MCP servers obey of the configuration.
+func (c *Config) MCPSettings() mcp.Settings {
+	mode := c.Agents.Defaults.Sandbox.Mode
+	return mcp.Settings{Servers: c.Tools.MCP.Servers, Open: mode != "all", Sandbox: mode == "all" || mode == "non-main"}
 }

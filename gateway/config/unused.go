@@ -5,28 +5,13 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/gateway/models"
 )
-
-// OnlyModel is the model that answers where none is named: the first, by name, of the only provider that models are named of. "" =
-// there is no such provider, or there are several.
-func OnlyModel(providers map[string]agent.Provider) (model string) {
-	for _, name := range sortedKeys(providers) {
-		p := providers[name]
-		switch {
-		case p.API == "offline" || len(p.Models) == 0:
-		case model != "":
-			return ""
-		default:
-			model = name + "/" + sortedKeys(p.Models)[0]
-		}
-	}
-	return model
-}
 
 // unused warns of providers that no agent uses: without a model that is named, the offline one answers.
 func (k *checker) unused() {
 	all, d := k.config.Models.Providers, k.config.Agents.Defaults
-	if failed(k.decoder.problems) || d.Model != "" || OnlyModel(all) != "" || len(implied(k.decoder.getenv)) > 1 {
+	if failed(k.decoder.problems) || d.Model != "" || models.OnlyModel(all) != "" || len(implied(k.decoder.getenv)) > 1 {
 		return
 	}
 	for _, name := range sortedKeys(all) {

@@ -12,9 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/gateway/config"
+	"parley/gateway/models"
 )
 
 // Level is how bad a finding is.
@@ -39,8 +40,8 @@ type Finding struct {
 type Deps struct {
 	Config    *config.Config // with Invalid only its Path and State are known; nil: not even those
 	Invalid   error          // why it cannot be loaded
-	Adapters  []gateway.Adapter
-	Providers []gateway.Provider
+	Adapters  []accounts.Adapter
+	Providers []models.Provider
 	Getenv    func(string) string
 	Version   string
 	Now       func() time.Time

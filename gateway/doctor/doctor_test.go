@@ -19,9 +19,10 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/gateway/config"
+	"parley/gateway/models"
 	"parley/sessions/sqlstore"
 )
 
@@ -63,9 +64,9 @@ func (s setup) run(t *testing.T) []Finding {
 	}
 	return Run(t.Context(), Deps{
 		Config: c, Version: "1", Now: time.Now, Getenv: func(n string) string { return s.env[n] },
-		Adapters: []gateway.Adapter{{Adapter: config.Adapter{Kind: "fake"}, Platform: func(config.Account) string { return s.platform },
-			Open: func(config.Account, gateway.AdapterEnv) (channels.Channel, error) { return bot{err: s.token}, nil }}},
-		Providers: []gateway.Provider{{API: "mock", List: func(context.Context, agent.Provider) ([]string, error) { return s.models, s.modelErr }}},
+		Adapters: []accounts.Adapter{{Adapter: config.Adapter{Kind: "fake"}, Platform: func(config.Account) string { return s.platform },
+			Open: func(config.Account, accounts.Env) (channels.Channel, error) { return bot{err: s.token}, nil }}},
+		Providers: []models.Provider{{API: "mock", List: func(context.Context, agent.Provider) ([]string, error) { return s.models, s.modelErr }}},
 		Host: func(context.Context) (api.HostStatus, error) {
 			if s.host != nil {
 				return *s.host, nil

@@ -18,6 +18,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 	"parley/gateway/models"
 )
@@ -61,7 +62,7 @@ func (x *exam) running(context.Context) []Finding {
 // accounts gives a group for each account.
 func (x *exam) accounts() (out []group) {
 	for _, a := range x.Config.Channels {
-		i := slices.IndexFunc(x.Adapters, func(r gateway.Adapter) bool { return r.Kind == a.Kind })
+		i := slices.IndexFunc(x.Adapters, func(r accounts.Adapter) bool { return r.Kind == a.Kind })
 		if i >= 0 && x.Adapters[i].Platform != nil {
 			name := string(a.Kind)
 			if a.ID != channels.DefaultAccount {
@@ -73,7 +74,7 @@ func (x *exam) accounts() (out []group) {
 	return out
 }
 
-func (x *exam) account(ctx context.Context, check string, a config.Account, row gateway.Adapter) []Finding {
+func (x *exam) account(ctx context.Context, check string, a config.Account, row accounts.Adapter) []Finding {
 	out := x.reach(ctx, check, row.Platform(a), true)
 	if x.host != nil {
 		for _, s := range x.host.Accounts {
@@ -92,7 +93,7 @@ func (x *exam) account(ctx context.Context, check string, a config.Account, row 
 	if Worst(out) == Failure {
 		return out
 	}
-	ch, err := row.Open(a, gateway.AdapterEnv{Log: slog.New(slog.DiscardHandler), Dir: x.Config.State})
+	ch, err := row.Open(a, accounts.Env{Log: slog.New(slog.DiscardHandler), Dir: x.Config.State})
 	if err != nil {
 		return append(out, wrong(check, "", "%v", err))
 	}
@@ -115,7 +116,7 @@ func (x *exam) models() (out []group) {
 	return []group{{"model", func(ctx context.Context) []Finding {
 		m := gateway.OpenModels(ctx, x.Config, x.Providers, x.Getenv, slog.New(slog.DiscardHandler))
 		chosen := m.Chosen
-		if chosen.Offline {
+		if chosen.Offline() {
 			return []Finding{warn("model", "set OPENAI_API_KEY or ANTHROPIC_API_KEY, start Ollama, or name a provider with its model under models.providers", "there is no language model (%s): the built-in one answers, which is none", chosen.Why)}
 		}
 		found := []Finding{fine("model", "%s is configured (%s)", chosen.Model, chosen.Why)}
@@ -149,7 +150,7 @@ func (x *exam) facts(ctx context.Context, m gateway.Models) []Finding {
 	if x.Config != nil && len(x.Config.Tools.MCP.Servers) > 0 {
 		beyond = ", and what the tools of MCP servers take"
 	}
-	out := []Finding{fine(check, "%s%s has a window of %d tokens (%s); prompt and tools take about %d%s", row.Name, at, row.Window, row.From.Window, gateway.PromptSize(), beyond)}
+	out := []Finding{fine(check, "%s%s has a window of %d tokens (%s); prompt and tools take about %d%s", row.Name, at, row.Window, row.From.Window, models.PromptSize(nil), beyond)}
 	notes := row.Notes
 	if x.host != nil {
 		notes = x.host.ModelNotes
@@ -170,7 +171,7 @@ const loadTimeout = 5 * time.Second
 // provider lists the models of a provider: that needs its key, and costs nothing.
 func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chosen string) []Finding {
 	check := "model " + name
-	i := slices.IndexFunc(x.Providers, func(t gateway.Provider) bool { return t.API == p.API })
+	i := slices.IndexFunc(x.Providers, func(t models.Provider) bool { return t.API == p.API })
 	if i < 0 {
 		return nil // the configuration was checked
 	}

@@ -1,5 +1,5 @@
-// Package gatewaytest has a channel for tests of what stands around the adapters: one that a person links, and that takes updates by
-// HTTP.
+// Package gatewaytest has whole hosts for tests: Host with the account of a fake platform, which a person links and which takes updates by
+// HTTP (Linked), and Outside with open doors for programs of others, whose model is a Script.
 package gatewaytest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 )
 
@@ -50,8 +50,8 @@ type Config struct {
 }
 
 // Row is the account as a row of the table of channel kinds.
-func (l *Linked) Row() gateway.Adapter {
-	return gateway.Adapter{Adapter: config.Adapter{Kind: Kind, Always: true, New: func() any { return &Config{} }}, Open: func(config.Account, gateway.AdapterEnv) (channels.Channel, error) { return l, nil }}
+func (l *Linked) Row() accounts.Adapter {
+	return accounts.Adapter{Adapter: config.Adapter{Kind: Kind, Always: true, New: func() any { return &Config{} }}, Open: func(config.Account, accounts.Env) (channels.Channel, error) { return l, nil }}
 }
 
 // Show makes the login under way show a step.

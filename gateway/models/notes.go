@@ -1,8 +1,11 @@
 package models
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
+	"strings"
 
 	"parley/agent"
 	"parley/gateway/models/catalogue"
@@ -100,4 +103,14 @@ func Place(p agent.Provider) string {
 	}
 	u.User = nil
 	return u.String()
+}
+
+// NotesOn says what may surprise about a model, named provider/model. Its server is asked now; nothing is said where it does not answer.
+func NotesOn(ctx context.Context, name string, p agent.Provider) []Note {
+	provider, model, _ := strings.Cut(name, "/")
+	f, err := NewBook(Asker{}, slog.New(slog.DiscardHandler)).AskNow(ctx, provider, p, model)
+	if err != nil || p.API == offline {
+		return nil
+	}
+	return f.Notes(name, p, PromptSize(nil))
 }

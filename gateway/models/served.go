@@ -1,5 +1,3 @@
-// Package models knows what the host's language models can: from the configuration, from the servers, and from the catalogue; and it
-// finds the servers that run on this machine.
 package models
 
 import (

@@ -172,7 +172,7 @@ func (x *reader) session(raw string, agent sessions.AgentID, folder string, e en
 		x.Report.left(what, "it becomes the same as "+by)
 		return
 	}
-	s := sessions.Session{Key: m.key, Agent: m.key.Agent(), ID: sessionID(e.SessionID, m.key), Title: oneLine(e.DisplayName, e.Subject), Label: oneLine(e.Label), SpawnedBy: m.parent, Settings: x.settings(what, e), Last: x.last(m.key, e)}
+	s := sessions.Session{Key: m.key, Agent: m.key.Agent(), ID: sessionID(e.SessionID, m.key), Title: titleOf(e.DisplayName, e.Subject), Label: titleOf(e.Label), SpawnedBy: m.parent, Settings: x.settings(what, e), Last: x.last(m.key, e)}
 	if s.Agent == "" {
 		s.Agent = agent
 	}
@@ -306,8 +306,8 @@ func sessionID(id string, k sessions.Key) sessions.ID {
 	return sessions.ID(uuid.NewSHA1(space, []byte("session/"+string(k))).String())
 }
 
-// oneLine gives the first text with something in it, in one line of at most 64 bytes.
-func oneLine(texts ...string) string {
+// titleOf gives the first text with something in it, in one line of at most 64 bytes.
+func titleOf(texts ...string) string {
 	for _, t := range texts {
 		if t = strings.Join(strings.Fields(t), " "); t != "" {
 			return strings.ToValidUTF8(t[:min(len(t), 64)], "")

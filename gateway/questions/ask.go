@@ -16,7 +16,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
 	"parley/gateway/models"
 )
@@ -26,8 +26,8 @@ type Dialog struct {
 	In        *bufio.Reader
 	Out       io.Writer
 	Hidden    func() (string, error) // reads a line without showing it; nil = as any other
-	Adapters  []gateway.Adapter
-	Providers []gateway.Provider
+	Adapters  []accounts.Adapter
+	Providers []models.Provider
 	Getenv    func(string) string
 	APIURLs   map[channels.Kind]string // instead of the platforms' own
 }
@@ -123,7 +123,7 @@ func (a Answers) secrets() bool {
 }
 
 // channel asks about one platform: for its token, or whether it is to be linked later.
-func (d Dialog) channel(ctx context.Context, a *Answers, row gateway.Adapter) error {
+func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) error {
 	about, hasToken := tokenField(row)
 	if !hasToken {
 		yes, err := d.Yes(fmt.Sprintf("Connect %s? (it is linked with a phone later)", row.Kind), false)
@@ -166,7 +166,7 @@ func (d Dialog) channel(ctx context.Context, a *Answers, row gateway.Adapter) er
 }
 
 // tokenField finds the token of a channel's configuration, and what is said about it there.
-func tokenField(row gateway.Adapter) (about string, ok bool) {
+func tokenField(row accounts.Adapter) (about string, ok bool) {
 	if row.New == nil {
 		return "", false
 	}
@@ -188,16 +188,16 @@ func Wrong(err error) bool {
 // Check asks a platform whose token it is.
 func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
 	text, _ := Answers{Channels: []Channel{c}}.Files()
-	conf, _, err := config.Parse("token", text, gateway.Table(d.Adapters), d.Getenv)
+	conf, _, err := config.Parse("token", text, accounts.Table(d.Adapters), d.Getenv)
 	if err != nil {
 		return "", err
 	}
 	i := slices.IndexFunc(conf.Channels, func(a config.Account) bool { return a.Kind == c.Kind })
-	j := slices.IndexFunc(d.Adapters, func(r gateway.Adapter) bool { return r.Kind == c.Kind })
+	j := slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return r.Kind == c.Kind })
 	if i < 0 || j < 0 {
 		return "", fmt.Errorf("there is no channel %q", c.Kind)
 	}
-	ch, err := d.Adapters[j].Open(conf.Channels[i], gateway.AdapterEnv{Log: slog.New(slog.DiscardHandler)})
+	ch, err := d.Adapters[j].Open(conf.Channels[i], accounts.Env{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return "", err
 	}
@@ -212,7 +212,7 @@ func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
 
 func (d Dialog) owners(a *Answers) error {
 	for _, c := range a.Channels {
-		row := d.Adapters[slices.IndexFunc(d.Adapters, func(r gateway.Adapter) bool { return r.Kind == c.Kind })]
+		row := d.Adapters[slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return r.Kind == c.Kind })]
 		for {
 			id, err := d.Line(fmt.Sprintf("Your own id on %s, so that you are the owner there; empty = not known yet", c.Kind), "")
 			if err != nil {
@@ -234,7 +234,7 @@ func (d Dialog) owners(a *Answers) error {
 }
 
 // Owner makes channel:id out of an id as its platform has it.
-func Owner(row gateway.Adapter, id string) (string, error) {
+func Owner(row accounts.Adapter, id string) (string, error) {
 	if row.Person != nil {
 		p, err := row.Person(id)
 		if err != nil {
@@ -247,8 +247,9 @@ func Owner(row gateway.Adapter, id string) (string, error) {
 
 // Detect looks for a model that is there already: a key in the environment, an Ollama. ok is false when there is none.
 func (d Dialog) Detect(ctx context.Context) (m Model, why string, ok bool) {
-	chosen := gateway.Choose(ctx, config.Default(nil, d.Getenv), d.Providers, d.Getenv)
-	if chosen.Offline {
+	c := config.Default(nil, d.Getenv)
+	chosen := models.Choose(ctx, c.Agents.Defaults.Model, c.Models.Providers, d.Providers, d.Getenv)
+	if chosen.Offline() {
 		return m, chosen.Why, false
 	}
 	provider, _, _ := strings.Cut(chosen.Model, "/")

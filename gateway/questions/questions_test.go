@@ -14,8 +14,9 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/gateway"
+	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/models"
 )
 
 // fields are those of the channel of the tests.
@@ -24,8 +25,8 @@ type fields struct {
 	APIURL string          `yaml:"apiUrl"`
 }
 
-func table() []gateway.Adapter {
-	return []gateway.Adapter{{Adapter: config.Adapter{Kind: "fake", New: func() any { return &fields{} }}, Platform: func(config.Account) string { return "x" }}}
+func table() []accounts.Adapter {
+	return []accounts.Adapter{{Adapter: config.Adapter{Kind: "fake", New: func() any { return &fields{} }}, Platform: func(config.Account) string { return "x" }}}
 }
 
 // TestWhatIsWrittenIsRead: whatever the answers are, the files make a configuration that says the same.
@@ -42,7 +43,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, "config.yaml")
-		c, _, err := config.Parse(path, text, gateway.Table(table()), config.WithEnvFile(path, func(string) string { return "" }))
+		c, _, err := config.Parse(path, text, accounts.Table(table()), config.WithEnvFile(path, func(string) string { return "" }))
 		if err != nil {
 			t.Fatalf("%v in\n%s\n%s", err, text, vars)
 		}
@@ -77,7 +78,7 @@ func TestMergeEnv(t *testing.T) {
 func TestModelQuestions(t *testing.T) {
 	t.Parallel()
 	var asked agent.Provider
-	providers := []gateway.Provider{{API: "openai", List: func(_ context.Context, p agent.Provider) ([]string, error) {
+	providers := []models.Provider{{API: "openai", List: func(_ context.Context, p agent.Provider) ([]string, error) {
 		if p.BaseURL == "" || strings.Contains(p.BaseURL, "11434") {
 			return nil, errors.New("nobody there")
 		}

@@ -101,6 +101,9 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		if d.Run == id {
 			d.runSeq = at.seq
 		}
+		if run.Home != "" && d.Session == run.Home { // whose chat is the other session's by now
+			d.Session = run.Key
+		}
 		last := t.n.delivery
 		x, err := s.deliveries.post(t, d)
 		if err == nil && f.Begin != nil && f.Begin.Delivery == x.ID && x.Seq > last {
@@ -165,7 +168,7 @@ func (s *changes) clear(t *tx, f *ending) error {
 // settle brings the session up to date with a run that ended. Figures count only while the session is the one that the run
 // began in: a reset sets them to zero.
 func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, error) {
-	k, err := s.sessions.session(t, run.Key)
+	k, err := s.sessions.session(t, run.TranscriptKey())
 	if err != nil {
 		if errors.Is(err, sessions.ErrNotFound) {
 			err = nil

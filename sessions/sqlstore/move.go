@@ -388,6 +388,9 @@ func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at known) error {
 	if err := s.requeue(t, old, at); err != nil {
 		return err
 	}
+	if err := s.takeOver(t, old, at); err != nil {
+		return err
+	}
 	for _, q := range []string{"UPDATE overheard SET key = ? WHERE key = ?", "UPDATE deliveries SET session = ? WHERE session = ? AND state <> 'sent' AND state IN ('pending', 'sending', 'held')"} {
 		if _, err := t.Exec(q, string(at.Key), string(old)); err != nil {
 			return err
@@ -437,6 +440,29 @@ func (s *moves) requeue(t *tx, old sessions.Key, at known) error {
 	}
 	for _, seq := range waiting {
 		if _, err := t.Exec("UPDATE runs SET key = ?, session = ?, transcript = ? WHERE seq = ?", string(at.Key), string(at.ID), at.transcript, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOver puts the turns that have begun in another session into this one's queue: one chat has one turn at a time. They keep their transcript.
+func (s *moves) takeOver(t *tx, old sessions.Key, at known) error {
+	begun := map[int64]string{}
+	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r engine.Row) error {
+		run, row, err := scanRun(r)
+		if err != nil || run.Kind != sessions.TurnRun || run.Agent != at.Agent { // one that cannot be read stays where it is
+			return nil
+		}
+		run.Home = run.TranscriptKey()
+		begun[row.seq], err = marshal(requestOf(run))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for seq, body := range begun {
+		if _, err := t.Exec("UPDATE runs SET key = ?, body = ? WHERE seq = ?", string(at.Key), body, seq); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,9 @@ type runs struct {
 	repository
 
 	transcripts *transcripts
+	sessions    *sessionRows
 	lines       *contextLines
+	moves       *moves
 	deliveries  *deliveries
 }
 
@@ -39,6 +41,7 @@ type request struct {
 	Chain   *sessions.Chain    `json:"chain,omitempty"`
 	Client  json.RawMessage    `json:"client,omitempty"`
 	Brought sessions.Block     `json:"brought,omitzero"`
+	Home    sessions.Key       `json:"home,omitempty"`
 }
 
 func requestOf(r sessions.Run) request {
@@ -48,7 +51,7 @@ func requestOf(r sessions.Run) request {
 		in.Run = r.ID
 	}
 	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
-		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought}
+		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
 }
 
 // outcome is how a run ended.
@@ -79,7 +82,7 @@ func scanRun(r engine.Row) (run sessions.Run, at runRow, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.Str(1)), Kind: q.Kind, Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.Str(5)), Attempt: int(r.Int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
+		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.Str(15)),
 	}
 	run.Stopping = at.stop && run.Status == sessions.Running
@@ -142,8 +145,8 @@ func (s *runs) Claim(ctx context.Context, key sessions.Key) (run sessions.Run, o
 func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err error) {
 	var at runRow
 	busy := false
-	ok, err = t.One("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r engine.Row) (err error) {
-		if busy = r.Str(5) == string(sessions.Running); !busy {
+	ok, err = t.One("SELECT "+runColumns+", CASE WHEN EXISTS (SELECT 1 FROM runs AS atwork WHERE atwork.key = runs.key AND atwork.status IN ('queued', 'running') AND atwork.status = 'running') THEN 1 ELSE 0 END FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r engine.Row) (err error) {
+		if busy = r.Bool(16); !busy { // the run at work may have been queued later: see takeOver
 			run, at, err = scanRun(r)
 		}
 		return err
@@ -168,7 +171,7 @@ func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err er
 }
 
 func shelfOf(run sessions.Run, at runRow) shelf {
-	return shelf{transcript: at.transcript, run: at.seq, by: run.ID, key: run.Key, agent: run.Agent, session: run.Session}
+	return shelf{transcript: at.transcript, run: at.seq, by: run.ID, key: run.TranscriptKey(), agent: run.Agent, session: run.Session}
 }
 
 // Record appends messages to the transcript of a run as they happen.

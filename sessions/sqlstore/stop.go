@@ -2,7 +2,10 @@ package sqlstore
 
 import (
 	"fmt"
+	"math"
 	"slices"
+
+	"github.com/google/uuid"
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
@@ -57,7 +60,7 @@ func (s *runs) stopAll(t *tx, keys []sessions.Key, why string, fits func(session
 		if err := decode(r.Str(3), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.Str(1), err)
 		}
-		if s := (sessions.StoppedRun{Key: sessions.Key(r.Str(2)), ID: sessions.RunID(r.Str(1))}); !slices.Contains(spared, q.Kind) && fits(s) {
+		if s := (sessions.StoppedRun{Key: sessions.Key(r.Str(2)), ID: sessions.RunID(r.Str(1)), Home: q.Home}); !slices.Contains(spared, q.Kind) && fits(s) {
 			seqs, stopped = append(seqs, r.Int(0)), append(stopped, s)
 		}
 		return nil
@@ -130,41 +133,102 @@ const (
 	bySender    = "the message was deleted before its turn began"
 )
 
-// interrupt marks the turn of a session that is at work and answers in the same chat, if there is one: the run by comes in its
-// place. One that was stopped already stays as it is.
+// interrupt marks the turns of a session that are at work and answer in the same chat: the run by comes in their place. There are several
+// after two sessions of one chat became one. One that was stopped already stays as it is.
 func (s *runs) interrupt(t *tx, key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
-	same := func(q request) bool { return q.Reply == by.Reply && !q.Alone }
-	return s.turns(t, "status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, 1, same, func(seq int64) error {
-		_, err := t.Exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), seq)
-		return err
+	same, err := s.sameChat(t, by)
+	if err != nil {
+		return nil, err
+	}
+	return s.turns(t, "status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, math.MaxInt, same, func(x openTurn) error {
+		if _, err := t.Exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), x.seq); err != nil || x.Home == "" {
+			return err
+		}
+		return s.repeatInput(t, key, x)
 	})
+}
+
+// repeatInput puts what a turn was to answer into the transcript of the session whose queue it is in: the next turn there answers it, too.
+func (s *runs) repeatInput(t *tx, key sessions.Key, x openTurn) error {
+	at, err := s.sessions.session(t, key)
+	if err != nil {
+		return err
+	}
+	run, row, err := s.run(t, x.id)
+	if err != nil {
+		return err
+	}
+	taken, err := steps(t.Ctx, t.Conn, run, row)
+	if err != nil {
+		return err
+	}
+	for _, in := range append([]sessions.Message{run.Input}, taken...) {
+		if in.Role != sessions.User {
+			continue
+		}
+		in.ID = uuid.Must(uuid.NewV7()).String()
+		m, err := s.transcripts.encodeMessage(in, x.id)
+		if err != nil {
+			return err
+		}
+		if err := s.transcripts.append(t, shelf{transcript: at.transcript, run: x.seq, by: x.id, key: at.Key, agent: at.Agent, session: at.ID}, []written{m}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drop ends the oldest turns of a session that wait, were never begun and answer in the same chat as the run that needs the room.
 func (s *runs) drop(t *tx, key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedRun, error) {
-	same := func(q request) bool { return q.Reply == by.Reply && !q.Alone }
-	return s.turns(t, "status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(seq int64) error {
-		return s.endStopped(t, outOfQueue, "seq = ?", seq)
+	same, err := s.sameChat(t, by)
+	if err != nil {
+		return nil, err
+	}
+	return s.turns(t, "status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(x openTurn) error {
+		return s.endStopped(t, outOfQueue, "seq = ?", x.seq)
 	})
 }
 
+// sameChat gives what tells whether a turn answers in the chat of a run, by whatever address, and other turns may change it.
+func (s *runs) sameChat(t *tx, by sessions.Run) (func(request) (bool, error), error) {
+	chat, err := s.moves.current(t, by.Reply)
+	return func(q request) (bool, error) {
+		if q.Alone || q.Reply == by.Reply {
+			return !q.Alone, nil
+		}
+		at, err := s.moves.current(t, q.Reply)
+		return at == chat, err
+	}, err
+}
+
+// openTurn is a turn that waits or is at work.
+type openTurn struct {
+	seq int64
+	id  sessions.RunID
+	request
+}
+
 // turns ends at most n turns of a session for which the conditions hold, oldest first.
-func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(request) bool, end func(seq int64) error) (ended []sessions.StoppedRun, err error) {
-	var seqs []int64
+func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(request) (bool, error), end func(openTurn) error) (ended []sessions.StoppedRun, err error) {
+	var open []openTurn
 	if err := t.Each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
-		var q request
-		if err := decode(r.Str(2), &q); err != nil {
+		x := openTurn{seq: r.Int(0), id: sessions.RunID(r.Str(1))}
+		if err := decode(r.Str(2), &x.request); err != nil {
 			return fmt.Errorf("run %s: %w", r.Str(1), err)
 		}
-		if q.Kind == sessions.TurnRun && len(seqs) < n && fits(q) {
-			seqs, ended = append(seqs, r.Int(0)), append(ended, sessions.StoppedRun{Key: key, ID: sessions.RunID(r.Str(1))})
+		if x.Kind == sessions.TurnRun {
+			open = append(open, x)
 		}
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	for _, seq := range seqs {
-		if err := end(seq); err != nil {
+	for _, x := range open {
+		fit, err := fits(x.request)
+		if err == nil && fit && len(ended) < n {
+			ended, err = append(ended, sessions.StoppedRun{Key: key, ID: x.id, Home: x.Home}), end(x)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,3 @@
-// Package sqlstore is the store of sessions on SQLite and on PostgreSQL: one code, two dialects.
-//
-// One goroutine writes. It takes all operations that wait, runs them in one transaction and answers them after its commit, so that
-// the price of a durable commit is shared by whoever is there. Readers have a few connections beside it. A user's message goes
-// into the transcript when its run is claimed for the first time: behind the answer of the turn before it, whatever was accepted
-// meanwhile; until then it is on the run's row.
 package sqlstore
 
 import (
@@ -33,7 +27,7 @@ type Config struct {
 	CheckBudget time.Duration // how long Open waits for the check of the file; 0 = 250 ms
 	// Trace is called before and after each commit for each operation in it, in the writer's goroutine: a place for tests to fail
 	// or to kill the process. phase is BeforeCommit or AfterCommit, op what the operation is, with a + before each further thing that
-	// it does: "Accept+reset" (see also). A panic before the commit rolls back; after it, the callers
+	// it does: "Accept+reset" (see engine.Tx.Label). A panic before the commit rolls back; after it, the callers
 	// get an error although the facts are on disk.
 	Trace func(op, phase string)
 	// TraceCall is the same for what is noted of calls to platforms (CallsFile), "Call+telegram" and "Answer+telegram". It is called by who sends.
@@ -154,7 +148,7 @@ func (s *Store) join() {
 	s.moves = moves{repository: r, sessions: &s.sessionRows, jobs: &s.jobs}
 	s.deliveries = deliveries{repository: r, trace: s.conf.TraceCall, sessions: &s.sessionRows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox}
 	s.people = people{repository: r, inbox: &s.inbox, deliveries: &s.deliveries}
-	s.runs = runs{repository: r, transcripts: &s.transcripts, lines: &s.contextLines, deliveries: &s.deliveries}
+	s.runs = runs{repository: r, transcripts: &s.transcripts, sessions: &s.sessionRows, lines: &s.contextLines, moves: &s.moves, deliveries: &s.deliveries}
 	s.retention = retention{repository: r, ledger: &s.ledger, index: &s.searchIndex, files: files}
 	s.changes = changes{repository: r, ledger: &s.ledger, transcripts: &s.transcripts, sessions: &s.sessionRows, lines: &s.contextLines, jobs: &s.jobs, notes: &s.notes,
 		chats: &s.chats, inbox: &s.inbox, moves: &s.moves, deliveries: &s.deliveries, people: &s.people, runs: &s.runs}

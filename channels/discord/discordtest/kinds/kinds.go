@@ -99,9 +99,9 @@ func cards() []Row {
 			bot+`"content":"","flags":32768,"mentions":[{"id":"200000000000000002","username":"bert","global_name":"Bert"}],"components":[{"type":17,"components":[{"type":10,"content":"# Deploy failed"},`+
 				`{"type":9,"components":[{"type":10,"content":"by <@200000000000000002>"}],"accessory":{"type":2,"style":5,"label":"Log","url":"https://ci.example/1"}},{"type":14}]},`+
 				`{"type":1,"components":[{"type":2,"style":1,"label":"Again","emoji":{"name":"🔁"}},{"type":3,"placeholder":"Where","options":[{"label":"web1"},{"label":"web2"}]}]}]`),
-		row("Components V2 with files", "`[picture: a graph] ⏎  ⏎ [picture far](https://ci.example/far.png)`, image graph.png, document log.txt", "", components,
+		row("Components V2 with files", "`[picture: a graph] ⏎  ⏎ [picture far](https://ci.example/far.png) ⏎  ⏎ [file a.log]`, image graph.png, document log.txt", "", components,
 			bot+`"content":"","flags":32768,"components":[{"type":12,"items":[{"media":{"url":"https://cdn.discordapp.com/attachments/1/8/graph.png?ex=1","content_type":"image/png","attachment_id":"8"},"description":"a graph"},`+
-				`{"media":{"url":"https://ci.example/far.png"},"description":"far"}]},{"type":13,"file":{"url":"https://cdn.discordapp.com/attachments/1/9/log.txt","content_type":"text/plain"},"name":"log.txt","size":3}]`),
+				`{"media":{"url":"https://ci.example/far.png"},"description":"far"}]},{"type":13,"file":{"url":"https://cdn.discordapp.com/attachments/1/9/log.txt","content_type":"text/plain"},"name":"log.txt","size":3},{"type":13,"file":{"url":"attachment://a.log"}}]`),
 		row("forwarded Components V2", "`# Deploy failed`, forwarded, by #general · Town", "", "OpenClaw message-text.test.ts",
 			forwarded(`"content":"","flags":32768,"components":[{"type":17,"components":[{"type":10,"content":"# Deploy failed"}]}]`)),
 		row("Components V2 without words", "unreadable: MESSAGE_CREATE: a message without anything that is known here", "", components,

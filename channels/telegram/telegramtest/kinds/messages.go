@@ -52,6 +52,7 @@ func messages() []Row {
 		in("paid media", "`ours\n[paid media: 2 for 5 stars]`, picture", "", api("paid_media"), `"caption":"ours","paid_media":{"star_count":5,"paid_media":[{"type":"preview"},{"type":"photo","photo":[{"file_id":"p","width":1,"height":1}]}]}`),
 		in("rich message", "`` Plan\nsee [this](https://example.com)\n```go\nx\n```\n[photo] ``, picture", "", api("rich_message"), `"rich_message":{"blocks":[{"type":"heading","text":"Plan","size":1},{"type":"paragraph","text":["see ",{"type":"url","text":"this","url":"https://example.com"}]},{"type":"pre","language":"go","text":"x"},{"type":"photo","photo":[{"file_id":"p","width":1,"height":1}]}]}`),
 		in("invoice", "`[invoice: Cup: Of tea, 1.45 EUR]`", "", api("invoice"), `"invoice":{"title":"Cup","description":"Of tea","start_parameter":"","currency":"EUR","total_amount":145}`),
+		in("invoice in thousandths", "`[invoice: Cup: Of tea, 1.500 BHD]`", "", api("invoice"), `"invoice":{"title":"Cup","description":"Of tea","start_parameter":"","currency":"BHD","total_amount":1500}`),
 		in("payment", "`[payment: 5 stars]`", "", api("successful_payment"), `"successful_payment":{"currency":"XTR","total_amount":5}`),
 		in("refund", "`[refund: 5 stars]`", "", api("refunded_payment"), `"refunded_payment":{"currency":"XTR","total_amount":5}`),
 		in("giveaway", "`[giveaway in News: 3 winners on 2025-11-28 18:00 UTC; prize: a cup]`", "", api("giveaway"), `"giveaway":{"chats":[{"id":-5,"type":"channel","title":"News"}],"winners_selection_date":1764352800,"winner_count":3,"prize_description":"a cup"}`),

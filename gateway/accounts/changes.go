@@ -1,0 +1,44 @@
+package accounts
+
+import (
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/router"
+)
+
+// ChangesEvery is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
+const ChangesEvery = time.Second
+
+// toldAccounts are the accounts as they were last told of.
+type toldAccounts struct {
+	mu    sync.Mutex
+	at    time.Time // when they were looked at
+	lines map[router.AccountRef]string
+}
+
+// TellChanges tells of each account whose state has changed since the last look. It is called when a page is rendered, when a stream
+// opens and each second while one is open: a host that nobody watches has nothing to do.
+func (s *Supervisor) TellChanges() {
+	s.told.mu.Lock()
+	defer s.told.mu.Unlock()
+	was := s.told.lines
+	if was != nil && time.Since(s.told.at) < ChangesEvery {
+		return
+	}
+	now := map[router.AccountRef]string{}
+	for _, a := range s.Statuses() {
+		ref := router.AccountRef{Channel: a.Channel, Account: a.Account}
+		now[ref] = a.Line()
+		if line, known := was[ref]; was != nil && (!known || line != now[ref]) {
+			s.Router.Tell(router.Event{Kind: router.EventAccount, Phase: string(a.State), Channel: a.Channel, Account: a.Account})
+		}
+	}
+	for ref := range was {
+		if _, there := now[ref]; !there {
+			s.Router.Tell(router.Event{Kind: router.EventAccount, Phase: string(channels.Stopped), Channel: ref.Channel, Account: ref.Account})
+		}
+	}
+	s.told.at, s.told.lines = time.Now(), now
+}

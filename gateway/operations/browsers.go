@@ -1,0 +1,35 @@
+package operations
+
+import (
+	"context"
+	"net/http"
+
+	"parley/gateway/api"
+	"parley/gateway/server"
+)
+
+// Browsers are the operations that let browsers in and sign them out.
+type Browsers struct{ server *server.Server }
+
+// Table lists the operations.
+func (o *Browsers) Table() api.Table {
+	return api.Table{
+		api.Op("page.link", "POST /api/link", api.Read, "A link that lets one browser in as whoever asks: it is good once, and for two minutes.", o.pageLink),
+		api.Op("page.signOut", "POST /api/sign-out", api.Admin, "Sign every browser out: cookies and login links from before are good for nothing. Tokens stay.", o.signOut),
+	}
+}
+
+func (o *Browsers) pageLink(ctx context.Context, _ api.None) (api.PageLink, error) {
+	inv, ok := o.server.Invite(api.Caller(ctx))
+	if !ok {
+		return api.PageLink{}, api.Refuse(http.StatusConflict, "the token %q opens nothing any more", api.Caller(ctx).Name)
+	}
+	return api.PageLink{Path: inv.Path, Expires: inv.Expires}, nil
+}
+
+func (o *Browsers) signOut(context.Context, api.None) (api.SignedOut, error) {
+	if err := o.server.SignOut(); err != nil {
+		return api.SignedOut{}, err
+	}
+	return api.SignedOut{SignedOut: true}, nil
+}

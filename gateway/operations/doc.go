@@ -1,0 +1,10 @@
+// Package operations holds the operations of the host's API: a struct for each resource, with exactly what it uses, each with a Table.
+// The command line, the page and outside programs use nothing else.
+//
+// Place in the line: api, models → accounts → server → operations → gateway. Table joins the resources; Resolver finds what people name.
+//
+// Owns: nothing but the lock of a backup. Operations read the store and call the router, the supervisor of the accounts, the models and
+// the server; each runs in the goroutine of its request. A stream ends with its request or when the host begins to stop.
+//
+// Errors: api errors say what is wrong with a request; the errors of the store and of the router are classified by api.Problem.
+package operations
