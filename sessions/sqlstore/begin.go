@@ -12,35 +12,35 @@ import (
 )
 
 // BeginSend decides whether a delivery may leave and claims it, in one transaction.
-func (s *Store) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (d sessions.Delivery, err error) {
+func (s *deliveries) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (d sessions.Delivery, err error) {
 	err = s.write(ctx, "BeginSend", func(t *tx) error {
 		var transcript int64
 		if d, transcript, err = getDelivery(t.Ctx, t.Conn, id); err != nil {
 			return err
 		}
-		return t.beginNoted(&d, transcript, now, sessions.Beginning{Check: check, Opening: o})
+		return s.beginNoted(t, &d, transcript, now, sessions.Beginning{Check: check, Opening: o})
 	})
 	return d, err
 }
 
 // beginNoted is beginSend with its row, and the line that says that no platform was called for it yet. There is none behind a try that may have arrived.
-func (t *tx) beginNoted(d *sessions.Delivery, transcript int64, now time.Time, b sessions.Beginning) error {
+func (s *deliveries) beginNoted(t *tx, d *sessions.Delivery, transcript int64, now time.Time, b sessions.Beginning) error {
 	unclear := underWay(d)
-	write, err := t.beginSend(d, now, b)
+	write, err := s.beginSend(t, d, now, b)
 	if err != nil || !write {
 		return err
 	}
-	if err := t.keep(d, transcript); err != nil {
+	if err := s.keep(t, d, transcript); err != nil {
 		return err
 	}
 	if d.State == sessions.Sending && !unclear {
-		_ = t.s.calls.Intent(d) // without it nothing is known
+		_ = s.calls.Intent(d) // without it nothing is known
 	}
 	return nil
 }
 
 // beginSend reports whether there is something to write.
-func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning) (bool, error) {
+func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b sessions.Beginning) (bool, error) {
 	if d.State.Final() {
 		return false, nil
 	}
@@ -48,7 +48,7 @@ func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning
 		over(d, sessions.Expired, "not sent before "+d.Expires.UTC().Format(time.RFC3339))
 		return true, nil
 	}
-	v, err := t.verdict(d, b.Check)
+	v, err := s.verdict(t, d, b.Check)
 	if err != nil {
 		return false, err
 	}
@@ -57,7 +57,7 @@ func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning
 		over(d, sessions.Withheld, v.Reason)
 		return true, nil
 	}
-	if ok, err := t.open(d.To, d.Kind, now, b.Opening); err != nil {
+	if ok, err := s.chats.open(t, d.To, d.Kind, now, b.Opening); err != nil {
 		return false, err
 	} else if !ok {
 		was := *d
@@ -72,7 +72,7 @@ func (t *tx) beginSend(d *sessions.Delivery, now time.Time, b sessions.Beginning
 
 // beginAtOnce is beginSend for a delivery that this transaction has made, in its turn: when one that goes to the same chat was made before it
 // and is not final, it stays pending.
-func (t *tx) beginAtOnce(p *parcel, d *sessions.Delivery, b sessions.Beginning) error {
+func (s *deliveries) beginAtOnce(t *tx, p *parcel, d *sessions.Delivery, b sessions.Beginning) error {
 	behind := false
 	chat := whole(d.To)
 	err := t.Each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r engine.Row) error {
@@ -82,7 +82,7 @@ func (t *tx) beginAtOnce(p *parcel, d *sessions.Delivery, b sessions.Beginning) 
 	if err != nil || behind {
 		return err
 	}
-	err = t.beginNoted(d, p.transcript, t.Now, b)
+	err = s.beginNoted(t, d, p.transcript, t.Now, b)
 	t.Label(d.State == sessions.Sending, "begin")
 	return err
 }
@@ -100,14 +100,14 @@ func underWay(d *sessions.Delivery) bool { return d.State == sessions.Sending &&
 
 // verdict is what was granted when the delivery was made, otherwise what check says about the session as it stands. A session
 // that was deleted meanwhile is its key alone: rules about keys still apply.
-func (t *tx) verdict(d *sessions.Delivery, check func(sessions.Session) policy.Verdict) (policy.Verdict, error) {
+func (s *deliveries) verdict(t *tx, d *sessions.Delivery, check func(sessions.Session) policy.Verdict) (policy.Verdict, error) {
 	if d.Granted != nil {
 		return *d.Granted, nil
 	}
 	var k known
 	if d.Session != "" {
 		var err error
-		if k, err = t.session(d.Session); err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		if k, err = s.sessions.session(t, d.Session); err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return policy.Verdict{}, err
 		} else if err != nil {
 			k.Session = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}

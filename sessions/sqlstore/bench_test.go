@@ -175,7 +175,7 @@ func large(b *testing.B) string {
 		if err := s.write(ctx, "Fill", func(t *tx) error {
 			for j := i; j < i+500; j++ {
 				key, addr := chat(j)
-				k, err := t.upsert(sessions.Session{Key: key, Agent: "main", Last: addr, Title: fmt.Sprint("Chat ", j), Updated: time.Unix(1_700_000_000+int64(j), 0)})
+				k, err := s.upsert(t, sessions.Session{Key: key, Agent: "main", Last: addr, Title: fmt.Sprint("Chat ", j), Updated: time.Unix(1_700_000_000+int64(j), 0)})
 				if err != nil {
 					return err
 				}
@@ -191,10 +191,10 @@ func large(b *testing.B) string {
 				if err != nil {
 					return err
 				}
-				if err := t.append(shelf{transcript: k.transcript, key: key, agent: "main", session: k.ID}, w, nil); err != nil {
+				if err := s.append(t, shelf{transcript: k.transcript, key: key, agent: "main", session: k.ID}, w, nil); err != nil {
 					return err
 				}
-				t.mirror = t.mirror[:0] // not of interest here
+				t.lines = t.lines[:0] // not of interest here
 			}
 			return nil
 		}); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Calling notes that the platform of a delivery that is being sent is about to be called.
-func (s *Store) Calling(d sessions.Delivery) error {
+func (s *deliveries) Calling(d sessions.Delivery) error {
 	s.traceCall(d, "Call", engine.BeforeCommit)
 	err := s.calls.Started(&d)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) Calling(d sessions.Delivery) error {
 }
 
 // Answered notes that the platform has taken a part.
-func (s *Store) Answered(d sessions.Delivery, r channels.Receipt, last bool) {
+func (s *deliveries) Answered(d sessions.Delivery, r channels.Receipt, last bool) {
 	s.traceCall(d, "Answer", engine.BeforeCommit)
 	r.At = engine.FromMs(engine.Ms(r.At))
 	_ = s.calls.Acknowledged(&d, r, last) // without it nothing is known
@@ -30,9 +30,9 @@ func (s *Store) Answered(d sessions.Delivery, r channels.Receipt, last bool) {
 }
 
 // traceCall tells a test of what is noted of a call.
-func (s *Store) traceCall(d sessions.Delivery, op, phase string) {
-	if s.conf.TraceCall != nil {
-		s.conf.TraceCall(op+"+"+string(d.To.Channel), phase)
+func (s *deliveries) traceCall(d sessions.Delivery, op, phase string) {
+	if s.trace != nil {
+		s.trace(op+"+"+string(d.To.Channel), phase)
 	}
 }
 
@@ -41,7 +41,7 @@ const stoppedBefore = "the host stopped before it was sent"
 
 // goOn does for a delivery that was found being sent what the killed host knew of it: it is put back when no platform was called, and has its receipt when one
 // has answered.
-func (t *tx) goOn(d *sessions.Delivery, transcript int64, said sendlog.Known) error {
+func (s *deliveries) goOn(t *tx, d *sessions.Delivery, transcript int64, said sendlog.Known) error {
 	x := said.Of(d)
 	switch {
 	case !underWay(d):
@@ -50,11 +50,34 @@ func (t *tx) goOn(d *sessions.Delivery, transcript int64, said sendlog.Known) er
 		d.State, d.NotBefore, d.Error = sessions.Pending, time.Time{}, stoppedBefore
 		d.Tried(sessions.NotArrived)
 	case x.Taken():
-		if _, err := t.sent(d, x.Receipt, x.Last); err != nil {
+		if _, err := s.sent(t, d, x.Receipt, x.Last); err != nil {
 			return err
 		}
 	default:
 		return nil
 	}
-	return t.keep(d, transcript)
+	return s.keep(t, d, transcript)
+}
+
+// interrupted gives the deliveries that were being sent, oldest first, as they are with what the killed host knew of them (CallsFile).
+func (s *deliveries) interrupted(t *tx) (out []sessions.Delivery, err error) {
+	var transcripts []int64
+	err = t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r engine.Row) error {
+		d, transcript, err := scanDelivery(r)
+		out, transcripts = append(out, d), append(transcripts, transcript)
+		return err
+	})
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	said, err := s.calls.Newest()
+	if err != nil {
+		s.log.Warn("what the host before this one knew of its calls cannot be read; what it was sending counts as unknown", "file", sendlog.FileName, "err", err)
+	}
+	for i := range out {
+		if err := s.goOn(t, &out[i], transcripts[i], said); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

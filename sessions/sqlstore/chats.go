@@ -11,6 +11,11 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
+// chats keeps which chats an account has written to, and which messages are its own.
+type chats struct {
+	repository
+}
+
 // whole gives the address of a chat without a thread in it.
 func whole(a channels.Address) channels.Address {
 	a.Thread = ""
@@ -19,7 +24,7 @@ func whole(a channels.Address) channels.Address {
 
 // reached notes the newest message of a chat that has written to a session. A message that comes late moves nothing back, and one
 // from the future holds nothing up.
-func (t *tx) reached(in channels.Inbound) error {
+func (s *chats) reached(t *tx, in channels.Inbound) error {
 	if in.Event != channels.Message || in.ID == "" {
 		return nil
 	}
@@ -32,7 +37,7 @@ func (t *tx) reached(in channels.Inbound) error {
 }
 
 // Positions gives the newest message of every chat of an account that has a live session.
-func (s *Store) Positions(ctx context.Context, kind channels.Kind, id channels.AccountID) (out []channels.Position, err error) {
+func (s *chats) Positions(ctx context.Context, kind channels.Kind, id channels.AccountID) (out []channels.Position, err error) {
 	p := accountPrefix(kind, id)
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
@@ -54,7 +59,7 @@ func accountPrefix(kind channels.Kind, id channels.AccountID) string {
 }
 
 // receipt notes that a platform took a message from us.
-func (t *tx) receipt(d *sessions.Delivery, id channels.MessageID) error {
+func (s *chats) receipt(t *tx, d *sessions.Delivery, id channels.MessageID) error {
 	if id == "" {
 		return nil
 	}
@@ -64,7 +69,7 @@ func (t *tx) receipt(d *sessions.Delivery, id channels.MessageID) error {
 }
 
 // OwnMessage looks for a message among those that we sent.
-func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (m sessions.OwnMessage, own bool, err error) {
+func (s *chats) OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (m sessions.OwnMessage, own bool, err error) {
 	if id == "" {
 		return m, false, nil
 	}
@@ -90,7 +95,7 @@ func (s *Store) OwnMessage(ctx context.Context, chat channels.Address, id channe
 }
 
 // Asked finds the run that a message caused.
-func (s *Store) Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (run sessions.Run, found bool, err error) {
+func (s *chats) Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (run sessions.Run, found bool, err error) {
 	if id == "" {
 		return run, false, nil
 	}
@@ -107,8 +112,8 @@ func (s *Store) Asked(ctx context.Context, chat channels.Address, id channels.Me
 }
 
 // amend changes or withdraws a message that waits. done is false when its turn has begun, or it has none.
-func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, err error) {
-	run, at, err := t.run(a.Run)
+func (s *runs) amend(t *tx, a sessions.Amend) (stopped []sessions.StoppedRun, done bool, err error) {
+	run, at, err := s.run(t, a.Run)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return nil, false, nil
 	}
@@ -116,22 +121,22 @@ func (t *tx) amend(a sessions.Amend) (stopped []sessions.StoppedRun, done bool, 
 		return nil, false, err
 	}
 	if a.Gone {
-		if err := t.unheard(run); err != nil {
+		if err := s.lines.unheard(t, run); err != nil {
 			return nil, false, err
 		}
-		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, t.endStopped(bySender, "seq = ?", at.seq)
+		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, s.endStopped(t, bySender, "seq = ?", at.seq)
 	}
 	applyAmend(&run.Input, a)
-	return nil, true, t.keepRequest(run, at)
+	return nil, true, s.keepRequest(t, run, at)
 }
 
 // open decides whether an account may write in a chat, and notes the first time. Only direct chats count, and only where it was not
 // asked: other openings are nobody's.
-func (t *tx) open(to channels.Address, kind sessions.DeliveryKind, now time.Time, o sessions.Opening) (ok bool, err error) {
+func (s *chats) open(t *tx, to channels.Address, kind sessions.DeliveryKind, now time.Time, o sessions.Opening) (ok bool, err error) {
 	if to.Type != channels.Direct {
 		return true, nil
 	}
-	known, err := t.opened(to)
+	known, err := s.opened(t, to)
 	if err != nil || known {
 		return known, err
 	}
@@ -148,6 +153,6 @@ func (t *tx) open(to channels.Address, kind sessions.DeliveryKind, now time.Time
 	return true, err
 }
 
-func (t *tx) opened(to channels.Address) (bool, error) {
+func (s *chats) opened(t *tx, to channels.Address) (bool, error) {
 	return t.One("SELECT 1 FROM openings WHERE chat = ?", []any{whole(to).String()}, func(engine.Row) error { return nil })
 }

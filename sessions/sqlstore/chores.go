@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"log/slog"
 	"time"
 
 	"parley/sessions/sqlstore/engine"
@@ -18,51 +19,67 @@ const (
 	indexName = "Index"
 )
 
-// maintenance is the writer's chores. It implements engine.Maintenance.
-type maintenance struct{ s *Store }
+// maintenance does the writer's chores. It implements engine.Maintenance.
+type maintenance struct {
+	log              *slog.Logger
+	pause            time.Duration
+	index            *searchIndex
+	sweepOp, indexOp operation
+
+	sweeping bool // a deleted session may have left something behind
+	unswept  int  // batches since the last sweep, or since there is something to be swept
+}
+
+func newMaintenance(log *slog.Logger, pause time.Duration, index *searchIndex, r *retention) *maintenance {
+	sweep := func(t *tx) error { // a little at a time
+		more, err := r.purge(t)
+		t.purged = !more
+		return err
+	}
+	if pause <= 0 {
+		pause = defaultPause
+	}
+	return &maintenance{log: log, pause: pause, index: index, sweepOp: sweep, indexOp: index.flushIndex}
+}
 
 // Next implements engine.Maintenance.
-func (m maintenance) Next(quiet, open, checkpoint bool) (string, engine.Operation) {
-	s := m.s
-	s.unswept++
+func (m *maintenance) Next(quiet, open, checkpoint bool) (string, engine.Operation) {
+	m.unswept++
+	waiting := len(m.index.unindexed)
 	switch {
-	case open && s.sweeping && (quiet || s.unswept > sweepBatch): // indexes as well
-		s.unswept = 0
-		return sweepName, s.sweepOp
-	case !open || len(s.unindexed) >= indexBatch || quiet && m.indexes(checkpoint): // what cannot be indexed at the end, the next start does
-		return indexName, s.indexOp
+	case open && m.sweeping && (quiet || m.unswept > sweepBatch): // indexes as well
+		m.unswept = 0
+		return sweepName, m.sweepOp
+	case !open || waiting >= indexBatch || quiet && (waiting >= indexSoon || waiting > 0 && !checkpoint): // what cannot be indexed at the end, the next start does
+		return indexName, m.indexOp
 	}
 	return "", nil
 }
 
-// indexes reports whether it is time to index: there is enough for it, or nothing came for so long that it was not for the log alone.
-func (m maintenance) indexes(checkpoint bool) bool {
-	return len(m.s.unindexed) >= indexSoon || len(m.s.unindexed) > 0 && !checkpoint
-}
-
-// Wait implements engine.Maintenance.
-func (m maintenance) Wait(quiet, checkpoint bool) time.Duration {
-	s := m.s
+// Wait implements engine.Maintenance. It is not for the log alone that nothing comes for so long as indexDelay.
+func (m *maintenance) Wait(quiet, checkpoint bool) time.Duration {
+	waiting := len(m.index.unindexed)
 	switch {
-	case s.sweeping, !quiet && (len(s.unindexed) >= indexSoon || checkpoint):
-		return s.conf.pause
-	case len(s.unindexed) > 0, checkpoint:
+	case m.sweeping, !quiet && (waiting >= indexSoon || checkpoint):
+		return m.pause
+	case waiting > 0, checkpoint:
 		return indexDelay
 	}
 	return time.Hour
 }
 
 // Done implements engine.Maintenance. An index that could not be written is tried again later.
-func (m maintenance) Done(name string, err error) {
+func (m *maintenance) Done(name string, err error) {
 	if name == sweepName && err != nil {
-		m.s.sweeping = false
-		m.s.conf.Logger.Error("cannot remove the messages of a deleted session; the next start tries again", "err", err)
+		m.sweeping = false
+		m.log.Error("cannot remove the messages of a deleted session; the next start tries again", "err", err)
 	}
 }
 
-// sweep deletes some of what deleted sessions left behind: a little at a time.
-func sweep(t *tx) error {
-	more, err := t.purge()
-	t.purged = !more
-	return err
+// committed notes that a transaction deleted a session, or found nothing left of any.
+func (m *maintenance) committed(deleted, purged bool) {
+	m.sweeping = m.sweeping && !purged
+	if deleted && !m.sweeping {
+		m.sweeping, m.unswept = true, 0
+	}
 }

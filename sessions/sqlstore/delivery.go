@@ -11,8 +11,21 @@ import (
 	"parley/policy"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/sendlog"
 	"parley/sessions/sqlstore/transcriptfile"
 )
+
+// deliveries keeps what is to leave, and what became of it.
+type deliveries struct {
+	repository
+
+	calls    *sendlog.Log // notes of calls to platforms
+	trace    func(op, phase string)
+	sessions *sessionRows
+	chats    *chats
+	moves    *moves
+	inbox    *inbox
+}
 
 // content is what is to be sent: it never changes.
 type content struct {
@@ -73,7 +86,7 @@ func scanDelivery(r engine.Row) (d sessions.Delivery, transcript int64, err erro
 }
 
 // post makes a pending delivery. One with the same id that is there already is given back as it stands.
-func (t *tx) post(p *parcel) (sessions.Delivery, error) {
+func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 	d := p.Delivery
 	runSeq, transcript, messageSeq := p.runSeq, p.transcript, p.messageSeq
 	if d.Run != "" && runSeq == 0 {
@@ -82,7 +95,7 @@ func (t *tx) post(p *parcel) (sessions.Delivery, error) {
 		}
 	}
 	var err error
-	if d.To, err = t.current(d.To); err != nil { // whoever made it may have been at work before the chat moved
+	if d.To, err = s.moves.current(t, d.To); err != nil { // whoever made it may have been at work before the chat moved
 		return d, err
 	}
 	awaits := ""
@@ -124,7 +137,7 @@ func getDelivery(ctx context.Context, c *engine.Conn, id sessions.DeliveryID) (d
 }
 
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
-func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
+func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
 	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
 	body, err := marshal(res)
@@ -132,12 +145,12 @@ func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 		return err
 	}
 	if d.State.Final() && d.Kind == sessions.Invite {
-		if err := t.forgetCode(d); err != nil {
+		if err := s.forgetCode(t, d); err != nil {
 			return err
 		}
 	}
 	if d.State.Final() && transcript > 0 && d.Message != "" {
-		t.mirror = append(t.mirror, transcriptfile.DeliveryLine(transcript, *d))
+		t.lines = append(t.lines, transcriptfile.DeliveryLine(transcript, *d))
 	}
 	_, err = t.Exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
 		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Updated), body, d.Seq)
@@ -148,7 +161,7 @@ func (t *tx) keep(d *sessions.Delivery, transcript int64) error {
 const codeWas = "A pairing code was told here. It is not kept."
 
 // forgetCode takes the words of a notice out of its row: nobody needs them any more, and codes are kept as hashes only.
-func (t *tx) forgetCode(d *sessions.Delivery) error {
+func (s *deliveries) forgetCode(t *tx, d *sessions.Delivery) error {
 	if d.Text == codeWas {
 		return nil
 	}
@@ -162,7 +175,7 @@ func (t *tx) forgetCode(d *sessions.Delivery) error {
 }
 
 // onDelivery runs a change of a delivery. change reports whether there is something to write.
-func (s *Store) onDelivery(ctx context.Context, name string, id sessions.DeliveryID, change func(*tx, *sessions.Delivery) (bool, error)) (d sessions.Delivery, err error) {
+func (s *deliveries) onDelivery(ctx context.Context, name string, id sessions.DeliveryID, change func(*tx, *sessions.Delivery) (bool, error)) (d sessions.Delivery, err error) {
 	err = s.write(ctx, name, func(t *tx) error {
 		var transcript int64
 		if d, transcript, err = getDelivery(t.Ctx, t.Conn, id); err != nil {
@@ -172,17 +185,17 @@ func (s *Store) onDelivery(ctx context.Context, name string, id sessions.Deliver
 		if err != nil || !write {
 			return err
 		}
-		return t.keep(&d, transcript)
+		return s.keep(t, &d, transcript)
 	})
 	return d, err
 }
 
 // Due lists pending deliveries, oldest first.
-func (s *Store) Due(ctx context.Context, limit int, afterSeq int64) (out []sessions.Delivery, err error) {
+func (s *deliveries) Due(ctx context.Context, limit int, afterSeq int64) (out []sessions.Delivery, err error) {
 	return s.deliveries(ctx, "state = 'pending' AND state <> 'sent' AND seq > ? ORDER BY seq LIMIT ?", afterSeq, orDefault(limit, 50))
 }
 
-func (s *Store) deliveries(ctx context.Context, where string, args ...any) (out []sessions.Delivery, err error) {
+func (s *deliveries) deliveries(ctx context.Context, where string, args ...any) (out []sessions.Delivery, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out, err = someDeliveries(ctx, c, where, args...)
 		return err
@@ -200,9 +213,9 @@ func someDeliveries(ctx context.Context, c *engine.Conn, where string, args ...a
 }
 
 // PartSent stores the receipt of one part. The same receipt again changes nothing.
-func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
+func (s *deliveries) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
 	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		write, err := t.sent(d, r, last)
+		write, err := s.sent(t, d, r, last)
 		t.Label(write, string(d.To.Channel))
 		return write, err
 	})
@@ -213,20 +226,20 @@ func (s *Store) PartSent(ctx context.Context, id sessions.DeliveryID, r channels
 }
 
 // sentWithout stores that a part was sent whose receipt cannot be stored, and lists it for people: the chat goes on.
-func (s *Store) sentWithout(ctx context.Context, id sessions.DeliveryID, at time.Time, last bool, why error) error {
+func (s *deliveries) sentWithout(ctx context.Context, id sessions.DeliveryID, at time.Time, last bool, why error) error {
 	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		write, err := t.sent(d, channels.Receipt{At: at}, last)
+		write, err := s.sent(t, d, channels.Receipt{At: at}, last)
 		if err != nil || !write {
 			return false, err
 		}
-		return true, t.list(sessions.Arrival{In: channels.Inbound{Address: d.To},
+		return true, s.inbox.list(t, sessions.Arrival{In: channels.Inbound{Address: d.To},
 			Skip: sessions.SetAside + ": the receipt of delivery " + string(id) + " could not be stored: " + why.Error()})
 	})
 	return err
 }
 
 // sent adds the receipt of a part to its delivery; false when it is there already.
-func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, error) {
+func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last bool) (bool, error) {
 	r.At = engine.FromMs(engine.Ms(r.At))
 	for _, old := range d.Receipts {
 		if old.ID == r.ID && old.At.Equal(r.At) && (d.State == sessions.Sent) == last {
@@ -244,11 +257,11 @@ func (t *tx) sent(d *sessions.Delivery, r channels.Receipt, last bool) (bool, er
 	} else {
 		d.Attempt = 0
 	}
-	return true, t.receipt(d, r.ID)
+	return true, s.chats.receipt(t, d, r.ID)
 }
 
 // Retry puts a sending delivery back.
-func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
+func (s *deliveries) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
 	at = engine.FromMs(engine.Ms(at))
 	_, err := s.onDelivery(ctx, "Retry", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
@@ -266,7 +279,7 @@ func (s *Store) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time,
 }
 
 // EndDelivery makes a delivery final. One that is held can still be ended otherwise, and one that failed or expired be dropped.
-func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state sessions.DeliveryState, reason string) error {
+func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, state sessions.DeliveryState, reason string) error {
 	if !state.Final() || state == "" {
 		return fmt.Errorf("ending delivery %s: %q is no end", id, state)
 	}
@@ -290,7 +303,7 @@ func (s *Store) EndDelivery(ctx context.Context, id sessions.DeliveryID, state s
 }
 
 // Requeue makes a delivery that did not arrive pending again.
-func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires time.Time) (sessions.Delivery, error) {
+func (s *deliveries) Requeue(ctx context.Context, id sessions.DeliveryID, expires time.Time) (sessions.Delivery, error) {
 	return s.onDelivery(ctx, "Requeue", id, func(_ *tx, d *sessions.Delivery) (bool, error) {
 		if d.Kind == sessions.Invite && d.State.Final() {
 			return false, &engine.UserError{Words: fmt.Sprintf("delivery %s had a pairing code, which is not kept: who wants to be let in writes again", id), Is: sessions.ErrConflict}
@@ -311,7 +324,7 @@ func (s *Store) Requeue(ctx context.Context, id sessions.DeliveryID, expires tim
 }
 
 // GetDelivery finds a delivery.
-func (s *Store) GetDelivery(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, err error) {
+func (s *deliveries) GetDelivery(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, err error) {
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		d, _, err = getDelivery(ctx, c, id)
 		return err
@@ -320,7 +333,7 @@ func (s *Store) GetDelivery(ctx context.Context, id sessions.DeliveryID) (d sess
 }
 
 // ListDeliveries gives deliveries, newest first.
-func (s *Store) ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([]sessions.Delivery, error) {
+func (s *deliveries) ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([]sessions.Delivery, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if q.State != "" {
 		cond := "state = ?"
@@ -368,7 +381,7 @@ func belonging(q sessions.DeliveryQuery, where []string, args []any) ([]string, 
 }
 
 // CountDeliveries counts by state. States without deliveries are left out.
-func (s *Store) CountDeliveries(ctx context.Context, q sessions.DeliveryQuery) (map[sessions.DeliveryState]int, error) {
+func (s *deliveries) CountDeliveries(ctx context.Context, q sessions.DeliveryQuery) (map[sessions.DeliveryState]int, error) {
 	out := map[sessions.DeliveryState]int{}
 	where, args := belonging(q, nil, nil)
 	err := s.read(ctx, func(c *engine.Conn) error {

@@ -9,8 +9,8 @@ import (
 
 // Import commits a session of another program with its transcript, all at once: no work comes with it, nothing is sent, and what its
 // turns cost is not charged. The session's ID and Updated are kept. ErrConflict when there is a session with its key or its ID.
-func (s *Store) Import(ctx context.Context, x sessions.Session, msgs []sessions.Message) error {
-	bodies, err := s.writeAll("", msgs)
+func (s *changes) Import(ctx context.Context, x sessions.Session, msgs []sessions.Message) error {
+	bodies, err := s.transcripts.writeAll("", msgs)
 	if err != nil {
 		return err
 	}
@@ -26,10 +26,10 @@ func (s *Store) Import(ctx context.Context, x sessions.Session, msgs []sessions.
 		if taken {
 			return engine.Conflict("there is a session %s already", x.Key)
 		}
-		k, err := t.create(x)
+		k, err := s.sessions.create(t, x)
 		if err != nil {
 			return err
 		}
-		return t.append(shelf{transcript: k.transcript, key: k.Key, agent: k.Agent, session: k.ID}, bodies, nil)
+		return s.transcripts.append(t, shelf{transcript: k.transcript, key: k.Key, agent: k.Agent, session: k.ID}, bodies, nil)
 	})
 }

@@ -10,32 +10,32 @@ import (
 )
 
 // begin puts the input of a run into the transcript, where its turn has come. That of a summary is no part of it.
-func (t *tx) begin(run sessions.Run, at runRow) error {
+func (s *runs) begin(t *tx, run sessions.Run, at runRow) error {
 	if run.Input.ID == "" || run.Kind == sessions.CompactRun {
 		return nil
 	}
-	w, err := t.s.encodeMessage(run.Input, run.ID)
+	w, err := s.transcripts.encodeMessage(run.Input, run.ID)
 	if err != nil {
 		return err
 	}
 	seqs := map[string]int64{}
-	if err := t.append(t.shelf(run, at), []written{w}, seqs); err != nil {
+	if err := s.transcripts.append(t, shelfOf(run, at), []written{w}, seqs); err != nil {
 		return err
 	}
 	if seq := seqs[w.id]; seq > 0 && run.Input.Role == sessions.Assistant {
-		return t.link(w.id, seq, at.transcript)
+		return s.link(t, w.id, seq, at.transcript)
 	}
 	return nil
 }
 
 // link gives the deliveries of a message that were made before it was there its place (contract T2). Only what the host posts is
 // delivered before it is in the transcript, so nothing else asks.
-func (t *tx) link(message string, seq, transcript int64) error {
+func (s *runs) link(t *tx, message string, seq, transcript int64) error {
 	found := false
 	err := t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE awaits = ? AND awaits <> '' ORDER BY seq", []any{message}, func(r engine.Row) error {
 		d, _, err := scanDelivery(r)
 		if d.State.Final() {
-			t.mirror = append(t.mirror, transcriptfile.DeliveryLine(transcript, d))
+			t.lines = append(t.lines, transcriptfile.DeliveryLine(transcript, d))
 		}
 		found = true
 		return err
@@ -48,7 +48,7 @@ func (t *tx) link(message string, seq, transcript int64) error {
 }
 
 // Absorb ends the queued runs of a kind and gives their inputs to the run at work.
-func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQuery) (taken []sessions.Message, err error) {
+func (s *runs) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQuery) (taken []sessions.Message, err error) {
 	some := false
 	err = s.read(ctx, func(c *engine.Conn) error { // mostly there is nothing: no commit for that
 		run, at, queued, err := absorbable(ctx, c, id, q)
@@ -75,11 +75,11 @@ func (s *Store) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 			if q.Full > 0 && q.Short != nil && i < len(queued)-q.Full {
 				x.Input.Content = q.Short(x.Input)
 			}
-			w, err := s.encodeMessage(x.Input, id)
+			w, err := s.transcripts.encodeMessage(x.Input, id)
 			if err != nil {
 				return err
 			}
-			if err := t.append(t.shelf(run, at), []written{w}, nil); err != nil {
+			if err := s.transcripts.append(t, shelfOf(run, at), []written{w}, nil); err != nil {
 				return err
 			}
 			if _, err := t.Exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ?, batch = ? WHERE id = ?", engine.Ms(t.Now), engine.Ms(t.Now), o, string(id), string(x.ID)); err != nil {

@@ -12,14 +12,19 @@ import (
 // keepOccurrences is how long the history of jobs stays.
 const keepOccurrences = 90 * 24 * time.Hour
 
+// jobs keeps scheduled jobs and what became of their times.
+type jobs struct {
+	repository
+}
+
 // putJob adds or replaces a scheduled job. Last never goes back: whoever replaces a job may have read it before its newest time came.
-func (t *tx) putJob(j sessions.Job, body string) error {
+func (s *jobs) putJob(t *tx, j sessions.Job, body string) error {
 	_, err := t.Exec("INSERT INTO jobs (id, agent, next, last, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, next = excluded.next, last = CASE WHEN excluded.last > jobs.last THEN excluded.last ELSE jobs.last END, body = excluded.body",
 		j.ID, string(j.Agent), engine.Ms(j.Next), engine.Ms(j.Last), body)
 	return err
 }
 
-func (t *tx) dropJob(id string) error {
+func (s *jobs) dropJob(t *tx, id string) error {
 	_, err := t.Exec("DELETE FROM jobs WHERE id = ?", id)
 	return err
 }
@@ -51,7 +56,7 @@ func scanJob(r engine.Row, j *sessions.Job) error {
 }
 
 // ListJobs gives jobs, next first.
-func (s *Store) ListJobs(ctx context.Context, agent sessions.AgentID) (out []sessions.Job, err error) {
+func (s *jobs) ListJobs(ctx context.Context, agent sessions.AgentID) (out []sessions.Job, err error) {
 	query, args := jobColumns, []any{}
 	if agent != "" {
 		query, args = query+" WHERE agent = ?", append(args, string(agent))
@@ -69,7 +74,7 @@ func (s *Store) ListJobs(ctx context.Context, agent sessions.AgentID) (out []ses
 }
 
 // GetJob finds a job.
-func (s *Store) GetJob(ctx context.Context, id string) (j sessions.Job, err error) {
+func (s *jobs) GetJob(ctx context.Context, id string) (j sessions.Job, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		found, err := c.One(ctx, jobColumns+" WHERE id = ?", []any{id}, func(r engine.Row) error { return scanJob(r, &j) })
 		if err == nil && !found {
@@ -80,42 +85,8 @@ func (s *Store) GetJob(ctx context.Context, id string) (j sessions.Job, err erro
 	return j, err
 }
 
-// Fire commits that a job's time has come.
-func (s *Store) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Accepted, err error) {
-	p, err := prepare(f.Effects)
-	if err != nil {
-		return acc, err
-	}
-	err = s.write(ctx, "Fire", func(t *tx) (err error) {
-		acc = sessions.Accepted{}
-		var j sessions.Job
-		found, err := t.One(jobColumns+" WHERE id = ?", []any{f.Job}, func(r engine.Row) error { return scanJob(r, &j) })
-		switch {
-		case err != nil:
-			return err
-		case !found && f.Due.IsZero():
-			return engine.NotFound("job", f.Job)
-		case !found || !f.Due.IsZero() && engine.Ms(j.Next) != engine.Ms(f.Due):
-			return engine.Conflict("job %s is not due at that time any more", f.Job)
-		}
-		if acc, err = t.once(sight{msg: f.Effects.Source, event: submitEvent}, p); err != nil {
-			return err
-		}
-		if f.At.IsZero() {
-			f.At = t.Now
-		}
-		if !acc.Duplicate {
-			if err := t.remember(j, f.At, f.Times); err != nil {
-				return err
-			}
-		}
-		return t.fired(j, f)
-	})
-	return acc, err
-}
-
 // fired moves a job on.
-func (t *tx) fired(j sessions.Job, f sessions.Firing) error {
+func (s *jobs) fired(t *tx, j sessions.Job, f sessions.Firing) error {
 	switch {
 	case f.Due.IsZero():
 		return nil
@@ -125,16 +96,16 @@ func (t *tx) fired(j sessions.Job, f sessions.Firing) error {
 		if err != nil {
 			return err
 		}
-		return t.putJob(j, body)
+		return s.putJob(t, j, body)
 	case f.Next.IsZero():
-		return t.dropJob(j.ID)
+		return s.dropJob(t, j.ID)
 	}
 	_, err := t.Exec("UPDATE jobs SET next = ?, last = ? WHERE id = ?", engine.Ms(f.Next), engine.Ms(f.At), j.ID)
 	return err
 }
 
 // remember puts what became of a job's times into its history.
-func (t *tx) remember(j sessions.Job, at time.Time, times []sessions.Occurrence) error {
+func (s *jobs) remember(t *tx, j sessions.Job, at time.Time, times []sessions.Occurrence) error {
 	for _, o := range times {
 		t.n.occurrence++
 		forced := 0
@@ -150,7 +121,7 @@ func (t *tx) remember(j sessions.Job, at time.Time, times []sessions.Occurrence)
 }
 
 // Occurrences gives the history of a job, or of all.
-func (s *Store) Occurrences(ctx context.Context, job string, limit int) (out []sessions.Occurrence, err error) {
+func (s *jobs) Occurrences(ctx context.Context, job string, limit int) (out []sessions.Occurrence, err error) {
 	query, args := "SELECT job, name, agent, due, at, forced, skipped, run FROM occurrences", []any{}
 	if job != "" {
 		query, args = query+" WHERE job = ?", append(args, job)

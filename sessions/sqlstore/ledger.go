@@ -15,8 +15,13 @@ import (
 // keepLedger is how long rows of the ledger stay.
 const keepLedger = 400 * 24 * time.Hour
 
+// ledger keeps what calls cost, and the budgets that do not count for a while.
+type ledger struct {
+	repository
+}
+
 // charge puts what a message cost into the ledger.
-func (t *tx) charge(m written, to shelf) error {
+func (s *ledger) charge(t *tx, m written, to shelf) error {
 	at := m.at
 	if at.IsZero() {
 		at = t.Now
@@ -25,10 +30,10 @@ func (t *tx) charge(m written, to shelf) error {
 	if _, err := t.One("SELECT top FROM sessions WHERE key = ? AND top <> ''", []any{string(to.key)}, func(r engine.Row) error { payer = sessions.Key(r.Str(0)); return nil }); err != nil {
 		return err
 	}
-	return t.spend(sessions.Spend{ID: m.id, Time: at, Run: to.by, Key: to.key, Payer: payer, Agent: to.agent, Model: m.model, Usage: *m.usage})
+	return s.spend(t, sessions.Spend{ID: m.id, Time: at, Run: to.by, Key: to.key, Payer: payer, Agent: to.agent, Model: m.model, Usage: *m.usage})
 }
 
-func (t *tx) spend(x sessions.Spend) error {
+func (s *ledger) spend(t *tx, x sessions.Spend) error {
 	u := x.Usage
 	n, err := t.Exec("INSERT INTO spends (num, id, at, run, key, payer, agent, model, purpose, input, output, cache_read, cache_write, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
 		t.n.spend+1, x.ID, engine.Ms(x.Time), string(x.Run), string(x.Key), string(x.Payer), string(x.Agent), x.Model, x.Purpose, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
@@ -37,7 +42,7 @@ func (t *tx) spend(x sessions.Spend) error {
 }
 
 // Spend keeps what calls cost that left no message.
-func (s *Store) Spend(ctx context.Context, rows ...sessions.Spend) error {
+func (s *ledger) Spend(ctx context.Context, rows ...sessions.Spend) error {
 	for _, x := range rows {
 		if x.ID == "" || x.Time.IsZero() {
 			return fmt.Errorf("spending of run %s: a row needs its id and time", x.Run)
@@ -51,7 +56,7 @@ func (s *Store) Spend(ctx context.Context, rows ...sessions.Spend) error {
 			if x.Payer == "" {
 				x.Payer = x.Key
 			}
-			if err := t.spend(x); err != nil {
+			if err := s.spend(t, x); err != nil {
 				return err
 			}
 		}
@@ -82,7 +87,7 @@ func scanSpent(r engine.Row, i int) sessions.Spent {
 }
 
 // Spent sums up.
-func (s *Store) Spent(ctx context.Context, q sessions.SpentQuery) (sum sessions.Spent, err error) {
+func (s *ledger) Spent(ctx context.Context, q sessions.SpentQuery) (sum sessions.Spent, err error) {
 	where, args := spentWhere(q)
 	err = s.read(ctx, func(c *engine.Conn) error {
 		_, err := c.One(ctx, "SELECT "+sums+" FROM spends WHERE "+where, args, func(r engine.Row) error { sum = scanSpent(r, 0); return nil })
@@ -93,7 +98,7 @@ func (s *Store) Spent(ctx context.Context, q sessions.SpentQuery) (sum sessions.
 
 // Spending sums up by day, agent and model. The database adds up quarters of an hour, with which every zone's days begin; which of
 // them make a day is for the zone to say.
-func (s *Store) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.Location) (out []sessions.Spending, err error) {
+func (s *ledger) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.Location) (out []sessions.Spending, err error) {
 	const quarter = 15 * 60 * 1000
 	where, args := spentWhere(q)
 	type group struct {
@@ -120,13 +125,13 @@ func (s *Store) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.
 }
 
 // lift takes a budget out of force until a time, or puts it into force again when that has passed.
-func (t *tx) lift(x sessions.Lift) error {
+func (s *ledger) lift(t *tx, x sessions.Lift) error {
 	_, err := t.Exec("INSERT INTO lifts (scope, until) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET until = excluded.until", x.Scope, engine.Ms(x.Until))
 	return err
 }
 
 // Lifts gives the budgets that do not count now.
-func (s *Store) Lifts(ctx context.Context, now time.Time) (out []sessions.Lift, err error) {
+func (s *ledger) Lifts(ctx context.Context, now time.Time) (out []sessions.Lift, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		return c.Each(ctx, "SELECT scope, until FROM lifts WHERE until > ? ORDER BY scope", []any{engine.Ms(now)}, func(r engine.Row) error {
@@ -138,7 +143,7 @@ func (s *Store) Lifts(ctx context.Context, now time.Time) (out []sessions.Lift, 
 }
 
 // forgetSpending deletes a few rows of the ledger that are past their time, and lifts that are over.
-func (t *tx) forgetSpending(now time.Time) (more bool, err error) {
+func (s *ledger) forgetSpending(t *tx, now time.Time) (more bool, err error) {
 	const step = 300
 	var old []int64
 	if err := t.Each("SELECT num FROM spends WHERE at < ? ORDER BY at LIMIT ?", []any{engine.Ms(now.Add(-keepLedger)), step}, func(r engine.Row) error {

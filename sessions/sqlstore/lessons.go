@@ -21,8 +21,13 @@ const lessonColumns = "provider, address, model, kind, name, value, instead, evi
 
 const lessonKey = "provider = ? AND address = ? AND model = ? AND kind = ? AND name = ? AND value = ?"
 
+// lessons keeps what models' endpoints refuse.
+type lessons struct {
+	repository
+}
+
 // Lessons lists what is known of endpoints, oldest first.
-func (s *Store) Lessons(ctx context.Context) (out []sessions.Lesson, err error) {
+func (s *lessons) Lessons(ctx context.Context) (out []sessions.Lesson, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		return c.Each(ctx, "SELECT "+lessonColumns+" FROM lessons ORDER BY at, provider, address, model, kind, name, value", nil, func(r engine.Row) error {
@@ -35,7 +40,7 @@ func (s *Store) Lessons(ctx context.Context) (out []sessions.Lesson, err error) 
 }
 
 // Learn keeps lessons. One with too long a key is named in the error; the others are kept all the same.
-func (s *Store) Learn(ctx context.Context, lessons ...sessions.Lesson) error {
+func (s *lessons) Learn(ctx context.Context, lessons ...sessions.Lesson) error {
 	var keep []sessions.Lesson
 	var refused error
 	for _, l := range lessons {
@@ -51,16 +56,16 @@ func (s *Store) Learn(ctx context.Context, lessons ...sessions.Lesson) error {
 	}
 	err := s.write(ctx, "Learn", func(t *tx) error {
 		for _, l := range keep {
-			if err := t.learn(l); err != nil {
+			if err := s.learn(t, l); err != nil {
 				return err
 			}
 		}
-		return t.forgetLessons()
+		return s.forgetLessons(t)
 	})
 	return errors.Join(err, refused)
 }
 
-func (t *tx) learn(l sessions.Lesson) error {
+func (s *lessons) learn(t *tx, l sessions.Lesson) error {
 	at := l.At
 	if at.IsZero() {
 		at = t.Now
@@ -72,7 +77,7 @@ func (t *tx) learn(l sessions.Lesson) error {
 }
 
 // forgetLessons deletes the oldest of more than MaxLessons.
-func (t *tx) forgetLessons() error {
+func (s *lessons) forgetLessons(t *tx) error {
 	n, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM lessons")
 	if err != nil || n <= sessions.MaxLessons {
 		return err
@@ -93,7 +98,7 @@ func (t *tx) forgetLessons() error {
 }
 
 // Unlearn removes lessons by their keys. Times are compared as they are stored, in milliseconds.
-func (s *Store) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error {
+func (s *lessons) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error {
 	if len(lessons) == 0 {
 		return nil
 	}
@@ -108,7 +113,7 @@ func (s *Store) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error {
 }
 
 // Forget removes the lessons of a provider and a model, "" = any, and gives their number.
-func (s *Store) Forget(ctx context.Context, provider, model string) (n int, err error) {
+func (s *lessons) Forget(ctx context.Context, provider, model string) (n int, err error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if provider != "" {
 		where, args = append(where, "provider = ?"), append(args, provider)

@@ -9,7 +9,7 @@ import (
 )
 
 // List gives sessions, newest first.
-func (s *Store) List(ctx context.Context, q sessions.Query) (out []sessions.Session, err error) {
+func (s *sessionRows) List(ctx context.Context, q sessions.Query) (out []sessions.Session, err error) {
 	where, args := []string{"archived = ?"}, []any{q.Archived}
 	add := func(cond string, arg ...any) { where, args = append(where, cond), append(args, arg...) }
 	if q.Agent != "" {

@@ -11,7 +11,7 @@ import (
 
 // Identify notes who an account is. An account that was the same login under another name, and is not configured any more, has been renamed:
 // what it had is this one's from here on. The same again gives the same: the answer to a commit may be lost.
-func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.Identified, err error) {
+func (s *moves) Identify(ctx context.Context, l sessions.Login) (found sessions.Identified, err error) {
 	err = s.write(ctx, "Identify", func(t *tx) error {
 		found = sessions.Identified{}
 		var moves []channels.AccountID // those of which nothing has moved yet
@@ -36,7 +36,7 @@ func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.
 			return err
 		}
 		for _, was := range moves {
-			if err := t.renameAccount(l.Channel, was, l.Account); err != nil {
+			if err := s.renameAccount(t, l.Channel, was, l.Account); err != nil {
 				return err
 			}
 		}
@@ -46,7 +46,7 @@ func (s *Store) Identify(ctx context.Context, l sessions.Login) (found sessions.
 }
 
 // Renames gives the accounts of which another one took the place.
-func (s *Store) Renames(ctx context.Context) (out []sessions.Rename, err error) {
+func (s *moves) Renames(ctx context.Context) (out []sessions.Rename, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		return c.Each(ctx, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r engine.Row) error {
@@ -58,13 +58,13 @@ func (s *Store) Renames(ctx context.Context) (out []sessions.Rename, err error) 
 }
 
 // renameAccount gives all that an account had to the one that took its place.
-func (t *tx) renameAccount(kind channels.Kind, was, now channels.AccountID) error {
+func (s *moves) renameAccount(t *tx, kind channels.Kind, was, now channels.AccountID) error {
 	if _, err := t.Exec("UPDATE logins SET became = ? WHERE channel = ? AND account = ?", string(now), string(kind), string(was)); err != nil {
 		return err
 	}
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
-	for _, step := range []func(relocation) error{t.moveSessions, t.moveDeliveries, t.moveJobs, t.rehear, t.relocate, t.moveAddresses, t.movePeople, t.moveCursor} {
-		if err := step(x); err != nil {
+	for _, step := range []func(*tx, relocation) error{s.moveSessions, s.moveDeliveries, s.moveJobs, s.sessions.rehear, s.relocate, s.moveAddresses, s.movePeople, s.moveCursor} {
+		if err := step(t, x); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func (t *tx) renameAccount(kind channels.Kind, was, now channels.AccountID) erro
 
 // moveAddresses changes the account where a row is found by its address: its chats number their messages on, so what was seen and sent there
 // is known by the new name. Where the new account has such a row already, that one stays.
-func (t *tx) moveAddresses(x relocation) error {
+func (s *moves) moveAddresses(t *tx, x relocation) error {
 	was, now := accountPrefix(x.from.Channel, x.from.Account), accountPrefix(x.to.Channel, x.to.Account)
 	tail := len([]rune(was)) + 1 // of what follows the account in an address, from 1
 	for _, c := range []struct{ table, column, same string }{
@@ -98,7 +98,7 @@ func (t *tx) moveAddresses(x relocation) error {
 }
 
 // moveCursor lets the new account go on where the old one stood, unless it has come to somewhere itself.
-func (t *tx) moveCursor(x relocation) error {
+func (s *moves) moveCursor(t *tx, x relocation) error {
 	was, now := account(x.from.Channel, x.from.Account), account(x.to.Channel, x.to.Account)
 	if _, err := t.Exec("INSERT INTO cursors (account, position) SELECT ?, position FROM cursors WHERE account = ? ON CONFLICT (account) DO NOTHING", now, was); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (t *tx) moveCursor(x relocation) error {
 }
 
 // movePeople lets in at the new account who was let in at the old one; who asked, or was turned down, did so there.
-func (t *tx) movePeople(x relocation) error {
+func (s *moves) movePeople(t *tx, x relocation) error {
 	was, now := []any{string(x.from.Channel), string(x.from.Account)}, string(x.to.Account)
 	for _, q := range []string{
 		"INSERT INTO paired (channel, account, person, name, at) SELECT channel, ?, person, name, at FROM paired WHERE channel = ? AND account = ? ON CONFLICT (channel, account, person) DO NOTHING",
@@ -126,11 +126,11 @@ func (t *tx) movePeople(x relocation) error {
 	if _, err := t.Exec("DELETE FROM paired WHERE channel = ? AND account = ?", was...); err != nil {
 		return err
 	}
-	return t.movePairingChats(x)
+	return s.movePairingChats(t, x)
 }
 
 // movePairingChats lets the answers to people who asked to be let in go to the new account.
-func (t *tx) movePairingChats(x relocation) error {
+func (s *moves) movePairingChats(t *tx, x relocation) error {
 	moved := map[int64]string{}
 	err := t.Each("SELECT num, address FROM pairings WHERE channel = ? AND account = ?", []any{string(x.to.Channel), string(x.to.Account)}, func(r engine.Row) error {
 		if a, ok := x.move(address(r.Str(1))); ok {

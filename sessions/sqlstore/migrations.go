@@ -13,12 +13,4 @@ import (
 var migrations embed.FS
 
 // latest gives the migrations of a dialect and the newest schema version that this program knows.
-func latest(d engine.Dialect) (fs.FS, int64, error) { return d.Latest(migrationFolders()) }
-
-func migrationFolders() fs.FS {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		panic(err) // the name is a constant and valid
-	}
-	return dir
-}
+func latest(d engine.Dialect) (fs.FS, int64, error) { return d.Latest(migrations) }

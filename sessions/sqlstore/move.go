@@ -12,6 +12,14 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
+// moves keeps what chats, people and accounts were before, and hands over what they had.
+type moves struct {
+	repository
+
+	sessions *sessionRows
+	jobs     *jobs
+}
+
 // relocation is one move of a chat, or of all chats of an account.
 type relocation struct {
 	from, to channels.Address // without threads
@@ -21,9 +29,9 @@ type relocation struct {
 }
 
 // Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
-func (s *Store) Readdress(ctx context.Context, from, to channels.Address) error {
+func (s *moves) Readdress(ctx context.Context, from, to channels.Address) error {
 	x := relocation{from: from, to: to, was: string(from.Chat), now: string(to.Chat)}
-	return s.write(ctx, "Readdress", func(t *tx) error { return t.readdress(x) })
+	return s.write(ctx, "Readdress", func(t *tx) error { return s.readdress(t, x) })
 }
 
 // relocationOf reads an event that says that a chat has moved.
@@ -35,14 +43,14 @@ func relocationOf(a sessions.Arrival) relocation {
 	return x
 }
 
-func (t *tx) readdress(x relocation) error {
+func (s *moves) readdress(t *tx, x relocation) error {
 	x.from, x.to = whole(x.from), whole(x.to)
 	if x.from.IsZero() || x.to.IsZero() || x.from == x.to {
 		return nil
 	}
 	// Sessions come first, while it is known who wrote from there.
-	for _, step := range []func(relocation) error{t.noteMove, t.moveSessions, t.moveDeliveries, t.movePerson, t.moveJobs, t.rehear, t.relocate} {
-		if err := step(x); err != nil {
+	for _, step := range []func(*tx, relocation) error{s.noteMove, s.moveSessions, s.moveDeliveries, s.movePerson, s.moveJobs, s.sessions.rehear, s.relocate} {
+		if err := step(t, x); err != nil {
 			return err
 		}
 	}
@@ -51,7 +59,7 @@ func (t *tx) readdress(x relocation) error {
 
 // noteMove remembers what the chat and its person were. An id that is in use again is no former one, so there is no circle, and one that
 // moved before has one successor, the newest.
-func (t *tx) noteMove(x relocation) error {
+func (s *moves) noteMove(t *tx, x relocation) error {
 	if _, err := t.Exec("DELETE FROM moves WHERE was IN (?, ?)", x.to.String(), x.from.String()); err != nil {
 		return err
 	}
@@ -68,7 +76,7 @@ func (t *tx) noteMove(x relocation) error {
 }
 
 // Moves gives what chats were before.
-func (s *Store) Moves(ctx context.Context) (was map[channels.Address]channels.Address, err error) {
+func (s *moves) Moves(ctx context.Context) (was map[channels.Address]channels.Address, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		was = map[channels.Address]channels.Address{}
 		return c.Each(ctx, "SELECT chat, was FROM moves", nil, func(r engine.Row) error {
@@ -80,7 +88,7 @@ func (s *Store) Moves(ctx context.Context) (was map[channels.Address]channels.Ad
 }
 
 // Identities gives the ids that people had before.
-func (s *Store) Identities(ctx context.Context) (out []sessions.Identity, err error) {
+func (s *moves) Identities(ctx context.Context) (out []sessions.Identity, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		return c.Each(ctx, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r engine.Row) error {
@@ -104,7 +112,7 @@ func beforeOf(at channels.Address) string {
 }
 
 // current gives the address that a chat has now.
-func (t *tx) current(at channels.Address) (channels.Address, error) {
+func (s *moves) current(t *tx, at channels.Address) (channels.Address, error) {
 	for range maxMoves {
 		next := at
 		moved, err := t.One("SELECT chat, '' FROM moves WHERE was = ? UNION ALL SELECT '', became FROM logins WHERE channel = ? AND account = ? AND became <> '' LIMIT 1",
@@ -127,7 +135,7 @@ func (t *tx) current(at channels.Address) (channels.Address, error) {
 const maxMoves = 16
 
 // moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
-func (t *tx) moveDeliveries(x relocation) error {
+func (s *moves) moveDeliveries(t *tx, x relocation) error {
 	open := map[int64]string{}
 	err := t.Each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r engine.Row) error {
 		if moved, ok := x.move(address(r.Str(1))); ok {
@@ -153,7 +161,7 @@ func (t *tx) moveDeliveries(x relocation) error {
 }
 
 // movePerson lets a person's admission, and their request to be let in, hold for the id that they have now. Who was turned down stays so.
-func (t *tx) movePerson(x relocation) error {
+func (s *moves) movePerson(t *tx, x relocation) error {
 	if x.to.Type != channels.Direct || x.was == x.now {
 		return nil
 	}
@@ -189,15 +197,15 @@ func (t *tx) movePerson(x relocation) error {
 }
 
 // moveJobs lets what scheduled jobs say go to the new address.
-func (t *tx) moveJobs(x relocation) error {
-	return t.changeJobs(func(j *sessions.Job) (changed bool) {
+func (s *moves) moveJobs(t *tx, x relocation) error {
+	return s.changeJobs(t, func(j *sessions.Job) (changed bool) {
 		j.To, changed = x.move(j.To)
 		return changed
 	})
 }
 
 // changeJobs writes the jobs that change says it has changed. A row that cannot be read stays as it is: it holds no chat up.
-func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
+func (s *moves) changeJobs(t *tx, change func(*sessions.Job) bool) error {
 	var changed []sessions.Job
 	err := t.Each(jobColumns, nil, func(r engine.Row) error {
 		var j sessions.Job
@@ -214,7 +222,7 @@ func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
 		if err != nil {
 			return err
 		}
-		if err := t.putJob(j, body); err != nil {
+		if err := s.jobs.putJob(t, j, body); err != nil {
 			return err
 		}
 	}
@@ -222,7 +230,7 @@ func (t *tx) changeJobs(change func(*sessions.Job) bool) error {
 }
 
 // relocate gives the sessions whose last message came from a chat its new place.
-func (t *tx) relocate(x relocation) error {
+func (s *moves) relocate(t *tx, x relocation) error {
 	moved := map[int64]string{}
 	err := t.Each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", x.below(), func(r engine.Row) error {
 		if a, ok := x.move(address(r.Str(1))); ok {
@@ -273,7 +281,7 @@ func (x relocation) below() []any {
 }
 
 // moveSessions lets the keys of a chat's new place name the sessions of the old one.
-func (t *tx) moveSessions(x relocation) error {
+func (s *moves) moveSessions(t *tx, x relocation) error {
 	names := map[sessions.Key]sessions.Key{} // by any key that it has, the session
 	const own = "SELECT key FROM heard WHERE address = ? OR address >= ? AND address < ?"
 	query, args := "SELECT key, key FROM ("+own+") AS here UNION SELECT key, target FROM aliases WHERE target IN ("+own+")", append(x.below(), x.below()...)
@@ -297,7 +305,7 @@ func (t *tx) moveSessions(x relocation) error {
 			next = []sessions.Key{x.route, next[0]}
 		}
 		for _, key := range next {
-			if err := t.succession(x, names[name], key); err != nil {
+			if err := s.succession(t, x, names[name], key); err != nil {
 				return err
 			}
 		}
@@ -339,21 +347,21 @@ func (x relocation) renamed(p sessions.Parts) sessions.Key {
 
 // succession lets a session of the moved chat go on by another key. A session that has this key already has the chat from then on: what was
 // said last under the new address is there.
-func (t *tx) succession(x relocation, old, key sessions.Key) error {
+func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
 	if key == old {
 		return nil
 	}
-	at, err := t.session(key)
+	at, err := s.sessions.session(t, key)
 	fresh := errors.Is(err, sessions.ErrNotFound)
 	if err != nil && !fresh || at.Key == old {
 		return err
 	}
 	if p, err := key.Parse(); fresh && (err != nil || p.Agent != old.Agent() || p.Form == sessions.FormMain || p.Form == sessions.FormGlobal) {
-		was, err := t.session(old) // what several chats share, or another agent has, is no other name of one chat's session
+		was, err := s.sessions.session(t, old) // what several chats share, or another agent has, is no other name of one chat's session
 		if err != nil || was.Settings.SendPolicy == policy.Inherit || was.Settings.SendPolicy == policy.Allow {
 			return err
 		}
-		if at, err = t.create(sessions.Session{Key: key, Agent: p.Agent}); err != nil {
+		if at, err = s.sessions.create(t, sessions.Session{Key: key, Agent: p.Agent}); err != nil {
 			return err
 		}
 		fresh = false
@@ -361,9 +369,9 @@ func (t *tx) succession(x relocation, old, key sessions.Key) error {
 	switch {
 	case fresh:
 	case at.Key == key:
-		return t.succeed(x, old, at)
+		return s.succeed(t, x, old, at)
 	default: // another chat's session went by this name, and its rules hold for what does now
-		if err := t.restrict(old, at.Key); err != nil {
+		if err := s.restrict(t, old, at.Key); err != nil {
 			return err
 		}
 	}
@@ -373,14 +381,14 @@ func (t *tx) succession(x relocation, old, key sessions.Key) error {
 
 // succeed hands a chat over from its old session to another one that it has: what waits for a turn, what was overheard, jobs, and what
 // is to be sent. The old session stays to be read, and has no chat.
-func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
-	if err := t.restrict(old, at.Key); err != nil {
+func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at known) error {
+	if err := s.restrict(t, old, at.Key); err != nil {
 		return err
 	}
-	if err := t.requeue(old, at); err != nil {
+	if err := s.requeue(t, old, at); err != nil {
 		return err
 	}
-	if err := t.takeOver(old, at); err != nil {
+	if err := s.takeOver(t, old, at); err != nil {
 		return err
 	}
 	for _, q := range []string{"UPDATE overheard SET key = ? WHERE key = ?", "UPDATE deliveries SET session = ? WHERE session = ? AND state <> 'sent' AND state IN ('pending', 'sending', 'held')"} {
@@ -388,7 +396,7 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 			return err
 		}
 	}
-	if err := t.changeJobs(func(j *sessions.Job) bool {
+	if err := s.changeJobs(t, func(j *sessions.Job) bool {
 		if j.From != old {
 			return false
 		}
@@ -405,20 +413,20 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 		if _, here := x.move(address(p)); !here {
 			continue
 		}
-		if err := t.hearElsewhere(p, string(old), p, string(at.Key)); err != nil {
+		if err := s.sessions.hearElsewhere(t, p, string(old), p, string(at.Key)); err != nil {
 			return err
 		}
 	}
-	was, err := t.session(old)
+	was, err := s.sessions.session(t, old)
 	if _, here := x.move(was.Last); err != nil || !here {
 		return err
 	}
 	was.Last = channels.Address{}
-	return t.save(was)
+	return s.sessions.save(t, was)
 }
 
 // requeue lets another session answer the messages that wait in one for their first turn.
-func (t *tx) requeue(old sessions.Key, at known) error {
+func (s *moves) requeue(t *tx, old sessions.Key, at known) error {
 	var waiting []int64
 	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r engine.Row) error {
 		run, row, err := scanRun(r) // one that cannot be read stays where it is
@@ -439,7 +447,7 @@ func (t *tx) requeue(old sessions.Key, at known) error {
 }
 
 // takeOver puts the turns that have begun in another session into this one's queue: one chat has one turn at a time. They keep their transcript.
-func (t *tx) takeOver(old sessions.Key, at known) error {
+func (s *moves) takeOver(t *tx, old sessions.Key, at known) error {
 	begun := map[int64]string{}
 	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r engine.Row) error {
 		run, row, err := scanRun(r)
@@ -462,12 +470,12 @@ func (t *tx) takeOver(old sessions.Key, at known) error {
 }
 
 // restrict gives two sessions of one chat the stricter of their send policies. What several chats share takes over a deny alone.
-func (t *tx) restrict(old, other sessions.Key) error {
-	a, err := t.session(old)
+func (s *moves) restrict(t *tx, old, other sessions.Key) error {
+	a, err := s.sessions.session(t, old)
 	if err != nil {
 		return err
 	}
-	b, err := t.session(other)
+	b, err := s.sessions.session(t, other)
 	if err != nil {
 		return err
 	}
@@ -477,7 +485,7 @@ func (t *tx) restrict(old, other sessions.Key) error {
 			continue
 		}
 		k.Settings.SendPolicy = both
-		if err := t.save(k); err != nil {
+		if err := s.sessions.save(t, k); err != nil {
 			return err
 		}
 	}

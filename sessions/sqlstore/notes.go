@@ -9,16 +9,21 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
+// notes keeps what agents note.
+type notes struct {
+	repository
+}
+
 // keepNote adds a note, and its words to the index: notes are few, and what is noted is looked for at once.
-func (t *tx) keepNote(n sessions.NewNote) error {
+func (s *notes) keepNote(t *tx, n sessions.NewNote) error {
 	t.n.note++
 	if _, err := t.Exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, engine.Ms(t.Now)); err != nil {
 		return err
 	}
-	return t.s.indexNote(t.Exec, t.n.note, string(n.Agent), n.Text)
+	return s.indexNote(t.Exec, t.n.note, string(n.Agent), n.Text)
 }
 
-func (s *Store) indexNote(exec func(q string, args ...any) (int64, error), num int64, agent, text string) error {
+func (s *notes) indexNote(exec func(q string, args ...any) (int64, error), num int64, agent, text string) error {
 	w := append(words(text), scope('\uE001', agent))
 	if s.db.Dialect().Postgres {
 		_, err := exec("UPDATE notes SET indexed = 1, words = array_to_tsvector(?) WHERE num = ?", w, num)
@@ -32,7 +37,7 @@ func (s *Store) indexNote(exec func(q string, args ...any) (int64, error), num i
 }
 
 // indexNotes indexes the notes that an older parley made, before anything else is written.
-func (s *Store) indexNotes(ctx context.Context, c *engine.Conn) error {
+func (s *notes) indexNotes(ctx context.Context, c *engine.Conn) error {
 	type note struct {
 		num         int64
 		agent, text string
@@ -65,7 +70,7 @@ func (s *Store) indexNotes(ctx context.Context, c *engine.Conn) error {
 
 // Notes returns the notes of an agent that have all words of the query, newest first. A word of the query is the beginning of one of the
 // note. Notes of other sessions than those asked for take nobody's place in the limit.
-func (s *Store) Notes(ctx context.Context, q sessions.NoteQuery) (out []sessions.Note, err error) {
+func (s *notes) Notes(ctx context.Context, q sessions.NoteQuery) (out []sessions.Note, err error) {
 	terms := words(q.Text)
 	if len(terms) == 0 && strings.TrimSpace(q.Text) != "" {
 		return nil, nil

@@ -9,19 +9,26 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
+// contextLines keeps group talk that is shown at a session's next turn.
+type contextLines struct {
+	repository
+
+	sessions *sessionRows
+}
+
 // overhear keeps a line for the session's next turn, and lets the oldest of its session go.
-func (t *tx) overhear(x sessions.Overheard) error {
-	if done, err := t.replace(x); err != nil || done {
+func (s *contextLines) overhear(t *tx, x sessions.Overheard) error {
+	if done, err := s.replace(t, x); err != nil || done {
 		return err
 	}
-	if err := t.keepHeard(x); err != nil {
+	if err := s.keepHeard(t, x); err != nil {
 		return err
 	}
 	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
 	return err
 }
 
-func (t *tx) keepHeard(x sessions.Overheard) error {
+func (s *contextLines) keepHeard(t *tx, x sessions.Overheard) error {
 	at := x.Time
 	if at.IsZero() {
 		at = t.Now
@@ -37,7 +44,7 @@ func (t *tx) keepHeard(x sessions.Overheard) error {
 }
 
 // unheard puts the lines that a withdrawn message would have brought along in front of what was overheard since.
-func (t *tx) unheard(run sessions.Run) error {
+func (s *contextLines) unheard(t *tx, run sessions.Run) error {
 	var lines []sessions.Overheard
 	for _, b := range append(slices.Clip(run.Input.Content), run.Brought) {
 		lines = append(lines, b.Heard()...)
@@ -45,7 +52,7 @@ func (t *tx) unheard(run sessions.Run) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if at, err := t.session(run.Key); err != nil || at.ID != run.Session { // of a transcript that is over
+	if at, err := s.sessions.session(t, run.Key); err != nil || at.ID != run.Session { // of a transcript that is over
 		return err
 	}
 	since, err := overheardOf(t.Ctx, t.Conn, run.Key)
@@ -57,7 +64,7 @@ func (t *tx) unheard(run sessions.Run) error {
 	}
 	for _, l := range append(lines, since...) {
 		l.Key = run.Key
-		if err := t.keepHeard(l); err != nil {
+		if err := s.keepHeard(t, l); err != nil {
 			return err
 		}
 	}
@@ -65,7 +72,7 @@ func (t *tx) unheard(run sessions.Run) error {
 }
 
 // replace lets an event change the line that is there of its message. done: nothing is left to be said.
-func (t *tx) replace(x sessions.Overheard) (done bool, err error) {
+func (s *contextLines) replace(t *tx, x sessions.Overheard) (done bool, err error) {
 	if x.Message == "" {
 		return false, nil
 	}
@@ -88,13 +95,13 @@ func (t *tx) replace(x sessions.Overheard) (done bool, err error) {
 }
 
 // told removes the lines that a turn is shown now; last is the newest of them.
-func (t *tx) told(key sessions.Key, last int64) error {
+func (s *contextLines) told(t *tx, key sessions.Key, last int64) error {
 	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= ?", string(key), last)
 	return err
 }
 
 // Overheard gives the group talk that the session's next turn is to be shown, oldest first.
-func (s *Store) Overheard(ctx context.Context, key sessions.Key) (out []sessions.Overheard, err error) {
+func (s *contextLines) Overheard(ctx context.Context, key sessions.Key) (out []sessions.Overheard, err error) {
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		out, err = overheardOf(ctx, c, key)
 		return err

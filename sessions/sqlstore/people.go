@@ -12,9 +12,17 @@ import (
 
 // A pairing that was rejected has no hash: no code is its.
 
+// people keeps who asked to be let in, and who was.
+type people struct {
+	repository
+
+	inbox      *inbox
+	deliveries *deliveries
+}
+
 // PutPairing keeps a stranger's request and its notice, unless one is there already, max of the account are waiting, or the message was taken
 // before: a kill may have come between this and what else it does, and the person have been let in and removed since.
-func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (created bool, err error) {
+func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (created bool, err error) {
 	var notice *parcel
 	if p.Delivery != nil {
 		if notice, err = wrap(*p.Delivery); err != nil {
@@ -55,11 +63,11 @@ func (s *Store) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (
 		if notice == nil {
 			return nil
 		}
-		made, err := t.post(notice)
+		made, err := s.deliveries.post(t, notice)
 		if err != nil || p.Source == "" {
 			return err
 		}
-		return t.saw(sight{msg: fitKey(string(p.Source)), address: fitKey(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
+		return s.inbox.saw(t, sight{msg: fitKey(string(p.Source)), address: fitKey(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
 	})
 	return created, err
 }
@@ -71,7 +79,7 @@ func scanPairing(r engine.Row) sessions.Pairing {
 }
 
 // Pairings gives the requests that wait or were rejected, oldest first.
-func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pairing, err error) {
+func (s *people) Pairings(ctx context.Context, now time.Time) (out []sessions.Pairing, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		return c.Each(ctx, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{engine.Ms(now)}, func(r engine.Row) error {
@@ -83,7 +91,7 @@ func (s *Store) Pairings(ctx context.Context, now time.Time) (out []sessions.Pai
 }
 
 // endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while.
-func (t *tx) endPairing(a sessions.Answer) error {
+func (s *people) endPairing(t *tx, a sessions.Answer) error {
 	var p sessions.Pairing
 	found, err := t.One("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, engine.Ms(a.Time)}, func(r engine.Row) error {
 		p = scanPairing(r)
@@ -108,7 +116,7 @@ func (t *tx) endPairing(a sessions.Answer) error {
 }
 
 // unpair takes back what became of a person's request.
-func (t *tx) unpair(u sessions.Unpair) error {
+func (s *people) unpair(t *tx, u sessions.Unpair) error {
 	who := []any{string(u.Channel), string(u.Account), string(u.User)}
 	found := int64(0)
 	for _, from := range []string{"paired WHERE", "pairings WHERE hash = '' AND"} {
@@ -125,7 +133,7 @@ func (t *tx) unpair(u sessions.Unpair) error {
 }
 
 // Admitted gives everybody who was let in, who came first first.
-func (s *Store) Admitted(ctx context.Context) (out []sessions.Admitted, err error) {
+func (s *people) Admitted(ctx context.Context) (out []sessions.Admitted, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		return c.Each(ctx, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) error {
@@ -137,7 +145,7 @@ func (s *Store) Admitted(ctx context.Context) (out []sessions.Admitted, err erro
 }
 
 // Paired reports whether a person was let in.
-func (s *Store) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (ok bool, err error) {
+func (s *people) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (ok bool, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		ok, err = c.One(ctx, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", []any{string(kind), string(id), string(user)}, func(engine.Row) error { return nil })
 		return err

@@ -9,10 +9,10 @@ import (
 )
 
 // BeginPreview notes a preview before it is sent.
-func (s *Store) BeginPreview(ctx context.Context, p sessions.Preview) error {
+func (s *deliveries) BeginPreview(ctx context.Context, p sessions.Preview) error {
 	return s.write(ctx, "BeginPreview", func(t *tx) error {
 		if p.Known && p.To.Type == channels.Direct {
-			if known, err := t.opened(p.To); err != nil {
+			if known, err := s.chats.opened(t, p.To); err != nil {
 				return err
 			} else if !known {
 				return engine.Conflict("the account has never written in %s", p.To)
@@ -23,13 +23,13 @@ func (s *Store) BeginPreview(ctx context.Context, p sessions.Preview) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		_, err = t.open(p.To, sessions.Reply, t.Now, sessions.Opening{})
+		_, err = s.chats.open(t, p.To, sessions.Reply, t.Now, sessions.Opening{})
 		return err
 	})
 }
 
 // ShowPreview notes the platform's id of a preview.
-func (s *Store) ShowPreview(ctx context.Context, run sessions.RunID, id channels.MessageID) error {
+func (s *deliveries) ShowPreview(ctx context.Context, run sessions.RunID, id channels.MessageID) error {
 	return s.write(ctx, "ShowPreview", func(t *tx) error {
 		n, err := t.Exec("UPDATE previews SET state = ?, msg = ? WHERE run = ?", string(sessions.PreviewShown), string(id), string(run))
 		if err == nil && n == 0 {
@@ -47,7 +47,7 @@ func readPreview(r engine.Row) sessions.Preview {
 }
 
 // Previews gives the previews that were begun and not ended.
-func (s *Store) Previews(ctx context.Context) (list []sessions.Preview, err error) {
+func (s *deliveries) Previews(ctx context.Context) (list []sessions.Preview, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		list = nil
 		return c.Each(ctx, "SELECT "+previewColumns+" FROM previews ORDER BY run", nil, func(r engine.Row) error {
@@ -59,7 +59,7 @@ func (s *Store) Previews(ctx context.Context) (list []sessions.Preview, err erro
 }
 
 // EndPreview forgets a preview.
-func (s *Store) EndPreview(ctx context.Context, run sessions.RunID) error {
+func (s *deliveries) EndPreview(ctx context.Context, run sessions.RunID) error {
 	return s.write(ctx, "EndPreview", func(t *tx) error {
 		_, err := t.Exec("DELETE FROM previews WHERE run = ?", string(run))
 		return err

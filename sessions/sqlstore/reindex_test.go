@@ -37,7 +37,7 @@ func TestReindexFollowsTheCommit(t *testing.T) {
 				}); err != nil {
 					return err
 				}
-				_, err := t.rewrite(at, id, sessions.Amend{Text: text})
+				_, err := s.rewrite(t, at, id, sessions.Amend{Text: text})
 				return err
 			})
 		}
@@ -71,7 +71,7 @@ func TestReindexFollowsTheCommit(t *testing.T) {
 		if err := life(t.Context(), s, 2, 2, "apricot", someAnswer); err != nil { // waits to be indexed
 			t.Fatal(err)
 		}
-		if err := edit("cherry", (*tx).flushIndex); err != nil {
+		if err := edit("cherry", s.flushIndex); err != nil {
 			t.Fatal(err)
 		}
 		finds("indexed in the same transaction", "banana cherry")

@@ -11,15 +11,15 @@ import (
 
 // revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
 // or is about to end.
-func (t *tx) revise(a sessions.Amend) (done bool, err error) {
-	by, at, err := t.run(a.By)
+func (s *runs) revise(t *tx, a sessions.Amend) (done bool, err error) {
+	by, at, err := s.run(t, a.By)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil || by.Status != sessions.Running || at.stop || by.Revised {
 		return false, err
 	}
-	asked, askedAt, err := t.run(a.Run)
+	asked, askedAt, err := s.run(t, a.Run)
 	if err != nil || asked.ID != by.ID && asked.Batch != by.ID {
 		return false, err
 	}
@@ -28,17 +28,17 @@ func (t *tx) revise(a sessions.Amend) (done bool, err error) {
 	if err != nil || open > 0 {
 		return false, err
 	}
-	if done, err = t.rewrite(t.shelf(by, at), asked.Input.ID, a); err != nil || !done {
+	if done, err = s.transcripts.rewrite(t, shelfOf(by, at), asked.Input.ID, a); err != nil || !done {
 		return false, err
 	}
 	applyAmend(&asked.Input, a)
 	if asked.ID == by.ID {
 		by = asked
-	} else if err := t.keepRequest(asked, askedAt); err != nil {
+	} else if err := s.keepRequest(t, asked, askedAt); err != nil {
 		return false, err
 	}
 	by.Revised = true
-	return true, t.keepRequest(by, at)
+	return true, s.keepRequest(t, by, at)
 }
 
 // applyAmend puts other words and files into a message.
@@ -58,7 +58,7 @@ func applyAmend(m *sessions.Message, a sessions.Amend) {
 }
 
 // keepRequest writes what a run is asked for.
-func (t *tx) keepRequest(run sessions.Run, at runRow) error {
+func (s *runs) keepRequest(t *tx, run sessions.Run, at runRow) error {
 	body, err := marshal(requestOf(run))
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (t *tx) keepRequest(run sessions.Run, at runRow) error {
 }
 
 // rewrite puts other words and files into a message of a transcript, into its index and its file; done is false when it is not there.
-func (t *tx) rewrite(at shelf, id string, a sessions.Amend) (done bool, err error) {
+func (s *transcripts) rewrite(t *tx, at shelf, id string, a sessions.Amend) (done bool, err error) {
 	var m sessions.Message
 	done, err = t.One("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r engine.Row) (err error) {
 		m, err = scanBody(r)
@@ -79,27 +79,27 @@ func (t *tx) rewrite(at shelf, id string, a sessions.Amend) (done bool, err erro
 	}
 	seq := m.Seq
 	applyAmend(&m, a)
-	w, err := t.s.encodeMessage(m, at.by)
+	w, err := s.encodeMessage(m, at.by)
 	if err != nil {
 		return false, err
 	}
 	if t.Dialect.Postgres {
 		_, err = t.Exec("UPDATE messages SET body = ?, words = array_to_tsvector(?) WHERE seq = ?", w.body, indexed(w.words, at), seq)
 	} else if _, err = t.Exec("UPDATE messages SET body = ? WHERE seq = ?", w.body, seq); err == nil {
-		err = t.reindex(entry{seq: seq, text: strings.Join(indexed(w.words, at), " ")})
+		err = s.reindex(t, entry{seq: seq, text: strings.Join(indexed(w.words, at), " ")})
 	}
-	t.mirror = append(t.mirror, t.s.mirror.Remove(at.transcript, at.agent, at.session)) // written again with the next line
+	t.lines = append(t.lines, s.files.Remove(at.transcript, at.agent, at.session)) // written again with the next line
 	return true, err
 }
 
 // reindex replaces the words of a message in the index, or in what this transaction adds to it. What waits from earlier commits is indexed
 // first: memory is not changed before this transaction is committed.
-func (t *tx) reindex(e entry) error {
-	if i := slices.IndexFunc(t.index, func(x entry) bool { return x.seq == e.seq }); i >= 0 {
-		t.index[i].text = e.text
+func (s *transcripts) reindex(t *tx, e entry) error {
+	if i := slices.IndexFunc(t.words, func(x entry) bool { return x.seq == e.seq }); i >= 0 {
+		t.words[i].text = e.text
 		return nil
 	}
-	if err := t.flushIndex(); err != nil {
+	if err := s.index.flushIndex(t); err != nil {
 		return err
 	}
 	if _, err := t.Exec("DELETE FROM words WHERE rowid = ?", e.seq); err != nil || e.text == "" {

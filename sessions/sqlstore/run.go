@@ -3,15 +3,24 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
 )
+
+// runs keeps the queues of sessions.
+type runs struct {
+	repository
+
+	transcripts *transcripts
+	sessions    *sessionRows
+	lines       *contextLines
+	moves       *moves
+	deliveries  *deliveries
+}
 
 // request is what a run was asked for. Once queued it changes only with the message that caused it.
 type request struct {
@@ -80,7 +89,9 @@ func scanRun(r engine.Row) (run sessions.Run, at runRow, err error) {
 	return run, at, nil
 }
 
-func (t *tx) run(id sessions.RunID) (sessions.Run, runRow, error) { return getRun(t.Ctx, t.Conn, id) }
+func (s *runs) run(t *tx, id sessions.RunID) (sessions.Run, runRow, error) {
+	return getRun(t.Ctx, t.Conn, id)
+}
 
 func getRun(ctx context.Context, c *engine.Conn, id sessions.RunID) (run sessions.Run, at runRow, err error) {
 	found, err := c.One(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ?", []any{string(id)}, func(r engine.Row) (err error) {
@@ -94,7 +105,7 @@ func getRun(ctx context.Context, c *engine.Conn, id sessions.RunID) (run session
 }
 
 // enqueue puts a run at the end of its session's queue.
-func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, error) {
+func (s *runs) enqueue(t *tx, at known, run sessions.Run, body string) (sessions.Run, error) {
 	run.Key, run.Session, run.Status, run.Created = at.Key, at.ID, sessions.Queued, engine.FromMs(engine.Ms(t.Now))
 	run.Attempt, run.Started, run.Deadline, run.Ended, run.Batch = 0, time.Time{}, time.Time{}, time.Time{}, ""
 	if run.Input.Run == "" {
@@ -123,15 +134,15 @@ func (t *tx) enqueue(at known, run sessions.Run, body string) (sessions.Run, err
 
 // Claim takes the next queued run of a session. At the first claim its input goes into the transcript: behind the answer of the
 // turn before it, in one commit with the claim.
-func (s *Store) Claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool, err error) {
+func (s *runs) Claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool, err error) {
 	err = s.write(ctx, "Claim", func(t *tx) (err error) {
-		run, ok, err = t.claim(key)
+		run, ok, err = s.claim(t, key)
 		return err
 	})
 	return run, ok, err
 }
 
-func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
+func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err error) {
 	var at runRow
 	busy := false
 	ok, err = t.One("SELECT "+runColumns+", CASE WHEN EXISTS (SELECT 1 FROM runs AS atwork WHERE atwork.key = runs.key AND atwork.status IN ('queued', 'running') AND atwork.status = 'running') THEN 1 ELSE 0 END FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r engine.Row) (err error) {
@@ -144,7 +155,7 @@ func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 		return sessions.Run{}, false, err
 	}
 	if run.Attempt == 0 {
-		if err := t.begin(run, at); err != nil {
+		if err := s.begin(t, run, at); err != nil {
 			return run, false, err
 		}
 		at.first = t.n.message
@@ -159,23 +170,23 @@ func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 	return run, err == nil, err
 }
 
-func (t *tx) shelf(run sessions.Run, at runRow) shelf {
+func shelfOf(run sessions.Run, at runRow) shelf {
 	return shelf{transcript: at.transcript, run: at.seq, by: run.ID, key: run.TranscriptKey(), agent: run.Agent, session: run.Session}
 }
 
 // Record appends messages to the transcript of a run as they happen.
-func (s *Store) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.Message) error {
-	list, err := s.writeAll(id, msgs)
+func (s *runs) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.Message) error {
+	list, err := s.transcripts.writeAll(id, msgs)
 	if err != nil || len(list) == 0 {
 		return err
 	}
 	return s.write(ctx, "Record", func(t *tx) error {
-		run, at, err := t.run(id)
+		run, at, err := s.run(t, id)
 		if err != nil {
 			return err
 		}
 		before := t.n.message
-		if err := t.append(t.shelf(run, at), list, nil); err != nil {
+		if err := s.transcripts.append(t, shelfOf(run, at), list, nil); err != nil {
 			return err
 		}
 		if run.Status != sessions.Running && t.n.message > before {
@@ -186,7 +197,7 @@ func (s *Store) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.
 }
 
 // Steps gives what a run has recorded, its input left out.
-func (s *Store) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Message, err error) {
+func (s *runs) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Message, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		run, at, err := getRun(ctx, c, id)
 		if err != nil {
@@ -207,192 +218,4 @@ func steps(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (ou
 		return err
 	})
 	return out, err
-}
-
-// Finish ends a run.
-func (s *Store) Finish(ctx context.Context, id sessions.RunID, o sessions.Outcome) (acc sessions.Accepted, err error) {
-	f, err := s.finishing(id, o)
-	if err != nil {
-		return acc, err
-	}
-	err = s.write(ctx, "Finish", func(t *tx) (err error) {
-		acc, err = t.finish(id, f)
-		return err
-	})
-	return acc, err
-}
-
-// ending is an outcome that is checked and encoded.
-type ending struct {
-	sessions.Outcome
-	msgs       []written
-	deliveries []*parcel
-	next       *effects
-	summary    string // the body of Summary
-	body       string
-}
-
-func (s *Store) finishing(id sessions.RunID, o sessions.Outcome) (*ending, error) {
-	if !o.Status.Final() || o.Status == "" {
-		return nil, fmt.Errorf("finishing run %s: %q is no end", id, o.Status)
-	}
-	f := &ending{Outcome: o}
-	var err error
-	if f.msgs, err = s.writeAll(id, o.Messages); err != nil {
-		return nil, err
-	}
-	if o.Summary != nil {
-		if f.summary, err = encodeSummary(*o.Summary); err != nil {
-			return nil, err
-		}
-	}
-	for _, d := range o.Deliveries {
-		x, err := wrap(d)
-		if err != nil {
-			return nil, err
-		}
-		f.deliveries = append(f.deliveries, x)
-	}
-	if o.Next != nil {
-		if f.next, err = prepare(*o.Next); err != nil {
-			return nil, err
-		}
-	}
-	f.body, err = encode(outcome{Result: o.Result, Error: o.Error, Usage: o.Usage})
-	return f, err
-}
-
-func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err error) {
-	run, at, err := t.run(id)
-	if err != nil {
-		return acc, err
-	}
-	if run.Status != sessions.Running {
-		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
-	}
-	if at.stop && run.Kind == sessions.ChildRun { // the stop was first: it reports nothing
-		if f, err = f.stopped(); err != nil {
-			return acc, err
-		}
-	}
-	seqs := map[string]int64{}
-	if err = t.append(t.shelf(run, at), f.msgs, seqs); err != nil {
-		return acc, err
-	}
-	// One that was interrupted too late, with its answer ready, has answered by itself.
-	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), engine.Ms(t.Now), f.body, f.Status == sessions.Done, at.seq); err != nil {
-		return acc, err
-	}
-	if f.Summary != nil {
-		if err = t.compact(*f.Summary, f.summary); err != nil && !errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrNotFound) {
-			return acc, err
-		}
-	}
-	if acc.Session, err = t.settle(run, f); err != nil {
-		return acc, err
-	}
-	made := make([]sessions.Delivery, 0, len(f.deliveries))
-	for _, d := range f.deliveries {
-		if n := seqs[d.Message]; n > 0 {
-			d.transcript, d.messageSeq = at.transcript, n
-		}
-		if d.Run == id {
-			d.runSeq = at.seq
-		}
-		if run.Home != "" && d.Session == run.Home { // whose chat is the other session's by now
-			d.Session = run.Key
-		}
-		last := t.n.delivery
-		x, err := t.post(d)
-		if err == nil && f.Begin != nil && f.Begin.Delivery == x.ID && x.Seq > last {
-			err = t.beginAtOnce(d, &x, *f.Begin)
-		}
-		if err != nil {
-			return acc, err
-		}
-		made = append(made, x)
-	}
-	acc.Deliveries = made
-	if f.next != nil && f.next.Existing {
-		if _, err := t.session(f.next.Session.Key); errors.Is(err, sessions.ErrNotFound) {
-			return acc, t.clear(f)
-		}
-	}
-	if t.Label(f.next != nil, "next"); f.next != nil {
-		own := acc.Session
-		if acc, err = t.once(sight{msg: f.next.Source, event: submitEvent}, f.next); err != nil {
-			return acc, err
-		}
-		acc.Deliveries = append(made, acc.Deliveries...)
-		if acc.Session.Key == "" {
-			acc.Session = own
-		}
-	}
-	return acc, t.clear(f)
-}
-
-// stopped is the end of a sub-agent's run that a person stopped before it was committed.
-func (f *ending) stopped() (*ending, error) {
-	s := *f
-	s.Status, s.Error, s.next, s.deliveries, s.Delete = sessions.Stopped, "stopped by a person", nil, nil, nil
-	body, err := encode(outcome{Error: s.Error, Usage: s.Usage})
-	s.body = body
-	return &s, err
-}
-
-// clear archives and deletes what a finished run leaves behind.
-func (t *tx) clear(f *ending) error {
-	if f.Archive != nil {
-		k, err := t.session(*f.Archive)
-		if err == nil {
-			err = t.archive(&k)
-			t.Label(err == nil, "archive")
-		}
-		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			return err
-		}
-	}
-	if f.Delete == nil {
-		return nil
-	}
-	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(*f.Delete))
-	if err != nil || open > 0 { // a follow-up has the same chain: its end asks again
-		return err
-	}
-	t.Label(true, "delete")
-	return t.remove(*f.Delete)
-}
-
-// settle brings the session up to date with a run that ended. Figures count only while the session is the one that the run
-// began in: a reset sets them to zero.
-func (t *tx) settle(run sessions.Run, f *ending) (sessions.Session, error) {
-	k, err := t.session(run.TranscriptKey())
-	if err != nil {
-		if errors.Is(err, sessions.ErrNotFound) {
-			err = nil
-		}
-		return k.Session, err
-	}
-	if k.ID == run.Session {
-		k.Usage = k.Usage.Add(f.Usage)
-		if f.Context > 0 {
-			k.Context = f.Context
-		}
-		if !slices.Contains(spared, run.Kind) && run.Kind != sessions.CompactRun { // those go on after a stop, or are no turn, and say nothing about it
-			k.Aborted = f.Status == sessions.Stopped
-		}
-		if run.Kind != sessions.PostRun && run.Kind != sessions.CompactRun {
-			k.Turns++
-		}
-		if run.Kind.ByAgent() {
-			k.ByAgents++
-		}
-	}
-	k.touch(time.Time{}, t.Now)
-	usage, err := encode(k.Usage)
-	if err != nil {
-		return k.Session, err
-	}
-	_, err = t.Exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, engine.Ms(k.Updated), k.num)
-	return k.Session, err
 }

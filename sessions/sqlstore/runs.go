@@ -7,19 +7,18 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
-	"parley/sessions/sqlstore/sendlog"
 )
 
 // Recover puts running runs back in the queue, those that a person stopped excepted, and finds the deliveries that were being sent.
-func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, sending []sessions.Delivery, err error) {
+func (s *runs) Recover(ctx context.Context) (keys []sessions.Key, sending []sessions.Delivery, err error) {
 	err = s.write(ctx, "Recover", func(t *tx) error {
 		keys, sending = nil, nil
-		if err := t.noteStopped(); err != nil {
+		if err := s.noteStopped(t); err != nil {
 			return err
 		}
 		// Not by the index of batches, which has all that there ever were.
 		for _, why := range []struct{ words, cond string }{{byPerson, "batch = ''"}, {byNewer, "length(batch) > 0"}} {
-			if err := t.endStopped(why.words, "status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND "+why.cond); err != nil {
+			if err := s.endStopped(t, why.words, "status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND "+why.cond); err != nil {
 				return err
 			}
 		}
@@ -33,37 +32,14 @@ func (s *Store) Recover(ctx context.Context) (keys []sessions.Key, sending []ses
 		if err != nil {
 			return err
 		}
-		sending, err = t.interrupted()
+		sending, err = s.deliveries.interrupted(t)
 		return err
 	})
 	return keys, sending, err
 }
 
-// interrupted gives the deliveries that were being sent, oldest first, as they are with what the killed host knew of them (CallsFile).
-func (t *tx) interrupted() (out []sessions.Delivery, err error) {
-	var transcripts []int64
-	err = t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r engine.Row) error {
-		d, transcript, err := scanDelivery(r)
-		out, transcripts = append(out, d), append(transcripts, transcript)
-		return err
-	})
-	if err != nil || len(out) == 0 {
-		return nil, err
-	}
-	said, err := t.s.calls.Newest()
-	if err != nil {
-		t.s.conf.Logger.Warn("what the host before this one knew of its calls cannot be read; what it was sending counts as unknown", "file", sendlog.FileName, "err", err)
-	}
-	for i := range out {
-		if err := t.goOn(&out[i], transcripts[i], said); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // noteStopped puts a line into the transcripts of the running runs that a person stopped: their owner died before it could.
-func (t *tx) noteStopped() error {
+func (s *runs) noteStopped(t *tx) error {
 	type stopped struct {
 		run sessions.Run
 		at  runRow
@@ -80,9 +56,9 @@ func (t *tx) noteStopped() error {
 		return err
 	}
 	for _, x := range all {
-		note, err := t.s.writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.Now)})
+		note, err := s.transcripts.writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.Now)})
 		if err == nil {
-			err = t.append(t.shelf(x.run, x.at), note, map[string]int64{})
+			err = s.transcripts.append(t, shelfOf(x.run, x.at), note, map[string]int64{})
 		}
 		if err != nil {
 			return err
@@ -92,7 +68,7 @@ func (t *tx) noteStopped() error {
 }
 
 // CountByAgents counts the runs of a session that other agents caused.
-func (s *Store) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (n int, err error) {
+func (s *runs) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (n int, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		found, err := c.Number(ctx, "SELECT count(*) FROM (SELECT 1 FROM runs WHERE key = ? AND by_agent = 1 AND created > ? LIMIT ?) AS newest", string(key), engine.Ms(since), most)
 		n = int(found)
@@ -102,7 +78,7 @@ func (s *Store) CountByAgents(ctx context.Context, key sessions.Key, since time.
 }
 
 // GetRun finds a run.
-func (s *Store) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run, err error) {
+func (s *runs) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run, err error) {
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		run, _, err = getRun(ctx, c, id)
 		return err
@@ -111,7 +87,7 @@ func (s *Store) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run
 }
 
 // Totals counts sessions that live, and says how long the oldest run has waited.
-func (s *Store) Totals(ctx context.Context) (x sessions.Totals, err error) {
+func (s *runs) Totals(ctx context.Context) (x sessions.Totals, err error) {
 	x.Sessions = make(map[sessions.AgentID]int)
 	err = s.read(ctx, func(c *engine.Conn) error {
 		if err := c.Each(ctx, "SELECT agent, count(*) FROM sessions WHERE archived = ? GROUP BY agent", []any{false}, func(r engine.Row) error {
@@ -130,7 +106,7 @@ func (s *Store) Totals(ctx context.Context) (x sessions.Totals, err error) {
 }
 
 // CountOpen counts the runs of a session that wait or are at work: an index alone has the answer.
-func (s *Store) CountOpen(ctx context.Context, key sessions.Key) (n int, err error) {
+func (s *runs) CountOpen(ctx context.Context, key sessions.Key) (n int, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		found, err := c.Number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(key))
 		n = int(found)
@@ -140,7 +116,7 @@ func (s *Store) CountOpen(ctx context.Context, key sessions.Key) (n int, err err
 }
 
 // OpenBelow lists the runs that wait or are at work in the sub-agents below sessions, however deep, but not in these themselves, oldest first.
-func (s *Store) OpenBelow(ctx context.Context, keys ...sessions.Key) (out []sessions.Run, err error) {
+func (s *runs) OpenBelow(ctx context.Context, keys ...sessions.Key) (out []sessions.Run, err error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -164,7 +140,7 @@ func (s *Store) OpenBelow(ctx context.Context, keys ...sessions.Key) (out []sess
 }
 
 // ListRuns gives runs, newest first unless the oldest are asked for.
-func (s *Store) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessions.Run, err error) {
+func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessions.Run, err error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if q.Key != "" {
 		where, args = append(where, "key = ?"), append(args, string(q.Key))

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -118,9 +119,25 @@ func scope(prefix rune, id string) string {
 	return string(prefix) + hex.EncodeToString(h[:16])
 }
 
+// searchIndex finds messages by their words.
+type searchIndex struct {
+	repository
+	unindexed []entry     // the writer goroutine's own
+	behind    atomic.Bool // unindexed is not empty
+}
+
+// committed takes over what a commit left to be indexed, and forgets what it indexed.
+func (s *searchIndex) committed(flushed int, words []entry) {
+	if flushed > 0 {
+		s.unindexed = append(s.unindexed[:0], s.unindexed[flushed:]...)
+	}
+	s.unindexed = append(s.unindexed, words...)
+	s.behind.Store(len(s.unindexed) > 0)
+}
+
 // flushIndex indexes what is left from earlier commits.
-func (t *tx) flushIndex() error {
-	todo := t.s.unindexed[t.flushed:] // the rest another operation of this transaction has indexed
+func (s *searchIndex) flushIndex(t *tx) error {
+	todo := s.unindexed[t.flushed:] // the rest another operation of this transaction has indexed
 	if len(todo) == 0 {
 		return nil
 	}
@@ -135,7 +152,7 @@ func (t *tx) flushIndex() error {
 }
 
 // catchUp finds the messages that were committed and not indexed when the process died.
-func (s *Store) catchUp(ctx context.Context, c *engine.Conn) error {
+func (s *searchIndex) catchUp(ctx context.Context, c *engine.Conn) error {
 	if s.db.Dialect().Postgres {
 		return nil
 	}
@@ -143,6 +160,7 @@ func (s *Store) catchUp(ctx context.Context, c *engine.Conn) error {
 	if err != nil {
 		return err
 	}
+	defer func() { s.behind.Store(len(s.unindexed) > 0) }()
 	return c.Each(ctx, "SELECT m.seq, m.body, t.key, t.agent FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.seq > ? AND m.role <> 'toolResult' ORDER BY m.seq", []any{from}, func(r engine.Row) error {
 		m, err := scanMessage(r)
 		if err != nil {
@@ -158,13 +176,13 @@ func (s *Store) catchUp(ctx context.Context, c *engine.Conn) error {
 }
 
 // Search finds messages that have all the words, newest first.
-func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.Hit, error) {
+func (s *searchIndex) Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.Hit, error) {
 	terms := words(q.Text)
 	if len(terms) == 0 || q.Keys != nil && len(q.Keys) == 0 || q.Agents != nil && len(q.Agents) == 0 {
 		return nil, nil
 	}
 	if s.behind.Load() {
-		if err := s.write(ctx, "Index", (*tx).flushIndex); err != nil {
+		if err := s.write(ctx, "Index", s.flushIndex); err != nil {
 			return nil, err
 		}
 	}
@@ -222,7 +240,7 @@ const maxScopes = 64
 func (f finding) search(ctx context.Context, c *engine.Conn) (out []hit, err error) {
 	queries, and, or, quote := []string{searchSQLite}, " AND ", " OR ", `"`
 	if c.Dialect.Postgres {
-		queries, and, or, quote = []string{searchNewest, searchIndex}, " & ", " | ", "'"
+		queries, and, or, quote = []string{searchNewest, searchAll}, " & ", " | ", "'"
 		if len(f.scopes) > 0 {
 			queries = queries[1:]
 		}
@@ -261,7 +279,7 @@ const (
 	searchNewest = `SELECT m.seq, m.body, t.key, t.id FROM (SELECT seq, transcript, body, words FROM messages ORDER BY seq DESC LIMIT 2000) m
 		JOIN transcripts t ON t.num = m.transcript
 		WHERE m.words @@ CAST(CAST(? AS text) AS tsquery) AND t.gone = 0 ORDER BY m.seq DESC LIMIT ? OFFSET ?`
-	searchIndex = `WITH found AS MATERIALIZED (SELECT seq, transcript FROM messages WHERE words @@ CAST(CAST(? AS text) AS tsquery)),
+	searchAll = `WITH found AS MATERIALIZED (SELECT seq, transcript FROM messages WHERE words @@ CAST(CAST(? AS text) AS tsquery)),
 		page AS (SELECT f.seq, t.key, t.id FROM found f JOIN transcripts t ON t.num = f.transcript WHERE t.gone = 0 ORDER BY f.seq DESC LIMIT ? OFFSET ?)
 		SELECT m.seq, m.body, p.key, p.id FROM page p JOIN messages m ON m.seq = p.seq ORDER BY m.seq DESC`
 )

@@ -14,7 +14,15 @@ import (
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcriptfile"
 )
+
+// sessionRows keeps sessions, their other keys, and who wrote to them.
+type sessionRows struct {
+	repository
+
+	files *transcriptfile.Writer
+}
 
 // known is a session with its numbers in the store.
 type known struct {
@@ -96,7 +104,9 @@ func find(s sessions.Session) string {
 }
 
 // session reads a session, archived or not.
-func (t *tx) session(key sessions.Key) (known, error) { return getSession(t.Ctx, t.Conn, key) }
+func (s *sessionRows) session(t *tx, key sessions.Key) (known, error) {
+	return getSession(t.Ctx, t.Conn, key)
+}
 
 func getSession(ctx context.Context, c *engine.Conn, key sessions.Key) (k known, err error) {
 	found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(key)}, func(r engine.Row) (err error) {
@@ -116,75 +126,75 @@ func getSession(ctx context.Context, c *engine.Conn, key sessions.Key) (k known,
 }
 
 // rename gives a session its chat's new title, if there is one.
-func (t *tx) rename(s sessions.Session) error {
-	k, err := t.session(s.Key)
-	if errors.Is(err, sessions.ErrNotFound) || err == nil && k.Title == s.Title {
+func (s *sessionRows) rename(t *tx, x sessions.Session) error {
+	k, err := s.session(t, x.Key)
+	if errors.Is(err, sessions.ErrNotFound) || err == nil && k.Title == x.Title {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	k.Title = s.Title
-	return t.save(k)
+	k.Title = x.Title
+	return s.save(t, k)
 }
 
 // upsert makes a session or refreshes it: a new message came. An archived session lives again. The key of a chat that another one
 // became is that one's session: Key says so.
-func (t *tx) upsert(s sessions.Session) (known, error) {
-	s.ArchiveAt = engine.FromMs(engine.Ms(s.ArchiveAt))
-	k, err := t.session(s.Key)
+func (s *sessionRows) upsert(t *tx, x sessions.Session) (known, error) {
+	x.ArchiveAt = engine.FromMs(engine.Ms(x.ArchiveAt))
+	k, err := s.session(t, x.Key)
 	if errors.Is(err, sessions.ErrNotFound) {
-		return t.create(s)
+		return s.create(t, x)
 	}
 	if err != nil {
 		return k, err
 	}
 	was := k
-	if s.Title != "" {
-		k.Title = s.Title
+	if x.Title != "" {
+		k.Title = x.Title
 	}
-	if !s.Last.IsZero() {
-		k.Last = s.Last
+	if !x.Last.IsZero() {
+		k.Last = x.Last
 	}
-	if s.Label != "" {
-		k.Label = s.Label
+	if x.Label != "" {
+		k.Label = x.Label
 	}
 	if k.SpawnedBy == "" {
-		k.SpawnedBy = s.SpawnedBy
+		k.SpawnedBy = x.SpawnedBy
 	}
 	if len(k.Above) == 0 {
-		k.Above = s.Above
+		k.Above = x.Above
 	}
 	if k.Top == "" {
-		k.Top = s.Top
+		k.Top = x.Top
 	}
-	if !s.ArchiveAt.IsZero() {
-		k.ArchiveAt = s.ArchiveAt
+	if !x.ArchiveAt.IsZero() {
+		k.ArchiveAt = x.ArchiveAt
 	}
-	if !s.Heard.IsZero() { // earlier than before where the clock was set back
-		k.Heard = engine.FromMs(engine.Ms(s.Heard))
+	if !x.Heard.IsZero() { // earlier than before where the clock was set back
+		k.Heard = engine.FromMs(engine.Ms(x.Heard))
 	}
 	k.Archived = false
 	if k.Label != "" && (k.Label != was.Label || was.Archived) {
-		err := t.freeLabel(k.Label, k.Session)
-		if err != nil && s.Label != "" {
+		err := s.freeLabel(t, k.Label, k.Session)
+		if err != nil && x.Label != "" {
 			return k, err
 		}
 		if err != nil {
 			k.Label = "" // another session got it while this one was archived
 		}
 	}
-	k.touch(s.Updated, t.Now)
+	k.touch(x.Updated, t.Now)
 	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && k.Top == was.Top && len(k.Above) == len(was.Above) && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
 		_, err = t.Exec("UPDATE sessions SET updated = ?, heard = ? WHERE num = ?", engine.Ms(k.Updated), engine.Ms(k.Heard), k.num)
 		return k, err
 	}
 	if k.Last != was.Last {
-		if err := t.heard(k); err != nil {
+		if err := s.heard(t, k); err != nil {
 			return k, err
 		}
 	}
-	return k, t.save(k)
+	return k, s.save(t, k)
 }
 
 // touch moves Updated on; it never goes back.
@@ -197,23 +207,23 @@ func (k *known) touch(given, now time.Time) {
 	}
 }
 
-func (t *tx) create(s sessions.Session) (known, error) {
-	if s.Agent == "" {
-		s.Agent = s.Key.Agent()
+func (s *sessionRows) create(t *tx, x sessions.Session) (known, error) {
+	if x.Agent == "" {
+		x.Agent = x.Key.Agent()
 	}
-	if err := t.freeLabel(s.Label, s); err != nil {
+	if err := s.freeLabel(t, x.Label, x); err != nil {
 		return known{}, err
 	}
-	if s.ID == "" {
-		s.ID = newID()
+	if x.ID == "" {
+		x.ID = newID()
 	}
-	s.Created, s.Heard, s.Archived = engine.FromMs(engine.Ms(t.Now)), engine.FromMs(engine.Ms(s.Heard)), false
-	k := known{Session: s}
+	x.Created, x.Heard, x.Archived = engine.FromMs(engine.Ms(t.Now)), engine.FromMs(engine.Ms(x.Heard)), false
+	k := known{Session: x}
 	k.Updated = time.Time{}
-	k.touch(s.Updated, t.Now)
+	k.touch(x.Updated, t.Now)
 	t.n.session++
 	k.num = t.n.session
-	if err := t.transcript(&k); err != nil {
+	if err := s.transcript(t, &k); err != nil {
 		return k, err
 	}
 	settings, err := encode(k.Settings)
@@ -228,7 +238,7 @@ func (t *tx) create(s sessions.Session) (known, error) {
 		k.num, string(k.Key), string(k.ID), k.transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
 		engine.Ms(k.ArchiveAt), engine.Ms(k.Created), engine.Ms(k.Updated), above, string(k.Top), engine.Ms(k.Heard), find(k.Session))
 	if err == nil {
-		err = t.heard(k)
+		err = s.heard(t, k)
 	}
 	return k, err
 }
@@ -236,7 +246,7 @@ func (t *tx) create(s sessions.Session) (known, error) {
 func newID() sessions.ID { return sessions.ID(uuid.Must(uuid.NewV7()).String()) }
 
 // transcript gives the session an empty transcript under its id.
-func (t *tx) transcript(k *known) error {
+func (s *sessionRows) transcript(t *tx, k *known) error {
 	t.n.transcript++
 	k.transcript = t.n.transcript
 	_, err := t.Exec("INSERT INTO transcripts (num, id, key, agent, created) VALUES (?, ?, ?, ?, ?)", k.transcript, string(k.ID), string(k.Key), string(k.Agent), engine.Ms(t.Now))
@@ -244,7 +254,7 @@ func (t *tx) transcript(k *known) error {
 }
 
 // save writes what may change in a session's row.
-func (t *tx) save(k known) error {
+func (s *sessionRows) save(t *tx, k known) error {
 	settings, err := encode(k.Settings)
 	if err != nil {
 		return err
@@ -264,21 +274,21 @@ func (t *tx) save(k known) error {
 
 // freeLabel refuses a label for a session when another live one has it. Sub-agents may share theirs. Who has it is not told: the
 // asker may not see that session (contract V4).
-func (t *tx) freeLabel(label string, s sessions.Session) error {
-	if label == "" || s.SpawnedBy != "" {
+func (s *sessionRows) freeLabel(t *tx, label string, x sessions.Session) error {
+	if label == "" || x.SpawnedBy != "" {
 		return nil
 	}
 	var other string
 	if _, err := t.One("SELECT key FROM sessions WHERE label = ? AND label <> '' AND archived = 0 AND spawned_by = ''", []any{label}, func(r engine.Row) error { other = r.Str(0); return nil }); err != nil {
 		return err
 	}
-	if other != "" && other != string(s.Key) {
+	if other != "" && other != string(x.Key) {
 		return engine.Conflict("the label %q is in use", label)
 	}
 	return nil
 }
 
-func (t *tx) patch(k *known, p sessions.Patch) error {
+func (s *sessionRows) patch(t *tx, k *known, p sessions.Patch) error {
 	set(&k.Settings.SendPolicy, p.SendPolicy)
 	set(&k.Settings.Model, p.Model)
 	set(&k.Settings.Thinking, p.Thinking)
@@ -288,13 +298,13 @@ func (t *tx) patch(k *known, p sessions.Patch) error {
 	set(&k.Settings.Footer, p.Footer)
 	if p.Label != nil && *p.Label != k.Label {
 		if !k.Archived {
-			if err := t.freeLabel(*p.Label, k.Session); err != nil {
+			if err := s.freeLabel(t, *p.Label, k.Session); err != nil {
 				return err
 			}
 		}
 		k.Label = *p.Label
 	}
-	return t.save(*k)
+	return s.save(t, *k)
 }
 
 func set[T any](field *T, to *T) {
@@ -304,7 +314,7 @@ func set[T any](field *T, to *T) {
 }
 
 // reset gives a session a new id and an empty transcript; what was set stays.
-func (t *tx) reset(k *known) error {
+func (s *sessionRows) reset(t *tx, k *known) error {
 	k.ID, k.Usage, k.Context, k.Aborted = newID(), sessions.Usage{}, 0, false
 	k.Turns, k.ByAgents = 0, 0
 	if !k.Heard.IsZero() { // it is as new as a chat can be
@@ -313,14 +323,14 @@ func (t *tx) reset(k *known) error {
 	if _, err := t.Exec("DELETE FROM overheard WHERE key = ?", string(k.Key)); err != nil {
 		return err
 	}
-	if err := t.transcript(k); err != nil {
+	if err := s.transcript(t, k); err != nil {
 		return err
 	}
-	return t.save(*k)
+	return s.save(t, *k)
 }
 
 // Get finds a session by key, archived or not.
-func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
+func (s *sessionRows) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
 	var k known
 	err := s.read(ctx, func(c *engine.Conn) (err error) {
 		k, err = getSession(ctx, c, key)
@@ -330,7 +340,7 @@ func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, er
 }
 
 // GetByID finds a session that is not archived by its current id.
-func (s *Store) GetByID(ctx context.Context, id sessions.ID) (sessions.Session, error) {
+func (s *sessionRows) GetByID(ctx context.Context, id sessions.ID) (sessions.Session, error) {
 	var k known
 	err := s.read(ctx, func(c *engine.Conn) error {
 		found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE id = ? AND archived = 0", []any{string(id)}, func(r engine.Row) (err error) {
@@ -346,10 +356,10 @@ func (s *Store) GetByID(ctx context.Context, id sessions.ID) (sessions.Session, 
 }
 
 // onSession runs a change of a session that exists.
-func (s *Store) onSession(ctx context.Context, name string, key sessions.Key, change func(*tx, *known) error) (sessions.Session, error) {
+func (s *sessionRows) onSession(ctx context.Context, name string, key sessions.Key, change func(*tx, *known) error) (sessions.Session, error) {
 	var k known
 	err := s.write(ctx, name, func(t *tx) (err error) {
-		if k, err = t.session(key); err != nil {
+		if k, err = s.session(t, key); err != nil {
 			return err
 		}
 		return change(t, &k)
@@ -358,22 +368,22 @@ func (s *Store) onSession(ctx context.Context, name string, key sessions.Key, ch
 }
 
 // Patch changes settings of a session that exists.
-func (s *Store) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
-	return s.onSession(ctx, "Patch", key, func(t *tx, k *known) error { return t.patch(k, p) })
+func (s *sessionRows) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
+	return s.onSession(ctx, "Patch", key, func(t *tx, k *known) error { return s.patch(t, k, p) })
 }
 
 // Reset gives the session a new id and an empty transcript.
-func (s *Store) Reset(ctx context.Context, key sessions.Key) (sessions.Session, error) {
-	return s.onSession(ctx, "Reset", key, (*tx).reset)
+func (s *sessionRows) Reset(ctx context.Context, key sessions.Key) (sessions.Session, error) {
+	return s.onSession(ctx, "Reset", key, s.reset)
 }
 
 // Archive takes the session out of the lists; a new message brings it back.
-func (s *Store) Archive(ctx context.Context, key sessions.Key) error {
-	_, err := s.onSession(ctx, "Archive", key, (*tx).archive)
+func (s *sessionRows) Archive(ctx context.Context, key sessions.Key) error {
+	_, err := s.onSession(ctx, "Archive", key, s.archive)
 	return err
 }
 
-func (t *tx) archive(k *known) error {
+func (s *sessionRows) archive(t *tx, k *known) error {
 	k.Archived = true
-	return t.save(*k)
+	return s.save(t, *k)
 }

@@ -15,18 +15,18 @@ import (
 var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
 
 // stop ends what the effects say.
-func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
+func (s *runs) stop(t *tx, e *effects) (stopped []sessions.StoppedRun, err error) {
 	if len(e.Stop) > 0 {
 		why := byPerson
 		if e.Reset {
 			why = startedOver
 		}
-		stopped, err = t.stopAll(e.Stop, why, func(sessions.StoppedRun) bool { return true })
+		stopped, err = s.stopAll(t, e.Stop, why, func(sessions.StoppedRun) bool { return true })
 	}
 	if err != nil || e.StopRun == "" {
 		return stopped, err
 	}
-	run, at, err := t.run(e.StopRun)
+	run, at, err := s.run(t, e.StopRun)
 	if err != nil || run.Status.Final() {
 		return stopped, err
 	}
@@ -34,9 +34,9 @@ func (t *tx) stop(e *effects) (stopped []sessions.StoppedRun, err error) {
 		return stopped, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
 	}
 	if run.Status == sessions.Queued {
-		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), t.endStopped(byPerson, "seq = ?", at.seq)
+		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), s.endStopped(t, byPerson, "seq = ?", at.seq)
 	}
-	more, err := t.stopAll([]sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
+	more, err := s.stopAll(t, []sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
 	return append(stopped, more...), err
 }
 
@@ -49,7 +49,7 @@ const openBelow = `WITH RECURSIVE up (seq, key) AS (
 // stopAll ends the queued runs of sessions and of the sub-agents below them and marks those at work, which their owner then ends;
 // if the host dies before that, they are not taken up again. The inputs of the queued ones stay on their rows and do not go into
 // the transcript: the turn at work is still writing there.
-func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
+func (s *runs) stopAll(t *tx, keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
 	args := make([]any, len(keys))
 	for i, k := range keys {
 		args[i] = string(k)
@@ -70,7 +70,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 	}
 	told := map[sessions.Key]bool{}
 	for i, seq := range seqs {
-		if err := t.endStopped(why, "seq = ? AND status = 'queued'", seq); err != nil {
+		if err := s.endStopped(t, why, "seq = ? AND status = 'queued'", seq); err != nil {
 			return nil, err
 		}
 		if _, err := t.Exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
@@ -78,7 +78,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 		}
 		if key := stopped[i].Key; !told[key] {
 			told[key] = true
-			if err := t.aborted(key, keys); err != nil {
+			if err := s.aborted(t, key, keys); err != nil {
 				return nil, err
 			}
 		}
@@ -87,7 +87,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 }
 
 // goesOn refuses what a run that has been stopped still asks for: what ended with it has been listed, more would not.
-func (t *tx) goesOn(id sessions.RunID) error {
+func (s *runs) goesOn(t *tx, id sessions.RunID) error {
 	stopped, err := t.One("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(engine.Row) error { return nil })
 	if err == nil && stopped {
 		err = fmt.Errorf("run %s: %w", id, sessions.ErrStopped)
@@ -97,7 +97,7 @@ func (t *tx) goesOn(id sessions.RunID) error {
 
 // aborted marks a session whose run was stopped, and the sub-agents above it up to the session that the stop was for: they may be
 // between two turns, and the result that they wait for does not come.
-func (t *tx) aborted(key sessions.Key, named []sessions.Key) error {
+func (s *runs) aborted(t *tx, key sessions.Key, named []sessions.Key) error {
 	var path []sessions.Key
 	most := 0
 	for key != "" && !slices.Contains(path, key) {
@@ -135,26 +135,26 @@ const (
 
 // interrupt marks the turns of a session that are at work and answer in the same chat: the run by comes in their place. There are several
 // after two sessions of one chat became one. One that was stopped already stays as it is.
-func (t *tx) interrupt(key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
-	same, err := t.sameChat(by)
+func (s *runs) interrupt(t *tx, key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
+	same, err := s.sameChat(t, by)
 	if err != nil {
 		return nil, err
 	}
-	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, math.MaxInt, same, func(x openTurn) error {
+	return s.turns(t, "status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, math.MaxInt, same, func(x openTurn) error {
 		if _, err := t.Exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), x.seq); err != nil || x.Home == "" {
 			return err
 		}
-		return t.repeatInput(key, x)
+		return s.repeatInput(t, key, x)
 	})
 }
 
 // repeatInput puts what a turn was to answer into the transcript of the session whose queue it is in: the next turn there answers it, too.
-func (t *tx) repeatInput(key sessions.Key, x openTurn) error {
-	at, err := t.session(key)
+func (s *runs) repeatInput(t *tx, key sessions.Key, x openTurn) error {
+	at, err := s.sessions.session(t, key)
 	if err != nil {
 		return err
 	}
-	run, row, err := t.run(x.id)
+	run, row, err := s.run(t, x.id)
 	if err != nil {
 		return err
 	}
@@ -167,11 +167,11 @@ func (t *tx) repeatInput(key sessions.Key, x openTurn) error {
 			continue
 		}
 		in.ID = uuid.Must(uuid.NewV7()).String()
-		m, err := t.s.encodeMessage(in, x.id)
+		m, err := s.transcripts.encodeMessage(in, x.id)
 		if err != nil {
 			return err
 		}
-		if err := t.append(shelf{transcript: at.transcript, run: x.seq, by: x.id, key: at.Key, agent: at.Agent, session: at.ID}, []written{m}, nil); err != nil {
+		if err := s.transcripts.append(t, shelf{transcript: at.transcript, run: x.seq, by: x.id, key: at.Key, agent: at.Agent, session: at.ID}, []written{m}, nil); err != nil {
 			return err
 		}
 	}
@@ -179,24 +179,24 @@ func (t *tx) repeatInput(key sessions.Key, x openTurn) error {
 }
 
 // drop ends the oldest turns of a session that wait, were never begun and answer in the same chat as the run that needs the room.
-func (t *tx) drop(key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedRun, error) {
-	same, err := t.sameChat(by)
+func (s *runs) drop(t *tx, key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedRun, error) {
+	same, err := s.sameChat(t, by)
 	if err != nil {
 		return nil, err
 	}
-	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(x openTurn) error {
-		return t.endStopped(outOfQueue, "seq = ?", x.seq)
+	return s.turns(t, "status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(x openTurn) error {
+		return s.endStopped(t, outOfQueue, "seq = ?", x.seq)
 	})
 }
 
 // sameChat gives what tells whether a turn answers in the chat of a run, by whatever address, and other turns may change it.
-func (t *tx) sameChat(by sessions.Run) (func(request) (bool, error), error) {
-	chat, err := t.current(by.Reply)
+func (s *runs) sameChat(t *tx, by sessions.Run) (func(request) (bool, error), error) {
+	chat, err := s.moves.current(t, by.Reply)
 	return func(q request) (bool, error) {
 		if q.Alone || q.Reply == by.Reply {
 			return !q.Alone, nil
 		}
-		at, err := t.current(q.Reply)
+		at, err := s.moves.current(t, q.Reply)
 		return at == chat, err
 	}, err
 }
@@ -209,7 +209,7 @@ type openTurn struct {
 }
 
 // turns ends at most n turns of a session for which the conditions hold, oldest first.
-func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) (bool, error), end func(openTurn) error) (ended []sessions.StoppedRun, err error) {
+func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(request) (bool, error), end func(openTurn) error) (ended []sessions.StoppedRun, err error) {
 	var open []openTurn
 	if err := t.Each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
 		x := openTurn{seq: r.Int(0), id: sessions.RunID(r.Str(1))}
@@ -236,7 +236,7 @@ func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) (bo
 }
 
 // endStopped ends the runs that a condition names as stopped, and says why.
-func (t *tx) endStopped(why, where string, args ...any) error {
+func (s *runs) endStopped(t *tx, why, where string, args ...any) error {
 	o, err := encode(outcome{Error: why})
 	if err != nil {
 		return err

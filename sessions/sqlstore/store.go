@@ -1,9 +1,3 @@
-// Package sqlstore is the store of sessions on SQLite and on PostgreSQL: one code, two dialects.
-//
-// One goroutine writes. It takes all operations that wait, runs them in one transaction and answers them after its commit, so that
-// the price of a durable commit is shared by whoever is there. Readers have a few connections beside it. A user's message goes
-// into the transcript when its run is claimed for the first time: behind the answer of the turn before it, whatever was accepted
-// meanwhile; until then it is on the run's row.
 package sqlstore
 
 import (
@@ -14,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"parley/sessions"
@@ -34,7 +27,7 @@ type Config struct {
 	CheckBudget time.Duration // how long Open waits for the check of the file; 0 = 250 ms
 	// Trace is called before and after each commit for each operation in it, in the writer's goroutine: a place for tests to fail
 	// or to kill the process. phase is BeforeCommit or AfterCommit, op what the operation is, with a + before each further thing that
-	// it does: "Accept+reset" (see also). A panic before the commit rolls back; after it, the callers
+	// it does: "Accept+reset" (see engine.Tx.Label). A panic before the commit rolls back; after it, the callers
 	// get an error although the facts are on disk.
 	Trace func(op, phase string)
 	// TraceCall is the same for what is noted of calls to platforms (CallsFile), "Call+telegram" and "Answer+telegram". It is called by who sends.
@@ -51,27 +44,34 @@ type Config struct {
 	callsFile  func(sendlog.File) sendlog.File             // the same for CallsFile
 }
 
-// Store implements sessions.Store.
+// Store implements sessions.Store: it is its repositories, opened and closed together.
 type Store struct {
+	repository
+	ledger
+	searchIndex
+	transcripts
+	sessionRows
+	contextLines
+	jobs
+	notes
+	lessons
+	chats
+	inbox
+	moves
+	deliveries
+	people
+	runs
+	retention
+	changes
+	traces
+
 	conf   Config
 	folder *engine.Folder
-	db     *engine.DB
 	guard  *sqlitefile.Guard // nil on PostgreSQL
-	calls  *sendlog.Log      // what is noted of calls to platforms
 	mirror *transcriptfile.Writer
-	places places
+	tx     tx // the writer goroutine's own
 	cancel context.CancelFunc
 	rest   func() // moves the log into the database when nobody uses it any more
-
-	// The writer goroutine's own.
-	tx               tx
-	unindexed        []entry
-	sweeping         bool // a deleted session may have left something behind
-	unswept          int  // batches since the last sweep, or since there is something to be swept
-	sweepOp, indexOp operation
-
-	behind  atomic.Bool // unindexed is not empty
-	dropped dropLog
 }
 
 var _ sessions.Store = (*Store)(nil)
@@ -79,12 +79,9 @@ var _ sessions.Store = (*Store)(nil)
 // Open opens the store and takes the state folder. The error wraps ErrOwned when another process has it, and ErrDamaged when the
 // database is damaged; both say what to do. What goes on in the background lives until Close, not until ctx ends.
 func Open(ctx context.Context, conf Config) (*Store, error) {
-	s := &Store{conf: conf, sweepOp: sweep, indexOp: (*tx).flushIndex}
+	s := &Store{conf: conf}
 	if conf.Logger == nil {
 		s.conf.Logger = slog.New(slog.DiscardHandler)
-	}
-	if conf.pause <= 0 {
-		s.conf.pause = defaultPause
 	}
 	var err error
 	if s.conf.Dir, err = filepath.Abs(conf.Dir); err != nil {
@@ -111,15 +108,13 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 
 // assemble makes the parts of the store. Nothing is opened yet.
 func (s *Store) assemble() {
+	name := filepath.Join(s.conf.Dir, DatabaseFile)
 	c := engine.Config{
-		Dialect: engine.SQLite, Name: filepath.Join(s.conf.Dir, DatabaseFile), Readers: orDefault(s.conf.Readers, 4), ReaderIdle: s.conf.readerIdle, Logger: s.conf.Logger,
-		Trace: s.conf.Trace, Migrations: migrationFolders(), State: &s.tx, Maintenance: maintenance{s},
-	}
-	c.CheckSchema = func(ctx context.Context, w *engine.Conn, version int64) error {
-		return checkReleased(ctx, w, c.Name, version)
+		Dialect: engine.SQLite, Name: name, Readers: orDefault(s.conf.Readers, 4), ReaderIdle: s.conf.readerIdle, Logger: s.conf.Logger, Trace: s.conf.Trace,
+		Migrations: migrations, CheckSchema: checkReleased, Pragmas: s.conf.pragmas, State: &s.tx,
 	}
 	if s.conf.DSN == "" {
-		c.WriteDSN, c.ReadDSN = sqlitefile.DSN(c.Name)
+		c.WriteDSN, c.ReadDSN = sqlitefile.DSN(name)
 		s.guard = sqlitefile.New(sqlitefile.Config{
 			Dir: s.conf.Dir, Logger: s.conf.Logger, CheckBudget: s.conf.CheckBudget, HasContent: hasContent,
 			CheckpointPages: s.conf.logPages, BusyPages: s.conf.busyPages, Plain: s.conf.plain, Log: s.conf.log,
@@ -129,12 +124,35 @@ func (s *Store) assemble() {
 		c.Dialect, c.Name, c.WriteDSN, c.ReadDSN = engine.Postgres, nameOf(s.conf.DSN), s.conf.DSN, s.conf.DSN
 		c.ReaderIdle = engine.ServerIdle
 	}
-	if dsn := c.WriteDSN; s.conf.pragmas != nil {
-		c.ConnectWriter = func(ctx context.Context) (*engine.Conn, error) { return c.Dialect.Connect(ctx, dsn+s.conf.pragmas()) }
-	}
-	s.db = engine.New(c)
-	s.tx.Tx, s.tx.s = s.db.Tx(), s
-	s.mirror = transcriptfile.New(s.conf.Logger, transcriptSource{s}, s.conf.Dir)
+	s.tx.maintenance = newMaintenance(s.conf.Logger, s.conf.pause, &s.searchIndex, &s.retention)
+	c.Maintenance = s.tx.maintenance
+	s.repository = repository{db: engine.New(c), log: s.conf.Logger}
+	s.mirror = transcriptfile.New(s.conf.Logger, transcriptSource{s.db}, s.conf.Dir)
+	s.tx.Tx, s.tx.index, s.tx.files = s.db.Tx(), &s.searchIndex, s.mirror
+	s.join()
+}
+
+// join makes the repositories. Each knows those that stand before it in the order of this function, and calls no other.
+func (s *Store) join() {
+	r, files := s.repository, s.mirror
+	s.ledger = ledger{repository: r}
+	s.searchIndex.repository = r
+	s.transcripts = transcripts{repository: r, ledger: &s.ledger, index: &s.searchIndex, files: files}
+	s.sessionRows = sessionRows{repository: r, files: files}
+	s.contextLines = contextLines{repository: r, sessions: &s.sessionRows}
+	s.jobs = jobs{repository: r}
+	s.notes = notes{repository: r}
+	s.lessons = lessons{repository: r}
+	s.chats = chats{repository: r}
+	s.inbox = inbox{repository: r}
+	s.moves = moves{repository: r, sessions: &s.sessionRows, jobs: &s.jobs}
+	s.deliveries = deliveries{repository: r, trace: s.conf.TraceCall, sessions: &s.sessionRows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox}
+	s.people = people{repository: r, inbox: &s.inbox, deliveries: &s.deliveries}
+	s.runs = runs{repository: r, transcripts: &s.transcripts, sessions: &s.sessionRows, lines: &s.contextLines, moves: &s.moves, deliveries: &s.deliveries}
+	s.retention = retention{repository: r, ledger: &s.ledger, index: &s.searchIndex, files: files}
+	s.changes = changes{repository: r, ledger: &s.ledger, transcripts: &s.transcripts, sessions: &s.sessionRows, lines: &s.contextLines, jobs: &s.jobs, notes: &s.notes,
+		chats: &s.chats, inbox: &s.inbox, moves: &s.moves, deliveries: &s.deliveries, people: &s.people, runs: &s.runs}
+	s.traces = traces{repository: r}
 }
 
 func (s *Store) open(ctx, life context.Context) (err error) {
@@ -165,7 +183,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	if err := s.db.Load(life); err != nil {
 		return err
 	}
-	if s.calls, err = sendlog.Open(s.conf.Dir, cmp.Or(s.conf.boot, sendlog.Boot()), s.conf.callsFile); err != nil {
+	if s.deliveries.calls, err = sendlog.Open(s.conf.Dir, cmp.Or(s.conf.boot, sendlog.Boot()), s.conf.callsFile); err != nil {
 		s.conf.Logger.Warn("it cannot be noted which messages leave: what is being sent when the host is killed counts as unknown", "file", filepath.Join(s.conf.Dir, CallsFile), "err", err)
 	}
 	writer := s.db.Writer()
@@ -175,12 +193,11 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 	if err := s.indexNotes(life, writer); err != nil {
 		return err
 	}
-	s.behind.Store(len(s.unindexed) > 0)
 	gone, err := writer.Number(life, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
 	if err != nil {
 		return err
 	}
-	s.sweeping = gone != 0
+	s.tx.maintenance.sweeping = gone != 0
 	work := context.WithoutCancel(life)
 	s.rest = func() {
 		if s.guard != nil {
@@ -229,8 +246,8 @@ func (s *Store) disconnect() (err error) {
 	} else if w := s.db.Writer(); w != nil {
 		err = w.Close()
 	}
-	if s.calls != nil {
-		s.calls.Close()
+	if s.deliveries.calls != nil {
+		s.deliveries.calls.Close()
 	}
 	return err
 }
@@ -267,12 +284,4 @@ func (s *Store) Damaged() <-chan error {
 		return nil
 	}
 	return s.guard.Damaged()
-}
-
-func (s *Store) read(ctx context.Context, fn func(*engine.Conn) error) error {
-	return s.db.Read(ctx, fn)
-}
-
-func (s *Store) write(ctx context.Context, name string, fn func(*tx) error) error {
-	return s.db.Write(ctx, name, operation(fn))
 }

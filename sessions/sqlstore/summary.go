@@ -20,12 +20,12 @@ type digest struct {
 }
 
 // Compact keeps a summary of the older part of a transcript.
-func (s *Store) Compact(ctx context.Context, x sessions.Summary) error {
+func (s *transcripts) Compact(ctx context.Context, x sessions.Summary) error {
 	body, err := encodeSummary(x)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "Compact", func(t *tx) error { return t.compact(x, body) })
+	return s.write(ctx, "Compact", func(t *tx) error { return s.compact(t, x, body) })
 }
 
 func encodeSummary(x sessions.Summary) (string, error) {
@@ -39,7 +39,7 @@ func encodeSummary(x sessions.Summary) (string, error) {
 	return body, nil
 }
 
-func (t *tx) compact(x sessions.Summary, body string) error {
+func (s *transcripts) compact(t *tx, x sessions.Summary, body string) error {
 	known, err := t.One("SELECT 1 FROM summaries WHERE id = ?", []any{x.ID}, func(engine.Row) error { return nil })
 	if err != nil || known {
 		return err
@@ -74,7 +74,7 @@ func (t *tx) compact(x sessions.Summary, body string) error {
 }
 
 // Summary gives a transcript's newest summary.
-func (s *Store) Summary(ctx context.Context, id sessions.ID) (x sessions.Summary, ok bool, err error) {
+func (s *transcripts) Summary(ctx context.Context, id sessions.ID) (x sessions.Summary, ok bool, err error) {
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		ok, err = c.One(ctx, "SELECT s.id, s.number, s.upto, s.at, s.body FROM transcripts t JOIN summaries s ON s.transcript = t.num WHERE t.id = ? AND t.gone = 0 ORDER BY s.number DESC LIMIT 1", []any{string(id)}, func(r engine.Row) error {
 			var d digest

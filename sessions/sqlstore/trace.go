@@ -22,11 +22,16 @@ const maxChain = 100
 // receiptDepth is how many of the newest deliveries are searched for a receipt.
 const receiptDepth = 100_000
 
+// traces follows ids through all tables. It only reads.
+type traces struct {
+	repository
+}
+
 // Trace finds the paths that a platform's message id, a source, a run, a delivery or a transcript message belongs to. A message id is
 // followed through everything: the turn that took it up, what that turn's tools began, and, of a message that was sent, what asked for
 // it. Platforms number messages by chat, so it may stand for one that came and for one that was sent: what came is first. Other ids
 // lead to their own chain. An unknown id gives none.
-func (s *Store) Trace(ctx context.Context, id string) (out []sessions.Trace, err error) {
+func (s *traces) Trace(ctx context.Context, id string) (out []sessions.Trace, err error) {
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out, err = findTraces(ctx, c, id)
 		return err

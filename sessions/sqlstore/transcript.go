@@ -13,6 +13,18 @@ import (
 	"parley/sessions/sqlstore/transcriptfile"
 )
 
+// transcripts keeps messages, their summaries and their places.
+type transcripts struct {
+	repository
+
+	ledger *ledger
+	index  *searchIndex
+	files  *transcriptfile.Writer
+
+	places  places
+	dropped dropLog
+}
+
 // written is a message that is encoded for the store.
 type written struct {
 	id, role string
@@ -27,7 +39,7 @@ type written struct {
 }
 
 // encodeMessage encodes a message. Its run is filled in where it has none.
-func (s *Store) encodeMessage(m sessions.Message, run sessions.RunID) (written, error) {
+func (s *transcripts) encodeMessage(m sessions.Message, run sessions.RunID) (written, error) {
 	if m.ID == "" {
 		return written{}, fmt.Errorf("run %s: a message without an id", run)
 	}
@@ -54,7 +66,7 @@ func (s *Store) encodeMessage(m sessions.Message, run sessions.RunID) (written, 
 	return w, nil
 }
 
-func (s *Store) writeAll(run sessions.RunID, msgs []sessions.Message) ([]written, error) {
+func (s *transcripts) writeAll(run sessions.RunID, msgs []sessions.Message) ([]written, error) {
 	out := make([]written, len(msgs))
 	for i, m := range msgs {
 		var err error
@@ -76,7 +88,7 @@ type shelf struct {
 }
 
 // append puts messages at the end of a transcript. One that is there already is left alone. at maps ids to numbers of what is new.
-func (t *tx) append(to shelf, msgs []written, at map[string]int64) error {
+func (s *transcripts) append(t *tx, to shelf, msgs []written, at map[string]int64) error {
 	for _, m := range msgs {
 		var n int64
 		var err error
@@ -99,18 +111,18 @@ func (t *tx) append(to shelf, msgs []written, at map[string]int64) error {
 			at[m.id] = seq
 		}
 		if m.usage != nil {
-			if err := t.charge(m, to); err != nil {
+			if err := s.ledger.charge(t, m, to); err != nil {
 				return err
 			}
 		}
 		if !t.Dialect.Postgres && len(m.words) > 0 {
-			t.index = append(t.index, entry{seq: seq, text: strings.Join(indexed(m.words, to), " ")})
+			t.words = append(t.words, entry{seq: seq, text: strings.Join(indexed(m.words, to), " ")})
 		}
 		line, err := transcriptfile.MessageLine(to.transcript, seq, m.body)
 		if err != nil {
 			return fmt.Errorf("message %s: %w", m.id, err)
 		}
-		t.mirror = append(t.mirror, line)
+		t.lines = append(t.lines, line)
 	}
 	return nil
 }
@@ -146,7 +158,7 @@ func scanBody(r engine.Row) (m sessions.Message, err error) {
 
 // Tail gives the newest messages of a transcript, oldest first, with their numbers and the marks of what was to leave. Transcripts from before a
 // reset are found by their own id.
-func (s *Store) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) (out []sessions.Message, err error) {
+func (s *transcripts) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) (out []sessions.Message, err error) {
 	columns, scan := messageColumns, scanMessage
 	if q.Opaque {
 		columns, scan = promptColumns, scanForPrompt

@@ -11,7 +11,9 @@ import (
 // Only the writer goroutine touches it.
 type tx struct {
 	*engine.Tx
-	s *Store
+	index       *searchIndex
+	files       *transcriptfile.Writer
+	maintenance *maintenance
 	mark
 	saved  mark    // as it was before the operation at work
 	before numbers // as they were before the transaction
@@ -20,12 +22,12 @@ type tx struct {
 // mark is what has to be set back when a transaction is not committed.
 type mark struct {
 	n      numbers
-	index  []entry               // words to be indexed after the commit
-	mirror []transcriptfile.Line // lines for the mirror after the commit
+	words  []entry               // words to be indexed after the commit
+	lines  []transcriptfile.Line // lines for their files after the commit
 	swept  bool                  // a session was deleted: its messages are to be swept
 	purged bool                  // nothing of deleted sessions is left
 
-	flushed int // entries of Store.unindexed that are indexed now
+	flushed int // entries of searchIndex.unindexed that are indexed now
 }
 
 // operation is what the store runs in a transaction.
@@ -42,7 +44,7 @@ func (t *tx) Load(ctx context.Context, c *engine.Conn) (err error) {
 
 // Begin implements engine.State.
 func (t *tx) Begin() {
-	t.mark = mark{n: t.n, index: t.index[:0], mirror: t.mirror[:0]}
+	t.mark = mark{n: t.n, words: t.words[:0], lines: t.lines[:0]}
 	t.before = t.n
 }
 
@@ -57,17 +59,9 @@ func (t *tx) Rollback() { t.n = t.before }
 
 // Committed implements engine.State: it hands on what follows a commit.
 func (t *tx) Committed() {
-	s := t.s
-	if t.flushed > 0 {
-		s.unindexed = append(s.unindexed[:0], s.unindexed[t.flushed:]...)
-	}
-	s.unindexed = append(s.unindexed, t.index...)
-	s.behind.Store(len(s.unindexed) > 0)
-	s.mirror.Append(t.mirror)
-	s.sweeping = s.sweeping && !t.purged
-	if t.swept && !s.sweeping {
-		s.sweeping, s.unswept = true, 0
-	}
+	t.index.committed(t.flushed, t.words)
+	t.files.Append(t.lines)
+	t.maintenance.committed(t.swept, t.purged)
 }
 
 // numbers are the last ones given. There is one writer, so it counts by itself.

@@ -17,15 +17,15 @@ type Config struct {
 	WriteDSN, ReadDSN string
 	Readers           int           // most connections that read at the same time
 	ReaderIdle        time.Duration // one that was idle for longer is not used again; 0 = for ever
-	// ConnectWriter opens the writer's connection; nil = to WriteDSN.
-	ConnectWriter func(ctx context.Context) (*Conn, error)
-	Logger        *slog.Logger
-	Trace         func(op, phase string) // see sqlstore.Config
-	Migrations    fs.FS                  // a folder for each dialect
-	CheckSchema   func(ctx context.Context, c *Conn, version int64) error
-	Guard         Guard // nil = the server cares for its files itself
-	State         State
-	Maintenance   Maintenance
+	// Pragmas are what the writer's next connection to SQLite has besides, as the end of its DSN; nil = nothing.
+	Pragmas     func() string
+	Logger      *slog.Logger
+	Trace       func(op, phase string)                                               // see sqlstore.Config
+	Migrations  fs.FS                                                                // a folder migrations, with one for each dialect
+	CheckSchema func(ctx context.Context, c *Conn, name string, version int64) error // refuses a schema that no release had
+	Guard       Guard                                                                // nil = the server cares for its files itself
+	State       State
+	Maintenance Maintenance
 }
 
 // Guard is the care for the files of a database. Only the writer's goroutine calls it, and who opens the database; Failed is called by
@@ -100,9 +100,6 @@ func New(conf Config) *DB {
 		conf.Guard = noGuard{}
 	}
 	db := &DB{conf: conf, queue: make(chan *op, 4*maxBatch), written: make(chan struct{})}
-	if conf.ConnectWriter == nil {
-		db.conf.ConnectWriter = func(ctx context.Context) (*Conn, error) { return conf.Dialect.Connect(ctx, conf.WriteDSN) }
-	}
 	db.readers.init(conf.Readers, conf.ReaderIdle)
 	db.tx.traced, db.tx.State = conf.Trace != nil, conf.State
 	return db

@@ -12,7 +12,11 @@ import (
 // connectWriter opens the writer's connection. On PostgreSQL the same connection holds the lock that makes this process the owner
 // of the database: when it breaks, the lock is gone with it, and nothing can be written without having the lock again.
 func (db *DB) connectWriter(ctx context.Context) (*Conn, error) {
-	c, err := db.conf.ConnectWriter(ctx)
+	dsn := db.conf.WriteDSN
+	if db.conf.Pragmas != nil {
+		dsn += db.conf.Pragmas()
+	}
+	c, err := db.conf.Dialect.Connect(ctx, dsn)
 	if err != nil || !db.conf.Dialect.Postgres {
 		return c, err
 	}

@@ -19,9 +19,9 @@ func (d Dialect) folder() string {
 	return "sqlite"
 }
 
-// Latest returns the migrations of a dialect, out of the folder that has one for each, and the newest schema version that they make.
+// Latest returns the migrations of a dialect, out of the folder migrations that has one for each, and the newest schema version that they make.
 func (d Dialect) Latest(migrations fs.FS) (fs.FS, int64, error) {
-	dir, err := fs.Sub(migrations, d.folder())
+	dir, err := fs.Sub(migrations, "migrations/"+d.folder())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -68,7 +68,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 		return fmt.Errorf("the store in %s has schema version %d, this program knows versions up to %d: it was used by a newer parley; run that one", db.conf.Name, have, newest)
 	}
 	if have > 0 {
-		if err := db.conf.CheckSchema(ctx, db.writer, have); err != nil {
+		if err := db.conf.CheckSchema(ctx, db.writer, db.conf.Name, have); err != nil {
 			return err
 		}
 	}

@@ -169,7 +169,7 @@ func (c *Log) note(d *sessions.Delivery, x Call) error {
 	b[callReceipt] = byte(len(x.Receipt.ID))
 	copy(b[callReceipt+1:], x.Receipt.ID)
 	binary.BigEndian.PutUint32(b[:], crc32.Checksum(b[callNumber:], castagnoli))
-	if _, err := c.f.WriteAt(b[:], int64(c.number%lines)*lineSize); err != nil { //nolint:gosec // below callLines
+	if _, err := c.f.WriteAt(b[:], int64(c.number%lines)*lineSize); err != nil { //nolint:gosec // below lines
 		c.give(err)
 	}
 	return c.failed

@@ -9,58 +9,17 @@ import (
 	"parley/sessions/sqlstore/transcriptfile"
 )
 
-// Delete removes the session, all its transcripts and its runs. Deleting what is not there succeeds: it may have been done before.
-func (s *Store) Delete(ctx context.Context, key sessions.Key) error {
-	return s.write(ctx, "Delete", func(t *tx) error { return t.remove(key) })
-}
+// retention deletes what is past its time.
+type retention struct {
+	repository
 
-// putAway archives or deletes a session because a person asked for it.
-func (t *tx) putAway(key sessions.Key, forGood bool) error {
-	k, err := t.session(key)
-	if err != nil {
-		return err
-	}
-	if !forGood {
-		return t.archive(&k)
-	}
-	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(k.Key))
-	if err == nil && open > 0 {
-		err = engine.Conflict("session %s has %d runs that are queued or at work", k.Key, open)
-	}
-	if err != nil {
-		return err
-	}
-	return t.remove(k.Key)
-}
-
-// remove takes the session and its runs away at once. Its transcripts are only marked: nobody sees them any more, and their
-// messages are swept in small steps, so that a long transcript does not hold up the writer.
-func (t *tx) remove(key sessions.Key) error {
-	if _, err := t.Exec("DELETE FROM sessions WHERE key = ?", string(key)); err != nil {
-		return err
-	}
-	if _, err := t.Exec("DELETE FROM aliases WHERE target = ?", string(key)); err != nil {
-		return err
-	}
-	for _, table := range []string{"runs", "heard", "overheard"} {
-		if _, err := t.Exec("DELETE FROM "+table+" WHERE key = ?", string(key)); err != nil {
-			return err
-		}
-	}
-	err := t.Each("SELECT num, id, agent FROM transcripts WHERE key = ? AND gone = 0", []any{string(key)}, func(r engine.Row) error {
-		t.mirror = append(t.mirror, t.s.mirror.Remove(r.Int(0), sessions.AgentID(r.Str(2)), sessions.ID(r.Str(1))))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	t.swept = true
-	_, err = t.Exec("UPDATE transcripts SET gone = 1 WHERE key = ?", string(key))
-	return err
+	ledger *ledger
+	index  *searchIndex
+	files  *transcriptfile.Writer
 }
 
 // Expire archives what is due and deletes old dedupe rows, a few hundred in a transaction.
-func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (keys []sessions.Key, err error) {
+func (s *retention) Expire(ctx context.Context, now time.Time, keep time.Duration) (keys []sessions.Key, err error) {
 	err = s.write(ctx, "Expire", func(t *tx) error {
 		keys = nil
 		const due = "archive_at > 0 AND archived = 0 AND archive_at <= ? AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.key = sessions.key AND runs.status IN ('queued', 'running'))"
@@ -79,7 +38,7 @@ func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (
 	}
 	for more := true; more; {
 		if err := s.write(ctx, "Forget", func(t *tx) (err error) {
-			more, err = t.forget(now, now.Add(-keep))
+			more, err = s.forget(t, now, now.Add(-keep))
 			return err
 		}); err != nil {
 			return keys, err
@@ -90,12 +49,12 @@ func (s *Store) Expire(ctx context.Context, now time.Time, keep time.Duration) (
 
 // forget deletes a few dedupe rows and receipts older than limit, previews that nobody ended, and pairing requests, events that were listed,
 // and rows of the ledger and of the history of jobs that are past their time.
-func (t *tx) forget(now, limit time.Time) (more bool, err error) {
+func (s *retention) forget(t *tx, now, limit time.Time) (more bool, err error) {
 	for _, x := range []struct {
 		table string
 		limit time.Time
 	}{{"seen", limit}, {"receipts", limit}, {"occurrences", now.Add(-keepOccurrences)}, {"skipped", now.Add(-keepSkipped)}} {
-		if more, err = t.forgetOld(x.table, x.limit); err != nil || more {
+		if more, err = s.forgetOld(t, x.table, x.limit); err != nil || more {
 			return more, err
 		}
 	}
@@ -111,11 +70,11 @@ func (t *tx) forget(now, limit time.Time) (more bool, err error) {
 			return false, err
 		}
 	}
-	return t.forgetSpending(now)
+	return s.ledger.forgetSpending(t, now)
 }
 
 // forgetOld deletes a few rows of a table whose rows are in order of time.
-func (t *tx) forgetOld(table string, limit time.Time) (more bool, err error) {
+func (s *retention) forgetOld(t *tx, table string, limit time.Time) (more bool, err error) {
 	const step = 300
 	last, n, young := int64(0), 0, false
 	err = t.Each("SELECT num, at FROM "+table+" ORDER BY num LIMIT ?", []any{step}, func(r engine.Row) error {
@@ -132,9 +91,9 @@ func (t *tx) forgetOld(table string, limit time.Time) (more bool, err error) {
 }
 
 // purge deletes a few messages of sessions that were deleted. It reports whether there may be more.
-func (t *tx) purge() (more bool, err error) {
+func (s *retention) purge(t *tx) (more bool, err error) {
 	const step = 200
-	if err := t.flushIndex(); err != nil {
+	if err := s.index.flushIndex(t); err != nil {
 		return false, err
 	}
 	num, err := t.Conn.Number(t.Ctx, "SELECT num FROM transcripts WHERE gone = 1 ORDER BY num LIMIT 1")
@@ -161,12 +120,12 @@ func (t *tx) purge() (more bool, err error) {
 	if len(seqs) < step {
 		var file transcriptfile.Line
 		if _, err := t.One("SELECT id, agent FROM transcripts WHERE num = ?", []any{num}, func(r engine.Row) error {
-			file = t.s.mirror.Remove(num, sessions.AgentID(r.Str(1)), sessions.ID(r.Str(0)))
+			file = s.files.Remove(num, sessions.AgentID(r.Str(1)), sessions.ID(r.Str(0)))
 			return nil
 		}); err != nil {
 			return false, err
 		}
-		t.mirror = append(t.mirror, file)
+		t.lines = append(t.lines, file)
 		if _, err := t.Exec("DELETE FROM summaries WHERE transcript = ?", num); err != nil {
 			return false, err
 		}

@@ -3,7 +3,7 @@ package sqlstore
 import "parley/sessions"
 
 // alsoEffects notes what effects did. One that found nothing to end has ended nothing.
-func (t *tx) alsoEffects(e *effects, acc sessions.Accepted) {
+func (s *changes) alsoEffects(t *tx, e *effects, acc sessions.Accepted) {
 	ended := len(acc.Stopped) > 0
 	t.Label(e.Patch != nil, "patch")
 	t.Label(e.Reset && (e.ResetOf == "" || e.ResetOf != acc.Session.ID), "reset")
@@ -23,7 +23,7 @@ func (t *tx) alsoEffects(e *effects, acc sessions.Accepted) {
 }
 
 // alsoAside notes what an event caused that nobody answers.
-func (t *tx) alsoAside(a sessions.Arrival, amended, revised bool) {
+func (s *changes) alsoAside(t *tx, a sessions.Arrival, amended, revised bool) {
 	t.Label(a.Listed, "listed")
 	t.Label(amended && !revised, "amend")
 	t.Label(revised, "revise")

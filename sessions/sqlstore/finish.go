@@ -1,0 +1,200 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"parley/sessions"
+	"parley/sessions/sqlstore/engine"
+)
+
+// Finish ends a run.
+func (s *changes) Finish(ctx context.Context, id sessions.RunID, o sessions.Outcome) (acc sessions.Accepted, err error) {
+	f, err := s.finishing(id, o)
+	if err != nil {
+		return acc, err
+	}
+	err = s.write(ctx, "Finish", func(t *tx) (err error) {
+		acc, err = s.finish(t, id, f)
+		return err
+	})
+	return acc, err
+}
+
+// ending is an outcome that is checked and encoded.
+type ending struct {
+	sessions.Outcome
+	msgs       []written
+	deliveries []*parcel
+	next       *effects
+	summary    string // the body of Summary
+	body       string
+}
+
+func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, error) {
+	if !o.Status.Final() || o.Status == "" {
+		return nil, fmt.Errorf("finishing run %s: %q is no end", id, o.Status)
+	}
+	f := &ending{Outcome: o}
+	var err error
+	if f.msgs, err = s.transcripts.writeAll(id, o.Messages); err != nil {
+		return nil, err
+	}
+	if o.Summary != nil {
+		if f.summary, err = encodeSummary(*o.Summary); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range o.Deliveries {
+		x, err := wrap(d)
+		if err != nil {
+			return nil, err
+		}
+		f.deliveries = append(f.deliveries, x)
+	}
+	if o.Next != nil {
+		if f.next, err = prepare(*o.Next); err != nil {
+			return nil, err
+		}
+	}
+	f.body, err = encode(outcome{Result: o.Result, Error: o.Error, Usage: o.Usage})
+	return f, err
+}
+
+func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Accepted, err error) {
+	run, at, err := s.runs.run(t, id)
+	if err != nil {
+		return acc, err
+	}
+	if run.Status != sessions.Running {
+		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
+	}
+	if at.stop && run.Kind == sessions.ChildRun { // the stop was first: it reports nothing
+		if f, err = f.stopped(); err != nil {
+			return acc, err
+		}
+	}
+	seqs := map[string]int64{}
+	if err = s.transcripts.append(t, shelfOf(run, at), f.msgs, seqs); err != nil {
+		return acc, err
+	}
+	// One that was interrupted too late, with its answer ready, has answered by itself.
+	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), engine.Ms(t.Now), f.body, f.Status == sessions.Done, at.seq); err != nil {
+		return acc, err
+	}
+	if f.Summary != nil {
+		if err = s.transcripts.compact(t, *f.Summary, f.summary); err != nil && !errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrNotFound) {
+			return acc, err
+		}
+	}
+	if acc.Session, err = s.settle(t, run, f); err != nil {
+		return acc, err
+	}
+	made := make([]sessions.Delivery, 0, len(f.deliveries))
+	for _, d := range f.deliveries {
+		if n := seqs[d.Message]; n > 0 {
+			d.transcript, d.messageSeq = at.transcript, n
+		}
+		if d.Run == id {
+			d.runSeq = at.seq
+		}
+		if run.Home != "" && d.Session == run.Home { // whose chat is the other session's by now
+			d.Session = run.Key
+		}
+		last := t.n.delivery
+		x, err := s.deliveries.post(t, d)
+		if err == nil && f.Begin != nil && f.Begin.Delivery == x.ID && x.Seq > last {
+			err = s.deliveries.beginAtOnce(t, d, &x, *f.Begin)
+		}
+		if err != nil {
+			return acc, err
+		}
+		made = append(made, x)
+	}
+	acc.Deliveries = made
+	if f.next != nil && f.next.Existing {
+		if _, err := s.sessions.session(t, f.next.Session.Key); errors.Is(err, sessions.ErrNotFound) {
+			return acc, s.clear(t, f)
+		}
+	}
+	if t.Label(f.next != nil, "next"); f.next != nil {
+		own := acc.Session
+		if acc, err = s.once(t, sight{msg: f.next.Source, event: submitEvent}, f.next); err != nil {
+			return acc, err
+		}
+		acc.Deliveries = append(made, acc.Deliveries...)
+		if acc.Session.Key == "" {
+			acc.Session = own
+		}
+	}
+	return acc, s.clear(t, f)
+}
+
+// stopped is the end of a sub-agent's run that a person stopped before it was committed.
+func (f *ending) stopped() (*ending, error) {
+	s := *f
+	s.Status, s.Error, s.next, s.deliveries, s.Delete = sessions.Stopped, "stopped by a person", nil, nil, nil
+	body, err := encode(outcome{Error: s.Error, Usage: s.Usage})
+	s.body = body
+	return &s, err
+}
+
+// clear archives and deletes what a finished run leaves behind.
+func (s *changes) clear(t *tx, f *ending) error {
+	if f.Archive != nil {
+		k, err := s.sessions.session(t, *f.Archive)
+		if err == nil {
+			err = s.sessions.archive(t, &k)
+			t.Label(err == nil, "archive")
+		}
+		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return err
+		}
+	}
+	if f.Delete == nil {
+		return nil
+	}
+	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(*f.Delete))
+	if err != nil || open > 0 { // a follow-up has the same chain: its end asks again
+		return err
+	}
+	t.Label(true, "delete")
+	return s.sessions.remove(t, *f.Delete)
+}
+
+// settle brings the session up to date with a run that ended. Figures count only while the session is the one that the run
+// began in: a reset sets them to zero.
+func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, error) {
+	k, err := s.sessions.session(t, run.TranscriptKey())
+	if err != nil {
+		if errors.Is(err, sessions.ErrNotFound) {
+			err = nil
+		}
+		return k.Session, err
+	}
+	if k.ID == run.Session {
+		k.Usage = k.Usage.Add(f.Usage)
+		if f.Context > 0 {
+			k.Context = f.Context
+		}
+		if !slices.Contains(spared, run.Kind) && run.Kind != sessions.CompactRun { // those go on after a stop, or are no turn, and say nothing about it
+			k.Aborted = f.Status == sessions.Stopped
+		}
+		if run.Kind != sessions.PostRun && run.Kind != sessions.CompactRun {
+			k.Turns++
+		}
+		if run.Kind.ByAgent() {
+			k.ByAgents++
+		}
+	}
+	k.touch(time.Time{}, t.Now)
+	usage, err := encode(k.Usage)
+	if err != nil {
+		return k.Session, err
+	}
+	_, err = t.Exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, engine.Ms(k.Updated), k.num)
+	return k.Session, err
+}
