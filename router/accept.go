@@ -193,7 +193,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		r.noteUnanswered(in, verdict)
 		return skip(verdict.Reason)
 	}
-	fresh := sessions.Session{Key: key, Agent: agentID, Title: titleOf(in), Last: in.Address}
+	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: in.Address}
 	if stop {
 		cmd, arg, isCommand = r.parseCommand("/stop")
 	}
@@ -261,7 +261,7 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {
-			run.Input.Provenance.Title = cmp.Or(titleOf(in), string(in.Address.Chat))
+			run.Input.Provenance.Title = cmp.Or(channels.TitleOf(in), string(in.Address.Chat))
 		}
 	}
 	return run

@@ -94,7 +94,7 @@ func (r *Router) unack(id sessions.RunID) {
 		if err != nil {
 			return
 		}
-		for _, m := range append(taken(run, steps), run.Input) {
+		for _, m := range append(sessions.MergedMessages(run, steps), run.Input) {
 			r.unackOne(s, m.Provenance)
 		}
 	})
@@ -104,7 +104,7 @@ func (r *Router) unackOne(s sessions.Session, p *sessions.Provenance) {
 	if p == nil || p.Kind != sessions.ExternalUser || p.Message == "" {
 		return
 	}
-	parent := parentChat(sessions.Place{Chat: p.Address, Session: s.Key})
+	parent := sessions.ParentChat(sessions.Place{Chat: p.Address, Session: s.Key})
 	if r.settings.Load().acks(p.Address, parent, s) && r.gate.caps(p.Address).Reactor != nil {
 		r.acks.add(Ref(p.Address), func(ctx context.Context) { r.gate.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
 	}

@@ -56,7 +56,7 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 	stopped := false
 	if ok && found && parent.Aborted { // it may have begun something new since it was stopped
 		ok = r.insist(ctx, "list runs", func(ctx context.Context) error {
-			open, err := r.open(ctx, sessions.RunQuery{Key: c.Requester, Limit: 50})
+			open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: c.Requester, Limit: 50})
 			stopped = !slices.ContainsFunc(open, func(x sessions.Run) bool { return x.Kind == sessions.ChildRun })
 			return err
 		})
@@ -205,7 +205,7 @@ const deepest = 16
 
 // busyBelow reports whether a sub-agent below a session is at work.
 func (r *Router) busyBelow(ctx context.Context, key sessions.Key, depth int) (bool, error) {
-	if open, err := r.openChildren(ctx, key, 1); err != nil || len(open) > 0 || depth == deepest {
+	if open, err := sessions.OpenChildren(ctx, r.store, key, 1); err != nil || len(open) > 0 || depth == deepest {
 		return len(open) > 0, err
 	}
 	for _, archived := range []bool{false, true} {

@@ -29,7 +29,7 @@ func cmdQueue(_ context.Context, _ *Router, c commandCall) (string, sessions.Eff
 
 // queueWords says what holds in a session.
 func queueWords(c commandCall) string {
-	words := code(c.set.queue(c.session, c.in.Address.Channel).String(), lineMost)
+	words := channels.Code(c.set.queue(c.session, c.in.Address.Channel).String(), lineMost)
 	if c.session.Settings.Queue != (sessions.Queue{}) {
 		words += " (set for this session)"
 	}
@@ -63,7 +63,7 @@ func parseQueue(arg string, q sessions.Queue) (_ sessions.Queue, why string) {
 		case name == "drop" && slices.Contains([]sessions.DropRule{sessions.DropSummarize, sessions.DropOld, sessions.DropNew}, sessions.DropRule(value)):
 			q.Drop = sessions.DropRule(value)
 		default:
-			return q, "I do not know " + code(word, lineMost) + " here."
+			return q, "I do not know " + channels.Code(word, lineMost) + " here."
 		}
 	}
 	return q, ""
@@ -85,7 +85,7 @@ func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, plural(1+len(more), "message")))
+		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
 	}
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
 }
@@ -94,7 +94,7 @@ func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error
 func (r *Router) takenUp(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
 	in := []sessions.RunID{id}
 	for i := 0; i < len(in); i++ {
-		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: in[i], Limit: maxListed})
+		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: in[i], Limit: sessions.MaxListed})
 		if err != nil {
 			return nil, err
 		}

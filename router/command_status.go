@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -27,15 +28,15 @@ func cmdStatus(ctx context.Context, r *Router, c commandCall) (string, sessions.
 func (r *Router) sessionLines(c commandCall) []string {
 	s := c.session
 	v := c.set.Session.SendPolicy.Decide(c.set.sending(s, c.in.Address))
-	session := "Session: " + code(string(s.Key.Display(s.Agent, c.set.Session.Scope)), lineMost)
+	session := "Session: " + channels.Code(string(s.Key.Display(s.Agent, c.set.Session.Scope)), lineMost)
 	if s.ID != "" {
-		session += fmt.Sprintf(" (%s), %s", s.ID, plural(s.Turns, "turn"))
+		session += fmt.Sprintf(" (%s), %s", s.ID, channels.Plural(s.Turns, "turn"))
 	}
 	lines := []string{
 		session,
 		"Agent: " + string(s.Agent) + ", model " + r.modelWords(c.set, s),
 		"Thinking: " + thinkingWords(c.set, s),
-		fmt.Sprintf("Tokens: %s in, %s out; context %s", short(s.Usage.Input), short(s.Usage.Output), r.fill(c.set, s)),
+		fmt.Sprintf("Tokens: %s in, %s out; context %s", sessions.ShortCount(s.Usage.Input), sessions.ShortCount(s.Usage.Output), r.fill(c.set, s)),
 		"Sending: " + string(v.Action) + " (" + v.Rule + ")",
 	}
 	if c.in.Address.Type.Several() {
@@ -48,9 +49,9 @@ func (r *Router) sessionLines(c commandCall) []string {
 func (r *Router) fill(set *Settings, s sessions.Session) string {
 	m, err := r.deps.Model(set.ModelOf(s))
 	if err != nil || m.Facts.ContextWindow <= 0 {
-		return short(s.Context)
+		return sessions.ShortCount(s.Context)
 	}
-	return fmt.Sprintf("%s of %s (%d%%)", short(s.Context), short(m.Facts.ContextWindow), 100*s.Context/m.Facts.ContextWindow)
+	return fmt.Sprintf("%s of %s (%d%%)", sessions.ShortCount(s.Context), sessions.ShortCount(m.Facts.ContextWindow), 100*s.Context/m.Facts.ContextWindow)
 }
 
 // activationWords says when the agent answers in the chat.
@@ -82,7 +83,7 @@ func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) 
 		if err != nil {
 			return nil, err
 		}
-		part := a.who + " " + short(sum.Usage.Total())
+		part := a.who + " " + sessions.ShortCount(sum.Usage.Total())
 		if sum.Usage.Cost > 0 {
 			part += fmt.Sprintf(" ($%.2f)", float64(sum.Usage.Cost)/1e6)
 		}

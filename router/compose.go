@@ -130,7 +130,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
 	show := func(k sessions.Key) string { return k.Display(run.Agent, set.Session.Scope) }
 	f := promptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key),
-		Files: r.promptFiles(e.ID, !isSubagent(s.Key)), Zone: zoneName(set.zone()), About: set.about(s, run)}
+		Files: r.promptFiles(e.ID, !sessions.IsSubagent(s.Key)), Zone: zoneName(set.zone()), About: set.about(s, run)}
 	c := run.Chain
 	if c != nil {
 		f.Requester, f.Target, f.Request, f.Round1, f.Latest = show(c.Requester), show(c.Target), c.Request, c.Round1, c.Latest
@@ -143,7 +143,7 @@ func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s ses
 		f.Channel, f.Chat = string(c.From.Channel), !c.Origin.IsZero()
 	}
 	base := "turn"
-	if isSubagent(s.Key) {
+	if sessions.IsSubagent(s.Key) {
 		base, f.Requester = "child", show(s.SpawnedBy)
 		f.Spawns = tools.Depth(s) < r.kit.SpawnDepth() && slices.ContainsFunc(kit, func(t tools.Tool) bool { return t.Spec().Name == "sessions_spawn" })
 	}

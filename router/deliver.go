@@ -300,7 +300,7 @@ func (g *gate) tellUnsent(ctx context.Context, d sessions.Delivery, r channels.R
 	if r.Unsent == "" || d.Session == "" || keep == 0 {
 		return
 	}
-	line := sessions.Overheard{Key: d.Session, Event: sessions.Unsent, Text: cutText(r.Unsent, heardLine), Time: time.Now(), Keep: keep}
+	line := sessions.Overheard{Key: d.Session, Event: sessions.Unsent, Text: channels.CutText(r.Unsent, heardLine), Time: time.Now(), Keep: keep}
 	g.persist(ctx, "tell of refused files", d.ID, func(ctx context.Context) error {
 		_, err := g.store.Submit(ctx, sessions.Effects{Source: fmt.Sprintf("unsent:%s.%d", d.ID, d.Part), Overheard: &line})
 		return err

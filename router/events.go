@@ -12,12 +12,16 @@ import (
 	"parley/sessions"
 )
 
-// The bounds of what is kept of an event.
 const (
-	aboutMost  = 200 // bytes of the message that it is about
-	emojiMost  = 64
+	aboutMost = 200 // bytes of the message that it is about
+)
+
+const (
+	emojiMost = 64
+)
+
+const (
 	peopleMost = 5 // names of people who joined or left
-	titleMost  = 300
 )
 
 // happened decides what an event that is no message causes: never a run, a command or a setting. What people did is told to the agent
@@ -162,7 +166,7 @@ func (x subject) words() (quote, text string) {
 	if head, rest, ok := strings.Cut(text, "\n\n"); ok && strings.HasPrefix(head, "> ") && !strings.Contains(strings.ReplaceAll(head, "\n> ", ""), "\n") {
 		quote, text = head+"\n\n", rest
 	}
-	return quote, strings.TrimPrefix(text, senderName(x.author())+": ")
+	return quote, strings.TrimPrefix(text, channels.SenderName(x.author())+": ")
 }
 
 // said is the message as its run has it, without what it was sent with.
@@ -177,7 +181,7 @@ func (x subject) said() string {
 func (x subject) about(words string) string {
 	files := ownFiles(x.run.Input)
 	words = strings.TrimSuffix(words, withFiles("", files))
-	return cutText(withNames(strings.TrimSpace(words), files), aboutMost)
+	return channels.CutText(withNames(strings.TrimSpace(words), files), aboutMost)
 }
 
 // overhears reports whether a message is among those that the session's next turn is shown.
@@ -194,7 +198,7 @@ func (r *Router) overhears(ctx context.Context, key sessions.Key, id channels.Me
 // event words what an admitted event causes.
 func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sessions.Arrival {
 	a := sessions.Arrival{In: in, Skip: "an event: " + string(in.Event)}
-	line := &sessions.Overheard{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.heardLimit()}
+	line := &sessions.Overheard{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.heardLimit()}
 	quote, said := "", ""
 	if x.found {
 		quote, said = x.words()
@@ -206,7 +210,7 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 		if in.SameFiles && x.found {
 			in.Media = ownFiles(x.run.Input)
 		}
-		if line.Text = cutText(withNames(text, in.Media), heardLine); line.Text == "" {
+		if line.Text = channels.CutText(withNames(text, in.Media), heardLine); line.Text == "" {
 			a.Skip = "no text and no file"
 			return a
 		}
@@ -218,9 +222,9 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
 		}
 	case channels.Reacted:
-		line.Text, line.About = cutText(in.Emoji, emojiMost), cutText(x.ours.Text, aboutMost)
+		line.Text, line.About = channels.CutText(in.Emoji, emojiMost), channels.CutText(x.ours.Text, aboutMost)
 	case channels.Renamed:
-		if title := titleOf(in); key.Kind() == sessions.KindGroup && title != "" {
+		if title := channels.TitleOf(in); key.Kind() == sessions.KindGroup && title != "" {
 			a.Title = &sessions.Session{Key: key, Title: title}
 		}
 		return a
@@ -247,9 +251,6 @@ func (x subject) amend(a *sessions.Arrival, in channels.Inbound, text, quote str
 	return true
 }
 
-// titleOf is what people call a chat: one line, bounded.
-func titleOf(in channels.Inbound) string { return cutText(oneLine(in.Title), titleMost) }
-
 // people names those who joined or left; nobody stands for this account.
 func people(in channels.Inbound, line *sessions.Overheard) {
 	if in.Self {
@@ -258,10 +259,10 @@ func people(in channels.Inbound, line *sessions.Overheard) {
 	}
 	var names []string
 	for _, p := range in.People {
-		names = append(names, senderName(p))
+		names = append(names, channels.SenderName(p))
 	}
 	if n := len(names); n > peopleMost {
-		names = append(names[:peopleMost], plural(n-peopleMost, "other"))
+		names = append(names[:peopleMost], channels.Plural(n-peopleMost, "other"))
 	}
 	if len(names) > 0 {
 		line.Name = strings.Join(names, ", ")

@@ -127,7 +127,7 @@ func (r *Router) imagine(ctx context.Context, set *Settings, q ToolQuery) (x ses
 			from[i].Chat.Type = q.ChatType
 		}
 	}
-	if q.Sender != "" || !isSubagent(x.Key) {
+	if q.Sender != "" || !sessions.IsSubagent(x.Key) {
 		a = set.sender(q.Sender, from)
 	}
 	f = set.facts(x, a, from)

@@ -101,10 +101,10 @@ func gesture(taken []sessions.RunID, queued []sessions.Run) (out []sessions.Run)
 
 // untilRest says how long a message that waits is held back for the rest of its text, because the platform's app has cut it.
 func (r *Router) untilRest(ctx context.Context, head sessions.Run, began time.Time) time.Duration {
-	if p := head.Input.Provenance; !fresh(head) || head.Alone || p == nil || !p.Cut {
+	if p := head.Input.Provenance; !sessions.IsFresh(head) || head.Alone || p == nil || !p.Cut {
 		return 0
 	}
-	queued, err := r.queued(ctx, head.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, head.Key)
 	if err != nil { // it shows again where the turn is composed
 		return 0
 	}

@@ -49,11 +49,11 @@ func botsInARow(runs []sessions.Run) (n int) {
 
 // about is what the configuration has agents told about the chat that a run is in (channels.*.groups.*.systemPrompt).
 func (s *Settings) about(x sessions.Session, run sessions.Run) string {
-	o := originOf(x, run)
+	o := sessions.OriginOf(x, run)
 	if !o.Chat.Type.Several() {
 		return ""
 	}
-	return s.account(o.Chat).Access.SystemPrompt(s.ruled(o.Chat), parentChat(o))
+	return s.account(o.Chat).Access.SystemPrompt(s.ruled(o.Chat), sessions.ParentChat(o))
 }
 
 // acks reports whether a message that a chat's session has taken gets a reaction (messages.ackReaction). Where a mention is needed,

@@ -240,7 +240,7 @@ func (r *Router) leftOut(ctx context.Context, j sessions.Job, due, now time.Time
 	if late := now.Sub(due); late > set.Delivery.cronTTL() {
 		return from, errors.New("it is " + late.Round(time.Second).String() + " late"), nil
 	}
-	open, err := r.open(ctx, sessions.RunQuery{Key: jobKey(j), Limit: 1})
+	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: jobKey(j), Limit: 1})
 	if len(open) > 0 {
 		return from, fmt.Errorf("%w: run %s is %s", errBusy, open[0].ID, open[0].Status), err
 	}

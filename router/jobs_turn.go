@@ -41,7 +41,7 @@ func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time
 	if last {
 		own.ArchiveAt = now.Add(jobKept)
 	}
-	id := sessions.RunID(madeBy(source, "run"))
+	id := sessions.RunID(sessions.IDFor(source, "run"))
 	return sessions.Effects{
 		Source: source, Session: own,
 		Run: &sessions.Run{ID: id, Kind: sessions.JobRun, Key: key, Agent: j.Agent, Source: source, Label: j.Name, Model: j.Model, Thinking: j.Thinking, Timeout: j.Timeout,
@@ -53,7 +53,7 @@ func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time
 
 // jobsAtWork lists the jobs' sessions in which a turn of a job that this session made is queued or at work.
 func (r *Router) jobsAtWork(ctx context.Context, from sessions.Key) (keys []sessions.Key, err error) {
-	open, err := r.open(ctx, sessions.RunQuery{Limit: stopMost})
+	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Limit: stopMost})
 	for _, run := range open {
 		if run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == from && !slices.Contains(keys, run.Key) {
 			keys = append(keys, run.Key)

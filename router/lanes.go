@@ -163,7 +163,7 @@ func (l *lanes) remove(key sessions.Key) {
 
 // pool gives the share of the slots that a session's runs need one of.
 func (l *lanes) pool(key sessions.Key, who string) *slotShare {
-	if isSubagent(key) {
+	if sessions.IsSubagent(key) {
 		return &slotShare{l.child, who}
 	}
 	return &slotShare{l.main, who}
@@ -351,9 +351,3 @@ func (l *lanes) isClosing() bool {
 
 // stop waits until the lanes at work have ended. It comes after close: none may begin meanwhile.
 func (l *lanes) stop() { l.wg.Wait() }
-
-// isSubagent reports whether a session is a sub-agent's (contract K5).
-func isSubagent(key sessions.Key) bool {
-	p, err := key.Parse()
-	return err == nil && p.Form == sessions.FormSubagent
-}

@@ -95,7 +95,7 @@ func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (
 // waited for. An agent's main session is not deleted: Reset starts it over.
 func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) error {
 	if key.Kind() == sessions.KindMain {
-		return fmt.Errorf("%w: %s is the main session of its agent, which is not deleted: reset it", ErrWords, key)
+		return fmt.Errorf("%w: %s is the main session of its agent, which is not deleted: reset it", sessions.ErrBadRequest, key)
 	}
 	s, err := r.store.Get(ctx, key)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
@@ -120,7 +120,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 		if _, err := r.Submit(ctx, sessions.Effects{Stop: []sessions.Key{key}}); err != nil {
 			return err
 		}
-		open, look := r.open(ctx, sessions.RunQuery{Key: key, Limit: 1})
+		open, look := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: key, Limit: 1})
 		if look != nil {
 			return look
 		}
@@ -143,7 +143,7 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 	if err != nil {
 		return sessions.Run{}, err
 	}
-	id := sessions.RunID(madeBy(source, "run"))
+	id := sessions.RunID(sessions.IDFor(source, "run"))
 	e := aimed(source, s.Key)
 	e.Run = &sessions.Run{ID: id, Kind: sessions.CompactRun, Key: s.Key, Agent: s.Agent, Source: source,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(instructions), Time: time.Now(), Run: id}}
@@ -176,6 +176,6 @@ func ParseQueue(words string, was sessions.Queue) (sessions.Queue, error) {
 
 // Waiting counts the runs that are queued in a session.
 func (r *Router) Waiting(ctx context.Context, key sessions.Key) (int, error) {
-	queued, err := r.queued(ctx, key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, key)
 	return len(queued), err
 }

@@ -41,7 +41,7 @@ func (r *Router) ordered(ctx context.Context, set *Settings, in channels.Inbound
 	to := in
 	to.ID = in.Target // which the answer refers to
 	e, err := r.command(ctx, cmd, commandCall{name: cmd.name, arg: arg, in: to, set: set, session: s, owner: set.Owners.Is(in.Address.Channel, in.Sender)})
-	e.Session = &sessions.Session{Key: s.Key, Agent: s.Agent, Title: titleOf(in), Last: in.Address}
+	e.Session = &sessions.Session{Key: s.Key, Agent: s.Agent, Title: channels.TitleOf(in), Last: in.Address}
 	return sessions.Arrival{In: in, Effects: e}, true, err
 }
 

@@ -125,9 +125,9 @@ func (r *Router) outsider(ctx context.Context, by Outsider, conn string) (tools.
 	key := set.outsideKey(by.Name)
 	s, err := r.store.Get(ctx, key)
 	if errors.Is(err, sessions.ErrNotFound) {
-		s, err = sessions.Session{Key: key, Agent: key.Agent(), Title: titleOf(channels.Inbound{Title: by.Name})}, nil
+		s, err = sessions.Session{Key: key, Agent: key.Agent(), Title: channels.TitleOf(channels.Inbound{Title: by.Name})}, nil
 	}
-	id := sessions.RunID(madeBy("mcp:"+by.Name+":"+conn, "connection"))
+	id := sessions.RunID(sessions.IDFor("mcp:"+by.Name+":"+conn, "connection"))
 	run := sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: key.Agent(), Status: sessions.Running, Session: s.ID,
 		Input: sessions.Message{Role: sessions.User, Time: time.Now(), Run: id,
 			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: by.Name, Owner: by.Owner, Tool: string(outsideWord)}}}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"parley/channels"
 	"parley/sessions"
@@ -32,7 +30,7 @@ func overheard(set *Settings, in channels.Inbound, key sessions.Key, text string
 		return nil
 	}
 	text = quoted(in.Quote) + passedOn(in, text)
-	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Text: cutText(text, heardLine), Message: in.ID, Time: in.Time, Keep: set.heardLimit()}
+	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Text: channels.CutText(text, heardLine), Message: in.ID, Time: in.Time, Keep: set.heardLimit()}
 }
 
 // passedOn says of words that their sender passed them on.
@@ -71,25 +69,4 @@ func newestHeard(lines []sessions.Overheard, most int) []sessions.Overheard {
 		}
 	}
 	return lines
-}
-
-// senderName is what people call a sender: one line, at most a hundred characters.
-func senderName(u channels.Sender) string {
-	name := oneLine(cmp.Or(u.Name, u.Username, string(u.ID)))
-	if c := []rune(name); len(c) > 100 {
-		name = string(c[:99]) + "…"
-	}
-	return name
-}
-
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) }), " ")
-}
-
-// cutText gives the beginning of a text that is longer than so many bytes.
-func cutText(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 }

@@ -36,7 +36,7 @@ func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, k
 	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\nThey write me `/pair approve %s` or run `parley pairing approve %s %s`\n\nIt is good for one hour.",
 		in.Address.Channel, in.Sender.ID, code, code, in.Address.Channel, code)
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Invite, Session: key, To: in.Address, Text: text, Expires: now.Add(min(pairingTTL, set.Delivery.ttl(sessions.Invite)))}
-	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: senderName(in.Sender), Address: in.Address,
+	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: channels.SenderName(in.Sender), Address: in.Address,
 		Hash: policy.HashCode(in.Address.Channel, code), Created: now, Expires: now.Add(pairingTTL), Delivery: &d, Source: in.ID}
 	created, err := r.store.PutPairing(ctx, p, pairingMax)
 	if err != nil || !created {

@@ -29,9 +29,9 @@ func (r *Router) pairList(ctx context.Context) (string, error) {
 	for _, p := range asking {
 		left := p.Expires.Sub(now)
 		if p.Rejected {
-			fmt.Fprintf(&rejected, "\n- %s, for another %s", stranger(p), plural(int((left+time.Hour-1)/time.Hour), "hour"))
+			fmt.Fprintf(&rejected, "\n- %s, for another %s", stranger(p), channels.Plural(int((left+time.Hour-1)/time.Hour), "hour"))
 		} else {
-			fmt.Fprintf(&waiting, "\n- %s, for another %s", stranger(p), plural(int((left+time.Minute-1)/time.Minute), "minute"))
+			fmt.Fprintf(&waiting, "\n- %s, for another %s", stranger(p), channels.Plural(int((left+time.Minute-1)/time.Minute), "minute"))
 		}
 	}
 	for _, p := range people[max(0, len(people)-peopleShown):] {
@@ -78,7 +78,7 @@ func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.E
 	var b strings.Builder
 	b.WriteString("⚙️ Several have this id: write it with its channel, and the account behind it:\n")
 	for _, p := range people {
-		fmt.Fprintf(&b, "\n- %s", code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
+		fmt.Fprintf(&b, "\n- %s", channels.Code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
 	}
 	return b.String(), sessions.Effects{}, nil
 }

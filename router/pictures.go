@@ -53,17 +53,17 @@ func mediaBlocks(files []channels.Media) (out []sessions.Block) {
 // is in them: the same picture is one file.
 func (r *Router) keepPictures(all [][]byte) (out []sessions.Block, err error) {
 	if len(all) > PicturesMost {
-		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", ErrWords, len(all), PicturesMost)
+		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", sessions.ErrBadRequest, len(all), PicturesMost)
 	}
 	for i, data := range all {
 		mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
 		switch {
 		case !picture(mime):
-			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", ErrWords, i+1, mime)
+			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", sessions.ErrBadRequest, i+1, mime)
 		case len(data) > PictureMost:
-			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", ErrWords, i+1, len(data), PictureMost)
+			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", sessions.ErrBadRequest, i+1, len(data), PictureMost)
 		case r.media.dir == "":
-			return nil, fmt.Errorf("%w: this host has no folder for pictures", ErrWords)
+			return nil, fmt.Errorf("%w: this host has no folder for pictures", sessions.ErrBadRequest)
 		}
 		m := channels.Media{Kind: channels.Image, MIME: mime}
 		if err := r.media.keepBytes(&m, data); err != nil {

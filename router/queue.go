@@ -67,17 +67,6 @@ func (r *Router) queueOf(ctx context.Context, run sessions.Run) (queueRule, erro
 	return r.settings.Load().queue(s, run.Reply.Channel), nil
 }
 
-// queued lists the runs that wait in a session, oldest first.
-func (r *Router) queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
-	return r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: maxListed})
-}
-
-// maxListed bounds how many runs that wait are read at once.
-const maxListed = 5000
-
-// fresh reports whether a run is a message of a person whose turn was never begun.
-func fresh(run sessions.Run) bool { return run.Kind == sessions.TurnRun && run.Attempt == 0 }
-
 // batch picks from what waits in a session, oldest first, the messages that a turn may answer as well: those right behind it that
 // are answered in the same place and in the same way. What is between two messages keeps its place between them.
 func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
@@ -86,7 +75,7 @@ func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 		case q.ID == run.ID:
 		case run.Alone || q.Alone:
 			return out
-		case fresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout && q.Thinking == run.Thinking && q.System == run.System:
+		case sessions.IsFresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout && q.Thinking == run.Thinking && q.System == run.System:
 			out = append(out, q)
 		default:
 			return out
@@ -126,14 +115,14 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 // untilQuiet says how long the messages that wait are held back still, of which head is the first. since is when the session was last
 // busy, began when somebody began to wait for quiet.
 func (r *Router) untilQuiet(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
-	if !fresh(head) || head.Alone || !head.Created.Before(since) {
+	if !sessions.IsFresh(head) || head.Alone || !head.Created.Before(since) {
 		return 0
 	}
 	q, err := r.queueOf(ctx, head)
 	if err != nil || q.mode != sessions.Collect && q.mode != sessions.Steer {
 		return 0 // an error shows again where the turn is composed
 	}
-	queued, err := r.queued(ctx, head.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, head.Key)
 	if err != nil {
 		return 0
 	}
@@ -182,7 +171,7 @@ func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run, tol
 	if _, parts := r.lanes.rested(run.Key); q.mode == sessions.Followup && open <= q.most && !parts {
 		return nil, nil // as it is of nearly every message: nothing is read for it
 	}
-	queued, err := r.queued(ctx, run.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +207,7 @@ func (r *Router) steering(ctx context.Context, run sessions.Run) ([]sessions.Run
 	if err != nil || q.mode != sessions.Steer {
 		return nil, err
 	}
-	queued, err := r.queued(ctx, run.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -265,10 +254,10 @@ func shorten(m sessions.Message) []sessions.Block {
 	}
 	text := string(line)
 	if pictures > 0 {
-		text += " [with " + plural(pictures, "picture") + "]"
+		text += " [with " + channels.Plural(pictures, "picture") + "]"
 	}
 	if heard > 0 {
-		text += " [behind " + plural(heard, "message") + " of the group]"
+		text += " [behind " + channels.Plural(heard, "message") + " of the group]"
 	}
 	return append(sessions.TextContent(strings.TrimSpace(text)), files...)
 }
@@ -288,13 +277,13 @@ func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, in
 	if open, err := r.store.CountOpen(ctx, s.Key); err != nil || open < most { // all that wait are among them
 		return "", err
 	}
-	queued, err := r.queued(ctx, s.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
 	if err != nil {
 		return "", err
 	}
 	n := 0
 	for _, run := range queued {
-		if fresh(run) && !run.Alone && run.Reply == e.Run.Reply { // others do not pay for what one chat sends
+		if sessions.IsFresh(run) && !run.Alone && run.Reply == e.Run.Reply { // others do not pay for what one chat sends
 			n++
 		}
 	}

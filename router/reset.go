@@ -17,11 +17,11 @@ func (r *Router) renew(ctx context.Context, set *Settings, s sessions.Session, a
 	if !set.Session.ResetRule(at).Stale(now, now.Add(-r.ages.age(s.Heard))) { // by the clock as it stands now
 		return nil
 	}
-	busy, err := r.open(ctx, sessions.RunQuery{Key: s.Key, Limit: 1})
+	busy, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: s.Key, Limit: 1})
 	if err != nil || len(busy) > 0 {
 		return err
 	}
-	if busy, err = r.openChildren(ctx, s.Key, 1); err != nil || len(busy) > 0 {
+	if busy, err = sessions.OpenChildren(ctx, r.store, s.Key, 1); err != nil || len(busy) > 0 {
 		return err
 	}
 	e.Reset, e.ResetOf = true, s.ID

@@ -69,8 +69,8 @@ func (r *Router) comesFrom(ctx context.Context, s sessions.Session, run sessions
 		return a, nil, err
 	}
 	a.add(inPlace...)
-	if !isSubagent(s.Key) {
-		return a, places([]sessions.Place{originOf(s, run)}, run.Chain), nil
+	if !sessions.IsSubagent(s.Key) {
+		return a, places([]sessions.Place{sessions.OriginOf(s, run)}, run.Chain), nil
 	}
 	from = places(nil, run.Chain)
 	c := run.Chain
@@ -120,20 +120,6 @@ func (r *Router) begins(ctx context.Context, s sessions.Session, run sessions.Ru
 	return err
 }
 
-// originOf is the chat that a run of a session is in: where its message came from, else where its answer goes, else the session's own;
-// of a scheduled job the one that it was made in.
-func originOf(s sessions.Session, run sessions.Run) sessions.Place {
-	switch p := run.Input.Provenance; {
-	case p != nil && !p.Address.IsZero():
-		return sessions.Place{Chat: p.Address, Session: s.Key}
-	case run.Kind == sessions.JobRun && run.Chain != nil:
-		return sessions.Place{Chat: run.Chain.From, Session: run.Chain.Requester}
-	case !run.Reply.IsZero():
-		return sessions.Place{Chat: run.Reply, Session: s.Key}
-	}
-	return sessions.Place{Chat: s.Last, Session: s.Key}
-}
-
 // answers says whom a run at work answers; the zero Run stands for an owner who wrote a command.
 func (r *Router) answers(ctx context.Context, s sessions.Session, run sessions.Run) (whom, error) {
 	if run.ID == "" {
@@ -143,23 +129,13 @@ func (r *Router) answers(ctx context.Context, s sessions.Session, run sessions.R
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 		return whom{}, err
 	}
-	a, _, err := r.comesFrom(ctx, s, run, taken(run, steps)...)
+	a, _, err := r.comesFrom(ctx, s, run, sessions.MergedMessages(run, steps)...)
 	return a, err
-}
-
-// taken are the messages of other people or sessions that a run has taken up.
-func taken(run sessions.Run, msgs []sessions.Message) (out []sessions.Message) {
-	for _, m := range msgs {
-		if m.Role == sessions.User && m.Run == run.ID && m.ID != run.Input.ID {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // facts gathers what the layers of rights look at.
 func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tools.Facts {
-	f := tools.Facts{Agent: x.Agent, Own: s.entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.sandboxed(x.Key), Sub: isSubagent(x.Key)}
+	f := tools.Facts{Agent: x.Agent, Own: s.entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.sandboxed(x.Key), Sub: sessions.IsSubagent(x.Key)}
 	f.Mixed = !a.owner && slices.ContainsFunc(a.people, func(p sessions.Person) bool {
 		return s.Owners.Is(p.Channel, s.person(p.Channel, channels.Sender{ID: p.ID, Username: p.User}))
 	})
@@ -169,7 +145,7 @@ func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tool
 		if o.Chat.Account != channels.DefaultAccount {
 			section += ".accounts." + string(o.Chat.Account)
 		}
-		f.Groups = append(f.Groups, s.account(o.Chat).Access.GroupTools(section, s.ruled(o.Chat), parentChat(o), s.people(a.on(o.Chat.Channel), o.Chat.Channel))...)
+		f.Groups = append(f.Groups, s.account(o.Chat).Access.GroupTools(section, s.ruled(o.Chat), sessions.ParentChat(o), s.people(a.on(o.Chat.Channel), o.Chat.Channel))...)
 	}
 	if !f.Sub {
 		return f
@@ -183,15 +159,6 @@ func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tool
 		f.Above = append(f.Above, tools.AgentRights{Agent: id, Rights: s.entry(id).Tools})
 	}
 	return f
-}
-
-// parentChat is the chat that a thread with a chat id of its own belongs to: the session's key has it.
-func parentChat(o sessions.Place) channels.ChatID {
-	p, err := o.Session.Parse()
-	if err != nil || p.Thread == "" || string(p.Thread) != string(o.Chat.Chat) {
-		return ""
-	}
-	return channels.ChatID(p.ID)
 }
 
 // rights decide about the tools of one turn: when it begins and again at each call, because a turn that takes up further messages
@@ -212,7 +179,7 @@ func (r *Router) rightsOf(ctx context.Context, set *Settings, s sessions.Session
 	if s.Agent == "" {
 		s.Agent = run.Agent
 	}
-	a, from, err := r.comesFrom(ctx, s, run, taken(run, msgs)...)
+	a, from, err := r.comesFrom(ctx, s, run, sessions.MergedMessages(run, msgs)...)
 	if err != nil {
 		return nil, fmt.Errorf("finding out what the turn may use: %w", err)
 	}

@@ -222,36 +222,6 @@ func (r *Router) Apply(ctx context.Context, s *Settings) error {
 // Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
 func (r *Router) Attach(ref AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
 
-// expireEvery is how often stored deadlines are looked at.
-const expireEvery = 30 * time.Second
-
-// dedupeKeep is how long a platform message is recognised as a repeat.
-const dedupeKeep = 35 * 24 * time.Hour
-
-// leapDoubt is for how long after the clock was set ahead nothing is archived or forgotten by it: it may have been a mistake.
-const leapDoubt = 24 * time.Hour
-
-func (r *Router) expire(ctx context.Context) {
-	for n := 0; channels.Sleep(ctx, expireEvery); n++ {
-		if n%int(time.Hour/expireEvery) == 0 {
-			r.media.tidy(r.ages.behind(leapDoubt))
-			if err := r.gate.outbox.tidy(ctx, r.store, r.ages.behind(leapDoubt), outboxKept); err != nil && ctx.Err() == nil {
-				r.log.Error("cannot see which files wait to be sent", keyErr, err)
-			}
-		}
-		_ = r.heal(ctx) // it says what fails
-		r.gate.sweep(ctx)
-		keys, err := r.store.Expire(ctx, r.ages.behind(leapDoubt), dedupeKeep)
-		if err != nil && ctx.Err() == nil {
-			r.log.Error("cannot expire old sessions", keyErr, err)
-		}
-		for _, k := range keys {
-			r.watchers.tell(Event{Kind: EventSession, Phase: PhaseArchived, Session: k})
-			r.log.Info("archived", keySession, k)
-		}
-	}
-}
-
 // heal sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost. Whoever
 // asked for the commit may have gone away meanwhile.
 func (r *Router) heal(ctx context.Context) error {
@@ -334,18 +304,6 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 		}
 		r.ends.tell(string(acc.Run.Key))
 	}
-}
-
-// Patch changes a session's settings; a change of the send policy is effective for everything when it returns (contract P7).
-func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
-	s, err := r.store.Patch(ctx, key, p)
-	if err == nil {
-		r.watchers.tell(Event{Kind: EventSession, Phase: PhasePatched, Session: s.Key})
-	}
-	if err == nil && p.SendPolicy != nil {
-		err = r.gate.flights.settle(ctx, s.Key) // key may be another name of it
-	}
-	return s, err
 }
 
 // RetryDelivery sends a failed, expired, held or dropped delivery again.

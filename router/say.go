@@ -47,11 +47,8 @@ type Heard struct {
 	Answer    string       // of the command
 }
 
-// The errors of those who speak or ask through the host.
-var (
-	ErrWords = errors.New("cannot be done as asked") // what is asked for is wrong: the rest says where
-	ErrBusy  = errors.New("too many messages wait")  // it may be tried again later
-)
+// ErrBusy says that too many messages wait; it may be tried again later.
+var ErrBusy = errors.New("too many messages wait")
 
 // chainSaid is the kind of the chain of a turn whose answer goes into the chat of another session.
 const chainSaid = "said"
@@ -73,7 +70,7 @@ func (r *Router) Say(ctx context.Context, w Words) (h Heard, err error) {
 		}
 	}
 	if strings.TrimSpace(w.Text) == "" && len(w.Pictures) == 0 {
-		return h, fmt.Errorf("%w: there is no text", ErrWords)
+		return h, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
 	}
 	e := sessions.Effects{Session: freshFor(s, w)}
 	if e.Run, err = r.runOf(ctx, set, s, w); err != nil {
@@ -97,7 +94,7 @@ func (r *Router) saidBefore(ctx context.Context, w Words) (h Heard, known bool, 
 	if w.Source == "" {
 		return h, false, nil
 	}
-	run, err := r.store.GetRun(ctx, sessions.RunID(madeBy(w.Source, "run")))
+	run, err := r.store.GetRun(ctx, sessions.RunID(sessions.IDFor(w.Source, "run")))
 	if errors.Is(err, sessions.ErrNotFound) {
 		return h, false, nil
 	}
@@ -126,7 +123,7 @@ func (r *Router) spokenTo(ctx context.Context, set *Settings, key sessions.Key) 
 	}
 	parts, err := key.Parse()
 	if err != nil {
-		return s, fmt.Errorf("%w: session: %w", ErrWords, err)
+		return s, fmt.Errorf("%w: session: %w", sessions.ErrBadRequest, err)
 	}
 	s.Key, s.Agent = key, parts.Agent
 	ids, def := set.Agents.IDs()
@@ -136,10 +133,10 @@ func (r *Router) spokenTo(ctx context.Context, set *Settings, key sessions.Key) 
 	case sessions.FormSubagent:
 		return s, fmt.Errorf("sub-agent %s: %w", key, sessions.ErrNotFound)
 	case sessions.FormUnknown:
-		return s, fmt.Errorf("%w: session %q is nobody's", ErrWords, key)
+		return s, fmt.Errorf("%w: session %q is nobody's", sessions.ErrBadRequest, key)
 	default:
 		if !slices.Contains(ids, parts.Agent) {
-			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %s", ErrWords, key, parts.Agent, sessions.JoinIDs(ids))
+			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %s", sessions.ErrBadRequest, key, parts.Agent, sessions.JoinIDs(ids))
 		}
 	}
 	return s, nil
@@ -161,18 +158,18 @@ func freshFor(s sessions.Session, w Words) *sessions.Session {
 func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w Words) (*sessions.Run, error) {
 	if w.Model != "" {
 		if err := r.ModelKnown(w.Model); err != nil {
-			return nil, fmt.Errorf("%w: model: %w", ErrWords, err)
+			return nil, fmt.Errorf("%w: model: %w", sessions.ErrBadRequest, err)
 		}
 	}
 	text := strings.TrimSpace(w.Text)
 	if s.Last.Type.Several() { // the others of the chat are named as well
-		text = senderName(w.Sender) + ": " + text
+		text = channels.SenderName(w.Sender) + ": " + text
 	}
 	pictures, err := r.keepPictures(w.Pictures)
 	if err != nil {
 		return nil, err
 	}
-	id := sessions.RunID(madeBy(w.Source, "run"))
+	id := sessions.RunID(sessions.IDFor(w.Source, "run"))
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Alone: w.Alone, System: w.System,
 		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label, Client: w.Client,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
@@ -211,7 +208,7 @@ func (r *Router) answerTo(ctx context.Context, set *Settings, s sessions.Session
 func (r *Router) chatOf(ctx context.Context, to channels.Address) ([]sessions.Key, error) {
 	keys, err := r.store.Known(ctx, to)
 	if err == nil && len(keys) == 0 {
-		err = fmt.Errorf("%w: %s has never written to this host: only chats that have are written to", ErrWords, to)
+		err = fmt.Errorf("%w: %s has never written to this host: only chats that have are written to", sessions.ErrBadRequest, to)
 	}
 	return keys, err
 }
@@ -224,13 +221,13 @@ func (r *Router) waitInLine(ctx context.Context, set *Settings, s sessions.Sessi
 	}
 	q := set.queue(s, e.Run.Reply.Channel)
 	e.Interrupt = q.mode == sessions.Interrupt && !w.Alone
-	queued, err := r.queued(ctx, s.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
 	if err != nil {
 		return err
 	}
 	n, most := 0, q.most
 	for _, run := range queued {
-		if fresh(run) && run.Reply == e.Run.Reply {
+		if sessions.IsFresh(run) && run.Reply == e.Run.Reply {
 			n++
 		}
 	}

@@ -31,9 +31,9 @@ type Sent struct {
 // session decides when it leaves, as about everything else: what it holds back then is in the ledger as withheld.
 func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return Sent{}, fmt.Errorf("%w: there is no text", ErrWords)
+		return Sent{}, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
 	}
-	id := sessions.DeliveryID(madeBy(q.Source, "delivery"))
+	id := sessions.DeliveryID(sessions.IDFor(q.Source, "delivery"))
 	if x, err := r.sent(ctx, id); !errors.Is(err, sessions.ErrNotFound) {
 		return x, err
 	}

@@ -37,13 +37,13 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	default:
 		origin = from.Last
 	}
-	id := sessions.RunID(madeBy(q.Source, "run"))
-	key := sessions.SubagentKey(q.Agent, madeBy(q.Source, "session"))
+	id := sessions.RunID(sessions.IDFor(q.Source, "run"))
+	key := sessions.SubagentKey(q.Agent, sessions.IDFor(q.Source, "session"))
 	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: payer(from)}
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
-	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: originOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
+	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: sessions.OriginOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
 	if err := r.begins(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
@@ -60,14 +60,6 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 		acc.Run = sessions.Run{ID: id, Key: key}
 	}
 	return acc.Run, err
-}
-
-// madeBy names what a tool call makes, so that the same call, made again after a crash, names the same.
-func madeBy(source, what string) string {
-	if source == "" {
-		return uuid.NewString()
-	}
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(what+" of "+source)).String()
 }
 
 // passed are the sessions that a message has been through when it reaches a sub-agent of the caller: a chain of messages that
@@ -112,7 +104,7 @@ func (r *Router) maySpawn(ctx context.Context, set *Settings, c tools.Caller, so
 
 // crowded says why a session may not start one more sub-agent now; "" when it may.
 func (r *Router) crowded(ctx context.Context, set *Settings, c tools.Caller, most int) (why string, err error) {
-	open, err := r.openChildren(ctx, c.Session.Key, 1000)
+	open, err := sessions.OpenChildren(ctx, r.store, c.Session.Key, 1000)
 	if err != nil {
 		return "", err
 	}
@@ -160,7 +152,7 @@ func (r *Router) byAgents(ctx context.Context, key sessions.Key, most int) (n in
 
 // chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
 func (r *Router) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chain, error) {
-	if !isSubagent(c.Session.Key) {
+	if !sessions.IsSubagent(c.Session.Key) {
 		return nil, nil
 	}
 	run := c.Run

@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,27 +17,6 @@ type Explanation struct {
 	To      channels.Address
 	Verdict policy.Verdict
 	Steps   []policy.Step
-}
-
-// Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). Without an address it is about
-// what the session says in its own chat. With one it is about what is sent there from elsewhere, as Send does: there a session of the chat
-// that denies wins.
-func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (x Explanation, err error) {
-	s, meant, to, err := r.deciding(ctx, key, to)
-	if err != nil {
-		return x, err
-	}
-	set := r.settings.Load()
-	subject, rules := set.sending(s, to), set.Session.SendPolicy
-	x = Explanation{Session: s.Key, To: to, Verdict: rules.Decide(subject), Steps: rules.Explain(subject)}
-	if s.Key != meant {
-		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
-			Why: fmt.Sprintf("%s is another session that this chat has written to, and its policy denies: nothing is sent there from elsewhere. What the session %s answers in its own chat is decided without it", s.Key, meant)})
-	}
-	if l := set.listening(to); l.Rule != "" {
-		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)
-	}
-	return x, nil
 }
 
 // deciding gives the session whose policy decides, and the one that is meant.

@@ -236,7 +236,7 @@ func (t watchedTool) Call(ctx context.Context, c tools.Call) (tools.Result, erro
 		c.Progress = func(text string) {
 			tell(text)
 			p := e
-			p.Phase, p.Text = PhaseProgress, cutText(text, 300)
+			p.Phase, p.Text = PhaseProgress, channels.CutText(text, 300)
 			t.to.tell(p)
 		}
 	}
