@@ -207,16 +207,14 @@ func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
 
 // lookUp finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
 func (g *gate) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
-	for try := 1; ; try++ {
-		look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		d, err := g.store.GetDelivery(look, id)
-		cancel()
-		if err == nil || errors.Is(err, sessions.ErrNotFound) {
-			return d, err == nil
+	g.ages.retry(ctx, ctx, func(ctx context.Context) (done bool) {
+		var err error
+		if d, err = g.store.GetDelivery(ctx, id); err == nil || errors.Is(err, sessions.ErrNotFound) {
+			found = err == nil
+			return true
 		}
 		g.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
-		if !channels.Sleep(ctx, backoff(try)) {
-			return d, false
-		}
-	}
+		return false
+	})
+	return d, found
 }

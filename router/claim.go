@@ -3,9 +3,7 @@ package router
 import (
 	"context"
 	"errors"
-	"time"
 
-	"parley/channels"
 	"parley/sessions"
 )
 
@@ -86,16 +84,13 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 // insist repeats a store operation until it works or the host stops: a run that was stopped or is out of time has to end in the
 // store as well. It tries once more when the host has stopped: what was paid for is kept if at all possible.
 func (r *Router) insist(ctx context.Context, what string, do func(context.Context) error) bool {
-	for try := 1; ; try++ {
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		err := do(call)
-		cancel()
-		if err == nil {
+	var err error
+	r.ages.retry(ctx, r.lanes.host(ctx), func(ctx context.Context) (done bool) {
+		if err = do(ctx); err == nil {
 			return true
 		}
 		r.log.Error("the store refused", keyStep, what, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || !channels.Sleep(r.lanes.host(ctx), backoff(try)) {
-			return false
-		}
-	}
+		return errors.Is(err, sessions.ErrNotFound)
+	})
+	return err == nil
 }

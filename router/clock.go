@@ -2,9 +2,13 @@ package router
 
 import (
 	"cmp"
+	"context"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
+
+	"parley/channels"
 )
 
 // clock tells the time of day, and how old a stored time is. What is stored is the time of day; a computer's clock is set while the host
@@ -14,8 +18,9 @@ import (
 // Where an age cannot be told for certain the smallest is taken, which is safe: nothing ends early. What happened between two processes
 // cannot be told from time that passed.
 type clock struct {
-	now  func() time.Time     // the time of day
-	pass func() time.Duration // time that really passes, that of a sleeping computer included
+	now    func() time.Time                  // the time of day
+	pass   func() time.Duration              // time that really passes, that of a sleeping computer included
+	jitter func(time.Duration) time.Duration // draws a time below another
 
 	mu    sync.Mutex
 	stood []standing    // oldest first, never empty; the last one is how it stands
@@ -39,7 +44,7 @@ const (
 
 func newClock() *clock {
 	began := time.Now()
-	c := &clock{now: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }}
+	c := &clock{now: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}
 	c.begin()
 	return c
 }
@@ -132,4 +137,29 @@ func (c *clock) shown(within time.Duration) (all []span) {
 		joined = append(joined, x)
 	}
 	return joined
+}
+
+// maxBackoff is the longest wait between two tries.
+const maxBackoff = time.Minute
+
+// backoff grows from one second to a minute, with jitter.
+func (c *clock) backoff(try int) time.Duration {
+	d := time.Second << min(max(try-1, 0), 6)
+	return min(d, maxBackoff)/2 + c.jitter(min(d, maxBackoff)/2+1)
+}
+
+// retryTimeout bounds one try.
+const retryTimeout = 5 * time.Second
+
+// retry calls f, with longer and longer waits in between, until f says that it is done, and then returns true, or until life has ended.
+// A try that began before ctx or life ended is not cut short: what was paid for is kept if at all possible.
+func (c *clock) retry(ctx, life context.Context, f func(context.Context) (done bool)) (done bool) {
+	for try := 1; ; try++ {
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
+		done = f(call)
+		cancel()
+		if done || !channels.Sleep(life, c.backoff(try)) {
+			return done
+		}
+	}
 }

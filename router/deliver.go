@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -16,9 +15,8 @@ const (
 	sendTimeout   = 30 * time.Second // one call to a platform
 	sendPerSecond = 512 << 10        // and a second for so many bytes of files
 	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
-	maxBackoff    = time.Minute
-	maxUnclear    = 3  // sends of one part that may each have arrived; then a person decides
-	maxAbsent     = 50 // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
+	maxUnclear    = 3                // sends of one part that may each have arrived; then a person decides
+	maxAbsent     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
@@ -225,7 +223,7 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 	}
 	out := g.outbound(d, g.withoutLost(d, p, limits))
 	if err := g.store.Calling(d); err != nil {
-		return g.again(ctx, d, backoff(d.Attempt), err.Error(), sessions.NotArrived)
+		return g.again(ctx, d, g.ages.backoff(d.Attempt), err.Error(), sessions.NotArrived)
 	}
 	if first, there := g.previewOf(d); there {
 		return g.becomes(ctx, o, ch, d, out, last, first)
@@ -334,7 +332,7 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 		g.moved(o, d.To, to)
 		wait := time.Duration(0)
 		if d.Attempt > 1 { // it should move once
-			wait = backoff(d.Attempt)
+			wait = g.ages.backoff(d.Attempt)
 		}
 		d.To = to
 		return g.again(ctx, d, wait, "the chat has a new id", sessions.NotArrived)
@@ -343,11 +341,11 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 	case channels.Limited:
 		wait := e.RetryAfter
 		if wait <= 0 {
-			wait = backoff(d.Attempt)
+			wait = g.ages.backoff(d.Attempt)
 		}
 		return g.again(ctx, d, wait, e.Error(), sessions.NotArrived)
 	case channels.Transient, channels.Unauthorized: // the account's own connection finds out whether its login has ended
-		return g.again(ctx, d, backoff(d.Attempt), e.Error(), sessions.NotArrived)
+		return g.again(ctx, d, g.ages.backoff(d.Attempt), e.Error(), sessions.NotArrived)
 	case channels.Rejected, channels.Unsupported:
 		return g.end(ctx, d, sessions.DeliveryFail, e.Error())
 	}
@@ -400,10 +398,9 @@ func (g *gate) ended(d sessions.Delivery) {
 // persist writes to the store until it works or ctx ends, then once more on a short leash: what a platform took must be written
 // down. A missing or changed row ends it, loudly: somebody else decided.
 func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
-	for try := 0; ; try++ {
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		err := write(call)
-		cancel()
+	tries := 0
+	return g.ages.retry(ctx, ctx, func(ctx context.Context) (done bool) {
+		err := write(ctx)
 		if err == nil {
 			return true
 		}
@@ -411,20 +408,7 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
 			return true
 		}
-		if errors.Is(err, sessions.ErrUnfit) && try+1 >= refusedTries { // it would be refused for ever, and the chat goes on
-			return true
-		}
-		if !channels.Sleep(ctx, backoff(try)) {
-			return false
-		}
-	}
-}
-
-// jitter draws a time below d; a simulation draws it from its seed.
-var jitter = rand.N[time.Duration]
-
-// backoff grows from one second to a minute, with jitter.
-func backoff(try int) time.Duration {
-	d := time.Second << min(max(try-1, 0), 6)
-	return min(d, maxBackoff)/2 + jitter(min(d, maxBackoff)/2+1)
+		tries++
+		return errors.Is(err, sessions.ErrUnfit) && tries >= refusedTries // it would be refused for ever, and the chat goes on
+	})
 }

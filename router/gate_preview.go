@@ -340,7 +340,7 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 			return giveUp("its preview could not become it: "+e.Error(), sessions.MayBeTwice)
 		}
 	case channels.Ambiguous: // the same edit twice is as good as once
-		return g.again(ctx, d, backoff(d.Attempt), e.Error(), sessions.MayHave)
+		return g.again(ctx, d, g.ages.backoff(d.Attempt), e.Error(), sessions.MayHave)
 	default:
 		return g.failed(ctx, o, ch, d, out, last, e)
 	}

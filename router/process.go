@@ -24,6 +24,9 @@ const longestChild = 24 * time.Hour
 // process claims the next run of a session, unless one is claimed already, and brings it to its end. It reports whether there may be
 // more. When ctx ends because the host stops, the run stays claimed in the store and the next process takes it up where it stood.
 func (r *Router) process(ctx context.Context, key sessions.Key, claimed *sessions.Run) (more bool) {
+	if r.deps.Turn != nil {
+		ctx = r.deps.Turn(ctx, key)
+	}
 	run, ok := r.next(ctx, key, claimed)
 	if !ok {
 		return false

@@ -185,14 +185,7 @@ func (g *rig) start() {
 			return nil
 		},
 		TranscriptPath: store.TranscriptPath, Outbox: filepath.Join(g.dir, "outbox"), Media: filepath.Join(g.dir, "media"),
-		Workspace: func(sessions.AgentID) string { return filepath.Join(g.dir, "workspace") }})
-	if g.clock != nil {
-		g.r.clock = g.clock
-	}
-	if g.wall != nil {
-		g.r.ages.now = g.wall
-		g.r.ages.begin()
-	}
+		Workspace: func(sessions.AgentID) string { return filepath.Join(g.dir, "workspace") }, Now: g.wall, JobsNow: g.clock})
 	if err := g.r.Start(ctx); err != nil {
 		g.t.Fatal(err)
 	}

@@ -64,6 +64,14 @@ type Deps struct {
 	Export func(name string, text []byte) (path string, err error)
 	// Busy is called when the first session has work, and when none has any more. It must not block; nil = nobody wants to know.
 	Busy func(bool)
+	// Now tells the time of day, by which it is seen how old a stored time is; nil = the computer's clock.
+	Now func() time.Time
+	// JobsNow tells the time of day to the scheduler of jobs; nil = the computer's clock.
+	JobsNow func() time.Time
+	// Jitter draws a time below another, by which a retry comes later; nil = at random.
+	Jitter func(time.Duration) time.Duration
+	// Turn prepares the context in which a session's turns run, so that what is done in it can be told from others'; nil = as it is.
+	Turn func(ctx context.Context, key sessions.Key) context.Context
 	// MoreTools gives further tools, for sandboxed sessions or for the others; it is asked for each turn. nil = none.
 	MoreTools func(ctx context.Context, sandboxed bool) []tools.Tool
 }
@@ -104,6 +112,16 @@ type Router struct {
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
 	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: newClock(), started: time.Now()}
+	if d.Now != nil {
+		r.ages.now = d.Now
+		r.ages.begin()
+	}
+	if d.JobsNow != nil {
+		r.clock = d.JobsNow
+	}
+	if d.Jitter != nil {
+		r.ages.jitter = d.Jitter
+	}
 	d.Settings.former = newFormer()
 	r.settings.Store(d.Settings.prepare())
 	r.media = newMedia(d.Media, d.Log)

@@ -51,6 +51,7 @@ func (w *world) boot(dir string) (*host, error) {
 		w.t.Fatal(err)
 	}
 	h.r = New(Deps{Store: scheduled{h.store, h}, Settings: w.plan.settings(), Log: quiet, Version: "test", TranscriptPath: func(sessions.AgentID, sessions.ID) string { return "transcript.jsonl" }, Tools: tools.All,
+		Jitter: jitterOf(w.seed), Turn: inLane,
 		Model: func(name string) (agent.Candidate, error) {
 			return agent.Candidate{Model: mind{h, sessions.AgentID(strings.TrimPrefix(name, "mock/"))}, Name: "m", Label: name}, nil
 		}})
@@ -185,7 +186,6 @@ func (c scheduled) Submit(ctx context.Context, e sessions.Effects) (sessions.Acc
 }
 
 func (c scheduled) Claim(ctx context.Context, key sessions.Key) (r sessions.Run, ok bool, err error) {
-	c.h.w.s.names(ctx, key)
 	r, err = change(c, "Claim", string(key), func() (r sessions.Run, err error) {
 		r, ok, err = c.Store.Claim(ctx, key)
 		return r, err
@@ -262,7 +262,7 @@ func (c scheduled) GetRun(ctx context.Context, id sessions.RunID) (sessions.Run,
 }
 
 func (c scheduled) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
-	return do(c, "ListRuns", fmt.Sprint(q.Key, q.Parent, q.Root, q.Status, q.Kind, c.h.w.s.lane(ctx)), func() ([]sessions.Run, error) { return c.Store.ListRuns(ctx, q) })
+	return do(c, "ListRuns", fmt.Sprint(q.Key, q.Parent, q.Root, q.Status, q.Kind, inLaneOf(ctx)), func() ([]sessions.Run, error) { return c.Store.ListRuns(ctx, q) })
 }
 
 func (c scheduled) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (int, error) {
@@ -278,7 +278,7 @@ func (c scheduled) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuer
 }
 
 func (c scheduled) Due(ctx context.Context, limit int, after int64) ([]sessions.Delivery, error) {
-	return do(c, "Due", c.h.w.s.lane(ctx), func() ([]sessions.Delivery, error) { return c.Store.Due(ctx, limit, after) })
+	return do(c, "Due", string(inLaneOf(ctx)), func() ([]sessions.Delivery, error) { return c.Store.Due(ctx, limit, after) })
 }
 
 func (c scheduled) GetDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {

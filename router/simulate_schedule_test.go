@@ -28,7 +28,6 @@ type scheduler struct {
 	lines   []string // the history, with ids as they are
 	turns   int
 	ties    int // turns that were another's just as well: the order of those two is not the seed's
-	lanes   map[*slot]string
 }
 
 // turn is somebody who waits to go on.
@@ -45,7 +44,7 @@ func (t *turn) compare(b *turn) int {
 }
 
 func newScheduler(seed uint64) *scheduler {
-	return &scheduler{rand: rand.New(rand.NewPCG(seed, 20)), came: make(chan struct{}, 1), began: time.Now(), lanes: map[*slot]string{}}
+	return &scheduler{rand: rand.New(rand.NewPCG(seed, 20)), came: make(chan struct{}, 1), began: time.Now()}
 }
 
 // run gives turns until over is closed. The time passes when nobody waits, and a little between turns.
@@ -124,21 +123,18 @@ func (s *scheduler) forget(h *host) {
 	})
 }
 
-// names notes whose lane a context is of.
-func (s *scheduler) names(ctx context.Context, key sessions.Key) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x, ok := ctx.Value(slotKey{}).(*slot); ok {
-		s.lanes[x] = string(key)
-	}
+// laneKey is what the session whose turns run in a context is kept by.
+type laneKey struct{}
+
+// inLane prepares the context of a session's turns.
+func inLane(ctx context.Context, key sessions.Key) context.Context {
+	return context.WithValue(ctx, laneKey{}, key)
 }
 
-// lane says whose lane a context is of; "" = of none.
-func (s *scheduler) lane(ctx context.Context) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x, _ := ctx.Value(slotKey{}).(*slot)
-	return s.lanes[x]
+// inLaneOf says which session's turns run in a context; "" = none.
+func inLaneOf(ctx context.Context) sessions.Key {
+	key, _ := ctx.Value(laneKey{}).(sessions.Key)
+	return key
 }
 
 // upTo draws a number below n.

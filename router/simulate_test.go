@@ -174,14 +174,15 @@ func simulate(t *testing.T, seed uint64, aloud bool) (out simulated) {
 
 // lived gives what there is to see when the world of a seed has lived, in its bubble.
 func lived(t *testing.T, seed uint64, then func(t *testing.T, r *rest)) {
-	jitter = func(d time.Duration) time.Duration { // drawn from the time, so that it does not matter who asks first
+	defer uuid.SetRand(nil)
+	synctest.Test(t, func(t *testing.T) { then(t, newWorld(t, seed).live()) })
+}
+
+// jitterOf draws from a seed and the time, so that it does not matter who asks first.
+func jitterOf(seed uint64) func(time.Duration) time.Duration {
+	return func(d time.Duration) time.Duration {
 		return time.Duration(rand.New(rand.NewPCG(seed, uint64(time.Now().UnixNano()))).Int64N(int64(d)))
 	}
-	defer func() {
-		uuid.SetRand(nil)
-		jitter = rand.N[time.Duration]
-	}()
-	synctest.Test(t, func(t *testing.T) { then(t, newWorld(t, seed).live()) })
 }
 
 // seeded makes ids from a seed.
