@@ -55,7 +55,7 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
-	r.tellEffects(a.Effects, acc)
+	r.watchers.tellEffects(a.Effects, acc)
 	r.acknowledge(in, acc)
 	r.ack(in, acc)
 	r.abort(a.Effects, acc)

@@ -136,7 +136,7 @@ func (r *Router) reread(ctx context.Context, run *sessions.Run, revised bool) er
 	*run = now
 	r.histories.drop(run.Session)
 	if revised {
-		r.tellMessages(*run, run.Input)
+		r.watchers.tellMessages(*run, run.Input)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (g *gate) book(out *sessions.Outcome) *booking {
 	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, booking: b, done: make(chan struct{})}
 	o.queues[chat], g.known[d.ID], g.booked[d.ID] = q, false, b
 	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().opening(o.ref, time.Now()),
-		Check: func(s sessions.Session) policy.Verdict { return g.decide(d.To)(s) }} // by the rules in force then
+		Check: func(s sessions.Session) policy.Verdict { return g.settings().decide(d.To)(s) }} // by the rules in force then
 	g.work(g.life, o, q)
 	return b
 }

@@ -102,7 +102,7 @@ func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run,
 		return true
 	}
 	most, had := orDefault(a2a.MaxTurnsPerHour, 120), 0
-	if !r.insist(ctx, "count turns", func(ctx context.Context) (err error) {
+	if !r.retry.do(ctx, "count turns", func(ctx context.Context) (err error) {
 		had, err = r.byAgents(ctx, to, most)
 		return err
 	}) {
@@ -117,7 +117,7 @@ func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run,
 	// The reply reaches the requester's context once (contract S13): in the result of the tool call that waits for it, or in this
 	// step's message. A call that has no result yet waits, or will when it is made again after a crash.
 	if c.Waited = c.Waited && c.Turn == 1; c.Waited {
-		if !r.insist(ctx, "look for the result of the call", func(ctx context.Context) error {
+		if !r.retry.do(ctx, "look for the result of the call", func(ctx context.Context) error {
 			over, err := r.called(ctx, run.Source)
 			c.Waited = !over
 			return err
@@ -188,7 +188,7 @@ func postedMessage(run sessions.RunID, text string) sessions.Message {
 
 // find reads a session; found is false when there is none. ok is false when the store could not be asked before the host stopped.
 func (r *Router) find(ctx context.Context, key sessions.Key) (s sessions.Session, found, ok bool) {
-	ok = r.insist(ctx, "get", func(ctx context.Context) (err error) {
+	ok = r.retry.do(ctx, "get", func(ctx context.Context) (err error) {
 		s, err = r.store.Get(ctx, key)
 		if found = err == nil; errors.Is(err, sessions.ErrNotFound) {
 			return nil

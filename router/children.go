@@ -55,7 +55,7 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 	parent, found, ok := r.find(ctx, c.Requester)
 	stopped := false
 	if ok && found && parent.Aborted { // it may have begun something new since it was stopped
-		ok = r.insist(ctx, "list runs", func(ctx context.Context) error {
+		ok = r.retry.do(ctx, "list runs", func(ctx context.Context) error {
 			open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: c.Requester, Limit: 50})
 			stopped = !slices.ContainsFunc(open, func(x sessions.Run) bool { return x.Kind == sessions.ChildRun })
 			return err
@@ -72,7 +72,7 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 		return true
 	}
 	var first sessions.Run // of the parent: what holds for its further runs as well
-	if !r.insist(ctx, "get run", func(ctx context.Context) (err error) {
+	if !r.retry.do(ctx, "get run", func(ctx context.Context) (err error) {
 		if first, err = r.store.GetRun(ctx, c.Parent.Root); errors.Is(err, sessions.ErrNotFound) {
 			return nil
 		}
@@ -173,7 +173,7 @@ func (r *Router) cleanup(ctx context.Context, run sessions.Run, c sessions.Chain
 		return false
 	}
 	busy := false
-	if !r.insist(ctx, "list runs", func(ctx context.Context) (err error) {
+	if !r.retry.do(ctx, "list runs", func(ctx context.Context) (err error) {
 		busy, err = r.busyBelow(ctx, c.Target, 0)
 		return err
 	}) {

@@ -10,7 +10,7 @@ import (
 // finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
 func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (acc sessions.Accepted, ok bool) {
 	var ended error
-	ok = r.insist(ctx, "finish", func(ctx context.Context) (err error) {
+	ok = r.retry.do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
 			booking.release()
 			out.Begin = nil
@@ -54,7 +54,7 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	if r.lanes.doubted(key) {
 		tries++
 	}
-	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
+	if !r.retry.do(ctx, "claim", func(ctx context.Context) (err error) {
 		tries++
 		run, ok, err = r.store.Claim(ctx, key)
 		return err
@@ -65,7 +65,7 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		return run, ok
 	}
 	var runs []sessions.Run
-	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
+	if !r.retry.do(ctx, "claim", func(ctx context.Context) (err error) {
 		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
 		return err
 	}) || len(runs) == 0 {
@@ -79,18 +79,4 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID}}, why)
 	}
 	return run, true
-}
-
-// insist repeats a store operation until it works or the host stops: a run that was stopped or is out of time has to end in the
-// store as well. It tries once more when the host has stopped: what was paid for is kept if at all possible.
-func (r *Router) insist(ctx context.Context, what string, do func(context.Context) error) bool {
-	var err error
-	r.ages.retry(ctx, r.lanes.host(ctx), func(ctx context.Context) (done bool) {
-		if err = do(ctx); err == nil {
-			return true
-		}
-		r.log.Error("the store refused", keyStep, what, keyErr, err)
-		return errors.Is(err, sessions.ErrNotFound)
-	})
-	return err == nil
 }

@@ -18,7 +18,7 @@ import (
 // Where an age cannot be told for certain the smallest is taken, which is safe: nothing ends early. What happened between two processes
 // cannot be told from time that passed.
 type clock struct {
-	now    func() time.Time                  // the time of day
+	day    func() time.Time                  // the time of day
 	pass   func() time.Duration              // time that really passes, that of a sleeping computer included
 	jitter func(time.Duration) time.Duration // draws a time below another
 
@@ -44,16 +44,39 @@ const (
 
 func newClock() *clock {
 	began := time.Now()
-	c := &clock{now: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}
+	c := &clock{day: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}
 	c.begin()
 	return c
+}
+
+// now is the time of day.
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.day()
+}
+
+// set replaces how the clock is read, where a func is given, and begins again.
+func (c *clock) set(now func() time.Time, pass func() time.Duration, jitter func(time.Duration) time.Duration) {
+	c.mu.Lock()
+	if now != nil {
+		c.day = now
+	}
+	if pass != nil {
+		c.pass = pass
+	}
+	if jitter != nil {
+		c.jitter = jitter
+	}
+	c.mu.Unlock()
+	c.begin()
 }
 
 // begin forgets what it knows of the time of day.
 func (c *clock) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now, passed := c.now(), c.pass()
+	now, passed := c.day(), c.pass()
 	c.seen, c.stood = passed, []standing{{ahead: dayTime(now) - passed, from: passed, to: passed}}
 }
 
@@ -62,7 +85,7 @@ func dayTime(t time.Time) time.Duration { return max(t.Sub(time.Unix(0, 0)), 0) 
 
 // look notices that the clock was set. It gives the time that has passed. c.mu is held.
 func (c *clock) look() time.Duration {
-	now, passed := c.now(), c.pass()
+	now, passed := c.day(), c.pass()
 	ahead, last := dayTime(now)-passed, &c.stood[len(c.stood)-1]
 	last.to = passed
 	if by := ahead - last.ahead; by > -leastLeap && by < leastLeap {

@@ -327,8 +327,7 @@ func TestFaultClockBehind(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, 87_660 * time.Hour} {
 		day, passed := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC), time.Duration(0)
 		c := newClock()
-		c.now, c.pass = func() time.Time { return day }, func() time.Duration { return passed }
-		c.begin()
+		c.set(func() time.Time { return day }, func() time.Duration { return passed }, nil)
 		step := func(d time.Duration) { day, passed = day.Add(d), passed+d }
 		check := func(want time.Duration) {
 			t.Helper()

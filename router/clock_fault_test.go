@@ -176,10 +176,7 @@ func TestFaultClockSleep(t *testing.T) {
 		g.expiring(24*time.Hour, "b")
 		synctest.Wait()
 		began := time.Now()
-		g.r.ages.mu.Lock()
-		g.r.ages.pass = func() time.Duration { return time.Since(began) + time.Until(c.now()) }
-		g.r.ages.mu.Unlock()
-		g.r.ages.begin()
+		g.r.ages.set(nil, func() time.Duration { return time.Since(began) + time.Until(c.now()) }, nil)
 		c.turn(8 * time.Hour)
 		<-time.After(time.Minute)
 		g.r.Attach(account, g.fake.Full())
@@ -261,8 +258,7 @@ func TestFaultClockAges(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 21))
 		day, passed := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC), time.Duration(0)
 		c := newClock()
-		c.now, c.pass = func() time.Time { return day }, func() time.Duration { return passed }
-		c.begin()
+		c.set(func() time.Time { return day }, func() time.Duration { return passed }, nil)
 		type thing struct {
 			by time.Time
 			at time.Duration

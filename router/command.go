@@ -196,7 +196,7 @@ func (r *Router) answer(c commandCall, text string, e sessions.Effects) sessions
 	if e.Patch != nil && e.Patch.SendPolicy != nil {
 		after := c.session
 		after.Settings.SendPolicy = *e.Patch.SendPolicy
-		decide := r.gate.decide(c.in.Address)
+		decide := r.settings.Load().decide(c.in.Address)
 		if v := decide(c.session); v.Allowed() && !decide(after).Allowed() {
 			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
 			d.Granted = &v

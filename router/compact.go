@@ -125,7 +125,7 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 		return now, nil
 	}
 	var refused error
-	if !c.r.insist(ctx, "compact", func(ctx context.Context) error {
+	if !c.r.retry.do(ctx, "compact", func(ctx context.Context) error {
 		if refused = c.r.store.Compact(ctx, now.sum); errors.Is(refused, sessions.ErrConflict) {
 			return nil
 		}

@@ -109,7 +109,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 				return err
 			}
 			r.histories.add(run.Session, r.readMost(), msgs...)
-			r.tellMessages(run, msgs...)
+			r.watchers.tellMessages(run, msgs...)
 			return nil
 		},
 	}

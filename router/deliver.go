@@ -197,7 +197,7 @@ func (g *gate) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
 			return false, err
 		}
 	}
-	return !g.decide(d.To)(s).Allowed(), nil
+	return !g.settings().decide(d.To)(s).Allowed(), nil
 }
 
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
@@ -243,7 +243,7 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 func (g *gate) begin(ctx context.Context, o *outlet, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	var refused error
 	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
-		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.decide(d.To), g.settings().opening(o.ref, time.Now()))
+		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.settings().decide(d.To), g.settings().opening(o.ref, time.Now()))
 		refused = err
 		return err
 	})

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/policy"
 	"parley/sessions"
 )
 
@@ -250,12 +249,6 @@ func (g *gate) reload(ctx context.Context) error {
 	return nil
 }
 
-// decide makes the policy check for a delivery or a hint (typing, draft) to an address.
-func (g *gate) decide(to channels.Address) func(sessions.Session) policy.Verdict {
-	set := g.settings()
-	return func(s sessions.Session) policy.Verdict { return set.Session.SendPolicy.Decide(set.sending(s, to)) }
-}
-
 // typing shows in a chat that a session's agent is at work. Best effort, under the same policy as a delivery.
 func (g *gate) typing(ctx context.Context, key sessions.Key, to channels.Address) {
 	to = g.settings().former.current(to) // a turn that was asked for under an old id
@@ -278,7 +271,7 @@ func (g *gate) draft(ctx context.Context, key sessions.Key, to channels.Address,
 func (g *gate) hint(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) bool {
 	defer g.flights.begin(key)()
 	s, err := g.store.Get(ctx, key)
-	if err != nil || !g.decide(to)(s).Allowed() {
+	if err != nil || !g.settings().decide(to)(s).Allowed() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)

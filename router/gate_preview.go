@@ -171,7 +171,7 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	}
 	defer release()
 	defer g.flights.begin(w.run.Key)()
-	if s, err := g.store.Get(ctx, w.run.Key); err != nil || !g.decide(to)(s).Allowed() || !o.pace.try(to) {
+	if s, err := g.store.Get(ctx, w.run.Key); err != nil || !g.settings().decide(to)(s).Allowed() || !o.pace.try(to) {
 		return false
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)

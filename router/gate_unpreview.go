@@ -122,7 +122,7 @@ func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Dura
 	case err != nil:
 		return time.Second, true
 	}
-	if !g.decide(p.To)(s).Allowed() {
+	if !g.settings().decide(p.To)(s).Allowed() {
 		g.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
 		return 0, g.endPreview(ctx, p.Run)
 	}

@@ -50,7 +50,7 @@ func (r *Router) Hooked(ctx context.Context, x Report) (Heard, error) {
 // Woken tells an agent's main session what a program outside has sent: now, in a turn of its own whose answer goes to the session's chat,
 // or with its next turn.
 func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
-	x.Session = r.mainKey(x.Agent)
+	x.Session = r.settings.Load().mainKey(x.Agent)
 	s, err := r.store.Get(ctx, x.Session)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 		return Heard{}, err

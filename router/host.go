@@ -67,7 +67,7 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	if v := r.gate.decide(q.To)(own); !v.Allowed() {
+	if v := r.settings.Load().decide(q.To)(own); !v.Allowed() {
 		return tools.PostResult{Verdict: v}, nil
 	}
 	voice, verdict, err := r.postedAs(ctx, set, q.From, target, q.To)
@@ -89,7 +89,7 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 // postedAs returns the session whose send policy a post goes by, and the verdict that the caller is told: by that of the session that is
 // meant, else by that of one that the caller sees, without the name and rule of one that it does not see (contract V4).
 func (r *Router) postedAs(ctx context.Context, set *Settings, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
-	decide := r.gate.decide(to)
+	decide := r.settings.Load().decide(to)
 	denying, err := r.denying(ctx, meant, to)
 	if err != nil || len(denying) == 0 {
 		return meant, decide(meant), err
@@ -116,7 +116,7 @@ func (r *Router) strictest(ctx context.Context, meant sessions.Session, to chann
 // denying returns, of the session that is meant and those that a chat has written to, the ones whose policy lets nothing out there: the
 // one that is meant first, then the newest.
 func (r *Router) denying(ctx context.Context, meant sessions.Session, to channels.Address) (out []sessions.Session, err error) {
-	decide := r.gate.decide(to)
+	decide := r.settings.Load().decide(to)
 	if !decide(meant).Allowed() {
 		out = append(out, meant)
 	}

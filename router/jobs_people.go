@@ -45,7 +45,7 @@ func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text stri
 
 // lastChat finds LastChat.
 func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to channels.Address, err error) {
-	chats, err := r.store.Writers(ctx, r.mainKey(agentID))
+	chats, err := r.store.Writers(ctx, r.settings.Load().mainKey(agentID))
 	if err != nil {
 		return to, err
 	}
@@ -69,14 +69,6 @@ func (g *gate) inside(chat channels.Address) bool {
 	}
 	g.mu.Unlock()
 	return ch != nil && ch.Limits(chat).Inside
-}
-
-// mainKey is the main session of an agent.
-func (r *Router) mainKey(id sessions.AgentID) sessions.Key {
-	if r.settings.Load().Session.Scope == sessions.Global {
-		return sessions.GlobalKey
-	}
-	return sessions.MainKey(id)
 }
 
 // MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. What it says goes to the chat

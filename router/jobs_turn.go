@@ -69,7 +69,7 @@ func (r *Router) voice(ctx context.Context, s sessions.Session, to channels.Addr
 		return s, true
 	}
 	var keys []sessions.Key
-	ok = r.insist(ctx, "known", func(ctx context.Context) (err error) {
+	ok = r.retry.do(ctx, "known", func(ctx context.Context) (err error) {
 		keys, err = r.store.Known(ctx, to)
 		return err
 	})

@@ -155,7 +155,9 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 }
 
 // Decide says what the send policy says about a session and its own chat, as things stand.
-func (r *Router) Decide(s sessions.Session) policy.Verdict { return r.gate.decide(s.Last)(s) }
+func (r *Router) Decide(s sessions.Session) policy.Verdict {
+	return r.settings.Load().decide(s.Last)(s)
+}
 
 // QueueWords says how the queue of a session was set for it; "" = as configured.
 func (r *Router) QueueWords(s sessions.Session) string {

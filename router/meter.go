@@ -69,7 +69,7 @@ func (m meter) row(id, purpose, model string, at time.Time, u sessions.Usage) se
 }
 
 func (m meter) keep(ctx context.Context, rows ...sessions.Spend) {
-	m.r.insist(ctx, "spend", func(ctx context.Context) error { return m.r.store.Spend(ctx, rows...) })
+	m.r.retry.do(ctx, "spend", func(ctx context.Context) error { return m.r.store.Spend(ctx, rows...) })
 }
 
 // unkept writes what a run's last words cost when its end is not committed, or may not be: it was stopped or deleted meanwhile, or the

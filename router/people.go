@@ -7,6 +7,9 @@ import (
 
 // What a host has is shared by people: turns, sub-agents and jobs count for the person who asked for them, in all sessions together.
 
+// ofOwners stands for all owners.
+const ofOwners = ""
+
 // asker names the person whose share a run of a session uses; ofOwners for owners. A run that nobody in particular asked for counts for its
 // session.
 func (s *Settings) asker(key sessions.Key, run *sessions.Run) string {

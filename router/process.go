@@ -32,13 +32,13 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	r.lanes.at(key, run.ID, r.settings.Load().asker(key, &run))
-	r.tellRun(run, sessions.Running)
+	r.watchers.tellRun(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
 		r.histories.drop(run.Session)
 	case run.Kind != sessions.CompactRun: // whose input is no message
 		r.histories.add(run.Session, r.readMost(), run.Input)
-		r.tellMessages(run, run.Input)
+		r.watchers.tellMessages(run, run.Input)
 	}
 	began := time.Now()
 	out := &sessions.Outcome{Status: sessions.Done} // of a post: its input is all that there is to it
@@ -64,7 +64,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	}
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
 	r.ends.tell(string(run.ID))
-	r.tellEnd(run, *out, acc)
+	r.watchers.tellEnd(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
 	r.gate.unanswered(look, run.ID)
 	cancel()

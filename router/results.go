@@ -17,7 +17,7 @@ const resultFiles = 16
 // keepResult puts the files of a tool's result where those of messages are kept, before anything names them: a block says where its file
 // is instead of holding its bytes, so that neither the transcript nor a prompt grows with them. What a file is follows from its bytes. A
 // file that cannot be kept is a line of the result's text.
-func (r *Router) keepResult(res *tools.Result) {
+func (x *media) keepResult(res *tools.Result) {
 	blocks := res.Blocks
 	res.Blocks = nil
 	for i, b := range blocks {
@@ -25,9 +25,9 @@ func (r *Router) keepResult(res *tools.Result) {
 			res.Blocks = append(res.Blocks, b)
 			continue
 		}
-		kept, err := r.keepBlock(b, i)
+		kept, err := x.keepBlock(b, i)
 		if err != nil {
-			r.log.Warn("a file of a tool result is not kept", keyErr, err)
+			x.log.Warn("a file of a tool result is not kept", keyErr, err)
 			res.Text += fmt.Sprintf("\n[attachment %s is not kept: %v]", b.ID, err)
 			continue
 		}
@@ -36,12 +36,12 @@ func (r *Router) keepResult(res *tools.Result) {
 }
 
 // keepBlock keeps the bytes of one block; n is its place in the result.
-func (r *Router) keepBlock(b sessions.Block, n int) (sessions.Block, error) {
+func (x *media) keepBlock(b sessions.Block, n int) (sessions.Block, error) {
 	data, err := base64.StdEncoding.DecodeString(b.Data)
 	switch {
 	case err != nil:
 		return b, fmt.Errorf("its bytes cannot be read: %w", err)
-	case r.media.dir == "":
+	case x.dir == "":
 		return b, fmt.Errorf("this host has no folder for files")
 	case n >= resultFiles:
 		return b, fmt.Errorf("a result has at most %d files", resultFiles)
@@ -58,8 +58,8 @@ func (r *Router) keepBlock(b sessions.Block, n int) (sessions.Block, error) {
 	if shown, _, _ := strings.Cut(http.DetectContentType(data), ";"); picture(shown) && len(data) <= PictureMost {
 		b.Type, b.MIME, m.MIME = sessions.ImageBlock, shown, shown
 	}
-	if err := r.media.keepBytes(&m, data); err != nil {
-		r.log.Debug("cannot keep a file", keyErr, err)
+	if err := x.keepBytes(&m, data); err != nil {
+		x.log.Debug("cannot keep a file", keyErr, err)
 		return b, fmt.Errorf("it could not be written")
 	}
 	return b, nil

@@ -181,7 +181,7 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		for i := range resultFiles {
 			res.Blocks = append(res.Blocks, given(sessions.FileBlock, fmt.Sprint("f", i), "f.txt", "text/plain", fmt.Sprint("words ", i)))
 		}
-		g.r.keepResult(&res)
+		g.r.media.keepResult(&res)
 		var got []string
 		for _, b := range res.Blocks[:4] {
 			got = append(got, b.Type+" "+b.ID+" "+b.MIME+" "+b.Media.MIME)
@@ -194,12 +194,12 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		}
 		g.r.media.dir = ""
 		none := tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.r.keepResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
+		if g.r.media.keepResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
 			t.Errorf("%+v", none)
 		}
 		g.r.media.dir = "/dev/null/x"
 		none = tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.r.keepResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
+		if g.r.media.keepResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
 			t.Errorf("%+v", none)
 		}
 	})

@@ -183,7 +183,7 @@ func (r *Router) rightsOf(ctx context.Context, set *Settings, s sessions.Session
 	if err != nil {
 		return nil, fmt.Errorf("finding out what the turn may use: %w", err)
 	}
-	x := &rights{set: set, session: s, from: from, keep: r.keepResult, asked: a}
+	x := &rights{set: set, session: s, from: from, keep: r.media.keepResult, asked: a}
 	x.add()
 	return x, nil
 }

@@ -97,13 +97,14 @@ type Router struct {
 	firing     sync.Mutex       // held while it is decided whether a job begins a turn, until that is on disk
 	clock      func() time.Time // of the scheduler
 	ages       *clock
+	retry      *retrier
 	acks       acks
 	earlier    earlier
 	media      *media
 	missing    misses // pictures
 	started    time.Time
 	watch      sync.WaitGroup
-	watchers   watchers
+	watchers   *watchers
 	ignored    ignored
 	refused    refusedEvents
 	doubt      atomic.Bool // a write has failed since the last one that worked
@@ -111,16 +112,10 @@ type Router struct {
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: newClock(), started: time.Now()}
-	if d.Now != nil {
-		r.ages.now = d.Now
-		r.ages.begin()
-	}
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: newClock(), watchers: &watchers{}, started: time.Now()}
+	r.ages.set(d.Now, nil, d.Jitter)
 	if d.JobsNow != nil {
 		r.clock = d.JobsNow
-	}
-	if d.Jitter != nil {
-		r.ages.jitter = d.Jitter
 	}
 	d.Settings.former = newFormer()
 	r.settings.Store(d.Settings.prepare())
@@ -131,6 +126,7 @@ func New(d Deps) *Router {
 	r.gate.changed = r.watchers.tellDelivery
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.lanes.changed = d.Busy
+	r.retry = &retrier{r.ages, r.log, r.lanes.host}
 	r.deps.Model = func(name string) (agent.Candidate, error) {
 		c, err := d.Model(name)
 		if err == nil {
@@ -279,7 +275,7 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.A
 		r.unsure(ctx, err)
 		return acc, err
 	}
-	r.tellEffects(e, acc)
+	r.watchers.tellEffects(e, acc)
 	r.abort(e, acc)
 	r.follow(ctx, acc)
 	return acc, nil
@@ -315,7 +311,7 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 	}
 	if acc.Run.ID != "" && !acc.Run.Status.Final() {
 		if !acc.Duplicate {
-			r.tellRun(acc.Run, sessions.Queued)
+			r.watchers.tellRun(acc.Run, sessions.Queued)
 		}
 		if acc.Claimed == nil { // otherwise its lane is reserved
 			r.lanes.begin(acc.Run.Key, lane{who: r.settings.Load().asker(acc.Run.Key, &acc.Run), parts: hasParts(&acc.Run)})
@@ -356,9 +352,7 @@ func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sess
 
 // Key gives the session that an event would go to.
 func (r *Router) Key(in channels.Inbound) sessions.Key {
-	set := r.settings.Load()
-	key, _, _ := set.routes.Key(set.known(in))
-	return key
+	return r.settings.Load().Key(in)
 }
 
 // Working lists the sessions whose agent is at work, and counts those that wait for their turn.
@@ -399,3 +393,12 @@ func (e *ends) tell(id string) {
 		}
 	}
 }
+
+// Watch gives what happens from now on, until cancel or the end of the host.
+func (r *Router) Watch(w Watching) (events <-chan Event, cancel func()) { return r.watchers.watch(w) }
+
+// Tell emits an event of somebody else's: what accounts do is known to the gateway.
+func (r *Router) Tell(e Event) { r.watchers.tell(e) }
+
+// Position gives the place behind all that has happened.
+func (r *Router) Position() Position { return r.watchers.position() }

@@ -62,7 +62,7 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if len(acc.Deliveries) == 0 { // the same request came at the same time
 		return r.sent(ctx, id)
 	}
-	return Sent{acc.Deliveries[0], r.gate.decide(q.To)(s)}, nil
+	return Sent{acc.Deliveries[0], r.settings.Load().decide(q.To)(s)}, nil
 }
 
 // sent is what became of a text that was sent before.
@@ -78,7 +78,7 @@ func (r *Router) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error)
 	if errors.Is(err, sessions.ErrNotFound) {
 		s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
 	}
-	return Sent{d, r.gate.decide(d.To)(s)}, err
+	return Sent{d, r.settings.Load().decide(d.To)(s)}, err
 }
 
 // saidEnded posts what a turn says into the chat that its words named, whose session knows of it. A turn that failed is told as well.
@@ -99,7 +99,7 @@ func (r *Router) saidEnded(ctx context.Context, set *Settings, run sessions.Run,
 		return true
 	}
 	voice := own
-	if r.gate.decide(c.Origin)(own).Allowed() && !r.insist(ctx, "known", func(ctx context.Context) (err error) {
+	if r.settings.Load().decide(c.Origin)(own).Allowed() && !r.retry.do(ctx, "known", func(ctx context.Context) (err error) {
 		voice, err = r.strictest(ctx, to, c.Origin)
 		return err
 	}) {

@@ -152,3 +152,22 @@ func (s *Settings) sandboxed(k sessions.Key) bool {
 	}
 	return false
 }
+
+// decide makes the policy check for a delivery or a hint (typing, draft) to an address.
+func (s *Settings) decide(to channels.Address) func(sessions.Session) policy.Verdict {
+	return func(x sessions.Session) policy.Verdict { return s.Session.SendPolicy.Decide(s.sending(x, to)) }
+}
+
+// mainKey is the main session of an agent.
+func (s *Settings) mainKey(id sessions.AgentID) sessions.Key {
+	if s.Session.Scope == sessions.Global {
+		return sessions.GlobalKey
+	}
+	return sessions.MainKey(id)
+}
+
+// Key gives the session that an event would go to.
+func (s *Settings) Key(in channels.Inbound) sessions.Key {
+	key, _, _ := s.routes.Key(s.known(in))
+	return key
+}

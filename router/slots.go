@@ -23,9 +23,6 @@ type waiter struct {
 	got chan struct{} // closed when the slot is granted
 }
 
-// ofOwners stands for all owners.
-const ofOwners = ""
-
 func (s *slots) resize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

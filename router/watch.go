@@ -83,14 +83,6 @@ func (w Watching) wants(e Event) bool {
 // watchMost bounds the events that wait for one reader.
 const watchMost = 1000
 
-// Watch gives what happens from now on, until cancel or the end of the host; then the channel is closed. Nobody waits for a slow reader:
-// of the texts of a run that it has not read it gets the newest only, and when too much waits all the same, the texts go, and then it
-// is cut off: its channel is closed, and it is to read the truth again and watch anew. cancel may be called more than once.
-func (r *Router) Watch(w Watching) (events <-chan Event, cancel func()) { return r.watchers.add(w) }
-
-// Tell emits an event of somebody else's: what accounts do is known to the gateway.
-func (r *Router) Tell(e Event) { r.watchers.tell(e) }
-
 // watchers are those who watch. The zero value is ready.
 type watchers struct {
 	mu     sync.Mutex
@@ -99,7 +91,10 @@ type watchers struct {
 	closed bool
 }
 
-func (s *watchers) add(w Watching) (<-chan Event, func()) {
+// Watch gives what happens from now on, until cancel or the end of the host; then the channel is closed. Nobody waits for a slow reader:
+// of the texts of a run that it has not read it gets the newest only, and when too much waits all the same, the texts go, and then it
+// is cut off: its channel is closed, and it is to read the truth again and watch anew. cancel may be called more than once.
+func (s *watchers) watch(w Watching) (<-chan Event, func()) {
 	x := &watcher{wants: w, out: make(chan Event), over: make(chan struct{}), more: make(chan struct{}, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,31 +248,31 @@ func (t watchedTool) Call(ctx context.Context, c tools.Call) (tools.Result, erro
 func (r *Router) watched(kit []tools.Tool) []tools.Tool {
 	out, all := make([]tools.Tool, len(kit)), make([]watchedTool, len(kit))
 	for i, t := range kit {
-		all[i] = watchedTool{t, &r.watchers}
+		all[i] = watchedTool{t, r.watchers}
 		out[i] = &all[i]
 	}
 	return out
 }
 
 // tellRun tells how a run stands.
-func (r *Router) tellRun(run sessions.Run, status sessions.RunStatus) {
-	r.watchers.tell(Event{Kind: EventRun, Session: run.Key, Run: run.ID, RunKind: run.Kind, Status: status, Batch: run.Batch})
+func (b *watchers) tellRun(run sessions.Run, status sessions.RunStatus) {
+	b.tell(Event{Kind: EventRun, Session: run.Key, Run: run.ID, RunKind: run.Kind, Status: status, Batch: run.Batch})
 }
 
 // tellMessages tells of messages that are in the transcript now.
-func (r *Router) tellMessages(run sessions.Run, msgs ...sessions.Message) {
+func (b *watchers) tellMessages(run sessions.Run, msgs ...sessions.Message) {
 	for _, m := range msgs {
-		r.watchers.tell(Event{Kind: EventMessage, Session: run.Key, Run: run.ID, RunKind: run.Kind, Message: m.ID})
+		b.tell(Event{Kind: EventMessage, Session: run.Key, Run: run.ID, RunKind: run.Kind, Message: m.ID})
 	}
 }
 
 // tellEnd tells how a run has ended; acc is what its end committed.
-func (r *Router) tellEnd(run sessions.Run, o sessions.Outcome, acc sessions.Accepted) {
+func (b *watchers) tellEnd(run sessions.Run, o sessions.Outcome, acc sessions.Accepted) {
 	if o.Next != nil {
-		r.tellEffects(*o.Next, acc)
+		b.tellEffects(*o.Next, acc)
 	}
-	r.tellMessages(run, o.Messages...)
-	r.tellRun(run, o.Status)
+	b.tellMessages(run, o.Messages...)
+	b.tellRun(run, o.Status)
 }
 
 // watchText has those who watch see the answer as it grows, whether or not a chat does.
@@ -301,7 +296,7 @@ func (s *watchers) tellDelivery(d sessions.Delivery) {
 }
 
 // tellEffects tells what a commit did besides runs and deliveries.
-func (r *Router) tellEffects(e sessions.Effects, acc sessions.Accepted) {
+func (b *watchers) tellEffects(e sessions.Effects, acc sessions.Accepted) {
 	if acc.Duplicate {
 		return
 	}
@@ -311,20 +306,20 @@ func (r *Router) tellEffects(e sessions.Effects, acc sessions.Accepted) {
 			phase string
 		}{{!e.Quiet && s.Created.Equal(s.Updated), PhaseNew}, {e.Reset, PhaseReset}, {e.Patch != nil, PhasePatched}, {e.Archive, PhaseArchived}, {e.Delete, PhaseDeleted}} {
 			if x.did {
-				r.watchers.tell(Event{Kind: EventSession, Phase: x.phase, Session: s.Key})
+				b.tell(Event{Kind: EventSession, Phase: x.phase, Session: s.Key})
 			}
 		}
 	}
 	if e.Pairing != nil {
-		r.watchers.tell(Event{Kind: EventPairing, Phase: PhaseDecided, Channel: e.Pairing.Channel})
+		b.tell(Event{Kind: EventPairing, Phase: PhaseDecided, Channel: e.Pairing.Channel})
 	}
 	if e.Unpair != nil {
-		r.watchers.tell(Event{Kind: EventPairing, Phase: PhaseDecided, Channel: e.Unpair.Channel, Account: e.Unpair.Account})
+		b.tell(Event{Kind: EventPairing, Phase: PhaseDecided, Channel: e.Unpair.Channel, Account: e.Unpair.Account})
 	}
 	if e.Job != nil {
-		r.watchers.tell(Event{Kind: EventJob, Phase: PhaseChanged, Session: e.Job.From, Job: e.Job.ID})
+		b.tell(Event{Kind: EventJob, Phase: PhaseChanged, Session: e.Job.From, Job: e.Job.ID})
 	}
 	if e.DropJob != "" {
-		r.watchers.tell(Event{Kind: EventJob, Phase: PhaseChanged, Job: e.DropJob})
+		b.tell(Event{Kind: EventJob, Phase: PhaseChanged, Job: e.DropJob})
 	}
 }

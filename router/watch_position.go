@@ -9,11 +9,11 @@ type Position int64
 // Unknown is a position that cannot be found again: whoever watches since it is told to read the truth again.
 const Unknown Position = -1
 
-// Position gives the place behind all that has happened.
-func (r *Router) Position() Position {
-	r.watchers.mu.Lock()
-	defer r.watchers.mu.Unlock()
-	return r.watchers.past.position()
+// position gives the place behind all that has happened.
+func (s *watchers) position() Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.past.position()
 }
 
 // pastMost is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.

@@ -226,9 +226,9 @@ func TestWatchCostsNothing(t *testing.T) {
 	var turn agent.Turn
 	r.watchText(run, &turn)
 	if n := testing.AllocsPerRun(100, func() {
-		r.tellRun(run, sessions.Done)
+		r.watchers.tellRun(run, sessions.Done)
 		r.watchers.tellDelivery(d)
-		r.tellEnd(run, o, sessions.Accepted{})
+		r.watchers.tellEnd(run, o, sessions.Accepted{})
 		turn.OnText("so far")
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
