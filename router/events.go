@@ -89,7 +89,7 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 			return a, err
 		}
 	}
-	return event(set, who, s.Key, x), nil
+	return contextLine(set, who, s.Key, x), nil
 }
 
 // concerned gives the session that is told of an event: that of the message that it is about, otherwise the one that messages of its
@@ -196,7 +196,7 @@ func (r *Router) overhears(ctx context.Context, key sessions.Key, id channels.Me
 }
 
 // event words what an admitted event causes.
-func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sessions.Arrival {
+func contextLine(set *Settings, in channels.Inbound, key sessions.Key, x subject) sessions.Arrival {
 	a := sessions.Arrival{In: in, Skip: "an event: " + string(in.Event)}
 	line := &sessions.Overheard{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.heardLimit()}
 	quote, said := "", ""

@@ -29,7 +29,7 @@ func (r *Router) ordered(ctx context.Context, set *Settings, in channels.Inbound
 	case !stop: // it is answered as it was
 		return sessions.Arrival{In: in, Skip: "a command that was typed by an edit"}, true, nil
 	case waits:
-		a = event(set, in, s.Key, x)
+		a = contextLine(set, in, s.Key, x)
 		if a.Amend != nil {
 			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
 		}

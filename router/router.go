@@ -126,7 +126,7 @@ func New(d Deps) *Router {
 	r.gate.changed = r.watchers.tellDelivery
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.lanes.changed = d.Busy
-	r.retry = &retrier{r.ages, r.log, r.lanes.host}
+	r.retry = &retrier{ages: r.ages, log: r.log, host: r.lanes.host}
 	r.deps.Model = func(name string) (agent.Candidate, error) {
 		c, err := d.Model(name)
 		if err == nil {
