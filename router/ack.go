@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -13,7 +14,7 @@ import (
 type acks struct {
 	mu     sync.Mutex
 	life   context.Context // from start
-	queues map[AccountRef][]func(context.Context)
+	queues map[settings.AccountRef][]func(context.Context)
 	wg     sync.WaitGroup
 }
 
@@ -23,11 +24,11 @@ const maxAcks = 256
 func (a *acks) start(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.life, a.queues = ctx, make(map[AccountRef][]func(context.Context))
+	a.life, a.queues = ctx, make(map[settings.AccountRef][]func(context.Context))
 }
 
 // add queues a call for an account and returns at once.
-func (a *acks) add(ref AccountRef, call func(context.Context)) {
+func (a *acks) add(ref settings.AccountRef, call func(context.Context)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.life == nil || a.life.Err() != nil || len(a.queues[ref]) >= maxAcks {
@@ -40,7 +41,7 @@ func (a *acks) add(ref AccountRef, call func(context.Context)) {
 }
 
 // drain makes an account's calls and ends when there are none left.
-func (a *acks) drain(ref AccountRef) {
+func (a *acks) drain(ref settings.AccountRef) {
 	for {
 		a.mu.Lock()
 		if len(a.queues[ref]) == 0 || a.life.Err() != nil {
@@ -62,16 +63,16 @@ func (r *Router) acknowledge(in channels.Inbound, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Session.Key == "" || r.gate.caps(in.Address).Acknowledger == nil {
 		return
 	}
-	r.acks.add(Ref(in.Address), func(ctx context.Context) { r.gate.acknowledge(ctx, acc.Session.Key, in.Address, in.ID) })
+	r.acks.add(settings.Ref(in.Address), func(ctx context.Context) { r.gate.acknowledge(ctx, acc.Session.Key, in.Address, in.ID) })
 }
 
 // ack puts the reaction below a message that was taken: never below one that came twice.
 func (r *Router) ack(in channels.Inbound, acc sessions.Accepted) {
 	set := r.settings.Load()
-	if acc.Duplicate || acc.Run.ID == "" || !set.acks(in.Address, in.Parent, acc.Session) || r.gate.caps(in.Address).Reactor == nil {
+	if acc.Duplicate || acc.Run.ID == "" || !set.Acks(in.Address, in.Parent, acc.Session) || r.gate.caps(in.Address).Reactor == nil {
 		return
 	}
-	r.acks.add(Ref(in.Address), func(ctx context.Context) {
+	r.acks.add(settings.Ref(in.Address), func(ctx context.Context) {
 		r.gate.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
 	})
 }
@@ -81,7 +82,7 @@ func (r *Router) unack(id sessions.RunID) {
 	if m := r.settings.Load().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
 		return
 	}
-	r.acks.add(AccountRef{}, func(ctx context.Context) {
+	r.acks.add(settings.AccountRef{}, func(ctx context.Context) {
 		run, err := r.store.GetRun(ctx, id)
 		if err != nil || run.Kind != sessions.TurnRun && run.Kind != sessions.CompactRun {
 			return
@@ -105,7 +106,7 @@ func (r *Router) unackOne(s sessions.Session, p *sessions.Provenance) {
 		return
 	}
 	parent := sessions.ParentChat(sessions.Place{Chat: p.Address, Session: s.Key})
-	if r.settings.Load().acks(p.Address, parent, s) && r.gate.caps(p.Address).Reactor != nil {
-		r.acks.add(Ref(p.Address), func(ctx context.Context) { r.gate.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
+	if r.settings.Load().Acks(p.Address, parent, s) && r.gate.caps(p.Address).Reactor != nil {
+		r.acks.add(settings.Ref(p.Address), func(ctx context.Context) { r.gate.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
 	}
 }

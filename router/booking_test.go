@@ -163,7 +163,7 @@ func TestWaitsForItsTurn(t *testing.T) {
 		two := one(sessions.Delivery{})
 		two.Deliveries = append(two.Deliveries, two.Deliveries...)
 		for name, out := range map[string]*sessions.Outcome{
-			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.r.ages.now()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
+			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.r.ages.Now()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
 		} {
 			if b := g.r.gate.book(out); b != nil || out.Begin != nil {
 				t.Errorf("%s: booked", name)

@@ -10,7 +10,7 @@ import (
 // finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
 func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (acc sessions.Accepted, ok bool) {
 	var ended error
-	ok = r.retry.do(ctx, "finish", func(ctx context.Context) (err error) {
+	ok = r.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
 			booking.release()
 			out.Begin = nil
@@ -54,7 +54,7 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	if r.lanes.doubted(key) {
 		tries++
 	}
-	if !r.retry.do(ctx, "claim", func(ctx context.Context) (err error) {
+	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
 		tries++
 		run, ok, err = r.store.Claim(ctx, key)
 		return err
@@ -65,7 +65,7 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		return run, ok
 	}
 	var runs []sessions.Run
-	if !r.retry.do(ctx, "claim", func(ctx context.Context) (err error) {
+	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
 		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
 		return err
 	}) || len(runs) == 0 {

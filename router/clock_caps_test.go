@@ -327,11 +327,11 @@ func TestFaultClockBehind(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, 87_660 * time.Hour} {
 		day, passed := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC), time.Duration(0)
 		c := newClock()
-		c.set(func() time.Time { return day }, func() time.Duration { return passed }, nil)
+		c.Set(func() time.Time { return day }, func() time.Duration { return passed }, nil)
 		step := func(d time.Duration) { day, passed = day.Add(d), passed+d }
 		check := func(want time.Duration) {
 			t.Helper()
-			if got := day.Sub(c.behind(24 * time.Hour)); got != want {
+			if got := day.Sub(c.Earliest(24 * time.Hour)); got != want {
 				t.Errorf("set by %s: %s behind, want %s", by, got, want)
 			}
 		}

@@ -176,7 +176,7 @@ func TestFaultClockSleep(t *testing.T) {
 		g.expiring(24*time.Hour, "b")
 		synctest.Wait()
 		began := time.Now()
-		g.r.ages.set(nil, func() time.Duration { return time.Since(began) + time.Until(c.now()) }, nil)
+		g.r.ages.Set(nil, func() time.Duration { return time.Since(began) + time.Until(c.now()) }, nil)
 		c.turn(8 * time.Hour)
 		<-time.After(time.Minute)
 		g.r.Attach(account, g.fake.Full())
@@ -258,7 +258,7 @@ func TestFaultClockAges(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 21))
 		day, passed := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC), time.Duration(0)
 		c := newClock()
-		c.set(func() time.Time { return day }, func() time.Duration { return passed }, nil)
+		c.Set(func() time.Time { return day }, func() time.Duration { return passed }, nil)
 		type thing struct {
 			by time.Time
 			at time.Duration
@@ -273,10 +273,10 @@ func TestFaultClockAges(t *testing.T) {
 			case 1:
 				things = append(things, thing{day, passed})
 			case 2:
-				c.age(day)
+				c.Age(day)
 			}
 			for _, x := range things {
-				if over := c.age(x.by) - (passed - x.at); over > worst {
+				if over := c.Age(x.by) - (passed - x.at); over > worst {
 					worst = over
 				}
 			}

@@ -10,6 +10,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -21,7 +22,7 @@ func cmdCompact(_ context.Context, _ *Router, c commandCall) (string, sessions.E
 }
 
 // compact brings a run to its end that sums up its session because a person asked for it. Its outcome is the notice.
-func (r *Router) compact(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
+func (r *Router) compact(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
 	c := r.compacts(set, s, run, t)
 	x, err := r.stored(ctx, run.Session)
 	if err != nil {

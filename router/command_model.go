@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -103,7 +104,7 @@ func cmdModel(_ context.Context, r *Router, c commandCall) (string, sessions.Eff
 		return no, sessions.Effects{}, nil
 	}
 	if m, err := r.deps.Model(name); err == nil {
-		if no := payable(c.set.limits(c.session, c.session.Agent), m); no != nil {
+		if no := payable(limitsOf(c.set, c.session, c.session.Agent), m); no != nil {
 			return "⚠️ " + no.Notice(), sessions.Effects{}, nil
 		}
 	}
@@ -113,8 +114,8 @@ func cmdModel(_ context.Context, r *Router, c commandCall) (string, sessions.Eff
 }
 
 // modelWords names a session's model, where that is set, and its fallbacks.
-func (r *Router) modelWords(set *Settings, s sessions.Session) string {
-	now, entry := set.ModelOf(s), set.entry(s.Agent)
+func (r *Router) modelWords(set *settings.Snapshot, s sessions.Session) string {
+	now, entry := set.ModelOf(s), set.Entry(s.Agent)
 	words := channels.Code(now, 100)
 	if s.Settings.Model != "" {
 		words += " (set for this session; the default is " + channels.Code(entry.Model, 100) + ")"
@@ -165,9 +166,9 @@ func cmdThink(_ context.Context, _ *Router, c commandCall) (string, sessions.Eff
 }
 
 // thinkingWords names how much a session's model thinks, and where that is set.
-func thinkingWords(set *Settings, s sessions.Session) string {
+func thinkingWords(set *settings.Snapshot, s sessions.Session) string {
 	if s.Settings.Thinking != "" {
 		return s.Settings.Thinking + " (set for this session)"
 	}
-	return cmp.Or(set.entry(s.Agent).Thinking, "the model's default")
+	return cmp.Or(set.Entry(s.Agent).Thinking, "the model's default")
 }

@@ -30,7 +30,7 @@ const (
 
 // caller is the session of the chat that a command was written in.
 func (c commandCall) caller() tools.Caller {
-	return tools.Caller{Session: c.session, Sandboxed: c.set.sandboxed(c.session.Key)}
+	return tools.Caller{Session: c.session, Sandboxed: c.set.Sandboxed(c.session.Key)}
 }
 
 func cmdSessions(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {

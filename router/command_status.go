@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/clock"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -27,7 +29,7 @@ func cmdStatus(ctx context.Context, r *Router, c commandCall) (string, sessions.
 // sessionLines say how the session is set.
 func (r *Router) sessionLines(c commandCall) []string {
 	s := c.session
-	v := c.set.Session.SendPolicy.Decide(c.set.sending(s, c.in.Address))
+	v := c.set.Session.SendPolicy.Decide(c.set.PolicySubject(s, c.in.Address))
 	session := "Session: " + channels.Code(string(s.Key.Display(s.Agent, c.set.Session.Scope)), lineMost)
 	if s.ID != "" {
 		session += fmt.Sprintf(" (%s), %s", s.ID, channels.Plural(s.Turns, "turn"))
@@ -46,7 +48,7 @@ func (r *Router) sessionLines(c commandCall) []string {
 }
 
 // fill says how full the window of the session's model is.
-func (r *Router) fill(set *Settings, s sessions.Session) string {
+func (r *Router) fill(set *settings.Snapshot, s sessions.Session) string {
 	m, err := r.deps.Model(set.ModelOf(s))
 	if err != nil || m.Facts.ContextWindow <= 0 {
 		return sessions.ShortCount(s.Context)
@@ -57,7 +59,7 @@ func (r *Router) fill(set *Settings, s sessions.Session) string {
 // activationWords says when the agent answers in the chat.
 func activationWords(c commandCall) string {
 	words := "always"
-	if c.set.Accounts[Ref(c.in.Address)].Access.NeedsMention(c.set.ruled(c.in.Address), c.in.Parent, c.session.Settings.Activation) {
+	if c.set.Accounts[settings.Ref(c.in.Address)].Access.NeedsMention(c.set.ConfigAddress(c.in.Address), c.in.Parent, c.session.Settings.Activation) {
 		words = "when I am mentioned or replied to"
 	}
 	if c.session.Settings.Activation != "" {
@@ -68,7 +70,7 @@ func activationWords(c commandCall) string {
 
 // useLines say what was used since midnight, the host's time.
 func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) {
-	since, until := today(time.Now())
+	since, until := clock.Day(time.Now())
 	ask := []struct {
 		who string
 		q   sessions.SpentQuery

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/clock"
 	"parley/sessions"
 )
 
@@ -33,14 +34,14 @@ func cmdUsage(ctx context.Context, r *Router, c commandCall) (string, sessions.E
 
 // usageWords lists what was used today, the budgets, and to owners the host's use by model.
 func (r *Router) usageWords(ctx context.Context, c commandCall) (string, error) {
-	began, ends := today(time.Now())
+	began, ends := clock.Day(time.Now())
 	lifts, err := r.store.Lifts(ctx, time.Now())
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Used since %s**\n\n", began.Format("2006-01-02 15:04"))
-	for _, l := range c.set.limits(c.session, c.session.Agent) {
+	for _, l := range limitsOf(c.set, c.session, c.session.Agent) {
 		if !c.owner && kindOf(l.scope) != "session" { // what other people's sessions used (contract V4)
 			continue
 		}
@@ -136,7 +137,7 @@ func (r *Router) liftBudget(ctx context.Context, c commandCall, what string) (st
 		return "Only an owner can lift a budget.", sessions.Effects{}, nil
 	}
 	kind, which := strings.ToLower(what), "this "+strings.ToLower(what)
-	in := c.set.limits(c.session, c.session.Agent)
+	in := limitsOf(c.set, c.session, c.session.Agent)
 	if kind != "" && !slices.ContainsFunc(in, func(l limit) bool { return kindOf(l.scope) == kind }) {
 		s, err := r.sessionNamed(ctx, what)
 		if errors.Is(err, sessions.ErrNotFound) {
@@ -145,9 +146,9 @@ func (r *Router) liftBudget(ctx context.Context, c commandCall, what string) (st
 		if err != nil {
 			return "", sessions.Effects{}, err
 		}
-		kind, which, in = "session", channels.Code(string(payer(s)), 200), c.set.limits(s, s.Agent)
+		kind, which, in = "session", channels.Code(string(payer(s)), 200), limitsOf(c.set, s, s.Agent)
 	}
-	began, ends := today(time.Now())
+	began, ends := clock.Day(time.Now())
 	for _, l := range in {
 		switch {
 		case kind != "" && kindOf(l.scope) != kind:

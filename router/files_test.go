@@ -119,7 +119,7 @@ func TestFaultFileBeforeAccount(t *testing.T) {
 				t.Errorf("connected after %s: %s", c.after, got)
 			}
 			s.files["r1"] += " " // nothing is kept of the first
-			if err := os.RemoveAll(g.r.media.dir); err != nil {
+			if err := os.RemoveAll(g.r.media.Dir); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -135,7 +135,7 @@ func TestFileThatDoesNotCome(t *testing.T) {
 	x := newMedia("", nil)
 	for range mediaFetching + 1 { // the last one finds no free place
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		if _, err := x.get(ctx, direct(guest), document("x", "hangs"), 100, by(&shelf{})); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := x.Get(ctx, direct(guest), document("x", "hangs"), 100, by(&shelf{})); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		cancel()
@@ -148,7 +148,7 @@ func TestMediaLimits(t *testing.T) {
 	t.Parallel()
 	x, s := newMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
 	get := func(size, most int64) error {
-		_, err := x.get(t.Context(), direct(guest), channels.Media{Ref: "r", Size: size}, most, by(s))
+		_, err := x.Get(t.Context(), direct(guest), channels.Media{Ref: "r", Size: size}, most, by(s))
 		return err
 	}
 	for i, c := range []struct {
@@ -171,12 +171,12 @@ func TestMediaThatIsNotWhole(t *testing.T) {
 		var data []byte
 		for i := range 4 {
 			if i == 2 {
-				if err := os.Truncate(x.path(direct(guest), m), 3); err != nil {
+				if err := os.Truncate(x.Path(direct(guest), m), 3); err != nil {
 					t.Fatal(err)
 				}
 			}
 			var err error
-			if data, err = x.get(t.Context(), direct(guest), m, 100, by(s)); err != nil {
+			if data, err = x.Get(t.Context(), direct(guest), m, 100, by(s)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -34,7 +35,7 @@ func (f *refusals) note(chat channels.Address, emoji string) (first bool) {
 	}
 	first = true
 	for c, e := range f.m {
-		first = first && (Ref(c) != Ref(chat) || e != emoji)
+		first = first && (settings.Ref(c) != settings.Ref(chat) || e != emoji)
 	}
 	f.m[chat] = emoji
 	return first

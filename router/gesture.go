@@ -115,7 +115,7 @@ func (r *Router) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 	if !newest.Input.Provenance.Cut {
 		return 0
 	}
-	return min(newest.Created.Add(partWait).Sub(r.ages.now()), maxPartWait-time.Since(began))
+	return min(newest.Created.Add(partWait).Sub(r.ages.Now()), maxPartWait-time.Since(began))
 }
 
 // isCut reports whether the platform's app may have cut the message of a run.

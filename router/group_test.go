@@ -188,7 +188,7 @@ func TestMentionPatternsOfAnAgent(t *testing.T) {
 			s.Agents.List = []agent.Entry{{ID: "main", Name: "Jeeves", GroupChat: agent.GroupChat{MentionPatterns: entry}}}
 			s.Messages.GroupChat.MentionPatterns = all
 		})
-		return s.prepare()
+		return s.Prepare()
 	}
 	for name, c := range map[string]struct {
 		entry, all []string
@@ -202,7 +202,7 @@ func TestMentionPatternsOfAnAgent(t *testing.T) {
 		"its own, not of all": {[]string{"valet"}, []string{"butler"}, "the butler", false},
 	} {
 		set, got := of(c.entry, c.all), false
-		for _, re := range set.mentions["main"] {
+		for _, re := range set.Mentions["main"] {
 			got = got || re.MatchString(c.text)
 		}
 		if got != c.want {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -50,7 +51,7 @@ func (r *Router) Hooked(ctx context.Context, x Report) (Heard, error) {
 // Woken tells an agent's main session what a program outside has sent: now, in a turn of its own whose answer goes to the session's chat,
 // or with its next turn.
 func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
-	x.Session = r.settings.Load().mainKey(x.Agent)
+	x.Session = r.settings.Load().MainKey(x.Agent)
 	s, err := r.store.Get(ctx, x.Session)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 		return Heard{}, err
@@ -59,7 +60,7 @@ func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
 		x.To = s.Last
 		return r.Hooked(ctx, x)
 	}
-	w, most := x.words(), r.settings.Load().heardLimit()
+	w, most := x.words(), r.settings.Load().ContextLimit()
 	switch {
 	case strings.TrimSpace(x.Text) == "":
 		return Heard{}, sessions.BadRequest("there is no text")
@@ -67,7 +68,7 @@ func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
 		return Heard{}, sessions.BadRequest("nothing is kept for a session's next turn (messages.groupChat.historyLimit is 0): use mode now")
 	}
 	acc, err := r.Submit(ctx, sessions.Effects{Source: x.Source, Overheard: &sessions.Overheard{Key: x.Session, Event: sessions.Reported, Sender: string(w.Sender.ID), Name: w.Sender.Name,
-		Text: channels.CutText(strings.TrimSpace(x.Text), heardLine), Time: time.Now(), Keep: most}})
+		Text: channels.CutText(strings.TrimSpace(x.Text), settings.MaxContextLine), Time: time.Now(), Keep: most}})
 	return Heard{Duplicate: acc.Duplicate}, err
 }
 

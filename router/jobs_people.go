@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -45,7 +46,7 @@ func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text stri
 
 // lastChat finds LastChat.
 func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to channels.Address, err error) {
-	chats, err := r.store.Writers(ctx, r.settings.Load().mainKey(agentID))
+	chats, err := r.store.Writers(ctx, r.settings.Load().MainKey(agentID))
 	if err != nil {
 		return to, err
 	}
@@ -64,7 +65,7 @@ func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to cha
 func (g *gate) inside(chat channels.Address) bool {
 	g.mu.Lock()
 	var ch channels.Channel
-	if o := g.outlets[Ref(chat)]; o != nil {
+	if o := g.outlets[settings.Ref(chat)]; o != nil {
 		ch = o.ch
 	}
 	g.mu.Unlock()

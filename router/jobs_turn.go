@@ -11,6 +11,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -69,7 +70,7 @@ func (r *Router) voice(ctx context.Context, s sessions.Session, to channels.Addr
 		return s, true
 	}
 	var keys []sessions.Key
-	ok = r.retry.do(ctx, "known", func(ctx context.Context) (err error) {
+	ok = r.retry.Do(ctx, "known", func(ctx context.Context) (err error) {
 		keys, err = r.store.Known(ctx, to)
 		return err
 	})
@@ -85,7 +86,7 @@ func (r *Router) voice(ctx context.Context, s sessions.Session, to channels.Addr
 
 // jobEnded posts what a job's turn says into its chat: that of the session that made it, or the one that the person who made it named. The
 // transcript of the chat's session has it too. A turn that failed is told as well: nobody is there to miss it.
-func (r *Router) jobEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (r *Router) jobEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	text := out.Text
 	if o.Status != sessions.Done {
 		text = "⏰ " + cmp.Or(run.Label, "A scheduled job") + ": " + notice
@@ -103,7 +104,7 @@ func (r *Router) jobEnded(ctx context.Context, set *Settings, run sessions.Run, 
 		return true
 	}
 	d := r.announce(set, run, c, "", text)
-	d.Expires, d.Session = time.Now().Add(set.Delivery.cronTTL()), speaker.Key
+	d.Expires, d.Session = time.Now().Add(set.Delivery.JobTTL()), speaker.Key
 	if speaker.Key == run.Key { // its transcript has it
 		d.Message = o.Messages[len(o.Messages)-1].ID
 	} else {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -68,15 +69,8 @@ func newLanes(work func(context.Context, sessions.Key, *sessions.Run) bool, d ag
 }
 
 func (l *lanes) resize(d agent.Defaults) {
-	l.main.resize(orDefault(d.MaxConcurrent, 32))
-	l.child.resize(orDefault(d.Subagents.MaxConcurrent, 8))
-}
-
-func orDefault(n, def int) int {
-	if n > 0 {
-		return n
-	}
-	return def
+	l.main.resize(settings.OrDefault(d.MaxConcurrent, 32))
+	l.child.resize(settings.OrDefault(d.Subagents.MaxConcurrent, 8))
 }
 
 func (l *lanes) start(ctx context.Context) {
@@ -124,7 +118,7 @@ func (l *lanes) begin(key sessions.Key, new lane) {
 		return // start finds the run in the store
 	}
 	if x := l.m[key]; x != nil {
-		if !x.again || new.who == ofOwners {
+		if !x.again || new.who == settings.OfOwners {
 			x.who = new.who
 		}
 		x.share.speedUp(new.who)

@@ -230,7 +230,7 @@ func TestSlotsAreSharedByPeople(t *testing.T) {
 // A person is the same one in every chat, by every linked id; what a run hands on counts for who began it.
 func TestWhoseShareARunUses(t *testing.T) {
 	set := &Settings{}
-	set.routes = sessions.Routes{Config: sessions.Config{IdentityLinks: map[string][]string{"anna": {"telegram:1", "discord:7"}}}}
+	set.Routes = sessions.Routes{Config: sessions.Config{IdentityLinks: map[string][]string{"anna": {"telegram:1", "discord:7"}}}}
 	from := func(p sessions.Provenance) *sessions.Run {
 		return &sessions.Run{Input: sessions.Message{Provenance: &p}}
 	}
@@ -248,7 +248,7 @@ func TestWhoseShareARunUses(t *testing.T) {
 		{&sessions.Run{Chain: &sessions.Chain{Requester: keyB}}, "session " + string(keyB)},
 		{&sessions.Run{}, "session " + string(keyA)},
 	} {
-		if got := set.asker(keyA, c.run); got != c.want {
+		if got := set.Asker(keyA, c.run); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.run, got, c.want)
 		}
 	}
@@ -346,7 +346,7 @@ func TestWhoAsksInAMergedTurn(t *testing.T) {
 		}
 		x := &rights{set: set, asked: a}
 		_, asked := x.decide("cron")
-		if got := set.askerAmong(asked, keyA, c.run); got != c.want {
+		if got := askerAmong(set, asked, keyA, c.run); got != c.want {
 			t.Errorf("%+v: %q, want %q", a, got, c.want)
 		}
 	}

@@ -35,7 +35,7 @@ type botRig struct {
 	leave func() // ends the adapter
 }
 
-var bot = AccountRef{telegram.Kind, channels.DefaultAccount}
+var bot = AccountRef{Channel: telegram.Kind, Account: channels.DefaultAccount}
 
 func newBotRig(t *testing.T, tests ...func(*Settings)) *botRig {
 	t.Helper()
@@ -196,7 +196,7 @@ func (g *botRig) limited(limit time.Duration, restart bool) (deadline time.Time,
 		g.t.Fatalf("%+v", first)
 	}
 	_, err := g.r.Submit(g.t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: "announced", Kind: sessions.Announce, To: chatOf(anna), Text: "announced",
-		Expires: time.Now().Add(g.set.Delivery.ttl(sessions.Announce))}}})
+		Expires: time.Now().Add(g.set.Delivery.TTL(sessions.Announce))}}})
 	check(g.t, err)
 	g.srv.Say(anna, anna, "two")
 	for i := range 3 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -156,7 +155,7 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 
 // Decide says what the send policy says about a session and its own chat, as things stand.
 func (r *Router) Decide(s sessions.Session) policy.Verdict {
-	return r.settings.Load().decide(s.Last)(s)
+	return r.settings.Load().Decide(s.Last)(s)
 }
 
 // QueueWords says how the queue of a session was set for it; "" = as configured.
@@ -164,16 +163,7 @@ func (r *Router) QueueWords(s sessions.Session) string {
 	if s.Settings.Queue == (sessions.Queue{}) {
 		return ""
 	}
-	return r.settings.Load().queue(s, s.Last.Channel).String()
-}
-
-// ParseQueue reads a queue setting as /queue takes it; what it does not name stays as it was.
-func ParseQueue(words string, was sessions.Queue) (sessions.Queue, error) {
-	q, why := parseQueue(words, was)
-	if why != "" {
-		return was, fmt.Errorf("%s; want collect, followup, steer or interrupt, and debounce:2s, cap:20, drop:summarize, drop:old or drop:new", strings.TrimSuffix(why, "."))
-	}
-	return q, nil
+	return r.settings.Load().Queue(s, s.Last.Channel).String()
 }
 
 // Waiting counts the runs that are queued in a session.

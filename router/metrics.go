@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -54,7 +55,7 @@ func (m *Metrics) ended(s sessions.DeliveryState) {
 	}
 }
 
-func (m *Metrics) sent(ref AccountRef, began time.Time, err error) {
+func (m *Metrics) sent(ref settings.AccountRef, began time.Time, err error) {
 	if m == nil {
 		return
 	}

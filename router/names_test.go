@@ -5,6 +5,10 @@ import (
 	"context"
 
 	"parley/channels"
+	"parley/router/clock"
+	"parley/router/event"
+	"parley/router/filestore"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -24,3 +28,45 @@ func (r *Router) queued(ctx context.Context, key sessions.Key) ([]sessions.Run, 
 var isSubagent = sessions.IsSubagent
 
 var originOf = sessions.OriginOf
+
+const heardLine = settings.MaxContextLine
+
+const heardLines = settings.DefaultContextLines
+
+const leastLeap = clock.LeastLeap
+
+const mediaFetching = filestore.MediaFetching
+
+const mediaKept = filestore.MediaKept
+
+var mediaKind = filestore.KindOf
+
+var newClock = clock.New
+
+var newFormer = settings.NewMovedChats
+
+var newMedia = filestore.NewCache
+
+var newOutbox = filestore.NewOutbox
+
+const ofOwners = settings.OfOwners
+
+var orDefault = settings.OrDefault
+
+const outboxKept = filestore.OutboxKept
+
+const outboxLeast = filestore.OutboxLeast
+
+const pastMost = event.PastMost
+
+const pictureAgain = filestore.PictureAgain
+
+const pictureWait = filestore.PictureTimeout
+
+const resultFiles = filestore.ResultFiles
+
+const shortLines = settings.ShortLines
+
+var today = clock.Day
+
+const watchMost = event.WatchMost

@@ -7,13 +7,15 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/event"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
 // Identified is told by an account's adapter, before its first event, who the account is on its platform. An account that was the same one
 // under a name that the configuration has no more has been renamed: sessions, people, waiting work and jobs follow. configured are the names
 // that the configuration has on the channel. It may be repeated, and is until it works.
-func (r *Router) Identified(ctx context.Context, ref AccountRef, who channels.UserID, configured []channels.AccountID) error {
+func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who channels.UserID, configured []channels.AccountID) error {
 	if err := r.gate.landed(ctx, ref.Channel, configured); err != nil {
 		return err
 	}
@@ -25,10 +27,10 @@ func (r *Router) Identified(ctx context.Context, ref AccountRef, who channels.Us
 	for _, other := range found.Twice {
 		log.Warn("two accounts share one login", "other", other, "hint", "remove one of them: the platform may disconnect one for the other")
 	}
-	fresh := r.settings.Load().former.rename(ref, found.Moved...)
+	fresh := r.settings.Load().Moved.Rename(ref, found.Moved...)
 	for _, was := range fresh {
 		log.Warn("account renamed", "was", was, "hint", "write the new name where bindings and session.sendPolicy name the old one; until then they hold for it")
-		r.gate.renamed(AccountRef{ref.Channel, was})
+		r.gate.renamed(settings.AccountRef{Channel: ref.Channel, Account: was})
 	}
 	if len(fresh) > 0 {
 		r.doubt.Store(true) // what waited in an old session may wait in another one now
@@ -41,7 +43,7 @@ func (r *Router) Identified(ctx context.Context, ref AccountRef, who channels.Us
 func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
 	s, err := r.store.Patch(ctx, key, p)
 	if err == nil {
-		r.watchers.tell(Event{Kind: EventSession, Phase: PhasePatched, Session: s.Key})
+		r.watchers.Publish(event.Event{Kind: event.KindSession, Phase: event.PhasePatched, Session: s.Key})
 	}
 	if err == nil && p.SendPolicy != nil {
 		err = r.gate.flights.settle(ctx, s.Key) // key may be another name of it
@@ -58,13 +60,13 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 		return x, err
 	}
 	set := r.settings.Load()
-	subject, rules := set.sending(s, to), set.Session.SendPolicy
+	subject, rules := set.PolicySubject(s, to), set.Session.SendPolicy
 	x = Explanation{Session: s.Key, To: to, Verdict: rules.Decide(subject), Steps: rules.Explain(subject)}
 	if s.Key != meant {
 		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
 			Why: fmt.Sprintf("%s is another session that this chat has written to, and its policy denies: nothing is sent there from elsewhere. What the session %s answers in its own chat is decided without it", s.Key, meant)})
 	}
-	if l := set.listening(to); l.Rule != "" {
+	if l := set.Listening(to); l.Rule != "" {
 		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)
 	}
 	return x, nil

@@ -7,12 +7,13 @@ import (
 	"fmt"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
 // ordered decides what becomes of a message that is edited into a command or a word that asks to stop, while it waits or is being
 // answered; done is false for every other edit. Only a stop counts, and no model is asked to answer a command.
-func (r *Router) ordered(ctx context.Context, set *Settings, in channels.Inbound, s sessions.Session, x subject) (a sessions.Arrival, done bool, err error) {
+func (r *Router) ordered(ctx context.Context, set *settings.Snapshot, in channels.Inbound, s sessions.Session, x subject) (a sessions.Arrival, done bool, err error) {
 	text := cmp.Or(in.Addressed, in.Text)
 	cmd, arg, isCommand := r.parseCommand(text)
 	stop := stopWord(in, text) || isCommand && cmd.name == "stop"

@@ -215,7 +215,7 @@ func TestFileThatIsGone(t *testing.T) {
 				if _, err := post("tool:r:c", "x", c.files...); err != nil {
 					t.Fatal(err)
 				}
-				if err := c.spoil(g.r.gate.outbox.path(g.deliveries()[1].Files[0])); err != nil {
+				if err := c.spoil(g.r.gate.outbox.Path(g.deliveries()[1].Files[0])); err != nil {
 					t.Fatal(err)
 				}
 				g.r.Attach(account, g.fake.Full())
@@ -265,14 +265,14 @@ func TestKilledBetweenFiles(t *testing.T) {
 func TestOutboxBounds(t *testing.T) {
 	t.Parallel()
 	x := newOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
-	x.each, x.total = 10, 25
+	x.Each, x.Total = 10, 25
 	keep := func(name string, size int) (sessions.File, error) {
-		return x.keep(t.Context(), name, func() (io.ReadCloser, error) {
+		return x.Put(t.Context(), name, func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(append([]byte(name), make([]byte, size-len(name))...))), nil
 		})
 	}
 	f, err := keep("../a", 10)
-	if err != nil || f.Name != "a" || f.Size != 10 || filepath.Dir(x.path(f)) != x.dir || x.check(f) != "" {
+	if err != nil || f.Name != "a" || f.Size != 10 || filepath.Dir(x.Path(f)) != x.Dir || x.Check(f) != "" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	var refused *tools.Refused
@@ -285,15 +285,15 @@ func TestOutboxBounds(t *testing.T) {
 	if _, err := keep("d", 6); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "no room") {
 		t.Errorf("%v", err)
 	}
-	if _, err := x.keep(t.Context(), "e", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); !errors.As(err, &refused) {
+	if _, err := x.Put(t.Context(), "e", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); !errors.As(err, &refused) {
 		t.Errorf("an empty file: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.keep(ended, "f", ofBytes("f", "x", nil).Open); !errors.Is(err, context.Canceled) {
+	if _, err := x.Put(ended, "f", ofBytes("f", "x", nil).Open); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if entries, err := os.ReadDir(x.dir); err != nil || len(entries) != 2 {
+	if entries, err := os.ReadDir(x.Dir); err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
@@ -317,12 +317,12 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.deliveries()
 		kept := func(now time.Time) string {
-			if err := g.r.gate.outbox.tidy(t.Context(), g.store, now, outboxKept); err != nil {
+			if err := g.r.gate.outbox.Evict(t.Context(), g.store, now, outboxKept); err != nil {
 				t.Fatal(err)
 			}
-			return g.r.gate.outbox.check(ds[1].Files[0]) + "," + g.r.gate.outbox.check(ds[2].Files[0])
+			return g.r.gate.outbox.Check(ds[1].Files[0]) + "," + g.r.gate.outbox.Check(ds[2].Files[0])
 		}
-		info, err := os.Stat(g.r.gate.outbox.path(ds[2].Files[0])) // the file system has a clock of its own
+		info, err := os.Stat(g.r.gate.outbox.Path(ds[2].Files[0])) // the file system has a clock of its own
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func TestOutboxMakesRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
 		x := g.r.gate.outbox
-		x.total = 10
+		x.Total = 10
 		send := func(n int, data string) error {
 			_, err := post(fmt.Sprint("tool:r:", n), "", ofBytes("a.txt", data, nil))
 			return err
@@ -353,15 +353,15 @@ func TestOutboxMakesRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		old := time.Now().Add(-outboxLeast - time.Minute)
-		x.touch(old, g.ended(2)[1].Files...)
+		x.Touch(old, g.ended(2)[1].Files...)
 		g.r.Attach(account, nil)
 		if err := send(1, "abcdefgh"); err != nil {
 			t.Errorf("the room of what was sent is not used: %v", err)
 		}
-		x.touch(old, g.deliveries()[2].Files...)
+		x.Touch(old, g.deliveries()[2].Files...)
 		var refused *tools.Refused
-		if err := send(2, "ABCDEFGH"); !errors.As(err, &refused) || x.check(g.deliveries()[2].Files[0]) != "" {
-			t.Errorf("%v; %s", err, x.check(g.deliveries()[2].Files[0]))
+		if err := send(2, "ABCDEFGH"); !errors.As(err, &refused) || x.Check(g.deliveries()[2].Files[0]) != "" {
+			t.Errorf("%v; %s", err, x.Check(g.deliveries()[2].Files[0]))
 		}
 	})
 }
@@ -401,7 +401,7 @@ func TestRetryWithoutItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := g.ended(2)[1]
-		if err := os.Remove(g.r.gate.outbox.path(d.Files[0])); err != nil {
+		if err := os.Remove(g.r.gate.outbox.Path(d.Files[0])); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.r.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {

@@ -87,7 +87,7 @@ func TestOutsideSend(t *testing.T) {
 		if m["status"] != "ok" || m["reply"] != "echo: what is new?" {
 			t.Fatalf("it got %s", text)
 		}
-		own := o.r.Settings().outsideKey("desk")
+		own := outsideKey(o.r.Settings(), "desk")
 		o.until("the exchange is over", func() bool {
 			runs, err := o.store.ListRuns(t.Context(), sessions.RunQuery{Key: key})
 			return err == nil && len(runs) == 3 && runs[0].Kind == sessions.AnnounceRun && runs[0].Status.Final()
@@ -127,7 +127,7 @@ func TestOutsideWait(t *testing.T) {
 		if err == nil {
 			t.Fatal("the wait went on")
 		}
-		own := o.r.Settings().outsideKey("desk")
+		own := outsideKey(o.r.Settings(), "desk")
 		o.until("the reply is there", func() bool { return strings.Contains(strings.Join(o.kept(own), "\n"), "late: slowly") })
 	})
 }
@@ -215,7 +215,7 @@ func TestOutsideHostile(t *testing.T) {
 		if _, err := o.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: &allow}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.r.Patch(t.Context(), o.r.Settings().outsideKey("desk"), sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := o.r.Patch(t.Context(), outsideKey(o.r.Settings(), "desk"), sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
 		if m, text := o.calls(desk, "", "message", post); m["status"] != "forbidden" {

@@ -63,7 +63,7 @@ func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.E
 		named := func(id channels.UserID) bool {
 			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
 		}
-		return (named(p.User) || named(r.settings.Load().former.also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
+		return (named(p.User) || named(r.settings.Load().Moved.Also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
 	})
 	if err != nil {
 		return "", sessions.Effects{}, err
@@ -102,7 +102,7 @@ func (r *Router) settled(ctx context.Context, is func(sessions.Admitted) bool) (
 // when neither was done.
 func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
 	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
-		return p.Channel == kind && (p.User == user || user != "" && r.settings.Load().former.also(kind, p.User) == user) && (account == "" || p.Account == account)
+		return p.Channel == kind && (p.User == user || user != "" && r.settings.Load().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
 	})
 	who := sessions.Admitted{Channel: kind, Account: account, User: user}
 	switch {

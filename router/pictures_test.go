@@ -125,11 +125,11 @@ func TestPictures(t *testing.T) {
 		if got := show("d", "e", "f", "g", "h", "i"); len(got) != 10 || strings.Join(got[:2], " ") != strings.Repeat("[a picture that was shown earlier] ", 1)+"[a picture that was shown earlier]" || !strings.HasPrefix(got[3], "c ") || !strings.HasPrefix(got[9], "i ") {
 			t.Errorf("too many: %q", got)
 		}
-		path := g.r.media.path(direct(guest), channels.Media{Ref: "i"})
+		path := g.r.media.Path(direct(guest), channels.Media{Ref: "i"})
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info, err)
 		}
-		g.r.media.tidy(time.Now().Add(mediaKept - time.Hour))
+		g.r.media.Evict(time.Now().Add(mediaKept - time.Hour))
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
@@ -173,9 +173,9 @@ func TestOldMediaGoes(t *testing.T) {
 		left  string
 	}{"old": {1000, "[a b c]"}, "too many": {28, "[a b]"}} {
 		x := newMedia(t.TempDir(), slog.New(slog.DiscardHandler))
-		x.total = c.total
+		x.Total = c.total
 		for i, age := range []time.Duration{time.Hour, 2 * time.Hour, mediaKept - time.Hour, mediaKept + time.Hour} {
-			path := filepath.Join(x.dir, string(rune('a'+i)))
+			path := filepath.Join(x.Dir, string(rune('a'+i)))
 			if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -184,8 +184,8 @@ func TestOldMediaGoes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		x.tidy(time.Now())
-		entries, err := os.ReadDir(x.dir)
+		x.Evict(time.Now())
+		entries, err := os.ReadDir(x.Dir)
 		var left []string
 		for _, e := range entries {
 			left = append(left, e.Name())

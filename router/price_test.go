@@ -63,7 +63,7 @@ func (g *rig) withoutPrice(t *testing.T, refused bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn := agent.Turn{Model: own.Model, Label: own.Label, Facts: own.Facts, Fallbacks: g.r.fallbacks(set.entry("main"), "mock/m")}
+	turn := agent.Turn{Model: own.Model, Label: own.Label, Facts: own.Facts, Fallbacks: g.r.fallbacks(set.Entry("main"), "mock/m")}
 	g.r.meter(s, run).reserve(&turn)
 	if n := len(turn.Fallbacks); n != 1 && refused || n != 2 && !refused {
 		t.Errorf("%d fallbacks", n)

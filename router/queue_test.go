@@ -88,7 +88,7 @@ func TestQueueResolution(t *testing.T) {
 	} {
 		s := settingsFor(rule(c.all))
 		s.Messages.Queue.ByChannel = map[channels.Kind]sessions.Queue{fakeKind: c.channel, "other": {Mode: sessions.Followup}}
-		if got := s.queue(sessions.Session{Settings: sessions.Settings{Queue: c.session}}, fakeKind).String(); got != c.want {
+		if got := s.Queue(sessions.Session{Settings: sessions.Settings{Queue: c.session}}, fakeKind).String(); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

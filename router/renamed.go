@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"parley/channels"
+	"parley/router/settings"
 )
 
 // landed waits until what is on its way by accounts of a channel that the configuration has no more has landed; nothing if none has anything
@@ -23,8 +24,8 @@ func (g *gate) landed(ctx context.Context, kind channels.Kind, configured []chan
 }
 
 // renamed lets what waits for an account leave by the one that took its place. A call that is under way all the same ends first.
-func (g *gate) renamed(was AccountRef) {
-	g.previews.move(g.settings().former.called)
+func (g *gate) renamed(was settings.AccountRef) {
+	g.previews.move(g.settings().Moved.Called)
 	g.mu.Lock()
 	life, o := g.life, g.outlets[was]
 	var ended []*queue

@@ -15,10 +15,10 @@ import (
 	"parley/sessions"
 )
 
-var renamed = AccountRef{fakeKind, "family"}
+var renamed = AccountRef{Channel: fakeKind, Account: "family"}
 
-// at gives the place of a chat on an account.
-func (r AccountRef) at(a channels.Address) channels.Address {
+// atAccount gives the place of a chat on an account.
+func atAccount(r AccountRef, a channels.Address) channels.Address {
 	a.Account = r.Account
 	return a
 }
@@ -51,25 +51,25 @@ func TestRenamedAccountStaysSilenced(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				g := renamedRig(t, scoped(scope))
 				for _, chat := range []channels.Address{direct(guest), groupChat("-5")} {
-					g.hear(account.at(chat), guest, "hello")
+					g.hear(atAccount(account, chat), guest, "hello")
 					was := g.r.Key(channels.Inbound{Address: chat, Sender: person(guest)})
 					id := g.session(was).ID
 					g.override(was, policy.Deny)
 					g.called(renamed)
-					g.hear(renamed.at(chat), guest, "and now?")
+					g.hear(atAccount(renamed, chat), guest, "and now?")
 					g.stop()
 					g.start()
-					g.hear(renamed.at(chat), guest, "and after a restart?")
-					if got := append(g.fake.Texts(account.at(chat)), g.fake.Texts(renamed.at(chat))...); len(got) != 1 {
+					g.hear(atAccount(renamed, chat), guest, "and after a restart?")
+					if got := append(g.fake.Texts(atAccount(account, chat)), g.fake.Texts(atAccount(renamed, chat))...); len(got) != 1 {
 						t.Errorf("answered %q", got)
 					}
-					s := g.session(g.r.Key(channels.Inbound{Address: renamed.at(chat), Sender: person(guest)}))
-					if s.ID != id || s.Last != renamed.at(chat) || s.Turns != 3 {
+					s := g.session(g.r.Key(channels.Inbound{Address: atAccount(renamed, chat), Sender: person(guest)}))
+					if s.ID != id || s.Last != atAccount(renamed, chat) || s.Turns != 3 {
 						t.Errorf("another session: %+v", s)
 					}
 					g.override(s.Key, policy.Inherit)
-					g.hear(renamed.at(chat), guest, "hello?")
-					if got := g.fake.Texts(renamed.at(chat)); len(got) != 1 {
+					g.hear(atAccount(renamed, chat), guest, "hello?")
+					if got := g.fake.Texts(atAccount(renamed, chat)); len(got) != 1 {
 						t.Errorf("answered %q", got)
 					}
 					g.called(account) // and back, for the other chat
@@ -110,11 +110,11 @@ func TestRenamedAccountKeepsRules(t *testing.T) {
 				g := renamedRig(t, c.set)
 				g.hear(group, guest, "hello")
 				g.called(renamed)
-				g.hear(renamed.at(group), guest, "hello")
-				if got := g.fake.Texts(renamed.at(group)); len(got) != c.answers {
+				g.hear(atAccount(renamed, group), guest, "hello")
+				if got := g.fake.Texts(atAccount(renamed, group)); len(got) != c.answers {
 					t.Errorf("answered %q", got)
 				}
-				if got := g.r.Key(channels.Inbound{Address: renamed.at(group), Sender: person(guest)}).Agent(); got != c.agent {
+				if got := g.r.Key(channels.Inbound{Address: atAccount(renamed, group), Sender: person(guest)}).Agent(); got != c.agent {
 					t.Errorf("agent %q", got)
 				}
 			})
@@ -136,11 +136,11 @@ func TestRenamedAccountTakesWhatWaits(t *testing.T) {
 		g.hear(direct(guest), guest, "one")
 		g.hear(direct(guest), guest, "two")
 		g.called(renamed)
-		g.hear(renamed.at(direct(guest)), guest, "three")
+		g.hear(atAccount(renamed, direct(guest)), guest, "three")
 		if got := g.fake.Texts(direct(guest)); len(got) != before {
 			t.Errorf("by the old name: %q", got)
 		}
-		if got, want := g.fake.Texts(renamed.at(direct(guest))), []string{"echo: one", "echo: two", "echo: three"}; !slices.Equal(got, want) {
+		if got, want := g.fake.Texts(atAccount(renamed, direct(guest))), []string{"echo: one", "echo: two", "echo: three"}; !slices.Equal(got, want) {
 			t.Errorf("answered %q, want %q", got, want)
 		}
 		for _, d := range g.deliveries() {
@@ -167,8 +167,8 @@ func TestRenamedAccountByReload(t *testing.T) {
 		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); err != nil {
 			t.Fatal(err)
 		}
-		g.hear(renamed.at(groupChat("-5")), guest, "and now?")
-		if got := g.fake.Texts(renamed.at(groupChat("-5"))); len(got) != 2 {
+		g.hear(atAccount(renamed, groupChat("-5")), guest, "and now?")
+		if got := g.fake.Texts(atAccount(renamed, groupChat("-5"))); len(got) != 2 {
 			t.Errorf("answered %q", got)
 		}
 	})
@@ -195,10 +195,10 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); err != nil {
 			t.Fatal(err)
 		}
-		g.hear(renamed.at(group), guest, "three")
+		g.hear(atAccount(renamed, group), guest, "three")
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if got, want := append(g.fake.Texts(group), g.fake.Texts(renamed.at(group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
+		if got, want := append(g.fake.Texts(group), g.fake.Texts(atAccount(renamed, group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
 			t.Errorf("sent %q, want %q", got, want)
 		}
 		for _, d := range g.deliveries() {
@@ -246,7 +246,7 @@ func TestRenamedAccountAskedAgain(t *testing.T) {
 		}
 		check(t, g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}))
 		synctest.Wait()
-		if got, want := g.fake.Texts(renamed.at(group)), []string{"echo: 2002: two"}; !slices.Equal(got, want) {
+		if got, want := g.fake.Texts(atAccount(renamed, group)), []string{"echo: 2002: two"}; !slices.Equal(got, want) {
 			t.Errorf("sent %q, want %q", got, want)
 		}
 	})
@@ -258,11 +258,11 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	f := newFormer()
 	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
 	for i, was := range names[:len(names)-1] {
-		f.rename(AccountRef{fakeKind, names[i+1]}, was)
+		f.Rename(AccountRef{Channel: fakeKind, Account: names[i+1]}, was)
 	}
-	f.rename(AccountRef{fakeKind, "c"}, "z")
+	f.Rename(AccountRef{Channel: fakeKind, Account: "c"}, "z")
 	var got []channels.AccountID
-	for _, a := range f.names(AccountRef{fakeKind, "c"}.at(group)) {
+	for _, a := range f.Names(atAccount(AccountRef{Channel: fakeKind, Account: "c"}, group)) {
 		got = append(got, a.Account)
 	}
 	if want := []channels.AccountID{"c", "a", "z", "d", "b", "e", "default"}; !slices.Equal(got, want) {
@@ -271,9 +271,9 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	bind := func(agent sessions.AgentID, account channels.AccountID) sessions.Binding {
 		return sessions.Binding{AgentID: agent, Match: sessions.BindingMatch{Channel: fakeKind, AccountID: account}}
 	}
-	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: f.names,
+	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: f.Names,
 		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
-	if _, agent, _ := routes.Key(channels.Inbound{Address: AccountRef{fakeKind, "c"}.at(group)}); agent != "second" {
+	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(AccountRef{Channel: fakeKind, Account: "c"}, group)}); agent != "second" {
 		t.Errorf("bound to %q", agent)
 	}
 }

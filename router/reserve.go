@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -16,7 +17,7 @@ type reservation struct {
 }
 
 // reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
-func (l *lanes) reserve(e *sessions.Effects, set *Settings) *reservation {
+func (l *lanes) reserve(e *sessions.Effects, set *settings.Snapshot) *reservation {
 	if e == nil || e.Run == nil || isCut(e.Run) { // the rest of a text may come
 		return nil
 	}
@@ -24,7 +25,7 @@ func (l *lanes) reserve(e *sessions.Effects, set *Settings) *reservation {
 	if key == "" && e.Session != nil {
 		key = e.Session.Key
 	}
-	who := set.asker(key, e.Run)
+	who := set.Asker(key, e.Run)
 	share := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -181,7 +181,7 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		for i := range resultFiles {
 			res.Blocks = append(res.Blocks, given(sessions.FileBlock, fmt.Sprint("f", i), "f.txt", "text/plain", fmt.Sprint("words ", i)))
 		}
-		g.r.media.keepResult(&res)
+		g.r.media.PutResult(&res)
 		var got []string
 		for _, b := range res.Blocks[:4] {
 			got = append(got, b.Type+" "+b.ID+" "+b.MIME+" "+b.Media.MIME)
@@ -192,14 +192,14 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		if len(res.Blocks) != resultFiles-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
 			t.Errorf("%d blocks: %s", len(res.Blocks), res.Text)
 		}
-		g.r.media.dir = ""
+		g.r.media.Dir = ""
 		none := tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.r.media.keepResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
+		if g.r.media.PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
 			t.Errorf("%+v", none)
 		}
-		g.r.media.dir = "/dev/null/x"
+		g.r.media.Dir = "/dev/null/x"
 		none = tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.r.media.keepResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
+		if g.r.media.PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
 			t.Errorf("%+v", none)
 		}
 	})

@@ -29,7 +29,7 @@ const (
 	guest    = "2002"
 )
 
-var account = AccountRef{fakeKind, channels.DefaultAccount}
+var account = AccountRef{Channel: fakeKind, Account: channels.DefaultAccount}
 
 // rig is a router between a fake channel and a scripted model, on a real store.
 type rig struct {

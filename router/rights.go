@@ -11,6 +11,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -115,7 +116,7 @@ func (r *Router) begins(ctx context.Context, s sessions.Session, run sessions.Ru
 		return err
 	}
 	_, from, err := r.comesFrom(ctx, s, run)
-	c.Owner, c.People, c.Asker = who.owner, who.people, r.settings.Load().askerAmong(who, s.Key, &run)
+	c.Owner, c.People, c.Asker = who.owner, who.people, askerAmong(r.settings.Load(), who, s.Key, &run)
 	c.Places = slices.DeleteFunc(from, func(p sessions.Place) bool { return p.Chat.IsZero() })
 	return err
 }
@@ -134,10 +135,10 @@ func (r *Router) answers(ctx context.Context, s sessions.Session, run sessions.R
 }
 
 // facts gathers what the layers of rights look at.
-func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tools.Facts {
-	f := tools.Facts{Agent: x.Agent, Own: s.entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.sandboxed(x.Key), Sub: sessions.IsSubagent(x.Key)}
+func factsOf(s *settings.Snapshot, x sessions.Session, a whom, from []sessions.Place) tools.Facts {
+	f := tools.Facts{Agent: x.Agent, Own: s.Entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.Sandboxed(x.Key), Sub: sessions.IsSubagent(x.Key)}
 	f.Mixed = !a.owner && slices.ContainsFunc(a.people, func(p sessions.Person) bool {
-		return s.Owners.Is(p.Channel, s.person(p.Channel, channels.Sender{ID: p.ID, Username: p.User}))
+		return s.Owners.Is(p.Channel, s.Person(p.Channel, channels.Sender{ID: p.ID, Username: p.User}))
 	})
 	for _, o := range from {
 		f.Chats = append(f.Chats, o.Chat.Type)
@@ -145,18 +146,18 @@ func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tool
 		if o.Chat.Account != channels.DefaultAccount {
 			section += ".accounts." + string(o.Chat.Account)
 		}
-		f.Groups = append(f.Groups, s.account(o.Chat).Access.GroupTools(section, s.ruled(o.Chat), sessions.ParentChat(o), s.people(a.on(o.Chat.Channel), o.Chat.Channel))...)
+		f.Groups = append(f.Groups, s.Account(o.Chat).Access.GroupTools(section, s.ConfigAddress(o.Chat), sessions.ParentChat(o), s.People(a.on(o.Chat.Channel), o.Chat.Channel))...)
 	}
 	if !f.Sub {
 		return f
 	}
-	f.Spawns = tools.Depth(x) < orDefault(s.Agents.Defaults.Subagents.MaxSpawnDepth, 1)
+	f.Spawns = tools.Depth(x) < settings.OrDefault(s.Agents.Defaults.Subagents.MaxSpawnDepth, 1)
 	above := x.Above
 	if len(above) == 0 && x.SpawnedBy != "" {
 		above = []sessions.AgentID{x.SpawnedBy.Agent()}
 	}
 	for _, id := range above {
-		f.Above = append(f.Above, tools.AgentRights{Agent: id, Rights: s.entry(id).Tools})
+		f.Above = append(f.Above, tools.AgentRights{Agent: id, Rights: s.Entry(id).Tools})
 	}
 	return f
 }
@@ -164,7 +165,7 @@ func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tool
 // rights decide about the tools of one turn: when it begins and again at each call, because a turn that takes up further messages
 // answers more people.
 type rights struct {
-	set     *Settings
+	set     *settings.Snapshot
 	session sessions.Session
 	from    []sessions.Place
 	keep    func(*tools.Result) // keeps the files of a result
@@ -175,7 +176,7 @@ type rights struct {
 }
 
 // rightsOf gives the rights of a run's turn; msgs may hold what it has taken up.
-func (r *Router) rightsOf(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
+func (r *Router) rightsOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
 	if s.Agent == "" {
 		s.Agent = run.Agent
 	}
@@ -183,7 +184,7 @@ func (r *Router) rightsOf(ctx context.Context, set *Settings, s sessions.Session
 	if err != nil {
 		return nil, fmt.Errorf("finding out what the turn may use: %w", err)
 	}
-	x := &rights{set: set, session: s, from: from, keep: r.media.keepResult, asked: a}
+	x := &rights{set: set, session: s, from: from, keep: r.media.PutResult, asked: a}
 	x.add()
 	return x, nil
 }
@@ -193,7 +194,7 @@ func (x *rights) add(msgs ...sessions.Message) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked.add(msgs...)
-	x.layers = tools.Rules(x.set.Tools, x.set.facts(x.session, x.asked, x.from))
+	x.layers = tools.Rules(x.set.Tools, factsOf(x.set, x.session, x.asked, x.from))
 }
 
 func (x *rights) decide(tool string) (v policy.Verdict, asked whom) {
@@ -227,7 +228,7 @@ func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 		return tools.Forbidden("%s cannot be used any more in this turn, since it answers further people: %s (%s). Nothing was done; go on without it.",
 			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
 	}
-	c.Caller.Owner, c.Caller.Asker = asked.owner, g.rights.set.askerAmong(asked, c.Caller.Session.Key, &c.Caller.Run)
+	c.Caller.Owner, c.Caller.Asker = asked.owner, askerAmong(g.rights.set, asked, c.Caller.Session.Key, &c.Caller.Run)
 	c.Caller.May = func(tool string) bool {
 		v, _ := g.rights.decide(tool)
 		return v.Allowed()
@@ -242,7 +243,7 @@ func (r *Router) toolsFor(ctx context.Context, run sessions.Run, may *rights) []
 	if run.Kind == sessions.AnnounceRun || run.Kind == sessions.ReplyRun {
 		return nil
 	}
-	return may.permitted(r.kitFor(ctx, may.set.sandboxed(may.session.Key)))
+	return may.permitted(r.kitFor(ctx, may.set.Sandboxed(may.session.Key)))
 }
 
 // kitFor lists all tools that there are now. One that comes later never takes the name of one that comes with parley: rights go by

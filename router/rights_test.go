@@ -72,7 +72,7 @@ func drawSettings(t *rapid.T) *Settings {
 	}
 	all := drawRights(t, "all")
 	s.Tools.Allow, s.Tools.Deny = all.Allow, all.Deny
-	return s.prepare()
+	return s.Prepare()
 }
 
 // drawTurn draws a turn that people caused.
@@ -150,7 +150,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 		alike := *set
 		alike.Agents.List = []agent.Entry{{ID: "a", Default: true}, {ID: "b"}}
 		alike.Agents.Defaults.Sandbox.Mode = "off"
-		alike.prepare()
+		alike.Prepare()
 		if err := r.begins(context.Background(), s, run, asked.Chain); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 
 		free := *set
 		free.Agents.Defaults.Sandbox.Mode = "off"
-		subset(t, "a sandboxed session", own, mayUse(r, free.prepare(), s, run))
+		subset(t, "a sandboxed session", own, mayUse(r, free.Prepare(), s, run))
 
 		other := run.Input
 		p := *other.Provenance
@@ -212,7 +212,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 			}
 			tight.Accounts = map[AccountRef]AccountSettings{account: {Access: policy.Access{Groups: groups}}}
 		}
-		tight.prepare()
+		tight.Prepare()
 		subset(t, fmt.Sprintf("one more denied (%d)", place), mayUse(r, &tight, s, run), own)
 		subset(t, fmt.Sprintf("one more denied (%d), sub-agent", place), mayUse(r, &tight, child, task), mayUse(r, set, child, task))
 	})

@@ -14,6 +14,10 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/clock"
+	"parley/router/event"
+	"parley/router/filestore"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -38,7 +42,7 @@ const (
 // Deps are what a Router is made of.
 type Deps struct {
 	Store    sessions.Store
-	Settings *Settings
+	Settings *settings.Snapshot
 	// Model finds a model by provider/model. The error names what is known.
 	Model func(name string) (agent.Candidate, error)
 	// Models lists the models that the configuration names, provider/model, each once; nil = none.
@@ -82,7 +86,7 @@ type Router struct {
 	store      sessions.Store
 	log        *slog.Logger
 	metrics    *Metrics
-	settings   atomic.Pointer[Settings]
+	settings   atomic.Pointer[settings.Snapshot]
 	gate       *gate
 	lanes      *lanes
 	loop       agent.Loop
@@ -96,15 +100,15 @@ type Router struct {
 	jobs       chan struct{}    // wakes the scheduler
 	firing     sync.Mutex       // held while it is decided whether a job begins a turn, until that is on disk
 	clock      func() time.Time // of the scheduler
-	ages       *clock
-	retry      *retrier
+	ages       *clock.Steady
+	retry      *clock.Retrier
 	acks       acks
 	earlier    earlier
-	media      *media
-	missing    misses // pictures
+	media      *filestore.Cache
+	missing    filestore.Misses // pictures
 	started    time.Time
 	watch      sync.WaitGroup
-	watchers   *watchers
+	watchers   *event.Bus
 	ignored    ignored
 	refused    refusedEvents
 	doubt      atomic.Bool // a write has failed since the last one that worked
@@ -112,21 +116,21 @@ type Router struct {
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: newClock(), watchers: &watchers{}, started: time.Now()}
-	r.ages.set(d.Now, nil, d.Jitter)
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: clock.New(), watchers: &event.Bus{}, started: time.Now()}
+	r.ages.Set(d.Now, nil, d.Jitter)
 	if d.JobsNow != nil {
 		r.clock = d.JobsNow
 	}
-	d.Settings.former = newFormer()
-	r.settings.Store(d.Settings.prepare())
-	r.media = newMedia(d.Media, d.Log)
-	r.gate = newGate(d.Store, r.settings.Load, newOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
+	d.Settings.Moved = settings.NewMovedChats()
+	r.settings.Store(d.Settings.Prepare())
+	r.media = filestore.NewCache(d.Media, d.Log)
+	r.gate = newGate(d.Store, r.settings.Load, filestore.NewOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
 	r.gate.ages = r.ages
 	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
-	r.gate.changed = r.watchers.tellDelivery
+	r.gate.changed = r.watchers.Delivery
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.lanes.changed = d.Busy
-	r.retry = &retrier{ages: r.ages, log: r.log, host: r.lanes.host}
+	r.retry = &clock.Retrier{Ages: r.ages, Log: r.log, Host: r.lanes.host}
 	r.deps.Model = func(name string) (agent.Candidate, error) {
 		c, err := d.Model(name)
 		if err == nil {
@@ -149,7 +153,7 @@ func (r *Router) toolDeps() tools.Deps {
 		Store: r.store, Host: r, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
 		Rules:       func() sessions.Rules { return set().Visibility() },
 		Limits:      func() sessions.AgentToAgent { return set().Session.AgentToAgent },
-		SpawnDepth:  func() int { return orDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },
+		SpawnDepth:  func() int { return settings.OrDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },
 		AllowAgents: func(id sessions.AgentID) []string { return set().AllowAgents(id) },
 		Zone:        func() string { return set().Agents.Defaults.Timezone },
 		Announce:    func() string { return set().Agents.Defaults.Subagents.Announce },
@@ -161,7 +165,7 @@ func (r *Router) toolDeps() tools.Deps {
 }
 
 // Settings gives the settings in force.
-func (r *Router) Settings() *Settings { return r.settings.Load() }
+func (r *Router) Settings() *settings.Snapshot { return r.settings.Load() }
 
 // Start takes up what an earlier process left: interrupted runs are queued again, deliveries that wait are sent, those that were
 // being sent are reconciled. It returns as soon as that is under way. ctx bounds everything that the router does from now on.
@@ -170,12 +174,12 @@ func (r *Router) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
-	if err := r.settings.Load().former.load(ctx, r.store); err != nil {
+	if err := r.settings.Load().Moved.Load(ctx, r.store); err != nil {
 		return fmt.Errorf("reading which chats have moved: %w", err)
 	}
 	r.lanes.start(ctx)
 	r.acks.start(ctx)
-	context.AfterFunc(ctx, r.watchers.close)
+	context.AfterFunc(ctx, r.watchers.Close)
 	if err := r.gate.start(ctx, sending); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
@@ -225,16 +229,16 @@ func (r *Router) Stop() {
 
 // Apply replaces the settings for everything that is decided from now on. When it returns, nothing that the old send policy let
 // out is still on its way.
-func (r *Router) Apply(ctx context.Context, s *Settings) error {
-	s.former = r.settings.Load().former
-	r.settings.Store(s.prepare())
+func (r *Router) Apply(ctx context.Context, s *settings.Snapshot) error {
+	s.Moved = r.settings.Load().Moved
+	r.settings.Store(s.Prepare())
 	r.histories.clear()
 	r.lanes.resize(s.Agents.Defaults)
 	return r.gate.settleAll(ctx)
 }
 
 // Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
-func (r *Router) Attach(ref AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
+func (r *Router) Attach(ref settings.AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
 
 // heal sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost. Whoever
 // asked for the commit may have gone away meanwhile.
@@ -250,7 +254,7 @@ func (r *Router) heal(ctx context.Context) error {
 		r.log.Error("cannot list the runs that wait", keyErr, err)
 	}
 	for _, run := range runs {
-		r.lanes.wake(run.Key, set.asker(run.Key, &run))
+		r.lanes.wake(run.Key, set.Asker(run.Key, &run))
 	}
 	atWork, err2 := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Running, Limit: 10_000})
 	if err2 != nil && !r.lanes.isClosing() {
@@ -258,7 +262,7 @@ func (r *Router) heal(ctx context.Context) error {
 	}
 	for _, run := range atWork {
 		if !r.lanes.isAt(run.Key, run.ID) {
-			r.lanes.doubt(run.Key, set.asker(run.Key, &run))
+			r.lanes.doubt(run.Key, set.Asker(run.Key, &run))
 		}
 	}
 	return errors.Join(late, err, err2)
@@ -275,7 +279,7 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.A
 		r.unsure(ctx, err)
 		return acc, err
 	}
-	r.watchers.tellEffects(e, acc)
+	r.watchers.Effects(e, acc)
 	r.abort(e, acc)
 	r.follow(ctx, acc)
 	return acc, nil
@@ -302,7 +306,7 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 			r.ends.tell(string(s.ID))
 			r.unack(s.ID)
 			if !r.lanes.isAt(s.Key, s.ID) { // otherwise its end is told when it has come
-				r.watchers.tell(Event{Kind: EventRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
+				r.watchers.Publish(event.Event{Kind: event.KindRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
 			}
 		}
 	}
@@ -311,10 +315,10 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 	}
 	if acc.Run.ID != "" && !acc.Run.Status.Final() {
 		if !acc.Duplicate {
-			r.watchers.tellRun(acc.Run, sessions.Queued)
+			r.watchers.Run(acc.Run, sessions.Queued)
 		}
 		if acc.Claimed == nil { // otherwise its lane is reserved
-			r.lanes.begin(acc.Run.Key, lane{who: r.settings.Load().asker(acc.Run.Key, &acc.Run), parts: hasParts(&acc.Run)})
+			r.lanes.begin(acc.Run.Key, lane{who: r.settings.Load().Asker(acc.Run.Key, &acc.Run), parts: hasParts(&acc.Run)})
 		}
 		r.ends.tell(string(acc.Run.Key))
 	}
@@ -327,11 +331,11 @@ func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (ses
 		return d, err
 	}
 	for _, f := range d.Files {
-		if why := r.gate.outbox.check(f); why != "" && d.State.Final() {
+		if why := r.gate.outbox.Check(f); why != "" && d.State.Final() {
 			return d, fmt.Errorf("%w: %s", sessions.ErrConflict, why)
 		}
 	}
-	d, err = r.store.Requeue(ctx, id, time.Now().Add(r.settings.Load().Delivery.ttl(d.Kind)))
+	d, err = r.store.Requeue(ctx, id, time.Now().Add(r.settings.Load().Delivery.TTL(d.Kind)))
 	if err == nil {
 		r.gate.enqueue(d)
 	}
@@ -345,7 +349,7 @@ func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sess
 	}
 	d, err := r.store.GetDelivery(ctx, id)
 	if err == nil {
-		r.watchers.tellDelivery(d)
+		r.watchers.Delivery(d)
 	}
 	return d, err
 }
@@ -395,10 +399,12 @@ func (e *ends) tell(id string) {
 }
 
 // Watch gives what happens from now on, until cancel or the end of the host.
-func (r *Router) Watch(w Watching) (events <-chan Event, cancel func()) { return r.watchers.watch(w) }
+func (r *Router) Watch(w event.Filter) (events <-chan event.Event, cancel func()) {
+	return r.watchers.Watch(w)
+}
 
 // Tell emits an event of somebody else's: what accounts do is known to the gateway.
-func (r *Router) Tell(e Event) { r.watchers.tell(e) }
+func (r *Router) Tell(e event.Event) { r.watchers.Publish(e) }
 
 // Position gives the place behind all that has happened.
-func (r *Router) Position() Position { return r.watchers.position() }
+func (r *Router) Position() event.Position { return r.watchers.Position() }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -116,7 +117,7 @@ func (r *Router) submitWords(ctx context.Context, e sessions.Effects, command, a
 }
 
 // spokenTo gives the session that words are for, as it stands; only Key and Agent are set when it is new.
-func (r *Router) spokenTo(ctx context.Context, set *Settings, key sessions.Key) (sessions.Session, error) {
+func (r *Router) spokenTo(ctx context.Context, set *settings.Snapshot, key sessions.Key) (sessions.Session, error) {
 	s, err := r.store.Get(ctx, key)
 	if !errors.Is(err, sessions.ErrNotFound) {
 		return s, err
@@ -155,7 +156,7 @@ func freshFor(s sessions.Session, w Words) *sessions.Session {
 }
 
 // runOf makes the run that answers words.
-func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w Words) (*sessions.Run, error) {
+func (r *Router) runOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words) (*sessions.Run, error) {
 	if w.Model != "" {
 		if err := r.ModelKnown(w.Model); err != nil {
 			return nil, fmt.Errorf("%w: model: %w", sessions.ErrBadRequest, err)
@@ -180,7 +181,7 @@ func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w
 
 // answerTo says in a run where its answer goes. Into the session's own chat it is an answer like any other; into that of another
 // session the host posts it, and that session knows of it.
-func (r *Router) answerTo(ctx context.Context, set *Settings, s sessions.Session, w Words, run *sessions.Run) error {
+func (r *Router) answerTo(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, run *sessions.Run) error {
 	if w.Reply.IsZero() {
 		return nil
 	}
@@ -215,24 +216,24 @@ func (r *Router) chatOf(ctx context.Context, to channels.Address) ([]sessions.Ke
 
 // waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are
 // refused, as there is somebody who can be told so.
-func (r *Router) waitInLine(ctx context.Context, set *Settings, s sessions.Session, w Words, e *sessions.Effects) error {
+func (r *Router) waitInLine(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, e *sessions.Effects) error {
 	if !r.lanes.busy(s.Key) {
 		return nil
 	}
-	q := set.queue(s, e.Run.Reply.Channel)
-	e.Interrupt = q.mode == sessions.Interrupt && !w.Alone
+	q := set.Queue(s, e.Run.Reply.Channel)
+	e.Interrupt = q.Mode == sessions.Interrupt && !w.Alone
 	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
 	if err != nil {
 		return err
 	}
-	n, most := 0, q.most
+	n, most := 0, q.Most
 	for _, run := range queued {
 		if sessions.IsFresh(run) && run.Reply == e.Run.Reply {
 			n++
 		}
 	}
-	if q.drop == sessions.DropSummarize && !w.Alone {
-		most += shortLines
+	if q.Drop == sessions.DropSummarize && !w.Alone {
+		most += settings.ShortLines
 	}
 	if n >= most {
 		return fmt.Errorf("%w: %d in session %s, the most it may have (messages.queue.cap)", ErrBusy, n, s.Key)

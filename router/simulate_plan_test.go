@@ -55,7 +55,7 @@ type flipped struct {
 }
 
 // second is the account beside the default one. Its chats have an agent of their own.
-var second = AccountRef{fakeKind, "two"}
+var second = AccountRef{Channel: fakeKind, Account: "two"}
 
 const visitor = "3003"
 
@@ -160,9 +160,9 @@ func (w *world) keyOf(to channels.Address) sessions.Key {
 
 // route finds the session of each chat.
 func (w *world) route() {
-	set := (&plan{}).settings().prepare()
+	set := (&plan{}).settings().Prepare()
 	for _, h := range haunts() {
 		l := letter{to: h.to, by: h.people[0]}
-		w.keys[h.to], _, _ = set.routes.Key(l.inbound())
+		w.keys[h.to], _, _ = set.Routes.Key(l.inbound())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"parley/router/settings"
 )
 
 // slots is a counting semaphore that can be resized. People share it: of those who wait, the person with the fewest slots is served first,
@@ -40,7 +42,7 @@ func (s *slots) most() int {
 
 // free reports whether a person may have one more slot; s.mu is held.
 func (s *slots) free(who string) bool {
-	if who == ofOwners {
+	if who == settings.OfOwners {
 		return s.used < s.size+s.size/8
 	}
 	return s.used < s.size && s.by[who] < s.most()
@@ -78,8 +80,8 @@ func (s *slots) grant() {
 
 // before reports whether one person is served before another who has waited longer; s.mu is held.
 func (s *slots) before(who, other string) bool {
-	if who == ofOwners || other == ofOwners {
-		return other != ofOwners
+	if who == settings.OfOwners || other == settings.OfOwners {
+		return other != settings.OfOwners
 	}
 	return s.by[who] < s.by[other]
 }

@@ -38,28 +38,6 @@ func (r *Router) deciding(ctx context.Context, key sessions.Key, to channels.Add
 	return s, key, to, err
 }
 
-// listening says of a chat of several people that what is written there is not answered, which is another thing than whether something may be
-// sent there. Zero when there is nothing to say.
-func (s *Settings) listening(to channels.Address) (x policy.Step) {
-	to = s.former.called(to)
-	account, known := s.Accounts[Ref(to)]
-	if !known || !to.Type.Several() {
-		return x
-	}
-	to = s.ruled(to)
-	section := "channels." + string(to.Channel) + "."
-	a := account.Access.Admit(policy.Facts{Event: channels.Message, Address: to, Owner: true, Mentioned: true, CanDetect: true})
-	switch {
-	case a.Outcome == policy.Drop && a.Key == "groups":
-		return policy.Step{Rule: section + a.Key, Why: "not listened to: this group is not listed in " + section + a.Key + ". That is about what people write; what is sent is decided by the send policy alone"}
-	case a.Outcome == policy.Drop:
-		return policy.Step{Rule: section + a.Key, Why: "not listened to. That is about what people write; what is sent is decided by the send policy alone"}
-	case !account.Access.Listens(to, ""):
-		return policy.Step{Rule: section + "groupPolicy", Why: "only owners are listened to: nobody else is named. What is sent is decided by the send policy alone"}
-	}
-	return x
-}
-
 // The bounds of the lines about messages that are not answered.
 const (
 	unansweredEvery = time.Hour // between two lines about a chat for the same reason

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/event"
+	"parley/router/filestore"
 )
 
 // expireEvery is how often stored deadlines are looked at.
@@ -19,19 +21,19 @@ const leapDoubt = 24 * time.Hour
 func (r *Router) expire(ctx context.Context) {
 	for n := 0; channels.Sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
-			r.media.tidy(r.ages.behind(leapDoubt))
-			if err := r.gate.outbox.tidy(ctx, r.store, r.ages.behind(leapDoubt), outboxKept); err != nil && ctx.Err() == nil {
+			r.media.Evict(r.ages.Earliest(leapDoubt))
+			if err := r.gate.outbox.Evict(ctx, r.store, r.ages.Earliest(leapDoubt), filestore.OutboxKept); err != nil && ctx.Err() == nil {
 				r.log.Error("cannot see which files wait to be sent", keyErr, err)
 			}
 		}
 		_ = r.heal(ctx) // it says what fails
 		r.gate.sweep(ctx)
-		keys, err := r.store.Expire(ctx, r.ages.behind(leapDoubt), dedupeKeep)
+		keys, err := r.store.Expire(ctx, r.ages.Earliest(leapDoubt), dedupeKeep)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot expire old sessions", keyErr, err)
 		}
 		for _, k := range keys {
-			r.watchers.tell(Event{Kind: EventSession, Phase: PhaseArchived, Session: k})
+			r.watchers.Publish(event.Event{Kind: event.KindSession, Phase: event.PhaseArchived, Session: k})
 			r.log.Info("archived", keySession, k)
 		}
 	}

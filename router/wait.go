@@ -124,7 +124,7 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 		return nil, err
 	}
 	r.histories.add(run.Session, r.readMost(), taken...)
-	r.watchers.tellMessages(run, taken...)
+	r.watchers.Messages(run, taken...)
 	takenUp, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: run.ID, Status: sessions.Done, Limit: sessions.MaxListed})
 	if err != nil { // they look again themselves
 		r.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
@@ -135,7 +135,7 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 		}
 		told[x.ID] = true
 		r.ends.tell(string(x.ID))
-		r.watchers.tellRun(x, x.Status)
+		r.watchers.Run(x, x.Status)
 	}
 	return taken, nil
 }

@@ -12,11 +12,12 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router/event"
 	"parley/sessions"
 )
 
-// line words an event without its ids.
-func (e Event) line() string {
+// eventLine words an event without its ids.
+func eventLine(e Event) string {
 	out := e.Kind
 	for _, s := range []string{e.Phase, string(e.Status), string(e.State), e.Tool, e.Text, e.Rule} {
 		if s != "" {
@@ -35,7 +36,7 @@ func drainEvents(events <-chan Event) (lines []string) {
 			if !more {
 				return append(lines, "closed")
 			}
-			lines = append(lines, e.line())
+			lines = append(lines, eventLine(e))
 		default:
 			return lines
 		}
@@ -180,14 +181,14 @@ func TestWatchCutsOff(t *testing.T) {
 			g.r.Tell(Event{Kind: EventJob})
 			synctest.Wait()
 		}
-		if n := len(g.r.watchers.all); n != 2 {
+		if n := len(g.r.watchers.All); n != 2 {
 			t.Fatalf("%d watch: the texts were to go first", n)
 		}
 		g.r.Tell(Event{Kind: EventJob, Job: "last"})
 		if n := <-read; n != texts+watchMost+1 {
 			t.Errorf("the quick one read %d", n)
 		}
-		if n := len(g.r.watchers.all); n != 1 {
+		if n := len(g.r.watchers.All); n != 1 {
 			t.Errorf("%d watch", n)
 		}
 		for range slow {
@@ -221,14 +222,14 @@ func TestWatchEndsWithTheHost(t *testing.T) {
 
 // An event that nobody watches for is counted, and allocates nothing.
 func TestWatchCostsNothing(t *testing.T) {
-	r := &Router{}
+	r := &Router{watchers: new(event.Bus)}
 	run, d, o := sessions.Run{ID: "r", Key: hookKey}, sessions.Delivery{ID: "d"}, sessions.Outcome{Messages: []sessions.Message{{}}}
 	var turn agent.Turn
 	r.watchText(run, &turn)
 	if n := testing.AllocsPerRun(100, func() {
-		r.watchers.tellRun(run, sessions.Done)
-		r.watchers.tellDelivery(d)
-		r.watchers.tellEnd(run, o, sessions.Accepted{})
+		r.watchers.Run(run, sessions.Done)
+		r.watchers.Delivery(d)
+		r.watchers.End(run, o, sessions.Accepted{})
 		turn.OnText("so far")
 	}); n > 0 {
 		t.Errorf("%v allocations", n)

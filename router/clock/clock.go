@@ -1,23 +1,20 @@
-package router
+package clock
 
 import (
 	"cmp"
-	"context"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
-
-	"parley/channels"
 )
 
-// clock tells the time of day, and how old a stored time is. What is stored is the time of day; a computer's clock is set while the host
+// Steady tells the time of day, and how old a stored time is. What is stored is the time of day; a computer's clock is set while the host
 // runs, by hand or by a time server, and then what was stored a minute ago must not look an hour old, nor as if it were still to come. So
 // it compares the time of day with the time that really passes, and remembers how the clock stood.
 //
 // Where an age cannot be told for certain the smallest is taken, which is safe: nothing ends early. What happened between two processes
 // cannot be told from time that passed.
-type clock struct {
+type Steady struct {
 	day    func() time.Time                  // the time of day
 	pass   func() time.Duration              // time that really passes, that of a sleeping computer included
 	jitter func(time.Duration) time.Duration // draws a time below another
@@ -35,29 +32,29 @@ type standing struct {
 }
 
 // span is some of the times that a clock showed, both ends included.
-type span struct{ from, to time.Time }
+type span struct{ From, To time.Time }
 
 const (
-	leastLeap    = time.Second // less is a clock that is put right in small steps
+	LeastLeap    = time.Second // less is a clock that is put right in small steps
 	mostStanding = 100
 )
 
-func newClock() *clock {
+func New() *Steady {
 	began := time.Now()
-	c := &clock{day: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}
-	c.begin()
+	c := &Steady{day: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}
+	c.Restart()
 	return c
 }
 
-// now is the time of day.
-func (c *clock) now() time.Time {
+// Now is the time of day.
+func (c *Steady) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.day()
 }
 
-// set replaces how the clock is read, where a func is given, and begins again.
-func (c *clock) set(now func() time.Time, pass func() time.Duration, jitter func(time.Duration) time.Duration) {
+// Set replaces how the clock is read, where a func is given, and begins again.
+func (c *Steady) Set(now func() time.Time, pass func() time.Duration, jitter func(time.Duration) time.Duration) {
 	c.mu.Lock()
 	if now != nil {
 		c.day = now
@@ -69,11 +66,11 @@ func (c *clock) set(now func() time.Time, pass func() time.Duration, jitter func
 		c.jitter = jitter
 	}
 	c.mu.Unlock()
-	c.begin()
+	c.Restart()
 }
 
-// begin forgets what it knows of the time of day.
-func (c *clock) begin() {
+// Restart forgets what it knows of the time of day.
+func (c *Steady) Restart() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, passed := c.day(), c.pass()
@@ -84,11 +81,11 @@ func (c *clock) begin() {
 func dayTime(t time.Time) time.Duration { return max(t.Sub(time.Unix(0, 0)), 0) }
 
 // look notices that the clock was set. It gives the time that has passed. c.mu is held.
-func (c *clock) look() time.Duration {
+func (c *Steady) look() time.Duration {
 	now, passed := c.day(), c.pass()
 	ahead, last := dayTime(now)-passed, &c.stood[len(c.stood)-1]
 	last.to = passed
-	if by := ahead - last.ahead; by > -leastLeap && by < leastLeap {
+	if by := ahead - last.ahead; by > -LeastLeap && by < LeastLeap {
 		last.ahead = ahead
 	} else {
 		if len(c.stood) == mostStanding {
@@ -100,8 +97,8 @@ func (c *clock) look() time.Duration {
 	return passed
 }
 
-// age is how long ago a time was stored.
-func (c *clock) age(stored time.Time) time.Duration {
+// Age is how long ago a time was stored.
+func (c *Steady) Age(stored time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed, at := c.look(), dayTime(stored)
@@ -115,12 +112,14 @@ func (c *clock) age(stored time.Time) time.Duration {
 	return passed + least - at // from before this process, or from another clock
 }
 
-// left is how long it is until a time that was stored together with another one: as long after it as was meant then.
-func (c *clock) left(until, stored time.Time) time.Duration { return until.Sub(stored) - c.age(stored) }
+// Left is how long it is until a time that was stored together with another one: as long after it as was meant then.
+func (c *Steady) Left(until, stored time.Time) time.Duration {
+	return until.Sub(stored) - c.Age(stored)
+}
 
-// behind gives the time of day by the clock that was furthest behind within a time: nothing is thrown away for its age by a clock that
+// Earliest gives the time of day by the clock that was furthest behind within a time: nothing is thrown away for its age by a clock that
 // may have been set ahead by mistake.
-func (c *clock) behind(within time.Duration) time.Time {
+func (c *Steady) Earliest(within time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed := c.look()
@@ -133,9 +132,9 @@ func (c *clock) behind(within time.Duration) time.Time {
 	return time.Unix(0, int64(passed+least))
 }
 
-// shown gives the times of day that the clock has shown within a time, in order. What lies before this process it shows as the clock stood
+// Intervals gives the times of day that the clock has shown within a time, in order. What lies before this process it shows as the clock stood
 // at its beginning.
-func (c *clock) shown(within time.Duration) (all []span) {
+func (c *Steady) Intervals(within time.Duration) (all []span) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed := c.look()
@@ -148,41 +147,16 @@ func (c *clock) shown(within time.Duration) (all []span) {
 			all = append(all, span{time.Unix(0, int64(from+x.ahead)), time.Unix(0, int64(x.to+x.ahead))})
 		}
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.from.Compare(b.from), a.to.Compare(b.to)) })
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To)) })
 	joined := all[:1]
 	for _, x := range all[1:] {
-		if last := &joined[len(joined)-1]; !x.from.After(last.to) {
-			if x.to.After(last.to) {
-				last.to = x.to
+		if last := &joined[len(joined)-1]; !x.From.After(last.To) {
+			if x.To.After(last.To) {
+				last.To = x.To
 			}
 			continue
 		}
 		joined = append(joined, x)
 	}
 	return joined
-}
-
-// maxBackoff is the longest wait between two tries.
-const maxBackoff = time.Minute
-
-// backoff grows from one second to a minute, with jitter.
-func (c *clock) backoff(try int) time.Duration {
-	d := time.Second << min(max(try-1, 0), 6)
-	return min(d, maxBackoff)/2 + c.jitter(min(d, maxBackoff)/2+1)
-}
-
-// retryTimeout bounds one try.
-const retryTimeout = 5 * time.Second
-
-// retry calls f, with longer and longer waits in between, until f says that it is done, and then returns true, or until life has ended.
-// A try that began before ctx or life ended is not cut short: what was paid for is kept if at all possible.
-func (c *clock) retry(ctx, life context.Context, f func(context.Context) (done bool)) (done bool) {
-	for try := 1; ; try++ {
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
-		done = f(call)
-		cancel()
-		if done || !channels.Sleep(life, c.backoff(try)) {
-			return done
-		}
-	}
 }
