@@ -14,7 +14,7 @@ import (
 // platform's app has cut.
 func (w *world) gesture(before *letter, l *letter) {
 	s := w.s
-	l.to, l.by, l.at = before.to, before.by, before.at+s.within(gestureWithin*9/10)
+	l.to, l.by, l.at = before.to, before.by, before.at+s.within(gestureApart*9/10)
 	if s.chance(250) {
 		before.text += pasted
 		return
@@ -29,10 +29,20 @@ func (w *world) gesture(before *letter, l *letter) {
 }
 
 // pasted makes a text one that the platforms of the simulation may have cut.
-var pasted = strings.Repeat(" and so on", (minCut+99)/len(" and so on"))
+var pasted = strings.Repeat(" and so on", (cutFrom+99)/len(" and so on"))
+
+// What the contract says of how messages are taken together, cut and kept waiting.
+const (
+	gestureApart = time.Second // between a comment and what it was forwarded with
+	cutFrom      = 1000        // bytes of a text that an app may have cut
+	replyTTL     = time.Hour   // of an answer, where the settings do not say
+)
+
+// shortLength is the length of a message that was cut to a line, in characters.
+const shortLength = 160
 
 // mostReceived is how long a message of their people is at most.
-const mostReceived = minCut + 100
+const mostReceived = cutFrom + 100
 
 // deeds draws what people do besides: they change what they wrote, and the account's owner writes by hand.
 func (w *world) deeds(p *plan, busy []haunt) {
@@ -92,7 +102,7 @@ func (p *plan) says(l letter, text string) bool {
 	}
 	for _, v := range append(p.edits(l.id), l) {
 		whole := name + v.text
-		if text == whole || strings.HasPrefix(text, shortened(whole)) && len(whole) > maxShort {
+		if text == whole || strings.HasPrefix(text, shortened(whole)) && len(whole) > shortLength {
 			return true
 		}
 	}
@@ -104,7 +114,7 @@ func (p *plan) brought(m sessions.Message) (ahead []letter, own string) {
 	own = m.Text()
 	for i := 0; i < len(p.letters); i++ {
 		l := p.letters[i]
-		if rest, ok := strings.CutPrefix(own, l.by+": "+passedOn(channels.Inbound{Forwarded: true}, l.text)+"\n"); ok && l.quiet {
+		if rest, ok := strings.CutPrefix(own, l.by+": "+"[forwarded from somebody else]\n" + l.text+"\n"); ok && l.quiet {
 			ahead, own, i = append(ahead, l), rest, -1
 		}
 	}
@@ -113,5 +123,9 @@ func (p *plan) brought(m sessions.Message) (ahead []letter, own string) {
 
 // shortened is a text cut to a line.
 func shortened(text string) string {
-	return sessions.Message{Content: shorten(sessions.Message{Content: sessions.TextContent(text)})}.Text()
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > shortLength {
+		line = append(line[:shortLength-1], '…')
+	}
+	return string(line)
 }

@@ -239,7 +239,7 @@ func (r *rest) outcome(l letter, run, lead sessions.Run) {
 		} else if r.byID[run.Batch].Batch == "" && run.Status == sessions.Done {
 			r.judgeEdited(run, lead, replies[0].Text)
 		}
-	case lead.Status == sessions.Failed && strings.HasSuffix(lead.Error, "would be too late") && lead.Ended.Sub(lead.Created) >= r.w.plan.settings().Delivery.TTL(sessions.Reply):
+	case lead.Status == sessions.Failed && strings.HasSuffix(lead.Error, "would be too late") && lead.Ended.Sub(lead.Created) >= replyTTL:
 	case lead.Status == sessions.Failed || lead.Status == sessions.TimedOut:
 		if len(notices) != 1 || len(replies) != 0 {
 			r.wrong("message", "%s failed (%s) and has %d notices and %d replies", l.text, lead.Error, len(notices), len(replies))

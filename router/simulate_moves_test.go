@@ -41,7 +41,7 @@ func (w *world) moves(p *plan, busy []haunt) {
 	if h.to.Type == channels.Direct {
 		m.was, m.now = h.people[0], string(m.to.Chat)
 	}
-	m.fresh, _, _ = p.settings().Prepare().Routes.Key(channels.Inbound{Address: m.to, Sender: channels.Sender{ID: channels.UserID(m.now)}})
+	m.fresh = routed(p.settings(), channels.Inbound{Address: m.to, Sender: channels.Sender{ID: channels.UserID(m.now)}})
 	p.moved = m
 	if m.split { // there are two sessions, and two policies, until then
 		key := w.keyOf(m.from)

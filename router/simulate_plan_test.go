@@ -160,9 +160,17 @@ func (w *world) keyOf(to channels.Address) sessions.Key {
 
 // route finds the session of each chat.
 func (w *world) route() {
-	set := (&plan{}).settings().Prepare()
+	set := (&plan{}).settings()
 	for _, h := range haunts() {
 		l := letter{to: h.to, by: h.people[0]}
-		w.keys[h.to], _, _ = set.Routes.Key(l.inbound())
+		w.keys[h.to] = routed(set, l.inbound())
 	}
+}
+
+// routed finds the session that an event goes to.
+func routed(set *Settings, in channels.Inbound) sessions.Key {
+	ids, first := set.Agents.IDs()
+	routes := sessions.Routes{Agents: ids, Default: first, Bindings: set.Bindings, Config: set.Session, Owners: set.Owners}
+	key, _, _ := routes.Key(in)
+	return key
 }

@@ -242,7 +242,7 @@ func TestWatchCostsNothing(t *testing.T) {
 // Who watches since a position is told first that something happened meanwhile, when it is something that it wants, or may be.
 func TestWatchSince(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := &Router{}
+		r := &Router{watchers: new(event.Bus)}
 		first := func(w Watching) string {
 			events, cancel := r.Watch(w)
 			defer cancel()
