@@ -55,10 +55,10 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 		r.unsure(ctx, err)
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
-	r.metrics.accepted(in.Address.Channel, result(a, acc))
+	r.metrics.ofInbound().accepted(in.Address.Channel, result(a, acc))
 	r.watchers.Effects(a.Effects, acc)
-	r.acknowledge(in, acc)
-	r.ack(in, acc)
+	r.gate.readReceipt(in, acc)
+	r.gate.addReaction(in, acc)
 	r.abort(a.Effects, acc)
 	if !a.Moved.IsZero() {
 		r.gate.relocate(in.Address, a.Moved)
@@ -94,7 +94,7 @@ func (r *Router) joins(ctx context.Context, acc sessions.Accepted) {
 		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
 		return
 	}
-	if _, shown := r.gate.previews.get(by); !shown && by != "" {
+	if by != "" && !r.gate.hasPreview(by) {
 		r.lanes.again(acc.Run.Key, by)
 	}
 }

@@ -58,55 +58,55 @@ func (a *acks) drain(ref settings.AccountRef) {
 	}
 }
 
-// acknowledge shows whoever wrote that the message was taken: only when it caused something that is answered.
-func (r *Router) acknowledge(in channels.Inbound, acc sessions.Accepted) {
-	if acc.Duplicate || acc.Session.Key == "" || r.gate.caps(in.Address).Acknowledger == nil {
+// readReceipt shows whoever wrote that the message was taken: only when it caused something that is answered.
+func (g *gate) readReceipt(in channels.Inbound, acc sessions.Accepted) {
+	if acc.Duplicate || acc.Session.Key == "" || g.caps(in.Address).Acknowledger == nil {
 		return
 	}
-	r.acks.add(settings.Ref(in.Address), func(ctx context.Context) { r.gate.acknowledge(ctx, acc.Session.Key, in.Address, in.ID) })
+	g.acks.add(settings.Ref(in.Address), func(ctx context.Context) { g.sendReceipt(ctx, acc.Session.Key, in.Address, in.ID) })
 }
 
-// ack puts the reaction below a message that was taken: never below one that came twice.
-func (r *Router) ack(in channels.Inbound, acc sessions.Accepted) {
-	set := r.settings.Load()
-	if acc.Duplicate || acc.Run.ID == "" || !set.Acks(in.Address, in.Parent, acc.Session) || r.gate.caps(in.Address).Reactor == nil {
+// addReaction puts the reaction below a message that was taken: never below one that came twice.
+func (g *gate) addReaction(in channels.Inbound, acc sessions.Accepted) {
+	set := g.settings()
+	if acc.Duplicate || acc.Run.ID == "" || !set.Acks(in.Address, in.Parent, acc.Session) || g.caps(in.Address).Reactor == nil {
 		return
 	}
-	r.acks.add(settings.Ref(in.Address), func(ctx context.Context) {
-		r.gate.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
+	g.acks.add(settings.Ref(in.Address), func(ctx context.Context) {
+		g.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
 	})
 }
 
-// unack takes the reactions away from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
-func (r *Router) unack(id sessions.RunID) {
-	if m := r.settings.Load().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
+// removeReactions takes the reactions away from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
+func (g *gate) removeReactions(id sessions.RunID) {
+	if m := g.settings().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
 		return
 	}
-	r.acks.add(settings.AccountRef{}, func(ctx context.Context) {
-		run, err := r.store.GetRun(ctx, id)
+	g.acks.add(settings.AccountRef{}, func(ctx context.Context) {
+		run, err := g.store.GetRun(ctx, id)
 		if err != nil || run.Kind != sessions.TurnRun && run.Kind != sessions.CompactRun {
 			return
 		}
-		s, err := r.store.Get(ctx, run.Key)
+		s, err := g.store.Get(ctx, run.Key)
 		if err != nil {
 			return
 		}
-		steps, err := r.store.Steps(ctx, id)
+		steps, err := g.store.Steps(ctx, id)
 		if err != nil {
 			return
 		}
 		for _, m := range append(sessions.MergedMessages(run, steps), run.Input) {
-			r.unackOne(s, m.Provenance)
+			g.removeReaction(s, m.Provenance)
 		}
 	})
 }
 
-func (r *Router) unackOne(s sessions.Session, p *sessions.Provenance) {
+func (g *gate) removeReaction(s sessions.Session, p *sessions.Provenance) {
 	if p == nil || p.Kind != sessions.ExternalUser || p.Message == "" {
 		return
 	}
 	parent := sessions.ParentChat(sessions.Place{Chat: p.Address, Session: s.Key})
-	if r.settings.Load().Acks(p.Address, parent, s) && r.gate.caps(p.Address).Reactor != nil {
-		r.acks.add(settings.Ref(p.Address), func(ctx context.Context) { r.gate.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
+	if g.settings().Acks(p.Address, parent, s) && g.caps(p.Address).Reactor != nil {
+		g.acks.add(settings.Ref(p.Address), func(ctx context.Context) { g.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
 	}
 }

@@ -17,6 +17,7 @@ const (
 	sendTimeout   = 30 * time.Second // one call to a platform
 	sendPerSecond = 512 << 10        // and a second for so many bytes of files
 	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
+	maxUnfitTries = 5                // refusals of a state that the store cannot hold
 	maxUnclear    = 3                // sends of one part that may each have arrived; then a person decides
 	maxAbsent     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
@@ -380,9 +381,7 @@ func (g *gate) ended(d sessions.Delivery) {
 	if d.State != sessions.Sent { // then it has become the answer
 		g.answered(d)
 	}
-	if g.over != nil {
-		g.over(d)
-	}
+	g.removeReactions(d.Run)
 	switch d.State {
 	case sessions.Sent:
 		g.log.Debug("sent", keyDelivery, d.ID, keyAddress, d.To.String())
@@ -411,6 +410,6 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 			return true
 		}
 		tries++
-		return errors.Is(err, sessions.ErrUnfit) && tries >= refusedTries // it would be refused for ever, and the chat goes on
+		return errors.Is(err, sessions.ErrUnfit) && tries >= maxUnfitTries // it would be refused for ever, and the chat goes on
 	})
 }

@@ -25,7 +25,7 @@ func (r *Router) postedFiles(ctx context.Context, files []tools.PostFile, allowe
 	for _, f := range files {
 		kept := sessions.File{Kind: channels.Document, Name: sessions.FileName(f.Name)}
 		if allowed {
-			if kept, err = r.gate.outbox.Put(ctx, f.Name, f.Open); err != nil {
+			if kept, err = r.outbox.Put(ctx, f.Name, f.Open); err != nil {
 				return nil, err
 			}
 		}

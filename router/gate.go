@@ -21,14 +21,14 @@ type gate struct {
 	settings func() *settings.Snapshot
 	most     int // deliveries in memory
 	log      *slog.Logger
-	metrics  *Metrics
+	metrics  *gateMetrics
 	flights  flights
 	previews previews
 	refusals refusals
 	signs    signs
 	outbox   *filestore.Outbox
+	acks     acks
 	ages     *clock.Steady
-	over     func(sessions.Delivery) // told of each delivery that is final; must not block
 	changed  func(sessions.Delivery) // told of each state of each delivery; must not block
 
 	mu       sync.Mutex
@@ -76,16 +76,27 @@ func (q *queue) insert(d sessions.Delivery) {
 // maxKnown bounds the deliveries held in memory; the rest waits in the store.
 const maxKnown = 20000
 
-func newGate(store sessions.Store, set func() *settings.Snapshot, files *filestore.Outbox, log *slog.Logger, m *Metrics) *gate {
-	if files != nil {
-		files.Clear = func(ctx context.Context) error { return files.Evict(ctx, store, time.Now(), filestore.OutboxLeast) }
-	}
-	return &gate{store: store, settings: set, outbox: files, ages: clock.New(), most: maxKnown, log: log, metrics: m,
+// gateConfig is what a gate is made of.
+type gateConfig struct {
+	store    sessions.Store
+	settings func() *settings.Snapshot
+	outbox   *filestore.Outbox
+	ages     *clock.Steady
+	log      *slog.Logger
+	metrics  *gateMetrics            // nil counts nothing
+	changed  func(sessions.Delivery) // told of each state of each delivery; must not block
+}
+
+func newGate(c gateConfig) *gate {
+	files := c.outbox
+	files.Clear = func(ctx context.Context) error { return files.Evict(ctx, c.store, time.Now(), filestore.OutboxLeast) }
+	return &gate{store: c.store, settings: c.settings, outbox: files, ages: c.ages, most: maxKnown, log: c.log, metrics: c.metrics, changed: c.changed,
 		outlets: make(map[settings.AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool), booked: make(map[sessions.DeliveryID]*booking)}
 }
 
 // start loads what is waiting in the store. interrupted are the deliveries that were being sent when the last process ended.
 func (g *gate) start(ctx context.Context, interrupted []sessions.Delivery) error {
+	g.acks.start(ctx)
 	if err := g.loadPreviews(ctx); err != nil {
 		return err
 	}
@@ -329,7 +340,10 @@ func (g *gate) fetcher(ctx context.Context, from channels.Address) channels.Fetc
 const fetcherWait = filestore.PictureTimeout / 2
 
 // stop waits for calls under way after the life context has ended.
-func (g *gate) stop() { g.wg.Wait() }
+func (g *gate) stop() {
+	g.wg.Wait()
+	g.acks.wg.Wait()
+}
 
 // settleAll waits until everything that is on its way now has landed.
 func (g *gate) settleAll(ctx context.Context) error {
@@ -339,4 +353,15 @@ func (g *gate) settleAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// waitInFlight waits until the calls that are on their way for a session have landed, or ctx ends: policy flips wait for it.
+func (g *gate) waitInFlight(ctx context.Context, key sessions.Key) error {
+	return g.flights.settle(ctx, key)
+}
+
+// hasPreview reports whether a chat shows a preview of a run's answer.
+func (g *gate) hasPreview(run sessions.RunID) bool {
+	_, shown := g.previews.get(run)
+	return shown
 }

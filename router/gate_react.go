@@ -58,8 +58,8 @@ func (g *gate) react(ctx context.Context, key sessions.Key, to channels.Address,
 	})
 }
 
-// acknowledge gives the platform's own sign that a message was taken. Best effort, under the same policy as a delivery.
-func (g *gate) acknowledge(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
+// sendReceipt gives the platform's own sign that a message was taken. Best effort, under the same policy as a delivery.
+func (g *gate) sendReceipt(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
 	if can := g.caps(to).Acknowledger; can != nil {
 		if g.hint(ctx, key, to, func(ctx context.Context) error { return can.Acknowledge(ctx, to, id) }) {
 			g.fadeLater(ctx, key, to, id)

@@ -118,14 +118,6 @@ func (r *Router) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 	return min(newest.Created.Add(partWait).Sub(r.ages.Now()), maxPartWait-time.Since(began))
 }
 
-// isCut reports whether the platform's app may have cut the message of a run.
-func isCut(run *sessions.Run) bool { return run.Input.Provenance != nil && run.Input.Provenance.Cut }
-
-// hasParts reports whether a plain message may belong to that of a run.
-func hasParts(run *sessions.Run) bool {
-	return isCut(run) || run.Input.Provenance != nil && run.Input.Provenance.Forwarded
-}
-
 // gestureOf gives those of the runs that wait that belong to a turn, which may have taken some up before.
 func (r *Router) gestureOf(ctx context.Context, run sessions.Run, queued []sessions.Run) ([]sessions.Run, error) {
 	if queued[0].With == "" {

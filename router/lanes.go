@@ -92,6 +92,11 @@ func (l *lanes) host(ctx context.Context) context.Context {
 // wake makes sure that the session's queued runs get done.
 func (l *lanes) wake(key sessions.Key, who string) { l.begin(key, lane{who: who}) }
 
+// wakeFor is wake for a run that has just been queued.
+func (l *lanes) wakeFor(run *sessions.Run, who string) {
+	l.begin(run.Key, lane{who: who, parts: hasParts(run)})
+}
+
 // doubt is wake for a session of which the store says that a run is at work, and no lane is.
 func (l *lanes) doubt(key sessions.Key, who string) { l.begin(key, lane{who: who, doubt: true}) }
 

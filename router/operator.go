@@ -46,7 +46,7 @@ func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) 
 		r.watchers.Publish(event.Event{Kind: event.KindSession, Phase: event.PhasePatched, Session: s.Key})
 	}
 	if err == nil && p.SendPolicy != nil {
-		err = r.gate.flights.settle(ctx, s.Key) // key may be another name of it
+		err = r.gate.waitInFlight(ctx, s.Key) // key may be another name of it
 	}
 	return s, err
 }

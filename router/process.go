@@ -61,7 +61,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	if run.Kind != sessions.PostRun { // which is no turn
-		r.metrics.ran(run.Kind, out.Status, time.Since(began))
+		r.metrics.ofTurns().ran(run.Kind, out.Status, time.Since(began))
 	}
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
 	r.ends.tell(string(run.ID))
@@ -70,7 +70,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	r.gate.unanswered(look, run.ID)
 	cancel()
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
-		r.unack(run.ID)
+		r.gate.removeReactions(run.ID)
 	}
 	r.follow(ctx, acc)
 	return true
@@ -232,7 +232,7 @@ func (r *Router) think(ctx context.Context, set *settings.Snapshot, run *session
 		return out, err
 	}
 	if !run.Reply.IsZero() {
-		shown := r.show(ctx, *run, &t)
+		shown := r.gate.show(ctx, *run, &t)
 		defer shown()
 	}
 	r.watchText(*run, &t)
@@ -336,11 +336,11 @@ func (r *Router) historyLimit() int {
 }
 
 // waitingLanes gives the lanes of the sessions that have work: who asked for it, and when the run that an earlier process was at has to end.
-func (r *Router) waitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]lane, error) {
+func (r *Router) waitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]waitingLane, error) {
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 10_000})
-	begun, set := make(map[sessions.Key]lane), r.settings.Load()
+	begun, set := make(map[sessions.Key]waitingLane), r.settings.Load()
 	for _, key := range keys {
-		begun[key] = lane{who: set.AskerOf(key, nil)} // unless it is known better
+		begun[key] = waitingLane{who: set.AskerOf(key, nil)} // unless it is known better
 	}
 	for _, run := range runs {
 		x := begun[run.Key]
@@ -353,4 +353,10 @@ func (r *Router) waitingLanes(ctx context.Context, keys []sessions.Key) (map[ses
 		begun[run.Key] = x
 	}
 	return begun, err
+}
+
+// waitingLane is who wants a session's next run, and by when it begins without a slot.
+type waitingLane struct {
+	who string
+	by  time.Time
 }

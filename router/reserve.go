@@ -61,3 +61,11 @@ func (v *reservation) end(acc sessions.Accepted, err error) {
 	turn := l.goOn(v.key, v.lane)
 	l.wg.Go(func() { l.run(l.life, v.key, v.lane, turn) })
 }
+
+// isCut reports whether the platform's app may have cut the message of a run.
+func isCut(run *sessions.Run) bool { return run.Input.Provenance != nil && run.Input.Provenance.Cut }
+
+// hasParts reports whether a plain message may belong to that of a run.
+func hasParts(run *sessions.Run) bool {
+	return isCut(run) || run.Input.Provenance != nil && run.Input.Provenance.Forwarded
+}

@@ -102,9 +102,9 @@ type Router struct {
 	clock      func() time.Time // of the scheduler
 	ages       *clock.Steady
 	retry      *clock.Retrier
-	acks       acks
 	earlier    earlier
 	media      *filestore.Cache
+	outbox     *filestore.Outbox
 	missing    filestore.Misses // pictures
 	started    time.Time
 	watch      sync.WaitGroup
@@ -124,10 +124,8 @@ func New(d Deps) *Router {
 	d.Settings.Moved = settings.NewMovedChats()
 	r.settings.Store(d.Settings.Prepare())
 	r.media = filestore.NewCache(d.Media, d.Log)
-	r.gate = newGate(d.Store, r.settings.Load, filestore.NewOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
-	r.gate.ages = r.ages
-	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
-	r.gate.changed = r.watchers.Delivery
+	r.outbox = filestore.NewOutbox(d.Outbox, d.Log)
+	r.gate = newGate(gateConfig{store: d.Store, settings: r.settings.Load, outbox: r.outbox, ages: r.ages, log: d.Log, metrics: d.Metrics.ofGate(), changed: r.watchers.Delivery})
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.lanes.changed = d.Busy
 	r.retry = &clock.Retrier{Ages: r.ages, Log: r.log, Host: r.lanes.host}
@@ -178,7 +176,6 @@ func (r *Router) Start(ctx context.Context) error {
 		return fmt.Errorf("reading which chats have moved: %w", err)
 	}
 	r.lanes.start(ctx)
-	r.acks.start(ctx)
 	context.AfterFunc(ctx, r.watchers.Close)
 	if err := r.gate.start(ctx, sending); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
@@ -223,7 +220,6 @@ func (r *Router) Stop() {
 	r.lanes.close()
 	r.lanes.stop()
 	r.gate.stop()
-	r.acks.wg.Wait()
 	r.watch.Wait()
 }
 
@@ -304,7 +300,7 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 		r.lanes.abort(acc.Stopped, errStopped)
 		for _, s := range acc.Stopped {
 			r.ends.tell(string(s.ID))
-			r.unack(s.ID)
+			r.gate.removeReactions(s.ID)
 			if !r.lanes.isAt(s.Key, s.ID) { // otherwise its end is told when it has come
 				r.watchers.Publish(event.Event{Kind: event.KindRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
 			}
@@ -318,40 +314,10 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 			r.watchers.Run(acc.Run, sessions.Queued)
 		}
 		if acc.Claimed == nil { // otherwise its lane is reserved
-			r.lanes.begin(acc.Run.Key, lane{who: r.settings.Load().Asker(acc.Run.Key, &acc.Run), parts: hasParts(&acc.Run)})
+			r.lanes.wakeFor(&acc.Run, r.settings.Load().Asker(acc.Run.Key, &acc.Run))
 		}
 		r.ends.tell(string(acc.Run.Key))
 	}
-}
-
-// RetryDelivery sends a failed, expired, held or dropped delivery again.
-func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
-	d, err := r.store.GetDelivery(ctx, id)
-	if err != nil {
-		return d, err
-	}
-	for _, f := range d.Files {
-		if why := r.gate.outbox.Check(f); why != "" && d.State.Final() {
-			return d, fmt.Errorf("%w: %s", sessions.ErrConflict, why)
-		}
-	}
-	d, err = r.store.Requeue(ctx, id, time.Now().Add(r.settings.Load().Delivery.TTL(d.Kind)))
-	if err == nil {
-		r.gate.enqueue(d)
-	}
-	return d, err
-}
-
-// DropDelivery gives up on a delivery.
-func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
-	if err := r.store.EndDelivery(ctx, id, sessions.Dropped, "dropped by a person"); err != nil {
-		return sessions.Delivery{}, err
-	}
-	d, err := r.store.GetDelivery(ctx, id)
-	if err == nil {
-		r.watchers.Delivery(d)
-	}
-	return d, err
 }
 
 // Key gives the session that an event would go to.
@@ -408,3 +374,13 @@ func (r *Router) Tell(e event.Event) { r.watchers.Publish(e) }
 
 // Position gives the place behind all that has happened.
 func (r *Router) Position() event.Position { return r.watchers.Position() }
+
+// RetryDelivery sends a failed, expired, held or dropped delivery again.
+func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
+	return r.gate.retryDelivery(ctx, id)
+}
+
+// DropDelivery gives up on a delivery.
+func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
+	return r.gate.dropDelivery(ctx, id)
+}

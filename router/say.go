@@ -111,7 +111,7 @@ func (r *Router) submitWords(ctx context.Context, e sessions.Effects, command, a
 		acc.Run = sessions.Run{ID: e.Run.ID, Key: e.Run.Key, Agent: e.Run.Agent}
 	}
 	if e.Patch != nil && e.Patch.SendPolicy != nil {
-		err = r.gate.flights.settle(ctx, acc.Session.Key) // contract P7
+		err = r.gate.waitInFlight(ctx, acc.Session.Key) // contract P7
 	}
 	return Heard{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
 }

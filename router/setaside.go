@@ -143,7 +143,7 @@ func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.I
 	if acc.Duplicate { // a try was taken, and what came behind it failed
 		return nil
 	}
-	r.metrics.accepted(in.Address.Channel, "refused")
+	r.metrics.ofInbound().accepted(in.Address.Channel, "refused")
 	r.log.Error("a message was refused again and again and is set aside; parley skipped --limit 1000 --json has it", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
 	r.follow(ctx, acc)
 	return nil

@@ -22,7 +22,7 @@ func (r *Router) expire(ctx context.Context) {
 	for n := 0; channels.Sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
 			r.media.Evict(r.ages.Earliest(leapDoubt))
-			if err := r.gate.outbox.Evict(ctx, r.store, r.ages.Earliest(leapDoubt), filestore.OutboxKept); err != nil && ctx.Err() == nil {
+			if err := r.outbox.Evict(ctx, r.store, r.ages.Earliest(leapDoubt), filestore.OutboxKept); err != nil && ctx.Err() == nil {
 				r.log.Error("cannot see which files wait to be sent", keyErr, err)
 			}
 		}
