@@ -180,27 +180,27 @@ func TestAckReactionThatFails(t *testing.T) {
 func TestAckBounds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var a acks
-		a.add(account, func(context.Context) { t.Error("called before the start") })
-		a.start(t.Context())
+		a.Add(account, func(context.Context) { t.Error("called before the start") })
+		a.Start(t.Context())
 		free, made := make(chan struct{}), 0
 		for range maxAcks + 10 {
-			a.add(account, func(context.Context) { <-free; made++ })
+			a.Add(account, func(context.Context) { <-free; made++ })
 		}
 		close(free)
-		a.wg.Wait()
-		if made != maxAcks || len(a.queues) != 0 {
-			t.Errorf("%d calls, %d queues are left", made, len(a.queues))
+		a.Wg.Wait()
+		if made != maxAcks || len(a.Queues) != 0 {
+			t.Errorf("%d calls, %d queues are left", made, len(a.Queues))
 		}
 		var f refusals
 		for i := range maxRefusals + 10 {
-			if first := f.note(groupChat(fmt.Sprint(i)), "🦖"); first != (i == 0 || i == maxRefusals) || len(f.m) > maxRefusals {
-				t.Fatalf("refusal %d: first %v, %d kept", i, first, len(f.m))
+			if first := f.Note(groupChat(fmt.Sprint(i)), "🦖"); first != (i == 0 || i == maxRefusals) || len(f.M) > maxRefusals {
+				t.Fatalf("refusal %d: first %v, %d kept", i, first, len(f.M))
 			}
 		}
-		if last := groupChat(fmt.Sprint(maxRefusals)); !f.known(last, "🦖") || !f.known(last, "") || f.known(last, "👀") || f.known(groupChat("x"), "") {
+		if last := groupChat(fmt.Sprint(maxRefusals)); !f.Known(last, "🦖") || !f.Known(last, "") || f.Known(last, "👀") || f.Known(groupChat("x"), "") {
 			t.Error("what is known is wrong")
 		}
-		if !f.note(groupChat("x"), "👀") {
+		if !f.Note(groupChat("x"), "👀") {
 			t.Error("another emoji is another refusal")
 		}
 	})

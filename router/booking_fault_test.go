@@ -270,11 +270,11 @@ func TestBookedBesideMore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newRig(t, channeltest.Options{})
 		out := &sessions.Outcome{Deliveries: []sessions.Delivery{{ID: "d", To: direct("b")}}}
-		g.r.gate.mu.Lock()
-		g.r.gate.overflow = true
-		g.r.gate.mu.Unlock()
-		if b := g.r.gate.book(out); b != nil {
-			b.end(t.Context())
+		g.r.gate.Mu.Lock()
+		g.r.gate.Overflow = true
+		g.r.gate.Mu.Unlock()
+		if b := g.r.gate.Reserve(out); b != nil {
+			b.End(t.Context())
 			t.Error("booked")
 		}
 	})
@@ -290,7 +290,7 @@ func TestPutBackByOne(t *testing.T) {
 		lose := answerLost(nil)
 		g = rigWith(t, channeltest.Options{}, func(op, phase string) {
 			if op == "Retry" && phase == "after-commit" && once.CompareAndSwap(false, true) {
-				check(t, g.r.gate.reload(t.Context()))
+				check(t, g.r.gate.Refill(t.Context()))
 				panic("connection lost")
 			}
 			lose(op, phase)

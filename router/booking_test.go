@@ -165,33 +165,33 @@ func TestWaitsForItsTurn(t *testing.T) {
 		for name, out := range map[string]*sessions.Outcome{
 			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.r.ages.Now()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
 		} {
-			if b := g.r.gate.book(out); b != nil || out.Begin != nil {
+			if b := g.r.gate.Reserve(out); b != nil || out.Begin != nil {
 				t.Errorf("%s: booked", name)
-				b.end(t.Context())
+				b.End(t.Context())
 			}
 		}
-		release, _ := g.r.gate.hold(g.r.gate.outlets[account], "b")
-		if out := one(sessions.Delivery{}); g.r.gate.book(out) != nil {
+		release, _ := g.r.gate.Hold(g.r.gate.Outlets[account], "b")
+		if out := one(sessions.Delivery{}); g.r.gate.Reserve(out) != nil {
 			t.Error("booked a chat that shows a preview")
 		}
 		release()
 		first, second := one(sessions.Delivery{}), one(sessions.Delivery{})
-		b := g.r.gate.book(first)
-		if b == nil || first.Begin == nil || g.r.gate.book(second) != nil {
+		b := g.r.gate.Reserve(first)
+		if b == nil || first.Begin == nil || g.r.gate.Reserve(second) != nil {
 			t.Error("a chat is booked by one at a time")
 		}
-		b.end(t.Context())
-		b.end(t.Context())
+		b.End(t.Context())
+		b.End(t.Context())
 		g.until("the chat is free again", func() bool {
-			g.r.gate.mu.Lock()
-			defer g.r.gate.mu.Unlock()
-			return len(g.r.gate.outlets[account].queues) == 0 && len(g.r.gate.known) == 0 && len(g.r.gate.booked) == 0
+			g.r.gate.Mu.Lock()
+			defer g.r.gate.Mu.Unlock()
+			return len(g.r.gate.Outlets[account].Queues) == 0 && len(g.r.gate.Known) == 0 && len(g.r.gate.Reserved) == 0
 		})
-		if len(g.r.gate.flights.keys()) > 0 {
+		if len(g.r.gate.Flights.Keys()) > 0 {
 			t.Error("a flight that does not land")
 		}
 		g.r.Attach(account, nil)
-		if g.r.gate.book(one(sessions.Delivery{})) != nil {
+		if g.r.gate.Reserve(one(sessions.Delivery{})) != nil {
 			t.Error("booked for an account that is away")
 		}
 	})

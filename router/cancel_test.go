@@ -224,16 +224,16 @@ func TestStoppedWhileClaimed(t *testing.T) {
 		cause := make(chan error, 1)
 		var l *lanes
 		l = newLanes(func(ctx context.Context, key sessions.Key, _ *sessions.Run) bool {
-			l.abort([]sessions.StoppedRun{{Key: key, ID: id}}, errStopped)
-			l.at(key, "r1", ofOwners)
+			l.Abort([]sessions.StoppedRun{{Key: key, ID: id}}, errStopped)
+			l.SetRunning(key, "r1", ofOwners)
 			cause <- context.Cause(ctx)
 			return false
 		}, agent.Defaults{})
-		l.start(t.Context())
-		l.wake(keyA, "")
+		l.Start(t.Context())
+		l.Wake(keyA, "")
 		if err := <-cause; errors.Is(err, errStopped) != want {
 			t.Errorf("run r1, stopped %s: %v", id, err)
 		}
-		l.stop()
+		l.Stop()
 	}
 }

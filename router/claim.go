@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 
+	"parley/router/delivery"
+	"parley/router/lane"
 	"parley/sessions"
 )
 
 // finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
-func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (acc sessions.Accepted, ok bool) {
+func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
 	var ended error
 	ok = r.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
-			booking.release()
+			booking.Release()
 			out.Begin = nil
 		}
 		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
@@ -22,7 +24,7 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	})
 	if !ok || ended != nil {
 		acc = sessions.Accepted{}
-		booking.end(r.lanes.host(ctx))
+		booking.End(r.lanes.Host(ctx))
 		r.unkept(ctx, run, out.Messages...)
 	}
 	switch {
@@ -51,7 +53,7 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 // although the lane is not is its own, from a commit whose answer was lost.
 func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
 	tries := 0
-	if r.lanes.doubted(key) {
+	if r.lanes.NeedsRecheck(key) {
 		tries++
 	}
 	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
@@ -72,11 +74,11 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		return run, false
 	}
 	if run = runs[0]; run.Stopping { // while no lane knew of it
-		why := errStopped
+		why := lane.ErrStopped
 		if run.Batch != "" {
-			why = errInterrupted
+			why = lane.ErrInterrupted
 		}
-		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID}}, why)
+		r.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID}}, why)
 	}
 	return run, true
 }

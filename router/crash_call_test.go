@@ -138,7 +138,7 @@ func TestLostByAnInterruptedTurn(t *testing.T) {
 		g = rigWith(t, channeltest.Options{}, func(op, phase string) {
 			if strings.HasPrefix(op, "Finish") && phase == "before-commit" && ends.Add(1) == 1 {
 				for _, run := range g.runs() {
-					g.r.lanes.abort([]sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, errInterrupted)
+					g.r.lanes.Abort([]sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, errInterrupted)
 				}
 			}
 			lose(op, phase)

@@ -275,9 +275,9 @@ func TestOverflowKeepsOrder(t *testing.T) {
 	const most = 4
 	bubble(t, func(t *testing.T) {
 		g := newRig(t, channeltest.Options{})
-		g.r.gate.mu.Lock()
-		g.r.gate.most = most
-		g.r.gate.mu.Unlock()
+		g.r.gate.Mu.Lock()
+		g.r.gate.Most = most
+		g.r.gate.Mu.Unlock()
 		hold, hold2 := make(chan struct{}), make(chan struct{})
 		g.fake.Script(channeltest.Step{Chat: "q0", Wait: hold})
 		for i := range most {

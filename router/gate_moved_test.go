@@ -77,7 +77,7 @@ func TestMovedChatWaitsForItsPreview(t *testing.T) {
 			t.Errorf("%s began %s after the first words", calls[1].Out.Text, calls[1].At.Sub(calls[0].At))
 		}
 		d := g.ended(2)
-		if len(g.r.gate.outlet(account).held) != 0 {
+		if len(g.r.gate.Outlet(account).Held) != 0 {
 			t.Errorf("a chat is held: %+v", d)
 		}
 		g.noPreviews()

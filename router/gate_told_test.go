@@ -15,22 +15,22 @@ func TestGateTellsWithoutItsLock(t *testing.T) {
 		g := newRig(t, channeltest.Options{})
 		gate := g.r.gate
 		var told []sessions.DeliveryID
-		gate.changed = func(d sessions.Delivery) {
-			if !gate.mu.TryLock() {
+		gate.Changed = func(d sessions.Delivery) {
+			if !gate.Mu.TryLock() {
 				t.Errorf("%s is told with the gate locked", d.ID)
 				return
 			}
-			if _, known := gate.known[d.ID]; known {
+			if _, known := gate.Known[d.ID]; known {
 				t.Errorf("%s may be sent before anybody hears of it", d.ID)
 			}
-			gate.mu.Unlock()
+			gate.Mu.Unlock()
 			told = append(told, d.ID)
 		}
-		gate.mu.Lock()
-		gate.most, gate.life = 1, nil // nothing is sent
-		gate.known["one before"] = false
-		gate.mu.Unlock()
-		gate.enqueue(sessions.Delivery{ID: "a"}, sessions.Delivery{ID: "b"}, sessions.Delivery{ID: "c"})
+		gate.Mu.Lock()
+		gate.Most, gate.Life = 1, nil // nothing is sent
+		gate.Known["one before"] = false
+		gate.Mu.Unlock()
+		gate.Enqueue(sessions.Delivery{ID: "a"}, sessions.Delivery{ID: "b"}, sessions.Delivery{ID: "c"})
 		if !slices.Equal(told, []sessions.DeliveryID{"a", "b", "c"}) {
 			t.Errorf("told: %v", told)
 		}

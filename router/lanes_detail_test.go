@@ -105,13 +105,13 @@ func TestWokenWhileAtWork(t *testing.T) {
 		var l *lanes
 		l = newLanes(func(context.Context, sessions.Key, *sessions.Run) bool {
 			if n.Add(1) == 1 {
-				l.wake(keyA, "") // what it is woken for was queued after this look into the store
+				l.Wake(keyA, "") // what it is woken for was queued after this look into the store
 			}
 			return false
 		}, agent.Defaults{})
-		l.start(t.Context())
-		l.wake(keyA, "")
-		l.stop()
+		l.Start(t.Context())
+		l.Wake(keyA, "")
+		l.Stop()
 		if n.Load() != 2 {
 			t.Errorf("it looked %d times for work", n.Load())
 		}
@@ -126,13 +126,13 @@ func TestFirstWokenFirst(t *testing.T) {
 			came = append(came, key) // one at a time
 			return false
 		}, agent.Defaults{MaxConcurrent: 1})
-		l.start(t.Context())
+		l.Start(t.Context())
 		for i := range 50 {
 			key := sessions.Key(fmt.Sprintf("agent:main:fake:direct:%d", i))
 			woken = append(woken, key)
-			l.wake(key, "")
+			l.Wake(key, "")
 		}
-		l.stop()
+		l.Stop()
 		if !slices.Equal(came, woken) {
 			t.Errorf("they came as %q", came)
 		}
@@ -142,13 +142,13 @@ func TestFirstWokenFirst(t *testing.T) {
 func TestSlots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := &slotShare{&slots{}, "anna"}
-		s.resize(1)
-		s.acquire(s.enter(), t.Context().Done())
+		s.Resize(1)
+		s.Acquire(s.Enter(), t.Context().Done())
 		given := make(chan int, 4)
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range 4 {
 			go func() {
-				if c := map[bool]context.Context{true: ctx, false: t.Context()}[i == 1]; s.acquire(s.enter(), c.Done()) {
+				if c := map[bool]context.Context{true: ctx, false: t.Context()}[i == 1]; s.Acquire(s.Enter(), c.Done()) {
 					given <- i
 				}
 			}()
@@ -156,19 +156,19 @@ func TestSlots(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		s.resize(2)
+		s.Resize(2)
 		synctest.Wait()
 		if len(given) != 1 || <-given != 0 {
 			t.Fatal("a second slot is not given to the one that waited longest")
 		}
-		s.resize(1) // two are at work: one has to end before the next one's turn
-		s.release()
+		s.Resize(1) // two are at work: one has to end before the next one's turn
+		s.Release()
 		synctest.Wait()
 		if len(given) != 0 {
 			t.Fatal("more slots are given than there are")
 		}
-		s.release()
-		s.resize(3)
+		s.Release()
+		s.Resize(3)
 		synctest.Wait()
 		if len(given) != 2 || <-given == 1 {
 			t.Errorf("%d more have a slot, want the two that still waited", len(given)+1)
@@ -181,8 +181,8 @@ func TestSlots(t *testing.T) {
 func TestSlotsAreSharedByPeople(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := &slots{}
-		s.resize(8)
-		enter := func(who string) <-chan struct{} { return (&slotShare{s, who}).enter() }
+		s.Resize(8)
+		enter := func(who string) <-chan struct{} { return (&slotShare{Slots: s, Who: who}).Enter() }
 		served := func(turn <-chan struct{}) bool {
 			select {
 			case <-turn:
@@ -195,34 +195,34 @@ func TestSlotsAreSharedByPeople(t *testing.T) {
 		for i := range many {
 			many[i] = enter("guest")
 		}
-		if n := s.by["guest"]; n != 4 || s.used != 4 || !served(many[3]) || served(many[4]) {
+		if n := s.By["guest"]; n != 4 || s.Used != 4 || !served(many[3]) || served(many[4]) {
 			t.Fatalf("one person has %d of 8 slots", n)
 		}
-		if (&slotShare{s, "guest"}).try() || !(&slotShare{s, "bob"}).try() {
+		if (&slotShare{Slots: s, Who: "guest"}).Try() || !(&slotShare{Slots: s, Who: "bob"}).Try() {
 			t.Error("a free slot is not for another person alone")
 		}
 		for range 3 {
 			enter("bob")
 		}
-		if s.used != 8 {
-			t.Fatalf("%d of 8 slots are used", s.used)
+		if s.Used != 8 {
+			t.Fatalf("%d of 8 slots are used", s.Used)
 		}
 		carla := enter("carla")
 		if served(carla) || !served(enter(ofOwners)) {
 			t.Error("an owner waits for guests")
 		}
-		(&slotShare{s, ofOwners}).release()
-		if (&slotShare{s, "guest"}).release(); !served(carla) || served(many[4]) {
+		(&slotShare{Slots: s, Who: ofOwners}).Release()
+		if (&slotShare{Slots: s, Who: "guest"}).Release(); !served(carla) || served(many[4]) {
 			t.Error("the person who has most is served before one who has none")
 		}
 		for range 3 {
-			(&slotShare{s, "guest"}).release()
+			(&slotShare{Slots: s, Who: "guest"}).Release()
 		}
 		for range 4 {
-			(&slotShare{s, "bob"}).release()
+			(&slotShare{Slots: s, Who: "bob"}).Release()
 		}
-		if s.by["guest"] != 4 || s.used != 5 {
-			t.Errorf("%d slots used, %d of them by the person who waits", s.used, s.by["guest"])
+		if s.By["guest"] != 4 || s.Used != 5 {
+			t.Errorf("%d slots used, %d of them by the person who waits", s.Used, s.By["guest"])
 		}
 	})
 }
@@ -261,20 +261,20 @@ func TestSlotCountsForWhoAsked(t *testing.T) {
 		who := []string{ofOwners, "guest", "bob"}
 		var got []map[string]int
 		l = newLanes(func(_ context.Context, key sessions.Key, _ *sessions.Run) bool {
-			l.at(key, sessions.RunID(fmt.Sprint(len(got))), who[len(got)])
-			got = append(got, maps.Clone(l.main.by))
+			l.SetRunning(key, sessions.RunID(fmt.Sprint(len(got))), who[len(got)])
+			got = append(got, maps.Clone(l.Main.By))
 			return len(got) < len(who)
 		}, agent.Defaults{})
-		l.start(t.Context())
-		l.wake(keyA, ofOwners)
-		l.stop()
+		l.Start(t.Context())
+		l.Wake(keyA, ofOwners)
+		l.Stop()
 		for i, by := range got {
 			if len(by) != 1 || by[who[i]] != 1 {
 				t.Errorf("at a run of %q the slots count for %v", who[i], by)
 			}
 		}
-		if len(got) != 3 || l.main.used != 0 || len(l.main.by) != 0 {
-			t.Errorf("%d runs; %d slots in use, %v", len(got), l.main.used, l.main.by)
+		if len(got) != 3 || l.Main.Used != 0 || len(l.Main.By) != 0 {
+			t.Errorf("%d runs; %d slots in use, %v", len(got), l.Main.Used, l.Main.By)
 		}
 	})
 }
@@ -290,23 +290,23 @@ func TestOwnerInAWaitingSession(t *testing.T) {
 			<-end
 			return false
 		}, agent.Defaults{MaxConcurrent: 8})
-		l.start(t.Context())
+		l.Start(t.Context())
 		for i := range 6 { // four are at work
-			l.wake(sessions.Key(fmt.Sprintf("agent:main:fake:direct:%d", i)), "guest")
+			l.Wake(sessions.Key(fmt.Sprintf("agent:main:fake:direct:%d", i)), "guest")
 		}
 		synctest.Wait()
 		if len(at) != 4 {
 			t.Fatalf("%d sessions are at work", len(at))
 		}
-		l.wake("agent:main:fake:direct:5", ofOwners)
+		l.Wake("agent:main:fake:direct:5", ofOwners)
 		synctest.Wait()
 		if len(at) != 5 {
 			t.Error("the owner waits for the guest's other sessions")
 		}
 		close(end)
-		l.stop()
-		if l.main.used != 0 || len(l.main.by) != 0 {
-			t.Errorf("%d slots in use, %v", l.main.used, l.main.by)
+		l.Stop()
+		if l.Main.Used != 0 || len(l.Main.By) != 0 {
+			t.Errorf("%d slots in use, %v", l.Main.Used, l.Main.By)
 		}
 	})
 }

@@ -6,8 +6,10 @@ import (
 
 	"parley/channels"
 	"parley/router/clock"
+	"parley/router/delivery"
 	"parley/router/event"
 	"parley/router/filestore"
+	"parley/router/lane"
 	"parley/router/settings"
 	"parley/sessions"
 )
@@ -70,3 +72,43 @@ const shortLines = settings.ShortLines
 var today = clock.Day
 
 const watchMost = event.WatchMost
+
+type acks = delivery.Acks
+
+var errInterrupted = lane.ErrInterrupted
+
+var errStopped = lane.ErrStopped
+
+const fetcherWait = delivery.FetcherWait
+
+type lanes = lane.Set
+
+const maxAbsent = delivery.MaxAbsent
+
+const maxAcks = delivery.MaxAcks
+
+const maxRefusals = delivery.MaxRefusals
+
+const mostBooked = delivery.MaxReservations
+
+var newLanes = lane.New
+
+var newPacer = delivery.NewPacer
+
+const previewDirect = delivery.PreviewDirect
+
+const previewLeast = delivery.PreviewLeast
+
+const previewSeveral = delivery.PreviewSeveral
+
+const previewTimeout = delivery.PreviewTimeout
+
+type refusals = delivery.Refusals
+
+const removeTries = delivery.RemoveTries
+
+const sendGrace = delivery.SendGrace
+
+type slotShare = lane.SlotShare
+
+type slots = lane.Slots

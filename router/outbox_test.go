@@ -215,7 +215,7 @@ func TestFileThatIsGone(t *testing.T) {
 				if _, err := post("tool:r:c", "x", c.files...); err != nil {
 					t.Fatal(err)
 				}
-				if err := c.spoil(g.r.gate.outbox.Path(g.deliveries()[1].Files[0])); err != nil {
+				if err := c.spoil(g.r.gate.Outbox.Path(g.deliveries()[1].Files[0])); err != nil {
 					t.Fatal(err)
 				}
 				g.r.Attach(account, g.fake.Full())
@@ -317,12 +317,12 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.deliveries()
 		kept := func(now time.Time) string {
-			if err := g.r.gate.outbox.Evict(t.Context(), g.store, now, outboxKept); err != nil {
+			if err := g.r.gate.Outbox.Evict(t.Context(), g.store, now, outboxKept); err != nil {
 				t.Fatal(err)
 			}
-			return g.r.gate.outbox.Check(ds[1].Files[0]) + "," + g.r.gate.outbox.Check(ds[2].Files[0])
+			return g.r.gate.Outbox.Check(ds[1].Files[0]) + "," + g.r.gate.Outbox.Check(ds[2].Files[0])
 		}
-		info, err := os.Stat(g.r.gate.outbox.Path(ds[2].Files[0])) // the file system has a clock of its own
+		info, err := os.Stat(g.r.gate.Outbox.Path(ds[2].Files[0])) // the file system has a clock of its own
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestOutboxForgets(t *testing.T) {
 func TestOutboxMakesRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
-		x := g.r.gate.outbox
+		x := g.r.gate.Outbox
 		x.Total = 10
 		send := func(n int, data string) error {
 			_, err := post(fmt.Sprint("tool:r:", n), "", ofBytes("a.txt", data, nil))
@@ -401,7 +401,7 @@ func TestRetryWithoutItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := g.ended(2)[1]
-		if err := os.Remove(g.r.gate.outbox.Path(d.Files[0])); err != nil {
+		if err := os.Remove(g.r.gate.Outbox.Path(d.Files[0])); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.r.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {

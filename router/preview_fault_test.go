@@ -128,11 +128,11 @@ func TestPreviewsLeaveRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p, to := newPacer(channels.Pacing{PerGroupPerMinute: 20}), groupChat("a")
 		n := 0
-		for p.try(to) {
+		for p.Try(to) {
 			n++
 		}
 		began := time.Now()
-		if err := p.wait(t.Context(), to); err != nil || time.Since(began) > 0 || n != 4 {
+		if err := p.Wait(t.Context(), to); err != nil || time.Since(began) > 0 || n != 4 {
 			t.Errorf("%d previews, then a message waited %s, %v", n, time.Since(began), err)
 		}
 	})

@@ -86,8 +86,8 @@ func (g *rig) noPreviews() {
 	g.t.Helper()
 	synctest.Wait()
 	list, err := g.store.Previews(g.t.Context())
-	if err != nil || len(list) > 0 || len(g.r.gate.previews.all()) > 0 {
-		g.t.Errorf("left: %+v, %v; %+v", list, err, g.r.gate.previews.all())
+	if err != nil || len(list) > 0 || len(g.r.gate.Previews.All()) > 0 {
+		g.t.Errorf("left: %+v, %v; %+v", list, err, g.r.gate.Previews.All())
 	}
 }
 
@@ -203,11 +203,11 @@ func TestOnlyTurnsStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newRig(t, channeltest.Options{}, edits)
 		for _, kind := range []sessions.RunKind{sessions.ChildRun, sessions.AnnounceRun, sessions.ResultRun, sessions.AskRun, sessions.JobRun, sessions.CompactRun, sessions.PostRun} {
-			if got := g.r.gate.stream(sessions.Run{Kind: kind, Reply: groupChat("a")}); got != channels.StreamOff {
+			if got := g.r.gate.Stream(sessions.Run{Kind: kind, Reply: groupChat("a")}); got != channels.StreamOff {
 				t.Errorf("%s: %s", kind, got)
 			}
 		}
-		if got := g.r.gate.stream(sessions.Run{Kind: sessions.TurnRun, Reply: groupChat("a")}); got != channels.StreamEdit {
+		if got := g.r.gate.Stream(sessions.Run{Kind: sessions.TurnRun, Reply: groupChat("a")}); got != channels.StreamEdit {
 			t.Errorf("a turn: %s", got)
 		}
 	})

@@ -111,7 +111,7 @@ func TestStoppedInDoubt(t *testing.T) {
 func TestReserve(t *testing.T) {
 	run := func(id sessions.RunID) sessions.Accepted { return sessions.Accepted{Claimed: &sessions.Run{ID: id}} }
 	stop := func(id sessions.RunID) func(*lanes) {
-		return func(l *lanes) { l.abort([]sessions.StoppedRun{{Key: keyA, ID: id}}, errStopped) }
+		return func(l *lanes) { l.Abort([]sessions.StoppedRun{{Key: keyA, ID: id}}, errStopped) }
 	}
 	full := errors.New("the disk is full")
 	for name, c := range map[string]struct {
@@ -121,14 +121,14 @@ func TestReserve(t *testing.T) {
 		want      []string // what the lane was at; "next" = what it finds in the store
 	}{
 		"claimed":                     {acc: run("r"), want: []string{"r"}},
-		"claimed and woken":           {meanwhile: func(l *lanes) { l.wake(keyA, "") }, acc: run("r"), want: []string{"r", "next"}},
+		"claimed and woken":           {meanwhile: func(l *lanes) { l.Wake(keyA, "") }, acc: run("r"), want: []string{"r", "next"}},
 		"stopped before it has begun": {meanwhile: stop("r"), acc: run("r"), want: []string{"r stopped"}},
 		"another one is stopped":      {meanwhile: stop("q"), acc: run("r"), want: []string{"r"}},
-		"closed meanwhile":            {meanwhile: (*lanes).close, acc: run("r"), want: []string{"r"}},
+		"closed meanwhile":            {meanwhile: (*lanes).Close, acc: run("r"), want: []string{"r"}},
 		"nothing to claim":            {},
-		"nothing to claim, woken":     {meanwhile: func(l *lanes) { l.wake(keyA, "") }, want: []string{"next"}},
+		"nothing to claim, woken":     {meanwhile: func(l *lanes) { l.Wake(keyA, "") }, want: []string{"next"}},
 		"the commit failed":           {acc: run("r"), err: full},
-		"the commit failed, in doubt": {meanwhile: func(l *lanes) { l.doubt(keyA, "") }, acc: run("r"), err: full, want: []string{"next, in doubt"}},
+		"the commit failed, in doubt": {meanwhile: func(l *lanes) { l.Recheck(keyA, "") }, acc: run("r"), err: full, want: []string{"next, in doubt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -137,49 +137,49 @@ func TestReserve(t *testing.T) {
 				l = newLanes(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
 					at := "next"
 					if claimed != nil {
-						l.at(key, claimed.ID, ofOwners)
+						l.SetRunning(key, claimed.ID, ofOwners)
 						at = string(claimed.ID)
 					}
 					if errors.Is(context.Cause(ctx), errStopped) {
 						at += " stopped"
 					}
-					if l.doubted(key) {
+					if l.NeedsRecheck(key) {
 						at += ", in doubt"
 					}
 					was = append(was, at) // one at a time
 					return false
 				}, agent.Defaults{MaxConcurrent: 1})
 				busy := 0
-				l.changed = func(on bool) {
+				l.Changed = func(on bool) {
 					if busy++; on != (busy == 1) {
 						t.Errorf("busy: %v", on)
 					}
 				}
-				l.start(t.Context())
+				l.Start(t.Context())
 				e := &sessions.Effects{Run: &sessions.Run{Key: keyA}}
-				v := l.reserve(e, nil)
-				if v == nil || !e.Claim || !l.busy(keyA) {
+				v := l.Reserve(e, nil)
+				if v == nil || !e.Claim || !l.Busy(keyA) {
 					t.Fatal("the lane of a session without work is not reserved")
 				}
 				for _, key := range []sessions.Key{keyA, keyB} { // it has work now; no slot is free
 					e := &sessions.Effects{Run: &sessions.Run{Key: key}}
-					if l.reserve(e, nil) != nil || e.Claim {
+					if l.Reserve(e, nil) != nil || e.Claim {
 						t.Errorf("the lane of %s is reserved", key)
 					}
 				}
 				if c.meanwhile != nil {
 					c.meanwhile(l)
 				}
-				v.end(c.acc, c.err)
-				l.stop()
-				if !slices.Equal(was, c.want) || busy != 2 || l.main.used != 0 || l.busy(keyA) {
-					t.Errorf("it was at %q, want %q; busy %d times, %d slots in use", was, c.want, busy, l.main.used)
+				v.End(c.acc, c.err)
+				l.Stop()
+				if !slices.Equal(was, c.want) || busy != 2 || l.Main.Used != 0 || l.Busy(keyA) {
+					t.Errorf("it was at %q, want %q; busy %d times, %d slots in use", was, c.want, busy, l.Main.Used)
 				}
 			})
 		})
 	}
 	l := newLanes(nil, agent.Defaults{})
-	if l.reserve(nil, nil) != nil || l.reserve(&sessions.Effects{}, nil) != nil || l.reserve(&sessions.Effects{Run: &sessions.Run{Key: keyA}}, nil) != nil {
+	if l.Reserve(nil, nil) != nil || l.Reserve(&sessions.Effects{}, nil) != nil || l.Reserve(&sessions.Effects{Run: &sessions.Run{Key: keyA}}, nil) != nil {
 		t.Error("a lane is reserved for no run, or before the start")
 	}
 }
