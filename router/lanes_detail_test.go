@@ -141,7 +141,7 @@ func TestFirstWokenFirst(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		s := &slotShare{&slots{}, "anna"}
+		s := &slotShare{Slots: &slots{}, Who: "anna"}
 		s.Resize(1)
 		s.Acquire(s.Enter(), t.Context().Done())
 		given := make(chan int, 4)

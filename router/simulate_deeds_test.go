@@ -114,7 +114,7 @@ func (p *plan) brought(m sessions.Message) (ahead []letter, own string) {
 	own = m.Text()
 	for i := 0; i < len(p.letters); i++ {
 		l := p.letters[i]
-		if rest, ok := strings.CutPrefix(own, l.by+": "+"[forwarded from somebody else]\n" + l.text+"\n"); ok && l.quiet {
+		if rest, ok := strings.CutPrefix(own, l.by+": "+"[forwarded from somebody else]\n"+l.text+"\n"); ok && l.quiet {
 			ahead, own, i = append(ahead, l), rest, -1
 		}
 	}
