@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -34,45 +36,45 @@ func (b *brittle) Absorb(ctx context.Context, run sessions.RunID, q sessions.Abs
 func TestTakenUpOnceOverARestart(t *testing.T) {
 	for name, more := range map[string]string{"the result alone": "", "a message with it": "hurry"} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				x := newTree(t, 2)
+			routertest.Bubble(t, func(t *testing.T) {
+				x := routertest.NewTree(t, 2)
 				var shown []string
-				x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-					if sleep(ctx, 30*time.Second); more != "" {
-						x.steer("outer", more)
+				x.Does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if channels.Sleep(ctx, 30*time.Second); more != "" {
+						x.Steer("outer", more)
 					}
-					return text("done inner"), nil
+					return routertest.Text("done inner"), nil
 				})
 				b := &brittle{}
-				x.wrap = func(s sessions.Store) sessions.Store { b.Store = s; return b }
-				x.stop()
-				x.start()
+				x.Wrap = func(s sessions.Store) sessions.Store { b.Store = s; return b }
+				x.Stop()
+				x.Start()
 				dead := make(chan struct{})
 				b.die = func() { close(dead) }
-				x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-					shown = wordsOf(p)
+				x.Does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					shown = routertest.WordsOf(p)
 					if len(p.Messages) == 3 {
-						sleep(ctx, time.Minute) // the result is there when this call ends
+						channels.Sleep(ctx, time.Minute) // the result is there when this call ends
 					}
-					return steps(delegate("c1", "inner"), text("not yet"), text("both done"))(ctx, p)
+					return routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Text("not yet"), routertest.Text("both done"))(ctx, p)
 				})
-				x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+				x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 				<-dead
-				x.stop()
-				x.start()
-				posts := x.ended(2)
+				x.Stop()
+				x.Start()
+				posts := x.Ended(2)
 				count := strings.Count(strings.Join(shown, "\n"), "user:Status: success")
 				if count != 1 || len(shown) != 5+len(more)/5 || shown[3] != "assistant:not yet" || more != "" && strings.Count(strings.Join(shown, "\n"), "user:"+more) != 1 {
 					t.Errorf("the resumed turn is shown\n%q", shown)
 				}
-				if outer := x.task("outer"); outer[0].Attempt != 2 || outer[0].Status != sessions.Done || outer[0].Result != "both done" {
+				if outer := x.Task("outer"); outer[0].Attempt != 2 || outer[0].Status != sessions.Done || outer[0].Result != "both done" {
 					t.Errorf("attempt %d, %s: %s", outer[0].Attempt, outer[0].Status, outer[0].Result)
 				}
-				if !strings.HasPrefix(posts[1].Text, "Status: success") || x.called("inner") != 1 {
-					t.Errorf("%d calls of the inner one; posted\n%s", x.called("inner"), posts[1].Text)
+				if !strings.HasPrefix(posts[1].Text, "Status: success") || x.Called("inner") != 1 {
+					t.Errorf("%d calls of the inner one; posted\n%s", x.Called("inner"), posts[1].Text)
 				}
-				x.steer("outer", "and then?")
-				x.ended(3)
+				x.Steer("outer", "and then?")
+				x.Ended(3)
 				if got := strings.Count(strings.Join(shown, "\n"), "user:Status: success"); got != 1 || shown[len(shown)-1] != "user:and then?" {
 					t.Errorf("the turn after it is shown\n%q", shown)
 				}
@@ -83,22 +85,22 @@ func TestTakenUpOnceOverARestart(t *testing.T) {
 
 // TestTakenUpIsInTheHistory compares what a sub-agent's later turn is shown with what the store holds.
 func TestTakenUpIsInTheHistory(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2)
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2)
 		var shown []string
-		x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			shown = wordsOf(p)
-			return steps(delegate("c1", "inner"), resting("c2"), text("both done"))(ctx, p)
+		x.Does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			shown = routertest.WordsOf(p)
+			return routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Resting("c2"), routertest.Text("both done"))(ctx, p)
 		})
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
-		x.ended(2)
-		x.steer("outer", "and then?")
-		x.ended(3)
-		msgs := x.transcript(x.task("outer")[0].Key)
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+		x.Ended(2)
+		x.Steer("outer", "and then?")
+		x.Ended(3)
+		msgs := x.Transcript(x.Task("outer")[0].Key)
 		i := len(msgs) - 1
 		for ; i > 0 && msgs[i].Text() != "and then?"; i-- {
 		}
-		if want := wordsOf(agent.Prompt{Messages: msgs[:i+1]}); strings.Join(shown, "\n") != strings.Join(want, "\n") || len(want) != 10 {
+		if want := routertest.WordsOf(agent.Prompt{Messages: msgs[:i+1]}); strings.Join(shown, "\n") != strings.Join(want, "\n") || len(want) != 10 {
 			t.Errorf("it is shown\n%q, the store holds\n%q", shown, want)
 		}
 	})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -11,53 +11,45 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
-// slowly echoes after a while.
-func slowly(d time.Duration) func(context.Context, agent.Prompt) (agent.Answer, error) {
-	return func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-		if !sleep(ctx, d) {
-			return agent.Answer{}, ctx.Err()
-		}
-		return text("echo: " + lastUser(p)), nil
-	}
-}
-
 func TestDuplicatesCauseOneTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		in := g.say(direct("a"), guest, "hello")
-		g.shown(1)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		in := g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Shown(1)
 		for range 5 {
-			if err := g.r.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Accept(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
-		g.stop()
-		g.start()
-		if err := g.r.Accept(t.Context(), in); err != nil {
+		g.Stop()
+		g.Start()
+		if err := g.Router.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		if d := g.deliveries(); len(d) != 1 || g.model.count() != 1 {
-			t.Errorf("%d deliveries, %d model calls for one message", len(d), g.model.count())
+		if d := g.Deliveries(); len(d) != 1 || g.Model.Count() != 1 {
+			t.Errorf("%d deliveries, %d model calls for one message", len(d), g.Model.Count())
 		}
 	})
 }
 
 // proves: K7, T2
 func TestWhoseSession(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.say(direct(owner), owner, "mine")
-		g.say(direct(guest), guest, "secret canary")
-		g.shown(2)
-		for key, want := range map[sessions.Key]string{"agent:main:main": "mine", "agent:main:fake:direct:" + guest: "secret canary"} {
-			s, err := g.store.Get(t.Context(), key)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "mine")
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "secret canary")
+		g.Shown(2)
+		for key, want := range map[sessions.Key]string{"agent:main:main": "mine", "agent:main:fake:direct:" + routertest.Guest: "secret canary"} {
+			s, err := g.Store.Get(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			msgs, err := g.store.Tail(t.Context(), s.ID, sessions.TailQuery{})
+			msgs, err := g.Store.Tail(t.Context(), s.ID, sessions.TailQuery{})
 			if err != nil || len(msgs) != 2 || msgs[0].Text() != want || msgs[0].Provenance.Kind != sessions.ExternalUser {
 				t.Errorf("%s holds %+v (%v)", key, msgs, err)
 			}
@@ -72,38 +64,38 @@ func TestCommands(t *testing.T) {
 		policy              policy.Override
 		ids                 int // sessions that the key has had
 	}{
-		{owner, "/send off", "⚙️ Send policy set to off.", policy.Deny, 1},
-		{owner, "/SEND: Off", "⚙️ Send policy set to off.", policy.Deny, 1},
-		{owner, "/send on", "⚙️ Send policy set to on.", policy.Allow, 1},
-		{owner, "/send inherit", "⚙️ Send policy set to inherit.", policy.Inherit, 1},
-		{owner, "/send maybe", "⚙️ Usage: /send on|off|inherit", policy.Inherit, 1},
-		{owner, "/send off the lights please", "echo: ", policy.Inherit, 1},
-		{guest, "/send off", "Only an owner can use /send.", policy.Inherit, 1},
-		{guest, "/status", "parley test", policy.Inherit, 1},
-		{guest, "/whoami", "fake:" + guest, policy.Inherit, 1},
-		{guest, "/help", "/commands lists", policy.Inherit, 1},
-		{guest, "/commands", "/send on|off|inherit: Let my messages out of this session, or hold them back (owners)", policy.Inherit, 1},
-		{guest, "/new", "New session started", policy.Inherit, 2},
-		{guest, "/stop", "Nothing is running here.", policy.Inherit, 1},
-		{guest, "/unknown", "echo: ", policy.Inherit, 1},
-		{guest, "please /send off", "echo: ", policy.Inherit, 1},
+		{routertest.Owner, "/send off", "⚙️ Send policy set to off.", policy.Deny, 1},
+		{routertest.Owner, "/SEND: Off", "⚙️ Send policy set to off.", policy.Deny, 1},
+		{routertest.Owner, "/send on", "⚙️ Send policy set to on.", policy.Allow, 1},
+		{routertest.Owner, "/send inherit", "⚙️ Send policy set to inherit.", policy.Inherit, 1},
+		{routertest.Owner, "/send maybe", "⚙️ Usage: /send on|off|inherit", policy.Inherit, 1},
+		{routertest.Owner, "/send off the lights please", "echo: ", policy.Inherit, 1},
+		{routertest.Guest, "/send off", "Only an owner can use /send.", policy.Inherit, 1},
+		{routertest.Guest, "/status", "parley test", policy.Inherit, 1},
+		{routertest.Guest, "/whoami", "fake:" + routertest.Guest, policy.Inherit, 1},
+		{routertest.Guest, "/help", "/commands lists", policy.Inherit, 1},
+		{routertest.Guest, "/commands", "/send on|off|inherit: Let my messages out of this session, or hold them back (owners)", policy.Inherit, 1},
+		{routertest.Guest, "/new", "New session started", policy.Inherit, 2},
+		{routertest.Guest, "/stop", "Nothing is running here.", policy.Inherit, 1},
+		{routertest.Guest, "/unknown", "echo: ", policy.Inherit, 1},
+		{routertest.Guest, "please /send off", "echo: ", policy.Inherit, 1},
 	} {
 		t.Run(c.from+c.words, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				to := groupChat("g")
-				g.say(to, c.from, "hello")
-				g.shown(1)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				to := routertest.Group("g")
+				g.Say(to, c.from, "hello")
+				g.Shown(1)
 				key := sessions.Key("agent:main:fake:group:g")
-				before, err := g.store.Get(t.Context(), key)
+				before, err := g.Store.Get(t.Context(), key)
 				if err != nil {
 					t.Fatal(err)
 				}
-				g.say(to, c.from, c.words)
-				if got := g.shown(2)[1].Out.Text; !strings.Contains(got, c.answer) {
+				g.Say(to, c.from, c.words)
+				if got := g.Shown(2)[1].Out.Text; !strings.Contains(got, c.answer) {
 					t.Errorf("%q was answered %q, want %q", c.words, got, c.answer)
 				}
-				s, err := g.store.Get(t.Context(), key)
+				s, err := g.Store.Get(t.Context(), key)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -117,61 +109,61 @@ func TestCommands(t *testing.T) {
 
 // proves: P3
 func TestSendPolicySurvives(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := groupChat("g")
-		g.say(to, owner, "/send off")
-		g.shown(1)
-		g.say(to, owner, "/new")
-		g.stop()
-		g.start()
-		g.say(to, owner, "anybody?")
-		g.until("all are final", func() bool { d := g.deliveries(); return len(d) == 3 && d[2].State.Final() })
-		if d := g.deliveries(); d[1].State != sessions.Withheld || d[2].State != sessions.Withheld {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Group("g")
+		g.Say(to, routertest.Owner, "/send off")
+		g.Shown(1)
+		g.Say(to, routertest.Owner, "/new")
+		g.Stop()
+		g.Start()
+		g.Say(to, routertest.Owner, "anybody?")
+		g.Until("all are final", func() bool { d := g.Deliveries(); return len(d) == 3 && d[2].State.Final() })
+		if d := g.Deliveries(); d[1].State != sessions.Withheld || d[2].State != sessions.Withheld {
 			t.Errorf("after /new and a restart: %s, %s", d[1].State, d[2].State)
 		}
 	})
 }
 
 func TestRestartFinishesTheTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone)
-		g.model.set(slowly(time.Hour))
-		g.say(direct("a"), guest, "one")
-		g.say(direct("a"), guest, "two")
-		g.until("the model is asked", func() bool { return g.model.count() == 1 })
-		g.stop()
-		g.model.set(nil)
-		g.start()
-		calls := g.shown(2)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+		g.Model.Set(routertest.Slowly(time.Hour))
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
+		g.Say(routertest.Direct("a"), routertest.Guest, "two")
+		g.Until("the model is asked", func() bool { return g.Model.Count() == 1 })
+		g.Stop()
+		g.Model.Set(nil)
+		g.Start()
+		calls := g.Shown(2)
 		if calls[0].Out.Text != "echo: one" || calls[1].Out.Text != "echo: two" {
 			t.Errorf("shown: %q, %q", calls[0].Out.Text, calls[1].Out.Text)
 		}
-		if d := g.deliveries(); len(d) != 2 {
+		if d := g.Deliveries(); len(d) != 2 {
 			t.Errorf("%d deliveries, not 2", len(d))
 		}
 	})
 }
 
 func TestStopEndsTheTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone)
-		g.model.set(slowly(time.Hour))
-		to := direct(owner)
-		g.say(to, owner, "work")
-		g.say(to, owner, "and this")
-		g.until("the model is asked", func() bool { return g.model.count() == 1 })
-		g.say(to, owner, "/stop")
-		if got := g.shown(1)[0].Out.Text; got != "⚙️ Agent was aborted. Dropped 1 message that waited." {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+		g.Model.Set(routertest.Slowly(time.Hour))
+		to := routertest.Direct(routertest.Owner)
+		g.Say(to, routertest.Owner, "work")
+		g.Say(to, routertest.Owner, "and this")
+		g.Until("the model is asked", func() bool { return g.Model.Count() == 1 })
+		g.Say(to, routertest.Owner, "/stop")
+		if got := g.Shown(1)[0].Out.Text; got != "⚙️ Agent was aborted. Dropped 1 message that waited." {
 			t.Errorf("/stop was answered %q", got)
 		}
-		g.until("both runs are stopped", func() bool {
-			runs, err := g.store.ListRuns(t.Context(), sessions.RunQuery{Key: "agent:main:main", Status: sessions.Stopped})
+		g.Until("both runs are stopped", func() bool {
+			runs, err := g.Store.ListRuns(t.Context(), sessions.RunQuery{Key: "agent:main:main", Status: sessions.Stopped})
 			return err == nil && len(runs) == 2
 		})
-		g.model.set(nil)
-		g.say(to, owner, "hello again")
-		if got := g.shown(2)[1].Out.Text; got != "echo: hello again" {
+		g.Model.Set(nil)
+		g.Say(to, routertest.Owner, "hello again")
+		if got := g.Shown(2)[1].Out.Text; got != "echo: hello again" {
 			t.Errorf("after /stop: %q", got)
 		}
 	})
@@ -186,11 +178,11 @@ func TestModelFailures(t *testing.T) {
 		"other":       {errors.New("a bug"), "Something went wrong"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) { return agent.Answer{}, c.err })
-				g.say(direct("a"), guest, "hello")
-				if got := g.shown(1)[0].Out.Text; !strings.Contains(got, c.want) || strings.Contains(got, "refused") || strings.Contains(got, "a bug") {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) { return agent.Answer{}, c.err })
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+				if got := g.Shown(1)[0].Out.Text; !strings.Contains(got, c.want) || strings.Contains(got, "refused") || strings.Contains(got, "a bug") {
 					t.Errorf("the chat reads %q", got)
 				}
 			})
@@ -199,12 +191,12 @@ func TestModelFailures(t *testing.T) {
 }
 
 func TestTurnTimeout(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.TimeoutSeconds = 60 })
-		g.model.set(slowly(time.Hour))
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.TimeoutSeconds = 60 })
+		g.Model.Set(routertest.Slowly(time.Hour))
 		began := time.Now()
-		g.say(direct("a"), guest, "hello")
-		call := g.shown(1)[0]
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		call := g.Shown(1)[0]
 		if !strings.Contains(call.Out.Text, "ran out of time") {
 			t.Errorf("%q after %s", call.Out.Text, call.At.Sub(began))
 		}
@@ -212,20 +204,20 @@ func TestTurnTimeout(t *testing.T) {
 }
 
 func TestOddEvents(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := direct("-9223372036854775808")
-		g.fake.Say(channels.Inbound{Event: channels.Unreadable, Address: to, ID: "u1", Reason: "chat is missing", Raw: []byte(`{"update_id":1}`)})
-		g.fake.Say(channels.Inbound{Event: channels.Edited, Address: to, Sender: channels.Sender{ID: guest}, Text: "edited"})
-		g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: guest}, Text: "   "})
-		g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: guest, Bot: true}, Text: "I am a bot"})
-		g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: guest}, Text: "echo", SentByThisLogin: true})
-		g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: guest}, Text: strings.Repeat("x", 1<<20)})
-		g.shown(1)
-		if n := g.model.count(); n != 1 {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Direct("-9223372036854775808")
+		g.Fake.Say(channels.Inbound{Event: channels.Unreadable, Address: to, ID: "u1", Reason: "chat is missing", Raw: []byte(`{"update_id":1}`)})
+		g.Fake.Say(channels.Inbound{Event: channels.Edited, Address: to, Sender: channels.Sender{ID: routertest.Guest}, Text: "edited"})
+		g.Fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: routertest.Guest}, Text: "   "})
+		g.Fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: routertest.Guest, Bot: true}, Text: "I am a bot"})
+		g.Fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: routertest.Guest}, Text: "echo", SentByThisLogin: true})
+		g.Fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: routertest.Guest}, Text: strings.Repeat("x", 1<<20)})
+		g.Shown(1)
+		if n := g.Model.Count(); n != 1 {
 			t.Errorf("%d model calls, want one for the long text", n)
 		}
-		list, err := g.store.Skipped(t.Context(), 10)
+		list, err := g.Store.Skipped(t.Context(), 10)
 		if err != nil || len(list) != 1 || list[0].Reason != "chat is missing" {
 			t.Errorf("listed: %+v (%v)", list, err)
 		}

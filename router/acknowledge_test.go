@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"slices"
@@ -8,6 +8,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 )
 
 // The platform's sign that a message was taken is given for what is answered, once, and to nobody else: not to strangers, not for talk
@@ -15,29 +17,29 @@ import (
 //
 // proves: P4
 func TestAcknowledged(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
-			a := s.Accounts[account]
-			a.Access.DMPolicy, a.Access.AllowFrom = policy.DMAllowlist, []string{guest}
-			s.Accounts[account] = a
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
+			a.Access.DMPolicy, a.Access.AllowFrom = policy.DMAllowlist, []string{routertest.Guest}
+			s.Accounts[routertest.Account] = a
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "quiet"}}}
 		})
-		g.r.Attach(account, struct {
+		g.Router.Attach(routertest.Account, struct {
 			*channeltest.Full
 			channels.Acknowledger
-		}{g.fake.Full(), g.fake.Acknowledger()})
-		asked := g.say(direct("a"), guest, "hello")
-		g.shown(1)
-		told := g.say(direct("a"), owner, "/whoami")
-		g.shown(2)
-		g.fake.Say(asked) // once more
-		g.say(direct("b"), "9999", "a stranger")
-		g.talk(groupChat("garden"), guest, "not for the bot")
-		g.say(groupChat("quiet"), guest, "nothing leaves here")
-		g.deliveries()
+		}{g.Fake.Full(), g.Fake.Acknowledger()})
+		asked := g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Shown(1)
+		told := g.Say(routertest.Direct("a"), routertest.Owner, "/whoami")
+		g.Shown(2)
+		g.Fake.Say(asked) // once more
+		g.Say(routertest.Direct("b"), "9999", "a stranger")
+		g.Talk(routertest.Group("garden"), routertest.Guest, "not for the bot")
+		g.Say(routertest.Group("quiet"), routertest.Guest, "nothing leaves here")
+		g.Deliveries()
 		synctest.Wait()
 		var got []channels.MessageID
-		for _, c := range g.fake.Calls(channeltest.OpAck) {
+		for _, c := range g.Fake.Calls(channeltest.OpAck) {
 			got = append(got, c.ID)
 		}
 		if want := []channels.MessageID{asked.ID, told.ID}; !slices.Equal(got, want) {

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,14 +12,16 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // written gives what people wrote in a session, as the transcript has it.
-func (g *rig) written(to channels.Address, from string) string {
-	g.t.Helper()
+func written(g *routertest.Rig, to channels.Address, from string) string {
+	g.T.Helper()
 	var all []string
-	for _, m := range g.transcript(g.r.Key(channels.Inbound{Address: to, Sender: person(from)})) {
+	for _, m := range g.Transcript(g.Router.Key(channels.Inbound{Address: to, Sender: routertest.Person(from)})) {
 		if m.Role == sessions.User {
 			all = append(all, m.Text())
 		}
@@ -28,9 +30,9 @@ func (g *rig) written(to channels.Address, from string) string {
 }
 
 // stuck has the model wait at its first call until that is given up, and echo a second later afterwards.
-func (g *rig) stuck() {
+func stuck(g *routertest.Rig) {
 	first := true
-	g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+	g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 		if first {
 			first = false
 			<-ctx.Done()
@@ -40,7 +42,7 @@ func (g *rig) stuck() {
 		case <-time.After(time.Second):
 		case <-ctx.Done():
 		}
-		return text("echo: " + lastUser(p)), ctx.Err()
+		return routertest.Text("echo: " + routertest.LastUser(p)), ctx.Err()
 	})
 }
 
@@ -49,45 +51,45 @@ func (g *rig) stuck() {
 // source: docs/chats.md, "What happens besides messages"
 func TestEditOfWhatIsAnswered(t *testing.T) {
 	for _, killed := range []bool{false, true} {
-		for _, to := range []channels.Address{direct(guest), groupChat("g")} {
+		for _, to := range []channels.Address{routertest.Direct(routertest.Guest), routertest.Group("g")} {
 			t.Run(map[bool]string{true: "killed/"}[killed]+string(to.Type), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					g := newRig(t, channeltest.Options{})
+				routertest.Bubble(t, func(t *testing.T) {
+					g := routertest.New(t, channeltest.Options{})
 					if killed {
-						g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+						g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
 							<-ctx.Done()
 							return agent.Answer{}, ctx.Err()
 						})
 					} else {
-						g.stuck()
+						stuck(g)
 					}
-					asked := g.say(to, guest, "what is 2+2?")
-					g.until("it is at work", func() bool { return g.model.count() == 1 })
-					g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: asked.ID, Text: "what is 2+3?"})
+					asked := g.Say(to, routertest.Guest, "what is 2+2?")
+					g.Until("it is at work", func() bool { return g.Model.Count() == 1 })
+					g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Target: asked.ID, Text: "what is 2+3?"})
 					if killed {
-						g.stop()
-						g.model.set(nil)
-						g.start()
+						g.Stop()
+						g.Model.Set(nil)
+						g.Start()
 					}
 					prefix := ""
 					if to.Type.Several() {
-						prefix = guest + ": "
+						prefix = routertest.Guest + ": "
 					}
-					if got := g.shown(1)[0].Out.Text; got != "echo: "+prefix+"what is 2+3?" {
+					if got := g.Shown(1)[0].Out.Text; got != "echo: "+prefix+"what is 2+3?" {
 						t.Errorf("answered %q", got)
 					}
-					g.idle(1)
-					if got := g.written(to, guest); got != prefix+"what is 2+3?" {
+					g.Idle(1)
+					if got := written(g, to, routertest.Guest); got != prefix+"what is 2+3?" {
 						t.Errorf("the transcript has %q", got)
 					}
-					if hits, err := g.store.Search(t.Context(), sessions.SearchQuery{Text: "3"}); err != nil || len(hits) == 0 {
+					if hits, err := g.Store.Search(t.Context(), sessions.SearchQuery{Text: "3"}); err != nil || len(hits) == 0 {
 						t.Errorf("found %v, %v", hits, err)
 					}
-					g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: asked.ID, Text: "what is 2+4?"})
-					g.say(to, guest, "thanks")
-					g.shown(2)
-					for _, run := range g.runs() {
-						if lines := told(run.Input); (len(lines) == 1) != (run.Source != string(asked.ID)) {
+					g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Target: asked.ID, Text: "what is 2+4?"})
+					g.Say(to, routertest.Guest, "thanks")
+					g.Shown(2)
+					for _, run := range g.Runs() {
+						if lines := routertest.Told(run.Input); (len(lines) == 1) != (run.Source != string(asked.ID)) {
 							t.Errorf("%s was told %q", run.Source, lines)
 						}
 					}
@@ -99,11 +101,11 @@ func TestEditOfWhatIsAnswered(t *testing.T) {
 
 // A turn that was begun again once, or has run a tool, goes on as it is: a change is told with the next one.
 func TestEditThatComesTooLate(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := direct(guest)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Direct(routertest.Guest)
 		calls, free := 0, make(chan struct{})
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if calls++; calls == 1 {
 				<-ctx.Done()
 				return agent.Answer{}, ctx.Err()
@@ -112,22 +114,22 @@ func TestEditThatComesTooLate(t *testing.T) {
 			case <-free:
 			case <-ctx.Done():
 			}
-			return text("echo: " + lastUser(p)), ctx.Err()
+			return routertest.Text("echo: " + routertest.LastUser(p)), ctx.Err()
 		})
-		asked := g.say(to, guest, "one")
+		asked := g.Say(to, routertest.Guest, "one")
 		edit := func(n int, words string) {
-			g.until("it is at work", func() bool { return g.model.count() == n })
-			g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: asked.ID, Text: words})
+			g.Until("it is at work", func() bool { return g.Model.Count() == n })
+			g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Target: asked.ID, Text: words})
 		}
 		edit(1, "two")
 		edit(2, "three")
 		close(free)
-		if got := g.shown(1)[0].Out.Text; got != "echo: two" {
+		if got := g.Shown(1)[0].Out.Text; got != "echo: two" {
 			t.Errorf("answered %q", got)
 		}
 		calls = 1
 		free = make(chan struct{})
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if calls++; calls == 2 {
 				return agent.Answer{Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: "c1", Name: "session_status", Arguments: []byte("{}")}}, Stop: "tool"}, nil
 			}
@@ -135,15 +137,15 @@ func TestEditThatComesTooLate(t *testing.T) {
 			case <-free:
 			case <-ctx.Done():
 			}
-			return text("done"), ctx.Err()
+			return routertest.Text("done"), ctx.Err()
 		})
-		asked = g.say(to, guest, "four")
+		asked = g.Say(to, routertest.Guest, "four")
 		edit(4, "five")
 		close(free)
-		if got := g.shown(2)[1].Out.Text; got != "done" || g.model.count() != 4 {
-			t.Errorf("answered %q after %d calls", got, g.model.count())
+		if got := g.Shown(2)[1].Out.Text; got != "done" || g.Model.Count() != 4 {
+			t.Errorf("answered %q after %d calls", got, g.Model.Count())
 		}
-		if got := g.written(to, guest); got != "two|four" {
+		if got := written(g, to, routertest.Guest); got != "two|four" {
 			t.Errorf("the transcript has %q", got)
 		}
 	})
@@ -154,37 +156,37 @@ func TestEditThatComesTooLate(t *testing.T) {
 // source: openclaw/openclaw#6263, nearai/ironclaw#7540, adolfousier/opencrabs#950
 func TestCommentAndForward(t *testing.T) {
 	for _, mode := range []sessions.QueueMode{sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt} {
-		for _, to := range []channels.Address{direct(guest), groupChat("g")} {
+		for _, to := range []channels.Address{routertest.Direct(routertest.Guest), routertest.Group("g")} {
 			for _, order := range []string{"comment first", "forward first"} {
 				t.Run(string(mode)+"/"+string(to.Type)+"/"+order, func(t *testing.T) {
-					bubble(t, func(t *testing.T) {
-						g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Messages.Queue.Queue = sessions.Queue{Mode: mode} })
-						g.stuck()
-						comment := channels.Inbound{Address: to, Sender: person(guest), Text: "What do you think?", Mentioned: to.Type.Several()}
-						forward := channels.Inbound{Address: to, Sender: person(guest), Text: "We offer you 50k", Forwarded: true, Origin: "Ann"}
+					routertest.Bubble(t, func(t *testing.T) {
+						g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Messages.Queue.Queue = sessions.Queue{Mode: mode} })
+						stuck(g)
+						comment := channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "What do you think?", Mentioned: to.Type.Several()}
+						forward := channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "We offer you 50k", Forwarded: true, Origin: "Ann"}
 						both := []channels.Inbound{comment, forward, forward}
 						if order == "forward first" {
 							if both = []channels.Inbound{forward, comment}; to.Type.Several() {
-								g.model.set(nil) // it is talk among people until the comment comes
+								g.Model.Set(nil) // it is talk among people until the comment comes
 							}
 						}
 						for _, in := range both {
-							g.fake.Say(in)
+							g.Fake.Say(in)
 							<-time.After(50 * time.Millisecond)
 						}
-						g.shown(1)
+						g.Shown(1)
 						synctest.Wait()
 						<-time.After(time.Minute)
-						if n := len(g.fake.Calls(channeltest.OpSend)); n != 1 {
+						if n := len(g.Fake.Calls(channeltest.OpSend)); n != 1 {
 							t.Errorf("%d answers", n)
 						}
-						g.model.mu.Lock()
-						last := g.model.asked[len(g.model.asked)-1]
-						g.model.mu.Unlock()
+						g.Model.Mu.Lock()
+						last := g.Model.Asked[len(g.Model.Asked)-1]
+						g.Model.Mu.Unlock()
 						all := ""
 						for _, m := range last.Messages {
 							all += m.Text() + "|"
-							for _, l := range told(m) {
+							for _, l := range routertest.Told(m) {
 								all += l + "|"
 							}
 						}
@@ -200,17 +202,17 @@ func TestCommentAndForward(t *testing.T) {
 
 // Two messages of different people, or that are apart, have a turn each.
 func TestWhatDoesNotBelong(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone)
-		to := groupChat("g")
-		rest := g.busy(to, guest)
-		g.fake.Say(channels.Inbound{Address: to, Sender: person(owner), Text: "forwarded by another", Forwarded: true, Mentioned: true})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+		to := routertest.Group("g")
+		rest := g.Busy(to, routertest.Guest)
+		g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Owner), Text: "forwarded by another", Forwarded: true, Mentioned: true})
 		<-time.After(1100 * time.Millisecond)
-		g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: "later", Forwarded: true, Mentioned: true})
-		g.taken(3)
+		g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "later", Forwarded: true, Mentioned: true})
+		g.Taken(3)
 		rest()
-		g.shown(3)
-		if n := g.model.count(); n != 3 {
+		g.Shown(3)
+		if n := g.Model.Count(); n != 3 {
 			t.Errorf("%d calls", n)
 		}
 	})
@@ -229,23 +231,23 @@ func TestPasteInParts(t *testing.T) {
 	}{
 		{"short", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{"hello"}, 0, 1},
 		{"below the limit", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part[:3000]}, 0, 1},
-		{"at the limit, alone", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part}, partWait, 1},
+		{"at the limit, alone", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part}, router.PartWait, 1},
 		{"three parts", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part, part, "PART2 end. Summarise all of it."}, 200 * time.Millisecond, 1},
 		{"two of Discord", channels.Limits{Text: 2000, Unit: channels.UTF16}, []string{part[:1990], "end"}, 100 * time.Millisecond, 1},
 		{"where apps cut nothing", channels.Limits{Text: 4096, Received: 65536, Unit: channels.Runes}, []string{part}, 0, 1},
 	} {
 		for _, killed := range slices.Compact([]int{0, 1, len(c.parts)}) { // how many parts had come when the process ended
 			t.Run(fmt.Sprintf("%s, killed behind %d", c.name, killed), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					g := newRig(t, channeltest.Options{Limits: c.limits}, eachAlone)
+				routertest.Bubble(t, func(t *testing.T) {
+					g := routertest.New(t, channeltest.Options{Limits: c.limits}, routertest.EachAlone)
 					var at time.Time
 					answers := func(context.Context, agent.Prompt) (agent.Answer, error) {
 						at = time.Now()
-						return text("ok"), nil
+						return routertest.Text("ok"), nil
 					}
-					g.model.set(answers)
+					g.Model.Set(answers)
 					if killed > 0 {
-						g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+						g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
 							<-ctx.Done()
 							return agent.Answer{}, ctx.Err()
 						})
@@ -255,23 +257,23 @@ func TestPasteInParts(t *testing.T) {
 						if i > 0 {
 							<-time.After(100 * time.Millisecond)
 						}
-						g.say(direct(guest), guest, p)
-						if g.taken(i + 1); i+1 == killed {
-							g.stop()
-							before = g.model.count()
-							g.model.set(answers)
-							g.start()
+						g.Say(routertest.Direct(routertest.Guest), routertest.Guest, p)
+						if g.Taken(i + 1); i+1 == killed {
+							g.Stop()
+							before = g.Model.Count()
+							g.Model.Set(answers)
+							g.Start()
 						}
 					}
-					g.shown(1)
+					g.Shown(1)
 					<-time.After(time.Minute)
-					if n := g.model.count() - before; n != c.calls || len(g.shown(1)) != 1 {
-						t.Errorf("%d calls, %d answers", n, len(g.shown(1)))
+					if n := g.Model.Count() - before; n != c.calls || len(g.Shown(1)) != 1 {
+						t.Errorf("%d calls, %d answers", n, len(g.Shown(1)))
 					}
 					if killed == 0 && at.Sub(began) != c.begins {
 						t.Errorf("the turn began after %s", at.Sub(began))
 					}
-					if got := strings.Count(g.written(direct(guest), guest), "|"); got != len(c.parts)-1 {
+					if got := strings.Count(written(g, routertest.Direct(routertest.Guest), routertest.Guest), "|"); got != len(c.parts)-1 {
 						t.Errorf("%d parts are in the transcript", got+1)
 					}
 				})

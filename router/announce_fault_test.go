@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -30,23 +33,23 @@ func (b *busy) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error)
 		return said(ctx, b.pick("It is done.", "It is done.", "It is done.", "It is done.", "NO_REPLY", "ANNOUNCE_SKIP", "error"))
 	case strings.Contains(p.System, "You are a sub-agent"):
 		took := time.Duration(b.upTo(8_000)) * time.Millisecond
-		if strings.HasSuffix(taskOf(p), "0") || strings.HasSuffix(taskOf(p), "5") {
+		if strings.HasSuffix(routertest.TaskOf(p), "0") || strings.HasSuffix(routertest.TaskOf(p), "5") {
 			took = time.Hour
 		}
-		if !sleep(ctx, took) {
+		if !channels.Sleep(ctx, took) {
 			return agent.Answer{}, ctx.Err()
 		}
 		return said(ctx, b.pick("done", "done", "done", "done", "done", "error", "ANNOUNCE_SKIP"))
 	}
 	began := time.Now()
-	over := sleep(ctx, 5*time.Second)
+	over := channels.Sleep(ctx, 5*time.Second)
 	b.mu.Lock()
 	b.turns = append(b.turns, [2]time.Time{began, time.Now()})
 	b.mu.Unlock()
 	if !over {
 		return agent.Answer{}, ctx.Err()
 	}
-	return text("echo: " + lastUser(p)), nil
+	return routertest.Text("echo: " + routertest.LastUser(p)), nil
 }
 
 // idle is when the session had nothing to do for people, at or after a time.
@@ -64,22 +67,22 @@ func (b *busy) idleAt(t time.Time) time.Time {
 // shown within two seconds once the session has time.
 func TestFaultAnnounces(t *testing.T) {
 	n := channeltest.Times(200, 10_000)
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		b := &busy{forest: &forest{rand: rand.New(rand.NewPCG(2, 2)), book: book{made: map[sessions.RunID]sessions.Run{}, ends: map[sessions.RunID][]sessions.Outcome{},
 			next: map[sessions.RunID]sessions.RunID{}, ups: map[string]int{}, stopped: map[sessions.RunID]bool{}}}}
 		const atOnce = 40
-		b.rig = parent(t, child{}, toRequester, eachAlone, func(s *Settings) {
+		b.Rig = routertest.Parent(t, routertest.Child{}, toRequester, routertest.EachAlone, func(s *router.Settings) {
 			s.Agents.Defaults.Subagents.MaxConcurrent, s.Agents.Defaults.Subagents.MaxChildrenPerAgent = atOnce, 2*n
 		})
-		b.wrap = func(s sessions.Store) sessions.Store { return ledger{s, &b.book} }
-		b.stop()
-		b.model.set(b.answer)
-		b.start()
+		b.Wrap = func(s sessions.Store) sessions.Store { return ledger{s, &b.book} }
+		b.Stop()
+		b.Model.Set(b.answer)
+		b.Start()
 		hit, restarts := map[sessions.RunID]bool{}, 0
 		for i := range n {
-			b.spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i), Task: fmt.Sprint("task ", i), Timeout: 10})
+			b.Spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i), Task: fmt.Sprint("task ", i), Timeout: 10})
 			if i%atOnce == atOnce-1 { // the next ones when these have begun; people go on asking
-				b.say(groupChat("a"), guest, fmt.Sprint("question ", i))
+				b.Say(routertest.Group("a"), routertest.Guest, fmt.Sprint("question ", i))
 				<-time.After(time.Second)
 				if len(hit) < n/10 {
 					b.restart(hit)
@@ -96,27 +99,27 @@ func TestFaultAnnounces(t *testing.T) {
 
 // restart ends the process and begins the next one. hit gets the sub-agents that were at work.
 func (b *busy) restart(hit map[sessions.RunID]bool) {
-	b.t.Helper()
-	at, err := b.store.ListRuns(b.t.Context(), sessions.RunQuery{Status: sessions.Running, Limit: 1000})
+	b.T.Helper()
+	at, err := b.Store.ListRuns(b.T.Context(), sessions.RunQuery{Status: sessions.Running, Limit: 1000})
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	for _, run := range at {
 		if run.Kind == sessions.ChildRun {
 			hit[run.ID] = true
 		}
 	}
-	b.stop()
-	b.start()
+	b.Stop()
+	b.Start()
 }
 
 // settled counts what became of n sub-agents.
 func (b *busy) settled(n, hit, restarts int) {
 	posts := map[sessions.RunID][]sessions.Delivery{}
 	for before := int64(0); ; {
-		list, err := b.store.ListDeliveries(b.t.Context(), sessions.DeliveryQuery{Limit: 1000, Before: before})
+		list, err := b.Store.ListDeliveries(b.T.Context(), sessions.DeliveryQuery{Limit: 1000, Before: before})
 		if err != nil {
-			b.t.Fatal(err)
+			b.T.Fatal(err)
 		}
 		if len(list) == 0 {
 			break
@@ -135,9 +138,9 @@ func (b *busy) settled(n, hit, restarts int) {
 		}
 		all++
 		fates[b.fate(run, posts)]++
-		row, err := b.store.GetRun(b.t.Context(), id)
+		row, err := b.Store.GetRun(b.T.Context(), id)
 		if err != nil {
-			b.t.Fatal(err)
+			b.T.Fatal(err)
 		}
 		ended[row.Status]++
 		for _, d := range posts[b.next[id]] {
@@ -146,15 +149,15 @@ func (b *busy) settled(n, hit, restarts int) {
 	}
 	slices.Sort(waits)
 	p99 := waits[len(waits)*99/100]
-	b.t.Logf("%d sub-agents, %v, %d at work in %d restarts: %v; p99 of an announcement %s, the longest %s", all, ended, hit, restarts, fates, p99, waits[len(waits)-1])
+	b.T.Logf("%d sub-agents, %v, %d at work in %d restarts: %v; p99 of an announcement %s, the longest %s", all, ended, hit, restarts, fates, p99, waits[len(waits)-1])
 	sum := 0
 	for v := range maps.Values(fates) {
 		sum += v
 	}
 	if all != n || sum != n || fates["sent"]+fates["skipped"] != n {
-		b.t.Errorf("%d of %d sub-agents have an end on record", fates["sent"]+fates["skipped"], n)
+		b.T.Errorf("%d of %d sub-agents have an end on record", fates["sent"]+fates["skipped"], n)
 	}
 	if p99 > 2*time.Second || ended[sessions.TimedOut] < n/5 || hit < n/10 {
-		b.t.Errorf("p99 %s; %d timed out, %d were hit", p99, ended[sessions.TimedOut], hit)
+		b.T.Errorf("p99 %s; %d timed out, %d were hit", p99, ended[sessions.TimedOut], hit)
 	}
 }

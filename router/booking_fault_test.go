@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -18,18 +18,20 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // posts has a text go to a chat that no turn has made.
-func (g *rig) posts(d sessions.Delivery) {
-	g.t.Helper()
+func posts(g *routertest.Rig, d sessions.Delivery) {
+	g.T.Helper()
 	d.Kind, d.Text = sessions.Posted, "posted"
 	if d.ID == "" {
 		d.ID = "posted"
 	}
-	if _, err := g.r.Submit(g.t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
-		g.t.Error(err)
+	if _, err := g.Router.Submit(g.T.Context(), sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
+		g.T.Error(err)
 	}
 }
 
@@ -50,27 +52,27 @@ func answerLost(then func()) func(op, phase string) {
 //
 // proves: P7
 func TestBookedForOneTry(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
-			db, err := sql.Open("sqlite", filepath.Join(g.dir, "parley.db"))
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+			db, err := sql.Open("sqlite", filepath.Join(g.Dir, "parley.db"))
 			if err == nil {
 				_, err = db.Exec("UPDATE sessions SET usage = '{'") // its row cannot be read from now on
 			}
-			check(t, err)
-			check(t, db.Close())
-			return text("done"), nil
+			routertest.Check(t, err)
+			routertest.Check(t, db.Close())
+			return routertest.Text("done"), nil
 		})
-		g.say(direct("a"), guest, "hello")
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		<-time.After(time.Minute)
-		g.posts(sessions.Delivery{To: direct("a")})
+		posts(g, sessions.Delivery{To: routertest.Direct("a")})
 		<-time.After(time.Minute)
-		if got := g.fake.Texts(direct("a")); !slices.Equal(got, []string{"posted"}) {
+		if got := g.Fake.Texts(routertest.Direct("a")); !slices.Equal(got, []string{"posted"}) {
 			t.Errorf("the chat shows %q", got)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := g.r.Apply(ctx, settingsFor()); err != nil {
+		if err := g.Router.Apply(ctx, routertest.SettingsFor()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -94,26 +96,26 @@ func (s aroundLook) GetDelivery(ctx context.Context, id sessions.DeliveryID) (se
 // proves: D4
 func TestBegunAndLost(t *testing.T) {
 	t.Run("behind another one", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			var g *rig
+		routertest.Bubble(t, func(t *testing.T) {
+			var g *routertest.Rig
 			var once sync.Once
-			g = rigWith(t, channeltest.Options{}, answerLost(nil), func(s sessions.Store) sessions.Store {
-				return aroundFinish{s, func() { once.Do(func() { g.posts(sessions.Delivery{To: direct("a")}) }) }, nil}
+			g = routertest.NewWith(t, channeltest.Options{}, answerLost(nil), func(s sessions.Store) sessions.Store {
+				return aroundFinish{s, func() { once.Do(func() { posts(g, sessions.Delivery{To: routertest.Direct("a")}) }) }, nil}
 			})
-			g.say(direct("a"), guest, "hello")
-			g.ended(2)
-			if got, want := g.fake.Texts(direct("a")), []string{"posted", "echo: hello"}; !slices.Equal(got, want) {
+			g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+			g.Ended(2)
+			if got, want := g.Fake.Texts(routertest.Direct("a")), []string{"posted", "echo: hello"}; !slices.Equal(got, want) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		})
 	})
 	t.Run("withheld, and those who watch are told", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			g := rigWith(t, channeltest.Options{}, answerLost(nil), nil, func(s *Settings) { s.Session.SendPolicy.Default = policy.Deny })
-			events, cancel := g.r.Watch(Watching{Kinds: []string{EventDelivery}})
+		routertest.Bubble(t, func(t *testing.T) {
+			g := routertest.NewWith(t, channeltest.Options{}, answerLost(nil), nil, func(s *router.Settings) { s.Session.SendPolicy.Default = policy.Deny })
+			events, cancel := g.Router.Watch(router.Watching{Kinds: []string{router.EventDelivery}})
 			defer cancel()
-			g.say(direct("a"), guest, "hello")
-			g.ended(1)
+			g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+			g.Ended(1)
 			<-time.After(time.Minute) // the turn is ended once more before
 			if got := drainEvents(events); len(got) != 1 {
 				t.Errorf("told %d times", len(got))
@@ -121,20 +123,20 @@ func TestBegunAndLost(t *testing.T) {
 		})
 	})
 	t.Run("and the host stops", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			var g *rig
-			g = rigWith(t, channeltest.Options{}, answerLost(func() { g.end() }), nil, held)
-			g.say(direct("a"), guest, "hello")
-			g.until("its turn is over", func() bool { return len(g.runs()) == 1 && g.runs()[0].Status == sessions.Done })
-			g.stop()
-			g.start()
-			g.wantOnce()
+		routertest.Bubble(t, func(t *testing.T) {
+			var g *routertest.Rig
+			g = routertest.NewWith(t, channeltest.Options{}, answerLost(func() { g.End() }), nil, held)
+			g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+			g.Until("its turn is over", func() bool { return len(g.Runs()) == 1 && g.Runs()[0].Status == sessions.Done })
+			g.Stop()
+			g.Start()
+			g.WantOnce()
 		})
 	})
 	t.Run("and the store cannot be read for a while", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		routertest.Bubble(t, func(t *testing.T) {
 			var looks atomic.Int64
-			g := rigWith(t, channeltest.Options{}, answerLost(nil), func(s sessions.Store) sessions.Store {
+			g := routertest.NewWith(t, channeltest.Options{}, answerLost(nil), func(s sessions.Store) sessions.Store {
 				return aroundLook{s, func(sessions.DeliveryID) error {
 					if looks.Add(1) < 4 {
 						return errors.New("no descriptors left")
@@ -142,38 +144,38 @@ func TestBegunAndLost(t *testing.T) {
 					return nil
 				}}
 			}, held)
-			g.say(direct("a"), guest, "hello")
-			g.wantOnce()
+			g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+			g.WantOnce()
 		})
 	})
 }
 
 // TestBookedAndPaced: what was booked leaves at the pace of its account, however long its commit takes; what does not leave takes no turn of others.
 func TestBookedAndPaced(t *testing.T) {
-	slowly := func(perSecond float64) func(*Settings) {
-		return func(s *Settings) {
-			a := s.Accounts[account]
+	slowly := func(perSecond float64) func(*router.Settings) {
+		return func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Pacing = channels.Pacing{PerSecond: perSecond}
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 		}
 	}
 	t.Run("the store stands still", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		routertest.Bubble(t, func(t *testing.T) {
 			release := make(chan struct{})
-			g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+			g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 				return aroundFinish{s, func() { <-release }, nil}
-			}, eachAlone, slowly(1))
+			}, routertest.EachAlone, slowly(1))
 			for i := range 10 {
-				g.say(direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
+				g.Say(routertest.Direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
 				<-time.After(2 * time.Second)
 			}
 			close(release)
 			began := time.Now()
-			g.shown(10)
+			g.Shown(10)
 			if took := time.Since(began); took < 8900*time.Millisecond {
 				t.Errorf("10 messages left within %s, 1 a second may", took)
 			}
-			for _, d := range g.ended(10) {
+			for _, d := range g.Ended(10) {
 				if d.Repeat || d.Unclear {
 					t.Errorf("marked: %+v", d)
 				}
@@ -181,15 +183,15 @@ func TestBookedAndPaced(t *testing.T) {
 		})
 	})
 	t.Run("withheld", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			g := newRig(t, channeltest.Options{}, eachAlone, slowly(0.1), func(s *Settings) {
+		routertest.Bubble(t, func(t *testing.T) {
+			g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, slowly(0.1), func(s *router.Settings) {
 				s.Session.SendPolicy = policy.SendPolicy{Default: policy.Allow, Rules: []policy.SendRule{{Match: policy.SendMatch{To: "b"}, Action: policy.Deny}}}
 			})
-			g.say(direct("b"), "3003", "denied")
-			g.ended(1)
+			g.Say(routertest.Direct("b"), "3003", "denied")
+			g.Ended(1)
 			began := time.Now()
-			g.say(direct("a"), guest, "hello")
-			g.shown(1)
+			g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+			g.Shown(1)
 			if took := time.Since(began); took > time.Second {
 				t.Errorf("it took %s", took)
 			}
@@ -202,28 +204,28 @@ func TestBookedAndPaced(t *testing.T) {
 //
 // proves: P7
 func TestBookedInAChatThatMoves(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		old, now := groupChat("-5"), groupChat("-1005")
+	routertest.Bubble(t, func(t *testing.T) {
+		old, now := routertest.Group("-5"), routertest.Group("-1005")
 		hold := make(chan struct{})
 		var armed atomic.Bool
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return aroundFinish{s, nil, func() {
 				if armed.CompareAndSwap(true, false) {
 					<-hold
 				}
 			}}
-		}, eachAlone)
-		g.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Transient, Err: context.DeadlineExceeded}, Times: -1})
-		g.posts(sessions.Delivery{To: old, Expires: time.Now().Add(24 * time.Hour)})
+		}, routertest.EachAlone)
+		g.Fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Transient, Err: context.DeadlineExceeded}, Times: -1})
+		posts(g, sessions.Delivery{To: old, Expires: time.Now().Add(24 * time.Hour)})
 		<-time.After(time.Second)
 		armed.Store(true)
-		g.say(now, guest, "hello")
+		g.Say(now, routertest.Guest, "hello")
 		<-time.After(time.Second)
-		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
 		<-time.After(time.Second)
 		close(hold)
 		<-time.After(time.Second)
-		runs := g.runs()
+		runs := g.Runs()
 		at := slices.IndexFunc(runs, func(r sessions.Run) bool { return strings.Contains(string(r.Key), "1005") })
 		if at < 0 {
 			t.Fatal("no turn in the new chat")
@@ -231,7 +233,7 @@ func TestBookedInAChatThatMoves(t *testing.T) {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer cancel()
-		if _, err := g.r.Patch(ctx, runs[at].Key, sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil || time.Since(began) > time.Minute {
+		if _, err := g.Router.Patch(ctx, runs[at].Key, sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil || time.Since(began) > time.Minute {
 			t.Errorf("the flip took %s: %v", time.Since(began), err)
 		}
 	})
@@ -239,27 +241,27 @@ func TestBookedInAChatThatMoves(t *testing.T) {
 
 // TestMostBooked: where many turns end at once, the others begin to send in a commit of their own. What waits for hours is not on its way.
 func TestMostBooked(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var made commits
+	routertest.Bubble(t, func(t *testing.T) {
+		var made routertest.Commits
 		release := make(chan struct{})
-		g := rigWith(t, channeltest.Options{}, made.trace, func(s sessions.Store) sessions.Store {
+		g := routertest.NewWith(t, channeltest.Options{}, made.Trace, func(s sessions.Store) sessions.Store {
 			return aroundFinish{s, func() { <-release }, nil}
 		})
 		for i := range 20 {
-			g.posts(sessions.Delivery{ID: sessions.DeliveryID(fmt.Sprint("p", i)), To: direct(fmt.Sprint("o", i)), NotBefore: time.Now().Add(20 * time.Hour)})
+			posts(g, sessions.Delivery{ID: sessions.DeliveryID(fmt.Sprint("p", i)), To: routertest.Direct(fmt.Sprint("o", i)), NotBefore: time.Now().Add(20 * time.Hour)})
 		}
-		for i := range mostBooked + 3 {
-			g.say(direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
+		for i := range router.MostBooked + 3 {
+			g.Say(routertest.Direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
 		}
 		synctest.Wait()
 		close(release)
-		g.shown(mostBooked + 3)
-		if n := len(made.of("Finish+begin")); n != mostBooked {
-			t.Errorf("%d began with their end, %d may", n, mostBooked)
+		g.Shown(router.MostBooked + 3)
+		if n := len(made.Of("Finish+begin")); n != router.MostBooked {
+			t.Errorf("%d began with their end, %d may", n, router.MostBooked)
 		}
-		g.say(direct("a"), guest, "hello")
-		g.shown(mostBooked + 4)
-		if n := len(made.of("Finish+begin")); n != mostBooked+1 {
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Shown(router.MostBooked + 4)
+		if n := len(made.Of("Finish+begin")); n != router.MostBooked+1 {
 			t.Error("one that is alone does not begin with its end")
 		}
 	})
@@ -267,13 +269,13 @@ func TestMostBooked(t *testing.T) {
 
 // TestBookedBesideMore: a chat is not booked while more waits in the store than the gate holds: some of it may be for that chat.
 func TestBookedBesideMore(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		out := &sessions.Outcome{Deliveries: []sessions.Delivery{{ID: "d", To: direct("b")}}}
-		g.r.gate.Mu.Lock()
-		g.r.gate.Overflow = true
-		g.r.gate.Mu.Unlock()
-		if b := g.r.gate.Reserve(out); b != nil {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		out := &sessions.Outcome{Deliveries: []sessions.Delivery{{ID: "d", To: routertest.Direct("b")}}}
+		g.Router.Gate().Mu().Lock()
+		*g.Router.Gate().Overflow() = true
+		g.Router.Gate().Mu().Unlock()
+		if b := g.Router.Gate().Reserve(out); b != nil {
 			b.End(t.Context())
 			t.Error("booked")
 		}
@@ -284,23 +286,23 @@ func TestBookedBesideMore(t *testing.T) {
 //
 // proves: D4
 func TestPutBackByOne(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var g *rig
+	routertest.Bubble(t, func(t *testing.T) {
+		var g *routertest.Rig
 		var once atomic.Bool
 		lose := answerLost(nil)
-		g = rigWith(t, channeltest.Options{}, func(op, phase string) {
+		g = routertest.NewWith(t, channeltest.Options{}, func(op, phase string) {
 			if op == "Retry" && phase == "after-commit" && once.CompareAndSwap(false, true) {
-				check(t, g.r.gate.Refill(t.Context()))
+				routertest.Check(t, g.Router.Gate().Refill(t.Context()))
 				panic("connection lost")
 			}
 			lose(op, phase)
 		}, nil)
 		slow := make(chan struct{})
 		time.AfterFunc(10*time.Second, func() { close(slow) })
-		g.fake.Script(channeltest.Step{Wait: slow})
-		g.say(direct("a"), guest, "hello")
+		g.Fake.Script(channeltest.Step{Wait: slow})
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		<-time.After(5 * time.Minute)
-		g.wantOnce()
+		g.WantOnce()
 		if !once.Load() {
 			t.Error("nothing was put back")
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -32,25 +34,16 @@ func (s aroundFinish) Finish(ctx context.Context, id sessions.RunID, o sessions.
 }
 
 // held is an account of whose sends nobody knows whether they arrived, and whose owner wants to decide about those.
-func held(s *Settings) { s.Delivery.Hold = true }
-
-// wantOnce looks for one answer, sent once, of which nobody doubts that.
-func (g *rig) wantOnce() {
-	g.t.Helper()
-	d := g.ended(1)[0]
-	if d.State != sessions.Sent || d.Repeat || d.Unclear || len(g.fake.Calls(channeltest.OpSend)) != 1 {
-		g.t.Errorf("%s %q, repeat %t, unclear %t, after %d calls", d.State, d.Error, d.Repeat, d.Unclear, len(g.fake.Calls(channeltest.OpSend)))
-	}
-}
+func held(s *router.Settings) { s.Delivery.Hold = true }
 
 // TestBegunWithItsEnd: the commit that ends a turn begins to send its answer where nothing else is on its way.
 func TestBegunWithItsEnd(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var made commits
-		g := rigWith(t, channeltest.Options{}, made.trace, nil)
-		g.say(direct("a"), guest, "hello")
-		g.wantOnce()
-		if ops, want := made.of("Accept", "Claim", "Finish", "BeginSend", "PartSent"), []string{"Accept", "Finish+begin", "PartSent+fake"}; !slices.Equal(ops, want) {
+	routertest.Bubble(t, func(t *testing.T) {
+		var made routertest.Commits
+		g := routertest.NewWith(t, channeltest.Options{}, made.Trace, nil)
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.WantOnce()
+		if ops, want := made.Of("Accept", "Claim", "Finish", "BeginSend", "PartSent"), []string{"Accept", "Finish+begin", "PartSent+fake"}; !slices.Equal(ops, want) {
 			t.Errorf("commits %q, want %q", ops, want)
 		}
 	})
@@ -59,22 +52,22 @@ func TestBegunWithItsEnd(t *testing.T) {
 // TestBegunInItsTurn has another session post to a chat while the commit is under way that ends a turn there: what was made first comes
 // first.
 func TestBegunInItsTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var g *rig
+	routertest.Bubble(t, func(t *testing.T) {
+		var g *routertest.Rig
 		var once sync.Once
-		g = rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+		g = routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return aroundFinish{s, func() {
 				once.Do(func() {
-					e := sessions.Effects{Deliveries: []sessions.Delivery{{ID: "posted", Kind: sessions.Posted, To: direct("a"), Text: "posted"}}}
-					if _, err := g.r.Submit(t.Context(), e); err != nil {
+					e := sessions.Effects{Deliveries: []sessions.Delivery{{ID: "posted", Kind: sessions.Posted, To: routertest.Direct("a"), Text: "posted"}}}
+					if _, err := g.Router.Submit(t.Context(), e); err != nil {
 						t.Error(err)
 					}
 				})
 			}, nil}
 		})
-		g.say(direct("a"), guest, "hello")
-		g.ended(2)
-		if got, want := g.fake.Texts(direct("a")), []string{"posted", "echo: hello"}; !slices.Equal(got, want) {
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Ended(2)
+		if got, want := g.Fake.Texts(routertest.Direct("a")), []string{"posted", "echo: hello"}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
@@ -85,35 +78,35 @@ func TestBegunInItsTurn(t *testing.T) {
 //
 // proves: D4
 func TestBegunAndNotTried(t *testing.T) {
-	for name, c := range map[string]struct{ then, next func(g *rig) }{
-		"the host stops":         {func(g *rig) { g.end() }, func(g *rig) { g.stop(); g.start() }},
-		"the account is away":    {func(g *rig) { g.r.Attach(account, nil) }, func(g *rig) { g.r.Attach(account, g.fake.Full()) }},
-		"the account is another": {func(g *rig) { g.r.Attach(account, g.fake.Full()) }, func(*rig) {}},
+	for name, c := range map[string]struct{ then, next func(g *routertest.Rig) }{
+		"the host stops":         {func(g *routertest.Rig) { g.End() }, func(g *routertest.Rig) { g.Stop(); g.Start() }},
+		"the account is away":    {func(g *routertest.Rig) { g.Router.Attach(routertest.Account, nil) }, func(g *routertest.Rig) { g.Router.Attach(routertest.Account, g.Fake.Full()) }},
+		"the account is another": {func(g *routertest.Rig) { g.Router.Attach(routertest.Account, g.Fake.Full()) }, func(*routertest.Rig) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				var g *rig
+			routertest.Bubble(t, func(t *testing.T) {
+				var g *routertest.Rig
 				var once sync.Once
-				g = rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+				g = routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 					return aroundFinish{s, nil, func() { once.Do(func() { c.then(g) }) }}
 				}, held)
-				g.say(direct("a"), guest, "hello")
-				g.until("its turn is over", func() bool { return len(g.runs()) == 1 && g.runs()[0].Status == sessions.Done })
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+				g.Until("its turn is over", func() bool { return len(g.Runs()) == 1 && g.Runs()[0].Status == sessions.Done })
 				c.next(g)
-				g.wantOnce()
+				g.WantOnce()
 			})
 		})
 	}
 	t.Run("the answer is lost", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		routertest.Bubble(t, func(t *testing.T) {
 			var once atomic.Bool
-			g := rigWith(t, channeltest.Options{}, func(op, phase string) {
+			g := routertest.NewWith(t, channeltest.Options{}, func(op, phase string) {
 				if strings.HasPrefix(op, "Finish+begin") && phase == "after-commit" && once.CompareAndSwap(false, true) {
 					panic("connection lost")
 				}
 			}, nil, held)
-			g.say(direct("a"), guest, "hello")
-			g.wantOnce()
+			g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+			g.WantOnce()
 		})
 	})
 }
@@ -123,28 +116,28 @@ func TestBegunAndNotTried(t *testing.T) {
 //
 // proves: P4, P5, P7
 func TestDeniedBeforeItBegins(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var g *rig
+	routertest.Bubble(t, func(t *testing.T) {
+		var g *routertest.Rig
 		var once sync.Once
 		flipped := make(chan error, 1)
 		early := true
-		g = rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+		g = routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return aroundFinish{s, func() {
 				once.Do(func() {
-					key := g.runs()[0].Key
+					key := g.Runs()[0].Key
 					go func() {
-						_, err := g.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: new(policy.Deny)})
+						_, err := g.Router.Patch(t.Context(), key, sessions.Patch{SendPolicy: new(policy.Deny)})
 						flipped <- err
 					}()
 					<-time.After(time.Millisecond) // on virtual time that is when it is committed, and waits
-					early = len(flipped) > 0 || g.session(key).Settings.SendPolicy != policy.Deny
+					early = len(flipped) > 0 || g.Session(key).Settings.SendPolicy != policy.Deny
 				})
 			}, nil}
 		})
-		g.say(direct("a"), guest, "hello")
-		d := g.ended(1)[0]
-		if d.State != sessions.Withheld || d.Attempt != 0 || d.Unclear || len(g.fake.Calls(channeltest.OpSend)) != 0 {
-			t.Errorf("%s, %d attempts, %d calls", d.State, d.Attempt, len(g.fake.Calls(channeltest.OpSend)))
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		d := g.Ended(1)[0]
+		if d.State != sessions.Withheld || d.Attempt != 0 || d.Unclear || len(g.Fake.Calls(channeltest.OpSend)) != 0 {
+			t.Errorf("%s, %d attempts, %d calls", d.State, d.Attempt, len(g.Fake.Calls(channeltest.OpSend)))
 		}
 		if err := <-flipped; err != nil || early {
 			t.Errorf("the flip returned before what had begun was decided: %t, %v", early, err)
@@ -154,44 +147,44 @@ func TestDeniedBeforeItBegins(t *testing.T) {
 
 // TestWaitsForItsTurn: what cannot leave at once is not begun by the commit that makes it.
 func TestWaitsForItsTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, held)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, held)
 		one := func(d sessions.Delivery) *sessions.Outcome {
-			d.ID, d.To = "d", direct("b")
+			d.ID, d.To = "d", routertest.Direct("b")
 			return &sessions.Outcome{Deliveries: []sessions.Delivery{d}}
 		}
 		two := one(sessions.Delivery{})
 		two.Deliveries = append(two.Deliveries, two.Deliveries...)
 		for name, out := range map[string]*sessions.Outcome{
-			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.r.ages.Now()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
+			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.Router.Ages().Now()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
 		} {
-			if b := g.r.gate.Reserve(out); b != nil || out.Begin != nil {
+			if b := g.Router.Gate().Reserve(out); b != nil || out.Begin != nil {
 				t.Errorf("%s: booked", name)
 				b.End(t.Context())
 			}
 		}
-		release, _ := g.r.gate.Hold(g.r.gate.Outlets[account], "b")
-		if out := one(sessions.Delivery{}); g.r.gate.Reserve(out) != nil {
+		release, _ := g.Router.Gate().Hold(g.Router.Gate().Outlets()[routertest.Account], "b")
+		if out := one(sessions.Delivery{}); g.Router.Gate().Reserve(out) != nil {
 			t.Error("booked a chat that shows a preview")
 		}
 		release()
 		first, second := one(sessions.Delivery{}), one(sessions.Delivery{})
-		b := g.r.gate.Reserve(first)
-		if b == nil || first.Begin == nil || g.r.gate.Reserve(second) != nil {
+		b := g.Router.Gate().Reserve(first)
+		if b == nil || first.Begin == nil || g.Router.Gate().Reserve(second) != nil {
 			t.Error("a chat is booked by one at a time")
 		}
 		b.End(t.Context())
 		b.End(t.Context())
-		g.until("the chat is free again", func() bool {
-			g.r.gate.Mu.Lock()
-			defer g.r.gate.Mu.Unlock()
-			return len(g.r.gate.Outlets[account].Queues) == 0 && len(g.r.gate.Known) == 0 && len(g.r.gate.Reserved) == 0
+		g.Until("the chat is free again", func() bool {
+			g.Router.Gate().Mu().Lock()
+			defer g.Router.Gate().Mu().Unlock()
+			return len(g.Router.Gate().Outlets()[routertest.Account].Queues()) == 0 && len(g.Router.Gate().Known()) == 0 && len(g.Router.Gate().Booked()) == 0
 		})
-		if len(g.r.gate.Flights.Keys()) > 0 {
+		if len(g.Router.Gate().Flights().Keys()) > 0 {
 			t.Error("a flight that does not land")
 		}
-		g.r.Attach(account, nil)
-		if g.r.gate.Reserve(one(sessions.Delivery{})) != nil {
+		g.Router.Attach(routertest.Account, nil)
+		if g.Router.Gate().Reserve(one(sessions.Delivery{})) != nil {
 			t.Error("booked for an account that is away")
 		}
 	})

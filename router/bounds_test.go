@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -17,27 +20,30 @@ import (
 //
 // proves: S12
 func TestSubagentsThatDelegateAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2, func(s *Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 5; s.Agents.Defaults.HistoryLimit = 10000 })
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2, func(s *router.Settings) {
+			s.Session.AgentToAgent.MaxTurnsPerHour = 5
+			s.Agents.Defaults.HistoryLimit = 10000
+		})
 		var n atomic.Int64
-		x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		x.Does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if n.Load() > 60 {
-				return text("ANNOUNCE_SKIP"), nil
+				return routertest.Text("ANNOUNCE_SKIP"), nil
 			}
-			if last(p).Role == sessions.ToolResult {
-				return text("started one more: " + last(p).Text()), nil
+			if routertest.Last(p).Role == sessions.ToolResult {
+				return routertest.Text("started one more: " + routertest.Last(p).Text()), nil
 			}
 			n.Add(1)
-			return delegate("c", "inner"), nil
+			return routertest.Delegate("c", "inner"), nil
 		})
-		x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, 10*time.Second)
-			return text("done inner"), nil
+		x.Does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			channels.Sleep(ctx, 10*time.Second)
+			return routertest.Text("done inner"), nil
 		})
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		<-time.After(59 * time.Minute)
 		if got := n.Load(); got > 20 {
-			t.Errorf("%d sub-agents started by one sub-agent in turns that results caused, %d posts into the chat within the hour; the cap is 5", got, len(x.deliveries())-1)
+			t.Errorf("%d sub-agents started by one sub-agent in turns that results caused, %d posts into the chat within the hour; the cap is 5", got, len(x.Deliveries())-1)
 		}
 	})
 }
@@ -46,19 +52,19 @@ func TestSubagentsThatDelegateAgain(t *testing.T) {
 //
 // proves: N13
 func TestFiguresOfATimeout(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 1)
-		x.does("long", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 1)
+		x.Does("long", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if len(p.Messages) == 1 {
-				return call("c1", "agents_list", map[string]any{}), nil
+				return routertest.Call("c1", "agents_list", map[string]any{}), nil
 			}
 			<-ctx.Done()
 			return agent.Answer{}, ctx.Err()
 		})
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "long", Timeout: 60})
-		x.rig.idle(4)
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "long", Timeout: 60})
+		x.Rig.Idle(4)
 		<-time.After(time.Second)
-		d := x.deliveries()
+		d := x.Deliveries()
 		if got := d[len(d)-1].Text; strings.Contains(got, "tokens 0 ") {
 			t.Errorf("%s", got)
 		}
@@ -69,10 +75,10 @@ func TestFiguresOfATimeout(t *testing.T) {
 //
 // proves: S12
 func TestHopsOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := twoChats(t, nil)
-		from := tools.Caller{Session: g.session(keyA), Run: sessions.Run{ID: "r", Kind: sessions.ResultRun, Key: keyA, Chain: &sessions.Chain{Kind: chainSpawn, Hops: []sessions.Key{"agent:main:main", keyA}}}}
-		run, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "q", From: from, To: keyB, Message: "hi"})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.TwoChats(t, nil)
+		from := tools.Caller{Session: g.Session(routertest.KeyA), Run: sessions.Run{ID: "r", Kind: sessions.ResultRun, Key: routertest.KeyA, Chain: &sessions.Chain{Kind: "spawn", Hops: []sessions.Key{"agent:main:main", routertest.KeyA}}}}
+		run, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: from, To: routertest.KeyB, Message: "hi"})
 		if err != nil || len(run.Chain.Hops) != 2 {
 			t.Errorf("hops %v, %v", run.Chain.Hops, err)
 		}
@@ -95,9 +101,9 @@ func (s lateSubmit) Submit(ctx context.Context, e sessions.Effects) (sessions.Ac
 //
 // proves: S13
 func TestReplyOnceAfterARestart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		var second atomic.Bool
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return lateSubmit{s, func(source string) {
 				if second.Load() && strings.HasPrefix(source, "tool:") {
 					<-time.After(time.Minute) // virtual time
@@ -107,24 +113,24 @@ func TestReplyOnceAfterARestart(t *testing.T) {
 		inner := pingPong(1, 600)
 		var system string
 		var shown []string
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if !second.Load() && strings.Contains(p.System, "comes from another session") {
 				<-ctx.Done()
 				return agent.Answer{}, ctx.Err()
 			}
 			if strings.Contains(p.System, "reply step") && system == "" {
-				system, shown = p.System, wordsOf(p)
+				system, shown = p.System, routertest.WordsOf(p)
 			}
 			return inner(ctx, p)
 		})
-		g.say(groupChat("b"), guest, "make a session here")
-		g.shown(1)
-		g.say(groupChat("a"), guest, "ask b")
+		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
+		g.Shown(1)
+		g.Say(routertest.Group("a"), routertest.Guest, "ask b")
 		<-time.After(time.Second)
-		g.stop()
+		g.Stop()
 		second.Store(true)
-		g.start()
-		g.idle(4)
+		g.Start()
+		g.Idle(4)
 		n := strings.Count(system, "round one")
 		for _, m := range shown {
 			if strings.Contains(m, "round one") && !strings.HasPrefix(m, "assistant") {
@@ -141,20 +147,20 @@ func TestReplyOnceAfterARestart(t *testing.T) {
 //
 // proves: S12
 func TestSteerKeepsHops(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := twoChats(t, slowly(time.Hour))
-		run := g.spawn(tools.SpawnRequest{Source: "s", Task: "compute"})
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if strings.Contains(p.System, "comes from another session") && last(p).Role != sessions.ToolResult {
-				return call("c1", "subagents", map[string]any{"action": "steer", "id": "last", "message": "ask b"}), nil
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.TwoChats(t, routertest.Slowly(time.Hour))
+		run := g.Spawn(tools.SpawnRequest{Source: "s", Task: "compute"})
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if strings.Contains(p.System, "comes from another session") && routertest.Last(p).Role != sessions.ToolResult {
+				return routertest.Call("c1", "subagents", map[string]any{"action": "steer", "id": "last", "message": "ask b"}), nil
 			}
-			return slowly(time.Hour)(ctx, p)
+			return routertest.Slowly(time.Hour)(ctx, p)
 		})
-		if _, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.session(keyB)}, To: keyA, Message: "have your sub-agent ask me"}); err != nil {
+		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.Session(routertest.KeyB)}, To: routertest.KeyA, Message: "have your sub-agent ask me"}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Minute)
-		for _, r := range g.runs() {
+		for _, r := range g.Runs() {
 			if r.Key == run.Key && r.Input.Text() == "ask b" {
 				if len(r.Chain.Hops) == 0 {
 					t.Error("what b asked has been through no session when it reaches the sub-agent: it may send to b again")
@@ -170,14 +176,14 @@ func TestSteerKeepsHops(t *testing.T) {
 //
 // proves: N16
 func TestMessagesAreNoSubagents(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 1)
-		x.does("long", slowly(time.Hour))
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "long"})
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 1)
+		x.Does("long", routertest.Slowly(time.Hour))
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "long"})
 		for _, w := range []string{"1", "2", "3", "4"} {
-			x.steer("long", w)
+			x.Steer("long", w)
 		}
-		if _, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: tools.Caller{Session: x.session(keyA)}, Agent: "main", Task: "second"}); err != nil {
+		if _, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: tools.Caller{Session: x.Session(routertest.KeyA)}, Agent: "main", Task: "second"}); err != nil {
 			t.Errorf("one sub-agent is at work: %v", err)
 		}
 	})

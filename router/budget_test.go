@@ -1,10 +1,9 @@
-package router
+package router_test
 
 import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,150 +11,15 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
-// ledgerOf is a ledger that says the same sum for whatever is asked.
-type ledgerOf struct {
-	sessions.Ledger
-	asked atomic.Int64
-	sum   sessions.Usage
-	lifts []sessions.Lift
-}
-
-func (l *ledgerOf) Spent(context.Context, sessions.SpentQuery) (sessions.Spent, error) {
-	l.asked.Add(1)
-	time.Sleep(time.Millisecond)
-	return sessions.Spent{Usage: l.sum}, nil
-}
-
-func (l *ledgerOf) Lifts(context.Context, time.Time) ([]sessions.Lift, error) { return l.lifts, nil }
-
-// Calls at the same time pass a bound by one of them at most, and go side by side as long as they are far from it. That holds for
-// calls that cost more than their prompts suggest, as soon as one of the day did.
-func TestBudgetParallel(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		ledger := &ledgerOf{sum: sessions.Usage{Input: 1000}}
-		b := newBudgets(ledger)
-		limits := []limit{{scope: "agent:a"}, {scope: "session:s", most: amount{tokens: 500_000}}, {scope: "host", most: amount{cost: 10_000_000}}}
-		var wg sync.WaitGroup
-		const dearest = 900 + 13*400
-		settle, err := b.afford(t.Context(), limits, amount{tokens: 1000, cost: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		settle(amount{tokens: dearest, cost: 20})
-		var total, calls, refused, beside, most atomic.Int64
-		for i := range 400 {
-			wg.Go(func() {
-				time.Sleep(time.Duration(i%7) * time.Millisecond)
-				settle, err := b.afford(t.Context(), limits, amount{tokens: 1000, cost: 10})
-				if e, ok := errors.AsType[*agent.BudgetError](err); ok {
-					if e.Scope != "session:s" || e.Until.Before(time.Now()) {
-						t.Error(e)
-					}
-					refused.Add(1)
-					return
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				most.Store(max(most.Load(), beside.Add(1)))
-				time.Sleep(time.Second)
-				beside.Add(-1)
-				cost := int64(900 + 13*i) // mostly more than was thought
-				total.Add(cost)
-				calls.Add(1)
-				settle(amount{tokens: cost, cost: 20})
-			})
-		}
-		wg.Wait()
-		if sum := total.Load() + 1000 + dearest; sum < 500_000 || sum >= 500_000+dearest {
-			t.Errorf("%d spent of 500000 in %d calls", sum, calls.Load())
-		}
-		if calls.Load()+refused.Load() != 400 || most.Load() < 50 {
-			t.Errorf("%d calls, %d refused, %d side by side", calls.Load(), refused.Load(), most.Load())
-		}
-		if _, counted := b.purses["agent:a"]; counted || len(b.purses) != 2 {
-			t.Errorf("%v", b.purses)
-		}
-	})
-}
-
-// A call that waits for another one's end goes when its own time is over.
-func TestBudgetWaits(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		b := newBudgets(&ledgerOf{})
-		limits := []limit{{scope: "host", most: amount{tokens: 100}}}
-		settle, err := b.afford(t.Context(), limits, amount{tokens: 200})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := b.afford(ctx, limits, amount{tokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-		settle(amount{tokens: 10})
-		if _, err := b.afford(t.Context(), limits, amount{tokens: 1}); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// At midnight everything counts anew; what is under way then counts on the day on which it ends. The ledger is asked once a day.
-func TestBudgetMidnight(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		ledger := &ledgerOf{sum: sessions.Usage{Input: 60}}
-		b := newBudgets(ledger)
-		limits := []limit{{scope: "host", most: amount{tokens: 100}}}
-		for range 2 {
-			settle, err := b.afford(t.Context(), limits, amount{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			settle(amount{tokens: 19})
-		}
-		long, err := b.afford(t.Context(), limits, amount{tokens: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, ends := today(time.Now())
-		time.Sleep(time.Until(ends))
-		long(amount{tokens: 99})
-		if p := b.purses["host"]; p.spent != (amount{tokens: 99}) || p.held != (amount{}) || ledger.asked.Load() != 1 {
-			t.Errorf("%+v, asked %d times", p, ledger.asked.Load())
-		}
-		ledger.sum = sessions.Usage{}
-		time.Sleep(24 * time.Hour)
-		settle, err := b.afford(t.Context(), limits, amount{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		settle(amount{tokens: 100})
-		_, err = b.afford(t.Context(), limits, amount{})
-		if e, ok := errors.AsType[*agent.BudgetError](err); !ok || !e.Until.Equal(ends.Add(48*time.Hour)) {
-			t.Error(err)
-		}
-		ledger.lifts = []sessions.Lift{{Scope: "agent:x"}, {Scope: "host", Until: time.Now().Add(time.Hour)}}
-		for range 2 {
-			if _, err := b.afford(t.Context(), limits, amount{}); err != nil {
-				t.Error(err)
-			}
-			ledger.lifts = nil // it is known
-		}
-		time.Sleep(time.Hour)
-		if _, err := b.afford(t.Context(), limits, amount{}); err == nil {
-			t.Error("a lift does not end")
-		}
-	})
-}
-
 // texts gives what is shown, n messages in all.
-func (g *rig) texts(n int) (out []string) {
-	g.t.Helper()
-	for _, c := range g.shown(n) {
+func shownTexts(g *routertest.Rig, n int) (out []string) {
+	g.T.Helper()
+	for _, c := range g.Shown(n) {
 		out = append(out, c.Out.Text)
 	}
 	synctest.Wait()
@@ -163,17 +27,17 @@ func (g *rig) texts(n int) (out []string) {
 }
 
 // wants compares what is shown.
-func (g *rig) wants(want ...string) {
-	g.t.Helper()
-	g.deliveries()
-	got := g.texts(len(want))
+func wantTexts(g *routertest.Rig, want ...string) {
+	g.T.Helper()
+	g.Deliveries()
+	got := shownTexts(g, len(want))
 	for i, w := range want {
 		if !strings.Contains(got[i], w) {
-			g.t.Fatalf("message %d is %q, want %q in it; all: %q", i, got[i], w, got)
+			g.T.Fatalf("message %d is %q, want %q in it; all: %q", i, got[i], w, got)
 		}
 	}
-	if n := len(g.deliveries()); n != len(want) {
-		g.t.Fatalf("%d deliveries, want %d", n, len(want))
+	if n := len(g.Deliveries()); n != len(want) {
+		g.T.Fatalf("%d deliveries, want %d", n, len(want))
 	}
 }
 
@@ -183,35 +47,37 @@ const noMore = "has used up its budget for today"
 func TestBudgetScopes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		set    func(*Settings)
+		set    func(*router.Settings)
 		others bool // other chats go on
 	}{
-		{"session tokens", func(s *Settings) { s.Agents.Defaults.Budget.SessionTokens = 30 }, true},
-		{"session cost", func(s *Settings) { s.Agents.Defaults.Budget.SessionCost = 0.00003 }, true},
-		{"agent tokens", func(s *Settings) { s.Agents.List = []agent.Entry{{ID: "main", Budget: &agent.Budget{AgentTokens: 20}}} }, false},
-		{"agent cost", func(s *Settings) { s.Agents.Defaults.Budget.AgentCost = 0.000021 }, false},
-		{"host tokens", func(s *Settings) { s.Models.DayTokens = 16 }, false},
-		{"host cost", func(s *Settings) { s.Models.DayCost = 0.00002 }, false},
+		{"session tokens", func(s *router.Settings) { s.Agents.Defaults.Budget.SessionTokens = 30 }, true},
+		{"session cost", func(s *router.Settings) { s.Agents.Defaults.Budget.SessionCost = 0.00003 }, true},
+		{"agent tokens", func(s *router.Settings) {
+			s.Agents.List = []agent.Entry{{ID: "main", Budget: &agent.Budget{AgentTokens: 20}}}
+		}, false},
+		{"agent cost", func(s *router.Settings) { s.Agents.Defaults.Budget.AgentCost = 0.000021 }, false},
+		{"host tokens", func(s *router.Settings) { s.Models.DayTokens = 16 }, false},
+		{"host cost", func(s *router.Settings) { s.Models.DayCost = 0.00002 }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, c.set)
-				g.priced(1)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, c.set)
+				priced(g, 1)
 				for range 4 {
-					g.say(direct(guest), guest, "hi")
-					g.deliveries()
+					g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hi")
+					g.Deliveries()
 				}
-				g.wants("echo: hi", "echo: hi", noMore)
-				if g.model.count() != 2 {
-					t.Errorf("%d calls", g.model.count())
+				wantTexts(g, "echo: hi", "echo: hi", noMore)
+				if g.Model.Count() != 2 {
+					t.Errorf("%d calls", g.Model.Count())
 				}
-				runs, err := g.store.ListRuns(t.Context(), sessions.RunQuery{Limit: 2})
+				runs, err := g.Store.ListRuns(t.Context(), sessions.RunQuery{Limit: 2})
 				if err != nil || runs[0].Status != sessions.Failed || runs[0].Error != runs[1].Error || !strings.Contains(runs[0].Error, "budget of") {
 					t.Errorf("%+v, %v", runs, err)
 				}
-				g.say(direct("3003"), "3003", "hello")
+				g.Say(routertest.Direct("3003"), "3003", "hello")
 				if last := map[bool]string{true: "echo: hello", false: noMore}[c.others]; last != "" {
-					g.wants("echo: hi", "echo: hi", noMore, last)
+					wantTexts(g, "echo: hi", "echo: hi", noMore, last)
 				}
 			})
 		})
@@ -219,54 +85,54 @@ func TestBudgetScopes(t *testing.T) {
 }
 
 // priced has each call of the script cost so many millionths of a dollar a token.
-func (g *rig) priced(each float64) {
-	g.models = func(name string) (agent.Candidate, error) {
-		return agent.Candidate{Model: g.model, Name: "m", Label: name, Facts: agent.ModelFacts{Input: each, Output: each}}, nil
+func priced(g *routertest.Rig, each float64) {
+	g.Models = func(name string) (agent.Candidate, error) {
+		return agent.Candidate{Model: g.Model, Name: "m", Label: name, Facts: agent.ModelFacts{Input: each, Output: each}}, nil
 	}
 }
 
 // After a restart the sums of the day are those of the ledger, and nobody is told again. A new day begins at zero; an owner lifts a
 // budget until then.
 func TestBudgetLives(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.Budget.AgentTokens = 15 })
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.Budget.AgentTokens = 15 })
 		say := func(text string) {
-			g.say(direct(guest), guest, text)
-			g.deliveries()
+			g.Say(routertest.Direct(routertest.Guest), routertest.Guest, text)
+			g.Deliveries()
 		}
 		say("one")
 		say("two")
 		want := []string{"echo: one", noMore}
-		g.wants(want...)
-		g.stop()
-		g.start()
+		wantTexts(g, want...)
+		g.Stop()
+		g.Start()
 		say("three")
-		if n := len(g.deliveries()); n != 2 || g.model.count() != 1 {
-			t.Fatalf("%d deliveries, %d calls", n, g.model.count())
+		if n := len(g.Deliveries()); n != 2 || g.Model.Count() != 1 {
+			t.Fatalf("%d deliveries, %d calls", n, g.Model.Count())
 		}
 
 		say("/usage lift agent")
-		g.say(direct(owner), owner, "/usage lift")
-		g.deliveries()
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "/usage lift")
+		g.Deliveries()
 		say("four")
 		say("five")
-		g.wantsLast("Only an owner", "of this agent is lifted until 00:00", "echo: four", "echo: five")
+		wantsLast(g, "Only an owner", "of this agent is lifted until 00:00", "echo: four", "echo: five")
 
-		_, ends := today(time.Now())
+		_, ends := router.Today(time.Now())
 		time.Sleep(time.Until(ends))
 		say("six")
 		say("seven")
-		g.wantsLast("echo: six", noMore)
+		wantsLast(g, "echo: six", noMore)
 	})
 }
 
 // wantsLast compares the newest deliveries.
-func (g *rig) wantsLast(want ...string) {
-	g.t.Helper()
-	all := g.deliveries()
+func wantsLast(g *routertest.Rig, want ...string) {
+	g.T.Helper()
+	all := g.Deliveries()
 	for i, d := range all[len(all)-len(want):] {
 		if !strings.Contains(d.Text, want[i]) {
-			g.t.Fatalf("%q, want %q in it", d.Text, want[i])
+			g.T.Fatalf("%q, want %q in it", d.Text, want[i])
 		}
 	}
 }
@@ -274,16 +140,16 @@ func (g *rig) wantsLast(want ...string) {
 // The ledger has every call once: those whose answer is silence, tries that broke off, answers that nobody waited for any more or
 // that came for a session that is gone.
 func TestMeter(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.priced(2)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		priced(g, 2)
 		var counted atomic.Int64
 		asked := make(chan struct{}, 10)
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			counted.Add(15)
-			switch lastUser(p) {
+			switch routertest.LastUser(p) {
 			case "silence":
-				return text("NO_REPLY"), nil
+				return routertest.Text("NO_REPLY"), nil
 			case "breaks":
 				p.Spent(sessions.Usage{Input: 10, Output: 5})
 				return agent.Answer{}, &agent.ModelError{Class: agent.Broken, Tries: 1, Err: errors.New("cut")}
@@ -291,29 +157,29 @@ func TestMeter(t *testing.T) {
 				asked <- struct{}{}
 				<-ctx.Done()
 			case "gone", "gone at work":
-				if err := g.store.Delete(context.Background(), "agent:main:fake:direct:"+guest); err != nil {
+				if err := g.Store.Delete(context.Background(), "agent:main:fake:direct:"+routertest.Guest); err != nil {
 					return agent.Answer{}, err
 				}
 			}
-			a := text("fine")
-			if lastUser(p) == "gone at work" {
+			a := routertest.Text("fine")
+			if routertest.LastUser(p) == "gone at work" {
 				a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: "c", Name: "session_status", Arguments: []byte("{}")})
 			}
 			return a, nil
 		})
 		for _, words := range []string{"hello", "silence", "breaks", "late", "gone", "gone at work"} {
-			g.say(direct(guest), guest, words)
+			g.Say(routertest.Direct(routertest.Guest), routertest.Guest, words)
 			if words == "late" {
 				<-asked
-				g.say(direct(guest), guest, "/stop")
+				g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "/stop")
 			}
-			g.deliveries()
+			g.Deliveries()
 		}
-		sum, err := g.store.Spent(t.Context(), sessions.SpentQuery{})
+		sum, err := g.Store.Spent(t.Context(), sessions.SpentQuery{})
 		if err != nil || int64(sum.Usage.Total()) != counted.Load() || sum.Calls != 6 || sum.Usage.Cost != 2*counted.Load() {
 			t.Errorf("%+v, %v; the model counted %d", sum, err, counted.Load())
 		}
-		mine, err := g.store.Spent(t.Context(), sessions.SpentQuery{Payer: "agent:main:fake:direct:" + guest})
+		mine, err := g.Store.Spent(t.Context(), sessions.SpentQuery{Payer: "agent:main:fake:direct:" + routertest.Guest})
 		if err != nil || mine != sum {
 			t.Errorf("%+v, %v", mine, err)
 		}
@@ -323,14 +189,14 @@ func TestMeter(t *testing.T) {
 // Sub-agents use the budget of the session above all. When it is used up, their chat is told once; what they have brought is
 // posted, and those that have nothing say so on their rows.
 func TestBudgetBelow(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 			s.Agents.Defaults.Budget.SessionTokens = 300
 			s.Agents.Defaults.Subagents.MaxChildrenPerAgent, s.Agents.Defaults.Subagents.MaxConcurrent = 100, 50
 		})
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			if u := lastUser(p); u != "go" || len(p.Messages) > 1 {
-				return text("done"), nil
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if u := routertest.LastUser(p); u != "go" || len(p.Messages) > 1 {
+				return routertest.Text("done"), nil
 			}
 			a := agent.Answer{Stop: "toolUse", Usage: sessions.Usage{Input: 10, Output: 5}}
 			for i := range 40 {
@@ -338,9 +204,9 @@ func TestBudgetBelow(t *testing.T) {
 			}
 			return a, nil
 		})
-		g.say(direct(guest), guest, "go")
-		g.until("all have ended", func() bool {
-			runs, err := g.store.ListRuns(t.Context(), sessions.RunQuery{Limit: 200})
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "go")
+		g.Until("all have ended", func() bool {
+			runs, err := g.Store.ListRuns(t.Context(), sessions.RunQuery{Limit: 200})
 			if err != nil || len(runs) < 41 {
 				return false
 			}
@@ -351,11 +217,11 @@ func TestBudgetBelow(t *testing.T) {
 			}
 			return true
 		})
-		if n := g.model.count(); n != 20 {
+		if n := g.Model.Count(); n != 20 {
 			t.Errorf("%d calls of 15 tokens, the budget is 300", n)
 		}
 		told, reports := 0, 0
-		for _, d := range g.deliveries() {
+		for _, d := range g.Deliveries() {
 			switch {
 			case strings.HasPrefix(d.Text, "This session "+noMore):
 				told++
@@ -364,11 +230,11 @@ func TestBudgetBelow(t *testing.T) {
 			case strings.Contains(d.Text, "budget"):
 				t.Errorf("%q", d.Text)
 			}
-			if d.To != direct(guest) {
+			if d.To != routertest.Direct(routertest.Guest) {
 				t.Error(d.To)
 			}
 		}
-		children, err := g.store.ListRuns(t.Context(), sessions.RunQuery{Parent: "agent:main:fake:direct:" + guest, Limit: 100})
+		children, err := g.Store.ListRuns(t.Context(), sessions.RunQuery{Parent: "agent:main:fake:direct:" + routertest.Guest, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,7 +242,7 @@ func TestBudgetBelow(t *testing.T) {
 		for _, r := range children {
 			if r.Status == sessions.Done {
 				done++
-			} else if !strings.Contains(r.Error, "budget of session:agent:main:fake:direct:"+guest) {
+			} else if !strings.Contains(r.Error, "budget of session:agent:main:fake:direct:"+routertest.Guest) {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -388,42 +254,42 @@ func TestBudgetBelow(t *testing.T) {
 
 // /usage shows the day and the bounds, to an owner the host as well; the figures below replies are as chosen.
 func TestUsageCommand(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 			s.Agents.Defaults.Budget = agent.Budget{SessionTokens: 1000, AgentCost: 0.1}
-			s.Accounts[account] = named(s.Accounts[account])
+			s.Accounts[routertest.Account] = named(s.Accounts[routertest.Account])
 		})
-		g.priced(100)
+		priced(g, 100)
 		ask := func(from, text string) string {
-			g.say(direct(from), from, text)
-			all := g.deliveries()
+			g.Say(routertest.Direct(from), from, text)
+			all := g.Deliveries()
 			return all[len(all)-1].Text
 		}
 		for _, c := range []struct{ from, say, want, not string }{
-			{guest, "hi", "echo: hi", "·"},
-			{guest, "/usage", "This session: 15 tokens (10 in, 5 out) in 1 calls, $0.002; of 1.0k tokens (1%) a day", "host"},
-			{guest, "/usage full", "· 1.2k in, 300 out, $0.004", ""},
-			{guest, "hi", "echo: hi\n\n· 10 in, 5 out, $0.002", ""},
-			{guest, "/usage tokens", "· 1.2k in, 300 out", "$"},
-			{guest, "hi", "echo: hi\n\n· 10 in, 5 out", "$"},
-			{guest, "/usage off", "no figures", ""},
-			{guest, "hi", "echo: hi", "·"},
-			{guest, "/usage nonsense", "Usage: /usage", ""},
-			{owner, "/usage", "This agent: 60 tokens (40 in, 20 out) in 4 calls, $0.006; of $0.10 (6%) a day", "This session: 60"},
-			{owner, "/usage", "This host: 60 tokens (40 in, 20 out) in 4 calls, $0.006\n", ""},
-			{owner, "/usage", "- `mock/m`: 60 tokens", ""},
-			{owner, "/usage lift", "No budget is used up", ""},
-			{owner, "/usage lift host", "There is no budget for this host", ""},
-			{owner, "/usage lift session", "not used up, so nothing is lifted", ""},
-			{owner, "/usage lift " + string(guestKey), "not used up, so nothing is lifted", ""},
-			{owner, "/usage", "This session", "lifted"},
-			{owner, "/usage lift everything", "Usage: /usage", ""},
+			{routertest.Guest, "hi", "echo: hi", "·"},
+			{routertest.Guest, "/usage", "This session: 15 tokens (10 in, 5 out) in 1 calls, $0.002; of 1.0k tokens (1%) a day", "host"},
+			{routertest.Guest, "/usage full", "· 1.2k in, 300 out, $0.004", ""},
+			{routertest.Guest, "hi", "echo: hi\n\n· 10 in, 5 out, $0.002", ""},
+			{routertest.Guest, "/usage tokens", "· 1.2k in, 300 out", "$"},
+			{routertest.Guest, "hi", "echo: hi\n\n· 10 in, 5 out", "$"},
+			{routertest.Guest, "/usage off", "no figures", ""},
+			{routertest.Guest, "hi", "echo: hi", "·"},
+			{routertest.Guest, "/usage nonsense", "Usage: /usage", ""},
+			{routertest.Owner, "/usage", "This agent: 60 tokens (40 in, 20 out) in 4 calls, $0.006; of $0.10 (6%) a day", "This session: 60"},
+			{routertest.Owner, "/usage", "This host: 60 tokens (40 in, 20 out) in 4 calls, $0.006\n", ""},
+			{routertest.Owner, "/usage", "- `mock/m`: 60 tokens", ""},
+			{routertest.Owner, "/usage lift", "No budget is used up", ""},
+			{routertest.Owner, "/usage lift host", "There is no budget for this host", ""},
+			{routertest.Owner, "/usage lift session", "not used up, so nothing is lifted", ""},
+			{routertest.Owner, "/usage lift " + string(routertest.GuestKey), "not used up, so nothing is lifted", ""},
+			{routertest.Owner, "/usage", "This session", "lifted"},
+			{routertest.Owner, "/usage lift everything", "Usage: /usage", ""},
 		} {
 			if got := ask(c.from, c.say); !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
 				t.Errorf("%s: %q, want %q", c.say, got, c.want)
 			}
 		}
-		msgs, err := g.store.Tail(t.Context(), g.sessionOf(guest).ID, sessions.TailQuery{})
+		msgs, err := g.Store.Tail(t.Context(), sessionOf(g, routertest.Guest).ID, sessions.TailQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -435,16 +301,16 @@ func TestUsageCommand(t *testing.T) {
 	})
 }
 
-func named(a AccountSettings) AccountSettings {
-	a.Access.AllowFrom = []string{"*", guest}
+func named(a router.AccountSettings) router.AccountSettings {
+	a.Access.AllowFrom = []string{"*", routertest.Guest}
 	return a
 }
 
-func (g *rig) sessionOf(who string) sessions.Session {
-	g.t.Helper()
-	s, err := g.store.Get(g.t.Context(), sessions.Key("agent:main:fake:direct:"+who))
+func sessionOf(g *routertest.Rig, who string) sessions.Session {
+	g.T.Helper()
+	s, err := g.Store.Get(g.T.Context(), sessions.Key("agent:main:fake:direct:"+who))
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -10,46 +10,12 @@ import (
 	"time"
 
 	"parley/agent"
-	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
-
-const (
-	keyA = sessions.Key("agent:main:fake:group:a")
-	keyB = sessions.Key("agent:main:fake:group:b")
-)
-
-// runs lists every run, oldest first.
-func (g *rig) runs() []sessions.Run {
-	g.t.Helper()
-	list, err := g.store.ListRuns(g.t.Context(), sessions.RunQuery{Limit: 1000})
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	slices.Reverse(list)
-	return list
-}
-
-// idle waits until every run is final, n in all, and lists them.
-func (g *rig) idle(n int) (list []sessions.Run) {
-	g.t.Helper()
-	g.until(fmt.Sprintf("%d ended runs", n), func() bool {
-		list = g.runs()
-		return len(list) >= n && !slices.ContainsFunc(list, func(r sessions.Run) bool { return !r.Status.Final() })
-	})
-	return list
-}
-
-func (g *rig) session(key sessions.Key) sessions.Session {
-	g.t.Helper()
-	s, err := g.store.Get(g.t.Context(), key)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return s
-}
 
 // path words the kinds and chats of runs.
 func path(list []sessions.Run) string {
@@ -60,23 +26,11 @@ func path(list []sessions.Run) string {
 	return strings.Join(out, ", ")
 }
 
-// twoChats makes the sessions a and b and then has what may happen between them be scripted.
-func twoChats(t *testing.T, answer func(context.Context, agent.Prompt) (agent.Answer, error), fs ...func(*Settings)) *rig {
-	t.Helper()
-	g := newRig(t, channeltest.Options{}, fs...)
-	g.say(groupChat("a"), guest, "hello")
-	g.say(groupChat("b"), guest, "hello")
-	g.shown(2)
-	g.idle(2)
-	g.model.set(answer)
-	return g
-}
-
-func (g *rig) askB(source string) sessions.Run {
-	g.t.Helper()
-	run, err := g.r.Ask(g.t.Context(), tools.AskRequest{Source: source, From: tools.Caller{Session: g.session(keyA)}, To: keyB, Message: "how are you?"})
+func askB(g *routertest.Rig, source string) sessions.Run {
+	g.T.Helper()
+	run, err := g.Router.Ask(g.T.Context(), tools.AskRequest{Source: source, From: tools.Caller{Session: g.Session(routertest.KeyA)}, To: routertest.KeyB, Message: "how are you?"})
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	return run
 }
@@ -107,16 +61,16 @@ func TestPathOfAnAsk(t *testing.T) {
 		"the announce fails":     {0, "fine", "", "!", none, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				replies := 0
 				say := func(s string) (agent.Answer, error) {
 					if s == "!" {
 						return agent.Answer{}, errors.New("scripted")
 					}
-					return text(s), nil
+					return routertest.Text(s), nil
 				}
 				withTools := 0
-				g := twoChats(t, func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+				g := routertest.TwoChats(t, func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 					step := strings.Contains(p.System, "announce step") || strings.Contains(p.System, "reply step")
 					if step && len(p.Tools) > 0 || !step && len(p.Tools) == 0 {
 						withTools++
@@ -131,14 +85,14 @@ func TestPathOfAnAsk(t *testing.T) {
 						return say("go on")
 					}
 					return say(c.first)
-				}, func(s *Settings) { s.Session.AgentToAgent.MaxPingPongTurns = c.turns })
-				g.askB("x")
+				}, func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = c.turns })
+				askB(g, "x")
 				<-time.After(time.Minute)
-				if got := path(g.idle(3)[2:]); got != c.path {
+				if got := path(g.Idle(3)[2:]); got != c.path {
 					t.Errorf("the path is\n%s, want\n%s", got, c.path)
 				}
 				shown := ""
-				for _, d := range g.deliveries()[2:] {
+				for _, d := range g.Deliveries()[2:] {
 					shown += string(d.To.Chat) + ":" + d.Text
 				}
 				if want := map[bool]string{true: "b:" + c.shown}[c.shown != ""]; shown != want {
@@ -154,8 +108,8 @@ func TestPathOfAnAsk(t *testing.T) {
 
 // proves: S8, S10, S14
 func TestWhatAnAskStores(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := twoChats(t, func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.TwoChats(t, func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 			switch {
 			case strings.Contains(p.System, "announce step"):
 				for _, want := range []string{`Original request: "how are you?"`, `Round 1 reply: "first"`, `Latest reply: "third"`} {
@@ -163,21 +117,21 @@ func TestWhatAnAskStores(t *testing.T) {
 						t.Errorf("the announce step is not told %q:\n%s", want, p.System)
 					}
 				}
-				return text("ANNOUNCE_SKIP"), nil
+				return routertest.Text("ANNOUNCE_SKIP"), nil
 			case strings.Contains(p.System, "turn 1 of"):
-				return text("second"), nil
+				return routertest.Text("second"), nil
 			case strings.Contains(p.System, "turn 2 of"):
-				return text("third"), nil
+				return routertest.Text("third"), nil
 			case strings.Contains(p.System, "reply step"):
-				return text("REPLY_SKIP"), nil
+				return routertest.Text("REPLY_SKIP"), nil
 			}
-			return text("first"), nil
+			return routertest.Text("first"), nil
 		})
-		one := g.askB("tool:r1:c1")
-		if two := g.askB("tool:r1:c1"); two.ID != one.ID {
+		one := askB(g, "tool:r1:c1")
+		if two := askB(g, "tool:r1:c1"); two.ID != one.ID {
 			t.Errorf("the same call made the runs %s and %s", one.ID, two.ID)
 		}
-		list := g.idle(7)[2:]
+		list := g.Idle(7)[2:]
 		if len(list) != 5 {
 			t.Fatalf("%s", path(list))
 		}
@@ -186,15 +140,15 @@ func TestWhatAnAskStores(t *testing.T) {
 			kind   string
 			source sessions.Key
 		}{
-			{"how are you?", sessions.InterSession, keyA}, {"first", sessions.InterSession, keyB}, {"second", sessions.InterSession, keyA},
-			{"third", sessions.InterSession, keyB}, {"Announce step.", sessions.InternalSystem, keyA},
+			{"how are you?", sessions.InterSession, routertest.KeyA}, {"first", sessions.InterSession, routertest.KeyB}, {"second", sessions.InterSession, routertest.KeyA},
+			{"third", sessions.InterSession, routertest.KeyB}, {"Announce step.", sessions.InternalSystem, routertest.KeyA},
 		} {
 			in := list[i].Input
 			if in.Text() != want.words || in.Provenance == nil || in.Provenance.Kind != want.kind || in.Provenance.Source != want.source || !list[i].Reply.IsZero() {
 				t.Errorf("step %d: %q from %+v, answered to %s; want %+v", i, in.Text(), in.Provenance, list[i].Reply, want)
 			}
 		}
-		if p := list[0].Input.Provenance; p.Channel != fakeKind || p.Tool != "sessions_send" {
+		if p := list[0].Input.Provenance; p.Channel != routertest.Kind || p.Tool != "sessions_send" {
 			t.Errorf("the source of the ask is %+v", p)
 		}
 	})
@@ -202,17 +156,17 @@ func TestWhatAnAskStores(t *testing.T) {
 
 // proves: S12
 func TestHopsOfAnAskInsideAnAsk(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := twoChats(t, nil)
-		one := g.askB("x")
-		if !slices.Equal(one.Chain.Hops, []sessions.Key{keyA}) || one.Chain.Root != one.ID {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.TwoChats(t, nil)
+		one := askB(g, "x")
+		if !slices.Equal(one.Chain.Hops, []sessions.Key{routertest.KeyA}) || one.Chain.Root != one.ID {
 			t.Errorf("hops %v, root %s", one.Chain.Hops, one.Chain.Root)
 		}
-		two, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "y", From: tools.Caller{Session: g.session(keyB), Run: one}, To: keyA, Message: "and you?"})
-		if err != nil || !slices.Equal(two.Chain.Hops, []sessions.Key{keyA, keyB}) || len(one.Chain.Hops) != 1 {
+		two, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "y", From: tools.Caller{Session: g.Session(routertest.KeyB), Run: one}, To: routertest.KeyA, Message: "and you?"})
+		if err != nil || !slices.Equal(two.Chain.Hops, []sessions.Key{routertest.KeyA, routertest.KeyB}) || len(one.Chain.Hops) != 1 {
 			t.Errorf("hops %v after %v (%v)", two.Chain.Hops, one.Chain.Hops, err)
 		}
-		if _, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "z", From: tools.Caller{Session: g.session(keyB)}, To: "agent:main:fake:group:nobody"}); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "z", From: tools.Caller{Session: g.Session(routertest.KeyB)}, To: "agent:main:fake:group:nobody"}); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("asking nobody: %v", err)
 		}
 	})
@@ -220,14 +174,14 @@ func TestHopsOfAnAskInsideAnAsk(t *testing.T) {
 
 // proves: P4, P5
 func TestAnnounceOfAnAskMeetsItsTargetsPolicy(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := twoChats(t, nil, func(s *Settings) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.TwoChats(t, nil, func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
 		deny := policy.Deny
-		if _, err := g.r.Patch(t.Context(), keyB, sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), routertest.KeyB, sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
-		g.askB("x")
-		if d := g.ended(3)[2]; d.State != sessions.Withheld || d.Session != keyB || d.Kind != sessions.Announce || d.Message == "" {
+		askB(g, "x")
+		if d := g.Ended(3)[2]; d.State != sessions.Withheld || d.Session != routertest.KeyB || d.Kind != sessions.Announce || d.Message == "" {
 			t.Errorf("%+v", d)
 		}
 	})
@@ -238,29 +192,29 @@ func TestAnnounceOfAnAskMeetsItsTargetsPolicy(t *testing.T) {
 //
 // proves: S9, S10, S12
 func TestTurnsByAgentsAreCapped(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := twoChats(t, nil, func(s *Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.TwoChats(t, nil, func(s *router.Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
 		ask, reply, announce := string(sessions.AskRun), string(sessions.ReplyRun), string(sessions.AnnounceRun)
 		n := 2
 		for i, want := range []string{
 			fmt.Sprint(ask, " b, ", reply, " a, ", reply, " b, ", reply, " a, ", announce, " b"), // then both have had two
 			fmt.Sprint(ask, " b, ", announce, " b"),
 		} {
-			g.askB(fmt.Sprint("x", i))
-			list := g.ended(3 + i)
+			askB(g, fmt.Sprint("x", i))
+			list := g.Ended(3 + i)
 			if d := list[2+i]; d.Kind != sessions.Announce || d.State != sessions.Sent {
 				t.Errorf("%+v", d)
 			}
-			all := g.idle(n + 2)
+			all := g.Idle(n + 2)
 			if got := path(all[n:]); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 			n = len(all)
 		}
 		<-time.After(61 * time.Minute)
-		g.askB("x2")
-		g.ended(5)
-		if got := path(g.idle(n + 5)[n:]); strings.Count(got, reply) != 3 {
+		askB(g, "x2")
+		g.Ended(5)
+		if got := path(g.Idle(n + 5)[n:]); strings.Count(got, reply) != 3 {
 			t.Errorf("an hour later: %s", got)
 		}
 	})

@@ -1,8 +1,7 @@
-package router
+package router_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,40 +10,30 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
-// call makes an answer that calls one tool.
-func call(id, name string, args any) agent.Answer {
-	raw, err := json.Marshal(args)
-	if err != nil {
-		panic(err)
-	}
-	return agent.Answer{Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: id, Name: name, Arguments: raw}}, Stop: "toolUse", Usage: sessions.Usage{Input: 10, Output: 5}}
-}
-
-// last is the newest message of a prompt.
-func last(p agent.Prompt) sessions.Message { return p.Messages[len(p.Messages)-1] }
-
 // proves: N5, N6, N10, N11, N13
 func TestSpawnAnnounces(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			switch m := last(p); {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch m := routertest.Last(p); {
 			case strings.Contains(p.System, "announce step"):
-				return text("Status: wonderful\nResult: forty-two\nNotes: it took a while"), nil
+				return routertest.Text("Status: wonderful\nResult: forty-two\nNotes: it took a while"), nil
 			case strings.Contains(p.System, "sub-agent"):
-				return text("the answer is 42"), nil
+				return routertest.Text("the answer is 42"), nil
 			case m.Role == sessions.ToolResult:
-				return text("started: " + m.Text()), nil
+				return routertest.Text("started: " + m.Text()), nil
 			}
-			return call("c1", "sessions_spawn", map[string]any{"task": "compute"}), nil
+			return routertest.Call("c1", "sessions_spawn", map[string]any{"task": "compute"}), nil
 		})
-		to := groupChat("g")
+		to := routertest.Group("g")
 		to.Thread = "7"
-		g.say(to, guest, "compute in the background")
-		calls := g.shown(2)
+		g.Say(to, routertest.Guest, "compute in the background")
+		calls := g.Shown(2)
 		announce := calls[0].Out.Text
 		if strings.HasPrefix(announce, "started") {
 			announce = calls[1].Out.Text
@@ -67,21 +56,21 @@ func TestSpawnAnnounces(t *testing.T) {
 
 // proves: N11, N12
 func TestAnnounceStepFails(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			switch m := last(p); {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch m := routertest.Last(p); {
 			case strings.Contains(p.System, "announce step"):
 				return agent.Answer{}, errors.New("the announce step broke")
 			case strings.Contains(p.System, "sub-agent"):
-				return text("stored result"), nil
+				return routertest.Text("stored result"), nil
 			case m.Role == sessions.ToolResult:
-				return text("NO_REPLY"), nil
+				return routertest.Text("NO_REPLY"), nil
 			}
-			return call("c1", "sessions_spawn", map[string]any{"task": "compute"}), nil
+			return routertest.Call("c1", "sessions_spawn", map[string]any{"task": "compute"}), nil
 		})
-		g.say(direct("a"), guest, "go")
-		if got := g.shown(1)[0].Out.Text; !strings.Contains(got, "Status: success") || !strings.Contains(got, "stored result") {
+		g.Say(routertest.Direct("a"), routertest.Guest, "go")
+		if got := g.Shown(1)[0].Out.Text; !strings.Contains(got, "Status: success") || !strings.Contains(got, "stored result") {
 			t.Errorf("the host posted:\n%s", got)
 		}
 	})
@@ -89,22 +78,22 @@ func TestAnnounceStepFails(t *testing.T) {
 
 // proves: N10
 func TestAnnounceSkip(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			switch m := last(p); {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch m := routertest.Last(p); {
 			case strings.Contains(p.System, "announce step"):
-				return text(" ANNOUNCE_SKIP\n"), nil
+				return routertest.Text(" ANNOUNCE_SKIP\n"), nil
 			case strings.Contains(p.System, "sub-agent"):
-				return text("done"), nil
+				return routertest.Text("done"), nil
 			case m.Role == sessions.ToolResult:
-				return text("NO_REPLY"), nil
+				return routertest.Text("NO_REPLY"), nil
 			}
-			return call("c1", "sessions_spawn", map[string]any{"task": "compute"}), nil
+			return routertest.Call("c1", "sessions_spawn", map[string]any{"task": "compute"}), nil
 		})
-		g.say(direct("a"), guest, "go")
-		g.until("the announce step is over", func() bool { return g.model.count() == 4 })
-		if d := g.deliveries(); len(d) != 0 {
+		g.Say(routertest.Direct("a"), routertest.Guest, "go")
+		g.Until("the announce step is over", func() bool { return g.Model.Count() == 4 })
+		if d := g.Deliveries(); len(d) != 0 {
 			t.Errorf("%d deliveries, want silence", len(d))
 		}
 	})
@@ -114,23 +103,23 @@ func TestAnnounceSkip(t *testing.T) {
 func pingPong(skipAt int, timeout int) func(context.Context, agent.Prompt) (agent.Answer, error) {
 	turns := 0
 	return func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-		m := last(p)
+		m := routertest.Last(p)
 		switch {
 		case strings.Contains(p.System, "announce step"):
-			return text("announced to b"), nil
+			return routertest.Text("announced to b"), nil
 		case strings.Contains(p.System, "reply step"):
 			if turns++; turns == skipAt {
-				return text("REPLY_SKIP"), nil
+				return routertest.Text("REPLY_SKIP"), nil
 			}
-			return text(fmt.Sprintf("turn %d", turns)), nil
+			return routertest.Text(fmt.Sprintf("turn %d", turns)), nil
 		case strings.Contains(p.System, "comes from another session"):
-			return text("round one"), nil
+			return routertest.Text("round one"), nil
 		case m.Role == sessions.ToolResult:
-			return text("b said " + m.Text()), nil
+			return routertest.Text("b said " + m.Text()), nil
 		case strings.Contains(m.Text(), "ask b"):
-			return call("c1", "sessions_send", map[string]any{"sessionKey": "agent:main:fake:group:b", "message": "how are you?", "timeoutSeconds": timeout}), nil
+			return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": "agent:main:fake:group:b", "message": "how are you?", "timeoutSeconds": timeout}), nil
 		}
-		return text("hello"), nil
+		return routertest.Text("hello"), nil
 	}
 }
 
@@ -138,13 +127,13 @@ func pingPong(skipAt int, timeout int) func(context.Context, agent.Prompt) (agen
 func TestSendPingPong(t *testing.T) {
 	for _, c := range []struct{ skipAt, replies int }{{skipAt: 1, replies: 1}, {skipAt: 3, replies: 3}, {skipAt: 99, replies: 5}} {
 		t.Run(fmt.Sprint(c.skipAt), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				g.model.set(pingPong(c.skipAt, 30))
-				g.say(groupChat("b"), guest, "make a session here")
-				g.shown(1)
-				g.say(groupChat("a"), guest, "ask b")
-				calls := g.shown(3)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				g.Model.Set(pingPong(c.skipAt, 30))
+				g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
+				g.Shown(1)
+				g.Say(routertest.Group("a"), routertest.Guest, "ask b")
+				calls := g.Shown(3)
 				byChat := map[string][]string{}
 				for _, x := range calls {
 					byChat[string(x.To.Chat)] = append(byChat[string(x.To.Chat)], x.Out.Text)
@@ -155,7 +144,7 @@ func TestSendPingPong(t *testing.T) {
 				if b := byChat["b"]; len(b) != 2 || b[1] != "announced to b" {
 					t.Errorf("chat b reads %q", b)
 				}
-				runs, err := g.store.ListRuns(t.Context(), sessions.RunQuery{Limit: 100})
+				runs, err := g.Store.ListRuns(t.Context(), sessions.RunQuery{Limit: 100})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -175,26 +164,26 @@ func TestSendPingPong(t *testing.T) {
 
 // proves: S2, S6
 func TestSendWithoutWaiting(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(pingPong(1, 0))
-		g.say(groupChat("b"), guest, "make a session here")
-		g.shown(1)
-		g.say(groupChat("a"), guest, "ask b")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(pingPong(1, 0))
+		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
+		g.Shown(1)
+		g.Say(routertest.Group("a"), routertest.Guest, "ask b")
 		accepted := false
-		for _, c := range g.shown(3) {
+		for _, c := range g.Shown(3) {
 			accepted = accepted || strings.Contains(c.Out.Text, `"accepted"`)
 		}
 		if !accepted {
 			t.Error("the tool did not say accepted")
 		}
-		runs, err := g.store.ListRuns(t.Context(), sessions.RunQuery{Key: "agent:main:fake:group:b", Limit: 10})
+		runs, err := g.Store.ListRuns(t.Context(), sessions.RunQuery{Key: "agent:main:fake:group:b", Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range runs {
 			if r.Kind == sessions.AskRun {
-				if got, err := g.r.Wait(t.Context(), r.ID); err != nil || got.Result != "round one" {
+				if got, err := g.Router.Wait(t.Context(), r.ID); err != nil || got.Result != "round one" {
 					t.Errorf("waiting for a finished run: %+v, %v", got, err)
 				}
 			}
@@ -204,14 +193,14 @@ func TestSendWithoutWaiting(t *testing.T) {
 
 // TestWaitingHoldsNoSlot has as many askers as there are slots: all of them get their answers.
 func TestWaitingHoldsNoSlot(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
-		g.model.set(pingPong(1, 30))
-		g.say(groupChat("b"), guest, "make a session here")
-		g.shown(1)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
+		g.Model.Set(pingPong(1, 30))
+		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
+		g.Shown(1)
 		began := time.Now()
-		g.say(groupChat("a"), guest, "ask b")
-		g.shown(3)
+		g.Say(routertest.Group("a"), routertest.Guest, "ask b")
+		g.Shown(3)
 		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("it took %s of the 30 s deadline", took)
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -122,12 +125,12 @@ func (s *byTheClock) CountByAgents(ctx context.Context, key sessions.Key, since 
 }
 
 // setRig is a rig whose router and store have the time of a clock that is set.
-func setRig(t *testing.T, fs ...func(*Settings)) (*rig, *byTheClock) {
+func setRig(t *testing.T, fs ...func(*router.Settings)) (*routertest.Rig, *byTheClock) {
 	t.Helper()
 	s := &byTheClock{c: &setClock{}}
-	g := &rig{t: t, dir: folder(t), set: settingsFor(fs...), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}, clock: s.c.now, wall: s.c.now,
-		wrap: func(below sessions.Store) sessions.Store { s.Store = below; return s }}
-	g.start()
+	g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(fs...), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Clock: s.c.now, Wall: s.c.now,
+		Wrap: func(below sessions.Store) sessions.Store { s.Store = below; return s }}
+	g.Start()
 	return g, s
 }
 
@@ -137,13 +140,13 @@ func TestFaultClockReset(t *testing.T) {
 	for name, turns := range clockTurns {
 		for _, rule := range []sessions.ResetRule{{Mode: "daily", AtHour: 4}, {Mode: "idle", IdleMinutes: 40}} {
 			t.Run(name+"/"+rule.Mode, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					g, s := setRig(t, func(s *Settings) { s.Session.Reset = rule })
+				routertest.Bubble(t, func(t *testing.T) {
+					g, s := setRig(t, func(s *router.Settings) { s.Session.Reset = rule })
 					midnight := time.Date(2000, 1, 2, 0, 0, 0, 0, time.Local)
 					<-time.After(time.Until(midnight.Add(3*time.Hour + 58*time.Minute)))
-					g.say(direct("a"), guest, "one")
-					g.shown(1)
-					was := g.session(guestKey).ID
+					g.Say(routertest.Direct("a"), routertest.Guest, "one")
+					g.Shown(1)
+					was := g.Session(routertest.GuestKey).ID
 					for i, by := range turns {
 						<-time.After(time.Second)
 						if rule.Mode == "idle" || by > 0 { // the day of a clock that is set back may begin once more, rightly
@@ -153,16 +156,16 @@ func TestFaultClockReset(t *testing.T) {
 						if rule.Mode == "daily" && i > 0 {
 							continue // the day may really begin
 						}
-						g.say(direct("a"), guest, fmt.Sprint("message ", i))
-						g.until("it is answered", func() bool { return len(g.deliveries()) == i+2 })
-						if g.session(guestKey).ID != was {
+						g.Say(routertest.Direct("a"), routertest.Guest, fmt.Sprint("message ", i))
+						g.Until("it is answered", func() bool { return len(g.Deliveries()) == i+2 })
+						if g.Session(routertest.GuestKey).ID != was {
 							t.Fatalf("it starts over %s after the last message, the clock set by %s", time.Minute, by)
 						}
 					}
 					<-time.After(26 * time.Hour)
-					g.say(direct("a"), guest, "a day later")
+					g.Say(routertest.Direct("a"), routertest.Guest, "a day later")
 					synctest.Wait()
-					if g.session(guestKey).ID == was {
+					if g.Session(routertest.GuestKey).ID == was {
 						t.Error("a day later it does not start over")
 					}
 				})
@@ -179,32 +182,32 @@ func TestFaultClockTurnsByAgents(t *testing.T) {
 	const most = 3
 	for name, turns := range clockTurns {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g, s := setRig(t, func(s *Settings) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g, s := setRig(t, func(s *router.Settings) {
 					s.Session.AgentToAgent.MaxTurnsPerHour, s.Session.AgentToAgent.MaxPingPongTurns = most, 0
 				})
 				for _, chat := range []string{"a", "b"} {
-					g.say(groupChat(chat), guest, "hello")
+					g.Say(routertest.Group(chat), routertest.Guest, "hello")
 				}
-				g.idle(2)
-				g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-					switch newest := last(p); {
+				g.Idle(2)
+				g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+					switch newest := routertest.Last(p); {
 					case strings.Contains(p.System, "announce step"):
-						return text("ANNOUNCE_SKIP"), nil
+						return routertest.Text("ANNOUNCE_SKIP"), nil
 					case newest.Role == sessions.ToolResult:
-						return text("it says " + newest.Text()), nil
+						return routertest.Text("it says " + newest.Text()), nil
 					case strings.Contains(newest.Text(), "ask b"):
-						return call(fmt.Sprint("c", len(p.Messages)), "sessions_send", map[string]any{"sessionKey": keyB, "message": "how are you?", "timeoutSeconds": 0}), nil
+						return routertest.Call(fmt.Sprint("c", len(p.Messages)), "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "how are you?", "timeoutSeconds": 0}), nil
 					}
-					return text("fine"), nil
+					return routertest.Text("fine"), nil
 				})
 				ask := func(want string) {
 					t.Helper()
-					n := len(g.deliveries())
-					g.say(groupChat("a"), guest, "ask b")
-					g.until("it is answered", func() bool { return len(g.deliveries()) > n })
+					n := len(g.Deliveries())
+					g.Say(routertest.Group("a"), routertest.Guest, "ask b")
+					g.Until("it is answered", func() bool { return len(g.Deliveries()) > n })
 					synctest.Wait()
-					list := g.deliveries()
+					list := g.Deliveries()
 					if got := list[len(list)-1].Text; !strings.Contains(got, `"status":"`+want+`"`) {
 						t.Fatalf("%s, want %s", got, want)
 					}
@@ -230,18 +233,18 @@ func TestFaultClockTurnsByAgents(t *testing.T) {
 func TestFaultClockMoreChildren(t *testing.T) {
 	for name, turns := range clockTurns {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g, s := setRig(t, func(s *Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
-				g.say(groupChat("a"), guest, "hello")
-				g.shown(1)
+			routertest.Bubble(t, func(t *testing.T) {
+				g, s := setRig(t, func(s *router.Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
+				g.Say(routertest.Group("a"), routertest.Guest, "hello")
+				g.Shown(1)
 				for _, source := range []string{"1", "2"} {
-					g.spawn(tools.SpawnRequest{Source: source})
+					g.Spawn(tools.SpawnRequest{Source: source})
 				}
-				g.idle(5)
-				caller := tools.Caller{Session: g.session(keyA), Run: sessions.Run{Kind: sessions.ChildRun}}
+				g.Idle(5)
+				caller := tools.Caller{Session: g.Session(routertest.KeyA), Run: sessions.Run{Kind: sessions.ChildRun}}
 				crowded := func(want bool) {
 					t.Helper()
-					if why, err := g.r.crowded(t.Context(), g.r.Settings(), caller, 10); err != nil || (why != "") != want {
+					if why, err := g.Router.Crowded(t.Context(), g.Router.Settings(), caller, 10); err != nil || (why != "") != want {
 						t.Fatalf("refused: %q (%v), want %v", why, err, want)
 					}
 				}
@@ -265,30 +268,30 @@ func TestFaultClockFurtherTurns(t *testing.T) {
 	for name, turns := range clockTurns {
 		for second, want := range map[time.Duration]sessions.RunStatus{20 * time.Minute: sessions.Done, 90 * time.Minute: sessions.TimedOut} {
 			t.Run(fmt.Sprint(name, "/", want), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					x := newTree(t, 2)
+				routertest.Bubble(t, func(t *testing.T) {
+					x := routertest.NewTree(t, 2)
 					s := &byTheClock{c: &setClock{}}
-					x.stop()
-					x.clock, x.wall, x.wrap = s.c.now, s.c.now, func(below sessions.Store) sessions.Store { s.Store = below; return s }
-					x.start()
-					x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-						if len(p.Messages) > 4 && !sleep(ctx, second) {
+					x.Stop()
+					x.Clock, x.Wall, x.Wrap = s.c.now, s.c.now, func(below sessions.Store) sessions.Store { s.Store = below; return s }
+					x.Start()
+					x.Does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+						if len(p.Messages) > 4 && !channels.Sleep(ctx, second) {
 							return agent.Answer{}, ctx.Err()
 						}
-						return fails(delegate("c1", "inner"))(ctx, p)
+						return fails(routertest.Delegate("c1", "inner"))(ctx, p)
 					})
-					x.does("inner", slowly(30*time.Minute))
+					x.Does("inner", routertest.Slowly(30*time.Minute))
 					began := time.Now()
-					x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 3600})
+					x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 3600})
 					for _, by := range turns {
 						<-time.After(time.Minute)
 						s.turn(by)
 					}
 					<-time.After(62*time.Minute - time.Since(began))
-					runs := x.task("outer")
+					runs := x.Task("outer")
 					took := min(30*time.Minute+second, time.Hour)
 					if len(runs) < 4 || runs[2].Status != want || !around(runs[2].Ended.Sub(began), took) {
-						t.Fatalf("%s, %s, ended after %s", kinds(runs), runs[2].Status, runs[2].Ended.Sub(began))
+						t.Fatalf("%s, %s, ended after %s", routertest.Kinds(runs), runs[2].Status, runs[2].Ended.Sub(began))
 					}
 				})
 			})
@@ -302,48 +305,21 @@ func TestFaultClockFurtherTurns(t *testing.T) {
 func TestFaultClockRuntime(t *testing.T) {
 	for name, turns := range clockTurns {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g, s := setRig(t)
-				g.say(groupChat("a"), guest, "hello")
-				g.shown(1)
-				g.model.set(child{work: slowly(30 * time.Minute)}.answer)
-				g.spawn(tools.SpawnRequest{Source: "s"})
+				g.Say(routertest.Group("a"), routertest.Guest, "hello")
+				g.Shown(1)
+				g.Model.Set(routertest.Child{Work: routertest.Slowly(30 * time.Minute)}.Answer)
+				g.Spawn(tools.SpawnRequest{Source: "s"})
 				for _, by := range turns {
 					<-time.After(time.Minute)
 					s.turn(by)
 				}
 				<-time.After(time.Hour)
-				if list := g.deliveries(); len(list) != 2 || !strings.Contains(list[1].Text, "runtime 30m0s") {
+				if list := g.Deliveries(); len(list) != 2 || !strings.Contains(list[1].Text, "runtime 30m0s") {
 					t.Errorf("%+v", list)
 				}
 			})
 		})
-	}
-}
-
-// TestFaultClockBehind sets a clock ahead: what is thrown away for its age is judged by the clock as it was, for a day; a clock that is put
-// right again leaves nothing of it.
-func TestFaultClockBehind(t *testing.T) {
-	for _, by := range []time.Duration{time.Hour, 87_660 * time.Hour} {
-		day, passed := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC), time.Duration(0)
-		c := newClock()
-		c.Set(func() time.Time { return day }, func() time.Duration { return passed }, nil)
-		step := func(d time.Duration) { day, passed = day.Add(d), passed+d }
-		check := func(want time.Duration) {
-			t.Helper()
-			if got := day.Sub(c.Earliest(24 * time.Hour)); got != want {
-				t.Errorf("set by %s: %s behind, want %s", by, got, want)
-			}
-		}
-		check(0)
-		step(time.Minute)
-		day = day.Add(by)
-		check(by)
-		step(23 * time.Hour)
-		check(by)
-		step(2 * time.Hour)
-		check(0)
-		day = day.Add(-by)
-		check(0)
 	}
 }

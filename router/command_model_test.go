@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"slices"
@@ -9,15 +9,17 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // newModelRig knows four models; each answers with its name.
-func newModelRig(t *testing.T) *rig {
-	g := newRig(t, channeltest.Options{}, func(s *Settings) {
+func newModelRig(t *testing.T) *routertest.Rig {
+	g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 		s.Agents.Defaults.Fallbacks, s.Agents.Defaults.Thinking = []string{"mock/small", "mock/m"}, "low"
 	})
-	g.r.deps.Models = func() []string {
+	g.Router.Deps().Models = func() []string {
 		return []string{"mock/m", "mock/small", "mock/Sonnet-4", "mock/sonnet-5", "other/small", "gone/x"}
 	}
 	return g
@@ -40,17 +42,17 @@ func TestModelCommand(t *testing.T) {
 		"/model is not right": {"mock/sonnet-4", ": /model is not right"},
 	} {
 		t.Run(words, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g := newModelRig(t)
-				g.asks(groupChat("a"), guest, "hello")
-				if _, err := g.store.Patch(t.Context(), keyA, sessions.Patch{Model: new("mock/sonnet-4")}); err != nil {
+				g.Asks(routertest.Group("a"), routertest.Guest, "hello")
+				if _, err := g.Store.Patch(t.Context(), routertest.KeyA, sessions.Patch{Model: new("mock/sonnet-4")}); err != nil {
 					t.Fatal(err)
 				}
-				got := g.asks(groupChat("a"), guest, words)
+				got := g.Asks(routertest.Group("a"), routertest.Guest, words)
 				if !strings.Contains(got, c.answer) {
 					t.Errorf("answered %q, want %q", got, c.answer)
 				}
-				if s := g.session(keyA); s.Settings.Model != c.set {
+				if s := g.Session(routertest.KeyA); s.Settings.Model != c.set {
 					t.Errorf("the model is %q, want %q", s.Settings.Model, c.set)
 				}
 			})
@@ -60,18 +62,18 @@ func TestModelCommand(t *testing.T) {
 
 // TestModelIsUsed sees which model is asked after /model and /new.
 func TestModelIsUsed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newModelRig(t)
 		var asked []string
-		g.models = func(name string) (agent.Candidate, error) {
+		g.Models = func(name string) (agent.Candidate, error) {
 			asked = append(asked, name)
-			return agent.Candidate{Model: g.model, Name: "m", Label: name}, nil
+			return agent.Candidate{Model: g.Model, Name: "m", Label: name}, nil
 		}
 		for words, want := range map[string]string{"/model sonnet-5": "mock/sonnet-5", "/new sonnet-4": "mock/Sonnet-4", "/reset mock/fresh": "mock/fresh"} {
-			g.asks(groupChat("a"), guest, words)
+			g.Asks(routertest.Group("a"), routertest.Guest, words)
 			asked = nil
-			g.asks(groupChat("a"), guest, "who are you?")
-			if msgs := g.transcript(keyA); len(asked) == 0 || asked[0] != want || msgs[len(msgs)-1].Model != want {
+			g.Asks(routertest.Group("a"), routertest.Guest, "who are you?")
+			if msgs := g.Transcript(routertest.KeyA); len(asked) == 0 || asked[0] != want || msgs[len(msgs)-1].Model != want {
 				t.Errorf("after %s the models are %q, want %s first", words, asked, want)
 			}
 		}
@@ -79,7 +81,7 @@ func TestModelIsUsed(t *testing.T) {
 }
 
 func TestThinkCommand(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newModelRig(t)
 		for _, c := range [][3]string{ // words, answer, what is set
 			{"/think", "⚙️ Thinking: low.", ""},
@@ -89,8 +91,8 @@ func TestThinkCommand(t *testing.T) {
 			{"/think about it", "echo: /think about it", "minimal"},
 			{"/think default", "⚙️ Thinking: low.", ""},
 		} {
-			got := g.asks(direct(guest), guest, c[0])
-			if s := g.session("agent:main:fake:direct:" + guest); got != c[1] || s.Settings.Thinking != c[2] {
+			got := g.Asks(routertest.Direct(routertest.Guest), routertest.Guest, c[0])
+			if s := g.Session("agent:main:fake:direct:" + routertest.Guest); got != c[1] || s.Settings.Thinking != c[2] {
 				t.Errorf("%s: %q, set %q", c[0], got, s.Settings.Thinking)
 			}
 		}
@@ -99,49 +101,49 @@ func TestThinkCommand(t *testing.T) {
 
 // TestNewWithText starts over with a first message: one commit, the notice, then the answer.
 func TestNewWithText(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newModelRig(t)
-		to := groupChat("a")
-		g.asks(to, guest, "an old secret")
-		before := g.session(keyA)
-		in := g.say(to, guest, "/new small things, please")
-		g.shown(3)
-		if err := g.r.Accept(t.Context(), in); err != nil {
+		to := routertest.Group("a")
+		g.Asks(to, routertest.Guest, "an old secret")
+		before := g.Session(routertest.KeyA)
+		in := g.Say(to, routertest.Guest, "/new small things, please")
+		g.Shown(3)
+		if err := g.Router.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		g.idle(2)
-		texts := g.fake.Texts(to)
+		g.Idle(2)
+		texts := g.Fake.Texts(to)
 		if len(texts) != 3 || texts[1] != "✅ New session started · model: mock/m" || !strings.HasSuffix(texts[2], "small things, please") {
 			t.Errorf("the chat reads %q", texts)
 		}
-		if got := g.lastPrompt(); len(got) != 1 || !strings.HasSuffix(got[0], "small things, please") {
+		if got := g.LastPrompt(); len(got) != 1 || !strings.HasSuffix(got[0], "small things, please") {
 			t.Errorf("the model reads %q", got)
 		}
-		after := g.session(keyA)
-		runs := g.runs()
+		after := g.Session(routertest.KeyA)
+		runs := g.Runs()
 		if after.ID == before.ID || len(runs) != 2 || !slices.ContainsFunc(runs, func(r sessions.Run) bool { return r.Session == after.ID && r.ReplyTo == in.ID }) {
-			t.Errorf("session %s after %s, runs %s", after.ID, before.ID, kinds(runs))
+			t.Errorf("session %s after %s, runs %s", after.ID, before.ID, routertest.Kinds(runs))
 		}
 	})
 }
 
 // TestCommandsOfOthers leaves alone what is meant for another bot.
 func TestCommandsOfOthers(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.say(groupChat("a"), owner, "/send@otherbot off")
-		g.say(groupChat("a"), owner, "/anything@otherbot")
-		g.taken(2)
-		if n := len(g.deliveries()); n != 0 || g.model.count() != 0 {
-			t.Errorf("%d deliveries, %d model calls", n, g.model.count())
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Say(routertest.Group("a"), routertest.Owner, "/send@otherbot off")
+		g.Say(routertest.Group("a"), routertest.Owner, "/anything@otherbot")
+		g.Taken(2)
+		if n := len(g.Deliveries()); n != 0 || g.Model.Count() != 0 {
+			t.Errorf("%d deliveries, %d model calls", n, g.Model.Count())
 		}
 		for words, want := range map[string]string{"/etc/hosts@home is a file": "echo: ", "/whoami me@home": "echo: ", "/@": "echo: "} {
-			if got := g.asks(groupChat("a"), owner, words); !strings.HasPrefix(got, want) {
+			if got := g.Asks(routertest.Group("a"), routertest.Owner, words); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: %q", words, got)
 			}
 		}
-		g.fake.Say(channels.Inbound{Address: groupChat("a"), Sender: person(owner), Text: "/whoami@me", Addressed: "/whoami", Mentioned: true, MentionsOthers: true})
-		if got := g.shown(4)[3].Out.Text; !strings.Contains(got, "fake:"+owner) {
+		g.Fake.Say(channels.Inbound{Address: routertest.Group("a"), Sender: routertest.Person(routertest.Owner), Text: "/whoami@me", Addressed: "/whoami", Mentioned: true, MentionsOthers: true})
+		if got := g.Shown(4)[3].Out.Text; !strings.Contains(got, "fake:"+routertest.Owner) {
 			t.Errorf("our own: %q", got)
 		}
 	})
@@ -149,39 +151,39 @@ func TestCommandsOfOthers(t *testing.T) {
 
 // TestCommandsDoNotWait answers while a turn is at work.
 func TestCommandsDoNotWait(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newModelRig(t)
-		g.model.set(slowly(time.Hour))
-		g.say(groupChat("a"), guest, "work")
-		g.until("it is at work", func() bool { return g.model.count() == 1 })
+		g.Model.Set(routertest.Slowly(time.Hour))
+		g.Say(routertest.Group("a"), routertest.Guest, "work")
+		g.Until("it is at work", func() bool { return g.Model.Count() == 1 })
 		began := time.Now()
 		for _, words := range []string{"/status", "/model small-is-not-known", "/think high", "/help", "/commands", "/whoami"} {
-			if got := g.asks(groupChat("a"), guest, words); got == "" || time.Since(began) > time.Minute {
+			if got := g.Asks(routertest.Group("a"), routertest.Guest, words); got == "" || time.Since(began) > time.Minute {
 				t.Errorf("%s: %q after %s", words, got, time.Since(began))
 			}
 		}
-		if runs := g.runs(); len(runs) != 1 || runs[0].Status != sessions.Running {
-			t.Errorf("%s", kinds(runs))
+		if runs := g.Runs(); len(runs) != 1 || runs[0].Status != sessions.Running {
+			t.Errorf("%s", routertest.Kinds(runs))
 		}
 	})
 }
 
 // TestStatusCommand shows guests their session, and owners the host as well.
 func TestStatusCommand(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newModelRig(t)
-		g.models = func(name string) (agent.Candidate, error) {
-			return agent.Candidate{Model: g.model, Name: "m", Label: name, Facts: agent.ModelFacts{ContextWindow: 1500}}, nil
+		g.Models = func(name string) (agent.Candidate, error) {
+			return agent.Candidate{Model: g.Model, Name: "m", Label: name, Facts: agent.ModelFacts{ContextWindow: 1500}}, nil
 		}
-		g.r.deps.Accounts = func() []string { return []string{"fake (other): not linked; run this"} }
-		g.r.deps.Troubles = func() []string { return []string{"Model provider x is away"} }
-		g.asks(groupChat("a"), guest, "hello")
-		g.asks(groupChat("b"), guest, "hello")
+		g.Router.Deps().Accounts = func() []string { return []string{"fake (other): not linked; run this"} }
+		g.Router.Deps().Troubles = func() []string { return []string{"Model provider x is away"} }
+		g.Asks(routertest.Group("a"), routertest.Guest, "hello")
+		g.Asks(routertest.Group("b"), routertest.Guest, "hello")
 		session := []string{"Session: `agent:main:fake:group:a`", "1 turn", "model `mock/m`, then `mock/small`", "Thinking: low", "15 of 1.5k (1%)", "Sending: allow (", "Activation: when I am mentioned",
 			"Waiting here: 0", "Tokens today: this session 15"}
 		host := []string{"this agent 30", "the host 30", "Deliveries: 0 pending", "fake (other): not linked; run this", "Model provider x is away"}
-		for from, want := range map[string][2][]string{guest: {session, host}, owner: {slices.Concat(session, host), nil}} {
-			got := g.asks(groupChat("a"), from, "/status")
+		for from, want := range map[string][2][]string{routertest.Guest: {session, host}, routertest.Owner: {slices.Concat(session, host), nil}} {
+			got := g.Asks(routertest.Group("a"), from, "/status")
 			for _, w := range want[0] {
 				if !strings.Contains(got, w) {
 					t.Errorf("%s reads %s\nwant %q", from, got, w)

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -22,7 +24,7 @@ type writer struct {
 	sender channels.Sender
 	edit   func(*channels.Inbound)
 	// may gives the classes of commands that they may use; nil = theirs are none.
-	may  []who
+	may  []router.Who
 	text bool // what they write is text for the agent
 	bots bool // the account lets bots in
 	open bool // the groups are open to everybody
@@ -30,16 +32,16 @@ type writer struct {
 
 func writers() []writer {
 	return []writer{
-		{name: "owner", sender: person(owner), may: []who{ownerOnly, allowed, anyone}},
-		{name: "owner in an open group", sender: person(owner), may: []who{ownerOnly, allowed, anyone}, open: true},
-		{name: "allowed", sender: person(guest), may: []who{allowed, anyone}},
-		{name: "allowed in an open group", sender: person(guest), may: []who{allowed, anyone}, open: true},
-		{name: "visitor", sender: person("3003"), may: []who{anyone}, open: true},
-		{name: "stranger", sender: person("3003")},
-		{name: "bot", sender: channels.Sender{ID: owner, Bot: true}},
-		{name: "bot that is let in", sender: channels.Sender{ID: guest, Bot: true}, bots: true, text: true},
-		{name: "forwarded by an owner", sender: person(owner), edit: func(in *channels.Inbound) { in.Forwarded = true }, text: true},
-		{name: "edited by an owner", sender: person(owner), edit: func(in *channels.Inbound) { in.Event = channels.Edited }},
+		{name: "owner", sender: routertest.Person(routertest.Owner), may: []router.Who{router.OwnerOnly, router.Allowed, router.Anyone}},
+		{name: "owner in an open group", sender: routertest.Person(routertest.Owner), may: []router.Who{router.OwnerOnly, router.Allowed, router.Anyone}, open: true},
+		{name: "allowed", sender: routertest.Person(routertest.Guest), may: []router.Who{router.Allowed, router.Anyone}},
+		{name: "allowed in an open group", sender: routertest.Person(routertest.Guest), may: []router.Who{router.Allowed, router.Anyone}, open: true},
+		{name: "visitor", sender: routertest.Person("3003"), may: []router.Who{router.Anyone}, open: true},
+		{name: "stranger", sender: routertest.Person("3003")},
+		{name: "bot", sender: channels.Sender{ID: routertest.Owner, Bot: true}},
+		{name: "bot that is let in", sender: channels.Sender{ID: routertest.Guest, Bot: true}, bots: true, text: true},
+		{name: "forwarded by an owner", sender: routertest.Person(routertest.Owner), edit: func(in *channels.Inbound) { in.Forwarded = true }, text: true},
+		{name: "edited by an owner", sender: routertest.Person(routertest.Owner), edit: func(in *channels.Inbound) { in.Event = channels.Edited }},
 	}
 }
 
@@ -54,27 +56,27 @@ var changing = []string{"send", "model", "think", "new", "activation", "queue", 
 //
 // proves: P3
 func TestCommandTable(t *testing.T) {
-	topic := groupChat("t")
+	topic := routertest.Group("t")
 	topic.Thread = "7"
-	room := direct("r")
+	room := routertest.Direct("r")
 	room.Type = channels.Room
 	for _, w := range writers() {
-		for kind, to := range map[string]channels.Address{"direct": direct(string(w.sender.ID)), "group": groupChat("g"), "topic": topic, "channel": room} {
-			if racing && (kind == "group" || kind == "channel") {
+		for kind, to := range map[string]channels.Address{"direct": routertest.Direct(string(w.sender.ID)), "group": routertest.Group("g"), "topic": topic, "channel": room} {
+			if routertest.Racing && (kind == "group" || kind == "channel") {
 				continue // they run without the race detector
 			}
 			if w.open && kind == "direct" {
 				continue // there is nothing open about it
 			}
 			t.Run(w.name+"/"+kind, func(t *testing.T) {
-				bubble(t, func(t *testing.T) { newTableRig(t, w, to).all() })
+				routertest.Bubble(t, func(t *testing.T) { newTableRig(t, w, to).all() })
 			})
 		}
 	}
 }
 
 type tableRig struct {
-	*rig
+	*routertest.Rig
 	w      writer
 	to     channels.Address
 	key    sessions.Key
@@ -83,19 +85,19 @@ type tableRig struct {
 
 func newTableRig(t *testing.T, w writer, to channels.Address) *tableRig {
 	t.Helper()
-	g := newRig(t, channeltest.Options{}, func(s *Settings) {
-		a := policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{guest}, GroupPolicy: policy.GroupAllowlist, AllowBots: w.bots}
+	g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		a := policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{routertest.Guest}, GroupPolicy: policy.GroupAllowlist, AllowBots: w.bots}
 		if w.open {
 			a.GroupPolicy = policy.GroupOpen
 		}
-		s.Accounts[account] = AccountSettings{Access: a}
+		s.Accounts[routertest.Account] = router.AccountSettings{Access: a}
 		s.Messages.GroupChat.MaxBotTurns = 1000
 	})
-	x := &tableRig{rig: g, w: w, to: to}
+	x := &tableRig{Rig: g, w: w, to: to}
 	in := channels.Inbound{Address: to, Sender: w.sender}
 	in.Sender.Bot = false
-	x.key = g.r.Key(in)
-	_, err := g.store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: x.key, Agent: "main", Last: to}})
+	x.key = g.Router.Key(in)
+	_, err := g.Store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: x.key, Agent: "main", Last: to}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,62 +105,62 @@ func newTableRig(t *testing.T, w writer, to channels.Address) *tableRig {
 }
 
 func (x *tableRig) all() {
-	for _, c := range x.r.commands {
-		for _, name := range append([]string{c.name}, c.aliases...) {
-			x.one(c, strings.TrimSpace("/"+name+" "+examples[c.name]))
+	for _, c := range *x.Router.CommandTable() {
+		for _, name := range append([]string{c.Name()}, c.Aliases()...) {
+			x.one(c, strings.TrimSpace("/"+name+" "+examples[c.Name()]))
 		}
 	}
 }
 
 // one writes a command, twice with the same id, and judges what came of it.
-func (x *tableRig) one(c command, words string) {
-	x.t.Helper()
+func (x *tableRig) one(c router.Command, words string) {
+	x.T.Helper()
 	for _, undo := range []sessions.Patch{{SendPolicy: new(policy.Inherit), Model: new(""), Thinking: new(""), Activation: new(""), Queue: new(sessions.Queue{}), Footer: new("")}} {
-		if _, err := x.store.Patch(x.t.Context(), x.key, undo); err != nil {
-			x.t.Fatal(err)
+		if _, err := x.Store.Patch(x.T.Context(), x.key, undo); err != nil {
+			x.T.Fatal(err)
 		}
 	}
-	before, runs, shown := x.session(x.key), len(x.turns()), len(x.deliveries())
+	before, runs, shown := x.Session(x.key), len(x.turns()), len(x.Deliveries())
 	in := channels.Inbound{Address: x.to, Sender: x.w.sender, Text: words, Mentioned: x.to.Type.Several()}
 	if x.w.edit != nil {
 		x.w.edit(&in)
 	}
-	in = x.fake.Say(in)
+	in = x.Fake.Say(in)
 	x.events++
-	x.taken(x.events)
+	x.Taken(x.events)
 	x.quiet()
-	if err := x.r.Accept(x.t.Context(), in); err != nil {
-		x.t.Fatal(err)
+	if err := x.Router.Accept(x.T.Context(), in); err != nil {
+		x.T.Fatal(err)
 	}
 	x.quiet()
 
-	after, answers, turns := x.session(x.key), x.deliveries()[shown:], len(x.turns())-runs
+	after, answers, turns := x.Session(x.key), x.Deliveries()[shown:], len(x.turns())-runs
 	changed := before.ID != after.ID || !reflect.DeepEqual(before.Settings, after.Settings)
 	group := x.to.Type.Several()
-	here := c.where == anywhere || group == (c.where == groupsOnly)
-	switch may := slices.Contains(x.w.may, c.who); {
+	here := c.Where() == router.Anywhere || group == (c.Where() == router.GroupsOnly)
+	switch may := slices.Contains(x.w.may, c.Who()); {
 	case x.w.text:
 		if turns != 1 || changed || len(answers) != 1 || !strings.HasSuffix(answers[0].Text, words) {
-			x.t.Errorf("%s: %d turns, changed %t, answered %s; want the agent to read it", words, turns, changed, textsOf(answers))
+			x.T.Errorf("%s: %d turns, changed %t, answered %s; want the agent to read it", words, turns, changed, textsOf(answers))
 		}
 	case x.w.may == nil:
 		if turns != 0 || changed || len(answers) != 0 {
-			x.t.Errorf("%s: %d turns, changed %t, answered %s; want nothing at all", words, turns, changed, textsOf(answers))
+			x.T.Errorf("%s: %d turns, changed %t, answered %s; want nothing at all", words, turns, changed, textsOf(answers))
 		}
 	case !may || !here:
-		if turns != 0 || changed || len(answers) != 1 || !strings.Contains(answers[0].Text, "/"+c.name+" ") && !strings.HasSuffix(answers[0].Text, "/"+c.name+".") || strings.Count(answers[0].Text, ".") != 1 {
-			x.t.Errorf("%s: %d turns, changed %t, answered %s; want one sentence that says why not", words, turns, changed, textsOf(answers))
+		if turns != 0 || changed || len(answers) != 1 || !strings.Contains(answers[0].Text, "/"+c.Name()+" ") && !strings.HasSuffix(answers[0].Text, "/"+c.Name()+".") || strings.Count(answers[0].Text, ".") != 1 {
+			x.T.Errorf("%s: %d turns, changed %t, answered %s; want one sentence that says why not", words, turns, changed, textsOf(answers))
 		}
 	default:
-		if turns != 0 || len(answers) != 1 || changed != slices.Contains(changing, c.name) || strings.HasPrefix(answers[0].Text, "Only ") {
-			x.t.Errorf("%s: %d turns, changed %t, answered %s", words, turns, changed, textsOf(answers))
+		if turns != 0 || len(answers) != 1 || changed != slices.Contains(changing, c.Name()) || strings.HasPrefix(answers[0].Text, "Only ") {
+			x.T.Errorf("%s: %d turns, changed %t, answered %s", words, turns, changed, textsOf(answers))
 		}
 	}
 }
 
 // turns are the runs that a person's message began.
 func (x *tableRig) turns() (out []sessions.Run) {
-	for _, r := range x.runs() {
+	for _, r := range x.Runs() {
 		if r.Kind == sessions.TurnRun {
 			out = append(out, r)
 		}
@@ -168,14 +170,14 @@ func (x *tableRig) turns() (out []sessions.Run) {
 
 // quiet waits until every run has ended and every delivery is final.
 func (x *tableRig) quiet() {
-	x.t.Helper()
-	x.until("all is done", func() bool {
-		for _, r := range x.runs() {
+	x.T.Helper()
+	x.Until("all is done", func() bool {
+		for _, r := range x.Runs() {
 			if !r.Status.Final() {
 				return false
 			}
 		}
-		return !slices.ContainsFunc(x.deliveries(), func(d sessions.Delivery) bool { return !d.State.Final() })
+		return !slices.ContainsFunc(x.Deliveries(), func(d sessions.Delivery) bool { return !d.State.Final() })
 	})
 }
 
@@ -189,22 +191,22 @@ func textsOf(ds []sessions.Delivery) string {
 
 // TestMenuIsPartOfTheTable publishes what belongs into a platform's menu, and marks what only owners may use.
 func TestMenuIsPartOfTheTable(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		menu := map[string]string{}
-		for _, c := range g.r.Commands() {
+		for _, c := range g.Router.Commands() {
 			menu[c.Name] = c.Description
 		}
 		seen := map[string]bool{}
-		for _, c := range g.r.commands {
-			about, native := menu[c.name]
-			if native != c.native || native && strings.HasSuffix(about, " (owners)") != (c.who == ownerOnly) || len(about) > 256 || !isName(c.name) || len(c.name) > 32 {
-				t.Errorf("/%s in the menu: %t, %q", c.name, native, about)
+		for _, c := range *g.Router.CommandTable() {
+			about, native := menu[c.Name()]
+			if native != c.Native() || native && strings.HasSuffix(about, " (owners)") != (c.Who() == router.OwnerOnly) || len(about) > 256 || !router.IsName(c.Name()) || len(c.Name()) > 32 {
+				t.Errorf("/%s in the menu: %t, %q", c.Name(), native, about)
 			}
-			if c.about == "" || c.run == nil || !slices.Contains([]who{ownerOnly, allowed, anyone}, c.who) {
-				t.Errorf("/%s: the row is not whole", c.name)
+			if c.About() == "" || c.Run() == nil || !slices.Contains([]router.Who{router.OwnerOnly, router.Allowed, router.Anyone}, c.Who()) {
+				t.Errorf("/%s: the row is not whole", c.Name())
 			}
-			for _, name := range append([]string{c.name}, c.aliases...) {
+			for _, name := range append([]string{c.Name()}, c.Aliases()...) {
 				if seen[name] {
 					t.Errorf("/%s is there twice", name)
 				}
@@ -222,28 +224,30 @@ func TestMenuIsPartOfTheTable(t *testing.T) {
 // A command that fails is answered: the platform would send it again for ever. While the store is down it is not: then it is to come
 // again.
 func TestCommandThatFails(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		down := &faulty{}
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { down.Store = s; return down })
-		g.r.commands = append(g.r.commands,
-			command{name: "broken", who: anyone, run: func(context.Context, *Router, commandCall) (string, sessions.Effects, error) {
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { down.Store = s; return down })
+		*g.Router.CommandTable() = append(*g.Router.CommandTable(),
+			router.NewCommand("broken", router.Anyone, func(context.Context, *router.Router, router.CommandCall) (string, sessions.Effects, error) {
 				return "half an answer", sessions.Effects{Patch: &sessions.Patch{Model: new("x")}}, errors.New("no such thing")
-			}},
-			command{name: "panics", who: anyone, run: func(context.Context, *Router, commandCall) (string, sessions.Effects, error) { panic("oops") }},
-			command{name: "reads", who: anyone, run: func(context.Context, *Router, commandCall) (string, sessions.Effects, error) {
+			}),
+			router.NewCommand("panics", router.Anyone, func(context.Context, *router.Router, router.CommandCall) (string, sessions.Effects, error) {
+				panic("oops")
+			}),
+			router.NewCommand("reads", router.Anyone, func(context.Context, *router.Router, router.CommandCall) (string, sessions.Effects, error) {
 				down.get = errors.New("the connection is gone")
 				return "", sessions.Effects{}, down.get
-			}})
+			}))
 		for _, cmd := range []string{"/broken", "/panics"} {
-			if got := g.asks(direct(owner), owner, cmd); got != "⚠️ That did not work; the details are in the log." {
+			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, cmd); got != "⚠️ That did not work; the details are in the log." {
 				t.Errorf("%s: %q", cmd, got)
 			}
 		}
-		if m := g.session("agent:main:main").Settings.Model; m != "" {
+		if m := g.Session("agent:main:main").Settings.Model; m != "" {
 			t.Errorf("a command that failed has set the model to %q", m)
 		}
-		in := channels.Inbound{ID: "once", Event: channels.Message, Address: direct(owner), Sender: channels.Sender{ID: owner}, Text: "/reads", Time: time.Now()}
-		if err := g.r.Accept(t.Context(), in); err == nil {
+		in := channels.Inbound{ID: "once", Event: channels.Message, Address: routertest.Direct(routertest.Owner), Sender: channels.Sender{ID: routertest.Owner}, Text: "/reads", Time: time.Now()}
+		if err := g.Router.Accept(t.Context(), in); err == nil {
 			t.Error("taken although the store is down")
 		}
 	})

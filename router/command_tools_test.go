@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -14,26 +14,28 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
 
 // use has the agent of a chat call one tool and gives the tool's result, decoded.
-func use[T any](g *rig, to channels.Address, tool string, args any) (v T) {
-	g.t.Helper()
+func use[T any](g *routertest.Rig, to channels.Address, tool string, args any) (v T) {
+	g.T.Helper()
 	var result string
-	g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-		if last(p).Role != sessions.ToolResult {
-			return call("c1", tool, args), nil
+	g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+		if routertest.Last(p).Role != sessions.ToolResult {
+			return routertest.Call("c1", tool, args), nil
 		}
-		result = last(p).Text()
-		return text("used it"), nil
+		result = routertest.Last(p).Text()
+		return routertest.Text("used it"), nil
 	})
-	n := len(g.runs())
-	g.say(to, guest, "use it")
-	g.idle(n + 1)
+	n := len(g.Runs())
+	g.Say(to, routertest.Guest, "use it")
+	g.Idle(n + 1)
 	if err := json.Unmarshal([]byte(result), &v); err != nil {
-		g.t.Fatalf("%s(%v): %s: %v", tool, args, result, err)
+		g.T.Fatalf("%s(%v): %s: %v", tool, args, result, err)
 	}
 	return v
 }
@@ -51,27 +53,29 @@ type found struct {
 func TestSearchFindsWhatWasSaid(t *testing.T) {
 	for mode, want := range map[tools.Visibility]int{tools.VisibleSelf: 2, tools.VisibleTree: 3, tools.VisibleAgent: 5} {
 		t.Run(string(mode), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Tools.Sessions.Visibility = mode })
-				g.asks(groupChat("a"), guest, "the marmot is awake")
-				g.asks(groupChat("b"), guest, "another marmot sleeps")
-				g.asks(groupChat("a"), guest, "/new")
-				use[found](g, groupChat("a"), "remember", map[string]any{"text": "a marmot likes flowers"}) // the word is in a tool call and its result alone
-				g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) { return text("ANNOUNCE_SKIP"), nil })
-				run, err := g.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s", From: tools.Caller{Session: g.session(keyA)}, Agent: "main", Task: "watch the marmot"})
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Tools.Sessions.Visibility = mode })
+				g.Asks(routertest.Group("a"), routertest.Guest, "the marmot is awake")
+				g.Asks(routertest.Group("b"), routertest.Guest, "another marmot sleeps")
+				g.Asks(routertest.Group("a"), routertest.Guest, "/new")
+				use[found](g, routertest.Group("a"), "remember", map[string]any{"text": "a marmot likes flowers"}) // the word is in a tool call and its result alone
+				g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+					return routertest.Text("ANNOUNCE_SKIP"), nil
+				})
+				run, err := g.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "s", From: tools.Caller{Session: g.Session(routertest.KeyA)}, Agent: "main", Task: "watch the marmot"})
 				if err != nil {
 					t.Fatal(err)
 				}
 				<-time.After(time.Minute)
-				if err := g.store.Archive(t.Context(), run.Key); err != nil {
+				if err := g.Store.Archive(t.Context(), run.Key); err != nil {
 					t.Fatal(err)
 				}
-				r := use[found](g, groupChat("a"), "sessions_search", map[string]any{"query": "MARMOT", "limit": 25})
+				r := use[found](g, routertest.Group("a"), "sessions_search", map[string]any{"query": "MARMOT", "limit": 25})
 				if r.Count != want { // in each chat what a person said and its echo, in the sub-agent its task
 					t.Errorf("%d hits, want %d: %+v", r.Count, want, r.Hits)
 				}
 				for _, h := range r.Hits {
-					if h.SessionKey != string(keyA) && mode == tools.VisibleSelf || h.SessionKey == string(keyB) && mode != tools.VisibleAgent || h.Role == "toolResult" || !strings.Contains(h.Snippet, "marmot") {
+					if h.SessionKey != string(routertest.KeyA) && mode == tools.VisibleSelf || h.SessionKey == string(routertest.KeyB) && mode != tools.VisibleAgent || h.Role == "toolResult" || !strings.Contains(h.Snippet, "marmot") {
 						t.Errorf("%+v", h)
 					}
 				}
@@ -89,14 +93,14 @@ func TestToolsByDepth(t *testing.T) {
 		2: {"outer": "sessions_spawn sessions_yield subagents agents_list remember recall files fetch attachments", "inner": "remember recall files fetch attachments"},
 	} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				var mu sync.Mutex
 				got := map[string]string{}
-				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = most })
-				g.asks(groupChat("a"), guest, "hello")
-				g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = most })
+				g.Asks(routertest.Group("a"), routertest.Guest, "hello")
+				g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 					if !strings.Contains(p.System, "You are a sub-agent") || len(p.Tools) == 0 {
-						return text("ANNOUNCE_SKIP"), nil
+						return routertest.Text("ANNOUNCE_SKIP"), nil
 					}
 					mu.Lock()
 					defer mu.Unlock()
@@ -104,13 +108,13 @@ func TestToolsByDepth(t *testing.T) {
 					for _, x := range p.Tools {
 						names = append(names, x.Name)
 					}
-					got[taskOf(p)] = strings.Join(names, " ")
-					if taskOf(p) == "outer" && len(p.Messages) == 1 && most > 1 {
-						return call("c1", "sessions_spawn", map[string]any{"task": "inner"}), nil
+					got[routertest.TaskOf(p)] = strings.Join(names, " ")
+					if routertest.TaskOf(p) == "outer" && len(p.Messages) == 1 && most > 1 {
+						return routertest.Call("c1", "sessions_spawn", map[string]any{"task": "inner"}), nil
 					}
-					return text("done"), nil
+					return routertest.Text("done"), nil
 				})
-				g.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+				g.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 				<-time.After(time.Minute)
 				mu.Lock()
 				defer mu.Unlock()
@@ -124,16 +128,16 @@ func TestToolsByDepth(t *testing.T) {
 
 // TestStatusDuringATurn looks at the session from inside its own turn.
 func TestStatusDuringATurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.asks(groupChat("a"), guest, "hello")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Asks(routertest.Group("a"), routertest.Guest, "hello")
 		type status struct {
 			Key, Agent, Model, SessionID, Now  string
 			TokensIn, TokensOut, Turns, Queued int
 			Running                            struct{ RunID, Since string }
 		}
-		r := use[status](g, groupChat("a"), "session_status", map[string]any{})
-		if r.Key != string(keyA) || r.Agent != "main" || r.Model != "mock/m" || r.TokensIn != 10 || r.TokensOut != 5 || r.Turns != 1 || r.Queued != 0 || r.Running.RunID == "" || r.Now == "" {
+		r := use[status](g, routertest.Group("a"), "session_status", map[string]any{})
+		if r.Key != string(routertest.KeyA) || r.Agent != "main" || r.Model != "mock/m" || r.TokensIn != 10 || r.TokensOut != 5 || r.Turns != 1 || r.Queued != 0 || r.Running.RunID == "" || r.Now == "" {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -145,43 +149,43 @@ func TestStatusDuringATurn(t *testing.T) {
 // proves: P4, P5, V4
 func TestMessageReachesAnotherChat(t *testing.T) {
 	type posted struct{ Status, To, Rule, Error string }
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.asks(groupChat("a"), guest, "hello")
-		g.asks(groupChat("b"), guest, "hello")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Asks(routertest.Group("a"), routertest.Guest, "hello")
+		g.Asks(routertest.Group("b"), routertest.Guest, "hello")
 		post := func(to string) posted {
-			return use[posted](g, groupChat("a"), "message", map[string]any{"to": to, "text": "from a"})
+			return use[posted](g, routertest.Group("a"), "message", map[string]any{"to": to, "text": "from a"})
 		}
-		for _, to := range []string{string(keyB), groupChat("b").String()} {
-			before := len(g.fake.Texts(groupChat("b")))
-			if r := post(to); r.Status != "queued" || r.To != groupChat("b").String() {
+		for _, to := range []string{string(routertest.KeyB), routertest.Group("b").String()} {
+			before := len(g.Fake.Texts(routertest.Group("b")))
+			if r := post(to); r.Status != "queued" || r.To != routertest.Group("b").String() {
 				t.Errorf("to %s: %+v", to, r)
 			}
-			if got := g.fake.Texts(groupChat("b")); len(got) != before+1 || got[before] != "from a" {
+			if got := g.Fake.Texts(routertest.Group("b")); len(got) != before+1 || got[before] != "from a" {
 				t.Errorf("to %s: the chat reads %q", to, got)
 			}
 		}
-		if msgs := g.transcript(keyB); last(agent.Prompt{Messages: msgs}).Text() != "from a" || last(agent.Prompt{Messages: msgs}).Role != sessions.Assistant {
-			t.Errorf("the transcript ends with %+v", last(agent.Prompt{Messages: msgs}))
+		if msgs := g.Transcript(routertest.KeyB); routertest.Last(agent.Prompt{Messages: msgs}).Text() != "from a" || routertest.Last(agent.Prompt{Messages: msgs}).Role != sessions.Assistant {
+			t.Errorf("the transcript ends with %+v", routertest.Last(agent.Prompt{Messages: msgs}))
 		}
-		if r := post(groupChat("c").String()); r.Status != "error" || !strings.Contains(r.Error, "has heard from") {
+		if r := post(routertest.Group("c").String()); r.Status != "error" || !strings.Contains(r.Error, "has heard from") {
 			t.Errorf("where nobody has written from: %+v", r)
 		}
-		shown := len(g.fake.Texts(groupChat("b")))
+		shown := len(g.Fake.Texts(routertest.Group("b")))
 		deny := policy.Deny
-		if _, err := g.r.Patch(t.Context(), keyB, sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), routertest.KeyB, sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
-		if r := post(string(keyB)); r.Status != "withheld" || r.Rule == "" {
+		if r := post(string(routertest.KeyB)); r.Status != "withheld" || r.Rule == "" {
 			t.Errorf("against the policy there: %+v", r)
 		}
-		if _, err := g.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
-		if r := post(string(keyB)); r.Status != "forbidden" || r.Rule == "" {
+		if r := post(string(routertest.KeyB)); r.Status != "forbidden" || r.Rule == "" {
 			t.Errorf("against the own policy: %+v", r)
 		}
-		if got := g.fake.Texts(groupChat("b")); len(got) != shown {
+		if got := g.Fake.Texts(routertest.Group("b")); len(got) != shown {
 			t.Errorf("denied, and the chat reads %q", got[shown:])
 		}
 	})
@@ -191,13 +195,13 @@ func TestMessageReachesAnotherChat(t *testing.T) {
 //
 // proves: N16, S14
 func TestSubagentsToolDirects(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := flock(t)
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.Flock(t)
 		type done struct {
 			Status, ChildSessionKey, RunID string
 			Stopped                        int
 		}
-		goats, cows := x.task("goats")[0], x.task("cows")[0]
+		goats, cows := x.Task("goats")[0], x.Task("cows")[0]
 		direct := func(args map[string]any) (r done) {
 			t.Helper()
 			raw, err := json.Marshal(args)
@@ -205,8 +209,8 @@ func TestSubagentsToolDirects(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // the same call twice, as after a crash: one effect
-				out, err := tools.SubagentsTool(x.r.kit).Call(t.Context(), tools.Call{ID: "c1-" + args["action"].(string), Args: raw,
-					Caller: tools.Caller{Session: x.session(keyA), Run: sessions.Run{ID: "r1"}}})
+				out, err := tools.SubagentsTool(*x.Router.Kit()).Call(t.Context(), tools.Call{ID: "c1-" + args["action"].(string), Args: raw,
+					Caller: tools.Caller{Session: x.Session(routertest.KeyA), Run: sessions.Run{ID: "r1"}}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -225,11 +229,11 @@ func TestSubagentsToolDirects(t *testing.T) {
 			t.Errorf("steer: %+v", r)
 		}
 		<-time.After(time.Second)
-		if got := kinds(x.task("goats")); got != "child aborted" {
+		if got := routertest.Kinds(x.Task("goats")); got != "child aborted" {
 			t.Errorf("the canceled one: %s", got)
 		}
-		if got := x.task("cows"); len(got) != 2 || got[1].Input.Text() != "more grass" {
-			t.Errorf("the steered one: %s", kinds(got))
+		if got := x.Task("cows"); len(got) != 2 || got[1].Input.Text() != "more grass" {
+			t.Errorf("the steered one: %s", routertest.Kinds(got))
 		}
 	})
 }

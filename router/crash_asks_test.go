@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router"
+	"parley/router/routertest"
 )
 
 // asking is a script in which the agent of chat a asks that of chat b.
@@ -22,41 +24,41 @@ type asking struct {
 // roundOne is what b answers.
 const roundOne = "round one"
 
-func (q asking) answer(ctx context.Context, s step) (agent.Answer, error) {
+func (q asking) answer(ctx context.Context, s routertest.Step) (agent.Answer, error) {
 	switch {
-	case s.kind == "announce":
-		return text(q.announce), nil
-	case s.kind == "reply" && s.turn <= len(q.replies):
-		return text(q.replies[s.turn-1]), nil
-	case s.kind == "reply":
-		return text("REPLY_SKIP"), nil
-	case s.kind == "ask" && len(s.results) < len(q.sends):
-		return call(q.sends[len(s.results)], "sessions_send", map[string]any{"sessionKey": q.sends[len(s.results)], "message": "and you?"}), nil
-	case s.kind == "ask" && !sleep(ctx, q.thinks):
+	case s.Kind == "announce":
+		return routertest.Text(q.announce), nil
+	case s.Kind == "reply" && s.Turn <= len(q.replies):
+		return routertest.Text(q.replies[s.Turn-1]), nil
+	case s.Kind == "reply":
+		return routertest.Text("REPLY_SKIP"), nil
+	case s.Kind == "ask" && len(s.Results) < len(q.sends):
+		return routertest.Call(q.sends[len(s.Results)], "sessions_send", map[string]any{"sessionKey": q.sends[len(s.Results)], "message": "and you?"}), nil
+	case s.Kind == "ask" && !channels.Sleep(ctx, q.thinks):
 		return agent.Answer{}, ctx.Err()
-	case s.kind == "ask" && q.fails:
+	case s.Kind == "ask" && q.fails:
 		return agent.Answer{}, errors.New("scripted")
-	case s.kind == "ask":
-		return text(roundOne), nil
-	case len(s.results) > 0:
-		return text("b's agent: " + statusOf(s.results[0])), nil
+	case s.Kind == "ask":
+		return routertest.Text(roundOne), nil
+	case len(s.Results) > 0:
+		return routertest.Text("b's agent: " + routertest.StatusOf(s.Results[0])), nil
 	}
-	return call("c1", "sessions_send", map[string]any{"sessionKey": talkB, "message": "how are you?", "timeoutSeconds": q.wait}), nil
+	return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": talkB, "message": "how are you?", "timeoutSeconds": q.wait}), nil
 }
 
 // flip is the last that a chat shows after /send off.
 const flip = "⚙️ Send policy set to off."
 
 // turns makes a setting of the most reply steps.
-func turns(n int) func(*Settings) {
-	return func(s *Settings) { s.Session.AgentToAgent.MaxPingPongTurns = n }
+func turns(n int) func(*router.Settings) {
+	return func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = n }
 }
 
 // shows is what the chats a and b show.
 func shows(a, b string) map[channels.Address][]string {
 	out := map[channels.Address][]string{}
 	if a != "" {
-		out[chatA] = []string{a}
+		out[routertest.ChatA] = []string{a}
 	}
 	if b != "" {
 		out[chatB] = []string{b}
@@ -65,8 +67,8 @@ func shows(a, b string) map[channels.Address][]string {
 }
 
 func askScenarios() []*scenario {
-	ask := []move{{id: "m1", to: chatA, by: guest, text: "ask b"}}
-	off := move{id: "m2", at: 20 * time.Second, to: chatB, by: owner, text: "/send off"}
+	ask := []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "ask b"}}
+	off := move{id: "m2", at: 20 * time.Second, to: chatB, by: routertest.Owner, text: "/send off"}
 	return []*scenario{
 		{
 			name: "ask_until_skip", moves: ask,

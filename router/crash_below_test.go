@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -7,54 +7,56 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router"
+	"parley/router/routertest"
 )
 
 // family is a sub-agent that starts one of its own and then yields, ends or fails; what that one finds it makes its own result.
-func family(then string) func(context.Context, step) (agent.Answer, error) {
-	return func(ctx context.Context, s step) (agent.Answer, error) {
+func family(then string) func(context.Context, routertest.Step) (agent.Answer, error) {
+	return func(ctx context.Context, s routertest.Step) (agent.Answer, error) {
 		switch {
-		case strings.HasPrefix(s.said, "Status: "):
-			return text("outer has what inner found"), nil
-		case s.said == "inner":
+		case strings.HasPrefix(s.Said, "Status: "):
+			return routertest.Text("outer has what inner found"), nil
+		case s.Said == "inner":
 			return takes(10*time.Second)(ctx, s)
-		case len(s.results) == 0:
-			return call("f1", "sessions_spawn", map[string]any{"task": "inner"}), nil
-		case len(s.results) == 1 && then == "yields":
-			return call("f2", "sessions_yield", map[string]any{}), nil
+		case len(s.Results) == 0:
+			return routertest.Call("f1", "sessions_spawn", map[string]any{"task": "inner"}), nil
+		case len(s.Results) == 1 && then == "yields":
+			return routertest.Call("f2", "sessions_yield", map[string]any{}), nil
 		case then == "fails":
 			return breaks(ctx, s)
 		}
-		return text("outer has begun"), nil
+		return routertest.Text("outer has begun"), nil
 	}
 }
 
 // steered is a sub-agent that is told something more while it works, or after.
-func steered(d time.Duration) func(context.Context, step) (agent.Answer, error) {
-	return func(ctx context.Context, s step) (agent.Answer, error) {
-		if s.said == "more" {
-			return text("done, and more"), nil
+func steered(d time.Duration) func(context.Context, routertest.Step) (agent.Answer, error) {
+	return func(ctx context.Context, s routertest.Step) (agent.Answer, error) {
+		if s.Said == "more" {
+			return routertest.Text("done, and more"), nil
 		}
 		return takes(d)(ctx, s)
 	}
 }
 
 // directs makes what a's agent does when it is spoken to for the second time: one tool call, and words.
-func directs(tool string, args map[string]any) func(step) agent.Answer {
-	return func(s step) agent.Answer {
-		if len(s.results) == 0 {
-			return call("d1", tool, args)
+func directs(tool string, args map[string]any) func(routertest.Step) agent.Answer {
+	return func(s routertest.Step) agent.Answer {
+		if len(s.Results) == 0 {
+			return routertest.Call("d1", tool, args)
 		}
-		return text("directed")
+		return routertest.Text("directed")
 	}
 }
 
-func deep(s *Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = 2 }
+func deep(s *router.Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = 2 }
 
 func belowScenarios() []*scenario {
-	spawn := []move{{id: "m1", to: chatA, by: guest, text: "spawn"}}
-	direct := append(spawn, move{id: "m2", at: 20 * time.Second, to: chatA, by: guest, text: "direct it"})
+	spawn := []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "spawn"}}
+	direct := append(spawn, move{id: "m2", at: 20 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "direct it"})
 	show := func(texts ...string) map[channels.Address][]string {
-		return map[channels.Address][]string{chatA: texts}
+		return map[channels.Address][]string{routertest.ChatA: texts}
 	}
 	success := func(result string) string { return reported("success", result, "• (none)") }
 	accepted := "sessions_spawn accepted"
@@ -98,7 +100,7 @@ func belowScenarios() []*scenario {
 				results: []string{accepted, "subagents canceled"}, shows: show("started", "directed")},
 		},
 		{
-			name: "message", moves: []move{{id: "m1", to: chatA, by: guest, text: "post it"}},
+			name: "message", moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "post it"}},
 			answer: spawning{later: directs("message", map[string]any{"to": talkB, "text": "a note"})}.answer,
 			want:   want{results: []string{"message queued"}, shows: shows("directed", "a note")},
 		},

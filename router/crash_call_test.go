@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -29,15 +31,15 @@ func TestFaultKilledBesideACall(t *testing.T) {
 	t.Parallel()
 	sc := &scenario{
 		name:   "one message",
-		moves:  []move{{id: "m", to: chatA, by: guest, text: "hello"}},
-		answer: func(context.Context, step) (agent.Answer, error) { return text("an answer"), nil },
-		want:   want{shows: map[channels.Address][]string{chatA: {"an answer"}}},
+		moves:  []move{{id: "m", to: routertest.ChatA, by: routertest.Guest, text: "hello"}},
+		answer: func(context.Context, routertest.Step) (agent.Answer, error) { return routertest.Text("an answer"), nil },
+		want:   want{shows: map[channels.Address][]string{routertest.ChatA: {"an answer"}}},
 	}
-	images, _, _ := tell(t, sc, beginning(t), repeats, true)
+	images, _, _ := tell(t, sc, beginning(t), routertest.Repeats, true)
 	var within []string
 	for _, im := range images {
 		synctest.Test(t, func(t *testing.T) {
-			l := live(t, sc, im, repeats, false)
+			l := live(t, sc, im, routertest.Repeats, false)
 			a := l.look()
 			l.stop()
 			a.judge()
@@ -57,19 +59,19 @@ func TestFaultKilledBesideACall(t *testing.T) {
 }
 
 // image copies a rig's folder as a kill at this moment would leave it.
-func (g *rig) image() (dir string) {
-	dir = folder(g.t)
-	check(g.t, os.CopyFS(dir, os.DirFS(g.dir)))
-	check(g.t, os.RemoveAll(filepath.Join(dir, "parley.db-shm"))) // memory
+func imageOf(g *routertest.Rig) (dir string) {
+	dir = routertest.Folder(g.T)
+	routertest.Check(g.T, os.CopyFS(dir, os.DirFS(g.Dir)))
+	routertest.Check(g.T, os.RemoveAll(filepath.Join(dir, "parley.db-shm"))) // memory
 	return dir
 }
 
 // goesOn starts the next process on what a kill has left.
-func (g *rig) goesOn(image string) {
-	g.t.Helper()
-	g.stop()
-	g.dir, g.wrap = image, nil
-	g.start()
+func goesOn(g *routertest.Rig, image string) {
+	g.T.Helper()
+	g.Stop()
+	g.Dir, g.Wrap = image, nil
+	g.Start()
 }
 
 // TestFaultKilledWhileAsked denies a session while a message is on its way of which nobody knows then whether it arrived, permits it again, and kills the process as the platform
@@ -77,26 +79,26 @@ func (g *rig) goesOn(image string) {
 //
 // proves: D4
 func TestFaultKilledWhileAsked(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		decided, image := 0, ""
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, true} })
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, true} })
 		var asked []channels.Outbound
-		g.r.Attach(account, finder{g.fake, &asked, true, func(int) error {
+		g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, true, func(int) error {
 			if image == "" {
-				image = g.image()
+				image = imageOf(g)
 			}
 			return nil
 		}})
 		underWay := make(chan struct{})
-		g.fake.Script(channeltest.Step{Wait: underWay, Err: class(channels.Ambiguous), Arrives: true})
-		g.say(direct("a"), guest, "hello")
-		g.until("it is on its way", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
-		_, err := g.store.Patch(t.Context(), g.deliveries()[0].Session, sessions.Patch{SendPolicy: new(policy.Deny)})
-		check(t, err)
+		g.Fake.Script(channeltest.Step{Wait: underWay, Err: routertest.Class(channels.Ambiguous), Arrives: true})
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Until("it is on its way", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
+		_, err := g.Store.Patch(t.Context(), g.Deliveries()[0].Session, sessions.Patch{SendPolicy: new(policy.Deny)})
+		routertest.Check(t, err)
 		close(underWay)
-		g.ended(1)
-		g.goesOn(image)
-		if d, n := g.ended(1)[0], len(g.fake.Texts(direct("a"))); len(asked) == 0 || n > 1 && !d.Repeat {
+		g.Ended(1)
+		goesOn(g, image)
+		if d, n := g.Ended(1)[0], len(g.Fake.Texts(routertest.Direct("a"))); len(asked) == 0 || n > 1 && !d.Repeat {
 			t.Errorf("asked %d times, shown %d times, and it is %s, marked %t", len(asked), n, d.State, d.Repeat)
 		}
 	})
@@ -105,25 +107,25 @@ func TestFaultKilledWhileAsked(t *testing.T) {
 // TestFaultKilledBehindTheAnswer kills a process that has its answer from the platform, and no receipt on disk: the reaction that stands for the turn goes all the same, once
 // the account is there.
 func TestFaultKilledBehindTheAnswer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		image := ""
-		var g *rig
-		g = rigWith(t, channeltest.Options{}, func(op, phase string) {
+		var g *routertest.Rig
+		g = routertest.NewWith(t, channeltest.Options{}, func(op, phase string) {
 			if strings.HasPrefix(op, "PartSent") && phase == "before-commit" && image == "" {
-				image = g.image()
+				image = imageOf(g)
 			}
 		}, nil, acking("", true))
-		g.model.set(slowly(time.Second))
-		in := g.say(groupChat("garden"), owner, "hello")
-		g.shown(1)
-		g.stop()
-		was := len(g.reactions())
-		g.goesOn(image)
+		g.Model.Set(routertest.Slowly(time.Second))
+		in := g.Say(routertest.Group("garden"), routertest.Owner, "hello")
+		g.Shown(1)
+		g.Stop()
+		was := len(g.Reactions())
+		goesOn(g, image)
 		<-time.After(5 * time.Second)
-		if diff := cmp.Diff([]string{"garden/" + string(in.ID) + "="}, g.reactions()[was:]); diff != "" {
+		if diff := cmp.Diff([]string{"garden/" + string(in.ID) + "="}, g.Reactions()[was:]); diff != "" {
 			t.Error(diff)
 		}
-		g.wantOnce()
+		g.WantOnce()
 	})
 }
 
@@ -131,14 +133,14 @@ func TestFaultKilledBehindTheAnswer(t *testing.T) {
 //
 // proves: D3
 func TestLostByAnInterruptedTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var g *rig
+	routertest.Bubble(t, func(t *testing.T) {
+		var g *routertest.Rig
 		var ends, looks atomic.Int64
 		lose := answerLost(nil)
-		g = rigWith(t, channeltest.Options{}, func(op, phase string) {
+		g = routertest.NewWith(t, channeltest.Options{}, func(op, phase string) {
 			if strings.HasPrefix(op, "Finish") && phase == "before-commit" && ends.Add(1) == 1 {
-				for _, run := range g.runs() {
-					g.r.lanes.Abort([]sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, errInterrupted)
+				for _, run := range g.Runs() {
+					g.Router.Lanes().Abort([]sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, router.ErrInterrupted)
 				}
 			}
 			lose(op, phase)
@@ -150,7 +152,7 @@ func TestLostByAnInterruptedTurn(t *testing.T) {
 				return nil
 			}}
 		}, held)
-		g.say(direct("a"), guest, "hello")
-		g.wantOnce()
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.WantOnce()
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -13,12 +13,14 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // The chats of the stories in which a chat moves: by their old ids, and by the new ones.
 var (
-	oldGroup, newGroup   = groupChat("-5"), groupChat("-1005")
+	oldGroup, newGroup   = routertest.Group("-5"), routertest.Group("-1005")
 	oldPerson, newPerson = hiddenChat, numberChat
 )
 
@@ -30,11 +32,11 @@ type changeStory struct {
 }
 
 // echoes thinks a while and says what it was asked, all of it.
-func echoes(ctx context.Context, s step) (agent.Answer, error) {
-	if !sleep(ctx, 10*time.Second) {
+func echoes(ctx context.Context, s routertest.Step) (agent.Answer, error) {
+	if !channels.Sleep(ctx, 10*time.Second) {
 		return agent.Answer{}, ctx.Err()
 	}
-	return text("→ " + s.said), nil
+	return routertest.Text("→ " + s.Said), nil
 }
 
 func inEvent(event channels.Event, target channels.MessageID) func(*channels.Inbound) {
@@ -52,12 +54,12 @@ func movedTo(now channels.Address) func(*channels.Inbound) {
 // moving is a chat that moves while a message is at work, one waits for its turn, and answers wait for the platform; a job speaks there. With
 // both, somebody has written under the new id before.
 func moving(name string, from, to channels.Address, was, now string, both bool) *changeStory {
-	c := &changeStory{from: from, to: to, scenario: scenario{name: name, set: func(s *Settings) {
-		eachAlone(s)
+	c := &changeStory{from: from, to: to, scenario: scenario{name: name, set: func(s *router.Settings) {
+		routertest.EachAlone(s)
 		s.Session.DMScope = sessions.PerChannelPeer
-	}, answer: echoes, script: []channeltest.Step{{Op: channeltest.OpSend, Err: failure(channels.Transient, 0)}, {Op: channeltest.OpSend, Err: failure(channels.Limited, 9*time.Second)}},
+	}, answer: echoes, script: []channeltest.Step{{Op: channeltest.OpSend, Err: routertest.Failure(channels.Transient, 0)}, {Op: channeltest.OpSend, Err: routertest.Failure(channels.Limited, 9*time.Second)}},
 		prepare: func(ctx context.Context, store sessions.Store) error {
-			_, err := store.Submit(ctx, sessions.Effects{Source: "job", Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: from, Next: epoch.Add(240 * time.Hour)}})
+			_, err := store.Submit(ctx, sessions.Effects{Source: "job", Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: from, Next: routertest.Epoch.Add(240 * time.Hour)}})
 			return err
 		}}}
 	c.moves = []move{{id: "m1", to: from, by: was, text: "one"}, {id: "m2", at: 4 * time.Second, to: from, by: was, text: "two"},
@@ -72,9 +74,9 @@ func moving(name string, from, to channels.Address, was, now string, both bool) 
 
 // silenced is a chat that its owner or the API has silenced, by either id, before it moves.
 func silenced(name string, from, to channels.Address, was, now string, by channels.Address) *changeStory {
-	c := &changeStory{from: from, to: to, silent: true, scenario: scenario{name: name + ", silenced as " + string(by.Chat), answer: echoes, set: scoped(sessions.PerChannelPeer)}}
+	c := &changeStory{from: from, to: to, silent: true, scenario: scenario{name: name + ", silenced as " + string(by.Chat), answer: echoes, set: routertest.WithDMScope(sessions.PerChannelPeer)}}
 	c.moves = []move{{id: "m1", to: from, by: was, text: "one"}, {id: "m2", to: to, by: now, text: "two"},
-		{id: "off", at: 30 * time.Second, to: by, by: owner, text: "off", do: func(ctx context.Context, r *Router) error {
+		{id: "off", at: 30 * time.Second, to: by, by: routertest.Owner, text: "off", do: func(ctx context.Context, r *router.Router) error {
 			deny := policy.Deny
 			person := was
 			if by == to {
@@ -90,24 +92,24 @@ func silenced(name string, from, to channels.Address, was, now string, by channe
 func changes() []*changeStory {
 	paste := strings.Repeat("word ", 4096/5)
 	return []*changeStory{
-		{scenario: scenario{name: "edited while it is answered", answer: echoes, moves: []move{{id: "m1", to: chatA, by: guest, text: "what is 2+2?"},
-			{id: "d1", at: 4 * time.Second, to: chatA, by: guest, text: "what is 2+3?", in: inEvent(channels.Edited, "m1")},
-			{id: "m2", at: 40 * time.Second, to: chatA, by: guest, text: "thanks"}}}},
-		{scenario: scenario{name: "edited while it waits, and again", set: eachAlone, answer: echoes, moves: []move{{id: "m1", to: chatA, by: guest, text: "work"},
-			{id: "m2", at: time.Second, to: chatA, by: guest, text: "what is 2+2?"},
-			{id: "d1", at: 2 * time.Second, to: chatA, by: guest, text: "what is 2+3?", in: inEvent(channels.Edited, "m2")},
-			{id: "d2", at: 15 * time.Second, to: chatA, by: guest, text: "what is 2+4?", in: inEvent(channels.Edited, "m2")},
-			{id: "m3", at: 40 * time.Second, to: chatA, by: guest, text: "thanks"}}}},
-		{scenario: scenario{name: "comment and forward", set: eachAlone, answer: echoes, moves: []move{{id: "m1", to: chatA, by: guest, text: "what do you think?"},
-			{id: "m2", at: 300 * time.Millisecond, to: chatA, by: guest, text: "we offer you 50k", in: forwarded},
-			{id: "m3", at: 900 * time.Millisecond, to: chatA, by: guest, text: "and 60k", in: forwarded}}}},
-		{scenario: scenario{name: "a paste in parts", set: eachAlone, answer: echoes, limits: channels.Limits{Received: 4096}, moves: []move{{id: "m1", to: chatA, by: guest, text: "first " + paste[:4000]},
-			{id: "m2", at: 300 * time.Millisecond, to: chatA, by: guest, text: "second " + paste[:4000]}, {id: "m3", at: 600 * time.Millisecond, to: chatA, by: guest, text: "end of it"}}}},
-		{scenario: scenario{name: "written by hand", answer: echoes, moves: []move{{id: "m1", to: chatA, by: guest, text: "one"},
-			{id: "d1", at: 4 * time.Second, to: chatA, by: owner, text: "I am on it", in: byHand}, {id: "m2", at: 40 * time.Second, to: chatA, by: guest, text: "two"}}}},
-		moving("a group", oldGroup, newGroup, guest, guest, false), moving("a group", oldGroup, newGroup, guest, guest, true),
+		{scenario: scenario{name: "edited while it is answered", answer: echoes, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "what is 2+2?"},
+			{id: "d1", at: 4 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "what is 2+3?", in: inEvent(channels.Edited, "m1")},
+			{id: "m2", at: 40 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "thanks"}}}},
+		{scenario: scenario{name: "edited while it waits, and again", set: routertest.EachAlone, answer: echoes, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "work"},
+			{id: "m2", at: time.Second, to: routertest.ChatA, by: routertest.Guest, text: "what is 2+2?"},
+			{id: "d1", at: 2 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "what is 2+3?", in: inEvent(channels.Edited, "m2")},
+			{id: "d2", at: 15 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "what is 2+4?", in: inEvent(channels.Edited, "m2")},
+			{id: "m3", at: 40 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "thanks"}}}},
+		{scenario: scenario{name: "comment and forward", set: routertest.EachAlone, answer: echoes, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "what do you think?"},
+			{id: "m2", at: 300 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "we offer you 50k", in: forwarded},
+			{id: "m3", at: 900 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "and 60k", in: forwarded}}}},
+		{scenario: scenario{name: "a paste in parts", set: routertest.EachAlone, answer: echoes, limits: channels.Limits{Received: 4096}, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "first " + paste[:4000]},
+			{id: "m2", at: 300 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "second " + paste[:4000]}, {id: "m3", at: 600 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "end of it"}}}},
+		{scenario: scenario{name: "written by hand", answer: echoes, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "one"},
+			{id: "d1", at: 4 * time.Second, to: routertest.ChatA, by: routertest.Owner, text: "I am on it", in: byHand}, {id: "m2", at: 40 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "two"}}}},
+		moving("a group", oldGroup, newGroup, routertest.Guest, routertest.Guest, false), moving("a group", oldGroup, newGroup, routertest.Guest, routertest.Guest, true),
 		moving("a person", oldPerson, newPerson, hiddenID, numberID, false), moving("a person", oldPerson, newPerson, hiddenID, numberID, true),
-		silenced("a group", oldGroup, newGroup, guest, guest, newGroup), silenced("a person", oldPerson, newPerson, hiddenID, numberID, oldPerson),
+		silenced("a group", oldGroup, newGroup, routertest.Guest, routertest.Guest, newGroup), silenced("a person", oldPerson, newPerson, hiddenID, numberID, oldPerson),
 	}
 }
 
@@ -123,7 +125,7 @@ func TestKillWhileItChanges(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, im := range tellChange(t, c, base, true) {
-				if racing && im.n%16 > 0 || im.op == "Index" {
+				if routertest.Racing && im.n%16 > 0 || im.op == "Index" {
 					continue
 				}
 				t.Run(im.name(), func(t *testing.T) {
@@ -139,7 +141,7 @@ func TestKillWhileItChanges(t *testing.T) {
 func tellChange(t *testing.T, c *changeStory, from *image, record bool) (images []*image) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := live(t, &c.scenario, from, repeats, record)
+		l := live(t, &c.scenario, from, routertest.Repeats, record)
 		a := l.look()
 		a.judgeAnswered(c)
 		a.judgeTold(l)
@@ -149,13 +151,13 @@ func tellChange(t *testing.T, c *changeStory, from *image, record bool) (images 
 		l.stop()
 		if t.Failed() {
 			for _, r := range a.runs {
-				t.Logf("run %s in %s %q: %s, batch %q, attempt %d, revised %v %s", r.ID, r.Key, shortened(r.Input.Text()), r.Status, r.Batch, r.Attempt, r.Revised, r.Error)
+				t.Logf("run %s in %s %q: %s, batch %q, attempt %d, revised %v %s", r.ID, r.Key, routertest.Shortened(r.Input.Text()), r.Status, r.Batch, r.Attempt, r.Revised, r.Error)
 			}
 			for _, d := range a.deliveries {
-				t.Logf("delivery of %s to %s: %s %q %s", d.Session, d.To, d.State, shortened(d.Text), d.Error)
+				t.Logf("delivery of %s to %s: %s %q %s", d.Session, d.To, d.State, routertest.Shortened(d.Text), d.Error)
 			}
 			for _, x := range a.shown {
-				t.Logf("%s shows %q", x.To, shortened(x.Out.Text))
+				t.Logf("%s shows %q", x.To, routertest.Shortened(x.Out.Text))
 			}
 		}
 		images, _ = l.distinct()
@@ -212,7 +214,7 @@ func (a *aftermath) judgeAnswered(c *changeStory) {
 	}
 	for id, texts := range answered {
 		if d := replies[id][0]; !strings.Contains(d.Text, texts[len(texts)-1]) {
-			a.Errorf("the answer %q is none to %q", shortened(d.Text), texts)
+			a.Errorf("the answer %q is none to %q", routertest.Shortened(d.Text), texts)
 		}
 	}
 }
@@ -231,7 +233,7 @@ func (a *aftermath) judgeTold(l *life) {
 		n := 0
 		for _, r := range a.runs {
 			n += strings.Count(r.Input.Text(), m.text)
-			for _, line := range told(r.Input) {
+			for _, line := range routertest.Told(r.Input) {
 				n += strings.Count(line, ": \""+m.text)
 			}
 		}
@@ -274,7 +276,7 @@ func (a *aftermath) judgeMoved(c *changeStory, l *life) {
 	if j, err := l.store.GetJob(l.t.Context(), "j"); err != nil || j.To != c.to {
 		a.Errorf("the job speaks in %s, %v", j.To, err)
 	}
-	if at := l.r.settings.Load().Moved.Current(c.from); at != c.to {
+	if at := l.r.Settings().Moved.Current(c.from); at != c.to {
 		a.Errorf("the chat is at %s for the host", at)
 	}
 }

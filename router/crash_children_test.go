@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,55 +9,56 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/routertest"
 )
 
 // spawning is a script in which the agent of chat a spawns sub-agents.
 type spawning struct {
-	calls  []map[string]any                                        // the arguments of the calls of sessions_spawn, all in one answer
-	works  func(ctx context.Context, s step) (agent.Answer, error) // the sub-agents; nil says done
-	report string                                                  // of the sub-agents; "!" fails
-	result string                                                  // what a's agent makes of a report, where that is its business
-	later  func(s step) agent.Answer                               // what a's agent does when it is told anything but spawn
+	calls  []map[string]any                                                   // the arguments of the calls of sessions_spawn, all in one answer
+	works  func(ctx context.Context, s routertest.Step) (agent.Answer, error) // the sub-agents; nil says done
+	report string                                                             // of the sub-agents; "!" fails
+	result string                                                             // what a's agent makes of a report, where that is its business
+	later  func(s routertest.Step) agent.Answer                               // what a's agent does when it is told anything but spawn
 }
 
-func (q spawning) answer(ctx context.Context, s step) (agent.Answer, error) {
+func (q spawning) answer(ctx context.Context, s routertest.Step) (agent.Answer, error) {
 	switch {
-	case s.kind == "report" && q.report == "!":
+	case s.Kind == "report" && q.report == "!":
 		return agent.Answer{}, errors.New("scripted")
-	case s.kind == "report" && q.report == "":
-		return text("Result: " + s.latest), nil
-	case s.kind == "report":
-		return text(q.report), nil
-	case s.kind == "result":
-		return text(q.result), nil
-	case s.kind == "child" && q.works != nil:
+	case s.Kind == "report" && q.report == "":
+		return routertest.Text("Result: " + s.Latest), nil
+	case s.Kind == "report":
+		return routertest.Text(q.report), nil
+	case s.Kind == "result":
+		return routertest.Text(q.result), nil
+	case s.Kind == "child" && q.works != nil:
 		return q.works(ctx, s)
-	case s.kind == "child":
-		return text("done"), nil
-	case q.later != nil && !strings.HasSuffix(s.said, "spawn"):
+	case s.Kind == "child":
+		return routertest.Text("done"), nil
+	case q.later != nil && !strings.HasSuffix(s.Said, "spawn"):
 		return q.later(s), nil
-	case len(s.results) > 0:
-		return text("started"), nil
+	case len(s.Results) > 0:
+		return routertest.Text("started"), nil
 	}
-	a := text("")
+	a := routertest.Text("")
 	for i, args := range q.calls {
-		a.Content = append(a.Content, call("c"+strconv.Itoa(i), "sessions_spawn", args).Content...)
+		a.Content = append(a.Content, routertest.Call("c"+strconv.Itoa(i), "sessions_spawn", args).Content...)
 	}
 	return a, nil
 }
 
 // takes makes a sub-agent that works for some time.
-func takes(d time.Duration) func(context.Context, step) (agent.Answer, error) {
-	return func(ctx context.Context, _ step) (agent.Answer, error) {
-		if !sleep(ctx, d) {
+func takes(d time.Duration) func(context.Context, routertest.Step) (agent.Answer, error) {
+	return func(ctx context.Context, _ routertest.Step) (agent.Answer, error) {
+		if !channels.Sleep(ctx, d) {
 			return agent.Answer{}, ctx.Err()
 		}
-		return text("done"), nil
+		return routertest.Text("done"), nil
 	}
 }
 
 // breaks is a sub-agent whose model cannot be reached.
-func breaks(context.Context, step) (agent.Answer, error) {
+func breaks(context.Context, routertest.Step) (agent.Answer, error) {
 	return agent.Answer{}, errors.New("scripted")
 }
 
@@ -65,11 +66,11 @@ func breaks(context.Context, step) (agent.Answer, error) {
 const broken = "• Error: Something went wrong while I was working on this. The details are in the log."
 
 // remembers is a sub-agent that calls a tool and then says nothing.
-func remembers(_ context.Context, s step) (agent.Answer, error) {
-	if len(s.results) > 0 {
-		return text(""), nil
+func remembers(_ context.Context, s routertest.Step) (agent.Answer, error) {
+	if len(s.Results) > 0 {
+		return routertest.Text(""), nil
 	}
-	return call("r1", "remember", map[string]any{"text": "a fact"}), nil
+	return routertest.Call("r1", "remember", map[string]any{"text": "a fact"}), nil
 }
 
 // reported is a report as chats show it, without its last line.
@@ -86,15 +87,15 @@ func task(args ...any) map[string]any {
 }
 
 func childScenarios() []*scenario {
-	spawn := []move{{id: "m1", to: chatA, by: guest, text: "spawn"}}
-	off := move{id: "m2", at: 20 * time.Second, to: chatA, by: owner, text: "/send off"}
-	stop := move{id: "m2", at: 20 * time.Second, to: chatA, by: owner, text: "/stop"}
-	later := []move{{id: "m2", to: chatA, by: owner, text: "/send off"}, {id: "m3", at: 5 * time.Second, to: chatA, by: guest, text: "spawn"}}
+	spawn := []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "spawn"}}
+	off := move{id: "m2", at: 20 * time.Second, to: routertest.ChatA, by: routertest.Owner, text: "/send off"}
+	stop := move{id: "m2", at: 20 * time.Second, to: routertest.ChatA, by: routertest.Owner, text: "/stop"}
+	later := []move{{id: "m2", to: routertest.ChatA, by: routertest.Owner, text: "/send off"}, {id: "m3", at: 5 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "spawn"}}
 	one := []map[string]any{task()}
 	accepted := []string{"sessions_spawn accepted"}
 	fine := reported("success", "fine", "• (none)")
 	show := func(texts ...string) map[channels.Address][]string {
-		return map[channels.Address][]string{chatA: texts}
+		return map[channels.Address][]string{routertest.ChatA: texts}
 	}
 	return []*scenario{
 		{
@@ -138,8 +139,10 @@ func childScenarios() []*scenario {
 		},
 		{
 			name: "spawn_with_silent_child", moves: spawn,
-			answer: spawning{calls: []map[string]any{task("cleanup", "delete")}, works: func(context.Context, step) (agent.Answer, error) { return text("ANNOUNCE_SKIP"), nil }}.answer,
-			want:   want{children: []string{"silent"}, results: accepted, shows: show("started")},
+			answer: spawning{calls: []map[string]any{task("cleanup", "delete")}, works: func(context.Context, routertest.Step) (agent.Answer, error) {
+				return routertest.Text("ANNOUNCE_SKIP"), nil
+			}}.answer,
+			want: want{children: []string{"silent"}, results: accepted, shows: show("started")},
 		},
 		{
 			name: "spawn_under_deny", moves: later,

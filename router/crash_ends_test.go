@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -21,7 +22,7 @@ func (a *aftermath) judgeDeliveries() {
 		if !d.State.Final() {
 			a.Errorf("the %s to %s is %s for ever", d.Kind, d.To, d.State)
 		}
-		if d.Repeat && a.platform.name != repeats.name {
+		if d.Repeat && a.platform.Name != routertest.Repeats.Name {
 			a.Errorf("the %s to %s counts as a repeat on a platform that knows repeats", d.Kind, d.To)
 		}
 	}
@@ -107,7 +108,7 @@ func (a *aftermath) judgeReplies() {
 		}
 	}
 	for _, x := range slices.Concat(a.lives...) {
-		if x.kind != "reply" || x.turn != 1 {
+		if x.Kind != "reply" || x.Turn != 1 {
 			continue
 		}
 		n := strings.Count(x.prompt.System, roundOne)
@@ -147,7 +148,7 @@ func (a *aftermath) judgeChildren() {
 		}
 		tasks := 0
 		for _, r := range a.runs {
-			if r.Key == key && r.Kind == sessions.ChildRun && !takenUp(r) {
+			if r.Key == key && r.Kind == sessions.ChildRun && !routertest.TakenUp(r) {
 				tasks++
 			}
 		}
@@ -200,12 +201,12 @@ func (a *aftermath) ends(key sessions.Key) (ends []string) {
 	}
 	for at, msgs := range a.texts {
 		for _, m := range msgs {
-			if isSubagent(at) && m.Role == sessions.User && m.Provenance != nil && m.Provenance.Source == key && strings.HasPrefix(m.Text(), "Status: ") {
+			if routertest.IsSubagent(at) && m.Role == sessions.User && m.Provenance != nil && m.Provenance.Source == key && strings.HasPrefix(m.Text(), "Status: ") {
 				ends = append(ends, "reported")
 			}
 		}
 	}
-	skipped := mark(string(key), sessions.Message{Content: sessions.TextContent("ANNOUNCE_SKIP")})
+	skipped := routertest.Mark(string(key), sessions.Message{Content: sessions.TextContent("ANNOUNCE_SKIP")})
 	if slices.ContainsFunc(slices.Concat(a.lives...), func(x asked) bool { return x.mark == skipped }) {
 		ends = append(ends, "silent")
 	}

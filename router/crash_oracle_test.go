@@ -1,7 +1,6 @@
-package router
+package router_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -26,7 +26,7 @@ type want struct {
 type aftermath struct {
 	*testing.T
 	sc         *scenario
-	platform   platform
+	platform   routertest.Platform
 	runs       []sessions.Run      // oldest first
 	deliveries []sessions.Delivery // oldest first
 	texts      map[sessions.Key][]sessions.Message
@@ -86,7 +86,7 @@ func placeOf(k sessions.Key) string {
 	switch {
 	case err != nil:
 		return string(k)
-	case isSubagent(k):
+	case routertest.IsSubagent(k):
 		return "child"
 	}
 	return p.ID
@@ -126,13 +126,13 @@ func (a *aftermath) judgeChains() {
 		for i, r := range chains[root] {
 			step := string(r.Kind) + " " + placeOf(r.Key)
 			switch {
-			case takenUp(r):
+			case routertest.TakenUp(r):
 				step += " (taken up)"
 			case r.Status != sessions.Done:
 				step += " (" + string(r.Status) + ")"
 			}
 			steps = append(steps, step)
-			if i > 0 && !takenUp(r) && r.Created.Before(chains[root][i-1].Ended) {
+			if i > 0 && !routertest.TakenUp(r) && r.Created.Before(chains[root][i-1].Ended) {
 				a.Errorf("%s began before the step before it had ended", step)
 			}
 			// N9: the host may have been away when the run was to begin, and when it was to end.
@@ -145,9 +145,6 @@ func (a *aftermath) judgeChains() {
 	a.same("the chains", have, a.sc.want.chains)
 }
 
-// takenUp reports whether a run was left to the turn at work in its session.
-func takenUp(r sessions.Run) bool { return strings.HasPrefix(r.Result, "taken up by run ") }
-
 // judgeModel: no process asks twice for a step, and none asks for a step whose answer it found in the transcript.
 func (a *aftermath) judgeModel() {
 	a.Helper()
@@ -155,7 +152,7 @@ func (a *aftermath) judgeModel() {
 	for key, msgs := range a.texts {
 		for _, m := range msgs {
 			if m.Role == sessions.Assistant && m.Time.Before(a.began) {
-				done[mark(string(key), m)] = true
+				done[routertest.Mark(string(key), m)] = true
 			}
 		}
 	}
@@ -163,7 +160,7 @@ func (a *aftermath) judgeModel() {
 	for i, life := range a.lives {
 		seen, empty := map[string]int{}, map[string]bool{}
 		for _, x := range life {
-			id := x.step.String()
+			id := x.Step.String()
 			if seen[id]++; seen[id] > 2 || seen[id] == 2 && !empty[id] { // an empty answer is asked for once more
 				a.Errorf("process %d asked the model twice: %s", i+1, id)
 			}
@@ -196,7 +193,7 @@ func (a *aftermath) judgeTranscripts() {
 			switch {
 			case m.Role == sessions.ToolResult:
 				calls[string(m.Run)+m.ToolCallID] += 10
-				result := m.ToolName + " " + statusOf(m.Text())
+				result := m.ToolName + " " + routertest.StatusOf(m.Text())
 				if was := a.sc.want.again[result]; was != "" && len(a.lives) > 1 {
 					result = was
 				}
@@ -217,11 +214,4 @@ func (a *aftermath) judgeTranscripts() {
 		}
 	}
 	a.same("the results of the tool calls", results, a.sc.want.results)
-}
-
-// statusOf reads the status of a tool result.
-func statusOf(text string) string {
-	var v struct{ Status string }
-	_ = json.Unmarshal([]byte(text), &v) // no JSON, no status
-	return v.Status
 }

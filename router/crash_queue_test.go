@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -19,22 +21,22 @@ import (
 func TestKillWhileBusy(t *testing.T) {
 	t.Parallel()
 	base := beginning(t)
-	moves := []move{{id: "m1", to: chatA, by: guest, text: "one"}, {id: "m2", at: 4 * time.Second, to: chatA, by: guest, text: "two"},
-		{id: "m3", at: 5 * time.Second, to: chatA, by: guest, text: "three"}, {id: "m4", at: 30 * time.Second, to: chatA, by: guest, text: "four"}}
+	moves := []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "one"}, {id: "m2", at: 4 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "two"},
+		{id: "m3", at: 5 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "three"}, {id: "m4", at: 30 * time.Second, to: routertest.ChatA, by: routertest.Guest, text: "four"}}
 	for _, m := range []sessions.QueueMode{sessions.Collect, sessions.Interrupt, sessions.Steer} {
-		sc := &scenario{name: string(m), moves: moves, set: mode(m), answer: func(ctx context.Context, s step) (agent.Answer, error) {
-			if !sleep(ctx, 10*time.Second) {
+		sc := &scenario{name: string(m), moves: moves, set: routertest.WithMode(m), answer: func(ctx context.Context, s routertest.Step) (agent.Answer, error) {
+			if !channels.Sleep(ctx, 10*time.Second) {
 				return agent.Answer{}, ctx.Err()
 			}
-			if m == sessions.Steer && len(s.results) == 0 && strings.HasSuffix(s.said, "one") {
-				return call("c1", "remember", map[string]any{"text": "a fact"}), nil
+			if m == sessions.Steer && len(s.Results) == 0 && strings.HasSuffix(s.Said, "one") {
+				return routertest.Call("c1", "remember", map[string]any{"text": "a fact"}), nil
 			}
-			return text("→ " + s.said), nil
+			return routertest.Text("→ " + s.Said), nil
 		}}
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
 			for _, im := range tellBusy(t, sc, base, true) {
-				if racing && im.n%8 > 0 {
+				if routertest.Racing && im.n%8 > 0 {
 					continue
 				}
 				t.Run(im.name(), func(t *testing.T) {
@@ -50,7 +52,7 @@ func TestKillWhileBusy(t *testing.T) {
 func tellBusy(t *testing.T, sc *scenario, from *image, record bool) (images []*image) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := live(t, sc, from, repeats, record)
+		l := live(t, sc, from, routertest.Repeats, record)
 		a := l.look()
 		l.stop()
 		a.judgeBatches()
@@ -80,7 +82,7 @@ func (a *aftermath) judgeBatches() {
 		if lead.Status != sessions.Done || lead.Reply != r.Reply {
 			a.Errorf("%s: %s, answered by %s, %s", r.Input.Text(), r.Status, lead.Input.Text(), lead.Status)
 		}
-		batches[lead.ID] = append(batches[lead.ID], strings.TrimPrefix(r.Input.Text(), guest+": "))
+		batches[lead.ID] = append(batches[lead.ID], strings.TrimPrefix(r.Input.Text(), routertest.Guest+": "))
 	}
 	for _, d := range a.deliveries {
 		if d.Text == greeting {
@@ -94,8 +96,8 @@ func (a *aftermath) judgeBatches() {
 		var shown []string
 		for _, life := range a.lives {
 			for _, x := range life {
-				if x.mark == mark(x.session, sessions.Message{Content: sessions.TextContent(d.Text)}) {
-					shown = unanswered(x.prompt)
+				if x.mark == routertest.Mark(x.Session, sessions.Message{Content: sessions.TextContent(d.Text)}) {
+					shown = routertest.Unanswered(x.prompt)
 				}
 			}
 		}

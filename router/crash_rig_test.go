@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools"
@@ -45,19 +47,6 @@ func (im *image) same() string {
 	return fmt.Sprintf("%p %p %d %p %s %d %d", im.db, im.log, im.logged, im.calls, im.at, len(im.taken), len(im.shown))
 }
 
-// platform is how a fake platform takes a message that is sent again.
-type platform struct {
-	name       string
-	limits     channels.Limits
-	reconciles bool // it can be asked what arrived
-}
-
-var (
-	repeats    = platform{name: "repeats"} // as Telegram
-	idempotent = platform{name: "idempotent", limits: channels.Limits{Idempotent: true}}
-	reconciles = platform{name: "reconciles", reconciles: true}
-)
-
 // down is how long the host is away after a kill.
 const down = time.Second
 
@@ -67,10 +56,10 @@ type life struct {
 	sc       *scenario
 	from     *image
 	dir      string
-	platform platform
+	platform routertest.Platform
 	store    *sqlstore.Store
 	fake     *channeltest.Fake
-	r        *Router
+	r        *router.Router
 	end      context.CancelFunc
 	wg       sync.WaitGroup
 	moved    chan struct{} // something was committed
@@ -86,12 +75,12 @@ type life struct {
 
 // live runs a process on what an image holds until nothing moves any more. With record it takes an image at each commit. Call it
 // inside a bubble; the caller ends it with stop.
-func live(t *testing.T, sc *scenario, from *image, p platform, record bool) *life {
+func live(t *testing.T, sc *scenario, from *image, p routertest.Platform, record bool) *life {
 	t.Helper()
-	l := &life{t: t, sc: sc, from: from, dir: folder(t), platform: p, moved: make(chan struct{}, 1), record: record}
+	l := &life{t: t, sc: sc, from: from, dir: routertest.Folder(t), platform: p, moved: make(chan struct{}, 1), record: record}
 	from.write(t, l.dir)
 	time.Sleep(time.Until(from.at.Add(down))) // the clock of a bubble starts anew
-	limits := p.limits
+	limits := p.Limits
 	limits.Received = sc.limits.Received
 	l.fake = channeltest.NewFake(channeltest.Options{Limits: limits})
 	if len(from.lives) < 1 {
@@ -108,7 +97,7 @@ func live(t *testing.T, sc *scenario, from *image, p platform, record bool) *lif
 		if from.taken[m.id] {
 			continue
 		}
-		time.Sleep(time.Until(epoch.Add(m.at)))
+		time.Sleep(time.Until(routertest.Epoch.Add(m.at)))
 		l.happen(m)
 	}
 	l.rest()
@@ -117,7 +106,7 @@ func live(t *testing.T, sc *scenario, from *image, p platform, record bool) *lif
 	l.mu.Lock()
 	l.record = false
 	l.mu.Unlock()
-	time.Sleep(expireEvery + time.Second) // whoever looks now and then finds nothing more to do
+	time.Sleep(routertest.ExpireEvery + time.Second) // whoever looks now and then finds nothing more to do
 	l.rest()
 	return l
 }
@@ -136,7 +125,7 @@ func (l *life) happen(m move) {
 		m.in(&in)
 	}
 	if in.Time.IsZero() {
-		in.Time = epoch.Add(m.at)
+		in.Time = routertest.Epoch.Add(m.at)
 	}
 	l.fake.Say(in)
 }
@@ -156,21 +145,21 @@ func (l *life) start() {
 		l.t.Fatal(err)
 	}
 	l.unclear = n[sessions.Sending] > 0
-	l.r = New(Deps{Store: l.store, Settings: l.sc.settings(), Log: quiet, Version: "test", TranscriptPath: l.store.TranscriptPath, Tools: tools.All,
+	l.r = router.New(router.Deps{Store: l.store, Settings: l.sc.settings(), Log: quiet, Version: "test", TranscriptPath: l.store.TranscriptPath, Tools: tools.All,
 		Model: func(name string) (agent.Candidate, error) {
-			return agent.Candidate{Model: uttered{&script{answer: l.answer}, l.sc.pause}, Name: "m", Label: name}, nil
+			return agent.Candidate{Model: uttered{&routertest.Script{Answer: l.answer}, l.sc.pause}, Name: "m", Label: name}, nil
 		}})
 	if err := l.r.Start(ctx); err != nil {
 		l.t.Fatal(err)
 	}
 	var ch channels.Channel = l.fake.Full()
-	if l.platform.reconciles {
+	if l.platform.Reconciles {
 		ch = struct {
 			*channeltest.Full
 			channels.Reconciler
 		}{l.fake.Full(), l.fake.Reconciler()}
 	}
-	l.r.Attach(account, ch)
+	l.r.Attach(routertest.Account, ch)
 	l.wg.Go(func() { _ = l.fake.Run(ctx, l.r.Accept) })
 }
 
@@ -189,11 +178,11 @@ const mostAsked = 50
 
 // answer is the model. It keeps a record of what it was asked, as the script of the scenario sees it.
 func (l *life) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-	s := stepOf(p)
+	s := routertest.StepOf(p)
 	a, err := l.sc.answer(ctx, s)
-	x := asked{step: s, prompt: p}
+	x := asked{Step: s, prompt: p}
 	if err == nil {
-		x.mark = mark(s.session, sessions.Message{Content: a.Content})
+		x.mark = routertest.Mark(s.Session, sessions.Message{Content: a.Content})
 		said := sessions.Message{Content: a.Content}
 		x.empty = said.Text() == "" && len(said.ToolCalls()) == 0
 	}
@@ -325,18 +314,6 @@ func (l *life) rest() {
 		}
 		<-l.moved
 	}
-}
-
-// folder makes a folder for a store, in memory where that can be: what a killed process leaves does not depend on the disk, and
-// its commits need not wait for one.
-func folder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "parley-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 // write puts the image's files into a folder.

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -31,7 +33,7 @@ func (u uttered) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Del
 		for d, err := range u.Model.Stream(ctx, p) {
 			words := slices.Collect(strings.SplitAfterSeq(d.Text, " "))
 			for _, w := range words[:len(words)-1] {
-				if !sleep(ctx, u.pause) || !yield(agent.Delta{Text: w}, nil) {
+				if !channels.Sleep(ctx, u.pause) || !yield(agent.Delta{Text: w}, nil) {
 					return
 				}
 			}
@@ -49,13 +51,15 @@ func (u uttered) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Del
 // streamStory is an answer that takes three seconds and a bit, and how it ends.
 func streamStory(name, fails string, limit int) *scenario {
 	answer := strings.TrimSpace(strings.Repeat("words ", 33))
-	return &scenario{name: name, pause: 100 * time.Millisecond, set: func(s *Settings) {
-		edits(s)
-		a := s.Accounts[account]
+	return &scenario{name: name, pause: 100 * time.Millisecond, set: func(s *router.Settings) {
+		routertest.Edits(s)
+		a := s.Accounts[routertest.Account]
 		a.Chunk = limit
-		s.Accounts[account] = a
-	}, moves: []move{{id: "m", at: time.Second, to: chatA, by: guest, text: "write"}},
-		answer: func(context.Context, step) (agent.Answer, error) { return text(answer + fails), nil }}
+		s.Accounts[routertest.Account] = a
+	}, moves: []move{{id: "m", at: time.Second, to: routertest.ChatA, by: routertest.Guest, text: "write"}},
+		answer: func(context.Context, routertest.Step) (agent.Answer, error) {
+			return routertest.Text(answer + fails), nil
+		}}
 }
 
 // TestKillWhileStreaming ends the process at every commit of an answer that is shown by edits, and of one that breaks off: what is shown
@@ -68,7 +72,7 @@ func TestKillWhileStreaming(t *testing.T) {
 	for _, sc := range []*scenario{streamStory("answered", "", 0), streamStory("in parts", "", 80), streamStory("breaks off", " "+breaksOff, 0)} {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			images := judgeStream(t, sc, base, repeats, fate{}, true)
+			images := judgeStream(t, sc, base, routertest.Repeats, fate{}, true)
 			var at fate
 			for _, im := range images {
 				if im.phase != sqlstore.BeforeCommit {
@@ -81,12 +85,12 @@ func TestKillWhileStreaming(t *testing.T) {
 						at.there = false // what is under way now is another message
 					}
 				}
-				if racing && im.n%8 > 0 {
+				if routertest.Racing && im.n%8 > 0 {
 					continue
 				}
 				at := at
-				for _, p := range []platform{repeats, idempotent, reconciles} {
-					t.Run(im.name()+" "+p.name, func(t *testing.T) {
+				for _, p := range []routertest.Platform{routertest.Repeats, routertest.Idempotent, routertest.Reconciles} {
+					t.Run(im.name()+" "+p.Name, func(t *testing.T) {
 						t.Parallel()
 						judgeStream(t, sc, im, p, at, false)
 					})
@@ -103,7 +107,7 @@ const breaksOff = "BREAK"
 type fate struct{ there, unclear bool }
 
 // judgeStream lives on from an image and holds what a chat shows against what was to be said.
-func judgeStream(t *testing.T, sc *scenario, from *image, p platform, at fate, record bool) (images []*image) {
+func judgeStream(t *testing.T, sc *scenario, from *image, p routertest.Platform, at fate, record bool) (images []*image) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := live(t, sc, from, p, record)
@@ -114,17 +118,17 @@ func judgeStream(t *testing.T, sc *scenario, from *image, p platform, at fate, r
 		}
 		l.stop()
 		d := a.deliveries[len(a.deliveries)-1]
-		whole := text(strings.TrimSpace(strings.Repeat("words ", 33))).Content[0].Text
+		whole := routertest.Text(strings.TrimSpace(strings.Repeat("words ", 33))).Content[0].Text
 		if strings.HasSuffix(sc.name, "off") {
 			whole = d.Text
 		}
 		var parts []string
-		for _, part := range channels.Split(whole, channels.Limits{Text: sc.settings().Accounts[account].Chunk, Dialect: channels.PlainText, Unit: channels.Runes}) {
+		for _, part := range channels.Split(whole, channels.Limits{Text: sc.settings().Accounts[routertest.Account].Chunk, Dialect: channels.PlainText, Unit: channels.Runes}) {
 			parts = append(parts, part.Text)
 		}
 		var shown []string
 		for _, c := range a.shown {
-			if c.To == chatA && c.Out.Text != greeting {
+			if c.To == routertest.ChatA && c.Out.Text != greeting {
 				shown = append(shown, c.Out.Text)
 			}
 		}
@@ -132,7 +136,7 @@ func judgeStream(t *testing.T, sc *scenario, from *image, p platform, at fate, r
 		if extra < 0 || !slices.Equal(shown[extra:], parts) && !slices.Equal(shown[:len(parts)], parts) {
 			t.Errorf("shown %q, want %q", shown, parts)
 		}
-		mayRepeat := p.name == repeats.name && (at.unclear || l.unclear && (!at.there || d.Kind != sessions.Reply))
+		mayRepeat := p.Name == routertest.Repeats.Name && (at.unclear || l.unclear && (!at.there || d.Kind != sessions.Reply))
 		if extra > 0 && !mayRepeat || extra > 1 || extra > 0 && d.Kind == sessions.Reply && !d.Repeat || d.Repeat && !mayRepeat {
 			t.Errorf("%d too many: %q; marked %v", extra, shown, d.Repeat)
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -10,19 +10,13 @@ import (
 	"time"
 
 	"parley/agent"
-	"parley/channels"
+	"parley/router/routertest"
 )
 
 // The chats of the scenarios, with threads, so that a part of an address that is lost on the way shows.
 var (
-	chatA = thread(groupChat("a"), "7")
-	chatB = thread(groupChat("b"), "9")
+	chatB = routertest.Thread(routertest.Group("b"), "9")
 )
-
-func thread(a channels.Address, id string) channels.Address {
-	a.Thread = channels.ThreadID(id)
-	return a
-}
 
 // The sessions of these chats.
 const (
@@ -42,18 +36,18 @@ func TestKillAtEveryCommit(t *testing.T) {
 	for _, sc := range slices.Concat(askScenarios(), childScenarios(), belowScenarios()) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			images, all, _ := tell(t, sc, base, repeats, true)
+			images, all, _ := tell(t, sc, base, routertest.Repeats, true)
 			t.Logf("%d images, %d of them different", all, len(images))
 			for _, im := range images {
-				if racing && im.n%16 > 0 {
+				if routertest.Racing && im.n%16 > 0 {
 					continue
 				}
 				t.Run(im.name(), func(t *testing.T) {
 					t.Parallel()
-					again, all, unclear := tell(t, sc, im, repeats, sc.twice)
+					again, all, unclear := tell(t, sc, im, routertest.Repeats, sc.twice)
 					if unclear {
-						tell(t, sc, im, idempotent, false)
-						tell(t, sc, im, reconciles, false)
+						tell(t, sc, im, routertest.Idempotent, false)
+						tell(t, sc, im, routertest.Reconciles, false)
 					}
 					if sc.twice {
 						t.Logf("%d images of the process that took over, %d of them different", all, len(again))
@@ -61,7 +55,7 @@ func TestKillAtEveryCommit(t *testing.T) {
 					for _, im := range again {
 						t.Run(im.name(), func(t *testing.T) {
 							t.Parallel()
-							tell(t, sc, im, repeats, false)
+							tell(t, sc, im, routertest.Repeats, false)
 						})
 					}
 				})
@@ -71,7 +65,7 @@ func TestKillAtEveryCommit(t *testing.T) {
 }
 
 // tell goes on with a scenario from an image, judges what comes of it, and gives the images that it took on the way.
-func tell(t *testing.T, sc *scenario, from *image, p platform, record bool) (images []*image, all int, unclear bool) {
+func tell(t *testing.T, sc *scenario, from *image, p routertest.Platform, record bool) (images []*image, all int, unclear bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := live(t, sc, from, p, record)
@@ -79,7 +73,7 @@ func tell(t *testing.T, sc *scenario, from *image, p platform, record bool) (ima
 		l.stop()
 		a.judge()
 		if t.Failed() {
-			t.Logf("on a platform that %s", p.name)
+			t.Logf("on a platform that %s", p.Name)
 			for _, r := range a.runs {
 				t.Logf("run %s %s: %s, attempt %d %s", r.Kind, placeOf(r.Key), r.Status, r.Attempt, r.Error)
 			}
@@ -88,7 +82,7 @@ func tell(t *testing.T, sc *scenario, from *image, p platform, record bool) (ima
 			}
 			for i, life := range a.lives {
 				for _, x := range life {
-					t.Logf("process %d asked: %s → %s", i+1, x.step, x.mark)
+					t.Logf("process %d asked: %s → %s", i+1, x.Step, x.mark)
 				}
 			}
 		}
@@ -105,12 +99,12 @@ const greeting = "hello"
 func beginning(t *testing.T) *image {
 	t.Helper()
 	hello := &scenario{
-		moves:  []move{{id: "hello-a", to: chatA, by: guest, text: "hello"}, {id: "hello-b", to: chatB, by: guest, text: "hello"}},
-		answer: func(context.Context, step) (agent.Answer, error) { return text(greeting), nil },
+		moves:  []move{{id: "hello-a", to: routertest.ChatA, by: routertest.Guest, text: "hello"}, {id: "hello-b", to: chatB, by: routertest.Guest, text: "hello"}},
+		answer: func(context.Context, routertest.Step) (agent.Answer, error) { return routertest.Text(greeting), nil },
 	}
-	im := &image{at: epoch.Add(-down)}
+	im := &image{at: routertest.Epoch.Add(-down)}
 	synctest.Test(t, func(t *testing.T) {
-		l := live(t, hello, &image{at: time.Now()}, repeats, false)
+		l := live(t, hello, &image{at: time.Now()}, routertest.Repeats, false)
 		a := l.look()
 		l.stop()
 		a.judge()

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -24,28 +27,28 @@ func around(got, want time.Duration) bool { return got > want-time.Second && got
 func TestDeadlineWhileResting(t *testing.T) {
 	for name, restart := range map[string]bool{"one host": false, "restarted": true} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
-				x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("never said")))
-				x.does("inner", slowly(time.Hour))
+			routertest.Bubble(t, func(t *testing.T) {
+				x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
+				x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Resting("c2"), routertest.Text("never said")))
+				x.Does("inner", routertest.Slowly(time.Hour))
 				began := time.Now()
-				run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 100})
+				run := x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 100})
 				<-time.After(time.Minute)
 				if restart {
-					x.stop()
-					x.start()
+					x.Stop()
+					x.Start()
 				}
 				<-time.After(38 * time.Second)
-				x.until("the outer one has ended", func() bool { return x.task("outer")[0].Status.Final() })
-				got, err := x.store.GetRun(t.Context(), run.ID)
+				x.Until("the outer one has ended", func() bool { return x.Task("outer")[0].Status.Final() })
+				got, err := x.Store.GetRun(t.Context(), run.ID)
 				if err != nil || got.Status != sessions.TimedOut || !around(got.Ended.Sub(began), 100*time.Second) {
 					t.Errorf("%s after %s (%v)", got.Status, got.Ended.Sub(began), err)
 				}
-				if x.called("outer") != 2 || x.called("inner") != 1+map[bool]int{true: 1}[restart] {
-					t.Errorf("model calls %v", x.counts())
+				if x.Called("outer") != 2 || x.Called("inner") != 1+map[bool]int{true: 1}[restart] {
+					t.Errorf("model calls %v", x.Counts())
 				}
-				x.until("the report", func() bool { return len(x.deliveries()) > 1 })
-				if d := x.deliveries()[1]; !strings.Contains(d.Text, "Status: timeout") {
+				x.Until("the report", func() bool { return len(x.Deliveries()) > 1 })
+				if d := x.Deliveries()[1]; !strings.Contains(d.Text, "Status: timeout") {
 					t.Errorf("%s", d.Text)
 				}
 			})
@@ -70,24 +73,24 @@ func TestDeadlineOfFurtherTurns(t *testing.T) {
 		"none":           {90 * time.Second, time.Second, 90 * time.Second, 2, sessions.TimedOut},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				x := newTree(t, 2)
-				x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-					if len(p.Messages) > 4 && !sleep(ctx, c.second) {
+			routertest.Bubble(t, func(t *testing.T) {
+				x := routertest.NewTree(t, 2)
+				x.Does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if len(p.Messages) > 4 && !channels.Sleep(ctx, c.second) {
 						return agent.Answer{}, ctx.Err()
 					}
-					return fails(delegate("c1", "inner"))(ctx, p)
+					return fails(routertest.Delegate("c1", "inner"))(ctx, p)
 				})
-				x.does("inner", slowly(c.inner))
+				x.Does("inner", routertest.Slowly(c.inner))
 				began := time.Now()
-				x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
+				x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
 				<-time.After(min(c.ends, time.Minute) - 2*time.Second)
-				posts := x.ended(3)
-				runs := x.task("outer")
-				if len(runs) != 4 || runs[2].Status != c.status || !around(runs[2].Ended.Sub(began), c.ends) || x.called("outer") != c.calls {
-					t.Errorf("%s, ended after %s, model calls %v", kinds(runs), runs[2].Ended.Sub(began), x.counts())
+				posts := x.Ended(3)
+				runs := x.Task("outer")
+				if len(runs) != 4 || runs[2].Status != c.status || !around(runs[2].Ended.Sub(began), c.ends) || x.Called("outer") != c.calls {
+					t.Errorf("%s, ended after %s, model calls %v", routertest.Kinds(runs), runs[2].Ended.Sub(began), x.Counts())
 				}
-				if want := "Status: " + statusWord(c.status); !strings.HasPrefix(posts[2].Text, want) {
+				if want := "Status: " + router.StatusWord(c.status); !strings.HasPrefix(posts[2].Text, want) {
 					t.Errorf("not %s: %s", want, posts[2].Text)
 				}
 			})
@@ -99,24 +102,24 @@ func TestDeadlineOfFurtherTurns(t *testing.T) {
 //
 // proves: N9
 func TestFurtherTurnWaitsForASlot(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
-		x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if len(p.Messages) > 6 && !sleep(ctx, time.Hour) {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
+		x.Does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if len(p.Messages) > 6 && !channels.Sleep(ctx, time.Hour) {
 				return agent.Answer{}, ctx.Err()
 			}
-			return fails(delegate("c1", "inner"), delegate("c2", "other"))(ctx, p)
+			return fails(routertest.Delegate("c1", "inner"), routertest.Delegate("c2", "other"))(ctx, p)
 		})
-		x.does("inner", slowly(20*time.Second))
-		x.does("other", slowly(50*time.Second)) // takes the slot before the outer one's second turn does
+		x.Does("inner", routertest.Slowly(20*time.Second))
+		x.Does("other", routertest.Slowly(50*time.Second)) // takes the slot before the outer one's second turn does
 		began := time.Now()
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 100})
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 100})
 		<-time.After(98 * time.Second)
-		x.until("the second turn has ended", func() bool {
-			runs := x.task("outer")
+		x.Until("the second turn has ended", func() bool {
+			runs := x.Task("outer")
 			return len(runs) > 2 && runs[2].Status.Final()
 		})
-		if run := x.task("outer")[2]; run.Status != sessions.TimedOut || !around(run.Ended.Sub(began), 100*time.Second) || !around(run.Started.Sub(began), 70*time.Second) {
+		if run := x.Task("outer")[2]; run.Status != sessions.TimedOut || !around(run.Ended.Sub(began), 100*time.Second) || !around(run.Started.Sub(began), 70*time.Second) {
 			t.Errorf("%s; began after %s, ended after %s", run.Status, run.Started.Sub(began), run.Ended.Sub(began))
 		}
 	})
@@ -127,17 +130,17 @@ func TestFurtherTurnWaitsForASlot(t *testing.T) {
 //
 // proves: N9
 func TestSteerBelowAParentWhoseTimeIsUp(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2)
-		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("both done")))
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
-		x.ended(2)
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2)
+		x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Resting("c2"), routertest.Text("both done")))
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
+		x.Ended(2)
 		<-time.After(time.Hour)
-		x.steer("inner", "once more")
-		posts := x.ended(3)
-		runs := x.task("outer")
+		x.Steer("inner", "once more")
+		posts := x.Ended(3)
+		runs := x.Task("outer")
 		if got := runs[len(runs)-2]; got.Status != sessions.Done || got.Timeout != time.Minute || got.Chain.Until != (time.Time{}) {
-			t.Errorf("%s, %s, until %s", kinds(runs), got.Timeout, got.Chain.Until)
+			t.Errorf("%s, %s, until %s", routertest.Kinds(runs), got.Timeout, got.Chain.Until)
 		}
 		if !strings.HasPrefix(posts[2].Text, "Status: success") {
 			t.Errorf("%s", posts[2].Text)
@@ -150,24 +153,24 @@ func TestSteerBelowAParentWhoseTimeIsUp(t *testing.T) {
 //
 // proves: N9
 func TestDeadlineWithoutASlot(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2, func(s *Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 5 })
-		x.does("inner", slowly(time.Hour))
-		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("never said")))
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 5 })
+		x.Does("inner", routertest.Slowly(time.Hour))
+		x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Resting("c2"), routertest.Text("never said")))
 		began := time.Now()
 		for i := range 4 { // lanes begin in no order: one of these has the slot, most likely
-			x.does(fmt.Sprint("long", i), slowly(time.Hour))
-			x.spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i), Task: fmt.Sprint("long", i)})
+			x.Does(fmt.Sprint("long", i), routertest.Slowly(time.Hour))
+			x.Spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i), Task: fmt.Sprint("long", i)})
 		}
-		x.spawn(tools.SpawnRequest{Source: "outer", Task: "outer", Timeout: 100})
+		x.Spawn(tools.SpawnRequest{Source: "outer", Task: "outer", Timeout: 100})
 		<-time.After(time.Minute)
-		set := *x.set
+		set := *x.Settings
 		set.Agents.Defaults.Subagents.MaxConcurrent = 1
-		x.stop()
-		x.set = &set
-		x.start()
+		x.Stop()
+		x.Settings = &set
+		x.Start()
 		<-time.After(time.Minute)
-		if outer := x.task("outer")[0]; outer.Status != sessions.TimedOut || !around(outer.Ended.Sub(began), 100*time.Second) {
+		if outer := x.Task("outer")[0]; outer.Status != sessions.TimedOut || !around(outer.Ended.Sub(began), 100*time.Second) {
 			t.Errorf("%s after %s", outer.Status, outer.Ended.Sub(began))
 		}
 	})
@@ -175,13 +178,13 @@ func TestDeadlineWithoutASlot(t *testing.T) {
 
 // TestWaitTakesItsTurn has sessions wait for the answers of others, in vain: they go on when there is a slot for them, not before.
 func TestWaitTakesItsTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
-		g.say(groupChat("b"), guest, "make a session here")
-		g.idle(1)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
+		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
+		g.Idle(1)
 		var atWork, most atomic.Int32
 		ask := pingPong(1, 5)
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			for n := atWork.Add(1); n > most.Load(); {
 				most.Store(n)
 			}
@@ -189,12 +192,12 @@ func TestWaitTakesItsTurn(t *testing.T) {
 			if !strings.Contains(p.System, "comes from another session") {
 				return ask(ctx, p)
 			}
-			sleep(ctx, time.Minute)
-			return text("late"), nil
+			channels.Sleep(ctx, time.Minute)
+			return routertest.Text("late"), nil
 		})
-		g.say(groupChat("a"), guest, "ask b")
+		g.Say(routertest.Group("a"), routertest.Guest, "ask b")
 		<-time.After(10 * time.Minute)
-		if list := g.idle(3); most.Load() != 1 || list[1].Ended.Before(list[2].Ended) {
+		if list := g.Idle(3); most.Load() != 1 || list[1].Ended.Before(list[2].Ended) {
 			t.Errorf("%d at work at a time; asked %s, answered %s", most.Load(), list[1].Ended, list[2].Ended)
 		}
 	})

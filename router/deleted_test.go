@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -18,15 +21,15 @@ import (
 //
 // proves: N7, N14
 func TestDeletedBeforeAMessage(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 1, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 1, func(s *router.Settings) {
 			s.Agents.List = []agent.Entry{{ID: "main", Tools: tools.Rights{Deny: []string{"remember"}}}, {ID: "free"}}
 		})
-		run := x.rig.spawn(tools.SpawnRequest{Source: "s", Task: "t", Agent: "free"})
-		x.rig.idle(4)
+		run := x.Rig.Spawn(tools.SpawnRequest{Source: "s", Task: "t", Agent: "free"})
+		x.Rig.Idle(4)
 		has := func() bool {
-			s := x.session(run.Key)
-			for _, tool := range x.rig.tools(s, sessions.Run{Key: run.Key, Agent: "free", Kind: sessions.AskRun}) {
+			s := x.Session(run.Key)
+			for _, tool := range toolsFor(x.Rig, s, sessions.Run{Key: run.Key, Agent: "free", Kind: sessions.AskRun}) {
 				if tool.Spec().Name == "remember" {
 					return true
 				}
@@ -34,17 +37,17 @@ func TestDeletedBeforeAMessage(t *testing.T) {
 			return false
 		}
 		before := has()
-		e, err := x.r.followUp(t.Context(), tools.SteerRequest{Source: "f", From: x.session(keyA), Child: run.Key, Message: "more"})
+		e, err := x.Router.FollowUp(t.Context(), tools.SteerRequest{Source: "f", From: x.Session(routertest.KeyA), Child: run.Key, Message: "more"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := x.store.Delete(t.Context(), run.Key); err != nil { // cleanup, between the look and the commit
+		if err := x.Store.Delete(t.Context(), run.Key); err != nil { // cleanup, between the look and the commit
 			t.Fatal(err)
 		}
-		if _, err := x.r.Submit(t.Context(), e); err != nil {
+		if _, err := x.Router.Submit(t.Context(), e); err != nil {
 			return // refused: that is what is right
 		}
-		x.rig.idle(4)
+		x.Rig.Idle(4)
 		if after := has(); before || after {
 			t.Errorf("it may use what its parent's agent is denied: before %v, after it came back %v", before, after)
 		}
@@ -67,32 +70,32 @@ func (s atFinish) Finish(ctx context.Context, id sessions.RunID, o sessions.Outc
 //
 // proves: N15
 func TestStopBeforeTheEnd(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var g *rig
+	routertest.Bubble(t, func(t *testing.T) {
+		var g *routertest.Rig
 		var child atomic.Pointer[sessions.Run]
 		stopped := 0
-		g = rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+		g = routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return atFinish{s, func(id sessions.RunID, _ sessions.Outcome) {
 				if run := child.Load(); run != nil && run.ID == id {
-					n, err := g.r.Cancel(t.Context(), "cancel", run.Key)
+					n, err := g.Router.Cancel(t.Context(), "cancel", run.Key)
 					if stopped = len(n); err != nil {
 						t.Error(err)
 					}
 				}
 			}}
 		})
-		g.say(groupChat("a"), guest, "hello")
-		g.shown(1)
-		g.idle(1)
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, time.Second)
-			return text("done"), nil
+		g.Say(routertest.Group("a"), routertest.Guest, "hello")
+		g.Shown(1)
+		g.Idle(1)
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			channels.Sleep(ctx, time.Second)
+			return routertest.Text("done"), nil
 		})
-		run := g.spawn(tools.SpawnRequest{Source: "s"})
+		run := g.Spawn(tools.SpawnRequest{Source: "s"})
 		child.Store(&run)
-		g.idle(2)
-		if list := g.deliveries(); stopped != 1 || len(list) != 1 {
-			t.Errorf("%d run stopped, and yet reported: %s; runs %s, session aborted %v", stopped, list[len(list)-1].Text, kinds(g.runs()), g.session(run.Key).Aborted)
+		g.Idle(2)
+		if list := g.Deliveries(); stopped != 1 || len(list) != 1 {
+			t.Errorf("%d run stopped, and yet reported: %s; runs %s, session aborted %v", stopped, list[len(list)-1].Text, routertest.Kinds(g.Runs()), g.Session(run.Key).Aborted)
 		}
 	})
 }
@@ -101,29 +104,29 @@ func TestStopBeforeTheEnd(t *testing.T) {
 //
 // proves: N14, S9
 func TestDeletedStaysDeleted(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := parent(t, child{})
-		run := g.spawn(tools.SpawnRequest{Source: "s", Task: "compute"})
-		g.idle(3)
-		g.deliveries()
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.Parent(t, routertest.Child{})
+		run := g.Spawn(tools.SpawnRequest{Source: "s", Task: "compute"})
+		g.Idle(3)
+		g.Deliveries()
 		asked := make(chan struct{})
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if strings.Contains(p.System, "You are the requester") {
 				<-asked
-				return text("thanks, and what else?"), nil
+				return routertest.Text("thanks, and what else?"), nil
 			}
-			return text("fine"), nil
+			return routertest.Text("fine"), nil
 		})
-		if _, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.session(keyA)}, To: run.Key, Message: "how far are you?"}); err != nil {
+		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.Session(routertest.KeyA)}, To: run.Key, Message: "how far are you?"}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)
-		if err := g.store.Delete(t.Context(), run.Key); err != nil { // as cleanup does when the sub-agent's report has been made
+		if err := g.Store.Delete(t.Context(), run.Key); err != nil { // as cleanup does when the sub-agent's report has been made
 			t.Fatal(err)
 		}
 		close(asked)
 		<-time.After(time.Minute)
-		if s, err := g.store.Get(t.Context(), run.Key); !errors.Is(err, sessions.ErrNotFound) {
+		if s, err := g.Store.Get(t.Context(), run.Key); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("it is back: spawned by %q, above %v, archived at %v, depth %d", s.SpawnedBy, s.Above, s.ArchiveAt, tools.Depth(s))
 		}
 	})
@@ -133,17 +136,17 @@ func TestDeletedStaysDeleted(t *testing.T) {
 //
 // proves: N14
 func TestDeletedAfterASilentChild(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2)
-		x.does("outer", steps(delegate("c1", "inner"), text("it works on")))
-		x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, time.Minute)
-			return text("ANNOUNCE_SKIP"), nil
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2)
+		x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Text("it works on")))
+		x.Does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			channels.Sleep(ctx, time.Minute)
+			return routertest.Text("ANNOUNCE_SKIP"), nil
 		})
-		run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Cleanup: "delete"})
+		run := x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Cleanup: "delete"})
 		<-time.After(10 * time.Minute)
-		if _, err := x.store.Get(t.Context(), run.Key); !errors.Is(err, sessions.ErrNotFound) {
-			t.Errorf("it is still there: %s", kinds(x.runs()))
+		if _, err := x.Store.Get(t.Context(), run.Key); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("it is still there: %s", routertest.Kinds(x.Runs()))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"slices"
@@ -9,29 +9,31 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 )
 
 // Who deletes somebody else's message, as admins may, withdraws nothing: it is answered, and the agent is told.
 func TestForeignDeletion(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone)
-		to := groupChat("g")
-		rest := g.busy(to, owner)
-		second := g.say(to, owner, "important")
-		g.talk(to, owner, "nine o'clock")
-		g.taken(3)
-		events, _ := g.fake.Accepted()
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+		to := routertest.Group("g")
+		rest := g.Busy(to, routertest.Owner)
+		second := g.Say(to, routertest.Owner, "important")
+		g.Talk(to, routertest.Owner, "nine o'clock")
+		g.Taken(3)
+		events, _ := g.Fake.Accepted()
 		for _, target := range []channels.MessageID{second.ID, events[2].ID} {
-			g.happens(channels.Inbound{Event: channels.Deleted, Address: to, Sender: person(guest), Target: target})
+			g.Happens(channels.Inbound{Event: channels.Deleted, Address: to, Sender: routertest.Person(routertest.Guest), Target: target})
 		}
 		rest()
-		g.until("all is answered", func() bool { return g.allOver() })
-		if got := g.fake.Texts(to); len(got) != 2 {
+		g.Until("all is answered", func() bool { return g.AllOver() })
+		if got := g.Fake.Texts(to); len(got) != 2 {
 			t.Errorf("a stranger's deletion took the owner's message away: %q", got)
 		}
-		g.say(to, owner, "what happened?")
-		g.shown(3)
-		if got := told(g.newest()); len(got) != 3 {
+		g.Say(to, routertest.Owner, "what happened?")
+		g.Shown(3)
+		if got := routertest.Told(g.Newest()); len(got) != 3 {
 			t.Errorf("told %q", got)
 		}
 	})
@@ -39,20 +41,20 @@ func TestForeignDeletion(t *testing.T) {
 
 // What a message would have brought along is not gone with it: the next turn is told.
 func TestWithdrawnMessageLeavesWhatWasHeard(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone)
-		to := groupChat("g")
-		rest := g.busy(to, owner)
-		g.talk(to, guest, "the meeting is at nine")
-		second := g.say(to, owner, "oops")
-		g.talk(to, guest, "or ten")
-		g.taken(4)
-		g.happens(channels.Inbound{Event: channels.Deleted, Address: to, Sender: person(owner), Target: second.ID})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+		to := routertest.Group("g")
+		rest := g.Busy(to, routertest.Owner)
+		g.Talk(to, routertest.Guest, "the meeting is at nine")
+		second := g.Say(to, routertest.Owner, "oops")
+		g.Talk(to, routertest.Guest, "or ten")
+		g.Taken(4)
+		g.Happens(channels.Inbound{Event: channels.Deleted, Address: to, Sender: routertest.Person(routertest.Owner), Target: second.ID})
 		rest()
-		g.until("all is answered", func() bool { return g.allOver() })
-		g.say(to, owner, "when is it?")
-		g.until("all is answered", func() bool { return g.allOver() && len(g.runs()) == 3 })
-		if got := told(g.newest()); !slices.Equal(got, []string{`"2002" said: "the meeting is at nine"`, `"2002" said: "or ten"`}) {
+		g.Until("all is answered", func() bool { return g.AllOver() })
+		g.Say(to, routertest.Owner, "when is it?")
+		g.Until("all is answered", func() bool { return g.AllOver() && len(g.Runs()) == 3 })
+		if got := routertest.Told(g.Newest()); !slices.Equal(got, []string{`"2002" said: "the meeting is at nine"`, `"2002" said: "or ten"`}) {
 			t.Errorf("told %q", got)
 		}
 	})
@@ -63,27 +65,27 @@ func TestWithdrawnMessageLeavesWhatWasHeard(t *testing.T) {
 func TestWithdrawnMessageLeavesWhatItBrought(t *testing.T) {
 	for name, e := range map[string]channels.Inbound{"deleted": {Event: channels.Deleted}, "stop": {Event: channels.Edited, Text: "stop"}} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, eachAlone)
-				to := groupChat("g")
-				rest := g.busy(to, guest)
-				g.talk(to, guest, "hello")
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+				to := routertest.Group("g")
+				rest := g.Busy(to, routertest.Guest)
+				g.Talk(to, routertest.Guest, "hello")
 				for _, words := range []string{"We offer 50k", "or 60k"} {
-					g.fake.Say(channels.Inbound{Address: to, Sender: person(owner), Text: words, Forwarded: true, Origin: "Ann"})
+					g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Owner), Text: words, Forwarded: true, Origin: "Ann"})
 				}
-				comment := g.say(to, owner, "sum up")
-				g.taken(5)
-				if run := g.runs()[1]; !strings.Contains(run.Input.Text(), "60k") {
+				comment := g.Say(to, routertest.Owner, "sum up")
+				g.Taken(5)
+				if run := g.Runs()[1]; !strings.Contains(run.Input.Text(), "60k") {
 					t.Errorf("%q waits", run.Input.Text())
 				}
-				e.Address, e.Sender, e.Target = to, person(owner), comment.ID
-				g.happens(e)
+				e.Address, e.Sender, e.Target = to, routertest.Person(routertest.Owner), comment.ID
+				g.Happens(e)
 				rest()
-				g.until("all is answered", g.allOver)
+				g.Until("all is answered", g.AllOver)
 				<-time.After(time.Minute)
-				g.say(to, owner, "what is new?")
-				g.until("all is answered", func() bool { return g.allOver() && len(g.runs()) == 3 })
-				if got := strings.Join(told(g.newest()), "|"); strings.Count(got, "said:") != 3 || !strings.Contains(got, "We offer 50k") || !strings.Contains(got, "or 60k") {
+				g.Say(to, routertest.Owner, "what is new?")
+				g.Until("all is answered", func() bool { return g.AllOver() && len(g.Runs()) == 3 })
+				if got := strings.Join(routertest.Told(g.Newest()), "|"); strings.Count(got, "said:") != 3 || !strings.Contains(got, "We offer 50k") || !strings.Contains(got, "or 60k") {
 					t.Errorf("told %q", got)
 				}
 			})
@@ -99,23 +101,23 @@ func TestRenamedByNobodyKnown(t *testing.T) {
 	}{
 		"open":                    {policy.Access{GroupPolicy: policy.GroupOpen}, "Ignore all"},
 		"listed by its id":        {policy.Access{Groups: map[string]policy.GroupAccess{"g": {}}}, "Ignore all"},
-		"people are listed":       {policy.Access{GroupAllowFrom: []string{guest}}, "Ignore all"},
+		"people are listed":       {policy.Access{GroupAllowFrom: []string{routertest.Guest}}, "Ignore all"},
 		"switched off":            {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"g": {Enabled: new(bool)}}}, ""},
 		"not listed":              {policy.Access{GroupPolicy: policy.GroupOpen, Groups: map[string]policy.GroupAccess{"other": {}}}, ""},
 		"nobody is listed":        {policy.Access{GroupPolicy: policy.GroupAllowlist}, ""},
 		"groups are switched off": {policy.Access{GroupPolicy: policy.GroupDisabled}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				to := groupChat("g")
-				g.say(to, owner, "hello")
-				g.shown(1)
-				if err := g.r.Apply(t.Context(), settingsFor(func(s *Settings) { s.Accounts[account] = AccountSettings{Access: c.access} })); err != nil {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				to := routertest.Group("g")
+				g.Say(to, routertest.Owner, "hello")
+				g.Shown(1)
+				if err := g.Router.Apply(t.Context(), routertest.SettingsFor(func(s *router.Settings) { s.Accounts[routertest.Account] = router.AccountSettings{Access: c.access} })); err != nil {
 					t.Fatal(err)
 				}
-				g.happens(channels.Inbound{Event: channels.Renamed, Address: to, Title: "Ignore\nall" + strings.Repeat(" ", 500)})
-				if s := g.session(g.r.Key(channels.Inbound{Address: to})); s.Title != c.want {
+				g.Happens(channels.Inbound{Event: channels.Renamed, Address: to, Title: "Ignore\nall" + strings.Repeat(" ", 500)})
+				if s := g.Session(g.Router.Key(channels.Inbound{Address: to})); s.Title != c.want {
 					t.Errorf("it is called %q", s.Title)
 				}
 			})

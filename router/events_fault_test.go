@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"fmt"
@@ -14,6 +14,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -22,21 +24,21 @@ import (
 //
 // proves: D2
 func TestFaultRepeatedUpdates(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		const chats = 4
 		each := channeltest.Times(8, 150)
 		rnd := rand.New(rand.NewPCG(3, 3))
-		g := newRig(t, channeltest.Options{Limits: channels.Limits{Idempotent: true}}, eachAlone)
+		g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Idempotent: true}}, routertest.EachAlone)
 		var all []channels.Inbound
 		waiting := make([][]channels.Inbound, chats) // what is still to come of each chat, repeats included
 		for c := range chats {
-			to := direct(fmt.Sprint("chat", c))
+			to := routertest.Direct(fmt.Sprint("chat", c))
 			if c%2 == 1 {
-				to = groupChat(fmt.Sprint("chat", c))
+				to = routertest.Group(fmt.Sprint("chat", c))
 			}
 			var queue []channels.Inbound
 			for i := range each {
-				in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint(i)), Address: to, Sender: person(guest), Mentioned: true, Time: time.Now(), Text: fmt.Sprintf("message %d of %s.", i, to.Chat)}
+				in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint(i)), Address: to, Sender: routertest.Person(routertest.Guest), Mentioned: true, Time: time.Now(), Text: fmt.Sprintf("message %d of %s.", i, to.Chat)}
 				all, queue = append(all, in), append(queue, in)
 				for range rnd.IntN(5) { // anywhere behind it
 					at := slices.IndexFunc(queue, func(q channels.Inbound) bool { return q.ID == in.ID }) + 1
@@ -48,34 +50,34 @@ func TestFaultRepeatedUpdates(t *testing.T) {
 		}
 		for c := 0; c >= 0; c = someChat(rnd, waiting) {
 			if len(waiting[c]) > 0 {
-				if err := g.r.Accept(t.Context(), waiting[c][0]); err != nil {
+				if err := g.Router.Accept(t.Context(), waiting[c][0]); err != nil {
 					t.Fatal(err)
 				}
 				waiting[c] = waiting[c][1:]
 			}
 			if rnd.IntN(30) == 0 { // whatever is under way
-				g.stop()
-				g.start()
+				g.Stop()
+				g.Start()
 			}
 		}
-		g.until("all is answered", g.allOver)
-		g.deliveries()
-		asked := g.model.count()
-		g.stop()
+		g.Until("all is answered", g.AllOver)
+		g.Deliveries()
+		asked := g.Model.Count()
+		g.Stop()
 		<-time.After(7 * 24 * time.Hour)
-		g.start()
+		g.Start()
 		<-time.After(time.Hour) // what is old is forgotten meanwhile
 		rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, in := range all {
-			if err := g.r.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Accept(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
 		synctest.Wait()
-		if n := g.model.count(); n != asked {
+		if n := g.Model.Count(); n != asked {
 			t.Errorf("%d more model calls after a week", n-asked)
 		}
-		g.onceEach(all)
+		onceEach(g, all)
 	})
 }
 
@@ -116,11 +118,11 @@ func someChat(rnd *rand.Rand, waiting [][]channels.Inbound) int {
 }
 
 // onceEach checks that every message has one run, stands once in a transcript, and has one answer.
-func (g *rig) onceEach(all []channels.Inbound) {
-	g.t.Helper()
-	runs, err := g.store.ListRuns(g.t.Context(), sessions.RunQuery{Limit: 100000})
+func onceEach(g *routertest.Rig, all []channels.Inbound) {
+	g.T.Helper()
+	runs, err := g.Store.ListRuns(g.T.Context(), sessions.RunQuery{Limit: 100000})
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	turns, answers, read := map[string]int{}, map[string]int{}, map[string]int{}
 	keys := map[sessions.Key]bool{}
@@ -129,22 +131,22 @@ func (g *rig) onceEach(all []channels.Inbound) {
 		keys[r.Key] = true
 	}
 	for key := range keys {
-		for _, m := range g.transcript(key) {
+		for _, m := range g.Transcript(key) {
 			if m.Role == sessions.User {
 				read[m.Text()[strings.Index(m.Text(), "message "):]]++
 			}
 		}
 	}
-	for _, c := range g.fake.Shown(channels.Address{}) {
+	for _, c := range g.Fake.Shown(channels.Address{}) {
 		answers[c.Out.Text[strings.Index(c.Out.Text, "message "):]]++
 	}
 	for _, in := range all {
 		if a, b, c := turns[in.Address.String()+" "+string(in.ID)], read[in.Text], answers[in.Text]; a != 1 || b != 1 || c != 1 {
-			g.t.Errorf("%q: %d runs, %d times in the transcript, %d answers", in.Text, a, b, c)
+			g.T.Errorf("%q: %d runs, %d times in the transcript, %d answers", in.Text, a, b, c)
 		}
 	}
 	if len(runs) != len(all) {
-		g.t.Errorf("%d runs for %d messages", len(runs), len(all))
+		g.T.Errorf("%d runs for %d messages", len(runs), len(all))
 	}
 }
 
@@ -152,21 +154,21 @@ func (g *rig) onceEach(all []channels.Inbound) {
 // commands, about messages of every kind: no run, no command, no notice, no setting comes of it, and of people who are not let in
 // nothing at all.
 func TestFaultEventsChangeNothing(t *testing.T) {
-	topic, room := groupChat("t"), direct("r")
+	topic, room := routertest.Group("t"), routertest.Direct("r")
 	topic.Thread, room.Type = "7", channels.Room
 	for _, w := range writers() {
 		if w.name == "edited by an owner" {
 			continue // all of them are events here
 		}
-		for kind, to := range map[string]channels.Address{"direct": direct(string(w.sender.ID)), "group": groupChat("g"), "topic": topic, "channel": room} {
-			if racing && (kind == "group" || kind == "channel") {
+		for kind, to := range map[string]channels.Address{"direct": routertest.Direct(string(w.sender.ID)), "group": routertest.Group("g"), "topic": topic, "channel": room} {
+			if routertest.Racing && (kind == "group" || kind == "channel") {
 				continue // they run without the race detector
 			}
 			if w.open && kind == "direct" {
 				continue
 			}
 			t.Run(w.name+"/"+kind, func(t *testing.T) {
-				bubble(t, func(t *testing.T) { newEventRig(t, w, to).all() })
+				routertest.Bubble(t, func(t *testing.T) { newEventRig(t, w, to).all() })
 			})
 		}
 	}
@@ -181,22 +183,22 @@ type eventRig struct {
 func newEventRig(t *testing.T, w writer, to channels.Address) *eventRig {
 	t.Helper()
 	x := &eventRig{tableRig: newTableRig(t, w, to)}
-	a := x.set.Accounts[account]
+	a := x.Settings.Accounts[routertest.Account]
 	a.Access.DMPolicy = policy.DMPairing
-	x.set.Accounts[account] = a
-	if err := x.r.Apply(t.Context(), x.set); err != nil {
+	x.Settings.Accounts[routertest.Account] = a
+	if err := x.Router.Apply(t.Context(), x.Settings); err != nil {
 		t.Fatal(err)
 	}
 	// What is there: a message with its answer, a command with its answer, and talk among people.
 	for _, words := range []string{"hello", "/whoami"} {
-		x.targets = append(x.targets, x.say(to, owner, words).ID)
+		x.targets = append(x.targets, x.Say(to, routertest.Owner, words).ID)
 		x.events++
 	}
-	x.targets = append(x.targets, x.talk(to, owner, "a word").ID, "unknown", "")
+	x.targets = append(x.targets, x.Talk(to, routertest.Owner, "a word").ID, "unknown", "")
 	x.events++
-	x.taken(x.events)
+	x.Taken(x.events)
 	x.quiet()
-	for _, c := range x.fake.Shown(to) {
+	for _, c := range x.Fake.Shown(to) {
 		x.targets = append(x.targets, c.Receipt.ID)
 	}
 	return x
@@ -204,21 +206,21 @@ func newEventRig(t *testing.T, w writer, to channels.Address) *eventRig {
 
 // state is all that events must leave alone.
 func (x *eventRig) state() (out []any) {
-	x.t.Helper()
+	x.T.Helper()
 	x.quiet()
-	list, err := x.store.List(x.t.Context(), sessions.Query{Limit: 100})
+	list, err := x.Store.List(x.T.Context(), sessions.Query{Limit: 100})
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	for _, s := range list {
 		s.Title, s.Updated = "", time.Time{}
 		out = append(out, s)
 	}
-	waiting, err := x.store.Pairings(x.t.Context(), time.Now())
+	waiting, err := x.Store.Pairings(x.T.Context(), time.Now())
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
-	return append(out, x.runs(), x.deliveries(), waiting, x.model.count(), x.fake.Calls())
+	return append(out, x.Runs(), x.Deliveries(), waiting, x.Model.Count(), x.Fake.Calls())
 }
 
 func (x *eventRig) all() {
@@ -235,22 +237,22 @@ func (x *eventRig) all() {
 					x.w.edit(&in)
 				}
 				for range 2 {
-					if err := x.r.Accept(x.t.Context(), in); err != nil {
-						x.t.Fatal(err)
+					if err := x.Router.Accept(x.T.Context(), in); err != nil {
+						x.T.Fatal(err)
 					}
 				}
 			}
 		}
 		if diff := cmp.Diff(before, x.state(), cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) }), cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })); diff != "" {
-			x.t.Fatalf("%s has changed something: %s", kind, diff)
+			x.T.Fatalf("%s has changed something: %s", kind, diff)
 		}
 	}
-	lines, err := x.store.Overheard(x.t.Context(), x.key)
+	lines, err := x.Store.Overheard(x.T.Context(), x.key)
 	if err != nil {
-		x.t.Fatal(err)
+		x.T.Fatal(err)
 	}
 	events := slices.DeleteFunc(lines, func(l sessions.Overheard) bool { return l.Event == "" })
-	if let := x.w.may != nil || x.w.text; let == (len(events) == 0) || len(events) > heardLines {
-		x.t.Errorf("let in: %t, and %d lines", let, len(events))
+	if let := x.w.may != nil || x.w.text; let == (len(events) == 0) || len(events) > router.HeardLines {
+		x.T.Errorf("let in: %t, and %d lines", let, len(events))
 	}
 }

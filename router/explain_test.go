@@ -1,17 +1,19 @@
-package router
+package router_test
 
 import (
 	"testing"
 
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/tools"
 )
 
 // TestExplainMissing asks about tools that no turn has: none of them is allowed, and an MCP server's own rules are named.
 func TestExplainMissing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 			s.Tools.MCP.Servers = map[string]tools.MCPServer{"git": {Deny: []string{"push*"}}, "disk": {Allow: []string{"read"}}}
 		})
 		for name, rule := range map[string]string{
@@ -21,7 +23,7 @@ func TestExplainMissing(t *testing.T) {
 			"disk_read":    "tools",
 			"nothing":      "tools",
 		} {
-			table, err := g.r.ExplainTools(t.Context(), ToolQuery{Tool: name})
+			table, err := g.Router.ExplainTools(t.Context(), router.ToolQuery{Tool: name})
 			if err != nil {
 				t.Fatal(err)
 			}

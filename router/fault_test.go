@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"fmt"
@@ -15,6 +15,8 @@ import (
 	"parley/agent/openai"
 	"parley/agent/responses"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -111,11 +113,11 @@ func faults() []fault {
 func TestFaults(t *testing.T) {
 	for _, protocol := range []modeltest.Protocol{modeltest.OpenAI, modeltest.Responses, modeltest.Anthropic} {
 		for _, name := range []string{"alone", "with a fallback"} {
-			if racing && (protocol == modeltest.OpenAI) != (name == "alone") {
+			if routertest.Racing && (protocol == modeltest.OpenAI) != (name == "alone") {
 				continue // the race detector sees each protocol once
 			}
 			t.Run(string(protocol)+" "+name, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				routertest.Bubble(t, func(t *testing.T) {
 					b := newFaultBench(t, protocol, name != "alone")
 					for i, f := range faults() {
 						b.run(fmt.Sprint(3000+i), f)
@@ -129,13 +131,13 @@ func TestFaults(t *testing.T) {
 
 // faultBench is a rig whose models are real providers at a scripted server.
 type faultBench struct {
-	*rig
+	*routertest.Rig
 	srv      *modeltest.Server
 	fallback bool
 	reply    atomic.Pointer[func(modeltest.Request) modeltest.Reply]
 }
 
-func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tests ...func(*Settings)) *faultBench {
+func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tests ...func(*router.Settings)) *faultBench {
 	t.Helper()
 	ln, client := modeltest.Pipe()
 	b := &faultBench{srv: modeltest.NewOn(ln), fallback: fallback}
@@ -144,14 +146,14 @@ func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tes
 		reply.Usage = modeltest.Usage{Input: 100 + len(r.Messages), Output: 7, CacheRead: 10}
 		return reply
 	})
-	common := func(s *Settings) {
+	common := func(s *router.Settings) {
 		s.Agents.Defaults.TimeoutSeconds, s.Agents.Defaults.MaxSteps = int(turnDeadline/time.Second), 4
 		if fallback {
 			s.Agents.Defaults.Fallbacks = []string{"mock/spare"}
 		}
 	}
-	b.rig = &rig{t: t, dir: t.TempDir(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}, set: settingsFor(append([]func(*Settings){common}, tests...)...)}
-	b.models = func(name string) (agent.Candidate, error) {
+	b.Rig = &routertest.Rig{T: t, Dir: t.TempDir(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(append([]func(*router.Settings){common}, tests...)...)}
+	b.Models = func(name string) (agent.Candidate, error) {
 		m := agent.Model(openai.New(openai.Config{Name: "mock", BaseURL: b.srv.URL() + "/v1", HTTPClient: client, Deadlines: faultDeadlines}))
 		switch protocol {
 		case modeltest.Responses:
@@ -161,9 +163,9 @@ func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tes
 		}
 		return agent.Candidate{Model: m, Name: strings.TrimPrefix(name, "mock/"), Label: name}, nil
 	}
-	b.start()
+	b.Start()
 	t.Cleanup(func() {
-		b.stop()
+		b.Stop()
 		client.CloseIdleConnections()
 		if err := b.srv.Close(); err != nil {
 			t.Error(err)
@@ -174,7 +176,7 @@ func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tes
 
 // run has somebody write while the model fails in this way, and looks at how it ends.
 func (b *faultBench) run(from string, f fault) {
-	b.t.Helper()
+	b.T.Helper()
 	asked, spare := 0, 0
 	reply := func(r modeltest.Request) modeltest.Reply {
 		if r.Model == "spare" {
@@ -185,43 +187,43 @@ func (b *faultBench) run(from string, f fault) {
 		return f.reply(asked-1, r)
 	}
 	b.reply.Store(&reply)
-	b.say(direct(from), from, "what about "+f.name+"?")
+	b.Say(routertest.Direct(from), from, "what about "+f.name+"?")
 	run, took := b.ended(sessions.Key("agent:main:fake:direct:" + from))
 	if took > turnDeadline+5*time.Second {
-		b.t.Errorf("%s: it took %v", f.name, took)
+		b.T.Errorf("%s: it took %v", f.name, took)
 	}
 	wantAsked, wantSpare, want := f.asked, 0, f.shown
 	if b.fallback && f.saved > 0 {
 		wantAsked, wantSpare, want = f.saved, 1, "the spare one answers"
 	}
 	if asked != wantAsked || spare != wantSpare {
-		b.t.Errorf("%s: %d requests, then %d to the fallback; want %d and %d", f.name, asked, spare, wantAsked, wantSpare)
+		b.T.Errorf("%s: %d requests, then %d to the fallback; want %d and %d", f.name, asked, spare, wantAsked, wantSpare)
 	}
 	var texts []string
-	for _, c := range b.fake.Shown(direct(from)) {
+	for _, c := range b.Fake.Shown(routertest.Direct(from)) {
 		texts = append(texts, c.Out.Text)
 	}
 	switch all := strings.Join(texts, "|"); {
 	case want == "" && len(texts) == 0 && run.Status == sessions.Done:
 	case want == "" || len(texts) != 1 || !strings.Contains(all, want) || strings.Contains(all, "mock"):
-		b.t.Errorf("%s: shown %q, want %q", f.name, texts, want)
+		b.T.Errorf("%s: shown %q, want %q", f.name, texts, want)
 	case strings.HasPrefix(all, "The language model ") && run.Status == sessions.Done && run.Error != all:
-		b.t.Errorf("%s: the run says %q", f.name, run.Error)
+		b.T.Errorf("%s: the run says %q", f.name, run.Error)
 	}
 	if results, bad := b.results(run); results != f.tools || bad != "" {
-		b.t.Errorf("%s: %d tool results, want %d; %s", f.name, results, f.tools, bad)
+		b.T.Errorf("%s: %d tool results, want %d; %s", f.name, results, f.tools, bad)
 	}
 }
 
 // ended waits until the newest run of a session has ended and its delivery was sent.
 func (b *faultBench) ended(key sessions.Key) (sessions.Run, time.Duration) {
-	b.t.Helper()
+	b.T.Helper()
 	began := time.Now()
 	for range 1000 {
 		synctest.Wait()
-		runs, err := b.store.ListRuns(b.t.Context(), sessions.RunQuery{Key: key, Limit: 1})
+		runs, err := b.Store.ListRuns(b.T.Context(), sessions.RunQuery{Key: key, Limit: 1})
 		if err != nil {
-			b.t.Fatal(err)
+			b.T.Fatal(err)
 		}
 		if len(runs) == 1 && runs[0].Status.Final() {
 			took := time.Since(began)
@@ -231,16 +233,16 @@ func (b *faultBench) ended(key sessions.Key) (sessions.Run, time.Duration) {
 		}
 		<-time.After(2 * time.Second)
 	}
-	b.t.Fatalf("%s: never ended", key)
+	b.T.Fatalf("%s: never ended", key)
 	return sessions.Run{}, 0
 }
 
 // results counts the tool results of a run, and names calls that were executed although they were wrong.
 func (b *faultBench) results(run sessions.Run) (n int, bad string) {
-	b.t.Helper()
-	msgs, err := b.store.Steps(b.t.Context(), run.ID)
+	b.T.Helper()
+	msgs, err := b.Store.Steps(b.T.Context(), run.ID)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	for _, m := range msgs {
 		if m.Role != sessions.ToolResult {
@@ -256,34 +258,34 @@ func (b *faultBench) results(run sessions.Run) (n int, bad string) {
 
 // ledger compares what was paid for with what the server has counted.
 func (b *faultBench) ledger() {
-	b.t.Helper()
-	sum, err := b.store.Spent(b.t.Context(), sessions.SpentQuery{})
+	b.T.Helper()
+	sum, err := b.Store.Spent(b.T.Context(), sessions.SpentQuery{})
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	c := b.srv.Counted()
 	if want := (sessions.Usage{Input: c.Input, Output: c.Output, CacheRead: c.CacheRead}); sum.Usage != want || c.Input == 0 {
-		b.t.Errorf("the ledger says %+v, the server counted %+v", sum.Usage, want)
+		b.T.Errorf("the ledger says %+v, the server counted %+v", sum.Usage, want)
 	}
 }
 
 // A turn whose model says nothing for ten minutes ends at its own deadline, with a notice, and the chat goes on.
 func TestStallBeyondTheDeadline(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		b := newFaultBench(t, modeltest.OpenAI, false, func(s *Settings) { s.Agents.Defaults.TimeoutSeconds = 30 })
+	routertest.Bubble(t, func(t *testing.T) {
+		b := newFaultBench(t, modeltest.OpenAI, false, func(s *router.Settings) { s.Agents.Defaults.TimeoutSeconds = 30 })
 		stall := func(modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{Delay: 10 * time.Minute, Text: []string{"late"}}
 		}
 		b.reply.Store(&stall)
-		b.say(direct("a"), guest, "are you there?")
-		run, took := b.ended("agent:main:fake:direct:" + guest)
+		b.Say(routertest.Direct("a"), routertest.Guest, "are you there?")
+		run, took := b.ended("agent:main:fake:direct:" + routertest.Guest)
 		if run.Status != sessions.TimedOut || took > 35*time.Second {
 			t.Errorf("%s after %v", run.Status, took)
 		}
 		quick := func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Text: []string{"here"}} }
 		b.reply.Store(&quick)
-		b.say(direct("a"), guest, "and now?")
-		if got := b.shown(2); !strings.Contains(got[0].Out.Text, "ran out of time") || got[1].Out.Text != "here" {
+		b.Say(routertest.Direct("a"), routertest.Guest, "and now?")
+		if got := b.Shown(2); !strings.Contains(got[0].Out.Text, "ran out of time") || got[1].Out.Text != "here" {
 			t.Errorf("shown %q, %q", got[0].Out.Text, got[1].Out.Text)
 		}
 	})
@@ -292,20 +294,20 @@ func TestStallBeyondTheDeadline(t *testing.T) {
 // A provider that fails again and again is left alone: turns then end at once with a notice, and after the pause one request
 // says whether it is back.
 func TestTrippedProvider(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		b := newFaultBench(t, modeltest.OpenAI, false)
-		open := b.models
+		open := b.Models
 		only, err := open("mock/m")
 		if err != nil {
 			t.Fatal(err)
 		}
 		only.Model = agent.NewBreaker("mock", only.Model, nil)
-		b.models = func(string) (agent.Candidate, error) { return only, nil }
+		b.Models = func(string) (agent.Candidate, error) { return only, nil }
 		down := func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Status: 503} }
 		b.reply.Store(&down)
 		say := func(n int) string {
-			b.say(direct("a"), guest, "hello?")
-			return b.shown(n)[n-1].Out.Text
+			b.Say(routertest.Direct("a"), routertest.Guest, "hello?")
+			return b.Shown(n)[n-1].Out.Text
 		}
 		for i := range agent.BreakerFailures {
 			say(i + 1)

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -45,36 +47,36 @@ func document(name, ref string) channels.Media {
 
 // reads has the model read the file that the newest message brings, by the line that it was shown, and answer with what it got.
 func reads(p agent.Prompt) agent.Answer {
-	m := last(p)
+	m := routertest.Last(p)
 	if m.Role == sessions.ToolResult {
-		return text(m.Text())
+		return routertest.Text(m.Text())
 	}
 	for _, b := range m.Content {
 		if id, ok := strings.CutPrefix(agent.FileLine(b), "[file "); ok && b.Type == sessions.FileBlock {
 			id, _, _ = strings.Cut(id, ":")
-			return call("c1", "attachments", map[string]any{"action": "read", "id": id})
+			return routertest.Call("c1", "attachments", map[string]any{"action": "read", "id": id})
 		}
 	}
-	return text("no file")
+	return routertest.Text("no file")
 }
 
 // shelves starts a rig whose platform has files.
-func shelves(t *testing.T, files map[string]string) (*rig, *shelf) {
-	g := newRig(t, channeltest.Options{})
-	s := &shelf{Channel: g.fake.Full(), files: files}
-	g.r.Attach(account, s)
-	g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) { return reads(p), nil })
+func shelves(t *testing.T, files map[string]string) (*routertest.Rig, *shelf) {
+	g := routertest.New(t, channeltest.Options{})
+	s := &shelf{Channel: g.Fake.Full(), files: files}
+	g.Router.Attach(routertest.Account, s)
+	g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) { return reads(p), nil })
 	return g, s
 }
 
 // TestFilesIn: a file that comes with a message is a line of the prompt, and the tool attachments reads it, from the platform once.
 func TestFilesIn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g, s := shelves(t, map[string]string{"r1": "the quarterly figures"})
 		send := func(m ...channels.Media) string {
-			before := len(g.fake.Shown(channels.Address{}))
-			g.fake.Say(channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look", Media: m})
-			return g.shown(before + 1)[before].Out.Text
+			before := len(g.Fake.Shown(channels.Address{}))
+			g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look", Media: m})
+			return g.Shown(before + 1)[before].Out.Text
 		}
 		var r struct{ Name, TextFromOutside string }
 		for range 2 {
@@ -94,8 +96,8 @@ func TestFilesIn(t *testing.T) {
 		if got := send(document("bad", "panics")); !strings.Contains(got, "the adapter panicked") {
 			t.Error(got)
 		}
-		msgs := g.transcript("agent:main:fake:direct:" + guest)
-		md := markdown(g.session("agent:main:fake:direct:"+guest), msgs, false)
+		msgs := g.Transcript("agent:main:fake:direct:" + routertest.Guest)
+		md := router.Markdown(g.Session("agent:main:fake:direct:"+routertest.Guest), msgs, false)
 		if !strings.Contains(md, ": q.txt, text/plain, 12 bytes — tool attachments reads it]") || strings.Contains(md, "r1") {
 			t.Errorf("the export: %.600s", md)
 		}
@@ -105,21 +107,21 @@ func TestFilesIn(t *testing.T) {
 // TestFaultFileBeforeAccount: a turn that begins before its account is connected, as at a start and while a reload replaces it, waits for that
 // with its file, but not for ever.
 func TestFaultFileBeforeAccount(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g, s := shelves(t, map[string]string{"r1": "the quarterly figures"})
 		for i, c := range []struct {
 			after time.Duration
 			want  string
-		}{{fetcherWait - time.Second, "the quarterly figures"}, {fetcherWait + time.Second, "gives no files, or is not connected"}} {
-			g.r.Attach(account, nil)
-			g.fake.Say(channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look", Media: []channels.Media{document(fmt.Sprint(i, ".txt"), "r1")}})
+		}{{router.FetcherWait - time.Second, "the quarterly figures"}, {router.FetcherWait + time.Second, "gives no files, or is not connected"}} {
+			g.Router.Attach(routertest.Account, nil)
+			g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look", Media: []channels.Media{document(fmt.Sprint(i, ".txt"), "r1")}})
 			<-time.After(c.after)
-			g.r.Attach(account, s)
-			if got := g.shown(i + 1)[i].Out.Text; !strings.Contains(got, c.want) {
+			g.Router.Attach(routertest.Account, s)
+			if got := g.Shown(i + 1)[i].Out.Text; !strings.Contains(got, c.want) {
 				t.Errorf("connected after %s: %s", c.after, got)
 			}
 			s.files["r1"] += " " // nothing is kept of the first
-			if err := os.RemoveAll(g.r.media.Dir); err != nil {
+			if err := os.RemoveAll(*g.Router.Media().Dir()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -132,10 +134,10 @@ func by(f channels.Fetcher) func(context.Context, channels.Address) channels.Fet
 
 // TestFileThatDoesNotCome: an adapter that never answers, and heeds no deadline, holds up one call for as long as a call may take.
 func TestFileThatDoesNotCome(t *testing.T) {
-	x := newMedia("", nil)
-	for range mediaFetching + 1 { // the last one finds no free place
+	x := router.NewMedia("", nil)
+	for range router.MediaFetching + 1 { // the last one finds no free place
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		if _, err := x.Get(ctx, direct(guest), document("x", "hangs"), 100, by(&shelf{})); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := x.Get(ctx, routertest.Direct(routertest.Guest), document("x", "hangs"), 100, by(&shelf{})); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		cancel()
@@ -146,9 +148,9 @@ func TestFileThatDoesNotCome(t *testing.T) {
 // one with a lower.
 func TestMediaLimits(t *testing.T) {
 	t.Parallel()
-	x, s := newMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
+	x, s := router.NewMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
 	get := func(size, most int64) error {
-		_, err := x.Get(t.Context(), direct(guest), channels.Media{Ref: "r", Size: size}, most, by(s))
+		_, err := x.Get(t.Context(), routertest.Direct(routertest.Guest), channels.Media{Ref: "r", Size: size}, most, by(s))
 		return err
 	}
 	for i, c := range []struct {
@@ -166,17 +168,17 @@ func TestMediaLimits(t *testing.T) {
 func TestMediaThatIsNotWhole(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int64]int{10: 2, 12: 2, 0: 1} { // true, wrong, not said
-		x, s := newMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
+		x, s := router.NewMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
 		m := channels.Media{Ref: "r", Size: size}
 		var data []byte
 		for i := range 4 {
 			if i == 2 {
-				if err := os.Truncate(x.Path(direct(guest), m), 3); err != nil {
+				if err := os.Truncate(x.Path(routertest.Direct(routertest.Guest), m), 3); err != nil {
 					t.Fatal(err)
 				}
 			}
 			var err error
-			if data, err = x.Get(t.Context(), direct(guest), m, 100, by(s)); err != nil {
+			if data, err = x.Get(t.Context(), routertest.Direct(routertest.Guest), m, 100, by(s)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -189,9 +191,9 @@ func TestMediaThatIsNotWhole(t *testing.T) {
 // TestFilesOfWaitingMessages: of messages that waited and are shortened, the files can still be read.
 func TestFilesOfWaitingMessages(t *testing.T) {
 	t.Parallel()
-	m := sessions.Message{Content: append(sessions.TextContent("see"), mediaBlocks([]channels.Media{
+	m := sessions.Message{Content: append(sessions.TextContent("see"), router.MediaBlocks([]channels.Media{
 		document("a", "r"), {Kind: channels.Image, Ref: "p"}, {Kind: channels.Document, MIME: "image/png", Ref: "p2"}, {Kind: channels.Audio, Ref: "v"}})...)}
-	got := shorten(m)
+	got := router.Shorten(m)
 	if len(got) != 3 || got[0].Text != "see [with 2 pictures]" || got[1].ID != m.Content[1].ID || got[2].Media.Kind != channels.Audio {
 		t.Errorf("%+v", got)
 	}
@@ -202,14 +204,14 @@ func TestFilesOfWaitingMessages(t *testing.T) {
 		}
 		seen[b.ID] = true
 	}
-	if n := len(mediaBlocks(make([]channels.Media, 100))); n != 0 {
+	if n := len(router.MediaBlocks(make([]channels.Media, 100))); n != 0 {
 		t.Errorf("%d blocks of files that cannot be had", n)
 	}
 	many := make([]channels.Media, 100)
 	for i := range many {
 		many[i] = document(fmt.Sprint(i), "r")
 	}
-	if n := len(mediaBlocks(many)); n != mediaMost {
+	if n := len(router.MediaBlocks(many)); n != router.MediaMost {
 		t.Errorf("%d blocks", n)
 	}
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"parley/agent"
 	"parley/agent/modeltest"
 	"parley/channels"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -63,17 +65,17 @@ func newFilterBench(t *testing.T, name string) *filterBench {
 // newFilterBenchFor makes one whose filter has a reply of its own.
 func newFilterBenchFor(t *testing.T, protocol modeltest.Protocol, refusal modeltest.Reply) *filterBench {
 	t.Helper()
-	b := &filterBench{faultBench: newFaultBench(t, protocol, false, func(s *Settings) {
+	b := &filterBench{faultBench: newFaultBench(t, protocol, false, func(s *router.Settings) {
 		s.Tools.Allow = []string{"remember", "look"}
 		s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect}
-	}), chat: direct("a"), key: guestKey, summary: "they talked", costs: 1}
-	open := b.models
-	b.models = func(name string) (agent.Candidate, error) {
+	}), chat: routertest.Direct("a"), key: routertest.GuestKey, summary: "they talked", costs: 1}
+	open := b.Models
+	b.Models = func(name string) (agent.Candidate, error) {
 		c, err := open(name)
 		c.Facts.ContextWindow = 100_000
 		return c, err
 	}
-	b.mount(func(context.Context, bool) []tools.Tool {
+	b.Mount(func(context.Context, bool) []tools.Tool {
 		return []tools.Tool{&camera{name: "look", give: func(int) tools.Result { return tools.Result{Text: "it is poison"} }}}
 	})
 	reply := func(r modeltest.Request) modeltest.Reply {
@@ -100,32 +102,32 @@ func newFilterBenchFor(t *testing.T, protocol modeltest.Protocol, refusal modelt
 
 // use sets the session's model.
 func (b *filterBench) use(model string) {
-	b.t.Helper()
-	if _, err := b.store.Patch(b.t.Context(), b.key, sessions.Patch{Model: new("mock/" + model)}); err != nil {
-		b.t.Fatal(err)
+	b.T.Helper()
+	if _, err := b.Store.Patch(b.T.Context(), b.key, sessions.Patch{Model: new("mock/" + model)}); err != nil {
+		b.T.Fatal(err)
 	}
 }
 
 // fill says some harmless things, and one thing in their midst.
 func (b *filterBench) fill(behind int, thing string) {
-	b.t.Helper()
-	b.answered("at first. " + fill)
-	b.answered("then. " + fill)
-	b.asks(b.chat, guest, thing)
+	b.T.Helper()
+	b.answered("at first. " + routertest.Fill)
+	b.answered("then. " + routertest.Fill)
+	b.Asks(b.chat, routertest.Guest, thing)
 	for range behind {
-		b.answered("and then. " + fill)
+		b.answered("and then. " + routertest.Fill)
 	}
 }
 
 // answered says something harmless, and wants it answered at the price of at most so many refused requests.
 func (b *filterBench) answered(words string, most ...int) {
-	b.t.Helper()
+	b.T.Helper()
 	before := b.refused
-	if got := b.asks(b.chat, guest, words); !strings.Contains(got, strings.TrimSpace(words[max(0, len(words)-10):])) {
-		b.t.Errorf("%.30q is answered %q", words, got)
+	if got := b.Asks(b.chat, routertest.Guest, words); !strings.Contains(got, strings.TrimSpace(words[max(0, len(words)-10):])) {
+		b.T.Errorf("%.30q is answered %q", words, got)
 	}
 	if n := b.refused - before; n > append(most, 1)[0]*b.costs {
-		b.t.Errorf("%.30q costs %d refused requests", words, n)
+		b.T.Errorf("%.30q costs %d refused requests", words, n)
 	}
 }
 
@@ -138,11 +140,11 @@ func (b *filterBench) shows(words string) bool {
 // filterMoments are what may happen between two messages.
 var filterMoments = map[string]func(*filterBench){
 	"nothing": func(*filterBench) {},
-	"restart": func(b *filterBench) { b.stop(); b.start() },
+	"restart": func(b *filterBench) { b.Stop(); b.Start() },
 	"compact": func(b *filterBench) {
-		b.t.Helper()
-		if got := b.asks(b.chat, guest, "/compact"); !strings.HasPrefix(got, "⚙️") {
-			b.t.Errorf("/compact: %q", got)
+		b.T.Helper()
+		if got := b.Asks(b.chat, routertest.Guest, "/compact"); !strings.HasPrefix(got, "⚙️") {
+			b.T.Errorf("/compact: %q", got)
 		}
 	},
 }
@@ -153,8 +155,8 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		b.fill(0, "hello")
 		b.use("strict")
 		b.answered("before")
-		if got := b.asks(b.chat, guest, "this is poison"); strings.HasPrefix(got, "echo") || strings.Contains(got, "every request") {
-			b.t.Errorf("it is answered %q", got)
+		if got := b.Asks(b.chat, routertest.Guest, "this is poison"); strings.HasPrefix(got, "echo") || strings.Contains(got, "every request") {
+			b.T.Errorf("it is answered %q", got)
 		}
 		moment()
 		for range 3 {
@@ -182,11 +184,11 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 	"a tool's result": func(b *filterBench, moment func()) {
 		b.fill(0, "hello")
 		b.use("strict")
-		if got := b.asks(b.chat, guest, "look at it"); got != "looked" {
-			b.t.Errorf("the turn ends with %q", got)
+		if got := b.Asks(b.chat, routertest.Guest, "look at it"); got != "looked" {
+			b.T.Errorf("the turn ends with %q", got)
 		}
 		if !b.shows("refused this result") || b.refused == 0 || b.refused > b.costs {
-			b.t.Errorf("%d requests were refused", b.refused)
+			b.T.Errorf("%d requests were refused", b.refused)
 		}
 		moment()
 		b.answered("afterwards", 0)
@@ -202,23 +204,23 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		b.answered("after the search", 0)
 	},
 	"an imported transcript": func(b *filterBench, moment func()) {
-		b.key, b.chat = "agent:main:fake:direct:3003", direct("3003")
+		b.key, b.chat = "agent:main:fake:direct:3003", routertest.Direct("3003")
 		var msgs []sessions.Message
-		for i, words := range []string{"one. " + fill, "this is poison", "three. " + fill, "four. " + fill} {
+		for i, words := range []string{"one. " + routertest.Fill, "this is poison", "three. " + routertest.Fill, "four. " + routertest.Fill} {
 			at := time.Now().Add(time.Duration(i) * time.Minute)
 			msgs = append(msgs, sessions.Message{ID: words[:3] + "u", Role: sessions.User, Content: sessions.TextContent(words), Time: at},
 				sessions.Message{ID: words[:3] + "a", Role: sessions.Assistant, Model: "other/x", Content: sessions.TextContent("I see"), Time: at})
 		}
 		s := sessions.Session{Key: b.key, ID: "imported", Agent: "main", Last: b.chat, Created: time.Now(), Updated: time.Now()}
-		if err := b.store.Import(b.t.Context(), s, msgs); err != nil {
-			b.t.Fatal(err)
+		if err := b.Store.Import(b.T.Context(), s, msgs); err != nil {
+			b.T.Fatal(err)
 		}
 		b.use("strict")
 		moment()
 		ask := func(words string, most int) {
 			before := b.refused
-			if got := b.asks(b.chat, "3003", words); !strings.Contains(got, words) || b.refused-before > most*b.costs {
-				b.t.Errorf("%q is answered %q, after %d refused requests", words, got, b.refused-before)
+			if got := b.Asks(b.chat, "3003", words); !strings.Contains(got, words) || b.refused-before > most*b.costs {
+				b.T.Errorf("%q is answered %q, after %d refused requests", words, got, b.refused-before)
 			}
 		}
 		for range 5 {
@@ -235,7 +237,7 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		b.use("strict")
 		moment()
 		for range 6 {
-			b.answered("a question. " + fill)
+			b.answered("a question. " + routertest.Fill)
 		}
 		moment()
 		b.answered("after the search", 0)
@@ -243,44 +245,44 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 	"a file of the workspace": func(b *filterBench, moment func()) {
 		b.fill(2, "hello")
 		b.use("strict")
-		file := filepath.Join(b.dir, "workspace", "AGENTS.md")
-		check(b.t, os.MkdirAll(filepath.Dir(file), 0o700))
-		check(b.t, os.WriteFile(file, []byte("Talk of poison."), 0o600))
+		file := filepath.Join(b.Dir, "workspace", "AGENTS.md")
+		routertest.Check(b.T, os.MkdirAll(filepath.Dir(file), 0o700))
+		routertest.Check(b.T, os.WriteFile(file, []byte("Talk of poison."), 0o600))
 		want, want2 := "refuses every request of mine", ""
 		if b.costs > 1 { // it is not known to be a filter
 			want, want2 = "could not take this message", "put it differently"
 		}
 		for _, words := range []string{"hello?", "still there?"} {
-			if got := b.asks(b.chat, guest, words); !strings.Contains(got, want) || !strings.Contains(got, want2) {
-				b.t.Errorf("it is answered %q", got)
+			if got := b.Asks(b.chat, routertest.Guest, words); !strings.Contains(got, want) || !strings.Contains(got, want2) {
+				b.T.Errorf("it is answered %q", got)
 			}
 			moment()
 		}
-		check(b.t, os.Remove(file))
+		routertest.Check(b.T, os.Remove(file))
 		b.answered("and now?", 0)
 		if b.costs == 1 && !b.shows("still there?") && !b.shows("they talked") {
-			b.t.Error("harmless messages are left out")
+			b.T.Error("harmless messages are left out")
 		}
 	},
 	"one of several messages": func(b *filterBench, moment func()) {
-		b.key, b.chat = keyA, groupChat("a")
-		b.asks(b.chat, guest, "hello. "+fill)
+		b.key, b.chat = routertest.KeyA, routertest.Group("a")
+		b.Asks(b.chat, routertest.Guest, "hello. "+routertest.Fill)
 		b.use("strict")
-		b.say(b.chat, guest, "take your time")
-		b.until("it is at work", func() bool { return b.srv.Count() == 2 })
-		for _, from := range []string{guest, "3003", "4004", owner} {
+		b.Say(b.chat, routertest.Guest, "take your time")
+		b.Until("it is at work", func() bool { return b.srv.Count() == 2 })
+		for _, from := range []string{routertest.Guest, "3003", "4004", routertest.Owner} {
 			words := "a question of " + from
 			if from == "3003" {
 				words = "this is poison"
 			}
-			b.say(b.chat, from, words)
+			b.Say(b.chat, from, words)
 		}
-		got := b.shown(3)[2].Out.Text
-		if !strings.Contains(got, "a question of "+owner) || !strings.Contains(got, "One message is left out") {
-			b.t.Errorf("they are answered %q", got)
+		got := b.Shown(3)[2].Out.Text
+		if !strings.Contains(got, "a question of "+routertest.Owner) || !strings.Contains(got, "One message is left out") {
+			b.T.Errorf("they are answered %q", got)
 		}
-		if !b.shows("a question of "+guest) || !b.shows("a question of 4004") || !b.shows("hello. ") || b.refused > 6*b.costs {
-			b.t.Errorf("%d requests were refused; the last one: %s", b.refused, b.srv.Requests()[b.srv.Count()-1].Raw)
+		if !b.shows("a question of "+routertest.Guest) || !b.shows("a question of 4004") || !b.shows("hello. ") || b.refused > 6*b.costs {
+			b.T.Errorf("%d requests were refused; the last one: %s", b.refused, b.srv.Requests()[b.srv.Count()-1].Raw)
 		}
 		moment()
 		b.answered("afterwards", 0)
@@ -293,12 +295,12 @@ func TestFilters(t *testing.T) {
 	for name := range contentFilters {
 		for place, live := range filterPlaces {
 			for moment, happens := range filterMoments {
-				if one := name == "Azure, 400"; racing && (!one || moment == "nothing") ||
+				if one := name == "Azure, 400"; routertest.Racing && (!one || moment == "nothing") ||
 					!one && name != "Anthropic, empty refusal" && name != "a wording nobody knows" && moment != "nothing" {
 					continue
 				}
 				t.Run(strings.Join([]string{name, place, moment}, "/"), func(t *testing.T) {
-					bubble(t, func(t *testing.T) {
+					routertest.Bubble(t, func(t *testing.T) {
 						b := newFilterBench(t, name)
 						live(b, func() { happens(b) })
 					})
@@ -313,10 +315,10 @@ func TestFilters(t *testing.T) {
 func TestFilterInCompaction(t *testing.T) {
 	for _, tooLong := range []bool{false, true} {
 		t.Run(map[bool]string{true: "after a request that was too long", false: "before a turn"}[tooLong], func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				b := newFilterBench(t, "Azure, 400")
-				open, window := b.models, 100_000
-				b.models = func(name string) (agent.Candidate, error) {
+				open, window := b.Models, 100_000
+				b.Models = func(name string) (agent.Candidate, error) {
 					c, err := open(name)
 					c.Facts.ContextWindow = window
 					return c, err
@@ -336,10 +338,10 @@ func TestFilterInCompaction(t *testing.T) {
 					window = 6000
 				}
 				for i := range 8 {
-					b.answered("a question", map[bool]int{true: maxRefusedParts + 1, false: 1}[i == 0])
+					b.answered("a question", map[bool]int{true: router.MaxRefusedParts + 1, false: 1}[i == 0])
 				}
 				b.answered("after it", 0)
-				if sum, _, err := b.store.Summary(t.Context(), b.session(b.key).ID); err != nil || sum.Text != "they talked" {
+				if sum, _, err := b.Store.Summary(t.Context(), b.Session(b.key).ID); err != nil || sum.Text != "they talked" {
 					t.Errorf("the summary is %q: %v", sum.Text, err)
 				}
 			})
@@ -349,7 +351,7 @@ func TestFilterInCompaction(t *testing.T) {
 
 // TestFilterBehindAKill: a turn is taken up again between a call and the request with its result, and that result is refused.
 func TestFilterBehindAKill(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		b := newFilterBench(t, "Azure, 400")
 		b.fill(1, "hello")
 		b.use("strict")
@@ -362,12 +364,12 @@ func TestFilterBehindAKill(t *testing.T) {
 		}
 		b.reply.Store(&hang)
 		before := b.srv.Count()
-		b.say(b.chat, guest, "look at it")
-		b.until("the result is on its way", func() bool { return b.srv.Count() == before+2 })
-		b.stop()
+		b.Say(b.chat, routertest.Guest, "look at it")
+		b.Until("the result is on its way", func() bool { return b.srv.Count() == before+2 })
+		b.Stop()
 		b.reply.Store(&work)
-		b.start()
-		shown := b.shown(5)
+		b.Start()
+		shown := b.Shown(5)
 		if got := shown[4].Out.Text; got != "looked" || !b.shows("at first") {
 			t.Errorf("%q, %d refused", got, b.refused)
 		}
@@ -380,11 +382,11 @@ func TestFilterBehindAKill(t *testing.T) {
 
 // TestLeftOutIsMarked: people see which messages a model is not shown any more, for the model that the session has.
 func TestLeftOutIsMarked(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		b := newFilterBench(t, "Azure, 400")
 		marked := func() (out []string) {
-			msgs := b.transcript(b.key)
-			check(t, b.r.MarkLeftOut(t.Context(), b.session(b.key), msgs))
+			msgs := b.Transcript(b.key)
+			routertest.Check(t, b.Router.MarkLeftOut(t.Context(), b.Session(b.key), msgs))
 			for _, m := range msgs {
 				if m.LeftOut != "" {
 					out = append(out, m.LeftOut+" "+strings.Fields(m.Text())[0])
@@ -401,8 +403,8 @@ func TestLeftOutIsMarked(t *testing.T) {
 		if got := marked(); !slices.Equal(got, want) {
 			t.Errorf("marked: %q", got)
 		}
-		b.stop()
-		b.start()
+		b.Stop()
+		b.Start()
 		if got := marked(); !slices.Equal(got, want) {
 			t.Errorf("marked after a restart: %q", got)
 		}
@@ -427,17 +429,17 @@ func (s tailed) Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) 
 
 // TestMarkingReadsATranscriptOnce: who looks at pages of a history again and again does not have the whole transcript read each time.
 func TestMarkingReadsATranscriptOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		b := newFilterBench(t, "Azure, 400")
 		b.fill(20, "hello")
-		b.stop()
+		b.Stop()
 		var read atomic.Int64
-		b.wrap = func(s sessions.Store) sessions.Store { return tailed{s, &read} }
-		b.start()
+		b.Wrap = func(s sessions.Store) sessions.Store { return tailed{s, &read} }
+		b.Start()
 		var last int64
 		for range 3 {
 			read.Store(0)
-			check(t, b.r.MarkLeftOut(t.Context(), b.session(b.key), nil))
+			routertest.Check(t, b.Router.MarkLeftOut(t.Context(), b.Session(b.key), nil))
 			last = read.Load()
 		}
 		if last != 0 {

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -75,7 +78,7 @@ func (l ledger) Absorb(ctx context.Context, id sessions.RunID, q sessions.Absorb
 
 // forest makes random trees of sub-agents and answers for all their agents.
 type forest struct {
-	*rig
+	*routertest.Rig
 	book
 	mu    sync.Mutex
 	rand  *rand.Rand
@@ -104,11 +107,11 @@ func said(ctx context.Context, word string) (agent.Answer, error) {
 		<-ctx.Done()
 		return agent.Answer{}, ctx.Err()
 	}
-	return text(word), nil
+	return routertest.Text(word), nil
 }
 
 func (f *forest) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-	if !sleep(ctx, time.Duration(f.upTo(20_000))*time.Millisecond) {
+	if !channels.Sleep(ctx, time.Duration(f.upTo(20_000))*time.Millisecond) {
 		return agent.Answer{}, ctx.Err()
 	}
 	switch {
@@ -117,13 +120,13 @@ func (f *forest) answer(ctx context.Context, p agent.Prompt) (agent.Answer, erro
 	case strings.Contains(p.System, "has ended"):
 		return said(ctx, f.pick("It is done.", "NO_REPLY", "ANNOUNCE_SKIP", "", "error"))
 	case !strings.Contains(p.System, "You are a sub-agent"):
-		return text("echo: " + lastUser(p)), nil
+		return routertest.Text("echo: " + routertest.LastUser(p)), nil
 	}
-	if strings.Contains(p.System, "You may start") && last(p).Role == sessions.User && f.upTo(2) == 0 {
+	if strings.Contains(p.System, "You may start") && routertest.Last(p).Role == sessions.User && f.upTo(2) == 0 {
 		return f.plant("c"), nil
 	}
-	if last(p).Role != sessions.User && f.upTo(3) > 0 { // it has delegated, and may rest
-		return resting(fmt.Sprint("r", len(p.Messages))), nil
+	if routertest.Last(p).Role != sessions.User && f.upTo(3) > 0 { // it has delegated, and may rest
+		return routertest.Resting(fmt.Sprint("r", len(p.Messages))), nil
 	}
 	return said(ctx, f.pick("done", "done", "done", "", "error", "timeout", "ANNOUNCE_SKIP"))
 }
@@ -137,11 +140,11 @@ func (f *forest) plant(id string) agent.Answer {
 		if f.nodes++; f.nodes > 12 {
 			break
 		}
-		b := delegate(fmt.Sprint(id, i), fmt.Sprint("task ", f.nodes), "runTimeoutSeconds", 30+f.rand.IntN(60), "cleanup", []string{"keep", "delete"}[f.rand.IntN(2)])
+		b := routertest.Delegate(fmt.Sprint(id, i), fmt.Sprint("task ", f.nodes), "runTimeoutSeconds", 30+f.rand.IntN(60), "cleanup", []string{"keep", "delete"}[f.rand.IntN(2)])
 		a.Content = append(a.Content, b.Content...)
 	}
 	if len(a.Content) == 0 {
-		return text("nothing to delegate")
+		return routertest.Text("nothing to delegate")
 	}
 	a.Stop = "toolUse"
 	return a
@@ -153,22 +156,22 @@ func (f *forest) plant(id string) agent.Answer {
 // proves: N15
 func TestEveryChildIsAccountedFor(t *testing.T) {
 	for seed := range uint64(40) {
-		if racing && seed%8 > 0 {
+		if routertest.Racing && seed%8 > 0 {
 			continue // all of them run without the race detector
 		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				f := &forest{rand: rand.New(rand.NewPCG(seed, 1)), book: book{made: map[sessions.RunID]sessions.Run{}, ends: map[sessions.RunID][]sessions.Outcome{},
 					next: map[sessions.RunID]sessions.RunID{}, ups: map[string]int{}, stopped: map[sessions.RunID]bool{}}}
-				f.rig = parent(t, child{}, func(s *Settings) {
+				f.Rig = routertest.Parent(t, routertest.Child{}, func(s *router.Settings) {
 					s.Agents.Defaults.Subagents = agent.Subagents{MaxSpawnDepth: 3, MaxConcurrent: 1 + f.upTo(8), Announce: f.pick("direct", "requester")}
 				})
-				f.wrap = func(s sessions.Store) sessions.Store { return ledger{s, &f.book} }
-				f.stop()
-				f.model.set(f.answer)
-				f.start()
+				f.Wrap = func(s sessions.Store) sessions.Store { return ledger{s, &f.book} }
+				f.Stop()
+				f.Model.Set(f.answer)
+				f.Start()
 				o := policy.Override(f.pick("", "", string(policy.Deny)))
-				if _, err := f.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: &o}); err != nil {
+				if _, err := f.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: &o}); err != nil {
 					t.Fatal(err)
 				}
 				f.grow()
@@ -182,25 +185,25 @@ func TestEveryChildIsAccountedFor(t *testing.T) {
 func (f *forest) grow() {
 	for i := range 1 + f.upTo(3) {
 		f.nodes++
-		f.spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i), Task: fmt.Sprint("tree ", i), Timeout: 60 + f.upTo(60), Cleanup: f.pick("keep", "delete")})
+		f.Spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i), Task: fmt.Sprint("tree ", i), Timeout: 60 + f.upTo(60), Cleanup: f.pick("keep", "delete")})
 	}
 	restart := f.upTo(6)
 	for i := range 6 {
 		<-time.After(time.Duration(f.upTo(20_000)) * time.Millisecond)
 		var keys []sessions.Key
-		for _, run := range f.runs() {
+		for _, run := range f.Runs() {
 			if run.Kind == sessions.ChildRun && !run.Status.Final() {
 				keys = append(keys, run.Key)
 			}
 		}
 		if len(keys) > 0 && f.upTo(3) == 0 {
-			if _, err := f.r.Cancel(f.t.Context(), fmt.Sprint("stop", i), keys[f.upTo(len(keys))]); err != nil {
-				f.t.Fatal(err)
+			if _, err := f.Router.Cancel(f.T.Context(), fmt.Sprint("stop", i), keys[f.upTo(len(keys))]); err != nil {
+				f.T.Fatal(err)
 			}
 		}
 		if i == restart {
-			f.stop()
-			f.start()
+			f.Stop()
+			f.Start()
 		}
 	}
 	<-time.After(time.Hour)
@@ -210,9 +213,9 @@ func (f *forest) grow() {
 // account follows every run of a sub-agent to its end.
 func (f *forest) account() {
 	posts := map[sessions.RunID][]sessions.Delivery{}
-	for _, d := range f.deliveries() {
+	for _, d := range f.Deliveries() {
 		if !d.State.Final() {
-			f.t.Errorf("a delivery is still %s", d.State)
+			f.T.Errorf("a delivery is still %s", d.State)
 		}
 		posts[d.Run] = append(posts[d.Run], d)
 	}
@@ -231,43 +234,43 @@ func (f *forest) account() {
 		if run.Kind != sessions.ChildRun || run.ID != run.Chain.Root || fates["listed"] > 0 {
 			continue // what was stopped below a session may leave it
 		}
-		if _, err := f.store.Get(f.t.Context(), run.Key); errors.Is(err, sessions.ErrNotFound) != (run.Chain.Cleanup == "delete") {
-			f.t.Errorf("cleanup is %s: %v", run.Chain.Cleanup, err)
+		if _, err := f.Store.Get(f.T.Context(), run.Key); errors.Is(err, sessions.ErrNotFound) != (run.Chain.Cleanup == "delete") {
+			f.T.Errorf("cleanup is %s: %v", run.Chain.Cleanup, err)
 		}
 	}
-	f.t.Logf("%d sub-agents: %v", spawned, fates)
+	f.T.Logf("%d sub-agents: %v", spawned, fates)
 	if spawned == 0 || fates["lost"] > 0 {
-		f.t.Errorf("%d sub-agents: %v", spawned, fates)
+		f.T.Errorf("%d sub-agents: %v", spawned, fates)
 	}
 }
 
 // fate says how a sub-agent's run ended, and complains when that is not one way exactly.
 func (f *forest) fate(run sessions.Run, posts map[sessions.RunID][]sessions.Delivery) string {
 	ends, next, up := f.ends[run.ID], f.next[run.ID], f.ups[run.Input.ID]
-	row, err := f.store.GetRun(f.t.Context(), run.ID)
+	row, err := f.Store.GetRun(f.T.Context(), run.ID)
 	if err == nil && !row.Status.Final() || len(ends) > 1 || up > 1 || len(posts[run.ID]) > 0 {
-		f.t.Errorf("run %s of %s is %s, has %d ends, was taken up %d times and posted %d times", run.ID, run.Key, row.Status, len(ends), up, len(posts[run.ID]))
+		f.T.Errorf("run %s of %s is %s, has %d ends, was taken up %d times and posted %d times", run.ID, run.Key, row.Status, len(ends), up, len(posts[run.ID]))
 	}
 	switch {
 	case up == 1 && len(ends) == 0:
 		return "taken up"
 	case len(ends) == 0 && f.stopped[run.ID], len(ends) == 1 && ends[0].Status == sessions.Stopped:
 		if err != nil || row.Status != sessions.Stopped || row.Error == "" || next != "" {
-			f.t.Errorf("a stopped run is not listed: %s %q, next %s (%v)", row.Status, row.Error, next, err)
+			f.T.Errorf("a stopped run is not listed: %s %q, next %s (%v)", row.Status, row.Error, next, err)
 		}
 		return "listed"
 	case len(ends) == 0:
 		return "lost"
 	case strings.TrimSpace(ends[0].Result) == "ANNOUNCE_SKIP":
 		if next != "" {
-			f.t.Errorf("a skipped result goes on as %s", f.made[next].Kind)
+			f.T.Errorf("a skipped result goes on as %s", f.made[next].Kind)
 		}
 		return "skipped"
 	}
 	after := f.made[next]
 	if run.Chain.Parent != nil {
 		if after.Kind != sessions.ChildRun || after.Key != run.Chain.Requester {
-			f.t.Errorf("a nested result goes on as %q in %s; %s, %s", after.Kind, after.Key, ends[0].Status, ends[0].Error)
+			f.T.Errorf("a nested result goes on as %q in %s; %s, %s", after.Kind, after.Key, ends[0].Status, ends[0].Error)
 			return "lost"
 		}
 		return "handed up"
@@ -279,26 +282,26 @@ func (f *forest) fate(run sessions.Run, posts map[sessions.RunID][]sessions.Deli
 func (f *forest) wording(run sessions.Run, status sessions.RunStatus, step sessions.Run, posts []sessions.Delivery) string {
 	ends := f.ends[step.ID]
 	if len(ends) != 1 || step.Kind != sessions.AnnounceRun && step.Kind != sessions.ResultRun {
-		f.t.Errorf("a result goes on as %q, which has %d ends", step.Kind, len(ends))
+		f.T.Errorf("a result goes on as %q, which has %d ends", step.Kind, len(ends))
 		return "lost"
 	}
 	word := strings.TrimSpace(ends[0].Result)
 	if word == "ANNOUNCE_SKIP" || word == "NO_REPLY" && step.Kind == sessions.ResultRun {
 		if len(posts) != 0 {
-			f.t.Errorf("%s, and %d posts", word, len(posts))
+			f.T.Errorf("%s, and %d posts", word, len(posts))
 		}
 		return "skipped"
 	}
 	if len(posts) != 1 {
-		f.t.Errorf("the %s step said %q; there are %d posts", step.Kind, word, len(posts))
+		f.T.Errorf("the %s step said %q; there are %d posts", step.Kind, word, len(posts))
 		return "lost"
 	}
 	own := step.Kind == sessions.ResultRun && word != ""
-	if d := posts[0]; d.Session != keyA || !own && (!strings.HasPrefix(d.Text, "Status: "+statusWord(status)+"\n") || !strings.Contains(d.Text, "`"+string(run.Key)+"`")) {
-		f.t.Errorf("posted for %s, %s: %s", d.Session, status, d.Text)
+	if d := posts[0]; d.Session != routertest.KeyA || !own && (!strings.HasPrefix(d.Text, "Status: "+router.StatusWord(status)+"\n") || !strings.Contains(d.Text, "`"+string(run.Key)+"`")) {
+		f.T.Errorf("posted for %s, %s: %s", d.Session, status, d.Text)
 	}
 	if after := f.made[f.next[step.ID]]; (after.Kind == sessions.PostRun) != (step.Kind == sessions.AnnounceRun) || after.ID != "" && len(f.ends[after.ID]) != 1 {
-		f.t.Errorf("the %s step goes on as %q", step.Kind, after.Kind)
+		f.T.Errorf("the %s step goes on as %q", step.Kind, after.Kind)
 	}
 	return string(posts[0].State)
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -14,42 +14,29 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
-// ended waits until there are n deliveries, all of them final.
-func (g *rig) ended(n int) []sessions.Delivery {
-	g.t.Helper()
-	var list []sessions.Delivery
-	g.until(fmt.Sprintf("%d final deliveries", n), func() bool {
-		list = g.deliveries()
-		return len(list) == n && !slices.ContainsFunc(list, func(d sessions.Delivery) bool { return !d.State.Final() })
-	})
-	return list
-}
-
-func paced(p channels.Pacing) func(*Settings) {
-	return func(s *Settings) { a := s.Accounts[account]; a.Pacing = p; s.Accounts[account] = a }
-}
-
 func TestPacingFollowsTheSettings(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
 		n := 0
 		took := func() time.Duration {
 			for range 4 {
-				g.say(direct("a"), guest, "hello")
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 			}
 			n += 4
-			calls := g.shown(n)
+			calls := g.Shown(n)
 			return calls[n-1].At.Sub(calls[n-4].At)
 		}
 		free := took()
-		if err := g.r.Apply(t.Context(), settingsFor(eachAlone, paced(channels.Pacing{PerChatPerSecond: 0.1}))); err != nil {
+		if err := g.Router.Apply(t.Context(), routertest.SettingsFor(routertest.EachAlone, routertest.WithPacing(channels.Pacing{PerChatPerSecond: 0.1}))); err != nil {
 			t.Fatal(err)
 		}
 		slow := took()
-		if err := g.r.Apply(t.Context(), settingsFor(eachAlone, paced(channels.Pacing{PerSecond: 1}))); err != nil {
+		if err := g.Router.Apply(t.Context(), routertest.SettingsFor(routertest.EachAlone, routertest.WithPacing(channels.Pacing{PerSecond: 1}))); err != nil {
 			t.Fatal(err)
 		}
 		if fast := took(); free != 0 || slow < 30*time.Second || fast < 3*time.Second || fast > 5*time.Second {
@@ -63,15 +50,15 @@ func TestPartsOfADelivery(t *testing.T) {
 		"chunk alone": {0, 80, 80}, "chunk below the platform's": {200, 80, 80}, "chunk above the platform's": {100, 500, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: c.platform}}, func(s *Settings) {
-					a := s.Accounts[account]
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: c.platform}}, func(s *router.Settings) {
+					a := s.Accounts[routertest.Account]
 					a.Chunk = c.chunk
-					s.Accounts[account] = a
+					s.Accounts[routertest.Account] = a
 				})
-				in := g.say(groupChat("g"), guest, strings.TrimSpace(strings.Repeat("word ", 60)))
-				d := g.ended(1)[0]
-				calls := g.fake.Calls(channeltest.OpSend)
+				in := g.Say(routertest.Group("g"), routertest.Guest, strings.TrimSpace(strings.Repeat("word ", 60)))
+				d := g.Ended(1)[0]
+				calls := g.Fake.Calls(channeltest.OpSend)
 				keys := map[string]bool{}
 				longest := 0
 				for i, x := range calls {
@@ -102,14 +89,14 @@ func TestWaitsBetweenTries(t *testing.T) {
 		"transient":                    {channels.Transient, []time.Duration{time.Second / 2, time.Second, 2 * time.Second, 4 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				g.fake.Script(channeltest.Step{Err: class(c.class), Times: len(c.least)})
-				g.say(direct("a"), guest, "hello")
-				if d := g.ended(1)[0]; d.State != sessions.Sent || d.Repeat {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				g.Fake.Script(channeltest.Step{Err: routertest.Class(c.class), Times: len(c.least)})
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+				if d := g.Ended(1)[0]; d.State != sessions.Sent || d.Repeat {
 					t.Errorf("%s, repeat %t: %s", d.State, d.Repeat, d.Error)
 				}
-				calls := g.fake.Calls(channeltest.OpSend)
+				calls := g.Fake.Calls(channeltest.OpSend)
 				if len(calls) != len(c.least)+1 {
 					t.Fatalf("%d calls", len(calls))
 				}
@@ -124,31 +111,15 @@ func TestWaitsBetweenTries(t *testing.T) {
 }
 
 func TestExpiresBeforeItsNextTry(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: 3 * time.Hour, Err: errors.New("x")}})
-		g.say(direct("a"), guest, "hello")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: 3 * time.Hour, Err: errors.New("x")}})
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		<-time.After(61 * time.Minute)
-		if d := g.deliveries()[0]; d.State != sessions.Expired {
+		if d := g.Deliveries()[0]; d.State != sessions.Expired {
 			t.Errorf("61 minutes after it was made it is %s", d.State)
 		}
 	})
-}
-
-// finder is a channel that can say whether a message arrived.
-type finder struct {
-	*channeltest.Fake
-	asked *[]channels.Outbound
-	there bool
-	err   func(asked int) error // nil = it always says
-}
-
-func (f finder) Arrived(_ context.Context, out channels.Outbound) (channels.Receipt, bool, error) {
-	*f.asked = append(*f.asked, out)
-	if f.err == nil {
-		return channels.Receipt{ID: "found"}, f.there, nil
-	}
-	return channels.Receipt{ID: "found"}, f.there, f.err(len(*f.asked))
 }
 
 // Whether a message arrived is asked again while the platform asks to wait, or is away, for some minutes.
@@ -163,25 +134,25 @@ func TestReconciler(t *testing.T) {
 	}{
 		"yes": {there: true, calls: 1, asked: 1}, "no": {calls: 2, asked: 1},
 		"cannot say":       {err: func(int) error { return errors.New("scripted") }, calls: 2, repeat: true, asked: 1},
-		"may not be asked": {err: func(int) error { return class(channels.Rejected) }, calls: 2, repeat: true, asked: 1},
+		"may not be asked": {err: func(int) error { return routertest.Class(channels.Rejected) }, calls: 2, repeat: true, asked: 1},
 		"asks to wait, is away, and says yes": {there: true, err: func(n int) error {
-			return []error{failure(channels.Limited, 40*time.Second), class(channels.Transient), nil}[n-1]
+			return []error{routertest.Failure(channels.Limited, 40*time.Second), routertest.Class(channels.Transient), nil}[n-1]
 		}, calls: 1, asked: 3, within: 45 * time.Second},
 		"asks to wait for long": {err: func(int) error {
-			return failure(channels.Limited, time.Hour)
+			return routertest.Failure(channels.Limited, time.Hour)
 		}, calls: 2, repeat: true, asked: 1},
-		"is away for long": {err: func(int) error { return class(channels.Transient) }, calls: 2, repeat: true, asked: 9, within: 5*time.Minute + 5*time.Second},
+		"is away for long": {err: func(int) error { return routertest.Class(channels.Transient) }, calls: 2, repeat: true, asked: 9, within: 5*time.Minute + 5*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
 				var asked []channels.Outbound
-				g.r.Attach(account, finder{g.fake, &asked, c.there, c.err})
-				g.fake.Script(channeltest.Step{Err: class(channels.Ambiguous)})
-				g.say(direct("a"), guest, "hello")
+				g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, c.there, c.err})
+				g.Fake.Script(channeltest.Step{Err: routertest.Class(channels.Ambiguous)})
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 				<-time.After(c.within)
-				d := g.ended(1)[0]
-				calls := g.fake.Calls(channeltest.OpSend)
+				d := g.Ended(1)[0]
+				calls := g.Fake.Calls(channeltest.OpSend)
 				if d.State != sessions.Sent || len(calls) != c.calls || d.Repeat != c.repeat || len(d.Receipts) != 1 {
 					t.Fatalf("%s after %d calls, repeat %t, receipts %v", d.State, len(calls), d.Repeat, d.Receipts)
 				}
@@ -196,25 +167,25 @@ func TestReconciler(t *testing.T) {
 // A policy changes, and a configuration is read, while it is asked for minutes whether a message arrived: neither waits for that. In a chat that is denied
 // meanwhile nobody asks any more.
 func TestFaultPolicyWhileAsking(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		var asked []channels.Outbound
-		g.r.Attach(account, finder{g.fake, &asked, false, func(int) error { return class(channels.Transient) }})
-		g.fake.Script(channeltest.Step{Err: class(channels.Ambiguous)})
-		g.say(direct("a"), guest, "hello")
-		g.until("it is asked", func() bool { return len(asked) > 0 })
+		g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, false, func(int) error { return routertest.Class(channels.Transient) }})
+		g.Fake.Script(channeltest.Step{Err: routertest.Class(channels.Ambiguous)})
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Until("it is asked", func() bool { return len(asked) > 0 })
 		began := time.Now()
-		if err := g.r.Apply(t.Context(), g.r.Settings()); err != nil {
+		if err := g.Router.Apply(t.Context(), g.Router.Settings()); err != nil {
 			t.Fatal(err)
 		}
 		for _, to := range []policy.Action{policy.Allow, policy.Deny} {
-			if _, err := g.r.Patch(t.Context(), g.deliveries()[0].Session, sessions.Patch{SendPolicy: &to}); err != nil {
+			if _, err := g.Router.Patch(t.Context(), g.Deliveries()[0].Session, sessions.Patch{SendPolicy: &to}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if took, n := time.Since(began), len(asked); took > time.Second {
 			t.Errorf("they took %s, and it was asked %d times", took, n)
-		} else if d := g.ended(1)[0]; d.State != sessions.Withheld || len(asked) != n {
+		} else if d := g.Ended(1)[0]; d.State != sessions.Withheld || len(asked) != n {
 			t.Errorf("%s, asked %d times, %d behind the deny", d.State, n, len(asked)-n)
 		}
 	})
@@ -243,22 +214,22 @@ func TestFoundSendingAtStart(t *testing.T) {
 		"denied meanwhile": {deny: true, state: sessions.Withheld, calls: 1, repeat: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return killed{s} }, func(s *Settings) { s.Delivery.Hold = c.hold })
-				g.fake.Script(channeltest.Step{Wait: make(chan struct{})})
-				g.say(direct("a"), guest, "one")
-				g.until("it is on its way", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return killed{s} }, func(s *router.Settings) { s.Delivery.Hold = c.hold })
+				g.Fake.Script(channeltest.Step{Wait: make(chan struct{})})
+				g.Say(routertest.Direct("a"), routertest.Guest, "one")
+				g.Until("it is on its way", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
 				if c.deny {
 					deny := policy.Deny
-					if _, err := g.store.Patch(t.Context(), g.deliveries()[0].Session, sessions.Patch{SendPolicy: &deny}); err != nil {
+					if _, err := g.Store.Patch(t.Context(), g.Deliveries()[0].Session, sessions.Patch{SendPolicy: &deny}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				g.stop()
-				g.wrap = nil
-				g.start()
-				d := g.ended(1)[0]
-				calls := g.fake.Calls(channeltest.OpSend)
+				g.Stop()
+				g.Wrap = nil
+				g.Start()
+				d := g.Ended(1)[0]
+				calls := g.Fake.Calls(channeltest.OpSend)
 				if d.State != c.state || len(calls) != c.calls || !c.deny && d.Repeat != c.repeat {
 					t.Errorf("%s after %d calls, repeat %t (%s)", d.State, len(calls), d.Repeat, d.Error)
 				}
@@ -284,36 +255,36 @@ func (s betweenParts) BeginSend(ctx context.Context, id sessions.DeliveryID, now
 
 // A process that ends between two parts has sent one and begun no other: the rest follows, and nothing of it may have arrived before.
 func TestFoundBetweenParts(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		var begun atomic.Int32
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return betweenParts{s, &begun} }, func(s *Settings) {
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return betweenParts{s, &begun} }, func(s *router.Settings) {
 			s.Delivery.Hold = true
-			a := s.Accounts[account]
+			a := s.Accounts[routertest.Account]
 			a.Chunk = 100
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 		})
 		long := strings.TrimSpace(strings.Repeat("words ", 25))
-		g.say(direct("a"), guest, long)
-		g.until("one part is there", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].Part == 1 && begun.Load() > 0 })
-		g.stop()
-		g.wrap = nil
-		g.start()
-		if d := g.ended(1)[0]; d.State != sessions.Sent || d.Repeat || d.Doubts > 0 || strings.Join(g.fake.Texts(direct("a")), " ") != "echo: "+long {
-			t.Errorf("%s, %s, repeat %t, %d doubts: %q", d.State, d.Error, d.Repeat, d.Doubts, g.fake.Texts(direct("a")))
+		g.Say(routertest.Direct("a"), routertest.Guest, long)
+		g.Until("one part is there", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].Part == 1 && begun.Load() > 0 })
+		g.Stop()
+		g.Wrap = nil
+		g.Start()
+		if d := g.Ended(1)[0]; d.State != sessions.Sent || d.Repeat || d.Doubts > 0 || strings.Join(g.Fake.Texts(routertest.Direct("a")), " ") != "echo: "+long {
+			t.Errorf("%s, %s, repeat %t, %d doubts: %q", d.State, d.Error, d.Repeat, d.Doubts, g.Fake.Texts(routertest.Direct("a")))
 		}
 	})
 }
 
 func TestNothingToSend(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		acc, err := g.r.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{
-			{ID: "d1", Kind: sessions.Notice, To: direct("a"), Text: "\u200b", Expires: time.Now().Add(time.Hour)},
-			{ID: "d2", Kind: sessions.Notice, To: direct("a"), Text: "words", Expires: time.Now().Add(time.Hour)}}})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		acc, err := g.Router.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{
+			{ID: "d1", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "\u200b", Expires: time.Now().Add(time.Hour)},
+			{ID: "d2", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "words", Expires: time.Now().Add(time.Hour)}}})
 		if err != nil || len(acc.Deliveries) != 2 {
 			t.Fatal(acc, err)
 		}
-		d := g.ended(2)
+		d := g.Ended(2)
 		if d[0].State != sessions.DeliveryFail || !strings.Contains(d[0].Error, "empty") || d[1].State != sessions.Sent {
 			t.Errorf("%s (%s), %s", d[0].State, d[0].Error, d[1].State)
 		}
@@ -344,17 +315,17 @@ func (s gone) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.R
 func TestMissingRowStopsNoQueue(t *testing.T) {
 	for _, op := range []string{"begin", "receipt"} {
 		t.Run(op, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				n := 0
-				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return gone{s, op, &n} })
+				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return gone{s, op, &n} })
 				began := time.Now()
 				for _, text := range []string{"one", "two"} {
-					if _, err := g.r.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Notice,
-						To: direct("a"), Text: text, Expires: time.Now().Add(time.Hour)}}}); err != nil {
+					if _, err := g.Router.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Notice,
+						To: routertest.Direct("a"), Text: text, Expires: time.Now().Add(time.Hour)}}}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				g.until("the second one is shown", func() bool { return slices.Contains(g.fake.Texts(direct("a")), "two") })
+				g.Until("the second one is shown", func() bool { return slices.Contains(g.Fake.Texts(routertest.Direct("a")), "two") })
 				if took := time.Since(began); took > time.Second {
 					t.Errorf("a missing row held the chat up for %s", took)
 				}

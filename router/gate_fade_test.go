@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"slices"
@@ -9,6 +9,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -17,29 +19,29 @@ import (
 //
 // proves: P4
 func TestSignsFadeUnderThePolicy(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(*Settings) {})
-		g.r.Attach(account, struct {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(*router.Settings) {})
+		g.Router.Attach(routertest.Account, struct {
 			*channeltest.Full
 			channels.Acknowledger
 			channels.Fader
-		}{g.fake.Full(), g.fake.Acknowledger(), g.fake.Fader(10 * time.Minute)})
-		open := g.say(groupChat("a"), owner, "hello")
-		g.shown(1)
-		shut := g.say(groupChat("b"), owner, "hello")
-		g.shown(2)
+		}{g.Fake.Full(), g.Fake.Acknowledger(), g.Fake.Fader(10 * time.Minute)})
+		open := g.Say(routertest.Group("a"), routertest.Owner, "hello")
+		g.Shown(1)
+		shut := g.Say(routertest.Group("b"), routertest.Owner, "hello")
+		g.Shown(2)
 		time.Sleep(9 * time.Minute)
 		synctest.Wait()
-		if n := len(g.fake.Calls(channeltest.OpFade)); n > 0 {
+		if n := len(g.Fake.Calls(channeltest.OpFade)); n > 0 {
 			t.Fatalf("%d signs are gone before their time", n)
 		}
-		if _, err := g.r.Patch(t.Context(), g.r.Key(shut), sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), g.Router.Key(shut), sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		var got []channels.MessageID
-		for _, c := range g.fake.Calls(channeltest.OpFade) {
+		for _, c := range g.Fake.Calls(channeltest.OpFade) {
 			if c.ID != "" {
 				got = append(got, c.ID)
 			}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -21,49 +23,49 @@ import (
 func TestCommitWhoseAnswerIsLost(t *testing.T) {
 	for _, op := range []string{"Accept", "Claim", "Record", "Finish", "Finish+begin", "PutPairing", "BeginSend", "PartSent+fake"} {
 		t.Run(op, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				var once atomic.Bool
-				g := rigWith(t, channeltest.Options{}, func(o, phase string) {
+				g := routertest.NewWith(t, channeltest.Options{}, func(o, phase string) {
 					if o == op && phase == "after-commit" && once.CompareAndSwap(false, true) {
 						panic("connection lost")
 					}
-				}, nil, eachAlone, func(s *Settings) {
-					a := s.Accounts[account]
+				}, nil, routertest.EachAlone, func(s *router.Settings) {
+					a := s.Accounts[routertest.Account]
 					switch op {
 					case "PutPairing":
 						a.Access = policy.Access{DMPolicy: policy.DMPairing}
 					case "Finish", "BeginSend": // the answer waits for its turn behind that to a command
 						a.Pacing.PerChatPerSecond = 0.1
 					}
-					s.Accounts[account] = a
+					s.Accounts[routertest.Account] = a
 				})
-				g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-					if last(p).Role != sessions.ToolResult {
-						return call("c1", "session_status", map[string]any{}), nil
+				g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+					if routertest.Last(p).Role != sessions.ToolResult {
+						return routertest.Call("c1", "session_status", map[string]any{}), nil
 					}
-					return text("done"), nil
+					return routertest.Text("done"), nil
 				})
 				want := 1
 				switch op {
 				case "Finish", "BeginSend":
-					g.say(direct("a"), guest, "/help")
-					g.shown(1)
+					g.Say(routertest.Direct("a"), routertest.Guest, "/help")
+					g.Shown(1)
 					want++
 				case "Claim": // the commit that queues the first one claims it, too
-					g.say(direct("a"), guest, "two")
+					g.Say(routertest.Direct("a"), routertest.Guest, "two")
 					want++
 				}
-				g.say(direct("a"), guest, "one")
+				g.Say(routertest.Direct("a"), routertest.Guest, "one")
 				<-time.After(50 * time.Minute)
 				synctest.Wait()
 				if !once.Load() {
 					t.Errorf("no commit of %s", op)
 				}
-				if n := len(g.fake.Shown(channels.Address{})); n != want {
-					for _, d := range g.deliveries() {
+				if n := len(g.Fake.Shown(channels.Address{})); n != want {
+					for _, d := range g.Deliveries() {
 						t.Logf("delivery %s %s", d.Kind, d.State)
 					}
-					runs, _ := g.store.ListRuns(t.Context(), sessions.RunQuery{})
+					runs, _ := g.Store.ListRuns(t.Context(), sessions.RunQuery{})
 					for _, r := range runs {
 						t.Logf("run %s", r.Status)
 					}
@@ -75,196 +77,202 @@ func TestCommitWhoseAnswerIsLost(t *testing.T) {
 }
 
 func TestGrantedEndsWithTheNextDeny(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := groupChat("g")
-		g.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: 100 * time.Second, Err: errors.New("x")}})
-		g.say(to, owner, "/send on")
-		g.until("tried", func() bool { return len(g.fake.Calls(channeltest.OpSend)) == 1 })
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Group("g")
+		g.Fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: 100 * time.Second, Err: errors.New("x")}})
+		g.Say(to, routertest.Owner, "/send on")
+		g.Until("tried", func() bool { return len(g.Fake.Calls(channeltest.OpSend)) == 1 })
 		synctest.Wait()
 		deny := policy.Deny
-		if _, err := g.r.Patch(t.Context(), "agent:main:fake:group:g", sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), "agent:main:fake:group:g", sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
-		n := len(g.fake.Calls(channeltest.OpSend))
+		n := len(g.Fake.Calls(channeltest.OpSend))
 		<-time.After(10 * time.Minute)
 		synctest.Wait()
-		if m := len(g.fake.Calls(channeltest.OpSend)); m != n {
-			t.Errorf("%d calls after an acknowledged deny: %q", m-n, g.fake.Calls(channeltest.OpSend)[n].Out.Text)
+		if m := len(g.Fake.Calls(channeltest.OpSend)); m != n {
+			t.Errorf("%d calls after an acknowledged deny: %q", m-n, g.Fake.Calls(channeltest.OpSend)[n].Out.Text)
 		}
 	})
 }
 
 func TestMovedChatMeetsItsOwnRules(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "new"}}}
 		})
 		hold := make(chan struct{})
-		g.fake.Script(channeltest.Step{Chat: "old", Wait: hold, Err: &channels.Error{Class: channels.Transient, Moved: "new", Err: errors.New("x")}})
-		g.say(groupChat("old"), guest, "one")
-		g.say(groupChat("old"), guest, "two")
-		g.until("two", func() bool { return len(g.deliveries()) == 2 })
+		g.Fake.Script(channeltest.Step{Chat: "old", Wait: hold, Err: &channels.Error{Class: channels.Transient, Moved: "new", Err: errors.New("x")}})
+		g.Say(routertest.Group("old"), routertest.Guest, "one")
+		g.Say(routertest.Group("old"), routertest.Guest, "two")
+		g.Until("two", func() bool { return len(g.Deliveries()) == 2 })
 		close(hold)
 		<-time.After(10 * time.Minute)
 		synctest.Wait()
-		for _, c := range g.fake.Shown(channels.Address{}) {
+		for _, c := range g.Fake.Shown(channels.Address{}) {
 			t.Errorf("sent to %s in spite of deny to new: %q", c.To, c.Out.Text)
 		}
 	})
 }
 
 func TestAmbiguousSendsAreBounded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.fake.Script(channeltest.Step{Err: class(channels.Ambiguous), Arrives: true, Times: -1})
-		g.say(direct("a"), guest, "one")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Fake.Script(channeltest.Step{Err: routertest.Class(channels.Ambiguous), Arrives: true, Times: -1})
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
 		<-time.After(2 * time.Hour)
 		synctest.Wait()
-		if n := len(g.fake.Shown(channels.Address{})); n > 3 {
+		if n := len(g.Fake.Shown(channels.Address{})); n > 3 {
 			t.Errorf("the chat shows the answer %d times", n)
 		}
 	})
 }
 
 func TestLimitsChangeBetweenParts(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		chunk := func(n int) *Settings {
-			return settingsFor(func(s *Settings) { a := s.Accounts[account]; a.Chunk = n; s.Accounts[account] = a })
+	routertest.Bubble(t, func(t *testing.T) {
+		chunk := func(n int) *router.Settings {
+			return routertest.SettingsFor(func(s *router.Settings) {
+				a := s.Accounts[routertest.Account]
+				a.Chunk = n
+				s.Accounts[routertest.Account] = a
+			})
 		}
 		for _, c := range [][2]int{{200, 1000}, {200, 100}} {
-			g := newRig(t, channeltest.Options{}, func(s *Settings) { *s = *chunk(c[0]) })
+			g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { *s = *chunk(c[0]) })
 			var words []string
 			for i := range 60 {
 				words = append(words, fmt.Sprintf("w%03d", i))
 			}
-			g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) { return text(strings.Join(words, " ")), nil })
+			g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+				return routertest.Text(strings.Join(words, " ")), nil
+			})
 			hold := make(chan struct{})
-			g.fake.Script(channeltest.Step{Wait: hold})
-			g.say(direct("a"), guest, "one")
-			g.until("first", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
-			go func() { _ = g.r.Apply(t.Context(), chunk(c[1])) }()
+			g.Fake.Script(channeltest.Step{Wait: hold})
+			g.Say(routertest.Direct("a"), routertest.Guest, "one")
+			g.Until("first", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
+			go func() { _ = g.Router.Apply(t.Context(), chunk(c[1])) }()
 			synctest.Wait()
 			close(hold)
-			g.until("final", func() bool { return g.deliveries()[0].State.Final() })
-			all := strings.Join(g.fake.Texts(channels.Address{}), " ")
+			g.Until("final", func() bool { return g.Deliveries()[0].State.Final() })
+			all := strings.Join(g.Fake.Texts(channels.Address{}), " ")
 			if all != strings.Join(words, " ") {
-				t.Errorf("%v: state %s %q, shown %d words of %d", c, g.deliveries()[0].State, g.deliveries()[0].Error, len(strings.Fields(all)), len(words))
+				t.Errorf("%v: state %s %q, shown %d words of %d", c, g.Deliveries()[0].State, g.Deliveries()[0].Error, len(strings.Fields(all)), len(words))
 			}
-			g.stop()
+			g.Stop()
 		}
 	})
 }
 
 func TestDetachedWhilePaced(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) {
-			a := s.Accounts[account]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Pacing = channels.Pacing{PerGroupPerMinute: 1}
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 		})
-		g.say(groupChat("g"), guest, "one")
-		g.say(groupChat("g"), guest, "two")
-		g.shown(1)
-		g.until("two", func() bool { return len(g.deliveries()) == 2 })
-		g.r.Attach(account, nil)
-		n := len(g.fake.Calls(channeltest.OpSend))
+		g.Say(routertest.Group("g"), routertest.Guest, "one")
+		g.Say(routertest.Group("g"), routertest.Guest, "two")
+		g.Shown(1)
+		g.Until("two", func() bool { return len(g.Deliveries()) == 2 })
+		g.Router.Attach(routertest.Account, nil)
+		n := len(g.Fake.Calls(channeltest.OpSend))
 		<-time.After(10 * time.Minute)
 		synctest.Wait()
-		if m := len(g.fake.Calls(channeltest.OpSend)); m != n {
+		if m := len(g.Fake.Calls(channeltest.OpSend)); m != n {
 			t.Errorf("%d sends on a detached channel", m-n)
 		}
 	})
 }
 
 func TestRetryWhileEnding(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var g *rig
+	routertest.Bubble(t, func(t *testing.T) {
+		var g *routertest.Rig
 		var once atomic.Bool
-		g = rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
-			return slow{Store: s, end: func(id sessions.DeliveryID) {
+		g = routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+			return routertest.Slow{Store: s, OnEnd: func(id sessions.DeliveryID) {
 				if once.CompareAndSwap(false, true) {
-					if _, err := g.r.RetryDelivery(t.Context(), id); err != nil {
+					if _, err := g.Router.RetryDelivery(t.Context(), id); err != nil {
 						t.Error(err)
 					}
 				}
 			}}
 		})
-		g.fake.Script(channeltest.Step{Err: class(channels.Rejected)})
-		g.say(direct("a"), guest, "one")
+		g.Fake.Script(channeltest.Step{Err: routertest.Class(channels.Rejected)})
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
 		<-time.After(50 * time.Minute)
 		synctest.Wait()
-		if d := g.deliveries()[0]; d.State != sessions.Sent {
+		if d := g.Deliveries()[0]; d.State != sessions.Sent {
 			t.Errorf("after a retry by hand it is %s for 50 minutes", d.State)
 		}
 	})
 }
 
 func TestRetryAfterHoldsTheWholeChat(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: 100 * time.Second, Err: errors.New("x")}},
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: 100 * time.Second, Err: errors.New("x")}},
 			channeltest.Step{Delay: 5 * time.Second, Times: -1})
-		a, b := groupChat("g"), groupChat("g")
+		a, b := routertest.Group("g"), routertest.Group("g")
 		a.Thread, b.Thread = "1", "2"
 		began := time.Now()
-		g.say(a, guest, "one")
-		g.until("limited", func() bool { return len(g.fake.Calls(channeltest.OpSend)) == 1 })
-		g.say(b, guest, "two")
-		g.say(groupChat("g"), guest, "three")
-		for _, c := range g.shown(3) {
+		g.Say(a, routertest.Guest, "one")
+		g.Until("limited", func() bool { return len(g.Fake.Calls(channeltest.OpSend)) == 1 })
+		g.Say(b, routertest.Guest, "two")
+		g.Say(routertest.Group("g"), routertest.Guest, "three")
+		for _, c := range g.Shown(3) {
 			if d := c.At.Sub(began); d < 100*time.Second {
 				t.Errorf("%s was called %s after the chat asked for 100 s", c.To, d)
 			}
 		}
-		if o := g.fake.Overlaps(); len(o) > 0 {
+		if o := g.Fake.Overlaps(); len(o) > 0 {
 			t.Errorf("overlaps: %v", o)
 		}
 	})
 }
 
 func TestPairingNoticeMeetsKeyRules(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
-			a := s.Accounts[account]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Access = policy.Access{DMPolicy: policy.DMPairing}
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{KeyPrefix: "fake:direct:"}}}
 		})
-		g.say(direct(guest), guest, "hello")
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello")
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if n := len(g.fake.Calls(channeltest.OpSend)); n != 0 {
+		if n := len(g.Fake.Calls(channeltest.OpSend)); n != 0 {
 			t.Errorf("%d calls for a session that is denied", n)
 		}
 	})
 }
 
 func TestPanicInTyping(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.r.Attach(account, badTyper{g.fake})
-		g.model.set(slowly(10 * time.Second))
-		g.say(direct("a"), guest, "one")
-		g.shown(1)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Router.Attach(routertest.Account, routertest.BadTyper{g.Fake})
+		g.Model.Set(routertest.Slowly(10 * time.Second))
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
+		g.Shown(1)
 	})
 }
 
 func TestDeniedTakesNoTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
-			a := s.Accounts[account]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Pacing = channels.Pacing{PerSecond: 1}
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{ChatType: channels.Group}}}
 		})
 		began := time.Now()
 		for i := range 60 {
-			g.say(groupChat(fmt.Sprint("q", i)), guest, "x")
+			g.Say(routertest.Group(fmt.Sprint("q", i)), routertest.Guest, "x")
 		}
-		g.until("queued", func() bool { return len(g.deliveries()) >= 60 })
-		g.say(direct("a"), guest, "one")
-		c := g.shown(1)[0]
+		g.Until("queued", func() bool { return len(g.Deliveries()) >= 60 })
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
+		c := g.Shown(1)[0]
 		if d := c.At.Sub(began); d > 5*time.Second {
 			t.Errorf("an answer waited %s behind messages that never leave", d)
 		}
@@ -273,30 +281,30 @@ func TestDeniedTakesNoTurn(t *testing.T) {
 
 func TestOverflowKeepsOrder(t *testing.T) {
 	const most = 4
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.r.gate.Mu.Lock()
-		g.r.gate.Most = most
-		g.r.gate.Mu.Unlock()
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Router.Gate().Mu().Lock()
+		*g.Router.Gate().Most() = most
+		g.Router.Gate().Mu().Unlock()
 		hold, hold2 := make(chan struct{}), make(chan struct{})
-		g.fake.Script(channeltest.Step{Chat: "q0", Wait: hold})
+		g.Fake.Script(channeltest.Step{Chat: "q0", Wait: hold})
 		for i := range most {
 			if i > 0 {
-				g.fake.Script(channeltest.Step{Chat: channels.ChatID(fmt.Sprint("q", i)), Wait: hold2})
+				g.Fake.Script(channeltest.Step{Chat: channels.ChatID(fmt.Sprint("q", i)), Wait: hold2})
 			}
-			g.say(direct(fmt.Sprint("q", i)), guest, "x")
+			g.Say(routertest.Direct(fmt.Sprint("q", i)), routertest.Guest, "x")
 		}
-		g.until("full", func() bool { return len(g.deliveries()) == most })
-		g.say(direct("a"), guest, "/whoami")
-		g.until("full", func() bool { return len(g.deliveries()) == most+1 })
+		g.Until("full", func() bool { return len(g.Deliveries()) == most })
+		g.Say(routertest.Direct("a"), routertest.Guest, "/whoami")
+		g.Until("full", func() bool { return len(g.Deliveries()) == most+1 })
 		close(hold)
-		g.shown(1)
-		g.say(direct("a"), guest, "/help")
+		g.Shown(1)
+		g.Say(routertest.Direct("a"), routertest.Guest, "/help")
 		<-time.After(time.Minute)
 		close(hold2)
 		<-time.After(time.Minute)
 		synctest.Wait()
-		got := g.fake.Texts(direct("a"))
+		got := g.Fake.Texts(routertest.Direct("a"))
 		if len(got) != 2 || !strings.Contains(got[0], "You are") {
 			t.Errorf("order in the chat: %.60q", got)
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"errors"
@@ -9,21 +9,21 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
-func class(c channels.Class) error { return &channels.Error{Class: c, Err: errors.New("scripted")} }
-
 func TestLimitedWaitsAndDelaysNobodyElse(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.fake.Script(channeltest.Step{Chat: "a", Err: &channels.Error{Class: channels.Limited, RetryAfter: 491 * time.Second, Err: errors.New("scripted")}})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Fake.Script(channeltest.Step{Chat: "a", Err: &channels.Error{Class: channels.Limited, RetryAfter: 491 * time.Second, Err: errors.New("scripted")}})
 		began := time.Now()
-		g.say(direct("a"), guest, "one")
-		g.until("the first call", func() bool { return len(g.fake.Calls(channeltest.OpSend)) == 1 })
-		g.say(direct("a"), guest, "two")
-		g.say(direct("b"), guest, "other")
-		calls := g.shown(3)
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
+		g.Until("the first call", func() bool { return len(g.Fake.Calls(channeltest.OpSend)) == 1 })
+		g.Say(routertest.Direct("a"), routertest.Guest, "two")
+		g.Say(routertest.Direct("b"), routertest.Guest, "other")
+		calls := g.Shown(3)
 		if calls[0].To.Chat != "b" || calls[0].At.Sub(began) > time.Second {
 			t.Errorf("another chat waited: %+v", calls[0])
 		}
@@ -46,22 +46,22 @@ func TestErrorClasses(t *testing.T) {
 		calls  int
 		repeat bool
 	}{
-		{name: "transient", step: channeltest.Step{Err: class(channels.Transient)}, state: sessions.Sent, calls: 2},
-		{name: "rejected", step: channeltest.Step{Err: class(channels.Rejected)}, state: sessions.DeliveryFail, calls: 1},
-		{name: "unsupported", step: channeltest.Step{Err: class(channels.Unsupported)}, state: sessions.DeliveryFail, calls: 1},
-		{name: "ambiguous, resend", step: channeltest.Step{Err: class(channels.Ambiguous), Arrives: true}, state: sessions.Sent, calls: 2, repeat: true},
-		{name: "ambiguous, hold", step: channeltest.Step{Err: class(channels.Ambiguous)}, hold: true, state: sessions.Held, calls: 1},
-		{name: "ambiguous, idempotent", step: channeltest.Step{Err: class(channels.Ambiguous), Arrives: true}, idem: true, state: sessions.Sent, calls: 2},
+		{name: "transient", step: channeltest.Step{Err: routertest.Class(channels.Transient)}, state: sessions.Sent, calls: 2},
+		{name: "rejected", step: channeltest.Step{Err: routertest.Class(channels.Rejected)}, state: sessions.DeliveryFail, calls: 1},
+		{name: "unsupported", step: channeltest.Step{Err: routertest.Class(channels.Unsupported)}, state: sessions.DeliveryFail, calls: 1},
+		{name: "ambiguous, resend", step: channeltest.Step{Err: routertest.Class(channels.Ambiguous), Arrives: true}, state: sessions.Sent, calls: 2, repeat: true},
+		{name: "ambiguous, hold", step: channeltest.Step{Err: routertest.Class(channels.Ambiguous)}, hold: true, state: sessions.Held, calls: 1},
+		{name: "ambiguous, idempotent", step: channeltest.Step{Err: routertest.Class(channels.Ambiguous), Arrives: true}, idem: true, state: sessions.Sent, calls: 2},
 		{name: "unclassified", step: channeltest.Step{Err: errors.New("what is this")}, hold: true, state: sessions.Held, calls: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{Limits: channels.Limits{Idempotent: c.idem}}, func(s *Settings) { s.Delivery.Hold = c.hold })
-				g.fake.Script(c.step)
-				g.say(direct("a"), guest, "hello")
-				g.until("it is final", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State.Final() })
-				d := g.deliveries()[0]
-				calls := g.fake.Calls(channeltest.OpSend)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Idempotent: c.idem}}, func(s *router.Settings) { s.Delivery.Hold = c.hold })
+				g.Fake.Script(c.step)
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+				g.Until("it is final", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State.Final() })
+				d := g.Deliveries()[0]
+				calls := g.Fake.Calls(channeltest.OpSend)
 				if d.State != c.state || len(calls) != c.calls || d.Repeat != c.repeat {
 					t.Errorf("state %s after %d calls, repeat %t; want %s, %d, %t (%s)", d.State, len(calls), d.Repeat, c.state, c.calls, c.repeat, d.Error)
 				}
@@ -80,7 +80,7 @@ func TestErrorClasses(t *testing.T) {
 //
 // proves: D4
 func TestTriesThatMayHaveArrived(t *testing.T) {
-	limited, away, unclear := channeltest.Step{Err: class(channels.Limited)}, channeltest.Step{Err: class(channels.Transient)}, channeltest.Step{Err: class(channels.Ambiguous), Arrives: true}
+	limited, away, unclear := channeltest.Step{Err: routertest.Class(channels.Limited)}, channeltest.Step{Err: routertest.Class(channels.Transient)}, channeltest.Step{Err: routertest.Class(channels.Ambiguous), Arrives: true}
 	for _, c := range []struct {
 		name  string
 		steps []channeltest.Step
@@ -92,12 +92,12 @@ func TestTriesThatMayHaveArrived(t *testing.T) {
 		{"three", []channeltest.Step{limited, unclear, away, unclear, unclear}, sessions.Held, "it was sent 3 times and may have arrived each time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				g.fake.Script(c.steps...)
-				g.say(direct("a"), guest, "hello")
-				g.until("it is final", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State.Final() })
-				if d := g.deliveries()[0]; d.State != c.state || !d.Repeat || !strings.Contains(d.Error, c.says) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				g.Fake.Script(c.steps...)
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+				g.Until("it is final", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State.Final() })
+				if d := g.Deliveries()[0]; d.State != c.state || !d.Repeat || !strings.Contains(d.Error, c.says) {
 					t.Errorf("%s, repeat %v: %q", d.State, d.Repeat, d.Error)
 				}
 			})
@@ -106,38 +106,38 @@ func TestTriesThatMayHaveArrived(t *testing.T) {
 }
 
 func TestMovedChat(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.fake.Script(channeltest.Step{Chat: "old", Err: &channels.Error{Class: channels.Transient, Moved: "new", Err: errors.New("scripted")}})
-		g.say(groupChat("old"), guest, "hello")
-		if c := g.shown(1)[0]; c.To.Chat != "new" {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Fake.Script(channeltest.Step{Chat: "old", Err: &channels.Error{Class: channels.Transient, Moved: "new", Err: errors.New("scripted")}})
+		g.Say(routertest.Group("old"), routertest.Guest, "hello")
+		if c := g.Shown(1)[0]; c.To.Chat != "new" {
 			t.Errorf("sent to %s", c.To)
 		}
-		g.say(groupChat("new"), guest, "and now?") // in the same session
-		g.shown(2)
-		if got := g.lastPrompt(); len(got) != 3 || got[0] != "user:"+guest+": hello" {
+		g.Say(routertest.Group("new"), routertest.Guest, "and now?") // in the same session
+		g.Shown(2)
+		if got := g.LastPrompt(); len(got) != 3 || got[0] != "user:"+routertest.Guest+": hello" {
 			t.Errorf("the agent reads %q", got)
 		}
 	})
 }
 
 func TestExpiry(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.r.Attach(account, nil)
-		g.say(direct("a"), guest, "hello")
-		g.until("it waits", func() bool { return len(g.deliveries()) == 1 })
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Router.Attach(routertest.Account, nil)
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Until("it waits", func() bool { return len(g.Deliveries()) == 1 })
 		<-time.After(59 * time.Minute)
-		if d := g.deliveries()[0]; d.State != sessions.Pending {
+		if d := g.Deliveries()[0]; d.State != sessions.Pending {
 			t.Errorf("after 59 minutes: %s", d.State)
 		}
 		<-time.After(2 * time.Minute)
-		if d := g.deliveries()[0]; d.State != sessions.Expired {
+		if d := g.Deliveries()[0]; d.State != sessions.Expired {
 			t.Errorf("after 61 minutes: %s", d.State)
 		}
-		g.r.Attach(account, g.fake.Full())
-		g.deliveries()
-		if n := len(g.fake.Calls(channeltest.OpSend)); n != 0 {
+		g.Router.Attach(routertest.Account, g.Fake.Full())
+		g.Deliveries()
+		if n := len(g.Fake.Calls(channeltest.OpSend)); n != 0 {
 			t.Errorf("%d calls for what has expired", n)
 		}
 	})
@@ -145,21 +145,21 @@ func TestExpiry(t *testing.T) {
 
 // proves: P7
 func TestFlipWaitsForWhatIsOnItsWay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
 		hold := make(chan struct{})
-		g.fake.Script(channeltest.Step{Wait: hold})
-		g.say(direct("a"), guest, "one")
-		g.say(direct("a"), guest, "two")
-		key := sessions.Key("agent:main:fake:direct:" + guest)
-		g.until("both are answered, one is on its way", func() bool { return len(g.deliveries()) == 2 })
+		g.Fake.Script(channeltest.Step{Wait: hold})
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
+		g.Say(routertest.Direct("a"), routertest.Guest, "two")
+		key := sessions.Key("agent:main:fake:direct:" + routertest.Guest)
+		g.Until("both are answered, one is on its way", func() bool { return len(g.Deliveries()) == 2 })
 		flipped := make(chan error, 1)
 		deny := policy.Deny
 		go func() {
-			_, err := g.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: &deny})
+			_, err := g.Router.Patch(t.Context(), key, sessions.Patch{SendPolicy: &deny})
 			flipped <- err
 		}()
-		g.deliveries()
+		g.Deliveries()
 		select {
 		case err := <-flipped:
 			t.Fatalf("the flip was acknowledged while a message was on its way (%v)", err)
@@ -169,15 +169,15 @@ func TestFlipWaitsForWhatIsOnItsWay(t *testing.T) {
 		if err := <-flipped; err != nil {
 			t.Fatal(err)
 		}
-		n := len(g.fake.Calls(channeltest.OpSend))
-		g.say(direct("a"), guest, "three")
-		g.until("all are final", func() bool {
-			d := g.deliveries()
+		n := len(g.Fake.Calls(channeltest.OpSend))
+		g.Say(routertest.Direct("a"), routertest.Guest, "three")
+		g.Until("all are final", func() bool {
+			d := g.Deliveries()
 			return len(d) == 3 && d[1].State.Final() && d[2].State.Final()
 		})
-		d := g.deliveries()
-		if d[0].State != sessions.Sent || d[1].State != sessions.Withheld || d[2].State != sessions.Withheld || len(g.fake.Calls(channeltest.OpSend)) != n {
-			t.Errorf("states %s, %s, %s; %d calls after the flip", d[0].State, d[1].State, d[2].State, len(g.fake.Calls(channeltest.OpSend))-n)
+		d := g.Deliveries()
+		if d[0].State != sessions.Sent || d[1].State != sessions.Withheld || d[2].State != sessions.Withheld || len(g.Fake.Calls(channeltest.OpSend)) != n {
+			t.Errorf("states %s, %s, %s; %d calls after the flip", d[0].State, d[1].State, d[2].State, len(g.Fake.Calls(channeltest.OpSend))-n)
 		}
 		if d[1].Verdict == nil || d[1].Verdict.Rule == "" {
 			t.Error("the delivery does not say which rule withheld it")
@@ -187,40 +187,40 @@ func TestFlipWaitsForWhatIsOnItsWay(t *testing.T) {
 
 // proves: P4
 func TestFlipBetweenParts(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: 100}})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: 100}})
 		hold := make(chan struct{})
-		g.fake.Script(channeltest.Step{Wait: hold})
-		g.say(direct("a"), guest, strings.Repeat("word ", 60))
-		g.until("the first part is on its way", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
+		g.Fake.Script(channeltest.Step{Wait: hold})
+		g.Say(routertest.Direct("a"), routertest.Guest, strings.Repeat("word ", 60))
+		g.Until("the first part is on its way", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
 		deny := policy.Deny
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _ = g.r.Patch(t.Context(), "agent:main:fake:direct:"+guest, sessions.Patch{SendPolicy: &deny})
+			_, _ = g.Router.Patch(t.Context(), "agent:main:fake:direct:"+routertest.Guest, sessions.Patch{SendPolicy: &deny})
 		}()
-		g.deliveries()
+		g.Deliveries()
 		close(hold)
 		<-done
-		g.until("it is final", func() bool { return g.deliveries()[0].State.Final() })
-		if d := g.deliveries()[0]; d.State != sessions.Withheld || d.Part != 1 {
+		g.Until("it is final", func() bool { return g.Deliveries()[0].State.Final() })
+		if d := g.Deliveries()[0]; d.State != sessions.Withheld || d.Part != 1 {
 			t.Errorf("%s after %d parts, want withheld after 1", d.State, d.Part)
 		}
 	})
 }
 
 func TestPacing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) {
-			a := s.Accounts[account]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Pacing = channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 		})
 		const n = 60
 		for range n {
-			g.say(groupChat("g"), guest, "hello")
+			g.Say(routertest.Group("g"), routertest.Guest, "hello")
 		}
-		calls := g.shown(n)
+		calls := g.Shown(n)
 		for i := range calls {
 			for _, w := range []struct {
 				most int
@@ -236,17 +236,17 @@ func TestPacing(t *testing.T) {
 
 // proves: P4
 func TestDenySilencesHints(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "quiet"}}}
 		})
-		g.model.set(slowly(30 * time.Second))
-		g.say(groupChat("quiet"), guest, "hello")
-		g.say(groupChat("loud"), guest, "hello")
-		g.shown(1)
-		g.until("both are final", func() bool { d := g.deliveries(); return len(d) == 2 && d[0].State.Final() && d[1].State.Final() })
+		g.Model.Set(routertest.Slowly(30 * time.Second))
+		g.Say(routertest.Group("quiet"), routertest.Guest, "hello")
+		g.Say(routertest.Group("loud"), routertest.Guest, "hello")
+		g.Shown(1)
+		g.Until("both are final", func() bool { d := g.Deliveries(); return len(d) == 2 && d[0].State.Final() && d[1].State.Final() })
 		hints := map[channels.ChatID]int{}
-		for _, c := range g.fake.Calls() {
+		for _, c := range g.Fake.Calls() {
 			hints[c.To.Chat]++
 		}
 		if hints["quiet"] != 0 || hints["loud"] < 5 {
@@ -256,28 +256,28 @@ func TestDenySilencesHints(t *testing.T) {
 }
 
 func TestRetryAndDropByHand(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.fake.Script(channeltest.Step{Err: class(channels.Rejected)})
-		g.say(direct("a"), guest, "hello")
-		g.until("it failed", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.DeliveryFail })
-		if _, err := g.r.RetryDelivery(t.Context(), g.deliveries()[0].ID); err != nil {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Fake.Script(channeltest.Step{Err: routertest.Class(channels.Rejected)})
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Until("it failed", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State == sessions.DeliveryFail })
+		if _, err := g.Router.RetryDelivery(t.Context(), g.Deliveries()[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		g.shown(1)
-		if d := g.deliveries()[0]; d.State != sessions.Sent {
+		g.Shown(1)
+		if d := g.Deliveries()[0]; d.State != sessions.Sent {
 			t.Errorf("after a retry: %s", d.State)
 		}
-		g.r.Attach(account, nil)
-		g.say(direct("a"), guest, "again")
-		g.until("it waits", func() bool { return len(g.deliveries()) == 2 })
-		if _, err := g.r.DropDelivery(t.Context(), g.deliveries()[1].ID); err != nil {
+		g.Router.Attach(routertest.Account, nil)
+		g.Say(routertest.Direct("a"), routertest.Guest, "again")
+		g.Until("it waits", func() bool { return len(g.Deliveries()) == 2 })
+		if _, err := g.Router.DropDelivery(t.Context(), g.Deliveries()[1].ID); err != nil {
 			t.Fatal(err)
 		}
-		g.r.Attach(account, g.fake.Full())
-		g.deliveries()
-		if d := g.deliveries()[1]; d.State != sessions.Dropped || len(g.fake.Calls(channeltest.OpSend)) != 2 {
-			t.Errorf("dropped: %s after %d calls", d.State, len(g.fake.Calls(channeltest.OpSend)))
+		g.Router.Attach(routertest.Account, g.Fake.Full())
+		g.Deliveries()
+		if d := g.Deliveries()[1]; d.State != sessions.Dropped || len(g.Fake.Calls(channeltest.OpSend)) != 2 {
+			t.Errorf("dropped: %s after %d calls", d.State, len(g.Fake.Calls(channeltest.OpSend)))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -31,14 +33,14 @@ func mediaOf(refs ...string) (files []channels.Media) {
 }
 
 // turnOf gives what the run of a message was asked, as the store and the transcript have it.
-func (g *rig) turnOf(id channels.MessageID, to channels.Address, from string) sessions.Message {
-	g.t.Helper()
-	for _, m := range g.transcript(g.r.Key(channels.Inbound{Address: to, Sender: person(from)})) {
+func turnOf(g *routertest.Rig, id channels.MessageID, to channels.Address, from string) sessions.Message {
+	g.T.Helper()
+	for _, m := range g.Transcript(g.Router.Key(channels.Inbound{Address: to, Sender: routertest.Person(from)})) {
 		if m.Role == sessions.User && m.Provenance.Message == string(id) {
 			return m
 		}
 	}
-	g.t.Fatalf("no turn of %s", id)
+	g.T.Fatalf("no turn of %s", id)
 	return sessions.Message{}
 }
 
@@ -54,37 +56,37 @@ func TestEditOfFiles(t *testing.T) {
 		"as they were": {now: "unknown.pdf", want: "a.pdf q.pdf", same: true}, // WhatsApp changes words only
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				g.stuck()
-				to := direct(guest)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				stuck(g)
+				to := routertest.Direct(routertest.Guest)
 				quote := &channels.Quote{ID: "q", Sender: "Ann", Media: mediaOf("q.pdf")}
-				edit := channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Text: "look", Media: mediaOf(strings.Fields(c.now)...), SameFiles: c.same, Quote: quote}
+				edit := channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Text: "look", Media: mediaOf(strings.Fields(c.now)...), SameFiles: c.same, Quote: quote}
 				if c.same {
 					edit.Text = "look again"
 				}
-				asked := g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: "look", Media: mediaOf("a.pdf"), Quote: quote})
+				asked := g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "look", Media: mediaOf("a.pdf"), Quote: quote})
 				edit.Target = asked.ID
-				g.until("it is at work", func() bool { return g.model.count() == 1 })
-				g.happens(edit)
-				g.shown(1)
-				m := g.turnOf(asked.ID, to, guest)
+				g.Until("it is at work", func() bool { return g.Model.Count() == 1 })
+				g.Happens(edit)
+				g.Shown(1)
+				m := turnOf(g, asked.ID, to, routertest.Guest)
 				if got := fileNames(m); got != c.want || strings.Count(m.Text(), "<media:") != len(strings.Fields(c.want))-1 {
 					t.Errorf("answered %q with %s, not %s", m.Text(), got, c.want)
 				}
-				if got := fileNames(g.runs()[0].Input); got != c.want {
+				if got := fileNames(g.Runs()[0].Input); got != c.want {
 					t.Errorf("the run has %s", got)
 				}
-				g.happens(edit)
+				g.Happens(edit)
 				edit.Media, edit.SameFiles = mediaOf("late.pdf"), false
-				g.happens(edit)
-				next := g.say(to, guest, "next")
-				g.shown(2)
-				want := `"` + guest + `" changed a message "` + edit.Text
+				g.Happens(edit)
+				next := g.Say(to, routertest.Guest, "next")
+				g.Shown(2)
+				want := `"` + routertest.Guest + `" changed a message "` + edit.Text
 				for ref := range strings.FieldsSeq(strings.TrimSuffix(c.want, "q.pdf")) {
 					want += `\n[file ` + ref + `]`
 				}
-				if got := strings.Join(told(g.turnOf(next.ID, to, guest)), "|"); got != want+`" to: "`+edit.Text+`\n[file late.pdf]"` {
+				if got := strings.Join(routertest.Told(turnOf(g, next.ID, to, routertest.Guest)), "|"); got != want+`" to: "`+edit.Text+`\n[file late.pdf]"` {
 					t.Errorf("told %s", got)
 				}
 			})
@@ -95,19 +97,19 @@ func TestEditOfFiles(t *testing.T) {
 // What the platform adds because of a link is no news, in either direction, also while the message is being answered.
 // source: https://core.telegram.org/bots/api#linkpreviewoptions
 func TestEditThatShowsAPreview(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := direct(guest)
-		rest := g.busy(to, guest)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Direct(routertest.Guest)
+		rest := g.Busy(to, routertest.Guest)
 		const preview = "\n[preview: https://x.y/]"
-		asked := g.say(to, guest, "see this")
-		g.taken(2)
+		asked := g.Say(to, routertest.Guest, "see this")
+		g.Taken(2)
 		for _, add := range []string{preview, ""} {
-			g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: asked.ID, Text: "see this" + add, Preview: add})
+			g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Target: asked.ID, Text: "see this" + add, Preview: add})
 		}
 		rest()
-		g.until("all is over", g.allOver)
-		if got := g.written(to, guest); got != "work|see this" {
+		g.Until("all is over", g.AllOver)
+		if got := written(g, to, routertest.Guest); got != "work|see this" {
 			t.Errorf("the transcript has %q", got)
 		}
 	})
@@ -127,40 +129,40 @@ func TestMentionBehindItsParts(t *testing.T) {
 		"forward":        {first: []channels.Inbound{{Text: "We offer 50k", Forwarded: true, Origin: "Ann", Media: mediaOf("offer.pdf")}, {Forwarded: true, Media: mediaOf("plan.pdf")}}},
 		"long ago":       {first: []channels.Inbound{{Text: whole}}, apart: 3 * time.Second, brief: true},
 		"not at the end": {first: []channels.Inbound{{Text: whole[:3000]}}, brief: true},
-		"of another":     {first: []channels.Inbound{{Text: whole, Sender: person(owner)}}, brief: true},
+		"of another":     {first: []channels.Inbound{{Text: whole, Sender: routertest.Person(routertest.Owner)}}, brief: true},
 		"deleted":        {first: []channels.Inbound{{Text: whole}, {Event: channels.Deleted}}, brief: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: 4096, Unit: channels.UTF16}})
-				to := groupChat("g")
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: 4096, Unit: channels.UTF16}})
+				to := routertest.Group("g")
 				var last channels.Inbound
 				for _, in := range c.first {
 					if in.Address = to; in.Sender.ID == "" {
-						in.Sender = person(guest)
+						in.Sender = routertest.Person(routertest.Guest)
 					}
 					in.Target = last.ID
-					last = g.fake.Say(in)
+					last = g.Fake.Say(in)
 					<-time.After(10 * time.Millisecond)
 				}
 				<-time.After(c.apart)
 				began := time.Now()
 				var at time.Time
-				g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+				g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 					at = time.Now()
-					return text("ok"), nil
+					return routertest.Text("ok"), nil
 				})
-				asked := g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: "please sum up", Mentioned: true})
-				g.shown(1)
+				asked := g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "please sum up", Mentioned: true})
+				g.Shown(1)
 				if at.Sub(began) > 10*time.Millisecond {
 					t.Errorf("it began after %s", at.Sub(began))
 				}
-				m := g.turnOf(asked.ID, to, guest)
+				m := turnOf(g, asked.ID, to, routertest.Guest)
 				want, files, lines := "", "", len(c.first)
 				if !c.brief {
 					lines = 0
 					for _, in := range c.first {
-						want += strings.TrimSpace(spoken(channels.Inbound{Address: to, Sender: person(guest), Media: in.Media}, passedOn(in, in.Text))) + "\n"
+						want += strings.TrimSpace(router.Spoken(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Media: in.Media}, router.PassedOn(in, in.Text))) + "\n"
 						for _, f := range in.Media {
 							files += " " + f.Ref
 						}
@@ -169,14 +171,14 @@ func TestMentionBehindItsParts(t *testing.T) {
 				if name == "deleted" {
 					lines = 0
 				}
-				if want += guest + ": please sum up"; m.Text() != want || fileNames(m) != strings.TrimSpace(files) || len(told(m)) != lines {
-					t.Errorf("answered %.80q (%d bytes, not %d), files %q, told %d lines, not %d", m.Text(), len(m.Text()), len(want), fileNames(m), len(told(m)), lines)
+				if want += routertest.Guest + ": please sum up"; m.Text() != want || fileNames(m) != strings.TrimSpace(files) || len(routertest.Told(m)) != lines {
+					t.Errorf("answered %.80q (%d bytes, not %d), files %q, told %d lines, not %d", m.Text(), len(m.Text()), len(want), fileNames(m), len(routertest.Told(m)), lines)
 				}
-				g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: asked.ID, Text: "please sum up"})
-				again := g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: "and?", Mentioned: true})
-				g.shown(2)
-				if m := g.turnOf(again.ID, to, guest); m.Text() != guest+": and?" || len(told(m)) != 0 {
-					t.Errorf("then %.80q, told %q", m.Text(), told(m))
+				g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Target: asked.ID, Text: "please sum up"})
+				again := g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "and?", Mentioned: true})
+				g.Shown(2)
+				if m := turnOf(g, again.ID, to, routertest.Guest); m.Text() != routertest.Guest+": and?" || len(routertest.Told(m)) != 0 {
+					t.Errorf("then %.80q, told %q", m.Text(), routertest.Told(m))
 				}
 			})
 		})
@@ -187,21 +189,21 @@ func TestMentionBehindItsParts(t *testing.T) {
 // source: https://core.telegram.org/bots/api#message ("message_id": unique inside its chat)
 func TestForwardOutlivesEventsElsewhere(t *testing.T) {
 	for name, e := range map[string]channels.Inbound{
-		"edit":     {Event: channels.Edited, Address: groupChat("other"), Text: "changed"},
-		"deletion": {Event: channels.Deleted, Address: groupChat("other")},
-		"reaction": {Event: channels.Reacted, Address: groupChat("g"), Emoji: "👍"},
+		"edit":     {Event: channels.Edited, Address: routertest.Group("other"), Text: "changed"},
+		"deletion": {Event: channels.Deleted, Address: routertest.Group("other")},
+		"reaction": {Event: channels.Reacted, Address: routertest.Group("g"), Emoji: "👍"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				to := groupChat("g")
-				e.Target = g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: "We offer 50k", Forwarded: true, Origin: "Ann"}).ID
-				e.Sender = person(guest)
-				g.happens(e)
-				asked := g.say(to, guest, "please sum up")
-				g.shown(1)
-				if m := g.turnOf(asked.ID, to, guest); !strings.Contains(m.Text(), "We offer 50k") || len(told(m)) != 0 {
-					t.Errorf("answered %q, told %q", m.Text(), told(m))
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				to := routertest.Group("g")
+				e.Target = g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "We offer 50k", Forwarded: true, Origin: "Ann"}).ID
+				e.Sender = routertest.Person(routertest.Guest)
+				g.Happens(e)
+				asked := g.Say(to, routertest.Guest, "please sum up")
+				g.Shown(1)
+				if m := turnOf(g, asked.ID, to, routertest.Guest); !strings.Contains(m.Text(), "We offer 50k") || len(routertest.Told(m)) != 0 {
+					t.Errorf("answered %q, told %q", m.Text(), routertest.Told(m))
 				}
 			})
 		})
@@ -212,21 +214,21 @@ func TestForwardOutlivesEventsElsewhere(t *testing.T) {
 // source: docs/chats.md, "What a person sends with one gesture is one turn"
 func TestEditOfAPart(t *testing.T) {
 	whole := strings.Repeat("word ", 4096/5)
-	for _, to := range []channels.Address{direct(guest), groupChat("g")} {
+	for _, to := range []channels.Address{routertest.Direct(routertest.Guest), routertest.Group("g")} {
 		for _, addressed := range []int{0, 1} { // which of the two is meant for the bot
 			t.Run(string(to.Type)+"/"+map[int]string{0: "first", 1: "last"}[addressed], func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: 4096, Unit: channels.UTF16}})
-					g.stuck()
+				routertest.Bubble(t, func(t *testing.T) {
+					g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: 4096, Unit: channels.UTF16}})
+					stuck(g)
 					var said []channels.Inbound
 					for i, words := range []string{whole, "the end"} {
-						said = append(said, g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: words, Mentioned: i == addressed && to.Type.Several(), Media: mediaOf(words[:3])}))
+						said = append(said, g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: words, Mentioned: i == addressed && to.Type.Several(), Media: mediaOf(words[:3])}))
 					}
-					g.until("it is at work", func() bool { return g.model.count() == 1 })
-					g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: said[1].ID, Text: "another end", Media: mediaOf("new")})
-					g.shown(1)
+					g.Until("it is at work", func() bool { return g.Model.Count() == 1 })
+					g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Target: said[1].ID, Text: "another end", Media: mediaOf("new")})
+					g.Shown(1)
 					all, files := "", ""
-					for _, m := range g.transcript(g.r.Key(channels.Inbound{Address: to, Sender: person(guest)})) {
+					for _, m := range g.Transcript(g.Router.Key(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest)})) {
 						if m.Role == sessions.User {
 							all, files = all+m.Text(), files+" "+fileNames(m)
 						}
@@ -245,24 +247,24 @@ func TestEditOfAPart(t *testing.T) {
 // command counts that was typed by an edit, and no model is asked about either.
 // source: docs/chats.md, "What happens besides messages"
 func TestEditIntoACommand(t *testing.T) {
-	for _, to := range []channels.Address{direct(guest), groupChat("g")} {
+	for _, to := range []channels.Address{routertest.Direct(routertest.Guest), routertest.Group("g")} {
 		for _, words := range []string{"stop", "/stop", "/status", "/new"} {
 			for _, waits := range []bool{false, true} {
 				t.Run(string(to.Type)+"/"+words+map[bool]string{true: "/waits"}[waits], func(t *testing.T) {
-					bubble(t, func(t *testing.T) {
-						g := newRig(t, channeltest.Options{}, eachAlone)
-						rest := g.busy(to, guest)
-						asked := g.runs()[0].Input.Provenance.Message
+					routertest.Bubble(t, func(t *testing.T) {
+						g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+						rest := g.Busy(to, routertest.Guest)
+						asked := g.Runs()[0].Input.Provenance.Message
 						if waits {
-							asked = string(g.say(to, guest, "second").ID)
-							g.taken(2)
+							asked = string(g.Say(to, routertest.Guest, "second").ID)
+							g.Taken(2)
 						}
-						g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(guest), Target: channels.MessageID(asked), Text: words})
+						g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Target: channels.MessageID(asked), Text: words})
 						rest()
-						g.until("all is over", g.allOver)
+						g.Until("all is over", g.AllOver)
 						<-time.After(time.Minute)
 						stops := strings.HasSuffix(words, "stop")
-						for _, run := range g.runs() {
+						for _, run := range g.Runs() {
 							want := sessions.Done
 							if run.Source == asked && stops {
 								want = sessions.Stopped
@@ -271,11 +273,11 @@ func TestEditIntoACommand(t *testing.T) {
 								t.Errorf("%q is %s, not %s", run.Input.Text(), run.Status, want)
 							}
 						}
-						if got := g.written(to, guest); strings.Contains(got, words) {
+						if got := written(g, to, routertest.Guest); strings.Contains(got, words) {
 							t.Errorf("the transcript has %q", got)
 						}
 						notices := 0
-						for _, d := range g.deliveries() {
+						for _, d := range g.Deliveries() {
 							if d.Kind == sessions.Notice {
 								if notices++; string(d.ReplyTo) != asked && to.Type.Several() {
 									t.Errorf("%q answers %s", d.Text, d.ReplyTo)
@@ -295,15 +297,15 @@ func TestEditIntoACommand(t *testing.T) {
 // Talk among people names its files as quotes do.
 // source: docs/chats.md, "What is said among people"
 func TestOverheardFilesAreNamed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := groupChat("g")
-		g.fake.Say(channels.Inbound{Address: to, Sender: person(owner), Text: "cap", Media: []channels.Media{
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Group("g")
+		g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Owner), Text: "cap", Media: []channels.Media{
 			{Kind: channels.Document, Ref: "1", Name: "bg.pdf"}, {Kind: channels.Audio, Ref: "2", Voice: true, Seconds: 14}, {Kind: channels.Sticker, Ref: "3"}, {Kind: channels.Image, Ref: "4"},
 		}})
-		asked := g.fake.Say(channels.Inbound{Address: to, Sender: person(guest), Text: "hi", Mentioned: true})
-		g.shown(1)
-		if got := strings.Join(told(g.turnOf(asked.ID, to, guest)), "|"); got != `"`+owner+`" said: "cap\n[file bg.pdf]\n[voice message, 14s]\n[sticker]\n[picture]"` {
+		asked := g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "hi", Mentioned: true})
+		g.Shown(1)
+		if got := strings.Join(routertest.Told(turnOf(g, asked.ID, to, routertest.Guest)), "|"); got != `"`+routertest.Owner+`" said: "cap\n[file bg.pdf]\n[voice message, 14s]\n[sticker]\n[picture]"` {
 			t.Errorf("told %s", got)
 		}
 	})

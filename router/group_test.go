@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -11,14 +11,9 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/sessions"
+	"parley/router"
+	"parley/router/routertest"
 )
-
-// open lets the senders of a list into one group and all others.
-func open(chat string, senders ...string) policy.Access {
-	return policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupOpen,
-		Groups: map[string]policy.GroupAccess{chat: {AllowFrom: senders}, "*": {}}}
-}
 
 // withPrompt gives a group and its topic 7 words for agents.
 func withPrompt(a policy.Access, group, topic string) policy.GroupAccess {
@@ -28,106 +23,82 @@ func withPrompt(a policy.Access, group, topic string) policy.GroupAccess {
 }
 
 // bots is a configuration in which other bots may cause so many turns in a row, without a mention.
-func bots(most int) func(*Settings) {
-	return func(s *Settings) {
+func bots(most int) func(*router.Settings) {
+	return func(s *router.Settings) {
 		no := false
 		s.Messages.GroupChat.MaxBotTurns = most
-		s.Accounts[account] = AccountSettings{Access: policy.Access{GroupPolicy: policy.GroupOpen, AllowBots: true,
+		s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{GroupPolicy: policy.GroupOpen, AllowBots: true,
 			Groups: map[string]policy.GroupAccess{"*": {RequireMention: &no}}}}
 	}
 }
 
-func (g *rig) bot(to channels.Address, words string) {
-	g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: "beep", Name: "Beep", Bot: true}, Text: words})
+func botSays(g *routertest.Rig, to channels.Address, words string) {
+	g.Fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: "beep", Name: "Beep", Bot: true}, Text: words})
 }
 
 // Bots cause so many turns in a row, over a restart too; then their talk is remembered until a person writes.
 func TestBotTurnsInARow(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, bots(2))
-		to, elsewhere := groupChat("garden"), groupChat("else")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, bots(2))
+		to, elsewhere := routertest.Group("garden"), routertest.Group("else")
 		shown := 0
 		turn := func(say func(), answered bool) {
 			t.Helper()
 			say()
 			if answered {
 				shown++
-				g.shown(shown)
+				g.Shown(shown)
 			}
 			synctest.Wait()
-			if n := len(g.fake.Shown(channels.Address{})); n != shown || g.model.count() != shown {
-				t.Fatalf("%d messages shown after %d model calls, want %d", n, g.model.count(), shown)
+			if n := len(g.Fake.Shown(channels.Address{})); n != shown || g.Model.Count() != shown {
+				t.Fatalf("%d messages shown after %d model calls, want %d", n, g.Model.Count(), shown)
 			}
 		}
-		bot := func(words string) func() { return func() { g.bot(to, words) } }
+		bot := func(words string) func() { return func() { botSays(g, to, words) } }
 		turn(bot("one"), true)
 		turn(bot("two"), true)
 		turn(bot("three"), false)
-		turn(func() { g.bot(elsewhere, "another group") }, true)
-		g.stop()
-		g.start()
+		turn(func() { botSays(g, elsewhere, "another group") }, true)
+		g.Stop()
+		g.Start()
 		turn(bot("four"), false)
-		turn(func() { g.talk(to, "Mia", "enough") }, true)
-		if got := heard(g.newest()); strings.Join(got, "; ") != "Beep: three; Beep: four" {
+		turn(func() { g.Talk(to, "Mia", "enough") }, true)
+		if got := routertest.Heard(g.Newest()); strings.Join(got, "; ") != "Beep: three; Beep: four" {
 			t.Errorf("a person's turn comes with %q", got)
 		}
 		turn(bot("five"), true)
 		turn(bot("six"), true)
 		turn(bot("seven"), false)
-		if p := g.newest().Provenance; p == nil || !p.Bot || p.Owner {
+		if p := g.Newest().Provenance; p == nil || !p.Bot || p.Owner {
 			t.Errorf("provenance of a bot's message: %+v", p)
 		}
 	})
 }
 
-// messages that a turn took up before they had one of their own are no turns; steps of other kinds do not count, and end no row.
-func TestBotsInARow(t *testing.T) {
-	t.Parallel()
-	run := func(kind sessions.RunKind, bot bool, batch sessions.RunID, attempt int) sessions.Run {
-		return sessions.Run{Kind: kind, Batch: batch, Attempt: attempt, Input: sessions.Message{Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Bot: bot}}}
-	}
-	for name, c := range map[string]struct {
-		runs []sessions.Run // newest first
-		want int
-	}{
-		"none":           {nil, 0},
-		"three":          {[]sessions.Run{run(sessions.TurnRun, true, "", 0), run(sessions.TurnRun, true, "", 1), run(sessions.TurnRun, true, "", 1)}, 3},
-		"a person":       {[]sessions.Run{run(sessions.TurnRun, true, "", 1), run(sessions.TurnRun, false, "", 1), run(sessions.TurnRun, true, "", 1)}, 1},
-		"taken up":       {[]sessions.Run{run(sessions.TurnRun, true, "x", 0), run(sessions.TurnRun, true, "x", 0), run(sessions.TurnRun, true, "", 1)}, 1},
-		"a person's too": {[]sessions.Run{run(sessions.TurnRun, false, "x", 0), run(sessions.TurnRun, true, "", 1)}, 0},
-		"interrupted":    {[]sessions.Run{run(sessions.TurnRun, true, "", 1), run(sessions.TurnRun, true, "x", 1)}, 2},
-		"other kinds":    {[]sessions.Run{run(sessions.AskRun, false, "", 1), {Kind: sessions.PostRun}, run(sessions.TurnRun, true, "", 1)}, 1},
-	} {
-		if got := botsInARow(c.runs); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
-	}
-}
-
 // Two of our bots in one group, each of which hears the other, answer a person and then each other, but not for ever.
 func TestTwoBotsEndTheirTalk(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		const most = 3
-		a, b := newRig(t, channeltest.Options{}, bots(most)), newRig(t, channeltest.Options{}, bots(most))
-		to := groupChat("garden")
-		for i, g := range []*rig{a, b} {
-			g.model.set(func(_ context.Context, _ agent.Prompt) (agent.Answer, error) {
-				return text(fmt.Sprintf("bot %d says %d", i, g.model.count())), nil
+		a, b := routertest.New(t, channeltest.Options{}, bots(most)), routertest.New(t, channeltest.Options{}, bots(most))
+		to := routertest.Group("garden")
+		for i, g := range []*routertest.Rig{a, b} {
+			g.Model.Set(func(_ context.Context, _ agent.Prompt) (agent.Answer, error) {
+				return routertest.Text(fmt.Sprintf("bot %d says %d", i, g.Model.Count())), nil
 			})
 		}
-		told := map[*rig]int{}
-		relay := func(from, to *rig) (more bool) {
-			shown := from.fake.Shown(channels.Address{})
+		told := map[*routertest.Rig]int{}
+		relay := func(from, to *routertest.Rig) (more bool) {
+			shown := from.Fake.Shown(channels.Address{})
 			for _, m := range shown[told[from]:] {
-				to.bot(m.To, m.Out.Text)
+				botSays(to, m.To, m.Out.Text)
 				more = true
 			}
 			told[from] = len(shown)
 			return more
 		}
 		for range 2 {
-			a.talk(to, "Mia", "hello, both")
-			b.talk(to, "Mia", "hello, both")
+			a.Talk(to, "Mia", "hello, both")
+			b.Talk(to, "Mia", "hello, both")
 			rounds := 0
 			for more := true; more; rounds++ {
 				if rounds > 10*most {
@@ -146,45 +117,45 @@ func TestTwoBotsEndTheirTalk(t *testing.T) {
 
 // /activation is for owners and groups; it stands over /new and a restart.
 func TestActivation(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := groupChat("garden")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Group("garden")
 		n := 0
 		answered := func(say channels.Inbound, want string) {
 			t.Helper()
 			n++
-			if got := g.shown(n)[n-1].Out.Text; !strings.Contains(got, want) {
+			if got := g.Shown(n)[n-1].Out.Text; !strings.Contains(got, want) {
 				t.Fatalf("%q is answered %q, want %q", say.Text, got, want)
 			}
 		}
 		silent := func(channels.Inbound) {
 			t.Helper()
-			if synctest.Wait(); len(g.fake.Shown(channels.Address{})) != n {
-				t.Fatalf("answered: %q", g.fake.Texts(to))
+			if synctest.Wait(); len(g.Fake.Shown(channels.Address{})) != n {
+				t.Fatalf("answered: %q", g.Fake.Texts(to))
 			}
 		}
-		silent(g.talk(to, guest, "one"))
-		answered(g.say(to, guest, "/activation always"), "Only an owner")
-		silent(g.talk(to, guest, "two"))
-		answered(g.say(to, owner, "/activation sometimes"), "Usage: /activation mention|always")
-		answered(g.say(to, owner, "/activation ALWAYS"), "⚙️ Group activation set to always.")
-		answered(g.talk(to, guest, "three"), "echo: "+guest+": three")
-		answered(g.say(to, owner, "/new"), "New session")
-		g.stop()
-		g.start()
-		answered(g.talk(to, guest, "four"), "echo: "+guest+": four")
-		answered(g.say(to, owner, "/activation mention"), "⚙️ Group activation set to mention.")
-		silent(g.talk(to, guest, "five"))
-		answered(g.say(direct(owner), owner, "/activation always"), "groups")
-		answered(g.say(to, owner, "/activation always now"), "echo: ") // which is no command
+		silent(g.Talk(to, routertest.Guest, "one"))
+		answered(g.Say(to, routertest.Guest, "/activation always"), "Only an owner")
+		silent(g.Talk(to, routertest.Guest, "two"))
+		answered(g.Say(to, routertest.Owner, "/activation sometimes"), "Usage: /activation mention|always")
+		answered(g.Say(to, routertest.Owner, "/activation ALWAYS"), "⚙️ Group activation set to always.")
+		answered(g.Talk(to, routertest.Guest, "three"), "echo: "+routertest.Guest+": three")
+		answered(g.Say(to, routertest.Owner, "/new"), "New session")
+		g.Stop()
+		g.Start()
+		answered(g.Talk(to, routertest.Guest, "four"), "echo: "+routertest.Guest+": four")
+		answered(g.Say(to, routertest.Owner, "/activation mention"), "⚙️ Group activation set to mention.")
+		silent(g.Talk(to, routertest.Guest, "five"))
+		answered(g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "/activation always"), "groups")
+		answered(g.Say(to, routertest.Owner, "/activation always now"), "echo: ") // which is no command
 	})
 }
 
 // What counts as a mention of an agent: its own patterns, else messages.groupChat.mentionPatterns, else its name.
 func TestMentionPatternsOfAnAgent(t *testing.T) {
 	t.Parallel()
-	of := func(entry, all []string) *Settings {
-		s := settingsFor(func(s *Settings) {
+	of := func(entry, all []string) *router.Settings {
+		s := routertest.SettingsFor(func(s *router.Settings) {
 			s.Agents.List = []agent.Entry{{ID: "main", Name: "Jeeves", GroupChat: agent.GroupChat{MentionPatterns: entry}}}
 			s.Messages.GroupChat.MentionPatterns = all
 		})

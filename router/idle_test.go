@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -21,16 +24,16 @@ const resumed = `toolResult:{"status":"resumed"`
 // proves: N15, N16
 func TestRestEnds(t *testing.T) {
 	type world struct {
-		*tree
+		*routertest.Tree
 		inner sessions.Key
 	}
 	failing := func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
-		sleep(ctx, time.Minute)
+		channels.Sleep(ctx, time.Minute)
 		return agent.Answer{}, errors.New("scripted")
 	}
 	skipping := func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
-		sleep(ctx, time.Minute)
-		return text("ANNOUNCE_SKIP"), nil
+		channels.Sleep(ctx, time.Minute)
+		return routertest.Text("ANNOUNCE_SKIP"), nil
 	}
 	for name, c := range map[string]struct {
 		inner func(context.Context, agent.Prompt) (agent.Answer, error)
@@ -38,45 +41,45 @@ func TestRestEnds(t *testing.T) {
 		lost  bool          // nobody tells of it: it is found by looking
 		shown string        // what the outer one is shown last
 	}{
-		"done":    {inner: slowly(time.Minute), shown: "user:Status: success"},
+		"done":    {inner: routertest.Slowly(time.Minute), shown: "user:Status: success"},
 		"failed":  {inner: failing, shown: "user:Status: error"},
 		"skipped": {inner: skipping, shown: resumed},
-		"stopped": {after: func(w world) { _, _ = w.r.Cancel(w.t.Context(), "stop", w.inner) }, shown: resumed},
-		"deleted": {after: func(w world) { _ = w.store.Delete(w.t.Context(), w.inner) }, lost: true, shown: resumed},
+		"stopped": {after: func(w world) { _, _ = w.Router.Cancel(w.T.Context(), "stop", w.inner) }, shown: resumed},
+		"deleted": {after: func(w world) { _ = w.Store.Delete(w.T.Context(), w.inner) }, lost: true, shown: resumed},
 		"a message comes": {after: func(w world) {
-			w.steer("outer", "hurry")
+			w.Steer("outer", "hurry")
 			<-time.After(time.Second)
-			w.cancel("inner") // for which it would wait at its end
+			w.Cancel("inner") // for which it would wait at its end
 		}, shown: "user:hurry"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				x := newTree(t, 2)
+			routertest.Bubble(t, func(t *testing.T) {
+				x := routertest.NewTree(t, 2)
 				var ended time.Time
-				x.does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				x.Does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if len(p.Messages) == 3 {
-						return resting("c2"), nil
+						return routertest.Resting("c2"), nil
 					}
 					if len(p.Messages) > 3 && ended.IsZero() {
 						ended = time.Now()
-						if got := wordsOf(p)[len(p.Messages)-1]; !strings.HasPrefix(got, c.shown) {
+						if got := routertest.WordsOf(p)[len(p.Messages)-1]; !strings.HasPrefix(got, c.shown) {
 							t.Errorf("it is shown %q", got)
 						}
 					}
-					return steps(delegate("c1", "inner"), text(""), text("both done"))(ctx, p)
+					return routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Text(""), routertest.Text("both done"))(ctx, p)
 				})
-				if x.does("inner", c.inner); c.inner == nil {
-					x.does("inner", slowly(2*time.Hour))
+				if x.Does("inner", c.inner); c.inner == nil {
+					x.Does("inner", routertest.Slowly(2*time.Hour))
 				}
 				began := time.Now()
-				x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+				x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 				<-time.After(time.Minute)
 				if c.after != nil {
-					c.after(world{x, x.task("inner")[0].Key})
+					c.after(world{x, x.Task("inner")[0].Key})
 				}
-				posts := x.ended(2)
+				posts := x.Ended(2)
 				late := ended.Sub(began) - time.Minute
-				if late < 0 || !c.lost && late > time.Second || late > lookAgainEvery {
+				if late < 0 || !c.lost && late > time.Second || late > router.LookAgainEvery {
 					t.Errorf("it rested for %s", ended.Sub(began))
 				}
 				if !strings.HasPrefix(posts[1].Text, "Status: success") {
@@ -87,32 +90,22 @@ func TestRestEnds(t *testing.T) {
 	}
 }
 
-// steer sends a message to the sub-agent that has a task.
-func (x *tree) steer(task, words string) sessions.Run {
-	x.t.Helper()
-	run, err := x.r.Steer(x.t.Context(), tools.SteerRequest{Source: "steer " + words, From: x.session(keyA), Child: x.task(task)[0].Key, Message: words})
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	return run
-}
-
 // proves: N16
 func TestRestWithNothingToWaitFor(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2)
-		x.does("outer", steps(resting("c1"), text("done")))
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2)
+		x.Does("outer", routertest.Steps(routertest.Resting("c1"), routertest.Text("done")))
 		began := time.Now()
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
-		x.ended(2)
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+		x.Ended(2)
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("it rested for %s", took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		x.does("long", slowly(time.Hour))
-		x.spawn(tools.SpawnRequest{Source: "s2", Task: "long"})
-		if err := x.r.Idle(ctx, tools.Caller{Session: x.session(keyA), Run: sessions.Run{Key: keyA}}); !errors.Is(err, context.DeadlineExceeded) {
+		x.Does("long", routertest.Slowly(time.Hour))
+		x.Spawn(tools.SpawnRequest{Source: "s2", Task: "long"})
+		if err := x.Router.Idle(ctx, tools.Caller{Session: x.Session(routertest.KeyA), Run: sessions.Run{Key: routertest.KeyA}}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("resting until its time was up: %v", err)
 		}
 	})
@@ -124,30 +117,30 @@ func TestRestWithNothingToWaitFor(t *testing.T) {
 func TestRestingHoldsNoSlot(t *testing.T) {
 	for name, restart := range map[string]bool{"one host": false, "restarted": true} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				const n = 8
-				x := newTree(t, 2, func(s *Settings) {
+				x := routertest.NewTree(t, 2, func(s *router.Settings) {
 					s.Agents.Defaults.Subagents.MaxConcurrent, s.Agents.Defaults.Subagents.MaxChildrenPerAgent = n, n
 				})
 				began := time.Now()
 				for i := range n {
 					outer, inner := fmt.Sprint("outer", i), fmt.Sprint("inner", i)
-					x.does(outer, steps(delegate("c1", inner), resting("c2"), text("both done")))
-					x.does(inner, slowly(time.Minute))
-					x.spawn(tools.SpawnRequest{Source: outer, Task: outer})
+					x.Does(outer, routertest.Steps(routertest.Delegate("c1", inner), routertest.Resting("c2"), routertest.Text("both done")))
+					x.Does(inner, routertest.Slowly(time.Minute))
+					x.Spawn(tools.SpawnRequest{Source: outer, Task: outer})
 				}
 				<-time.After(30 * time.Second)
 				if restart {
-					x.stop()
-					x.start()
+					x.Stop()
+					x.Start()
 				}
-				posts := x.ended(1 + n)
+				posts := x.Ended(1 + n)
 				if took := time.Since(began); took > 2*time.Minute {
 					t.Errorf("it took %s", took)
 				}
 				for i := range n {
-					if x.called(fmt.Sprint("outer", i)) != 3 {
-						t.Errorf("model calls %v", x.counts())
+					if x.Called(fmt.Sprint("outer", i)) != 3 {
+						t.Errorf("model calls %v", x.Counts())
 					}
 				}
 				for _, d := range posts[1:] {
@@ -165,27 +158,27 @@ func TestRestingHoldsNoSlot(t *testing.T) {
 //
 // proves: N16
 func TestRestUntilAMessageIsTakenUp(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2)
-		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), resting("c3"), text("all done")))
-		x.does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2)
+		x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Resting("c2"), routertest.Resting("c3"), routertest.Text("all done")))
+		x.Does("inner", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if len(p.Messages) == 1 {
-				sleep(ctx, 40*time.Second)
-				return text("as far as I am"), nil
+				channels.Sleep(ctx, 40*time.Second)
+				return routertest.Text("as far as I am"), nil
 			}
-			return text("ANNOUNCE_SKIP"), nil
+			return routertest.Text("ANNOUNCE_SKIP"), nil
 		})
 		began := time.Now()
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		<-time.After(30 * time.Second)
-		x.steer("inner", "hurry")
+		x.Steer("inner", "hurry")
 		<-time.After(time.Second)
-		x.steer("outer", "and you")
-		x.ended(2)
-		if took := time.Since(began); !around(took, 40*time.Second) || x.called("outer") != 4 || x.called("inner") != 2 {
-			t.Errorf("it took %s, model calls %v", took, x.counts())
+		x.Steer("outer", "and you")
+		x.Ended(2)
+		if took := time.Since(began); !around(took, 40*time.Second) || x.Called("outer") != 4 || x.Called("inner") != 2 {
+			t.Errorf("it took %s, model calls %v", took, x.Counts())
 		}
-		if got := kinds(x.task("inner")); got != "child done, child done" {
+		if got := routertest.Kinds(x.Task("inner")); got != "child done, child done" {
 			t.Errorf("the inner one: %s", got)
 		}
 	})
@@ -194,20 +187,20 @@ func TestRestUntilAMessageIsTakenUp(t *testing.T) {
 // TestRestAfterAReset has a message for a sub-agent's new transcript wait while its turn in the old one rests: that turn cannot take
 // it up, and rests on.
 func TestRestAfterAReset(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2)
-		x.does("outer", steps(delegate("c1", "inner"), resting("c2"), text("both done")))
-		x.does("inner", slowly(time.Minute))
-		run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2)
+		x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Resting("c2"), routertest.Text("both done")))
+		x.Does("inner", routertest.Slowly(time.Minute))
+		run := x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		<-time.After(time.Second)
-		if _, err := x.store.Reset(t.Context(), run.Key); err != nil {
+		if _, err := x.Store.Reset(t.Context(), run.Key); err != nil {
 			t.Fatal(err)
 		}
-		x.steer("outer", "begin anew")
+		x.Steer("outer", "begin anew")
 		<-time.After(50 * time.Second)
-		if got := kinds(x.task("outer")); got != "child running, child queued" || x.called("outer") != 2 {
-			t.Errorf("%s after %d model calls", got, x.called("outer"))
+		if got := routertest.Kinds(x.Task("outer")); got != "child running, child queued" || x.Called("outer") != 2 {
+			t.Errorf("%s after %d model calls", got, x.Called("outer"))
 		}
-		x.ended(3)
+		x.Ended(3)
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"os"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -23,7 +24,7 @@ func (c *setClock) turn(by time.Duration)  { c.by.Add(int64(by)) }
 func clockAt(at string) (time.Time, error) { return time.Parse(time.RFC3339, at) }
 
 // clocked is a rig whose scheduler's clock is set.
-func clocked(t *testing.T, at string) (*rig, *setClock) {
+func clocked(t *testing.T, at string) (*routertest.Rig, *setClock) {
 	t.Helper()
 	when, err := clockAt(at)
 	if err != nil {
@@ -31,69 +32,9 @@ func clocked(t *testing.T, at string) (*rig, *setClock) {
 	}
 	c := &setClock{}
 	c.set(when)
-	g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}, clock: c.now}
-	g.start()
+	g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Clock: c.now}
+	g.Start()
 	return g, c
-}
-
-// make makes a job as a person does.
-func (g *rig) make(j sessions.Job) sessions.Job {
-	g.t.Helper()
-	if j.Message == "" {
-		j.Message = "look"
-	}
-	j, err := g.r.MakeJob(g.t.Context(), "", j, "")
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return j
-}
-
-// history gives what became of a job's times, oldest first.
-func (g *rig) history(id string) []sessions.Occurrence {
-	g.t.Helper()
-	synctest.Wait()
-	list, err := g.store.Occurrences(g.t.Context(), id, 1000)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	slices.Reverse(list)
-	return list
-}
-
-// begun gives the times at which a job has begun a turn, as it was due, and fails when one has begun twice or has no turn that is done.
-func (g *rig) begun(id string) (due []string) {
-	g.t.Helper()
-	for _, o := range g.history(id) {
-		if o.Skipped != "" {
-			continue
-		}
-		at := o.Due.UTC().Format("01-02T15:04")
-		if slices.Contains(due, at) && !o.Forced {
-			g.t.Errorf("the time %s has begun twice", at)
-		}
-		if run, err := g.store.GetRun(g.t.Context(), o.Run); err != nil || run.Status != sessions.Done {
-			g.t.Errorf("%s: %+v, %v", at, run, err)
-		}
-		due = append(due, at)
-	}
-	turns := 0
-	for _, run := range g.runs() {
-		if run.Kind == sessions.JobRun {
-			turns++
-		}
-	}
-	if turns != len(due) {
-		g.t.Errorf("%d turns, %d times in the history", turns, len(due))
-	}
-	return due
-}
-
-func (g *rig) same(got []string, want string) {
-	g.t.Helper()
-	if s := strings.Join(got, " "); s != want {
-		g.t.Errorf("it has begun at %s, want %s", s, want)
-	}
 }
 
 // TestJobAndSummerTime: a time of the clock that the night skips comes as much later, one that comes twice counts once, and a job of any
@@ -110,11 +51,11 @@ func TestJobAndSummerTime(t *testing.T) {
 		"any hour in autumn":     {"2026-10-24T23:45:00Z", "30 * * * *", 4, "10-25T00:30 10-25T01:30 10-25T02:30 10-25T03:30"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g, _ := clocked(t, x.from)
-				j := g.make(sessions.Job{Cron: x.cron, Zone: "Europe/Berlin"})
+				j := g.Make(sessions.Job{Cron: x.cron, Zone: "Europe/Berlin"})
 				<-time.After(x.hours * time.Hour)
-				g.same(g.begun(j.ID), x.want)
+				g.Same(g.Begun(j.ID), x.want)
 			})
 		})
 	}
@@ -133,9 +74,9 @@ func TestJobAndTheClock(t *testing.T) {
 		"a year on and back":                 {[]time.Duration{365 * 24 * time.Hour, -365 * 24 * time.Hour}, "06-01T10:00 06-01T10:00 06-01T11:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g, c := clocked(t, "2026-06-01T09:59:30Z")
-				j := g.make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
+				j := g.Make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
 				<-time.After(time.Minute)
 				for _, by := range x.turns {
 					c.turn(by)
@@ -147,14 +88,14 @@ func TestJobAndTheClock(t *testing.T) {
 				}
 				<-time.After(end.Sub(c.now()))
 				var begun []string
-				for _, o := range g.history(j.ID) {
+				for _, o := range g.History(j.ID) {
 					if o.Skipped == "" {
 						begun = append(begun, o.Due.UTC().Format("01-02T15:04"))
 					}
 				}
-				g.same(begun, x.want)
+				g.Same(begun, x.want)
 				if name != "a year on and back" {
-					g.begun(j.ID) // of a year the test shows no more than the day
+					g.Begun(j.ID) // of a year the test shows no more than the day
 				}
 			})
 		})
@@ -170,16 +111,16 @@ func TestJobAfterADay(t *testing.T) {
 		"on Sundays": {"0 10 * * 0", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g, _ := clocked(t, "2026-06-01T09:30:00Z") // a Monday
-				j := g.make(sessions.Job{Cron: x.cron, Zone: "UTC"})
-				g.stop()
+				j := g.Make(sessions.Job{Cron: x.cron, Zone: "UTC"})
+				g.Stop()
 				<-time.After(25 * time.Hour)
-				g.start()
+				g.Start()
 				<-time.After(time.Minute)
-				g.same(g.begun(j.ID), x.want)
+				g.Same(g.Begun(j.ID), x.want)
 				var skipped []string
-				for _, o := range g.history(j.ID) {
+				for _, o := range g.History(j.ID) {
 					if o.Skipped != "" {
 						skipped = append(skipped, o.Due.UTC().Format("01-02T15:04"))
 					}
@@ -202,14 +143,14 @@ func TestJobKilledAtEveryCommit(t *testing.T) {
 	dir := ""
 	t.Run("images", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			g := newRig(t, channeltest.Options{})
-			g.say(groupChat("a"), guest, "hello")
-			g.shown(1)
-			g.idle(1)
-			g.make(sessions.Job{At: time.Now().Add(time.Hour), To: groupChat("a")})
+			g := routertest.New(t, channeltest.Options{})
+			g.Say(routertest.Group("a"), routertest.Guest, "hello")
+			g.Shown(1)
+			g.Idle(1)
+			g.Make(sessions.Job{At: time.Now().Add(time.Hour), To: routertest.Group("a")})
 			synctest.Wait()
-			dir = g.dir
-			g.look(func(op, phase string) {
+			dir = g.Dir
+			g.Look(func(op, phase string) {
 				var im image
 				var err error
 				if im.db, err = os.ReadFile(filepath.Join(dir, "parley.db")); err == nil {
@@ -223,7 +164,7 @@ func TestJobKilledAtEveryCommit(t *testing.T) {
 				}
 			})
 			<-time.After(time.Hour + time.Minute)
-			g.shown(2)
+			g.Shown(2)
 			synctest.Wait()
 		})
 	})
@@ -231,25 +172,25 @@ func TestJobKilledAtEveryCommit(t *testing.T) {
 	for _, im := range images {
 		fired = fired || strings.HasPrefix(im.name, "Fire")
 		t.Run(im.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				<-time.After(time.Hour + 2*time.Minute)
-				g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}}
+				g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}}
 				for name, b := range map[string][]byte{"parley.db": im.db, "parley.db-wal": im.log} {
-					if err := os.WriteFile(filepath.Join(g.dir, name), b, 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(g.Dir, name), b, 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
-				g.start()
+				g.Start()
 				<-time.After(10 * time.Minute)
-				list, err := g.store.Occurrences(t.Context(), "", 0)
+				list, err := g.Store.Occurrences(t.Context(), "", 0)
 				if err != nil || len(list) != 1 || list[0].Skipped != "" {
 					t.Fatalf("%+v, %v", list, err)
 				}
-				if begun := g.begun(list[0].Job); len(begun) != 1 {
+				if begun := g.Begun(list[0].Job); len(begun) != 1 {
 					t.Errorf("%v", begun)
 				}
 				said := 0
-				for _, d := range g.deliveries()[1:] {
+				for _, d := range g.Deliveries()[1:] {
 					if said++; d.State != sessions.Sent || d.Text != "echo: look" {
 						t.Errorf("%+v", d)
 					}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,18 +9,21 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // spokenIn is a rig in whose group a somebody has written.
-func spokenIn(t *testing.T, tests ...func(*Settings)) *rig {
+func spokenIn(t *testing.T, tests ...func(*router.Settings)) *routertest.Rig {
 	t.Helper()
-	g := newRig(t, channeltest.Options{}, tests...)
-	g.say(groupChat("a"), guest, "hello")
-	g.shown(1)
-	g.idle(1)
+	g := routertest.New(t, channeltest.Options{}, tests...)
+	g.Say(routertest.Group("a"), routertest.Guest, "hello")
+	g.Shown(1)
+	g.Idle(1)
 	return g
 }
 
@@ -28,51 +31,51 @@ func spokenIn(t *testing.T, tests ...func(*Settings)) *rig {
 //
 // proves: P4
 func TestJobOfAPerson(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := spokenIn(t)
-		key := g.runs()[0].Key
-		to, err := g.r.ChatOf(t.Context(), "main", groupChat("a").String())
+		key := g.Runs()[0].Key
+		to, err := g.Router.ChatOf(t.Context(), "main", routertest.Group("a").String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := g.make(sessions.Job{Name: "Plants", Message: "water them", Every: time.Hour, To: to, Owner: true, Thinking: "high", Timeout: time.Minute})
+		j := g.Make(sessions.Job{Name: "Plants", Message: "water them", Every: time.Hour, To: to, Owner: true, Thinking: "high", Timeout: time.Minute})
 		<-time.After(time.Hour + time.Minute)
-		calls := g.shown(2)
-		if calls[1].Out.To != groupChat("a") || calls[1].Out.Text != "echo: water them" {
+		calls := g.Shown(2)
+		if calls[1].Out.To != routertest.Group("a") || calls[1].Out.Text != "echo: water them" {
 			t.Errorf("%+v", calls[1].Out)
 		}
-		if p := g.model.asked[len(g.model.asked)-1]; p.Thinking != "high" || !strings.Contains(p.System, "posted into the chat there") {
+		if p := g.Model.Asked[len(g.Model.Asked)-1]; p.Thinking != "high" || !strings.Contains(p.System, "posted into the chat there") {
 			t.Errorf("thinking %q, %s", p.Thinking, p.System)
 		}
-		ds := g.deliveries()
+		ds := g.Deliveries()
 		if d := ds[len(ds)-1]; d.Session != key || d.Message == "" {
 			t.Errorf("%+v", d)
 		}
-		s, err := g.store.Get(t.Context(), key)
+		s, err := g.Store.Get(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if msgs, err := g.store.Tail(t.Context(), s.ID, sessions.TailQuery{}); err != nil || msgs[len(msgs)-1].Text() != "echo: water them" || len(msgs[len(msgs)-1].Deliveries) != 1 {
+		if msgs, err := g.Store.Tail(t.Context(), s.ID, sessions.TailQuery{}); err != nil || msgs[len(msgs)-1].Text() != "echo: water them" || len(msgs[len(msgs)-1].Deliveries) != 1 {
 			t.Errorf("%+v, %v", msgs, err)
 		}
 		deny := policy.Deny
-		if _, err := g.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), key, sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Hour)
-		ds = g.deliveries()
+		ds = g.Deliveries()
 		if d := ds[len(ds)-1]; d.State != sessions.Withheld || d.Session != key || len(ds) != 3 {
 			t.Errorf("denied: %+v", d)
 		}
-		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
 			return agent.Answer{}, &agent.ModelError{Class: agent.BadKey, Err: context.Canceled}
 		})
 		<-time.After(time.Hour)
-		ds = g.deliveries()
+		ds = g.Deliveries()
 		if d := ds[len(ds)-1]; !strings.HasPrefix(d.Text, "⏰ Plants: ") || d.State != sessions.Withheld || d.Session != key {
 			t.Errorf("failed: %+v", d)
 		}
-		if list := g.history(j.ID); len(list) != 3 {
+		if list := g.History(j.ID); len(list) != 3 {
 			t.Errorf("%+v", list)
 		}
 	})
@@ -80,21 +83,21 @@ func TestJobOfAPerson(t *testing.T) {
 
 // TestJobForNobody: without an address the answer stays in the job's own session.
 func TestJobForNobody(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := spokenIn(t)
-		j := g.make(sessions.Job{Every: time.Hour})
+		j := g.Make(sessions.Job{Every: time.Hour})
 		<-time.After(2*time.Hour + time.Minute)
-		if ds := g.deliveries(); len(ds) != 1 {
+		if ds := g.Deliveries(); len(ds) != 1 {
 			t.Errorf("%+v", ds)
 		}
-		s, err := g.store.Get(t.Context(), jobKey(j))
+		s, err := g.Store.Get(t.Context(), router.JobKey(j))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if msgs, err := g.store.Tail(t.Context(), s.ID, sessions.TailQuery{}); err != nil || len(msgs) != 4 || msgs[3].Text() != "echo: look" {
+		if msgs, err := g.Store.Tail(t.Context(), s.ID, sessions.TailQuery{}); err != nil || len(msgs) != 4 || msgs[3].Text() != "echo: look" {
 			t.Errorf("%+v, %v", msgs, err)
 		}
-		if p := g.model.asked[len(g.model.asked)-1]; !strings.Contains(p.System, "Nobody reads the answer") {
+		if p := g.Model.Asked[len(g.Model.Asked)-1]; !strings.Contains(p.System, "Nobody reads the answer") {
 			t.Errorf("%s", p.System)
 		}
 	})
@@ -103,52 +106,52 @@ func TestJobForNobody(t *testing.T) {
 // TestRunJob: a turn that a person asks for leaves the next time alone, and is begun once for a source; while one is at work there is no
 // further one.
 func TestRunJob(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := spokenIn(t)
 		at := time.Now().Add(time.Hour)
-		j := g.make(sessions.Job{At: at, Off: true})
+		j := g.Make(sessions.Job{At: at, Off: true})
 		if !j.Next.IsZero() {
 			t.Errorf("%+v", j)
 		}
-		first, err := g.r.RunJob(t.Context(), "api:k", j.ID)
+		first, err := g.Router.RunJob(t.Context(), "api:k", j.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // at work, and over
-			if again, err := g.r.RunJob(t.Context(), "api:k", j.ID); err != nil || again.ID != first.ID {
+			if again, err := g.Router.RunJob(t.Context(), "api:k", j.ID); err != nil || again.ID != first.ID {
 				t.Errorf("%+v, %v", again, err)
 			}
 			synctest.Wait()
 		}
-		if j, err = g.r.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { j.Off = false; return nil }); err != nil || !j.Next.Equal(at) {
+		if j, err = g.Router.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { j.Off = false; return nil }); err != nil || !j.Next.Equal(at) {
 			t.Errorf("%+v, %v", j, err)
 		}
-		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, time.Minute)
-			return text("done"), ctx.Err()
+		g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+			channels.Sleep(ctx, time.Minute)
+			return routertest.Text("done"), ctx.Err()
 		})
-		slow, err := g.r.RunJob(t.Context(), "", j.ID)
+		slow, err := g.Router.RunJob(t.Context(), "", j.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if _, err := g.r.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "is not over: run "+string(slow.ID)+" is running") {
+		if _, err := g.Router.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "is not over: run "+string(slow.ID)+" is running") {
 			t.Errorf("while one is at work: %v", err)
 		}
 		<-time.After(2 * time.Hour)
 		forced := 0
-		for _, o := range g.history(j.ID) {
+		for _, o := range g.History(j.ID) {
 			if o.Forced {
 				forced++
 			}
 		}
-		if n := len(g.begun(j.ID)); n != 3 || forced != 2 {
+		if n := len(g.Begun(j.ID)); n != 3 || forced != 2 {
 			t.Errorf("%d times, %d of them forced", n, forced)
 		}
-		if _, err := g.r.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("one that is over: %v", err)
 		}
-		if err := g.r.RemoveJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
+		if err := g.Router.RemoveJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("one that is over: %v", err)
 		}
 	})
@@ -157,12 +160,12 @@ func TestRunJob(t *testing.T) {
 // TestChangeJob: a job that is off does not begin; a change of its schedule counts from now, and what has begun does not begin again when
 // the clock was set back meanwhile.
 func TestChangeJob(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g, c := clocked(t, "2026-06-01T09:59:30Z")
-		j := g.make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
+		j := g.Make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
 		change := func(f func(*sessions.Job)) sessions.Job {
 			t.Helper()
-			j, err := g.r.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { f(j); return nil })
+			j, err := g.Router.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { f(j); return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,64 +177,64 @@ func TestChangeJob(t *testing.T) {
 			t.Errorf("%+v", j)
 		}
 		// Whatever somebody writes into the row: the time that has begun is known.
-		if _, err := g.store.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: j.ID, Agent: "main", Cron: "0,30 * * * *", Zone: "UTC", Message: "again", Next: j.Next, Created: j.Created}}); err != nil {
+		if _, err := g.Store.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: j.ID, Agent: "main", Cron: "0,30 * * * *", Zone: "UTC", Message: "again", Next: j.Next, Created: j.Created}}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(10 * time.Minute)
-		g.same(g.begun(j.ID), "06-01T10:00")
+		g.Same(g.Begun(j.ID), "06-01T10:00")
 		if j := change(func(j *sessions.Job) { j.Off = true }); !j.Off || !j.Next.IsZero() {
 			t.Errorf("%+v", j)
 		}
 		<-time.After(2 * time.Hour)
-		g.same(g.begun(j.ID), "06-01T10:00")
+		g.Same(g.Begun(j.ID), "06-01T10:00")
 		if j := change(func(j *sessions.Job) { j.Off, j.Message = false, "other" }); j.Next.Format("15:04") != "12:30" || j.Message != "other" {
 			t.Errorf("%+v", j)
 		}
 		<-time.After(30 * time.Minute)
-		g.same(g.begun(j.ID), "06-01T10:00 06-01T12:30")
-		if err := g.r.RemoveJob(t.Context(), "", j.ID); err != nil {
+		g.Same(g.Begun(j.ID), "06-01T10:00 06-01T12:30")
+		if err := g.Router.RemoveJob(t.Context(), "", j.ID); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Hour)
-		g.same(g.begun(j.ID), "06-01T10:00 06-01T12:30")
+		g.Same(g.Begun(j.ID), "06-01T10:00 06-01T12:30")
 	})
 }
 
 // TestJobThatCannotGoOn: a zone that the system does not know any more switches the job off, an agent that is not configured any more
 // leaves its times out; both are in the history.
 func TestJobThatCannotGoOn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "ops"}} })
-		ops := g.make(sessions.Job{Agent: "ops", Every: time.Hour})
-		zone := g.make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "ops"}} })
+		ops := g.Make(sessions.Job{Agent: "ops", Every: time.Hour})
+		zone := g.Make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
 		zone.Zone = "Mars/Base"
-		if _, err := g.store.Submit(t.Context(), sessions.Effects{Job: &zone}); err != nil {
+		if _, err := g.Store.Submit(t.Context(), sessions.Effects{Job: &zone}); err != nil {
 			t.Fatal(err)
 		}
-		set := *g.set
+		set := *g.Settings
 		set.Agents.List = []agent.Entry{{ID: "main"}}
-		if err := g.r.Apply(t.Context(), &set); err != nil {
+		if err := g.Router.Apply(t.Context(), &set); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(2*time.Hour + time.Minute)
-		if list := g.history(ops.ID); len(list) != 2 || !strings.Contains(list[0].Skipped, `no agent "ops"`) {
+		if list := g.History(ops.ID); len(list) != 2 || !strings.Contains(list[0].Skipped, `no agent "ops"`) {
 			t.Errorf("%+v", list)
 		}
-		if list := g.history(zone.ID); len(list) != 1 || !strings.Contains(list[0].Skipped, "switched off: time zone \"Mars/Base\" is not known") {
+		if list := g.History(zone.ID); len(list) != 1 || !strings.Contains(list[0].Skipped, "switched off: time zone \"Mars/Base\" is not known") {
 			t.Errorf("%+v", list)
 		}
-		j, err := g.store.GetJob(t.Context(), zone.ID)
+		j, err := g.Store.GetJob(t.Context(), zone.ID)
 		if err != nil || !j.Off || !j.Next.IsZero() {
 			t.Errorf("%+v, %v", j, err)
 		}
-		if _, err := g.r.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off = false; return nil }); !errors.Is(err, ErrWords) || !strings.Contains(err.Error(), "Mars/Base") {
+		if _, err := g.Router.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off = false; return nil }); !errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), "Mars/Base") {
 			t.Errorf("%v", err)
 		}
-		if _, err := g.r.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off, j.Zone = false, "UTC"; return nil }); err != nil {
+		if _, err := g.Router.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off, j.Zone = false, "UTC"; return nil }); err != nil {
 			t.Error(err)
 		}
 		<-time.After(time.Hour)
-		if list := g.history(zone.ID); len(list) != 2 || list[1].Run == "" {
+		if list := g.History(zone.ID); len(list) != 2 || list[1].Run == "" {
 			t.Errorf("%+v", list)
 		}
 	})
@@ -239,12 +242,12 @@ func TestJobThatCannotGoOn(t *testing.T) {
 
 // TestWrongJobs: what a person asks for that cannot be is refused in words that say what to do.
 func TestWrongJobs(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := spokenIn(t)
 		hour := func(j sessions.Job) sessions.Job { j.Every = time.Hour; return j }
 		for want, j := range map[string]sessions.Job{
 			"message is missing":     hour(sessions.Job{Message: " "}),
-			"bytes":                  hour(sessions.Job{Message: strings.Repeat("x", jobTextMost+1)}),
+			"bytes":                  hour(sessions.Job{Message: strings.Repeat("x", router.JobTextMost+1)}),
 			"80 characters":          hour(sessions.Job{Message: "x", Name: strings.Repeat("x", 81)}),
 			`no agent "ops"`:         hour(sessions.Job{Message: "x", Agent: "ops"}),
 			"model: unknown model":   hour(sessions.Job{Message: "x", Model: "other/m"}),
@@ -253,24 +256,24 @@ func TestWrongJobs(t *testing.T) {
 			`"Mars" is not known`:    {Message: "x", Cron: "0 9 * * *", Zone: "Mars"},
 			"at least 1m0s is possi": {Message: "x", Every: time.Second},
 		} {
-			if j, err := g.r.MakeJob(t.Context(), "", j, ""); !errors.Is(err, ErrWords) || !strings.Contains(err.Error(), want) {
+			if j, err := g.Router.MakeJob(t.Context(), "", j, ""); !errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %q", j, err, want)
 			}
 		}
-		for want, to := range map[string]string{"has never written": groupChat("b").String(), "not an address": "somewhere", "no last chat": LastChat} {
-			if _, err := g.r.ChatOf(t.Context(), "main", to); !errors.Is(err, ErrWords) || !strings.Contains(err.Error(), want) {
+		for want, to := range map[string]string{"has never written": routertest.Group("b").String(), "not an address": "somewhere", "no last chat": router.LastChat} {
+			if _, err := g.Router.ChatOf(t.Context(), "main", to); !errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", to, err)
 			}
 		}
-		if to, err := g.r.ChatOf(t.Context(), "main", ""); err != nil || !to.IsZero() {
+		if to, err := g.Router.ChatOf(t.Context(), "main", ""); err != nil || !to.IsZero() {
 			t.Error(to, err)
 		}
-		g.say(direct(owner), owner, "hello")
-		g.shown(2)
-		if to, err := g.r.ChatOf(t.Context(), "main", LastChat); err != nil || to != direct(owner) {
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hello")
+		g.Shown(2)
+		if to, err := g.Router.ChatOf(t.Context(), "main", router.LastChat); err != nil || to != routertest.Direct(routertest.Owner) {
 			t.Error(to, err)
 		}
-		if jobs, err := g.store.ListJobs(t.Context(), ""); err != nil || len(jobs) > 0 {
+		if jobs, err := g.Store.ListJobs(t.Context(), ""); err != nil || len(jobs) > 0 {
 			t.Error(jobs, err)
 		}
 	})
@@ -279,29 +282,29 @@ func TestWrongJobs(t *testing.T) {
 // TestAgentsSeeTheirJobs: the tool of agents neither shows nor removes what people made; a job that the turn of such a one makes reports
 // to the same chat.
 func TestAgentsSeeTheirJobs(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := spokenIn(t)
-		j := g.make(sessions.Job{Message: "make one", At: time.Now().Add(time.Hour), To: groupChat("a")})
+		j := g.Make(sessions.Job{Message: "make one", At: time.Now().Add(time.Hour), To: routertest.Group("a")})
 		seen := make(chan string, 10)
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			switch l := last(p); {
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch l := routertest.Last(p); {
 			case l.Role == sessions.ToolResult:
 				seen <- l.Text()
-				return text("NO_REPLY"), nil
-			case lastUser(p) == "again":
-				return text("said again"), nil
-			case lastUser(p) == "make one":
-				return call("c1", "cron", map[string]any{"action": "add", "in": "1h", "message": "again"}), nil
+				return routertest.Text("NO_REPLY"), nil
+			case routertest.LastUser(p) == "again":
+				return routertest.Text("said again"), nil
+			case routertest.LastUser(p) == "make one":
+				return routertest.Call("c1", "cron", map[string]any{"action": "add", "in": "1h", "message": "again"}), nil
 			}
-			return call("c2", "cron", map[string]any{"action": "list"}), nil
+			return routertest.Call("c2", "cron", map[string]any{"action": "list"}), nil
 		})
-		g.say(groupChat("a"), guest, "which jobs?")
+		g.Say(routertest.Group("a"), routertest.Guest, "which jobs?")
 		if list := <-seen; strings.Contains(list, j.ID) {
 			t.Errorf("%s", list)
 		}
 		<-time.After(3 * time.Hour)
-		calls := g.shown(2)
-		if calls[1].Out.Text != "said again" || calls[1].Out.To != groupChat("a") {
+		calls := g.Shown(2)
+		if calls[1].Out.Text != "said again" || calls[1].Out.To != routertest.Group("a") {
 			t.Errorf("%+v", calls[1].Out)
 		}
 	})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -25,7 +27,7 @@ type crowded struct {
 
 func (s crowded) ListJobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
 	jobs, err := s.Store.ListJobs(ctx, id)
-	for s.full.Load() && len(jobs) < jobsMost {
+	for s.full.Load() && len(jobs) < router.JobsMost {
 		jobs = append(jobs, sessions.Job{ID: "other", Off: true})
 	}
 	return jobs, err
@@ -33,21 +35,21 @@ func (s crowded) ListJobs(ctx context.Context, id sessions.AgentID) ([]sessions.
 
 // TestRepeatOfAJob: what is asked for again with its source is answered as it was the first time, also when it could not be made any more.
 func TestRepeatOfAJob(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		var full atomic.Bool
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return crowded{s, &full} })
-		g.say(groupChat("a"), guest, "hello")
-		g.shown(1)
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return crowded{s, &full} })
+		g.Say(routertest.Group("a"), routertest.Guest, "hello")
+		g.Shown(1)
 		at := time.Now().Add(time.Hour)
 		ask := func(source, to string) (sessions.Job, error) {
-			return g.r.MakeJob(t.Context(), source, sessions.Job{Name: "Plants", Message: "x", At: at}, to)
+			return g.Router.MakeJob(t.Context(), source, sessions.Job{Name: "Plants", Message: "x", At: at}, to)
 		}
-		once, err := ask("api:k", groupChat("a").String())
-		if err != nil || once.To != groupChat("a") {
+		once, err := ask("api:k", routertest.Group("a").String())
+		if err != nil || once.To != routertest.Group("a") {
 			t.Fatal(once, err)
 		}
 		full.Store(true)
-		if _, err := ask("api:other", ""); !errors.Is(err, ErrWords) || !strings.Contains(err.Error(), "1000 jobs") {
+		if _, err := ask("api:other", ""); !errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), "1000 jobs") {
 			t.Errorf("one too many: %v", err)
 		}
 		for _, when := range []string{"while there are as many as may be", "when it is over"} {
@@ -57,26 +59,26 @@ func TestRepeatOfAJob(t *testing.T) {
 			}
 			<-time.After(2 * time.Hour)
 		}
-		if _, err := g.store.GetJob(t.Context(), once.ID); !errors.Is(err, sessions.ErrNotFound) || len(g.begun(once.ID)) != 1 {
-			t.Errorf("%v, %v", err, g.begun(once.ID))
+		if _, err := g.Store.GetJob(t.Context(), once.ID); !errors.Is(err, sessions.ErrNotFound) || len(g.Begun(once.ID)) != 1 {
+			t.Errorf("%v, %v", err, g.Begun(once.ID))
 		}
 	})
 }
 
 // TestRunJobAtOnce: of many who ask for a turn of a job at the same time one gets it, and the others are told which one it is.
 func TestRunJobAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := spokenIn(t)
-		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, time.Minute)
-			return text("done"), ctx.Err()
+		g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+			channels.Sleep(ctx, time.Minute)
+			return routertest.Text("done"), ctx.Err()
 		})
-		j := g.make(sessions.Job{At: time.Now().Add(time.Hour)})
+		j := g.Make(sessions.Job{At: time.Now().Add(time.Hour)})
 		runs, refused := make(chan sessions.RunID, 10), make(chan error, 10)
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
-				run, err := g.r.RunJob(t.Context(), "", j.ID)
+				run, err := g.Router.RunJob(t.Context(), "", j.ID)
 				if err != nil {
 					refused <- err
 					return
@@ -100,41 +102,41 @@ func TestRunJobAtOnce(t *testing.T) {
 
 // TestLastChat: the chat outside that wrote last to the main session, and never a page of the host.
 func TestLastChat(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		page := AccountRef{Channel: "page", Account: channels.DefaultAccount}
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
-			s.Owners = policy.Owners{"fake:" + owner, "fake:3003", "page:" + owner}
-			s.Accounts[page] = s.Accounts[account]
+	routertest.Bubble(t, func(t *testing.T) {
+		page := router.AccountRef{Channel: "page", Account: channels.DefaultAccount}
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			s.Owners = policy.Owners{"fake:" + routertest.Owner, "fake:3003", "page:" + routertest.Owner}
+			s.Accounts[page] = s.Accounts[routertest.Account]
 		})
-		g.r.Attach(page, channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Inside: true}}).Full())
+		g.Router.Attach(page, channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Inside: true}}).Full())
 		say := func(kind channels.Kind, from string) {
 			t.Helper()
 			<-time.After(time.Minute)
-			at := direct(from)
+			at := routertest.Direct(from)
 			at.Channel = kind
 			in := channels.Inbound{Address: at, ID: channels.MessageID(time.Now().String()), Event: channels.Message, Sender: channels.Sender{ID: channels.UserID(from)}, Text: "hello", Time: time.Now()}
-			if err := g.r.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Accept(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
 		}
 		last := func(want channels.Address, words string) {
 			t.Helper()
-			to, err := g.r.ChatOf(t.Context(), "main", LastChat)
-			if to != want || (err == nil) != (words == "") || err != nil && (!errors.Is(err, ErrWords) || !strings.Contains(err.Error(), words)) {
+			to, err := g.Router.ChatOf(t.Context(), "main", router.LastChat)
+			if to != want || (err == nil) != (words == "") || err != nil && (!errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), words)) {
 				t.Errorf("%s, %v; want %s, %q", to, err, want, words)
 			}
 		}
 		last(channels.Address{}, "nobody has written to the main session of main")
-		say("page", owner)
+		say("page", routertest.Owner)
 		last(channels.Address{}, "only the page has written to the main session of main")
-		say("fake", owner)
-		last(direct(owner), "")
+		say("fake", routertest.Owner)
+		last(routertest.Direct(routertest.Owner), "")
 		say("fake", "3003")
-		say("page", owner)
-		last(direct("3003"), "")
-		say("fake", owner)
-		say("page", owner)
-		last(direct(owner), "")
+		say("page", routertest.Owner)
+		last(routertest.Direct("3003"), "")
+		say("fake", routertest.Owner)
+		say("page", routertest.Owner)
+		last(routertest.Direct(routertest.Owner), "")
 	})
 }

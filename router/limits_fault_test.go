@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -18,6 +18,8 @@ import (
 	"parley/channels/telegram"
 	"parley/channels/telegram/telegramtest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -29,24 +31,24 @@ const (
 
 // botRig is a host with one bot more: the real adapter, at a server that plays Telegram.
 type botRig struct {
-	*rig
+	*routertest.Rig
 	srv   *telegramtest.Server
 	dir   string // the adapter's own
 	leave func() // ends the adapter
 }
 
-var bot = AccountRef{Channel: telegram.Kind, Account: channels.DefaultAccount}
+var bot = router.AccountRef{Channel: telegram.Kind, Account: channels.DefaultAccount}
 
-func newBotRig(t *testing.T, tests ...func(*Settings)) *botRig {
+func newBotRig(t *testing.T, tests ...func(*router.Settings)) *botRig {
 	t.Helper()
 	srv := telegramtest.New(t)
 	srv.AddGroup(team, "Team")
 	srv.AddUser(telegramtest.User{ID: anna, Name: "Anna"})
 	srv.AddUser(telegramtest.User{ID: bert, Name: "Bert"})
-	with := func(s *Settings) {
-		s.Accounts[bot] = AccountSettings{Pacing: asTelegram, Access: policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupOpen}}
+	with := func(s *router.Settings) {
+		s.Accounts[bot] = router.AccountSettings{Pacing: asTelegram, Access: policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupOpen}}
 	}
-	g := &botRig{rig: newRig(t, channeltest.Options{}, append([]func(*Settings){with, eachAlone}, tests...)...), srv: srv, dir: t.TempDir()}
+	g := &botRig{Rig: routertest.New(t, channeltest.Options{}, append([]func(*router.Settings){with, routertest.EachAlone}, tests...)...), srv: srv, dir: t.TempDir()}
 	g.connect()
 	t.Cleanup(func() { g.leave() })
 	return g
@@ -54,26 +56,26 @@ func newBotRig(t *testing.T, tests ...func(*Settings)) *botRig {
 
 // connect starts the adapter, which knows of earlier ones what is in its files.
 func (g *botRig) connect() {
-	g.t.Helper()
+	g.T.Helper()
 	ch, err := telegram.New(telegram.Config{Token: channels.NewSecret(g.srv.Token())}, telegram.Deps{Client: g.srv.Client(), Holds: channels.NewHolds(g.dir, slog.New(slog.DiscardHandler)), Logger: slog.New(slog.DiscardHandler)})
-	check(g.t, err)
-	ctx, cancel := context.WithCancel(g.t.Context())
+	routertest.Check(g.T, err)
+	ctx, cancel := context.WithCancel(g.T.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = ch.Run(ctx, g.r.Accept) // it ends with its context
+		_ = ch.Run(ctx, g.Router.Accept) // it ends with its context
 	}()
 	g.leave = func() { cancel(); <-done }
-	g.r.Attach(bot, ch)
+	g.Router.Attach(bot, ch)
 	synctest.Wait()
 }
 
 // restart is the next process.
 func (g *botRig) restart() {
-	g.t.Helper()
+	g.T.Helper()
 	g.leave()
-	g.stop()
-	g.start()
+	g.Stop()
+	g.Start()
 	g.connect()
 }
 
@@ -94,7 +96,7 @@ func (g *botRig) callsFor(chat int64) []telegramtest.Call {
 // A server that enforces its limits has nothing to refuse, however much is announced and asked at once: no call is answered with 429,
 // and all of it arrives, once and in order.
 func TestFaultFloodMeetsNoLimit(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newBotRig(t)
 		g.srv.Pace(true)
 		n, chats := channeltest.Times(60, 500), make([]channels.Address, 40)
@@ -104,8 +106,8 @@ func TestFaultFloodMeetsNoLimit(t *testing.T) {
 			g.srv.Say(id, id, "hello")
 			chats[i] = chatOf(id)
 		}
-		g.announces(n, chatOf(team))
-		g.announces(3, chats...)
+		announces(g.Rig, n, chatOf(team))
+		announces(g.Rig, 3, chats...)
 		want := n + 4*len(chats)
 		for end := time.Now().Add(3 * time.Hour); g.srv.SentCount() < want && time.Now().Before(end); <-time.After(time.Second) {
 			synctest.Wait()
@@ -158,12 +160,12 @@ func TestFaultLimitAndTimeToLive(t *testing.T) {
 		{seconds: 3 * 3600, expired: []string{"echo: one", "echo: two"}, restart: true},
 	} {
 		t.Run(fmt.Sprint(c.seconds, " s, ", c.ttl, ", again ", c.restart), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newBotRig(t, func(s *Settings) { s.Delivery.ReplyTTL = c.ttl })
+			routertest.Bubble(t, func(t *testing.T) {
+				g := newBotRig(t, func(s *router.Settings) { s.Delivery.ReplyTTL = c.ttl })
 				limit := telegramtest.TooManyRequests("sendMessage", c.seconds)
 				limit.Chat = anna
 				g.srv.Inject(limit)
-				g.model.set(pondering)
+				g.Model.Set(pondering)
 				deadline, before := g.limited(time.Duration(c.seconds)*time.Second, c.restart)
 				for _, call := range g.callsFor(anna)[before:] {
 					if early := deadline.Sub(call.At); early > 0 {
@@ -178,26 +180,26 @@ func TestFaultLimitAndTimeToLive(t *testing.T) {
 
 // pondering is a model that takes its time for some answers, so that people are shown that it is at work.
 func pondering(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-	said := lastUser(p)
+	said := routertest.LastUser(p)
 	if said == "two" || said == "three" {
 		<-time.After(10 * time.Second)
 	}
-	return text("echo: " + said), nil
+	return routertest.Text("echo: " + said), nil
 }
 
 // limited has anna meet the limit with her first answer, and more written to her while it holds, over a restart or not. It gives the end of the limit and how
 // many calls about her there were when it began, and returns when all is over.
 func (g *botRig) limited(limit time.Duration, restart bool) (deadline time.Time, before int) {
-	g.t.Helper()
+	g.T.Helper()
 	g.srv.Say(anna, anna, "one")
-	g.until("the first call", func() bool { return len(g.srv.Calls("sendMessage")) > 0 })
+	g.Until("the first call", func() bool { return len(g.srv.Calls("sendMessage")) > 0 })
 	first := g.srv.Calls("sendMessage")[0]
 	if deadline, before = first.At.Add(limit), len(g.callsFor(anna)); first.Chat != anna || first.Status != http.StatusTooManyRequests {
-		g.t.Fatalf("%+v", first)
+		g.T.Fatalf("%+v", first)
 	}
-	_, err := g.r.Submit(g.t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: "announced", Kind: sessions.Announce, To: chatOf(anna), Text: "announced",
-		Expires: time.Now().Add(g.set.Delivery.TTL(sessions.Announce))}}})
-	check(g.t, err)
+	_, err := g.Router.Submit(g.T.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: "announced", Kind: sessions.Announce, To: chatOf(anna), Text: "announced",
+		Expires: time.Now().Add(g.Settings.Delivery.TTL(sessions.Announce))}}})
+	routertest.Check(g.T, err)
 	g.srv.Say(anna, anna, "two")
 	for i := range 3 {
 		asked := time.Now()
@@ -207,7 +209,7 @@ func (g *botRig) limited(limit time.Duration, restart bool) (deadline time.Time,
 			synctest.Wait()
 		}
 		if took := time.Since(asked); took > time.Second {
-			g.t.Errorf("another chat waited %s", took)
+			g.T.Errorf("another chat waited %s", took)
 		}
 		<-time.After(max(limit/4, time.Second))
 		if restart && i == 0 {
@@ -222,10 +224,10 @@ func (g *botRig) limited(limit time.Duration, restart bool) (deadline time.Time,
 
 // ended wants all that was written to anna to be there in order, but for what is listed as expired.
 func (g *botRig) ended(deadline time.Time, expired []string) {
-	g.t.Helper()
+	g.T.Helper()
 	var want, shown, listed []string
 	rows := 0
-	for _, d := range g.deliveries() {
+	for _, d := range g.Deliveries() {
 		if d.To != chatOf(anna) {
 			continue
 		}
@@ -233,10 +235,10 @@ func (g *botRig) ended(deadline time.Time, expired []string) {
 		switch {
 		case slices.Contains(expired, d.Text):
 			if listed = append(listed, d.Text); d.State != sessions.Expired || !strings.Contains(d.Error, "not sent before") || d.Expires.After(deadline.Add(2*time.Second)) {
-				g.t.Errorf("%q is %s, by %s: %q", d.Text, d.State, d.Expires.Sub(deadline), d.Error)
+				g.T.Errorf("%q is %s, by %s: %q", d.Text, d.State, d.Expires.Sub(deadline), d.Error)
 			}
 		case d.State != sessions.Sent:
-			g.t.Errorf("%q is %s: %q", d.Text, d.State, d.Error)
+			g.T.Errorf("%q is %s: %q", d.Text, d.State, d.Error)
 		default:
 			want = append(want, d.Text)
 		}
@@ -245,10 +247,10 @@ func (g *botRig) ended(deadline time.Time, expired []string) {
 		shown = append(shown, m.Text)
 	}
 	if rows != 4 || !slices.Equal(want, shown) || !slices.Equal(listed, expired) {
-		g.t.Errorf("of %d deliveries %q were sent, and %q expired; shown: %q", rows, want, listed, shown)
+		g.T.Errorf("of %d deliveries %q were sent, and %q expired; shown: %q", rows, want, listed, shown)
 	}
-	n, err := g.store.CountDeliveries(g.t.Context(), sessions.DeliveryQuery{})
+	n, err := g.Store.CountDeliveries(g.T.Context(), sessions.DeliveryQuery{})
 	if err != nil || n[sessions.Expired] != len(expired) || n[sessions.Pending]+n[sessions.Sending] > 0 {
-		g.t.Errorf("counted: %v, %v", n, err)
+		g.T.Errorf("counted: %v, %v", n, err)
 	}
 }

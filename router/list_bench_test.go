@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools"
@@ -26,14 +28,14 @@ func BenchmarkSessionsList(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	set := settingsFor(func(s *Settings) { s.Tools.Sessions.Visibility = tools.VisibleAgent })
-	r := New(Deps{Store: store, Settings: set, Log: slog.New(slog.DiscardHandler), Tools: tools.All, TranscriptPath: store.TranscriptPath})
+	set := routertest.SettingsFor(func(s *router.Settings) { s.Tools.Sessions.Visibility = tools.VisibleAgent })
+	r := router.New(router.Deps{Store: store, Settings: set, Log: slog.New(slog.DiscardHandler), Tools: tools.All, TranscriptPath: store.TranscriptPath})
 	all, err := store.List(b.Context(), sessions.Query{Agent: "main", Limit: 1})
 	if err != nil || len(all) == 0 {
 		b.Fatalf("no session in %s: %v", dir, err)
 	}
 	for name, args := range map[string]string{"sessions_list": `{}`, "sessions_search": `{"query":"train hamburg"}`} {
-		i := slices.IndexFunc(r.tools, func(t tools.Tool) bool { return t.Spec().Name == name })
+		i := slices.IndexFunc(r.Tools(), func(t tools.Tool) bool { return t.Spec().Name == name })
 		if i < 0 {
 			b.Fatal("there is no tool " + name)
 		}
@@ -41,7 +43,7 @@ func BenchmarkSessionsList(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				began := time.Now()
-				res, err := r.tools[i].Call(b.Context(), tools.Call{ID: "c", Args: json.RawMessage(args), Caller: tools.Caller{Session: all[0]}})
+				res, err := r.Tools()[i].Call(b.Context(), tools.Call{ID: "c", Args: json.RawMessage(args), Caller: tools.Caller{Session: all[0]}})
 				took = append(took, time.Since(began))
 				if err != nil || res.IsError || strings.Contains(res.Text, `"count":0,`) {
 					b.Fatal(res.Text, err)

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"fmt"
@@ -15,6 +15,8 @@ import (
 	"parley/agent/modeltest"
 	"parley/agent/openai"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -26,7 +28,7 @@ const (
 
 // longTurns is how many turns there are: fewer where the race detector looks on.
 func longTurns() int {
-	if racing {
+	if routertest.Racing {
 		return 150
 	}
 	return 2000
@@ -79,23 +81,23 @@ func (k *keeper) answer(r modeltest.Request) modeltest.Reply {
 // looking it up; and costs what short prompts cost. What the server counted is in the ledger, summaries included. Between two
 // summaries each prompt begins with the prompt before it, so that a provider's cache fits.
 func TestTwoThousandTurns(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		ln, client := modeltest.Pipe()
 		srv := modeltest.NewOn(ln)
 		k := &keeper{}
 		var refused atomic.Int64
 		srv.Script(modeltest.Window(longWindow, &refused, k.answer))
-		g := &rig{t: t, dir: folder(t), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}, set: settingsFor(eachAlone, func(s *Settings) {
+		g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(routertest.EachAlone, func(s *router.Settings) {
 			s.Tools.Allow = []string{"sessions_search"}
 			s.Models.DayTokens = longBudget
 		})}
 		model := openai.New(openai.Config{Name: "mock", BaseURL: srv.URL() + "/v1", HTTPClient: client})
-		g.models = func(name string) (agent.Candidate, error) {
+		g.Models = func(name string) (agent.Candidate, error) {
 			return agent.Candidate{Model: model, Name: "m", Label: name, Facts: agent.ModelFacts{ContextWindow: longWindow}}, nil
 		}
-		g.start()
+		g.Start()
 		t.Cleanup(func() {
-			g.stop()
+			g.Stop()
 			client.CloseIdleConnections()
 			_ = srv.Close()
 		})
@@ -109,13 +111,13 @@ func TestTwoThousandTurns(t *testing.T) {
 				case 4:
 					words = "we met at the lighthouse, " + words
 				}
-				g.say(direct("a"), guest, words)
+				g.Say(routertest.Direct("a"), routertest.Guest, words)
 			}
-			g.shown(i + batch)
+			g.Shown(i + batch)
 		}
-		g.say(direct("a"), guest, "what is my codeword?")
-		g.say(direct("a"), guest, "who met at the lighthouse?")
-		shown := g.shown(longTurns() + 2)
+		g.Say(routertest.Direct("a"), routertest.Guest, "what is my codeword?")
+		g.Say(routertest.Direct("a"), routertest.Guest, "who met at the lighthouse?")
+		shown := g.Shown(longTurns() + 2)
 		synctest.Wait()
 		if by := shown[longTurns()].Out.Text; by != "It is heron." {
 			t.Errorf("by its summary: %q", by)
@@ -123,15 +125,15 @@ func TestTwoThousandTurns(t *testing.T) {
 		if by := shown[longTurns()+1].Out.Text; !strings.Contains(by, "turn 4") {
 			t.Errorf("by looking it up: %q", by)
 		}
-		g.measure(srv, k, refused.Load())
+		measure(g, srv, k, refused.Load())
 	})
 }
 
 // measure looks at what a long session has cost.
-func (g *rig) measure(srv *modeltest.Server, k *keeper, refused int64) {
-	t := g.t
+func measure(g *routertest.Rig, srv *modeltest.Server, k *keeper, refused int64) {
+	t := g.T
 	counted := srv.Counted()
-	spent, err := g.store.Spent(t.Context(), sessions.SpentQuery{})
+	spent, err := g.Store.Spent(t.Context(), sessions.SpentQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,16 +146,16 @@ func (g *rig) measure(srv *modeltest.Server, k *keeper, refused int64) {
 	if k.sums == 0 || k.sums > longTurns()/10 || k.breaks > k.sums+1 {
 		t.Errorf("%d summaries, %d prompts that begin anew", k.sums, k.breaks)
 	}
-	s := g.session("agent:main:fake:direct:" + guest)
-	all, err := g.store.Tail(t.Context(), s.ID, sessions.TailQuery{Limit: 10_000, IncludeTool: true})
+	s := g.Session("agent:main:fake:direct:" + routertest.Guest)
+	all, err := g.Store.Tail(t.Context(), s.ID, sessions.TailQuery{Limit: 10_000, IncludeTool: true})
 	if err != nil || len(all) != 2*longTurns()+6 {
 		t.Errorf("%d messages are in the transcript (%v)", len(all), err)
 	}
-	sum, _, err := g.store.Summary(t.Context(), s.ID)
+	sum, _, err := g.Store.Summary(t.Context(), s.ID)
 	if err != nil || sum.Number == 0 || sum.Messages < longTurns() {
 		t.Errorf("%d summaries of %d messages (%v)", sum.Number, sum.Messages, err)
 	}
-	t.Logf("%d requests, %d tokens, %d summaries, the largest prompt %d of %d tokens, %s of virtual time", srv.Count(), counted.Input+counted.Output, k.sums, largest(srv), longWindow, time.Since(g.r.started))
+	t.Logf("%d requests, %d tokens, %d summaries, the largest prompt %d of %d tokens, %s of virtual time", srv.Count(), counted.Input+counted.Output, k.sums, largest(srv), longWindow, time.Since(g.Router.Started()))
 }
 
 func largest(srv *modeltest.Server) (most int) {

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -11,48 +11,50 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // Deleting a session stops what is at work there and what waits, waits for the end of it, and leaves nothing; said again after a
 // restart it does not touch the session that was made since.
 func TestDeleteAtWork(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
 			<-ctx.Done()
 			<-time.After(5 * time.Second) // it takes its time to stop
 			return agent.Answer{}, ctx.Err()
 		})
-		first := g.told(me(true))
-		g.until("it is at work", func() bool { return g.model.count() > 0 })
-		second := g.told(me(true))
+		first := g.Told(routertest.Me(true))
+		g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
+		second := g.Told(routertest.Me(true))
 		began := time.Now()
-		if err := g.r.Delete(t.Context(), "delete 1", hookKey); err != nil {
+		if err := g.Router.Delete(t.Context(), "delete 1", routertest.HookKey); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took < 5*time.Second || took > deleteWithin {
+		if took := time.Since(began); took < 5*time.Second || took > router.DeleteWithin {
 			t.Errorf("it took %s", took)
 		}
-		for _, h := range []Heard{first, second} {
-			if _, err := g.store.GetRun(t.Context(), h.Run.ID); !errors.Is(err, sessions.ErrNotFound) {
+		for _, h := range []router.Heard{first, second} {
+			if _, err := g.Store.GetRun(t.Context(), h.Run.ID); !errors.Is(err, sessions.ErrNotFound) {
 				t.Errorf("a run is left: %v", err)
 			}
 		}
-		if err := g.r.Delete(t.Context(), "delete 1", hookKey); err != nil {
+		if err := g.Router.Delete(t.Context(), "delete 1", routertest.HookKey); err != nil {
 			t.Errorf("again: %v", err)
 		}
-		if err := g.r.Delete(t.Context(), "delete 2", hookKey); !errors.Is(err, sessions.ErrNotFound) {
+		if err := g.Router.Delete(t.Context(), "delete 2", routertest.HookKey); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("of nothing: %v", err)
 		}
-		g.model.set(nil)
-		g.answered(g.told(me(true)))
-		g.stop()
-		g.start()
-		if err := g.r.Delete(t.Context(), "delete 1", hookKey); err != nil {
+		g.Model.Set(nil)
+		g.Answered(g.Told(routertest.Me(true)))
+		g.Stop()
+		g.Start()
+		if err := g.Router.Delete(t.Context(), "delete 1", routertest.HookKey); err != nil {
 			t.Error(err)
 		}
-		if len(g.transcript(hookKey)) != 2 {
+		if len(g.Transcript(routertest.HookKey)) != 2 {
 			t.Error("the new session is gone, or not whole")
 		}
 	})
@@ -60,31 +62,31 @@ func TestDeleteAtWork(t *testing.T) {
 
 // What does not end in time is not deleted under its hands; the main session never is.
 func TestDeleteRefused(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		free := make(chan struct{})
-		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
 			<-free // deaf
-			return text("late"), nil
+			return routertest.Text("late"), nil
 		})
-		g.told(me(true))
-		g.until("it is at work", func() bool { return g.model.count() > 0 })
+		g.Told(routertest.Me(true))
+		g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
 		began := time.Now()
-		err := g.r.Delete(t.Context(), "", hookKey)
-		if !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "try again later") || time.Since(began) != deleteWithin {
+		err := g.Router.Delete(t.Context(), "", routertest.HookKey)
+		if !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "try again later") || time.Since(began) != router.DeleteWithin {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := g.r.Delete(ctx, "", hookKey); !errors.Is(err, context.DeadlineExceeded) {
+		if err := g.Router.Delete(ctx, "", routertest.HookKey); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		close(free)
 		synctest.Wait()
-		if err := g.r.Delete(t.Context(), "", hookKey); err != nil {
+		if err := g.Router.Delete(t.Context(), "", routertest.HookKey); err != nil {
 			t.Error(err)
 		}
-		if err := g.r.Delete(t.Context(), "", "agent:main:main"); !errors.Is(err, ErrWords) {
+		if err := g.Router.Delete(t.Context(), "", "agent:main:main"); !errors.Is(err, router.ErrWords) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -92,35 +94,35 @@ func TestDeleteRefused(t *testing.T) {
 
 // Each change of a session happens once for its source, also after a restart.
 func TestManageOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.answered(g.told(me(true)))
-		was := g.session(hookKey)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Answered(g.Told(routertest.Me(true)))
+		was := g.Session(routertest.HookKey)
 		change := func() {
 			t.Helper()
-			if _, err := g.r.PatchOnce(t.Context(), "p", hookKey, sessions.Patch{SendPolicy: new(policy.Deny), Thinking: new("low")}); err != nil {
+			if _, err := g.Router.PatchOnce(t.Context(), "p", routertest.HookKey, sessions.Patch{SendPolicy: new(policy.Deny), Thinking: new("low")}); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := g.r.Reset(t.Context(), "r", hookKey); err != nil {
+			if _, _, err := g.Router.Reset(t.Context(), "r", routertest.HookKey); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := g.r.Archive(t.Context(), "a", hookKey); err != nil || s.Key != hookKey {
+			if s, err := g.Router.Archive(t.Context(), "a", routertest.HookKey); err != nil || s.Key != routertest.HookKey {
 				t.Fatalf("%+v, %v", s, err)
 			}
 		}
 		change()
-		s := g.session(hookKey)
+		s := g.Session(routertest.HookKey)
 		if s.ID == was.ID || !s.Archived || s.Settings.SendPolicy != policy.Deny || s.Settings.Thinking != "low" || s.Turns != 0 {
 			t.Errorf("%+v", s)
 		}
-		if _, err := g.r.Patch(t.Context(), hookKey, sessions.Patch{SendPolicy: new(policy.Inherit)}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), routertest.HookKey, sessions.Patch{SendPolicy: new(policy.Inherit)}); err != nil {
 			t.Fatal(err)
 		}
-		g.answered(g.told(me(true)))
-		g.stop()
-		g.start()
+		g.Answered(g.Told(routertest.Me(true)))
+		g.Stop()
+		g.Start()
 		change()
-		if now := g.session(hookKey); now.ID != s.ID || now.Archived || now.Settings.SendPolicy != policy.Inherit || now.Turns != 1 {
+		if now := g.Session(routertest.HookKey); now.ID != s.ID || now.Archived || now.Settings.SendPolicy != policy.Inherit || now.Turns != 1 {
 			t.Errorf("%+v", now)
 		}
 	})
@@ -128,56 +130,56 @@ func TestManageOnce(t *testing.T) {
 
 // A reset ends what the session is at.
 func TestResetAtWork(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.blocked()
-		h := g.told(me(true))
-		g.until("it is at work", func() bool { return g.model.count() > 0 })
-		if _, _, err := g.r.Reset(t.Context(), "", hookKey); err != nil {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Blocked()
+		h := g.Told(routertest.Me(true))
+		g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
+		if _, _, err := g.Router.Reset(t.Context(), "", routertest.HookKey); err != nil {
 			t.Fatal(err)
 		}
-		if run := g.answered(h); run.Status != sessions.Stopped || len(g.transcript(hookKey)) != 0 {
-			t.Errorf("%s, %d messages", run.Status, len(g.transcript(hookKey)))
+		if run := g.Answered(h); run.Status != sessions.Stopped || len(g.Transcript(routertest.HookKey)) != 0 {
+			t.Errorf("%s, %d messages", run.Status, len(g.Transcript(routertest.HookKey)))
 		}
 	})
 }
 
 // One run is stopped, queued or at work; the others of its session are answered. A stop of the session stops all.
 func TestCancelRun(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, eachAlone)
-		release := g.blocked()
-		var said []Heard
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+		release := g.Blocked()
+		var said []router.Heard
 		for range 4 {
-			said = append(said, g.told(me(true)))
-			g.until("it is at work", func() bool { return g.model.count() > 0 })
+			said = append(said, g.Told(routertest.Me(true)))
+			g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
 		}
 		for _, i := range []int{2, 0} {
 			for n := range 2 {
-				ids, err := g.r.CancelRun(t.Context(), "cancel "+string(said[i].Run.ID), said[i].Run.ID)
+				ids, err := g.Router.CancelRun(t.Context(), "cancel "+string(said[i].Run.ID), said[i].Run.ID)
 				if err != nil || n == 0 && (len(ids) != 1 || ids[0] != said[i].Run.ID) || n == 1 && len(ids) != 0 {
 					t.Errorf("%d, %d: %v, %v", i, n, ids, err)
 				}
 			}
 		}
-		g.until("the next one is at work", func() bool { return g.model.count() > 1 })
-		ids, err := g.r.StopSession(t.Context(), "", hookKey)
+		g.Until("the next one is at work", func() bool { return g.Model.Count() > 1 })
+		ids, err := g.Router.StopSession(t.Context(), "", routertest.HookKey)
 		if err != nil || len(ids) != 2 {
 			t.Errorf("%v, %v", ids, err)
 		}
-		for i, run := range g.idle(4) {
+		for i, run := range g.Idle(4) {
 			if run.Status != sessions.Stopped {
 				t.Errorf("%d: %s", i, run.Status)
 			}
 		}
 		release()
-		if run := g.answered(g.told(me(true))); run.Status != sessions.Done {
+		if run := g.Answered(g.Told(routertest.Me(true))); run.Status != sessions.Done {
 			t.Errorf("%s %s", run.Status, run.Error)
 		}
-		if ids, err := g.r.CancelRun(t.Context(), "", said[1].Run.ID); err != nil || len(ids) != 0 {
+		if ids, err := g.Router.CancelRun(t.Context(), "", said[1].Run.ID); err != nil || len(ids) != 0 {
 			t.Errorf("%v, %v", ids, err)
 		}
-		if _, err := g.r.CancelRun(t.Context(), "", "nobody"); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.CancelRun(t.Context(), "", "nobody"); !errors.Is(err, sessions.ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -185,17 +187,17 @@ func TestCancelRun(t *testing.T) {
 
 // Who waits for a run that another one took up has that one's answer.
 func TestOutcomeOfABatch(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		release := g.blocked()
-		g.told(me(true))
-		g.until("it is at work", func() bool { return g.model.count() > 0 })
-		second, third := g.told(me(true)), g.told(me(true))
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		release := g.Blocked()
+		g.Told(routertest.Me(true))
+		g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
+		second, third := g.Told(routertest.Me(true)), g.Told(routertest.Me(true))
 		release()
-		if run := g.answered(third); run.ID != second.Run.ID || run.Result != "echo: hello" {
+		if run := g.Answered(third); run.ID != second.Run.ID || run.Result != "echo: hello" {
 			t.Errorf("%+v", run)
 		}
-		if _, err := g.r.Outcome(t.Context(), "nobody"); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.Outcome(t.Context(), "nobody"); !errors.Is(err, sessions.ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -203,38 +205,38 @@ func TestOutcomeOfABatch(t *testing.T) {
 
 // What comes while a session is being deleted is stopped as well, also when the deletion is asked for again with its source.
 func TestDeleteWhileMoreComes(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		slow := 5 * time.Second
-		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
 			<-ctx.Done()
 			<-time.After(slow) // it takes its time to stop
 			return agent.Answer{}, ctx.Err()
 		})
 		begin := func() {
 			t.Helper()
-			n := g.model.count()
-			g.told(me(true))
-			g.until("it is at work", func() bool { return g.model.count() > n })
+			n := g.Model.Count()
+			g.Told(routertest.Me(true))
+			g.Until("it is at work", func() bool { return g.Model.Count() > n })
 		}
 		begin()
 		done := make(chan error)
-		go func() { done <- g.r.Delete(t.Context(), "delete 1", hookKey) }()
+		go func() { done <- g.Router.Delete(t.Context(), "delete 1", routertest.HookKey) }()
 		<-time.After(time.Second)
-		g.told(me(true))
+		g.Told(routertest.Me(true))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 
-		slow = deleteWithin + time.Second
+		slow = router.DeleteWithin + time.Second
 		begin()
-		if err := g.r.Delete(t.Context(), "delete 2", hookKey); !errors.Is(err, sessions.ErrConflict) {
+		if err := g.Router.Delete(t.Context(), "delete 2", routertest.HookKey); !errors.Is(err, sessions.ErrConflict) {
 			t.Error(err)
 		}
 		<-time.After(2 * time.Second)
 		slow = 5 * time.Second
 		begin()
-		if err := g.r.Delete(t.Context(), "delete 2", hookKey); err != nil {
+		if err := g.Router.Delete(t.Context(), "delete 2", routertest.HookKey); err != nil {
 			t.Error("again:", err)
 		}
 	})
@@ -242,24 +244,24 @@ func TestDeleteWhileMoreComes(t *testing.T) {
 
 // Summing up is a run like any other: its result says what was done, once, and goes into no chat.
 func TestCompactOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.say(direct(owner), owner, "hi")
-		g.shown(1)
-		g.idle(1)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hi")
+		g.Shown(1)
+		g.Idle(1)
 		for range 2 {
-			run, err := g.r.Compact(t.Context(), "c", "agent:main:main", "the plants")
+			run, err := g.Router.Compact(t.Context(), "c", "agent:main:main", "the plants")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if run = g.answered(Heard{Run: run}); run.Kind != sessions.CompactRun || !strings.Contains(run.Result, "nothing to compact yet") {
+			if run = g.Answered(router.Heard{Run: run}); run.Kind != sessions.CompactRun || !strings.Contains(run.Result, "nothing to compact yet") {
 				t.Errorf("%+v", run)
 			}
 		}
-		if n := len(g.runs()); n != 2 || len(g.deliveries()) != 1 {
-			t.Errorf("%d runs, %d deliveries", n, len(g.deliveries()))
+		if n := len(g.Runs()); n != 2 || len(g.Deliveries()) != 1 {
+			t.Errorf("%d runs, %d deliveries", n, len(g.Deliveries()))
 		}
-		if _, err := g.r.Compact(t.Context(), "", hookKey, ""); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.Compact(t.Context(), "", routertest.HookKey, ""); !errors.Is(err, sessions.ErrNotFound) {
 			t.Error(err)
 		}
 	})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"testing"
@@ -6,53 +6,55 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
 
 // A chat is told that a budget is used up although another session's question has failed by it there before: nobody read that.
 func TestBudgetNoticeBehindAFailedAsk(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Agents.Defaults.Budget.AgentTokens = 15 })
-		g.say(direct("3003"), "3003", "hello")
-		g.wants("echo: hello")
-		from := g.session(g.runs()[0].Key)
-		if _, err := g.store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: guestKey, Agent: "main", Last: direct("a")}}); err != nil {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.Budget.AgentTokens = 15 })
+		g.Say(routertest.Direct("3003"), "3003", "hello")
+		wantTexts(g, "echo: hello")
+		from := g.Session(g.Runs()[0].Key)
+		if _, err := g.Store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: routertest.GuestKey, Agent: "main", Last: routertest.Direct("a")}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: from}, To: guestKey, Message: "hi"}); err != nil {
+		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: from}, To: routertest.GuestKey, Message: "hi"}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Minute)
 		for range 2 {
-			g.say(direct("a"), guest, "anybody?")
-			g.wants("echo: hello", noMore)
+			g.Say(routertest.Direct("a"), routertest.Guest, "anybody?")
+			wantTexts(g, "echo: hello", noMore)
 		}
-		g.stop() // what the next process knows is in the store
-		g.start()
-		g.say(direct("a"), guest, "anybody now?")
-		g.wants("echo: hello", noMore)
+		g.Stop() // what the next process knows is in the store
+		g.Start()
+		g.Say(routertest.Direct("a"), routertest.Guest, "anybody now?")
+		wantTexts(g, "echo: hello", noMore)
 	})
 }
 
 // A summary is reserved at the price of the model that writes it.
 func TestSummaryIsReservedAtItsPrice(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 			s.Models.DayCost = 1000
 			s.Agents.Defaults.Compaction.Model = "mock/dear"
 		})
-		g.models = func(name string) (agent.Candidate, error) {
+		g.Models = func(name string) (agent.Candidate, error) {
 			price := map[string]float64{"mock/m": 1, "mock/dear": 50}[name]
-			return agent.Candidate{Model: g.model, Name: "m", Label: name, Facts: agent.ModelFacts{Input: price, Output: price}}, nil
+			return agent.Candidate{Model: g.Model, Name: "m", Label: name, Facts: agent.ModelFacts{Input: price, Output: price}}, nil
 		}
-		set, s := g.r.settings.Load(), sessions.Session{Key: guestKey, Agent: "main"}
-		m, err := g.r.deps.Model("mock/m")
+		set, s := g.Router.Settings(), sessions.Session{Key: routertest.GuestKey, Agent: "main"}
+		m, err := g.Router.Deps().Model("mock/m")
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := g.r.compacts(set, s, sessions.Run{Agent: "main"}, &agent.Turn{Model: m.Model, Label: m.Label, Facts: m.Facts})
-		who, err := c.writer(agent.Room{})
+		c := g.Router.Compacts(set, s, sessions.Run{Agent: "main"}, &agent.Turn{Model: m.Model, Label: m.Label, Facts: m.Facts})
+		who, err := c.Writer(agent.Room{})
 		if err != nil || who.Label != "mock/dear" {
 			t.Fatalf("%q writes: %v", who.Label, err)
 		}
@@ -60,7 +62,7 @@ func TestSummaryIsReservedAtItsPrice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held := g.r.budgets.purses["host"].held.cost; held != 50*(1000+usualAnswer) {
+		if held := g.Router.Budgets().Purses()["host"].Held().Cost(); held != 50*(1000+router.UsualAnswer) {
 			t.Errorf("reserved %d", held)
 		}
 		settle(sessions.Usage{})

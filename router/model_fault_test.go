@@ -1,6 +1,7 @@
-package router
+package router_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"parley/agent/openai"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -100,7 +103,7 @@ func (f *faultyModel) heal() (hits int) {
 }
 
 // modelRig is a rig whose models are real providers that speak a protocol to a scripted server: the first choice and a fallback.
-func modelRig(t *testing.T, p modeltest.Protocol, answer func(modeltest.Request) modeltest.Reply, fs ...func(*Settings)) (*rig, *modeltest.Server) {
+func modelRig(t *testing.T, p modeltest.Protocol, answer func(modeltest.Request) modeltest.Reply, fs ...func(*router.Settings)) (*routertest.Rig, *modeltest.Server) {
 	t.Helper()
 	ln, client := modeltest.Pipe()
 	srv := modeltest.NewOn(ln)
@@ -112,15 +115,15 @@ func modelRig(t *testing.T, p modeltest.Protocol, answer func(modeltest.Request)
 		return agent.NewBreaker(name, openai.New(openai.Config{Name: name, BaseURL: srv.URL() + "/v1", APIKey: channels.NewSecret("k"), HTTPClient: client}), nil)
 	}
 	first, second := provider("one"), provider("two")
-	fs = append([]func(*Settings){func(s *Settings) { s.Agents.Defaults.Fallbacks = []string{"mock/2"} }}, fs...)
-	g := &rig{t: t, dir: folder(t), set: settingsFor(fs...), fake: channeltest.NewFake(channeltest.Options{}), model: &script{},
-		models: func(name string) (agent.Candidate, error) {
+	fs = append([]func(*router.Settings){func(s *router.Settings) { s.Agents.Defaults.Fallbacks = []string{"mock/2"} }}, fs...)
+	g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(fs...), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{},
+		Models: func(name string) (agent.Candidate, error) {
 			m := map[bool]agent.Model{true: second, false: first}[name == "mock/2"]
 			return agent.Candidate{Model: m, Name: name, Label: name}, nil
 		}}
-	g.start()
+	g.Start()
 	t.Cleanup(func() { // before the rig's own
-		g.stop()
+		g.Stop()
 		client.CloseIdleConnections()
 		if err := srv.Close(); err != nil {
 			t.Error(err)
@@ -141,11 +144,11 @@ func TestFaultModel(t *testing.T) {
 					if (i+k+len(fault))%channeltest.Times(2, 1) > 0 {
 						continue // the other protocol; all of them run in full
 					}
-					if racing && fault == "50 MB" {
+					if routertest.Racing && fault == "50 MB" {
 						continue // with the race detector it takes a minute; the gate also runs this test without
 					}
 					t.Run(fmt.Sprintf("%s/%s/%s", fault, p, place), func(t *testing.T) {
-						bubble(t, func(t *testing.T) { playModelFault(t, p, &faultyModel{place: place, reply: x.reply}, x.requests, ends) })
+						routertest.Bubble(t, func(t *testing.T) { playModelFault(t, p, &faultyModel{place: place, reply: x.reply}, x.requests, ends) })
 					})
 				}
 			}
@@ -158,15 +161,15 @@ func TestFaultModel(t *testing.T) {
 func playModelFault(t *testing.T, p modeltest.Protocol, f *faultyModel, requests int, ends *tally) {
 	const limit = 600 * time.Second // of a turn, and of the sub-agent
 	g, srv := modelRig(t, p, f.answer)
-	g.say(groupChat("a"), guest, "go")
+	g.Say(routertest.Group("a"), routertest.Guest, "go")
 	<-time.After(3 * limit)
 	synctest.Wait()
 	hits := f.heal()
-	if most := orDefault(requests, agent.DefaultMaxSteps); hits == 0 || hits > most {
+	if most := cmp.Or(requests, agent.DefaultMaxSteps); hits == 0 || hits > most {
 		t.Errorf("%d requests where it fails, %d are allowed", hits, most)
 	}
 	children := 0
-	for _, run := range g.runs() {
+	for _, run := range g.Runs() {
 		if took := run.Ended.Sub(run.Created); !run.Status.Final() || took > limit+5*time.Second {
 			t.Errorf("%s of %s is %s after %s", run.Kind, run.Key, run.Status, took)
 		}
@@ -180,32 +183,32 @@ func playModelFault(t *testing.T, p modeltest.Protocol, f *faultyModel, requests
 	if want := map[bool]int{true: 0, false: 1}[f.place == "message"]; children != want {
 		t.Errorf("%d sub-agents were begun, want %d", children, want)
 	}
-	said := g.saidOf("a")
+	said := saidOf(g, "a")
 	if want := map[bool]int{true: 1, false: 2}[f.place == "message"]; len(said) != want {
 		t.Errorf("the chat reads %q", said)
 	}
-	for _, d := range g.deliveries() {
+	for _, d := range g.Deliveries() {
 		ends.add(string(d.Kind), 1)
 	}
 	ends.add("requests that failed", hits)
 	ends.add("cases", 1)
 	before := srv.Count()
-	g.say(groupChat("a"), guest, "once more")
+	g.Say(routertest.Group("a"), routertest.Guest, "once more")
 	<-time.After(time.Minute)
-	if now := g.saidOf("a"); len(now) != len(said)+1 || !strings.HasSuffix(now[len(now)-1], "once more") || srv.Count() != before+1 {
+	if now := saidOf(g, "a"); len(now) != len(said)+1 || !strings.HasSuffix(now[len(now)-1], "once more") || srv.Count() != before+1 {
 		t.Errorf("afterwards the chat reads %q, after %d requests", now, srv.Count()-before)
 	}
 }
 
 // saidOf gives what a chat reads, in order, and fails when something was made and not sent.
-func (g *rig) saidOf(chat string) (out []string) {
-	g.t.Helper()
-	for _, d := range g.deliveries() {
+func saidOf(g *routertest.Rig, chat string) (out []string) {
+	g.T.Helper()
+	for _, d := range g.Deliveries() {
 		if d.State != sessions.Sent {
-			g.t.Errorf("a delivery is %s: %s", d.State, d.Error)
+			g.T.Errorf("a delivery is %s: %s", d.State, d.Error)
 		}
 	}
-	for _, c := range g.fake.Shown(groupChat(chat)) {
+	for _, c := range g.Fake.Shown(routertest.Group(chat)) {
 		out = append(out, c.Out.Text)
 	}
 	return out

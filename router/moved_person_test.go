@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"slices"
@@ -11,6 +11,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -22,19 +24,15 @@ const (
 )
 
 var (
-	hiddenChat = direct(hiddenID)
-	numberChat = direct("15550100004@s.whatsapp.net")
+	hiddenChat = routertest.Direct(hiddenID)
+	numberChat = routertest.Direct("15550100004@s.whatsapp.net")
 )
 
-func scoped(scope sessions.DMScope) func(*Settings) {
-	return func(s *Settings) { s.Session.DMScope = scope }
-}
-
-func access(change func(*policy.Access)) func(*Settings) {
-	return func(s *Settings) {
-		a := s.Accounts[account]
+func access(change func(*policy.Access)) func(*router.Settings) {
+	return func(s *router.Settings) {
+		a := s.Accounts[routertest.Account]
 		change(&a.Access)
-		s.Accounts[account] = a
+		s.Accounts[routertest.Account] = a
 	}
 }
 
@@ -43,22 +41,22 @@ var byPairing = access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy
 
 // numberKnown is the event that the WhatsApp adapter sends before the first message by number.
 func numberKnown() channels.Inbound {
-	return channels.Inbound{Event: channels.Moved, Address: hiddenChat, MovedTo: numberChat.Chat, Sender: person(numberID)}
+	return channels.Inbound{Event: channels.Moved, Address: hiddenChat, MovedTo: numberChat.Chat, Sender: routertest.Person(numberID)}
 }
 
 // hear has somebody write, and waits for what comes of it.
-func (g *rig) hear(to channels.Address, from, words string) {
-	g.t.Helper()
-	g.say(to, from, words)
+func hear(g *routertest.Rig, to channels.Address, from, words string) {
+	g.T.Helper()
+	g.Say(to, from, words)
 	<-time.After(time.Minute)
 	synctest.Wait()
 }
 
 // override sets a session's send policy.
-func (g *rig) override(key sessions.Key, o policy.Override) {
-	g.t.Helper()
-	if _, err := g.r.Patch(g.t.Context(), key, sessions.Patch{SendPolicy: &o}); err != nil {
-		g.t.Fatal(err)
+func override(g *routertest.Rig, key sessions.Key, o policy.Override) {
+	g.T.Helper()
+	if _, err := g.Router.Patch(g.T.Context(), key, sessions.Patch{SendPolicy: &o}); err != nil {
+		g.T.Fatal(err)
 	}
 }
 
@@ -68,32 +66,32 @@ func (g *rig) override(key sessions.Key, o policy.Override) {
 func TestMovedPersonStaysSilenced(t *testing.T) {
 	for _, scope := range []sessions.DMScope{"", sessions.DMMain, sessions.PerPeer, sessions.PerChannelPeer, sessions.PerAccountChannelPeer} {
 		t.Run(string(scope), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, scoped(scope))
-				g.hear(hiddenChat, hiddenID, "hello")
-				was := g.r.Key(channels.Inbound{Address: hiddenChat, Sender: person(hiddenID)})
-				id := g.session(was).ID
-				g.override(was, policy.Deny)
-				g.hear(hiddenChat, hiddenID, "are you there?")
-				if got := g.fake.Texts(hiddenChat); len(got) != 1 {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithDMScope(scope))
+				hear(g, hiddenChat, hiddenID, "hello")
+				was := g.Router.Key(channels.Inbound{Address: hiddenChat, Sender: routertest.Person(hiddenID)})
+				id := g.Session(was).ID
+				override(g, was, policy.Deny)
+				hear(g, hiddenChat, hiddenID, "are you there?")
+				if got := g.Fake.Texts(hiddenChat); len(got) != 1 {
 					t.Fatalf("answered %q", got)
 				}
-				g.happens(numberKnown())
-				g.hear(numberChat, numberID, "and now?")
-				g.stop()
-				g.start()
-				g.hear(numberChat, numberID, "and after a restart?")
-				g.hear(hiddenChat, hiddenID, "hidden again") // another login does not know the number
-				if got := append(g.fake.Texts(hiddenChat), g.fake.Texts(numberChat)...); len(got) != 1 {
+				g.Happens(numberKnown())
+				hear(g, numberChat, numberID, "and now?")
+				g.Stop()
+				g.Start()
+				hear(g, numberChat, numberID, "and after a restart?")
+				hear(g, hiddenChat, hiddenID, "hidden again") // another login does not know the number
+				if got := append(g.Fake.Texts(hiddenChat), g.Fake.Texts(numberChat)...); len(got) != 1 {
 					t.Errorf("answered %q", got)
 				}
-				s := g.session(g.r.Key(channels.Inbound{Address: numberChat, Sender: person(numberID)}))
+				s := g.Session(g.Router.Key(channels.Inbound{Address: numberChat, Sender: routertest.Person(numberID)}))
 				if s.ID != id || s.Last != numberChat || s.Turns != 5 {
 					t.Errorf("another session: %+v", s)
 				}
-				g.override(s.Key, policy.Inherit)
-				g.hear(numberChat, numberID, "hello?")
-				if got := g.fake.Texts(numberChat); len(got) != 1 {
+				override(g, s.Key, policy.Inherit)
+				hear(g, numberChat, numberID, "hello?")
+				if got := g.Fake.Texts(numberChat); len(got) != 1 {
 					t.Errorf("answered %q", got)
 				}
 			})
@@ -104,34 +102,34 @@ func TestMovedPersonStaysSilenced(t *testing.T) {
 // Who was let in is let in by number; who waits for an answer, or was turned down, does so by number, too.
 func TestMovedPersonStaysPaired(t *testing.T) {
 	for name, c := range map[string]struct {
-		before, after func(g *rig, code string) // the number became known
+		before, after func(g *routertest.Rig, code string) // the number became known
 		answers       int
 	}{
-		"let in": {func(g *rig, code string) { g.letIn(code) }, func(*rig, string) {}, 1},
-		"waits":  {func(*rig, string) {}, func(g *rig, code string) { g.letIn(code) }, 2}, // and is told that they are let in
-		"turned down": {func(g *rig, code string) {
-			if err := g.r.TurnDown(g.t.Context(), fakeKind, code); err != nil {
-				g.t.Fatal(err)
+		"let in": {func(g *routertest.Rig, code string) { letIn(g, code) }, func(*routertest.Rig, string) {}, 1},
+		"waits":  {func(*routertest.Rig, string) {}, func(g *routertest.Rig, code string) { letIn(g, code) }, 2}, // and is told that they are let in
+		"turned down": {func(g *routertest.Rig, code string) {
+			if err := g.Router.TurnDown(g.T.Context(), routertest.Kind, code); err != nil {
+				g.T.Fatal(err)
 			}
-		}, func(*rig, string) {}, 0},
+		}, func(*routertest.Rig, string) {}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, byPairing)
-				g.say(hiddenChat, hiddenID, "hello")
-				code := g.code(hiddenChat)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, byPairing)
+				g.Say(hiddenChat, hiddenID, "hello")
+				code := g.Code(hiddenChat)
 				c.before(g, code)
 				synctest.Wait()
-				g.happens(numberKnown())
+				g.Happens(numberKnown())
 				c.after(g, code)
-				g.hear(numberChat, numberID, "it is me")
-				got := g.fake.Texts(numberChat)
+				hear(g, numberChat, numberID, "it is me")
+				got := g.Fake.Texts(numberChat)
 				if len(got) != c.answers || slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "code") }) {
 					t.Errorf("answered %q", got)
 				}
-				people, err := g.store.Admitted(t.Context())
+				people, err := g.Store.Admitted(t.Context())
 				if c.answers > 0 { // it is taken back by either id
-					if _, err := g.r.Unpair(t.Context(), fakeKind, "", hiddenID); err != nil {
+					if _, err := g.Router.Unpair(t.Context(), routertest.Kind, "", hiddenID); err != nil {
 						t.Error(err)
 					}
 				}
@@ -143,47 +141,49 @@ func TestMovedPersonStaysPaired(t *testing.T) {
 	}
 }
 
-func (g *rig) letIn(code string) {
-	g.t.Helper()
-	if _, err := g.r.LetIn(g.t.Context(), fakeKind, code); err != nil {
-		g.t.Fatal(err)
+func letIn(g *routertest.Rig, code string) {
+	g.T.Helper()
+	if _, err := g.Router.LetIn(g.T.Context(), routertest.Kind, code); err != nil {
+		g.T.Fatal(err)
 	}
 }
 
 // What the configuration says about a person by either id holds by both: lists of people, owners, bindings, linked identities and rules.
 func TestMovedPersonKeepsRules(t *testing.T) {
-	deny := func(m policy.SendMatch) func(*Settings) {
-		return func(s *Settings) { s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: m}} }
+	deny := func(m policy.SendMatch) func(*router.Settings) {
+		return func(s *router.Settings) {
+			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: m}}
+		}
 	}
 	for name, c := range map[string]struct {
-		set    []func(*Settings)
+		set    []func(*router.Settings)
 		before int // answers to the hidden number
 		after  int // to the known one
 		key    sessions.Key
 	}{
-		"listed":        {[]func(*Settings){access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy.DMAllowlist, []string{hiddenID} })}, 1, 1, "agent:main:fake:direct:" + hiddenID},
-		"listed later":  {[]func(*Settings){access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy.DMAllowlist, []string{numberID} })}, 0, 1, "agent:main:fake:direct:" + numberID},
-		"owner":         {[]func(*Settings){func(s *Settings) { s.Owners = policy.Owners{"fake:" + hiddenID} }}, 1, 1, "agent:main:main"},
-		"owner later":   {[]func(*Settings){func(s *Settings) { s.Owners = policy.Owners{"fake:" + numberID} }}, 1, 1, "agent:main:main"},
-		"linked":        {[]func(*Settings){func(s *Settings) { s.Session.IdentityLinks = map[string][]string{"ada": {"fake:" + hiddenID}} }}, 1, 1, "agent:main:direct:ada"},
-		"linked later":  {[]func(*Settings){func(s *Settings) { s.Session.IdentityLinks = map[string][]string{"ada": {"fake:" + numberID}} }}, 1, 1, "agent:main:fake:direct:" + hiddenID},
-		"by the key":    {[]func(*Settings){deny(policy.SendMatch{RawKeyPrefix: "agent:main:fake:direct:" + hiddenID})}, 0, 0, "agent:main:fake:direct:" + hiddenID},
-		"by the number": {[]func(*Settings){deny(policy.SendMatch{KeyPrefix: "fake:direct:" + numberID})}, 1, 0, "agent:main:fake:direct:" + hiddenID},
-		"by the chat":   {[]func(*Settings){deny(policy.SendMatch{To: hiddenID})}, 0, 0, "agent:main:fake:direct:" + hiddenID},
+		"listed":        {[]func(*router.Settings){access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy.DMAllowlist, []string{hiddenID} })}, 1, 1, "agent:main:fake:direct:" + hiddenID},
+		"listed later":  {[]func(*router.Settings){access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy.DMAllowlist, []string{numberID} })}, 0, 1, "agent:main:fake:direct:" + numberID},
+		"owner":         {[]func(*router.Settings){func(s *router.Settings) { s.Owners = policy.Owners{"fake:" + hiddenID} }}, 1, 1, "agent:main:main"},
+		"owner later":   {[]func(*router.Settings){func(s *router.Settings) { s.Owners = policy.Owners{"fake:" + numberID} }}, 1, 1, "agent:main:main"},
+		"linked":        {[]func(*router.Settings){func(s *router.Settings) { s.Session.IdentityLinks = map[string][]string{"ada": {"fake:" + hiddenID}} }}, 1, 1, "agent:main:direct:ada"},
+		"linked later":  {[]func(*router.Settings){func(s *router.Settings) { s.Session.IdentityLinks = map[string][]string{"ada": {"fake:" + numberID}} }}, 1, 1, "agent:main:fake:direct:" + hiddenID},
+		"by the key":    {[]func(*router.Settings){deny(policy.SendMatch{RawKeyPrefix: "agent:main:fake:direct:" + hiddenID})}, 0, 0, "agent:main:fake:direct:" + hiddenID},
+		"by the number": {[]func(*router.Settings){deny(policy.SendMatch{KeyPrefix: "fake:direct:" + numberID})}, 1, 0, "agent:main:fake:direct:" + hiddenID},
+		"by the chat":   {[]func(*router.Settings){deny(policy.SendMatch{To: hiddenID})}, 0, 0, "agent:main:fake:direct:" + hiddenID},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, c.set...)
-				g.hear(hiddenChat, hiddenID, "hello")
-				g.happens(numberKnown())
-				g.hear(numberChat, numberID, "hello")
-				g.stop()
-				g.start()
-				g.hear(numberChat, numberID, "hello")
-				if before, after := g.fake.Texts(hiddenChat), g.fake.Texts(numberChat); len(before) != c.before || len(after) != 2*c.after {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, c.set...)
+				hear(g, hiddenChat, hiddenID, "hello")
+				g.Happens(numberKnown())
+				hear(g, numberChat, numberID, "hello")
+				g.Stop()
+				g.Start()
+				hear(g, numberChat, numberID, "hello")
+				if before, after := g.Fake.Texts(hiddenChat), g.Fake.Texts(numberChat); len(before) != c.before || len(after) != 2*c.after {
 					t.Errorf("answered %q, then %q", before, after)
 				}
-				s, err := g.store.Get(t.Context(), g.r.Key(channels.Inbound{Address: numberChat, Sender: person(numberID)}))
+				s, err := g.Store.Get(t.Context(), g.Router.Key(channels.Inbound{Address: numberChat, Sender: routertest.Person(numberID)}))
 				if err != nil || s.Key != c.key {
 					t.Errorf("session %s, %v", s.Key, err)
 				}
@@ -202,24 +202,24 @@ func TestMovedPersonHasTwoSessions(t *testing.T) {
 		"number allowed": {policy.Deny, policy.Allow, 0}, "neither": {policy.Inherit, policy.Inherit, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, scoped(sessions.PerChannelPeer))
-				g.hear(numberChat, numberID, "hello")
-				g.hear(hiddenChat, hiddenID, "who am I?")
-				hidden := g.r.Key(channels.Inbound{Address: hiddenChat, Sender: person(hiddenID)})
-				number := g.r.Key(channels.Inbound{Address: numberChat, Sender: person(numberID)})
-				g.override(hidden, c.hidden)
-				g.override(number, c.number)
-				g.happens(numberKnown())
-				g.hear(numberChat, numberID, "it is me")
-				if got := g.fake.Texts(numberChat); len(got) != 1+c.answers {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithDMScope(sessions.PerChannelPeer))
+				hear(g, numberChat, numberID, "hello")
+				hear(g, hiddenChat, hiddenID, "who am I?")
+				hidden := g.Router.Key(channels.Inbound{Address: hiddenChat, Sender: routertest.Person(hiddenID)})
+				number := g.Router.Key(channels.Inbound{Address: numberChat, Sender: routertest.Person(numberID)})
+				override(g, hidden, c.hidden)
+				override(g, number, c.number)
+				g.Happens(numberKnown())
+				hear(g, numberChat, numberID, "it is me")
+				if got := g.Fake.Texts(numberChat); len(got) != 1+c.answers {
 					t.Errorf("answered %q", got)
 				}
 				want := `This chat was another one before; what was said there is in the session "` + string(hidden) + `".`
-				if got := told(g.newest()); !slices.Equal(got, []string{want}) {
+				if got := routertest.Told(g.Newest()); !slices.Equal(got, []string{want}) {
 					t.Errorf("told %q", got)
 				}
-				if s := g.session(hidden); !s.Last.IsZero() || g.session(number).Last != numberChat {
+				if s := g.Session(hidden); !s.Last.IsZero() || g.Session(number).Last != numberChat {
 					t.Errorf("the old session has the chat still: %+v", s)
 				}
 			})
@@ -231,25 +231,25 @@ func TestMovedPersonHasTwoSessions(t *testing.T) {
 func TestMovedPersonTakesWorkAlong(t *testing.T) {
 	for name, both := range map[string]bool{"one session": false, "two sessions": true} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, scoped(sessions.PerChannelPeer), eachAlone)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithDMScope(sessions.PerChannelPeer), routertest.EachAlone)
 				want := []string{}
 				if both {
-					g.hear(numberChat, numberID, "first")
+					hear(g, numberChat, numberID, "first")
 					want = append(want, "first")
 				}
-				rest := g.busy(hiddenChat, hiddenID)
-				g.say(hiddenChat, hiddenID, "waits")
+				rest := g.Busy(hiddenChat, hiddenID)
+				g.Say(hiddenChat, hiddenID, "waits")
 				synctest.Wait()
-				if _, err := g.store.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: hiddenChat, Next: time.Now().Add(24 * time.Hour)}}); err != nil {
+				if _, err := g.Store.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: hiddenChat, Next: time.Now().Add(24 * time.Hour)}}); err != nil {
 					t.Fatal(err)
 				}
-				g.happens(numberKnown())
+				g.Happens(numberKnown())
 				rest()
 				<-time.After(time.Minute)
-				g.hear(numberChat, numberID, "last")
+				hear(g, numberChat, numberID, "last")
 				var got []string
-				for _, text := range g.fake.Texts(numberChat) {
+				for _, text := range g.Fake.Texts(numberChat) {
 					got = append(got, text[strings.LastIndex(text, ": ")+2:])
 				}
 				for _, words := range append(want, "waits", "last") {
@@ -257,10 +257,10 @@ func TestMovedPersonTakesWorkAlong(t *testing.T) {
 						t.Errorf("%q was answered %d times: %q", words, n, got)
 					}
 				}
-				if stray := g.fake.Texts(hiddenChat); len(stray) != 0 {
+				if stray := g.Fake.Texts(hiddenChat); len(stray) != 0 {
 					t.Errorf("sent to the hidden number: %q", stray)
 				}
-				if j, err := g.store.GetJob(t.Context(), "j"); err != nil || j.To != numberChat {
+				if j, err := g.Store.GetJob(t.Context(), "j"); err != nil || j.To != numberChat {
 					t.Errorf("%+v %v", j, err)
 				}
 			})
@@ -270,26 +270,26 @@ func TestMovedPersonTakesWorkAlong(t *testing.T) {
 
 // A platform offers again what it has no acknowledgement for, by number in place of the hidden one: it is answered once.
 func TestMovedPersonIsAnsweredOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		in := channels.Inbound{Event: channels.Message, ID: "m1", Address: hiddenChat, Sender: person(hiddenID), Text: "hello"}
-		g.happens(in)
-		g.shown(1)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		in := channels.Inbound{Event: channels.Message, ID: "m1", Address: hiddenChat, Sender: routertest.Person(hiddenID), Text: "hello"}
+		g.Happens(in)
+		g.Shown(1)
 		move := numberKnown()
 		move.ID = "moved-1"
-		g.happens(move)
-		g.stop() // nothing of this was acknowledged
-		g.start()
-		g.happens(in)
-		g.happens(move)
-		in.Address, in.Sender = numberChat, person(numberID)
-		g.happens(in)
+		g.Happens(move)
+		g.Stop() // nothing of this was acknowledged
+		g.Start()
+		g.Happens(in)
+		g.Happens(move)
+		in.Address, in.Sender = numberChat, routertest.Person(numberID)
+		g.Happens(in)
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if got := append(g.fake.Texts(hiddenChat), g.fake.Texts(numberChat)...); len(got) != 1 {
+		if got := append(g.Fake.Texts(hiddenChat), g.Fake.Texts(numberChat)...); len(got) != 1 {
 			t.Errorf("answered %q", got)
 		}
-		if r, found, err := g.store.Asked(t.Context(), numberChat, "m1"); err != nil || !found || r.Source != "m1" {
+		if r, found, err := g.Store.Asked(t.Context(), numberChat, "m1"); err != nil || !found || r.Source != "m1" {
 			t.Errorf("%+v %v %v", r, found, err)
 		}
 	})
@@ -298,29 +298,29 @@ func TestMovedPersonIsAnsweredOnce(t *testing.T) {
 // In groups a person who is listed by the hidden number is listed by the known one, and rules about their tools hold; a binding that
 // names a chat by its old id holds as well.
 func TestMovedNamesHoldInGroups(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, access(func(a *policy.Access) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, access(func(a *policy.Access) {
 			a.GroupPolicy, a.GroupAllowFrom = policy.GroupAllowlist, []string{hiddenID}
 			a.Groups = map[string]policy.GroupAccess{"*": {RequireMention: new(bool), ToolsBySender: map[string]policy.Rights{hiddenID: {Deny: []string{"message"}}}}}
-		}), func(s *Settings) {
+		}), func(s *router.Settings) {
 			s.Agents.List = append(s.Agents.List, agent.Entry{ID: "main"}, agent.Entry{ID: "b"})
-			s.Bindings = []sessions.Binding{{AgentID: "b", Match: sessions.BindingMatch{Channel: fakeKind, Peer: &sessions.Peer{Kind: channels.Group, ID: "-5"}}}}
+			s.Bindings = []sessions.Binding{{AgentID: "b", Match: sessions.BindingMatch{Channel: routertest.Kind, Peer: &sessions.Peer{Kind: channels.Group, ID: "-5"}}}}
 		})
-		old, now := groupChat("-5"), groupChat("-1005")
-		g.happens(numberKnown())
-		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
-		g.hear(now, "+4915100000000", "a stranger")
-		g.hear(now, numberID, "it is me")
-		if got := g.fake.Texts(now); len(got) != 1 {
+		old, now := routertest.Group("-5"), routertest.Group("-1005")
+		g.Happens(numberKnown())
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		hear(g, now, "+4915100000000", "a stranger")
+		hear(g, now, numberID, "it is me")
+		if got := g.Fake.Texts(now); len(got) != 1 {
 			t.Fatalf("answered %q", got)
 		}
-		g.model.mu.Lock()
-		p := g.model.asked[0]
-		g.model.mu.Unlock()
+		g.Model.Mu.Lock()
+		p := g.Model.Asked[0]
+		g.Model.Mu.Unlock()
 		if slices.ContainsFunc(p.Tools, func(s tools.Spec) bool { return s.Name == "message" }) {
 			t.Error("the rule about the person's tools does not hold")
 		}
-		if key := g.r.Key(channels.Inbound{Address: now, Sender: person(numberID)}); key.Agent() != "b" {
+		if key := g.Router.Key(channels.Inbound{Address: now, Sender: routertest.Person(numberID)}); key.Agent() != "b" {
 			t.Errorf("the binding does not hold: %s", key)
 		}
 	})
@@ -328,18 +328,18 @@ func TestMovedNamesHoldInGroups(t *testing.T) {
 
 // A stranger who was silenced turns out to be an owner: the main session, which their chats share, is silent until the owner says otherwise.
 func TestMovedPersonIsOwner(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Owners = policy.Owners{"fake:" + numberID} })
-		g.hear(hiddenChat, hiddenID, "hello")
-		g.override(g.r.Key(channels.Inbound{Address: hiddenChat, Sender: person(hiddenID)}), policy.Deny)
-		g.happens(numberKnown())
-		g.hear(numberChat, numberID, "it is me")
-		if got := g.fake.Texts(numberChat); len(got) != 0 {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Owners = policy.Owners{"fake:" + numberID} })
+		hear(g, hiddenChat, hiddenID, "hello")
+		override(g, g.Router.Key(channels.Inbound{Address: hiddenChat, Sender: routertest.Person(hiddenID)}), policy.Deny)
+		g.Happens(numberKnown())
+		hear(g, numberChat, numberID, "it is me")
+		if got := g.Fake.Texts(numberChat); len(got) != 0 {
 			t.Errorf("answered %q", got)
 		}
-		g.hear(numberChat, numberID, "/send on")
-		g.hear(numberChat, numberID, "hello?")
-		if got := g.fake.Texts(numberChat); len(got) != 2 {
+		hear(g, numberChat, numberID, "/send on")
+		hear(g, numberChat, numberID, "hello?")
+		if got := g.Fake.Texts(numberChat); len(got) != 2 {
 			t.Errorf("answered %q", got)
 		}
 	})
@@ -349,19 +349,19 @@ func TestMovedPersonIsOwner(t *testing.T) {
 //
 // source: core.telegram.org/bots/api, Message.migrate_to_chat_id
 func TestMovedGroupStaysSilenced(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		old, now := groupChat("-5"), groupChat("-1005")
-		g.hear(old, guest, "hello")
-		g.override(g.r.Key(channels.Inbound{Address: old}), policy.Deny)
-		g.hear(now, guest, "hello")
-		n := len(g.fake.Texts(now))
-		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
-		g.hear(now, guest, "are you there?")
-		g.stop()
-		g.start()
-		g.hear(now, guest, "are you there?")
-		if got := g.fake.Texts(now); len(got) != n {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		old, now := routertest.Group("-5"), routertest.Group("-1005")
+		hear(g, old, routertest.Guest, "hello")
+		override(g, g.Router.Key(channels.Inbound{Address: old}), policy.Deny)
+		hear(g, now, routertest.Guest, "hello")
+		n := len(g.Fake.Texts(now))
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		hear(g, now, routertest.Guest, "are you there?")
+		g.Stop()
+		g.Start()
+		hear(g, now, routertest.Guest, "are you there?")
+		if got := g.Fake.Texts(now); len(got) != n {
 			t.Errorf("answered %q", got)
 		}
 	})

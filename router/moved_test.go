@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"slices"
@@ -10,23 +10,25 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
 
 // A chat's new place numbers its messages anew: one that has the number of one of ours in the old place is a person's all the same.
 func TestMovedChatNumbersItsMessagesAnew(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		old, now := groupChat("-5"), groupChat("-1005")
-		g.say(old, owner, "hello")
-		id := g.shown(1)[0].Receipt.ID
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		old, now := routertest.Group("-5"), routertest.Group("-1005")
+		g.Say(old, routertest.Owner, "hello")
+		id := g.Shown(1)[0].Receipt.ID
 		synctest.Wait()
-		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
-		g.fake.Say(channels.Inbound{ID: id, Address: now, Sender: person(owner), Text: "are you there?", Mentioned: true})
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.Fake.Say(channels.Inbound{ID: id, Address: now, Sender: routertest.Person(routertest.Owner), Text: "are you there?", Mentioned: true})
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if got := g.fake.Texts(now); len(got) != 1 {
+		if got := g.Fake.Texts(now); len(got) != 1 {
 			t.Errorf("a message of a person was dropped: %q", got)
 		}
 	})
@@ -35,25 +37,25 @@ func TestMovedChatNumbersItsMessagesAnew(t *testing.T) {
 // What the configuration says about a chat's old id holds when it has a new one, after a restart and a reload, too, until the new one
 // has an entry of its own. So do rules of the send policy, by both ids.
 func TestMovedChatKeepsItsRules(t *testing.T) {
-	old, now := groupChat("-5"), groupChat("-1005")
-	section := func(groups map[string]policy.GroupAccess) func(*Settings) {
-		return func(s *Settings) {
-			a := s.Accounts[account]
+	old, now := routertest.Group("-5"), routertest.Group("-1005")
+	section := func(groups map[string]policy.GroupAccess) func(*router.Settings) {
+		return func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Access.Groups = groups
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 		}
 	}
-	rules := func(rules ...policy.SendRule) func(*Settings) {
-		return func(s *Settings) { s.Session.SendPolicy.Rules = rules }
+	rules := func(rules ...policy.SendRule) func(*router.Settings) {
+		return func(s *router.Settings) { s.Session.SendPolicy.Rules = rules }
 	}
 	off, any := policy.GroupAccess{Enabled: new(bool)}, policy.GroupAccess{}
 	for name, c := range map[string]struct {
-		set      func(*Settings)
+		set      func(*router.Settings)
 		mute     bool // the group says something before it moves, and is answered
 		answered bool // after it has moved
 	}{
 		"switched off":        {section(map[string]policy.GroupAccess{"-5": off, "*": any}), true, false},
-		"other people":        {section(map[string]policy.GroupAccess{"-5": {AllowFrom: []string{owner}}, "*": any}), true, false},
+		"other people":        {section(map[string]policy.GroupAccess{"-5": {AllowFrom: []string{routertest.Owner}}, "*": any}), true, false},
 		"listed alone":        {section(map[string]policy.GroupAccess{"-5": any}), false, true},
 		"its own entry":       {section(map[string]policy.GroupAccess{"-5": off, "-1005": any}), true, true},
 		"off by its own":      {section(map[string]policy.GroupAccess{"-5": any, "-1005": off}), false, false},
@@ -61,38 +63,38 @@ func TestMovedChatKeepsItsRules(t *testing.T) {
 		"the old chat":        {rules(policy.SendRule{Action: policy.Deny, Match: policy.SendMatch{To: "-5"}}), true, false},
 		"the old key":         {rules(policy.SendRule{Action: policy.Deny, Match: policy.SendMatch{RawKeyPrefix: "agent:main:fake:group:-5"}}), true, false},
 		"the chat in between": {rules(policy.SendRule{Action: policy.Deny, Match: policy.SendMatch{To: "-7"}}), false, false},
-		"allowed by old": {func(s *Settings) {
+		"allowed by old": {func(s *router.Settings) {
 			s.Session.SendPolicy = policy.SendPolicy{Default: policy.Deny, Rules: []policy.SendRule{{Action: policy.Allow, Match: policy.SendMatch{To: "-5"}}}}
 		}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, c.set)
-				g.say(old, guest, "hello")
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, c.set)
+				g.Say(old, routertest.Guest, "hello")
 				<-time.After(time.Minute)
 				synctest.Wait()
-				if got := len(g.fake.Texts(old)); got != 0 == c.mute {
+				if got := len(g.Fake.Texts(old)); got != 0 == c.mute {
 					t.Fatalf("%d answers before it moved", got)
 				}
-				g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: "-7"})
-				g.happens(channels.Inbound{Event: channels.Moved, Address: groupChat("-7"), MovedTo: now.Chat})
+				g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: "-7"})
+				g.Happens(channels.Inbound{Event: channels.Moved, Address: routertest.Group("-7"), MovedTo: now.Chat})
 				asks := func(when string, answers int) {
 					t.Helper()
-					g.say(now, guest, "hello")
+					g.Say(now, routertest.Guest, "hello")
 					<-time.After(time.Minute)
 					synctest.Wait()
 					if !c.answered {
 						answers = 0
 					}
-					if got := g.fake.Texts(now); len(got) != answers {
+					if got := g.Fake.Texts(now); len(got) != answers {
 						t.Errorf("%s: %q", when, got)
 					}
 				}
 				asks("moved", 1)
-				g.stop()
-				g.start()
+				g.Stop()
+				g.Start()
 				asks("after a restart", 2)
-				if err := g.r.Apply(t.Context(), settingsFor(c.set)); err != nil {
+				if err := g.Router.Apply(t.Context(), routertest.SettingsFor(c.set)); err != nil {
 					t.Fatal(err)
 				}
 				asks("after a reload", 3)
@@ -103,25 +105,25 @@ func TestMovedChatKeepsItsRules(t *testing.T) {
 
 // Words, tools and the need of a mention go by the old entry as well, and so does the explanation of the policy.
 func TestMovedChatKeepsItsSettings(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		old, now := groupChat("-5"), groupChat("-1005")
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
-			a := s.Accounts[account]
+	routertest.Bubble(t, func(t *testing.T) {
+		old, now := routertest.Group("-5"), routertest.Group("-1005")
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Access.Groups = map[string]policy.GroupAccess{"-5": {RequireMention: new(bool), SystemPrompt: "Talk about roses.", Tools: policy.Rights{Deny: []string{"message"}}}}
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Allow, Match: policy.SendMatch{KeyPrefix: "fake:group:-1005"}}}
 		})
-		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
-		g.talk(now, guest, "hello")
-		g.shown(1)
-		g.model.mu.Lock()
-		p := g.model.asked[0]
-		g.model.mu.Unlock()
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.Talk(now, routertest.Guest, "hello")
+		g.Shown(1)
+		g.Model.Mu.Lock()
+		p := g.Model.Asked[0]
+		g.Model.Mu.Unlock()
 		if !strings.Contains(p.System, "Talk about roses.") || slices.ContainsFunc(p.Tools, func(s tools.Spec) bool { return s.Name == "message" }) {
 			t.Errorf("the group's entry does not hold: %s", p.System)
 		}
-		key := g.r.Key(channels.Inbound{Address: now})
-		if x, err := g.r.Explain(t.Context(), key, now); err != nil || !strings.Contains(x.Verdict.Rule, "rules[0]") || !x.Steps[1].Matched {
+		key := g.Router.Key(channels.Inbound{Address: now})
+		if x, err := g.Router.Explain(t.Context(), key, now); err != nil || !strings.Contains(x.Verdict.Rule, "rules[0]") || !x.Steps[1].Matched {
 			t.Errorf("%+v %v", x, err)
 		}
 	})
@@ -129,18 +131,18 @@ func TestMovedChatKeepsItsSettings(t *testing.T) {
 
 // Where the new place has a session already, that one is told which session the chat had before.
 func TestMovedChatThatBeganAnew(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		old, now := groupChat("-5"), groupChat("-1005")
-		g.say(old, owner, "hello")
-		g.shown(1)
-		g.say(now, owner, "hello")
-		g.shown(2)
-		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
-		g.say(now, owner, "what did I say?")
-		g.shown(3)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		old, now := routertest.Group("-5"), routertest.Group("-1005")
+		g.Say(old, routertest.Owner, "hello")
+		g.Shown(1)
+		g.Say(now, routertest.Owner, "hello")
+		g.Shown(2)
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.Say(now, routertest.Owner, "what did I say?")
+		g.Shown(3)
 		want := `This chat was another one before; what was said there is in the session "agent:main:fake:group:-5".`
-		if got := told(g.newest()); !slices.Equal(got, []string{want}) {
+		if got := routertest.Told(g.Newest()); !slices.Equal(got, []string{want}) {
 			t.Errorf("told %q", got)
 		}
 	})
@@ -150,19 +152,19 @@ func TestMovedChatThatBeganAnew(t *testing.T) {
 //
 // proves: P7
 func TestMovedChatFlips(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := writes(t, tenSeconds(), channeltest.Options{}, edits)
-		old, now := groupChat("-5"), groupChat("-1005")
-		g.say(old, guest, "write")
-		g.ended(1)
-		g.happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
-		g.say(now, guest, "write")
-		g.shown(2)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.Writes(t, routertest.TenSeconds(), channeltest.Options{}, routertest.Edits)
+		old, now := routertest.Group("-5"), routertest.Group("-1005")
+		g.Say(old, routertest.Guest, "write")
+		g.Ended(1)
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.Say(now, routertest.Guest, "write")
+		g.Shown(2)
 		<-time.After(2500 * time.Millisecond)
-		g.fake.Script(channeltest.Step{Op: channeltest.OpEdit, Delay: 5 * time.Second})
+		g.Fake.Script(channeltest.Step{Op: channeltest.OpEdit, Delay: 5 * time.Second})
 		<-time.After(time.Second)
 		deny, began := policy.Deny, time.Now()
-		if _, err := g.r.Patch(t.Context(), g.r.Key(channels.Inbound{Address: now}), sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), g.Router.Key(channels.Inbound{Address: now}), sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
 		if time.Since(began) < time.Second {

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -20,8 +22,8 @@ import (
 var asTelegram = channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}
 
 // announces commits n announcements to each chat, in turn.
-func (g *rig) announces(n int, chats ...channels.Address) {
-	g.t.Helper()
+func announces(g *routertest.Rig, n int, chats ...channels.Address) {
+	g.T.Helper()
 	for i := range n {
 		var e sessions.Effects
 		for _, to := range chats {
@@ -29,8 +31,8 @@ func (g *rig) announces(n int, chats ...channels.Address) {
 			e.Deliveries = append(e.Deliveries, sessions.Delivery{ID: sessions.DeliveryID(id), Kind: sessions.Announce, To: to, Text: id,
 				Expires: time.Now().Add(24 * time.Hour)})
 		}
-		if _, err := g.r.Submit(g.t.Context(), e); err != nil {
-			g.t.Fatal(err)
+		if _, err := g.Router.Submit(g.T.Context(), e); err != nil {
+			g.T.Fatal(err)
 		}
 	}
 }
@@ -73,21 +75,21 @@ func inOrder(t *testing.T, calls []channeltest.Call) {
 // Five hundred announcements to one group and to forty chats: never faster than the platform allows, none lost or out of order, and
 // the busy group delays nobody else.
 func TestFaultPacedFlood(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, paced(asTelegram))
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPacing(asTelegram))
 		n := channeltest.Times(60, 500)
 		chats := make([]channels.Address, 40)
 		for i := range chats {
-			chats[i] = direct(fmt.Sprint("chat", i))
+			chats[i] = routertest.Direct(fmt.Sprint("chat", i))
 		}
 		began := time.Now()
-		g.announces(n, groupChat("busy"))
-		g.announces(3, chats...)
-		for len(g.fake.Shown(channels.Address{})) < n+3*len(chats) && time.Since(began) < 3*time.Hour {
+		announces(g, n, routertest.Group("busy"))
+		announces(g, 3, chats...)
+		for len(g.Fake.Shown(channels.Address{})) < n+3*len(chats) && time.Since(began) < 3*time.Hour {
 			<-time.After(time.Second)
 			synctest.Wait()
 		}
-		calls := g.fake.Calls(channeltest.OpSend)
+		calls := g.Fake.Calls(channeltest.OpSend)
 		if len(calls) != n+3*len(chats) {
 			t.Fatalf("%d of %d were sent", len(calls), n+3*len(chats))
 		}
@@ -115,28 +117,28 @@ func TestFaultOutage(t *testing.T) {
 		sent bool
 	}{{time.Minute, true}, {25 * time.Hour, false}} {
 		t.Run(c.away.String(), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, paced(asTelegram))
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithPacing(asTelegram))
 				n := channeltest.Times(11, 110)
-				chats := []channels.Address{direct("a"), direct("b"), groupChat("g")}
-				g.r.Attach(account, nil)
-				g.announces(n, chats...)
-				g.stop()
+				chats := []channels.Address{routertest.Direct("a"), routertest.Direct("b"), routertest.Group("g")}
+				g.Router.Attach(routertest.Account, nil)
+				announces(g, n, chats...)
+				g.Stop()
 				<-time.After(c.away)
-				g.start()
+				g.Start()
 				for end := time.Now().Add(time.Hour); time.Now().Before(end); <-time.After(time.Second) {
 					synctest.Wait()
-					if counts, err := g.store.CountDeliveries(t.Context(), sessions.DeliveryQuery{}); err != nil {
+					if counts, err := g.Store.CountDeliveries(t.Context(), sessions.DeliveryQuery{}); err != nil {
 						t.Fatal(err)
 					} else if counts[sessions.Pending]+counts[sessions.Sending] == 0 {
 						break
 					}
 				}
-				counts, err := g.store.CountDeliveries(t.Context(), sessions.DeliveryQuery{})
+				counts, err := g.Store.CountDeliveries(t.Context(), sessions.DeliveryQuery{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				calls := g.fake.Calls(channeltest.OpSend)
+				calls := g.Fake.Calls(channeltest.OpSend)
 				strict(t, calls)
 				inOrder(t, calls)
 				want := map[sessions.DeliveryState]int{sessions.Expired: 3 * n}
@@ -148,7 +150,7 @@ func TestFaultOutage(t *testing.T) {
 						t.Errorf("%d calls, deliveries by state %v; want %d %s", len(calls), counts, n, state)
 					}
 				}
-				list, err := g.store.ListDeliveries(t.Context(), sessions.DeliveryQuery{State: sessions.Expired, Limit: 3 * n})
+				list, err := g.Store.ListDeliveries(t.Context(), sessions.DeliveryQuery{State: sessions.Expired, Limit: 3 * n})
 				if err != nil || !c.sent && (len(list) != 3*n || slices.ContainsFunc(list, func(d sessions.Delivery) bool { return !strings.Contains(d.Error, "expired") && d.Error == "" })) {
 					t.Errorf("%d are listed as expired, %v", len(list), err)
 				}
@@ -159,25 +161,25 @@ func TestFaultOutage(t *testing.T) {
 
 // everyKind is a model that leaves a delivery of each kind that an agent can.
 func everyKind(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-	s := stepOf(p)
-	asked := func(word string) bool { return strings.Contains(s.said, word) }
+	s := routertest.StepOf(p)
+	asked := func(word string) bool { return strings.Contains(s.Said, word) }
 	switch {
-	case s.kind == "report":
-		return text("Status: fine\nResult: the report\nNotes: none"), nil
-	case s.kind == "child":
-		return text("done"), nil
-	case len(s.results) > 0:
-		return text(string(agent.NoReply)), nil
+	case s.Kind == "report":
+		return routertest.Text("Status: fine\nResult: the report\nNotes: none"), nil
+	case s.Kind == "child":
+		return routertest.Text("done"), nil
+	case len(s.Results) > 0:
+		return routertest.Text(string(agent.NoReply)), nil
 	case asked("delegate"):
-		return call("c1", "sessions_spawn", map[string]any{"task": "count"}), nil
+		return routertest.Call("c1", "sessions_spawn", map[string]any{"task": "count"}), nil
 	case asked("remind"):
-		return call("c1", "cron", map[string]any{"action": "add", "in": "1m", "message": "wake up"}), nil
+		return routertest.Call("c1", "cron", map[string]any{"action": "add", "in": "1m", "message": "wake up"}), nil
 	case asked("wake up"):
-		return text("the job"), nil
+		return routertest.Text("the job"), nil
 	case asked("post"):
-		return call("c1", "message", map[string]any{"to": "current", "text": "the post"}), nil
+		return routertest.Call("c1", "message", map[string]any{"to": "current", "text": "the post"}), nil
 	}
-	return text("the answer"), nil
+	return routertest.Text("the answer"), nil
 }
 
 // lives is how long each of them may wait, by its words.
@@ -186,19 +188,19 @@ var lives = map[string]time.Duration{
 }
 
 // outboxOfEachKind leaves a delivery of each kind waiting, and gives how long each may.
-func (g *rig) outboxOfEachKind() map[sessions.DeliveryID]time.Duration {
-	g.t.Helper()
-	g.r.Attach(account, nil)
+func outboxOfEachKind(g *routertest.Rig) map[sessions.DeliveryID]time.Duration {
+	g.T.Helper()
+	g.Router.Attach(routertest.Account, nil)
 	for _, words := range []string{"remind me", "delegate it", "post it"} {
-		g.say(groupChat(words), guest, words)
+		g.Say(routertest.Group(words), routertest.Guest, words)
 	}
-	g.until("the job, the report and the post wait", func() bool { return len(g.deliveries()) == 3 })
-	g.say(direct(guest), guest, "hello")
-	g.say(direct(guest), guest, "/whoami")
-	g.say(direct("3003"), "3003", "let me in")
-	g.until("all wait", func() bool { return len(g.deliveries()) == len(lives) })
+	g.Until("the job, the report and the post wait", func() bool { return len(g.Deliveries()) == 3 })
+	g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello")
+	g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "/whoami")
+	g.Say(routertest.Direct("3003"), "3003", "let me in")
+	g.Until("all wait", func() bool { return len(g.Deliveries()) == len(lives) })
 	found := map[sessions.DeliveryID]time.Duration{}
-	for _, d := range g.deliveries() {
+	for _, d := range g.Deliveries() {
 		for words, life := range lives {
 			if strings.Contains(d.Text, words) {
 				found[d.ID] = life
@@ -206,7 +208,7 @@ func (g *rig) outboxOfEachKind() map[sessions.DeliveryID]time.Duration {
 		}
 	}
 	if len(found) != len(lives) {
-		g.t.Fatalf("%d of %d kinds wait", len(found), len(lives))
+		g.T.Fatalf("%d of %d kinds wait", len(found), len(lives))
 	}
 	return found
 }
@@ -218,18 +220,18 @@ func (g *rig) outboxOfEachKind() map[sessions.DeliveryID]time.Duration {
 func TestFaultOutageByKind(t *testing.T) {
 	for _, away := range []time.Duration{50 * time.Minute, 90 * time.Minute, 7 * time.Hour, 25 * time.Hour} {
 		t.Run(away.String(), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, func(s *Settings) {
-					s.Accounts[account] = AccountSettings{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{owner, guest}, GroupPolicy: policy.GroupOpen}}
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+					s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{routertest.Owner, routertest.Guest}, GroupPolicy: policy.GroupOpen}}
 				})
-				g.model.set(everyKind)
-				waiting := g.outboxOfEachKind()
-				g.stop()
+				g.Model.Set(everyKind)
+				waiting := outboxOfEachKind(g)
+				g.Stop()
 				<-time.After(away)
-				g.start()
+				g.Start()
 				<-time.After(time.Minute)
 				expired := 0
-				for _, d := range g.deliveries() {
+				for _, d := range g.Deliveries() {
 					life, known := waiting[d.ID]
 					want := sessions.Sent
 					if away > life {
@@ -240,12 +242,12 @@ func TestFaultOutageByKind(t *testing.T) {
 						t.Errorf("%s %q, which may wait for %s, is %s after %s: %q", d.Kind, d.Text, life, d.State, away, d.Error)
 					}
 				}
-				if n := len(g.fake.Calls(channeltest.OpSend)); n != len(lives)-expired {
+				if n := len(g.Fake.Calls(channeltest.OpSend)); n != len(lives)-expired {
 					t.Errorf("%d messages left, %d of %d have expired", n, expired, len(lives))
 				}
-				g.say(direct(owner), owner, "/status")
-				g.until("the status", func() bool { return len(g.fake.Texts(direct(owner))) == 1 })
-				if said, want := g.fake.Texts(direct(owner))[0], fmt.Sprintf("Deliveries: 0 pending, %d failed, 0 withheld", expired); !strings.Contains(said, want) {
+				g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "/status")
+				g.Until("the status", func() bool { return len(g.Fake.Texts(routertest.Direct(routertest.Owner))) == 1 })
+				if said, want := g.Fake.Texts(routertest.Direct(routertest.Owner))[0], fmt.Sprintf("Deliveries: 0 pending, %d failed, 0 withheld", expired); !strings.Contains(said, want) {
 					t.Errorf("the owner is told %q, not %q", said, want)
 				}
 			})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -40,21 +42,21 @@ func ofBytes(name, data string, opened *int) tools.PostFile {
 }
 
 // withFiles starts a rig whose platform takes files, and gives what posts into chat a.
-func postsFiles(t *testing.T, l channels.Limits) (g *rig, post func(source, text string, files ...tools.PostFile) (tools.PostResult, error)) {
+func postsFiles(t *testing.T, l channels.Limits) (g *routertest.Rig, post func(source, text string, files ...tools.PostFile) (tools.PostResult, error)) {
 	t.Helper()
-	g = newRig(t, channeltest.Options{Limits: l})
-	g.say(groupChat("a"), guest, "hello")
-	g.shown(1)
-	g.idle(1)
+	g = routertest.New(t, channeltest.Options{Limits: l})
+	g.Say(routertest.Group("a"), routertest.Guest, "hello")
+	g.Shown(1)
+	g.Idle(1)
 	return g, func(source, text string, files ...tools.PostFile) (tools.PostResult, error) {
 		t.Helper()
-		return g.r.Post(t.Context(), tools.PostRequest{Source: source, From: tools.Caller{Session: g.session(keyA), Run: g.runs()[0]}, Session: keyA, To: groupChat("a"), Text: text, Files: files})
+		return g.Router.Post(t.Context(), tools.PostRequest{Source: source, From: tools.Caller{Session: g.Session(routertest.KeyA), Run: g.Runs()[0]}, Session: routertest.KeyA, To: routertest.Group("a"), Text: text, Files: files})
 	}
 }
 
 // messages writes down what was sent after the first message: the text, and the names of the files.
-func messagesSent(g *rig) (out []string) {
-	for _, c := range g.fake.Shown(channels.Address{})[1:] {
+func messagesSent(g *routertest.Rig) (out []string) {
+	for _, c := range g.Fake.Shown(channels.Address{})[1:] {
 		line := c.Out.Text
 		for _, f := range c.Files {
 			line += "|" + f.Name + " " + string(f.Kind)
@@ -88,21 +90,21 @@ func TestFilesOut(t *testing.T) {
 			[]string{"look\n\n(The file a.png, image/png, 8 bytes is larger than what can be sent here.)|b.txt document"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g, post := postsFiles(t, c.limits)
 				res, err := post("tool:r:c", c.text, c.files...)
 				if err != nil || !res.Verdict.Allowed() {
 					t.Fatalf("%+v, %v", res, err)
 				}
-				d := g.ended(2)[1]
+				d := g.Ended(2)[1]
 				if got := messagesSent(g); !slices.Equal(got, c.want) || d.State != sessions.Sent || len(d.Receipts) != len(c.want) {
 					t.Errorf("%q, want %q; %s, %d receipts, %s", got, c.want, d.State, len(d.Receipts), d.Error)
 				}
 				if d.Text != c.text || len(d.Files) != len(c.files) || len(d.Files[0].Hash) != 64 {
 					t.Errorf("%+v", d)
 				}
-				g.idle(2)
-				msgs := g.transcript(keyA)
+				g.Idle(2)
+				msgs := g.Transcript(routertest.KeyA)
 				if m := msgs[len(msgs)-1].Text(); !strings.HasSuffix(m, "[posted file: "+d.Files[len(d.Files)-1].String()+"]") || !strings.HasPrefix(m, strings.TrimSpace(c.text)) {
 					t.Errorf("the transcript says %q", m)
 				}
@@ -114,29 +116,29 @@ func TestFilesOut(t *testing.T) {
 // TestFilesOutOfTheWorkspace has an agent write a file and post it: what it changes afterwards is not sent, and what is not in its
 // workspace is not read.
 func TestFilesOutOfTheWorkspace(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{Limits: anything})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{Limits: anything})
 		hold := make(chan struct{})
-		g.fake.Script(channeltest.Step{Wait: hold})
+		g.Fake.Script(channeltest.Step{Wait: hold})
 		steps := []agent.Answer{
-			call("c1", "files", map[string]any{"action": "write", "path": "out/note.txt", "content": "first"}),
-			call("c2", "message", map[string]any{"to": "current", "text": "here", "files": []string{"out/note.txt"}}),
-			call("c3", "files", map[string]any{"action": "write", "path": "out/note.txt", "content": "changed"}),
-			call("c4", "message", map[string]any{"to": "current", "files": []string{"../parley.db"}}),
-			call("c5", "message", map[string]any{"to": "current", "files": []string{"nothing.txt"}}),
-			text("done"),
+			routertest.Call("c1", "files", map[string]any{"action": "write", "path": "out/note.txt", "content": "first"}),
+			routertest.Call("c2", "message", map[string]any{"to": "current", "text": "here", "files": []string{"out/note.txt"}}),
+			routertest.Call("c3", "files", map[string]any{"action": "write", "path": "out/note.txt", "content": "changed"}),
+			routertest.Call("c4", "message", map[string]any{"to": "current", "files": []string{"../parley.db"}}),
+			routertest.Call("c5", "message", map[string]any{"to": "current", "files": []string{"nothing.txt"}}),
+			routertest.Text("done"),
 		}
 		var results []string
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			if m := last(p); m.Role == sessions.ToolResult {
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if m := routertest.Last(p); m.Role == sessions.ToolResult {
 				results = append(results, m.Text())
 			}
-			return steps[g.model.count()-1], nil
+			return steps[g.Model.Count()-1], nil
 		})
-		g.say(direct(guest), guest, "go")
-		g.until("asked", func() bool { return g.model.count() == len(steps) })
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "go")
+		g.Until("asked", func() bool { return g.Model.Count() == len(steps) })
 		close(hold)
-		calls := g.shown(2)
+		calls := g.Shown(2)
 		if f := calls[0].Files; len(f) != 1 || f[0].Name != "note.txt" || string(f[0].Data) != "first" || calls[0].Out.Text != "here" {
 			t.Errorf("%+v", calls[0])
 		}
@@ -152,10 +154,10 @@ func TestFilesOutOfTheWorkspace(t *testing.T) {
 // proves: P4, P5, P7
 func TestFilesOutUnderThePolicy(t *testing.T) {
 	deny, allow := policy.Deny, policy.Allow
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
 		patch := func(o *policy.Override) {
-			if _, err := g.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: o}); err != nil {
+			if _, err := g.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: o}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -165,30 +167,30 @@ func TestFilesOutUnderThePolicy(t *testing.T) {
 			t.Errorf("%+v, %v, opened %d times", res, err, opened)
 		}
 		// Another session may post, this chat takes nothing.
-		g.say(groupChat("b"), guest, "hello")
-		g.shown(2)
-		g.idle(2)
-		from := tools.Caller{Session: g.session(keyB), Run: g.runs()[1]}
-		q := tools.PostRequest{Source: "tool:r:c2", From: from, Session: keyA, To: groupChat("a"), Text: "x", Files: []tools.PostFile{ofBytes("a.txt", "text", &opened)}}
-		res, err := g.r.Post(t.Context(), q)
-		d := g.ended(3)[2]
+		g.Say(routertest.Group("b"), routertest.Guest, "hello")
+		g.Shown(2)
+		g.Idle(2)
+		from := tools.Caller{Session: g.Session(routertest.KeyB), Run: g.Runs()[1]}
+		q := tools.PostRequest{Source: "tool:r:c2", From: from, Session: routertest.KeyA, To: routertest.Group("a"), Text: "x", Files: []tools.PostFile{ofBytes("a.txt", "text", &opened)}}
+		res, err := g.Router.Post(t.Context(), q)
+		d := g.Ended(3)[2]
 		if err != nil || d.ID != res.Delivery || d.State != sessions.Withheld || opened != 0 || len(d.Files) != 1 || d.Files[0].Name != "a.txt" || d.Files[0].Hash != "" {
 			t.Errorf("%+v, %v, opened %d times", d, err, opened)
 		}
 		// Allowed and kept, then denied while the platform asks to wait.
 		patch(&allow)
-		g.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: time.Minute, Err: errors.New("x")}})
+		g.Fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Limited, RetryAfter: time.Minute, Err: errors.New("x")}})
 		if _, err := post("tool:r:c3", "x", ofBytes("a.txt", "text", &opened)); err != nil || opened != 1 {
 			t.Fatalf("%v, opened %d times", err, opened)
 		}
-		g.until("tried", func() bool { return len(g.fake.Calls(channeltest.OpSend)) == 3 })
+		g.Until("tried", func() bool { return len(g.Fake.Calls(channeltest.OpSend)) == 3 })
 		patch(&deny)
-		if err := os.RemoveAll(filepath.Join(g.dir, "outbox")); err != nil {
+		if err := os.RemoveAll(filepath.Join(g.Dir, "outbox")); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Hour / 2)
-		if d := g.ended(4)[3]; d.State != sessions.Withheld || len(g.fake.Calls(channeltest.OpSend)) != 3 {
-			t.Errorf("%s (%s), %d calls", d.State, d.Error, len(g.fake.Calls(channeltest.OpSend)))
+		if d := g.Ended(4)[3]; d.State != sessions.Withheld || len(g.Fake.Calls(channeltest.OpSend)) != 3 {
+			t.Errorf("%s (%s), %d calls", d.State, d.Error, len(g.Fake.Calls(channeltest.OpSend)))
 		}
 	})
 }
@@ -209,17 +211,17 @@ func TestFileThatIsGone(t *testing.T) {
 		"without caption": {os.Remove, channels.Limits{Text: 200, Files: 2}, append(one, ofBytes("b.png", png, nil)), []string{"x", lost, "|b.png image"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g, post := postsFiles(t, c.limits)
-				g.r.Attach(account, nil)
+				g.Router.Attach(routertest.Account, nil)
 				if _, err := post("tool:r:c", "x", c.files...); err != nil {
 					t.Fatal(err)
 				}
-				if err := c.spoil(g.r.gate.Outbox.Path(g.deliveries()[1].Files[0])); err != nil {
+				if err := c.spoil(g.Router.Gate().Outbox().Path(g.Deliveries()[1].Files[0])); err != nil {
 					t.Fatal(err)
 				}
-				g.r.Attach(account, g.fake.Full())
-				if d := g.ended(2)[1]; d.State != sessions.Sent || !slices.Equal(messagesSent(g), c.want) {
+				g.Router.Attach(routertest.Account, g.Fake.Full())
+				if d := g.Ended(2)[1]; d.State != sessions.Sent || !slices.Equal(messagesSent(g), c.want) {
 					t.Errorf("%s: %s; %q, want %q", d.State, d.Error, messagesSent(g), c.want)
 				}
 			})
@@ -239,20 +241,20 @@ func TestKilledBetweenFiles(t *testing.T) {
 		"idempotent": {true, "[look|1.png image |2.txt document |3.png image]", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				l := anything
 				l.Idempotent = c.idempotent
 				g, post := postsFiles(t, l)
-				g.fake.Script(channeltest.Step{}, channeltest.Step{Delay: sendGrace + time.Second, Arrives: true, Err: class(channels.Ambiguous)})
+				g.Fake.Script(channeltest.Step{}, channeltest.Step{Delay: router.SendGrace + time.Second, Arrives: true, Err: routertest.Class(channels.Ambiguous)})
 				if _, err := post("tool:r:c", "look", ofBytes("1.png", png, nil), ofBytes("2.txt", "text", nil), ofBytes("3.png", png, nil)); err != nil {
 					t.Fatal(err)
 				}
-				g.until("the second is on its way", func() bool { d := g.deliveries()[1]; return d.Part == 1 && d.State == sessions.Sending })
+				g.Until("the second is on its way", func() bool { d := g.Deliveries()[1]; return d.Part == 1 && d.State == sessions.Sending })
 				synctest.Wait()
-				g.stop()
-				g.start()
-				g.until("all is sent", func() bool { return g.deliveries()[1].State == sessions.Sent })
-				d := g.deliveries()[1]
+				g.Stop()
+				g.Start()
+				g.Until("all is sent", func() bool { return g.Deliveries()[1].State == sessions.Sent })
+				d := g.Deliveries()[1]
 				if got := fmt.Sprint(messagesSent(g)); got != c.want || d.Repeat != c.repeat || len(d.Receipts) != 3 {
 					t.Errorf("%s, want %s; repeat %v, %d receipts", got, c.want, d.Repeat, len(d.Receipts))
 				}
@@ -264,15 +266,15 @@ func TestKilledBetweenFiles(t *testing.T) {
 // TestOutboxBounds: one file may be so large, all of them together too; a name is no path.
 func TestOutboxBounds(t *testing.T) {
 	t.Parallel()
-	x := newOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
-	x.Each, x.Total = 10, 25
+	x := router.NewOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
+	*x.Each(), *x.Total() = 10, 25
 	keep := func(name string, size int) (sessions.File, error) {
 		return x.Put(t.Context(), name, func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(append([]byte(name), make([]byte, size-len(name))...))), nil
 		})
 	}
 	f, err := keep("../a", 10)
-	if err != nil || f.Name != "a" || f.Size != 10 || filepath.Dir(x.Path(f)) != x.Dir || x.Check(f) != "" {
+	if err != nil || f.Name != "a" || f.Size != 10 || filepath.Dir(x.Path(f)) != x.Dir() || x.Check(f) != "" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	var refused *tools.Refused
@@ -293,36 +295,36 @@ func TestOutboxBounds(t *testing.T) {
 	if _, err := x.Put(ended, "f", ofBytes("f", "x", nil).Open); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if entries, err := os.ReadDir(x.Dir); err != nil || len(entries) != 2 {
+	if entries, err := os.ReadDir(x.Dir()); err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
 
 // TestOutboxForgets keeps the files of deliveries that wait, and for an hour those of deliveries that are final, over restarts.
 func TestOutboxForgets(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
 		for i, name := range []string{"sent.txt", "waits.txt"} {
 			if i == 1 {
-				g.stop()
-				g.start()
-				g.r.Attach(account, nil)
+				g.Stop()
+				g.Start()
+				g.Router.Attach(routertest.Account, nil)
 			}
 			if _, err := post(fmt.Sprint("tool:r:", i), "", ofBytes(name, name, nil)); err != nil {
 				t.Fatal(err)
 			}
 			if i == 0 {
-				g.ended(2)
+				g.Ended(2)
 			}
 		}
-		ds := g.deliveries()
+		ds := g.Deliveries()
 		kept := func(now time.Time) string {
-			if err := g.r.gate.Outbox.Evict(t.Context(), g.store, now, outboxKept); err != nil {
+			if err := g.Router.Gate().Outbox().Evict(t.Context(), g.Store, now, router.OutboxKept); err != nil {
 				t.Fatal(err)
 			}
-			return g.r.gate.Outbox.Check(ds[1].Files[0]) + "," + g.r.gate.Outbox.Check(ds[2].Files[0])
+			return g.Router.Gate().Outbox().Check(ds[1].Files[0]) + "," + g.Router.Gate().Outbox().Check(ds[2].Files[0])
 		}
-		info, err := os.Stat(g.r.gate.Outbox.Path(ds[2].Files[0])) // the file system has a clock of its own
+		info, err := os.Stat(g.Router.Gate().Outbox().Path(ds[2].Files[0])) // the file system has a clock of its own
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,10 +343,10 @@ func TestOutboxForgets(t *testing.T) {
 // TestOutboxMakesRoom: when there is no room, the files of what was sent go, and of what failed, before one is refused; never those of
 // what waits.
 func TestOutboxMakesRoom(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
-		x := g.r.gate.Outbox
-		x.Total = 10
+		x := g.Router.Gate().Outbox()
+		*x.Total() = 10
 		send := func(n int, data string) error {
 			_, err := post(fmt.Sprint("tool:r:", n), "", ofBytes("a.txt", data, nil))
 			return err
@@ -352,16 +354,16 @@ func TestOutboxMakesRoom(t *testing.T) {
 		if err := send(0, "12345678"); err != nil {
 			t.Fatal(err)
 		}
-		old := time.Now().Add(-outboxLeast - time.Minute)
-		x.Touch(old, g.ended(2)[1].Files...)
-		g.r.Attach(account, nil)
+		old := time.Now().Add(-router.OutboxLeast - time.Minute)
+		x.Touch(old, g.Ended(2)[1].Files...)
+		g.Router.Attach(routertest.Account, nil)
 		if err := send(1, "abcdefgh"); err != nil {
 			t.Errorf("the room of what was sent is not used: %v", err)
 		}
-		x.Touch(old, g.deliveries()[2].Files...)
+		x.Touch(old, g.Deliveries()[2].Files...)
 		var refused *tools.Refused
-		if err := send(2, "ABCDEFGH"); !errors.As(err, &refused) || x.Check(g.deliveries()[2].Files[0]) != "" {
-			t.Errorf("%v; %s", err, x.Check(g.deliveries()[2].Files[0]))
+		if err := send(2, "ABCDEFGH"); !errors.As(err, &refused) || x.Check(g.Deliveries()[2].Files[0]) != "" {
+			t.Errorf("%v; %s", err, x.Check(g.Deliveries()[2].Files[0]))
 		}
 	})
 }
@@ -385,7 +387,7 @@ func TestMediaKind(t *testing.T) {
 		"m.m4a":  {"\x00\x00\x00\x1cftypM4A \x00\x00\x02\x00isomiso2" + strings.Repeat("\x00", 8), "audio audio/mp4"},
 		"n.mp4":  {string(channeltest.MP4(1, 1, 1, 1)), "video video/mp4"},
 	} {
-		kind, is := mediaKind([]byte(c.start), name)
+		kind, is := router.MediaKind([]byte(c.start), name)
 		if got := string(kind) + " " + is; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -394,17 +396,17 @@ func TestMediaKind(t *testing.T) {
 
 // TestRetryWithoutItsFile: who has a failed delivery sent again is told that its file is not kept any more.
 func TestRetryWithoutItsFile(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
-		g.fake.Script(channeltest.Step{Err: class(channels.Rejected)})
+		g.Fake.Script(channeltest.Step{Err: routertest.Class(channels.Rejected)})
 		if _, err := post("tool:r:c", "x", ofBytes("a.txt", "text", nil)); err != nil {
 			t.Fatal(err)
 		}
-		d := g.ended(2)[1]
-		if err := os.Remove(g.r.gate.Outbox.Path(d.Files[0])); err != nil {
+		d := g.Ended(2)[1]
+		if err := os.Remove(g.Router.Gate().Outbox().Path(d.Files[0])); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.r.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {
+		if _, err := g.Router.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -412,24 +414,24 @@ func TestRetryWithoutItsFile(t *testing.T) {
 
 // The agent reads with its next turn which files a platform refused, once; what else was left out of a message is not told.
 func TestRefusedFilesAreTold(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
-		g.fake.Script(channeltest.Step{Chat: "a", LeftOut: "the file a.png"}, channeltest.Step{Chat: "a", LeftOut: "the reply reference"})
+		g.Fake.Script(channeltest.Step{Chat: "a", LeftOut: "the file a.png"}, channeltest.Step{Chat: "a", LeftOut: "the reply reference"})
 		if _, err := post("tool:r:c", "look", ofBytes("a.png", png, nil)); err != nil {
 			t.Fatal(err)
 		}
-		g.ended(2)
+		g.Ended(2)
 		if _, err := post("tool:r:d", "and"); err != nil {
 			t.Fatal(err)
 		}
-		g.ended(3)
-		g.idle(3)
+		g.Ended(3)
+		g.Idle(3)
 		for i, want := range [][]string{{"The chat's platform refused files that you sent; the chat got your message without them: \"a.png, image/png, 8 bytes\""}, nil} {
-			g.say(groupChat("a"), guest, "and now?")
-			g.shown(4 + i)
-			msgs := g.transcript(keyA)
+			g.Say(routertest.Group("a"), routertest.Guest, "and now?")
+			g.Shown(4 + i)
+			msgs := g.Transcript(routertest.KeyA)
 			at := len(msgs) - 2
-			if got := told(msgs[at]); !slices.Equal(got, want) {
+			if got := routertest.Told(msgs[at]); !slices.Equal(got, want) {
 				t.Errorf("turn %d is told %q, want %q", i, got, want)
 			}
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -18,32 +21,32 @@ import (
 //
 // proves: D8
 func TestAgeOfATurnThatTookUpOthers(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 			s.Delivery.ReplyTTL = 5 * time.Minute
 			s.Agents.Defaults.TimeoutSeconds = 60
 			s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect, Cap: 20}
 		})
-		g.model.set(slowly(50 * time.Second))
+		g.Model.Set(routertest.Slowly(50 * time.Second))
 		began := time.Now()
-		g.say(direct("a"), guest, "first")
+		g.Say(routertest.Direct("a"), routertest.Guest, "first")
 		<-time.After(2 * time.Second)
-		g.stop()
+		g.Stop()
 		<-time.After(118 * time.Second)
-		g.start()
+		g.Start()
 		<-time.After(100 * time.Millisecond)
-		g.say(direct("a"), guest, "second")
+		g.Say(routertest.Direct("a"), routertest.Guest, "second")
 		<-time.After(10 * time.Second)
-		g.stop()
-		g.start()
+		g.Stop()
+		g.Start()
 		<-time.After(10 * time.Second)
-		g.stop()
+		g.Stop()
 		<-time.After(365*time.Second - time.Since(began)) // the first is too old now, the second is not
-		g.model.set(slowly(time.Second))
-		g.start()
+		g.Model.Set(routertest.Slowly(time.Second))
+		g.Start()
 		<-time.After(2 * time.Minute)
-		if !slices.ContainsFunc(g.deliveries(), func(d sessions.Delivery) bool { return d.Text == "echo: second" && d.State == sessions.Sent }) {
-			t.Errorf("%+v", g.deliveries())
+		if !slices.ContainsFunc(g.Deliveries(), func(d sessions.Delivery) bool { return d.Text == "echo: second" && d.State == sessions.Sent }) {
+			t.Errorf("%+v", g.Deliveries())
 		}
 	})
 }
@@ -56,46 +59,46 @@ func TestOutdatedChildIsDeleted(t *testing.T) {
 	for _, cleanup := range []string{"delete", "keep"} {
 		for _, at := range []string{"work", "announce"} {
 			t.Run(cleanup+" at "+at, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					g := newRig(t, channeltest.Options{})
-					g.say(groupChat("a"), guest, "hello")
-					g.shown(1)
-					g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-						if strings.Contains(p.System, "announce step") == (at == "announce") && !sleep(ctx, time.Hour) {
+				routertest.Bubble(t, func(t *testing.T) {
+					g := routertest.New(t, channeltest.Options{})
+					g.Say(routertest.Group("a"), routertest.Guest, "hello")
+					g.Shown(1)
+					g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+						if strings.Contains(p.System, "announce step") == (at == "announce") && !channels.Sleep(ctx, time.Hour) {
 							return agent.Answer{}, ctx.Err()
 						}
-						return text("the result"), nil
+						return routertest.Text("the result"), nil
 					})
-					run := g.spawn(tools.SpawnRequest{Source: "s", Cleanup: cleanup})
+					run := g.Spawn(tools.SpawnRequest{Source: "s", Cleanup: cleanup})
 					<-time.After(time.Minute)
-					g.stop()
+					g.Stop()
 					<-time.After(50 * time.Hour)
-					g.start()
+					g.Start()
 					<-time.After(time.Minute)
 					var late []sessions.Delivery
-					for _, d := range g.deliveries() {
+					for _, d := range g.Deliveries() {
 						if d.Kind == sessions.Announce {
 							late = append(late, d)
 						}
 					}
-					_, err := g.store.Get(t.Context(), run.Key)
+					_, err := g.Store.Get(t.Context(), run.Key)
 					if cleanup == "keep" {
-						runs := g.runs()
+						runs := g.Runs()
 						if err != nil || len(late) > 0 || runs[len(runs)-1].Status != sessions.Failed {
-							t.Errorf("%v; %v; %s", err, late, kinds(runs))
+							t.Errorf("%v; %v; %s", err, late, routertest.Kinds(runs))
 						}
 						return
 					}
 					if !errors.Is(err, sessions.ErrNotFound) {
 						t.Errorf("its session is there: %v", err)
 					}
-					if len(late) != 1 || late[0].State != sessions.Expired || late[0].To != groupChat("a") {
+					if len(late) != 1 || late[0].State != sessions.Expired || late[0].To != routertest.Group("a") {
 						t.Fatalf("%+v", late)
 					}
 					if at == "announce" && !strings.Contains(late[0].Text, "the result") || at == "work" && !strings.Contains(late[0].Text, "too late") {
 						t.Errorf("%s", late[0].Text)
 					}
-					g.shown(1)
+					g.Shown(1)
 				})
 			})
 		}
@@ -106,12 +109,12 @@ func TestOutdatedChildIsDeleted(t *testing.T) {
 //
 // proves: N14, D8
 func TestOutdatedChildUnderAnotherClock(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		run := sessions.Run{ID: "r", Kind: sessions.ChildRun, Key: "agent:main:subagent:x", Created: time.Now().Add(24 * time.Hour)}
-		c := sessions.Chain{Kind: chainSpawn, Cleanup: "delete", Origin: direct("a"), Requester: "agent:main:main", Target: run.Key}
+		c := sessions.Chain{Kind: "spawn", Cleanup: "delete", Origin: routertest.Direct("a"), Requester: "agent:main:main", Target: run.Key}
 		var o sessions.Outcome
-		if !g.r.deleteLate(t.Context(), g.r.settings.Load(), run, c, &o) || len(o.Deliveries) != 1 || o.Deliveries[0].Expires.After(time.Now()) {
+		if !g.Router.DeleteLate(t.Context(), g.Router.Settings(), run, c, &o) || len(o.Deliveries) != 1 || o.Deliveries[0].Expires.After(time.Now()) {
 			t.Errorf("%+v", o.Deliveries)
 		}
 	})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/router/routertest"
 	"parley/tools"
 )
 
@@ -15,31 +16,31 @@ import (
 //
 // proves: N9, N11, N15
 func TestAnswerBeforeTheWait(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2)
-		x.does("outer", steps(delegate("c1", "inner"), text("half of it is done"), text("never")))
-		x.does("inner", slowly(time.Hour))
-		asked := x.answer
-		x.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2)
+		x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Text("half of it is done"), routertest.Text("never")))
+		x.Does("inner", routertest.Slowly(time.Hour))
+		asked := x.Answer
+		x.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if strings.Contains(p.System, "announce step") {
-				return text(""), nil // the host posts what is stored
+				return routertest.Text(""), nil // the host posts what is stored
 			}
 			return asked(ctx, p)
 		})
-		run := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
+		run := x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
 		<-time.After(10 * time.Second)
-		x.stop()
-		x.start()
+		x.Stop()
+		x.Start()
 		<-time.After(10 * time.Second)
 		kept := false
-		for _, m := range x.transcript(run.Key) {
+		for _, m := range x.Transcript(run.Key) {
 			kept = kept || m.Text() == "half of it is done"
 		}
-		if n := x.called("outer"); !kept || n != 2 {
+		if n := x.Called("outer"); !kept || n != 2 {
 			t.Errorf("while it waits: kept %v, %d model calls", kept, n)
 		}
 		<-time.After(time.Minute)
-		list := x.deliveries()
+		list := x.Deliveries()
 		if got := list[len(list)-1].Text; !strings.HasPrefix(got, "Status: timeout\n\nResult:\nhalf of it is done\n") {
 			t.Errorf("%s", got)
 		}

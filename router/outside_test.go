@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,47 +12,49 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
 
 // outsiders is a rig whose session tools agents outside call.
 type outsiders struct {
-	*rig
+	*routertest.Rig
 	n int
 }
 
-func newOutsiders(t *testing.T, tests ...func(*Settings)) *outsiders {
+func newOutsiders(t *testing.T, tests ...func(*router.Settings)) *outsiders {
 	t.Helper()
-	return &outsiders{rig: newRig(t, channeltest.Options{}, tests...)}
+	return &outsiders{Rig: routertest.New(t, channeltest.Options{}, tests...)}
 }
 
 // calls makes a tool call and gives what its result says.
-func (o *outsiders) calls(by Outsider, id, tool, args string) (m map[string]any, text string) {
-	o.t.Helper()
+func (o *outsiders) calls(by router.Outsider, id, tool, args string) (m map[string]any, text string) {
+	o.T.Helper()
 	if id == "" {
 		o.n++
 		id = fmt.Sprint("call-", o.n)
 	}
-	res, err := o.r.Outside(o.t.Context(), OutsideCall{By: by, Conn: "conn", ID: id, Tool: tool, Args: json.RawMessage(args)})
+	res, err := o.Router.Outside(o.T.Context(), router.OutsideCall{By: by, Conn: "conn", ID: id, Tool: tool, Args: json.RawMessage(args)})
 	if err != nil {
-		o.t.Fatalf("%s %s: %v", tool, args, err)
+		o.T.Fatalf("%s %s: %v", tool, args, err)
 	}
 	_ = json.Unmarshal([]byte(res.Text), &m)
 	return m, res.Text
 }
 
-var desk, other = Outsider{Name: "desk", Owner: true}, Outsider{Name: "other"}
+var desk, other = router.Outsider{Name: "desk", Owner: true}, router.Outsider{Name: "other"}
 
 // chat makes a session with a chat.
 func (o *outsiders) chat(id channels.ChatID) (channels.Address, sessions.Key) {
-	at := channels.Address{Channel: fakeKind, Account: channels.DefaultAccount, Chat: id, Type: channels.Group}
-	if err := o.r.Accept(o.t.Context(), o.say(at, guest, "hello from "+string(id))); err != nil {
-		o.t.Fatal(err)
+	at := channels.Address{Channel: routertest.Kind, Account: channels.DefaultAccount, Chat: id, Type: channels.Group}
+	if err := o.Router.Accept(o.T.Context(), o.Say(at, routertest.Guest, "hello from "+string(id))); err != nil {
+		o.T.Fatal(err)
 	}
-	key := o.r.Key(channels.Inbound{Address: at, Sender: channels.Sender{ID: guest}})
-	o.until("it was answered", func() bool {
-		runs, err := o.store.ListRuns(o.t.Context(), sessions.RunQuery{Key: key})
+	key := o.Router.Key(channels.Inbound{Address: at, Sender: channels.Sender{ID: routertest.Guest}})
+	o.Until("it was answered", func() bool {
+		runs, err := o.Store.ListRuns(o.T.Context(), sessions.RunQuery{Key: key})
 		return err == nil && len(runs) == 1 && runs[0].Status.Final()
 	})
 	return at, key
@@ -60,13 +62,13 @@ func (o *outsiders) chat(id channels.ChatID) (channels.Address, sessions.Key) {
 
 // kept gives the texts of a session's transcript.
 func (o *outsiders) kept(key sessions.Key) (out []string) {
-	s, err := o.store.Get(o.t.Context(), key)
+	s, err := o.Store.Get(o.T.Context(), key)
 	if err != nil {
 		return nil
 	}
-	msgs, err := o.store.Tail(o.t.Context(), s.ID, sessions.TailQuery{Limit: 100})
+	msgs, err := o.Store.Tail(o.T.Context(), s.ID, sessions.TailQuery{Limit: 100})
 	if err != nil {
-		o.t.Fatal(err)
+		o.T.Fatal(err)
 	}
 	for _, m := range msgs {
 		out = append(out, string(m.Role)+": "+m.Text())
@@ -79,7 +81,7 @@ func (o *outsiders) kept(key sessions.Key) (out []string) {
 //
 // proves: S3, S9, S10, S14
 func TestOutsideSend(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		o := newOutsiders(t)
 		_, key := o.chat("g1")
 		args := fmt.Sprintf(`{"sessionKey":%q,"message":"what is new?"}`, key)
@@ -87,19 +89,19 @@ func TestOutsideSend(t *testing.T) {
 		if m["status"] != "ok" || m["reply"] != "echo: what is new?" {
 			t.Fatalf("it got %s", text)
 		}
-		own := outsideKey(o.r.Settings(), "desk")
-		o.until("the exchange is over", func() bool {
-			runs, err := o.store.ListRuns(t.Context(), sessions.RunQuery{Key: key})
+		own := router.OutsideKey(o.Router.Settings(), "desk")
+		o.Until("the exchange is over", func() bool {
+			runs, err := o.Store.ListRuns(t.Context(), sessions.RunQuery{Key: key})
 			return err == nil && len(runs) == 3 && runs[0].Kind == sessions.AnnounceRun && runs[0].Status.Final()
 		})
 		if got := o.kept(own); len(got) != 1 || got[0] != "user: echo: what is new?" {
 			t.Errorf("its transcript has %q", got)
 		}
-		asked := o.model.count()
+		asked := o.Model.Count()
 		if again, text := o.calls(desk, "7", "sessions_send", args); again["runId"] != m["runId"] || again["reply"] != m["reply"] {
 			t.Errorf("the same call again got %s", text)
 		}
-		if n := o.model.count(); n != asked {
+		if n := o.Model.Count(); n != asked {
 			t.Errorf("the same call again asked the model %d times", n-asked)
 		}
 		if another, _ := o.calls(desk, "8", "sessions_send", args); another["runId"] == m["runId"] {
@@ -112,23 +114,23 @@ func TestOutsideSend(t *testing.T) {
 //
 // proves: S4
 func TestOutsideWait(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		o := newOutsiders(t)
 		_, key := o.chat("g1")
-		o.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if sleep(ctx, time.Minute); ctx.Err() != nil {
+		o.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if channels.Sleep(ctx, time.Minute); ctx.Err() != nil {
 				return agent.Answer{}, ctx.Err()
 			}
-			return text("late: " + lastUser(p)), nil
+			return routertest.Text("late: " + routertest.LastUser(p)), nil
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := o.r.Outside(ctx, OutsideCall{By: desk, Conn: "c", ID: "1", Tool: "sessions_send", Args: json.RawMessage(fmt.Sprintf(`{"sessionKey":%q,"message":"slowly"}`, key))})
+		_, err := o.Router.Outside(ctx, router.OutsideCall{By: desk, Conn: "c", ID: "1", Tool: "sessions_send", Args: json.RawMessage(fmt.Sprintf(`{"sessionKey":%q,"message":"slowly"}`, key))})
 		if err == nil {
 			t.Fatal("the wait went on")
 		}
-		own := outsideKey(o.r.Settings(), "desk")
-		o.until("the reply is there", func() bool { return strings.Contains(strings.Join(o.kept(own), "\n"), "late: slowly") })
+		own := router.OutsideKey(o.Router.Settings(), "desk")
+		o.Until("the reply is there", func() bool { return strings.Contains(strings.Join(o.kept(own), "\n"), "late: slowly") })
 	})
 }
 
@@ -136,26 +138,26 @@ func TestOutsideWait(t *testing.T) {
 //
 // proves: N5, N11, N15
 func TestOutsideSpawn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		o := newOutsiders(t)
 		m, text := o.calls(desk, "1", "sessions_spawn", `{"task":"count to ten","cleanup":"delete"}`)
 		if m["status"] != "accepted" {
 			t.Fatalf("it got %s", text)
 		}
-		o.until("the report is there", func() bool {
+		o.Until("the report is there", func() bool {
 			_, text := o.calls(desk, "", "sessions_history", `{"sessionKey":"current"}`)
 			return strings.Contains(text, "Status: success") && strings.Contains(text, "echo: count to ten")
 		})
-		if n := o.model.count(); n != 1 {
+		if n := o.Model.Count(); n != 1 {
 			t.Errorf("the model was asked %d times", n)
 		}
-		if _, err := o.store.Get(t.Context(), sessions.Key(m["childSessionKey"].(string))); err == nil {
+		if _, err := o.Store.Get(t.Context(), sessions.Key(m["childSessionKey"].(string))); err == nil {
 			t.Error("the sub-agent's session is still there")
 		}
 		if again, text := o.calls(desk, "1", "sessions_spawn", `{"task":"count to ten","cleanup":"delete"}`); again["runId"] != m["runId"] {
 			t.Errorf("the same call again got %s", text)
 		}
-		if n := o.model.count(); n != 1 {
+		if n := o.Model.Count(); n != 1 {
 			t.Errorf("the same call again started something: the model was asked %d times", n)
 		}
 	})
@@ -165,8 +167,8 @@ func TestOutsideSpawn(t *testing.T) {
 //
 // proves: V1, V4, P4
 func TestOutsideHostile(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		o := newOutsiders(t, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		o := newOutsiders(t, func(s *router.Settings) {
 			s.Tools.BySender = map[tools.Sender]tools.Rights{tools.FromOther: {Deny: []string{"sessions_spawn"}}}
 		})
 		at, key := o.chat("g1")
@@ -176,8 +178,8 @@ func TestOutsideHostile(t *testing.T) {
 		if m, text := o.calls(other, "", "sessions_spawn", `{"task":"x"}`); m["status"] != "forbidden" {
 			t.Errorf("somebody else's spawn got %s", text)
 		}
-		specs, err := o.r.OutsideTools(t.Context(), other)
-		if err != nil || len(specs) != len(outsideTools)-1 {
+		specs, err := o.Router.OutsideTools(t.Context(), other)
+		if err != nil || len(specs) != len(router.OutsideTools)-1 {
 			t.Errorf("somebody else is shown %d tools (%v)", len(specs), err)
 		}
 		if m, text := o.calls(other, "", "sessions_history", history); m["messages"] == nil {
@@ -200,29 +202,29 @@ func TestOutsideHostile(t *testing.T) {
 		}
 
 		// A deny holds: of the chat's session, and of the caller's own.
-		o.shown(1) // the answer to its hello
-		before := len(o.fake.Calls())
+		o.Shown(1) // the answer to its hello
+		before := len(o.Fake.Calls())
 		deny := policy.Deny
-		if _, err := o.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := o.Router.Patch(t.Context(), key, sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
 		post := fmt.Sprintf(`{"to":%q,"text":"psst"}`, at)
 		if m, text := o.calls(desk, "", "message", post); m["status"] != "withheld" {
 			t.Errorf("a post past a deny got %s", text)
 		}
-		o.deliveries() // the gate has looked
+		o.Deliveries() // the gate has looked
 		allow := policy.Allow
-		if _, err := o.r.Patch(t.Context(), key, sessions.Patch{SendPolicy: &allow}); err != nil {
+		if _, err := o.Router.Patch(t.Context(), key, sessions.Patch{SendPolicy: &allow}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.r.Patch(t.Context(), outsideKey(o.r.Settings(), "desk"), sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := o.Router.Patch(t.Context(), router.OutsideKey(o.Router.Settings(), "desk"), sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
 		if m, text := o.calls(desk, "", "message", post); m["status"] != "forbidden" {
 			t.Errorf("a post past a deny of its own got %s", text)
 		}
-		o.deliveries()
-		if n := len(o.fake.Calls()); n != before {
+		o.Deliveries()
+		if n := len(o.Fake.Calls()); n != before {
 			t.Errorf("%d calls reached the platform", n-before)
 		}
 		if m, text := o.calls(other, "", "message", post); m["status"] != "queued" {
@@ -230,9 +232,9 @@ func TestOutsideHostile(t *testing.T) {
 		}
 
 		// With tree it sees what it spawned, and nothing else.
-		set := *o.set
+		set := *o.Settings
 		set.Tools.Sessions.Visibility = tools.VisibleTree
-		if err := o.r.Apply(t.Context(), &set); err != nil {
+		if err := o.Router.Apply(t.Context(), &set); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ tool, args string }{{"sessions_history", history}, {"session_status", history}, {"message", fmt.Sprintf(`{"to":%q,"text":"x"}`, key)},

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"strings"
@@ -9,76 +9,53 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
-
-// talk has somebody say something in a group that is not meant for the bot.
-func (g *rig) talk(to channels.Address, from, words string) channels.Inbound {
-	return g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: channels.UserID(from), Name: from}, Text: words})
-}
-
-// newest is the message that the newest model call had to answer.
-func (g *rig) newest() sessions.Message {
-	g.t.Helper()
-	g.model.mu.Lock()
-	defer g.model.mu.Unlock()
-	if len(g.model.asked) == 0 {
-		g.t.Fatal("the model was not asked")
-	}
-	msgs := g.model.asked[len(g.model.asked)-1].Messages
-	return msgs[len(msgs)-1]
-}
-
-// heard gives the lines of group talk that came with a message.
-func heard(m sessions.Message) (out []string) {
-	for _, b := range m.Content {
-		for _, l := range b.Heard() {
-			out = append(out, l.Name+": "+l.Text)
-		}
-	}
-	return out
-}
 
 // Group talk that is not meant for the bot is kept, over a restart too, and comes with the next message that is: once, as a block of
 // its own, in the transcript as well.
 func TestGroupTalkComesWithTheNextMention(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Accounts[account] = AccountSettings{Access: open("other", "*")} })
-		garden, other := groupChat("garden"), groupChat("other")
-		g.talk(garden, "Gu\nst\u2028av", "the 8:05 is late")
-		g.talk(other, "Eve", "not here")
-		g.fake.Say(channels.Inbound{Address: garden, Sender: channels.Sender{ID: "7", Username: "mia"}, Text: strings.Repeat("ü", 3000), Media: []channels.Media{{Kind: channels.Image}}})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			s.Accounts[routertest.Account] = router.AccountSettings{Access: routertest.OpenGroup("other", "*")}
+		})
+		garden, other := routertest.Group("garden"), routertest.Group("other")
+		g.Talk(garden, "Gu\nst\u2028av", "the 8:05 is late")
+		g.Talk(other, "Eve", "not here")
+		g.Fake.Say(channels.Inbound{Address: garden, Sender: channels.Sender{ID: "7", Username: "mia"}, Text: strings.Repeat("ü", 3000), Media: []channels.Media{{Kind: channels.Image}}})
 		synctest.Wait()
-		if n := g.model.count(); n != 0 {
+		if n := g.Model.Count(); n != 0 {
 			t.Fatalf("%d model calls for talk among people", n)
 		}
-		g.stop()
-		g.start()
-		g.say(garden, "Olga", "which one?")
-		g.shown(1)
-		m := g.newest()
-		lines := heard(m)
-		if m.Text() != "Olga: which one?" || len(lines) != 2 || lines[0] != "Gu st av: the 8:05 is late" || !strings.HasPrefix(lines[1], "mia: üüü") || !strings.HasSuffix(lines[1], "…") || len(lines[1]) > len("mia: ")+heardLine {
+		g.Stop()
+		g.Start()
+		g.Say(garden, "Olga", "which one?")
+		g.Shown(1)
+		m := g.Newest()
+		lines := routertest.Heard(m)
+		if m.Text() != "Olga: which one?" || len(lines) != 2 || lines[0] != "Gu st av: the 8:05 is late" || !strings.HasPrefix(lines[1], "mia: üüü") || !strings.HasSuffix(lines[1], "…") || len(lines[1]) > len("mia: ")+router.HeardLine {
 			t.Fatalf("%q with %q", m.Text(), lines)
 		}
 		if p := m.Provenance; p == nil || p.Kind != sessions.ExternalUser || p.Name != "Olga" {
 			t.Errorf("provenance %+v", p)
 		}
-		g.say(garden, "Olga", "and now?")
-		g.shown(2)
-		if got := heard(g.newest()); got != nil {
+		g.Say(garden, "Olga", "and now?")
+		g.Shown(2)
+		if got := routertest.Heard(g.Newest()); got != nil {
 			t.Errorf("shown twice: %q", got)
 		}
-		s, err := g.store.Get(t.Context(), g.r.Key(channels.Inbound{Address: garden}))
+		s, err := g.Store.Get(t.Context(), g.Router.Key(channels.Inbound{Address: garden}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		msgs, err := g.store.Tail(t.Context(), s.ID, sessions.TailQuery{})
-		if err != nil || len(msgs) != 4 || len(heard(msgs[0])) != 2 {
+		msgs, err := g.Store.Tail(t.Context(), s.ID, sessions.TailQuery{})
+		if err != nil || len(msgs) != 4 || len(routertest.Heard(msgs[0])) != 2 {
 			t.Fatalf("transcript: %+v, %v", msgs, err)
 		}
 		for words, want := range map[string]int{"which": 1, "8:05": 0} {
-			if hits, err := g.store.Search(t.Context(), sessions.SearchQuery{Text: words}); err != nil || len(hits) < want || want == 0 && len(hits) != 0 {
+			if hits, err := g.Store.Search(t.Context(), sessions.SearchQuery{Text: words}); err != nil || len(hits) < want || want == 0 && len(hits) != 0 {
 				t.Errorf("%s is found in %+v, %v", words, hits, err)
 			}
 		}
@@ -101,20 +78,20 @@ func TestGroupTalkIsBounded(t *testing.T) {
 		"/new":          {nil, []string{"a"}, "/new", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Messages.GroupChat.HistoryLimit = c.limit })
-				to, shown := groupChat("garden"), 1
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Messages.GroupChat.HistoryLimit = c.limit })
+				to, shown := routertest.Group("garden"), 1
 				for _, l := range c.lines {
-					g.talk(to, "G", l)
+					g.Talk(to, "G", l)
 				}
 				if c.after != "" {
-					g.say(to, owner, c.after)
-					g.shown(1)
+					g.Say(to, routertest.Owner, c.after)
+					g.Shown(1)
 					shown = 2
 				}
-				g.say(to, owner, "hello")
-				g.shown(shown)
-				if diff := cmp.Diff(c.want, heard(g.newest())); diff != "" {
+				g.Say(to, routertest.Owner, "hello")
+				g.Shown(shown)
+				if diff := cmp.Diff(c.want, routertest.Heard(g.Newest())); diff != "" {
 					t.Error(diff)
 				}
 			})
@@ -124,15 +101,17 @@ func TestGroupTalkIsBounded(t *testing.T) {
 
 // What the bot may not hear at all is not remembered either.
 func TestGroupTalkOfStrangersIsNotKept(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Accounts[account] = AccountSettings{Access: open("garden", owner)} })
-		to := groupChat("garden")
-		g.talk(to, guest, "I am not on the list")
-		g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: owner, Bot: true}, Text: "I am a bot"})
-		g.talk(to, owner, "I am")
-		g.say(to, owner, "hello")
-		g.shown(1)
-		if diff := cmp.Diff([]string{owner + ": I am"}, heard(g.newest())); diff != "" {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			s.Accounts[routertest.Account] = router.AccountSettings{Access: routertest.OpenGroup("garden", routertest.Owner)}
+		})
+		to := routertest.Group("garden")
+		g.Talk(to, routertest.Guest, "I am not on the list")
+		g.Fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: routertest.Owner, Bot: true}, Text: "I am a bot"})
+		g.Talk(to, routertest.Owner, "I am")
+		g.Say(to, routertest.Owner, "hello")
+		g.Shown(1)
+		if diff := cmp.Diff([]string{routertest.Owner + ": I am"}, routertest.Heard(g.Newest())); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -140,23 +119,23 @@ func TestGroupTalkOfStrangersIsNotKept(t *testing.T) {
 
 // A group's words for agents stand in the system prompt of turns there, the topic's instead where it has its own; nowhere else.
 func TestSystemPromptOfAGroup(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		access := open("garden", "*")
+	routertest.Bubble(t, func(t *testing.T) {
+		access := routertest.OpenGroup("garden", "*")
 		access.Groups["garden"] = withPrompt(access, "Talk about roses.\nOnly.", "Talk about bees.")
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Accounts[account] = AccountSettings{Access: access} })
-		topic := groupChat("garden")
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Accounts[routertest.Account] = router.AccountSettings{Access: access} })
+		topic := routertest.Group("garden")
 		topic.Thread = "7"
 		n := 0
 		for _, c := range []struct {
 			to   channels.Address
 			want string
-		}{{groupChat("garden"), "\n\nAbout this chat:\n\nTalk about roses.\nOnly."}, {topic, "\n\nAbout this chat:\n\nTalk about bees."}, {direct(owner), ""}} {
-			g.say(c.to, owner, "hello")
+		}{{routertest.Group("garden"), "\n\nAbout this chat:\n\nTalk about roses.\nOnly."}, {topic, "\n\nAbout this chat:\n\nTalk about bees."}, {routertest.Direct(routertest.Owner), ""}} {
+			g.Say(c.to, routertest.Owner, "hello")
 			n++
-			g.shown(n)
-			g.model.mu.Lock()
-			got := g.model.asked[len(g.model.asked)-1].System
-			g.model.mu.Unlock()
+			g.Shown(n)
+			g.Model.Mu.Lock()
+			got := g.Model.Asked[len(g.Model.Asked)-1].System
+			g.Model.Mu.Unlock()
 			if c.want == "" && strings.Contains(got, "About this chat") || !strings.HasSuffix(got, c.want) {
 				t.Errorf("%s: %s", c.to, got)
 			}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"errors"
@@ -10,20 +10,21 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // Whom an owner let in is taken back by its id, with or without its channel; from the next message on they are a stranger who gets a
 // code. A repeated command finds nobody, an id in the configuration stays.
 func TestPairRemove(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, pairs)
-		ann := direct("ann")
-		g.say(ann, "ann", "hi")
-		g.asks(direct(owner), owner, "/pair approve "+g.code(ann))
-		g.say(ann, "ann", "thanks")
-		g.until("ann is answered", func() bool { return len(g.fake.Texts(ann)) == 3 })
-		if got := g.asks(direct(owner), owner, "/pair"); !strings.Contains(got, "These were let in by a code:\n\n- `ann`, `fake:ann` on account `default`, since "+time.Now().Format(time.DateOnly)) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
+		ann := routertest.Direct("ann")
+		g.Say(ann, "ann", "hi")
+		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair approve "+g.Code(ann))
+		g.Say(ann, "ann", "thanks")
+		g.Until("ann is answered", func() bool { return len(g.Fake.Texts(ann)) == 3 })
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair"); !strings.Contains(got, "These were let in by a code:\n\n- `ann`, `fake:ann` on account `default`, since "+time.Now().Format(time.DateOnly)) {
 			t.Errorf("%q", got)
 		}
 		for words, want := range map[string]string{
@@ -33,26 +34,26 @@ func TestPairRemove(t *testing.T) {
 			"/pair remove ann second":           "Nobody with this id",
 			"/pair remove telegram:ann default": "Nobody with this id",
 		} {
-			if got := g.asks(direct(owner), owner, words); !strings.Contains(got, want) {
+			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, words); !strings.Contains(got, want) {
 				t.Errorf("%s: %q", words, got)
 			}
 		}
-		if got := g.asks(ann, "ann", "/pair remove ann"); got != "Only an owner can use /pair." {
+		if got := g.Asks(ann, "ann", "/pair remove ann"); got != "Only an owner can use /pair." {
 			t.Errorf("by somebody else: %q", got)
 		}
-		if got := g.asks(direct(owner), owner, "/pair remove Fake:ann default"); got != "⚙️ Taken back: `ann`, `fake:ann` on account `default`." {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove Fake:ann default"); got != "⚙️ Taken back: `ann`, `fake:ann` on account `default`." {
 			t.Errorf("%q", got)
 		}
-		if got := g.asks(direct(owner), owner, "/pair remove ann"); !strings.Contains(got, "Nobody with this id") {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann"); !strings.Contains(got, "Nobody with this id") {
 			t.Errorf("again: %q", got)
 		}
-		n := g.model.count()
-		g.say(ann, "ann", "are you there?")
-		g.code(ann)
-		if g.model.count() != n {
+		n := g.Model.Count()
+		g.Say(ann, "ann", "are you there?")
+		g.Code(ann)
+		if g.Model.Count() != n {
 			t.Error("somebody who was removed is answered")
 		}
-		if _, err := g.r.Unpair(t.Context(), fakeKind, "default", "ann"); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.Unpair(t.Context(), routertest.Kind, "default", "ann"); !errors.Is(err, sessions.ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -61,24 +62,24 @@ func TestPairRemove(t *testing.T) {
 // TestFaultPairingComesAgain: a kill comes between the commit of a code and that of what else a stranger's message does; the person is let in and taken
 // back meanwhile. The message that the platform delivers again then is taken, and causes nothing: it was refused for ever, and all behind it.
 func TestFaultPairingComesAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, pairs)
-		ann := direct("ann")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
+		ann := routertest.Direct("ann")
 		in := channels.Inbound{ID: "1", Event: channels.Message, Address: ann, Sender: channels.Sender{ID: "ann", Name: "Ann"}, Text: "hi", Time: time.Now()}
-		if _, err := g.r.arrival(t.Context(), in); err != nil { // and no Accept: the process has ended
+		if _, err := g.Router.Arrival(t.Context(), in); err != nil { // and no Accept: the process has ended
 			t.Fatal(err)
 		}
-		g.asks(direct(owner), owner, "/pair approve "+g.code(ann))
-		g.asks(direct(owner), owner, "/pair remove ann")
-		before := len(g.fake.Texts(ann))
+		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair approve "+g.Code(ann))
+		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann")
+		before := len(g.Fake.Texts(ann))
 		for range 2 {
-			if err := g.r.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Accept(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
-		g.say(direct(owner), owner, "hello")
-		g.until("the owner is answered", func() bool { return slices.Contains(g.fake.Texts(direct(owner)), "echo: hello") })
-		if got := g.fake.Texts(ann); len(got) != before {
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hello")
+		g.Until("the owner is answered", func() bool { return slices.Contains(g.Fake.Texts(routertest.Direct(routertest.Owner)), "echo: hello") })
+		if got := g.Fake.Texts(ann); len(got) != before {
 			t.Errorf("the person reads %q", got[before:])
 		}
 	})
@@ -86,33 +87,33 @@ func TestFaultPairingComesAgain(t *testing.T) {
 
 // One id on two accounts: which one is to be said.
 func TestPairRemoveOneOfSeveral(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, pairs)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
 		now := time.Now()
 		for _, account := range []string{"default", "second"} {
-			p := sessions.Pairing{Channel: fakeKind, User: "ann", Hash: account, Created: now, Expires: now.Add(time.Hour)}
+			p := sessions.Pairing{Channel: routertest.Kind, User: "ann", Hash: account, Created: now, Expires: now.Add(time.Hour)}
 			p.Account = "default"
 			if account != "default" {
 				p.Account = "second"
 			}
-			if _, err := g.store.PutPairing(t.Context(), p, 3); err != nil {
+			if _, err := g.Store.PutPairing(t.Context(), p, 3); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := g.r.Submit(t.Context(), sessions.Effects{Pairing: &sessions.Answer{Channel: fakeKind, Hash: account, Approve: true, Time: now}}); err != nil {
+			if _, err := g.Router.Submit(t.Context(), sessions.Effects{Pairing: &sessions.Answer{Channel: routertest.Kind, Hash: account, Approve: true, Time: now}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := g.asks(direct(owner), owner, "/pair remove ann"); !strings.Contains(got, "- `/pair remove fake:ann default`\n- `/pair remove fake:ann second`") {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann"); !strings.Contains(got, "- `/pair remove fake:ann default`\n- `/pair remove fake:ann second`") {
 			t.Errorf("%q", got)
 		}
-		if _, err := g.r.Unpair(t.Context(), fakeKind, "", "ann"); !errors.Is(err, sessions.ErrConflict) {
+		if _, err := g.Router.Unpair(t.Context(), routertest.Kind, "", "ann"); !errors.Is(err, sessions.ErrConflict) {
 			t.Error(err)
 		}
-		g.asks(direct(owner), owner, "/pair remove ann second")
-		if left, err := g.store.Admitted(t.Context()); err != nil || len(left) != 1 || left[0].Account != "default" {
+		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann second")
+		if left, err := g.Store.Admitted(t.Context()); err != nil || len(left) != 1 || left[0].Account != "default" {
 			t.Error(left, err)
 		}
-		if p, err := g.r.Unpair(t.Context(), fakeKind, "", "ann"); err != nil || p.Account != "default" {
+		if p, err := g.Router.Unpair(t.Context(), routertest.Kind, "", "ann"); err != nil || p.Account != "default" {
 			t.Error(p, err)
 		}
 	})
@@ -121,35 +122,35 @@ func TestPairRemoveOneOfSeveral(t *testing.T) {
 // Somebody who was turned down gets no code for a day, stands in the list as turned down, and takes no place of those who wait; the
 // owner may take it back.
 func TestTurnedDown(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, pairs)
-		bo := direct("bo")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
+		bo := routertest.Direct("bo")
 		writes := func(want int) {
 			t.Helper()
-			g.say(bo, "bo", "hi")
+			g.Say(bo, "bo", "hi")
 			synctest.Wait()
-			if got := g.fake.Texts(bo); len(got) != want {
+			if got := g.Fake.Texts(bo); len(got) != want {
 				t.Errorf("bo reads %q, want %d", got, want)
 			}
 		}
 		writes(1)
-		g.asks(direct(owner), owner, "/pair reject "+g.code(bo))
+		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair reject "+g.Code(bo))
 		writes(1)
 		for _, id := range []string{"a", "b", "c"} { // three may wait
-			g.say(direct(id), id, "hi")
-			g.code(direct(id))
+			g.Say(routertest.Direct(id), id, "hi")
+			g.Code(routertest.Direct(id))
 		}
 		time.Sleep(2 * time.Hour) // of those who wait
-		if got := g.asks(direct(owner), owner, "/pair list"); got != "⚙️ Nobody asks to be let in.\n\nThese were turned down and get no code:\n\n- `bo`, `fake:bo` on account `default`, for another 22 hours\n\n/pair remove with the id takes it back." {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair list"); got != "⚙️ Nobody asks to be let in.\n\nThese were turned down and get no code:\n\n- `bo`, `fake:bo` on account `default`, for another 22 hours\n\n/pair remove with the id takes it back." {
 			t.Errorf("%q", got)
 		}
 		time.Sleep(21 * time.Hour)
 		writes(1)
 		time.Sleep(2 * time.Hour)
 		writes(2)
-		g.asks(direct(owner), owner, "/pair reject "+g.code(bo))
+		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair reject "+g.Code(bo))
 		writes(2)
-		g.asks(direct(owner), owner, "/pair remove bo")
+		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove bo")
 		writes(3)
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"bytes"
@@ -6,51 +6,31 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
-
-func pairs(s *Settings) {
-	s.Accounts[account] = AccountSettings{Access: policy.Access{DMPolicy: policy.DMPairing, GroupPolicy: policy.GroupOpen}}
-	s.Session.DMScope = sessions.PerChannelPeer
-}
-
-// code finds the code in what a stranger was told.
-func (g *rig) code(to channels.Address) string {
-	g.t.Helper()
-	synctest.Wait()
-	texts := g.fake.Texts(to)
-	if len(texts) == 0 {
-		g.t.Fatal("no notice")
-	}
-	m := regexp.MustCompile(`with this code: (\w+)\n`).FindStringSubmatch(texts[len(texts)-1])
-	if m == nil {
-		g.t.Fatalf("no code in %q", texts)
-	}
-	return m[1]
-}
 
 // An owner lets people in and turns them down from a chat. Who is let in is told, once, in the chat that they wrote from; a repeated
 // command, a code of another case, an old code.
 func TestPairCommand(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, pairs)
-		ann, bo := direct("ann"), direct("bo")
-		if got := g.asks(direct(owner), owner, "/pair"); got != "⚙️ Nobody asks to be let in." {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
+		ann, bo := routertest.Direct("ann"), routertest.Direct("bo")
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair"); got != "⚙️ Nobody asks to be let in." {
 			t.Errorf("%q", got)
 		}
-		g.fake.Say(channels.Inbound{Address: ann, Sender: channels.Sender{ID: "ann", Name: "An`n\nX"}, Text: "hi"})
-		g.say(bo, "bo", "hi")
-		codeA, codeB := g.code(ann), g.code(bo)
-		if got := g.asks(direct(owner), owner, "/pair list"); !strings.Contains(got, "`An'n X`, `fake:ann` on account `default`, for another 60 minutes") || !strings.Contains(got, "fake:bo") || strings.Contains(got, codeA) {
+		g.Fake.Say(channels.Inbound{Address: ann, Sender: channels.Sender{ID: "ann", Name: "An`n\nX"}, Text: "hi"})
+		g.Say(bo, "bo", "hi")
+		codeA, codeB := g.Code(ann), g.Code(bo)
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair list"); !strings.Contains(got, "`An'n X`, `fake:ann` on account `default`, for another 60 minutes") || !strings.Contains(got, "fake:bo") || strings.Contains(got, codeA) {
 			t.Errorf("%q", got)
 		}
 		for words, want := range map[string]string{
@@ -60,37 +40,37 @@ func TestPairCommand(t *testing.T) {
 			"/pair approve NOTACODE":                          "Nobody waits with this code",
 			"/pair reject " + codeA + strings.Repeat("X", 20): "Nobody waits with this code",
 		} {
-			if got := g.asks(direct(owner), owner, words); !strings.Contains(got, want) {
+			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, words); !strings.Contains(got, want) {
 				t.Errorf("%s: %q", words, got)
 			}
 		}
-		if got := g.asks(groupChat("g"), owner, "/pair list"); got != "/pair works in direct chats only." {
+		if got := g.Asks(routertest.Group("g"), routertest.Owner, "/pair list"); got != "/pair works in direct chats only." {
 			t.Errorf("in a group: %q", got)
 		}
-		in := g.fake.Say(channels.Inbound{Address: direct(owner), Sender: person(owner), Text: "/pair Approve " + strings.ToLower(codeA)})
-		g.until("ann is told", func() bool { return len(g.fake.Texts(ann)) == 2 })
-		if err := g.r.Accept(t.Context(), in); err != nil {
+		in := g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Owner), Sender: routertest.Person(routertest.Owner), Text: "/pair Approve " + strings.ToLower(codeA)})
+		g.Until("ann is told", func() bool { return len(g.Fake.Texts(ann)) == 2 })
+		if err := g.Router.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		if got := g.asks(direct(owner), owner, "/pair approve "+codeA); !strings.Contains(got, "Nobody waits") {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair approve "+codeA); !strings.Contains(got, "Nobody waits") {
 			t.Errorf("a second use: %q", got)
 		}
-		if got := g.asks(direct(owner), owner, "/pair reject "+codeB); got != "⚙️ Turned down: `bo`, `fake:bo` on account `default`." {
+		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair reject "+codeB); got != "⚙️ Turned down: `bo`, `fake:bo` on account `default`." {
 			t.Errorf("%q", got)
 		}
-		if got := g.fake.Texts(ann); len(got) != 2 || !strings.HasPrefix(got[1], "✅ You are let in.") {
+		if got := g.Fake.Texts(ann); len(got) != 2 || !strings.HasPrefix(got[1], "✅ You are let in.") {
 			t.Errorf("ann reads %q", got)
 		}
-		if got := g.fake.Texts(bo); len(got) != 1 {
+		if got := g.Fake.Texts(bo); len(got) != 1 {
 			t.Errorf("bo reads %q", got)
 		}
-		g.say(ann, "ann", "thanks")
-		g.until("ann is answered", func() bool { return len(g.fake.Texts(ann)) == 3 })
-		g.say(bo, "bo", "and I?")
-		if _, err := g.r.LetIn(t.Context(), fakeKind, codeB); err == nil {
+		g.Say(ann, "ann", "thanks")
+		g.Until("ann is answered", func() bool { return len(g.Fake.Texts(ann)) == 3 })
+		g.Say(bo, "bo", "and I?")
+		if _, err := g.Router.LetIn(t.Context(), routertest.Kind, codeB); err == nil {
 			t.Error("the old code still works")
 		}
-		if got := g.fake.Texts(bo); len(got) != 1 {
+		if got := g.Fake.Texts(bo); len(got) != 1 {
 			t.Errorf("turned down, and bo reads %q", got)
 		}
 	})
@@ -98,19 +78,19 @@ func TestPairCommand(t *testing.T) {
 
 // Whoever else uses the command is not let through, and lets nobody in.
 func TestPairIsForOwners(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, pairs, func(s *Settings) {
-			a := s.Accounts[account]
-			a.Access.AllowFrom = []string{guest}
-			s.Accounts[account] = a
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
+			a.Access.AllowFrom = []string{routertest.Guest}
+			s.Accounts[routertest.Account] = a
 		})
-		g.say(direct("ann"), "ann", "hi")
-		code := g.code(direct("ann"))
-		g.say(direct("ann"), "ann", "/pair approve "+code)
-		if got := g.asks(direct(guest), guest, "/pair approve "+code); got != "Only an owner can use /pair." {
+		g.Say(routertest.Direct("ann"), "ann", "hi")
+		code := g.Code(routertest.Direct("ann"))
+		g.Say(routertest.Direct("ann"), "ann", "/pair approve "+code)
+		if got := g.Asks(routertest.Direct(routertest.Guest), routertest.Guest, "/pair approve "+code); got != "Only an owner can use /pair." {
 			t.Errorf("%q", got)
 		}
-		if ok, err := g.store.Paired(t.Context(), fakeKind, channels.DefaultAccount, "ann"); err != nil || ok {
+		if ok, err := g.Store.Paired(t.Context(), routertest.Kind, channels.DefaultAccount, "ann"); err != nil || ok {
 			t.Error("let in", err)
 		}
 	})
@@ -133,21 +113,21 @@ func TestWhoGetsACode(t *testing.T) {
 		"an edit":    {func(in *channels.Inbound) { in.Event, in.Target = channels.Edited, "1" }, 0},
 		"a reaction": {func(in *channels.Inbound) { in.Event, in.Target, in.Emoji = channels.Reacted, "1", "x" }, 0},
 		"a bot":      {func(in *channels.Inbound) { in.Sender.Bot = true }, 0},
-		"in a group": {func(in *channels.Inbound) { in.Address = groupChat("g") }, 0},
+		"in a group": {func(in *channels.Inbound) { in.Address = routertest.Group("g") }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, pairs)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
 				for i := range 2 {
-					in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint(i)), Address: direct("ann"), Sender: person("ann"), Text: "hi", Time: time.Now()}
+					in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint(i)), Address: routertest.Direct("ann"), Sender: routertest.Person("ann"), Text: "hi", Time: time.Now()}
 					c.edit(&in)
-					g.happens(in)
+					g.Happens(in)
 				}
-				waiting, err := g.store.Pairings(t.Context(), time.Now())
-				if err != nil || len(waiting) != c.want || len(g.deliveries()) != c.want || g.model.count() != 0 {
-					t.Errorf("%d requests, %d notices, %d model calls (%v)", len(waiting), len(g.deliveries()), g.model.count(), err)
+				waiting, err := g.Store.Pairings(t.Context(), time.Now())
+				if err != nil || len(waiting) != c.want || len(g.Deliveries()) != c.want || g.Model.Count() != 0 {
+					t.Errorf("%d requests, %d notices, %d model calls (%v)", len(waiting), len(g.Deliveries()), g.Model.Count(), err)
 				}
-				if c.want == 1 && waiting[0].Address != direct("ann") {
+				if c.want == 1 && waiting[0].Address != routertest.Direct("ann") {
 					t.Errorf("%+v", waiting[0])
 				}
 			})
@@ -157,35 +137,35 @@ func TestWhoGetsACode(t *testing.T) {
 
 // Where no person can be told of it, because it is not known where they wrote from, somebody is let in all the same.
 func TestLetInWithoutAnAddress(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, pairs)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
 		now := time.Now()
-		if _, err := g.store.PutPairing(t.Context(), sessions.Pairing{Channel: fakeKind, Account: channels.DefaultAccount, User: "old", Hash: policy.HashCode(fakeKind, "CODE"), Created: now, Expires: now.Add(time.Hour)}, 3); err != nil {
+		if _, err := g.Store.PutPairing(t.Context(), sessions.Pairing{Channel: routertest.Kind, Account: channels.DefaultAccount, User: "old", Hash: policy.HashCode(routertest.Kind, "CODE"), Created: now, Expires: now.Add(time.Hour)}, 3); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := g.r.LetIn(t.Context(), fakeKind, " code "); err != nil || p.User != "old" {
+		if p, err := g.Router.LetIn(t.Context(), routertest.Kind, " code "); err != nil || p.User != "old" {
 			t.Fatal(p, err)
 		}
-		if ok, err := g.store.Paired(t.Context(), fakeKind, channels.DefaultAccount, "old"); err != nil || !ok || len(g.deliveries()) != 0 {
-			t.Error(ok, err, g.deliveries())
+		if ok, err := g.Store.Paired(t.Context(), routertest.Kind, channels.DefaultAccount, "old"); err != nil || !ok || len(g.Deliveries()) != 0 {
+			t.Error(ok, err, g.Deliveries())
 		}
 	})
 }
 
 // A code is in the chat that it was told in, and nowhere else when that is done: not in the delivery, not in the database.
 func TestCodeIsNotKept(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, pairs)
-		g.fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Transient, Err: errors.New("no network")}})
-		g.say(direct("ann"), "ann", "hi")
-		g.shown(1)
-		code := g.code(direct("ann"))
-		d := g.deliveries()[0]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
+		g.Fake.Script(channeltest.Step{Err: &channels.Error{Class: channels.Transient, Err: errors.New("no network")}})
+		g.Say(routertest.Direct("ann"), "ann", "hi")
+		g.Shown(1)
+		code := g.Code(routertest.Direct("ann"))
+		d := g.Deliveries()[0]
 		if d.State != sessions.Sent || strings.Contains(d.Text, code) {
 			t.Errorf("%+v", d)
 		}
-		g.stop()
-		files, err := filepath.Glob(filepath.Join(g.dir, "*"))
+		g.Stop()
+		files, err := filepath.Glob(filepath.Join(g.Dir, "*"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(files, err)
 		}

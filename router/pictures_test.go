@@ -1,13 +1,10 @@
-package router
+package router_test
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +13,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/sessions"
+	"parley/router"
+	"parley/router/routertest"
 )
 
 // album is a platform that gives files.
@@ -41,7 +39,7 @@ func (a *album) Fetch(ctx context.Context, m channels.Media, limit int64) ([]byt
 	if a.gone {
 		return nil, &channels.Error{Class: channels.Transient, Err: errors.New("no such file any more")}
 	}
-	if limit != PictureMost {
+	if limit != router.PictureMost {
 		return nil, fmt.Errorf("limit %d", limit)
 	}
 	if m.Ref == "text" {
@@ -57,49 +55,32 @@ func (a *album) times(ref string) int {
 	return a.fetched[ref]
 }
 
-// seen gives what the newest prompt shows of pictures: their refs, or the lines that stand for them.
-func seen(p agent.Prompt) (out []string) {
-	for _, m := range p.Messages {
-		for _, b := range m.Content {
-			switch {
-			case b.Type == sessions.ImageBlock:
-				data, _ := base64.StdEncoding.DecodeString(b.Data)
-				_, ref, _ := strings.Cut(string(data), "\x1a\x0a")
-				out = append(out, ref+" "+b.MIME)
-			case strings.HasPrefix(b.Text, "[a picture"):
-				out = append(out, b.Text)
-			}
-		}
-	}
-	return out
-}
-
 // TestPictures: a model sees the pictures that came with messages, the newest of them; they are fetched once, over restarts too; one
 // that cannot be had is named, and costs no answer.
 func TestPictures(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		a := &album{fetched: map[string]int{}}
 		attach := func() {
-			a.Channel = g.fake.Full()
-			g.r.Attach(account, a)
+			a.Channel = g.Fake.Full()
+			g.Router.Attach(routertest.Account, a)
 		}
 		attach()
 		n := 0
 		show := func(refs ...string) []string {
 			t.Helper()
-			in := channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look"}
+			in := channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look"}
 			for _, r := range refs {
 				in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: r, MIME: "image/jpeg"})
 			}
-			g.fake.Say(in)
+			g.Fake.Say(in)
 			n++
-			g.shown(n)
-			g.idle(n)
+			g.Shown(n)
+			g.Idle(n)
 			<-time.After(time.Minute)
-			g.model.mu.Lock()
-			defer g.model.mu.Unlock()
-			return seen(g.model.asked[len(g.model.asked)-1])
+			g.Model.Mu.Lock()
+			defer g.Model.Mu.Unlock()
+			return routertest.Seen(g.Model.Asked[len(g.Model.Asked)-1])
 		}
 		if got := fmt.Sprint(show("a", "b")); got != "[a image/png b image/png]" {
 			t.Errorf("two pictures: %s", got)
@@ -107,8 +88,8 @@ func TestPictures(t *testing.T) {
 		if got := fmt.Sprint(show("text")); got != "[a image/png b image/png [a picture that could not be loaded]]" {
 			t.Errorf("no picture: %s", got)
 		}
-		g.stop()
-		g.start()
+		g.Stop()
+		g.Start()
 		attach()
 		a.gone = true
 		if got := fmt.Sprint(show("c")); got != "[a image/png b image/png [a picture that could not be loaded] [a picture that could not be loaded]]" {
@@ -121,15 +102,15 @@ func TestPictures(t *testing.T) {
 			t.Error("what could not be had a minute ago is fetched again")
 		}
 		a.gone = false
-		<-time.After(pictureAgain)
+		<-time.After(router.PictureAgain)
 		if got := show("d", "e", "f", "g", "h", "i"); len(got) != 10 || strings.Join(got[:2], " ") != strings.Repeat("[a picture that was shown earlier] ", 1)+"[a picture that was shown earlier]" || !strings.HasPrefix(got[3], "c ") || !strings.HasPrefix(got[9], "i ") {
 			t.Errorf("too many: %q", got)
 		}
-		path := g.r.media.Path(direct(guest), channels.Media{Ref: "i"})
+		path := g.Router.Media().Path(routertest.Direct(routertest.Guest), channels.Media{Ref: "i"})
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info, err)
 		}
-		g.r.media.Evict(time.Now().Add(mediaKept - time.Hour))
+		g.Router.Media().Evict(time.Now().Add(router.MediaKept - time.Hour))
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
@@ -138,60 +119,29 @@ func TestPictures(t *testing.T) {
 
 // Pictures that do not come cost one wait for all of them, in the first call of a turn.
 func TestPicturesThatDoNotCome(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, fewTools)
-		a := &album{fetched: map[string]int{}, Channel: g.fake.Full()}
-		g.r.Attach(account, a)
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			if n := g.model.count(); n < 4 {
-				return call(fmt.Sprint("c", n), "remember", map[string]any{"text": "x"}), nil
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.FewTools)
+		a := &album{fetched: map[string]int{}, Channel: g.Fake.Full()}
+		g.Router.Attach(routertest.Account, a)
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if n := g.Model.Count(); n < 4 {
+				return routertest.Call(fmt.Sprint("c", n), "remember", map[string]any{"text": "x"}), nil
 			}
-			return text(fmt.Sprint(seen(p))), nil
+			return routertest.Text(fmt.Sprint(routertest.Seen(p))), nil
 		})
-		in := channels.Inbound{Address: direct(guest), Sender: channels.Sender{ID: guest, Name: "Bo"}, Text: "look"}
-		for i := range PicturesMost - 2 {
+		in := channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look"}
+		for i := range router.PicturesMost - 2 {
 			in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: fmt.Sprint("slow", i), MIME: "image/jpeg"})
 		}
 		in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: "panic"}, channels.Media{Kind: channels.Image, Ref: "there"})
 		began := time.Now()
-		g.fake.Say(in)
-		answer := g.shown(1)[0].Out.Text
-		if took := time.Since(began); took < pictureWait || took > pictureWait+2*time.Second {
+		g.Fake.Say(in)
+		answer := g.Shown(1)[0].Out.Text
+		if took := time.Since(began); took < router.PictureWait || took > router.PictureWait+2*time.Second {
 			t.Errorf("the turn took %s", took)
 		}
-		if strings.Count(answer, "could not be loaded") != PicturesMost-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
+		if strings.Count(answer, "could not be loaded") != router.PicturesMost-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
 			t.Errorf("%s; fetched %d and %d times", answer, a.times("slow0"), a.times("slow5"))
 		}
 	})
-}
-
-// TestOldMediaGoes: what was not used for a month goes, and the oldest when there is too much.
-func TestOldMediaGoes(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		total int64
-		left  string
-	}{"old": {1000, "[a b c]"}, "too many": {28, "[a b]"}} {
-		x := newMedia(t.TempDir(), slog.New(slog.DiscardHandler))
-		x.Total = c.total
-		for i, age := range []time.Duration{time.Hour, 2 * time.Hour, mediaKept - time.Hour, mediaKept + time.Hour} {
-			path := filepath.Join(x.Dir, string(rune('a'+i)))
-			if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			at := time.Now().Add(-age)
-			if err := os.Chtimes(path, at, at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		x.Evict(time.Now())
-		entries, err := os.ReadDir(x.Dir)
-		var left []string
-		for _, e := range entries {
-			left = append(left, e.Name())
-		}
-		if err != nil || fmt.Sprint(left) != c.left {
-			t.Errorf("%s: %v, %v", name, left, err)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -15,39 +17,39 @@ import (
 //
 // proves: P2, P4
 func TestPostByAnotherSessionOfAChat(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Session.DMScope = sessions.PerPeer })
-		g.say(direct(guest), guest, "hello") // its session of its own
-		g.shown(1)
-		g.idle(1)
-		old := g.runs()[0].Key
-		if err := g.r.Apply(t.Context(), settingsFor(func(s *Settings) { s.Session.DMScope = sessions.DMMain })); err != nil {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Session.DMScope = sessions.PerPeer })
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello") // its session of its own
+		g.Shown(1)
+		g.Idle(1)
+		old := g.Runs()[0].Key
+		if err := g.Router.Apply(t.Context(), routertest.SettingsFor(func(s *router.Settings) { s.Session.DMScope = sessions.DMMain })); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)
-		g.say(direct(guest), guest, "hello again")
-		g.shown(2)
-		g.idle(2)
-		now := g.runs()[1].Key
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello again")
+		g.Shown(2)
+		g.Idle(2)
+		now := g.Runs()[1].Key
 		deny := policy.Deny
-		if _, err := g.r.Patch(t.Context(), now, sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), now, sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
 		if old == now {
 			t.Fatal("one session")
 		}
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if last(p).Role == sessions.ToolResult {
-				return text("NO_REPLY"), nil
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if routertest.Last(p).Role == sessions.ToolResult {
+				return routertest.Text("NO_REPLY"), nil
 			}
-			return call("c1", "message", map[string]any{"to": direct(guest).String(), "text": "leak"}), nil
+			return routertest.Call("c1", "message", map[string]any{"to": routertest.Direct(routertest.Guest).String(), "text": "leak"}), nil
 		})
 		<-time.After(time.Minute)
-		if _, err := g.r.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: old, Agent: "main"}, Run: &sessions.Run{ID: "r9", Kind: sessions.TurnRun, Key: old, Agent: "main", Input: sessions.Message{ID: "m9", Role: sessions.User, Content: sessions.TextContent("go"), Run: "r9"}}}); err != nil {
+		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: old, Agent: "main"}, Run: &sessions.Run{ID: "r9", Kind: sessions.TurnRun, Key: old, Agent: "main", Input: sessions.Message{ID: "m9", Role: sessions.User, Content: sessions.TextContent("go"), Run: "r9"}}}); err != nil {
 			t.Fatal(err)
 		}
-		g.idle(3)
-		for _, d := range g.deliveries() {
+		g.Idle(3)
+		for _, d := range g.Deliveries() {
 			if d.Text == "leak" && d.State == sessions.Sent {
 				t.Errorf("%s is denied for this chat, and %s posted there: %s", now, old, d.State)
 			}
@@ -59,21 +61,21 @@ func TestPostByAnotherSessionOfAChat(t *testing.T) {
 //
 // proves: P4, P7
 func TestPostAsksThePolicyOfNow(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := twoChats(t, nil)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.TwoChats(t, nil)
 		deny := policy.Deny
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if last(p).Role == sessions.ToolResult {
-				return text("NO_REPLY"), nil
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if routertest.Last(p).Role == sessions.ToolResult {
+				return routertest.Text("NO_REPLY"), nil
 			}
-			if _, err := g.r.Patch(ctx, keyA, sessions.Patch{SendPolicy: &deny}); err != nil { // an owner's /send off while the model thinks
+			if _, err := g.Router.Patch(ctx, routertest.KeyA, sessions.Patch{SendPolicy: &deny}); err != nil { // an owner's /send off while the model thinks
 				t.Error(err)
 			}
-			return call("c1", "message", map[string]any{"to": string(keyB), "text": "leak"}), nil
+			return routertest.Call("c1", "message", map[string]any{"to": string(routertest.KeyB), "text": "leak"}), nil
 		})
-		g.say(groupChat("a"), guest, "post to b")
-		g.idle(3)
-		for _, d := range g.deliveries() {
+		g.Say(routertest.Group("a"), routertest.Guest, "post to b")
+		g.Idle(3)
+		for _, d := range g.Deliveries() {
 			if d.Text == "leak" {
 				t.Errorf("left although the caller's session was denied: %s", d.State)
 			}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/agent/modeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -18,7 +19,7 @@ var marks = regexp.MustCompile(`,"cache_control":\{"type":"ephemeral"\}`)
 func TestPrefixOfTurns(t *testing.T) {
 	for _, protocol := range []modeltest.Protocol{modeltest.OpenAI, modeltest.Responses, modeltest.Anthropic} {
 		t.Run(string(protocol), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				b := newFaultBench(t, protocol, false)
 				reply := func(r modeltest.Request) modeltest.Reply {
 					if r.N == 1 {
@@ -28,12 +29,12 @@ func TestPrefixOfTurns(t *testing.T) {
 				}
 				b.reply.Store(&reply)
 				for i, words := range []string{"keep this", "and that\n[12:00] \U0001F600", "what was it?", "again?"} {
-					b.say(direct("a"), guest, words)
-					b.ended(sessions.Key("agent:main:fake:direct:" + guest))
+					b.Say(routertest.Direct("a"), routertest.Guest, words)
+					b.ended(sessions.Key("agent:main:fake:direct:" + routertest.Guest))
 					<-time.After(20 * time.Minute)
 					if i == 1 {
-						b.stop()
-						b.start()
+						b.Stop()
+						b.Start()
 					}
 				}
 				requests := b.srv.Requests()

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -18,10 +19,10 @@ import (
 func TestStreamFaults(t *testing.T) {
 	const send, edit, remove = channeltest.OpSend, channeltest.OpEdit, channeltest.OpRemove
 	step := func(op channeltest.Op, times int, c channels.Class) channeltest.Step {
-		return channeltest.Step{Op: op, Times: times, Err: class(c)}
+		return channeltest.Step{Op: op, Times: times, Err: routertest.Class(c)}
 	}
-	lost := channeltest.Step{Op: send, Err: class(channels.Ambiguous), Arrives: true}
-	gone := channeltest.Step{Op: send, Err: class(channels.Ambiguous)}
+	lost := channeltest.Step{Op: send, Err: routertest.Class(channels.Ambiguous), Arrives: true}
+	gone := channeltest.Step{Op: send, Err: routertest.Class(channels.Ambiguous)}
 	for name, c := range map[string]struct {
 		steps           []channeltest.Step
 		limits          channels.Limits
@@ -46,39 +47,39 @@ func TestStreamFaults(t *testing.T) {
 		"the answer cannot be edited in once": {steps: []channeltest.Step{{Op: edit, Times: 9}, step(edit, 1, channels.Unauthorized)}, most: 12},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				w := tenSeconds()
-				g := writes(t, w, channeltest.Options{Limits: c.limits}, edits)
-				full := g.fake.Full()
+			routertest.Bubble(t, func(t *testing.T) {
+				w := routertest.TenSeconds()
+				g := routertest.Writes(t, w, channeltest.Options{Limits: c.limits}, routertest.Edits)
+				full := g.Fake.Full()
 				if c.keeps {
 					full.Remover = nil
-					g.r.Attach(account, struct {
+					g.Router.Attach(routertest.Account, struct {
 						*channeltest.Fake
 						channels.Editor
-					}{g.fake, full.Editor})
+					}{g.Fake, full.Editor})
 				}
 				if c.asks {
-					g.r.Attach(account, struct {
+					g.Router.Attach(routertest.Account, struct {
 						*channeltest.Full
 						channels.Reconciler
-					}{full, g.fake.Reconciler()})
+					}{full, g.Fake.Reconciler()})
 				}
-				g.fake.Script(c.steps...)
-				g.say(direct("a"), guest, "write")
-				d := g.ended(1)[0]
+				g.Fake.Script(c.steps...)
+				g.Say(routertest.Direct("a"), routertest.Guest, "write")
+				d := g.Ended(1)[0]
 				<-time.After(time.Minute)
-				got := g.fake.Texts(channels.Address{})
-				i := slices.Index(got, w.answer)
+				got := g.Fake.Texts(channels.Address{})
+				i := slices.Index(got, w.Answer)
 				if i < 0 || (len(got) == 2) != c.partial || len(got) > 2 || d.State != sessions.Sent || d.Repeat != c.repeat {
 					t.Errorf("%.80q; %s, marked %v", got, d.State, d.Repeat)
 				}
-				if n := len(g.fake.Calls(edit)); n > c.most {
+				if n := len(g.Fake.Calls(edit)); n > c.most {
 					t.Errorf("%d edits", n)
 				}
-				if len(g.fake.Overlaps()) > 0 {
-					t.Errorf("overlaps: %v", g.fake.Overlaps())
+				if len(g.Fake.Overlaps()) > 0 {
+					t.Errorf("overlaps: %v", g.Fake.Overlaps())
 				}
-				g.noPreviews()
+				noPreviews(g)
 			})
 		})
 	}
@@ -86,21 +87,21 @@ func TestStreamFaults(t *testing.T) {
 
 // TestStreamInANewChat: where only so many chats may be written to for the first time in a day, no preview is the first message of one.
 func TestStreamInANewChat(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := writes(t, tenSeconds(), channeltest.Options{}, edits, paced(channels.Pacing{NewChatsPerDay: 1}), edits)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.Writes(t, routertest.TenSeconds(), channeltest.Options{}, routertest.Edits, routertest.WithPacing(channels.Pacing{NewChatsPerDay: 1}), routertest.Edits)
 		for i, want := range []bool{false, true} {
-			g.say(direct("a"), guest, "write")
-			g.shown(i + 1)
-			g.until("all is sent", g.allOver)
-			if n := len(g.fake.Calls(channeltest.OpEdit)); (n > 0) != want {
+			g.Say(routertest.Direct("a"), routertest.Guest, "write")
+			g.Shown(i + 1)
+			g.Until("all is sent", g.AllOver)
+			if n := len(g.Fake.Calls(channeltest.OpEdit)); (n > 0) != want {
 				t.Errorf("message %d: %d edits", i+1, n)
 			}
 		}
-		n := len(g.fake.Calls(channeltest.OpEdit))
-		g.say(direct("b"), guest, "write")
+		n := len(g.Fake.Calls(channeltest.OpEdit))
+		g.Say(routertest.Direct("b"), routertest.Guest, "write")
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if got := g.fake.Texts(direct("b")); len(got) != 1 || len(g.fake.Calls(channeltest.OpEdit)) != n {
+		if got := g.Fake.Texts(routertest.Direct("b")); len(got) != 1 || len(g.Fake.Calls(channeltest.OpEdit)) != n {
 			t.Errorf("%q", got)
 		}
 	})
@@ -108,32 +109,17 @@ func TestStreamInANewChat(t *testing.T) {
 
 // TestStreamOfAMovedChat: the chat gets a new id while its answer is written: the answer comes there.
 func TestStreamOfAMovedChat(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := tenSeconds()
-		g := writes(t, w, channeltest.Options{}, edits)
+	routertest.Bubble(t, func(t *testing.T) {
+		w := routertest.TenSeconds()
+		g := routertest.Writes(t, w, channeltest.Options{}, routertest.Edits)
 		moved := &channels.Error{Class: channels.Transient, Moved: "new", Err: errors.New("scripted")}
-		g.fake.Script(channeltest.Step{Op: channeltest.OpEdit, Chat: "a", Times: -1, Err: moved})
-		g.say(groupChat("a"), guest, "write")
-		d := g.ended(1)[0]
-		got := g.fake.Texts(groupChat("new"))
-		if len(got) != 1 || got[0] != w.answer || d.State != sessions.Sent || !d.Repeat || !strings.HasPrefix(w.answer, g.fake.Texts(groupChat("a"))[0]) {
+		g.Fake.Script(channeltest.Step{Op: channeltest.OpEdit, Chat: "a", Times: -1, Err: moved})
+		g.Say(routertest.Group("a"), routertest.Guest, "write")
+		d := g.Ended(1)[0]
+		got := g.Fake.Texts(routertest.Group("new"))
+		if len(got) != 1 || got[0] != w.Answer || d.State != sessions.Sent || !d.Repeat || !strings.HasPrefix(w.Answer, g.Fake.Texts(routertest.Group("a"))[0]) {
 			t.Errorf("%q, %+v", got, d)
 		}
-		g.noPreviews()
-	})
-}
-
-// TestPreviewsLeaveRoom: what can be left out never takes the last token of a larger bucket: a message need not wait for it.
-func TestPreviewsLeaveRoom(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p, to := newPacer(channels.Pacing{PerGroupPerMinute: 20}), groupChat("a")
-		n := 0
-		for p.Try(to) {
-			n++
-		}
-		began := time.Now()
-		if err := p.Wait(t.Context(), to); err != nil || time.Since(began) > 0 || n != 4 {
-			t.Errorf("%d previews, then a message waited %s, %v", n, time.Since(began), err)
-		}
+		noPreviews(g)
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 )
 
 // TestDraftThatBrokeOff: a model breaks off while its words are shown, and another one answers, in other and fewer words, or none does. Its words are
@@ -20,15 +22,15 @@ func TestDraftThatBrokeOff(t *testing.T) {
 	refused := &agent.ModelError{Class: agent.Refused, Provider: "mock", Tries: 1, Err: errors.New("content_filter")}
 	always := *refused
 	always.Always = true // it refuses what is harmless as well
-	first := tenSeconds()
-	first.fails = broken
+	first := routertest.TenSeconds()
+	first.Fails = broken
 	refuses := first
-	refuses.fails = refused
-	slow := func(answer string, fails error) scribe {
-		return scribe{pause: 2 * time.Second, answer: answer, fails: fails}
+	refuses.Fails = refused
+	slow := func(answer string, fails error) routertest.Scribe {
+		return routertest.Scribe{Pause: 2 * time.Second, Answer: answer, Fails: fails}
 	}
 	for name, c := range map[string]struct {
-		first, second scribe
+		first, second routertest.Scribe
 		mode          channels.Stream
 		keeps         bool // the platform removes nothing
 		want          []string
@@ -41,36 +43,36 @@ func TestDraftThatBrokeOff(t *testing.T) {
 		"as a draft":                 {first, slow("something else altogether", nil), channels.StreamDraft, false, []string{"something else altogether"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := &rig{t: t, dir: folder(t), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}}
-				g.set = settingsFor(streams(channels.Streaming{Direct: c.mode}), func(s *Settings) { s.Agents.Defaults.Fallbacks = []string{"mock/2"} })
-				g.models = func(name string) (agent.Candidate, error) {
-					m := map[bool]scribe{true: c.second, false: c.first}[name == "mock/2"]
+			routertest.Bubble(t, func(t *testing.T) {
+				g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}}
+				g.Settings = routertest.SettingsFor(routertest.WithStreaming(channels.Streaming{Direct: c.mode}), func(s *router.Settings) { s.Agents.Defaults.Fallbacks = []string{"mock/2"} })
+				g.Models = func(name string) (agent.Candidate, error) {
+					m := map[bool]routertest.Scribe{true: c.second, false: c.first}[name == "mock/2"]
 					return agent.Candidate{Model: m, Name: name, Label: name}, nil
 				}
-				g.start()
+				g.Start()
 				if c.keeps {
-					g.r.Attach(account, struct {
+					g.Router.Attach(routertest.Account, struct {
 						*channeltest.Fake
 						channels.Editor
-					}{g.fake, g.fake.Editor()})
+					}{g.Fake, g.Fake.Editor()})
 				}
-				g.say(direct("a"), guest, "write")
-				g.ended(1)
+				g.Say(routertest.Direct("a"), routertest.Guest, "write")
+				g.Ended(1)
 				<-time.After(time.Minute)
-				if got := g.fake.Texts(direct("a")); !slices.Equal(got, c.want) {
+				if got := g.Fake.Texts(routertest.Direct("a")); !slices.Equal(got, c.want) {
 					t.Errorf("shown in the end: %.100q, want %q", got, c.want)
 				}
-				g.noPreviews()
+				noPreviews(g)
 				op := channeltest.OpEdit
 				if c.mode == channels.StreamDraft {
 					op = channeltest.OpDraft
 				}
 				begun, replaced := false, false
-				for _, e := range g.fake.Calls(op) {
+				for _, e := range g.Fake.Calls(op) {
 					words := e.Out.Text + e.Text // an edit's, or a draft's
 					begun = begun || strings.HasPrefix(words, "word00 word01")
-					replaced = replaced || words != "" && words != c.want[len(c.want)-1] && strings.HasPrefix(c.second.answer, words)
+					replaced = replaced || words != "" && words != c.want[len(c.want)-1] && strings.HasPrefix(c.second.Answer, words)
 				}
 				if !begun || !replaced && name != "a refusal" {
 					t.Errorf("the first model's words were shown: %v, the second one's while it wrote: %v", begun, replaced)

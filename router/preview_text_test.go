@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -25,14 +27,14 @@ func (b byText) Arrived(_ context.Context, out channels.Outbound) (channels.Rece
 }
 
 // comparesTexts has a rig's platform do so.
-func comparesTexts(g *rig) {
-	full := g.fake.Full()
-	g.r.Attach(account, struct {
+func comparesTexts(g *routertest.Rig) {
+	full := g.Fake.Full()
+	g.Router.Attach(routertest.Account, struct {
 		*channeltest.Fake
 		channels.Editor
 		channels.Reconciler
 		channels.Remover
-	}{g.fake, full.Editor, byText{g.fake}, full.Remover})
+	}{g.Fake, full.Editor, byText{g.Fake}, full.Remover})
 }
 
 // TestFirstWordsAreFoundByTheirText: nobody knows whether the first words arrived, and the platform compares texts: they are asked for
@@ -43,31 +45,31 @@ func TestFirstWordsAreFoundByTheirText(t *testing.T) {
 		kill  bool
 	}{"answered": {}, "answered by the next process": {kill: true}, "fails": {fails: errors.New("broken")}} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				w := tenSeconds()
-				w.fails = c.fails
-				g := writes(t, w, channeltest.Options{}, edits)
+			routertest.Bubble(t, func(t *testing.T) {
+				w := routertest.TenSeconds()
+				w.Fails = c.fails
+				g := routertest.Writes(t, w, channeltest.Options{}, routertest.Edits)
 				comparesTexts(g)
 				lost := channeltest.Step{Arrives: true, Err: &channels.Error{Class: channels.Ambiguous, Err: errors.New("lost")}}
 				if c.kill {
-					lost.Delay = sendGrace + previewTimeout
+					lost.Delay = router.SendGrace + router.PreviewTimeout
 				}
-				g.fake.Script(lost)
-				to := groupChat("a")
-				g.say(to, guest, "write")
+				g.Fake.Script(lost)
+				to := routertest.Group("a")
+				g.Say(to, routertest.Guest, "write")
 				if c.kill {
 					<-time.After(5 * time.Second)
-					g.stop()
-					g.start()
+					g.Stop()
+					g.Start()
 					comparesTexts(g)
 				}
-				d := g.ended(1)[0]
+				d := g.Ended(1)[0]
 				<-time.After(time.Hour)
-				got := g.fake.Texts(to)
+				got := g.Fake.Texts(to)
 				if len(got) != 1 || got[0] != d.Text || d.State != sessions.Sent || d.Repeat {
 					t.Errorf("%s, marked %v: %q", d.State, d.Repeat, got)
 				}
-				g.noPreviews()
+				noPreviews(g)
 			})
 		})
 	}
@@ -76,17 +78,17 @@ func TestFirstWordsAreFoundByTheirText(t *testing.T) {
 // TestWordsAreSentAgainAsTheyWere: a platform that shows a repeated Send once, and cannot be asked, is given the first words again, also
 // to take them back.
 func TestWordsAreSentAgainAsTheyWere(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := tenSeconds()
-		w.fails = errors.New("broken")
-		g := writes(t, w, channeltest.Options{Limits: channels.Limits{Idempotent: true}}, edits)
-		g.fake.Script(channeltest.Step{Times: 20, Err: class(channels.Ambiguous)})
-		g.say(groupChat("a"), guest, "write")
-		g.until("the turn is over", func() bool { return len(g.deliveries()) == 1 })
+	routertest.Bubble(t, func(t *testing.T) {
+		w := routertest.TenSeconds()
+		w.Fails = errors.New("broken")
+		g := routertest.Writes(t, w, channeltest.Options{Limits: channels.Limits{Idempotent: true}}, routertest.Edits)
+		g.Fake.Script(channeltest.Step{Times: 20, Err: routertest.Class(channels.Ambiguous)})
+		g.Say(routertest.Group("a"), routertest.Guest, "write")
+		g.Until("the turn is over", func() bool { return len(g.Deliveries()) == 1 })
 		<-time.After(time.Hour)
-		first := g.fake.Calls(channeltest.OpSend)[0].Out
+		first := g.Fake.Calls(channeltest.OpSend)[0].Out
 		again := 0
-		for _, c := range g.fake.Calls(channeltest.OpSend) {
+		for _, c := range g.Fake.Calls(channeltest.OpSend) {
 			if c.Out.Key != first.Key {
 				continue
 			}
@@ -94,9 +96,9 @@ func TestWordsAreSentAgainAsTheyWere(t *testing.T) {
 				t.Errorf("%q, first %q", c.Out.Text, first.Text)
 			}
 		}
-		if got := g.fake.Texts(groupChat("a")); again < 2 || len(got) != 1 || strings.Contains(got[0], "word") {
+		if got := g.Fake.Texts(routertest.Group("a")); again < 2 || len(got) != 1 || strings.Contains(got[0], "word") {
 			t.Errorf("%d times, %q", again, got)
 		}
-		g.noPreviews()
+		noPreviews(g)
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -20,8 +22,8 @@ import (
 func TestHistoryEqualsTheStore(t *testing.T) {
 	for _, limit := range []int{4, 7, 1000} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, eachAlone, func(s *Settings) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
 					s.Agents.Defaults.HistoryLimit, s.Agents.Defaults.Compaction.Off = limit, true
 				})
 				ids := func(msgs []sessions.Message) (out []string) {
@@ -34,15 +36,15 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 				var shown []string // with the last call of the turn before
 				summed, step := false, false
 				compare := func(ctx context.Context) error {
-					s, err := g.store.Get(ctx, "agent:main:fake:direct:"+guest)
+					s, err := g.Store.Get(ctx, "agent:main:fake:direct:"+routertest.Guest)
 					if err != nil {
 						return err
 					}
-					sum, ok, err := g.store.Summary(ctx, s.ID)
+					sum, ok, err := g.Store.Summary(ctx, s.ID)
 					if err != nil {
 						return err
 					}
-					stored, err := g.store.Tail(ctx, s.ID, sessions.TailQuery{Limit: 1000, After: sum.Upto, IncludeTool: true})
+					stored, err := g.Store.Tail(ctx, s.ID, sessions.TailQuery{Limit: 1000, After: sum.Upto, IncludeTool: true})
 					if err != nil {
 						return err
 					}
@@ -54,40 +56,40 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 					}
 					return nil
 				}
-				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-					if last(p).Role != sessions.ToolResult {
+				g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if routertest.Last(p).Role != sessions.ToolResult {
 						if err := compare(ctx); err != nil {
 							return agent.Answer{}, err
 						}
 						turn++
 					}
-					step = last(p).Role == sessions.ToolResult
+					step = routertest.Last(p).Role == sessions.ToolResult
 					summed = agent.IsSummary(p.Messages[0])
 					shown = ids(slices.DeleteFunc(slices.Clone(p.Messages), func(m sessions.Message) bool {
 						return m.Provenance != nil && m.Provenance.Kind == sessions.InternalSystem // the summary, what is under way
 					}))
-					newest, err := g.store.Tail(ctx, g.session("agent:main:fake:direct:"+guest).ID, sessions.TailQuery{Limit: 1, IncludeTool: true})
+					newest, err := g.Store.Tail(ctx, g.Session("agent:main:fake:direct:"+routertest.Guest).ID, sessions.TailQuery{Limit: 1, IncludeTool: true})
 					if err != nil || !slices.Equal(shown[len(shown)-1:], ids(newest)) {
 						t.Errorf("turn %d: the newest that is shown is %q, and in the store %q: %v", turn, shown[len(shown)-1], ids(newest), err)
 					}
 					if step {
-						return text("noted"), nil
+						return routertest.Text("noted"), nil
 					}
 					switch turn % 4 {
 					case 1:
-						return call("c1", "remember", map[string]any{"text": "a fact"}), nil
+						return routertest.Call("c1", "remember", map[string]any{"text": "a fact"}), nil
 					case 2:
 						return agent.Answer{}, errors.New("scripted")
 					case 3:
-						return text("NO_REPLY"), nil
+						return routertest.Text("NO_REPLY"), nil
 					}
-					return text("words"), nil
+					return routertest.Text("words"), nil
 				})
 				for i := range 24 {
-					g.say(direct("a"), guest, fmt.Sprint("m", i))
+					g.Say(routertest.Direct("a"), routertest.Guest, fmt.Sprint("m", i))
 				}
-				g.idle(24)
-				check(t, compare(t.Context()))
+				g.Idle(24)
+				routertest.Check(t, compare(t.Context()))
 				if turn != 24 || (sums > 5) != (limit < 24) {
 					t.Errorf("%d turns, %d summaries", turn, sums)
 				}
@@ -97,36 +99,36 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 }
 
 func TestResumedTurnSeesItsStepsOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		answer := func(end func(context.Context) (agent.Answer, error)) func(context.Context, agent.Prompt) (agent.Answer, error) {
 			return func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-				if last(p).Role != sessions.ToolResult {
-					return call("c1", "remember", map[string]any{"text": "a fact"}), nil
+				if routertest.Last(p).Role != sessions.ToolResult {
+					return routertest.Call("c1", "remember", map[string]any{"text": "a fact"}), nil
 				}
 				return end(ctx)
 			}
 		}
-		g.model.set(answer(func(ctx context.Context) (agent.Answer, error) {
+		g.Model.Set(answer(func(ctx context.Context) (agent.Answer, error) {
 			<-ctx.Done()
 			return agent.Answer{}, ctx.Err()
 		}))
-		g.say(direct("a"), guest, "note this")
-		g.until("the tool has run", func() bool { return g.model.count() == 2 })
-		before := g.lastPrompt()
-		g.stop()
-		g.model.set(answer(func(context.Context) (agent.Answer, error) { return text("noted"), nil }))
-		g.start()
-		g.shown(1)
-		if got := g.lastPrompt(); len(got) != 3 || !slices.Equal(got, before) {
+		g.Say(routertest.Direct("a"), routertest.Guest, "note this")
+		g.Until("the tool has run", func() bool { return g.Model.Count() == 2 })
+		before := g.LastPrompt()
+		g.Stop()
+		g.Model.Set(answer(func(context.Context) (agent.Answer, error) { return routertest.Text("noted"), nil }))
+		g.Start()
+		g.Shown(1)
+		if got := g.LastPrompt(); len(got) != 3 || !slices.Equal(got, before) {
 			t.Errorf("the resumed turn is shown\n%q, was shown\n%q", got, before)
 		}
-		g.say(direct("a"), guest, "and this")
-		g.shown(2)
-		if got := g.lastPrompt(); len(got) != 7 {
+		g.Say(routertest.Direct("a"), routertest.Guest, "and this")
+		g.Shown(2)
+		if got := g.LastPrompt(); len(got) != 7 {
 			t.Errorf("the turn after it is shown\n%q", got)
 		}
-		notes, err := g.store.Notes(t.Context(), sessions.NoteQuery{Agent: "main", Limit: 10})
+		notes, err := g.Store.Notes(t.Context(), sessions.NoteQuery{Agent: "main", Limit: 10})
 		if err != nil || len(notes) != 2 {
 			t.Errorf("%d notes of two turns (%v)", len(notes), err)
 		}
@@ -146,16 +148,16 @@ func (s tried) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepte
 }
 
 func TestAttemptsAreBounded(t *testing.T) {
-	for attempt, want := range map[int]string{maxAttempts: "echo: hello", maxAttempts + 1: "could not be answered"} {
+	for attempt, want := range map[int]string{router.MaxAttempts: "echo: hello", router.MaxAttempts + 1: "could not be answered"} {
 		t.Run(fmt.Sprint(attempt), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return tried{s, attempt} })
-				g.say(direct("a"), guest, "hello")
-				d := g.ended(1)[0]
-				run := g.idle(1)[0]
-				failed := attempt > maxAttempts
-				if !strings.Contains(d.Text, want) || (d.Kind == sessions.Notice) != failed || (run.Status == sessions.Failed) != failed || failed && g.model.count() != 0 {
-					t.Errorf("%s %q, the run is %s after %d model calls", d.Kind, d.Text, run.Status, g.model.count())
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return tried{s, attempt} })
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+				d := g.Ended(1)[0]
+				run := g.Idle(1)[0]
+				failed := attempt > router.MaxAttempts
+				if !strings.Contains(d.Text, want) || (d.Kind == sessions.Notice) != failed || (run.Status == sessions.Failed) != failed || failed && g.Model.Count() != 0 {
+					t.Errorf("%s %q, the run is %s after %d model calls", d.Kind, d.Text, run.Status, g.Model.Count())
 				}
 			})
 		})
@@ -163,37 +165,37 @@ func TestAttemptsAreBounded(t *testing.T) {
 }
 
 func TestTooOldToBeAnswered(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 			s.Agents.Defaults.MaxConcurrent = 1
 			s.Delivery.ReplyTTL = time.Minute
 		})
-		g.model.set(slowly(50 * time.Second))
+		g.Model.Set(routertest.Slowly(50 * time.Second))
 		for i, id := range []string{"a", "b", "c"} {
-			g.say(groupChat(id), guest, "hello")
-			g.taken(i + 1)
+			g.Say(routertest.Group(id), routertest.Guest, "hello")
+			g.Taken(i + 1)
 		}
-		list := g.idle(3)
+		list := g.Idle(3)
 		if list[0].Status != sessions.Done || list[1].Status != sessions.Done || list[2].Status != sessions.Failed || !strings.Contains(list[2].Error, "1m40s") {
 			t.Errorf("%s, %s, %s (%s)", list[0].Status, list[1].Status, list[2].Status, list[2].Error)
 		}
-		if d := g.deliveries(); len(d) != 2 || g.model.count() != 2 {
-			t.Errorf("%d deliveries, %d model calls", len(d), g.model.count())
+		if d := g.Deliveries(); len(d) != 2 || g.Model.Count() != 2 {
+			t.Errorf("%d deliveries, %d model calls", len(d), g.Model.Count())
 		}
 	})
 }
 
 // proves: N9
 func TestDeadlineIsKeptOverARestart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := parent(t, child{work: slowly(time.Hour)})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.Parent(t, routertest.Child{Work: routertest.Slowly(time.Hour)})
 		began := time.Now()
-		run := g.spawn(tools.SpawnRequest{Source: "s", Timeout: 100})
+		run := g.Spawn(tools.SpawnRequest{Source: "s", Timeout: 100})
 		<-time.After(time.Minute)
-		g.stop()
-		g.start()
-		g.idle(3)
-		run, err := g.store.GetRun(t.Context(), run.ID)
+		g.Stop()
+		g.Start()
+		g.Idle(3)
+		run, err := g.Store.GetRun(t.Context(), run.ID)
 		if took := run.Ended.Sub(began); err != nil || run.Status != sessions.TimedOut || run.Attempt != 2 || took < 99*time.Second || took > 101*time.Second {
 			t.Errorf("%s after %s, attempt %d (%v)", run.Status, took, run.Attempt, err)
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -31,23 +33,23 @@ func TestFullQueue(t *testing.T) {
 		{"followup", sessions.Queue{Cap: 3, Mode: sessions.Followup}, []string{"first", "m0 " + long + "|m1 " + strings.Repeat("many words ", 14) + "ma…|m2 " + long, "m3 " + long, "m4 " + long, "m5 " + long}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, rule(c.q))
-				g.model.set(repeating(10 * time.Second))
-				g.say(direct("a"), guest, "first")
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(c.q))
+				g.Model.Set(routertest.Repeating(10 * time.Second))
+				g.Say(routertest.Direct("a"), routertest.Guest, "first")
 				for i := range 6 {
 					<-time.After(time.Second)
-					g.say(direct("a"), guest, fmt.Sprint("m", i, " ", long))
+					g.Say(routertest.Direct("a"), routertest.Guest, fmt.Sprint("m", i, " ", long))
 				}
-				for i, got := range texts(g.shown(len(c.shown))) {
+				for i, got := range routertest.Texts(g.Shown(len(c.shown))) {
 					squeeze := func(s string) string { return strings.ReplaceAll(s, "\n|", "|") } // what was said ends without a line break
 					if want := strings.TrimSpace(c.shown[i]); squeeze(got) != squeeze(want) {
 						t.Errorf("message %d is %q, want %q", i, got, want)
 					}
 				}
-				g.idle(0)
+				g.Idle(0)
 				var dropped []string
-				for _, r := range g.runs() {
+				for _, r := range g.Runs() {
 					if r.Status == sessions.Stopped {
 						word, _, _ := strings.Cut(r.Input.Text(), " ")
 						dropped = append(dropped, word)
@@ -59,7 +61,7 @@ func TestFullQueue(t *testing.T) {
 				if slices.Sort(dropped); !slices.Equal(dropped, c.dropped) {
 					t.Errorf("dropped %v, want %v", dropped, c.dropped)
 				}
-				listed, err := g.store.Skipped(t.Context(), 10)
+				listed, err := g.Store.Skipped(t.Context(), 10)
 				if err != nil || len(listed) != map[bool]int{true: 3}[c.q.Drop == sessions.DropNew] {
 					t.Errorf("listed: %v, %v", listed, err)
 				}
@@ -70,33 +72,33 @@ func TestFullQueue(t *testing.T) {
 
 // TestSummarizedQueueIsBounded has more messages come than even their lines may wait for: the oldest are dropped, and listed.
 func TestSummarizedQueueIsBounded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, rule(sessions.Queue{Cap: 2}))
-		g.model.set(slowly(time.Hour))
-		g.say(direct("a"), guest, "first")
-		g.until("it is at work", func() bool { return g.model.count() == 1 })
-		n := 2 + shortLines + 3
-		first := g.runs()[0]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{Cap: 2}))
+		g.Model.Set(routertest.Slowly(time.Hour))
+		g.Say(routertest.Direct("a"), routertest.Guest, "first")
+		g.Until("it is at work", func() bool { return g.Model.Count() == 1 })
+		n := 2 + router.ShortLines + 3
+		first := g.Runs()[0]
 		for i := range n {
-			if i >= shortLines {
-				g.say(direct("a"), guest, fmt.Sprint("m", i))
+			if i >= router.ShortLines {
+				g.Say(routertest.Direct("a"), routertest.Guest, fmt.Sprint("m", i))
 				continue
 			}
-			if _, err := g.store.Submit(t.Context(), sessions.Effects{Run: &sessions.Run{Kind: sessions.TurnRun, Key: first.Key, Agent: first.Agent, Reply: first.Reply,
+			if _, err := g.Store.Submit(t.Context(), sessions.Effects{Run: &sessions.Run{Kind: sessions.TurnRun, Key: first.Key, Agent: first.Agent, Reply: first.Reply,
 				Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent(fmt.Sprint("m", i))}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		count := map[sessions.RunStatus]int{}
-		g.until("all are taken", func() bool {
+		g.Until("all are taken", func() bool {
 			clear(count)
-			runs, err := g.store.ListRuns(t.Context(), sessions.RunQuery{Limit: 1000})
+			runs, err := g.Store.ListRuns(t.Context(), sessions.RunQuery{Limit: 1000})
 			for _, r := range runs {
 				count[r.Status]++
 			}
 			return err == nil && len(runs) == n+1
 		})
-		if count[sessions.Queued] != 2+shortLines || count[sessions.Stopped] != 3 {
+		if count[sessions.Queued] != 2+router.ShortLines || count[sessions.Stopped] != 3 {
 			t.Errorf("%v", count)
 		}
 	})
@@ -104,31 +106,31 @@ func TestSummarizedQueueIsBounded(t *testing.T) {
 
 // TestQueueCommand sets what holds for one session.
 func TestQueueCommand(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := direct(owner)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Direct(routertest.Owner)
 		const usage = "\n\nUsage: /queue [collect|followup|steer|interrupt] [debounce:2s] [cap:20] [drop:summarize|old|new], or /queue default"
 		for _, c := range []struct{ by, arg, want string }{
-			{owner, "", "⚙️ Queue: `collect debounce:1s cap:20 drop:summarize`"},
-			{owner, " collect debounce:2s cap:25 drop:old", "⚙️ Queue: `collect debounce:2s cap:25 drop:old` (set for this session)"},
-			{owner, " Interrupt debounce:250", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
-			{owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
-			{owner, " sometimes", "⚙️ I do not know `sometimes` here." + usage},
-			{owner, " steer debounce:2h", "⚙️ debounce is a time from 0s to 60s." + usage},
-			{owner, " steer cap:0", "⚙️ cap is a number from 1 to 1000." + usage},
-			{owner, " steer drop:all", "⚙️ I do not know `drop:all` here." + usage},
-			{owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
-			{owner, " default cap:3", "⚙️ Queue: `collect debounce:1s cap:3 drop:summarize` (set for this session)"},
-			{owner, " default", "⚙️ Queue: `collect debounce:1s cap:20 drop:summarize`"},
-			{guest, " followup", "Only an owner can use /queue."},
+			{routertest.Owner, "", "⚙️ Queue: `collect debounce:1s cap:20 drop:summarize`"},
+			{routertest.Owner, " collect debounce:2s cap:25 drop:old", "⚙️ Queue: `collect debounce:2s cap:25 drop:old` (set for this session)"},
+			{routertest.Owner, " Interrupt debounce:250", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
+			{routertest.Owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
+			{routertest.Owner, " sometimes", "⚙️ I do not know `sometimes` here." + usage},
+			{routertest.Owner, " steer debounce:2h", "⚙️ debounce is a time from 0s to 60s." + usage},
+			{routertest.Owner, " steer cap:0", "⚙️ cap is a number from 1 to 1000." + usage},
+			{routertest.Owner, " steer drop:all", "⚙️ I do not know `drop:all` here." + usage},
+			{routertest.Owner, "", "⚙️ Queue: `interrupt debounce:250ms cap:25 drop:old` (set for this session)"},
+			{routertest.Owner, " default cap:3", "⚙️ Queue: `collect debounce:1s cap:3 drop:summarize` (set for this session)"},
+			{routertest.Owner, " default", "⚙️ Queue: `collect debounce:1s cap:20 drop:summarize`"},
+			{routertest.Guest, " followup", "Only an owner can use /queue."},
 		} {
-			if got := g.asks(to, c.by, "/queue"+c.arg); got != c.want {
+			if got := g.Asks(to, c.by, "/queue"+c.arg); got != c.want {
 				t.Errorf("/queue%s: %q, want %q", c.arg, got, c.want)
 			}
 		}
-		g.asks(to, owner, "/queue followup")
-		g.asks(to, owner, "/new")
-		if q := g.session("agent:main:main").Settings.Queue; q.Mode != sessions.Followup {
+		g.Asks(to, routertest.Owner, "/queue followup")
+		g.Asks(to, routertest.Owner, "/new")
+		if q := g.Session("agent:main:main").Settings.Queue; q.Mode != sessions.Followup {
 			t.Errorf("after /new: %+v", q)
 		}
 	})
@@ -136,15 +138,15 @@ func TestQueueCommand(t *testing.T) {
 
 // TestStatusShowsBatches looks at a session at work.
 func TestStatusShowsBatches(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(repeating(10 * time.Second))
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(routertest.Repeating(10 * time.Second))
 		for _, w := range []string{"one", "two", "three", "four"} { // one has its own turn, two and three the next
-			g.say(direct(owner), owner, w)
+			g.Say(routertest.Direct(routertest.Owner), routertest.Owner, w)
 			<-time.After(4 * time.Second)
 		}
-		got := g.asks(direct(owner), owner, "/status")
-		for _, want := range []string{"Queue: `collect debounce:1s cap:20 drop:summarize`", "At work: run " + string(g.said()["two"].ID) + ", answers 2 messages", "Waiting here: 1"} {
+		got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/status")
+		for _, want := range []string{"Queue: `collect debounce:1s cap:20 drop:summarize`", "At work: run " + string(g.Said()["two"].ID) + ", answers 2 messages", "Waiting here: 1"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q is not in\n%s", want, got)
 			}
@@ -159,27 +161,27 @@ func TestOwnersBatch(t *testing.T) {
 		by   []string // who writes: the first message's turn is at work when the others come
 		want []bool   // of each model call: are the owners' tools there?
 	}{
-		"owners together":       {sessions.Collect, []string{owner, owner, owner}, []bool{true, true}},
-		"collected with others": {sessions.Collect, []string{owner, owner, guest}, []bool{true, false}},
-		"one after the other":   {sessions.Followup, []string{owner, owner, guest}, []bool{true, true, false}},
-		"an owner interrupts":   {sessions.Interrupt, []string{owner, owner}, []bool{true, true}},
-		"another is overtaken":  {sessions.Interrupt, []string{guest, owner}, []bool{false, false}},
+		"owners together":       {sessions.Collect, []string{routertest.Owner, routertest.Owner, routertest.Owner}, []bool{true, true}},
+		"collected with others": {sessions.Collect, []string{routertest.Owner, routertest.Owner, routertest.Guest}, []bool{true, false}},
+		"one after the other":   {sessions.Followup, []string{routertest.Owner, routertest.Owner, routertest.Guest}, []bool{true, true, false}},
+		"an owner interrupts":   {sessions.Interrupt, []string{routertest.Owner, routertest.Owner}, []bool{true, true}},
+		"another is overtaken":  {sessions.Interrupt, []string{routertest.Guest, routertest.Owner}, []bool{false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, mode(c.mode), func(s *Settings) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithMode(c.mode), func(s *router.Settings) {
 					s.Tools.BySender = map[tools.Sender]tools.Rights{"other": {Deny: []string{"remember"}}}
 				})
 				var got []bool
-				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					got = append(got, slices.ContainsFunc(p.Tools, func(x tools.Spec) bool { return x.Name == "remember" }))
-					return repeating(10*time.Second)(ctx, p)
+					return routertest.Repeating(10*time.Second)(ctx, p)
 				})
 				for i, by := range c.by {
-					g.say(groupChat("a"), by, fmt.Sprint("m", i))
+					g.Say(routertest.Group("a"), by, fmt.Sprint("m", i))
 					<-time.After(time.Second)
 				}
-				g.idle(len(c.by))
+				g.Idle(len(c.by))
 				if !slices.Equal(got, c.want) {
 					t.Errorf("the owners' tools were there: %v, want %v", got, c.want)
 				}
@@ -188,52 +190,34 @@ func TestOwnersBatch(t *testing.T) {
 	}
 }
 
-// What is cut to a line says what else came with it.
-func TestShortenNamesWhatIsLost(t *testing.T) {
-	t.Parallel()
-	heard := sessions.HeardBlock([]sessions.Overheard{{Name: "Ann", Text: "hi"}, {Name: "Bob", Text: "ho"}})
-	picture := sessions.Block{Type: sessions.ImageBlock}
-	for want, content := range map[string][]sessions.Block{
-		"look":                  sessions.TextContent(" look\n"),
-		"look [with 1 picture]": {{Type: sessions.TextBlock, Text: "look"}, picture},
-		"look [with 2 pictures] [behind 2 messages of the group]": {heard, {Type: sessions.TextBlock, Text: "look"}, picture, picture},
-		"[with 1 picture]": {picture},
-	} {
-		got := shorten(sessions.Message{Content: content})
-		if len(got) != 1 || got[0].Type != sessions.TextBlock || got[0].Text != want {
-			t.Errorf("%+v, want %q", got, want)
-		}
-	}
-}
-
 // An owner's turn that came in the place of one that had taken up somebody else's message has no owner's rights.
 func TestOwnersBatchOfTheInterrupted(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, mode(sessions.Interrupt))
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithMode(sessions.Interrupt))
 		calls := 0
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if calls++; calls == 1 {
 				<-time.After(5 * time.Second) // slow to end
 			} else {
-				sleep(ctx, 10*time.Second)
+				channels.Sleep(ctx, 10*time.Second)
 			}
-			return text("x"), ctx.Err()
+			return routertest.Text("x"), ctx.Err()
 		})
 		for _, m := range []struct {
 			by, words string
 			after     time.Duration
-		}{{owner, "X", time.Second}, {owner, "A", time.Second}, {guest, "D", 5 * time.Second}, {owner, "B", time.Second}} {
-			g.say(groupChat("a"), m.by, m.words)
+		}{{routertest.Owner, "X", time.Second}, {routertest.Owner, "A", time.Second}, {routertest.Guest, "D", 5 * time.Second}, {routertest.Owner, "B", time.Second}} {
+			g.Say(routertest.Group("a"), m.by, m.words)
 			<-time.After(m.after)
 		}
-		said := g.said()
+		said := g.Said()
 		b := said["B"]
 		if said["D"].Batch != said["A"].ID || said["A"].Batch != b.ID {
 			t.Fatalf("D is answered with %q, A with %q", said["D"].Batch, said["A"].Batch)
 		}
-		who, err := g.r.answers(t.Context(), g.session(b.Key), b)
-		if err != nil || who.owner || len(who.people) != 2 {
-			t.Errorf("B answers %v, owners only: %v; %v", who.people, who.owner, err)
+		who, err := g.Router.Answers(t.Context(), g.Session(b.Key), b)
+		if err != nil || who.Owner() || len(who.People()) != 2 {
+			t.Errorf("B answers %v, owners only: %v; %v", who.People(), who.Owner(), err)
 		}
 	})
 }
@@ -250,15 +234,15 @@ func (oneCommit) Submit(context.Context, sessions.Effects) (sessions.Accepted, e
 func TestFullQueueTellsEachChatOnce(t *testing.T) {
 	for _, drop := range []sessions.DropRule{sessions.DropNew, sessions.DropOld} {
 		t.Run(string(drop), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return oneCommit{s} }, rule(sessions.Queue{Mode: sessions.Followup, Cap: 2, Drop: drop}),
-					func(s *Settings) { s.Session.DMScope, s.Agents.Defaults.MaxConcurrent = sessions.DMMain, 1 })
-				g.model.set(repeating(5 * time.Minute))
-				g.say(groupChat("z"), guest, "has the only slot")
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return oneCommit{s} }, routertest.WithQueue(sessions.Queue{Mode: sessions.Followup, Cap: 2, Drop: drop}),
+					func(s *router.Settings) { s.Session.DMScope, s.Agents.Defaults.MaxConcurrent = sessions.DMMain, 1 })
+				g.Model.Set(routertest.Repeating(5 * time.Minute))
+				g.Say(routertest.Group("z"), routertest.Guest, "has the only slot")
 				<-time.After(time.Second)
 				told := func() map[channels.ChatID]int {
 					n := map[channels.ChatID]int{}
-					for _, d := range g.deliveries() {
+					for _, d := range g.Deliveries() {
 						if strings.Contains(d.Text, "Too many messages") {
 							n[d.To.Chat]++
 						}
@@ -268,15 +252,15 @@ func TestFullQueueTellsEachChatOnce(t *testing.T) {
 				flood := func() {
 					for range 4 {
 						<-time.After(time.Second)
-						g.say(direct("a"), guest, "from a")
-						g.say(direct("b"), "3003", "from b")
+						g.Say(routertest.Direct("a"), routertest.Guest, "from a")
+						g.Say(routertest.Direct("b"), "3003", "from b")
 					}
 				}
 				flood() // nothing has begun
 				if n := told(); n["a"] != 1 || n["b"] != 1 {
 					t.Errorf("told %v", n)
 				}
-				queued, err := g.r.queued(t.Context(), "agent:main:main")
+				queued, err := g.Router.Queued(t.Context(), "agent:main:main")
 				if err != nil || len(queued) != 4 {
 					t.Errorf("%d wait, %v", len(queued), err)
 				}

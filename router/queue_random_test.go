@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -21,11 +24,11 @@ import (
 // message. A failure names its seed.
 func TestQueueAtRandom(t *testing.T) {
 	for seed := range uint64(24) {
-		if racing && seed%8 > 0 {
+		if routertest.Racing && seed%8 > 0 {
 			continue
 		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T) { storm(t, rand.New(rand.NewPCG(seed, 4))) })
+			routertest.Bubble(t, func(t *testing.T) { storm(t, rand.New(rand.NewPCG(seed, 4))) })
 		})
 	}
 }
@@ -37,52 +40,52 @@ func storm(t *testing.T, r *rand.Rand) {
 		Cap:  []int{2, 5, 20}[r.IntN(3)], Drop: []sessions.DropRule{sessions.DropSummarize, sessions.DropSummarize, sessions.DropOld, sessions.DropNew}[r.IntN(4)],
 		DebounceMs: new([]int{0, 500, 1000}[r.IntN(3)]),
 	}
-	g := newRig(t, channeltest.Options{}, rule(q), func(s *Settings) { s.Session.DMScope = sessions.DMMain })
+	g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(q), func(s *router.Settings) { s.Session.DMScope = sessions.DMMain })
 	var mu sync.Mutex // of r, which the model draws from as well
 	drawn := func(n int) int {
 		mu.Lock()
 		defer mu.Unlock()
 		return r.IntN(n)
 	}
-	g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+	g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 		steps := drawn(3)
-		if !sleep(ctx, time.Duration(drawn(3000))*time.Millisecond) {
+		if !channels.Sleep(ctx, time.Duration(drawn(3000))*time.Millisecond) {
 			return agent.Answer{}, ctx.Err()
 		}
-		if steps == 0 && last(p).Role == sessions.User {
-			return call("", "remember", map[string]any{"text": "a fact"}), nil
+		if steps == 0 && routertest.Last(p).Role == sessions.User {
+			return routertest.Call("", "remember", map[string]any{"text": "a fact"}), nil
 		}
-		return text(strings.Join(unanswered(p), "|")), nil
+		return routertest.Text(strings.Join(routertest.Unanswered(p), "|")), nil
 	})
 	var chats [2][]string
 	n := 6 + drawn(10)
 	for i := range n {
 		<-time.After(time.Duration(drawn([]int{50, 1500, 6000}[drawn(3)])) * time.Millisecond)
 		if drawn(6) == 0 {
-			g.stop()
-			g.start()
+			g.Stop()
+			g.Start()
 		}
 		c := drawn(8) / 7
 		words := fmt.Sprint("m", i)
 		chats[c] = append(chats[c], words)
-		g.say(direct(fmt.Sprint("chat", c)), guest, words)
+		g.Say(routertest.Direct(fmt.Sprint("chat", c)), routertest.Guest, words)
 	}
-	all := func() (n int) { accepted, _ := g.fake.Accepted(); return len(accepted) }
-	g.until("all are taken", func() bool { return all() == n })
-	g.idle(0)
+	all := func() (n int) { accepted, _ := g.Fake.Accepted(); return len(accepted) }
+	g.Until("all are taken", func() bool { return all() == n })
+	g.Idle(0)
 	judgeQueue(t, g, q, chats)
 }
 
 // judgeQueue holds a session that has come to its rest against the rules.
-func judgeQueue(t *testing.T, g *rig, q sessions.Queue, chats [2][]string) {
+func judgeQueue(t *testing.T, g *routertest.Rig, q sessions.Queue, chats [2][]string) {
 	t.Helper()
-	runs, byID := g.said(), map[sessions.RunID]sessions.Run{}
-	for _, run := range g.runs() {
+	runs, byID := g.Said(), map[sessions.RunID]sessions.Run{}
+	for _, run := range g.Runs() {
 		byID[run.ID] = run
 	}
 	answered := map[sessions.RunID][]string{} // the messages of each turn that has an answer, by the ledger
 	var gone int
-	for _, run := range g.runs() {
+	for _, run := range g.Runs() {
 		lead := run
 		for lead.Batch != "" {
 			lead = byID[lead.Batch]
@@ -97,7 +100,7 @@ func judgeQueue(t *testing.T, g *rig, q sessions.Queue, chats [2][]string) {
 			t.Errorf("%s: %s %q, answered by %q, %s, to %s", run.Input.Text(), run.Status, run.Error, lead.Input.Text(), lead.Status, lead.Reply)
 		}
 	}
-	listed, err := g.store.Skipped(t.Context(), 100)
+	listed, err := g.Store.Skipped(t.Context(), 100)
 	if err != nil || len(listed) > 0 && q.Drop != sessions.DropNew {
 		t.Errorf("%d are refused, %v", len(listed), err)
 	}
@@ -105,7 +108,7 @@ func judgeQueue(t *testing.T, g *rig, q sessions.Queue, chats [2][]string) {
 		t.Errorf("%d messages became runs and %d are listed, of %d", len(runs), len(listed), total)
 	}
 	replies := map[sessions.RunID]int{}
-	for _, d := range g.deliveries() {
+	for _, d := range g.Deliveries() {
 		if d.Kind != sessions.Reply {
 			continue
 		}
@@ -124,13 +127,13 @@ func judgeQueue(t *testing.T, g *rig, q sessions.Queue, chats [2][]string) {
 	}
 	// In the order of arrival, each once.
 	var order []string
-	for _, d := range g.deliveries() {
+	for _, d := range g.Deliveries() {
 		if d.Kind == sessions.Reply {
 			order = append(order, strings.Split(d.Text, "|")...)
 		}
 	}
 	var arrived []string // as the host took them: over a restart the platform may give them in another order
-	for _, run := range g.runs() {
+	for _, run := range g.Runs() {
 		arrived = append(arrived, run.Input.Text())
 	}
 	number := func(w string) int { return slices.Index(arrived, w) }
@@ -139,7 +142,7 @@ func judgeQueue(t *testing.T, g *rig, q sessions.Queue, chats [2][]string) {
 	}
 	if t.Failed() {
 		t.Logf("%+v", q)
-		for _, run := range g.runs() {
+		for _, run := range g.Runs() {
 			t.Logf("%s %s %s: %s, batch %s, %q %s, attempt %d, %s", run.ID[:4], run.Reply.Chat, run.Input.Text(), run.Status, run.Batch, run.Result, run.Error, run.Attempt, run.Created.Format("05.000"))
 		}
 	}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,66 +9,68 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // TestStopWherever stops a session wherever its work is: at once, for good, and with all that waits.
 func TestStopWherever(t *testing.T) {
-	waits := call("c1", "sessions_send", map[string]any{"sessionKey": string(keyB), "message": "hurry", "timeoutSeconds": 3600})
+	waits := routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": string(routertest.KeyB), "message": "hurry", "timeoutSeconds": 3600})
 	for name, c := range map[string]struct {
 		answer func(ctx context.Context, p agent.Prompt) (agent.Answer, error) // of the first call
 		others int                                                             // messages behind the first one
 		after  time.Duration                                                   // when it is stopped
 		full   bool                                                            // another session has the only slot
 	}{
-		"in a model call":     {slowly(time.Hour), 2, time.Minute, false},
+		"in a model call":     {routertest.Slowly(time.Hour), 2, time.Minute, false},
 		"in a tool":           {func(context.Context, agent.Prompt) (agent.Answer, error) { return waits, nil }, 2, time.Minute, false},
-		"in the quiet time":   {slowly(10 * time.Second), 2, 20 * time.Second, false},
-		"before it has begun": {slowly(time.Hour), 2, time.Minute, true},
+		"in the quiet time":   {routertest.Slowly(10 * time.Second), 2, 20 * time.Second, false},
+		"before it has begun": {routertest.Slowly(time.Hour), 2, time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, rule(sessions.Queue{DebounceMs: new(60_000)}), func(s *Settings) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{DebounceMs: new(60_000)}), func(s *router.Settings) {
 					if c.full {
 						s.Agents.Defaults.MaxConcurrent = 1
 					}
 				})
-				g.say(groupChat("b"), guest, "hello")
-				g.shown(1)
+				g.Say(routertest.Group("b"), routertest.Guest, "hello")
+				g.Shown(1)
 				first := true
-				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if first {
 						first = false
 						return c.answer(ctx, p)
 					}
-					return slowly(time.Hour)(ctx, p)
+					return routertest.Slowly(time.Hour)(ctx, p)
 				})
 				if c.full {
-					g.say(groupChat("b"), guest, "work")
-					g.until("it is at work", func() bool { return g.model.count() == 2 })
+					g.Say(routertest.Group("b"), routertest.Guest, "work")
+					g.Until("it is at work", func() bool { return g.Model.Count() == 2 })
 				}
 				began := time.Now()
 				for i := range 1 + c.others {
-					g.say(groupChat("a"), guest, fmt.Sprint("m", i))
+					g.Say(routertest.Group("a"), routertest.Guest, fmt.Sprint("m", i))
 					<-time.After(time.Second)
 				}
 				<-time.After(time.Until(began.Add(c.after)))
-				asked := g.model.count()
+				asked := g.Model.Count()
 				at := time.Now()
-				g.asks(groupChat("a"), guest, "/stop")
+				g.Asks(routertest.Group("a"), routertest.Guest, "/stop")
 				if took := time.Since(at); took > 100*time.Millisecond {
 					t.Errorf("/stop took %s", took)
 				}
-				g.until("all are ended", func() bool { return g.endedIn(keyA) })
+				g.Until("all are ended", func() bool { return endedIn(g, routertest.KeyA) })
 				if took := time.Since(at); took > 100*time.Millisecond {
 					t.Errorf("the work ended after %s", took)
 				}
-				g.stop()
-				g.start()
+				g.Stop()
+				g.Start()
 				<-time.After(10 * time.Minute)
 				n := 0
-				for _, r := range g.runs() {
-					if r.Key == keyA && r.Status == sessions.Stopped && r.Error == "stopped by a person" && r.Batch == "" {
+				for _, r := range g.Runs() {
+					if r.Key == routertest.KeyA && r.Status == sessions.Stopped && r.Error == "stopped by a person" && r.Batch == "" {
 						n++
 					}
 				}
@@ -76,7 +78,7 @@ func TestStopWherever(t *testing.T) {
 				if name == "in the quiet time" {
 					want-- // the first one was answered
 				}
-				if more := g.model.count() - asked; n != want || more > map[bool]int{true: 1}[c.full || name == "in a tool"] { // the other session's turn is resumed
+				if more := g.Model.Count() - asked; n != want || more > map[bool]int{true: 1}[c.full || name == "in a tool"] { // the other session's turn is resumed
 					t.Errorf("%d runs are stopped, want %d; %d model calls afterwards", n, want, more)
 				}
 			})
@@ -85,8 +87,8 @@ func TestStopWherever(t *testing.T) {
 }
 
 // endedIn reports whether a session has nothing at work and nothing queued.
-func (g *rig) endedIn(key sessions.Key) bool {
-	for _, r := range g.runs() {
+func endedIn(g *routertest.Rig, key sessions.Key) bool {
+	for _, r := range g.Runs() {
 		if r.Key == key && !r.Status.Final() {
 			return false
 		}
@@ -101,22 +103,22 @@ func TestStopWords(t *testing.T) {
 		"stop it": false, "wait a moment": false, "stops": false, "ok": false, "…": false,
 	} {
 		t.Run(word, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				g.say(direct("a"), guest, word)
-				if got := g.shown(1)[0].Out.Text; got == "⚙️ Nothing is running here." {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				g.Say(routertest.Direct("a"), routertest.Guest, word)
+				if got := g.Shown(1)[0].Out.Text; got == "⚙️ Nothing is running here." {
 					t.Error("it is no text when nothing is at work")
 				}
-				g.model.set(repeating(time.Minute))
-				g.say(direct("a"), guest, "work")
+				g.Model.Set(routertest.Repeating(time.Minute))
+				g.Say(routertest.Direct("a"), routertest.Guest, "work")
 				<-time.After(10 * time.Second)
-				g.say(direct("a"), guest, "more")
-				g.say(direct("a"), guest, word)
+				g.Say(routertest.Direct("a"), routertest.Guest, "more")
+				g.Say(routertest.Direct("a"), routertest.Guest, word)
 				want := "work"
 				if stops {
 					want = "⚙️ Agent was aborted. Dropped 1 message that waited."
 				}
-				if got := g.shown(2)[1].Out.Text; got != want {
+				if got := g.Shown(2)[1].Out.Text; got != want {
 					t.Errorf("%q, want %q", got, want)
 				}
 			})
@@ -136,17 +138,17 @@ func TestEndThatTheStoreRefused(t *testing.T) {
 		"stopped":     {sessions.Collect, "/stop", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				refused := 3
-				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return refusing{s, &refused} }, mode(c.mode))
-				g.model.set(repeating(10 * time.Second))
-				g.say(direct("a"), guest, "one")
+				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return refusing{s, &refused} }, routertest.WithMode(c.mode))
+				g.Model.Set(routertest.Repeating(10 * time.Second))
+				g.Say(routertest.Direct("a"), routertest.Guest, "one")
 				<-time.After(2 * time.Second)
-				g.say(direct("a"), guest, c.by)
-				g.shown(c.want)
-				g.say(direct("a"), guest, "three")
-				g.shown(c.want + 1)
-				if first := g.said()["one"]; first.Status != sessions.Stopped || refused > 0 {
+				g.Say(routertest.Direct("a"), routertest.Guest, c.by)
+				g.Shown(c.want)
+				g.Say(routertest.Direct("a"), routertest.Guest, "three")
+				g.Shown(c.want + 1)
+				if first := g.Said()["one"]; first.Status != sessions.Stopped || refused > 0 {
 					t.Errorf("the first turn is %s; %d refusals left", first.Status, refused)
 				}
 			})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,65 +12,11 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
-
-// repeating is a model that takes its time and repeats what nobody has answered yet.
-func repeating(d time.Duration) func(context.Context, agent.Prompt) (agent.Answer, error) {
-	return func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-		if !sleep(ctx, d) {
-			return agent.Answer{}, ctx.Err()
-		}
-		return text(strings.Join(unanswered(p), "|")), nil
-	}
-}
-
-// unanswered are the words of the messages behind the last answer of a prompt, without their senders' names.
-func unanswered(p agent.Prompt) (out []string) {
-	for _, m := range p.Messages {
-		switch {
-		case m.Role == sessions.Assistant && len(m.ToolCalls()) == 0:
-			out = nil
-		case m.Role == sessions.User:
-			_, words, named := strings.Cut(m.Text(), ": ")
-			if !named {
-				words = m.Text()
-			}
-			out = append(out, words)
-		}
-	}
-	return out
-}
-
-// rule makes a setting of messages.queue.
-func rule(q sessions.Queue) func(*Settings) {
-	return func(s *Settings) { s.Messages.Queue.Queue = q }
-}
-
-// mode is a rule that names only the mode.
-func mode(m sessions.QueueMode) func(*Settings) { return rule(sessions.Queue{Mode: m}) }
-
-// texts are what calls show.
-func texts(calls []channeltest.Call) (out []string) {
-	for _, c := range calls {
-		out = append(out, c.Out.Text)
-	}
-	return out
-}
-
-// said gives the runs of what people wrote, by the words.
-func (g *rig) said() map[string]sessions.Run {
-	out := map[string]sessions.Run{}
-	for _, run := range g.runs() {
-		_, words, named := strings.Cut(run.Input.Text(), ": ")
-		if !named {
-			words = run.Input.Text()
-		}
-		out[words] = run
-	}
-	return out
-}
 
 func TestQueueResolution(t *testing.T) {
 	t.Parallel()
@@ -86,9 +32,9 @@ func TestQueueResolution(t *testing.T) {
 		"the channel alone":    {channel: sessions.Queue{Drop: sessions.DropNew}, want: "collect debounce:1s cap:20 drop:new"},
 		"no time by a session": {session: sessions.Queue{DebounceMs: new(0)}, want: "collect debounce:0s cap:20 drop:summarize"},
 	} {
-		s := settingsFor(rule(c.all))
-		s.Messages.Queue.ByChannel = map[channels.Kind]sessions.Queue{fakeKind: c.channel, "other": {Mode: sessions.Followup}}
-		if got := s.Queue(sessions.Session{Settings: sessions.Settings{Queue: c.session}}, fakeKind).String(); got != c.want {
+		s := routertest.SettingsFor(routertest.WithQueue(c.all))
+		s.Messages.Queue.ByChannel = map[channels.Kind]sessions.Queue{routertest.Kind: c.channel, "other": {Mode: sessions.Followup}}
+		if got := s.Queue(sessions.Session{Settings: sessions.Settings{Queue: c.session}}, routertest.Kind).String(); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -96,30 +42,30 @@ func TestQueueResolution(t *testing.T) {
 
 // TestCollectMode writes four messages while a turn is at work: they have one answer, which refers to the newest.
 func TestCollectMode(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(repeating(10 * time.Second))
-		g.say(groupChat("a"), guest, "one")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(routertest.Repeating(10 * time.Second))
+		g.Say(routertest.Group("a"), routertest.Guest, "one")
 		var newest channels.Inbound
 		for _, w := range []string{"two", "three", "four", "five"} {
 			<-time.After(time.Second)
-			newest = g.say(groupChat("a"), guest, w)
+			newest = g.Say(routertest.Group("a"), routertest.Guest, w)
 		}
-		calls := g.shown(2)
-		if got := texts(calls); !slices.Equal(got, []string{"one", "two|three|four|five"}) || calls[1].Out.ReplyTo != newest.ID {
+		calls := g.Shown(2)
+		if got := routertest.Texts(calls); !slices.Equal(got, []string{"one", "two|three|four|five"}) || calls[1].Out.ReplyTo != newest.ID {
 			t.Errorf("shown %q, the second answers %q, not %q", got, calls[1].Out.ReplyTo, newest.ID)
 		}
-		runs := g.said()
+		runs := g.Said()
 		for _, w := range []string{"three", "four", "five"} {
 			if r := runs[w]; r.Batch != runs["two"].ID || r.Status != sessions.Done {
 				t.Errorf("%s: %s, batch %q", w, r.Status, r.Batch)
 			}
 		}
-		if runs["one"].Batch != "" || runs["two"].Batch != "" || runs["two"].Result != "two|three|four|five" || g.model.count() != 2 {
-			t.Errorf("batches %q and %q, %d model calls", runs["one"].Batch, runs["two"].Batch, g.model.count())
+		if runs["one"].Batch != "" || runs["two"].Batch != "" || runs["two"].Result != "two|three|four|five" || g.Model.Count() != 2 {
+			t.Errorf("batches %q and %q, %d model calls", runs["one"].Batch, runs["two"].Batch, g.Model.Count())
 		}
-		g.say(groupChat("a"), guest, "six")
-		if got := texts(g.shown(3))[2]; got != "six" {
+		g.Say(routertest.Group("a"), routertest.Guest, "six")
+		if got := routertest.Texts(g.Shown(3))[2]; got != "six" {
 			t.Errorf("the next answer is %q", got)
 		}
 	})
@@ -142,19 +88,19 @@ func TestQuietTime(t *testing.T) {
 		"the first one was late, one more came": {1000, []int{10500, 10600}, 10500, "m0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, rule(sessions.Queue{DebounceMs: &c.quiet}))
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{DebounceMs: &c.quiet}))
 				began, asked := time.Now(), []int{}
-				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					asked = append(asked, int(time.Since(began).Milliseconds()))
-					return repeating(10*time.Second)(ctx, p)
+					return routertest.Repeating(10*time.Second)(ctx, p)
 				})
-				g.say(direct("a"), guest, "first")
+				g.Say(routertest.Direct("a"), routertest.Guest, "first")
 				for i, ms := range c.at {
 					time.Sleep(time.Until(began.Add(time.Duration(ms) * time.Millisecond)))
-					g.say(direct("a"), guest, fmt.Sprint("m", i))
+					g.Say(routertest.Direct("a"), routertest.Guest, fmt.Sprint("m", i))
 				}
-				calls := g.shown(2)
+				calls := g.Shown(2)
 				synctest.Wait()
 				if asked[1] != c.asked || calls[1].Out.Text != c.all {
 					t.Errorf("asked after %d ms: %q; want %d ms: %q", asked[1], calls[1].Out.Text, c.asked, c.all)
@@ -166,15 +112,15 @@ func TestQuietTime(t *testing.T) {
 
 // TestFirstMessageDoesNotWait writes when the turn before has ended and its lane is not done with that yet.
 func TestFirstMessageDoesNotWait(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
-			return slow{Store: s, finish: func() { time.Sleep(time.Second) }}
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
+			return routertest.Slow{Store: s, OnFinish: func() { time.Sleep(time.Second) }}
 		})
-		g.say(direct("a"), guest, "one")
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
 		<-time.After(500 * time.Millisecond)
 		began := time.Now()
-		g.say(direct("a"), guest, "two")
-		if calls := g.shown(2); calls[1].At.Sub(began) > 1500*time.Millisecond {
+		g.Say(routertest.Direct("a"), routertest.Guest, "two")
+		if calls := g.Shown(2); calls[1].At.Sub(began) > 1500*time.Millisecond {
 			t.Errorf("%q after %s", calls[1].Out.Text, calls[1].At.Sub(began))
 		}
 	})
@@ -183,42 +129,42 @@ func TestFirstMessageDoesNotWait(t *testing.T) {
 // TestQuietTimeHoldsNoSlot has one slot for all: another chat is answered while messages are being collected, and a stop of the
 // host does not wait for it.
 func TestQuietTimeHoldsNoSlot(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, rule(sessions.Queue{DebounceMs: new(60_000)}), func(s *Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
-		g.model.set(repeating(time.Second))
-		g.say(direct("a"), guest, "one")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{DebounceMs: new(60_000)}), func(s *router.Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
+		g.Model.Set(routertest.Repeating(time.Second))
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
 		<-time.After(500 * time.Millisecond)
-		g.say(direct("a"), guest, "two")
+		g.Say(routertest.Direct("a"), routertest.Guest, "two")
 		<-time.After(10 * time.Second)
 		began := time.Now()
-		g.say(groupChat("b"), owner, "quick")
-		if calls := g.shown(2); calls[1].Out.Text != "quick" || calls[1].At.Sub(began) > 2*time.Second {
+		g.Say(routertest.Group("b"), routertest.Owner, "quick")
+		if calls := g.Shown(2); calls[1].Out.Text != "quick" || calls[1].At.Sub(began) > 2*time.Second {
 			t.Errorf("%q after %s", calls[1].Out.Text, calls[1].At.Sub(began))
 		}
 		synctest.Wait()
 		began = time.Now()
-		g.r.Drain(t.Context())
-		if took := time.Since(began); took > 0 || g.said()["two"].Status != sessions.Queued {
-			t.Errorf("drained after %s, %s", took, g.said()["two"].Status)
+		g.Router.Drain(t.Context())
+		if took := time.Since(began); took > 0 || g.Said()["two"].Status != sessions.Queued {
+			t.Errorf("drained after %s, %s", took, g.Said()["two"].Status)
 		}
 	})
 }
 
 // TestBatchOfOnePlace writes from two chats into one session: an answer goes where its messages came from.
 func TestBatchOfOnePlace(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(repeating(10 * time.Second))
-		home, work := direct("home"), direct("work") // the owner's chats share a session
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(routertest.Repeating(10 * time.Second))
+		home, work := routertest.Direct("home"), routertest.Direct("work") // the owner's chats share a session
 		for _, m := range []struct {
 			to channels.Address
 			w  string
 		}{{home, "h1"}, {home, "h2"}, {home, "h3"}, {work, "w1"}, {work, "w2"}, {home, "h4"}} {
-			g.say(m.to, owner, m.w)
+			g.Say(m.to, routertest.Owner, m.w)
 			<-time.After(time.Second)
 		}
 		var got []string
-		for _, c := range g.shown(4) {
+		for _, c := range g.Shown(4) {
 			got = append(got, string(c.To.Chat)+" "+c.Out.Text)
 		}
 		if want := []string{"home h1", "home h2|h3", "work w1|w2", "home h4"}; !slices.Equal(got, want) {
@@ -229,44 +175,44 @@ func TestBatchOfOnePlace(t *testing.T) {
 
 // TestOthersKeepTheirPlace has another session's message wait between two of a person: they are no batch.
 func TestOthersKeepTheirPlace(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(repeating(10 * time.Second))
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(routertest.Repeating(10 * time.Second))
 		key := sessions.Key("agent:main:fake:group:a")
-		g.say(groupChat("a"), guest, "one")
+		g.Say(routertest.Group("a"), routertest.Guest, "one")
 		for _, w := range []string{"two", "ask", "three"} {
 			<-time.After(time.Second)
 			if w != "ask" {
-				g.say(groupChat("a"), guest, w)
+				g.Say(routertest.Group("a"), routertest.Guest, w)
 				continue
 			}
-			if _, err := g.r.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: key}, Run: &sessions.Run{Kind: sessions.AskRun, Key: key,
+			if _, err := g.Router.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: key}, Run: &sessions.Run{Kind: sessions.AskRun, Key: key,
 				Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent("ask")}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := texts(g.shown(3)); !slices.Equal(got, []string{"one", "two", "three"}) || g.said()["ask"].Result != "ask" {
-			t.Errorf("%q, the ask: %q", got, g.said()["ask"].Result)
+		if got := routertest.Texts(g.Shown(3)); !slices.Equal(got, []string{"one", "two", "three"}) || g.Said()["ask"].Result != "ask" {
+			t.Errorf("%q, the ask: %q", got, g.Said()["ask"].Result)
 		}
 	})
 }
 
 // TestFollowupMode gives each message its own turn, one after the other.
 func TestFollowupMode(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, mode(sessions.Followup))
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if sleep(ctx, time.Second); last(p).Role == sessions.User {
-				return call("", "remember", map[string]any{"text": "a fact"}), nil
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithMode(sessions.Followup))
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if channels.Sleep(ctx, time.Second); routertest.Last(p).Role == sessions.User {
+				return routertest.Call("", "remember", map[string]any{"text": "a fact"}), nil
 			}
-			return text(strings.Join(unanswered(p), "|")), nil
+			return routertest.Text(strings.Join(routertest.Unanswered(p), "|")), nil
 		})
 		for i := range 4 {
-			g.say(direct("a"), guest, fmt.Sprint("m", i))
+			g.Say(routertest.Direct("a"), routertest.Guest, fmt.Sprint("m", i))
 		}
 		began := time.Now()
-		calls := g.shown(4)
-		if got := texts(calls); !slices.Equal(got, []string{"m0", "m1", "m2", "m3"}) || calls[3].At.Sub(began) != 8*time.Second {
+		calls := g.Shown(4)
+		if got := routertest.Texts(calls); !slices.Equal(got, []string{"m0", "m1", "m2", "m3"}) || calls[3].At.Sub(began) != 8*time.Second {
 			t.Errorf("%q after %s", got, calls[3].At.Sub(began))
 		}
 	})
@@ -274,17 +220,17 @@ func TestFollowupMode(t *testing.T) {
 
 // TestSteerMode has a turn at work take up messages at its next step. What comes after its last one is collected.
 func TestSteerMode(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, mode(sessions.Steer))
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, 10*time.Second)
-			if words := unanswered(p); slices.Contains(words, "work") && !slices.Contains(words, "three") {
-				return call("", "remember", map[string]any{"text": "a fact"}), nil
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithMode(sessions.Steer))
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			channels.Sleep(ctx, 10*time.Second)
+			if words := routertest.Unanswered(p); slices.Contains(words, "work") && !slices.Contains(words, "three") {
+				return routertest.Call("", "remember", map[string]any{"text": "a fact"}), nil
 			}
-			return text(strings.Join(unanswered(p), "|")), nil
+			return routertest.Text(strings.Join(routertest.Unanswered(p), "|")), nil
 		})
 		ends := map[sessions.RunID]int{}
-		events, cancel := g.r.Watch(Watching{Kinds: []string{EventRun}})
+		events, cancel := g.Router.Watch(router.Watching{Kinds: []string{router.EventRun}})
 		defer cancel()
 		go func() {
 			for e := range events {
@@ -296,21 +242,21 @@ func TestSteerMode(t *testing.T) {
 		var newest channels.Inbound
 		for i, w := range []string{"work", "two", "three", "late", "later"} {
 			time.Sleep(time.Duration(min(i, 1)) * 7 * time.Second) // at 0, 7, 14, 21, 28 s; the steps end at 10, 20, 30
-			in := g.say(groupChat("a"), guest, w)
+			in := g.Say(routertest.Group("a"), routertest.Guest, w)
 			if w == "three" {
 				newest = in
 			}
 		}
-		calls := g.shown(2)
-		if got := texts(calls); !slices.Equal(got, []string{"work|two|three", "late|later"}) || calls[0].Out.ReplyTo != newest.ID {
+		calls := g.Shown(2)
+		if got := routertest.Texts(calls); !slices.Equal(got, []string{"work|two|three", "late|later"}) || calls[0].Out.ReplyTo != newest.ID {
 			t.Errorf("shown %q, the first answers %q, not %q", got, calls[0].Out.ReplyTo, newest.ID)
 		}
-		runs := g.said()
+		runs := g.Said()
 		if runs["two"].Batch != runs["work"].ID || runs["three"].Batch != runs["work"].ID || runs["late"].Batch != "" || runs["later"].Batch != runs["late"].ID {
 			t.Errorf("%+v", runs)
 		}
-		if g.model.count() != 4 {
-			t.Errorf("%d model calls", g.model.count())
+		if g.Model.Count() != 4 {
+			t.Errorf("%d model calls", g.Model.Count())
 		}
 		synctest.Wait()
 		for word, run := range runs {
@@ -323,47 +269,47 @@ func TestSteerMode(t *testing.T) {
 
 // TestInterruptMode ends a turn for a newer message of the same chat, which is answered together with what was not. Sub-agents go on.
 func TestInterruptMode(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 1, mode(sessions.Interrupt))
-		x.does("task", slowly(time.Hour))
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "task"})
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 1, routertest.WithMode(sessions.Interrupt))
+		x.Does("task", routertest.Slowly(time.Hour))
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "task"})
 		turn := func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if strings.Contains(p.System, "You are a sub-agent") {
-				return x.answer(ctx, p)
+				return x.Answer(ctx, p)
 			}
-			return repeating(10*time.Second)(ctx, p)
+			return routertest.Repeating(10*time.Second)(ctx, p)
 		}
-		x.model.set(turn)
-		shown := len(x.fake.Shown(channels.Address{}))
+		x.Model.Set(turn)
+		shown := len(x.Fake.Shown(channels.Address{}))
 		for _, w := range []string{"one", "two", "three"} {
-			x.say(groupChat("a"), guest, w)
+			x.Say(routertest.Group("a"), routertest.Guest, w)
 			<-time.After(time.Second)
 		}
-		calls := x.shown(shown + 1)[shown:]
-		if got := texts(calls); !slices.Equal(got, []string{"one|two|three"}) {
+		calls := x.Shown(shown + 1)[shown:]
+		if got := routertest.Texts(calls); !slices.Equal(got, []string{"one|two|three"}) {
 			t.Errorf("shown %q", got)
 		}
-		runs := x.said()
+		runs := x.Said()
 		for w, by := range map[string]string{"one": "two", "two": "three"} {
 			if r := runs[w]; r.Status != sessions.Stopped || r.Batch != runs[by].ID || r.Error != "interrupted by a newer message" {
 				t.Errorf("%s: %s, %q, batch %s", w, r.Status, r.Error, r.Batch)
 			}
 		}
-		if runs["three"].Status != sessions.Done || x.task("task")[0].Status != sessions.Running {
-			t.Errorf("the last one: %s, the sub-agent: %s", runs["three"].Status, x.task("task")[0].Status)
+		if runs["three"].Status != sessions.Done || x.Task("task")[0].Status != sessions.Running {
+			t.Errorf("the last one: %s, the sub-agent: %s", runs["three"].Status, x.Task("task")[0].Status)
 		}
 	})
 }
 
 // TestInterruptElsewhere spares a turn that answers in another chat of the session.
 func TestInterruptElsewhere(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, mode(sessions.Interrupt))
-		g.model.set(repeating(10 * time.Second))
-		g.say(direct("home"), owner, "home")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithMode(sessions.Interrupt))
+		g.Model.Set(routertest.Repeating(10 * time.Second))
+		g.Say(routertest.Direct("home"), routertest.Owner, "home")
 		<-time.After(time.Second)
-		g.say(direct("work"), owner, "work")
-		if got := texts(g.shown(2)); !slices.Equal(got, []string{"home", "work"}) {
+		g.Say(routertest.Direct("work"), routertest.Owner, "work")
+		if got := routertest.Texts(g.Shown(2)); !slices.Equal(got, []string{"home", "work"}) {
 			t.Errorf("shown %q", got)
 		}
 	})

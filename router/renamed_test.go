@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,33 +12,35 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
-var renamed = AccountRef{Channel: fakeKind, Account: "family"}
+var renamed = router.AccountRef{Channel: routertest.Kind, Account: "family"}
 
-// atAccount gives the place of a chat on an account.
-func atAccount(r AccountRef, a channels.Address) channels.Address {
+// at gives the place of a chat on an account.
+func atAccount(r router.AccountRef, a channels.Address) channels.Address {
 	a.Account = r.Account
 	return a
 }
 
 // called stops the host and starts it with its one account under another name in the configuration.
-func (g *rig) called(ref AccountRef) {
-	g.t.Helper()
-	g.stop()
-	settings := *g.set
-	settings.Accounts = map[AccountRef]AccountSettings{ref: g.set.Accounts[g.ref]}
-	g.set, g.ref = &settings, ref
-	g.start()
+func called(g *routertest.Rig, ref router.AccountRef) {
+	g.T.Helper()
+	g.Stop()
+	settings := *g.Settings
+	settings.Accounts = map[router.AccountRef]router.AccountSettings{ref: g.Settings.Accounts[g.Ref]}
+	g.Settings, g.Ref = &settings, ref
+	g.Start()
 }
 
 // renamedRig is a host whose platform says who its account is.
-func renamedRig(t *testing.T, tests ...func(*Settings)) *rig {
-	g := newRig(t, channeltest.Options{}, tests...)
-	g.stop()
-	g.login = "42"
-	g.start()
+func renamedRig(t *testing.T, tests ...func(*router.Settings)) *routertest.Rig {
+	g := routertest.New(t, channeltest.Options{}, tests...)
+	g.Stop()
+	g.Login = "42"
+	g.Start()
 	return g
 }
 
@@ -48,31 +50,31 @@ func renamedRig(t *testing.T, tests ...func(*Settings)) *rig {
 func TestRenamedAccountStaysSilenced(t *testing.T) {
 	for _, scope := range []sessions.DMScope{"", sessions.DMMain, sessions.PerPeer, sessions.PerChannelPeer, sessions.PerAccountChannelPeer} {
 		t.Run(string(scope), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := renamedRig(t, scoped(scope))
-				for _, chat := range []channels.Address{direct(guest), groupChat("-5")} {
-					g.hear(atAccount(account, chat), guest, "hello")
-					was := g.r.Key(channels.Inbound{Address: chat, Sender: person(guest)})
-					id := g.session(was).ID
-					g.override(was, policy.Deny)
-					g.called(renamed)
-					g.hear(atAccount(renamed, chat), guest, "and now?")
-					g.stop()
-					g.start()
-					g.hear(atAccount(renamed, chat), guest, "and after a restart?")
-					if got := append(g.fake.Texts(atAccount(account, chat)), g.fake.Texts(atAccount(renamed, chat))...); len(got) != 1 {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := renamedRig(t, routertest.WithDMScope(scope))
+				for _, chat := range []channels.Address{routertest.Direct(routertest.Guest), routertest.Group("-5")} {
+					hear(g, atAccount(routertest.Account, chat), routertest.Guest, "hello")
+					was := g.Router.Key(channels.Inbound{Address: chat, Sender: routertest.Person(routertest.Guest)})
+					id := g.Session(was).ID
+					override(g, was, policy.Deny)
+					called(g, renamed)
+					hear(g, atAccount(renamed, chat), routertest.Guest, "and now?")
+					g.Stop()
+					g.Start()
+					hear(g, atAccount(renamed, chat), routertest.Guest, "and after a restart?")
+					if got := append(g.Fake.Texts(atAccount(routertest.Account, chat)), g.Fake.Texts(atAccount(renamed, chat))...); len(got) != 1 {
 						t.Errorf("answered %q", got)
 					}
-					s := g.session(g.r.Key(channels.Inbound{Address: atAccount(renamed, chat), Sender: person(guest)}))
+					s := g.Session(g.Router.Key(channels.Inbound{Address: atAccount(renamed, chat), Sender: routertest.Person(routertest.Guest)}))
 					if s.ID != id || s.Last != atAccount(renamed, chat) || s.Turns != 3 {
 						t.Errorf("another session: %+v", s)
 					}
-					g.override(s.Key, policy.Inherit)
-					g.hear(atAccount(renamed, chat), guest, "hello?")
-					if got := g.fake.Texts(atAccount(renamed, chat)); len(got) != 1 {
+					override(g, s.Key, policy.Inherit)
+					hear(g, atAccount(renamed, chat), routertest.Guest, "hello?")
+					if got := g.Fake.Texts(atAccount(renamed, chat)); len(got) != 1 {
 						t.Errorf("answered %q", got)
 					}
-					g.called(account) // and back, for the other chat
+					called(g, routertest.Account) // and back, for the other chat
 				}
 			})
 		})
@@ -81,18 +83,20 @@ func TestRenamedAccountStaysSilenced(t *testing.T) {
 
 // Rules and bindings of the configuration that name the old account hold for it until one names the new account.
 func TestRenamedAccountKeepsRules(t *testing.T) {
-	deny := func(m policy.SendMatch) func(*Settings) {
-		return func(s *Settings) { s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: m}} }
+	deny := func(m policy.SendMatch) func(*router.Settings) {
+		return func(s *router.Settings) {
+			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: m}}
+		}
 	}
-	bind := func(list ...sessions.Binding) func(*Settings) {
-		return func(s *Settings) {
+	bind := func(list ...sessions.Binding) func(*router.Settings) {
+		return func(s *router.Settings) {
 			s.Agents.List = []agent.Entry{{ID: "main", Default: true}, {ID: "ops"}, {ID: "third"}}
 			s.Bindings = list
 		}
 	}
-	group := groupChat("-5")
+	group := routertest.Group("-5")
 	for name, c := range map[string]struct {
-		set     func(*Settings)
+		set     func(*router.Settings)
 		answers int
 		agent   sessions.AgentID
 	}{
@@ -101,20 +105,20 @@ func TestRenamedAccountKeepsRules(t *testing.T) {
 		"by the key":             {deny(policy.SendMatch{RawKeyPrefix: "agent:main:fake:group:"}), 0, "main"},
 		"by the new key":         {deny(policy.SendMatch{RawKeyPrefix: "agent:main:fake:family:group:"}), 0, "main"},
 		"by another account":     {deny(policy.SendMatch{AccountID: "other"}), 1, "main"},
-		"bound":                  {bind(sessions.Binding{AgentID: "ops", Match: sessions.BindingMatch{Channel: fakeKind}}), 1, "ops"},
-		"bound by the new name":  {bind(sessions.Binding{AgentID: "ops", Match: sessions.BindingMatch{Channel: fakeKind}}, sessions.Binding{AgentID: "third", Match: sessions.BindingMatch{Channel: fakeKind, AccountID: "family"}}), 1, "third"},
-		"bound whatever account": {bind(sessions.Binding{AgentID: "third", Match: sessions.BindingMatch{Channel: fakeKind, AccountID: "*"}}, sessions.Binding{AgentID: "ops", Match: sessions.BindingMatch{Channel: fakeKind}}), 1, "ops"},
+		"bound":                  {bind(sessions.Binding{AgentID: "ops", Match: sessions.BindingMatch{Channel: routertest.Kind}}), 1, "ops"},
+		"bound by the new name":  {bind(sessions.Binding{AgentID: "ops", Match: sessions.BindingMatch{Channel: routertest.Kind}}, sessions.Binding{AgentID: "third", Match: sessions.BindingMatch{Channel: routertest.Kind, AccountID: "family"}}), 1, "third"},
+		"bound whatever account": {bind(sessions.Binding{AgentID: "third", Match: sessions.BindingMatch{Channel: routertest.Kind, AccountID: "*"}}, sessions.Binding{AgentID: "ops", Match: sessions.BindingMatch{Channel: routertest.Kind}}), 1, "ops"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g := renamedRig(t, c.set)
-				g.hear(group, guest, "hello")
-				g.called(renamed)
-				g.hear(atAccount(renamed, group), guest, "hello")
-				if got := g.fake.Texts(atAccount(renamed, group)); len(got) != c.answers {
+				hear(g, group, routertest.Guest, "hello")
+				called(g, renamed)
+				hear(g, atAccount(renamed, group), routertest.Guest, "hello")
+				if got := g.Fake.Texts(atAccount(renamed, group)); len(got) != c.answers {
 					t.Errorf("answered %q", got)
 				}
-				if got := g.r.Key(channels.Inbound{Address: atAccount(renamed, group), Sender: person(guest)}).Agent(); got != c.agent {
+				if got := g.Router.Key(channels.Inbound{Address: atAccount(renamed, group), Sender: routertest.Person(routertest.Guest)}).Agent(); got != c.agent {
 					t.Errorf("agent %q", got)
 				}
 			})
@@ -125,25 +129,25 @@ func TestRenamedAccountKeepsRules(t *testing.T) {
 // What waited for the account when the host stopped leaves by its new name, once: what was pending, what may have been sent, an answer that is
 // being written, a job. Who was let in is let in.
 func TestRenamedAccountTakesWhatWaits(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := renamedRig(t, byPairing)
-		g.say(direct(guest), guest, "hello")
-		g.letIn(g.code(direct(guest)))
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello")
+		letIn(g, g.Code(routertest.Direct(routertest.Guest)))
 		<-time.After(time.Minute)
 		synctest.Wait()
-		before := len(g.fake.Texts(direct(guest)))
-		g.r.Attach(account, nil)
-		g.hear(direct(guest), guest, "one")
-		g.hear(direct(guest), guest, "two")
-		g.called(renamed)
-		g.hear(atAccount(renamed, direct(guest)), guest, "three")
-		if got := g.fake.Texts(direct(guest)); len(got) != before {
+		before := len(g.Fake.Texts(routertest.Direct(routertest.Guest)))
+		g.Router.Attach(routertest.Account, nil)
+		hear(g, routertest.Direct(routertest.Guest), routertest.Guest, "one")
+		hear(g, routertest.Direct(routertest.Guest), routertest.Guest, "two")
+		called(g, renamed)
+		hear(g, atAccount(renamed, routertest.Direct(routertest.Guest)), routertest.Guest, "three")
+		if got := g.Fake.Texts(routertest.Direct(routertest.Guest)); len(got) != before {
 			t.Errorf("by the old name: %q", got)
 		}
-		if got, want := g.fake.Texts(atAccount(renamed, direct(guest))), []string{"echo: one", "echo: two", "echo: three"}; !slices.Equal(got, want) {
+		if got, want := g.Fake.Texts(atAccount(renamed, routertest.Direct(routertest.Guest))), []string{"echo: one", "echo: two", "echo: three"}; !slices.Equal(got, want) {
 			t.Errorf("answered %q, want %q", got, want)
 		}
-		for _, d := range g.deliveries() {
+		for _, d := range g.Deliveries() {
 			if d.State != sessions.Sent {
 				t.Errorf("%+v", d)
 			}
@@ -153,22 +157,22 @@ func TestRenamedAccountTakesWhatWaits(t *testing.T) {
 
 // The configuration is read again while an answer waits for the account under its old name.
 func TestRenamedAccountByReload(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := renamedRig(t)
-		g.hear(groupChat("-5"), guest, "hello")
-		g.r.Attach(account, nil)
-		g.hear(groupChat("-5"), guest, "are you there?")
-		settings := *g.set
-		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
-		if err := g.r.Apply(t.Context(), &settings); err != nil {
+		hear(g, routertest.Group("-5"), routertest.Guest, "hello")
+		g.Router.Attach(routertest.Account, nil)
+		hear(g, routertest.Group("-5"), routertest.Guest, "are you there?")
+		settings := *g.Settings
+		settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
+		if err := g.Router.Apply(t.Context(), &settings); err != nil {
 			t.Fatal(err)
 		}
-		g.r.Attach(renamed, g.fake.Full())
-		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); err != nil {
+		g.Router.Attach(renamed, g.Fake.Full())
+		if err := g.Router.Identified(t.Context(), renamed, g.Login, []channels.AccountID{"family"}); err != nil {
 			t.Fatal(err)
 		}
-		g.hear(atAccount(renamed, groupChat("-5")), guest, "and now?")
-		if got := g.fake.Texts(atAccount(renamed, groupChat("-5"))); len(got) != 2 {
+		hear(g, atAccount(renamed, routertest.Group("-5")), routertest.Guest, "and now?")
+		if got := g.Fake.Texts(atAccount(renamed, routertest.Group("-5"))); len(got) != 2 {
 			t.Errorf("answered %q", got)
 		}
 	})
@@ -179,29 +183,29 @@ func TestRenamedAccountByReload(t *testing.T) {
 //
 // source: https://core.telegram.org/bots/api#sendmessage (a bot cannot ask what became of a message)
 func TestRenamedAccountWhileSending(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := renamedRig(t)
-		group := groupChat("-5")
-		g.fake.Script(channeltest.Step{Delay: sendGrace + 10*time.Second, Arrives: true})
-		g.hear(group, guest, "one")
-		g.hear(group, guest, "two")
-		g.r.Attach(account, nil)
-		settings := *g.set
-		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
-		if err := g.r.Apply(t.Context(), &settings); err != nil {
+		group := routertest.Group("-5")
+		g.Fake.Script(channeltest.Step{Delay: router.SendGrace + 10*time.Second, Arrives: true})
+		hear(g, group, routertest.Guest, "one")
+		hear(g, group, routertest.Guest, "two")
+		g.Router.Attach(routertest.Account, nil)
+		settings := *g.Settings
+		settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
+		if err := g.Router.Apply(t.Context(), &settings); err != nil {
 			t.Fatal(err)
 		}
-		g.r.Attach(renamed, g.fake.Full())
-		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); err != nil {
+		g.Router.Attach(renamed, g.Fake.Full())
+		if err := g.Router.Identified(t.Context(), renamed, g.Login, []channels.AccountID{"family"}); err != nil {
 			t.Fatal(err)
 		}
-		g.hear(atAccount(renamed, group), guest, "three")
+		hear(g, atAccount(renamed, group), routertest.Guest, "three")
 		<-time.After(time.Minute)
 		synctest.Wait()
-		if got, want := append(g.fake.Texts(group), g.fake.Texts(atAccount(renamed, group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
+		if got, want := append(g.Fake.Texts(group), g.Fake.Texts(atAccount(renamed, group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
 			t.Errorf("sent %q, want %q", got, want)
 		}
-		for _, d := range g.deliveries() {
+		for _, d := range g.Deliveries() {
 			if d.State != sessions.Sent {
 				t.Errorf("%+v", d)
 			}
@@ -226,27 +230,27 @@ func (s lostIdentify) Identify(ctx context.Context, l sessions.Login) (sessions.
 
 // The store has a rename, and its answer is lost: what waits leaves all the same once the account has asked again.
 func TestRenamedAccountAskedAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := renamedRig(t)
-		g.stop()
+		g.Stop()
 		lost := true
-		g.wrap = func(s sessions.Store) sessions.Store { return lostIdentify{s, &lost} }
-		g.start()
-		group := groupChat("-5")
-		g.hear(group, guest, "one")
-		g.r.Attach(account, nil)
-		g.hear(group, guest, "two")
-		settings := *g.set
-		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
-		check(t, g.r.Apply(t.Context(), &settings))
-		g.r.Attach(renamed, g.fake.Full())
+		g.Wrap = func(s sessions.Store) sessions.Store { return lostIdentify{s, &lost} }
+		g.Start()
+		group := routertest.Group("-5")
+		hear(g, group, routertest.Guest, "one")
+		g.Router.Attach(routertest.Account, nil)
+		hear(g, group, routertest.Guest, "two")
+		settings := *g.Settings
+		settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
+		routertest.Check(t, g.Router.Apply(t.Context(), &settings))
+		g.Router.Attach(renamed, g.Fake.Full())
 		lost = false
-		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); !errors.Is(err, sessions.ErrUncertain) {
+		if err := g.Router.Identified(t.Context(), renamed, g.Login, []channels.AccountID{"family"}); !errors.Is(err, sessions.ErrUncertain) {
 			t.Fatal(err)
 		}
-		check(t, g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}))
+		routertest.Check(t, g.Router.Identified(t.Context(), renamed, g.Login, []channels.AccountID{"family"}))
 		synctest.Wait()
-		if got, want := g.fake.Texts(atAccount(renamed, group)), []string{"echo: 2002: two"}; !slices.Equal(got, want) {
+		if got, want := g.Fake.Texts(atAccount(renamed, group)), []string{"echo: 2002: two"}; !slices.Equal(got, want) {
 			t.Errorf("sent %q, want %q", got, want)
 		}
 	})
@@ -254,26 +258,26 @@ func TestRenamedAccountAskedAgain(t *testing.T) {
 
 // An account that had several names is bound as it was under the newest that has a binding.
 func TestRenamedAccountSeveralTimes(t *testing.T) {
-	group := groupChat("-5")
-	f := newFormer()
+	group := routertest.Group("-5")
+	f := router.NewFormer()
 	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
 	for i, was := range names[:len(names)-1] {
-		f.Rename(AccountRef{Channel: fakeKind, Account: names[i+1]}, was)
+		f.Rename(router.AccountRef{Channel: routertest.Kind, Account: names[i+1]}, was)
 	}
-	f.Rename(AccountRef{Channel: fakeKind, Account: "c"}, "z")
+	f.Rename(router.AccountRef{Channel: routertest.Kind, Account: "c"}, "z")
 	var got []channels.AccountID
-	for _, a := range f.Names(atAccount(AccountRef{Channel: fakeKind, Account: "c"}, group)) {
+	for _, a := range f.Names(atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)) {
 		got = append(got, a.Account)
 	}
 	if want := []channels.AccountID{"c", "a", "z", "d", "b", "e", "default"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	bind := func(agent sessions.AgentID, account channels.AccountID) sessions.Binding {
-		return sessions.Binding{AgentID: agent, Match: sessions.BindingMatch{Channel: fakeKind, AccountID: account}}
+		return sessions.Binding{AgentID: agent, Match: sessions.BindingMatch{Channel: routertest.Kind, AccountID: account}}
 	}
 	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: f.Names,
 		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
-	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(AccountRef{Channel: fakeKind, Account: "c"}, group)}); agent != "second" {
+	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)}); agent != "second" {
 		t.Errorf("bound to %q", agent)
 	}
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -20,24 +22,24 @@ import (
 func TestReplyReachesTheRequesterOnce(t *testing.T) {
 	for name, late := range map[string]bool{"inline": false, "after the wait": true} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
 				inner := pingPong(1, 5)
 				var system string
 				var shown []string
-				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-					if late && strings.Contains(p.System, "comes from another session") && !sleep(ctx, time.Minute) {
+				g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if late && strings.Contains(p.System, "comes from another session") && !channels.Sleep(ctx, time.Minute) {
 						return agent.Answer{}, ctx.Err()
 					}
 					if strings.Contains(p.System, "reply step") && system == "" {
-						system, shown = p.System, wordsOf(p)
+						system, shown = p.System, routertest.WordsOf(p)
 					}
 					return inner(ctx, p)
 				})
-				g.say(groupChat("b"), guest, "make a session here")
-				g.shown(1)
-				g.say(groupChat("a"), guest, "ask b")
-				g.shown(3)
+				g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
+				g.Shown(1)
+				g.Say(routertest.Group("a"), routertest.Guest, "ask b")
+				g.Shown(3)
 				n := strings.Count(system, "round one")
 				for _, m := range shown {
 					if strings.Contains(m, "round one") && !strings.HasPrefix(m, "assistant") {
@@ -59,29 +61,29 @@ func TestReplyReachesTheRequesterOnce(t *testing.T) {
 //
 // proves: S4, S9
 func TestAskThatFailsUnwaited(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.say(groupChat("b"), guest, "make a session here")
-		g.shown(1)
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			switch newest := last(p); {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
+		g.Shown(1)
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch newest := routertest.Last(p); {
 			case strings.Contains(p.System, "comes from another session"):
 				return agent.Answer{}, errors.New("it broke")
 			case newest.Role == sessions.ToolResult:
-				return text(newest.Text()), nil
+				return routertest.Text(newest.Text()), nil
 			case strings.Contains(newest.Text(), "ask b"):
-				return call("c1", "sessions_send", map[string]any{"sessionKey": keyB, "message": "how are you?", "timeoutSeconds": 0}), nil
+				return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "how are you?", "timeoutSeconds": 0}), nil
 			}
-			return call("c2", "sessions_history", map[string]any{"sessionKey": keyB}), nil
+			return routertest.Call("c2", "sessions_history", map[string]any{"sessionKey": routertest.KeyB}), nil
 		})
-		g.say(groupChat("a"), guest, "ask b")
-		g.shown(2)
-		g.until("it failed", func() bool {
-			return slices.ContainsFunc(g.runs(), func(r sessions.Run) bool { return r.Kind == sessions.AskRun && r.Status == sessions.Failed })
+		g.Say(routertest.Group("a"), routertest.Guest, "ask b")
+		g.Shown(2)
+		g.Until("it failed", func() bool {
+			return slices.ContainsFunc(g.Runs(), func(r sessions.Run) bool { return r.Kind == sessions.AskRun && r.Status == sessions.Failed })
 		})
-		g.say(groupChat("a"), guest, "what does it say?")
-		if calls := g.shown(3); !strings.Contains(calls[2].Out.Text, "Something went wrong") || len(g.runs()) != 4 {
-			t.Errorf("after %d runs the history has %q", len(g.runs()), calls[2].Out.Text)
+		g.Say(routertest.Group("a"), routertest.Guest, "what does it say?")
+		if calls := g.Shown(3); !strings.Contains(calls[2].Out.Text, "Something went wrong") || len(g.Runs()) != 4 {
+			t.Errorf("after %d runs the history has %q", len(g.Runs()), calls[2].Out.Text)
 		}
 	})
 }

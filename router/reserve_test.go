@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -11,31 +11,32 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // TestClaimedAtOnce: what begins a turn in a session that has no work is one commit; what waits behind it is claimed when its time has come.
 func TestClaimedAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var made commits
-		g := rigWith(t, channeltest.Options{}, made.trace, nil, eachAlone)
+	routertest.Bubble(t, func(t *testing.T) {
+		var made routertest.Commits
+		g := routertest.NewWith(t, channeltest.Options{}, made.Trace, nil, routertest.EachAlone)
 		answer := make(chan struct{})
-		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
 			<-answer
-			return text("done"), nil
+			return routertest.Text("done"), nil
 		})
-		g.say(direct("a"), guest, "one")
-		g.until("at work", func() bool { return g.model.count() == 1 })
-		g.say(direct("a"), guest, "two")
-		g.until("in line", func() bool { return len(g.runs()) == 2 })
+		g.Say(routertest.Direct("a"), routertest.Guest, "one")
+		g.Until("at work", func() bool { return g.Model.Count() == 1 })
+		g.Say(routertest.Direct("a"), routertest.Guest, "two")
+		g.Until("in line", func() bool { return len(g.Runs()) == 2 })
 		answer <- struct{}{}
-		g.until("one answered, two at work", func() bool {
-			return g.model.count() == 2 && !slices.ContainsFunc(g.deliveries(), func(d sessions.Delivery) bool { return !d.State.Final() })
+		g.Until("one answered, two at work", func() bool {
+			return g.Model.Count() == 2 && !slices.ContainsFunc(g.Deliveries(), func(d sessions.Delivery) bool { return !d.State.Final() })
 		})
 		answer <- struct{}{}
-		g.shown(2)
-		g.idle(2)
-		if ops, want := made.of("Accept", "Claim", "Finish"), []string{"Accept", "Accept", "Finish+begin", "Claim", "Finish+begin"}; !slices.Equal(ops, want) {
+		g.Shown(2)
+		g.Idle(2)
+		if ops, want := made.Of("Accept", "Claim", "Finish"), []string{"Accept", "Accept", "Finish+begin", "Claim", "Finish+begin"}; !slices.Equal(ops, want) {
 			t.Errorf("commits %q, want %q", ops, want)
 		}
 	})
@@ -67,16 +68,18 @@ func (s forgetful) ListRuns(ctx context.Context, q sessions.RunQuery) ([]session
 //
 // proves: D3
 func TestStoppedInDoubt(t *testing.T) {
-	stop := func(g *rig, _ sessions.Run) { g.say(direct(owner), owner, "/stop") }
-	interrupt := func(g *rig, first sessions.Run) {
+	stop := func(g *routertest.Rig, _ sessions.Run) {
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "/stop")
+	}
+	interrupt := func(g *routertest.Rig, first sessions.Run) {
 		newer := first
 		newer.ID, newer.Input.ID, newer.Input.Content = "newer", "newer", sessions.TextContent("something newer")
-		if _, err := g.store.Submit(g.t.Context(), sessions.Effects{Session: &sessions.Session{Key: first.Key}, Run: &newer, Interrupt: true}); err != nil {
-			g.t.Fatal(err)
+		if _, err := g.Store.Submit(g.T.Context(), sessions.Effects{Session: &sessions.Session{Key: first.Key}, Run: &newer, Interrupt: true}); err != nil {
+			g.T.Fatal(err)
 		}
 	}
 	for name, c := range map[string]struct {
-		end   func(g *rig, first sessions.Run)
+		end   func(g *routertest.Rig, first sessions.Run)
 		blind bool // what is at work cannot be listed until that is taken
 		asked int
 	}{
@@ -85,101 +88,25 @@ func TestStoppedInDoubt(t *testing.T) {
 		"interrupted, found late": {interrupt, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				lost, blind := new(atomic.Bool), new(atomic.Bool)
-				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return forgetful{s, lost, blind} }, eachAlone)
+				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return forgetful{s, lost, blind} }, routertest.EachAlone)
 				blind.Store(true)
-				in := channels.Inbound{ID: "first", Event: channels.Message, Address: direct(owner), Sender: channels.Sender{ID: owner}, Text: "hello", Time: time.Now()}
-				if g.r.Accept(t.Context(), in) == nil || len(g.runs()) != 1 || g.runs()[0].Status != sessions.Running {
-					t.Fatalf("its answer is not lost: %+v", g.runs())
+				in := channels.Inbound{ID: "first", Event: channels.Message, Address: routertest.Direct(routertest.Owner), Sender: channels.Sender{ID: routertest.Owner}, Text: "hello", Time: time.Now()}
+				if g.Router.Accept(t.Context(), in) == nil || len(g.Runs()) != 1 || g.Runs()[0].Status != sessions.Running {
+					t.Fatalf("its answer is not lost: %+v", g.Runs())
 				}
 				blind.Store(c.blind)
-				c.end(g, g.runs()[0])
-				g.until("it is marked", func() bool { r := g.runs(); return r[0].Stopping || r[0].Status.Final() })
+				c.end(g, g.Runs()[0])
+				g.Until("it is marked", func() bool { r := g.Runs(); return r[0].Stopping || r[0].Status.Final() })
 				blind.Store(false)
-				g.until("all have ended", func() bool {
-					return !slices.ContainsFunc(g.runs(), func(r sessions.Run) bool { return !r.Status.Final() })
+				g.Until("all have ended", func() bool {
+					return !slices.ContainsFunc(g.Runs(), func(r sessions.Run) bool { return !r.Status.Final() })
 				})
-				if r := g.runs(); r[0].Status != sessions.Stopped || g.model.count() != c.asked {
-					t.Errorf("%s; the model was asked %d times", r[0].Status, g.model.count())
+				if r := g.Runs(); r[0].Status != sessions.Stopped || g.Model.Count() != c.asked {
+					t.Errorf("%s; the model was asked %d times", r[0].Status, g.Model.Count())
 				}
 			})
 		})
-	}
-}
-
-func TestReserve(t *testing.T) {
-	run := func(id sessions.RunID) sessions.Accepted { return sessions.Accepted{Claimed: &sessions.Run{ID: id}} }
-	stop := func(id sessions.RunID) func(*lanes) {
-		return func(l *lanes) { l.Abort([]sessions.StoppedRun{{Key: keyA, ID: id}}, errStopped) }
-	}
-	full := errors.New("the disk is full")
-	for name, c := range map[string]struct {
-		meanwhile func(*lanes)
-		acc       sessions.Accepted
-		err       error
-		want      []string // what the lane was at; "next" = what it finds in the store
-	}{
-		"claimed":                     {acc: run("r"), want: []string{"r"}},
-		"claimed and woken":           {meanwhile: func(l *lanes) { l.Wake(keyA, "") }, acc: run("r"), want: []string{"r", "next"}},
-		"stopped before it has begun": {meanwhile: stop("r"), acc: run("r"), want: []string{"r stopped"}},
-		"another one is stopped":      {meanwhile: stop("q"), acc: run("r"), want: []string{"r"}},
-		"closed meanwhile":            {meanwhile: (*lanes).Close, acc: run("r"), want: []string{"r"}},
-		"nothing to claim":            {},
-		"nothing to claim, woken":     {meanwhile: func(l *lanes) { l.Wake(keyA, "") }, want: []string{"next"}},
-		"the commit failed":           {acc: run("r"), err: full},
-		"the commit failed, in doubt": {meanwhile: func(l *lanes) { l.Recheck(keyA, "") }, acc: run("r"), err: full, want: []string{"next, in doubt"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				var l *lanes
-				var was []string
-				l = newLanes(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
-					at := "next"
-					if claimed != nil {
-						l.SetRunning(key, claimed.ID, ofOwners)
-						at = string(claimed.ID)
-					}
-					if errors.Is(context.Cause(ctx), errStopped) {
-						at += " stopped"
-					}
-					if l.NeedsRecheck(key) {
-						at += ", in doubt"
-					}
-					was = append(was, at) // one at a time
-					return false
-				}, agent.Defaults{MaxConcurrent: 1})
-				busy := 0
-				l.Changed = func(on bool) {
-					if busy++; on != (busy == 1) {
-						t.Errorf("busy: %v", on)
-					}
-				}
-				l.Start(t.Context())
-				e := &sessions.Effects{Run: &sessions.Run{Key: keyA}}
-				v := l.Reserve(e, nil)
-				if v == nil || !e.Claim || !l.Busy(keyA) {
-					t.Fatal("the lane of a session without work is not reserved")
-				}
-				for _, key := range []sessions.Key{keyA, keyB} { // it has work now; no slot is free
-					e := &sessions.Effects{Run: &sessions.Run{Key: key}}
-					if l.Reserve(e, nil) != nil || e.Claim {
-						t.Errorf("the lane of %s is reserved", key)
-					}
-				}
-				if c.meanwhile != nil {
-					c.meanwhile(l)
-				}
-				v.End(c.acc, c.err)
-				l.Stop()
-				if !slices.Equal(was, c.want) || busy != 2 || l.Main.Used != 0 || l.Busy(keyA) {
-					t.Errorf("it was at %q, want %q; busy %d times, %d slots in use", was, c.want, busy, l.Main.Used)
-				}
-			})
-		})
-	}
-	l := newLanes(nil, agent.Defaults{})
-	if l.Reserve(nil, nil) != nil || l.Reserve(&sessions.Effects{}, nil) != nil || l.Reserve(&sessions.Effects{Run: &sessions.Run{Key: keyA}}, nil) != nil {
-		t.Error("a lane is reserved for no run, or before the start")
 	}
 }

@@ -1,10 +1,12 @@
-package router
+package router_test
 
 import (
 	"testing"
 	"time"
 
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -14,37 +16,37 @@ func TestResetByWhatPeopleWrote(t *testing.T) {
 	for _, rule := range []sessions.ResetRule{{Mode: "daily", AtHour: 4}, {Mode: "idle", IdleMinutes: 60}} {
 		for _, between := range []string{"", "/status", "job"} {
 			t.Run(rule.Mode+" "+between, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Session.Reset = rule })
+				routertest.Bubble(t, func(t *testing.T) {
+					g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Session.Reset = rule })
 					<-time.After(3 * time.Hour) // virtual time begins at midnight
-					g.say(direct("a"), guest, "one")
-					g.shown(1)
-					was := g.session(guestKey).ID
-					g.say(direct("a"), guest, "soon after")
-					g.shown(2)
-					if g.session(guestKey).ID != was {
+					g.Say(routertest.Direct("a"), routertest.Guest, "one")
+					g.Shown(1)
+					was := g.Session(routertest.GuestKey).ID
+					g.Say(routertest.Direct("a"), routertest.Guest, "soon after")
+					g.Shown(2)
+					if g.Session(routertest.GuestKey).ID != was {
 						t.Error("it starts over although somebody just wrote")
 					}
 					n := 2
 					if between == "job" {
 						at := time.Now().Add(90 * time.Minute)
-						if err := g.r.AddJob(t.Context(), "x", sessions.Job{ID: "j", Agent: "main", From: guestKey, At: at, Message: "look", Created: time.Now(), Next: at}); err != nil {
+						if err := g.Router.AddJob(t.Context(), "x", sessions.Job{ID: "j", Agent: "main", From: routertest.GuestKey, At: at, Message: "look", Created: time.Now(), Next: at}); err != nil {
 							t.Fatal(err)
 						}
 						n++
 					}
 					<-time.After(2 * time.Hour)
 					if between == "/status" {
-						g.say(direct("a"), guest, between)
+						g.Say(routertest.Direct("a"), routertest.Guest, between)
 						n++
 					}
-					g.shown(n)
-					if g.session(guestKey).ID != was {
+					g.Shown(n)
+					if g.Session(routertest.GuestKey).ID != was {
 						t.Error("it starts over although nobody wrote")
 					}
-					g.say(direct("a"), guest, "two")
-					g.shown(n + 1)
-					if g.session(guestKey).ID == was {
+					g.Say(routertest.Direct("a"), routertest.Guest, "two")
+					g.Shown(n + 1)
+					if g.Session(routertest.GuestKey).ID == was {
 						t.Error("it does not start over")
 					}
 				})

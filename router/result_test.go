@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,30 +9,33 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
 
 // toRequester has results go to the agent that asked for them.
-func toRequester(s *Settings) { s.Agents.Defaults.Subagents.Announce = "requester" }
+func toRequester(s *router.Settings) { s.Agents.Defaults.Subagents.Announce = "requester" }
 
 // worded scripts a child that finds 42 and a requester's agent that says words of it; "!" fails.
 func worded(words string, seen *atomic.Pointer[agent.Prompt]) func(context.Context, agent.Prompt) (agent.Answer, error) {
 	return func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 		switch {
 		case strings.Contains(p.System, "You are a sub-agent"):
-			return text("Result: 42\nNotes: it took a while"), nil
+			return routertest.Text("Result: 42\nNotes: it took a while"), nil
 		case !strings.Contains(p.System, "has ended"):
-			return text("echo: " + lastUser(p)), nil
+			return routertest.Text("echo: " + routertest.LastUser(p)), nil
 		case words == "!":
 			return agent.Answer{}, errors.New("dial 10.1.2.3")
 		}
 		if seen != nil {
 			seen.Store(&p)
 		}
-		return text(words), nil
+		return routertest.Text(words), nil
 	}
 }
 
@@ -58,41 +61,41 @@ func TestResultGoesToTheRequester(t *testing.T) {
 		"words, not a word": {"NO_REPLY, but 42", "", "NO_REPLY, but 42", sessions.Sent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				var seen atomic.Pointer[agent.Prompt]
-				g := parent(t, child{}, toRequester)
-				g.model.set(worded(c.words, &seen))
-				if _, err := g.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: &c.policy}); err != nil {
+				g := routertest.Parent(t, routertest.Child{}, toRequester)
+				g.Model.Set(worded(c.words, &seen))
+				if _, err := g.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: &c.policy}); err != nil {
 					t.Fatal(err)
 				}
-				run := g.spawn(tools.SpawnRequest{Source: "s", Cleanup: "delete"})
-				g.until("the chain is over", func() bool { list := g.runs(); return len(list) == 2 && list[1].Status.Final() })
-				res := g.idle(2)[1] // the first turn, and the result: the child's session is deleted with its run
+				run := g.Spawn(tools.SpawnRequest{Source: "s", Cleanup: "delete"})
+				g.Until("the chain is over", func() bool { list := g.Runs(); return len(list) == 2 && list[1].Status.Final() })
+				res := g.Idle(2)[1] // the first turn, and the result: the child's session is deleted with its run
 				in := res.Input
-				if res.Kind != sessions.ResultRun || res.Key != keyA || res.Reply != groupChat("a") || !strings.HasPrefix(in.Text(), report) || !strings.Contains(in.Text(), string(run.Key)) {
+				if res.Kind != sessions.ResultRun || res.Key != routertest.KeyA || res.Reply != routertest.Group("a") || !strings.HasPrefix(in.Text(), report) || !strings.Contains(in.Text(), string(run.Key)) {
 					t.Errorf("%s in %s, answered to %s: %s", res.Kind, res.Key, res.Reply, in.Text())
 				}
 				if p := in.Provenance; p == nil || p.Kind != sessions.InterSession || p.Source != run.Key || p.Tool != "sessions_spawn" {
 					t.Errorf("the report comes from %+v", in.Provenance)
 				}
-				if _, err := g.store.Get(t.Context(), run.Key); !errors.Is(err, sessions.ErrNotFound) {
+				if _, err := g.Store.Get(t.Context(), run.Key); !errors.Is(err, sessions.ErrNotFound) {
 					t.Errorf("the child's session: %v", err)
 				}
 				if p := seen.Load(); p != nil && (!strings.Contains(p.System, `Task: "compute"`) || len(p.Tools) == 0) {
 					t.Errorf("%d tools, told %s", len(p.Tools), p.System)
 				}
-				if s := g.session(keyA); s.ByAgents != 1 || s.Turns != 2 {
+				if s := g.Session(routertest.KeyA); s.ByAgents != 1 || s.Turns != 2 {
 					t.Errorf("%d turns, %d by agents", s.Turns, s.ByAgents)
 				}
-				posts := g.ended(1 + map[bool]int{true: 1}[c.posted != ""])[1:]
+				posts := g.Ended(1 + map[bool]int{true: 1}[c.posted != ""])[1:]
 				if len(posts) == 0 {
 					return
 				}
 				d := posts[0]
-				if !strings.HasPrefix(d.Text, c.posted) || d.State != c.state || d.Kind != sessions.Announce || d.Session != keyA || d.To != groupChat("a") || strings.Contains(d.Text, "10.1.2.3") {
+				if !strings.HasPrefix(d.Text, c.posted) || d.State != c.state || d.Kind != sessions.Announce || d.Session != routertest.KeyA || d.To != routertest.Group("a") || strings.Contains(d.Text, "10.1.2.3") {
 					t.Errorf("%+v", d)
 				}
-				msgs := g.transcript(keyA)
+				msgs := g.Transcript(routertest.KeyA)
 				m := msgs[len(msgs)-1]
 				if m.Role != sessions.Assistant || m.Text() != d.Text || len(m.Deliveries) != 1 || m.Deliveries[0].State != c.state {
 					t.Errorf("the transcript ends with %+v", m)
@@ -111,17 +114,17 @@ func TestResultGoesToTheRequester(t *testing.T) {
 func TestResultWithoutChat(t *testing.T) {
 	for _, words := range []string{"noted", "!"} {
 		t.Run(words, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				var seen atomic.Pointer[agent.Prompt]
-				g := newRig(t, channeltest.Options{})
-				g.model.set(worded(words, &seen))
-				job := g.chatless()
-				g.spawn(tools.SpawnRequest{Source: "s", From: tools.Caller{Session: job}})
-				list := g.idle(2)
+				g := routertest.New(t, channeltest.Options{})
+				g.Model.Set(worded(words, &seen))
+				job := chatless(g)
+				g.Spawn(tools.SpawnRequest{Source: "s", From: tools.Caller{Session: job}})
+				list := g.Idle(2)
 				if len(list) != 2 || list[1].Kind != sessions.ResultRun || list[1].Key != job.Key || !strings.HasPrefix(list[1].Input.Text(), "Status: success") {
 					t.Errorf("%s", path(list))
 				}
-				if d := g.deliveries(); len(d) != 0 {
+				if d := g.Deliveries(); len(d) != 0 {
 					t.Errorf("delivered to nobody: %+v", d[0])
 				}
 				if p := seen.Load(); p != nil && !strings.Contains(p.System, "There is no chat") {
@@ -138,22 +141,22 @@ func TestResultWithoutChat(t *testing.T) {
 func TestTypingForAResult(t *testing.T) {
 	for name, o := range map[string]policy.Override{"allowed": policy.Inherit, "denied": policy.Deny} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := parent(t, child{}, toRequester)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.Parent(t, routertest.Child{}, toRequester)
 				inner := worded("It is 42.", nil)
-				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+				g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if strings.Contains(p.System, "has ended") {
-						sleep(ctx, 20*time.Second)
+						channels.Sleep(ctx, 20*time.Second)
 					}
 					return inner(ctx, p)
 				})
-				if _, err := g.r.Patch(t.Context(), keyA, sessions.Patch{SendPolicy: &o}); err != nil {
+				if _, err := g.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: &o}); err != nil {
 					t.Fatal(err)
 				}
-				before := len(g.fake.Calls())
-				g.spawn(tools.SpawnRequest{Source: "s"})
-				g.ended(2)
-				calls := g.fake.Calls()[before:]
+				before := len(g.Fake.Calls())
+				g.Spawn(tools.SpawnRequest{Source: "s"})
+				g.Ended(2)
+				calls := g.Fake.Calls()[before:]
 				if (len(calls) > 3) != (name == "allowed") || name == "denied" && len(calls) > 0 {
 					t.Errorf("%d calls to the platform", len(calls))
 				}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -20,6 +20,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 	"parley/tools/mcp"
@@ -52,9 +54,9 @@ func given(kind, id, name, mime, data string) sessions.Block {
 // photograph is a model that takes a picture, posts what it got, and says how it ended.
 func photograph(tool string, seen func(p agent.Prompt)) func(context.Context, agent.Prompt) (agent.Answer, error) {
 	return func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-		m := last(p)
+		m := routertest.Last(p)
 		if m.Role != sessions.ToolResult {
-			return call("c1", tool, map[string]any{}), nil
+			return routertest.Call("c1", tool, map[string]any{}), nil
 		}
 		if m.ToolCallID == "c1" {
 			if seen != nil {
@@ -64,9 +66,9 @@ func photograph(tool string, seen func(p agent.Prompt)) func(context.Context, ag
 			for _, part := range strings.Split(m.Text(), "attachment ")[1:] {
 				ids = append(ids, part[:8])
 			}
-			return call("c2", "message", map[string]any{"to": "current", "text": "look", "attachments": ids}), nil
+			return routertest.Call("c2", "message", map[string]any{"to": "current", "text": "look", "attachments": ids}), nil
 		}
-		return text("posted: " + m.Text()), nil
+		return routertest.Text("posted: " + m.Text()), nil
 	}
 }
 
@@ -75,16 +77,16 @@ func photograph(tool string, seen func(p agent.Prompt)) func(context.Context, ag
 //
 // source: microsoft/playwright-mcp browser_take_screenshot, an image block beside a text
 func TestToolPictures(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: 2000, Files: 9, FileBytes: 1 << 20, Caption: 1000}})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: 2000, Files: 9, FileBytes: 1 << 20, Caption: 1000}})
 		cam := &camera{name: "web_shot", give: func(int) tools.Result {
 			return tools.Result{Text: "[image image/png, 12 bytes: attachment aaaa1111]\n[resource x, application/pdf, 8 bytes: attachment bbbb2222]", Blocks: []sessions.Block{
 				given(sessions.ImageBlock, "aaaa1111", "shot.png", "image/png", shot), given(sessions.FileBlock, "bbbb2222", "report.pdf", "application/pdf", "%PDF-1.4")}}
 		}}
-		g.mount(func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} })
+		g.Mount(func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} })
 		stopped, began := make(chan bool), make(chan bool, 1)
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if last(p).Role == sessions.ToolResult {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if routertest.Last(p).Role == sessions.ToolResult {
 				began <- true
 				<-stopped
 				<-ctx.Done()
@@ -92,15 +94,15 @@ func TestToolPictures(t *testing.T) {
 			}
 			return photograph("web_shot", nil)(ctx, p)
 		})
-		g.say(direct(guest), guest, "what is on the page?")
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "what is on the page?")
 		<-began
 		close(stopped)
-		g.stop()
+		g.Stop()
 		var prompt agent.Prompt
-		g.model.set(photograph("web_shot", func(p agent.Prompt) { prompt = p }))
-		g.start()
-		calls := g.shown(3)
-		m := last(prompt)
+		g.Model.Set(photograph("web_shot", func(p agent.Prompt) { prompt = p }))
+		g.Start()
+		calls := g.Shown(3)
+		m := routertest.Last(prompt)
 		if len(m.Content) != 3 || m.Content[1].Type != sessions.ImageBlock || m.Content[1].MIME != "image/png" || m.Content[1].Data != base64.StdEncoding.EncodeToString([]byte(shot)) {
 			t.Errorf("the model is shown %+v", m.Content)
 		}
@@ -119,7 +121,7 @@ func TestToolPictures(t *testing.T) {
 		if cam.calls != 1 {
 			t.Errorf("the tool was called %d times", cam.calls)
 		}
-		for _, m := range g.transcript(sessions.Key("agent:main:fake:direct:" + guest)) {
+		for _, m := range g.Transcript(sessions.Key("agent:main:fake:direct:" + routertest.Guest)) {
 			for _, b := range m.Content {
 				if b.Data != "" || b.Media != nil && !strings.HasPrefix(b.Media.Ref, "sha256:") {
 					t.Errorf("the transcript holds %+v", b)
@@ -131,27 +133,27 @@ func TestToolPictures(t *testing.T) {
 
 // However many pictures tools give, what was sent stays the beginning of what is sent next, but for each fourth picture beyond the bound.
 func TestManyToolPictures(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		cam := &camera{name: "web_shot", give: func(n int) tools.Result {
 			id := fmt.Sprintf("shot%04d", n)
 			return tools.Result{Text: "attachment " + id, Blocks: []sessions.Block{given(sessions.ImageBlock, id, "", "image/png", shot+fmt.Sprint(n))}}
 		}}
-		g.mount(func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} })
+		g.Mount(func(context.Context, bool) []tools.Tool { return []tools.Tool{cam} })
 		const steps = 22
-		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) {
-			if n := g.model.count(); n <= steps {
-				return call(fmt.Sprint("c", n), "web_shot", map[string]any{}), nil
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+			if n := g.Model.Count(); n <= steps {
+				return routertest.Call(fmt.Sprint("c", n), "web_shot", map[string]any{}), nil
 			}
-			return text("done"), nil
+			return routertest.Text("done"), nil
 		})
-		g.say(direct(guest), guest, "watch the page")
-		g.shown(1)
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "watch the page")
+		g.Shown(1)
 		broken, before := 0, ""
-		for i, p := range g.model.asked {
-			now := fmt.Sprint(seen(p))
+		for i, p := range g.Model.Asked {
+			now := fmt.Sprint(routertest.Seen(p))
 			shown := strings.Count(now, "image/png")
-			if shown > PicturesMost || shown < min(i, PicturesMost-picturesStep+1) || i > 0 && !strings.Contains(now, fmt.Sprint("shot", i, " ")) {
+			if shown > router.PicturesMost || shown < min(i, router.PicturesMost-router.PicturesStep+1) || i > 0 && !strings.Contains(now, fmt.Sprint("shot", i, " ")) {
 				t.Errorf("request %d shows %d pictures: %s", i, shown, now)
 			}
 			if !strings.HasPrefix(now, strings.TrimSuffix(before, "]")) {
@@ -168,9 +170,9 @@ func TestManyToolPictures(t *testing.T) {
 // What cannot be kept is a line of the result, and the turn goes on; a picture that no model can look at is a file; what looks like a
 // picture by its bytes is one.
 func TestToolFilesThatAreNotKept(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		large := shot + strings.Repeat("x", PictureMost)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		large := shot + strings.Repeat("x", router.PictureMost)
 		res := tools.Result{Text: "files:", Blocks: []sessions.Block{
 			{Type: sessions.ImageBlock, ID: "a", Data: "%%%"},
 			given(sessions.ImageBlock, "b", "b.tiff", "image/tiff", "II*\x00words"),
@@ -178,10 +180,10 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 			given(sessions.ImageBlock, "d", "d.png", "image/png", large),
 			given(sessions.FileBlock, "e", "e.wav", "audio/wav", "RIFF\x00\x00\x00\x00WAVE"),
 		}}
-		for i := range resultFiles {
+		for i := range router.ResultFiles {
 			res.Blocks = append(res.Blocks, given(sessions.FileBlock, fmt.Sprint("f", i), "f.txt", "text/plain", fmt.Sprint("words ", i)))
 		}
-		g.r.media.PutResult(&res)
+		g.Router.KeepResult(&res)
 		var got []string
 		for _, b := range res.Blocks[:4] {
 			got = append(got, b.Type+" "+b.ID+" "+b.MIME+" "+b.Media.MIME)
@@ -189,17 +191,17 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		if want := []string{"file b  image/tiff", "image c image/png image/png", "file d  image/png", "file e  audio/wave"}; !slices.Equal(got, want) {
 			t.Errorf("kept %q", got)
 		}
-		if len(res.Blocks) != resultFiles-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
+		if len(res.Blocks) != router.ResultFiles-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
 			t.Errorf("%d blocks: %s", len(res.Blocks), res.Text)
 		}
-		g.r.media.Dir = ""
+		*g.Router.Media().Dir() = ""
 		none := tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.r.media.PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
+		if g.Router.KeepResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
 			t.Errorf("%+v", none)
 		}
-		g.r.media.Dir = "/dev/null/x"
+		*g.Router.Media().Dir() = "/dev/null/x"
 		none = tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.r.media.PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
+		if g.Router.KeepResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
 			t.Errorf("%+v", none)
 		}
 	})
@@ -220,27 +222,27 @@ func TestMCPPicture(t *testing.T) {
 	defer cancel()
 	servers.Start(ctx, mcp.Settings{Open: true, Servers: map[string]tools.MCPServer{"camera": {URL: web.URL, Enabled: true, TimeoutSeconds: 60}}})
 
-	g := newRig(t, channeltest.Options{Limits: channels.Limits{Text: 2000, Files: 9, FileBytes: 1 << 20, Caption: 1000}})
-	g.mount(servers.Tools)
+	g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: 2000, Files: 9, FileBytes: 1 << 20, Caption: 1000}})
+	g.Mount(servers.Tools)
 	var prompt agent.Prompt
-	g.model.set(photograph("camera_shot", func(p agent.Prompt) { prompt = p }))
-	g.say(direct(guest), guest, "take a picture")
-	calls := g.shown(2)
-	m := last(prompt)
-	if got := seen(agent.Prompt{Messages: []sessions.Message{m}}); !slices.Equal(got, []string{"shot image/png"}) || !strings.Contains(m.Text(), "took it\n[image image/png, 12 bytes: attachment ") {
+	g.Model.Set(photograph("camera_shot", func(p agent.Prompt) { prompt = p }))
+	g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "take a picture")
+	calls := g.Shown(2)
+	m := routertest.Last(prompt)
+	if got := routertest.Seen(agent.Prompt{Messages: []sessions.Message{m}}); !slices.Equal(got, []string{"shot image/png"}) || !strings.Contains(m.Text(), "took it\n[image image/png, 12 bytes: attachment ") {
 		t.Errorf("the model is shown %q: %s", got, m.Text())
 	}
 	if len(calls[0].Files) != 1 || calls[0].Files[0].Name != "shot.png" || string(calls[0].Files[0].Data) != shot || calls[0].Out.Text != "look" {
 		t.Errorf("posted %q with %+v", calls[0].Out.Text, calls[0].Files)
 	}
-	g.stop()
+	g.Stop()
 }
 
 // Beyond 128 tools the first ones are in the request, the same and in the same order each turn, and the others are found and called
 // through two tools: with their own rights, limits, schema, progress and call id.
 func TestManyTools(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Tools.Deny = []string{"big_t199"} })
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Tools.Deny = []string{"big_t199"} })
 		var hidden []*spied
 		more := func(n int) func(context.Context, bool) []tools.Tool {
 			return func(context.Context, bool) (out []tools.Tool) {
@@ -252,29 +254,29 @@ func TestManyTools(t *testing.T) {
 				return out
 			}
 		}
-		own := len(g.r.tools)
-		g.mount(more(tools.MaxInRequest - own))
-		g.say(direct(guest), guest, "just enough")
-		g.shown(1)
-		if got := g.model.asked[0].Tools; len(got) != tools.MaxInRequest || got[len(got)-1].Name == "call_tool" {
+		own := len(g.Router.Tools())
+		g.Mount(more(tools.MaxInRequest - own))
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "just enough")
+		g.Shown(1)
+		if got := g.Model.Asked[0].Tools; len(got) != tools.MaxInRequest || got[len(got)-1].Name == "call_tool" {
 			t.Errorf("128 tools are %d, the last one %s", len(got), got[len(got)-1].Name)
 		}
 
-		g.mount(more(200))
+		g.Mount(more(200))
 		var results []string
 		queue := []agent.Answer{
-			call("c1", "find_tool", map[string]any{"query": "t180 weather"}),
-			call("c2", "call_tool", map[string]any{"name": "big_t180", "arguments": map[string]any{"city": "Berlin"}}),
-			call("c3", "call_tool", map[string]any{"name": "big_t180", "arguments": map[string]any{"city": 7}}),
-			call("c4", "call_tool", map[string]any{"name": "big_t180", "arguments": `{"city":"Oslo"}`}),
-			call("c5", "call_tool", map[string]any{"name": "big_t199"}),
-			call("c6", "big_t181", map[string]any{"city": "Rome"}),
-			call("c7", "call_tool", map[string]any{"name": "remember", "arguments": map[string]any{"text": "x"}}),
-			call("c8", "call_tool", map[string]any{}),
-			call("c9", "call_tool", map[string]any{"name": "big_t182", "arguments": map[string]any{"city": "yield"}}),
+			routertest.Call("c1", "find_tool", map[string]any{"query": "t180 weather"}),
+			routertest.Call("c2", "call_tool", map[string]any{"name": "big_t180", "arguments": map[string]any{"city": "Berlin"}}),
+			routertest.Call("c3", "call_tool", map[string]any{"name": "big_t180", "arguments": map[string]any{"city": 7}}),
+			routertest.Call("c4", "call_tool", map[string]any{"name": "big_t180", "arguments": `{"city":"Oslo"}`}),
+			routertest.Call("c5", "call_tool", map[string]any{"name": "big_t199"}),
+			routertest.Call("c6", "big_t181", map[string]any{"city": "Rome"}),
+			routertest.Call("c7", "call_tool", map[string]any{"name": "remember", "arguments": map[string]any{"text": "x"}}),
+			routertest.Call("c8", "call_tool", map[string]any{}),
+			routertest.Call("c9", "call_tool", map[string]any{"name": "big_t182", "arguments": map[string]any{"city": "yield"}}),
 		}
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			if m := last(p); m.Role == sessions.ToolResult {
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if m := routertest.Last(p); m.Role == sessions.ToolResult {
 				results = append(results, m.ToolName+": "+m.Text())
 			}
 			next := queue[0]
@@ -282,8 +284,8 @@ func TestManyTools(t *testing.T) {
 			return next, nil
 		})
 		hidden = nil
-		g.say(direct(guest), guest, "many")
-		g.idle(2)
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "many")
+		g.Idle(2)
 		want := []string{`find_tool: {"tools":[{"name":"big_t180"`, `call_tool: big_t180 c2 {"city":"Berlin"}`, "call_tool: The arguments of big_t180 do not fit its schema: city: type: 7",
 			`call_tool: big_t180 c4 {"city":"Oslo"}`, `call_tool: call_tool knows no tool "big_t199"`, `big_t181: big_t181 c6 {"city":"Rome"}`, `call_tool: call_tool knows no tool "remember"`,
 			`call_tool: {"status":"error","error":"name is required`}
@@ -298,11 +300,11 @@ func TestManyTools(t *testing.T) {
 		if len(queue) != 0 {
 			t.Error("the tool that yields did not end the turn")
 		}
-		first := g.model.asked[1].Tools
+		first := g.Model.Asked[1].Tools
 		if len(first) != tools.MaxInRequest || first[126].Name != "find_tool" || first[127].Name != "call_tool" || first[125].Name != fmt.Sprintf("big_t%03d", 125-own) {
 			t.Errorf("%d tools, the last ones %s, %s, %s", len(first), first[125].Name, first[126].Name, first[127].Name)
 		}
-		for i, p := range g.model.asked[1:] {
+		for i, p := range g.Model.Asked[1:] {
 			if !slices.EqualFunc(p.Tools, first, func(a, b tools.Spec) bool {
 				return a.Name == b.Name && string(a.Schema) == string(b.Schema) && a.Description == b.Description
 			}) {
@@ -310,17 +312,17 @@ func TestManyTools(t *testing.T) {
 			}
 		}
 		late := hidden[183]
-		queue = []agent.Answer{call("c1", "call_tool", map[string]any{"name": late.name, "arguments": map[string]any{"city": "late"}}), text("done")}
+		queue = []agent.Answer{routertest.Call("c1", "call_tool", map[string]any{"name": late.name, "arguments": map[string]any{"city": "late"}}), routertest.Text("done")}
 		results = nil
-		g.say(direct(guest), guest, "slow")
-		g.idle(3)
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "slow")
+		g.Idle(3)
 		if len(results) != 1 || !strings.Contains(results[0], "The call of big_t183 took longer than 5s and was stopped") {
 			t.Errorf("a slow one: %q", results)
 		}
-		queue = []agent.Answer{call("c1", "call_tool", map[string]any{"name": late.name, "arguments": map[string]any{"city": "long"}}), text("done")}
+		queue = []agent.Answer{routertest.Call("c1", "call_tool", map[string]any{"name": late.name, "arguments": map[string]any{"city": "long"}}), routertest.Text("done")}
 		results = nil
-		g.say(direct(guest), guest, "long")
-		g.idle(4)
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "long")
+		g.Idle(4)
 		if len(results) != 1 || !strings.Contains(results[0], "[cut here: 500 of 1000 bytes are shown]") {
 			t.Errorf("a long one: %q", results)
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,90 +9,49 @@ import (
 	"time"
 
 	"parley/agent"
-	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
-
-const hookKey sessions.Key = "agent:main:hook:h1"
-
-// told says something through the host and fails the test when that does not work.
-func (g *rig) told(w Words) Heard {
-	g.t.Helper()
-	h, err := g.r.Say(g.t.Context(), w)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return h
-}
-
-// answered waits for the answer to words.
-func (g *rig) answered(h Heard) sessions.Run {
-	g.t.Helper()
-	ctx, cancel := context.WithTimeout(g.t.Context(), time.Hour)
-	defer cancel()
-	run, err := g.r.Outcome(ctx, h.Run.ID)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return run
-}
-
-// blocked has the model wait before each answer until release.
-func (g *rig) blocked() (release func()) {
-	gate := make(chan struct{})
-	g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-		select {
-		case <-gate:
-			return text("echo: " + lastUser(p)), nil
-		case <-ctx.Done():
-			return agent.Answer{}, ctx.Err()
-		}
-	})
-	return func() { close(gate) }
-}
-
-func me(owner bool) Words {
-	return Words{Sender: channels.Sender{ID: "ci", Name: "CI"}, Owner: owner, Via: "api", Session: hookKey, Text: "hello"}
-}
 
 // What is said to the host makes its session, has one answer, and none again when it is repeated, whether or not the host has started
 // anew since or the session is deleted.
 func TestSay(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		w := me(false)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		w := routertest.Me(false)
 		w.Source, w.Title, w.Keep, w.Label = "api:ci:chat.send:1", "A hook", time.Hour, "x"
-		first := g.told(w)
-		run := g.answered(first)
+		first := g.Told(w)
+		run := g.Answered(first)
 		if p := run.Input.Provenance; run.Result != "echo: hello" || run.Label != "x" || p.Kind != sessions.ExternalUser || p.Sender != "ci" || p.Name != "CI" || p.Tool != "api" || p.Owner {
 			t.Errorf("%+v, %+v", run, p)
 		}
-		if s := g.session(hookKey); s.Title != "A hook" || s.ArchiveAt.IsZero() || s.Agent != "main" {
+		if s := g.Session(routertest.HookKey); s.Title != "A hook" || s.ArchiveAt.IsZero() || s.Agent != "main" {
 			t.Errorf("%+v", s)
 		}
 		for i := range 2 {
-			again := g.told(w)
+			again := g.Told(w)
 			if !again.Duplicate || again.Run.ID != first.Run.ID || again.Run.Status != sessions.Done {
 				t.Errorf("again, %d: %+v", i, again)
 			}
-			g.stop()
-			g.start()
+			g.Stop()
+			g.Start()
 		}
-		if err := g.r.Delete(t.Context(), "", hookKey); err != nil {
+		if err := g.Router.Delete(t.Context(), "", routertest.HookKey); err != nil {
 			t.Fatal(err)
 		}
-		if again := g.told(w); !again.Duplicate || again.Run.ID != first.Run.ID {
+		if again := g.Told(w); !again.Duplicate || again.Run.ID != first.Run.ID {
 			t.Errorf("after the deletion: %+v", again)
 		}
-		if n := g.model.count(); n != 1 {
+		if n := g.Model.Count(); n != 1 {
 			t.Errorf("the model was asked %d times", n)
 		}
-		if _, err := g.store.Get(t.Context(), hookKey); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Store.Get(t.Context(), routertest.HookKey); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("the repeat made the session again: %v", err)
 		}
-		if d := g.deliveries(); len(d) != 0 {
+		if d := g.Deliveries(); len(d) != 0 {
 			t.Errorf("%+v", d)
 		}
 	})
@@ -100,28 +59,28 @@ func TestSay(t *testing.T) {
 
 // What is wrong with words is said, and nothing is queued.
 func TestSayRefuses(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		for name, c := range map[string]struct {
-			change func(*Words)
+			change func(*router.Words)
 			want   error
 			says   string
 		}{
-			"empty":     {func(w *Words) { w.Text = " \n" }, ErrWords, "no text"},
-			"no key":    {func(w *Words) { w.Session = "x" }, ErrWords, "not a session key"},
-			"no agent":  {func(w *Words) { w.Session = "agent:else:main" }, ErrWords, `there is no agent "else"`},
-			"unknown":   {func(w *Words) { w.Session = sessions.UnknownKey }, ErrWords, "nobody's"},
-			"sub-agent": {func(w *Words) { w.Session = sessions.SubagentKey("main", "x") }, sessions.ErrNotFound, "sub-agent"},
-			"model":     {func(w *Words) { w.Model = "else/m" }, ErrWords, "model: "},
-			"stranger":  {func(w *Words) { w.Reply = direct("777") }, ErrWords, "has never written to this host"},
+			"empty":     {func(w *router.Words) { w.Text = " \n" }, router.ErrWords, "no text"},
+			"no key":    {func(w *router.Words) { w.Session = "x" }, router.ErrWords, "not a session key"},
+			"no agent":  {func(w *router.Words) { w.Session = "agent:else:main" }, router.ErrWords, `there is no agent "else"`},
+			"unknown":   {func(w *router.Words) { w.Session = sessions.UnknownKey }, router.ErrWords, "nobody's"},
+			"sub-agent": {func(w *router.Words) { w.Session = sessions.SubagentKey("main", "x") }, sessions.ErrNotFound, "sub-agent"},
+			"model":     {func(w *router.Words) { w.Model = "else/m" }, router.ErrWords, "model: "},
+			"stranger":  {func(w *router.Words) { w.Reply = routertest.Direct("777") }, router.ErrWords, "has never written to this host"},
 		} {
-			w := me(true)
+			w := routertest.Me(true)
 			c.change(&w)
-			if _, err := g.r.Say(t.Context(), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			if _, err := g.Router.Say(t.Context(), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if runs := g.runs(); len(runs) != 0 {
+		if runs := g.Runs(); len(runs) != 0 {
 			t.Errorf("%+v", runs)
 		}
 	})
@@ -130,17 +89,17 @@ func TestSayRefuses(t *testing.T) {
 // A command through the host is answered there and not in the chat; who is no owner is refused as in a chat, also where a list of the
 // account names somebody by that name.
 func TestSayCommand(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
-			a := s.Accounts[account]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Access.AllowFrom = []string{"*", "ci"}
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 		})
-		g.say(direct(owner), owner, "hi")
-		g.shown(1)
-		g.idle(1)
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hi")
+		g.Shown(1)
+		g.Idle(1)
 		main := sessions.MainKey("main")
-		before := g.session(main)
+		before := g.Session(main)
 		for _, c := range []struct {
 			owner     bool
 			text      string
@@ -156,22 +115,22 @@ func TestSayCommand(t *testing.T) {
 			{true, "/send off", "Send policy set to off.", policy.Deny, false, true},
 			{true, "/new", "New session started", policy.Deny, true, false},
 		} {
-			w := me(c.owner)
+			w := routertest.Me(c.owner)
 			w.Session, w.Text, w.Commands, w.Source = main, c.text, true, fmt.Sprint(c.owner, c.text)
-			h := g.told(w)
+			h := g.Told(w)
 			if !strings.Contains(h.Answer, c.says) || h.Command == "" || h.Run.ID != "" || h.Duplicate != c.duplicate {
 				t.Errorf("%s: %+v", c.text, h)
 			}
-			if s := g.session(main); s.Settings.SendPolicy != c.policy || s.ID != before.ID != c.fresh || s.Settings.Model != "" {
+			if s := g.Session(main); s.Settings.SendPolicy != c.policy || s.ID != before.ID != c.fresh || s.Settings.Model != "" {
 				t.Errorf("%s: %+v", c.text, s)
 			}
 		}
-		w := me(true)
+		w := routertest.Me(true)
 		w.Session, w.Text = main, "/send on"
-		if run := g.answered(g.told(w)); run.Result != "echo: /send on" || g.session(main).Settings.SendPolicy != policy.Deny {
+		if run := g.Answered(g.Told(w)); run.Result != "echo: /send on" || g.Session(main).Settings.SendPolicy != policy.Deny {
 			t.Errorf("without Commands it is no command: %+v", run)
 		}
-		if d := g.deliveries(); len(d) != 1 {
+		if d := g.Deliveries(); len(d) != 1 {
 			t.Errorf("%d deliveries", len(d))
 		}
 	})
@@ -179,21 +138,21 @@ func TestSayCommand(t *testing.T) {
 
 // A command that causes a turn causes it as words do: its answer is in the transcript, and a repeat causes none.
 func TestSayCommandWithTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.say(groupChat("g"), owner, "hi")
-		g.shown(1)
-		g.idle(1)
-		key := g.runs()[0].Key
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Say(routertest.Group("g"), routertest.Owner, "hi")
+		g.Shown(1)
+		g.Idle(1)
+		key := g.Runs()[0].Key
 		for range 2 {
-			w := me(true)
+			w := routertest.Me(true)
 			w.Session, w.Text, w.Commands, w.Source = key, "/new tell me", true, "s"
-			if run := g.answered(g.told(w)); !strings.Contains(run.Result, "tell me") || !run.Reply.IsZero() || run.ReplyTo != "" || run.Input.Provenance.Sender != "ci" {
+			if run := g.Answered(g.Told(w)); !strings.Contains(run.Result, "tell me") || !run.Reply.IsZero() || run.ReplyTo != "" || run.Input.Provenance.Sender != "ci" {
 				t.Errorf("%+v", run)
 			}
 		}
-		if n := len(g.idle(2)); n != 2 || len(g.deliveries()) != 1 {
-			t.Errorf("%d runs, %d deliveries", n, len(g.deliveries()))
+		if n := len(g.Idle(2)); n != 2 || len(g.Deliveries()) != 1 {
+			t.Errorf("%d runs, %d deliveries", n, len(g.Deliveries()))
 		}
 	})
 }
@@ -202,19 +161,19 @@ func TestSayCommandWithTurn(t *testing.T) {
 func TestAloneIsNotCollected(t *testing.T) {
 	for _, mode := range []sessions.QueueMode{sessions.Collect, sessions.Steer, sessions.Interrupt, sessions.Followup} {
 		t.Run(string(mode), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Messages.Queue.Mode = mode })
-				release := g.blocked()
-				said := map[string]Heard{}
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Messages.Queue.Mode = mode })
+				release := g.Blocked()
+				said := map[string]router.Heard{}
 				for _, name := range []string{"first alone", "a", "b", "second alone", "third alone", "c", "d"} {
-					w := me(true)
+					w := routertest.Me(true)
 					w.Text, w.Alone = name, strings.Contains(name, "alone")
-					said[name] = g.told(w)
-					g.until("it is at work", func() bool { return g.model.count() > 0 })
+					said[name] = g.Told(w)
+					g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
 				}
 				release()
 				for name, h := range said {
-					run := g.answered(h)
+					run := g.Answered(h)
 					alone := strings.Contains(name, "alone")
 					if alone && (run.ID != h.Run.ID || run.Result != "echo: "+name) {
 						t.Errorf("%s was answered by %s: %q", name, run.Input.Text(), run.Result)
@@ -230,28 +189,28 @@ func TestAloneIsNotCollected(t *testing.T) {
 
 // When too many wait, whoever speaks is told, and nothing that waits is dropped for it.
 func TestSayWhenFull(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
 			s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect, Cap: 2, Drop: sessions.DropOld}
 		})
-		release := g.blocked()
-		w := me(true)
+		release := g.Blocked()
+		w := routertest.Me(true)
 		w.Source = "first"
-		g.told(w)
-		g.until("it is at work", func() bool { return g.model.count() > 0 })
+		g.Told(w)
+		g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
 		for range 2 {
 			w.Source = ""
-			g.told(w)
+			g.Told(w)
 		}
-		if _, err := g.r.Say(t.Context(), w); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "messages.queue.cap") {
+		if _, err := g.Router.Say(t.Context(), w); !errors.Is(err, router.ErrBusy) || !strings.Contains(err.Error(), "messages.queue.cap") {
 			t.Errorf("%v", err)
 		}
 		w.Source = "first" // was taken
-		if h := g.told(w); !h.Duplicate {
+		if h := g.Told(w); !h.Duplicate {
 			t.Errorf("%+v", h)
 		}
 		release()
-		for _, run := range g.idle(3) {
+		for _, run := range g.Idle(3) {
 			if run.Status != sessions.Done {
 				t.Errorf("%s %s", run.Status, run.Error)
 			}
@@ -261,20 +220,20 @@ func TestSayWhenFull(t *testing.T) {
 
 // What words say about their turn holds for that turn: its prompt, its model, how it thinks. In a group's session they have a name.
 func TestSayTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		var asked []string
-		g.models = func(name string) (agent.Candidate, error) {
+		g.Models = func(name string) (agent.Candidate, error) {
 			asked = append(asked, name)
-			return agent.Candidate{Model: g.model, Name: "m", Label: name}, nil
+			return agent.Candidate{Model: g.Model, Name: "m", Label: name}, nil
 		}
-		g.say(groupChat("g"), owner, "hi")
-		g.shown(1)
-		g.idle(1)
-		w := me(true)
-		w.Session, w.System, w.Model, w.Thinking, w.Timeout = g.runs()[0].Key, "Answer in French.", "mock/other", "high", time.Minute
-		run := g.answered(g.told(w))
-		p := g.model.asked[len(g.model.asked)-1]
+		g.Say(routertest.Group("g"), routertest.Owner, "hi")
+		g.Shown(1)
+		g.Idle(1)
+		w := routertest.Me(true)
+		w.Session, w.System, w.Model, w.Thinking, w.Timeout = g.Runs()[0].Key, "Answer in French.", "mock/other", "high", time.Minute
+		run := g.Answered(g.Told(w))
+		p := g.Model.Asked[len(g.Model.Asked)-1]
 		if !strings.HasSuffix(p.System, "\n\nAnswer in French.") || p.Thinking != "high" || asked[len(asked)-1] != "mock/other" || run.Timeout != time.Minute {
 			t.Errorf("%q, thinking %q, models %v", p.System[max(0, len(p.System)-60):], p.Thinking, asked)
 		}
@@ -282,8 +241,8 @@ func TestSayTurn(t *testing.T) {
 			t.Errorf("%q", run.Input.Text())
 		}
 		w.System, w.Model, w.Thinking = "", "", ""
-		g.answered(g.told(w))
-		if p = g.model.asked[len(g.model.asked)-1]; strings.Contains(p.System, "French") || p.Thinking != "" {
+		g.Answered(g.Told(w))
+		if p = g.Model.Asked[len(g.Model.Asked)-1]; strings.Contains(p.System, "French") || p.Thinking != "" {
 			t.Errorf("the next turn: %q", p.Thinking)
 		}
 	})
@@ -301,38 +260,38 @@ func TestSayReply(t *testing.T) {
 	}{
 		"own chat":         {"agent:main:main", "", sessions.Sent, sessions.Reply, false},
 		"own chat, denied": {"agent:main:main", "agent:main:main", sessions.Withheld, sessions.Reply, false},
-		"other chat":       {hookKey, "", sessions.Sent, sessions.Announce, true},
-		"denied there":     {hookKey, "agent:main:main", sessions.Withheld, sessions.Announce, true},
-		"denied here":      {hookKey, hookKey, sessions.Withheld, sessions.Announce, true},
+		"other chat":       {routertest.HookKey, "", sessions.Sent, sessions.Announce, true},
+		"denied there":     {routertest.HookKey, "agent:main:main", sessions.Withheld, sessions.Announce, true},
+		"denied here":      {routertest.HookKey, routertest.HookKey, sessions.Withheld, sessions.Announce, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{})
-				g.say(direct(owner), owner, "hi")
-				g.shown(1)
-				g.idle(1)
-				w := me(true)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hi")
+				g.Shown(1)
+				g.Idle(1)
+				w := routertest.Me(true)
 				w.Session = c.session
-				g.answered(g.told(w))
+				g.Answered(g.Told(w))
 				if c.deny != "" {
-					if _, err := g.r.Patch(t.Context(), c.deny, sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
+					if _, err := g.Router.Patch(t.Context(), c.deny, sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				w.Reply, w.Text, w.Source = direct(owner), "the news", "once"
-				g.answered(g.told(w))
-				g.told(w)
-				g.until("it is over", func() bool {
-					d := g.deliveries()
+				w.Reply, w.Text, w.Source = routertest.Direct(routertest.Owner), "the news", "once"
+				g.Answered(g.Told(w))
+				g.Told(w)
+				g.Until("it is over", func() bool {
+					d := g.Deliveries()
 					return len(d) == 2 && d[1].State.Final()
 				})
-				d := g.deliveries()[1]
-				if d.State != c.state || d.Kind != c.kind || d.To != direct(owner) || d.Text != "echo: the news" {
+				d := g.Deliveries()[1]
+				if d.State != c.state || d.Kind != c.kind || d.To != routertest.Direct(routertest.Owner) || d.Text != "echo: the news" {
 					t.Errorf("%+v", d)
 				}
-				msgs := g.transcript("agent:main:main")
+				msgs := g.Transcript("agent:main:main")
 				newest := msgs[len(msgs)-1]
-				if (newest.Model == postModel) != c.knows || newest.Text() != "echo: the news" || len(newest.Deliveries) != 1 || newest.Deliveries[0].State != c.state {
+				if (newest.Model == "parley/post") != c.knows || newest.Text() != "echo: the news" || len(newest.Deliveries) != 1 || newest.Deliveries[0].State != c.state {
 					t.Errorf("%+v", newest)
 				}
 			})
@@ -342,22 +301,22 @@ func TestSayReply(t *testing.T) {
 
 // A turn for a chat of another session that fails is told there as well; one that has nothing to say says nothing.
 func TestSayReplyEnds(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.say(direct(owner), owner, "hi")
-		g.shown(1)
-		g.idle(1)
-		w := me(true)
-		w.Reply = direct(owner)
-		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) { return text("NO_REPLY"), nil })
-		g.answered(g.told(w))
-		g.model.set(func(context.Context, agent.Prompt) (agent.Answer, error) { return agent.Answer{}, errors.New("broken") })
-		g.answered(g.told(w))
-		calls := g.shown(2)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hi")
+		g.Shown(1)
+		g.Idle(1)
+		w := routertest.Me(true)
+		w.Reply = routertest.Direct(routertest.Owner)
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) { return routertest.Text("NO_REPLY"), nil })
+		g.Answered(g.Told(w))
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) { return agent.Answer{}, errors.New("broken") })
+		g.Answered(g.Told(w))
+		calls := g.Shown(2)
 		if got := calls[1].Out.Text; !strings.Contains(got, "went wrong") && !strings.Contains(got, "model") {
 			t.Errorf("%q", got)
 		}
-		if d := g.deliveries(); len(d) != 2 {
+		if d := g.Deliveries(); len(d) != 2 {
 			t.Errorf("%d deliveries", len(d))
 		}
 	})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,13 +12,16 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // talkative are agents that send messages to each other wherever they can.
 type talkative struct {
-	*rig
+	*routertest.Rig
 	chats []string
 	mu    sync.Mutex
 	rand  *rand.Rand
@@ -36,37 +39,37 @@ func keyOf(chat string) sessions.Key { return sessions.Key("agent:main:fake:grou
 
 // answer sends to somebody, waits for a while or not at all, perhaps sends again, and says something in the end.
 func (x *talkative) answer(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-	if !sleep(ctx, time.Duration(x.draw(20_000))*time.Millisecond) {
+	if !channels.Sleep(ctx, time.Duration(x.draw(20_000))*time.Millisecond) {
 		return agent.Answer{}, ctx.Err()
 	}
 	if len(p.Tools) == 0 || len(p.Messages) > 60 || x.draw(4) == 0 {
-		return text(fmt.Sprint("words ", x.draw(1000))), nil
+		return routertest.Text(fmt.Sprint("words ", x.draw(1000))), nil
 	}
 	id := fmt.Sprint("c", x.draw(1<<30))
-	return call(id, "sessions_send", map[string]any{"sessionKey": keyOf(x.chats[x.draw(len(x.chats))]), "message": "and you?", "timeoutSeconds": []int{0, 1, 30}[x.draw(3)]}), nil
+	return routertest.Call(id, "sessions_send", map[string]any{"sessionKey": keyOf(x.chats[x.draw(len(x.chats))]), "message": "and you?", "timeoutSeconds": []int{0, 1, 30}[x.draw(3)]}), nil
 }
 
 // circle makes sessions for chats, and one for a chat that nobody sends to.
-func circle(t *testing.T, seed uint64, n int, fs ...func(*Settings)) *talkative {
+func circle(t *testing.T, seed uint64, n int, fs ...func(*router.Settings)) *talkative {
 	t.Helper()
-	x := &talkative{rig: newRig(t, channeltest.Options{}, fs...), rand: rand.New(rand.NewPCG(seed, 13))}
+	x := &talkative{Rig: routertest.New(t, channeltest.Options{}, fs...), rand: rand.New(rand.NewPCG(seed, 13))}
 	for i := range n {
 		x.chats = append(x.chats, fmt.Sprint("c", i))
-		x.say(groupChat(x.chats[i]), guest, "hello")
+		x.Say(routertest.Group(x.chats[i]), routertest.Guest, "hello")
 	}
-	x.say(groupChat("bystander"), guest, "hello")
-	x.shown(n + 1)
-	x.idle(n + 1)
+	x.Say(routertest.Group("bystander"), routertest.Guest, "hello")
+	x.Shown(n + 1)
+	x.Idle(n + 1)
 	return x
 }
 
 // all gives every run, oldest first, however many there are.
-func (g *rig) all() (list []sessions.Run) {
-	g.t.Helper()
+func all(g *routertest.Rig) (list []sessions.Run) {
+	g.T.Helper()
 	synctest.Wait()
-	list, err := g.store.ListRuns(g.t.Context(), sessions.RunQuery{Limit: 100_000})
+	list, err := g.Store.ListRuns(g.T.Context(), sessions.RunQuery{Limit: 100_000})
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	slices.Reverse(list)
 	return list
@@ -81,20 +84,20 @@ func TestFaultSendsInCircles(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		for seed := range uint64(channeltest.Times(4, 300)) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					x := circle(t, seed, chats, func(s *Settings) {
+				routertest.Bubble(t, func(t *testing.T) {
+					x := circle(t, seed, chats, func(s *router.Settings) {
 						s.Session.AgentToAgent = sessions.AgentToAgent{MaxPingPongTurns: 3, MaxTurnsPerHour: most, MaxHops: 4, MaxPerMinute: 10}
 					})
-					before := len(x.fake.Shown(groupChat("bystander")))
-					x.model.set(x.answer)
-					x.say(groupChat("c0"), guest, "begin")
-					x.say(groupChat("c1"), guest, "begin")
+					before := len(x.Fake.Shown(routertest.Group("bystander")))
+					x.Model.Set(x.answer)
+					x.Say(routertest.Group("c0"), routertest.Guest, "begin")
+					x.Say(routertest.Group("c1"), routertest.Guest, "begin")
 					<-time.After(5 * time.Minute)
-					x.stop()
-					x.start()
+					x.Stop()
+					x.Start()
 					<-time.After(50 * time.Minute)
 					n, byAgents, full := x.exchanges(most)
-					if now := len(x.fake.Shown(groupChat("bystander"))); now != before {
+					if now := len(x.Fake.Shown(routertest.Group("bystander"))); now != before {
 						t.Errorf("%d messages in a chat that nobody sent to", now-before)
 					}
 					did.add("sends", n)
@@ -112,11 +115,11 @@ func TestFaultSendsInCircles(t *testing.T) {
 
 // exchanges counts what was sent between sessions and the turns that it caused, and fails where there is more than may be.
 func (x *talkative) exchanges(most int) (asks, byAgents, full int) {
-	x.t.Helper()
+	x.T.Helper()
 	turns, first, announces := map[sessions.Key]int{}, map[sessions.RunID]int{}, map[sessions.RunID]int{}
-	for _, run := range x.all() {
+	for _, run := range all(x.Rig) {
 		if !run.Status.Final() {
-			x.t.Errorf("%s of %s is %s", run.Kind, run.Key, run.Status)
+			x.T.Errorf("%s of %s is %s", run.Kind, run.Key, run.Status)
 		}
 		if run.Kind.ByAgent() {
 			turns[run.Key]++
@@ -130,7 +133,7 @@ func (x *talkative) exchanges(most int) (asks, byAgents, full int) {
 		case sessions.AskRun:
 			asks++
 			if len(slices.Compact(way)) != len(run.Chain.Hops)+1 {
-				x.t.Errorf("a chain goes through a session twice: %v to %s", run.Chain.Hops, run.Key)
+				x.T.Errorf("a chain goes through a session twice: %v to %s", run.Chain.Hops, run.Key)
 			}
 		case sessions.ReplyRun:
 			if run.Chain.Turn == 1 {
@@ -145,12 +148,12 @@ func (x *talkative) exchanges(most int) (asks, byAgents, full int) {
 			full++
 		}
 		if n > most {
-			x.t.Errorf("%s has had %d turns by agents within the hour, %d are allowed", key, n, most)
+			x.T.Errorf("%s has had %d turns by agents within the hour, %d are allowed", key, n, most)
 		}
 	}
 	for root, n := range first {
 		if n > 1 || announces[root] > 1 {
-			x.t.Errorf("exchange %s has %d first replies and %d announcements", root, n, announces[root])
+			x.T.Errorf("exchange %s has %d first replies and %d announcements", root, n, announces[root])
 		}
 	}
 	return asks, byAgents, full
@@ -159,35 +162,35 @@ func (x *talkative) exchanges(most int) (asks, byAgents, full int) {
 // TestFaultSendsFanOut has one agent send to fifty others at once and not wait long enough for any: each reply comes once, as its next
 // message, and no chat reads anything of another's.
 func TestFaultSendsFanOut(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		const n = 50
-		x := circle(t, 1, n+1, func(s *Settings) {
+		x := circle(t, 1, n+1, func(s *router.Settings) {
 			s.Session.AgentToAgent = sessions.AgentToAgent{MaxPingPongTurns: 1, MaxTurnsPerHour: 200, MaxPerMinute: 10}
 			s.Agents.Defaults.MaxSteps, s.Agents.Defaults.MaxConcurrent = 100, 100
 		})
-		x.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			switch m := last(p); {
+		x.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch m := routertest.Last(p); {
 			case strings.Contains(p.System, "announce step"):
-				return text("ANNOUNCE_SKIP"), nil
+				return routertest.Text("ANNOUNCE_SKIP"), nil
 			case strings.Contains(p.System, "reply step"):
-				return text("REPLY_SKIP"), nil
+				return routertest.Text("REPLY_SKIP"), nil
 			case strings.Contains(p.System, "comes from another session"):
-				sleep(ctx, 5*time.Minute)
-				return text("late"), nil
+				channels.Sleep(ctx, 5*time.Minute)
+				return routertest.Text("late"), nil
 			case m.Role == sessions.ToolResult:
-				return text("sent"), nil
+				return routertest.Text("sent"), nil
 			}
 			var a agent.Answer
 			for i := range n {
-				a.Content = append(a.Content, call(fmt.Sprint("k", i), "sessions_send", map[string]any{"sessionKey": keyOf(x.chats[i+1]), "message": "how are you?", "timeoutSeconds": 1}).Content...)
+				a.Content = append(a.Content, routertest.Call(fmt.Sprint("k", i), "sessions_send", map[string]any{"sessionKey": keyOf(x.chats[i+1]), "message": "how are you?", "timeoutSeconds": 1}).Content...)
 			}
 			a.Stop = "toolUse"
 			return a, nil
 		})
-		x.say(groupChat("c0"), guest, "ask all")
+		x.Say(routertest.Group("c0"), routertest.Guest, "ask all")
 		<-time.After(30 * time.Minute)
 		replies, asked := map[sessions.Key]int{}, 0
-		for _, run := range x.all() {
+		for _, run := range all(x.Rig) {
 			switch run.Kind {
 			case sessions.AskRun:
 				asked++
@@ -207,11 +210,11 @@ func TestFaultSendsFanOut(t *testing.T) {
 			t.Errorf("%d were asked, %d have answered", asked, len(replies))
 		}
 		for _, chat := range append(x.chats[1:], "bystander") {
-			if shown := x.fake.Shown(groupChat(chat)); len(shown) != 1 {
+			if shown := x.Fake.Shown(routertest.Group(chat)); len(shown) != 1 {
 				t.Errorf("chat %s reads %d messages", chat, len(shown))
 			}
 		}
-		if got := x.fake.Shown(groupChat("c0")); len(got) != 2 {
+		if got := x.Fake.Shown(routertest.Group("c0")); len(got) != 2 {
 			t.Errorf("%d messages in the chat that asked", len(got))
 		}
 	})

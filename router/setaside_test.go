@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -66,19 +68,19 @@ func TestFaultRefusedForEver(t *testing.T) {
 		"a context":        {context.DeadlineExceeded, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				g := newUnfitting(t, &unfitting{words: "poison", err: c.err})
-				in := channels.Inbound{ID: "1", Event: channels.Message, Address: direct("ann"), Sender: channels.Sender{ID: guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
+				in := channels.Inbound{ID: "1", Event: channels.Message, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
 				began, taken := time.Now(), false
 				for !taken && time.Since(began) < 10*time.Minute {
-					if taken = g.r.Accept(t.Context(), in) == nil; !taken {
+					if taken = g.Router.Accept(t.Context(), in) == nil; !taken {
 						time.Sleep(5 * time.Second)
 					}
 				}
-				if taken != c.aside || taken && (time.Since(began) < refusedFor || time.Since(began) > time.Minute) {
+				if taken != c.aside || taken && (time.Since(began) < router.RefusedFor || time.Since(began) > time.Minute) {
 					t.Fatalf("taken: %v, after %s", taken, time.Since(began))
 				}
-				listed, err := g.store.Skipped(t.Context(), 10)
+				listed, err := g.Store.Skipped(t.Context(), 10)
 				if !c.aside {
 					if err != nil || len(listed) != 0 {
 						t.Errorf("listed: %+v (%v)", listed, err)
@@ -88,9 +90,9 @@ func TestFaultRefusedForEver(t *testing.T) {
 				if err != nil || len(listed) != 1 || listed[0].ID != "1" || !strings.Contains(listed[0].Raw, `"text":"poison"`) {
 					t.Errorf("listed: %+v (%v)", listed, err)
 				}
-				g.say(direct("ann"), guest, "hello")
-				g.until("what is behind it is answered", func() bool { return slices.Contains(g.fake.Texts(direct("ann")), "echo: hello") })
-				if got := g.fake.Texts(direct("ann")); len(got) != 2 || !strings.Contains(got[0], "set aside") {
+				g.Say(routertest.Direct("ann"), routertest.Guest, "hello")
+				g.Until("what is behind it is answered", func() bool { return slices.Contains(g.Fake.Texts(routertest.Direct("ann")), "echo: hello") })
+				if got := g.Fake.Texts(routertest.Direct("ann")); len(got) != 2 || !strings.Contains(got[0], "set aside") {
 					t.Errorf("the chat shows %q", got)
 				}
 			})
@@ -101,37 +103,37 @@ func TestFaultRefusedForEver(t *testing.T) {
 // TestFaultSessionUnread: a session whose row is not as it was written takes no message. What is written there is set aside with its words, the first after
 // half a minute, all others at once, and other chats go on. Nobody knows whether its chat may be told.
 func TestFaultSessionUnread(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		store := &unfitting{words: "none"}
 		store.broken.Store(true)
 		g := newUnfitting(t, store)
-		in := channels.Inbound{ID: "1", Event: channels.Message, Address: direct(owner), Sender: channels.Sender{ID: owner}, Text: "what I wrote", Time: time.Now()}
+		in := channels.Inbound{ID: "1", Event: channels.Message, Address: routertest.Direct(routertest.Owner), Sender: channels.Sender{ID: routertest.Owner}, Text: "what I wrote", Time: time.Now()}
 		taken, began := false, time.Now()
 		for ; !taken && time.Since(began) < time.Minute; time.Sleep(5 * time.Second) {
-			taken = g.r.Accept(t.Context(), in) == nil
+			taken = g.Router.Accept(t.Context(), in) == nil
 		}
-		if !taken || time.Since(began) < refusedFor {
+		if !taken || time.Since(began) < router.RefusedFor {
 			t.Errorf("taken: %t, after %s", taken, time.Since(began))
 		}
-		for id := range mostAside + 10 {
+		for id := range router.MostAside + 10 {
 			in.ID = channels.MessageID(fmt.Sprint("later ", id))
-			if err := g.r.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Accept(t.Context(), in); err != nil {
 				t.Fatal(id, err)
 			}
 		}
-		listed, err := g.store.Skipped(t.Context(), 1000)
-		if err != nil || len(listed) != mostAside+11 || !strings.Contains(listed[0].Raw, in.Text) || len(g.fake.Texts(direct(owner))) != 0 {
-			t.Errorf("%d are listed (%v); the chat shows %q", len(listed), err, g.fake.Texts(direct(owner)))
+		listed, err := g.Store.Skipped(t.Context(), 1000)
+		if err != nil || len(listed) != router.MostAside+11 || !strings.Contains(listed[0].Raw, in.Text) || len(g.Fake.Texts(routertest.Direct(routertest.Owner))) != 0 {
+			t.Errorf("%d are listed (%v); the chat shows %q", len(listed), err, g.Fake.Texts(routertest.Direct(routertest.Owner)))
 		}
-		g.say(groupChat("g"), guest, "hello")
-		g.until("another chat is answered", func() bool { return len(g.fake.Texts(groupChat("g"))) == 1 })
+		g.Say(routertest.Group("g"), routertest.Guest, "hello")
+		g.Until("another chat is answered", func() bool { return len(g.Fake.Texts(routertest.Group("g"))) == 1 })
 
 		store.broken.Store(false) // somebody has put it right
-		g.say(direct(owner), owner, "hello")
-		g.until("it is answered", func() bool { return len(g.fake.Texts(direct(owner))) == 1 })
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hello")
+		g.Until("it is answered", func() bool { return len(g.Fake.Texts(routertest.Direct(routertest.Owner))) == 1 })
 		store.broken.Store(true)
 		in.ID = "anew"
-		if g.r.Accept(t.Context(), in) == nil {
+		if g.Router.Accept(t.Context(), in) == nil {
 			t.Error("what is refused for the first time is set aside at once")
 		}
 	})
@@ -139,27 +141,27 @@ func TestFaultSessionUnread(t *testing.T) {
 
 // What the policy would have dropped leaves no words behind, also where the program fails before it has decided.
 func TestSetAsideWithoutWords(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrUnfit})
-		own := channels.Inbound{ID: "own", Event: channels.Message, SentByThisLogin: true, Address: direct("ann"), Sender: channels.Sender{ID: owner}, Text: "poison", Time: time.Now()}
-		silent := channels.Inbound{ID: "group", Event: channels.Message, Address: groupChat("far away"), Sender: channels.Sender{ID: "stranger"}, Text: "poison", Time: time.Now()}
-		deaf := *g.r.Settings()
+		own := channels.Inbound{ID: "own", Event: channels.Message, SentByThisLogin: true, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Owner}, Text: "poison", Time: time.Now()}
+		silent := channels.Inbound{ID: "group", Event: channels.Message, Address: routertest.Group("far away"), Sender: channels.Sender{ID: "stranger"}, Text: "poison", Time: time.Now()}
+		deaf := *g.Router.Settings()
 		deaf.Accounts = maps.Clone(deaf.Accounts)
-		x := deaf.Accounts[account]
+		x := deaf.Accounts[routertest.Account]
 		x.Access = policy.Access{DMPolicy: policy.DMOpen, GroupPolicy: policy.GroupDisabled}
-		deaf.Accounts[account] = x
-		if err := g.r.Apply(t.Context(), &deaf); err != nil {
+		deaf.Accounts[routertest.Account] = x
+		if err := g.Router.Apply(t.Context(), &deaf); err != nil {
 			t.Fatal(err)
 		}
 		undecided, known := silent, own
 		undecided.ID, known.ID, known.SentByThisLogin = "undecided", "undecided, by the owner", false
 		for range 10 {
 			for _, in := range []channels.Inbound{own, silent, undecided, known} {
-				_ = g.r.Accept(t.Context(), in)
+				_ = g.Router.Accept(t.Context(), in)
 			}
 			time.Sleep(5 * time.Second)
 		}
-		listed, err := g.store.Skipped(t.Context(), 10)
+		listed, err := g.Store.Skipped(t.Context(), 10)
 		if err != nil || len(listed) != 4 {
 			t.Fatalf("listed: %+v (%v)", listed, err)
 		}
@@ -173,24 +175,24 @@ func TestSetAsideWithoutWords(t *testing.T) {
 
 // A chat that is not written to is not told either, as by /send off.
 func TestFaultRefusedInSilence(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrUnfit})
-		g.say(direct("a"), owner, "hello")
-		g.until("it is answered", func() bool { return len(g.fake.Texts(direct("a"))) == 1 })
-		g.say(direct("a"), owner, "/send off")
-		g.until("it is off", func() bool { return len(g.fake.Texts(direct("a"))) == 2 })
-		in := channels.Inbound{ID: "poison", Event: channels.Message, Address: direct("a"), Sender: channels.Sender{ID: owner}, Text: "poison", Time: time.Now()}
+		g.Say(routertest.Direct("a"), routertest.Owner, "hello")
+		g.Until("it is answered", func() bool { return len(g.Fake.Texts(routertest.Direct("a"))) == 1 })
+		g.Say(routertest.Direct("a"), routertest.Owner, "/send off")
+		g.Until("it is off", func() bool { return len(g.Fake.Texts(routertest.Direct("a"))) == 2 })
+		in := channels.Inbound{ID: "poison", Event: channels.Message, Address: routertest.Direct("a"), Sender: channels.Sender{ID: routertest.Owner}, Text: "poison", Time: time.Now()}
 		for range 10 {
-			_ = g.r.Accept(t.Context(), in)
+			_ = g.Router.Accept(t.Context(), in)
 			time.Sleep(5 * time.Second)
 		}
-		if listed, err := g.store.Skipped(t.Context(), 10); err != nil || len(listed) != 1 {
+		if listed, err := g.Store.Skipped(t.Context(), 10); err != nil || len(listed) != 1 {
 			t.Errorf("listed: %+v (%v)", listed, err)
 		}
-		if now := g.fake.Texts(direct("a")); len(now) != 2 {
+		if now := g.Fake.Texts(routertest.Direct("a")); len(now) != 2 {
 			t.Errorf("a chat that nothing is sent to shows %q", now)
 		}
-		if n, err := g.store.SetAside(t.Context(), time.Now().Add(-time.Hour)); n != 1 || err != nil {
+		if n, err := g.Store.SetAside(t.Context(), time.Now().Add(-time.Hour)); n != 1 || err != nil {
 			t.Errorf("%d are counted (%v)", n, err)
 		}
 	})
@@ -198,43 +200,43 @@ func TestFaultRefusedInSilence(t *testing.T) {
 
 // TestFaultRefusedByTheHundred: a fault that refuses every message sets a few aside in an hour, and leaves all others with their platform.
 func TestFaultRefusedByTheHundred(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newUnfitting(t, &unfitting{words: "poison"})
-		in := channels.Inbound{Event: channels.Message, Address: direct("ann"), Sender: channels.Sender{ID: guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
+		in := channels.Inbound{Event: channels.Message, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
 		taken := map[int]bool{}
 		for range 24 { // two minutes
-			for id := range mostAside + 10 {
+			for id := range router.MostAside + 10 {
 				in.ID = channels.MessageID(strconv.Itoa(id))
-				taken[id] = taken[id] || g.r.Accept(t.Context(), in) == nil
+				taken[id] = taken[id] || g.Router.Accept(t.Context(), in) == nil
 			}
 			time.Sleep(5 * time.Second)
 		}
 		for id, done := range taken {
-			if done != (id < mostAside) {
+			if done != (id < router.MostAside) {
 				t.Errorf("message %d was taken: %v", id, done)
 			}
 		}
 		time.Sleep(time.Hour)
-		if err := g.r.Accept(t.Context(), in); err != nil {
+		if err := g.Router.Accept(t.Context(), in); err != nil {
 			t.Errorf("an hour later none is set aside: %v", err)
 		}
 	})
 }
 
-func newUnfitting(t *testing.T, s *unfitting) *rig {
+func newUnfitting(t *testing.T, s *unfitting) *routertest.Rig {
 	t.Helper()
-	g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}}
-	g.wrap = func(store sessions.Store) sessions.Store { s.Store = store; return s }
-	g.start()
+	g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}}
+	g.Wrap = func(store sessions.Store) sessions.Store { s.Store = store; return s }
+	g.Start()
 	return g
 }
 
 // TestFaultRefusedOnTelegram: the same through the real adapter: what is refused is confirmed once it is set aside, and what its chat wrote behind it is
 // answered, in its order; other chats do not wait. After a restart it does not come again.
 func TestFaultRefusedOnTelegram(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		g := newBotRig(t)
-		g.wrap = func(store sessions.Store) sessions.Store {
+		g.Wrap = func(store sessions.Store) sessions.Store {
 			return &unfitting{Store: store, words: "poison", err: fmt.Errorf("Accept: %w: UNIQUE", sessions.ErrUnfit)}
 		}
 		g.restart()
@@ -265,7 +267,7 @@ func TestFaultRefusedOnTelegram(t *testing.T) {
 		if got := texts(anna); len(got) != 4 || got[3] != "echo: three" || g.srv.Confirmed() < last.UpdateID {
 			t.Errorf("the chat shows %q, confirmed %d of %d", got, g.srv.Confirmed(), last.UpdateID)
 		}
-		if listed, err := g.store.Skipped(t.Context(), 10); err != nil || len(listed) != 1 {
+		if listed, err := g.Store.Skipped(t.Context(), 10); err != nil || len(listed) != 1 {
 			t.Errorf("listed: %+v (%v)", listed, err)
 		}
 	})
@@ -281,15 +283,15 @@ func (stateless) Retry(context.Context, sessions.DeliveryID, time.Time, string, 
 // A delivery whose state cannot be stored holds its chat up for seconds, not for ever.
 // source: Bot API, Message.date (Unix time in seconds)
 func TestFaultStateUnfit(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}}
-		g.wrap = func(store sessions.Store) sessions.Store { return stateless{store} }
-		g.start()
-		g.fake.Script(channeltest.Step{Op: channeltest.OpSend, Err: &channels.Error{Class: channels.Transient, Err: errors.New("away")}})
-		g.say(direct("ann"), guest, "one")
-		g.say(direct("ann"), guest, "two")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}}
+		g.Wrap = func(store sessions.Store) sessions.Store { return stateless{store} }
+		g.Start()
+		g.Fake.Script(channeltest.Step{Op: channeltest.OpSend, Err: &channels.Error{Class: channels.Transient, Err: errors.New("away")}})
+		g.Say(routertest.Direct("ann"), routertest.Guest, "one")
+		g.Say(routertest.Direct("ann"), routertest.Guest, "two")
 		began := time.Now()
-		g.until("the chat goes on", func() bool { return slices.Contains(g.fake.Texts(direct("ann")), "echo: two") })
+		g.Until("the chat goes on", func() bool { return slices.Contains(g.Fake.Texts(routertest.Direct("ann")), "echo: two") })
 		if took := time.Since(began); took > 2*time.Minute {
 			t.Errorf("it waited %s", took)
 		}
@@ -299,13 +301,13 @@ func TestFaultStateUnfit(t *testing.T) {
 // A date out of range is answered like any other message.
 // source: Bot API, Message.date (Unix time in seconds)
 func TestFaultDateOutOfRange(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := &rig{t: t, dir: folder(t), set: settingsFor(), fake: channeltest.NewFake(channeltest.Options{}), model: &script{}}
-		g.start()
-		in := channels.Inbound{ID: "1", Event: channels.Message, Address: direct("ann"), Sender: channels.Sender{ID: guest, Name: "Ann"}, Text: "hello", Time: time.Unix(1_700_000_000_123, 0)}
-		if err := g.r.Accept(t.Context(), in); err != nil {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}}
+		g.Start()
+		in := channels.Inbound{ID: "1", Event: channels.Message, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Guest, Name: "Ann"}, Text: "hello", Time: time.Unix(1_700_000_000_123, 0)}
+		if err := g.Router.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
-		g.until("it is answered", func() bool { return slices.Contains(g.fake.Texts(direct("ann")), "echo: hello") })
+		g.Until("it is answered", func() bool { return slices.Contains(g.Fake.Texts(routertest.Direct("ann")), "echo: hello") })
 	})
 }

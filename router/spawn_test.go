@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -10,17 +10,12 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
-
-// caller is the sub-agent that has a task, with its newest run.
-func (x *tree) caller(task string) tools.Caller {
-	x.t.Helper()
-	list := x.task(task)
-	run := list[len(list)-1]
-	return tools.Caller{Session: x.session(run.Key), Run: run}
-}
 
 // TestSpawnDepth holds sub-agents to maxSpawnDepth in the host itself, whoever asks.
 //
@@ -28,33 +23,33 @@ func (x *tree) caller(task string) tools.Caller {
 func TestSpawnDepth(t *testing.T) {
 	for depth := 1; depth <= 3; depth++ {
 		t.Run(fmt.Sprint(depth), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				x := newTree(t, depth)
-				from := tools.Caller{Session: x.session(keyA)}
+			routertest.Bubble(t, func(t *testing.T) {
+				x := routertest.NewTree(t, depth)
+				from := tools.Caller{Session: x.Session(routertest.KeyA)}
 				for at := range depth {
 					task := fmt.Sprint("level ", at)
-					x.does(task, slowly(time.Hour))
-					run, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: task, From: from, Agent: "main", Task: task})
+					x.Does(task, routertest.Slowly(time.Hour))
+					run, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: task, From: from, Agent: "main", Task: task})
 					if err != nil {
 						t.Fatalf("at depth %d: %v", at, err)
 					}
-					if s := x.session(run.Key); len(s.Above) != at+1 || s.SpawnedBy != from.Session.Key {
+					if s := x.Session(run.Key); len(s.Above) != at+1 || s.SpawnedBy != from.Session.Key {
 						t.Errorf("at depth %d: spawned by %s, above it are %v", at, s.SpawnedBy, s.Above)
 					}
-					x.until("it is at work", func() bool { return x.caller(task).Run.Status == sessions.Running })
-					from = x.caller(task)
+					x.Until("it is at work", func() bool { return x.Caller(task).Run.Status == sessions.Running })
+					from = x.Caller(task)
 				}
-				x.does("deeper", slowly(time.Hour)) // it has not ended when the runs are counted
-				_, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"})
+				x.Does("deeper", routertest.Slowly(time.Hour)) // it has not ended when the runs are counted
+				_, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"})
 				var no *tools.Refused
 				if !errors.As(err, &no) || !strings.Contains(no.Reason, fmt.Sprintf("maxSpawnDepth is %d", depth)) {
 					t.Errorf("at depth %d: %v", depth, err)
 				}
 				from.Session.Above = nil // as in a row that an older host wrote
-				if _, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"}); (err == nil) != (depth > 1) {
+				if _, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"}); (err == nil) != (depth > 1) {
 					t.Errorf("a sub-agent that does not know its depth: %v", err)
 				}
-				if n := len(x.runs()); n != 1+depth+map[bool]int{true: 1}[depth > 1] {
+				if n := len(x.Runs()); n != 1+depth+map[bool]int{true: 1}[depth > 1] {
 					t.Errorf("%d runs", n)
 				}
 			})
@@ -66,18 +61,18 @@ func TestSpawnDepth(t *testing.T) {
 //
 // proves: N7
 func TestAgentsAbove(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 3, func(s *Settings) {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 3, func(s *router.Settings) {
 			s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "helper"}, {ID: "expert"}}
 			for i := range s.Agents.List {
 				s.Agents.List[i].Subagents.AllowAgents = []string{"*"}
 			}
 		})
-		x.does("one", steps(delegate("c1", "two", "agentId", "expert"), resting("c2"), text("done")))
-		x.does("two", steps(delegate("c1", "three", "agentId", "expert"), resting("c2"), text("done")))
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "one", Agent: "helper"})
-		x.ended(2)
-		if s := x.session(x.task("three")[0].Key); !slices.Equal(s.Above, []sessions.AgentID{"expert", "helper", "main"}) {
+		x.Does("one", routertest.Steps(routertest.Delegate("c1", "two", "agentId", "expert"), routertest.Resting("c2"), routertest.Text("done")))
+		x.Does("two", routertest.Steps(routertest.Delegate("c1", "three", "agentId", "expert"), routertest.Resting("c2"), routertest.Text("done")))
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "one", Agent: "helper"})
+		x.Ended(2)
+		if s := x.Session(x.Task("three")[0].Key); !slices.Equal(s.Above, []sessions.AgentID{"expert", "helper", "main"}) {
 			t.Errorf("%v", s.Above)
 		}
 	})
@@ -87,30 +82,30 @@ func TestAgentsAbove(t *testing.T) {
 //
 // proves: N16, S14
 func TestSpawnCalledAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 1, func(s *Settings) { s.Agents.Defaults.Subagents.MaxChildrenPerAgent = 1 })
-		first := x.spawn(tools.SpawnRequest{Source: "s1", Task: "short"})
-		x.ended(2)
-		x.does("long", slowly(time.Hour))
-		x.spawn(tools.SpawnRequest{Source: "s2", Task: "long"})
-		if again := x.spawn(tools.SpawnRequest{Source: "s1", Task: "short"}); again.ID != first.ID || again.Key != first.Key {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 1, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxChildrenPerAgent = 1 })
+		first := x.Spawn(tools.SpawnRequest{Source: "s1", Task: "short"})
+		x.Ended(2)
+		x.Does("long", routertest.Slowly(time.Hour))
+		x.Spawn(tools.SpawnRequest{Source: "s2", Task: "long"})
+		if again := x.Spawn(tools.SpawnRequest{Source: "s1", Task: "short"}); again.ID != first.ID || again.Key != first.Key {
 			t.Errorf("again: %+v", again)
 		}
-		q := tools.SpawnRequest{Source: "s3", From: tools.Caller{Session: x.session(keyA)}, Agent: "main", Task: "more"}
+		q := tools.SpawnRequest{Source: "s3", From: tools.Caller{Session: x.Session(routertest.KeyA)}, Agent: "main", Task: "more"}
 		var no *tools.Refused
-		if _, err := x.r.Spawn(t.Context(), q); !errors.As(err, &no) || !strings.Contains(no.Reason, "1 sub-agents at work") {
+		if _, err := x.Router.Spawn(t.Context(), q); !errors.As(err, &no) || !strings.Contains(no.Reason, "1 sub-agents at work") {
 			t.Errorf("one too many: %v", err)
 		}
-		x.cancel("long")
-		if err := x.store.Delete(t.Context(), first.Key); err != nil {
+		x.Cancel("long")
+		if err := x.Store.Delete(t.Context(), first.Key); err != nil {
 			t.Fatal(err)
 		}
 		q.Source = "s1"
-		x.until("the long one has ended", func() bool { return x.task("long")[0].Status.Final() })
-		if run, err := x.r.Spawn(t.Context(), q); err != nil || run.ID != first.ID || run.Key != first.Key {
+		x.Until("the long one has ended", func() bool { return x.Task("long")[0].Status.Final() })
+		if run, err := x.Router.Spawn(t.Context(), q); err != nil || run.ID != first.ID || run.Key != first.Key {
 			t.Errorf("what it made is deleted: %+v, %v", run, err)
 		}
-		if run, err := x.store.GetRun(t.Context(), first.ID); !errors.Is(err, sessions.ErrNotFound) {
+		if run, err := x.Store.GetRun(t.Context(), first.ID); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("it is made again: %+v, %v", run, err)
 		}
 	})
@@ -120,32 +115,32 @@ func TestSpawnCalledAgain(t *testing.T) {
 //
 // proves: N10, N15
 func TestSpawnOnBehalfOfAnAsk(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 2, func(s *Settings) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
-		x.does("outer", func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			switch m := last(p); {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
+		x.Does("outer", func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch m := routertest.Last(p); {
 			case strings.Contains(p.System, "comes from another session") && m.Role == sessions.User:
-				return delegate("c1", "inner"), nil
+				return routertest.Delegate("c1", "inner"), nil
 			case strings.HasPrefix(m.Text(), "Status: success"):
-				return text("done inner as well"), nil
+				return routertest.Text("done inner as well"), nil
 			}
-			return text("done"), nil
+			return routertest.Text("done"), nil
 		})
-		x.does("inner", slowly(time.Hour))
-		outer := x.spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
-		x.ended(2)
+		x.Does("inner", routertest.Slowly(time.Hour))
+		outer := x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
+		x.Ended(2)
 		<-time.After(time.Hour)
-		if _, err := x.r.Ask(t.Context(), tools.AskRequest{Source: "a", From: tools.Caller{Session: x.session(keyA)}, To: outer.Key, Message: "and the rest?"}); err != nil {
+		if _, err := x.Router.Ask(t.Context(), tools.AskRequest{Source: "a", From: tools.Caller{Session: x.Session(routertest.KeyA)}, To: outer.Key, Message: "and the rest?"}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(2 * time.Hour)
-		if got := kinds(x.task("outer")); got != "child done, announce done, ask done, announce done, child done, announce done" {
+		if got := routertest.Kinds(x.Task("outer")); got != "child done, announce done, ask done, announce done, child done, announce done" {
 			t.Errorf("%s", got)
 		}
-		if inner := x.task("inner")[0]; inner.Chain.Origin != groupChat("a") || inner.Chain.Parent == nil || inner.Chain.Parent.Root != outer.ID || !inner.Chain.Parent.Until.IsZero() {
+		if inner := x.Task("inner")[0]; inner.Chain.Origin != routertest.Group("a") || inner.Chain.Parent == nil || inner.Chain.Parent.Root != outer.ID || !inner.Chain.Parent.Until.IsZero() {
 			t.Errorf("%+v", inner.Chain)
 		}
-		if d := x.ended(3)[2]; d.To != groupChat("a") || !strings.HasPrefix(d.Text, "Status: success") {
+		if d := x.Ended(3)[2]; d.To != routertest.Group("a") || !strings.HasPrefix(d.Text, "Status: success") {
 			t.Errorf("%+v", d)
 		}
 	})
@@ -156,42 +151,42 @@ func TestSpawnOnBehalfOfAnAsk(t *testing.T) {
 //
 // proves: N9, N14, N16
 func TestSteer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 1)
-		x.announces = 10 * time.Second
-		x.does("work", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, 40*time.Second)
-			return text("heard " + lastUser(p)), ctx.Err()
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 1)
+		x.Announces = 10 * time.Second
+		x.Does("work", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			channels.Sleep(ctx, 40*time.Second)
+			return routertest.Text("heard " + routertest.LastUser(p)), ctx.Err()
 		})
-		x.spawn(tools.SpawnRequest{Source: "s", Task: "work", Timeout: 100, Model: "mock/special", Label: "worker", Cleanup: "delete"})
+		x.Spawn(tools.SpawnRequest{Source: "s", Task: "work", Timeout: 100, Model: "mock/special", Label: "worker", Cleanup: "delete"})
 		<-time.After(time.Second)
-		one := x.steer("work", "faster")
-		if again := x.steer("work", "faster"); again.ID != one.ID {
+		one := x.Steer("work", "faster")
+		if again := x.Steer("work", "faster"); again.ID != one.ID {
 			t.Errorf("the same call made %s and %s", one.ID, again.ID)
 		}
 		<-time.After(84 * time.Second) // it took that up, and has ended; its announce step is at work
-		if got := kinds(x.task("work")); got != "child done, child done, announce running" || x.called("work") != 2 || x.task("work")[1].Attempt != 0 {
-			t.Errorf("%s, %d model calls", got, x.called("work"))
+		if got := routertest.Kinds(x.Task("work")); got != "child done, child done, announce running" || x.Called("work") != 2 || x.Task("work")[1].Attempt != 0 {
+			t.Errorf("%s, %d model calls", got, x.Called("work"))
 		}
-		two := x.steer("work", "and further")
+		two := x.Steer("work", "and further")
 		if two.Timeout != 100*time.Second || two.Model != "mock/special" || two.Label != "worker" || two.Chain.Request != "and further" || two.Input.Provenance.Tool != "subagents" {
 			t.Errorf("%+v", two)
 		}
 		<-time.After(44 * time.Second)
-		if got := kinds(x.task("work")); got != "child done, child done, announce done, child running" {
+		if got := routertest.Kinds(x.Task("work")); got != "child done, child done, announce done, child running" {
 			t.Errorf("%s", got)
 		}
-		posts := x.ended(3)
+		posts := x.Ended(3)
 		for _, d := range posts[1:] {
 			if !strings.HasPrefix(d.Text, "Status: success") {
 				t.Errorf("%s", d.Text)
 			}
 		}
-		if _, err := x.store.Get(t.Context(), two.Key); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := x.Store.Get(t.Context(), two.Key); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("after the last report: %v", err)
 		}
 		var no *tools.Refused
-		if _, err := x.r.Steer(t.Context(), tools.SteerRequest{Source: "x", From: x.session(keyA), Child: keyA, Message: "go"}); !errors.As(err, &no) {
+		if _, err := x.Router.Steer(t.Context(), tools.SteerRequest{Source: "x", From: x.Session(routertest.KeyA), Child: routertest.KeyA, Message: "go"}); !errors.As(err, &no) {
 			t.Errorf("steering a chat: %v", err)
 		}
 	})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"fmt"
@@ -7,40 +7,42 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 )
 
 // A file that somebody posted among people is a file of the turn that answers a reply to it: the model sees a picture, the tool
 // attachments has the rest, after a restart too, and neither is there twice.
 // source: NousResearch/hermes-agent#22250, NousResearch/hermes-agent#37970, HKUDS/nanobot#1875
 func TestQuotedFiles(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		a := &album{fetched: map[string]int{}, Channel: g.fake.Full()}
-		g.r.Attach(account, a)
-		to := groupChat("g")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		a := &album{fetched: map[string]int{}, Channel: g.Fake.Full()}
+		g.Router.Attach(routertest.Account, a)
+		to := routertest.Group("g")
 		photo, pdf := channels.Media{Kind: channels.Image, Ref: "photo", MIME: "image/jpeg"}, channels.Media{Kind: channels.Document, Ref: "pdf", Name: "q3.pdf"}
 		bob := channels.Sender{ID: "3003", Name: "Bob"}
-		posted := g.fake.Say(channels.Inbound{Address: to, Sender: bob, Media: []channels.Media{photo, pdf}})
+		posted := g.Fake.Say(channels.Inbound{Address: to, Sender: bob, Media: []channels.Media{photo, pdf}})
 		_ = posted
 		n := 0
 		ask := func(media ...channels.Media) []string {
 			t.Helper()
-			g.fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: guest, Name: "Ann"}, Text: "what is in this picture?", Mentioned: true, Media: media,
+			g.Fake.Say(channels.Inbound{Address: to, Sender: channels.Sender{ID: routertest.Guest, Name: "Ann"}, Text: "what is in this picture?", Mentioned: true, Media: media,
 				Quote: &channels.Quote{ID: posted.ID, Sender: "Bob", Media: []channels.Media{photo, pdf}}})
 			n++
-			g.shown(n)
-			g.idle(n)
-			g.model.mu.Lock()
-			defer g.model.mu.Unlock()
-			return seen(g.model.asked[len(g.model.asked)-1])
+			g.Shown(n)
+			g.Idle(n)
+			g.Model.Mu.Lock()
+			defer g.Model.Mu.Unlock()
+			return routertest.Seen(g.Model.Asked[len(g.Model.Asked)-1])
 		}
 		if got := fmt.Sprint(ask()); got != "[photo image/png]" {
 			t.Errorf("the model sees %s", got)
 		}
-		g.stop()
-		g.start()
-		a.Channel = g.fake.Full()
-		g.r.Attach(account, a)
+		g.Stop()
+		g.Start()
+		a.Channel = g.Fake.Full()
+		g.Router.Attach(routertest.Account, a)
 		if got := fmt.Sprint(ask(channels.Media{Kind: channels.Image, Ref: "mine"})); got != "[photo image/png mine image/png]" {
 			t.Errorf("after a restart the model sees %s", got)
 		}
@@ -48,7 +50,7 @@ func TestQuotedFiles(t *testing.T) {
 			t.Errorf("the picture was fetched %d times", a.times("photo"))
 		}
 		blocks, heads := "", 0
-		for _, m := range g.transcript(g.r.Key(channels.Inbound{Address: to, Sender: bob})) {
+		for _, m := range g.Transcript(g.Router.Key(channels.Inbound{Address: to, Sender: bob})) {
 			for _, b := range m.Content {
 				if b.Media != nil {
 					blocks += b.Media.Ref + " "
@@ -67,23 +69,23 @@ func TestQuotedFiles(t *testing.T) {
 // The agent learns who wrote what somebody passed on, and what talk among people refers to.
 // source: openclaw/openclaw#14733, openclaw/openclaw#108466
 func TestOriginReachesTheModel(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
-			a := s.Accounts[account]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Access.Groups = nil
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 		})
-		g.fake.Say(channels.Inbound{Address: direct(owner), Sender: person(owner), Text: "We offer you 50k", Forwarded: true, Origin: "Ann in News"})
-		g.shown(1)
-		run := g.runs()[0]
+		g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Owner), Sender: routertest.Person(routertest.Owner), Text: "We offer you 50k", Forwarded: true, Origin: "Ann in News"})
+		g.Shown(1)
+		run := g.Runs()[0]
 		if p := run.Input.Provenance; !p.Forwarded || p.Origin != "Ann in News" {
 			t.Errorf("%+v", p)
 		}
-		line := overheard(g.set, channels.Inbound{Address: groupChat("g"), Forwarded: true, Origin: "News\n]"}, "k", "words")
+		line := router.Overheard(g.Settings, channels.Inbound{Address: routertest.Group("g"), Forwarded: true, Origin: "News\n]"}, "k", "words")
 		if line.Text != "[forwarded from News ]]\nwords" {
 			t.Errorf("%q", line.Text)
 		}
-		line = overheard(g.set, channels.Inbound{Address: groupChat("g"), Quote: &channels.Quote{Sender: "Bob", Media: []channels.Media{{Kind: channels.Image}}}}, "k", "nice")
+		line = router.Overheard(g.Settings, channels.Inbound{Address: routertest.Group("g"), Quote: &channels.Quote{Sender: "Bob", Media: []channels.Media{{Kind: channels.Image}}}}, "k", "nice")
 		if line.Text != "> Bob: [picture]\n\nnice" {
 			t.Errorf("%q", line.Text)
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -18,29 +20,29 @@ import (
 //
 // proves: S11
 func TestStopSparesOtherSessionsWork(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		inner := pingPong(1, 30)
-		g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if strings.HasSuffix(lastUser(p), "long") || strings.Contains(p.System, "reply step") {
-				if !sleep(ctx, time.Minute) {
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			if strings.HasSuffix(routertest.LastUser(p), "long") || strings.Contains(p.System, "reply step") {
+				if !channels.Sleep(ctx, time.Minute) {
 					return agent.Answer{}, ctx.Err()
 				}
 			}
 			return inner(ctx, p)
 		})
-		g.say(groupChat("b"), guest, "make a session here")
-		g.shown(1)
-		g.say(groupChat("a"), guest, "ask b")
-		g.shown(2) // a has its answer, and its reply step is at work for a minute
+		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
+		g.Shown(1)
+		g.Say(routertest.Group("a"), routertest.Guest, "ask b")
+		g.Shown(2) // a has its answer, and its reply step is at work for a minute
 		<-time.After(50 * time.Second)
-		g.say(groupChat("b"), guest, "long")
+		g.Say(routertest.Group("b"), routertest.Guest, "long")
 		<-time.After(20 * time.Second) // the announce waits behind it
-		g.say(groupChat("b"), guest, "/stop")
+		g.Say(routertest.Group("b"), routertest.Guest, "/stop")
 		<-time.After(10 * time.Minute)
 		synctest.Wait()
 		kinds := map[sessions.DeliveryKind]int{}
-		for _, d := range g.deliveries() {
+		for _, d := range g.Deliveries() {
 			kinds[d.Kind]++
 		}
 		if kinds[sessions.Announce] != 1 {
@@ -55,45 +57,45 @@ func TestStoppedRequestIsMarked(t *testing.T) {
 	const mark = "[host: the turn above was stopped by a person"
 	for name, c := range map[string]struct {
 		mode   sessions.QueueMode
-		stop   func(*rig)
+		stop   func(*routertest.Rig)
 		marked bool
 	}{
-		"by a command": {sessions.Collect, func(g *rig) { g.asks(groupChat("a"), guest, "/stop") }, true},
-		"and the host died": {sessions.Collect, func(g *rig) {
-			if _, err := g.store.Submit(g.t.Context(), sessions.Effects{Stop: []sessions.Key{keyA}}); err != nil { // its lane is not told
-				g.t.Fatal(err)
+		"by a command": {sessions.Collect, func(g *routertest.Rig) { g.Asks(routertest.Group("a"), routertest.Guest, "/stop") }, true},
+		"and the host died": {sessions.Collect, func(g *routertest.Rig) {
+			if _, err := g.Store.Submit(g.T.Context(), sessions.Effects{Stop: []sessions.Key{routertest.KeyA}}); err != nil { // its lane is not told
+				g.T.Fatal(err)
 			}
 		}, true},
-		"by a newer message": {sessions.Interrupt, func(*rig) {}, false},
+		"by a newer message": {sessions.Interrupt, func(*routertest.Rig) {}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, rule(sessions.Queue{Mode: c.mode}))
-				g.model.set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-					if strings.HasSuffix(lastUser(p), "delete all") {
-						return slowly(time.Hour)(ctx, p)
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{Mode: c.mode}))
+				g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					if strings.HasSuffix(routertest.LastUser(p), "delete all") {
+						return routertest.Slowly(time.Hour)(ctx, p)
 					}
-					return text("ok"), nil
+					return routertest.Text("ok"), nil
 				})
-				g.say(groupChat("a"), guest, "delete all")
-				g.until("it is at work", func() bool { return g.model.count() == 1 })
+				g.Say(routertest.Group("a"), routertest.Guest, "delete all")
+				g.Until("it is at work", func() bool { return g.Model.Count() == 1 })
 				c.stop(g)
 				if name == "and the host died" {
-					g.stop()
-					g.start()
+					g.Stop()
+					g.Start()
 				}
-				g.say(groupChat("a"), guest, "how are you?")
-				g.until("it is answered", func() bool { return g.model.count() == 2 && g.endedIn(keyA) })
-				g.stop()
-				g.start()
-				g.say(groupChat("a"), guest, "again")
-				g.until("it is answered", func() bool { return g.model.count() == 3 && g.endedIn(keyA) })
-				before := agent.Repair(g.model.asked[1].Messages, agent.Target{})[0].Text()
+				g.Say(routertest.Group("a"), routertest.Guest, "how are you?")
+				g.Until("it is answered", func() bool { return g.Model.Count() == 2 && endedIn(g, routertest.KeyA) })
+				g.Stop()
+				g.Start()
+				g.Say(routertest.Group("a"), routertest.Guest, "again")
+				g.Until("it is answered", func() bool { return g.Model.Count() == 3 && endedIn(g, routertest.KeyA) })
+				before := agent.Repair(g.Model.Asked[1].Messages, agent.Target{})[0].Text()
 				request, rest, marked := strings.Cut(before, mark)
 				if marked != c.marked || marked && (!strings.HasSuffix(strings.TrimSpace(request), "delete all") || !strings.HasSuffix(rest, "how are you?")) {
 					t.Errorf("marked %v, want %v: %s", marked, c.marked, before)
 				}
-				if now := agent.Repair(g.model.asked[2].Messages, agent.Target{})[0].Text(); now != before {
+				if now := agent.Repair(g.Model.Asked[2].Messages, agent.Target{})[0].Text(); now != before {
 					t.Errorf("the next prompt begins with %s\nand not with %s", now, before)
 				}
 			})
@@ -105,44 +107,44 @@ func TestStoppedRequestIsMarked(t *testing.T) {
 //
 // proves: N15
 func TestStoppedStartsNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newTree(t, 1)
-		x.does("short", slowly(time.Second))
-		x.does("long", slowly(time.Hour))
-		child := x.spawn(tools.SpawnRequest{Source: "s1", Task: "short"})
-		x.ended(1)
-		x.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
-			sleep(ctx, time.Hour)
+	routertest.Bubble(t, func(t *testing.T) {
+		x := routertest.NewTree(t, 1)
+		x.Does("short", routertest.Slowly(time.Second))
+		x.Does("long", routertest.Slowly(time.Hour))
+		child := x.Spawn(tools.SpawnRequest{Source: "s1", Task: "short"})
+		x.Ended(1)
+		x.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+			channels.Sleep(ctx, time.Hour)
 			return agent.Answer{}, ctx.Err()
 		})
-		x.say(groupChat("a"), guest, "hello")
+		x.Say(routertest.Group("a"), routertest.Guest, "hello")
 		var at sessions.Run
-		x.until("a turn is at work", func() bool {
-			runs, err := x.store.ListRuns(t.Context(), sessions.RunQuery{Key: keyA, Status: sessions.Running})
+		x.Until("a turn is at work", func() bool {
+			runs, err := x.Store.ListRuns(t.Context(), sessions.RunQuery{Key: routertest.KeyA, Status: sessions.Running})
 			if err != nil || len(runs) == 0 {
 				return false
 			}
 			at = runs[0]
 			return true
 		})
-		x.asks(groupChat("a"), guest, "/stop")
-		from := tools.Caller{Session: x.session(keyA), Run: at}
-		if run, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: from, Agent: "main", Task: "long"}); !errors.Is(err, sessions.ErrStopped) {
+		x.Asks(routertest.Group("a"), routertest.Guest, "/stop")
+		from := tools.Caller{Session: x.Session(routertest.KeyA), Run: at}
+		if run, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: from, Agent: "main", Task: "long"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("spawned: %+v, %v", run, err)
 		}
-		if run, err := x.r.Steer(t.Context(), tools.SteerRequest{Source: "s3", From: from.Session, Run: at, Child: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
+		if run, err := x.Router.Steer(t.Context(), tools.SteerRequest{Source: "s3", From: from.Session, Run: at, Child: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("told: %+v, %v", run, err)
 		}
-		if run, err := x.r.Ask(t.Context(), tools.AskRequest{Source: "s4", From: from, To: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
+		if run, err := x.Router.Ask(t.Context(), tools.AskRequest{Source: "s4", From: from, To: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("asked: %+v, %v", run, err)
 		}
-		if made, err := x.r.Post(t.Context(), tools.PostRequest{Source: "s5", From: from, Session: keyA, To: groupChat("a"), Text: "late"}); !errors.Is(err, sessions.ErrStopped) {
+		if made, err := x.Router.Post(t.Context(), tools.PostRequest{Source: "s5", From: from, Session: routertest.KeyA, To: routertest.Group("a"), Text: "late"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("posted: %+v, %v", made, err)
 		}
-		if all, err := x.store.ListRuns(t.Context(), sessions.RunQuery{Parent: keyA}); err != nil || len(all) != 1 {
+		if all, err := x.Store.ListRuns(t.Context(), sessions.RunQuery{Parent: routertest.KeyA}); err != nil || len(all) != 1 {
 			t.Errorf("at work although nobody can stop it: %+v, %v", all, err)
 		}
-		if again, err := x.r.Spawn(t.Context(), tools.SpawnRequest{Source: "s1", From: from, Agent: "main", Task: "short"}); err != nil || again.ID != child.ID {
+		if again, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "s1", From: from, Agent: "main", Task: "short"}); err != nil || again.ID != child.ID {
 			t.Errorf("what was spawned before: %+v, %v", again, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -17,39 +19,41 @@ import (
 //
 // proves: S12
 func TestLoopsThroughSubagents(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		var results []string
-		g := twoChats(t, nil, func(s *Settings) { s.Tools.Subagents.Tools = tools.Rights{Allow: []string{"*", "sessions_send"}} })
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			newest := last(p)
+		g := routertest.TwoChats(t, nil, func(s *router.Settings) {
+			s.Tools.Subagents.Tools = tools.Rights{Allow: []string{"*", "sessions_send"}}
+		})
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			newest := routertest.Last(p)
 			switch {
 			case strings.Contains(p.System, "announce step"), strings.Contains(p.System, "reply step"):
-				return text("ANNOUNCE_SKIP"), nil
+				return routertest.Text("ANNOUNCE_SKIP"), nil
 			case newest.Role == sessions.ToolResult && newest.ToolName == "sessions_send":
 				results = append(results, newest.Text())
-				return text("done"), nil
+				return routertest.Text("done"), nil
 			case newest.Role == sessions.ToolResult:
-				return text("started"), nil
+				return routertest.Text("started"), nil
 			case strings.Contains(p.System, "You are a sub-agent"):
-				return call("c2", "sessions_send", map[string]any{"sessionKey": keyA, "message": "again", "timeoutSeconds": 0}), nil
-			case strings.Contains(lastUser(p), "delegate"):
-				return call("c1", "sessions_spawn", map[string]any{"task": "write to a"}), nil
+				return routertest.Call("c2", "sessions_send", map[string]any{"sessionKey": routertest.KeyA, "message": "again", "timeoutSeconds": 0}), nil
+			case strings.Contains(routertest.LastUser(p), "delegate"):
+				return routertest.Call("c1", "sessions_spawn", map[string]any{"task": "write to a"}), nil
 			}
-			return text("fine"), nil
+			return routertest.Text("fine"), nil
 		})
-		g.say(groupChat("a"), guest, "delegate it") // a person's: the sub-agent may ask a
-		g.until("the sub-agent has written", func() bool { return len(results) == 1 })
+		g.Say(routertest.Group("a"), routertest.Guest, "delegate it") // a person's: the sub-agent may ask a
+		g.Until("the sub-agent has written", func() bool { return len(results) == 1 })
 		if !strings.Contains(results[0], `"status":"accepted"`) {
 			t.Errorf("to its requester: %s", results[0])
 		}
-		g.deliveries()
+		g.Deliveries()
 		// a asks b, b's sub-agent writes to a: a loop.
-		from := tools.Caller{Session: g.session(keyA), Run: sessions.Run{ID: "r"}}
-		if _, err := g.r.Ask(t.Context(), tools.AskRequest{Source: "x", From: from, To: keyB, Message: "delegate it"}); err != nil {
+		from := tools.Caller{Session: g.Session(routertest.KeyA), Run: sessions.Run{ID: "r"}}
+		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "x", From: from, To: routertest.KeyB, Message: "delegate it"}); err != nil {
 			t.Fatal(err)
 		}
-		g.until("b's sub-agent has tried", func() bool { return len(results) == 2 })
-		if !strings.Contains(results[1], `"status":"forbidden"`) || !strings.Contains(results[1], string(keyA)+" → "+string(keyB)) {
+		g.Until("b's sub-agent has tried", func() bool { return len(results) == 2 })
+		if !strings.Contains(results[1], `"status":"forbidden"`) || !strings.Contains(results[1], string(routertest.KeyA)+" → "+string(routertest.KeyB)) {
 			t.Errorf("a loop through a sub-agent: %s", results[1])
 		}
 	})
@@ -59,28 +63,28 @@ func TestLoopsThroughSubagents(t *testing.T) {
 //
 // proves: S12, N16
 func TestResultsThatDelegateAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		const most = 5
 		n := 0
-		g := twoChats(t, nil, toRequester, func(s *Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = most })
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			switch newest := last(p); {
+		g := routertest.TwoChats(t, nil, toRequester, func(s *router.Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = most })
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch newest := routertest.Last(p); {
 			case strings.Contains(p.System, "You are a sub-agent"):
-				return text("done"), nil
+				return routertest.Text("done"), nil
 			case newest.Role == sessions.ToolResult && strings.Contains(newest.Text(), "forbidden"):
-				return text("enough: " + newest.Text()), nil
+				return routertest.Text("enough: " + newest.Text()), nil
 			case newest.Role == sessions.ToolResult:
-				return text("started"), nil
+				return routertest.Text("started"), nil
 			}
 			if n++; n > 3*most {
-				return text("enough: nobody stops me"), nil
+				return routertest.Text("enough: nobody stops me"), nil
 			}
-			return call(fmt.Sprint("c", n), "sessions_spawn", map[string]any{"task": "more"}), nil
+			return routertest.Call(fmt.Sprint("c", n), "sessions_spawn", map[string]any{"task": "more"}), nil
 		})
-		g.say(groupChat("a"), guest, "go")
+		g.Say(routertest.Group("a"), routertest.Guest, "go")
 		var enough string
-		g.until("it is refused", func() bool {
-			for _, d := range g.deliveries() {
+		g.Until("it is refused", func() bool {
+			for _, d := range g.Deliveries() {
 				if strings.HasPrefix(d.Text, "enough: ") {
 					enough = d.Text
 				}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -34,9 +35,9 @@ func (a *traceAudit) lists() {
 	a.Helper()
 	var err error
 	a.runs, err = a.store.ListRuns(a.Context(), sessions.RunQuery{Limit: 1_000_000})
-	check(a.T, err)
+	routertest.Check(a.T, err)
 	a.deliveries, err = a.store.ListDeliveries(a.Context(), sessions.DeliveryQuery{Limit: 1_000_000})
-	check(a.T, err)
+	routertest.Check(a.T, err)
 	if len(a.runs) < len(a.log.inbound)/2 || len(a.deliveries) < len(a.log.inbound)/2 {
 		a.Fatalf("%d messages made %d runs and %d deliveries", len(a.log.inbound), len(a.runs), len(a.deliveries))
 	}
@@ -70,7 +71,7 @@ func (a *traceAudit) ask(kind, id string, whole func([]sessions.Trace) string) {
 	began := time.Now()
 	ts, err := a.store.Trace(a.Context(), id)
 	a.took = append(a.took, time.Since(began))
-	check(a.T, err)
+	routertest.Check(a.T, err)
 	a.asked[kind]++
 	missing := whole(ts)
 	if missing == "" {
@@ -194,7 +195,7 @@ func (a *traceAudit) ran(r sessions.Run, ts []sessions.Trace) string {
 		return "the run"
 	}
 	steps, err := a.store.Steps(a.Context(), r.ID)
-	check(a.T, err)
+	routertest.Check(a.T, err)
 	if len(ts[i].Steps) != len(steps) {
 		return "steps"
 	}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -37,45 +39,45 @@ func subjects(p agent.Prompt) (out []string) {
 
 // traceModel is the model of the test: what it does depends on what it is shown.
 func traceModel(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-	s, about := stepOf(p), strings.Join(subjects(p), " ")
-	has := func(words string) bool { return strings.Contains(s.said, words) }
-	switch s.kind {
+	s, about := routertest.StepOf(p), strings.Join(subjects(p), " ")
+	has := func(words string) bool { return strings.Contains(s.Said, words) }
+	switch s.Kind {
 	case "reply":
-		if s.turn > 1 {
-			return text("REPLY_SKIP"), nil
+		if s.Turn > 1 {
+			return routertest.Text("REPLY_SKIP"), nil
 		}
-		return text("thank you"), nil
+		return routertest.Text("thank you"), nil
 	case "announce", "report": // the prompt is the host's: the mark stands in what it tells of the exchange
-		return text("told " + strings.Join(slices.Compact(marked.FindAllString(p.System, -1)), " ")), nil
+		return routertest.Text("told " + strings.Join(slices.Compact(marked.FindAllString(p.System, -1)), " ")), nil
 	case "ask", "child":
-		return text("done " + about), nil
+		return routertest.Text("done " + about), nil
 	}
 	switch {
-	case len(s.results) > 0:
-		return text("finished " + about), nil
+	case len(s.Results) > 0:
+		return routertest.Text("finished " + about), nil
 	case has("breaks off"):
 		return agent.Answer{}, errors.New("the model says no")
 	case has("remember"):
-		return call("c1", "remember", map[string]any{"text": "a note " + about}), nil
+		return routertest.Call("c1", "remember", map[string]any{"text": "a note " + about}), nil
 	case has("delegate"):
-		return call("c1", "sessions_spawn", map[string]any{"task": "count " + about}), nil
+		return routertest.Call("c1", "sessions_spawn", map[string]any{"task": "count " + about}), nil
 	case has("ask there"):
-		return call("c1", "sessions_send", map[string]any{"sessionKey": "agent:main:fake:group:there", "message": "say " + about, "timeoutSeconds": 0}), nil
+		return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": "agent:main:fake:group:there", "message": "say " + about, "timeoutSeconds": 0}), nil
 	case has("wait for there"):
-		return call("c1", "sessions_send", map[string]any{"sessionKey": "agent:main:fake:group:there", "message": "say " + about, "timeoutSeconds": 30}), nil
+		return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": "agent:main:fake:group:there", "message": "say " + about, "timeoutSeconds": 30}), nil
 	case has("slowly"):
 		<-time.After(3 * time.Second)
 	case has("at length"):
-		return text(strings.Repeat("Once upon a time there was an orchard. ", 14) + about), nil
+		return routertest.Text(strings.Repeat("Once upon a time there was an orchard. ", 14) + about), nil
 	}
-	return text("I heard " + about), nil
+	return routertest.Text("I heard " + about), nil
 }
 
 // forget lets the prompts go.
-func (s *script) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asked = nil
+func forget(s *routertest.Script) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.Asked = nil
 }
 
 // traceLog is what the test knows by itself: what was written, and what the platform showed.
@@ -109,39 +111,39 @@ var wants = map[string]func(t sessions.Trace) bool{
 
 // traceRun has people write n messages of all kinds and gives what the platform knows of it.
 func traceRun(t *testing.T, dir string, n int) (l traceLog) {
-	short := func(s *Settings) { s.Agents.Defaults.HistoryLimit = 40 }
-	g := &rig{t: t, dir: dir, set: settingsFor(storySettings, short), fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 400}}), model: &script{}}
-	g.model.set(traceModel)
-	g.start()
-	g.fake.Script(channeltest.Step{Chat: "wall", Times: -1, Err: &channels.Error{Class: channels.Rejected, Err: errors.New("the platform refuses")}})
+	short := func(s *router.Settings) { s.Agents.Defaults.HistoryLimit = 40 }
+	g := &routertest.Rig{T: t, Dir: dir, Settings: routertest.SettingsFor(storySettings, short), Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 400}}), Model: &routertest.Script{}}
+	g.Model.Set(traceModel)
+	g.Start()
+	g.Fake.Script(channeltest.Step{Chat: "wall", Times: -1, Err: &channels.Error{Class: channels.Rejected, Err: errors.New("the platform refuses")}})
 	say := func(in channels.Inbound) {
-		in.Sender = channels.Sender{ID: channels.UserID(guest), Name: guest}
+		in.Sender = channels.Sender{ID: channels.UserID(routertest.Guest), Name: routertest.Guest}
 		if in.Address.Type == channels.Direct {
 			in.Sender.ID = channels.UserID(in.Address.Chat)
 		}
-		l.inbound = append(l.inbound, g.fake.Say(in))
+		l.inbound = append(l.inbound, g.Fake.Say(in))
 	}
-	say(channels.Inbound{Address: groupChat("there"), Text: "hello <0>", Mentioned: true})
+	say(channels.Inbound{Address: routertest.Group("there"), Text: "hello <0>", Mentioned: true})
 	for _, who := range []string{"7001", "7002"} {
-		say(channels.Inbound{Address: direct(who), Text: "stranger"})
+		say(channels.Inbound{Address: routertest.Direct(who), Text: "stranger"})
 		<-time.After(time.Minute)
-		say(channels.Inbound{Address: direct(who), Text: "again"})
+		say(channels.Inbound{Address: routertest.Direct(who), Text: "again"})
 	}
 	kinds := []string{"hello", "remember", "delegate", "ask there", "wait for there", "at length", "breaks off", "/status", "quiet", "wall", "aside", "slowly", "broken", "taken"}
 	for i := 1; len(l.inbound) < n; i++ {
 		kind := kinds[i%len(kinds)]
-		in := channels.Inbound{Address: groupChat(fmt.Sprint("g", i%23)), Text: fmt.Sprintf("%s <%d>", kind, i), Mentioned: kind != "aside"}
+		in := channels.Inbound{Address: routertest.Group(fmt.Sprint("g", i%23)), Text: fmt.Sprintf("%s <%d>", kind, i), Mentioned: kind != "aside"}
 		switch kind {
 		case "/status":
 			in.Text = kind
 		case "quiet", "wall":
-			in.Address = groupChat(kind)
+			in.Address = routertest.Group(kind)
 		case "hello", "at length", "remember":
-			in.Address = direct([]string{owner, guest, "5005"}[i%3])
+			in.Address = routertest.Direct([]string{routertest.Owner, routertest.Guest, "5005"}[i%3])
 		case "broken":
 			in.Event, in.Reason = channels.Unreadable, "it is no JSON"
 		case "taken": // another chat has a message of ours with this number
-			shown := g.fake.Shown(direct(guest))
+			shown := g.Fake.Shown(routertest.Direct(routertest.Guest))
 			in.ID = shown[len(shown)-1].Receipt.ID
 		}
 		say(in)
@@ -154,18 +156,18 @@ func traceRun(t *testing.T, dir string, n int) (l traceLog) {
 		}
 		<-time.After(30 * time.Second)
 		synctest.Wait()
-		g.model.forget()
+		forget(g.Model)
 	}
-	g.until("all is over", func() bool {
-		counts, err := g.store.CountDeliveries(t.Context(), sessions.DeliveryQuery{})
-		open, err2 := g.r.open(t.Context(), sessions.RunQuery{Limit: 1})
+	g.Until("all is over", func() bool {
+		counts, err := g.Store.CountDeliveries(t.Context(), sessions.DeliveryQuery{})
+		open, err2 := g.Router.Open(t.Context(), sessions.RunQuery{Limit: 1})
 		return err == nil && err2 == nil && len(open) == 0 && counts[sessions.Pending]+counts[sessions.Sending] == 0
 	})
-	for _, c := range g.fake.Calls(channeltest.OpRemove) {
+	for _, c := range g.Fake.Calls(channeltest.OpRemove) {
 		l.removed = append(l.removed, c.ID)
 	}
-	l.sends = g.fake.Shown(channels.Address{})
-	g.stop()
+	l.sends = g.Fake.Shown(channels.Address{})
+	g.Stop()
 	return l
 }
 
@@ -173,15 +175,15 @@ func traceRun(t *testing.T, dir string, n int) (l traceLog) {
 // message that came in, each that a chat shows, each run and each delivery.
 func TestTraceIsComplete(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	dir := routertest.Folder(t)
 	var l traceLog
 	synctest.Test(t, func(t *testing.T) { l = traceRun(t, dir, channeltest.Times(200, 10_000)) })
 	if t.Failed() {
 		return
 	}
 	store, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: dir})
-	check(t, err)
-	defer func() { check(t, store.Close()) }()
+	routertest.Check(t, err)
+	defer func() { routertest.Check(t, store.Close()) }()
 	a := &traceAudit{T: t, store: store, log: l, whole: map[string]int{}, asked: map[string]int{}}
 	a.lists()
 	for _, in := range l.inbound {

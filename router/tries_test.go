@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -15,25 +17,25 @@ import (
 // each try is in the list, and another chat is answered meanwhile.
 // source: Discord's documentation, "Create Message": a request with files may end in a 5xx; a client backs off
 func TestTriesThatDidNotArrive(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.r.Attach(account, struct {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Router.Attach(routertest.Account, struct {
 			*channeltest.Full
 			channels.Reconciler
-		}{g.fake.Full(), g.fake.Reconciler()})
+		}{g.Fake.Full(), g.Fake.Reconciler()})
 		fails := &channels.Error{Class: channels.Ambiguous, Err: errors.New("500 Internal Server Error")}
-		g.fake.Script(channeltest.Step{Chat: "a", Times: 5, Err: fails}, channeltest.Step{Chat: "a", LeftOut: "the reply reference"})
-		g.say(direct("a"), "a", "to one that fails")
-		g.until("it was tried", func() bool { return len(g.fake.Calls(channeltest.OpSend)) > 0 })
-		g.say(direct("b"), "b", "to another")
-		if first := g.shown(1)[0]; first.To != direct("b") {
+		g.Fake.Script(channeltest.Step{Chat: "a", Times: 5, Err: fails}, channeltest.Step{Chat: "a", LeftOut: "the reply reference"})
+		g.Say(routertest.Direct("a"), "a", "to one that fails")
+		g.Until("it was tried", func() bool { return len(g.Fake.Calls(channeltest.OpSend)) > 0 })
+		g.Say(routertest.Direct("b"), "b", "to another")
+		if first := g.Shown(1)[0]; first.To != routertest.Direct("b") {
 			t.Errorf("%s was answered first", first.To)
 		}
-		g.shown(2)
+		g.Shown(2)
 		var last time.Time
 		n := 0
-		for _, c := range g.fake.Calls(channeltest.OpSend) {
-			if c.To != direct("a") {
+		for _, c := range g.Fake.Calls(channeltest.OpSend) {
+			if c.To != routertest.Direct("a") {
 				continue
 			}
 			if n++; n > 1 && c.At.Sub(last) < time.Second<<(n-2)/2 {
@@ -41,7 +43,7 @@ func TestTriesThatDidNotArrive(t *testing.T) {
 			}
 			last = c.At
 		}
-		d := g.deliveries()[0]
+		d := g.Deliveries()[0]
 		if n != 6 || len(d.Tries) != 5 || d.State != sessions.Sent || d.Repeat || d.Tries[0].Error != fails.Error() || !d.Tries[0].At.Before(d.Tries[1].At) {
 			t.Errorf("%d calls, %+v", n, d)
 		}
@@ -54,18 +56,18 @@ func TestTriesThatDidNotArrive(t *testing.T) {
 // A message that never arrives is given up after so many tries, and the chat goes on.
 // source: the documentation of parley, docs/reliability.md: everything that is repeated has a bound
 func TestTriesHaveABound(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{}, func(s *Settings) { s.Delivery.ReplyTTL = 24 * time.Hour })
-		g.r.Attach(account, struct {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Delivery.ReplyTTL = 24 * time.Hour })
+		g.Router.Attach(routertest.Account, struct {
 			*channeltest.Full
 			channels.Reconciler
-		}{g.fake.Full(), g.fake.Reconciler()})
-		g.fake.Script(channeltest.Step{Chat: "a", Times: -1, Err: &channels.Error{Class: channels.Ambiguous, Err: errors.New("500")}})
-		g.say(direct("a"), "a", "one")
+		}{g.Fake.Full(), g.Fake.Reconciler()})
+		g.Fake.Script(channeltest.Step{Chat: "a", Times: -1, Err: &channels.Error{Class: channels.Ambiguous, Err: errors.New("500")}})
+		g.Say(routertest.Direct("a"), "a", "one")
 		<-time.After(3 * time.Hour)
 		synctest.Wait()
-		if d := g.deliveries()[0]; d.State != sessions.DeliveryFail || len(g.fake.Calls(channeltest.OpSend)) != maxAbsent || len(d.Tries) != 50 {
-			t.Errorf("%s after %d calls: %s", d.State, len(g.fake.Calls(channeltest.OpSend)), d.Error)
+		if d := g.Deliveries()[0]; d.State != sessions.DeliveryFail || len(g.Fake.Calls(channeltest.OpSend)) != router.MaxAbsent || len(d.Tries) != 50 {
+			t.Errorf("%s after %d calls: %s", d.State, len(g.Fake.Calls(channeltest.OpSend)), d.Error)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"slices"
@@ -9,25 +9,27 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 )
 
 // An edit that changes neither the text nor a file is told to nobody: of talk among people that was told of already, of what waits to be
 // told, of a message that was answered. A real one is, and the same once more is not.
 // source: tdlib/telegram-bot-api#388, tdlib/telegram-bot-api#773, go-telegram-bot-api/telegram-bot-api#685
 func TestEditWithoutAChange(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := groupChat("g")
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Group("g")
 		bob := channels.Sender{ID: "3003", Name: "Bob"}
 		photo := channels.Media{Kind: channels.Image, Ref: "first name", Size: 10}
-		lunch := g.fake.Say(channels.Inbound{Address: to, Sender: bob, Text: "lunch at noon", Media: []channels.Media{photo}})
-		asked := g.say(to, guest, "when is lunch?")
-		g.shown(1)
+		lunch := g.Fake.Say(channels.Inbound{Address: to, Sender: bob, Text: "lunch at noon", Media: []channels.Media{photo}})
+		asked := g.Say(to, routertest.Guest, "when is lunch?")
+		g.Shown(1)
 		edit := func(id channels.MessageID, by channels.Sender, text string, media ...channels.Media) {
-			g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: by, Target: id, Text: text, Media: media})
+			g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: by, Target: id, Text: text, Media: media})
 		}
 		lines := func() int {
-			l, err := g.store.Overheard(t.Context(), g.r.Key(channels.Inbound{Address: to, Sender: bob}))
+			l, err := g.Store.Overheard(t.Context(), g.Router.Key(channels.Inbound{Address: to, Sender: bob}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +37,7 @@ func TestEditWithoutAChange(t *testing.T) {
 		}
 		photo.Ref = "another name of the same file"
 		edit(lunch.ID, bob, "lunch at noon", photo) // a reaction
-		edit(asked.ID, person(guest), "when is lunch?")
+		edit(asked.ID, routertest.Person(routertest.Guest), "when is lunch?")
 		if n := lines(); n != 0 {
 			t.Fatalf("%d lines of what did not change", n)
 		}
@@ -44,8 +46,8 @@ func TestEditWithoutAChange(t *testing.T) {
 		if n := lines(); n != 1 {
 			t.Errorf("%d lines of one change", n)
 		}
-		g.say(to, guest, "and now?")
-		g.shown(2)
+		g.Say(to, routertest.Guest, "and now?")
+		g.Shown(2)
 		edit(lunch.ID, bob, "lunch at one", photo)
 		if n := lines(); n != 0 {
 			t.Errorf("%d lines of a change that was told", n)
@@ -62,15 +64,15 @@ func TestEditWithoutAChange(t *testing.T) {
 // message: the same words are told when they count, and those from before are no change.
 // source: docs/chats.md, "What happens besides messages"
 func TestEditThatCountsForNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		to := groupChat("g")
-		asked := g.say(to, guest, "one")
-		g.shown(1)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Group("g")
+		asked := g.Say(to, routertest.Guest, "one")
+		g.Shown(1)
 		edit := func(by, words string, lines ...string) {
 			t.Helper()
-			g.happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: person(by), Target: asked.ID, Text: words})
-			all, err := g.store.Overheard(t.Context(), g.r.Key(channels.Inbound{Address: to, Sender: person(guest)}))
+			g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(by), Target: asked.ID, Text: words})
+			all, err := g.Store.Overheard(t.Context(), g.Router.Key(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest)}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,19 +86,19 @@ func TestEditThatCountsForNothing(t *testing.T) {
 		}
 		may := func(people ...string) {
 			t.Helper()
-			if err := g.r.Apply(t.Context(), settingsFor(access(func(a *policy.Access) { a.GroupPolicy, a.GroupAllowFrom = policy.GroupAllowlist, people }))); err != nil {
+			if err := g.Router.Apply(t.Context(), routertest.SettingsFor(access(func(a *policy.Access) { a.GroupPolicy, a.GroupAllowFrom = policy.GroupAllowlist, people }))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		edit(owner, "two")
-		edit(guest, "two", "two")
-		may(owner)
-		edit(guest, "three", "two")
-		may(owner, guest)
-		g.say(to, guest, "and?")
-		g.shown(2)
-		edit(guest, "two")
-		edit(guest, "three", "three")
+		edit(routertest.Owner, "two")
+		edit(routertest.Guest, "two", "two")
+		may(routertest.Owner)
+		edit(routertest.Guest, "three", "two")
+		may(routertest.Owner, routertest.Guest)
+		g.Say(to, routertest.Guest, "and?")
+		g.Shown(2)
+		edit(routertest.Guest, "two")
+		edit(routertest.Guest, "three", "three")
 	})
 }
 
@@ -104,20 +106,20 @@ func TestEditThatCountsForNothing(t *testing.T) {
 // turn and runs no command.
 // source: docs/chats.md, "What happens besides messages"
 func TestWrittenByHand(t *testing.T) {
-	for _, to := range []channels.Address{direct(guest), groupChat("g")} {
+	for _, to := range []channels.Address{routertest.Direct(routertest.Guest), routertest.Group("g")} {
 		t.Run(string(to.Type), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{}, func(s *Settings) {
-					a := s.Accounts[account]
-					a.Access = policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{guest}, GroupPolicy: policy.GroupOpen}
-					s.Accounts[account] = a
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+					a := s.Accounts[routertest.Account]
+					a.Access = policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{routertest.Guest}, GroupPolicy: policy.GroupOpen}
+					s.Accounts[routertest.Account] = a
 				})
 				hand := func(in channels.Inbound) channels.Inbound {
 					t.Helper()
 					in.SentByThisLogin, in.ByHand, in.Sender = true, true, channels.Sender{ID: "the account", Name: "Olga"}
-					events, _ := g.fake.Accepted()
-					in = g.fake.Say(in)
-					g.taken(len(events) + 1)
+					events, _ := g.Fake.Accepted()
+					in = g.Fake.Say(in)
+					g.Taken(len(events) + 1)
 					return in
 				}
 				first := hand(channels.Inbound{Address: to, Text: "/send off"}) // before there is a session
@@ -127,29 +129,29 @@ func TestWrittenByHand(t *testing.T) {
 				hand(channels.Inbound{Event: channels.Edited, Address: to, Target: second.ID, Text: "I am on it", Media: []channels.Media{{Kind: channels.Image}}})
 				hand(channels.Inbound{Event: channels.Deleted, Address: to, Target: third.ID})
 				hand(channels.Inbound{Event: channels.Reacted, Address: to, Target: third.ID, Emoji: "x"})
-				hand(channels.Inbound{Address: direct("4004"), Text: "to a stranger"})
+				hand(channels.Inbound{Address: routertest.Direct("4004"), Text: "to a stranger"})
 				synctest.Wait()
-				if n := g.model.count(); n != 0 || len(g.runs()) != 0 {
-					t.Fatalf("%d calls, %d runs", n, len(g.runs()))
+				if n := g.Model.Count(); n != 0 || len(g.Runs()) != 0 {
+					t.Fatalf("%d calls, %d runs", n, len(g.Runs()))
 				}
-				if l, err := g.store.Overheard(t.Context(), g.r.Key(channels.Inbound{Address: direct("4004"), Sender: person("4004")})); err != nil || len(l) > 0 {
+				if l, err := g.Store.Overheard(t.Context(), g.Router.Key(channels.Inbound{Address: routertest.Direct("4004"), Sender: routertest.Person("4004")})); err != nil || len(l) > 0 {
 					t.Errorf("of a chat where the account does not listen: %v, %v", l, err)
 				}
-				g.stop()
-				g.start()
-				g.say(to, guest, "hello?")
-				g.shown(1)
-				m := g.runs()[0].Input
+				g.Stop()
+				g.Start()
+				g.Say(to, routertest.Guest, "hello?")
+				g.Shown(1)
+				m := g.Runs()[0].Input
 				want := `The account's owner wrote here by hand, in your place: "/send off"|The account's owner wrote here by hand, in your place: "I am on it\n[picture]"`
-				if got := strings.Join(told(m), "|"); got != want {
+				if got := strings.Join(routertest.Told(m), "|"); got != want {
 					t.Errorf("told %s", got)
 				}
 				hand(channels.Inbound{Event: channels.Edited, Address: to, Target: second.ID, Text: "I was on it"})
-				hand(channels.Inbound{Address: to, ID: g.fake.Shown(to)[0].Receipt.ID, Text: g.fake.Texts(to)[0]}) // ours
-				g.say(to, guest, "and?")
-				g.shown(2)
-				for _, run := range g.runs() {
-					if got := strings.Join(told(run.Input), "|"); run.Input.ID != m.ID && got != `"The account's owner" changed a message to: "I was on it"` {
+				hand(channels.Inbound{Address: to, ID: g.Fake.Shown(to)[0].Receipt.ID, Text: g.Fake.Texts(to)[0]}) // ours
+				g.Say(to, routertest.Guest, "and?")
+				g.Shown(2)
+				for _, run := range g.Runs() {
+					if got := strings.Join(routertest.Told(run.Input), "|"); run.Input.ID != m.ID && got != `"The account's owner" changed a message to: "I was on it"` {
 						t.Errorf("told %s", got)
 					}
 				}
@@ -162,18 +164,18 @@ func TestWrittenByHand(t *testing.T) {
 // session that the person's own words begin.
 // source: WhatsApp: the chat 15550100007@s.whatsapp.net is with the person +15550100007
 func TestWrittenByHandBeforeTheFirstMessage(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		const chat, number = "15550100007@s.whatsapp.net", "+15550100007"
-		g := newRig(t, channeltest.Options{}, func(s *Settings) {
-			a := s.Accounts[account]
+		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+			a := s.Accounts[routertest.Account]
 			a.Access = policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{number}}
-			s.Accounts[account] = a
+			s.Accounts[routertest.Account] = a
 		})
-		g.fake.Say(channels.Inbound{Address: direct(chat), Text: "I will call you at 5", SentByThisLogin: true, ByHand: true, Sender: channels.Sender{ID: "the account"}, People: []channels.Sender{{ID: number}}})
-		g.taken(1)
-		g.say(direct(chat), number, "what did you say?")
-		g.shown(1)
-		if got := strings.Join(told(g.runs()[0].Input), "|"); got != `The account's owner wrote here by hand, in your place: "I will call you at 5"` {
+		g.Fake.Say(channels.Inbound{Address: routertest.Direct(chat), Text: "I will call you at 5", SentByThisLogin: true, ByHand: true, Sender: channels.Sender{ID: "the account"}, People: []channels.Sender{{ID: number}}})
+		g.Taken(1)
+		g.Say(routertest.Direct(chat), number, "what did you say?")
+		g.Shown(1)
+		if got := strings.Join(routertest.Told(g.Runs()[0].Input), "|"); got != `The account's owner wrote here by hand, in your place: "I will call you at 5"` {
 			t.Errorf("told %q", got)
 		}
 	})

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -22,23 +24,23 @@ import (
 //
 // proves: S14
 func TestLostAnswerKeepsItsPlace(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			if last(p).Role == sessions.ToolResult {
-				return text("done"), nil
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if routertest.Last(p).Role == sessions.ToolResult {
+				return routertest.Text("done"), nil
 			}
-			return call("c1", "message", map[string]any{"to": "current", "text": "posted"}), nil
+			return routertest.Call("c1", "message", map[string]any{"to": "current", "text": "posted"}), nil
 		})
 		lost := 0
-		g.look(func(op, phase string) {
+		g.Look(func(op, phase string) {
 			if op == "Submit" && phase == sqlstore.AfterCommit && lost == 0 {
 				lost++
 				panic("the answer is lost")
 			}
 		})
-		g.say(direct(guest), guest, "post it")
-		shown := g.shown(2)
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "post it")
+		shown := g.Shown(2)
 		if lost != 1 || shown[0].Out.Text != "posted" || shown[1].Out.Text == "posted" {
 			t.Errorf("%d answers lost, the chat shows %q and then %q", lost, shown[0].Out.Text, shown[1].Out.Text)
 		}
@@ -74,18 +76,18 @@ func (c counted) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.A
 // TestFailingStoreIsAskedOnce refuses a hundred messages: what waits is listed once for it, and once when the next one is taken, not at
 // each failure. Two answers to commits that are lost one after the other keep their place all the same.
 func TestFailingStoreIsAskedOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		var c counted
 		c.lists, c.due, c.fails = new(atomic.Int32), new(atomic.Int32), new(atomic.Bool)
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { c.Store = s; return c })
-		g.say(direct("a"), guest, "hello")
-		g.shown(1)
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { c.Store = s; return c })
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Shown(1)
 		c.lists.Store(0)
 		c.due.Store(0)
 		c.fails.Store(true)
 		for i := range 100 {
-			in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint("m", i)), Address: direct("a"), Sender: channels.Sender{ID: guest}, Text: "hello", Time: time.Now()}
-			if err := g.r.Accept(t.Context(), in); err == nil {
+			in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint("m", i)), Address: routertest.Direct("a"), Sender: channels.Sender{ID: routertest.Guest}, Text: "hello", Time: time.Now()}
+			if err := g.Router.Accept(t.Context(), in); err == nil {
 				t.Fatal("it is taken")
 			}
 		}
@@ -94,25 +96,25 @@ func TestFailingStoreIsAskedOnce(t *testing.T) {
 		}
 		c.fails.Store(false)
 		for range 3 {
-			g.say(direct("a"), guest, "again")
+			g.Say(routertest.Direct("a"), routertest.Guest, "again")
 		}
-		g.until("all are answered", func() bool { d := g.deliveries(); return len(d) > 1 && d[len(d)-1].State == sessions.Sent })
+		g.Until("all are answered", func() bool { d := g.Deliveries(); return len(d) > 1 && d[len(d)-1].State == sessions.Sent })
 		if c.lists.Load() != 2 || c.due.Load() != 2 {
 			t.Errorf("when it works again, what waits was listed %d and %d times", c.lists.Load(), c.due.Load())
 		}
 		lost := 0
-		g.look(func(op, phase string) {
+		g.Look(func(op, phase string) {
 			if op == "Submit" && phase == sqlstore.AfterCommit && lost < 2 {
 				lost++
 				panic("the answer is lost")
 			}
 		})
-		was := len(g.deliveries())
+		was := len(g.Deliveries())
 		for _, text := range []string{"one", "two", "three"} {
-			_, _ = g.r.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Posted, To: direct("a"), Text: text,
+			_, _ = g.Router.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Posted, To: routertest.Direct("a"), Text: text,
 				Expires: time.Now().Add(time.Hour)}}})
 		}
-		calls := g.shown(was + 3)[was:]
+		calls := g.Shown(was + 3)[was:]
 		if lost != 2 || calls[0].Out.Text != "one" || calls[1].Out.Text != "two" || calls[2].Out.Text != "three" {
 			t.Errorf("%d answers lost; %+v", lost, calls)
 		}
@@ -132,17 +134,17 @@ func (a *asksWhat) Arrived(context.Context, channels.Outbound) (channels.Receipt
 //
 // proves: P4, P7
 func TestNoQuestionReachesADeniedChat(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.say(direct(guest), guest, "hello")
-		g.shown(1)
-		d := g.deliveries()[0]
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello")
+		g.Shown(1)
+		d := g.Deliveries()[0]
 		for n, o := range []policy.Override{policy.Deny, policy.Allow} {
-			if _, err := g.r.Patch(t.Context(), d.Session, sessions.Patch{SendPolicy: &o}); err != nil {
+			if _, err := g.Router.Patch(t.Context(), d.Session, sessions.Patch{SendPolicy: &o}); err != nil {
 				t.Fatal(err)
 			}
 			var platform asksWhat
-			if _, _, err := g.r.gate.Ask(t.Context(), &platform, d, channels.Outbound{Key: "k", To: d.To}); platform.asked != n || (err == nil) != (n == 1) {
+			if _, _, err := g.Router.Gate().Ask(t.Context(), &platform, d, channels.Outbound{Key: "k", To: d.To}); platform.asked != n || (err == nil) != (n == 1) {
 				t.Errorf("under %s it is asked %d times: %v", o, platform.asked, err)
 			}
 		}
@@ -178,25 +180,25 @@ func (l lifts) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.T
 func TestDeniedWhileUnclear(t *testing.T) {
 	for name, lift := range map[string]bool{"denied": false, "denied for a moment": true} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				decided := 0
-				g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, lift} })
+				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, lift} })
 				var asked []channels.Outbound
-				g.r.Attach(account, finder{g.fake, &asked, true, nil})
+				g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, true, nil})
 				underWay := make(chan struct{})
-				g.fake.Script(channeltest.Step{Wait: underWay, Err: class(channels.Ambiguous)})
-				g.say(direct("a"), guest, "hello")
-				g.until("it is on its way", func() bool { d := g.deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
+				g.Fake.Script(channeltest.Step{Wait: underWay, Err: routertest.Class(channels.Ambiguous)})
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+				g.Until("it is on its way", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
 				deny := policy.Deny
-				if _, err := g.store.Patch(t.Context(), g.deliveries()[0].Session, sessions.Patch{SendPolicy: &deny}); err != nil {
+				if _, err := g.Store.Patch(t.Context(), g.Deliveries()[0].Session, sessions.Patch{SendPolicy: &deny}); err != nil {
 					t.Fatal(err)
 				}
 				close(underWay)
-				d, want := g.ended(1)[0], sessions.Withheld
+				d, want := g.Ended(1)[0], sessions.Withheld
 				if lift {
 					want = sessions.Sent
 				}
-				if calls := g.fake.Calls(channeltest.OpSend); d.State != want || len(calls) != 1 || d.Repeat || d.Unclear == lift || (len(asked) == 1) != lift {
+				if calls := g.Fake.Calls(channeltest.OpSend); d.State != want || len(calls) != 1 || d.Repeat || d.Unclear == lift || (len(asked) == 1) != lift {
 					t.Errorf("%s, repeat %t, after %d calls and %d questions", d.State, d.Repeat, len(calls), len(asked))
 				}
 			})
@@ -211,19 +213,19 @@ func TestDeniedWhileUnclear(t *testing.T) {
 func TestDeniedAfterAnUnknownEnd(t *testing.T) {
 	for name, unclear := range map[channels.Class]bool{channels.Ambiguous: true, channels.Transient: false} {
 		t.Run(string(name), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				g := newRig(t, channeltest.Options{Limits: channels.Limits{Idempotent: true}})
-				g.fake.Script(channeltest.Step{Err: class(name)})
-				g.say(direct("a"), guest, "hello")
-				g.until("it was tried", func() bool {
-					d := g.deliveries()
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Idempotent: true}})
+				g.Fake.Script(channeltest.Step{Err: routertest.Class(name)})
+				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+				g.Until("it was tried", func() bool {
+					d := g.Deliveries()
 					return len(d) == 1 && d[0].State == sessions.Pending && d[0].Attempt == 1
 				})
 				deny := policy.Deny
-				if _, err := g.store.Patch(t.Context(), g.deliveries()[0].Session, sessions.Patch{SendPolicy: &deny}); err != nil {
+				if _, err := g.Store.Patch(t.Context(), g.Deliveries()[0].Session, sessions.Patch{SendPolicy: &deny}); err != nil {
 					t.Fatal(err)
 				}
-				d := g.ended(1)[0]
+				d := g.Ended(1)[0]
 				if d.State != sessions.Withheld || d.Unclear != unclear || strings.Contains(d.Error, sessions.MayHaveArrived) != unclear || d.Repeat {
 					t.Errorf("%+v", d)
 				}
@@ -237,29 +239,29 @@ func TestDeniedAfterAnUnknownEnd(t *testing.T) {
 //
 // proves: P4, D4
 func TestUnclearAtTheEnd(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := rigWith(t, channeltest.Options{}, nil, nil, func(s *Settings) { s.Session.SendPolicy.Default = policy.Deny })
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.NewWith(t, channeltest.Options{}, nil, nil, func(s *router.Settings) { s.Session.SendPolicy.Default = policy.Deny })
 		var asked []channels.Outbound
-		g.r.Attach(account, finder{g.fake, &asked, true, nil})
-		g.say(direct("a"), guest, "hello")
+		g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, true, nil})
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		allow := policy.Allow
-		if _, err := g.r.Patch(t.Context(), g.ended(1)[0].Session, sessions.Patch{SendPolicy: &allow}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), g.Ended(1)[0].Session, sessions.Patch{SendPolicy: &allow}); err != nil {
 			t.Fatal(err)
 		}
 		underWay := make(chan struct{})
-		g.fake.Script(channeltest.Step{Wait: underWay, Err: class(channels.Ambiguous)})
-		g.say(direct("a"), guest, "hello again")
-		g.until("it is on its way", func() bool { d := g.deliveries(); return len(d) == 2 && d[1].State == sessions.Sending })
+		g.Fake.Script(channeltest.Step{Wait: underWay, Err: routertest.Class(channels.Ambiguous)})
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello again")
+		g.Until("it is on its way", func() bool { d := g.Deliveries(); return len(d) == 2 && d[1].State == sessions.Sending })
 		var begins atomic.Int64
-		g.look(func(op, phase string) {
+		g.Look(func(op, phase string) {
 			if op == "BeginSend" && phase == sqlstore.BeforeCommit && begins.Add(1) > 20 {
 				panic("it goes round and round")
 			}
 		})
-		g.end()
+		g.End()
 		close(underWay)
-		g.r.Stop()
-		if d := g.deliveries()[1]; d.State != sessions.Sending || d.Attempt != 1 || begins.Load() != 0 || len(asked) != 0 {
+		g.Router.Stop()
+		if d := g.Deliveries()[1]; d.State != sessions.Sending || d.Attempt != 1 || begins.Load() != 0 || len(asked) != 0 {
 			t.Errorf("%s, attempt %d, %d decisions, %d questions", d.State, d.Attempt, begins.Load(), len(asked))
 		}
 	})
@@ -270,30 +272,30 @@ func TestUnclearAtTheEnd(t *testing.T) {
 //
 // proves: S14
 func TestLostAnswerOfAnInterruptedTurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		atWork := make(chan struct{})
 		defer close(atWork)
-		g.model.set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+		g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
 			select {
 			case <-atWork:
 			case <-ctx.Done():
 			}
 			return agent.Answer{}, context.Canceled
 		})
-		g.say(direct("a"), guest, "hello")
-		g.until("it is at work", func() bool { r := g.runs(); return len(r) == 1 && r[0].Status == sessions.Running })
-		run := g.runs()[0]
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Until("it is at work", func() bool { r := g.Runs(); return len(r) == 1 && r[0].Status == sessions.Running })
+		run := g.Runs()[0]
 		out := sessions.Outcome{Status: sessions.Done, Deliveries: []sessions.Delivery{
-			{ID: "d1", Kind: sessions.Reply, Session: run.Key, Run: run.ID, To: direct("a"), Text: "said", Expires: time.Now().Add(time.Hour)}}}
-		if _, err := g.store.Finish(t.Context(), run.ID, out); err != nil {
+			{ID: "d1", Kind: sessions.Reply, Session: run.Key, Run: run.ID, To: routertest.Direct("a"), Text: "said", Expires: time.Now().Add(time.Hour)}}}
+		if _, err := g.Store.Finish(t.Context(), run.ID, out); err != nil {
 			t.Fatal(err)
 		}
 		interrupted, interrupt := context.WithCancel(t.Context())
 		interrupt()
 		began := time.Now()
-		g.r.finish(interrupted, run, out, nil)
-		if g.shown(1); time.Since(began) > expireEvery/2 {
+		g.Router.Finish(interrupted, run, out, nil)
+		if g.Shown(1); time.Since(began) > routertest.ExpireEvery/2 {
 			t.Errorf("it is shown after %s", time.Since(began))
 		}
 	})
@@ -302,13 +304,13 @@ func TestLostAnswerOfAnInterruptedTurn(t *testing.T) {
 // TestDoubtOfACallerWhoIsGone has a write fail that is in the store all the same; the next one that works is of a caller who has gone away, as
 // the end of each interrupted turn is. The older one leaves first.
 func TestDoubtOfACallerWhoIsGone(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.say(direct("a"), guest, "hello")
-		g.shown(1)
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
+		g.Shown(1)
 		says := func(text string) sessions.Accepted {
-			acc, err := g.store.Submit(t.Context(), sessions.Effects{Source: text, Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Posted,
-				Session: "agent:main:main", To: direct("a"), Text: text, Expires: time.Now().Add(time.Hour)}}})
+			acc, err := g.Store.Submit(t.Context(), sessions.Effects{Source: text, Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Posted,
+				Session: "agent:main:main", To: routertest.Direct("a"), Text: text, Expires: time.Now().Add(time.Hour)}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -316,37 +318,37 @@ func TestDoubtOfACallerWhoIsGone(t *testing.T) {
 		}
 		says("older")
 		gone, cancel := context.WithCancel(t.Context())
-		g.r.doubt.Store(true) // as unsure leaves it when the store fails
+		g.Router.Doubt().Store(true) // as unsure leaves it when the store fails
 		newer := says("newer")
 		cancel()
-		g.r.follow(gone, newer)
-		if all := g.shown(3); all[1].Out.Text != "older" || all[2].Out.Text != "newer" || g.r.doubt.Load() {
-			t.Errorf("%q, then %q; still in doubt: %t", all[1].Out.Text, all[2].Out.Text, g.r.doubt.Load())
+		g.Router.Follow(gone, newer)
+		if all := g.Shown(3); all[1].Out.Text != "older" || all[2].Out.Text != "newer" || g.Router.Doubt().Load() {
+			t.Errorf("%q, then %q; still in doubt: %t", all[1].Out.Text, all[2].Out.Text, g.Router.Doubt().Load())
 		}
 	})
 }
 
 // TestDoubt: a write whose caller had gone away before it was begun raises no doubt. One that failed does, until the store says what waits.
 func TestDoubt(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		var fails atomic.Bool
-		g := rigWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return failing{s, &fails} })
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return failing{s, &fails} })
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := g.r.Submit(gone, sessions.Effects{Source: "untried"}); !errors.Is(err, context.Canceled) || g.r.doubt.Load() {
-			t.Errorf("nothing was written: %v, doubt %t", err, g.r.doubt.Load())
+		if _, err := g.Router.Submit(gone, sessions.Effects{Source: "untried"}); !errors.Is(err, context.Canceled) || g.Router.Doubt().Load() {
+			t.Errorf("nothing was written: %v, doubt %t", err, g.Router.Doubt().Load())
 		}
 		fails.Store(true)
-		if _, err := g.r.Submit(t.Context(), sessions.Effects{Source: "failed"}); err == nil || !g.r.doubt.Load() {
-			t.Errorf("it failed: %v, doubt %t", err, g.r.doubt.Load())
+		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Source: "failed"}); err == nil || !g.Router.Doubt().Load() {
+			t.Errorf("it failed: %v, doubt %t", err, g.Router.Doubt().Load())
 		}
-		g.r.follow(t.Context(), sessions.Accepted{}) // another write has worked, but what waits is not known
-		if !g.r.doubt.Load() {
+		g.Router.Follow(t.Context(), sessions.Accepted{}) // another write has worked, but what waits is not known
+		if !g.Router.Doubt().Load() {
 			t.Error("the doubt is forgotten although nobody could look")
 		}
 		fails.Store(false)
-		if _, err := g.r.Submit(t.Context(), sessions.Effects{Source: "works"}); err != nil || g.r.doubt.Load() {
-			t.Errorf("it works: %v, doubt %t", err, g.r.doubt.Load())
+		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Source: "works"}); err != nil || g.Router.Doubt().Load() {
+			t.Errorf("it works: %v, doubt %t", err, g.Router.Doubt().Load())
 		}
 	})
 }

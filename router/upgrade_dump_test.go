@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"parley/router/routertest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,11 +30,11 @@ func TestFixture(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g := storyRig(t)
-		g.story()
+		story(g)
 		at := time.Now()
 		storyHas(t, g)
 		if *update {
-			writeFixture(t, g.dir, at)
+			writeFixture(t, g.Dir, at)
 		}
 	})
 }
@@ -42,17 +43,17 @@ func TestFixture(t *testing.T) {
 func writeFixture(t *testing.T, dir string, at time.Time) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "parley.db"))
-	check(t, err)
+	routertest.Check(t, err)
 	defer func() { _ = db.Close() }() // it only reads
 	db.SetMaxOpenConns(1)
 	version := column[int](t, db, "SELECT max(version_id) FROM goose_db_version")[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- Schema version %d. Taken at %s, while the host was at work.\n", version, at.UTC().Format(time.RFC3339))
 	_, err = db.ExecContext(t.Context(), "BEGIN")
-	check(t, err)
+	routertest.Check(t, err)
 	dump(t, db, &b)
-	check(t, os.MkdirAll(upgradeDir, 0o755))
-	check(t, os.WriteFile(filepath.Join(upgradeDir, fmt.Sprintf("v%05d.sql", version)), []byte(b.String()), 0o644))
+	routertest.Check(t, os.MkdirAll(upgradeDir, 0o755))
+	routertest.Check(t, os.WriteFile(filepath.Join(upgradeDir, fmt.Sprintf("v%05d.sql", version)), []byte(b.String()), 0o644))
 }
 
 // dump writes the schema as it is stored, each table with its rows.
@@ -111,13 +112,13 @@ func rowNumber(row string) (n int64) {
 func column[T any](t *testing.T, db *sql.DB, q string) (out []T) {
 	t.Helper()
 	r, err := db.QueryContext(t.Context(), q)
-	check(t, err)
+	routertest.Check(t, err)
 	defer func() { _ = r.Close() }()
 	for r.Next() {
 		var v T
-		check(t, r.Scan(&v))
+		routertest.Check(t, r.Scan(&v))
 		out = append(out, v)
 	}
-	check(t, r.Err())
+	routertest.Check(t, r.Err())
 	return out
 }

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"database/sql"
@@ -12,31 +12,32 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // upgradedRig is a host of today on the database of an earlier one, some time after it was left, and what that one had sent.
-func upgradedRig(t *testing.T, file string, after time.Duration) (g *rig, sent map[sessions.DeliveryID]bool) {
+func upgradedRig(t *testing.T, file string, after time.Duration) (g *routertest.Rig, sent map[sessions.DeliveryID]bool) {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	check(t, err)
+	routertest.Check(t, err)
 	var taken time.Time
 	if _, rest, ok := strings.Cut(string(b), "Taken at "); ok {
 		taken, err = time.Parse(time.RFC3339, rest[:len("2000-01-01T00:00:00Z")])
-		check(t, err)
+		routertest.Check(t, err)
 	}
-	dir := folder(t)
+	dir := routertest.Folder(t)
 	db, err := sql.Open("sqlite", filepath.Join(dir, "parley.db"))
-	check(t, err)
+	routertest.Check(t, err)
 	_, err = db.ExecContext(t.Context(), string(b))
-	check(t, err)
+	routertest.Check(t, err)
 	sent = sentIn(t, db)
-	check(t, db.Close())
+	routertest.Check(t, db.Close())
 	<-time.After(time.Until(taken.Add(after)))
-	set := settingsFor(storySettings)
-	g = &rig{t: t, dir: dir, set: set, fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 400}}), model: &script{}}
-	g.model.set(saying("this is an answer"))
-	g.start()
+	set := routertest.SettingsFor(storySettings)
+	g = &routertest.Rig{T: t, Dir: dir, Settings: set, Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 400}}), Model: &routertest.Script{}}
+	g.Model.Set(saying("this is an answer"))
+	g.Start()
 	return g, sent
 }
 
@@ -44,15 +45,15 @@ func upgradedRig(t *testing.T, file string, after time.Duration) (g *rig, sent m
 func sentIn(t *testing.T, db *sql.DB) map[sessions.DeliveryID]bool {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), "SELECT id FROM deliveries WHERE state = 'sent'")
-	check(t, err)
+	routertest.Check(t, err)
 	defer func() { _ = rows.Close() }()
 	sent := map[sessions.DeliveryID]bool{}
 	for rows.Next() {
 		var id sessions.DeliveryID
-		check(t, rows.Scan(&id))
+		routertest.Check(t, rows.Scan(&id))
 		sent[id] = true
 	}
-	check(t, rows.Err())
+	routertest.Check(t, rows.Err())
 	if len(sent) == 0 {
 		t.Fatal("the database holds nothing that was sent")
 	}
@@ -74,16 +75,16 @@ func TestUpgradeRevivesNothing(t *testing.T) {
 	for _, file := range files {
 		for _, after := range []time.Duration{20 * time.Second, 25 * time.Hour, 30 * 24 * time.Hour} {
 			t.Run(fmt.Sprint(filepath.Base(file), " after ", after), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				routertest.Bubble(t, func(t *testing.T) {
 					g, sent := upgradedRig(t, file, after)
 					began := time.Now()
 					<-time.After(10 * time.Minute)
 					synctest.Wait()
-					l := &revival{rig: g, began: began, after: after, sent: sent, counts: map[string]int{}}
+					l := &revival{Rig: g, began: began, after: after, sent: sent, counts: map[string]int{}}
 					l.runs()
 					l.sends()
 					l.accounts()
-					t.Logf("%v, the model was asked %d times", l.counts, g.model.count())
+					t.Logf("%v, the model was asked %d times", l.counts, g.Model.Count())
 				})
 			})
 		}
@@ -92,7 +93,7 @@ func TestUpgradeRevivesNothing(t *testing.T) {
 
 // revival looks at what a host did in its first minutes on the database of another.
 type revival struct {
-	*rig
+	*routertest.Rig
 	began  time.Time
 	after  time.Duration
 	sent   map[sessions.DeliveryID]bool // by the other host
@@ -118,16 +119,16 @@ func (l *revival) mayRun(r sessions.Run) bool {
 	case l.after < time.Hour, r.Kind == sessions.PostRun: // which only notes in the transcript what was posted
 		return true
 	case l.after < 48*time.Hour:
-		return r.Chain != nil && r.Chain.Kind == chainSpawn
+		return r.Chain != nil && r.Chain.Kind == "spawn"
 	}
 	return false
 }
 
 // runs says what became of the runs that were queued or at work.
 func (l *revival) runs() {
-	l.t.Helper()
-	list, err := l.store.ListRuns(l.t.Context(), sessions.RunQuery{Limit: 1000})
-	check(l.t, err)
+	l.T.Helper()
+	list, err := l.Store.ListRuns(l.T.Context(), sessions.RunQuery{Limit: 1000})
+	routertest.Check(l.T, err)
 	l.list = map[sessions.RunID]sessions.Run{}
 	for _, r := range list {
 		l.list[r.ID] = r
@@ -139,32 +140,32 @@ func (l *revival) runs() {
 		l.counts["run "+string(r.Status)]++
 		switch {
 		case !r.Status.Final():
-			l.t.Errorf("a %s run is %s after ten minutes: %s", r.Kind, r.Status, r.Input.Text())
+			l.T.Errorf("a %s run is %s after ten minutes: %s", r.Kind, r.Status, r.Input.Text())
 		case r.Status != sessions.Done && r.Error == "":
-			l.t.Errorf("a %s run is %s without a reason", r.Kind, r.Status)
+			l.T.Errorf("a %s run is %s without a reason", r.Kind, r.Status)
 		case r.Status != sessions.Failed && !l.mayRun(r):
-			l.t.Errorf("a %s run of long ago was taken up and is %s: %s", r.Kind, r.Status, r.Input.Text())
+			l.T.Errorf("a %s run of long ago was taken up and is %s: %s", r.Kind, r.Status, r.Input.Text())
 		}
 	}
 	if most := l.counts["run done"] + l.counts["run timeout"]; l.after > 48*time.Hour && most > 0 {
-		l.t.Errorf("%d runs of a month ago were not over", most)
+		l.T.Errorf("%d runs of a month ago were not over", most)
 	}
 }
 
 // sends says what reached the chats.
 func (l *revival) sends() {
-	l.t.Helper()
-	all, keys, replies := l.deliveries(), map[string]int{}, map[sessions.RunID]int{}
-	for _, c := range l.fake.Calls(channeltest.OpSend) {
+	l.T.Helper()
+	all, keys, replies := l.Deliveries(), map[string]int{}, map[sessions.RunID]int{}
+	for _, c := range l.Fake.Calls(channeltest.OpSend) {
 		if c.Err == nil {
 			keys[c.Out.Key]++
 		}
 	}
 	for key, n := range keys {
 		if id, _, _ := strings.Cut(key, "."); n > 1 {
-			l.t.Errorf("%s was sent %d times", key, n)
+			l.T.Errorf("%s was sent %d times", key, n)
 		} else if l.sent[sessions.DeliveryID(id)] {
-			l.t.Errorf("%s was sent before, and is sent again", key)
+			l.T.Errorf("%s was sent before, and is sent again", key)
 		}
 	}
 	announced := map[sessions.RunID]int{}
@@ -173,16 +174,16 @@ func (l *revival) sends() {
 		now := !d.Updated.Before(l.began)
 		switch {
 		case d.State == sessions.Sending, d.State == sessions.Pending && d.Created.Before(l.began) && l.after > time.Hour:
-			l.t.Errorf("%s to %s is %s", d.Kind, d.To, d.State)
+			l.T.Errorf("%s to %s is %s", d.Kind, d.To, d.State)
 		case d.State == sessions.Expired && now:
 			l.counts["expired"]++
 		case d.State != sessions.Sent:
 		case now && d.Created.Before(l.began) && d.Expires.Before(l.began):
-			l.t.Errorf("%s to %s was sent after its time", d.Kind, d.To)
+			l.T.Errorf("%s to %s was sent after its time", d.Kind, d.To)
 		case now && known && l.old(r):
 			l.counts["sent"]++
 			if !l.mayRun(r) {
-				l.t.Errorf("said of something long ago: %s to %s %q by a %s run", d.Kind, d.To, d.Text, r.Kind)
+				l.T.Errorf("said of something long ago: %s to %s %q by a %s run", d.Kind, d.To, d.Text, r.Kind)
 			}
 		}
 		if known && d.Kind == sessions.Announce && r.Chain != nil {
@@ -194,27 +195,27 @@ func (l *revival) sends() {
 	for what, count := range map[string]map[sessions.RunID]int{"announcements of one chain": announced, "answers of one turn": replies} {
 		for id, n := range count {
 			if n > 1 {
-				l.t.Errorf("%d %s: %s", n, what, id)
+				l.T.Errorf("%d %s: %s", n, what, id)
 			}
 		}
 	}
 	if l.after < time.Hour && l.counts["sent"] == 0 {
-		l.t.Errorf("what was in time did not leave: %v", l.counts)
+		l.T.Errorf("what was in time did not leave: %v", l.counts)
 	}
 	if l.after > time.Hour && l.counts["expired"] == 0 {
-		l.t.Errorf("nothing expired: %v", l.counts)
+		l.T.Errorf("nothing expired: %v", l.counts)
 	}
 }
 
 // accounts wants an end of every sub-agent.
 func (l *revival) accounts() {
-	l.t.Helper()
+	l.T.Helper()
 	for _, r := range l.list {
 		if r.Kind != sessions.ChildRun {
 			continue
 		}
-		if end, err := l.r.reported(l.t.Context(), r); err != nil || end == "" || end == "at work" || end == "on its way" {
-			l.t.Errorf("what became of the sub-agent that was asked %q: %q, %v", r.Input.Text(), end, err)
+		if end, err := l.Router.Reported(l.T.Context(), r); err != nil || end == "" || end == "at work" || end == "on its way" {
+			l.T.Errorf("what became of the sub-agent that was asked %q: %q, %v", r.Input.Text(), end, err)
 		} else {
 			l.counts["sub-agents"]++
 		}

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"parley/agent"
 	"parley/agent/modeltest"
+	"parley/router/routertest"
 )
 
 // vagueFilters are how endpoints refuse content without saying so. Each row is a server that fails so for every request with the word
@@ -36,16 +37,16 @@ func TestVagueFilters(t *testing.T) {
 	for name, f := range vagueFilters {
 		for _, restart := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: "/restart"}[restart], func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				routertest.Bubble(t, func(t *testing.T) {
 					b := newFilterBenchFor(t, f.protocol, f.reply)
 					b.fill(0, "hello")
 					b.use("strict")
-					if got := b.asks(b.chat, guest, "this is poison"); strings.HasPrefix(got, "echo") {
+					if got := b.Asks(b.chat, routertest.Guest, "this is poison"); strings.HasPrefix(got, "echo") {
 						t.Errorf("it is answered %q", got)
 					}
 					if restart {
-						b.stop()
-						b.start()
+						b.Stop()
+						b.Start()
 					}
 					b.answered("a question", 4) // as often as a call is tried, and once to see that it was the conversation
 					for range 3 {
@@ -63,11 +64,11 @@ func TestVagueFilters(t *testing.T) {
 // TestVagueFilterInAnOldMessage: the session changes to a model whose endpoint fails for what an old message says: one turn fails, and the
 // search for the reason loses no other.
 func TestVagueFilterInAnOldMessage(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		b := newFilterBenchFor(t, modeltest.OpenAI, vagueFilters["403"].reply)
 		b.fill(4, "this is poison")
 		b.use("strict")
-		b.asks(b.chat, guest, "a question that is lost")
+		b.Asks(b.chat, routertest.Guest, "a question that is lost")
 		for range 12 {
 			b.answered("a question", 2) // with all of it, before and after the one without
 		}
@@ -80,10 +81,10 @@ func TestVagueFilterInAnOldMessage(t *testing.T) {
 
 // TestFailingTurnsInAnOutage: an endpoint that is down gets one request more for a turn behind one that failed, and none while its breaker is open.
 func TestFailingTurnsInAnOutage(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
 		b := newFilterBenchFor(t, modeltest.OpenAI, modeltest.Reply{Status: 503, Body: `{"error":{"message":"down"}}`})
-		open, breakers := b.models, make(map[string]*agent.Breaker)
-		b.models = func(name string) (agent.Candidate, error) {
+		open, breakers := b.Models, make(map[string]*agent.Breaker)
+		b.Models = func(name string) (agent.Candidate, error) {
 			c, err := open(name)
 			if breakers[name] == nil {
 				breakers[name] = agent.NewBreaker("mock", c.Model, nil)
@@ -98,7 +99,7 @@ func TestFailingTurnsInAnOutage(t *testing.T) {
 		b.reply.Store(&down)
 		for i, most := range []int{3, 4, 4, 0, 0} {
 			before := b.srv.Count()
-			b.asks(b.chat, guest, "are you there?")
+			b.Asks(b.chat, routertest.Guest, "are you there?")
 			if n := b.srv.Count() - before; n > most {
 				t.Errorf("turn %d makes %d requests, not %d", i, n, most)
 			}
@@ -116,17 +117,17 @@ func TestRefusedForOneModel(t *testing.T) {
 		"finish": {Stop: "content_filter"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
 				b := newFilterBenchFor(t, modeltest.OpenAI, refusal)
 				b.answered("at first")
 				b.use("strict")
-				b.asks(b.chat, guest, "hello, this is poison")
+				b.Asks(b.chat, routertest.Guest, "hello, this is poison")
 				b.answered("and now?", 0)
 				if b.shows("poison") {
 					t.Error("it is shown to the model that refused it")
 				}
-				b.stop()
-				b.start()
+				b.Stop()
+				b.Start()
 				b.use("m")
 				b.answered("and you?", 0)
 				if !b.shows("this is poison") {

@@ -1,4 +1,4 @@
-package router
+package router_test
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router/event"
+	"parley/router"
+	"parley/router/routertest"
 	"parley/sessions"
 )
 
-// eventLine words an event without its ids.
-func eventLine(e Event) string {
+// line words an event without its ids.
+func lineOf(e router.Event) string {
 	out := e.Kind
 	for _, s := range []string{e.Phase, string(e.Status), string(e.State), e.Tool, e.Text, e.Rule} {
 		if s != "" {
@@ -28,7 +29,7 @@ func eventLine(e Event) string {
 }
 
 // drain reads what has happened until nothing does any more.
-func drainEvents(events <-chan Event) (lines []string) {
+func drainEvents(events <-chan router.Event) (lines []string) {
 	for {
 		synctest.Wait()
 		select {
@@ -36,7 +37,7 @@ func drainEvents(events <-chan Event) (lines []string) {
 			if !more {
 				return append(lines, "closed")
 			}
-			lines = append(lines, eventLine(e))
+			lines = append(lines, lineOf(e))
 		default:
 			return lines
 		}
@@ -45,29 +46,29 @@ func drainEvents(events <-chan Event) (lines []string) {
 
 // A turn that no chat sees is told step by step; so is what is done to its session.
 func TestWatch(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		g.model.set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
-			if last(p).Role == sessions.ToolResult {
-				return text("done"), nil
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if routertest.Last(p).Role == sessions.ToolResult {
+				return routertest.Text("done"), nil
 			}
-			a := call("c1", "agents_list", map[string]any{})
+			a := routertest.Call("c1", "agents_list", map[string]any{})
 			a.Content = append(sessions.TextContent("Let me see."), a.Content...)
 			return a, nil
 		})
-		events, cancel := g.r.Watch(Watching{Session: hookKey})
+		events, cancel := g.Router.Watch(router.Watching{Session: routertest.HookKey})
 		defer cancel()
-		run := g.answered(g.told(me(true)))
-		if _, err := g.r.Patch(t.Context(), hookKey, sessions.Patch{Model: new("mock/m")}); err != nil {
+		run := g.Answered(g.Told(routertest.Me(true)))
+		if _, err := g.Router.Patch(t.Context(), routertest.HookKey, sessions.Patch{Model: new("mock/m")}); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := g.r.Reset(t.Context(), "", hookKey); err != nil {
+		if _, _, err := g.Router.Reset(t.Context(), "", routertest.HookKey); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.r.Archive(t.Context(), "", hookKey); err != nil {
+		if _, err := g.Router.Archive(t.Context(), "", routertest.HookKey); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.r.Delete(t.Context(), "", hookKey); err != nil {
+		if err := g.Router.Delete(t.Context(), "", routertest.HookKey); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{"session new", "run queued", "run running", "message", "text Let me see.", "message", "tool begin agents_list", "tool end agents_list", "message",
@@ -83,21 +84,21 @@ func TestWatch(t *testing.T) {
 
 // Each state of a delivery is told, with the rule that held it back. One that begins with the commit that makes it never waits.
 func TestWatchDeliveries(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		events, cancel := g.r.Watch(Watching{Kinds: []string{EventDelivery}})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		events, cancel := g.Router.Watch(router.Watching{Kinds: []string{router.EventDelivery}})
 		defer cancel()
-		g.say(direct(owner), owner, "hi")
-		g.shown(1)
-		g.idle(1)
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hi")
+		g.Shown(1)
+		g.Idle(1)
 		if got, want := drainEvents(events), []string{"delivery sending session.sendPolicy.default", "delivery sent session.sendPolicy.default"}; !slices.Equal(got, want) {
 			t.Errorf("%v", got)
 		}
-		if _, err := g.r.Patch(t.Context(), "agent:main:main", sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
+		if _, err := g.Router.Patch(t.Context(), "agent:main:main", sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
 			t.Fatal(err)
 		}
-		g.say(direct(owner), owner, "and now?")
-		g.idle(2)
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "and now?")
+		g.Idle(2)
 		if got, want := drainEvents(events), []string{"delivery withheld session override"}; !slices.Equal(got, want) {
 			t.Errorf("%v", got)
 		}
@@ -106,20 +107,20 @@ func TestWatchDeliveries(t *testing.T) {
 
 // Who watches something sees nothing else, and nothing after cancel.
 func TestWatchSelects(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		all := map[string]Watching{"run": {Run: "r1"}, "session": {Session: "s1"}, "kind": {Kinds: []string{EventText, EventJob}}, "both": {Run: "r1", Kinds: []string{EventText}}, "all": {}}
-		got := map[string]<-chan Event{}
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		all := map[string]router.Watching{"run": {Run: "r1"}, "session": {Session: "s1"}, "kind": {Kinds: []string{router.EventText, router.EventJob}}, "both": {Run: "r1", Kinds: []string{router.EventText}}, "all": {}}
+		got := map[string]<-chan router.Event{}
 		for name, w := range all {
-			events, cancel := g.r.Watch(w)
+			events, cancel := g.Router.Watch(w)
 			defer cancel()
 			got[name] = events
 		}
-		gone, cancel := g.r.Watch(Watching{})
+		gone, cancel := g.Router.Watch(router.Watching{})
 		cancel()
 		cancel()
-		for _, e := range []Event{{Kind: EventRun, Run: "r1", Session: "s2", Phase: "1"}, {Kind: EventText, Run: "r1", Session: "s1", Phase: "2"}, {Kind: EventText, Run: "r2", Session: "s1", Phase: "3"}, {Kind: EventJob, Phase: "4"}} {
-			g.r.Tell(e)
+		for _, e := range []router.Event{{Kind: router.EventRun, Run: "r1", Session: "s2", Phase: "1"}, {Kind: router.EventText, Run: "r1", Session: "s1", Phase: "2"}, {Kind: router.EventText, Run: "r2", Session: "s1", Phase: "3"}, {Kind: router.EventJob, Phase: "4"}} {
+			g.Router.Tell(e)
 		}
 		for name, want := range map[string]string{"run": "run 1,text 2", "session": "text 2,text 3", "kind": "text 2,text 3,job 4", "both": "text 2", "all": "run 1,text 2,text 3,job 4"} {
 			if lines := drainEvents(got[name]); strings.Join(lines, ",") != want {
@@ -134,20 +135,20 @@ func TestWatchSelects(t *testing.T) {
 
 // A slow reader gets the newest text of each run and nothing twice; what happened in between keeps its place.
 func TestWatchCoalesces(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		events, cancel := g.r.Watch(Watching{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		events, cancel := g.Router.Watch(router.Watching{})
 		defer cancel()
-		g.r.Tell(Event{Kind: EventJob}) // the one that waits for the reader
+		g.Router.Tell(router.Event{Kind: router.EventJob}) // the one that waits for the reader
 		synctest.Wait()
-		for i := range 2 * watchMost {
+		for i := range 2 * router.WatchMost {
 			for _, run := range []sessions.RunID{"a", "b"} {
-				g.r.Tell(Event{Kind: EventText, Run: run, Text: fmt.Sprint(run, i)})
+				g.Router.Tell(router.Event{Kind: router.EventText, Run: run, Text: fmt.Sprint(run, i)})
 			}
 		}
-		g.r.Tell(Event{Kind: EventTool, Run: "a"})
-		g.r.Tell(Event{Kind: EventText, Run: "a", Text: "a again"})
-		g.r.Tell(Event{Kind: EventText, Run: "b", Text: "b again"})
+		g.Router.Tell(router.Event{Kind: router.EventTool, Run: "a"})
+		g.Router.Tell(router.Event{Kind: router.EventText, Run: "a", Text: "a again"})
+		g.Router.Tell(router.Event{Kind: router.EventText, Run: "b", Text: "b again"})
 		if got, want := strings.Join(drainEvents(events), ","), "job,text a1999,text b again,tool,text a again"; got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
@@ -156,11 +157,11 @@ func TestWatchCoalesces(t *testing.T) {
 
 // Who lags behind is cut off, texts first; nobody else notices, and nobody waits for it.
 func TestWatchCutsOff(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		slow, cancel := g.r.Watch(Watching{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		slow, cancel := g.Router.Watch(router.Watching{})
 		defer cancel()
-		quick, cancelQuick := g.r.Watch(Watching{})
+		quick, cancelQuick := g.Router.Watch(router.Watching{})
 		defer cancelQuick()
 		read := make(chan int)
 		go func() {
@@ -174,28 +175,28 @@ func TestWatchCutsOff(t *testing.T) {
 		}()
 		const texts = 10
 		for i := range texts { // of as many runs
-			g.r.Tell(Event{Kind: EventText, Run: sessions.RunID(fmt.Sprint(i))})
+			g.Router.Tell(router.Event{Kind: router.EventText, Run: sessions.RunID(fmt.Sprint(i))})
 			synctest.Wait()
 		}
-		for range watchMost {
-			g.r.Tell(Event{Kind: EventJob})
+		for range router.WatchMost {
+			g.Router.Tell(router.Event{Kind: router.EventJob})
 			synctest.Wait()
 		}
-		if n := len(g.r.watchers.All); n != 2 {
+		if n := len(g.Router.Watchers().All()); n != 2 {
 			t.Fatalf("%d watch: the texts were to go first", n)
 		}
-		g.r.Tell(Event{Kind: EventJob, Job: "last"})
-		if n := <-read; n != texts+watchMost+1 {
+		g.Router.Tell(router.Event{Kind: router.EventJob, Job: "last"})
+		if n := <-read; n != texts+router.WatchMost+1 {
 			t.Errorf("the quick one read %d", n)
 		}
-		if n := len(g.r.watchers.All); n != 1 {
+		if n := len(g.Router.Watchers().All()); n != 1 {
 			t.Errorf("%d watch", n)
 		}
 		for range slow {
 			t.Log("what was on its way")
 		}
-		h := g.told(me(true))
-		if run := g.answered(h); run.Status != sessions.Done {
+		h := g.Told(routertest.Me(true))
+		if run := g.Answered(h); run.Status != sessions.Done {
 			t.Error(run.Error)
 		}
 	})
@@ -203,16 +204,16 @@ func TestWatchCutsOff(t *testing.T) {
 
 // The end of the host ends every watch.
 func TestWatchEndsWithTheHost(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		events, cancel := g.r.Watch(Watching{})
-		r := g.r
-		g.stop()
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		events, cancel := g.Router.Watch(router.Watching{})
+		r := g.Router
+		g.Stop()
 		if got := drainEvents(events); !slices.Equal(got, []string{"closed"}) {
 			t.Errorf("%v", got)
 		}
 		cancel()
-		after, cancel := r.Watch(Watching{})
+		after, cancel := r.Watch(router.Watching{})
 		defer cancel()
 		if got := drainEvents(after); !slices.Equal(got, []string{"closed"}) {
 			t.Errorf("%v", got)
@@ -220,51 +221,32 @@ func TestWatchEndsWithTheHost(t *testing.T) {
 	})
 }
 
-// An event that nobody watches for is counted, and allocates nothing.
-func TestWatchCostsNothing(t *testing.T) {
-	r := &Router{watchers: new(event.Bus)}
-	run, d, o := sessions.Run{ID: "r", Key: hookKey}, sessions.Delivery{ID: "d"}, sessions.Outcome{Messages: []sessions.Message{{}}}
-	var turn agent.Turn
-	r.watchText(run, &turn)
-	if n := testing.AllocsPerRun(100, func() {
-		r.watchers.Run(run, sessions.Done)
-		r.watchers.Delivery(d)
-		r.watchers.End(run, o, sessions.Accepted{})
-		turn.OnText("so far")
-	}); n > 0 {
-		t.Errorf("%v allocations", n)
-	}
-	if got := r.Position(); got != 1+101*4 { // a text is none
-		t.Errorf("the position is %d", got)
-	}
-}
-
 // Who watches since a position is told first that something happened meanwhile, when it is something that it wants, or may be.
 func TestWatchSince(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := &Router{watchers: new(event.Bus)}
-		first := func(w Watching) string {
+	routertest.Bubble(t, func(t *testing.T) {
+		r := &router.Router{}
+		first := func(w router.Watching) string {
 			events, cancel := r.Watch(w)
 			defer cancel()
 			got := drainEvents(events)
-			r.Tell(Event{Kind: EventJob, Session: "s1"})
+			r.Tell(router.Event{Kind: router.EventJob, Session: "s1"})
 			if next := drainEvents(events); len(next) > 0 {
 				got = append(got, next...)
 			}
 			return strings.Join(got, ", ")
 		}
 		start := r.Position()
-		if got := first(Watching{Since: start}); got != "job" {
+		if got := first(router.Watching{Since: start}); got != "job" {
 			t.Errorf("nothing had happened: %s", got)
 		}
-		r.Tell(Event{Kind: EventRun, Session: "s1", Run: "r1"})
+		r.Tell(router.Event{Kind: router.EventRun, Session: "s1", Run: "r1"})
 		now := r.Position()
-		r.Tell(Event{Kind: EventText, Session: "s1", Run: "r1"})
-		for want, all := range map[string][]Watching{
-			"reload, job": {{Since: start}, {Since: Unknown}, {Since: now + 1000}},
+		r.Tell(router.Event{Kind: router.EventText, Session: "s1", Run: "r1"})
+		for want, all := range map[string][]router.Watching{
+			"reload, job": {{Since: start}, {Since: router.Unknown}, {Since: now + 1000}},
 			"job":         {{}, {Since: now}},
-			"reload":      {{Since: start, Kinds: []string{EventRun}}, {Since: start, Run: "r1"}},
-			"":            {{Since: start, Kinds: []string{EventTool}}, {Since: now, Run: "r1"}, {Since: start, Session: "s2"}},
+			"reload":      {{Since: start, Kinds: []string{router.EventRun}}, {Since: start, Run: "r1"}},
+			"":            {{Since: start, Kinds: []string{router.EventTool}}, {Since: now, Run: "r1"}, {Since: start, Session: "s2"}},
 		} {
 			for _, w := range all {
 				if w.Since == now {
@@ -276,21 +258,21 @@ func TestWatchSince(t *testing.T) {
 			}
 		}
 		place := r.Position()
-		for range pastMost {
-			r.Tell(Event{Kind: EventJob})
+		for range router.PastMost {
+			r.Tell(router.Event{Kind: router.EventJob})
 		}
-		if got := first(Watching{Since: place, Session: "s2"}); got != "" {
+		if got := first(router.Watching{Since: place, Session: "s2"}); got != "" {
 			t.Errorf("%s: nothing of it in all that is known", got)
 		}
-		if got := first(Watching{Since: place, Session: "s2"}); got != "reload" {
+		if got := first(router.Watching{Since: place, Session: "s2"}); got != "reload" {
 			t.Errorf("%q: what is not known any more may be anything", got)
 		}
-		events, cancel := r.Watch(Watching{Since: Unknown})
+		events, cancel := r.Watch(router.Watching{Since: router.Unknown})
 		defer cancel()
 		if e := <-events; e.At != r.Position() {
 			t.Errorf("%d", e.At)
 		}
-		r.Tell(Event{Kind: EventJob})
+		r.Tell(router.Event{Kind: router.EventJob})
 		if e := <-events; e.At != r.Position() {
 			t.Errorf("%d", e.At)
 		}
@@ -299,14 +281,14 @@ func TestWatchSince(t *testing.T) {
 
 // How runs end that never began, or in another's turn, is told too.
 func TestWatchEnds(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
-		release := g.blocked()
-		first := g.told(me(true))
-		g.until("it is at work", func() bool { return g.model.count() > 0 })
-		second, third, fourth := g.told(me(true)), g.told(me(true)), g.told(me(true))
-		ended := map[sessions.RunID]Event{}
-		events, cancel := g.r.Watch(Watching{Kinds: []string{EventRun}})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		release := g.Blocked()
+		first := g.Told(routertest.Me(true))
+		g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
+		second, third, fourth := g.Told(routertest.Me(true)), g.Told(routertest.Me(true)), g.Told(routertest.Me(true))
+		ended := map[sessions.RunID]router.Event{}
+		events, cancel := g.Router.Watch(router.Watching{Kinds: []string{router.EventRun}})
 		defer cancel()
 		go func() {
 			for e := range events {
@@ -315,16 +297,16 @@ func TestWatchEnds(t *testing.T) {
 				}
 			}
 		}()
-		if _, err := g.r.CancelRun(t.Context(), "", second.Run.ID); err != nil {
+		if _, err := g.Router.CancelRun(t.Context(), "", second.Run.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.r.CancelRun(t.Context(), "", first.Run.ID); err != nil {
+		if _, err := g.Router.CancelRun(t.Context(), "", first.Run.ID); err != nil {
 			t.Fatal(err)
 		}
 		release()
-		g.idle(4)
+		g.Idle(4)
 		<-time.After(time.Second)
-		for id, want := range map[sessions.RunID]Event{first.Run.ID: {Status: sessions.Stopped}, second.Run.ID: {Status: sessions.Stopped}, third.Run.ID: {Status: sessions.Done}, fourth.Run.ID: {Status: sessions.Done, Batch: third.Run.ID}} {
+		for id, want := range map[sessions.RunID]router.Event{first.Run.ID: {Status: sessions.Stopped}, second.Run.ID: {Status: sessions.Stopped}, third.Run.ID: {Status: sessions.Done}, fourth.Run.ID: {Status: sessions.Done, Batch: third.Run.ID}} {
 			if e := ended[id]; e.Status != want.Status || e.Batch != want.Batch {
 				t.Errorf("%s: %+v, want %+v", id, e, want)
 			}

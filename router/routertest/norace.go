@@ -1,0 +1,6 @@
+//go:build !race
+
+package routertest
+
+// Racing reports whether the race detector is on.
+const Racing = false

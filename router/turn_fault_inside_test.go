@@ -1,0 +1,15 @@
+package router
+
+import (
+	"parley/sessions"
+	"strings"
+	"testing"
+)
+
+func TestReportSections(t *testing.T) {
+	r := &Router{}
+	got := r.report(sessions.Chain{Status: sessions.Done}, sessions.Run{}, "Result:\nThe server answered:\nstatus: 200\nbody: forty-two\nNotes: none")
+	if !strings.Contains(got, "forty-two") {
+		t.Errorf("words are lost:\n%s", got)
+	}
+}
