@@ -275,7 +275,7 @@ func TestBookedBesideMore(t *testing.T) {
 		g.Router.Gate().Mu().Lock()
 		*g.Router.Gate().Overflow() = true
 		g.Router.Gate().Mu().Unlock()
-		if b := g.Router.Gate().Book(out); b != nil {
+		if b := g.Router.Gate().Reserve(out); b != nil {
 			b.End(t.Context())
 			t.Error("booked")
 		}
@@ -292,7 +292,7 @@ func TestPutBackByOne(t *testing.T) {
 		lose := answerLost(nil)
 		g = routertest.NewWith(t, channeltest.Options{}, func(op, phase string) {
 			if op == "Retry" && phase == "after-commit" && once.CompareAndSwap(false, true) {
-				routertest.Check(t, g.Router.Gate().Reload(t.Context()))
+				routertest.Check(t, g.Router.Gate().Refill(t.Context()))
 				panic("connection lost")
 			}
 			lose(op, phase)

@@ -3,12 +3,14 @@ package router
 import (
 	"context"
 	"errors"
-	"parley/agent"
-	"parley/sessions"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"parley/agent"
+	"parley/router/clock"
+	"parley/sessions"
 )
 
 // ledgerOf is a ledger that says the same sum for whatever is asked.
@@ -117,7 +119,7 @@ func TestBudgetMidnight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, ends := today(time.Now())
+		_, ends := clock.Day(time.Now())
 		time.Sleep(time.Until(ends))
 		long(amount{tokens: 99})
 		if p := b.purses["host"]; p.spent != (amount{tokens: 99}) || p.held != (amount{}) || ledger.asked.Load() != 1 {

@@ -4,18 +4,18 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
-	"parley/channels"
+	"parley/router/delivery"
+	"parley/router/lane"
 	"parley/sessions"
 )
 
 // finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
-func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (acc sessions.Accepted, ok bool) {
+func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
 	var ended error
-	ok = r.insist(ctx, "finish", func(ctx context.Context) (err error) {
+	ok = r.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
-			booking.release()
+			booking.Release()
 			out.Begin = nil
 		}
 		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
@@ -25,7 +25,7 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	})
 	if !ok || ended != nil {
 		acc = sessions.Accepted{}
-		booking.end(r.lanes.host(ctx))
+		booking.End(r.lanes.Host(ctx))
 		r.unkept(ctx, run, out.Messages...)
 	}
 	switch {
@@ -44,7 +44,7 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case r.lanes.leaves(key) || !r.calm(ctx, key):
+	case r.lanes.IsAway(key) || !r.calm(ctx, key):
 		return run, false
 	}
 	return r.claim(ctx, key)
@@ -54,10 +54,10 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 // although the lane is not is its own, from a commit whose answer was lost.
 func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
 	tries := 0
-	if r.lanes.doubted(key) {
+	if r.lanes.NeedsRecheck(key) {
 		tries++
 	}
-	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
+	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
 		tries++
 		run, ok, err = r.store.Claim(ctx, key)
 		return err
@@ -68,39 +68,22 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		return run, ok
 	}
 	var runs []sessions.Run
-	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
-		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: maxListed})
+	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
+		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: sessions.MaxListed})
 		return err
 	}) {
 		return run, false
 	}
-	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.busy(x.Home) }) // that lane's
+	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.Busy(x.Home) }) // that lane's
 	if len(runs) == 0 {
 		return run, false
 	}
 	if run = runs[0]; run.Stopping { // while no lane knew of it
-		why := errStopped
+		why := lane.ErrStopped
 		if run.Batch != "" {
-			why = errInterrupted
+			why = lane.ErrInterrupted
 		}
-		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
+		r.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
 	}
 	return run, true
-}
-
-// insist repeats a store operation until it works or the host stops: a run that was stopped or is out of time has to end in the
-// store as well. It tries once more when the host has stopped: what was paid for is kept if at all possible.
-func (r *Router) insist(ctx context.Context, what string, do func(context.Context) error) bool {
-	for try := 1; ; try++ {
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		err := do(call)
-		cancel()
-		if err == nil {
-			return true
-		}
-		r.log.Error("the store refused", keyStep, what, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || !channels.Sleep(r.lanes.host(ctx), r.ages.backoff(try)) {
-			return false
-		}
-	}
 }

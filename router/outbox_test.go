@@ -269,7 +269,7 @@ func TestOutboxBounds(t *testing.T) {
 	x := router.NewOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
 	*x.Each(), *x.Total() = 10, 25
 	keep := func(name string, size int) (sessions.File, error) {
-		return x.Keep(t.Context(), name, func() (io.ReadCloser, error) {
+		return x.Put(t.Context(), name, func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(append([]byte(name), make([]byte, size-len(name))...))), nil
 		})
 	}
@@ -287,12 +287,12 @@ func TestOutboxBounds(t *testing.T) {
 	if _, err := keep("d", 6); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "no room") {
 		t.Errorf("%v", err)
 	}
-	if _, err := x.Keep(t.Context(), "e", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); !errors.As(err, &refused) {
+	if _, err := x.Put(t.Context(), "e", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); !errors.As(err, &refused) {
 		t.Errorf("an empty file: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Keep(ended, "f", ofBytes("f", "x", nil).Open); !errors.Is(err, context.Canceled) {
+	if _, err := x.Put(ended, "f", ofBytes("f", "x", nil).Open); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if entries, err := os.ReadDir(x.Dir()); err != nil || len(entries) != 2 {
@@ -319,7 +319,7 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.Deliveries()
 		kept := func(now time.Time) string {
-			if err := g.Router.Gate().Outbox().Tidy(t.Context(), g.Store, now, router.OutboxKept); err != nil {
+			if err := g.Router.Gate().Outbox().Evict(t.Context(), g.Store, now, router.OutboxKept); err != nil {
 				t.Fatal(err)
 			}
 			return g.Router.Gate().Outbox().Check(ds[1].Files[0]) + "," + g.Router.Gate().Outbox().Check(ds[2].Files[0])

@@ -17,7 +17,7 @@ import (
 	"parley/sessions"
 )
 
-var renamed = router.AccountRef{routertest.Kind, "family"}
+var renamed = router.AccountRef{Channel: routertest.Kind, Account: "family"}
 
 // at gives the place of a chat on an account.
 func atAccount(r router.AccountRef, a channels.Address) channels.Address {
@@ -268,11 +268,11 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	f := router.NewFormer()
 	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
 	for i, was := range names[:len(names)-1] {
-		f.Rename(router.AccountRef{routertest.Kind, names[i+1]}, was)
+		f.Rename(router.AccountRef{Channel: routertest.Kind, Account: names[i+1]}, was)
 	}
-	f.Rename(router.AccountRef{routertest.Kind, "c"}, "z")
+	f.Rename(router.AccountRef{Channel: routertest.Kind, Account: "c"}, "z")
 	var got []channels.AccountID
-	for _, a := range f.Names(atAccount(router.AccountRef{routertest.Kind, "c"}, group)) {
+	for _, a := range f.Names(atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)) {
 		got = append(got, a.Account)
 	}
 	if want := []channels.AccountID{"c", "a", "z", "d", "b", "e", "default"}; !slices.Equal(got, want) {
@@ -283,7 +283,7 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	}
 	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: f.Names,
 		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
-	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(router.AccountRef{routertest.Kind, "c"}, group)}); agent != "second" {
+	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)}); agent != "second" {
 		t.Errorf("bound to %q", agent)
 	}
 }

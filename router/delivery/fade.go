@@ -1,0 +1,76 @@
+package delivery
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// sign is "typing…" in a chat, or what shows that a message was taken.
+type sign struct {
+	to channels.Address
+	id channels.MessageID // empty = typing
+}
+
+// signs are those that channels show and that are to be taken away again.
+type signs struct {
+	mu    sync.Mutex
+	shown map[sign]*time.Timer
+}
+
+// maxSigns bounds them; what is beyond stays until the platform ends it.
+const maxSigns = 4096
+
+// later has a sign taken away after a wait, counted anew each time that it is shown.
+func (s *signs) later(x sign, wait time.Duration, fade func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t, there := s.shown[x]; there && t.Reset(wait) {
+		return
+	}
+	if s.shown == nil {
+		s.shown = make(map[sign]*time.Timer)
+	}
+	if len(s.shown) < maxSigns {
+		s.shown[x] = time.AfterFunc(wait, fade)
+	}
+}
+
+func (s *signs) forget(x sign) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.shown, x)
+}
+
+// fadeLater takes a sign that was shown away when its channel wants that, under the policy as it is then.
+func (g *Dispatcher) fadeLater(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
+	f := g.caps(to).Fader
+	if f == nil {
+		return
+	}
+	if wait := f.FadeAfter(to, id); wait > 0 {
+		ctx := context.WithoutCancel(ctx) // what showed the sign is over by then
+		g.signs.later(sign{to, id}, wait, func() { g.fade(ctx, key, sign{to, id}) })
+	}
+}
+
+// fade takes a sign away; a sign whose host or channel has ended meanwhile stays.
+func (g *Dispatcher) fade(ctx context.Context, key sessions.Key, x sign) {
+	g.signs.forget(x)
+	f := g.caps(x.to).Fader
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f == nil || g.life == nil || g.life.Err() != nil {
+		return
+	}
+	to := x.to
+	if x.id == "" { // a message stays where it is
+		to = g.settings().Moved.Current(to)
+	}
+	g.wg.Go(func() {
+		g.hint(ctx, key, to, func(ctx context.Context) error { return f.Fade(ctx, to, x.id) })
+	})
+}

@@ -1,0 +1,161 @@
+package delivery
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"parley/channels"
+)
+
+// pacer holds one account's speed limits: for the account, each chat, each group. A limit of N per period is a token bucket of
+// N/4 tokens refilled with the other three quarters, so that no window of one period ever sees more than N.
+type pacer struct {
+	mu      sync.Mutex
+	limits  channels.Pacing
+	account *rate.Limiter
+	chats   map[channels.ChatID]*chatPace
+}
+
+type chatPace struct {
+	chat, group *rate.Limiter
+	used        time.Time
+}
+
+// idlePace is how long a chat's limiter is kept after its last use; every limiter is full again by then.
+const idlePace = 2 * time.Minute
+
+func newPacer(p channels.Pacing) *pacer {
+	return &pacer{limits: p, account: bucket(p.PerSecond, time.Second), chats: make(map[channels.ChatID]*chatPace)}
+}
+
+// bucket allows at most n in any period; nil when n is 0.
+func bucket(n float64, period time.Duration) *rate.Limiter {
+	if n <= 0 {
+		return nil
+	}
+	burst := math.Max(1, math.Floor(n/4))
+	refill := n - burst
+	if n < 2 {
+		refill = n
+	}
+	return rate.NewLimiter(rate.Limit(refill/period.Seconds()), int(burst))
+}
+
+// set replaces the limits when they changed.
+func (p *pacer) set(l channels.Pacing) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l != p.limits {
+		p.limits, p.account = l, bucket(l.PerSecond, time.Second)
+		clear(p.chats)
+	}
+}
+
+// free reports whether the account is not paced at all.
+func (p *pacer) free() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limits == channels.Pacing{}
+}
+
+// wait blocks until a message may go to the chat, or ctx ends. A slow chat holds no token of the account while it waits, and its own
+// token is taken when the message goes: behind a busy account two messages of a chat must not move together.
+func (p *pacer) wait(ctx context.Context, to channels.Address) error {
+	own := p.limiters(to)
+	for {
+		for _, l := range own[:2] {
+			if !channels.Sleep(ctx, delay(l)) {
+				return ctx.Err()
+			}
+		}
+		if own[2] != nil {
+			if err := own[2].Wait(ctx); err != nil {
+				return err
+			}
+		}
+		if take(own[0]) && take(own[1]) { // else somebody else wrote there meanwhile
+			return ctx.Err()
+		}
+	}
+}
+
+// take takes a token if there is one.
+func take(l *rate.Limiter) bool { return l == nil || l.Allow() }
+
+// delay is how long it takes until a limiter has a token.
+func delay(l *rate.Limiter) time.Duration {
+	if l == nil {
+		return 0
+	}
+	now := time.Now()
+	r := l.ReserveN(now, 1)
+	defer r.CancelAt(now)
+	return r.DelayFrom(now)
+}
+
+// try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
+func (p *pacer) try(to channels.Address) bool { return p.room(to, 0) && p.take(to) }
+
+// room reports whether try would take a token, beside some others of the account that are spoken for.
+func (p *pacer) room(to channels.Address, others int) bool {
+	all := p.limiters(to)
+	for i, l := range all {
+		if l == nil {
+			continue
+		}
+		least := min(2, float64(l.Burst()))
+		if i == len(all)-1 {
+			least += float64(others)
+		}
+		if l.Tokens() < least {
+			return false
+		}
+	}
+	return true
+}
+
+// take takes a token; false when there is none.
+func (p *pacer) take(to channels.Address) bool {
+	all := p.limiters(to)
+	for _, l := range all { // one limit's is not spent where another has none
+		if l != nil && l.Tokens() < 1 {
+			return false
+		}
+	}
+	for _, l := range all {
+		if !take(l) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *pacer) limiters(to channels.Address) [3]*rate.Limiter {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.limits.PerChatPerSecond <= 0 && (p.limits.PerGroupPerMinute <= 0 || !to.Type.Several()) {
+		return [3]*rate.Limiter{nil, nil, p.account}
+	}
+	now := time.Now()
+	c := p.chats[to.Chat]
+	if c == nil {
+		if len(p.chats) >= 1000 {
+			for id, x := range p.chats {
+				if now.Sub(x.used) > idlePace {
+					delete(p.chats, id)
+				}
+			}
+		}
+		c = &chatPace{chat: bucket(p.limits.PerChatPerSecond, time.Second)}
+		if to.Type.Several() {
+			c.group = bucket(p.limits.PerGroupPerMinute, time.Minute)
+		}
+		p.chats[to.Chat] = c
+	}
+	c.used = now
+	return [3]*rate.Limiter{c.chat, c.group, p.account}
+}

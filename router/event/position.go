@@ -1,0 +1,59 @@
+package event
+
+import "parley/sessions"
+
+// Position is a place in the row of what happens at this host since it was started. Whoever reads the truth takes the position first, and
+// then watches since it: nothing is missed in between. Zero is none; one of an earlier process means nothing, Unknown stands for it.
+type Position int64
+
+// Unknown is a position that cannot be found again: whoever watches since it is told to read the truth again.
+const Unknown Position = -1
+
+// Position gives the place behind all that has happened.
+func (s *Bus) Position() Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.past.position()
+}
+
+// PastMost is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.
+const pastMost = 1000
+
+// past is what the newest events were about. The zero value is ready.
+type past struct {
+	n     Position // how many there were; the event n is at n % pastMost
+	about [pastMost]struct {
+		kind    string
+		session sessions.Key
+		run     sessions.RunID
+	}
+}
+
+func (p *past) position() Position { return p.n + 1 }
+
+// add remembers an event and gives the place behind it. Texts are not counted.
+func (p *past) add(e Event) Position {
+	if e.Kind == KindText {
+		return 0
+	}
+	p.n++
+	a := &p.about[p.n%pastMost]
+	a.kind, a.session, a.run = e.Kind, e.Session, e.Run
+	return p.position()
+}
+
+// missed reports whether something has happened since that w wants, or may have.
+func (p *past) missed(w Filter) bool {
+	if w.Since == 0 {
+		return false
+	}
+	if w.Since < 0 || w.Since > p.position() || p.position()-w.Since > pastMost {
+		return true
+	}
+	for n := w.Since; n <= p.n; n++ {
+		if a := p.about[n%pastMost]; w.wants(Event{Kind: a.kind, Session: a.session, Run: a.run}) {
+			return true
+		}
+	}
+	return false
+}
