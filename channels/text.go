@@ -2,8 +2,11 @@ package channels
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -30,4 +33,52 @@ func CutRaw(raw []byte) json.RawMessage {
 			return text
 		}
 	}
+}
+
+// Plural counts things: 1 file, 2 files.
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Code shows foreign text in an answer: on one line, as it is, at most so many characters.
+func Code(s string, most int) string {
+	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "`", "'")), " ")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most-1]) + "…"
+	}
+	if s == "" {
+		return "-"
+	}
+	return "`" + s + "`"
+}
+
+// titleMost bounds the title of a chat, in bytes.
+const titleMost = 300
+
+// TitleOf is what people call a chat: one line, bounded.
+func TitleOf(in Inbound) string { return CutText(OneLine(in.Title), titleMost) }
+
+// SenderName is what people call a sender: one line, at most a hundred characters.
+func SenderName(u Sender) string {
+	name := OneLine(cmp.Or(u.Name, u.Username, string(u.ID)))
+	if c := []rune(name); len(c) > 100 {
+		name = string(c[:99]) + "…"
+	}
+	return name
+}
+
+// OneLine returns a text with each run of spaces and control characters as one space.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) }), " ")
+}
+
+// CutText gives the beginning of a text that is longer than so many bytes.
+func CutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 }

@@ -12,6 +12,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -21,7 +22,7 @@ var errNoAccount = errors.New("the account is not in the configuration")
 // Accept takes one event from an adapter; it is a channels.Inbox. One transaction remembers the event and what it causes: a run,
 // or a command's effect and answer, or the reason why nothing happens. Nil means that all of it is on disk.
 func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
-	in = r.settings.Load().known(in)
+	in = r.settings.Load().Known(in)
 	a, err := r.take(ctx, in)
 	if err != nil {
 		defer channels.RecoverPanic(r.log, "accept", &err)
@@ -35,7 +36,7 @@ func (r *Router) Accept(ctx context.Context, in channels.Inbound) (err error) {
 // take is one try of Accept.
 func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arrival, err error) {
 	defer channels.RecoverPanic(r.log, "accept", &err)
-	if _, there := r.settings.Load().Accounts[Ref(in.Address)]; !there {
+	if _, there := r.settings.Load().Accounts[settings.Ref(in.Address)]; !there {
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, errNoAccount)
 	}
 	if a, err = r.arrival(ctx, in); err != nil {
@@ -54,10 +55,10 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 		r.unsure(ctx, err)
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
-	r.metrics.accepted(in.Address.Channel, result(a, acc))
-	r.tellEffects(a.Effects, acc)
-	r.acknowledge(in, acc)
-	r.ack(in, acc)
+	r.metrics.ofInbound().accepted(in.Address.Channel, result(a, acc))
+	r.watchers.Effects(a.Effects, acc)
+	r.gate.readReceipt(in, acc)
+	r.gate.addReaction(in, acc)
 	r.abort(a.Effects, acc)
 	if !a.Moved.IsZero() {
 		r.gate.relocate(in.Address, a.Moved)
@@ -93,7 +94,7 @@ func (r *Router) joins(ctx context.Context, acc sessions.Accepted) {
 		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
 		return
 	}
-	if _, shown := r.gate.previews.get(by); !shown && by != "" {
+	if by != "" && !r.gate.hasPreview(by) {
 		r.lanes.again(acc.Run.Key, by)
 	}
 }
@@ -193,7 +194,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		r.noteUnanswered(in, verdict)
 		return skip(verdict.Reason)
 	}
-	fresh := sessions.Session{Key: key, Agent: agentID, Title: titleOf(in), Last: in.Address}
+	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: set.Moved.Current(in.Address)}
 	if stop {
 		cmd, arg, isCommand = r.parseCommand("/stop")
 	}
@@ -213,7 +214,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 }
 
 // arrives decides what else a message causes whose run is in e: a new transcript, a place in the queue or none, what was said before it.
-func (r *Router) arrives(ctx context.Context, set *Settings, s sessions.Session, in channels.Inbound, e sessions.Effects) (sessions.Arrival, error) {
+func (r *Router) arrives(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, e sessions.Effects) (sessions.Arrival, error) {
 	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
 		return sessions.Arrival{}, err
 	}
@@ -228,8 +229,9 @@ func (r *Router) arrives(ctx context.Context, set *Settings, s sessions.Session,
 
 // place gives the session that an event belongs to, as it stands; only Key and Agent are set when it is new. A chat that another one
 // became goes on in the session of that one.
-func (r *Router) place(ctx context.Context, set *Settings, in channels.Inbound) (sessions.Session, error) {
-	key, agentID, _ := set.routes.Key(in)
+func (r *Router) place(ctx context.Context, set *settings.Snapshot, in channels.Inbound) (sessions.Session, error) {
+	in.Address = set.Moved.Current(in.Address) // of a group that was given a new id, what was written just before may come later
+	key, agentID, _ := set.Routes.Key(in)
 	s, err := r.store.Get(ctx, key)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 		return s, err
@@ -261,19 +263,19 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {
-			run.Input.Provenance.Title = cmp.Or(titleOf(in), string(in.Address.Chat))
+			run.Input.Provenance.Title = cmp.Or(channels.TitleOf(in), string(in.Address.Chat))
 		}
 	}
 	return run
 }
 
 // admit asks the policy of the account whether this event may cause something.
-func (r *Router) admit(ctx context.Context, set *Settings, in channels.Inbound, s sessions.Session, owner, isCommand bool) (policy.Admission, error) {
-	access := set.Accounts[Ref(in.Address)].Access
+func (r *Router) admit(ctx context.Context, set *settings.Snapshot, in channels.Inbound, s sessions.Session, owner, isCommand bool) (policy.Admission, error) {
+	access := set.Accounts[settings.Ref(in.Address)].Access
 	f := policy.FactsOf(in)
-	f.Address = set.ruled(in.Address)
+	f.Address = set.ConfigAddress(in.Address)
 	f.Owner, f.Command, f.Activation = owner, isCommand, s.Settings.Activation
-	f.Patterns = set.mentions[s.Agent]
+	f.Patterns = set.Mentions[s.Agent]
 	a := access.Admit(f)
 	if a.Outcome == policy.Admit || in.Address.Type != channels.Direct {
 		return r.limitBots(ctx, set, in, s.Key, a)

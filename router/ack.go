@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -13,7 +14,7 @@ import (
 type acks struct {
 	mu     sync.Mutex
 	life   context.Context // from start
-	queues map[AccountRef][]func(context.Context)
+	queues map[settings.AccountRef][]func(context.Context)
 	wg     sync.WaitGroup
 }
 
@@ -23,11 +24,11 @@ const maxAcks = 256
 func (a *acks) start(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.life, a.queues = ctx, make(map[AccountRef][]func(context.Context))
+	a.life, a.queues = ctx, make(map[settings.AccountRef][]func(context.Context))
 }
 
 // add queues a call for an account and returns at once.
-func (a *acks) add(ref AccountRef, call func(context.Context)) {
+func (a *acks) add(ref settings.AccountRef, call func(context.Context)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.life == nil || a.life.Err() != nil || len(a.queues[ref]) >= maxAcks {
@@ -40,7 +41,7 @@ func (a *acks) add(ref AccountRef, call func(context.Context)) {
 }
 
 // drain makes an account's calls and ends when there are none left.
-func (a *acks) drain(ref AccountRef) {
+func (a *acks) drain(ref settings.AccountRef) {
 	for {
 		a.mu.Lock()
 		if len(a.queues[ref]) == 0 || a.life.Err() != nil {
@@ -57,55 +58,55 @@ func (a *acks) drain(ref AccountRef) {
 	}
 }
 
-// acknowledge shows whoever wrote that the message was taken: only when it caused something that is answered.
-func (r *Router) acknowledge(in channels.Inbound, acc sessions.Accepted) {
-	if acc.Duplicate || acc.Session.Key == "" || r.gate.caps(in.Address).Acknowledger == nil {
+// readReceipt shows whoever wrote that the message was taken: only when it caused something that is answered.
+func (g *gate) readReceipt(in channels.Inbound, acc sessions.Accepted) {
+	if acc.Duplicate || acc.Session.Key == "" || g.caps(in.Address).Acknowledger == nil {
 		return
 	}
-	r.acks.add(Ref(in.Address), func(ctx context.Context) { r.gate.acknowledge(ctx, acc.Session.Key, in.Address, in.ID) })
+	g.acks.add(settings.Ref(in.Address), func(ctx context.Context) { g.sendReceipt(ctx, acc.Session.Key, in.Address, in.ID) })
 }
 
-// ack puts the reaction below a message that was taken: never below one that came twice.
-func (r *Router) ack(in channels.Inbound, acc sessions.Accepted) {
-	set := r.settings.Load()
-	if acc.Duplicate || acc.Run.ID == "" || !set.acks(in.Address, in.Parent, acc.Session) || r.gate.caps(in.Address).Reactor == nil {
+// addReaction puts the reaction below a message that was taken: never below one that came twice.
+func (g *gate) addReaction(in channels.Inbound, acc sessions.Accepted) {
+	set := g.settings()
+	if acc.Duplicate || acc.Run.ID == "" || !set.Acks(in.Address, in.Parent, acc.Session) || g.caps(in.Address).Reactor == nil {
 		return
 	}
-	r.acks.add(Ref(in.Address), func(ctx context.Context) {
-		r.gate.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
+	g.acks.add(settings.Ref(in.Address), func(ctx context.Context) {
+		g.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
 	})
 }
 
-// unack takes the reactions away from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
-func (r *Router) unack(id sessions.RunID) {
-	if m := r.settings.Load().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
+// removeReactions takes the reactions away from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
+func (g *gate) removeReactions(id sessions.RunID) {
+	if m := g.settings().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
 		return
 	}
-	r.acks.add(AccountRef{}, func(ctx context.Context) {
-		run, err := r.store.GetRun(ctx, id)
+	g.acks.add(settings.AccountRef{}, func(ctx context.Context) {
+		run, err := g.store.GetRun(ctx, id)
 		if err != nil || run.Kind != sessions.TurnRun && run.Kind != sessions.CompactRun {
 			return
 		}
-		s, err := r.store.Get(ctx, run.Key)
+		s, err := g.store.Get(ctx, run.Key)
 		if err != nil {
 			return
 		}
-		steps, err := r.store.Steps(ctx, id)
+		steps, err := g.store.Steps(ctx, id)
 		if err != nil {
 			return
 		}
-		for _, m := range append(taken(run, steps), run.Input) {
-			r.unackOne(s, m.Provenance)
+		for _, m := range append(sessions.MergedMessages(run, steps), run.Input) {
+			g.removeReaction(s, m.Provenance)
 		}
 	})
 }
 
-func (r *Router) unackOne(s sessions.Session, p *sessions.Provenance) {
+func (g *gate) removeReaction(s sessions.Session, p *sessions.Provenance) {
 	if p == nil || p.Kind != sessions.ExternalUser || p.Message == "" {
 		return
 	}
-	parent := parentChat(sessions.Place{Chat: p.Address, Session: s.Key})
-	if r.settings.Load().acks(p.Address, parent, s) && r.gate.caps(p.Address).Reactor != nil {
-		r.acks.add(Ref(p.Address), func(ctx context.Context) { r.gate.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
+	parent := sessions.ParentChat(sessions.Place{Chat: p.Address, Session: s.Key})
+	if g.settings().Acks(p.Address, parent, s) && g.caps(p.Address).Reactor != nil {
+		g.acks.add(settings.Ref(p.Address), func(ctx context.Context) { g.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
 	}
 }

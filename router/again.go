@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -96,7 +97,7 @@ func (l *lanes) fix(ctx context.Context, key sessions.Key, id sessions.RunID) bo
 }
 
 // thinkUntil runs a turn's loop, again when what it answers has changed or more belongs to it before it has said or done anything.
-func (r *Router) thinkUntil(ctx context.Context, set *Settings, run *sessions.Run) (out agent.Outcome, err error) {
+func (r *Router) thinkUntil(ctx context.Context, set *settings.Snapshot, run *sessions.Run) (out agent.Outcome, err error) {
 	for n := 0; ; n++ {
 		try, end := context.WithCancelCause(ctx)
 		if revised := r.lanes.beginTry(run.Key, run.ID, end); revised || n > 0 {
@@ -136,7 +137,7 @@ func (r *Router) reread(ctx context.Context, run *sessions.Run, revised bool) er
 	*run = now
 	r.histories.drop(run.Session)
 	if revised {
-		r.tellMessages(*run, run.Input)
+		r.watchers.Messages(*run, run.Input)
 	}
 	return nil
 }

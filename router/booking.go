@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -37,14 +38,14 @@ func (g *gate) book(out *sessions.Outcome) *booking {
 	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
 	}
-	out.Deliveries[0].To = g.settings().former.current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
+	out.Deliveries[0].To = g.settings().Moved.Current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
 	d := out.Deliveries[0]
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.life == nil || g.life.Err() != nil || g.overflow || len(g.known) >= g.most || g.flying >= mostBooked {
 		return nil
 	}
-	o := g.outlet(Ref(d.To))
+	o := g.outlet(settings.Ref(d.To))
 	chat := o.chat(d.To.Chat)
 	if _, known := g.known[d.ID]; known || o.ch == nil || o.queues[chat] != nil || o.held[chat] != nil {
 		return nil
@@ -56,8 +57,8 @@ func (g *gate) book(out *sessions.Outcome) *booking {
 	b.land = sync.OnceFunc(b.landing(g.flights.begin(d.Session)))
 	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, booking: b, done: make(chan struct{})}
 	o.queues[chat], g.known[d.ID], g.booked[d.ID] = q, false, b
-	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().opening(o.ref, time.Now()),
-		Check: func(s sessions.Session) policy.Verdict { return g.decide(d.To)(s) }} // by the rules in force then
+	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().FirstContactQuota(o.ref, time.Now()),
+		Check: func(s sessions.Session) policy.Verdict { return g.settings().Decide(d.To)(s) }} // by the rules in force then
 	g.work(g.life, o, q)
 	return b
 }
@@ -207,16 +208,14 @@ func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
 
 // lookUp finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
 func (g *gate) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
-	for try := 1; ; try++ {
-		look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		d, err := g.store.GetDelivery(look, id)
-		cancel()
-		if err == nil || errors.Is(err, sessions.ErrNotFound) {
-			return d, err == nil
+	g.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
+		var err error
+		if d, err = g.store.GetDelivery(ctx, id); err == nil || errors.Is(err, sessions.ErrNotFound) {
+			found = err == nil
+			return true
 		}
 		g.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
-		if !channels.Sleep(ctx, g.ages.backoff(try)) {
-			return d, false
-		}
-	}
+		return false
+	})
+	return d, found
 }

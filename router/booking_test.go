@@ -156,7 +156,7 @@ func TestWaitsForItsTurn(t *testing.T) {
 		two := one(sessions.Delivery{})
 		two.Deliveries = append(two.Deliveries, two.Deliveries...)
 		for name, out := range map[string]*sessions.Outcome{
-			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.Router.Ages().Now()()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
+			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.Router.Ages().Now()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
 		} {
 			if b := g.Router.Gate().Book(out); b != nil || out.Begin != nil {
 				t.Errorf("%s: booked", name)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/router/clock"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -19,8 +21,10 @@ type amount struct{ tokens, cost int64 }
 
 func amountOf(u sessions.Usage) amount { return amount{int64(u.Total()), u.Cost} }
 
-func (a amount) plus(b amount) amount  { return amount{a.tokens + b.tokens, a.cost + b.cost} }
+func (a amount) plus(b amount) amount { return amount{a.tokens + b.tokens, a.cost + b.cost} }
+
 func (a amount) minus(b amount) amount { return amount{a.tokens - b.tokens, a.cost - b.cost} }
+
 func (a amount) reaches(most amount) bool {
 	return most.tokens > 0 && a.tokens >= most.tokens || most.cost > 0 && a.cost >= most.cost
 }
@@ -33,13 +37,13 @@ type limit struct {
 }
 
 // limits gives the budgets that a session's calls count in, those without a bound too.
-func (s *Settings) limits(x sessions.Session, by sessions.AgentID) []limit {
+func limitsOf(s *settings.Snapshot, x sessions.Session, by sessions.AgentID) []limit {
 	millionths := func(d float64) int64 { return int64(math.Round(d * 1e6)) }
 	key, owner := payer(x), x.Agent
 	if n := len(x.Above); n > 0 {
 		owner = x.Above[n-1]
 	}
-	own, agents := s.budget(owner), s.budget(by)
+	own, agents := budgetOf(s, owner), budgetOf(s, by)
 	return []limit{
 		{"session:" + string(key), sessions.SpentQuery{Payer: key}, amount{int64(own.SessionTokens), millionths(own.SessionCost)}},
 		{"agent:" + string(by), sessions.SpentQuery{Agent: by}, amount{int64(agents.AgentTokens), millionths(agents.AgentCost)}},
@@ -70,17 +74,11 @@ func payer(s sessions.Session) sessions.Key {
 }
 
 // budget finds what an agent may spend.
-func (s *Settings) budget(id sessions.AgentID) agent.Budget {
-	if b := s.entry(id).Budget; b != nil {
+func budgetOf(s *settings.Snapshot, id sessions.AgentID) agent.Budget {
+	if b := s.Entry(id).Budget; b != nil {
 		return *b
 	}
 	return s.Agents.Defaults.Budget
-}
-
-// today gives the midnights around a time, the host's time zone.
-func today(now time.Time) (began, ends time.Time) {
-	y, m, d := now.Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, now.Location()), time.Date(y, m, d+1, 0, 0, 0, 0, now.Location())
 }
 
 // purse is what was spent today in one scope, and what the calls under way may still cost.
@@ -122,7 +120,7 @@ func (b *budgets) afford(ctx context.Context, limits []limit, want amount) (sett
 			if ok, err := b.lift(ctx, over); err != nil {
 				return nil, err
 			} else if !ok {
-				_, until := today(time.Now())
+				_, until := clock.Day(time.Now())
 				return nil, &agent.BudgetError{Scope: over, Until: until}
 			}
 			continue
@@ -148,7 +146,7 @@ func (b *budgets) load(ctx context.Context, limits []limit) error {
 	b.mu.Unlock()
 	for _, l := range missing {
 		q := l.query
-		q.Since, q.Until = today(day)
+		q.Since, q.Until = clock.Day(day)
 		sum, err := b.store.Spent(ctx, q)
 		if err != nil {
 			return err
@@ -164,7 +162,7 @@ func (b *budgets) load(ctx context.Context, limits []limit) error {
 
 // turn begins a new day when it has come. What is under way then counts on the day on which it ends.
 func (b *budgets) turn() time.Time {
-	day, _ := today(time.Now())
+	day, _ := clock.Day(time.Now())
 	if day.Equal(b.day) {
 		return day
 	}
@@ -233,7 +231,7 @@ var closedNow = func() <-chan struct{} {
 // lift looks whether an owner has lifted a budget that is used up.
 func (b *budgets) lift(ctx context.Context, scope string) (bool, error) {
 	now := time.Now()
-	_, ends := today(now)
+	_, ends := clock.Day(now)
 	lifts, err := b.store.Lifts(ctx, now)
 	for _, l := range lifts {
 		if l.Scope != scope || l.Until.After(ends) { // the clock was set back since

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"parley/agent"
+	"parley/router/clock"
 	"parley/sessions"
 	"sync"
 	"sync/atomic"
@@ -117,7 +118,7 @@ func TestBudgetMidnight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, ends := today(time.Now())
+		_, ends := clock.Day(time.Now())
 		time.Sleep(time.Until(ends))
 		long(amount{tokens: 99})
 		if p := b.purses["host"]; p.spent != (amount{tokens: 99}) || p.held != (amount{}) || ledger.asked.Load() != 1 {

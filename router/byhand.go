@@ -7,6 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -42,7 +43,7 @@ func (r *Router) byHand(ctx context.Context, in channels.Inbound) (sessions.Arri
 		if err != nil || !there {
 			return sessions.Arrival{In: in, Skip: "a message that nobody was told of is gone"}, err
 		}
-		a.Overheard = &sessions.Overheard{Key: s.Key, Event: channels.Deleted, Message: in.Target, Time: in.Time, Keep: set.heardLimit()}
+		a.Overheard = &sessions.Overheard{Key: s.Key, Event: channels.Deleted, Message: in.Target, Time: in.Time, Keep: set.ContextLimit()}
 		return a, nil
 	case channels.Edited:
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil || said == digest(in) {
@@ -61,7 +62,7 @@ func (r *Router) byHand(ctx context.Context, in channels.Inbound) (sessions.Arri
 
 // besides finds the session that the other side of a chat has, for a message of our own account there, and reports whether the account
 // listens to that side.
-func (r *Router) besides(ctx context.Context, set *Settings, in channels.Inbound) (s sessions.Session, listens bool, err error) {
+func (r *Router) besides(ctx context.Context, set *settings.Snapshot, in channels.Inbound) (s sessions.Session, listens bool, err error) {
 	known, err := r.store.Known(ctx, in.Address)
 	if err != nil {
 		return s, false, fmt.Errorf("looking for the sessions of %s: %w", in.Address, err)
@@ -84,9 +85,9 @@ func (r *Router) besides(ctx context.Context, set *Settings, in channels.Inbound
 		return s, false, err
 	}
 	if in.Address.Type != channels.Direct {
-		return s, set.Accounts[Ref(in.Address)].Access.Listens(set.ruled(in.Address), in.Parent), nil
+		return s, set.Accounts[settings.Ref(in.Address)].Access.Listens(set.ConfigAddress(in.Address), in.Parent), nil
 	}
-	in.Sender = set.person(in.Address.Channel, in.Sender)
+	in.Sender = set.Person(in.Address.Channel, in.Sender)
 	v, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
 	return s, v.Outcome == policy.Admit, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 	"testing"
 )
@@ -15,7 +16,7 @@ func TestStoppedWhileClaimed(t *testing.T) {
 		var l *lanes
 		l = newLanes(func(ctx context.Context, key sessions.Key, _ *sessions.Run) bool {
 			l.abort([]sessions.StoppedRun{{Key: key, ID: id}}, errStopped)
-			l.at(key, "r1", ofOwners)
+			l.at(key, "r1", settings.OfOwners)
 			cause <- context.Cause(ctx)
 			return false
 		}, agent.Defaults{})

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -34,7 +35,7 @@ const postedByAPI = "send"
 //
 // notice is what people may read about a run that failed; the details stay on its row and in the log. It reports false when the
 // store could not be asked before the host stopped: the run is then taken up again.
-func (r *Router) handOn(ctx context.Context, set *Settings, run sessions.Run, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (r *Router) handOn(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	if run.Chain == nil {
 		return true
 	}
@@ -80,7 +81,7 @@ const inlineReply = "The reply is the result of your sessions_send call."
 
 // nextReply queues the next reply-back step, or the announce when the exchange is over (contract S9) or the session whose turn it
 // would be has had too many turns by other agents (contract S12).
-func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+func (r *Router) nextReply(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	a2a := set.Session.AgentToAgent
 	if c.Requester == "" || c.Turn >= a2a.MaxPingPongTurns || !spoke(out) {
 		o.Next = r.announceStep(run, c)
@@ -101,8 +102,8 @@ func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run,
 		o.Next = r.toOutside(run, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})
 		return true
 	}
-	most, had := orDefault(a2a.MaxTurnsPerHour, 120), 0
-	if !r.insist(ctx, "count turns", func(ctx context.Context) (err error) {
+	most, had := settings.OrDefault(a2a.MaxTurnsPerHour, 120), 0
+	if !r.retry.Do(ctx, "count turns", func(ctx context.Context) (err error) {
 		had, err = r.byAgents(ctx, to, most)
 		return err
 	}) {
@@ -117,7 +118,7 @@ func (r *Router) nextReply(ctx context.Context, set *Settings, run sessions.Run,
 	// The reply reaches the requester's context once (contract S13): in the result of the tool call that waits for it, or in this
 	// step's message. A call that has no result yet waits, or will when it is made again after a crash.
 	if c.Waited = c.Waited && c.Turn == 1; c.Waited {
-		if !r.insist(ctx, "look for the result of the call", func(ctx context.Context) error {
+		if !r.retry.Do(ctx, "look for the result of the call", func(ctx context.Context) error {
 			over, err := r.called(ctx, run.Source)
 			c.Waited = !over
 			return err
@@ -157,9 +158,9 @@ func modelOf(run sessions.Run, key sessions.Key) string {
 }
 
 // announce makes the delivery of a chain's last words; msg is the transcript message that has them.
-func (r *Router) announce(set *Settings, run sessions.Run, c sessions.Chain, msg, text string) sessions.Delivery {
+func (r *Router) announce(set *settings.Snapshot, run sessions.Run, c sessions.Chain, msg, text string) sessions.Delivery {
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Announce, Session: c.Target, Run: run.ID, Message: msg, To: c.Origin, Text: text,
-		Expires: time.Now().Add(set.Delivery.ttl(sessions.Announce))}
+		Expires: time.Now().Add(set.Delivery.TTL(sessions.Announce))}
 	if c.Kind != chainAsk {
 		d.Session = c.Requester // the policy of the chat that it goes to
 	}
@@ -188,7 +189,7 @@ func postedMessage(run sessions.RunID, text string) sessions.Message {
 
 // find reads a session; found is false when there is none. ok is false when the store could not be asked before the host stopped.
 func (r *Router) find(ctx context.Context, key sessions.Key) (s sessions.Session, found, ok bool) {
-	ok = r.insist(ctx, "get", func(ctx context.Context) (err error) {
+	ok = r.retry.Do(ctx, "get", func(ctx context.Context) (err error) {
 		s, err = r.store.Get(ctx, key)
 		if found = err == nil; errors.Is(err, sessions.ErrNotFound) {
 			return nil

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
 // childEnded decides where a sub-agent's result goes (contract N10, N15, N16): to the sub-agent that asked for it, to the agent of
 // the session that asked for it, or, worded by the sub-agent itself, into the chat there. Only its own ANNOUNCE_SKIP is silence.
-func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (r *Router) childEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	c.Status, c.Error = o.Status, notice
 	c.Latest = cmp.Or(out.Text, out.Newest)
 	if slices.ContainsFunc(o.Messages, sessions.Message.IsRefusal) {
@@ -24,7 +25,7 @@ func (r *Router) childEnded(ctx context.Context, set *Settings, run sessions.Run
 	if run.Attempt > 1 { // a restart began it again
 		began = run.Created
 	}
-	c.StartedMs, c.EndedMs, c.Usage = began.UnixMilli(), began.Add(r.ages.age(began)).UnixMilli(), o.Usage
+	c.StartedMs, c.EndedMs, c.Usage = began.UnixMilli(), began.Add(r.ages.Age(began)).UnixMilli(), o.Usage
 	if out.Control == agent.AnnounceSkip {
 		return r.cleanup(ctx, run, c, o)
 	}
@@ -55,8 +56,8 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 	parent, found, ok := r.find(ctx, c.Requester)
 	stopped := false
 	if ok && found && parent.Aborted { // it may have begun something new since it was stopped
-		ok = r.insist(ctx, "list runs", func(ctx context.Context) error {
-			open, err := r.open(ctx, sessions.RunQuery{Key: c.Requester, Limit: 50})
+		ok = r.retry.Do(ctx, "list runs", func(ctx context.Context) error {
+			open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: c.Requester, Limit: 50})
 			stopped = !slices.ContainsFunc(open, func(x sessions.Run) bool { return x.Kind == sessions.ChildRun })
 			return err
 		})
@@ -72,7 +73,7 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 		return true
 	}
 	var first sessions.Run // of the parent: what holds for its further runs as well
-	if !r.insist(ctx, "get run", func(ctx context.Context) (err error) {
+	if !r.retry.Do(ctx, "get run", func(ctx context.Context) (err error) {
 		if first, err = r.store.GetRun(ctx, c.Parent.Root); errors.Is(err, sessions.ErrNotFound) {
 			return nil
 		}
@@ -110,7 +111,7 @@ func (r *Router) unreported(run sessions.Run, o *sessions.Outcome, why string) {
 
 // announceEnded posts what the announce step says. Only the one word is silence (contract N15): when the step failed or said
 // nothing, the host posts the stored result (N11).
-func (r *Router) announceEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+func (r *Router) announceEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	if out.Control == agent.AnnounceSkip {
 		return r.cleanup(ctx, run, c, o)
 	}
@@ -139,7 +140,7 @@ func (r *Router) announceEnded(ctx context.Context, set *Settings, run sessions.
 
 // resultEnded posts what the requester's agent says about a sub-agent's result. When its step failed or said nothing, the host
 // posts the report (contract N11). Without a chat the agent is all there is to tell.
-func (r *Router) resultEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+func (r *Router) resultEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	switch {
 	case c.Origin.IsZero(), out.Control == agent.NoReply, out.Control == agent.AnnounceSkip:
 	case o.Status == sessions.Done && spoke(out):
@@ -173,7 +174,7 @@ func (r *Router) cleanup(ctx context.Context, run sessions.Run, c sessions.Chain
 		return false
 	}
 	busy := false
-	if !r.insist(ctx, "list runs", func(ctx context.Context) (err error) {
+	if !r.retry.Do(ctx, "list runs", func(ctx context.Context) (err error) {
 		busy, err = r.busyBelow(ctx, c.Target, 0)
 		return err
 	}) {
@@ -187,7 +188,7 @@ func (r *Router) cleanup(ctx context.Context, run sessions.Run, c sessions.Chain
 
 // deleteLate deletes a sub-agent's session when the spawn asked for it and a run of its chain was past its time (contract N14). What is
 // left is a report that expires at once, which lists it (N15); where there is no chat for one, the session stays to be listed.
-func (r *Router) deleteLate(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+func (r *Router) deleteLate(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
 	if c.Kind != chainSpawn || c.Cleanup != "delete" || c.Origin.IsZero() {
 		return true
 	}
@@ -205,7 +206,7 @@ const deepest = 16
 
 // busyBelow reports whether a sub-agent below a session is at work.
 func (r *Router) busyBelow(ctx context.Context, key sessions.Key, depth int) (bool, error) {
-	if open, err := r.openChildren(ctx, key, 1); err != nil || len(open) > 0 || depth == deepest {
+	if open, err := sessions.OpenChildren(ctx, r.store, key, 1); err != nil || len(open) > 0 || depth == deepest {
 		return len(open) > 0, err
 	}
 	for _, archived := range []bool{false, true} {

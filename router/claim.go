@@ -3,16 +3,15 @@ package router
 import (
 	"context"
 	"errors"
-	"time"
+	"slices"
 
-	"parley/channels"
 	"parley/sessions"
 )
 
 // finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
 func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (acc sessions.Accepted, ok bool) {
 	var ended error
-	ok = r.insist(ctx, "finish", func(ctx context.Context) (err error) {
+	ok = r.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
 			booking.release()
 			out.Begin = nil
@@ -43,7 +42,7 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case !r.calm(ctx, key):
+	case r.lanes.leaves(key) || !r.calm(ctx, key):
 		return run, false
 	}
 	return r.claim(ctx, key)
@@ -56,7 +55,7 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	if r.lanes.doubted(key) {
 		tries++
 	}
-	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
+	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
 		tries++
 		run, ok, err = r.store.Claim(ctx, key)
 		return err
@@ -67,10 +66,14 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		return run, ok
 	}
 	var runs []sessions.Run
-	if !r.insist(ctx, "claim", func(ctx context.Context) (err error) {
-		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
+	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
+		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: sessions.MaxListed})
 		return err
-	}) || len(runs) == 0 {
+	}) {
+		return run, false
+	}
+	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.busy(x.Home) }) // that lane's
+	if len(runs) == 0 {
 		return run, false
 	}
 	if run = runs[0]; run.Stopping { // while no lane knew of it
@@ -78,24 +81,7 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		if run.Batch != "" {
 			why = errInterrupted
 		}
-		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID}}, why)
+		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
 	}
 	return run, true
-}
-
-// insist repeats a store operation until it works or the host stops: a run that was stopped or is out of time has to end in the
-// store as well. It tries once more when the host has stopped: what was paid for is kept if at all possible.
-func (r *Router) insist(ctx context.Context, what string, do func(context.Context) error) bool {
-	for try := 1; ; try++ {
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		err := do(call)
-		cancel()
-		if err == nil {
-			return true
-		}
-		r.log.Error("the store refused", keyStep, what, keyErr, err)
-		if errors.Is(err, sessions.ErrNotFound) || !channels.Sleep(r.lanes.host(ctx), r.ages.backoff(try)) {
-			return false
-		}
-	}
 }

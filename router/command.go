@@ -12,6 +12,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -50,6 +51,7 @@ type command struct {
 
 // nothing and oneWord are what a command may take.
 func nothing(arg string) bool { return arg == "" }
+
 func oneWord(arg string) bool { return !strings.ContainsAny(arg, " \t") }
 
 // fewWords is at most n words.
@@ -61,7 +63,7 @@ func fewWords(n int) func(arg string) bool {
 type commandCall struct {
 	name, arg string
 	in        channels.Inbound
-	set       *Settings
+	set       *settings.Snapshot
 	session   sessions.Session // as it stands; only Key and Agent are set when it is new
 	owner     bool
 	inside    bool // written to the host itself, in no chat
@@ -182,21 +184,21 @@ func (c command) refuse(call commandCall) string {
 
 // named reports whether a list of the account lets the sender in by name.
 func (c commandCall) named() bool {
-	return !c.inside && c.set.Accounts[Ref(c.in.Address)].Access.Named(policy.FactsOf(c.in))
+	return !c.inside && c.set.Accounts[settings.Ref(c.in.Address)].Access.Named(policy.FactsOf(c.in))
 }
 
 // answer adds a command's answer to its effects. The answer to a policy flip may leave when either the old or the new policy lets
 // it: the flip is acknowledged in the chat, and nothing follows.
 func (r *Router) answer(c commandCall, text string, e sessions.Effects) sessions.Effects {
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.session.Key, To: c.in.Address, Text: text,
-		Expires: time.Now().Add(c.set.Delivery.ttl(sessions.Notice))}
+		Expires: time.Now().Add(c.set.Delivery.TTL(sessions.Notice))}
 	if c.in.Address.Type.Several() {
 		d.ReplyTo = c.in.ID
 	}
 	if e.Patch != nil && e.Patch.SendPolicy != nil {
 		after := c.session
 		after.Settings.SendPolicy = *e.Patch.SendPolicy
-		decide := r.gate.decide(c.in.Address)
+		decide := r.settings.Load().Decide(c.in.Address)
 		if v := decide(c.session); v.Allowed() && !decide(after).Allowed() {
 			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
 			d.Granted = &v

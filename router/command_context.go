@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -20,7 +22,7 @@ func cmdCompact(_ context.Context, _ *Router, c commandCall) (string, sessions.E
 }
 
 // compact brings a run to its end that sums up its session because a person asked for it. Its outcome is the notice.
-func (r *Router) compact(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
+func (r *Router) compact(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
 	c := r.compacts(set, s, run, t)
 	x, err := r.stored(ctx, run.Session)
 	if err != nil {
@@ -31,27 +33,20 @@ func (r *Router) compact(ctx context.Context, set *Settings, s sessions.Session,
 	room.Keep = min(room.Keep, agent.Tokens(x.msgs...)/10)
 	cut := agent.Cut(x.msgs, room.Keep, max(len(x.msgs)/4, 1))
 	if cut == 0 || agent.Tokens(x.msgs[:cut]...) < agent.LeastCovered {
-		out.Text = fmt.Sprintf("⚙️ There is nothing to compact yet: %s, %s tokens.", plural(len(x.msgs), "message"), short(before))
+		out.Text = fmt.Sprintf("⚙️ There is nothing to compact yet: %s, %s tokens.", channels.Plural(len(x.msgs), "message"), sessions.ShortCount(before))
 		return out, nil
 	}
 	now, err := c.sumUp(ctx, x, cut, before, room, strings.TrimSpace(run.Input.Text()))
 	if err == nil {
-		out.Text = fmt.Sprintf("⚙️ Compacted: %s, %s → %s tokens.", plural(cut, "message"), short(before), short(now.sum.Context))
+		out.Text = fmt.Sprintf("⚙️ Compacted: %s, %s → %s tokens.", channels.Plural(cut, "message"), sessions.ShortCount(before), sessions.ShortCount(now.sum.Context))
 		if c.refused > 0 {
-			out.Text += " The model's provider refused " + plural(c.refused, "message") + ", so the summary says nothing of " + itOrThem(c.refused) + "."
+			out.Text += " The model's provider refused " + channels.Plural(c.refused, "message") + ", so the summary says nothing of " + itOrThem(c.refused) + "."
 		}
 		if c.undone {
 			out.Text += " It refused the summary before this one as well, so that is left out."
 		}
 	}
 	return out, err
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // itOrThem stands for n things that were named before.
@@ -79,7 +74,7 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 		return "Nothing has been said in this session yet.", sessions.Effects{}, nil
 	}
 	if err := r.ModelKnown(c.set.ModelOf(c.session)); err != nil {
-		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", code(c.set.ModelOf(c.session), 100)), sessions.Effects{}, nil
+		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", channels.Code(c.set.ModelOf(c.session), 100)), sessions.Effects{}, nil
 	}
 	run := newRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)
 	run.Kind, run.Session = sessions.CompactRun, c.session.ID // a turn that never begins: what is queued is left alone
@@ -94,7 +89,7 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	x.msgs = judge(x, t.Label).shown()
 	files := make(map[string]*share)
 	system, own, kit := agent.TextTokens(t.System), 0, 0
-	for _, f := range r.promptFiles(c.session.Agent, !isSubagent(c.session.Key)) {
+	for _, f := range r.promptFiles(c.session.Agent, !sessions.IsSubagent(c.session.Key)) {
 		files[f.Name] = &share{what: f.Name, n: 1, tokens: agent.TextTokens(f.Text)}
 		own += files[f.Name].tokens
 	}
@@ -107,29 +102,29 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	summary, messages := agent.TextTokens(x.sum.Text), agent.Tokens(x.msgs...)
 	total := max(system+kit+summary+messages, c.session.Context)
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Context** of this session: about %s of %s tokens", short(total), short(t.Facts.ContextWindow))
+	fmt.Fprintf(&b, "**Context** of this session: about %s of %s tokens", sessions.ShortCount(total), sessions.ShortCount(t.Facts.ContextWindow))
 	if w := t.Facts.ContextWindow; w > 0 {
 		fmt.Fprintf(&b, " (%d %%)", total*100/w)
 	}
-	fmt.Fprintf(&b, ", model %s. The parts, estimated:\n\n- System prompt: %s, of it files of the workspace: %s\n", code(t.Label, 100), short(system), short(own))
+	fmt.Fprintf(&b, ", model %s. The parts, estimated:\n\n- System prompt: %s, of it files of the workspace: %s\n", channels.Code(t.Label, 100), sessions.ShortCount(system), sessions.ShortCount(own))
 	if detail {
 		writeShares(&b, files)
 	}
-	fmt.Fprintf(&b, "- Tools (%d): %s\n", len(t.Tools), short(kit))
+	fmt.Fprintf(&b, "- Tools (%d): %s\n", len(t.Tools), sessions.ShortCount(kit))
 	if detail {
 		writeShares(&b, tool)
 	}
 	if x.sum.ID != "" {
-		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", plural(x.sum.Messages, "message"), age(time.Since(x.sum.Time)), short(summary))
+		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", channels.Plural(x.sum.Messages, "message"), age(time.Since(x.sum.Time)), sessions.ShortCount(summary))
 	}
-	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(x.msgs), short(messages))
+	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(x.msgs), sessions.ShortCount(messages))
 	if detail {
 		writeShares(&b, byKind(x.msgs))
 	}
 	if c.set.Agents.Defaults.Compaction.Off {
-		fmt.Fprintf(&b, "\nOlder messages are left out above %s tokens or %d messages.", short(t.CompactAt), t.CompactOver)
+		fmt.Fprintf(&b, "\nOlder messages are left out above %s tokens or %d messages.", sessions.ShortCount(t.CompactAt), t.CompactOver)
 	} else {
-		fmt.Fprintf(&b, "\nThe older part is summed up above %s tokens or %d messages; `/compact` does it now.", short(t.CompactAt), t.CompactOver)
+		fmt.Fprintf(&b, "\nThe older part is summed up above %s tokens or %d messages; `/compact` does it now.", sessions.ShortCount(t.CompactAt), t.CompactOver)
 	}
 	return b.String(), sessions.Effects{}, nil
 }
@@ -166,10 +161,10 @@ func writeShares(b *strings.Builder, all map[string]*share) {
 			fmt.Fprintf(b, "  - and %d more\n", len(list)-i)
 			break
 		}
-		fmt.Fprintf(b, "  - %s", code(s.what, 100))
+		fmt.Fprintf(b, "  - %s", channels.Code(s.what, 100))
 		if s.n > 1 {
 			fmt.Fprintf(b, " (%d)", s.n)
 		}
-		fmt.Fprintf(b, ": %s\n", short(s.tokens))
+		fmt.Fprintf(b, ": %s\n", sessions.ShortCount(s.tokens))
 	}
 }

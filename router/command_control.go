@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
 )
@@ -45,7 +46,7 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 		return "", sessions.Effects{}, err
 	}
 	if len(jobs) > 0 {
-		did = append(did, "Stopped "+plural(len(jobs), "scheduled job")+".")
+		did = append(did, "Stopped "+channels.Plural(len(jobs), "scheduled job")+".")
 	}
 	if len(did) == 0 {
 		did = []string{"Nothing is running here."}
@@ -67,7 +68,7 @@ func (r *Router) stopsHere(ctx context.Context, s sessions.Session) (did []strin
 		did = append(did, "Agent was aborted.")
 	}
 	if len(own) > 1 {
-		did = append(did, "Dropped "+plural(len(own)-1, "message")+" that waited.")
+		did = append(did, "Dropped "+channels.Plural(len(own)-1, "message")+" that waited.")
 	}
 	if len(below) > 0 {
 		did = append(did, stoppedWords(len(below)))

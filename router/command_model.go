@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -71,15 +73,15 @@ func (r *Router) chooseModel(word string) (name, no string) {
 	case len(similar) == 1:
 		name = similar[0]
 	case len(similar) > 1:
-		return "", fmt.Sprintf("⚠️ %s can be any of these:\n\n%s", code(word, 100), listModels(similar, ""))
+		return "", fmt.Sprintf("⚠️ %s can be any of these:\n\n%s", channels.Code(word, 100), listModels(similar, ""))
 	case strings.Contains(word, "/") && r.ModelKnown(word) == nil:
 		return word, "" // its provider is configured
 	default:
-		return "", fmt.Sprintf("⚠️ I know no model %s. `/model` lists those that I know; any other of a configured provider is provider/model.", code(word, 100))
+		return "", fmt.Sprintf("⚠️ I know no model %s. `/model` lists those that I know; any other of a configured provider is provider/model.", channels.Code(word, 100))
 	}
 	if err := r.ModelKnown(name); err != nil {
 		r.log.Warn("a configured model cannot be used", keyErr, err)
-		return "", fmt.Sprintf("⚠️ %s cannot be used: its provider is not set up. The details are in the log.", code(name, 100))
+		return "", fmt.Sprintf("⚠️ %s cannot be used: its provider is not set up. The details are in the log.", channels.Code(name, 100))
 	}
 	return name, ""
 }
@@ -102,7 +104,7 @@ func cmdModel(_ context.Context, r *Router, c commandCall) (string, sessions.Eff
 		return no, sessions.Effects{}, nil
 	}
 	if m, err := r.deps.Model(name); err == nil {
-		if no := payable(c.set.limits(c.session, c.session.Agent), m); no != nil {
+		if no := payable(limitsOf(c.set, c.session, c.session.Agent), m); no != nil {
 			return "⚠️ " + no.Notice(), sessions.Effects{}, nil
 		}
 	}
@@ -112,16 +114,16 @@ func cmdModel(_ context.Context, r *Router, c commandCall) (string, sessions.Eff
 }
 
 // modelWords names a session's model, where that is set, and its fallbacks.
-func (r *Router) modelWords(set *Settings, s sessions.Session) string {
-	now, entry := set.ModelOf(s), set.entry(s.Agent)
-	words := code(now, 100)
+func (r *Router) modelWords(set *settings.Snapshot, s sessions.Session) string {
+	now, entry := set.ModelOf(s), set.Entry(s.Agent)
+	words := channels.Code(now, 100)
 	if s.Settings.Model != "" {
-		words += " (set for this session; the default is " + code(entry.Model, 100) + ")"
+		words += " (set for this session; the default is " + channels.Code(entry.Model, 100) + ")"
 	}
 	var then []string
 	for _, f := range entry.Fallbacks {
 		if f != now {
-			then = append(then, code(f, 100))
+			then = append(then, channels.Code(f, 100))
 		}
 	}
 	if len(then) > 0 {
@@ -133,7 +135,7 @@ func (r *Router) modelWords(set *Settings, s sessions.Session) string {
 func listModels(names []string, now string) string {
 	var b strings.Builder
 	for _, n := range names[:min(len(names), modelsShown)] {
-		b.WriteString("- " + code(n, 100))
+		b.WriteString("- " + channels.Code(n, 100))
 		if n == now {
 			b.WriteString(" ←")
 		}
@@ -164,9 +166,9 @@ func cmdThink(_ context.Context, _ *Router, c commandCall) (string, sessions.Eff
 }
 
 // thinkingWords names how much a session's model thinks, and where that is set.
-func thinkingWords(set *Settings, s sessions.Session) string {
+func thinkingWords(set *settings.Snapshot, s sessions.Session) string {
 	if s.Settings.Thinking != "" {
 		return s.Settings.Thinking + " (set for this session)"
 	}
-	return cmp.Or(set.entry(s.Agent).Thinking, "the model's default")
+	return cmp.Or(set.Entry(s.Agent).Thinking, "the model's default")
 }

@@ -47,9 +47,9 @@ func stranger(p sessions.Pairing) string {
 }
 
 func byID(name string, kind channels.Kind, account channels.AccountID, user channels.UserID) string {
-	words := fmt.Sprintf("%s on account %s", code(string(kind)+":"+string(user), 200), code(string(account), 100))
+	words := fmt.Sprintf("%s on account %s", channels.Code(string(kind)+":"+string(user), 200), channels.Code(string(account), 100))
 	if name == "" {
 		return words
 	}
-	return code(name, 100) + ", " + words
+	return channels.Code(name, 100) + ", " + words
 }

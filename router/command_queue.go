@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -19,7 +18,7 @@ func cmdQueue(_ context.Context, _ *Router, c commandCall) (string, sessions.Eff
 	if c.arg == "" {
 		return "⚙️ Queue: " + queueWords(c), sessions.Effects{}, nil
 	}
-	q, why := parseQueue(c.arg, c.session.Settings.Queue)
+	q, why := settings.ReadQueue(c.arg, c.session.Settings.Queue)
 	if why != "" {
 		return "⚙️ " + why + "\n\n" + strings.TrimPrefix(queueUsage, "⚙️ "), sessions.Effects{}, nil
 	}
@@ -29,44 +28,11 @@ func cmdQueue(_ context.Context, _ *Router, c commandCall) (string, sessions.Eff
 
 // queueWords says what holds in a session.
 func queueWords(c commandCall) string {
-	words := code(c.set.queue(c.session, c.in.Address.Channel).String(), lineMost)
+	words := channels.Code(c.set.Queue(c.session, c.in.Address.Channel).String(), lineMost)
 	if c.session.Settings.Queue != (sessions.Queue{}) {
 		words += " (set for this session)"
 	}
 	return words
-}
-
-// parseQueue reads what stands behind /queue: what is not named stays as it was for the session. why says what is wrong.
-func parseQueue(arg string, q sessions.Queue) (_ sessions.Queue, why string) {
-	for word := range strings.FieldsSeq(strings.ToLower(arg)) {
-		name, value, pair := strings.Cut(word, ":")
-		switch {
-		case !pair && (name == "default" || name == "inherit" || name == "reset"):
-			q = sessions.Queue{}
-		case !pair && slices.Contains([]sessions.QueueMode{sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt}, sessions.QueueMode(name)):
-			q.Mode = sessions.QueueMode(name)
-		case name == "debounce":
-			d, err := time.ParseDuration(value)
-			if n, numErr := strconv.Atoi(value); numErr == nil {
-				d, err = time.Duration(n)*time.Millisecond, nil
-			}
-			if err != nil || d < 0 || d > time.Minute {
-				return q, "debounce is a time from 0s to 60s."
-			}
-			q.DebounceMs = new(int(d.Milliseconds()))
-		case name == "cap":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 || n > 1000 {
-				return q, "cap is a number from 1 to 1000."
-			}
-			q.Cap = n
-		case name == "drop" && slices.Contains([]sessions.DropRule{sessions.DropSummarize, sessions.DropOld, sessions.DropNew}, sessions.DropRule(value)):
-			q.Drop = sessions.DropRule(value)
-		default:
-			return q, "I do not know " + code(word, lineMost) + " here."
-		}
-	}
-	return q, ""
 }
 
 // queueLines say what is at work and what waits in the session, for /status.
@@ -85,7 +51,7 @@ func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, plural(1+len(more), "message")))
+		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
 	}
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
 }
@@ -94,7 +60,7 @@ func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error
 func (r *Router) takenUp(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
 	in := []sessions.RunID{id}
 	for i := 0; i < len(in); i++ {
-		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: in[i], Limit: maxListed})
+		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: in[i], Limit: sessions.MaxListed})
 		if err != nil {
 			return nil, err
 		}

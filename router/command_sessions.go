@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -29,7 +30,7 @@ const (
 
 // caller is the session of the chat that a command was written in.
 func (c commandCall) caller() tools.Caller {
-	return tools.Caller{Session: c.session, Sandboxed: c.set.sandboxed(c.session.Key)}
+	return tools.Caller{Session: c.session, Sandboxed: c.set.Sandboxed(c.session.Key)}
 }
 
 func cmdSessions(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
@@ -40,15 +41,15 @@ func cmdSessions(ctx context.Context, r *Router, c commandCall) (string, session
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Sessions** that this one sees (`tools.sessions.visibility` is `%s`)", mode)
 	if c.arg != "" {
-		fmt.Fprintf(&b, " with %s", code(c.arg, lineMost))
+		fmt.Fprintf(&b, " with %s", channels.Code(c.arg, lineMost))
 	}
 	b.WriteString(":\n\n")
 	for _, s := range rows {
-		fmt.Fprintf(&b, "- %s", code(s.Key, lineMost))
+		fmt.Fprintf(&b, "- %s", channels.Code(s.Key, lineMost))
 		if name := cmp.Or(s.Label, s.DisplayName); name != "" {
-			fmt.Fprintf(&b, " %s", code(name, 60))
+			fmt.Fprintf(&b, " %s", channels.Code(name, 60))
 		}
-		fmt.Fprintf(&b, " · %s · %s · %s ago · %s tokens\n", s.Kind, s.Channel, age(time.Since(time.UnixMilli(s.UpdatedAt))), short(s.TotalTokens))
+		fmt.Fprintf(&b, " · %s · %s · %s ago · %s tokens\n", s.Kind, s.Channel, age(time.Since(time.UnixMilli(s.UpdatedAt))), sessions.ShortCount(s.TotalTokens))
 	}
 	switch {
 	case len(rows) == 0:
@@ -63,12 +64,12 @@ func cmdAgents(_ context.Context, r *Router, c commandCall) (string, sessions.Ef
 	var b strings.Builder
 	b.WriteString("**Agents** that this one may start as sub-agents, itself first:\n\n")
 	for _, a := range r.kit.Agents(c.session.Agent) {
-		fmt.Fprintf(&b, "- %s", code(string(a.ID), 64))
+		fmt.Fprintf(&b, "- %s", channels.Code(string(a.ID), 64))
 		if a.Name != "" {
-			fmt.Fprintf(&b, " %s", code(a.Name, 60))
+			fmt.Fprintf(&b, " %s", channels.Code(a.Name, 60))
 		}
 		if a.Model != "" {
-			fmt.Fprintf(&b, " · %s", code(a.Model, 100))
+			fmt.Fprintf(&b, " · %s", channels.Code(a.Model, 100))
 		}
 		b.WriteString("\n")
 	}
@@ -125,9 +126,9 @@ func (r *Router) listChildren(ctx context.Context, c commandCall) (string, error
 	var b strings.Builder
 	b.WriteString("**Sub-agents** of this session, the one started last first:\n\n")
 	for _, x := range list {
-		fmt.Fprintf(&b, "- **%d** %s · %s · %s · %s tokens", x.Index, childName(x), x.Status(), age(x.Runtime(time.Now())), short(x.Session.Usage.Total()))
+		fmt.Fprintf(&b, "- **%d** %s · %s · %s · %s tokens", x.Index, childName(x), x.Status(), age(x.Runtime(time.Now())), sessions.ShortCount(x.Session.Usage.Total()))
 		if x.Task != "" {
-			fmt.Fprintf(&b, " · %s", code(x.Task, 80))
+			fmt.Fprintf(&b, " · %s", channels.Code(x.Task, 80))
 		}
 		b.WriteString("\n")
 	}
@@ -140,12 +141,12 @@ func (r *Router) listChildren(ctx context.Context, c commandCall) (string, error
 // childName is what people can call a sub-agent by.
 func childName(x tools.Child) string {
 	if x.Label != "" {
-		return code(x.Label, 64)
+		return channels.Code(x.Label, 64)
 	}
 	if id := string(x.Run.ID); id != "" {
-		return "run " + code(id[:min(len(id), 8)], 8)
+		return "run " + channels.Code(id[:min(len(id), 8)], 8)
 	}
-	return code(string(x.Session.Key), lineMost)
+	return channels.Code(string(x.Session.Key), lineMost)
 }
 
 func (r *Router) childInfo(ctx context.Context, x tools.Child) (string, error) {
@@ -155,20 +156,20 @@ func (r *Router) childInfo(ctx context.Context, x tools.Child) (string, error) {
 		return "", err
 	}
 	lines := []string{
-		"Session: " + code(string(s.Key), lineMost) + " (" + code(string(s.ID), 64) + ")",
+		"Session: " + channels.Code(string(s.Key), lineMost) + " (" + channels.Code(string(s.ID), 64) + ")",
 		"Status: " + x.Status(),
 		"Runtime: " + age(x.Runtime(time.Now())),
-		"Agent: " + code(string(s.Agent), 64) + ", model " + code(x.Model, 100),
-		fmt.Sprintf("Tokens: %s in, %s out; context %s", short(s.Usage.Input), short(s.Usage.Output), short(s.Context)),
+		"Agent: " + channels.Code(string(s.Agent), 64) + ", model " + channels.Code(x.Model, 100),
+		fmt.Sprintf("Tokens: %s in, %s out; context %s", sessions.ShortCount(s.Usage.Input), sessions.ShortCount(s.Usage.Output), sessions.ShortCount(s.Context)),
 	}
 	if run.ID != "" {
-		lines = slices.Insert(lines, 1, "Run: "+code(string(run.ID), 64))
+		lines = slices.Insert(lines, 1, "Run: "+channels.Code(string(run.ID), 64))
 	}
 	if x.Task != "" {
-		lines = append(lines, "Task: "+code(x.Task, 1000))
+		lines = append(lines, "Task: "+channels.Code(x.Task, 1000))
 	}
 	if x.Error != "" {
-		lines = append(lines, "Error: "+code(x.Error, lineMost))
+		lines = append(lines, "Error: "+channels.Code(x.Error, lineMost))
 	}
 	if report != "" {
 		lines = append(lines, "Report: "+report)
@@ -179,7 +180,7 @@ func (r *Router) childInfo(ctx context.Context, x tools.Child) (string, error) {
 		lines = append(lines, "It is archived at "+s.ArchiveAt.Local().Format(time.DateTime)+".")
 	}
 	if r.deps.TranscriptPath != nil {
-		lines = append(lines, "Transcript: "+code(r.deps.TranscriptPath(s.Agent, s.ID), 1000))
+		lines = append(lines, "Transcript: "+channels.Code(r.deps.TranscriptPath(s.Agent, s.ID), 1000))
 	}
 	return "**Sub-agent** " + childName(x) + "\n\n- " + strings.Join(lines, "\n- "), nil
 }
@@ -225,17 +226,17 @@ func (r *Router) childLog(ctx context.Context, c commandCall, x tools.Child, wor
 func messageLine(m sessions.Message) string {
 	var said []string
 	if t := strings.TrimSpace(m.Text()); t != "" {
-		said = append(said, code(t, lineMost))
+		said = append(said, channels.Code(t, lineMost))
 	}
 	for _, call := range m.ToolCalls() {
-		said = append(said, "calls "+code(call.Name+" "+string(call.Arguments), lineMost))
+		said = append(said, "calls "+channels.Code(call.Name+" "+string(call.Arguments), lineMost))
 	}
 	if m.Error != "" {
-		said = append(said, "error "+code(m.Error, lineMost))
+		said = append(said, "error "+channels.Code(m.Error, lineMost))
 	}
 	who := string(m.Role)
 	if m.Role == sessions.ToolResult {
-		who = "result of " + code(m.ToolName, 64)
+		who = "result of " + channels.Code(m.ToolName, 64)
 	}
 	return "- " + m.Time.Local().Format(time.TimeOnly) + " " + who + ": " + cmp.Or(strings.Join(said, ", "), "nothing") + "\n"
 }
@@ -293,14 +294,14 @@ func stoppedWords(n int) string {
 	if n == 0 {
 		return "No sub-agent is at work."
 	}
-	return "Stopped " + plural(n, "sub-agent") + "."
+	return "Stopped " + channels.Plural(n, "sub-agent") + "."
 }
 
 // stoppable lists the runs of a query that a stop ends: those at work and those that wait, but not the steps that bring other
 // sessions' work to its end.
 func (r *Router) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	q.Limit = stopMost
-	open, err := r.open(ctx, q)
+	open, err := sessions.OpenRuns(ctx, r.store, q)
 	return slices.DeleteFunc(open, outlastsStop), err
 }
 
@@ -324,18 +325,6 @@ func (r *Router) workingBelow(ctx context.Context, of ...sessions.Key) (keys []s
 func cutWord(s string) (word, rest string) {
 	word, rest, _ = strings.Cut(strings.TrimSpace(s), " ")
 	return word, strings.TrimSpace(rest)
-}
-
-// code shows foreign text in an answer: on one line, as it is, at most so many characters.
-func code(s string, most int) string {
-	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "`", "'")), " ")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most-1]) + "…"
-	}
-	if s == "" {
-		return "-"
-	}
-	return "`" + s + "`"
 }
 
 // age writes a time span as people do: 42s, 5m, 3h, 2d.

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
+	"parley/router/clock"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -26,16 +29,16 @@ func cmdStatus(ctx context.Context, r *Router, c commandCall) (string, sessions.
 // sessionLines say how the session is set.
 func (r *Router) sessionLines(c commandCall) []string {
 	s := c.session
-	v := c.set.Session.SendPolicy.Decide(c.set.sending(s, c.in.Address))
-	session := "Session: " + code(string(s.Key.Display(s.Agent, c.set.Session.Scope)), lineMost)
+	v := c.set.Session.SendPolicy.Decide(c.set.PolicySubject(s, c.in.Address))
+	session := "Session: " + channels.Code(string(s.Key.Display(s.Agent, c.set.Session.Scope)), lineMost)
 	if s.ID != "" {
-		session += fmt.Sprintf(" (%s), %s", s.ID, plural(s.Turns, "turn"))
+		session += fmt.Sprintf(" (%s), %s", s.ID, channels.Plural(s.Turns, "turn"))
 	}
 	lines := []string{
 		session,
 		"Agent: " + string(s.Agent) + ", model " + r.modelWords(c.set, s),
 		"Thinking: " + thinkingWords(c.set, s),
-		fmt.Sprintf("Tokens: %s in, %s out; context %s", short(s.Usage.Input), short(s.Usage.Output), r.fill(c.set, s)),
+		fmt.Sprintf("Tokens: %s in, %s out; context %s", sessions.ShortCount(s.Usage.Input), sessions.ShortCount(s.Usage.Output), r.fill(c.set, s)),
 		"Sending: " + string(v.Action) + " (" + v.Rule + ")",
 	}
 	if c.in.Address.Type.Several() {
@@ -45,18 +48,18 @@ func (r *Router) sessionLines(c commandCall) []string {
 }
 
 // fill says how full the window of the session's model is.
-func (r *Router) fill(set *Settings, s sessions.Session) string {
+func (r *Router) fill(set *settings.Snapshot, s sessions.Session) string {
 	m, err := r.deps.Model(set.ModelOf(s))
 	if err != nil || m.Facts.ContextWindow <= 0 {
-		return short(s.Context)
+		return sessions.ShortCount(s.Context)
 	}
-	return fmt.Sprintf("%s of %s (%d%%)", short(s.Context), short(m.Facts.ContextWindow), 100*s.Context/m.Facts.ContextWindow)
+	return fmt.Sprintf("%s of %s (%d%%)", sessions.ShortCount(s.Context), sessions.ShortCount(m.Facts.ContextWindow), 100*s.Context/m.Facts.ContextWindow)
 }
 
 // activationWords says when the agent answers in the chat.
 func activationWords(c commandCall) string {
 	words := "always"
-	if c.set.Accounts[Ref(c.in.Address)].Access.NeedsMention(c.set.ruled(c.in.Address), c.in.Parent, c.session.Settings.Activation) {
+	if c.set.Accounts[settings.Ref(c.in.Address)].Access.NeedsMention(c.set.ConfigAddress(c.in.Address), c.in.Parent, c.session.Settings.Activation) {
 		words = "when I am mentioned or replied to"
 	}
 	if c.session.Settings.Activation != "" {
@@ -67,7 +70,7 @@ func activationWords(c commandCall) string {
 
 // useLines say what was used since midnight, the host's time.
 func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) {
-	since, until := today(time.Now())
+	since, until := clock.Day(time.Now())
 	ask := []struct {
 		who string
 		q   sessions.SpentQuery
@@ -82,7 +85,7 @@ func (r *Router) useLines(ctx context.Context, c commandCall) ([]string, error) 
 		if err != nil {
 			return nil, err
 		}
-		part := a.who + " " + short(sum.Usage.Total())
+		part := a.who + " " + sessions.ShortCount(sum.Usage.Total())
 		if sum.Usage.Cost > 0 {
 			part += fmt.Sprintf(" ($%.2f)", float64(sum.Usage.Cost)/1e6)
 		}

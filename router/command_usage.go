@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
+	"parley/router/clock"
 	"parley/sessions"
 )
 
@@ -32,14 +34,14 @@ func cmdUsage(ctx context.Context, r *Router, c commandCall) (string, sessions.E
 
 // usageWords lists what was used today, the budgets, and to owners the host's use by model.
 func (r *Router) usageWords(ctx context.Context, c commandCall) (string, error) {
-	began, ends := today(time.Now())
+	began, ends := clock.Day(time.Now())
 	lifts, err := r.store.Lifts(ctx, time.Now())
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Used since %s**\n\n", began.Format("2006-01-02 15:04"))
-	for _, l := range c.set.limits(c.session, c.session.Agent) {
+	for _, l := range limitsOf(c.set, c.session, c.session.Agent) {
 		if !c.owner && kindOf(l.scope) != "session" { // what other people's sessions used (contract V4)
 			continue
 		}
@@ -76,7 +78,7 @@ func modelWords(rows []sessions.Spending) string {
 	slices.SortFunc(names, func(a, b string) int { return sums[b].Usage.Total() - sums[a].Usage.Total() })
 	var b strings.Builder
 	for _, name := range names[:min(len(names), modelsShown)] {
-		fmt.Fprintf(&b, "- %s: %s\n", code(name, 100), spentWords(sums[name]))
+		fmt.Fprintf(&b, "- %s: %s\n", channels.Code(name, 100), spentWords(sums[name]))
 	}
 	return b.String()
 }
@@ -87,7 +89,7 @@ func kindOf(scope string) string {
 }
 
 func spentWords(x sessions.Spent) string {
-	words := fmt.Sprintf("%s tokens (%s in, %s out) in %d calls", short(x.Usage.Total()), short(x.Usage.Input), short(x.Usage.Output), x.Calls)
+	words := fmt.Sprintf("%s tokens (%s in, %s out) in %d calls", sessions.ShortCount(x.Usage.Total()), sessions.ShortCount(x.Usage.Input), sessions.ShortCount(x.Usage.Output), x.Calls)
 	if x.Usage.Cost > 0 {
 		words += ", " + dollars(x.Usage.Cost)
 	}
@@ -98,7 +100,7 @@ func spentWords(x sessions.Spent) string {
 func mostWords(used, most amount, lifted bool, ends time.Time) string {
 	var parts []string
 	if most.tokens > 0 {
-		parts = append(parts, fmt.Sprintf("%s tokens (%d%%)", short(int(most.tokens)), 100*used.tokens/most.tokens))
+		parts = append(parts, fmt.Sprintf("%s tokens (%d%%)", sessions.ShortCount(int(most.tokens)), 100*used.tokens/most.tokens))
 	}
 	if most.cost > 0 {
 		parts = append(parts, fmt.Sprintf("%s (%d%%)", dollars(most.cost), 100*used.cost/most.cost))
@@ -135,7 +137,7 @@ func (r *Router) liftBudget(ctx context.Context, c commandCall, what string) (st
 		return "Only an owner can lift a budget.", sessions.Effects{}, nil
 	}
 	kind, which := strings.ToLower(what), "this "+strings.ToLower(what)
-	in := c.set.limits(c.session, c.session.Agent)
+	in := limitsOf(c.set, c.session, c.session.Agent)
 	if kind != "" && !slices.ContainsFunc(in, func(l limit) bool { return kindOf(l.scope) == kind }) {
 		s, err := r.sessionNamed(ctx, what)
 		if errors.Is(err, sessions.ErrNotFound) {
@@ -144,9 +146,9 @@ func (r *Router) liftBudget(ctx context.Context, c commandCall, what string) (st
 		if err != nil {
 			return "", sessions.Effects{}, err
 		}
-		kind, which, in = "session", code(string(payer(s)), 200), c.set.limits(s, s.Agent)
+		kind, which, in = "session", channels.Code(string(payer(s)), 200), limitsOf(c.set, s, s.Agent)
 	}
-	began, ends := today(time.Now())
+	began, ends := clock.Day(time.Now())
 	for _, l := range in {
 		switch {
 		case kind != "" && kindOf(l.scope) != kind:
@@ -203,7 +205,7 @@ func footerWords(footer string, u sessions.Usage) string {
 	case footer == "":
 		return ""
 	case footer == footerFull && u.Cost > 0:
-		return fmt.Sprintf("\n\n· %s in, %s out, %s", short(u.Input), short(u.Output), dollars(u.Cost))
+		return fmt.Sprintf("\n\n· %s in, %s out, %s", sessions.ShortCount(u.Input), sessions.ShortCount(u.Output), dollars(u.Cost))
 	}
-	return fmt.Sprintf("\n\n· %s in, %s out", short(u.Input), short(u.Output))
+	return fmt.Sprintf("\n\n· %s in, %s out", sessions.ShortCount(u.Input), sessions.ShortCount(u.Output))
 }

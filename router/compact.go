@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -19,7 +20,7 @@ import (
 // touched. It works for one run.
 type compaction struct {
 	r    *Router
-	set  *Settings
+	set  *settings.Snapshot
 	s    sessions.Session
 	run  sessions.Run
 	turn *agent.Turn
@@ -29,7 +30,7 @@ type compaction struct {
 }
 
 // compacts has a turn sum up the older part of its session when the model's window fills up.
-func (r *Router) compacts(set *Settings, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
+func (r *Router) compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
 	c := &compaction{r: r, set: set, s: s, run: run, turn: t}
 	at := set.Agents.Defaults.Compaction.At
 	if at <= 0 {
@@ -125,7 +126,7 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 		return now, nil
 	}
 	var refused error
-	if !c.r.insist(ctx, "compact", func(ctx context.Context) error {
+	if !c.r.retry.Do(ctx, "compact", func(ctx context.Context) error {
 		if refused = c.r.store.Compact(ctx, now.sum); errors.Is(refused, sessions.ErrConflict) {
 			return nil
 		}

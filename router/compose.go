@@ -12,6 +12,7 @@ import (
 	"text/template"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -59,14 +60,14 @@ func prompt(name string, f promptFacts) (string, error) {
 
 // compose gathers all that a run's turn needs from the store and the settings. The turn takes up what waits with it: at is the
 // run as it stands then.
-func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session, at *sessions.Run, again bool) (agent.Turn, error) {
+func (r *Router) compose(ctx context.Context, set *settings.Snapshot, s sessions.Session, at *sessions.Run, again bool) (agent.Turn, error) {
 	told := make(ended)
 	steps, err := r.gather(ctx, set, s, at, again, told)
 	if err != nil {
 		return agent.Turn{}, err
 	}
 	run := *at
-	entry := set.entry(run.Agent)
+	entry := set.Entry(run.Agent)
 	name := cmp.Or(run.Model, s.Settings.Model, entry.Model)
 	model, err := r.deps.Model(name)
 	if err != nil {
@@ -92,12 +93,12 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 	if run.System != "" {
 		system += "\n\n" + run.System
 	}
-	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.sandboxed(s.Key)}
+	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(s.Key)}
 	t := agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
 		History: history, Steps: steps, Covered: covered,
 		Tools: tools.FitRequest(r.watched(kit)), Caller: caller,
-		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: set.zone(), MaxSteps: set.Agents.Defaults.MaxSteps,
+		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
 			if !r.lanes.fix(ctx, run.Key, run.ID) {
@@ -109,7 +110,7 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 				return err
 			}
 			r.histories.add(run.Session, r.readMost(), msgs...)
-			r.tellMessages(run, msgs...)
+			r.watchers.Messages(run, msgs...)
 			return nil
 		},
 	}
@@ -127,10 +128,10 @@ func (r *Router) compose(ctx context.Context, set *Settings, s sessions.Session,
 }
 
 // system words the system prompt: the stable part first, what is special about this run last.
-func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
+func (r *Router) system(ctx context.Context, set *settings.Snapshot, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
 	show := func(k sessions.Key) string { return k.Display(run.Agent, set.Session.Scope) }
 	f := promptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key),
-		Files: r.promptFiles(e.ID, !isSubagent(s.Key)), Zone: zoneName(set.zone()), About: set.about(s, run)}
+		Files: r.promptFiles(e.ID, !sessions.IsSubagent(s.Key)), Zone: zoneName(zoneOf(set)), About: set.About(s, run)}
 	c := run.Chain
 	if c != nil {
 		f.Requester, f.Target, f.Request, f.Round1, f.Latest = show(c.Requester), show(c.Target), c.Request, c.Round1, c.Latest
@@ -143,7 +144,7 @@ func (r *Router) system(ctx context.Context, set *Settings, e agent.Entry, s ses
 		f.Channel, f.Chat = string(c.From.Channel), !c.Origin.IsZero()
 	}
 	base := "turn"
-	if isSubagent(s.Key) {
+	if sessions.IsSubagent(s.Key) {
 		base, f.Requester = "child", show(s.SpawnedBy)
 		f.Spawns = tools.Depth(s) < r.kit.SpawnDepth() && slices.ContainsFunc(kit, func(t tools.Tool) bool { return t.Spec().Name == "sessions_spawn" })
 	}

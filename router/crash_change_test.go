@@ -276,7 +276,7 @@ func (a *aftermath) judgeMoved(c *changeStory, l *life) {
 	if j, err := l.store.GetJob(l.t.Context(), "j"); err != nil || j.To != c.to {
 		a.Errorf("the job speaks in %s, %v", j.To, err)
 	}
-	if at := l.r.Settings().Former().Current(c.from); at != c.to {
+	if at := l.r.Settings().Moved.Current(c.from); at != c.to {
 		a.Errorf("the chat is at %s for the host", at)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/clock"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -15,9 +17,9 @@ const (
 	sendTimeout   = 30 * time.Second // one call to a platform
 	sendPerSecond = 512 << 10        // and a second for so many bytes of files
 	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
-	maxBackoff    = time.Minute
-	maxUnclear    = 3  // sends of one part that may each have arrived; then a person decides
-	maxAbsent     = 50 // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
+	maxUnfitTries = 5                // refusals of a state that the store cannot hold
+	maxUnclear    = 3                // sends of one part that may each have arrived; then a person decides
+	maxAbsent     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
@@ -123,7 +125,7 @@ func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (chann
 
 // left is how long a delivery may still wait, however the clock was set ahead since it was made.
 func (g *gate) left(d sessions.Delivery) time.Duration {
-	return d.Expires.Sub(d.Created) - g.ages.age(d.Created)
+	return d.Expires.Sub(d.Created) - g.ages.Age(d.Created)
 }
 
 // now is the time by which it is decided whether a delivery has expired.
@@ -140,8 +142,8 @@ func (g *gate) notBefore(d sessions.Delivery) time.Time {
 	if d.NotBefore.IsZero() {
 		return d.NotBefore
 	}
-	meant := max(d.NotBefore.Sub(d.Updated), maxBackoff)
-	return time.Now().Add(min(d.NotBefore.Sub(g.ages.now()), meant))
+	meant := max(d.NotBefore.Sub(d.Updated), clock.MaxBackoff)
+	return time.Now().Add(min(d.NotBefore.Sub(g.ages.Now()), meant))
 }
 
 // lookEvery is how often a delivery that waits is looked at: a person may have asked for it, or a day have got more room.
@@ -198,7 +200,7 @@ func (g *gate) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
 			return false, err
 		}
 	}
-	return !g.decide(d.To)(s).Allowed(), nil
+	return !g.settings().Decide(d.To)(s).Allowed(), nil
 }
 
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
@@ -224,7 +226,7 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 	}
 	out := g.outbound(d, g.withoutLost(d, p, limits))
 	if err := g.store.Calling(d); err != nil {
-		return g.again(ctx, d, g.ages.backoff(d.Attempt), err.Error(), sessions.NotArrived)
+		return g.again(ctx, d, g.ages.Backoff(d.Attempt), err.Error(), sessions.NotArrived)
 	}
 	if first, there := g.previewOf(d); there {
 		return g.becomes(ctx, o, ch, d, out, last, first)
@@ -244,7 +246,7 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 func (g *gate) begin(ctx context.Context, o *outlet, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	var refused error
 	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
-		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.decide(d.To), g.settings().opening(o.ref, time.Now()))
+		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.settings().Decide(d.To), g.settings().FirstContactQuota(o.ref, time.Now()))
 		refused = err
 		return err
 	})
@@ -295,11 +297,11 @@ func (g *gate) limits(o *outlet, ch channels.Channel, to channels.Address) chann
 
 // tellUnsent tells the agent, with its session's next turn, which files the platform refused.
 func (g *gate) tellUnsent(ctx context.Context, d sessions.Delivery, r channels.Receipt) {
-	keep := g.settings().heardLimit()
+	keep := g.settings().ContextLimit()
 	if r.Unsent == "" || d.Session == "" || keep == 0 {
 		return
 	}
-	line := sessions.Overheard{Key: d.Session, Event: sessions.Unsent, Text: cutText(r.Unsent, heardLine), Time: time.Now(), Keep: keep}
+	line := sessions.Overheard{Key: d.Session, Event: sessions.Unsent, Text: channels.CutText(r.Unsent, settings.MaxContextLine), Time: time.Now(), Keep: keep}
 	g.persist(ctx, "tell of refused files", d.ID, func(ctx context.Context) error {
 		_, err := g.store.Submit(ctx, sessions.Effects{Source: fmt.Sprintf("unsent:%s.%d", d.ID, d.Part), Overheard: &line})
 		return err
@@ -333,7 +335,7 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 		g.moved(o, d.To, to)
 		wait := time.Duration(0)
 		if d.Attempt > 1 { // it should move once
-			wait = g.ages.backoff(d.Attempt)
+			wait = g.ages.Backoff(d.Attempt)
 		}
 		d.To = to
 		return g.again(ctx, d, wait, "the chat has a new id", sessions.NotArrived)
@@ -342,11 +344,11 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 	case channels.Limited:
 		wait := e.RetryAfter
 		if wait <= 0 {
-			wait = g.ages.backoff(d.Attempt)
+			wait = g.ages.Backoff(d.Attempt)
 		}
 		return g.again(ctx, d, wait, e.Error(), sessions.NotArrived)
 	case channels.Transient, channels.Unauthorized: // the account's own connection finds out whether its login has ended
-		return g.again(ctx, d, g.ages.backoff(d.Attempt), e.Error(), sessions.NotArrived)
+		return g.again(ctx, d, g.ages.Backoff(d.Attempt), e.Error(), sessions.NotArrived)
 	case channels.Rejected, channels.Unsupported:
 		return g.end(ctx, d, sessions.DeliveryFail, e.Error())
 	}
@@ -379,9 +381,7 @@ func (g *gate) ended(d sessions.Delivery) {
 	if d.State != sessions.Sent { // then it has become the answer
 		g.answered(d)
 	}
-	if g.over != nil {
-		g.over(d)
-	}
+	g.removeReactions(d.Run)
 	switch d.State {
 	case sessions.Sent:
 		g.log.Debug("sent", keyDelivery, d.ID, keyAddress, d.To.String())
@@ -399,10 +399,9 @@ func (g *gate) ended(d sessions.Delivery) {
 // persist writes to the store until it works or ctx ends, then once more on a short leash: what a platform took must be written
 // down. A missing or changed row ends it, loudly: somebody else decided.
 func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
-	for try := 0; ; try++ {
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		err := write(call)
-		cancel()
+	tries := 0
+	return g.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
+		err := write(ctx)
 		if err == nil {
 			return true
 		}
@@ -410,17 +409,7 @@ func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID,
 		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
 			return true
 		}
-		if errors.Is(err, sessions.ErrUnfit) && try+1 >= refusedTries { // it would be refused for ever, and the chat goes on
-			return true
-		}
-		if !channels.Sleep(ctx, g.ages.backoff(try)) {
-			return false
-		}
-	}
-}
-
-// backoff grows from one second to a minute, with jitter.
-func (c *clock) backoff(try int) time.Duration {
-	d := time.Second << min(max(try-1, 0), 6)
-	return min(d, maxBackoff)/2 + c.jitter(min(d, maxBackoff)/2+1)
+		tries++
+		return errors.Is(err, sessions.ErrUnfit) && tries >= maxUnfitTries // it would be refused for ever, and the chat goes on
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -61,7 +62,7 @@ func (e *earlier) forget(at channels.Address, id channels.MessageID) {
 	for key, list := range e.m {
 		list = slices.DeleteFunc(list, func(p parted) bool {
 			a := p.m.Provenance.Address
-			return p.m.Provenance.Message == string(id) && Ref(a) == Ref(at) && a.Chat == at.Chat
+			return p.m.Provenance.Message == string(id) && settings.Ref(a) == settings.Ref(at) && a.Chat == at.Chat
 		})
 		if len(list) == 0 {
 			delete(e.m, key)

@@ -61,7 +61,7 @@ func (r *Router) unansweredWords(ctx context.Context, run sessions.Run, final se
 		return ""
 	}
 	n := 0
-	for _, m := range append(taken(run, r.steps(ctx, run)), run.Input) {
+	for _, m := range append(sessions.MergedMessages(run, r.steps(ctx, run)), run.Input) {
 		if slices.Contains(final.Without, m.ID) {
 			n++
 		}
@@ -71,7 +71,7 @@ func (r *Router) unansweredWords(ctx context.Context, run sessions.Run, final se
 	}
 	left := "One message is"
 	if n > 1 {
-		left = plural(n, "message") + " are"
+		left = channels.Plural(n, "message") + " are"
 	}
 	return fmt.Sprintf("\n\n(%s left out: the language model's provider refused %s.)", left, itOrThem(n))
 }
@@ -101,7 +101,7 @@ func (r *Router) providerWords(run sessions.Run, steps []sessions.Message, err e
 	if r.kit.Redact != nil {
 		said = r.kit.Redact(said)
 	}
-	return "\n\n" + lead + code(said, maxProviderWords)
+	return "\n\n" + lead + channels.Code(said, maxProviderWords)
 }
 
 // reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.
@@ -139,7 +139,7 @@ func (r *Router) reported(ctx context.Context, child sessions.Run) (string, erro
 	case Silence(run) != agent.Speak:
 		return "silent: " + string(Silence(run)), nil
 	}
-	return "told to " + code(string(run.Chain.Requester), lineMost), nil
+	return "told to " + channels.Code(string(run.Chain.Requester), lineMost), nil
 }
 
 // arrived says how the delivery of a report stands.
@@ -152,7 +152,7 @@ func (r *Router) arrived(d sessions.Delivery) string {
 		if d.Verdict != nil {
 			v = *d.Verdict
 		}
-		return "withheld by " + code(v.Rule, lineMost)
+		return "withheld by " + channels.Code(v.Rule, lineMost)
 	case sessions.Pending, sessions.Sending:
 		return "on its way"
 	case sessions.Held:
@@ -166,5 +166,5 @@ func (r *Router) brief(reason string) string {
 	if r.kit.Redact != nil {
 		reason = r.kit.Redact(reason)
 	}
-	return code(reason, lineMost)
+	return channels.Code(reason, lineMost)
 }

@@ -9,15 +9,20 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
-// The bounds of what is kept of an event.
 const (
-	aboutMost  = 200 // bytes of the message that it is about
-	emojiMost  = 64
+	aboutMost = 200 // bytes of the message that it is about
+)
+
+const (
+	emojiMost = 64
+)
+
+const (
 	peopleMost = 5 // names of people who joined or left
-	titleMost  = 300
 )
 
 // happened decides what an event that is no message causes: never a run, a command or a setting. What people did is told to the agent
@@ -48,7 +53,7 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	}
 	who := in // with the sender that counts
 	if who.Sender.ID == "" && x.found {
-		who.Sender = set.person(in.Address.Channel, x.author())
+		who.Sender = set.Person(in.Address.Channel, x.author())
 	}
 	s, err := r.place(ctx, set, who)
 	if err != nil {
@@ -70,7 +75,7 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 			return skip(v.Reason)
 		}
 	case in.Event == channels.Renamed: // some platforms do not say who did it
-		if !set.Accounts[Ref(in.Address)].Access.Listens(set.ruled(in.Address), in.Parent) {
+		if !set.Accounts[settings.Ref(in.Address)].Access.Listens(set.ConfigAddress(in.Address), in.Parent) {
 			return skip("nobody listens here")
 		}
 	case in.Event == channels.Deleted:
@@ -85,7 +90,7 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 			return a, err
 		}
 	}
-	return event(set, who, s.Key, x), nil
+	return contextLine(set, who, s.Key, x), nil
 }
 
 // concerned gives the session that is told of an event: that of the message that it is about, otherwise the one that messages of its
@@ -102,7 +107,7 @@ func (r *Router) concerned(ctx context.Context, in channels.Inbound, s sessions.
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 		return s, err
 	}
-	if here := Ref(its.Last) == Ref(in.Address) && its.Last.Chat == in.Address.Chat; x.found || here { // not one that only posted there
+	if here := settings.Ref(its.Last) == settings.Ref(in.Address) && its.Last.Chat == in.Address.Chat; x.found || here { // not one that only posted there
 		return its, nil
 	}
 	return s, nil
@@ -162,7 +167,7 @@ func (x subject) words() (quote, text string) {
 	if head, rest, ok := strings.Cut(text, "\n\n"); ok && strings.HasPrefix(head, "> ") && !strings.Contains(strings.ReplaceAll(head, "\n> ", ""), "\n") {
 		quote, text = head+"\n\n", rest
 	}
-	return quote, strings.TrimPrefix(text, senderName(x.author())+": ")
+	return quote, strings.TrimPrefix(text, channels.SenderName(x.author())+": ")
 }
 
 // said is the message as its run has it, without what it was sent with.
@@ -177,7 +182,7 @@ func (x subject) said() string {
 func (x subject) about(words string) string {
 	files := ownFiles(x.run.Input)
 	words = strings.TrimSuffix(words, withFiles("", files))
-	return cutText(withNames(strings.TrimSpace(words), files), aboutMost)
+	return channels.CutText(withNames(strings.TrimSpace(words), files), aboutMost)
 }
 
 // overhears reports whether a message is among those that the session's next turn is shown.
@@ -192,9 +197,9 @@ func (r *Router) overhears(ctx context.Context, key sessions.Key, id channels.Me
 }
 
 // event words what an admitted event causes.
-func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sessions.Arrival {
+func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, x subject) sessions.Arrival {
 	a := sessions.Arrival{In: in, Skip: "an event: " + string(in.Event)}
-	line := &sessions.Overheard{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.heardLimit()}
+	line := &sessions.Overheard{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.ContextLimit()}
 	quote, said := "", ""
 	if x.found {
 		quote, said = x.words()
@@ -206,7 +211,7 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 		if in.SameFiles && x.found {
 			in.Media = ownFiles(x.run.Input)
 		}
-		if line.Text = cutText(withNames(text, in.Media), heardLine); line.Text == "" {
+		if line.Text = channels.CutText(withNames(text, in.Media), settings.MaxContextLine); line.Text == "" {
 			a.Skip = "no text and no file"
 			return a
 		}
@@ -218,9 +223,9 @@ func event(set *Settings, in channels.Inbound, key sessions.Key, x subject) sess
 			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
 		}
 	case channels.Reacted:
-		line.Text, line.About = cutText(in.Emoji, emojiMost), cutText(x.ours.Text, aboutMost)
+		line.Text, line.About = channels.CutText(in.Emoji, emojiMost), channels.CutText(x.ours.Text, aboutMost)
 	case channels.Renamed:
-		if title := titleOf(in); key.Kind() == sessions.KindGroup && title != "" {
+		if title := channels.TitleOf(in); key.Kind() == sessions.KindGroup && title != "" {
 			a.Title = &sessions.Session{Key: key, Title: title}
 		}
 		return a
@@ -247,9 +252,6 @@ func (x subject) amend(a *sessions.Arrival, in channels.Inbound, text, quote str
 	return true
 }
 
-// titleOf is what people call a chat: one line, bounded.
-func titleOf(in channels.Inbound) string { return cutText(oneLine(in.Title), titleMost) }
-
 // people names those who joined or left; nobody stands for this account.
 func people(in channels.Inbound, line *sessions.Overheard) {
 	if in.Self {
@@ -258,10 +260,10 @@ func people(in channels.Inbound, line *sessions.Overheard) {
 	}
 	var names []string
 	for _, p := range in.People {
-		names = append(names, senderName(p))
+		names = append(names, channels.SenderName(p))
 	}
 	if n := len(names); n > peopleMost {
-		names = append(names[:peopleMost], plural(n-peopleMost, "other"))
+		names = append(names[:peopleMost], channels.Plural(n-peopleMost, "other"))
 	}
 	if len(names) > 0 {
 		line.Name = strings.Join(names, ", ")
@@ -269,15 +271,15 @@ func people(in channels.Inbound, line *sessions.Overheard) {
 }
 
 // moves lets a chat's session go on under the chat's new id.
-func (r *Router) moves(ctx context.Context, set *Settings, in channels.Inbound) (sessions.Arrival, error) {
+func (r *Router) moves(ctx context.Context, set *settings.Snapshot, in channels.Inbound) (sessions.Arrival, error) {
 	a := sessions.Arrival{In: in, Skip: "the chat has a new id"}
 	if in.MovedTo == "" || in.MovedTo == in.Address.Chat {
 		return a, nil
 	}
 	a.Moved = in.Address
 	a.Moved.Chat, a.Moved.Thread = in.MovedTo, ""
-	groups := set.Accounts[Ref(in.Address)].Access.Groups
-	_, was := groups[string(set.ruled(in.Address).Chat)]
+	groups := set.Accounts[settings.Ref(in.Address)].Access.Groups
+	_, was := groups[string(set.ConfigAddress(in.Address).Chat)]
 	if _, is := groups[string(a.Moved.Chat)]; was && !is {
 		r.log.Warn("a group has a new id, which the configuration does not list: what it says about the old one holds; list the new one under groups", keyAddress, a.Moved.String(), "was", in.Address.String())
 	}
@@ -289,16 +291,16 @@ func (r *Router) moves(ctx context.Context, set *Settings, in channels.Inbound) 
 		if then.Sender.ID == "" {
 			then.Sender.ID = channels.UserID(a.Moved.Chat)
 		}
-		in.Sender, then.Sender = set.person(in.Address.Channel, in.Sender), set.person(in.Address.Channel, then.Sender)
+		in.Sender, then.Sender = set.Person(in.Address.Channel, in.Sender), set.Person(in.Address.Channel, then.Sender)
 	}
-	old, _, _ := set.routes.Key(in)
-	fresh, _, _ := set.routes.Key(then)
+	old, _, _ := set.Routes.Key(in)
+	fresh, _, _ := set.Routes.Key(then)
 	a.Route = fresh
 	before, err := r.store.Get(ctx, old)
 	if err == nil {
 		var now sessions.Session
 		if now, err = r.store.Get(ctx, fresh); err == nil && now.Key == fresh && before.Key != fresh { // it has begun anew already
-			a.Overheard = &sessions.Overheard{Key: fresh, Event: channels.Moved, Text: string(before.Key), Time: in.Time, Keep: set.heardLimit()}
+			a.Overheard = &sessions.Overheard{Key: fresh, Event: channels.Moved, Text: string(before.Key), Time: in.Time, Keep: set.ContextLimit()}
 		}
 	}
 	if errors.Is(err, sessions.ErrNotFound) {
@@ -309,17 +311,17 @@ func (r *Router) moves(ctx context.Context, set *Settings, in channels.Inbound) 
 
 // moving lets what the configuration says about a chat and its person hold for their new ids, before anything comes from there.
 func (r *Router) moving(in channels.Inbound, to channels.Address) {
-	f := r.settings.Load().former
-	f.add(in.Address, to)
+	f := r.settings.Load().Moved
+	f.Add(in.Address, to)
 	if to.Type == channels.Direct {
-		f.meet(to.Channel, channels.UserID(in.Address.Chat), channels.UserID(cmp.Or(string(in.Sender.ID), string(to.Chat))))
+		f.Meet(to.Channel, channels.UserID(in.Address.Chat), channels.UserID(cmp.Or(string(in.Sender.ID), string(to.Chat))))
 	}
 }
 
 // relocate gives what waits for a chat the chat's new id.
 func (g *gate) relocate(from, to channels.Address) {
 	g.mu.Lock()
-	o := g.outlets[Ref(from)]
+	o := g.outlets[settings.Ref(from)]
 	g.mu.Unlock()
 	if o != nil {
 		g.moved(o, from, to)

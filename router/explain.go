@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -59,7 +60,7 @@ func (r *Router) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, erro
 	}
 	t := ToolTable{Agent: f.Agent, Session: q.Session, ChatTypes: f.Chats, Senders: f.Senders(), Subagent: f.Sub, Sandboxed: f.Sandboxed, Tools: []ToolVerdict{}}
 	layers := tools.Rules(set.Tools, f)
-	kit := r.kitFor(ctx, set.sandboxed(x.Key) || q.Sandboxed)
+	kit := r.kitFor(ctx, set.Sandboxed(x.Key) || q.Sandboxed)
 	for _, tool := range kit {
 		spec := tool.Spec()
 		if q.Tool == "" || strings.EqualFold(q.Tool, spec.Name) {
@@ -95,7 +96,7 @@ func verdictOn(name string, layers []policy.ToolRules, known bool, about string)
 }
 
 // imagine makes the turn that a query is about.
-func (r *Router) imagine(ctx context.Context, set *Settings, q ToolQuery) (x sessions.Session, f tools.Facts, err error) {
+func (r *Router) imagine(ctx context.Context, set *settings.Snapshot, q ToolQuery) (x sessions.Session, f tools.Facts, err error) {
 	ids, def := set.Agents.IDs()
 	x = sessions.Session{Key: sessions.MainKey(cmp.Or(q.Agent, def)), Agent: cmp.Or(q.Agent, def)}
 	if q.Session != "" {
@@ -127,15 +128,15 @@ func (r *Router) imagine(ctx context.Context, set *Settings, q ToolQuery) (x ses
 			from[i].Chat.Type = q.ChatType
 		}
 	}
-	if q.Sender != "" || !isSubagent(x.Key) {
-		a = set.sender(q.Sender, from)
+	if q.Sender != "" || !sessions.IsSubagent(x.Key) {
+		a = senderNamed(set, q.Sender, from)
 	}
-	f = set.facts(x, a, from)
+	f = factsOf(set, x, a, from)
 	if q.Subagent && !f.Sub {
 		child := x
 		child.Key, child.Above, child.SpawnedBy = sessions.SubagentKey(x.Agent, "?"), []sessions.AgentID{x.Agent}, x.Key
 		sandboxed := f.Sandboxed
-		f = set.facts(child, a, from)
+		f = factsOf(set, child, a, from)
 		f.Sandboxed = f.Sandboxed || sandboxed
 	}
 	f.Sandboxed = f.Sandboxed || q.Sandboxed
@@ -143,7 +144,7 @@ func (r *Router) imagine(ctx context.Context, set *Settings, q ToolQuery) (x ses
 }
 
 // sender reads whom a turn is to answer: an owner when nothing is said, or somebody whom no list names, or one person of the channel.
-func (s *Settings) sender(name string, from []sessions.Place) whom {
+func senderNamed(s *settings.Snapshot, name string, from []sessions.Place) whom {
 	var kind channels.Kind
 	if len(from) > 0 {
 		kind = from[0].Chat.Channel
@@ -159,5 +160,5 @@ func (s *Settings) sender(name string, from []sessions.Place) whom {
 	if rest, ok := strings.CutPrefix(name, "@"); ok {
 		u = channels.Sender{Username: rest}
 	}
-	return whom{owner: s.Owners.Is(kind, s.person(kind, u)), people: []sessions.Person{{Channel: kind, ID: u.ID, User: u.Username}}}
+	return whom{owner: s.Owners.Is(kind, s.Person(kind, u)), people: []sessions.Person{{Channel: kind, ID: u.ID, User: u.Username}}}
 }

@@ -47,9 +47,9 @@ func cmdExport(ctx context.Context, r *Router, c commandCall) (string, sessions.
 		r.log.Error("cannot write an export", keySession, c.session.Key, keyErr, err)
 		return "⚠️ The transcript could not be written. The details are in the log.", sessions.Effects{}, nil
 	}
-	where := code(path, 1000)
+	where := channels.Code(path, 1000)
 	if c.in.Address.Type != channels.Direct { // where the host keeps its files is not everybody's business
-		where = code(filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)), 1000) + " in the state folder"
+		where = channels.Code(filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)), 1000) + " in the state folder"
 	}
 	what := fmt.Sprintf("%d messages", len(msgs))
 	if cut {
@@ -100,7 +100,7 @@ func (r *Router) transcriptOf(ctx context.Context, id sessions.ID, size, most in
 // markdown writes a transcript for people. What was said stands in quotes, so that it cannot look like the frame around it.
 func markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\nSession %s, agent %s, %d messages.\n", code(string(s.Key), lineMost), code(string(s.ID), 64), code(string(s.Agent), 64), len(msgs))
+	fmt.Fprintf(&b, "# %s\n\nSession %s, agent %s, %d messages.\n", channels.Code(string(s.Key), lineMost), channels.Code(string(s.ID), 64), channels.Code(string(s.Agent), 64), len(msgs))
 	if cut {
 		b.WriteString("\nOlder messages are left out.\n")
 	}
@@ -110,13 +110,13 @@ func markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 			writeBlock(&b, block)
 		}
 		if m.Error != "" {
-			b.WriteString("\nError: " + code(m.Error, lineMost) + "\n")
+			b.WriteString("\nError: " + channels.Code(m.Error, lineMost) + "\n")
 		}
 		switch {
 		case m.IsRefusal():
 			b.WriteString("\nRefused: " + sessions.RefusedMark + ".\n")
 		case m.LeftOut != "":
-			b.WriteString("\nLeft out: " + fmt.Sprintf(sessions.LeftOutMark, code(m.LeftOut, 100)) + ".\n")
+			b.WriteString("\nLeft out: " + fmt.Sprintf(sessions.LeftOutMark, channels.Code(m.LeftOut, 100)) + ".\n")
 		}
 	}
 	return b.String()
@@ -126,17 +126,17 @@ func markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 func speaker(m sessions.Message) string {
 	switch p := m.Provenance; {
 	case m.Role == sessions.ToolResult:
-		return "result of " + code(m.ToolName, 64)
+		return "result of " + channels.Code(m.ToolName, 64)
 	case m.Role == sessions.Assistant:
-		return "assistant " + code(m.Model, 100)
+		return "assistant " + channels.Code(m.Model, 100)
 	case p == nil:
 		return string(m.Role)
 	case p.Kind == sessions.InterSession:
-		return "session " + code(string(p.Source), lineMost)
+		return "session " + channels.Code(string(p.Source), lineMost)
 	case p.Kind == sessions.InternalSystem:
 		return "parley"
 	default:
-		return "user " + code(cmp.Or(p.Name, p.Sender), 100)
+		return "user " + channels.Code(cmp.Or(p.Name, p.Sender), 100)
 	}
 }
 
@@ -146,7 +146,7 @@ func writeBlock(b *strings.Builder, x sessions.Block) {
 	case sessions.TextBlock:
 		text = x.Text
 	case sessions.ToolCallBlock:
-		text = "calls " + code(x.Name, 64) + " " + string(x.Arguments)
+		text = "calls " + channels.Code(x.Name, 64) + " " + string(x.Arguments)
 	case sessions.ImageBlock:
 		text = "(a picture)"
 	case sessions.FileBlock:
@@ -154,10 +154,10 @@ func writeBlock(b *strings.Builder, x sessions.Block) {
 	case sessions.ContextBlock:
 		for _, l := range x.Heard() {
 			if l.Event != "" {
-				text += "overheard: " + l.Sentence(func(s string) string { return code(s, 1000) }) + "\n"
+				text += "overheard: " + l.Sentence(func(s string) string { return channels.Code(s, 1000) }) + "\n"
 				continue
 			}
-			text += "overheard from " + code(cmp.Or(l.Name, l.Sender), 100) + ": " + strings.Join(strings.Fields(l.Text), " ") + "\n"
+			text += "overheard from " + channels.Code(cmp.Or(l.Name, l.Sender), 100) + ": " + strings.Join(strings.Fields(l.Text), " ") + "\n"
 		}
 	}
 	if text = strings.TrimSpace(text); text == "" {

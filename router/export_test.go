@@ -2,13 +2,15 @@ package router
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"parley/agent"
 	"parley/channels"
+	"parley/router/clock"
+	"parley/router/event"
+	"parley/router/filestore"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
-	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,8 +24,6 @@ const Anywhere = anywhere
 const DeleteWithin = deleteWithin
 const FetcherWait = fetcherWait
 const GroupsOnly = groupsOnly
-const HeardLine = heardLine
-const HeardLines = heardLines
 const JobTextMost = jobTextMost
 const JobsMost = jobsMost
 const LineMost = lineMost
@@ -32,19 +32,12 @@ const MaxAbsent = maxAbsent
 const MaxAttempts = maxAttempts
 const MaxQuote = maxQuote
 const MaxRefusedParts = maxRefusedParts
-const MediaFetching = mediaFetching
-const MediaKept = mediaKept
 const MediaMost = mediaMost
 const MostAside = mostAside
 const MostBooked = mostBooked
-const OutboxKept = outboxKept
-const OutboxLeast = outboxLeast
 const OwnerOnly = ownerOnly
 const PartWait = partWait
-const PastMost = pastMost
 const PersonJobsMost = personJobsMost
-const PictureAgain = pictureAgain
-const PictureWait = pictureWait
 const PicturesStep = picturesStep
 const PostedByAPI = postedByAPI
 const PreviewDirect = previewDirect
@@ -53,15 +46,12 @@ const PreviewSeveral = previewSeveral
 const PreviewTimeout = previewTimeout
 const RefusedFor = refusedFor
 const RemoveTries = removeTries
-const ResultFiles = resultFiles
 const SendGrace = sendGrace
-const ShortLines = shortLines
 const UnansweredEvery = unansweredEvery
 const UsualAnswer = usualAnswer
 const ViaHook = viaHook
-const WatchMost = watchMost
 
-func (of *Router) Ages() *clock { return of.ages }
+func (of *Router) Ages() *clock.Steady { return of.ages }
 func (of *Router) Answers(ctx context.Context, s sessions.Session, run sessions.Run) (whom, error) {
 	return of.answers(ctx, s, run)
 }
@@ -70,13 +60,13 @@ func (of *Router) Arrival(ctx context.Context, in channels.Inbound) (sessions.Ar
 }
 func (of *Router) Budgets() *budgets        { return of.budgets }
 func (of *Router) CommandTable() *[]command { return &of.commands }
-func (of *Router) Compacts(set *Settings, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
+func (of *Router) Compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
 	return of.compacts(set, s, run, t)
 }
-func (of *Router) Crowded(ctx context.Context, set *Settings, c tools.Caller, most int) (string, error) {
+func (of *Router) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (string, error) {
 	return of.crowded(ctx, set, c, most)
 }
-func (of *Router) DeleteLate(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+func (of *Router) DeleteLate(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
 	return of.deleteLate(ctx, set, run, c, o)
 }
 func (of *Router) Deps() *Deps         { return &of.deps }
@@ -92,23 +82,16 @@ func (of *Router) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.
 	return of.followUp(ctx, q)
 }
 func (of *Router) Gate() *gate                                      { return of.gate }
-func (of *Router) KeepResult(res *tools.Result)                     { of.keepResult(res) }
 func (of *Router) Kit() *tools.Deps                                 { return &of.kit }
 func (of *Router) Lanes() *lanes                                    { return of.lanes }
 func (of *Router) Log() **slog.Logger                               { return &of.log }
-func (of *Router) Media() *media                                    { return of.media }
+func (of *Router) Media() *filestore.Cache                          { return of.media }
 func (of *Router) Meter(s sessions.Session, run sessions.Run) meter { return of.meter(s, run) }
 func (of *Router) Metrics() **Metrics                               { return &of.metrics }
-func (of *Router) Open(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
-	return of.open(ctx, q)
-}
-func (of *Router) Queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
-	return of.queued(ctx, key)
-}
 func (of *Router) Reported(ctx context.Context, child sessions.Run) (string, error) {
 	return of.reported(ctx, child)
 }
-func (of *Router) RightsOf(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
+func (of *Router) RightsOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
 	return of.rightsOf(ctx, set, s, run, msgs)
 }
 func (of *Router) Started() time.Time  { return of.started }
@@ -119,27 +102,17 @@ func (of *Router) ToolsFor(ctx context.Context, run sessions.Run, may *rights) [
 func (of *Router) TranscriptOf(ctx context.Context, id sessions.ID, size int, most int) ([]sessions.Message, bool, error) {
 	return of.transcriptOf(ctx, id, size, most)
 }
-func (of *Router) WaitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]lane, error) {
+func (of *Router) WaitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]waitingLane, error) {
 	return of.waitingLanes(ctx, keys)
 }
-func (of *Router) Watchers() *watchers                                      { return &of.watchers }
-func (of *Settings) Entry(id sessions.AgentID) agent.Entry                  { return of.entry(id) }
-func (of *Settings) Former() *former                                        { return of.former }
-func (of *Settings) Mentions() map[sessions.AgentID][]*regexp.Regexp        { return of.mentions }
-func (of *Settings) OutsideKey(name string) sessions.Key                    { return of.outsideKey(name) }
-func (of *Settings) Prepare() *Settings                                     { return of.prepare() }
-func (of *Settings) Queue(x sessions.Session, kind channels.Kind) queueRule { return of.queue(x, kind) }
-func (of *amount) Cost() int64                                              { return of.cost }
-func (of *booking) End(ctx context.Context)                                 { of.end(ctx) }
-func (of *budgets) Purses() map[string]*purse                               { return of.purses }
-func (of *clock) Begin()                                                    { of.begin() }
-func (of *clock) Mu() *sync.Mutex                                           { return &of.mu }
-func (of *clock) Now() func() time.Time                                     { return of.now }
-func (of *clock) Pass() *func() time.Duration                               { return &of.pass }
-func (of *command) About() string                                           { return of.about }
-func (of *command) Aliases() []string                                       { return of.aliases }
-func (of *command) Name() string                                            { return of.name }
-func (of *command) Native() bool                                            { return of.native }
+func (of *Router) Watchers() *event.Bus       { return of.watchers }
+func (of *amount) Cost() int64                { return of.cost }
+func (of *booking) End(ctx context.Context)   { of.end(ctx) }
+func (of *budgets) Purses() map[string]*purse { return of.purses }
+func (of *command) About() string             { return of.about }
+func (of *command) Aliases() []string         { return of.aliases }
+func (of *command) Name() string              { return of.name }
+func (of *command) Native() bool              { return of.native }
 func (of *command) Run() func(ctx context.Context, r *Router, c commandCall) (answer string, e sessions.Effects, err error) {
 	return of.run
 }
@@ -147,11 +120,6 @@ func (of *command) Where() where                                  { return of.wh
 func (of *command) Who() who                                      { return of.who }
 func (of *compaction) Writer(room agent.Room) (agent.Turn, error) { return of.writer(room) }
 func (of *flights) Keys() []sessions.Key                          { return of.keys() }
-func (of *former) Current(at channels.Address) channels.Address   { return of.current(at) }
-func (of *former) Names(at channels.Address) []channels.Address   { return of.names(at) }
-func (of *former) Rename(ref AccountRef, was ...channels.AccountID) []channels.AccountID {
-	return of.rename(ref, was...)
-}
 func (of *gate) Ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (channels.Receipt, bool, error) {
 	return of.ask(ctx, rec, d, out)
 }
@@ -165,43 +133,23 @@ func (of *gate) Known() map[sessions.DeliveryID]bool                 { return of
 func (of *gate) Life() *context.Context                              { return &of.life }
 func (of *gate) Most() *int                                          { return &of.most }
 func (of *gate) Mu() *sync.Mutex                                     { return &of.mu }
-func (of *gate) Outbox() *outbox                                     { return of.outbox }
-func (of *gate) Outlet(ref AccountRef) *outlet                       { return of.outlet(ref) }
-func (of *gate) Outlets() map[AccountRef]*outlet                     { return of.outlets }
+func (of *gate) Outbox() *filestore.Outbox                           { return of.outbox }
+func (of *gate) Outlet(ref settings.AccountRef) *outlet              { return of.outlet(ref) }
+func (of *gate) Outlets() map[settings.AccountRef]*outlet            { return of.outlets }
 func (of *gate) Overflow() *bool                                     { return &of.overflow }
 func (of *gate) Previews() *previews                                 { return &of.previews }
 func (of *gate) Reload(ctx context.Context) error                    { return of.reload(ctx) }
 func (of *gate) Stream(run sessions.Run) channels.Stream             { return of.stream(run) }
-func (of lane) Who() string                                          { return of.who }
 func (of *lanes) Abort(stopped []sessions.StoppedRun, why error)     { of.abort(stopped, why) }
-func (of *media) Dir() *string                                       { return &of.dir }
-func (of *media) Get(ctx context.Context, from channels.Address, m channels.Media, most int64, find func(context.Context, channels.Address) channels.Fetcher) ([]byte, error) {
-	return of.get(ctx, from, m, most, find)
-}
-func (of *media) Path(a channels.Address, m channels.Media) string { return of.path(a, m) }
-func (of *media) Tidy(now time.Time)                               { of.tidy(now) }
-func (of *outbox) Check(f sessions.File) string                    { return of.check(f) }
-func (of *outbox) Dir() string                                     { return of.dir }
-func (of *outbox) Each() *int64                                    { return &of.each }
-func (of *outbox) Keep(ctx context.Context, name string, open func() (io.ReadCloser, error)) (sessions.File, error) {
-	return of.keep(ctx, name, open)
-}
-func (of *outbox) Path(f sessions.File) string { return of.path(f) }
-func (of *outbox) Tidy(ctx context.Context, store sessions.Store, now time.Time, kept time.Duration) error {
-	return of.tidy(ctx, store, now, kept)
-}
-func (of *outbox) Total() *int64                                      { return &of.total }
-func (of *outbox) Touch(now time.Time, files ...sessions.File)        { of.touch(now, files...) }
-func (of *outlet) Held() map[channels.ChatID][]chan struct{}          { return of.held }
-func (of *outlet) Queues() map[channels.ChatID]*queue                 { return of.queues }
-func (of *previews) All() []sessions.Preview                          { return of.all() }
-func (of *purse) Held() *amount                                       { return &of.held }
-func (of *rights) Add(msgs ...sessions.Message)                       { of.add(msgs...) }
-func (of *watchers) All() map[*watcher]bool                           { return of.all }
-func (of *whom) Owner() bool                                          { return of.owner }
-func (of *whom) People() []sessions.Person                            { return of.people }
-func (of DeliverySettings) Ttl(k sessions.DeliveryKind) time.Duration { return of.ttl(k) }
-func (of meter) Reserve(t *agent.Turn)                                { of.reserve(t) }
+func (of *outlet) Held() map[channels.ChatID][]chan struct{}         { return of.held }
+func (of *outlet) Queues() map[channels.ChatID]*queue                { return of.queues }
+func (of *previews) All() []sessions.Preview                         { return of.all() }
+func (of *purse) Held() *amount                                      { return &of.held }
+func (of *rights) Add(msgs ...sessions.Message)                      { of.add(msgs...) }
+func (of waitingLane) Who() string                                   { return of.who }
+func (of *whom) Owner() bool                                         { return of.owner }
+func (of *whom) People() []sessions.Person                           { return of.people }
+func (of meter) Reserve(t *agent.Turn)                               { of.reserve(t) }
 
 type Command = command
 type CommandCall = commandCall
@@ -223,14 +171,13 @@ var IsName = isName
 var JobKey = jobKey
 var Markdown = markdown
 var MediaBlocks = mediaBlocks
-var MediaKind = mediaKind
-var NewFormer = newFormer
-var NewMedia = newMedia
-var NewOutbox = newOutbox
+var OutsideKey = outsideKey
 var OutsideTools = outsideTools
 var Overheard = overheard
 var PassedOn = passedOn
 var Shorten = shorten
 var Spoken = spoken
 var StatusWord = statusWord
-var Today = today
+
+// NewWatched makes a router that can be watched, and nothing else.
+func NewWatched() *Router { return &Router{watchers: new(event.Bus)} }

@@ -17,7 +17,7 @@ func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channe
 	if !ok {
 		return nil, errors.New("it is not known where it came from")
 	}
-	return r.media.get(ctx, from, m, most, r.gate.fetcher)
+	return r.media.Get(ctx, from, m, most, r.gate.fetcher)
 }
 
 // postedFiles copies the files of a post. When the policy lets nothing out as it stands, nothing is read: they are only named.
@@ -25,7 +25,7 @@ func (r *Router) postedFiles(ctx context.Context, files []tools.PostFile, allowe
 	for _, f := range files {
 		kept := sessions.File{Kind: channels.Document, Name: sessions.FileName(f.Name)}
 		if allowed {
-			if kept, err = r.gate.outbox.keep(ctx, f.Name, f.Open); err != nil {
+			if kept, err = r.outbox.Put(ctx, f.Name, f.Open); err != nil {
 				return nil, err
 			}
 		}
@@ -73,7 +73,7 @@ func (g *gate) outbound(d sessions.Delivery, p part) channels.Outbound {
 		out.ReplyTo = d.ReplyTo
 	}
 	for _, f := range p.files {
-		out.Files = append(out.Files, g.outbox.outbound(f))
+		out.Files = append(out.Files, g.outbox.Outbound(f))
 	}
 	return out
 }
@@ -116,7 +116,7 @@ func (g *gate) withoutLost(d sessions.Delivery, p part, l channels.Limits) part 
 	text := p.text
 	var left []sessions.File
 	for _, f := range p.files {
-		why := g.outbox.check(f)
+		why := g.outbox.Check(f)
 		if why == "" {
 			left = append(left, f)
 			continue

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/policy"
+	"parley/router/clock"
+	"parley/router/filestore"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -16,22 +18,22 @@ import (
 // a chat is kept, a stuck chat delays no other.
 type gate struct {
 	store    sessions.Store
-	settings func() *Settings
+	settings func() *settings.Snapshot
 	most     int // deliveries in memory
 	log      *slog.Logger
-	metrics  *Metrics
+	metrics  *gateMetrics
 	flights  flights
 	previews previews
 	refusals refusals
 	signs    signs
-	outbox   *outbox
-	ages     *clock
-	over     func(sessions.Delivery) // told of each delivery that is final; must not block
+	outbox   *filestore.Outbox
+	acks     acks
+	ages     *clock.Steady
 	changed  func(sessions.Delivery) // told of each state of each delivery; must not block
 
 	mu       sync.Mutex
 	life     context.Context // of all queues, from start; ends at shutdown
-	outlets  map[AccountRef]*outlet
+	outlets  map[settings.AccountRef]*outlet
 	known    map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
 	booked   map[sessions.DeliveryID]*booking
 	flying   int  // bookings
@@ -41,7 +43,7 @@ type gate struct {
 
 // outlet is one account's way out. Its fields are guarded by gate.mu, but for pace.
 type outlet struct {
-	ref    AccountRef
+	ref    settings.AccountRef
 	ch     channels.Channel // nil: not attached (yet)
 	caps   channels.Caps
 	ready  chan struct{} // closed and replaced when ch changes
@@ -74,16 +76,27 @@ func (q *queue) insert(d sessions.Delivery) {
 // maxKnown bounds the deliveries held in memory; the rest waits in the store.
 const maxKnown = 20000
 
-func newGate(store sessions.Store, settings func() *Settings, files *outbox, log *slog.Logger, m *Metrics) *gate {
-	if files != nil {
-		files.clear = func(ctx context.Context) error { return files.tidy(ctx, store, time.Now(), outboxLeast) }
-	}
-	return &gate{store: store, settings: settings, outbox: files, ages: newClock(), most: maxKnown, log: log, metrics: m,
-		outlets: make(map[AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool), booked: make(map[sessions.DeliveryID]*booking)}
+// gateConfig is what a gate is made of.
+type gateConfig struct {
+	store    sessions.Store
+	settings func() *settings.Snapshot
+	outbox   *filestore.Outbox
+	ages     *clock.Steady
+	log      *slog.Logger
+	metrics  *gateMetrics            // nil counts nothing
+	changed  func(sessions.Delivery) // told of each state of each delivery; must not block
+}
+
+func newGate(c gateConfig) *gate {
+	files := c.outbox
+	files.Clear = func(ctx context.Context) error { return files.Evict(ctx, c.store, time.Now(), filestore.OutboxLeast) }
+	return &gate{store: c.store, settings: c.settings, outbox: files, ages: c.ages, most: maxKnown, log: c.log, metrics: c.metrics, changed: c.changed,
+		outlets: make(map[settings.AccountRef]*outlet), known: make(map[sessions.DeliveryID]bool), booked: make(map[sessions.DeliveryID]*booking)}
 }
 
 // start loads what is waiting in the store. interrupted are the deliveries that were being sent when the last process ended.
 func (g *gate) start(ctx context.Context, interrupted []sessions.Delivery) error {
+	g.acks.start(ctx)
 	if err := g.loadPreviews(ctx); err != nil {
 		return err
 	}
@@ -97,7 +110,7 @@ func (g *gate) start(ctx context.Context, interrupted []sessions.Delivery) error
 }
 
 // attach gives an account its channel; nil takes it away, and deliveries wait.
-func (g *gate) attach(ref AccountRef, ch channels.Channel) {
+func (g *gate) attach(ref settings.AccountRef, ch channels.Channel) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	o := g.outlet(ref)
@@ -110,7 +123,7 @@ func (g *gate) attach(ref AccountRef, ch channels.Channel) {
 }
 
 // outlet finds or makes an account's outlet; g.mu is held.
-func (g *gate) outlet(ref AccountRef) *outlet {
+func (g *gate) outlet(ref settings.AccountRef) *outlet {
 	o := g.outlets[ref]
 	if o == nil {
 		o = &outlet{ref: ref, ready: make(chan struct{}), queues: make(map[channels.ChatID]*queue), held: make(map[channels.ChatID][]chan struct{}),
@@ -157,8 +170,8 @@ func (g *gate) admit(d sessions.Delivery) {
 	}
 	g.known[d.ID] = false
 	d.NotBefore = g.notBefore(d)
-	d.To = g.settings().former.called(d.To)
-	o := g.outlet(Ref(d.To))
+	d.To = g.settings().Moved.Called(d.To)
+	o := g.outlet(settings.Ref(d.To))
 	chat := o.chat(d.To.Chat)
 	q := o.queues[chat]
 	if q == nil {
@@ -250,15 +263,9 @@ func (g *gate) reload(ctx context.Context) error {
 	return nil
 }
 
-// decide makes the policy check for a delivery or a hint (typing, draft) to an address.
-func (g *gate) decide(to channels.Address) func(sessions.Session) policy.Verdict {
-	set := g.settings()
-	return func(s sessions.Session) policy.Verdict { return set.Session.SendPolicy.Decide(set.sending(s, to)) }
-}
-
 // typing shows in a chat that a session's agent is at work. Best effort, under the same policy as a delivery.
 func (g *gate) typing(ctx context.Context, key sessions.Key, to channels.Address) {
-	to = g.settings().former.current(to) // a turn that was asked for under an old id
+	to = g.settings().Moved.Current(to) // a turn that was asked for under an old id
 	if t := g.caps(to).Typer; t != nil {
 		if g.hint(ctx, key, to, func(ctx context.Context) error { return t.Typing(ctx, to) }) {
 			g.fadeLater(ctx, key, to, "")
@@ -268,7 +275,7 @@ func (g *gate) typing(ctx context.Context, key sessions.Key, to channels.Address
 
 // draft shows an answer as far as it is written. Best effort, under the same policy as a delivery.
 func (g *gate) draft(ctx context.Context, key sessions.Key, to channels.Address, id, text string) {
-	to = g.settings().former.current(to)
+	to = g.settings().Moved.Current(to)
 	if d := g.caps(to).Drafter; d != nil {
 		g.hint(ctx, key, to, func(ctx context.Context) error { return d.Draft(ctx, to, id, text) })
 	}
@@ -278,7 +285,7 @@ func (g *gate) draft(ctx context.Context, key sessions.Key, to channels.Address,
 func (g *gate) hint(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) bool {
 	defer g.flights.begin(key)()
 	s, err := g.store.Get(ctx, key)
-	if err != nil || !g.decide(to)(s).Allowed() {
+	if err != nil || !g.settings().Decide(to)(s).Allowed() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
@@ -295,10 +302,10 @@ const hintTimeout = 5 * time.Second
 
 // caps are the abilities of the account that an address belongs to; none when it is not attached.
 func (g *gate) caps(to channels.Address) channels.Caps {
-	to = g.settings().former.called(to)
+	to = g.settings().Moved.Called(to)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if o := g.outlets[Ref(to)]; o != nil {
+	if o := g.outlets[settings.Ref(to)]; o != nil {
 		return o.caps
 	}
 	return channels.Caps{}
@@ -307,15 +314,15 @@ func (g *gate) caps(to channels.Address) channels.Caps {
 // fetcher is what fetches files from where an address is. At a start, and while an account is replaced, its channel is not there yet: it
 // waits for that, for fetcherWait at most. nil = there is none.
 func (g *gate) fetcher(ctx context.Context, from channels.Address) channels.Fetcher {
-	from = g.settings().former.called(from)
-	if _, there := g.settings().Accounts[Ref(from)]; !there {
+	from = g.settings().Moved.Called(from)
+	if _, there := g.settings().Accounts[settings.Ref(from)]; !there {
 		return g.caps(from).Fetcher
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetcherWait)
 	defer cancel()
 	for {
 		g.mu.Lock()
-		o := g.outlet(Ref(from))
+		o := g.outlet(settings.Ref(from))
 		there, caps, changed := o.ch != nil, o.caps, o.ready
 		g.mu.Unlock()
 		if there {
@@ -330,10 +337,13 @@ func (g *gate) fetcher(ctx context.Context, from channels.Address) channels.Fetc
 }
 
 // fetcherWait is how long a file waits for the account that it came from.
-const fetcherWait = pictureWait / 2
+const fetcherWait = filestore.PictureTimeout / 2
 
 // stop waits for calls under way after the life context has ended.
-func (g *gate) stop() { g.wg.Wait() }
+func (g *gate) stop() {
+	g.wg.Wait()
+	g.acks.wg.Wait()
+}
 
 // settleAll waits until everything that is on its way now has landed.
 func (g *gate) settleAll(ctx context.Context) error {
@@ -343,4 +353,15 @@ func (g *gate) settleAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// waitInFlight waits until the calls that are on their way for a session have landed, or ctx ends: policy flips wait for it.
+func (g *gate) waitInFlight(ctx context.Context, key sessions.Key) error {
+	return g.flights.settle(ctx, key)
+}
+
+// hasPreview reports whether a chat shows a preview of a run's answer.
+func (g *gate) hasPreview(run sessions.RunID) bool {
+	_, shown := g.previews.get(run)
+	return shown
 }

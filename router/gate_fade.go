@@ -68,7 +68,7 @@ func (g *gate) fade(ctx context.Context, key sessions.Key, x sign) {
 	}
 	to := x.to
 	if x.id == "" { // a message stays where it is
-		to = g.settings().former.current(to)
+		to = g.settings().Moved.Current(to)
 	}
 	g.wg.Go(func() {
 		g.hint(ctx, key, to, func(ctx context.Context) error { return f.Fade(ctx, to, x.id) })

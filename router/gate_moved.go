@@ -16,7 +16,7 @@ func (o *outlet) chat(id channels.ChatID) channels.ChatID {
 
 // moved gives everything that waits for a chat the chat's new id, and its place among what waits there: one chat has one queue.
 func (g *gate) moved(o *outlet, from, to channels.Address) {
-	g.settings().former.add(from, to)
+	g.settings().Moved.Add(from, to)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(o.now, to.Chat) // an id that is in use again; so there is no circle either

@@ -115,7 +115,7 @@ func (g *gate) stream(run sessions.Run) channels.Stream {
 	if run.Kind != sessions.TurnRun {
 		return channels.StreamOff
 	}
-	s, can := g.settings().account(run.Reply).Streaming, g.caps(run.Reply)
+	s, can := g.settings().Account(run.Reply).Streaming, g.caps(run.Reply)
 	mode := s.Direct
 	if run.Reply.Type.Several() {
 		mode = s.Group
@@ -143,13 +143,13 @@ type words struct {
 // delivered goes first.
 func (w *words) show(ctx context.Context, text string) (done bool) {
 	g := w.g
-	to := g.settings().former.called(w.run.Reply)
+	to := g.settings().Moved.Called(w.run.Reply)
 	was, begun := g.previews.get(w.run.ID)
 	if w.over {
 		return true
 	}
 	if !begun {
-		to = g.settings().former.current(to)
+		to = g.settings().Moved.Current(to)
 	}
 	if w.shown == "" && utf8.RuneCountInString(text) < previewLeast {
 		return false
@@ -171,7 +171,7 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	}
 	defer release()
 	defer g.flights.begin(w.run.Key)()
-	if s, err := g.store.Get(ctx, w.run.Key); err != nil || !g.decide(to)(s).Allowed() || !o.pace.try(to) {
+	if s, err := g.store.Get(ctx, w.run.Key); err != nil || !g.settings().Decide(to)(s).Allowed() || !o.pace.try(to) {
 		return false
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
@@ -340,7 +340,7 @@ func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d se
 			return giveUp("its preview could not become it: "+e.Error(), sessions.MayBeTwice)
 		}
 	case channels.Ambiguous: // the same edit twice is as good as once
-		return g.again(ctx, d, g.ages.backoff(d.Attempt), e.Error(), sessions.MayHave)
+		return g.again(ctx, d, g.ages.Backoff(d.Attempt), e.Error(), sessions.MayHave)
 	default:
 		return g.failed(ctx, o, ch, d, out, last, e)
 	}

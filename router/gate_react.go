@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -34,7 +35,7 @@ func (f *refusals) note(chat channels.Address, emoji string) (first bool) {
 	}
 	first = true
 	for c, e := range f.m {
-		first = first && (Ref(c) != Ref(chat) || e != emoji)
+		first = first && (settings.Ref(c) != settings.Ref(chat) || e != emoji)
 	}
 	f.m[chat] = emoji
 	return first
@@ -57,8 +58,8 @@ func (g *gate) react(ctx context.Context, key sessions.Key, to channels.Address,
 	})
 }
 
-// acknowledge gives the platform's own sign that a message was taken. Best effort, under the same policy as a delivery.
-func (g *gate) acknowledge(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
+// sendReceipt gives the platform's own sign that a message was taken. Best effort, under the same policy as a delivery.
+func (g *gate) sendReceipt(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
 	if can := g.caps(to).Acknowledger; can != nil {
 		if g.hint(ctx, key, to, func(ctx context.Context) error { return can.Acknowledge(ctx, to, id) }) {
 			g.fadeLater(ctx, key, to, id)

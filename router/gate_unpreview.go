@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -38,7 +39,7 @@ func (g *gate) hold(o *outlet, chat channels.ChatID) (release func(), free bool)
 // account gives the outlet of an address, and its channel; nil when it is not attached.
 func (g *gate) account(to channels.Address) (*outlet, channels.Channel) {
 	g.mu.Lock()
-	o := g.outlet(Ref(to))
+	o := g.outlet(settings.Ref(to))
 	g.mu.Unlock()
 	ch, _ := g.channel(o)
 	return o, ch
@@ -122,7 +123,7 @@ func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Dura
 	case err != nil:
 		return time.Second, true
 	}
-	if !g.decide(p.To)(s).Allowed() {
+	if !g.settings().Decide(p.To)(s).Allowed() {
 		g.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
 		return 0, g.endPreview(ctx, p.Run)
 	}
@@ -142,9 +143,9 @@ func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Dura
 // release is nil when ctx ended.
 func (g *gate) turn(ctx context.Context, to channels.Address) (o *outlet, release func()) {
 	for {
-		to = g.settings().former.called(to) // its account may be renamed while it is waited for
+		to = g.settings().Moved.Called(to) // its account may be renamed while it is waited for
 		g.mu.Lock()
-		o = g.outlet(Ref(to))
+		o = g.outlet(settings.Ref(to))
 		g.mu.Unlock()
 		ch, changed := g.channel(o)
 		if ch != nil {

@@ -101,10 +101,10 @@ func gesture(taken []sessions.RunID, queued []sessions.Run) (out []sessions.Run)
 
 // untilRest says how long a message that waits is held back for the rest of its text, because the platform's app has cut it.
 func (r *Router) untilRest(ctx context.Context, head sessions.Run, began time.Time) time.Duration {
-	if p := head.Input.Provenance; !fresh(head) || head.Alone || p == nil || !p.Cut {
+	if p := head.Input.Provenance; !sessions.IsFresh(head) || head.Alone || p == nil || !p.Cut {
 		return 0
 	}
-	queued, err := r.queued(ctx, head.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, head.Key)
 	if err != nil { // it shows again where the turn is composed
 		return 0
 	}
@@ -115,15 +115,7 @@ func (r *Router) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 	if !newest.Input.Provenance.Cut {
 		return 0
 	}
-	return min(newest.Created.Add(partWait).Sub(r.ages.now()), maxPartWait-time.Since(began))
-}
-
-// isCut reports whether the platform's app may have cut the message of a run.
-func isCut(run *sessions.Run) bool { return run.Input.Provenance != nil && run.Input.Provenance.Cut }
-
-// hasParts reports whether a plain message may belong to that of a run.
-func hasParts(run *sessions.Run) bool {
-	return isCut(run) || run.Input.Provenance != nil && run.Input.Provenance.Forwarded
+	return min(newest.Created.Add(partWait).Sub(r.ages.Now()), maxPartWait-time.Since(began))
 }
 
 // gestureOf gives those of the runs that wait that belong to a turn, which may have taken some up before.

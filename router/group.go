@@ -6,6 +6,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -14,7 +15,7 @@ const botTurnsRead = 50
 
 // limitBots holds bots to messages.groupChat.maxBotTurns: two of them in one group would answer each other for ever. What is above it
 // is group talk like any other, until a person writes to the bot. The runs in the store are counted, so a restart changes nothing.
-func (r *Router) limitBots(ctx context.Context, set *Settings, in channels.Inbound, key sessions.Key, a policy.Admission) (policy.Admission, error) {
+func (r *Router) limitBots(ctx context.Context, set *settings.Snapshot, in channels.Inbound, key sessions.Key, a policy.Admission) (policy.Admission, error) {
 	if a.Outcome != policy.Admit || !in.Sender.Bot || !in.Address.Type.Several() {
 		return a, nil
 	}
@@ -45,30 +46,4 @@ func botsInARow(runs []sessions.Run) (n int) {
 		}
 	}
 	return n
-}
-
-// about is what the configuration has agents told about the chat that a run is in (channels.*.groups.*.systemPrompt).
-func (s *Settings) about(x sessions.Session, run sessions.Run) string {
-	o := originOf(x, run)
-	if !o.Chat.Type.Several() {
-		return ""
-	}
-	return s.account(o.Chat).Access.SystemPrompt(s.ruled(o.Chat), parentChat(o))
-}
-
-// acks reports whether a message that a chat's session has taken gets a reaction (messages.ackReaction). Where a mention is needed,
-// whatever is taken had one.
-func (s *Settings) acks(to channels.Address, parent channels.ChatID, x sessions.Session) bool {
-	several := to.Type.Several()
-	switch m := s.Messages; {
-	case m.AckReaction == "":
-		return false
-	case m.AckReactionScope == sessions.AckAll:
-		return true
-	case m.AckReactionScope == sessions.AckDirect:
-		return !several
-	case m.AckReactionScope == sessions.AckGroups:
-		return several
-	}
-	return several && s.account(to).Access.NeedsMention(s.ruled(to), parent, x.Settings.Activation)
 }

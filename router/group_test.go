@@ -173,7 +173,7 @@ func TestMentionPatternsOfAnAgent(t *testing.T) {
 		"its own, not of all": {[]string{"valet"}, []string{"butler"}, "the butler", false},
 	} {
 		set, got := of(c.entry, c.all), false
-		for _, re := range set.Mentions()["main"] {
+		for _, re := range set.Mentions["main"] {
 			got = got || re.MatchString(c.text)
 		}
 		if got != c.want {

@@ -223,7 +223,7 @@ func (r *Router) view(ctx context.Context, x history, model string, run sessions
 	for covered < len(steps) && steps[covered].Seq > 0 && steps[covered].Seq <= x.sum.Upto {
 		covered++
 	}
-	msgs = append(msgs, taken(run, steps[:covered])...)
+	msgs = append(msgs, sessions.MergedMessages(run, steps[:covered])...)
 	text, err := prompt("summary", promptFacts{Messages: x.sum.Messages, Before: x.sum.Text})
 	if err != nil {
 		return nil, 0, err

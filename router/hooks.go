@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -34,7 +35,7 @@ type Report struct {
 func (r *Router) Hooked(ctx context.Context, x Report) (Heard, error) {
 	w := x.words()
 	if w.Reply = x.To; w.Session == "" {
-		w.Session, w.Keep = sessions.Parts{Form: sessions.FormHook, Agent: x.Agent, ID: madeBy(x.Source, "session")}.Key(), hookKept
+		w.Session, w.Keep = sessions.Parts{Form: sessions.FormHook, Agent: x.Agent, ID: sessions.IDFor(x.Source, "session")}.Key(), hookKept
 	}
 	if w.Session.Kind() == sessions.KindHook {
 		w.Title = w.Sender.Name
@@ -50,7 +51,7 @@ func (r *Router) Hooked(ctx context.Context, x Report) (Heard, error) {
 // Woken tells an agent's main session what a program outside has sent: now, in a turn of its own whose answer goes to the session's chat,
 // or with its next turn.
 func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
-	x.Session = r.mainKey(x.Agent)
+	x.Session = r.settings.Load().MainKey(x.Agent)
 	s, err := r.store.Get(ctx, x.Session)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 		return Heard{}, err
@@ -59,20 +60,20 @@ func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
 		x.To = s.Last
 		return r.Hooked(ctx, x)
 	}
-	w, most := x.words(), r.settings.Load().heardLimit()
+	w, most := x.words(), r.settings.Load().ContextLimit()
 	switch {
 	case strings.TrimSpace(x.Text) == "":
-		return Heard{}, cannot("there is no text")
+		return Heard{}, sessions.BadRequest("there is no text")
 	case most == 0:
-		return Heard{}, cannot("nothing is kept for a session's next turn (messages.groupChat.historyLimit is 0): use mode now")
+		return Heard{}, sessions.BadRequest("nothing is kept for a session's next turn (messages.groupChat.historyLimit is 0): use mode now")
 	}
 	acc, err := r.Submit(ctx, sessions.Effects{Source: x.Source, Overheard: &sessions.Overheard{Key: x.Session, Event: sessions.Reported, Sender: string(w.Sender.ID), Name: w.Sender.Name,
-		Text: cutText(strings.TrimSpace(x.Text), heardLine), Time: time.Now(), Keep: most}})
+		Text: channels.CutText(strings.TrimSpace(x.Text), settings.MaxContextLine), Time: time.Now(), Keep: most}})
 	return Heard{Duplicate: acc.Duplicate}, err
 }
 
 func (x Report) words() Words {
-	name := cutText(cmp.Or(oneLine(x.Name), "Hook"), jobNameMost)
+	name := channels.CutText(cmp.Or(channels.OneLine(x.Name), "Hook"), jobNameMost)
 	return Words{Source: x.Source, Session: x.Session, Text: x.Text, Sender: channels.Sender{ID: viaHook, Name: name}, Via: viaHook, Alone: true, Data: true,
 		Model: x.Model, Thinking: x.Thinking, Timeout: x.Timeout, Label: name}
 }

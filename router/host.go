@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -67,7 +68,7 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	if v := r.gate.decide(q.To)(own); !v.Allowed() {
+	if v := r.settings.Load().Decide(q.To)(own); !v.Allowed() {
 		return tools.PostResult{Verdict: v}, nil
 	}
 	voice, verdict, err := r.postedAs(ctx, set, q.From, target, q.To)
@@ -81,15 +82,15 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	e := postedBy(r.posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
 	e.Source, e.By = q.Source, q.From.Run.ID
 	e.Deliveries = []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: voice.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
-		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.ttl(sessions.Posted))}}
+		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.TTL(sessions.Posted))}}
 	_, err = r.Submit(ctx, *e)
 	return tools.PostResult{Delivery: id, Verdict: verdict}, err
 }
 
 // postedAs returns the session whose send policy a post goes by, and the verdict that the caller is told: by that of the session that is
 // meant, else by that of one that the caller sees, without the name and rule of one that it does not see (contract V4).
-func (r *Router) postedAs(ctx context.Context, set *Settings, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
-	decide := r.gate.decide(to)
+func (r *Router) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
+	decide := r.settings.Load().Decide(to)
 	denying, err := r.denying(ctx, meant, to)
 	if err != nil || len(denying) == 0 {
 		return meant, decide(meant), err
@@ -116,7 +117,7 @@ func (r *Router) strictest(ctx context.Context, meant sessions.Session, to chann
 // denying returns, of the session that is meant and those that a chat has written to, the ones whose policy lets nothing out there: the
 // one that is meant first, then the newest.
 func (r *Router) denying(ctx context.Context, meant sessions.Session, to channels.Address) (out []sessions.Session, err error) {
-	decide := r.gate.decide(to)
+	decide := r.settings.Load().Decide(to)
 	if !decide(meant).Allowed() {
 		out = append(out, meant)
 	}
@@ -142,7 +143,7 @@ func (r *Router) Agents() []tools.AgentInfo {
 	ids, _ := set.Agents.IDs()
 	out := make([]tools.AgentInfo, 0, len(ids))
 	for _, id := range ids {
-		e := set.entry(id)
+		e := set.Entry(id)
 		out = append(out, tools.AgentInfo{ID: id, Name: e.Name, Model: e.Model})
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"parley/router/event"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -201,12 +202,12 @@ func (r *Router) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 	if acc.Duplicate {
 		return
 	}
-	e := Event{Kind: EventJob, Phase: PhaseChanged, Job: f.Job, Run: acc.Run.ID, RunKind: acc.Run.Kind, Session: acc.Run.Key}
+	e := event.Event{Kind: event.KindJob, Phase: event.PhaseChanged, Job: f.Job, Run: acc.Run.ID, RunKind: acc.Run.Kind, Session: acc.Run.Key}
 	switch {
 	case acc.Run.ID != "":
-		e.Phase = PhaseFired
+		e.Phase = event.PhaseFired
 	case len(f.Times) > 0:
-		e.Phase = PhaseSkipped
+		e.Phase = event.PhaseSkipped
 	}
 	r.Tell(e)
 }
@@ -215,7 +216,7 @@ func (r *Router) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 // late for anything makes up for none.
 func (r *Router) newest(j sessions.Job, now time.Time) (due time.Time, missed bool) {
 	due, err := j.Newest(j.Next, now)
-	if err != nil || !due.After(j.Next) || !due.After(now.Add(-r.settings.Load().Delivery.cronTTL())) {
+	if err != nil || !due.After(j.Next) || !due.After(now.Add(-r.settings.Load().Delivery.JobTTL())) {
 		return j.Next, false
 	}
 	return due, true
@@ -237,10 +238,10 @@ func (r *Router) leftOut(ctx context.Context, j sessions.Job, due, now time.Time
 	if ids, _ := set.Agents.IDs(); !slices.Contains(ids, j.Agent) {
 		return from, fmt.Errorf("there is no agent %q any more", j.Agent), nil
 	}
-	if late := now.Sub(due); late > set.Delivery.cronTTL() {
+	if late := now.Sub(due); late > set.Delivery.JobTTL() {
 		return from, errors.New("it is " + late.Round(time.Second).String() + " late"), nil
 	}
-	open, err := r.open(ctx, sessions.RunQuery{Key: jobKey(j), Limit: 1})
+	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: jobKey(j), Limit: 1})
 	if len(open) > 0 {
 		return from, fmt.Errorf("%w: run %s is %s", errBusy, open[0].ID, open[0].Status), err
 	}

@@ -11,16 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
-
-func cannot(format string, a ...any) error { return &askedError{fmt.Sprintf(format, a...)} }
-
-// askedError is an ErrWords whose words stand by themselves.
-type askedError struct{ words string }
-
-func (e *askedError) Error() string { return e.words }
-func (e *askedError) Unwrap() error { return ErrWords }
 
 // The bounds of jobs that people make.
 const (
@@ -42,18 +35,18 @@ func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text stri
 		return r.lastChat(ctx, agentID)
 	}
 	if to, err = channels.ParseAddress(text); err != nil {
-		return to, cannot("to: %v", err)
+		return to, sessions.BadRequest("to: %v", err)
 	}
 	known, err := r.store.Known(ctx, to)
 	if err == nil && len(known) == 0 {
-		err = cannot("to: the chat %.200s has never written to this host: write something there first", text)
+		err = sessions.BadRequest("to: the chat %.200s has never written to this host: write something there first", text)
 	}
 	return to, err
 }
 
 // lastChat finds LastChat.
 func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to channels.Address, err error) {
-	chats, err := r.store.Writers(ctx, r.mainKey(agentID))
+	chats, err := r.store.Writers(ctx, r.settings.Load().MainKey(agentID))
 	if err != nil {
 		return to, err
 	}
@@ -63,35 +56,27 @@ func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to cha
 		}
 	}
 	if len(chats) > 0 {
-		return to, cannot("to: there is no last chat: only the page has written to the main session of %s, and nobody is told of what is posted there; write to the agent on a platform first, or name an address", agentID)
+		return to, sessions.BadRequest("to: there is no last chat: only the page has written to the main session of %s, and nobody is told of what is posted there; write to the agent on a platform first, or name an address", agentID)
 	}
-	return to, cannot("to: nobody has written to the main session of %s yet, so there is no last chat", agentID)
+	return to, sessions.BadRequest("to: nobody has written to the main session of %s yet, so there is no last chat", agentID)
 }
 
 // inside reports whether a chat is one of the host's own, which nobody outside reads.
 func (g *gate) inside(chat channels.Address) bool {
 	g.mu.Lock()
 	var ch channels.Channel
-	if o := g.outlets[Ref(chat)]; o != nil {
+	if o := g.outlets[settings.Ref(chat)]; o != nil {
 		ch = o.ch
 	}
 	g.mu.Unlock()
 	return ch != nil && ch.Limits(chat).Inside
 }
 
-// mainKey is the main session of an agent.
-func (r *Router) mainKey(id sessions.AgentID) sessions.Key {
-	if r.settings.Load().Session.Scope == sessions.Global {
-		return sessions.GlobalKey
-	}
-	return sessions.MainKey(id)
-}
-
 // MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. What it says goes to the chat
 // that to names, as ChatOf reads it, else to j.To. The same source makes it once: a repeat gets what the first one made, whatever has
 // changed since.
 func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to string) (sessions.Job, error) {
-	j.ID, j.Created, j.From = madeBy(source, "job"), r.clock(), ""
+	j.ID, j.Created, j.From = sessions.IDFor(source, "job"), r.clock(), ""
 	if j.Agent == "" {
 		_, j.Agent = r.settings.Load().Agents.IDs()
 	}
@@ -112,7 +97,7 @@ func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to 
 	case err != nil:
 		return j, err
 	case len(all) >= jobsMost:
-		return j, cannot("there are %d jobs, more are not possible: remove some first", len(all))
+		return j, sessions.BadRequest("there are %d jobs, more are not possible: remove some first", len(all))
 	}
 	if err := nameFree(all, j); err != nil {
 		return j, err
@@ -214,7 +199,7 @@ func (r *Router) comes(j *sessions.Job) error {
 		err = fmt.Errorf("at is %s, which is past", j.At.Format(time.RFC3339))
 	}
 	if err != nil {
-		return cannot("%v", err)
+		return sessions.BadRequest("%v", err)
 	}
 	if j.Next = next; j.Off {
 		j.Next = time.Time{}
@@ -224,21 +209,21 @@ func (r *Router) comes(j *sessions.Job) error {
 
 // checkJob checks what a person asks for.
 func (r *Router) checkJob(j *sessions.Job) error {
-	j.Name, j.Message = strings.TrimSpace(oneLine(j.Name)), strings.TrimSpace(j.Message)
+	j.Name, j.Message = strings.TrimSpace(channels.OneLine(j.Name)), strings.TrimSpace(j.Message)
 	ids, _ := r.settings.Load().Agents.IDs()
 	switch {
 	case j.Message == "":
-		return cannot("message is missing: what the agent is told when the time comes")
+		return sessions.BadRequest("message is missing: what the agent is told when the time comes")
 	case len(j.Message) > jobTextMost:
-		return cannot("message has %d bytes; %d are allowed", len(j.Message), jobTextMost)
+		return sessions.BadRequest("message has %d bytes; %d are allowed", len(j.Message), jobTextMost)
 	case len([]rune(j.Name)) > jobNameMost:
-		return cannot("name has more than %d characters", jobNameMost)
+		return sessions.BadRequest("name has more than %d characters", jobNameMost)
 	case !slices.Contains(ids, j.Agent):
-		return cannot("there is no agent %.100q; there are %s", j.Agent, sessions.JoinIDs(ids))
+		return sessions.BadRequest("there is no agent %.100q; there are %s", j.Agent, sessions.JoinIDs(ids))
 	}
 	if j.Model != "" {
 		if err := r.ModelKnown(j.Model); err != nil {
-			return cannot("model: %v", err)
+			return sessions.BadRequest("model: %v", err)
 		}
 	}
 	return nil
@@ -250,7 +235,7 @@ func (r *Router) RunJob(ctx context.Context, source, id string) (sessions.Run, e
 	r.firing.Lock()
 	defer r.firing.Unlock()
 	if source != "" {
-		if run, err := r.store.GetRun(ctx, sessions.RunID(madeBy(source, "run"))); !errors.Is(err, sessions.ErrNotFound) {
+		if run, err := r.store.GetRun(ctx, sessions.RunID(sessions.IDFor(source, "run"))); !errors.Is(err, sessions.ErrNotFound) {
 			return run, err
 		}
 	}
@@ -266,7 +251,7 @@ func (r *Router) RunJob(ctx context.Context, source, id string) (sessions.Run, e
 	case errors.Is(why, errBusy):
 		return sessions.Run{}, fmt.Errorf("%w: %w", sessions.ErrConflict, why)
 	case why != nil:
-		return sessions.Run{}, cannot("%v", why)
+		return sessions.Run{}, sessions.BadRequest("%v", why)
 	}
 	if source == "" {
 		source = "job:" + id + ":" + uuid.NewString()

@@ -11,6 +11,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -41,7 +42,7 @@ func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time
 	if last {
 		own.ArchiveAt = now.Add(jobKept)
 	}
-	id := sessions.RunID(madeBy(source, "run"))
+	id := sessions.RunID(sessions.IDFor(source, "run"))
 	return sessions.Effects{
 		Source: source, Session: own,
 		Run: &sessions.Run{ID: id, Kind: sessions.JobRun, Key: key, Agent: j.Agent, Source: source, Label: j.Name, Model: j.Model, Thinking: j.Thinking, Timeout: j.Timeout,
@@ -53,7 +54,7 @@ func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time
 
 // jobsAtWork lists the jobs' sessions in which a turn of a job that this session made is queued or at work.
 func (r *Router) jobsAtWork(ctx context.Context, from sessions.Key) (keys []sessions.Key, err error) {
-	open, err := r.open(ctx, sessions.RunQuery{Limit: stopMost})
+	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Limit: stopMost})
 	for _, run := range open {
 		if run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == from && !slices.Contains(keys, run.Key) {
 			keys = append(keys, run.Key)
@@ -69,7 +70,7 @@ func (r *Router) voice(ctx context.Context, s sessions.Session, to channels.Addr
 		return s, true
 	}
 	var keys []sessions.Key
-	ok = r.insist(ctx, "known", func(ctx context.Context) (err error) {
+	ok = r.retry.Do(ctx, "known", func(ctx context.Context) (err error) {
 		keys, err = r.store.Known(ctx, to)
 		return err
 	})
@@ -85,7 +86,7 @@ func (r *Router) voice(ctx context.Context, s sessions.Session, to channels.Addr
 
 // jobEnded posts what a job's turn says into its chat: that of the session that made it, or the one that the person who made it named. The
 // transcript of the chat's session has it too. A turn that failed is told as well: nobody is there to miss it.
-func (r *Router) jobEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (r *Router) jobEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	text := out.Text
 	if o.Status != sessions.Done {
 		text = "⏰ " + cmp.Or(run.Label, "A scheduled job") + ": " + notice
@@ -103,7 +104,7 @@ func (r *Router) jobEnded(ctx context.Context, set *Settings, run sessions.Run, 
 		return true
 	}
 	d := r.announce(set, run, c, "", text)
-	d.Expires, d.Session = time.Now().Add(set.Delivery.cronTTL()), speaker.Key
+	d.Expires, d.Session = time.Now().Add(set.Delivery.JobTTL()), speaker.Key
 	if speaker.Key == run.Key { // its transcript has it
 		d.Message = o.Messages[len(o.Messages)-1].ID
 	} else {

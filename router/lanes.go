@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -20,6 +21,8 @@ type lanes struct {
 	mu    sync.Mutex
 	life  context.Context // of all lanes, from start
 	m     map[sessions.Key]*lane
+	taken map[sessions.RunID]sessions.Key // of a run at work in another session's lane, whose queue it is in: their chats became one
+	away  map[sessions.Key]int            // runs at work in other sessions' lanes that write to the session's transcript
 	main  *slots
 	child *slots
 	wg    sync.WaitGroup
@@ -38,6 +41,8 @@ type lane struct {
 	who   string                  // who wants its next run, as far as that is known
 	share *slotShare              // its place among the slots
 	busy  bool                    // a run is at work
+	left  chan struct{}           // closed when it is not any more
+	home  sessions.Key            // of the run at work, if that writes to the transcript of another session; "" = its own
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
 	run   sessions.RunID          // at work; "" while the next one is being claimed
 	began time.Time
@@ -62,21 +67,14 @@ func endedBy(ctx context.Context) error {
 }
 
 func newLanes(work func(context.Context, sessions.Key, *sessions.Run) bool, d agent.Defaults) *lanes {
-	l := &lanes{work: work, m: make(map[sessions.Key]*lane), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
+	l := &lanes{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), away: make(map[sessions.Key]int), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
 	l.resize(d)
 	return l
 }
 
 func (l *lanes) resize(d agent.Defaults) {
-	l.main.resize(orDefault(d.MaxConcurrent, 32))
-	l.child.resize(orDefault(d.Subagents.MaxConcurrent, 8))
-}
-
-func orDefault(n, def int) int {
-	if n > 0 {
-		return n
-	}
-	return def
+	l.main.resize(settings.OrDefault(d.MaxConcurrent, 32))
+	l.child.resize(settings.OrDefault(d.Subagents.MaxConcurrent, 8))
 }
 
 func (l *lanes) start(ctx context.Context) {
@@ -97,6 +95,11 @@ func (l *lanes) host(ctx context.Context) context.Context {
 
 // wake makes sure that the session's queued runs get done.
 func (l *lanes) wake(key sessions.Key, who string) { l.begin(key, lane{who: who}) }
+
+// wakeFor is wake for a run that has just been queued.
+func (l *lanes) wakeFor(run *sessions.Run, who string) {
+	l.begin(run.Key, lane{who: who, parts: hasParts(run)})
+}
 
 // doubt is wake for a session of which the store says that a run is at work, and no lane is.
 func (l *lanes) doubt(key sessions.Key, who string) { l.begin(key, lane{who: who, doubt: true}) }
@@ -120,11 +123,16 @@ func (l *lanes) wakeBy(key sessions.Key, who string, deadline time.Time) {
 func (l *lanes) begin(key sessions.Key, new lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.beginLocked(key, new)
+}
+
+// beginLocked is begin; l.mu is held.
+func (l *lanes) beginLocked(key sessions.Key, new lane) {
 	if l.over() {
 		return // start finds the run in the store
 	}
 	if x := l.m[key]; x != nil {
-		if !x.again || new.who == ofOwners {
+		if !x.again || new.who == settings.OfOwners {
 			x.who = new.who
 		}
 		x.share.speedUp(new.who)
@@ -163,7 +171,7 @@ func (l *lanes) remove(key sessions.Key) {
 
 // pool gives the share of the slots that a session's runs need one of.
 func (l *lanes) pool(key sessions.Key, who string) *slotShare {
-	if isSubagent(key) {
+	if sessions.IsSubagent(key) {
 		return &slotShare{l.child, who}
 	}
 	return &slotShare{l.main, who}
@@ -207,7 +215,7 @@ func (l *lanes) drain(ctx context.Context, key sessions.Key, x *lane, more bool)
 // enter begins a turn of a lane, whose context ends when the host does, when the run is ended from outside, and with leave; l.mu is held.
 func (l *lanes) enter(ctx context.Context, x *lane) context.Context {
 	turn, abort := context.WithCancelCause(ctx)
-	x.abort, x.busy, x.run, x.ended = abort, true, "", nil
+	x.abort, x.busy, x.run, x.ended, x.left = abort, true, "", nil, make(chan struct{})
 	return context.WithValue(turn, slotKey{}, &slot{pool: x.share, over: turn.Done()})
 }
 
@@ -215,6 +223,16 @@ func (l *lanes) enter(ctx context.Context, x *lane) context.Context {
 func (l *lanes) leave(x *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	close(x.left)
+	if x.home != "" {
+		l.away[x.home]--
+		l.beginLocked(x.home, lane{who: x.who})
+		x.home = ""
+	}
+	if by, moved := l.taken[x.run]; moved {
+		delete(l.taken, x.run)
+		l.beginLocked(by, lane{who: x.who})
+	}
 	x.abort(nil)
 	x.abort, x.busy, x.run, x.ended, x.try = nil, false, "", nil, try{}
 }
@@ -238,16 +256,31 @@ func (l *lanes) abort(stopped []sessions.StoppedRun, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range stopped {
-		switch x := l.m[s.Key]; {
-		case x == nil || x.abort == nil:
-		case x.run == s.ID:
-			x.abort(why)
-		case x.run == "" && x.ended[s.ID] == nil:
-			if x.ended == nil {
-				x.ended = make(map[sessions.RunID]error)
-			}
-			x.ended[s.ID] = why
+		l.m[s.Key].end(s.ID, why)
+		l.m[s.Home].end(s.ID, why)
+	}
+}
+
+// end ends a run if the lane is at it, or may be claiming it.
+func (x *lane) end(id sessions.RunID, why error) {
+	switch {
+	case x == nil || x.abort == nil:
+	case x.run == id:
+		x.abort(why)
+	case x.run == "" && x.ended[id] == nil:
+		if x.ended == nil {
+			x.ended = make(map[sessions.RunID]error)
 		}
+		x.ended[id] = why
+	}
+}
+
+// take says that a run of one session's lane is in another session's queue: that one's lane waits for its end.
+func (l *lanes) take(of sessions.Key, id sessions.RunID, by sessions.Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[of]; x != nil && x.busy && (x.run == id || x.run == "") {
+		l.taken[id] = by
 	}
 }
 
@@ -270,12 +303,45 @@ func (l *lanes) rested(key sessions.Key) (since time.Time, parts bool) {
 	return since, false
 }
 
-// isAt reports whether a session's lane is at a run.
+// leaves reports whether a run writes to a session's transcript in another session's lane: its own lane begins no other one then, and is
+// woken behind it.
+func (l *lanes) leaves(key sessions.Key) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.away[key] > 0
+}
+
+// enterHome has a lane be the only one that writes to the transcript of the run that it is at, behind what that session's own lane is at.
+func (l *lanes) enterHome(ctx context.Context, key sessions.Key, home sessions.Key) {
+	l.mu.Lock()
+	x, other := l.m[key], l.m[home]
+	if home == "" || home == key || x == nil {
+		l.mu.Unlock()
+		return
+	}
+	x.home = home
+	l.away[home]++
+	var left chan struct{}
+	if other != nil && other.busy && other.home != key { // which waits for this one
+		left = other.left
+	}
+	l.mu.Unlock()
+	if left != nil {
+		unslotted(ctx, func() {
+			select {
+			case <-left:
+			case <-ctx.Done():
+			}
+		})
+	}
+}
+
+// isAt reports whether a lane is at a run of a session: the session's own, or the one that it took the run from.
 func (l *lanes) isAt(key sessions.Key, id sessions.RunID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	x := l.m[key]
-	return x != nil && x.run == id
+	x, taken := l.m[key], l.taken[id]
+	return x != nil && x.run == id || taken != ""
 }
 
 // turn names what a session is at, or was at last: it is another one from each turn to the next.
@@ -296,7 +362,15 @@ func (l *lanes) turn(key sessions.Key) string {
 func (l *lanes) busy(key sessions.Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.m[key] != nil
+	if l.m[key] != nil {
+		return true
+	}
+	for _, by := range l.taken {
+		if by == key {
+			return true
+		}
+	}
+	return false
 }
 
 // doze waits, until more is queued at the latest; false when no further run is to begin.
@@ -351,9 +425,3 @@ func (l *lanes) isClosing() bool {
 
 // stop waits until the lanes at work have ended. It comes after close: none may begin meanwhile.
 func (l *lanes) stop() { l.wg.Wait() }
-
-// isSubagent reports whether a session is a sub-agent's (contract K5).
-func isSubagent(key sessions.Key) bool {
-	p, err := key.Parse()
-	return err == nil && p.Form == sessions.FormSubagent
-}

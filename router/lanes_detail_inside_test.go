@@ -7,6 +7,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 	"slices"
 	"sync/atomic"
@@ -123,10 +124,10 @@ func TestSlotsAreSharedByPeople(t *testing.T) {
 			t.Fatalf("%d of 8 slots are used", s.used)
 		}
 		carla := enter("carla")
-		if served(carla) || !served(enter(ofOwners)) {
+		if served(carla) || !served(enter(settings.OfOwners)) {
 			t.Error("an owner waits for guests")
 		}
-		(&slotShare{s, ofOwners}).release()
+		(&slotShare{s, settings.OfOwners}).release()
 		if (&slotShare{s, "guest"}).release(); !served(carla) || served(many[4]) {
 			t.Error("the person who has most is served before one who has none")
 		}
@@ -142,38 +143,11 @@ func TestSlotsAreSharedByPeople(t *testing.T) {
 	})
 }
 
-// A person is the same one in every chat, by every linked id; what a run hands on counts for who began it.
-func TestWhoseShareARunUses(t *testing.T) {
-	set := &Settings{}
-	set.routes = sessions.Routes{Config: sessions.Config{IdentityLinks: map[string][]string{"anna": {"telegram:1", "discord:7"}}}}
-	from := func(p sessions.Provenance) *sessions.Run {
-		return &sessions.Run{Input: sessions.Message{Provenance: &p}}
-	}
-	telegram, discord := channels.Address{Channel: "telegram"}, channels.Address{Channel: "discord"}
-	for _, c := range []struct {
-		run  *sessions.Run
-		want string
-	}{
-		{from(sessions.Provenance{Sender: "1", Address: telegram}), "anna"},
-		{from(sessions.Provenance{Sender: "7", Address: discord}), "anna"},
-		{from(sessions.Provenance{Sender: "8", Address: discord}), "discord:8"},
-		{from(sessions.Provenance{Sender: "1", Address: telegram, Owner: true}), ofOwners},
-		{&sessions.Run{Chain: &sessions.Chain{Asker: "anna", Requester: keyB}}, "anna"},
-		{&sessions.Run{Chain: &sessions.Chain{Owner: true, Requester: keyB}}, ofOwners},
-		{&sessions.Run{Chain: &sessions.Chain{Requester: keyB}}, "session " + string(keyB)},
-		{&sessions.Run{}, "session " + string(keyA)},
-	} {
-		if got := set.asker(keyA, c.run); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.run, got, c.want)
-		}
-	}
-}
-
 // A session's slot counts for the person whose run it is at, whoever wrote to the session first.
 func TestSlotCountsForWhoAsked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var l *lanes
-		who := []string{ofOwners, "guest", "bob"}
+		who := []string{settings.OfOwners, "guest", "bob"}
 		var got []map[string]int
 		l = newLanes(func(_ context.Context, key sessions.Key, _ *sessions.Run) bool {
 			l.at(key, sessions.RunID(fmt.Sprint(len(got))), who[len(got)])
@@ -181,7 +155,7 @@ func TestSlotCountsForWhoAsked(t *testing.T) {
 			return len(got) < len(who)
 		}, agent.Defaults{})
 		l.start(t.Context())
-		l.wake(keyA, ofOwners)
+		l.wake(keyA, settings.OfOwners)
 		l.stop()
 		for i, by := range got {
 			if len(by) != 1 || by[who[i]] != 1 {
@@ -190,6 +164,52 @@ func TestSlotCountsForWhoAsked(t *testing.T) {
 		}
 		if len(got) != 3 || l.main.used != 0 || len(l.main.by) != 0 {
 			t.Errorf("%d runs; %d slots in use, %v", len(got), l.main.used, l.main.by)
+		}
+	})
+}
+
+// A lane keeps its slot from a run to the next. When the next one is of a person who has their share already, it waits for one of theirs.
+// source: CWE-770
+func TestSlotBeyondAShare(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var l *lanes
+		most, began, end := 0, 0, make(chan bool)
+		groups := []sessions.Key{"agent:main:fake:group:1", "agent:main:fake:group:2", "agent:main:fake:group:3"}
+		runs := map[sessions.Key]int{}
+		l = newLanes(func(ctx context.Context, key sessions.Key, _ *sessions.Run) bool {
+			l.mu.Lock()
+			runs[key]++
+			n := runs[key]
+			l.mu.Unlock()
+			who := string(key) // the first run of each group is of another person
+			if n == 2 {
+				who = "guest"
+			}
+			l.at(key, sessions.RunID(fmt.Sprint(key, n)), who)
+			reslotted(ctx)
+			if n == 2 {
+				l.mu.Lock()
+				began++
+				most = max(most, l.main.by["guest"])
+				l.mu.Unlock()
+				<-end
+			}
+			return n < 2
+		}, agent.Defaults{MaxConcurrent: 4})
+		l.start(t.Context())
+		for _, key := range groups {
+			l.wake(key, string(key))
+		}
+		synctest.Wait()
+		if began != 2 || most != 2 {
+			t.Errorf("%d runs of one guest are at work, with %d of 4 slots", began, most)
+		}
+		for range groups {
+			end <- true
+		}
+		l.stop()
+		if began != len(groups) || l.main.used != 0 {
+			t.Errorf("%d runs, %d slots in use", began, l.main.used)
 		}
 	})
 }
@@ -213,7 +233,7 @@ func TestOwnerInAWaitingSession(t *testing.T) {
 		if len(at) != 4 {
 			t.Fatalf("%d sessions are at work", len(at))
 		}
-		l.wake("agent:main:fake:direct:5", ofOwners)
+		l.wake("agent:main:fake:direct:5", settings.OfOwners)
 		synctest.Wait()
 		if len(at) != 5 {
 			t.Error("the owner waits for the guest's other sessions")
@@ -237,8 +257,8 @@ func TestWhoAsksInAMergedTurn(t *testing.T) {
 		more []*sessions.Run
 		want string
 	}{
-		{run("1"), nil, ofOwners},
-		{run("1"), []*sessions.Run{run("1")}, ofOwners},
+		{run("1"), nil, settings.OfOwners},
+		{run("1"), []*sessions.Run{run("1")}, settings.OfOwners},
 		{run("1"), []*sessions.Run{run("2")}, "telegram:2"},
 		{run("3"), []*sessions.Run{run("1"), run("2")}, "telegram:3"},
 		{run("1"), []*sessions.Run{{}}, "session " + string(keyA)},
@@ -250,7 +270,7 @@ func TestWhoAsksInAMergedTurn(t *testing.T) {
 		}
 		x := &rights{set: set, asked: a}
 		_, asked := x.decide("cron")
-		if got := set.askerAmong(asked, keyA, c.run); got != c.want {
+		if got := askerAmong(set, asked, keyA, c.run); got != c.want {
 			t.Errorf("%+v: %q, want %q", a, got, c.want)
 		}
 	}

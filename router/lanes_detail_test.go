@@ -14,6 +14,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -96,6 +97,33 @@ func TestDrainBeginsNothing(t *testing.T) {
 		g.Start()
 		g.Shown(3)
 	})
+}
+
+// A person is the same one in every chat, by every linked id; what a run hands on counts for who began it.
+func TestWhoseShareARunUses(t *testing.T) {
+	set := &router.Settings{}
+	set.Routes = sessions.Routes{Config: sessions.Config{IdentityLinks: map[string][]string{"anna": {"telegram:1", "discord:7"}}}}
+	from := func(p sessions.Provenance) *sessions.Run {
+		return &sessions.Run{Input: sessions.Message{Provenance: &p}}
+	}
+	telegram, discord := channels.Address{Channel: "telegram"}, channels.Address{Channel: "discord"}
+	for _, c := range []struct {
+		run  *sessions.Run
+		want string
+	}{
+		{from(sessions.Provenance{Sender: "1", Address: telegram}), "anna"},
+		{from(sessions.Provenance{Sender: "7", Address: discord}), "anna"},
+		{from(sessions.Provenance{Sender: "8", Address: discord}), "discord:8"},
+		{from(sessions.Provenance{Sender: "1", Address: telegram, Owner: true}), settings.OfOwners},
+		{&sessions.Run{Chain: &sessions.Chain{Asker: "anna", Requester: routertest.KeyB}}, "anna"},
+		{&sessions.Run{Chain: &sessions.Chain{Owner: true, Requester: routertest.KeyB}}, settings.OfOwners},
+		{&sessions.Run{Chain: &sessions.Chain{Requester: routertest.KeyB}}, "session " + string(routertest.KeyB)},
+		{&sessions.Run{}, "session " + string(routertest.KeyA)},
+	} {
+		if got := set.Asker(routertest.KeyA, c.run); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.run, got, c.want)
+		}
+	}
 }
 
 // What waits of an earlier process counts for who asked for it, and where nobody knows, for its session.

@@ -37,7 +37,7 @@ type botRig struct {
 	leave func() // ends the adapter
 }
 
-var bot = router.AccountRef{telegram.Kind, channels.DefaultAccount}
+var bot = router.AccountRef{Channel: telegram.Kind, Account: channels.DefaultAccount}
 
 func newBotRig(t *testing.T, tests ...func(*router.Settings)) *botRig {
 	t.Helper()
@@ -198,7 +198,7 @@ func (g *botRig) limited(limit time.Duration, restart bool) (deadline time.Time,
 		g.T.Fatalf("%+v", first)
 	}
 	_, err := g.Router.Submit(g.T.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: "announced", Kind: sessions.Announce, To: chatOf(anna), Text: "announced",
-		Expires: time.Now().Add(g.Settings.Delivery.Ttl(sessions.Announce))}}})
+		Expires: time.Now().Add(g.Settings.Delivery.TTL(sessions.Announce))}}})
 	routertest.Check(g.T, err)
 	g.srv.Say(anna, anna, "two")
 	for i := range 3 {

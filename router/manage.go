@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,7 +66,7 @@ func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key,
 	e.Patch = &p
 	acc, err := r.Submit(ctx, e)
 	if err == nil && p.SendPolicy != nil {
-		err = r.gate.flights.settle(ctx, acc.Session.Key)
+		err = r.gate.waitInFlight(ctx, acc.Session.Key)
 	}
 	return acc.Session, err
 }
@@ -95,7 +94,7 @@ func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (
 // waited for. An agent's main session is not deleted: Reset starts it over.
 func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) error {
 	if key.Kind() == sessions.KindMain {
-		return fmt.Errorf("%w: %s is the main session of its agent, which is not deleted: reset it", ErrWords, key)
+		return fmt.Errorf("%w: %s is the main session of its agent, which is not deleted: reset it", sessions.ErrBadRequest, key)
 	}
 	s, err := r.store.Get(ctx, key)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
@@ -120,7 +119,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 		if _, err := r.Submit(ctx, sessions.Effects{Stop: []sessions.Key{key}}); err != nil {
 			return err
 		}
-		open, look := r.open(ctx, sessions.RunQuery{Key: key, Limit: 1})
+		open, look := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: key, Limit: 1})
 		if look != nil {
 			return look
 		}
@@ -143,7 +142,7 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 	if err != nil {
 		return sessions.Run{}, err
 	}
-	id := sessions.RunID(madeBy(source, "run"))
+	id := sessions.RunID(sessions.IDFor(source, "run"))
 	e := aimed(source, s.Key)
 	e.Run = &sessions.Run{ID: id, Kind: sessions.CompactRun, Key: s.Key, Agent: s.Agent, Source: source,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(instructions), Time: time.Now(), Run: id}}
@@ -155,27 +154,20 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 }
 
 // Decide says what the send policy says about a session and its own chat, as things stand.
-func (r *Router) Decide(s sessions.Session) policy.Verdict { return r.gate.decide(s.Last)(s) }
+func (r *Router) Decide(s sessions.Session) policy.Verdict {
+	return r.settings.Load().Decide(s.Last)(s)
+}
 
 // QueueWords says how the queue of a session was set for it; "" = as configured.
 func (r *Router) QueueWords(s sessions.Session) string {
 	if s.Settings.Queue == (sessions.Queue{}) {
 		return ""
 	}
-	return r.settings.Load().queue(s, s.Last.Channel).String()
-}
-
-// ParseQueue reads a queue setting as /queue takes it; what it does not name stays as it was.
-func ParseQueue(words string, was sessions.Queue) (sessions.Queue, error) {
-	q, why := parseQueue(words, was)
-	if why != "" {
-		return was, fmt.Errorf("%s; want collect, followup, steer or interrupt, and debounce:2s, cap:20, drop:summarize, drop:old or drop:new", strings.TrimSuffix(why, "."))
-	}
-	return q, nil
+	return r.settings.Load().Queue(s, s.Last.Channel).String()
 }
 
 // Waiting counts the runs that are queued in a session.
 func (r *Router) Waiting(ctx context.Context, key sessions.Key) (int, error) {
-	queued, err := r.queued(ctx, key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, key)
 	return len(queued), err
 }

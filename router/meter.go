@@ -12,6 +12,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/clock"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -44,7 +46,7 @@ func (m meter) afford(ctx context.Context, tokens int, models ...agent.Candidate
 	return func(u sessions.Usage) { settle(amountOf(u)) }, nil
 }
 
-func (m meter) limits() []limit { return m.r.settings.Load().limits(m.session, m.run.Agent) }
+func (m meter) limits() []limit { return limitsOf(m.r.settings.Load(), m.session, m.run.Agent) }
 
 // spend writes what a call cost that leaves no message; purpose says why. ctx may have ended: the money is gone all the same.
 func (m meter) spend(ctx context.Context, purpose, model string, u sessions.Usage) {
@@ -69,7 +71,7 @@ func (m meter) row(id, purpose, model string, at time.Time, u sessions.Usage) se
 }
 
 func (m meter) keep(ctx context.Context, rows ...sessions.Spend) {
-	m.r.insist(ctx, "spend", func(ctx context.Context) error { return m.r.store.Spend(ctx, rows...) })
+	m.r.retry.Do(ctx, "spend", func(ctx context.Context) error { return m.r.store.Spend(ctx, rows...) })
 }
 
 // unkept writes what a run's last words cost when its end is not committed, or may not be: it was stopped or deleted meanwhile, or the
@@ -127,7 +129,7 @@ func (m meter) pay(ctx context.Context, t *agent.Turn) {
 
 // overBudget ends a run whose next call may not be made. Its chat is told once until the budget counts anew; after that the run
 // says so on its row, and nothing leaves. What sub-agents have brought so far is posted as it is: that costs nothing.
-func (r *Router) overBudget(ctx context.Context, set *Settings, run sessions.Run, e *agent.BudgetError) *sessions.Outcome {
+func (r *Router) overBudget(ctx context.Context, set *settings.Snapshot, run sessions.Run, e *agent.BudgetError) *sessions.Outcome {
 	to := run.Reply
 	if c := run.Chain; c != nil && (run.Kind == sessions.ChildRun || run.Kind == sessions.JobRun) {
 		to = c.Origin
@@ -172,7 +174,7 @@ func (r *Router) toldBefore(ctx context.Context, notice sessions.Delivery) bool 
 	if err != nil && !errors.Is(err, context.Canceled) {
 		r.log.Error("cannot read the newest deliveries of a session", keySession, notice.Session, keyErr, err)
 	}
-	began, _ := today(time.Now())
+	began, _ := clock.Day(time.Now())
 	return slices.ContainsFunc(sent, func(d sessions.Delivery) bool {
 		return d.Kind == notice.Kind && d.To == notice.To && d.Text == notice.Text && !d.Created.Before(began)
 	})

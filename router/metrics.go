@@ -1,78 +1,36 @@
 package router
 
-import (
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-
-	"parley/channels"
-	"parley/sessions"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 // Metrics counts what the router does. The nil *Metrics counts nothing.
 type Metrics struct {
-	inbound    *prometheus.CounterVec
-	runs       *prometheus.CounterVec
-	runSeconds prometheus.Histogram
-	deliveries *prometheus.CounterVec
-	sends      *prometheus.HistogramVec
-	retries    prometheus.Counter
-	unclear    prometheus.Counter
+	inbound  *inboundMetrics
+	turns    *turnMetrics
+	delivery *gateMetrics
 }
 
 // NewMetrics registers the router's metrics.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	m := &Metrics{
-		inbound:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "parley_inbound_total", Help: "Platform events by channel and what became of them."}, []string{"channel", "result"}),
-		runs:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "parley_runs_total", Help: "Agent turns by kind and final status."}, []string{"kind", "status"}),
-		runSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "parley_run_seconds", Help: "Duration of agent turns.", Buckets: prometheus.ExponentialBuckets(0.005, 3, 10)}),
-		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "parley_deliveries_total", Help: "Deliveries by final state."}, []string{"state"}),
-		sends:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "parley_send_seconds", Help: "Duration of calls that send a message, by channel and error class.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}, []string{"channel", "class"}),
-		retries:    prometheus.NewCounter(prometheus.CounterOpts{Name: "parley_delivery_retries_total", Help: "Sends that will be tried again."}),
-		unclear:    prometheus.NewCounter(prometheus.CounterOpts{Name: "parley_ambiguous_sends_total", Help: "Sends that may or may not have arrived."}),
-	}
-	reg.MustRegister(m.inbound, m.runs, m.runSeconds, m.deliveries, m.sends, m.retries, m.unclear)
-	return m
+	return &Metrics{newInboundMetrics(reg), newTurnMetrics(reg), newGateMetrics(reg)}
 }
 
-func (m *Metrics) accepted(k channels.Kind, result string) {
-	if m != nil {
-		m.inbound.WithLabelValues(string(k), result).Inc()
-	}
-}
-
-func (m *Metrics) ran(k sessions.RunKind, s sessions.RunStatus, took time.Duration) {
-	if m != nil {
-		m.runs.WithLabelValues(string(k), string(s)).Inc()
-		m.runSeconds.Observe(took.Seconds())
-	}
-}
-
-func (m *Metrics) ended(s sessions.DeliveryState) {
-	if m != nil {
-		m.deliveries.WithLabelValues(string(s)).Inc()
-	}
-}
-
-func (m *Metrics) sent(ref AccountRef, began time.Time, err error) {
+func (m *Metrics) ofInbound() *inboundMetrics {
 	if m == nil {
-		return
+		return nil
 	}
-	class := "ok"
-	if err != nil {
-		class = string(channels.Classify(err).Class)
-	}
-	m.sends.WithLabelValues(string(ref.Channel), class).Observe(time.Since(began).Seconds())
+	return m.inbound
 }
 
-func (m *Metrics) retried() {
-	if m != nil {
-		m.retries.Inc()
+func (m *Metrics) ofTurns() *turnMetrics {
+	if m == nil {
+		return nil
 	}
+	return m.turns
 }
 
-func (m *Metrics) ambiguous() {
-	if m != nil {
-		m.unclear.Inc()
+func (m *Metrics) ofGate() *gateMetrics {
+	if m == nil {
+		return nil
 	}
+	return m.delivery
 }

@@ -7,12 +7,13 @@ import (
 	"fmt"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
 // ordered decides what becomes of a message that is edited into a command or a word that asks to stop, while it waits or is being
 // answered; done is false for every other edit. Only a stop counts, and no model is asked to answer a command.
-func (r *Router) ordered(ctx context.Context, set *Settings, in channels.Inbound, s sessions.Session, x subject) (a sessions.Arrival, done bool, err error) {
+func (r *Router) ordered(ctx context.Context, set *settings.Snapshot, in channels.Inbound, s sessions.Session, x subject) (a sessions.Arrival, done bool, err error) {
 	text := cmp.Or(in.Addressed, in.Text)
 	cmd, arg, isCommand := r.parseCommand(text)
 	stop := stopWord(in, text) || isCommand && cmd.name == "stop"
@@ -29,7 +30,7 @@ func (r *Router) ordered(ctx context.Context, set *Settings, in channels.Inbound
 	case !stop: // it is answered as it was
 		return sessions.Arrival{In: in, Skip: "a command that was typed by an edit"}, true, nil
 	case waits:
-		a = event(set, in, s.Key, x)
+		a = contextLine(set, in, s.Key, x)
 		if a.Amend != nil {
 			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
 		}
@@ -41,7 +42,7 @@ func (r *Router) ordered(ctx context.Context, set *Settings, in channels.Inbound
 	to := in
 	to.ID = in.Target // which the answer refers to
 	e, err := r.command(ctx, cmd, commandCall{name: cmd.name, arg: arg, in: to, set: set, session: s, owner: set.Owners.Is(in.Address.Channel, in.Sender)})
-	e.Session = &sessions.Session{Key: s.Key, Agent: s.Agent, Title: titleOf(in), Last: in.Address}
+	e.Session = &sessions.Session{Key: s.Key, Agent: s.Agent, Title: channels.TitleOf(in), Last: in.Address}
 	return sessions.Arrival{In: in, Effects: e}, true, err
 }
 

@@ -20,6 +20,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
@@ -266,15 +267,15 @@ func TestKilledBetweenFiles(t *testing.T) {
 // TestOutboxBounds: one file may be so large, all of them together too; a name is no path.
 func TestOutboxBounds(t *testing.T) {
 	t.Parallel()
-	x := router.NewOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
-	*x.Each(), *x.Total() = 10, 25
+	x := filestore.NewOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
+	x.Each, x.Total = 10, 25
 	keep := func(name string, size int) (sessions.File, error) {
-		return x.Keep(t.Context(), name, func() (io.ReadCloser, error) {
+		return x.Put(t.Context(), name, func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(append([]byte(name), make([]byte, size-len(name))...))), nil
 		})
 	}
 	f, err := keep("../a", 10)
-	if err != nil || f.Name != "a" || f.Size != 10 || filepath.Dir(x.Path(f)) != x.Dir() || x.Check(f) != "" {
+	if err != nil || f.Name != "a" || f.Size != 10 || filepath.Dir(x.Path(f)) != x.Dir || x.Check(f) != "" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	var refused *tools.Refused
@@ -287,15 +288,15 @@ func TestOutboxBounds(t *testing.T) {
 	if _, err := keep("d", 6); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "no room") {
 		t.Errorf("%v", err)
 	}
-	if _, err := x.Keep(t.Context(), "e", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); !errors.As(err, &refused) {
+	if _, err := x.Put(t.Context(), "e", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); !errors.As(err, &refused) {
 		t.Errorf("an empty file: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Keep(ended, "f", ofBytes("f", "x", nil).Open); !errors.Is(err, context.Canceled) {
+	if _, err := x.Put(ended, "f", ofBytes("f", "x", nil).Open); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if entries, err := os.ReadDir(x.Dir()); err != nil || len(entries) != 2 {
+	if entries, err := os.ReadDir(x.Dir); err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
@@ -319,7 +320,7 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.Deliveries()
 		kept := func(now time.Time) string {
-			if err := g.Router.Gate().Outbox().Tidy(t.Context(), g.Store, now, router.OutboxKept); err != nil {
+			if err := g.Router.Gate().Outbox().Evict(t.Context(), g.Store, now, filestore.OutboxKept); err != nil {
 				t.Fatal(err)
 			}
 			return g.Router.Gate().Outbox().Check(ds[1].Files[0]) + "," + g.Router.Gate().Outbox().Check(ds[2].Files[0])
@@ -346,7 +347,7 @@ func TestOutboxMakesRoom(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
 		x := g.Router.Gate().Outbox()
-		*x.Total() = 10
+		x.Total = 10
 		send := func(n int, data string) error {
 			_, err := post(fmt.Sprint("tool:r:", n), "", ofBytes("a.txt", data, nil))
 			return err
@@ -354,7 +355,7 @@ func TestOutboxMakesRoom(t *testing.T) {
 		if err := send(0, "12345678"); err != nil {
 			t.Fatal(err)
 		}
-		old := time.Now().Add(-router.OutboxLeast - time.Minute)
+		old := time.Now().Add(-filestore.OutboxLeast - time.Minute)
 		x.Touch(old, g.Ended(2)[1].Files...)
 		g.Router.Attach(routertest.Account, nil)
 		if err := send(1, "abcdefgh"); err != nil {
@@ -387,7 +388,7 @@ func TestMediaKind(t *testing.T) {
 		"m.m4a":  {"\x00\x00\x00\x1cftypM4A \x00\x00\x02\x00isomiso2" + strings.Repeat("\x00", 8), "audio audio/mp4"},
 		"n.mp4":  {string(channeltest.MP4(1, 1, 1, 1)), "video video/mp4"},
 	} {
-		kind, is := router.MediaKind([]byte(c.start), name)
+		kind, is := filestore.KindOf([]byte(c.start), name)
 		if got := string(kind) + " " + is; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -40,7 +41,7 @@ type OutsideCall struct {
 }
 
 // outsideKey is the session that an agent outside calls from.
-func (s *Settings) outsideKey(name string) sessions.Key {
+func outsideKey(s *settings.Snapshot, name string) sessions.Key {
 	_, agent := s.Agents.IDs()
 	return sessions.Parts{Form: sessions.FormOther, Agent: agent, Channel: outsideWord, ID: name}.Key()
 }
@@ -122,16 +123,16 @@ func refusedOutside(tool string, v policy.Verdict) tools.Result {
 // run's id is that of the connection, so that the same call over it has the same source.
 func (r *Router) outsider(ctx context.Context, by Outsider, conn string) (tools.Caller, error) {
 	set := r.settings.Load()
-	key := set.outsideKey(by.Name)
+	key := outsideKey(set, by.Name)
 	s, err := r.store.Get(ctx, key)
 	if errors.Is(err, sessions.ErrNotFound) {
-		s, err = sessions.Session{Key: key, Agent: key.Agent(), Title: titleOf(channels.Inbound{Title: by.Name})}, nil
+		s, err = sessions.Session{Key: key, Agent: key.Agent(), Title: channels.TitleOf(channels.Inbound{Title: by.Name})}, nil
 	}
-	id := sessions.RunID(madeBy("mcp:"+by.Name+":"+conn, "connection"))
+	id := sessions.RunID(sessions.IDFor("mcp:"+by.Name+":"+conn, "connection"))
 	run := sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: key.Agent(), Status: sessions.Running, Session: s.ID,
 		Input: sessions.Message{Role: sessions.User, Time: time.Now(), Run: id,
 			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: by.Name, Owner: by.Owner, Tool: string(outsideWord)}}}
-	return tools.Caller{Session: s, Run: run, Sandboxed: set.sandboxed(key), Owner: by.Owner}, err
+	return tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(key), Owner: by.Owner}, err
 }
 
 // openOutside makes the session of an agent outside, or takes it out of the archive.

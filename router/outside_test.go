@@ -89,7 +89,7 @@ func TestOutsideSend(t *testing.T) {
 		if m["status"] != "ok" || m["reply"] != "echo: what is new?" {
 			t.Fatalf("it got %s", text)
 		}
-		own := o.Router.Settings().OutsideKey("desk")
+		own := router.OutsideKey(o.Router.Settings(), "desk")
 		o.Until("the exchange is over", func() bool {
 			runs, err := o.Store.ListRuns(t.Context(), sessions.RunQuery{Key: key})
 			return err == nil && len(runs) == 3 && runs[0].Kind == sessions.AnnounceRun && runs[0].Status.Final()
@@ -129,7 +129,7 @@ func TestOutsideWait(t *testing.T) {
 		if err == nil {
 			t.Fatal("the wait went on")
 		}
-		own := o.Router.Settings().OutsideKey("desk")
+		own := router.OutsideKey(o.Router.Settings(), "desk")
 		o.Until("the reply is there", func() bool { return strings.Contains(strings.Join(o.kept(own), "\n"), "late: slowly") })
 	})
 }
@@ -217,7 +217,7 @@ func TestOutsideHostile(t *testing.T) {
 		if _, err := o.Router.Patch(t.Context(), key, sessions.Patch{SendPolicy: &allow}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.Router.Patch(t.Context(), o.Router.Settings().OutsideKey("desk"), sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := o.Router.Patch(t.Context(), router.OutsideKey(o.Router.Settings(), "desk"), sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
 		if m, text := o.calls(desk, "", "message", post); m["status"] != "forbidden" {

@@ -5,34 +5,21 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
-// The bounds of what is kept for the next turn: group talk, and what people did to messages.
-const (
-	heardLines = 50       // messages.groupChat.historyLimit
-	heardLine  = 2 << 10  // bytes of one message
-	heardBytes = 32 << 10 // of all that one turn is shown
-)
-
-func (s *Settings) heardLimit() int {
-	if n := s.Messages.GroupChat.HistoryLimit; n != nil {
-		return *n
-	}
-	return heardLines
-}
+const heardBytes = 32 << 10 // of all that one turn is shown
 
 // overheard is what is kept of a message that was not meant for the bot; nil = nothing.
-func overheard(set *Settings, in channels.Inbound, key sessions.Key, text string) *sessions.Overheard {
+func overheard(set *settings.Snapshot, in channels.Inbound, key sessions.Key, text string) *sessions.Overheard {
 	if text = withNames(text, in.Media); text == "" {
 		return nil
 	}
 	text = quoted(in.Quote) + passedOn(in, text)
-	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: senderName(in.Sender), Text: cutText(text, heardLine), Message: in.ID, Time: in.Time, Keep: set.heardLimit()}
+	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Text: channels.CutText(text, settings.MaxContextLine), Message: in.ID, Time: in.Time, Keep: set.ContextLimit()}
 }
 
 // passedOn says of words that their sender passed them on.
@@ -45,7 +32,7 @@ func passedOn(in channels.Inbound, text string) string {
 
 // hear puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
 // queues the run removes it from what waits to be shown.
-func (r *Router) hear(ctx context.Context, set *Settings, e *sessions.Effects) error {
+func (r *Router) hear(ctx context.Context, set *settings.Snapshot, e *sessions.Effects) error {
 	lines, err := r.store.Overheard(ctx, e.Run.Key)
 	if err != nil {
 		return fmt.Errorf("reading what was overheard: %w", err)
@@ -55,7 +42,7 @@ func (r *Router) hear(ctx context.Context, set *Settings, e *sessions.Effects) e
 	}
 	e.Heard = lines[len(lines)-1].Seq
 	lines = r.earlier.join(e.Run, lines)
-	if lines = newestHeard(lines, set.heardLimit()); len(lines) > 0 {
+	if lines = newestHeard(lines, set.ContextLimit()); len(lines) > 0 {
 		e.Run.Input.Content = slices.Insert(e.Run.Input.Content, 0, sessions.HeardBlock(lines))
 	}
 	return nil
@@ -71,25 +58,4 @@ func newestHeard(lines []sessions.Overheard, most int) []sessions.Overheard {
 		}
 	}
 	return lines
-}
-
-// senderName is what people call a sender: one line, at most a hundred characters.
-func senderName(u channels.Sender) string {
-	name := oneLine(cmp.Or(u.Name, u.Username, string(u.ID)))
-	if c := []rune(name); len(c) > 100 {
-		name = string(c[:99]) + "…"
-	}
-	return name
-}
-
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) }), " ")
-}
-
-// cutText gives the beginning of a text that is longer than so many bytes.
-func cutText(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 }

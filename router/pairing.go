@@ -11,6 +11,8 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/event"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -24,7 +26,7 @@ const (
 const maxLate = 10 * time.Minute
 
 // pair gives a stranger a code, once: one who writes, files alone get none. The notice and the request are one commit.
-func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, key sessions.Key) error {
+func (r *Router) pair(ctx context.Context, set *settings.Snapshot, in channels.Inbound, key sessions.Key) error {
 	now := time.Now()
 	if in.Late && now.Sub(in.Time) > maxLate || strings.TrimSpace(in.Text) == "" {
 		return nil
@@ -35,14 +37,14 @@ func (r *Router) pair(ctx context.Context, set *Settings, in channels.Inbound, k
 	}
 	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\nThey write me `/pair approve %s` or run `parley pairing approve %s %s`\n\nIt is good for one hour.",
 		in.Address.Channel, in.Sender.ID, code, code, in.Address.Channel, code)
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Invite, Session: key, To: in.Address, Text: text, Expires: now.Add(min(pairingTTL, set.Delivery.ttl(sessions.Invite)))}
-	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: senderName(in.Sender), Address: in.Address,
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Invite, Session: key, To: in.Address, Text: text, Expires: now.Add(min(pairingTTL, set.Delivery.TTL(sessions.Invite)))}
+	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: channels.SenderName(in.Sender), Address: in.Address,
 		Hash: policy.HashCode(in.Address.Channel, code), Created: now, Expires: now.Add(pairingTTL), Delivery: &d, Source: in.ID}
 	created, err := r.store.PutPairing(ctx, p, pairingMax)
 	if err != nil || !created {
 		return err
 	}
-	r.watchers.tell(Event{Kind: EventPairing, Phase: PhaseAsked, Session: key, Channel: p.Channel, Account: p.Account})
+	r.watchers.Publish(event.Event{Kind: event.KindPairing, Phase: event.PhaseAsked, Session: key, Channel: p.Channel, Account: p.Account})
 	d, err = r.store.GetDelivery(ctx, d.ID)
 	if err == nil {
 		r.gate.enqueue(d)
@@ -62,14 +64,14 @@ func (r *Router) asking(ctx context.Context, kind channels.Kind, code string) (p
 }
 
 // letIn is what approving a request commits. The person is told in the chat that they wrote from: once, as a request ends once.
-func letIn(set *Settings, p sessions.Pairing, now time.Time) sessions.Effects {
+func letIn(set *settings.Snapshot, p sessions.Pairing, now time.Time) sessions.Effects {
 	e := sessions.Effects{Pairing: &sessions.Answer{Channel: p.Channel, Hash: p.Hash, Approve: true, Time: now}}
 	if p.Address.IsZero() {
 		return e
 	}
-	key, _, _ := set.routes.Key(channels.Inbound{Event: channels.Message, Address: p.Address, Sender: channels.Sender{ID: p.User}})
+	key, _, _ := set.Routes.Key(channels.Inbound{Event: channels.Message, Address: p.Address, Sender: channels.Sender{ID: p.User}})
 	e.Deliveries = []sessions.Delivery{{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: key, To: p.Address,
-		Text: "✅ You are let in. I have not read what you wrote before: please send it again.", Expires: now.Add(set.Delivery.ttl(sessions.Notice))}}
+		Text: "✅ You are let in. I have not read what you wrote before: please send it again.", Expires: now.Add(set.Delivery.TTL(sessions.Notice))}}
 	return e
 }
 

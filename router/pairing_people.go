@@ -29,9 +29,9 @@ func (r *Router) pairList(ctx context.Context) (string, error) {
 	for _, p := range asking {
 		left := p.Expires.Sub(now)
 		if p.Rejected {
-			fmt.Fprintf(&rejected, "\n- %s, for another %s", stranger(p), plural(int((left+time.Hour-1)/time.Hour), "hour"))
+			fmt.Fprintf(&rejected, "\n- %s, for another %s", stranger(p), channels.Plural(int((left+time.Hour-1)/time.Hour), "hour"))
 		} else {
-			fmt.Fprintf(&waiting, "\n- %s, for another %s", stranger(p), plural(int((left+time.Minute-1)/time.Minute), "minute"))
+			fmt.Fprintf(&waiting, "\n- %s, for another %s", stranger(p), channels.Plural(int((left+time.Minute-1)/time.Minute), "minute"))
 		}
 	}
 	for _, p := range people[max(0, len(people)-peopleShown):] {
@@ -63,7 +63,7 @@ func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.E
 		named := func(id channels.UserID) bool {
 			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
 		}
-		return (named(p.User) || named(r.settings.Load().former.also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
+		return (named(p.User) || named(r.settings.Load().Moved.Also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
 	})
 	if err != nil {
 		return "", sessions.Effects{}, err
@@ -78,7 +78,7 @@ func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.E
 	var b strings.Builder
 	b.WriteString("⚙️ Several have this id: write it with its channel, and the account behind it:\n")
 	for _, p := range people {
-		fmt.Fprintf(&b, "\n- %s", code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
+		fmt.Fprintf(&b, "\n- %s", channels.Code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
 	}
 	return b.String(), sessions.Effects{}, nil
 }
@@ -102,7 +102,7 @@ func (r *Router) settled(ctx context.Context, is func(sessions.Admitted) bool) (
 // when neither was done.
 func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
 	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
-		return p.Channel == kind && (p.User == user || user != "" && r.settings.Load().former.also(kind, p.User) == user) && (account == "" || p.Account == account)
+		return p.Channel == kind && (p.User == user || user != "" && r.settings.Load().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
 	})
 	who := sessions.Admitted{Channel: kind, Account: account, User: user}
 	switch {

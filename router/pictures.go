@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -11,26 +10,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/filestore"
 	"parley/sessions"
 	"parley/tools"
 )
 
-// The bounds of pictures that are shown to a model.
-const (
-	PicturesMost = 8       // of a prompt, the newest; older ones are named only
-	PictureMost  = 5 << 20 // bytes of one; the providers take no more
-)
+const PicturesMost = 8 // of a prompt, the newest; older ones are named only
 
-const (
-	pictureWait  = 20 * time.Second // for all of a prompt
-	pictureAgain = 5 * time.Minute  // until one that could not be had is tried again
-	missesMost   = 256              // that are remembered
-	mediaMost    = 32               // files of one message that are kept
-)
+const mediaMost = 32 // files of one message that are kept
 
 // mediaBlocks gives the files of a message as blocks that say where they are: pictures are fetched when a model is to see them, others
 // when it asks for them.
@@ -40,7 +30,7 @@ func mediaBlocks(files []channels.Media) (out []sessions.Block) {
 			continue
 		}
 		b := sessions.Block{Type: sessions.FileBlock, ID: tools.NewFileID(), Media: &m}
-		if m.Kind == channels.Image || m.Kind == channels.Document && picture(m.MIME) {
+		if m.Kind == channels.Image || m.Kind == channels.Document && filestore.IsPicture(m.MIME) {
 			b.Type, b.MIME = sessions.ImageBlock, m.MIME
 		}
 		m.Name = sessions.FileName(m.Name)
@@ -53,32 +43,25 @@ func mediaBlocks(files []channels.Media) (out []sessions.Block) {
 // is in them: the same picture is one file.
 func (r *Router) keepPictures(all [][]byte) (out []sessions.Block, err error) {
 	if len(all) > PicturesMost {
-		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", ErrWords, len(all), PicturesMost)
+		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", sessions.ErrBadRequest, len(all), PicturesMost)
 	}
 	for i, data := range all {
 		mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
 		switch {
-		case !picture(mime):
-			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", ErrWords, i+1, mime)
-		case len(data) > PictureMost:
-			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", ErrWords, i+1, len(data), PictureMost)
-		case r.media.dir == "":
-			return nil, fmt.Errorf("%w: this host has no folder for pictures", ErrWords)
+		case !filestore.IsPicture(mime):
+			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", sessions.ErrBadRequest, i+1, mime)
+		case len(data) > filestore.MaxPicture:
+			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", sessions.ErrBadRequest, i+1, len(data), filestore.MaxPicture)
+		case r.media.Dir == "":
+			return nil, fmt.Errorf("%w: this host has no folder for pictures", sessions.ErrBadRequest)
 		}
 		m := channels.Media{Kind: channels.Image, MIME: mime}
-		if err := r.media.keepBytes(&m, data); err != nil {
+		if err := r.media.PutBytes(&m, data); err != nil {
 			return nil, err
 		}
 		out = append(out, sessions.Block{Type: sessions.ImageBlock, ID: tools.NewFileID(), MIME: mime, Media: &m})
 	}
 	return out, nil
-}
-
-// keepBytes keeps a file that no platform has, under the hash of its bytes, and says in m where it is. It is on disk when keepBytes
-// returns.
-func (x *media) keepBytes(m *channels.Media, data []byte) error {
-	m.Ref, m.Size = fmt.Sprintf("sha256:%x", sha256.Sum256(data)), int64(len(data))
-	return x.keep(x.path(channels.Address{}, *m), data)
 }
 
 // origin returns the address that a message's files came from; ok is false when it is not known. Files of tools have none: they are kept
@@ -91,11 +74,6 @@ func origin(m *sessions.Message) (from channels.Address, ok bool) {
 		return channels.Address{}, true
 	}
 	return from, false
-}
-
-// picture reports whether models can look at files of this type.
-func picture(mime string) bool {
-	return slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, mime)
 }
 
 // seeing is a model that is shown the pictures of a prompt: it fetches what the blocks only name.
@@ -115,7 +93,7 @@ func (s seeing) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 func (r *Router) withPictures(ctx context.Context, msgs []sessions.Message) []sessions.Message {
 	out, shown, most := msgs, 0, picturesShown(msgs)
 	var fetching sync.WaitGroup
-	ctx, cancel := context.WithTimeout(ctx, pictureWait)
+	ctx, cancel := context.WithTimeout(ctx, filestore.PictureTimeout)
 	defer cancel()
 	for i := len(msgs) - 1; i >= 0; i-- {
 		m := &msgs[i]
@@ -186,17 +164,17 @@ func (r *Router) picture(ctx context.Context, with *sessions.Message, m channels
 	if !ok {
 		return nil, "", errors.New("it is not known where it came from")
 	}
-	id := mediaID(from, m)
-	if err = r.missing.get(id); err != nil {
+	id := filestore.ID(from, m)
+	if err = r.missing.Get(id); err != nil {
 		return nil, "", err
 	}
-	if data, err = r.media.get(ctx, from, m, PictureMost, r.gate.fetcher); err == nil {
-		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !picture(mime) {
+	if data, err = r.media.Get(ctx, from, m, filestore.MaxPicture, r.gate.fetcher); err == nil {
+		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !filestore.IsPicture(mime) {
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}
 	}
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn goes on without it
-		r.missing.put(id, err)
+		r.missing.Put(id, err)
 	}
 	return data, mime, err
 }

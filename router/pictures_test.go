@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/filestore"
 	"parley/router/routertest"
 )
 
@@ -102,7 +105,7 @@ func TestPictures(t *testing.T) {
 			t.Error("what could not be had a minute ago is fetched again")
 		}
 		a.gone = false
-		<-time.After(router.PictureAgain)
+		<-time.After(filestore.PictureAgain)
 		if got := show("d", "e", "f", "g", "h", "i"); len(got) != 10 || strings.Join(got[:2], " ") != strings.Repeat("[a picture that was shown earlier] ", 1)+"[a picture that was shown earlier]" || !strings.HasPrefix(got[3], "c ") || !strings.HasPrefix(got[9], "i ") {
 			t.Errorf("too many: %q", got)
 		}
@@ -110,7 +113,7 @@ func TestPictures(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info, err)
 		}
-		g.Router.Media().Tidy(time.Now().Add(router.MediaKept - time.Hour))
+		g.Router.Media().Evict(time.Now().Add(filestore.MediaKept - time.Hour))
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
@@ -137,11 +140,42 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 		began := time.Now()
 		g.Fake.Say(in)
 		answer := g.Shown(1)[0].Out.Text
-		if took := time.Since(began); took < router.PictureWait || took > router.PictureWait+2*time.Second {
+		if took := time.Since(began); took < filestore.PictureTimeout || took > filestore.PictureTimeout+2*time.Second {
 			t.Errorf("the turn took %s", took)
 		}
 		if strings.Count(answer, "could not be loaded") != router.PicturesMost-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
 			t.Errorf("%s; fetched %d and %d times", answer, a.times("slow0"), a.times("slow5"))
 		}
 	})
+}
+
+// TestOldMediaGoes: what was not used for a month goes, and the oldest when there is too much.
+func TestOldMediaGoes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		total int64
+		left  string
+	}{"old": {1000, "[a b c]"}, "too many": {28, "[a b]"}} {
+		x := filestore.NewCache(t.TempDir(), slog.New(slog.DiscardHandler))
+		x.Total = c.total
+		for i, age := range []time.Duration{time.Hour, 2 * time.Hour, filestore.MediaKept - time.Hour, filestore.MediaKept + time.Hour} {
+			path := filepath.Join(x.Dir, string(rune('a'+i)))
+			if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			at := time.Now().Add(-age)
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x.Evict(time.Now())
+		entries, err := os.ReadDir(x.Dir)
+		var left []string
+		for _, e := range entries {
+			left = append(left, e.Name())
+		}
+		if err != nil || fmt.Sprint(left) != c.left {
+			t.Errorf("%s: %v, %v", name, left, err)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -31,14 +32,15 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	if !ok {
 		return false
 	}
-	r.lanes.at(key, run.ID, r.settings.Load().asker(key, &run))
-	r.tellRun(run, sessions.Running)
+	r.lanes.at(key, run.ID, r.settings.Load().Asker(key, &run))
+	r.lanes.enterHome(ctx, key, run.Home)
+	r.watchers.Run(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
 		r.histories.drop(run.Session)
 	case run.Kind != sessions.CompactRun: // whose input is no message
 		r.histories.add(run.Session, r.readMost(), run.Input)
-		r.tellMessages(run, run.Input)
+		r.watchers.Messages(run, run.Input)
 	}
 	began := time.Now()
 	out := &sessions.Outcome{Status: sessions.Done} // of a post: its input is all that there is to it
@@ -60,16 +62,16 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	if run.Kind != sessions.PostRun { // which is no turn
-		r.metrics.ran(run.Kind, out.Status, time.Since(began))
+		r.metrics.ofTurns().ran(run.Kind, out.Status, time.Since(began))
 	}
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
 	r.ends.tell(string(run.ID))
-	r.tellEnd(run, *out, acc)
+	r.watchers.End(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
 	r.gate.unanswered(look, run.ID)
 	cancel()
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
-		r.unack(run.ID)
+		r.gate.removeReactions(run.ID)
 	}
 	r.follow(ctx, acc)
 	return true
@@ -101,12 +103,15 @@ func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Ou
 func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	set := r.settings.Load()
 	switch {
-	case r.ages.age(r.latest(ctx, run)) > answerable(set, run):
+	case r.ages.Age(r.latest(ctx, run)) > answerable(set, run):
 		return r.outdated(ctx, set, run)
 	case run.Attempt > maxAttempts:
 		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
 	limit := limitOf(set, run)
+	wait, waited := context.WithTimeout(ctx, r.left(limit, run))
+	reslotted(timed(wait))
+	waited()
 	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()
 
@@ -152,14 +157,14 @@ func (r *Router) latest(ctx context.Context, run sessions.Run) time.Time {
 
 // answerable is how old a run may be that begins or is taken up again (contract D8): what it has to say may be as late as its kind, and one that
 // was at work may have had all of its time before.
-func answerable(set *Settings, run sessions.Run) (most time.Duration) {
+func answerable(set *settings.Snapshot, run sessions.Run) (most time.Duration) {
 	switch run.Kind {
 	case sessions.TurnRun, sessions.CompactRun:
-		most = set.Delivery.ttl(sessions.Reply)
+		most = set.Delivery.TTL(sessions.Reply)
 	case sessions.JobRun:
-		most = set.Delivery.cronTTL()
+		most = set.Delivery.JobTTL()
 	default:
-		most = set.Delivery.ttl(sessions.Announce)
+		most = set.Delivery.TTL(sessions.Announce)
 	}
 	if run.Attempt > 1 {
 		most += limitOf(set, run)
@@ -168,8 +173,8 @@ func answerable(set *Settings, run sessions.Run) (most time.Duration) {
 }
 
 // outdated ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
-func (r *Router) outdated(ctx context.Context, set *Settings, run sessions.Run) *sessions.Outcome {
-	why := fmt.Sprintf("it is %s old: what it has to say would be too late", r.ages.age(run.Created).Round(time.Second))
+func (r *Router) outdated(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
+	why := fmt.Sprintf("it is %s old: what it has to say would be too late", r.ages.Age(run.Created).Round(time.Second))
 	r.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
@@ -185,14 +190,14 @@ func (r *Router) outdated(ctx context.Context, set *Settings, run sessions.Run) 
 const leastTurn = time.Second
 
 // limitOf says how long a run may take.
-func limitOf(set *Settings, run sessions.Run) time.Duration {
+func limitOf(set *settings.Snapshot, run sessions.Run) time.Duration {
 	switch {
 	case run.Timeout > 0:
 		return run.Timeout
 	case run.Kind == sessions.ChildRun:
 		return longestChild
 	}
-	return set.timeout()
+	return set.Timeout()
 }
 
 // left says how long a run that begins, or is taken up again, may still take: no setting of the clock makes that longer than its limit,
@@ -200,7 +205,7 @@ func limitOf(set *Settings, run sessions.Run) time.Duration {
 func (r *Router) left(limit time.Duration, run sessions.Run) time.Duration {
 	left := limit
 	if !run.Deadline.IsZero() {
-		left = min(left, r.ages.left(run.Deadline, run.Started))
+		left = min(left, r.ages.Left(run.Deadline, run.Started))
 	}
 	if run.Kind != sessions.ChildRun || run.Chain == nil || run.Chain.Until.IsZero() {
 		return left
@@ -214,13 +219,13 @@ func (r *Router) left(limit time.Duration, run sessions.Run) time.Duration {
 // leftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
 func (r *Router) leftAbove(c sessions.Chain) time.Duration {
 	if c.StartedMs == 0 { // as earlier versions have stored it
-		return c.Until.Sub(r.ages.now())
+		return c.Until.Sub(r.ages.Now())
 	}
-	return r.ages.left(c.Until, time.UnixMilli(c.StartedMs))
+	return r.ages.Left(c.Until, time.UnixMilli(c.StartedMs))
 }
 
 // think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
-func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run, again bool) (out agent.Outcome, err error) {
+func (r *Router) think(ctx context.Context, set *settings.Snapshot, run *sessions.Run, again bool) (out agent.Outcome, err error) {
 	defer channels.RecoverPanic(r.log, "turn", &err)
 	s, err := r.store.Get(ctx, run.Key)
 	if err != nil {
@@ -231,7 +236,7 @@ func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run, ag
 		return out, err
 	}
 	if !run.Reply.IsZero() {
-		shown := r.show(ctx, *run, &t)
+		shown := r.gate.show(ctx, *run, &t)
 		defer shown()
 	}
 	r.watchText(*run, &t)
@@ -242,7 +247,7 @@ func (r *Router) think(ctx context.Context, set *Settings, run *sessions.Run, ag
 }
 
 // success turns what the agent said into what is committed; nil when the host stops before that is known.
-func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, out agent.Outcome) *sessions.Outcome {
+func (r *Router) success(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome) *sessions.Outcome {
 	if run.Kind == sessions.CompactRun { // leaves the transcript as it is
 		o := &sessions.Outcome{Status: sessions.Done, Result: out.Text}
 		if !run.Reply.IsZero() {
@@ -273,7 +278,7 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 }
 
 // failure ends a run with a plain short notice to the chat; the details go to the log and the run's row.
-func (r *Router) failure(ctx context.Context, set *Settings, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
+func (r *Router) failure(ctx context.Context, set *settings.Snapshot, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
 	r.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: err.Error()}
 	msg.Refused, msg.RefusedBy = isRefused(run, err)
@@ -325,25 +330,25 @@ func answer(steps []sessions.Message) string {
 	return ""
 }
 
-func (r *Router) reply(set *Settings, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {
+func (r *Router) reply(set *settings.Snapshot, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {
 	return sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: kind, Session: run.Key, Run: run.ID, Message: msg, To: run.Reply, ReplyTo: run.ReplyTo,
-		Text: text, Expires: time.Now().Add(set.Delivery.ttl(kind))}
+		Text: text, Expires: time.Now().Add(set.Delivery.TTL(kind))}
 }
 
 func (r *Router) historyLimit() int {
-	return orDefault(r.settings.Load().Agents.Defaults.HistoryLimit, 400)
+	return settings.OrDefault(r.settings.Load().Agents.Defaults.HistoryLimit, 400)
 }
 
 // waitingLanes gives the lanes of the sessions that have work: who asked for it, and when the run that an earlier process was at has to end.
-func (r *Router) waitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]lane, error) {
+func (r *Router) waitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]waitingLane, error) {
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 10_000})
-	begun, set := make(map[sessions.Key]lane), r.settings.Load()
+	begun, set := make(map[sessions.Key]waitingLane), r.settings.Load()
 	for _, key := range keys {
-		begun[key] = lane{who: set.askerOf(key, nil)} // unless it is known better
+		begun[key] = waitingLane{who: set.AskerOf(key, nil)} // unless it is known better
 	}
 	for _, run := range runs {
 		x := begun[run.Key]
-		if who := set.asker(run.Key, &run); who == ofOwners || x.who != ofOwners {
+		if who := set.Asker(run.Key, &run); who == settings.OfOwners || x.who != settings.OfOwners {
 			x.who = who
 		}
 		if run.Attempt > 0 && !run.Deadline.IsZero() {
@@ -352,4 +357,10 @@ func (r *Router) waitingLanes(ctx context.Context, keys []sessions.Key) (map[ses
 		begun[run.Key] = x
 	}
 	return begun, err
+}
+
+// waitingLane is who wants a session's next run, and by when it begins without a slot.
+type waitingLane struct {
+	who string
+	by  time.Time
 }

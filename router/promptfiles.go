@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -34,7 +35,7 @@ func (r *Router) promptFiles(id sessions.AgentID, persona bool) (files []agent.P
 }
 
 // zone is where agents are told the time; a name that is not known is the configuration check's to report.
-func (s *Settings) zone() *time.Location {
+func zoneOf(s *settings.Snapshot) *time.Location {
 	if name := s.Agents.Defaults.Timezone; name != "" {
 		if z, err := time.LoadLocation(name); err == nil {
 			return z

@@ -10,73 +10,21 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
-)
-
-// queueRule says what happens to messages that come while a turn is at work: messages.queue with every gap filled.
-type queueRule struct {
-	mode  sessions.QueueMode
-	quiet time.Duration // before a collected turn begins
-	most  int           // messages that wait
-	drop  sessions.DropRule
-}
-
-// What holds where nothing is configured.
-const (
-	defaultQuiet = time.Second
-	defaultMost  = 20
 )
 
 // maxQuiet bounds how long a collected turn is held back by messages that keep coming, as a multiple of the quiet time.
 const maxQuiet = 10
 
-// shortLines bounds the messages above the cap that are cut to a line each: with more, the oldest are dropped.
-const shortLines = 200
-
-// queue resolves what holds for a session's messages on a channel: the session's own setting, then the channel's, then that of all.
-func (s *Settings) queue(x sessions.Session, kind channels.Kind) queueRule {
-	q := queueRule{mode: sessions.Collect, quiet: defaultQuiet, most: defaultMost, drop: sessions.DropSummarize}
-	for _, o := range []sessions.Queue{s.Messages.Queue.Queue, s.Messages.Queue.ByChannel[kind], x.Settings.Queue} {
-		if o.Mode != "" {
-			q.mode = o.Mode
-		}
-		if o.DebounceMs != nil {
-			q.quiet = time.Duration(*o.DebounceMs) * time.Millisecond
-		}
-		if o.Cap > 0 {
-			q.most = o.Cap
-		}
-		if o.Drop != "" {
-			q.drop = o.Drop
-		}
-	}
-	return q
-}
-
-// String words it for people, as /queue takes it.
-func (q queueRule) String() string {
-	return fmt.Sprintf("%s debounce:%s cap:%d drop:%s", q.mode, q.quiet, q.most, q.drop)
-}
-
 // queueOf is the queue of a run's session, as it stands now.
-func (r *Router) queueOf(ctx context.Context, run sessions.Run) (queueRule, error) {
+func (r *Router) queueOf(ctx context.Context, run sessions.Run) (settings.QueueRule, error) {
 	s, err := r.store.Get(ctx, run.Key)
 	if err != nil {
-		return queueRule{}, fmt.Errorf("reading the session: %w", err)
+		return settings.QueueRule{}, fmt.Errorf("reading the session: %w", err)
 	}
-	return r.settings.Load().queue(s, run.Reply.Channel), nil
+	return r.settings.Load().Queue(s, run.Reply.Channel), nil
 }
-
-// queued lists the runs that wait in a session, oldest first.
-func (r *Router) queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
-	return r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: maxListed})
-}
-
-// maxListed bounds how many runs that wait are read at once.
-const maxListed = 5000
-
-// fresh reports whether a run is a message of a person whose turn was never begun.
-func fresh(run sessions.Run) bool { return run.Kind == sessions.TurnRun && run.Attempt == 0 }
 
 // batch picks from what waits in a session, oldest first, the messages that a turn may answer as well: those right behind it that
 // are answered in the same place and in the same way. What is between two messages keeps its place between them.
@@ -86,7 +34,7 @@ func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 		case q.ID == run.ID:
 		case run.Alone || q.Alone:
 			return out
-		case fresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout && q.Thinking == run.Thinking && q.System == run.System:
+		case sessions.IsFresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout && q.Thinking == run.Thinking && q.System == run.System:
 			out = append(out, q)
 		default:
 			return out
@@ -126,14 +74,14 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 // untilQuiet says how long the messages that wait are held back still, of which head is the first. since is when the session was last
 // busy, began when somebody began to wait for quiet.
 func (r *Router) untilQuiet(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
-	if !fresh(head) || head.Alone || !head.Created.Before(since) {
+	if !sessions.IsFresh(head) || head.Alone || !head.Created.Before(since) {
 		return 0
 	}
 	q, err := r.queueOf(ctx, head)
-	if err != nil || q.mode != sessions.Collect && q.mode != sessions.Steer {
+	if err != nil || q.Mode != sessions.Collect && q.Mode != sessions.Steer {
 		return 0 // an error shows again where the turn is composed
 	}
-	queued, err := r.queued(ctx, head.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, head.Key)
 	if err != nil {
 		return 0
 	}
@@ -141,16 +89,16 @@ func (r *Router) untilQuiet(ctx context.Context, head sessions.Run, since, began
 	if more := batch(head, queued); len(more) > 0 {
 		newest = more[len(more)-1]
 	}
-	until := newest.Created.Add(q.quiet)
-	if latest := since.Add(maxQuiet * q.quiet); latest.Before(until) {
+	until := newest.Created.Add(q.Quiet)
+	if latest := since.Add(maxQuiet * q.Quiet); latest.Before(until) {
 		until = latest
 	}
-	return min(until.Sub(r.ages.now()), maxQuiet*q.quiet-time.Since(began)) // the clock may have been set back
+	return min(until.Sub(r.ages.Now()), maxQuiet*q.Quiet-time.Since(began)) // the clock may have been set back
 }
 
 // gather has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
 // and the messages that were taken up. The answer then goes to the newest of them.
-func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
+func (r *Router) gather(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
 	if run.Attempt > 1 || again {
 		if steps, err = r.store.Steps(ctx, run.ID); err != nil {
 			return nil, fmt.Errorf("reading the steps: %w", err)
@@ -160,7 +108,7 @@ func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, 
 		return steps, nil
 	}
 	if !slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.Assistant }) {
-		taken, err := r.collect(ctx, set.queue(s, run.Reply.Channel), *run, told)
+		taken, err := r.collect(ctx, set.Queue(s, run.Reply.Channel), *run, told)
 		if err != nil {
 			return nil, fmt.Errorf("taking up what waits: %w", err)
 		}
@@ -174,15 +122,15 @@ func (r *Router) gather(ctx context.Context, set *Settings, s sessions.Session, 
 
 // collect takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
 // above the cap, when they are cut short.
-func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
+func (r *Router) collect(ctx context.Context, q settings.QueueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
 	open, err := r.store.CountOpen(ctx, run.Key)
 	if err != nil || open < 2 { // the run itself is one
 		return nil, err
 	}
-	if _, parts := r.lanes.rested(run.Key); q.mode == sessions.Followup && open <= q.most && !parts {
+	if _, parts := r.lanes.rested(run.Key); q.Mode == sessions.Followup && open <= q.Most && !parts {
 		return nil, nil // as it is of nearly every message: nothing is read for it
 	}
-	queued, err := r.queued(ctx, run.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +138,14 @@ func (r *Router) collect(ctx context.Context, q queueRule, run sessions.Run, tol
 	if len(more) == 0 {
 		return nil, nil
 	}
-	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.most, Short: shorten}
-	if q.mode == sessions.Followup {
+	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.Most, Short: shorten}
+	if q.Mode == sessions.Followup {
 		parts, err := r.gestureOf(ctx, run, more)
 		if err != nil {
 			return nil, err
 		}
 		take.Full = 1
-		if more = more[:max(0, len(more)-q.most)]; len(more) <= len(parts) || q.drop != sessions.DropSummarize {
+		if more = more[:max(0, len(more)-q.Most)]; len(more) <= len(parts) || q.Drop != sessions.DropSummarize {
 			more, take.Full = parts, 0
 		}
 		if len(more) == 0 {
@@ -215,10 +163,10 @@ func (r *Router) steering(ctx context.Context, run sessions.Run) ([]sessions.Run
 		return nil, err
 	}
 	q, err := r.queueOf(ctx, run)
-	if err != nil || q.mode != sessions.Steer {
+	if err != nil || q.Mode != sessions.Steer {
 		return nil, err
 	}
-	queued, err := r.queued(ctx, run.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -265,43 +213,43 @@ func shorten(m sessions.Message) []sessions.Block {
 	}
 	text := string(line)
 	if pictures > 0 {
-		text += " [with " + plural(pictures, "picture") + "]"
+		text += " [with " + channels.Plural(pictures, "picture") + "]"
 	}
 	if heard > 0 {
-		text += " [behind " + plural(heard, "message") + " of the group]"
+		text += " [behind " + channels.Plural(heard, "message") + " of the group]"
 	}
 	return append(sessions.TextContent(strings.TrimSpace(text)), files...)
 }
 
 // line has a message that comes while its session is busy wait its turn: it may end the turn at work, or make others give way. Of what
 // is not answered then people are told. refused says why it is not taken; "" when it is.
-func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, in channels.Inbound, e *sessions.Effects) (refused string, err error) {
+func (r *Router) line(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, e *sessions.Effects) (refused string, err error) {
 	if !r.lanes.busy(s.Key) {
 		return "", nil
 	}
-	q := set.queue(s, e.Run.Reply.Channel)
-	e.Interrupt = q.mode == sessions.Interrupt && e.Run.With == "" // what is at work for another chat goes on: the store looks
-	most := q.most
-	if q.drop == sessions.DropSummarize {
-		most += shortLines
+	q := set.Queue(s, e.Run.Reply.Channel)
+	e.Interrupt = q.Mode == sessions.Interrupt && e.Run.With == "" // what is at work for another chat goes on: the store looks
+	most := q.Most
+	if q.Drop == sessions.DropSummarize {
+		most += settings.ShortLines
 	}
 	if open, err := r.store.CountOpen(ctx, s.Key); err != nil || open < most { // all that wait are among them
 		return "", err
 	}
-	queued, err := r.queued(ctx, s.Key)
+	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
 	if err != nil {
 		return "", err
 	}
 	n := 0
 	for _, run := range queued {
-		if fresh(run) && !run.Alone && run.Reply == e.Run.Reply { // others do not pay for what one chat sends
+		if sessions.IsFresh(run) && !run.Alone && run.Reply == e.Run.Reply { // others do not pay for what one chat sends
 			n++
 		}
 	}
 	switch {
 	case n < most:
 		return "", nil
-	case q.drop == sessions.DropNew:
+	case q.Drop == sessions.DropNew:
 		*e = sessions.Effects{Deliveries: r.sayFull(set, in, s.Key, "so I did not take your last one. Please send it again later.")}
 		return fmt.Sprintf("%d messages of this chat wait, the most it may have (messages.queue.cap)", n), nil
 	}
@@ -311,10 +259,10 @@ func (r *Router) line(ctx context.Context, set *Settings, s sessions.Session, in
 }
 
 // sayFull tells the chat of a message that some are not answered: once for each turn that they wait for, as it is the same delivery.
-func (r *Router) sayFull(set *Settings, in channels.Inbound, key sessions.Key, what string) []sessions.Delivery {
+func (r *Router) sayFull(set *settings.Snapshot, in channels.Inbound, key sessions.Key, what string) []sessions.Delivery {
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("full queue of "+string(key)+" for "+in.Address.String()+" behind "+r.lanes.turn(key)))
 	d := sessions.Delivery{ID: sessions.DeliveryID(id.String()), Kind: sessions.Notice, Session: key, To: in.Address,
-		Text: "⚙️ Too many messages are waiting here, " + what, Expires: time.Now().Add(set.Delivery.ttl(sessions.Notice))}
+		Text: "⚙️ Too many messages are waiting here, " + what, Expires: time.Now().Add(set.Delivery.TTL(sessions.Notice))}
 	if in.Address.Type.Several() {
 		d.ReplyTo = in.ID
 	}

@@ -14,12 +14,13 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
-var renamed = router.AccountRef{routertest.Kind, "family"}
+var renamed = router.AccountRef{Channel: routertest.Kind, Account: "family"}
 
-// at gives the place of a chat on an account.
+// atAccount gives the place of a chat on an account.
 func atAccount(r router.AccountRef, a channels.Address) channels.Address {
 	a.Account = r.Account
 	return a
@@ -187,8 +188,14 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 		g := renamedRig(t)
 		group := routertest.Group("-5")
 		g.Fake.Script(channeltest.Step{Delay: router.SendGrace + 10*time.Second, Arrives: true})
-		hear(g, group, routertest.Guest, "one")
-		hear(g, group, routertest.Guest, "two")
+		for _, words := range []string{"one", "two"} {
+			g.Say(group, routertest.Guest, words)
+			<-time.After(2 * time.Second)
+		}
+		synctest.Wait()
+		if got := g.Fake.Texts(group); len(got) != 0 {
+			t.Fatalf("nothing is on its way when the configuration changes: %q has arrived", got)
+		}
 		g.Router.Attach(routertest.Account, nil)
 		settings := *g.Settings
 		settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
@@ -259,14 +266,14 @@ func TestRenamedAccountAskedAgain(t *testing.T) {
 // An account that had several names is bound as it was under the newest that has a binding.
 func TestRenamedAccountSeveralTimes(t *testing.T) {
 	group := routertest.Group("-5")
-	f := router.NewFormer()
+	f := settings.NewMovedChats()
 	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
 	for i, was := range names[:len(names)-1] {
-		f.Rename(router.AccountRef{routertest.Kind, names[i+1]}, was)
+		f.Rename(router.AccountRef{Channel: routertest.Kind, Account: names[i+1]}, was)
 	}
-	f.Rename(router.AccountRef{routertest.Kind, "c"}, "z")
+	f.Rename(router.AccountRef{Channel: routertest.Kind, Account: "c"}, "z")
 	var got []channels.AccountID
-	for _, a := range f.Names(atAccount(router.AccountRef{routertest.Kind, "c"}, group)) {
+	for _, a := range f.Names(atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)) {
 		got = append(got, a.Account)
 	}
 	if want := []channels.AccountID{"c", "a", "z", "d", "b", "e", "default"}; !slices.Equal(got, want) {
@@ -277,7 +284,7 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	}
 	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: f.Names,
 		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
-	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(router.AccountRef{routertest.Kind, "c"}, group)}); agent != "second" {
+	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)}); agent != "second" {
 		t.Errorf("bound to %q", agent)
 	}
 }

@@ -73,20 +73,9 @@ func statusWord(s sessions.RunStatus) string {
 func (r *Router) stats(c sessions.Chain, child sessions.Run) string {
 	took := time.Duration(c.EndedMs-c.StartedMs) * time.Millisecond
 	line := fmt.Sprintf("Stats: runtime %s • tokens %s (in %s / out %s) • sessionKey `%s` • sessionId `%s`", took.Round(time.Second),
-		short(c.Usage.Total()), short(c.Usage.Input), short(c.Usage.Output), child.Key, child.Session)
+		sessions.ShortCount(c.Usage.Total()), sessions.ShortCount(c.Usage.Input), sessions.ShortCount(c.Usage.Output), child.Key, child.Session)
 	if r.deps.TranscriptPath != nil {
 		line += " • transcript `" + r.deps.TranscriptPath(child.Agent, child.Session) + "`"
 	}
 	return line
-}
-
-// short writes a count as people do: 950, 1.2k, 3.4m.
-func short(n int) string {
-	switch {
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fm", float64(n)/1e6)
-	case n >= 1000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	}
-	return fmt.Sprint(n)
 }

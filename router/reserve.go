@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -16,7 +17,7 @@ type reservation struct {
 }
 
 // reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
-func (l *lanes) reserve(e *sessions.Effects, set *Settings) *reservation {
+func (l *lanes) reserve(e *sessions.Effects, set *settings.Snapshot) *reservation {
 	if e == nil || e.Run == nil || isCut(e.Run) { // the rest of a text may come
 		return nil
 	}
@@ -24,11 +25,11 @@ func (l *lanes) reserve(e *sessions.Effects, set *Settings) *reservation {
 	if key == "" && e.Session != nil {
 		key = e.Session.Key
 	}
-	who := set.asker(key, e.Run)
+	who := set.Asker(key, e.Run)
 	share := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over() || l.m[key] != nil || !share.try() {
+	if l.over() || l.m[key] != nil || l.away[key] > 0 || !share.try() {
 		return nil
 	}
 	l.wg.Add(1)
@@ -59,4 +60,12 @@ func (v *reservation) end(acc sessions.Accepted, err error) {
 	v.lane.share.release()
 	turn := l.goOn(v.key, v.lane)
 	l.wg.Go(func() { l.run(l.life, v.key, v.lane, turn) })
+}
+
+// isCut reports whether the platform's app may have cut the message of a run.
+func isCut(run *sessions.Run) bool { return run.Input.Provenance != nil && run.Input.Provenance.Cut }
+
+// hasParts reports whether a plain message may belong to that of a run.
+func hasParts(run *sessions.Run) bool {
+	return isCut(run) || run.Input.Provenance != nil && run.Input.Provenance.Forwarded
 }

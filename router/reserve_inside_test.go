@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 	"slices"
 	"testing"
@@ -38,7 +39,7 @@ func TestReserve(t *testing.T) {
 				l = newLanes(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
 					at := "next"
 					if claimed != nil {
-						l.at(key, claimed.ID, ofOwners)
+						l.at(key, claimed.ID, settings.OfOwners)
 						at = string(claimed.ID)
 					}
 					if errors.Is(context.Cause(ctx), errStopped) {

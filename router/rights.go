@@ -11,6 +11,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -69,8 +70,8 @@ func (r *Router) comesFrom(ctx context.Context, s sessions.Session, run sessions
 		return a, nil, err
 	}
 	a.add(inPlace...)
-	if !isSubagent(s.Key) {
-		return a, places([]sessions.Place{originOf(s, run)}, run.Chain), nil
+	if !sessions.IsSubagent(s.Key) {
+		return a, places([]sessions.Place{sessions.OriginOf(s, run)}, run.Chain), nil
 	}
 	from = places(nil, run.Chain)
 	c := run.Chain
@@ -115,23 +116,9 @@ func (r *Router) begins(ctx context.Context, s sessions.Session, run sessions.Ru
 		return err
 	}
 	_, from, err := r.comesFrom(ctx, s, run)
-	c.Owner, c.People, c.Asker = who.owner, who.people, r.settings.Load().askerAmong(who, s.Key, &run)
+	c.Owner, c.People, c.Asker = who.owner, who.people, askerAmong(r.settings.Load(), who, s.Key, &run)
 	c.Places = slices.DeleteFunc(from, func(p sessions.Place) bool { return p.Chat.IsZero() })
 	return err
-}
-
-// originOf is the chat that a run of a session is in: where its message came from, else where its answer goes, else the session's own;
-// of a scheduled job the one that it was made in.
-func originOf(s sessions.Session, run sessions.Run) sessions.Place {
-	switch p := run.Input.Provenance; {
-	case p != nil && !p.Address.IsZero():
-		return sessions.Place{Chat: p.Address, Session: s.Key}
-	case run.Kind == sessions.JobRun && run.Chain != nil:
-		return sessions.Place{Chat: run.Chain.From, Session: run.Chain.Requester}
-	case !run.Reply.IsZero():
-		return sessions.Place{Chat: run.Reply, Session: s.Key}
-	}
-	return sessions.Place{Chat: s.Last, Session: s.Key}
 }
 
 // answers says whom a run at work answers; the zero Run stands for an owner who wrote a command.
@@ -143,25 +130,15 @@ func (r *Router) answers(ctx context.Context, s sessions.Session, run sessions.R
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 		return whom{}, err
 	}
-	a, _, err := r.comesFrom(ctx, s, run, taken(run, steps)...)
+	a, _, err := r.comesFrom(ctx, s, run, sessions.MergedMessages(run, steps)...)
 	return a, err
 }
 
-// taken are the messages of other people or sessions that a run has taken up.
-func taken(run sessions.Run, msgs []sessions.Message) (out []sessions.Message) {
-	for _, m := range msgs {
-		if m.Role == sessions.User && m.Run == run.ID && m.ID != run.Input.ID {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // facts gathers what the layers of rights look at.
-func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tools.Facts {
-	f := tools.Facts{Agent: x.Agent, Own: s.entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.sandboxed(x.Key), Sub: isSubagent(x.Key)}
+func factsOf(s *settings.Snapshot, x sessions.Session, a whom, from []sessions.Place) tools.Facts {
+	f := tools.Facts{Agent: x.Agent, Own: s.Entry(x.Agent).Tools, Owner: a.owner, Sandboxed: s.Sandboxed(x.Key), Sub: sessions.IsSubagent(x.Key)}
 	f.Mixed = !a.owner && slices.ContainsFunc(a.people, func(p sessions.Person) bool {
-		return s.Owners.Is(p.Channel, s.person(p.Channel, channels.Sender{ID: p.ID, Username: p.User}))
+		return s.Owners.Is(p.Channel, s.Person(p.Channel, channels.Sender{ID: p.ID, Username: p.User}))
 	})
 	for _, o := range from {
 		f.Chats = append(f.Chats, o.Chat.Type)
@@ -169,35 +146,26 @@ func (s *Settings) facts(x sessions.Session, a whom, from []sessions.Place) tool
 		if o.Chat.Account != channels.DefaultAccount {
 			section += ".accounts." + string(o.Chat.Account)
 		}
-		f.Groups = append(f.Groups, s.account(o.Chat).Access.GroupTools(section, s.ruled(o.Chat), parentChat(o), s.people(a.on(o.Chat.Channel), o.Chat.Channel))...)
+		f.Groups = append(f.Groups, s.Account(o.Chat).Access.GroupTools(section, s.ConfigAddress(o.Chat), sessions.ParentChat(o), s.People(a.on(o.Chat.Channel), o.Chat.Channel))...)
 	}
 	if !f.Sub {
 		return f
 	}
-	f.Spawns = tools.Depth(x) < orDefault(s.Agents.Defaults.Subagents.MaxSpawnDepth, 1)
+	f.Spawns = tools.Depth(x) < settings.OrDefault(s.Agents.Defaults.Subagents.MaxSpawnDepth, 1)
 	above := x.Above
 	if len(above) == 0 && x.SpawnedBy != "" {
 		above = []sessions.AgentID{x.SpawnedBy.Agent()}
 	}
 	for _, id := range above {
-		f.Above = append(f.Above, tools.AgentRights{Agent: id, Rights: s.entry(id).Tools})
+		f.Above = append(f.Above, tools.AgentRights{Agent: id, Rights: s.Entry(id).Tools})
 	}
 	return f
-}
-
-// parentChat is the chat that a thread with a chat id of its own belongs to: the session's key has it.
-func parentChat(o sessions.Place) channels.ChatID {
-	p, err := o.Session.Parse()
-	if err != nil || p.Thread == "" || string(p.Thread) != string(o.Chat.Chat) {
-		return ""
-	}
-	return channels.ChatID(p.ID)
 }
 
 // rights decide about the tools of one turn: when it begins and again at each call, because a turn that takes up further messages
 // answers more people.
 type rights struct {
-	set     *Settings
+	set     *settings.Snapshot
 	session sessions.Session
 	from    []sessions.Place
 	keep    func(*tools.Result) // keeps the files of a result
@@ -208,15 +176,15 @@ type rights struct {
 }
 
 // rightsOf gives the rights of a run's turn; msgs may hold what it has taken up.
-func (r *Router) rightsOf(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
+func (r *Router) rightsOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
 	if s.Agent == "" {
 		s.Agent = run.Agent
 	}
-	a, from, err := r.comesFrom(ctx, s, run, taken(run, msgs)...)
+	a, from, err := r.comesFrom(ctx, s, run, sessions.MergedMessages(run, msgs)...)
 	if err != nil {
 		return nil, fmt.Errorf("finding out what the turn may use: %w", err)
 	}
-	x := &rights{set: set, session: s, from: from, keep: r.keepResult, asked: a}
+	x := &rights{set: set, session: s, from: from, keep: r.media.PutResult, asked: a}
 	x.add()
 	return x, nil
 }
@@ -226,7 +194,7 @@ func (x *rights) add(msgs ...sessions.Message) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked.add(msgs...)
-	x.layers = tools.Rules(x.set.Tools, x.set.facts(x.session, x.asked, x.from))
+	x.layers = tools.Rules(x.set.Tools, factsOf(x.set, x.session, x.asked, x.from))
 }
 
 func (x *rights) decide(tool string) (v policy.Verdict, asked whom) {
@@ -260,7 +228,7 @@ func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 		return tools.Forbidden("%s cannot be used any more in this turn, since it answers further people: %s (%s). Nothing was done; go on without it.",
 			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
 	}
-	c.Caller.Owner, c.Caller.Asker = asked.owner, g.rights.set.askerAmong(asked, c.Caller.Session.Key, &c.Caller.Run)
+	c.Caller.Owner, c.Caller.Asker = asked.owner, askerAmong(g.rights.set, asked, c.Caller.Session.Key, &c.Caller.Run)
 	c.Caller.May = func(tool string) bool {
 		v, _ := g.rights.decide(tool)
 		return v.Allowed()
@@ -275,7 +243,7 @@ func (r *Router) toolsFor(ctx context.Context, run sessions.Run, may *rights) []
 	if run.Kind == sessions.AnnounceRun || run.Kind == sessions.ReplyRun {
 		return nil
 	}
-	return may.permitted(r.kitFor(ctx, may.set.sandboxed(may.session.Key)))
+	return may.permitted(r.kitFor(ctx, may.set.Sandboxed(may.session.Key)))
 }
 
 // kitFor lists all tools that there are now. One that comes later never takes the name of one that comes with parley: rights go by

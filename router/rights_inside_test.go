@@ -52,7 +52,7 @@ func drawSettings(t *rapid.T) *Settings {
 	}
 	all := drawRights(t, "all")
 	s.Tools.Allow, s.Tools.Deny = all.Allow, all.Deny
-	return s.prepare()
+	return s.Prepare()
 }
 
 // drawTurn draws a turn that people caused.
@@ -113,7 +113,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 			t.Fatal(err)
 		}
 		child := sessions.Session{Key: sessions.SubagentKey("b", "1"), Agent: "b", SpawnedBy: s.Key, Above: []sessions.AgentID{"a"}}
-		task := sessions.Run{ID: "c", Kind: sessions.ChildRun, Key: child.Key, Agent: "b", Chain: &sessions.Chain{Kind: chainSpawn, Requester: s.Key, From: originOf(s, run).Chat, Owner: who.owner, People: who.people}}
+		task := sessions.Run{ID: "c", Kind: sessions.ChildRun, Key: child.Key, Agent: "b", Chain: &sessions.Chain{Kind: chainSpawn, Requester: s.Key, From: sessions.OriginOf(s, run).Chat, Owner: who.owner, People: who.people}}
 		below := mayUse(r, set, child, task)
 		subset(t, "a sub-agent", below, own)
 
@@ -122,7 +122,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 			t.Fatal(err)
 		}
 		inner := sessions.Session{Key: sessions.SubagentKey("a", "2"), Agent: "a", SpawnedBy: child.Key, Above: []sessions.AgentID{"b", "a"}}
-		deep := sessions.Run{ID: "d", Kind: sessions.ChildRun, Key: inner.Key, Agent: "a", Chain: &sessions.Chain{Kind: chainSpawn, Requester: child.Key, From: originOf(child, task).Chat, Owner: who.owner, People: who.people, Parent: task.Chain}}
+		deep := sessions.Run{ID: "d", Kind: sessions.ChildRun, Key: inner.Key, Agent: "a", Chain: &sessions.Chain{Kind: chainSpawn, Requester: child.Key, From: sessions.OriginOf(child, task).Chat, Owner: who.owner, People: who.people, Parent: task.Chain}}
 		subset(t, "a sub-agent's sub-agent", without(mayUse(r, set, inner, deep), "sessions_spawn", "sessions_list"), without(below, "sessions_spawn", "sessions_list"))
 		subset(t, "a sub-agent's sub-agent", mayUse(r, set, inner, deep), own)
 
@@ -130,7 +130,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 		alike := *set
 		alike.Agents.List = []agent.Entry{{ID: "a", Default: true}, {ID: "b"}}
 		alike.Agents.Defaults.Sandbox.Mode = "off"
-		alike.prepare()
+		alike.Prepare()
 		if err := r.begins(context.Background(), s, run, asked.Chain); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 
 		free := *set
 		free.Agents.Defaults.Sandbox.Mode = "off"
-		subset(t, "a sandboxed session", own, mayUse(r, free.prepare(), s, run))
+		subset(t, "a sandboxed session", own, mayUse(r, free.Prepare(), s, run))
 
 		other := run.Input
 		p := *other.Provenance
@@ -192,7 +192,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 			}
 			tight.Accounts = map[AccountRef]AccountSettings{account: {Access: policy.Access{Groups: groups}}}
 		}
-		tight.prepare()
+		tight.Prepare()
 		subset(t, fmt.Sprintf("one more denied (%d)", place), mayUse(r, &tight, s, run), own)
 		subset(t, fmt.Sprintf("one more denied (%d), sub-agent", place), mayUse(r, &tight, child, task), mayUse(r, set, child, task))
 	})

@@ -14,6 +14,10 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/clock"
+	"parley/router/event"
+	"parley/router/filestore"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -38,7 +42,7 @@ const (
 // Deps are what a Router is made of.
 type Deps struct {
 	Store    sessions.Store
-	Settings *Settings
+	Settings *settings.Snapshot
 	// Model finds a model by provider/model. The error names what is known.
 	Model func(name string) (agent.Candidate, error)
 	// Models lists the models that the configuration names, provider/model, each once; nil = none.
@@ -82,7 +86,7 @@ type Router struct {
 	store      sessions.Store
 	log        *slog.Logger
 	metrics    *Metrics
-	settings   atomic.Pointer[Settings]
+	settings   atomic.Pointer[settings.Snapshot]
 	gate       *gate
 	lanes      *lanes
 	loop       agent.Loop
@@ -96,14 +100,15 @@ type Router struct {
 	jobs       chan struct{}    // wakes the scheduler
 	firing     sync.Mutex       // held while it is decided whether a job begins a turn, until that is on disk
 	clock      func() time.Time // of the scheduler
-	ages       *clock
-	acks       acks
+	ages       *clock.Steady
+	retry      *clock.Retrier
 	earlier    earlier
-	media      *media
-	missing    misses // pictures
+	media      *filestore.Cache
+	outbox     *filestore.Outbox
+	missing    filestore.Misses // pictures
 	started    time.Time
 	watch      sync.WaitGroup
-	watchers   watchers
+	watchers   *event.Bus
 	ignored    ignored
 	refused    refusedEvents
 	doubt      atomic.Bool // a write has failed since the last one that worked
@@ -111,26 +116,19 @@ type Router struct {
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: newClock(), started: time.Now()}
-	if d.Now != nil {
-		r.ages.now = d.Now
-		r.ages.begin()
-	}
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: clock.New(), watchers: &event.Bus{}, started: time.Now()}
+	r.ages.Set(d.Now, nil, d.Jitter)
 	if d.JobsNow != nil {
 		r.clock = d.JobsNow
 	}
-	if d.Jitter != nil {
-		r.ages.jitter = d.Jitter
-	}
-	d.Settings.former = newFormer()
-	r.settings.Store(d.Settings.prepare())
-	r.media = newMedia(d.Media, d.Log)
-	r.gate = newGate(d.Store, r.settings.Load, newOutbox(d.Outbox, d.Log), d.Log, d.Metrics)
-	r.gate.ages = r.ages
-	r.gate.over = func(d sessions.Delivery) { r.unack(d.Run) }
-	r.gate.changed = r.watchers.tellDelivery
+	d.Settings.Moved = settings.NewMovedChats()
+	r.settings.Store(d.Settings.Prepare())
+	r.media = filestore.NewCache(d.Media, d.Log)
+	r.outbox = filestore.NewOutbox(d.Outbox, d.Log)
+	r.gate = newGate(gateConfig{store: d.Store, settings: r.settings.Load, outbox: r.outbox, ages: r.ages, log: d.Log, metrics: d.Metrics.ofGate(), changed: r.watchers.Delivery})
 	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
 	r.lanes.changed = d.Busy
+	r.retry = &clock.Retrier{Ages: r.ages, Log: r.log, Host: r.lanes.host}
 	r.deps.Model = func(name string) (agent.Candidate, error) {
 		c, err := d.Model(name)
 		if err == nil {
@@ -153,7 +151,7 @@ func (r *Router) toolDeps() tools.Deps {
 		Store: r.store, Host: r, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
 		Rules:       func() sessions.Rules { return set().Visibility() },
 		Limits:      func() sessions.AgentToAgent { return set().Session.AgentToAgent },
-		SpawnDepth:  func() int { return orDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },
+		SpawnDepth:  func() int { return settings.OrDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },
 		AllowAgents: func(id sessions.AgentID) []string { return set().AllowAgents(id) },
 		Zone:        func() string { return set().Agents.Defaults.Timezone },
 		Announce:    func() string { return set().Agents.Defaults.Subagents.Announce },
@@ -165,7 +163,7 @@ func (r *Router) toolDeps() tools.Deps {
 }
 
 // Settings gives the settings in force.
-func (r *Router) Settings() *Settings { return r.settings.Load() }
+func (r *Router) Settings() *settings.Snapshot { return r.settings.Load() }
 
 // Start takes up what an earlier process left: interrupted runs are queued again, deliveries that wait are sent, those that were
 // being sent are reconciled. It returns as soon as that is under way. ctx bounds everything that the router does from now on.
@@ -174,12 +172,11 @@ func (r *Router) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
-	if err := r.settings.Load().former.load(ctx, r.store); err != nil {
+	if err := r.settings.Load().Moved.Load(ctx, r.store); err != nil {
 		return fmt.Errorf("reading which chats have moved: %w", err)
 	}
 	r.lanes.start(ctx)
-	r.acks.start(ctx)
-	context.AfterFunc(ctx, r.watchers.close)
+	context.AfterFunc(ctx, r.watchers.Close)
 	if err := r.gate.start(ctx, sending); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
@@ -223,52 +220,21 @@ func (r *Router) Stop() {
 	r.lanes.close()
 	r.lanes.stop()
 	r.gate.stop()
-	r.acks.wg.Wait()
 	r.watch.Wait()
 }
 
 // Apply replaces the settings for everything that is decided from now on. When it returns, nothing that the old send policy let
 // out is still on its way.
-func (r *Router) Apply(ctx context.Context, s *Settings) error {
-	s.former = r.settings.Load().former
-	r.settings.Store(s.prepare())
+func (r *Router) Apply(ctx context.Context, s *settings.Snapshot) error {
+	s.Moved = r.settings.Load().Moved
+	r.settings.Store(s.Prepare())
 	r.histories.clear()
 	r.lanes.resize(s.Agents.Defaults)
 	return r.gate.settleAll(ctx)
 }
 
 // Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
-func (r *Router) Attach(ref AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
-
-// expireEvery is how often stored deadlines are looked at.
-const expireEvery = 30 * time.Second
-
-// dedupeKeep is how long a platform message is recognised as a repeat.
-const dedupeKeep = 35 * 24 * time.Hour
-
-// leapDoubt is for how long after the clock was set ahead nothing is archived or forgotten by it: it may have been a mistake.
-const leapDoubt = 24 * time.Hour
-
-func (r *Router) expire(ctx context.Context) {
-	for n := 0; channels.Sleep(ctx, expireEvery); n++ {
-		if n%int(time.Hour/expireEvery) == 0 {
-			r.media.tidy(r.ages.behind(leapDoubt))
-			if err := r.gate.outbox.tidy(ctx, r.store, r.ages.behind(leapDoubt), outboxKept); err != nil && ctx.Err() == nil {
-				r.log.Error("cannot see which files wait to be sent", keyErr, err)
-			}
-		}
-		_ = r.heal(ctx) // it says what fails
-		r.gate.sweep(ctx)
-		keys, err := r.store.Expire(ctx, r.ages.behind(leapDoubt), dedupeKeep)
-		if err != nil && ctx.Err() == nil {
-			r.log.Error("cannot expire old sessions", keyErr, err)
-		}
-		for _, k := range keys {
-			r.watchers.tell(Event{Kind: EventSession, Phase: PhaseArchived, Session: k})
-			r.log.Info("archived", keySession, k)
-		}
-	}
-}
+func (r *Router) Attach(ref settings.AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
 
 // heal sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost. Whoever
 // asked for the commit may have gone away meanwhile.
@@ -284,15 +250,18 @@ func (r *Router) heal(ctx context.Context) error {
 		r.log.Error("cannot list the runs that wait", keyErr, err)
 	}
 	for _, run := range runs {
-		r.lanes.wake(run.Key, set.asker(run.Key, &run))
+		r.lanes.wake(run.Key, set.Asker(run.Key, &run))
 	}
 	atWork, err2 := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Running, Limit: 10_000})
 	if err2 != nil && !r.lanes.isClosing() {
 		r.log.Error("cannot list the runs that are at work", keyErr, err2)
 	}
 	for _, run := range atWork {
+		if run.Home != "" {
+			r.lanes.take(run.Home, run.ID, run.Key)
+		}
 		if !r.lanes.isAt(run.Key, run.ID) {
-			r.lanes.doubt(run.Key, set.asker(run.Key, &run))
+			r.lanes.doubt(run.Key, set.Asker(run.Key, &run))
 		}
 	}
 	return errors.Join(late, err, err2)
@@ -309,7 +278,7 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.A
 		r.unsure(ctx, err)
 		return acc, err
 	}
-	r.tellEffects(e, acc)
+	r.watchers.Effects(e, acc)
 	r.abort(e, acc)
 	r.follow(ctx, acc)
 	return acc, nil
@@ -319,6 +288,11 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.A
 func (r *Router) abort(e sessions.Effects, acc sessions.Accepted) {
 	switch {
 	case e.Interrupt:
+		for _, s := range acc.Stopped {
+			if s.Home != "" { // what it was to answer is in this session's transcript now
+				r.histories.drop(acc.Session.ID)
+			}
+		}
 		r.lanes.abort(acc.Stopped, errInterrupted)
 	case e.Reset:
 		r.lanes.abort(acc.Stopped, errAnew)
@@ -334,9 +308,9 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 		r.lanes.abort(acc.Stopped, errStopped)
 		for _, s := range acc.Stopped {
 			r.ends.tell(string(s.ID))
-			r.unack(s.ID)
+			r.gate.removeReactions(s.ID)
 			if !r.lanes.isAt(s.Key, s.ID) { // otherwise its end is told when it has come
-				r.watchers.tell(Event{Kind: EventRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
+				r.watchers.Publish(event.Event{Kind: event.KindRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
 			}
 		}
 	}
@@ -345,62 +319,18 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 	}
 	if acc.Run.ID != "" && !acc.Run.Status.Final() {
 		if !acc.Duplicate {
-			r.tellRun(acc.Run, sessions.Queued)
+			r.watchers.Run(acc.Run, sessions.Queued)
 		}
 		if acc.Claimed == nil { // otherwise its lane is reserved
-			r.lanes.begin(acc.Run.Key, lane{who: r.settings.Load().asker(acc.Run.Key, &acc.Run), parts: hasParts(&acc.Run)})
+			r.lanes.wakeFor(&acc.Run, r.settings.Load().Asker(acc.Run.Key, &acc.Run))
 		}
 		r.ends.tell(string(acc.Run.Key))
 	}
 }
 
-// Patch changes a session's settings; a change of the send policy is effective for everything when it returns (contract P7).
-func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
-	s, err := r.store.Patch(ctx, key, p)
-	if err == nil {
-		r.watchers.tell(Event{Kind: EventSession, Phase: PhasePatched, Session: s.Key})
-	}
-	if err == nil && p.SendPolicy != nil {
-		err = r.gate.flights.settle(ctx, s.Key) // key may be another name of it
-	}
-	return s, err
-}
-
-// RetryDelivery sends a failed, expired, held or dropped delivery again.
-func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
-	d, err := r.store.GetDelivery(ctx, id)
-	if err != nil {
-		return d, err
-	}
-	for _, f := range d.Files {
-		if why := r.gate.outbox.check(f); why != "" && d.State.Final() {
-			return d, fmt.Errorf("%w: %s", sessions.ErrConflict, why)
-		}
-	}
-	d, err = r.store.Requeue(ctx, id, time.Now().Add(r.settings.Load().Delivery.ttl(d.Kind)))
-	if err == nil {
-		r.gate.enqueue(d)
-	}
-	return d, err
-}
-
-// DropDelivery gives up on a delivery.
-func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
-	if err := r.store.EndDelivery(ctx, id, sessions.Dropped, "dropped by a person"); err != nil {
-		return sessions.Delivery{}, err
-	}
-	d, err := r.store.GetDelivery(ctx, id)
-	if err == nil {
-		r.watchers.tellDelivery(d)
-	}
-	return d, err
-}
-
 // Key gives the session that an event would go to.
 func (r *Router) Key(in channels.Inbound) sessions.Key {
-	set := r.settings.Load()
-	key, _, _ := set.routes.Key(set.known(in))
-	return key
+	return r.settings.Load().Key(in)
 }
 
 // Working lists the sessions whose agent is at work, and counts those that wait for their turn.
@@ -440,4 +370,25 @@ func (e *ends) tell(id string) {
 		default:
 		}
 	}
+}
+
+// Watch gives what happens from now on, until cancel or the end of the host.
+func (r *Router) Watch(w event.Filter) (events <-chan event.Event, cancel func()) {
+	return r.watchers.Watch(w)
+}
+
+// Tell emits an event of somebody else's: what accounts do is known to the gateway.
+func (r *Router) Tell(e event.Event) { r.watchers.Publish(e) }
+
+// Position gives the place behind all that has happened.
+func (r *Router) Position() event.Position { return r.watchers.Position() }
+
+// RetryDelivery sends a failed, expired, held or dropped delivery again.
+func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
+	return r.gate.retryDelivery(ctx, id)
+}
+
+// DropDelivery gives up on a delivery.
+func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
+	return r.gate.dropDelivery(ctx, id)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -47,11 +48,8 @@ type Heard struct {
 	Answer    string       // of the command
 }
 
-// The errors of those who speak or ask through the host.
-var (
-	ErrWords = errors.New("cannot be done as asked") // what is asked for is wrong: the rest says where
-	ErrBusy  = errors.New("too many messages wait")  // it may be tried again later
-)
+// ErrBusy says that too many messages wait; it may be tried again later.
+var ErrBusy = errors.New("too many messages wait")
 
 // chainSaid is the kind of the chain of a turn whose answer goes into the chat of another session.
 const chainSaid = "said"
@@ -73,7 +71,7 @@ func (r *Router) Say(ctx context.Context, w Words) (h Heard, err error) {
 		}
 	}
 	if strings.TrimSpace(w.Text) == "" && len(w.Pictures) == 0 {
-		return h, fmt.Errorf("%w: there is no text", ErrWords)
+		return h, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
 	}
 	e := sessions.Effects{Session: freshFor(s, w)}
 	if e.Run, err = r.runOf(ctx, set, s, w); err != nil {
@@ -97,7 +95,7 @@ func (r *Router) saidBefore(ctx context.Context, w Words) (h Heard, known bool, 
 	if w.Source == "" {
 		return h, false, nil
 	}
-	run, err := r.store.GetRun(ctx, sessions.RunID(madeBy(w.Source, "run")))
+	run, err := r.store.GetRun(ctx, sessions.RunID(sessions.IDFor(w.Source, "run")))
 	if errors.Is(err, sessions.ErrNotFound) {
 		return h, false, nil
 	}
@@ -113,20 +111,20 @@ func (r *Router) submitWords(ctx context.Context, e sessions.Effects, command, a
 		acc.Run = sessions.Run{ID: e.Run.ID, Key: e.Run.Key, Agent: e.Run.Agent}
 	}
 	if e.Patch != nil && e.Patch.SendPolicy != nil {
-		err = r.gate.flights.settle(ctx, acc.Session.Key) // contract P7
+		err = r.gate.waitInFlight(ctx, acc.Session.Key) // contract P7
 	}
 	return Heard{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
 }
 
 // spokenTo gives the session that words are for, as it stands; only Key and Agent are set when it is new.
-func (r *Router) spokenTo(ctx context.Context, set *Settings, key sessions.Key) (sessions.Session, error) {
+func (r *Router) spokenTo(ctx context.Context, set *settings.Snapshot, key sessions.Key) (sessions.Session, error) {
 	s, err := r.store.Get(ctx, key)
 	if !errors.Is(err, sessions.ErrNotFound) {
 		return s, err
 	}
 	parts, err := key.Parse()
 	if err != nil {
-		return s, fmt.Errorf("%w: session: %w", ErrWords, err)
+		return s, fmt.Errorf("%w: session: %w", sessions.ErrBadRequest, err)
 	}
 	s.Key, s.Agent = key, parts.Agent
 	ids, def := set.Agents.IDs()
@@ -136,10 +134,10 @@ func (r *Router) spokenTo(ctx context.Context, set *Settings, key sessions.Key) 
 	case sessions.FormSubagent:
 		return s, fmt.Errorf("sub-agent %s: %w", key, sessions.ErrNotFound)
 	case sessions.FormUnknown:
-		return s, fmt.Errorf("%w: session %q is nobody's", ErrWords, key)
+		return s, fmt.Errorf("%w: session %q is nobody's", sessions.ErrBadRequest, key)
 	default:
 		if !slices.Contains(ids, parts.Agent) {
-			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %s", ErrWords, key, parts.Agent, sessions.JoinIDs(ids))
+			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %s", sessions.ErrBadRequest, key, parts.Agent, sessions.JoinIDs(ids))
 		}
 	}
 	return s, nil
@@ -158,21 +156,21 @@ func freshFor(s sessions.Session, w Words) *sessions.Session {
 }
 
 // runOf makes the run that answers words.
-func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w Words) (*sessions.Run, error) {
+func (r *Router) runOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words) (*sessions.Run, error) {
 	if w.Model != "" {
 		if err := r.ModelKnown(w.Model); err != nil {
-			return nil, fmt.Errorf("%w: model: %w", ErrWords, err)
+			return nil, fmt.Errorf("%w: model: %w", sessions.ErrBadRequest, err)
 		}
 	}
 	text := strings.TrimSpace(w.Text)
 	if s.Last.Type.Several() { // the others of the chat are named as well
-		text = senderName(w.Sender) + ": " + text
+		text = channels.SenderName(w.Sender) + ": " + text
 	}
 	pictures, err := r.keepPictures(w.Pictures)
 	if err != nil {
 		return nil, err
 	}
-	id := sessions.RunID(madeBy(w.Source, "run"))
+	id := sessions.RunID(sessions.IDFor(w.Source, "run"))
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Alone: w.Alone, System: w.System,
 		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label, Client: w.Client,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
@@ -183,7 +181,7 @@ func (r *Router) runOf(ctx context.Context, set *Settings, s sessions.Session, w
 
 // answerTo says in a run where its answer goes. Into the session's own chat it is an answer like any other; into that of another
 // session the host posts it, and that session knows of it.
-func (r *Router) answerTo(ctx context.Context, set *Settings, s sessions.Session, w Words, run *sessions.Run) error {
+func (r *Router) answerTo(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, run *sessions.Run) error {
 	if w.Reply.IsZero() {
 		return nil
 	}
@@ -211,31 +209,31 @@ func (r *Router) answerTo(ctx context.Context, set *Settings, s sessions.Session
 func (r *Router) chatOf(ctx context.Context, to channels.Address) ([]sessions.Key, error) {
 	keys, err := r.store.Known(ctx, to)
 	if err == nil && len(keys) == 0 {
-		err = fmt.Errorf("%w: %s has never written to this host: only chats that have are written to", ErrWords, to)
+		err = fmt.Errorf("%w: %s has never written to this host: only chats that have are written to", sessions.ErrBadRequest, to)
 	}
 	return keys, err
 }
 
 // waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are
 // refused, as there is somebody who can be told so.
-func (r *Router) waitInLine(ctx context.Context, set *Settings, s sessions.Session, w Words, e *sessions.Effects) error {
+func (r *Router) waitInLine(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, e *sessions.Effects) error {
 	if !r.lanes.busy(s.Key) {
 		return nil
 	}
-	q := set.queue(s, e.Run.Reply.Channel)
-	e.Interrupt = q.mode == sessions.Interrupt && !w.Alone
-	queued, err := r.queued(ctx, s.Key)
+	q := set.Queue(s, e.Run.Reply.Channel)
+	e.Interrupt = q.Mode == sessions.Interrupt && !w.Alone
+	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
 	if err != nil {
 		return err
 	}
-	n, most := 0, q.most
+	n, most := 0, q.Most
 	for _, run := range queued {
-		if fresh(run) && run.Reply == e.Run.Reply {
+		if sessions.IsFresh(run) && run.Reply == e.Run.Reply {
 			n++
 		}
 	}
-	if q.drop == sessions.DropSummarize && !w.Alone {
-		most += shortLines
+	if q.Drop == sessions.DropSummarize && !w.Alone {
+		most += settings.ShortLines
 	}
 	if n >= most {
 		return fmt.Errorf("%w: %d in session %s, the most it may have (messages.queue.cap)", ErrBusy, n, s.Key)

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
 // sayCommand does a chat command that was written to the host itself. Its answer goes to whoever wrote it, not into the session's chat.
 // Who is no owner may use what everybody may: the lists of an account name people of its channel.
-func (r *Router) sayCommand(ctx context.Context, set *Settings, s sessions.Session, w Words, cmd command, arg string) (Heard, error) {
+func (r *Router) sayCommand(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, cmd command, arg string) (Heard, error) {
 	in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(w.Source), Address: s.Last, Sender: w.Sender, Text: w.Text, Time: time.Now()}
 	call := commandCall{name: cmd.name, arg: arg, in: in, set: set, session: s, owner: w.Owner, inside: true}
 	if no := cmd.refuse(call); no != "" {

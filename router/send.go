@@ -10,6 +10,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/policy"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -31,9 +32,9 @@ type Sent struct {
 // session decides when it leaves, as about everything else: what it holds back then is in the ledger as withheld.
 func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return Sent{}, fmt.Errorf("%w: there is no text", ErrWords)
+		return Sent{}, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
 	}
-	id := sessions.DeliveryID(madeBy(q.Source, "delivery"))
+	id := sessions.DeliveryID(sessions.IDFor(q.Source, "delivery"))
 	if x, err := r.sent(ctx, id); !errors.Is(err, sessions.ErrNotFound) {
 		return x, err
 	}
@@ -54,7 +55,7 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	e := r.posted(s.Key, s.Agent, q.Source, q.Text)
 	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: postedByAPI}
 	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Run: e.Run.ID, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
-		Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Posted))}}
+		Expires: time.Now().Add(r.settings.Load().Delivery.TTL(sessions.Posted))}}
 	acc, err := r.Submit(ctx, *e)
 	if err != nil {
 		return Sent{}, err
@@ -62,7 +63,7 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if len(acc.Deliveries) == 0 { // the same request came at the same time
 		return r.sent(ctx, id)
 	}
-	return Sent{acc.Deliveries[0], r.gate.decide(q.To)(s)}, nil
+	return Sent{acc.Deliveries[0], r.settings.Load().Decide(q.To)(s)}, nil
 }
 
 // sent is what became of a text that was sent before.
@@ -78,11 +79,11 @@ func (r *Router) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error)
 	if errors.Is(err, sessions.ErrNotFound) {
 		s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
 	}
-	return Sent{d, r.gate.decide(d.To)(s)}, err
+	return Sent{d, r.settings.Load().Decide(d.To)(s)}, err
 }
 
 // saidEnded posts what a turn says into the chat that its words named, whose session knows of it. A turn that failed is told as well.
-func (r *Router) saidEnded(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (r *Router) saidEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	text := out.Text
 	if o.Status != sessions.Done {
 		text = notice
@@ -99,7 +100,7 @@ func (r *Router) saidEnded(ctx context.Context, set *Settings, run sessions.Run,
 		return true
 	}
 	voice := own
-	if r.gate.decide(c.Origin)(own).Allowed() && !r.insist(ctx, "known", func(ctx context.Context) (err error) {
+	if r.settings.Load().Decide(c.Origin)(own).Allowed() && !r.retry.Do(ctx, "known", func(ctx context.Context) (err error) {
 		voice, err = r.strictest(ctx, to, c.Origin)
 		return err
 	}) {

@@ -143,7 +143,7 @@ func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.I
 	if acc.Duplicate { // a try was taken, and what came behind it failed
 		return nil
 	}
-	r.metrics.accepted(in.Address.Channel, "refused")
+	r.metrics.ofInbound().accepted(in.Address.Channel, "refused")
 	r.log.Error("a message was refused again and again and is set aside; parley skipped --limit 1000 --json has it", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
 	r.follow(ctx, acc)
 	return nil
@@ -155,7 +155,7 @@ func (r *Router) asideNotice(a sessions.Arrival, in channels.Inbound) []sessions
 		return nil
 	}
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("set aside "+string(in.ID)+" of "+in.Address.String())).String()),
-		Kind: sessions.Notice, Session: a.Effects.Run.Key, To: in.Address, Expires: time.Now().Add(r.settings.Load().Delivery.ttl(sessions.Notice)),
+		Kind: sessions.Notice, Session: a.Effects.Run.Key, To: in.Address, Expires: time.Now().Add(r.settings.Load().Delivery.TTL(sessions.Notice)),
 		Text: "⚙️ I cannot take this message; it is set aside for whoever runs this host. What you write next is taken."}
 	if in.Address.Type.Several() {
 		d.ReplyTo = in.ID
@@ -180,7 +180,7 @@ func (r *Router) forPeople(ctx context.Context, a sessions.Arrival, in channels.
 		if in.Address.Type.Several() {
 			return false
 		}
-		s.Key, s.Agent, _ = set.routes.Key(in)
+		s.Key, s.Agent, _ = set.Routes.Key(in)
 	}
 	verdict, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
 	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)

@@ -19,13 +19,13 @@ const (
 // show lets the chat see that the agent is at work, where the platform can: typing, and the answer as it grows. All of it passes the
 // gate's policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
 // nothing of it comes after the answer.
-func (r *Router) show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
-	stream := r.gate.stream(run)
-	if stream == channels.StreamOff && r.gate.caps(run.Reply).Typer == nil {
+func (g *gate) show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
+	stream := g.stream(run)
+	if stream == channels.StreamOff && g.caps(run.Reply).Typer == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	v := &view{gate: r.gate, run: run, stream: stream, grew: make(chan struct{}, 1), words: words{g: r.gate, run: run}}
+	v := &view{gate: g, run: run, stream: stream, grew: make(chan struct{}, 1), words: words{g: g, run: run}}
 	if stream != channels.StreamOff {
 		t.OnText = v.text
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"parley/router/settings"
 )
 
 // slots is a counting semaphore that can be resized. People share it: of those who wait, the person with the fewest slots is served first,
@@ -23,9 +25,6 @@ type waiter struct {
 	got chan struct{} // closed when the slot is granted
 }
 
-// ofOwners stands for all owners.
-const ofOwners = ""
-
 func (s *slots) resize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +42,7 @@ func (s *slots) most() int {
 
 // free reports whether a person may have one more slot; s.mu is held.
 func (s *slots) free(who string) bool {
-	if who == ofOwners {
+	if who == settings.OfOwners {
 		return s.used < s.size+s.size/8
 	}
 	return s.used < s.size && s.by[who] < s.most()
@@ -81,8 +80,8 @@ func (s *slots) grant() {
 
 // before reports whether one person is served before another who has waited longer; s.mu is held.
 func (s *slots) before(who, other string) bool {
-	if who == ofOwners || other == ofOwners {
-		return other != ofOwners
+	if who == settings.OfOwners || other == settings.OfOwners {
+		return other != settings.OfOwners
 	}
 	return s.by[who] < s.by[other]
 }
@@ -202,6 +201,20 @@ func timed(ctx context.Context) context.Context {
 		return context.WithValue(ctx, slotKey{}, &slot{pool: s.pool, over: ctx.Done()})
 	}
 	return ctx
+}
+
+// reslotted waits for a slot of the person for whom the lane's slot counts now, if they have more than their share with it.
+func reslotted(ctx context.Context) {
+	if s, ok := ctx.Value(slotKey{}).(*slot); ok && s.pool.isOver() {
+		unslotted(ctx, func() {})
+	}
+}
+
+// isOver reports whether the person has more slots than their share.
+func (s *slotShare) isOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.who != settings.OfOwners && s.by[s.who] > s.most()
 }
 
 // unslotted runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -37,13 +38,13 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	default:
 		origin = from.Last
 	}
-	id := sessions.RunID(madeBy(q.Source, "run"))
-	key := sessions.SubagentKey(q.Agent, madeBy(q.Source, "session"))
+	id := sessions.RunID(sessions.IDFor(q.Source, "run"))
+	key := sessions.SubagentKey(q.Agent, sessions.IDFor(q.Source, "session"))
 	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: payer(from)}
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
-	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: originOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
+	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: sessions.OriginOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
 	if err := r.begins(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
@@ -60,14 +61,6 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 		acc.Run = sessions.Run{ID: id, Key: key}
 	}
 	return acc.Run, err
-}
-
-// madeBy names what a tool call makes, so that the same call, made again after a crash, names the same.
-func madeBy(source, what string) string {
-	if source == "" {
-		return uuid.NewString()
-	}
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(what+" of "+source)).String()
 }
 
 // passed are the sessions that a message has been through when it reaches a sub-agent of the caller: a chain of messages that
@@ -90,10 +83,10 @@ func hopsOf(run sessions.Run) []sessions.Key {
 // maySpawn holds a session to agents.defaults.subagents.maxSpawnDepth (contract N8), maxChildrenPerAgent (N16) and, in a turn that
 // another agent caused, to session.agentToAgent.maxTurnsPerHour (S12). The same call again, after a crash, is refused nothing:
 // again is what it made.
-func (r *Router) maySpawn(ctx context.Context, set *Settings, c tools.Caller, source string) (again sessions.Run, err error) {
+func (r *Router) maySpawn(ctx context.Context, set *settings.Snapshot, c tools.Caller, source string) (again sessions.Run, err error) {
 	from := c.Session
 	sub := set.Agents.Defaults.Subagents
-	depth, most := orDefault(sub.MaxSpawnDepth, 1), orDefault(sub.MaxChildrenPerAgent, 5)
+	depth, most := settings.OrDefault(sub.MaxSpawnDepth, 1), settings.OrDefault(sub.MaxChildrenPerAgent, 5)
 	refused := &tools.Refused{}
 	if at := tools.Depth(from); at >= depth {
 		refused.Reason = fmt.Sprintf("this sub-agent has none of its own: it is %d below the chat that asked, and agents.defaults.subagents.maxSpawnDepth is %d. Do the task yourself.", at, depth)
@@ -111,8 +104,8 @@ func (r *Router) maySpawn(ctx context.Context, set *Settings, c tools.Caller, so
 }
 
 // crowded says why a session may not start one more sub-agent now; "" when it may.
-func (r *Router) crowded(ctx context.Context, set *Settings, c tools.Caller, most int) (why string, err error) {
-	open, err := r.openChildren(ctx, c.Session.Key, 1000)
+func (r *Router) crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (why string, err error) {
+	open, err := sessions.OpenChildren(ctx, r.store, c.Session.Key, 1000)
 	if err != nil {
 		return "", err
 	}
@@ -123,10 +116,10 @@ func (r *Router) crowded(ctx context.Context, set *Settings, c tools.Caller, mos
 	if len(atWork) >= most {
 		return fmt.Sprintf("this session has %d sub-agents at work, the most it may have; wait until one has ended", most), nil
 	}
-	turns := orDefault(set.Session.AgentToAgent.MaxTurnsPerHour, 120)
+	turns := settings.OrDefault(set.Session.AgentToAgent.MaxTurnsPerHour, 120)
 	if c.Run.Kind == sessions.ChildRun { // results may have it start more and more
 		had, err := r.store.ListRuns(ctx, sessions.RunQuery{Parent: c.Session.Key, Limit: turns})
-		if err != nil || len(had) < turns || r.ages.age(had[turns-1].Created) > time.Hour {
+		if err != nil || len(had) < turns || r.ages.Age(had[turns-1].Created) > time.Hour {
 			return "", err
 		}
 		return fmt.Sprintf("this sub-agent has started %d of its own within the hour, the most that session.agentToAgent.maxTurnsPerHour allows. Answer with what you have.", turns), nil
@@ -144,12 +137,12 @@ func (r *Router) crowded(ctx context.Context, set *Settings, c tools.Caller, mos
 // byAgents counts the turns of a session that other agents caused within the last hour, up to most. Turns of a time that the clock did not
 // show within the hour do not count, nor those of one that is still to come.
 func (r *Router) byAgents(ctx context.Context, key sessions.Key, most int) (n int, err error) {
-	for _, x := range r.ages.shown(time.Hour) {
-		later, err := r.store.CountByAgents(ctx, key, x.to, math.MaxInt32)
+	for _, x := range r.ages.Intervals(time.Hour) {
+		later, err := r.store.CountByAgents(ctx, key, x.To, math.MaxInt32)
 		if err != nil {
 			return 0, err
 		}
-		all, err := r.store.CountByAgents(ctx, key, x.from, later+most)
+		all, err := r.store.CountByAgents(ctx, key, x.From, later+most)
 		if err != nil {
 			return 0, err
 		}
@@ -160,7 +153,7 @@ func (r *Router) byAgents(ctx context.Context, key sessions.Key, most int) (n in
 
 // chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
 func (r *Router) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chain, error) {
-	if !isSubagent(c.Session.Key) {
+	if !sessions.IsSubagent(c.Session.Key) {
 		return nil, nil
 	}
 	run := c.Run

@@ -24,7 +24,7 @@ const (
 func spoken(in channels.Inbound, text string) string {
 	name := ""
 	if in.Address.Type.Several() {
-		if name = senderName(in.Sender); name != "" {
+		if name = channels.SenderName(in.Sender); name != "" {
 			name += ": "
 		}
 	}
@@ -37,11 +37,11 @@ func quoted(q *channels.Quote) string {
 	if q == nil {
 		return ""
 	}
-	said := withNames(strings.TrimSpace(cutText(q.Text, maxQuote)), q.Media)
+	said := withNames(strings.TrimSpace(channels.CutText(q.Text, maxQuote)), q.Media)
 	if said == "" {
 		return ""
 	}
-	who := oneLine(cutText(q.Sender, maxOrigin))
+	who := channels.OneLine(channels.CutText(q.Sender, maxOrigin))
 	if q.FromBot {
 		who = "You"
 	}
@@ -55,7 +55,7 @@ func quoted(q *channels.Quote) string {
 }
 
 // originName is who wrote what is forwarded: one line, bounded.
-func originName(origin string) string { return oneLine(cutText(origin, maxOrigin)) }
+func originName(origin string) string { return channels.OneLine(channels.CutText(origin, maxOrigin)) }
 
 // fileName names a file of another message in words: [picture], [file q3.pdf], [voice message, 14s].
 func fileName(m channels.Media) string {

@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,27 +17,6 @@ type Explanation struct {
 	To      channels.Address
 	Verdict policy.Verdict
 	Steps   []policy.Step
-}
-
-// Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). Without an address it is about
-// what the session says in its own chat. With one it is about what is sent there from elsewhere, as Send does: there a session of the chat
-// that denies wins.
-func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (x Explanation, err error) {
-	s, meant, to, err := r.deciding(ctx, key, to)
-	if err != nil {
-		return x, err
-	}
-	set := r.settings.Load()
-	subject, rules := set.sending(s, to), set.Session.SendPolicy
-	x = Explanation{Session: s.Key, To: to, Verdict: rules.Decide(subject), Steps: rules.Explain(subject)}
-	if s.Key != meant {
-		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
-			Why: fmt.Sprintf("%s is another session that this chat has written to, and its policy denies: nothing is sent there from elsewhere. What the session %s answers in its own chat is decided without it", s.Key, meant)})
-	}
-	if l := set.listening(to); l.Rule != "" {
-		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)
-	}
-	return x, nil
 }
 
 // deciding gives the session whose policy decides, and the one that is meant.
@@ -58,28 +36,6 @@ func (r *Router) deciding(ctx context.Context, key sessions.Key, to channels.Add
 	}
 	s, err = r.strictest(ctx, s, to)
 	return s, key, to, err
-}
-
-// listening says of a chat of several people that what is written there is not answered, which is another thing than whether something may be
-// sent there. Zero when there is nothing to say.
-func (s *Settings) listening(to channels.Address) (x policy.Step) {
-	to = s.former.called(to)
-	account, known := s.Accounts[Ref(to)]
-	if !known || !to.Type.Several() {
-		return x
-	}
-	to = s.ruled(to)
-	section := "channels." + string(to.Channel) + "."
-	a := account.Access.Admit(policy.Facts{Event: channels.Message, Address: to, Owner: true, Mentioned: true, CanDetect: true})
-	switch {
-	case a.Outcome == policy.Drop && a.Key == "groups":
-		return policy.Step{Rule: section + a.Key, Why: "not listened to: this group is not listed in " + section + a.Key + ". That is about what people write; what is sent is decided by the send policy alone"}
-	case a.Outcome == policy.Drop:
-		return policy.Step{Rule: section + a.Key, Why: "not listened to. That is about what people write; what is sent is decided by the send policy alone"}
-	case !account.Access.Listens(to, ""):
-		return policy.Step{Rule: section + "groupPolicy", Why: "only owners are listened to: nobody else is named. What is sent is decided by the send policy alone"}
-	}
-	return x
 }
 
 // The bounds of the lines about messages that are not answered.

@@ -13,7 +13,7 @@ import (
 // unclear decides what becomes of a part that may have arrived.
 func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
-		return g.again(ctx, d, g.ages.backoff(d.Attempt), why, sessions.MayHave)
+		return g.again(ctx, d, g.ages.Backoff(d.Attempt), why, sessions.MayHave)
 	}
 	if rec := channels.Probe(ch).Reconciler; rec != nil {
 		next, r, there, err := g.learn(ctx, o, rec, d, out)
@@ -25,7 +25,7 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 		case err == nil && next.Absent()+1 >= maxAbsent:
 			return g.end(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
 		case err == nil:
-			return g.again(ctx, next, g.ages.backoff(next.Attempt), why, sessions.Absent)
+			return g.again(ctx, next, g.ages.Backoff(next.Attempt), why, sessions.Absent)
 		case ctx.Err() != nil, errors.Is(err, errUndecided):
 			return next, false, false
 		}
@@ -38,7 +38,7 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 	if sent := d.Doubts + 1; sent >= maxUnclear {
 		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
 	}
-	return g.again(ctx, d, g.ages.backoff(d.Attempt), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
+	return g.again(ctx, d, g.ages.Backoff(d.Attempt), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
 }
 
 // learn finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
@@ -48,7 +48,7 @@ func (g *gate) learn(ctx context.Context, o *outlet, rec channels.Reconciler, d 
 	patience := time.Now().Add(askPatience)
 	for try := 0; ; try++ {
 		r, there, err = g.ask(ctx, rec, d, out)
-		wait := g.ages.backoff(try)
+		wait := g.ages.Backoff(try)
 		switch denied := errors.Is(err, errDenied); {
 		case !denied && !errors.Is(err, errUnread):
 			later, ok := asksLater(err)

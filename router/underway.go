@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -16,7 +17,7 @@ const underWayMost = 20
 // when nothing is.
 func (r *Router) underWay(ctx context.Context, run sessions.Run) (string, error) {
 	var items []string
-	children, err := r.openChildren(ctx, run.Key, underWayMost)
+	children, err := sessions.OpenChildren(ctx, r.store, run.Key, underWayMost)
 	if err != nil {
 		return "", fmt.Errorf("listing the sub-agents at work: %w", err)
 	}
@@ -26,7 +27,7 @@ func (r *Router) underWay(ctx context.Context, run sessions.Run) (string, error)
 			task = cmp.Or(x.Chain.Request, task)
 		}
 		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) is at work since %s; its result comes by itself. Its task: %s",
-			code(x.Label, 64), code(string(x.ID), 64), code(string(x.Key), lineMost), x.Created.Format(time.DateTime), code(task, lineMost)))
+			channels.Code(x.Label, 64), channels.Code(string(x.ID), 64), channels.Code(string(x.Key), lineMost), x.Created.Format(time.DateTime), channels.Code(task, lineMost)))
 	}
 	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 1000})
 	if err != nil {
@@ -53,7 +54,7 @@ func (r *Router) underWay(ctx context.Context, run sessions.Run) (string, error)
 		if n++; n > underWayMost {
 			break
 		}
-		items = append(items, fmt.Sprintf("Scheduled job %s (%s), next at %s: %s", code(j.ID, 64), code(j.Name, 64), j.Next.Format(time.DateTime), code(j.Message, lineMost)))
+		items = append(items, fmt.Sprintf("Scheduled job %s (%s), next at %s: %s", channels.Code(j.ID, 64), channels.Code(j.Name, 64), j.Next.Format(time.DateTime), channels.Code(j.Message, lineMost)))
 	}
 	if len(items) == 0 {
 		return "", nil

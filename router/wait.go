@@ -22,7 +22,7 @@ func (r *Router) Idle(ctx context.Context, c tools.Caller) error {
 		if waits, err := r.waiting(ctx, c.Run); err != nil || waits {
 			return err
 		}
-		open, err := r.openChildren(ctx, c.Run.Key, 1)
+		open, err := sessions.OpenChildren(ctx, r.store, c.Run.Key, 1)
 		if err != nil || len(open) == 0 {
 			return err
 		}
@@ -34,7 +34,7 @@ func (r *Router) Idle(ctx context.Context, c tools.Caller) error {
 
 // outlast waits at the end of a sub-agent's turn for the sub-agents of its own. Its answer so far is kept first: the wait may be long.
 func (r *Router) outlast(ctx context.Context, c tools.Caller, keep func() error) error {
-	open, err := r.openChildren(ctx, c.Run.Key, 1)
+	open, err := sessions.OpenChildren(ctx, r.store, c.Run.Key, 1)
 	if err != nil || len(open) == 0 {
 		return err
 	}
@@ -124,8 +124,8 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 		return nil, err
 	}
 	r.histories.add(run.Session, r.readMost(), taken...)
-	r.tellMessages(run, taken...)
-	takenUp, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: run.ID, Status: sessions.Done, Limit: maxListed})
+	r.watchers.Messages(run, taken...)
+	takenUp, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: run.ID, Status: sessions.Done, Limit: sessions.MaxListed})
 	if err != nil { // they look again themselves
 		r.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
 	}
@@ -135,31 +135,9 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 		}
 		told[x.ID] = true
 		r.ends.tell(string(x.ID))
-		r.tellRun(x, x.Status)
+		r.watchers.Run(x, x.Status)
 	}
 	return taken, nil
-}
-
-// openChildren lists the runs of a session's sub-agents that have not ended, up to most of each status.
-func (r *Router) openChildren(ctx context.Context, parent sessions.Key, most int) ([]sessions.Run, error) {
-	return r.open(ctx, sessions.RunQuery{Parent: parent, Limit: most})
-}
-
-// open lists the runs of a query that have not ended, up to its limit of each status.
-func (r *Router) open(ctx context.Context, q sessions.RunQuery) (open []sessions.Run, err error) {
-	seen := make(map[sessions.RunID]bool) // a run that begins between the two looks is one
-	for _, q.Status = range []sessions.RunStatus{sessions.Queued, sessions.Running} {
-		runs, err := r.store.ListRuns(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, run := range runs {
-			if !seen[run.ID] {
-				seen[run.ID], open = true, append(open, run)
-			}
-		}
-	}
-	return open, nil
 }
 
 // Wait implements tools.Host: it blocks until a run is final, without holding the caller's slot (contract S6).

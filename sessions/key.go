@@ -300,3 +300,9 @@ func unhex(c byte) byte {
 	}
 	return 255
 }
+
+// IsSubagent reports whether a session is a sub-agent's (contract K5).
+func IsSubagent(key Key) bool {
+	p, err := key.Parse()
+	return err == nil && p.Form == FormSubagent
+}

@@ -57,7 +57,7 @@ type flipped struct {
 }
 
 // second is the account beside the default one. Its chats have an agent of their own.
-var second = router.AccountRef{routertest.Kind, "two"}
+var second = router.AccountRef{Channel: routertest.Kind, Account: "two"}
 
 const visitor = "3003"
 

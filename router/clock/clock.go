@@ -1,4 +1,4 @@
-package router
+package clock
 
 import (
 	"cmp"
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// clock tells the time of day, and how old a stored time is. What is stored is the time of day; a computer's clock is set while the host
+// Steady tells the time of day, and how old a stored time is. What is stored is the time of day; a computer's clock is set while the host
 // runs, by hand or by a time server, and then what was stored a minute ago must not look an hour old, nor as if it were still to come. So
 // it compares the time of day with the time that really passes, and remembers how the clock stood.
 //
 // Where an age cannot be told for certain the smallest is taken, which is safe: nothing ends early. What happened between two processes
 // cannot be told from time that passed.
-type clock struct {
-	now    func() time.Time                  // the time of day
+type Steady struct {
+	day    func() time.Time                  // the time of day
 	pass   func() time.Duration              // time that really passes, that of a sleeping computer included
 	jitter func(time.Duration) time.Duration // draws a time below another
 
@@ -32,25 +32,48 @@ type standing struct {
 }
 
 // span is some of the times that a clock showed, both ends included.
-type span struct{ from, to time.Time }
+type span struct{ From, To time.Time }
 
 const (
-	leastLeap    = time.Second // less is a clock that is put right in small steps
+	LeastLeap    = time.Second // less is a clock that is put right in small steps
 	mostStanding = 100
 )
 
-func newClock() *clock {
+func New() *Steady {
 	began := time.Now()
-	c := &clock{now: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}
-	c.begin()
+	c := &Steady{day: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}
+	c.Restart()
 	return c
 }
 
-// begin forgets what it knows of the time of day.
-func (c *clock) begin() {
+// Now is the time of day.
+func (c *Steady) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now, passed := c.now(), c.pass()
+	return c.day()
+}
+
+// Set replaces how the clock is read, where a func is given, and begins again.
+func (c *Steady) Set(now func() time.Time, pass func() time.Duration, jitter func(time.Duration) time.Duration) {
+	c.mu.Lock()
+	if now != nil {
+		c.day = now
+	}
+	if pass != nil {
+		c.pass = pass
+	}
+	if jitter != nil {
+		c.jitter = jitter
+	}
+	c.mu.Unlock()
+	c.Restart()
+}
+
+// Restart forgets what it knows of the time of day.
+func (c *Steady) Restart() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, passed := c.day(), c.pass()
 	c.seen, c.stood = passed, []standing{{ahead: dayTime(now) - passed, from: passed, to: passed}}
 }
 
@@ -58,11 +81,11 @@ func (c *clock) begin() {
 func dayTime(t time.Time) time.Duration { return max(t.Sub(time.Unix(0, 0)), 0) }
 
 // look notices that the clock was set. It gives the time that has passed. c.mu is held.
-func (c *clock) look() time.Duration {
-	now, passed := c.now(), c.pass()
+func (c *Steady) look() time.Duration {
+	now, passed := c.day(), c.pass()
 	ahead, last := dayTime(now)-passed, &c.stood[len(c.stood)-1]
 	last.to = passed
-	if by := ahead - last.ahead; by > -leastLeap && by < leastLeap {
+	if by := ahead - last.ahead; by > -LeastLeap && by < LeastLeap {
 		last.ahead = ahead
 	} else {
 		if len(c.stood) == mostStanding {
@@ -74,8 +97,8 @@ func (c *clock) look() time.Duration {
 	return passed
 }
 
-// age is how long ago a time was stored.
-func (c *clock) age(stored time.Time) time.Duration {
+// Age is how long ago a time was stored.
+func (c *Steady) Age(stored time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed, at := c.look(), dayTime(stored)
@@ -89,12 +112,14 @@ func (c *clock) age(stored time.Time) time.Duration {
 	return passed + least - at // from before this process, or from another clock
 }
 
-// left is how long it is until a time that was stored together with another one: as long after it as was meant then.
-func (c *clock) left(until, stored time.Time) time.Duration { return until.Sub(stored) - c.age(stored) }
+// Left is how long it is until a time that was stored together with another one: as long after it as was meant then.
+func (c *Steady) Left(until, stored time.Time) time.Duration {
+	return until.Sub(stored) - c.Age(stored)
+}
 
-// behind gives the time of day by the clock that was furthest behind within a time: nothing is thrown away for its age by a clock that
+// Earliest gives the time of day by the clock that was furthest behind within a time: nothing is thrown away for its age by a clock that
 // may have been set ahead by mistake.
-func (c *clock) behind(within time.Duration) time.Time {
+func (c *Steady) Earliest(within time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed := c.look()
@@ -107,9 +132,9 @@ func (c *clock) behind(within time.Duration) time.Time {
 	return time.Unix(0, int64(passed+least))
 }
 
-// shown gives the times of day that the clock has shown within a time, in order. What lies before this process it shows as the clock stood
+// Intervals gives the times of day that the clock has shown within a time, in order. What lies before this process it shows as the clock stood
 // at its beginning.
-func (c *clock) shown(within time.Duration) (all []span) {
+func (c *Steady) Intervals(within time.Duration) (all []span) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed := c.look()
@@ -122,12 +147,12 @@ func (c *clock) shown(within time.Duration) (all []span) {
 			all = append(all, span{time.Unix(0, int64(from+x.ahead)), time.Unix(0, int64(x.to+x.ahead))})
 		}
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.from.Compare(b.from), a.to.Compare(b.to)) })
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To)) })
 	joined := all[:1]
 	for _, x := range all[1:] {
-		if last := &joined[len(joined)-1]; !x.from.After(last.to) {
-			if x.to.After(last.to) {
-				last.to = x.to
+		if last := &joined[len(joined)-1]; !x.From.After(last.To) {
+			if x.To.After(last.To) {
+				last.To = x.To
 			}
 			continue
 		}

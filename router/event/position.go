@@ -1,4 +1,4 @@
-package router
+package event
 
 import "parley/sessions"
 
@@ -10,19 +10,19 @@ type Position int64
 const Unknown Position = -1
 
 // Position gives the place behind all that has happened.
-func (r *Router) Position() Position {
-	r.watchers.mu.Lock()
-	defer r.watchers.mu.Unlock()
-	return r.watchers.past.position()
+func (s *Bus) Position() Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.past.position()
 }
 
-// pastMost is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.
-const pastMost = 1000
+// PastMost is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.
+const PastMost = 1000
 
 // past is what the newest events were about. The zero value is ready.
 type past struct {
 	n     Position // how many there were; the event n is at n % pastMost
-	about [pastMost]struct {
+	about [PastMost]struct {
 		kind    string
 		session sessions.Key
 		run     sessions.RunID
@@ -33,25 +33,25 @@ func (p *past) position() Position { return p.n + 1 }
 
 // add remembers an event and gives the place behind it. Texts are not counted.
 func (p *past) add(e Event) Position {
-	if e.Kind == EventText {
+	if e.Kind == KindText {
 		return 0
 	}
 	p.n++
-	a := &p.about[p.n%pastMost]
+	a := &p.about[p.n%PastMost]
 	a.kind, a.session, a.run = e.Kind, e.Session, e.Run
 	return p.position()
 }
 
 // missed reports whether something has happened since that w wants, or may have.
-func (p *past) missed(w Watching) bool {
+func (p *past) missed(w Filter) bool {
 	if w.Since == 0 {
 		return false
 	}
-	if w.Since < 0 || w.Since > p.position() || p.position()-w.Since > pastMost {
+	if w.Since < 0 || w.Since > p.position() || p.position()-w.Since > PastMost {
 		return true
 	}
 	for n := w.Since; n <= p.n; n++ {
-		if a := p.about[n%pastMost]; w.wants(Event{Kind: a.kind, Session: a.session, Run: a.run}) {
+		if a := p.about[n%PastMost]; w.wants(Event{Kind: a.kind, Session: a.session, Run: a.run}) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package router
+package settings
 
 import (
 	"cmp"
@@ -12,6 +12,13 @@ import (
 	"parley/tools"
 )
 
+func OrDefault(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
+}
+
 // AccountRef names one login on one channel kind.
 type AccountRef struct {
 	Channel channels.Kind
@@ -19,11 +26,11 @@ type AccountRef struct {
 }
 
 // Ref gives the account that an address belongs to.
-func Ref(a channels.Address) AccountRef { return AccountRef{a.Channel, a.Account} }
+func Ref(a channels.Address) AccountRef { return AccountRef{Channel: a.Channel, Account: a.Account} }
 
-// Settings are the parts of the configuration that the router obeys. They are replaced as a whole by Router.Apply and never
+// Snapshot are the parts of the configuration that the router obeys. They are replaced as a whole by Router.Apply and never
 // changed in place.
-type Settings struct {
+type Snapshot struct {
 	Session  sessions.Config
 	Bindings []sessions.Binding
 	Agents   agent.Config
@@ -32,55 +39,55 @@ type Settings struct {
 	Messages sessions.MessagesConfig
 	Models   agent.Models // budgets of the host
 	Owners   policy.Owners
-	Accounts map[AccountRef]AccountSettings
-	Delivery DeliverySettings
+	Accounts map[AccountRef]Account
+	Delivery Delivery
 
-	routes   sessions.Routes
-	former   *former // nil = no chat has moved
-	mentions map[sessions.AgentID][]*regexp.Regexp
+	Routes   sessions.Routes
+	Moved    *MovedChats // nil = no chat has moved
+	Mentions map[sessions.AgentID][]*regexp.Regexp
 }
 
-// prepare derives what every event needs.
-func (s *Settings) prepare() *Settings {
+// Prepare derives what every event needs.
+func (s *Snapshot) Prepare() *Snapshot {
 	ids, def := s.Agents.IDs()
-	s.routes = sessions.Routes{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners, Former: s.former.names}
-	s.mentions = make(map[sessions.AgentID][]*regexp.Regexp, len(ids))
+	s.Routes = sessions.Routes{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners, Former: s.Moved.Names}
+	s.Mentions = make(map[sessions.AgentID][]*regexp.Regexp, len(ids))
 	for _, id := range ids {
-		e := s.entry(id)
+		e := s.Entry(id)
 		patterns := e.GroupChat.MentionPatterns
 		if len(patterns) == 0 {
 			patterns = s.Messages.GroupChat.MentionPatterns
 		}
-		s.mentions[id], _ = policy.Mentions(patterns, e.Name) // bad patterns are the configuration check's to report
+		s.Mentions[id], _ = policy.Mentions(patterns, e.Name) // bad patterns are the configuration check's to report
 	}
 	return s
 }
 
-// AccountSettings are what an account's section says, besides what its adapter needs.
-type AccountSettings struct {
+// Account are what an account's section says, besides what its adapter needs.
+type Account struct {
 	Access    policy.Access
 	Pacing    channels.Pacing
 	Streaming channels.Streaming
 	Chunk     int // longest message; 0 = the platform's limit
 }
 
-// DeliverySettings is the section `delivery`.
-type DeliverySettings struct {
+// Delivery is the section `delivery`.
+type Delivery struct {
 	Hold        bool // ambiguous sends wait for a person instead of being sent again
 	ReplyTTL    time.Duration
 	AnnounceTTL time.Duration
 	CronTTL     time.Duration // how late a scheduled job may begin, and what it says may be
 }
 
-func (d DeliverySettings) cronTTL() time.Duration {
+func (d Delivery) JobTTL() time.Duration {
 	if d.CronTTL > 0 {
 		return d.CronTTL
 	}
 	return 6 * time.Hour
 }
 
-// ttl is how long a delivery of a kind may wait.
-func (d DeliverySettings) ttl(k sessions.DeliveryKind) time.Duration {
+// TTL is how long a delivery of a kind may wait.
+func (d Delivery) TTL(k sessions.DeliveryKind) time.Duration {
 	switch {
 	case k == sessions.Announce && d.AnnounceTTL > 0:
 		return d.AnnounceTTL
@@ -93,23 +100,23 @@ func (d DeliverySettings) ttl(k sessions.DeliveryKind) time.Duration {
 }
 
 // Visibility gives the rules of who sees which session (contract V).
-func (s *Settings) Visibility() sessions.Rules {
+func (s *Snapshot) Visibility() sessions.Rules {
 	return sessions.Rules{Mode: string(s.Tools.Sessions.Visibility), Clamp: s.Agents.Defaults.Sandbox.SessionToolsVisibility,
 		A2AEnabled: s.Tools.AgentToAgent.Enabled, A2AAllow: s.Tools.AgentToAgent.Allow}
 }
 
 // AllowAgents gives the agents that an agent may spawn besides itself (contract N3).
-func (s *Settings) AllowAgents(id sessions.AgentID) []string {
-	return s.entry(id).Subagents.AllowAgents
+func (s *Snapshot) AllowAgents(id sessions.AgentID) []string {
+	return s.Entry(id).Subagents.AllowAgents
 }
 
 // ModelOf gives the model that a session uses, provider/model.
-func (s *Settings) ModelOf(x sessions.Session) string {
-	return cmp.Or(x.Settings.Model, s.entry(x.Agent).Model)
+func (s *Snapshot) ModelOf(x sessions.Session) string {
+	return cmp.Or(x.Settings.Model, s.Entry(x.Agent).Model)
 }
 
-// entry finds an agent's configuration, defaults filled in.
-func (s *Settings) entry(id sessions.AgentID) agent.Entry {
+// Entry finds an agent's configuration, defaults filled in.
+func (s *Snapshot) Entry(id sessions.AgentID) agent.Entry {
 	e := agent.Entry{ID: id}
 	for _, x := range s.Agents.List {
 		if x.ID == id {
@@ -135,15 +142,15 @@ func (s *Settings) entry(id sessions.AgentID) agent.Entry {
 	return e
 }
 
-func (s *Settings) timeout() time.Duration {
+func (s *Snapshot) Timeout() time.Duration {
 	if n := s.Agents.Defaults.TimeoutSeconds; n > 0 {
 		return time.Duration(n) * time.Second
 	}
 	return 10 * time.Minute
 }
 
-// sandboxed reports whether sessions of this key are confined (agents.defaults.sandbox.mode).
-func (s *Settings) sandboxed(k sessions.Key) bool {
+// Sandboxed reports whether sessions of this key are confined (agents.defaults.sandbox.mode).
+func (s *Snapshot) Sandboxed(k sessions.Key) bool {
 	switch s.Agents.Defaults.Sandbox.Mode {
 	case "all":
 		return true
@@ -151,4 +158,23 @@ func (s *Settings) sandboxed(k sessions.Key) bool {
 		return k.Kind() != sessions.KindMain
 	}
 	return false
+}
+
+// Decide makes the policy check for a delivery or a hint (typing, draft) to an address.
+func (s *Snapshot) Decide(to channels.Address) func(sessions.Session) policy.Verdict {
+	return func(x sessions.Session) policy.Verdict { return s.Session.SendPolicy.Decide(s.PolicySubject(x, to)) }
+}
+
+// MainKey is the main session of an agent.
+func (s *Snapshot) MainKey(id sessions.AgentID) sessions.Key {
+	if s.Session.Scope == sessions.Global {
+		return sessions.GlobalKey
+	}
+	return sessions.MainKey(id)
+}
+
+// Key gives the session that an event would go to.
+func (s *Snapshot) Key(in channels.Inbound) sessions.Key {
+	key, _, _ := s.Routes.Key(s.Known(in))
+	return key
 }

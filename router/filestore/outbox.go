@@ -1,4 +1,4 @@
-package router
+package filestore
 
 import (
 	"bytes"
@@ -29,26 +29,26 @@ import (
 const (
 	outboxFile  = 100 << 20        // bytes of one
 	outboxTotal = 1 << 30          // bytes of all that are kept
-	outboxKept  = time.Hour        // how long one stays after all that need it are sent; it is looked at once an hour
-	outboxLeast = 10 * time.Minute // how long one stays when room is needed: its delivery may not be in the store yet
+	OutboxKept  = time.Hour        // how long one stays after all that need it are sent; it is looked at once an hour
+	OutboxLeast = 10 * time.Minute // how long one stays when room is needed: its delivery may not be in the store yet
 )
 
-// outbox keeps the files of deliveries, each under the hash of its bytes: what an agent changes after it has posted a file is not sent.
-type outbox struct {
-	dir         string // "" = none
-	each, total int64
+// Outbox keeps the files of deliveries, each under the hash of its bytes: what an agent changes after it has posted a file is not sent.
+type Outbox struct {
+	Dir         string // "" = none
+	Each, Total int64
 	log         *slog.Logger
-	clear       func(context.Context) error // removes what nothing that waits needs; nil = nothing is
+	Clear       func(context.Context) error // removes what nothing that waits needs; nil = nothing is
 	mu          sync.Mutex                  // what is in dir stays as it is; no file is read or written meanwhile
 }
 
-func newOutbox(dir string, log *slog.Logger) *outbox {
-	return &outbox{dir: dir, each: outboxFile, total: outboxTotal, log: log}
+func NewOutbox(dir string, log *slog.Logger) *Outbox {
+	return &Outbox{Dir: dir, Each: outboxFile, Total: outboxTotal, log: log}
 }
 
-// keep copies a file. It is on disk when keep returns. What is in the way is a *tools.Refused, or the error of open.
-func (x *outbox) keep(ctx context.Context, name string, open func() (io.ReadCloser, error)) (f sessions.File, err error) {
-	if x.dir == "" {
+// Put copies a file. It is on disk when keep returns. What is in the way is a *tools.Refused, or the error of open.
+func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadCloser, error)) (f sessions.File, err error) {
+	if x.Dir == "" {
 		return f, &tools.Refused{Reason: "this host keeps no files, so none can be sent"}
 	}
 	from, err := open()
@@ -56,13 +56,13 @@ func (x *outbox) keep(ctx context.Context, name string, open func() (io.ReadClos
 		return f, err
 	}
 	defer func() { _ = from.Close() }()
-	to, err := newFile(x.dir)
+	to, err := newFile(x.Dir)
 	if err != nil {
 		return f, err
 	}
 	defer func() { _ = os.Remove(to.Name()) }() // gone when it was renamed
 	sum, start := sha256.New(), &firstBytes{}
-	n, err := io.Copy(io.MultiWriter(to, sum, start), io.LimitReader(&reader{ctx, from}, x.each+1))
+	n, err := io.Copy(io.MultiWriter(to, sum, start), io.LimitReader(&reader{ctx, from}, x.Each+1))
 	if err == nil {
 		err = to.Sync()
 	}
@@ -70,16 +70,16 @@ func (x *outbox) keep(ctx context.Context, name string, open func() (io.ReadClos
 		return f, err
 	}
 	switch {
-	case n > x.each:
-		return f, &tools.Refused{Reason: fmt.Sprintf("%s has more than %d bytes, which is the most that can be sent", name, x.each)}
+	case n > x.Each:
+		return f, &tools.Refused{Reason: fmt.Sprintf("%s has more than %d bytes, which is the most that can be sent", name, x.Each)}
 	case n == 0:
 		return f, &tools.Refused{Reason: name + " is empty; platforms take no empty files"}
 	}
 	f = sessions.File{Name: sessions.FileName(name), Size: n, Hash: hex.EncodeToString(sum.Sum(nil))}
-	f.Kind, f.MIME = mediaKind(start.b, f.Name)
+	f.Kind, f.MIME = KindOf(start.b, f.Name)
 	taken, err := x.take(to.Name(), f)
-	if err == nil && !taken && x.clear != nil {
-		if err = x.clear(ctx); err == nil {
+	if err == nil && !taken && x.Clear != nil {
+		if err = x.Clear(ctx); err == nil {
 			taken, err = x.take(to.Name(), f)
 		}
 	}
@@ -90,22 +90,22 @@ func (x *outbox) keep(ctx context.Context, name string, open func() (io.ReadClos
 }
 
 // take gives a file that was written its name; false when there is no room.
-func (x *outbox) take(written string, f sessions.File) (bool, error) {
+func (x *Outbox) take(written string, f sessions.File) (bool, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.used()+f.Size > x.total {
+	if x.used()+f.Size > x.Total {
 		return false, nil
 	}
-	if err := os.Rename(written, x.path(f)); err != nil {
+	if err := os.Rename(written, x.Path(f)); err != nil {
 		return false, err
 	}
-	syncFolder(x.dir)
+	syncFolder(x.Dir)
 	return true, nil
 }
 
 // used counts the bytes that are kept.
-func (x *outbox) used() (n int64) {
-	entries, err := os.ReadDir(x.dir)
+func (x *Outbox) used() (n int64) {
+	entries, err := os.ReadDir(x.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		x.log.Warn("cannot look through the outbox", keyErr, err)
 	}
@@ -138,8 +138,8 @@ func (s *firstBytes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// mediaKind says how platforms show a file: by its bytes; its name only says more about what looks like nothing special.
-func mediaKind(start []byte, name string) (channels.MediaKind, string) {
+// KindOf says how platforms show a file: by its bytes; its name only says more about what looks like nothing special.
+func KindOf(start []byte, name string) (channels.MediaKind, string) {
 	is, _, _ := strings.Cut(http.DetectContentType(start), ";")
 	switch {
 	case is == "application/ogg":
@@ -178,17 +178,17 @@ func oggKind(start []byte) (channels.MediaKind, string) {
 	return channels.Audio, "audio/ogg"
 }
 
-func (x *outbox) path(f sessions.File) string { return filepath.Join(x.dir, f.Hash) }
+func (x *Outbox) Path(f sessions.File) string { return filepath.Join(x.Dir, f.Hash) }
 
-// check says what is in the way of sending a file; "" = nothing.
-func (x *outbox) check(f sessions.File) string {
+// Check says what is in the way of sending a file; "" = nothing.
+func (x *Outbox) Check(f sessions.File) string {
 	name := sessions.FileName(f.Name)
 	if f.Hash == "" {
 		return fmt.Sprintf("the file %s was not taken along: the send policy did not let it out when it was posted", name)
 	}
-	info, err := os.Stat(x.path(f))
+	info, err := os.Stat(x.Path(f))
 	switch {
-	case x.dir == "" || errors.Is(err, fs.ErrNotExist):
+	case x.Dir == "" || errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("the file %s is not kept any more", name)
 	case err != nil:
 		return fmt.Sprintf("the file %s cannot be read: %v", name, errors.Unwrap(err))
@@ -198,21 +198,21 @@ func (x *outbox) check(f sessions.File) string {
 	return ""
 }
 
-// outbound gives a file as adapters take it.
-func (x *outbox) outbound(f sessions.File) channels.File {
-	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), Words: f.String(), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.path(f)) }}
+// Outbound gives a file as adapters take it.
+func (x *Outbox) Outbound(f sessions.File) channels.File {
+	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), Words: f.String(), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.Path(f)) }}
 }
 
-// tidy removes the files that no delivery has needed for kept. One that is not final needs its files; one that a person may have sent
+// Evict removes the files that no delivery has needed for kept. One that is not final needs its files; one that a person may have sent
 // again has them for as long as nobody needs the room.
-func (x *outbox) tidy(ctx context.Context, store sessions.Store, now time.Time, kept time.Duration) error {
-	if entries, err := os.ReadDir(x.dir); x.dir == "" || err != nil || len(entries) == 0 {
+func (x *Outbox) Evict(ctx context.Context, store sessions.Store, now time.Time, kept time.Duration) error {
+	if entries, err := os.ReadDir(x.Dir); x.Dir == "" || err != nil || len(entries) == 0 {
 		return nil //nolint:nilerr // there is no such folder yet
 	}
 	for _, state := range []sessions.DeliveryState{sessions.Held, sessions.DeliveryFail, sessions.Expired, sessions.Pending, sessions.Sending} {
 		at := now
 		if state.Final() {
-			at = now.Add(-outboxKept / 2)
+			at = now.Add(-OutboxKept / 2)
 		}
 		for before := int64(0); ; {
 			page, err := store.ListDeliveries(ctx, sessions.DeliveryQuery{State: state, Limit: 1000, Before: before})
@@ -220,7 +220,7 @@ func (x *outbox) tidy(ctx context.Context, store sessions.Store, now time.Time, 
 				return err
 			}
 			for _, d := range page {
-				x.touch(at, d.Files...)
+				x.Touch(at, d.Files...)
 				before = d.Seq
 			}
 			if len(page) < 1000 {
@@ -230,26 +230,18 @@ func (x *outbox) tidy(ctx context.Context, store sessions.Store, now time.Time, 
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	forget(x.log, x.dir, now.Add(-kept), math.MaxInt64) // never what waits, however much it is
+	evict(x.log, x.Dir, now.Add(-kept), math.MaxInt64) // never what waits, however much it is
 	return nil
 }
 
-// touch marks files as needed.
-func (x *outbox) touch(now time.Time, files ...sessions.File) {
+// Touch marks files as needed.
+func (x *Outbox) Touch(now time.Time, files ...sessions.File) {
 	for _, f := range files {
 		if f.Hash == "" {
 			continue
 		}
-		if err := os.Chtimes(x.path(f), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Chtimes(x.Path(f), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			x.log.Warn("cannot mark a file as needed", keyErr, err)
 		}
-	}
-}
-
-// syncFolder puts the names in a folder on disk, where the system can.
-func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync() // not every system syncs folders; the file itself is on disk
-		_ = d.Close()
 	}
 }

@@ -1,4 +1,4 @@
-package router
+package settings
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"parley/sessions"
 )
 
-// former knows what chats and people were before they got a new id. What the configuration says about an old id holds on until it has an
+// MovedChats knows what chats and people were before they got a new id. What the configuration says about an old id holds on until it has an
 // entry for the new one: nobody edits it in the moment in which a group moves, or a hidden number becomes known.
-type former struct {
+type MovedChats struct {
 	mu       sync.Mutex
 	was, now map[channels.Address]channels.Address // without threads
 	earlier  map[identity]channels.UserID          // by the id that a person has
@@ -26,13 +26,13 @@ type identity struct {
 	id      channels.UserID
 }
 
-func newFormer() *former {
-	return &former{was: map[channels.Address]channels.Address{}, now: map[channels.Address]channels.Address{},
+func NewMovedChats() *MovedChats {
+	return &MovedChats{was: map[channels.Address]channels.Address{}, now: map[channels.Address]channels.Address{},
 		earlier: map[identity]channels.UserID{}, later: map[identity]channels.UserID{}, became: map[AccountRef]channels.AccountID{}}
 }
 
-// load reads what the store has kept.
-func (f *former) load(ctx context.Context, store sessions.Chats) error {
+// Load reads what the store has kept.
+func (f *MovedChats) Load(ctx context.Context, store sessions.Chats) error {
 	was, err := store.Moves(ctx)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (f *former) load(ctx context.Context, store sessions.Chats) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, x := range renames {
-		f.became[AccountRef{x.Channel, x.Was}] = x.Now
+		f.became[AccountRef{Channel: x.Channel, Account: x.Was}] = x.Now
 	}
 	for to, from := range was {
 		f.was[to], f.now[from] = from, to
@@ -59,9 +59,9 @@ func (f *former) load(ctx context.Context, store sessions.Chats) error {
 	return nil
 }
 
-// add says that a chat has a new id; as the store keeps it, so that the next process knows it, too. An id that is in use again is no
+// Add says that a chat has a new id; as the store keeps it, so that the next process knows it, too. An id that is in use again is no
 // former one, so there is no circle.
-func (f *former) add(from, to channels.Address) {
+func (f *MovedChats) Add(from, to channels.Address) {
 	from.Thread, to.Thread = "", ""
 	if f == nil || from == to {
 		return
@@ -79,8 +79,8 @@ func (f *former) add(from, to channels.Address) {
 	f.was[to], f.now[from] = from, to
 }
 
-// meet says that a person has a new id. One that had another person's before is not that person.
-func (f *former) meet(kind channels.Kind, was, now channels.UserID) {
+// Meet says that a person has a new id. One that had another person's before is not that person.
+func (f *MovedChats) Meet(kind channels.Kind, was, now channels.UserID) {
 	if f == nil || was == "" || now == "" || was == now {
 		return
 	}
@@ -100,9 +100,9 @@ func (f *former) meet(kind channels.Kind, was, now channels.UserID) {
 	f.earlier[b], f.later[a] = was, now
 }
 
-// rename says that an account took the place of others, and that its name is in use: no longer a former one. It gives those of the others of
+// Rename says that an account took the place of others, and that its name is in use: no longer a former one. It gives those of the others of
 // which that was not known.
-func (f *former) rename(ref AccountRef, was ...channels.AccountID) (fresh []channels.AccountID) {
+func (f *MovedChats) Rename(ref AccountRef, was ...channels.AccountID) (fresh []channels.AccountID) {
 	if f == nil {
 		return was
 	}
@@ -110,10 +110,10 @@ func (f *former) rename(ref AccountRef, was ...channels.AccountID) (fresh []chan
 	defer f.mu.Unlock()
 	delete(f.became, ref)
 	for _, old := range was {
-		if f.became[AccountRef{ref.Channel, old}] != ref.Account {
+		if f.became[AccountRef{Channel: ref.Channel, Account: old}] != ref.Account {
 			fresh = append(fresh, old)
 		}
-		f.became[AccountRef{ref.Channel, old}] = ref.Account
+		f.became[AccountRef{Channel: ref.Channel, Account: old}] = ref.Account
 	}
 	for from, to := range f.now {
 		delete(f.now, from)
@@ -124,8 +124,8 @@ func (f *former) rename(ref AccountRef, was ...channels.AccountID) (fresh []chan
 	return fresh
 }
 
-// also gives the other id of a person, "" when they have one alone.
-func (f *former) also(kind channels.Kind, id channels.UserID) channels.UserID {
+// Also gives the other id of a person, "" when they have one alone.
+func (f *MovedChats) Also(kind channels.Kind, id channels.UserID) channels.UserID {
 	if f == nil {
 		return ""
 	}
@@ -137,8 +137,8 @@ func (f *former) also(kind channels.Kind, id channels.UserID) channels.UserID {
 	return f.later[identity{kind, id}]
 }
 
-// current gives the address that a chat has now.
-func (f *former) current(at channels.Address) channels.Address {
+// Current gives the address that a chat has now.
+func (f *MovedChats) Current(at channels.Address) channels.Address {
 	if f == nil {
 		return at
 	}
@@ -154,15 +154,15 @@ func (f *former) current(at channels.Address) channels.Address {
 }
 
 // account gives the name that an account has now; f.mu is held.
-func (f *former) account(ref AccountRef) channels.AccountID {
+func (f *MovedChats) account(ref AccountRef) channels.AccountID {
 	for now, renamed := f.became[ref]; renamed; now, renamed = f.became[ref] {
 		ref.Account = now
 	}
 	return ref.Account
 }
 
-// called gives an address by the name that its account has now.
-func (f *former) called(at channels.Address) channels.Address {
+// Called gives an address by the name that its account has now.
+func (f *MovedChats) Called(at channels.Address) channels.Address {
 	if f == nil {
 		return at
 	}
@@ -172,9 +172,9 @@ func (f *former) called(at channels.Address) channels.Address {
 	return at
 }
 
-// names gives the addresses that a chat has and had, newest first, each with the thread of the one that is asked for; those by former
+// Names gives the addresses that a chat has and had, newest first, each with the thread of the one that is asked for; those by former
 // names of its account come last, again newest first.
-func (f *former) names(at channels.Address) []channels.Address {
+func (f *MovedChats) Names(at channels.Address) []channels.Address {
 	out := []channels.Address{at}
 	if f == nil {
 		return out
@@ -201,7 +201,7 @@ func (f *former) names(at channels.Address) []channels.Address {
 }
 
 // accounts gives the names that an account had, newest first; those that were renamed to the same one by the alphabet. f.mu is held.
-func (f *former) accounts(now AccountRef) (out []channels.AccountID) {
+func (f *MovedChats) accounts(now AccountRef) (out []channels.AccountID) {
 	for next := []AccountRef{now}; len(next) > 0; next = next[1:] {
 		first := len(out)
 		for was, became := range f.became {
@@ -211,54 +211,54 @@ func (f *former) accounts(now AccountRef) (out []channels.AccountID) {
 		}
 		slices.Sort(out[first:])
 		for _, was := range out[first:] {
-			next = append(next, AccountRef{now.Channel, was})
+			next = append(next, AccountRef{Channel: now.Channel, Account: was})
 		}
 	}
 	return out
 }
 
-// known fills in what the platform has told about who an event is of: an address in a direct chat that another one became is the new
+// Known fills in what the platform has told about who an event is of: an address in a direct chat that another one became is the new
 // one's, whichever a message comes from.
-func (s *Settings) known(in channels.Inbound) channels.Inbound {
-	in.Address = s.former.called(in.Address)
+func (s *Snapshot) Known(in channels.Inbound) channels.Inbound {
+	in.Address = s.Moved.Called(in.Address)
 	if in.Address.Type == channels.Direct && in.Event != channels.Moved {
-		if now := s.former.current(in.Address); now != in.Address {
-			if next := s.former.also(in.Address.Channel, in.Sender.ID); string(in.Sender.ID) == string(in.Address.Chat) && next != "" {
+		if now := s.Moved.Current(in.Address); now != in.Address {
+			if next := s.Moved.Also(in.Address.Channel, in.Sender.ID); string(in.Sender.ID) == string(in.Address.Chat) && next != "" {
 				in.Sender.ID = next
 			}
 			in.Address = now
 		}
 	}
-	in.Sender = s.person(in.Address.Channel, in.Sender)
+	in.Sender = s.Person(in.Address.Channel, in.Sender)
 	return in
 }
 
-// person fills in the other id that a person has.
-func (s *Settings) person(kind channels.Kind, u channels.Sender) channels.Sender {
+// Person fills in the other id that a person has.
+func (s *Snapshot) Person(kind channels.Kind, u channels.Sender) channels.Sender {
 	if u.ID != "" {
-		u.Also = s.former.also(kind, u.ID)
+		u.Also = s.Moved.Also(kind, u.ID)
 	}
 	return u
 }
 
-// people does so for several.
-func (s *Settings) people(list []channels.Sender, kind channels.Kind) []channels.Sender {
+// People does so for several.
+func (s *Snapshot) People(list []channels.Sender, kind channels.Kind) []channels.Sender {
 	for i := range list {
-		list[i] = s.person(kind, list[i])
+		list[i] = s.Person(kind, list[i])
 	}
 	return list
 }
 
-// account gives the settings of the account that an address belongs to now.
-func (s *Settings) account(at channels.Address) AccountSettings {
-	return s.Accounts[Ref(s.former.called(at))]
+// Account gives the settings of the account that an address belongs to now.
+func (s *Snapshot) Account(at channels.Address) Account {
+	return s.Accounts[Ref(s.Moved.Called(at))]
 }
 
-// ruled gives the address by which an account's section is to be asked about a chat: the newest of its ids that has an entry.
-func (s *Settings) ruled(at channels.Address) channels.Address {
-	at = s.former.called(at)
+// ConfigAddress gives the address by which an account's section is to be asked about a chat: the newest of its ids that has an entry.
+func (s *Snapshot) ConfigAddress(at channels.Address) channels.Address {
+	at = s.Moved.Called(at)
 	groups := s.Accounts[Ref(at)].Access.Groups
-	for _, a := range s.former.names(at) {
+	for _, a := range s.Moved.Names(at) {
 		if _, ok := groups[string(a.Chat)]; ok {
 			return a
 		}
@@ -266,13 +266,13 @@ func (s *Settings) ruled(at channels.Address) channels.Address {
 	return at
 }
 
-// sending is a delivery of a session to an address as the send policy sees it: by every name that the chat has and had.
-func (s *Settings) sending(x sessions.Session, to channels.Address) policy.Subject {
+// PolicySubject is a delivery of a session to an address as the send policy sees it: by every name that the chat has and had.
+func (s *Snapshot) PolicySubject(x sessions.Session, to channels.Address) policy.Subject {
 	subject := func(k sessions.Key, to channels.Address) policy.Subject {
 		return policy.Subject{Key: string(k), StrippedKey: k.Stripped(), PlainKey: string(k.Plain()), To: to, Override: x.Settings.SendPolicy}
 	}
 	out := subject(x.Key, to)
-	names := s.former.names(s.former.current(to))
+	names := s.Moved.Names(s.Moved.Current(to))
 	if len(names) == 1 {
 		return out
 	}
@@ -286,7 +286,7 @@ func (s *Settings) sending(x sessions.Session, to channels.Address) policy.Subje
 }
 
 // keysOf gives a chat's key by each of the names that the chat and its account have and had; none when the key is not the chat's own.
-func (s *Settings) keysOf(key sessions.Key, names []channels.Address) (out []sessions.Key) {
+func (s *Snapshot) keysOf(key sessions.Key, names []channels.Address) (out []sessions.Key) {
 	p, err := key.Parse()
 	if err != nil {
 		return nil
@@ -314,7 +314,7 @@ func (s *Settings) keysOf(key sessions.Key, names []channels.Address) (out []ses
 		}
 		for _, n := range names {
 			add(n.Account, p.ID)
-			if other := s.former.also(to.Channel, channels.UserID(p.ID)); other != "" {
+			if other := s.Moved.Also(to.Channel, channels.UserID(p.ID)); other != "" {
 				add(n.Account, string(other))
 			}
 		}

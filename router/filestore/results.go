@@ -1,4 +1,4 @@
-package router
+package filestore
 
 import (
 	"encoding/base64"
@@ -11,13 +11,13 @@ import (
 	"parley/tools"
 )
 
-// resultFiles is how many files of one tool result are kept.
-const resultFiles = 16
+// ResultFiles is how many files of one tool result are kept.
+const ResultFiles = 16
 
-// keepResult puts the files of a tool's result where those of messages are kept, before anything names them: a block says where its file
+// PutResult puts the files of a tool's result where those of messages are kept, before anything names them: a block says where its file
 // is instead of holding its bytes, so that neither the transcript nor a prompt grows with them. What a file is follows from its bytes. A
 // file that cannot be kept is a line of the result's text.
-func (r *Router) keepResult(res *tools.Result) {
+func (x *Cache) PutResult(res *tools.Result) {
 	blocks := res.Blocks
 	res.Blocks = nil
 	for i, b := range blocks {
@@ -25,9 +25,9 @@ func (r *Router) keepResult(res *tools.Result) {
 			res.Blocks = append(res.Blocks, b)
 			continue
 		}
-		kept, err := r.keepBlock(b, i)
+		kept, err := x.putBlock(b, i)
 		if err != nil {
-			r.log.Warn("a file of a tool result is not kept", keyErr, err)
+			x.log.Warn("a file of a tool result is not kept", keyErr, err)
 			res.Text += fmt.Sprintf("\n[attachment %s is not kept: %v]", b.ID, err)
 			continue
 		}
@@ -35,31 +35,31 @@ func (r *Router) keepResult(res *tools.Result) {
 	}
 }
 
-// keepBlock keeps the bytes of one block; n is its place in the result.
-func (r *Router) keepBlock(b sessions.Block, n int) (sessions.Block, error) {
+// putBlock keeps the bytes of one block; n is its place in the result.
+func (x *Cache) putBlock(b sessions.Block, n int) (sessions.Block, error) {
 	data, err := base64.StdEncoding.DecodeString(b.Data)
 	switch {
 	case err != nil:
 		return b, fmt.Errorf("its bytes cannot be read: %w", err)
-	case r.media.dir == "":
+	case x.Dir == "":
 		return b, fmt.Errorf("this host has no folder for files")
-	case n >= resultFiles:
-		return b, fmt.Errorf("a result has at most %d files", resultFiles)
+	case n >= ResultFiles:
+		return b, fmt.Errorf("a result has at most %d files", ResultFiles)
 	}
 	m := channels.Media{MIME: b.MIME}
 	if b.Media != nil {
 		m.Name, m.MIME = b.Media.Name, b.Media.MIME
 	}
-	kind, is := mediaKind(data, m.Name)
+	kind, is := KindOf(data, m.Name)
 	if m.Kind = kind; is != "application/octet-stream" || m.MIME == "" {
 		m.MIME = is
 	}
 	b.Type, b.MIME, b.Data, b.Media = sessions.FileBlock, "", "", &m
-	if shown, _, _ := strings.Cut(http.DetectContentType(data), ";"); picture(shown) && len(data) <= PictureMost {
+	if shown, _, _ := strings.Cut(http.DetectContentType(data), ";"); IsPicture(shown) && len(data) <= MaxPicture {
 		b.Type, b.MIME, m.MIME = sessions.ImageBlock, shown, shown
 	}
-	if err := r.media.keepBytes(&m, data); err != nil {
-		r.log.Debug("cannot keep a file", keyErr, err)
+	if err := x.PutBytes(&m, data); err != nil {
+		x.log.Debug("cannot keep a file", keyErr, err)
 		return b, fmt.Errorf("it could not be written")
 	}
 	return b, nil

@@ -1,0 +1,7 @@
+package clock
+
+// The keys of log lines.
+const (
+	keyErr  = "err"
+	keyStep = "step"
+)

@@ -1,0 +1,215 @@
+package event
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// The kinds of events.
+const (
+	KindRun      = "run"      // Status: queued, running, and how it ended
+	KindText     = "text"     // Text: the answer so far, of the model call under way; the next call begins anew
+	KindTool     = "tool"     // Phase: begin, progress, end, error
+	KindMessage  = "message"  // recorded in the transcript
+	KindDelivery = "delivery" // State
+	KindSession  = "session"  // Phase: new, patched, reset, archived, deleted
+	KindAccount  = "account"
+	KindPairing  = "pairing" // Phase: asked, decided
+	KindJob      = "job"     // Phase: fired, skipped, changed
+	KindReload   = "reload"  // first, to one who watches since a Position: something has happened meanwhile, read the truth again
+)
+
+// The phases that the router itself names.
+const (
+	PhaseNew      = "new"
+	PhasePatched  = "patched"
+	PhaseReset    = "reset"
+	PhaseArchived = "archived"
+	PhaseDeleted  = "deleted"
+	PhaseBegin    = "begin"
+	PhaseProgress = "progress"
+	PhaseEnd      = "end"
+	PhaseError    = "error"
+	PhaseAsked    = "asked"
+	PhaseDecided  = "decided"
+	PhaseChanged  = "changed"
+	PhaseFired    = "fired"
+	PhaseSkipped  = "skipped"
+)
+
+// Event says that something happened. The truth is in the store: an event says where to look again. Which fields it has follows from
+// its Kind.
+type Event struct {
+	Kind     string
+	Phase    string
+	Time     time.Time
+	Session  sessions.Key
+	Run      sessions.RunID
+	RunKind  sessions.RunKind
+	Status   sessions.RunStatus
+	Batch    sessions.RunID // run: the one that answered it as well
+	Text     string
+	Tool     string
+	Call     string
+	Message  string
+	Delivery sessions.DeliveryID
+	State    sessions.DeliveryState
+	Rule     string
+	Channel  channels.Kind
+	Account  channels.AccountID
+	Job      string
+	At       Position // behind the event; a text has none: the next one has all of it
+}
+
+// Filter selects events; empty fields select all.
+type Filter struct {
+	Session sessions.Key
+	Run     sessions.RunID
+	Kinds   []string
+	Since   Position // what happened from there until the watch begins is told by EventReload
+}
+
+func (w Filter) wants(e Event) bool {
+	return (w.Session == "" || w.Session == e.Session) && (w.Run == "" || w.Run == e.Run) && (len(w.Kinds) == 0 || slices.Contains(w.Kinds, e.Kind))
+}
+
+// WatchMost bounds the events that wait for one reader.
+const WatchMost = 1000
+
+// Bus are those who watch. The zero value is ready.
+type Bus struct {
+	mu     sync.Mutex
+	All    map[*watcher]bool
+	past   past
+	closed bool
+}
+
+// Watch gives what happens from now on, until cancel or the end of the host; then the channel is closed. Nobody waits for a slow reader:
+// of the texts of a run that it has not read it gets the newest only, and when too much waits all the same, the texts go, and then it
+// is cut off: its channel is closed, and it is to read the truth again and watch anew. cancel may be called more than once.
+func (s *Bus) Watch(w Filter) (<-chan Event, func()) {
+	x := &watcher{wants: w, out: make(chan Event), over: make(chan struct{}), more: make(chan struct{}, 1)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		close(x.out)
+		return x.out, func() {}
+	}
+	if s.All == nil {
+		s.All = make(map[*watcher]bool)
+	}
+	s.All[x] = true
+	if s.past.missed(w) {
+		x.put(Event{Kind: KindReload, Time: time.Now(), At: s.past.position()})
+	}
+	go x.pump()
+	return x.out, func() { s.drop(x) }
+}
+
+func (s *Bus) drop(x *watcher) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.All[x] {
+		delete(s.All, x)
+		close(x.over)
+	}
+}
+
+// Close ends every watch, also those to come.
+func (s *Bus) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for x := range s.All {
+		close(x.over)
+	}
+	s.All = nil
+}
+
+// Publish hands an event to everybody who wants it, and remembers that there was one. It blocks on nobody.
+func (s *Bus) Publish(e Event) {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.At = s.past.add(e)
+	for x := range s.All {
+		if x.wants.wants(e) && !x.put(e) {
+			delete(s.All, x)
+			close(x.over)
+		}
+	}
+}
+
+// watcher is one who watches.
+type watcher struct {
+	wants Filter
+	out   chan Event
+	over  chan struct{} // closed: nobody reads any more, or it was cut off
+	more  chan struct{}
+
+	mu    sync.Mutex
+	queue []Event
+}
+
+// put lets an event wait for the reader; false when too many do.
+func (x *watcher) put(e Event) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	isText := func(q Event) bool { return q.Kind == KindText }
+	if e.Kind == KindText {
+		for i, q := range slices.Backward(x.queue) {
+			if q.Run != e.Run {
+				continue
+			}
+			if q.Kind == KindText {
+				x.queue[i] = e
+				return true
+			}
+			break // what happened in between keeps its place
+		}
+	}
+	if len(x.queue) >= WatchMost {
+		if x.queue = slices.DeleteFunc(x.queue, isText); len(x.queue) >= WatchMost {
+			return isText(e) // the next one has all of it
+		}
+	}
+	x.queue = append(x.queue, e)
+	select {
+	case x.more <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// pump hands over what waits, in order.
+func (x *watcher) pump() {
+	defer close(x.out)
+	for {
+		x.mu.Lock()
+		var next []Event
+		if len(x.queue) > 0 {
+			next = x.queue[:1:1]
+			x.queue = x.queue[1:]
+		}
+		x.mu.Unlock()
+		if next == nil {
+			select {
+			case <-x.more:
+			case <-x.over:
+				return
+			}
+			continue
+		}
+		select {
+		case x.out <- next[0]:
+		case <-x.over:
+			return
+		}
+	}
+}

@@ -1,0 +1,6 @@
+package filestore
+
+// The keys of log lines.
+const (
+	keyErr = "err"
+)

@@ -1,0 +1,15 @@
+package filestore
+
+import (
+	"slices"
+	"time"
+)
+
+const MaxPicture = 5 << 20 // bytes of one; the providers take no more
+
+const PictureTimeout = 20 * time.Second // for all of a prompt
+
+// IsPicture reports whether models can look at files of this type.
+func IsPicture(mime string) bool {
+	return slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, mime)
+}

@@ -1,0 +1,73 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/router/event"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// Identified is told by an account's adapter, before its first event, who the account is on its platform. An account that was the same one
+// under a name that the configuration has no more has been renamed: sessions, people, waiting work and jobs follow. configured are the names
+// that the configuration has on the channel. It may be repeated, and is until it works.
+func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who channels.UserID, configured []channels.AccountID) error {
+	if err := r.gate.landed(ctx, ref.Channel, configured); err != nil {
+		return err
+	}
+	found, err := r.store.Identify(ctx, sessions.Login{Channel: ref.Channel, Account: ref.Account, User: who, Configured: configured})
+	if err != nil {
+		return err
+	}
+	log := r.log.With("channel", ref.Channel, "account", ref.Account)
+	for _, other := range found.Twice {
+		log.Warn("two accounts share one login", "other", other, "hint", "remove one of them: the platform may disconnect one for the other")
+	}
+	fresh := r.settings.Load().Moved.Rename(ref, found.Moved...)
+	for _, was := range fresh {
+		log.Warn("account renamed", "was", was, "hint", "write the new name where bindings and session.sendPolicy name the old one; until then they hold for it")
+		r.gate.renamed(settings.AccountRef{Channel: ref.Channel, Account: was})
+	}
+	if len(fresh) > 0 {
+		r.doubt.Store(true) // what waited in an old session may wait in another one now
+		_ = r.heal(ctx)     // the doubt stays until a write works
+	}
+	return nil
+}
+
+// Patch changes a session's settings; a change of the send policy is effective for everything when it returns (contract P7).
+func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
+	s, err := r.store.Patch(ctx, key, p)
+	if err == nil {
+		r.watchers.Publish(event.Event{Kind: event.KindSession, Phase: event.PhasePatched, Session: s.Key})
+	}
+	if err == nil && p.SendPolicy != nil {
+		err = r.gate.waitInFlight(ctx, s.Key) // key may be another name of it
+	}
+	return s, err
+}
+
+// Explain says which rule decides about sending to an address on behalf of a session, and why (contract P6). Without an address it is about
+// what the session says in its own chat. With one it is about what is sent there from elsewhere, as Send does: there a session of the chat
+// that denies wins.
+func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (x Explanation, err error) {
+	s, meant, to, err := r.deciding(ctx, key, to)
+	if err != nil {
+		return x, err
+	}
+	set := r.settings.Load()
+	subject, rules := set.PolicySubject(s, to), set.Session.SendPolicy
+	x = Explanation{Session: s.Key, To: to, Verdict: rules.Decide(subject), Steps: rules.Explain(subject)}
+	if s.Key != meant {
+		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
+			Why: fmt.Sprintf("%s is another session that this chat has written to, and its policy denies: nothing is sent there from elsewhere. What the session %s answers in its own chat is decided without it", s.Key, meant)})
+	}
+	if l := set.Listening(to); l.Rule != "" {
+		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)
+	}
+	return x, nil
+}

@@ -1,0 +1,67 @@
+package settings
+
+import (
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// About is what the configuration has agents told about the chat that a run is in (channels.*.groups.*.systemPrompt).
+func (s *Snapshot) About(x sessions.Session, run sessions.Run) string {
+	o := sessions.OriginOf(x, run)
+	if !o.Chat.Type.Several() {
+		return ""
+	}
+	return s.Account(o.Chat).Access.SystemPrompt(s.ConfigAddress(o.Chat), sessions.ParentChat(o))
+}
+
+// Acks reports whether a message that a chat's session has taken gets a reaction (messages.ackReaction). Where a mention is needed,
+// whatever is taken had one.
+func (s *Snapshot) Acks(to channels.Address, parent channels.ChatID, x sessions.Session) bool {
+	several := to.Type.Several()
+	switch m := s.Messages; {
+	case m.AckReaction == "":
+		return false
+	case m.AckReactionScope == sessions.AckAll:
+		return true
+	case m.AckReactionScope == sessions.AckDirect:
+		return !several
+	case m.AckReactionScope == sessions.AckGroups:
+		return several
+	}
+	return several && s.Account(to).Access.NeedsMention(s.ConfigAddress(to), parent, x.Settings.Activation)
+}
+
+const (
+	DefaultContextLines = 50      // messages.groupChat.historyLimit
+	MaxContextLine      = 2 << 10 // bytes of one message
+)
+
+func (s *Snapshot) ContextLimit() int {
+	if n := s.Messages.GroupChat.HistoryLimit; n != nil {
+		return *n
+	}
+	return DefaultContextLines
+}
+
+// Listening says of a chat of several people that what is written there is not answered, which is another thing than whether something may be
+// sent there. Zero when there is nothing to say.
+func (s *Snapshot) Listening(to channels.Address) (x policy.Step) {
+	to = s.Moved.Called(to)
+	account, known := s.Accounts[Ref(to)]
+	if !known || !to.Type.Several() {
+		return x
+	}
+	to = s.ConfigAddress(to)
+	section := "channels." + string(to.Channel) + "."
+	a := account.Access.Admit(policy.Facts{Event: channels.Message, Address: to, Owner: true, Mentioned: true, CanDetect: true})
+	switch {
+	case a.Outcome == policy.Drop && a.Key == "groups":
+		return policy.Step{Rule: section + a.Key, Why: "not listened to: this group is not listed in " + section + a.Key + ". That is about what people write; what is sent is decided by the send policy alone"}
+	case a.Outcome == policy.Drop:
+		return policy.Step{Rule: section + a.Key, Why: "not listened to. That is about what people write; what is sent is decided by the send policy alone"}
+	case !account.Access.Listens(to, ""):
+		return policy.Step{Rule: section + "groupPolicy", Why: "only owners are listened to: nobody else is named. What is sent is decided by the send policy alone"}
+	}
+	return x
+}

@@ -1,0 +1,6 @@
+package settings
+
+// The keys of log lines.
+const (
+	lineMost = 300
+)

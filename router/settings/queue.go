@@ -1,0 +1,96 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// ReadQueue reads what stands behind /queue: what is not named stays as it was for the session. why says what is wrong.
+func ReadQueue(arg string, q sessions.Queue) (_ sessions.Queue, why string) {
+	for word := range strings.FieldsSeq(strings.ToLower(arg)) {
+		name, value, pair := strings.Cut(word, ":")
+		switch {
+		case !pair && (name == "default" || name == "inherit" || name == "reset"):
+			q = sessions.Queue{}
+		case !pair && slices.Contains([]sessions.QueueMode{sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt}, sessions.QueueMode(name)):
+			q.Mode = sessions.QueueMode(name)
+		case name == "debounce":
+			d, err := time.ParseDuration(value)
+			if n, numErr := strconv.Atoi(value); numErr == nil {
+				d, err = time.Duration(n)*time.Millisecond, nil
+			}
+			if err != nil || d < 0 || d > time.Minute {
+				return q, "debounce is a time from 0s to 60s."
+			}
+			q.DebounceMs = new(int(d.Milliseconds()))
+		case name == "cap":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 || n > 1000 {
+				return q, "cap is a number from 1 to 1000."
+			}
+			q.Cap = n
+		case name == "drop" && slices.Contains([]sessions.DropRule{sessions.DropSummarize, sessions.DropOld, sessions.DropNew}, sessions.DropRule(value)):
+			q.Drop = sessions.DropRule(value)
+		default:
+			return q, "I do not know " + channels.Code(word, lineMost) + " here."
+		}
+	}
+	return q, ""
+}
+
+// ParseQueue reads a queue setting as /queue takes it; what it does not name stays as it was.
+func ParseQueue(words string, was sessions.Queue) (sessions.Queue, error) {
+	q, why := ReadQueue(words, was)
+	if why != "" {
+		return was, fmt.Errorf("%s; want collect, followup, steer or interrupt, and debounce:2s, cap:20, drop:summarize, drop:old or drop:new", strings.TrimSuffix(why, "."))
+	}
+	return q, nil
+}
+
+// QueueRule says what happens to messages that come while a turn is at work: messages.queue with every gap filled.
+type QueueRule struct {
+	Mode  sessions.QueueMode
+	Quiet time.Duration // before a collected turn begins
+	Most  int           // messages that wait
+	Drop  sessions.DropRule
+}
+
+// What holds where nothing is configured.
+const (
+	defaultQuiet = time.Second
+	defaultMost  = 20
+)
+
+// ShortLines bounds the messages above the cap that are cut to a line each: with more, the oldest are dropped.
+const ShortLines = 200
+
+// Queue resolves what holds for a session's messages on a channel: the session's own setting, then the channel's, then that of all.
+func (s *Snapshot) Queue(x sessions.Session, kind channels.Kind) QueueRule {
+	q := QueueRule{Mode: sessions.Collect, Quiet: defaultQuiet, Most: defaultMost, Drop: sessions.DropSummarize}
+	for _, o := range []sessions.Queue{s.Messages.Queue.Queue, s.Messages.Queue.ByChannel[kind], x.Settings.Queue} {
+		if o.Mode != "" {
+			q.Mode = o.Mode
+		}
+		if o.DebounceMs != nil {
+			q.Quiet = time.Duration(*o.DebounceMs) * time.Millisecond
+		}
+		if o.Cap > 0 {
+			q.Most = o.Cap
+		}
+		if o.Drop != "" {
+			q.Drop = o.Drop
+		}
+	}
+	return q
+}
+
+// String words it for people, as /queue takes it.
+func (q QueueRule) String() string {
+	return fmt.Sprintf("%s debounce:%s cap:%d drop:%s", q.Mode, q.Quiet, q.Most, q.Drop)
+}
