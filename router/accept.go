@@ -49,19 +49,19 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	var acc sessions.Accepted
 	revised := r.revising(a.Amend)
 	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
-	lane := r.lanes.reserve(&a.Effects, r.settings.Load())
-	defer func() { lane.end(acc, err) }()
+	lane := r.lanes.Reserve(&a.Effects, r.settings.Load())
+	defer func() { lane.End(acc, err) }()
 	if acc, err = r.store.Accept(ctx, a); err != nil {
 		r.unsure(ctx, err)
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.ofInbound().accepted(in.Address.Channel, result(a, acc))
 	r.watchers.Effects(a.Effects, acc)
-	r.gate.readReceipt(in, acc)
-	r.gate.addReaction(in, acc)
+	r.gate.ReadReceipt(in, acc)
+	r.gate.AddReaction(in, acc)
 	r.abort(a.Effects, acc)
 	if !a.Moved.IsZero() {
-		r.gate.relocate(in.Address, a.Moved)
+		r.gate.Relocate(in.Address, a.Moved)
 		r.doubt.Store(true) // what waited in the old session may wait in another one now: follow looks
 	}
 	if a.Skip != "" {
@@ -76,7 +76,7 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 // func says.
 func (r *Router) revising(a *sessions.Amend) (done func(revised bool)) {
 	if a != nil && a.By != "" {
-		if done, ok := r.lanes.hold(a.Key, a.By); ok {
+		if done, ok := r.lanes.Hold(a.Key, a.By); ok {
 			return done
 		}
 		a.By = ""
@@ -94,14 +94,14 @@ func (r *Router) joins(ctx context.Context, acc sessions.Accepted) {
 		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
 		return
 	}
-	if by != "" && !r.gate.hasPreview(by) {
-		r.lanes.again(acc.Run.Key, by)
+	if by != "" && !r.gate.HasPreview(by) {
+		r.lanes.Again(acc.Run.Key, by)
 	}
 }
 
 // isPart reports whether group talk belongs to a message that was meant for the bot, and whose turn is open.
 func (r *Router) isPart(ctx context.Context, in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) (bool, error) {
-	if !r.lanes.busy(key) || in.Sender.Bot {
+	if !r.lanes.Busy(key) || in.Sender.Bot {
 		return false, nil
 	}
 	last, _, err := r.before(ctx, *newRun(in, key, agentID, text, nil, owner))

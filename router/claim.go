@@ -5,15 +5,17 @@ import (
 	"errors"
 	"slices"
 
+	"parley/router/delivery"
+	"parley/router/lane"
 	"parley/sessions"
 )
 
 // finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
-func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (acc sessions.Accepted, ok bool) {
+func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
 	var ended error
 	ok = r.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
-			booking.release()
+			booking.Release()
 			out.Begin = nil
 		}
 		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
@@ -23,7 +25,7 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	})
 	if !ok || ended != nil {
 		acc = sessions.Accepted{}
-		booking.end(r.lanes.host(ctx))
+		booking.End(r.lanes.Host(ctx))
 		r.unkept(ctx, run, out.Messages...)
 	}
 	switch {
@@ -42,7 +44,7 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case r.lanes.leaves(key) || !r.calm(ctx, key):
+	case r.lanes.WritesAway(key) || !r.calm(ctx, key):
 		return run, false
 	}
 	return r.claim(ctx, key)
@@ -52,7 +54,7 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 // although the lane is not is its own, from a commit whose answer was lost.
 func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
 	tries := 0
-	if r.lanes.doubted(key) {
+	if r.lanes.NeedsRecheck(key) {
 		tries++
 	}
 	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
@@ -72,16 +74,16 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	}) {
 		return run, false
 	}
-	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.busy(x.Home) }) // that lane's
+	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.Busy(x.Home) }) // that lane's
 	if len(runs) == 0 {
 		return run, false
 	}
 	if run = runs[0]; run.Stopping { // while no lane knew of it
-		why := errStopped
+		why := lane.ErrStopped
 		if run.Batch != "" {
-			why = errInterrupted
+			why = lane.ErrInterrupted
 		}
-		r.lanes.abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
+		r.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
 	}
 	return run, true
 }

@@ -12,6 +12,7 @@ import (
 	"text/template"
 
 	"parley/agent"
+	"parley/router/lane"
 	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
@@ -101,9 +102,9 @@ func (r *Router) compose(ctx context.Context, set *settings.Snapshot, s sessions
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
-			if !r.lanes.fix(ctx, run.Key, run.ID) {
+			if !r.lanes.Fix(ctx, run.Key, run.ID) {
 				r.unkept(ctx, run, msgs...)
-				return errAgain
+				return lane.ErrAgain
 			}
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
 				r.histories.drop(run.Session) // they may be there all the same

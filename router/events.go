@@ -317,13 +317,3 @@ func (r *Router) moving(in channels.Inbound, to channels.Address) {
 		f.Meet(to.Channel, channels.UserID(in.Address.Chat), channels.UserID(cmp.Or(string(in.Sender.ID), string(to.Chat))))
 	}
 }
-
-// relocate gives what waits for a chat the chat's new id.
-func (g *gate) relocate(from, to channels.Address) {
-	g.mu.Lock()
-	o := g.outlets[settings.Ref(from)]
-	g.mu.Unlock()
-	if o != nil {
-		g.moved(o, from, to)
-	}
-}

@@ -6,12 +6,13 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/router/clock"
+	"parley/router/delivery"
 	"parley/router/event"
 	"parley/router/filestore"
+	"parley/router/lane"
 	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -22,31 +23,22 @@ const Allowed = allowed
 const Anyone = anyone
 const Anywhere = anywhere
 const DeleteWithin = deleteWithin
-const FetcherWait = fetcherWait
 const GroupsOnly = groupsOnly
 const JobTextMost = jobTextMost
 const JobsMost = jobsMost
 const LineMost = lineMost
 const LookAgainEvery = lookAgainEvery
-const MaxAbsent = maxAbsent
 const MaxAttempts = maxAttempts
 const MaxQuote = maxQuote
 const MaxRefusedParts = maxRefusedParts
 const MediaMost = mediaMost
 const MostAside = mostAside
-const MostBooked = mostBooked
 const OwnerOnly = ownerOnly
 const PartWait = partWait
 const PersonJobsMost = personJobsMost
 const PicturesStep = picturesStep
 const PostedByAPI = postedByAPI
-const PreviewDirect = previewDirect
-const PreviewLeast = previewLeast
-const PreviewSeveral = previewSeveral
-const PreviewTimeout = previewTimeout
 const RefusedFor = refusedFor
-const RemoveTries = removeTries
-const SendGrace = sendGrace
 const UnansweredEvery = unansweredEvery
 const UsualAnswer = usualAnswer
 const ViaHook = viaHook
@@ -74,16 +66,16 @@ func (of *Router) Doubt() *atomic.Bool { return &of.doubt }
 func (of *Router) Fallbacks(e agent.Entry, first string) []agent.Candidate {
 	return of.fallbacks(e, first)
 }
-func (of *Router) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *booking) (sessions.Accepted, bool) {
+func (of *Router) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (sessions.Accepted, bool) {
 	return of.finish(ctx, run, out, booking)
 }
 func (of *Router) Follow(ctx context.Context, acc sessions.Accepted) { of.follow(ctx, acc) }
 func (of *Router) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
 	return of.followUp(ctx, q)
 }
-func (of *Router) Gate() *gate                                      { return of.gate }
+func (of *Router) Gate() *delivery.Dispatcher                       { return of.gate }
 func (of *Router) Kit() *tools.Deps                                 { return &of.kit }
-func (of *Router) Lanes() *lanes                                    { return of.lanes }
+func (of *Router) Lanes() *lane.Set                                 { return of.lanes }
 func (of *Router) Log() **slog.Logger                               { return &of.log }
 func (of *Router) Media() *filestore.Cache                          { return of.media }
 func (of *Router) Meter(s sessions.Session, run sessions.Run) meter { return of.meter(s, run) }
@@ -107,7 +99,6 @@ func (of *Router) WaitingLanes(ctx context.Context, keys []sessions.Key) (map[se
 }
 func (of *Router) Watchers() *event.Bus       { return of.watchers }
 func (of *amount) Cost() int64                { return of.cost }
-func (of *booking) End(ctx context.Context)   { of.end(ctx) }
 func (of *budgets) Purses() map[string]*purse { return of.purses }
 func (of *command) About() string             { return of.about }
 func (of *command) Aliases() []string         { return of.aliases }
@@ -119,37 +110,12 @@ func (of *command) Run() func(ctx context.Context, r *Router, c commandCall) (an
 func (of *command) Where() where                                  { return of.where }
 func (of *command) Who() who                                      { return of.who }
 func (of *compaction) Writer(room agent.Room) (agent.Turn, error) { return of.writer(room) }
-func (of *flights) Keys() []sessions.Key                          { return of.keys() }
-func (of *gate) Ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (channels.Receipt, bool, error) {
-	return of.ask(ctx, rec, d, out)
-}
-func (of *gate) Book(out *sessions.Outcome) *booking                 { return of.book(out) }
-func (of *gate) Booked() map[sessions.DeliveryID]*booking            { return of.booked }
-func (of *gate) Changed() *func(sessions.Delivery)                   { return &of.changed }
-func (of *gate) Enqueue(ds ...sessions.Delivery)                     { of.enqueue(ds...) }
-func (of *gate) Flights() *flights                                   { return &of.flights }
-func (of *gate) Hold(o *outlet, chat channels.ChatID) (func(), bool) { return of.hold(o, chat) }
-func (of *gate) Known() map[sessions.DeliveryID]bool                 { return of.known }
-func (of *gate) Life() *context.Context                              { return &of.life }
-func (of *gate) Most() *int                                          { return &of.most }
-func (of *gate) Mu() *sync.Mutex                                     { return &of.mu }
-func (of *gate) Outbox() *filestore.Outbox                           { return of.outbox }
-func (of *gate) Outlet(ref settings.AccountRef) *outlet              { return of.outlet(ref) }
-func (of *gate) Outlets() map[settings.AccountRef]*outlet            { return of.outlets }
-func (of *gate) Overflow() *bool                                     { return &of.overflow }
-func (of *gate) Previews() *previews                                 { return &of.previews }
-func (of *gate) Reload(ctx context.Context) error                    { return of.reload(ctx) }
-func (of *gate) Stream(run sessions.Run) channels.Stream             { return of.stream(run) }
-func (of *lanes) Abort(stopped []sessions.StoppedRun, why error)     { of.abort(stopped, why) }
-func (of *outlet) Held() map[channels.ChatID][]chan struct{}         { return of.held }
-func (of *outlet) Queues() map[channels.ChatID]*queue                { return of.queues }
-func (of *previews) All() []sessions.Preview                         { return of.all() }
-func (of *purse) Held() *amount                                      { return &of.held }
-func (of *rights) Add(msgs ...sessions.Message)                      { of.add(msgs...) }
-func (of waitingLane) Who() string                                   { return of.who }
-func (of *whom) Owner() bool                                         { return of.owner }
-func (of *whom) People() []sessions.Person                           { return of.people }
-func (of meter) Reserve(t *agent.Turn)                               { of.reserve(t) }
+func (of *purse) Held() *amount                                   { return &of.held }
+func (of *rights) Add(msgs ...sessions.Message)                   { of.add(msgs...) }
+func (of waitingLane) Who() string                                { return of.who }
+func (of *whom) Owner() bool                                      { return of.owner }
+func (of *whom) People() []sessions.Person                        { return of.people }
+func (of meter) Reserve(t *agent.Turn)                            { of.reserve(t) }
 
 type Command = command
 type CommandCall = commandCall
@@ -165,7 +131,6 @@ func NewCommand(name string, who who, run func(context.Context, *Router, command
 
 type Who = who
 
-var ErrInterrupted = errInterrupted
 var ErrNoAccount = errNoAccount
 var IsName = isName
 var JobKey = jobKey

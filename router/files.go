@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"parley/channels"
@@ -17,7 +16,7 @@ func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channe
 	if !ok {
 		return nil, errors.New("it is not known where it came from")
 	}
-	return r.media.Get(ctx, from, m, most, r.gate.fetcher)
+	return r.media.Get(ctx, from, m, most, r.gate.Fetcher)
 }
 
 // postedFiles copies the files of a post. When the policy lets nothing out as it stands, nothing is read: they are only named.
@@ -40,141 +39,4 @@ func postedText(text string, files []sessions.File) string {
 		text += "\n[posted file: " + f.String() + "]"
 	}
 	return strings.TrimSpace(text)
-}
-
-// cut is a delivery in parts, made once.
-type cut struct {
-	made  bool
-	parts []part
-}
-
-// part is one message of a delivery.
-type part struct {
-	channels.Part
-	files []sessions.File
-	text  string // what Part is made of; only of one with files
-}
-
-// part is the next part of a delivery; ok is false when there is none.
-func (c *cut) part(d sessions.Delivery, l channels.Limits) (p part, last, ok bool) {
-	if !c.made { // once: limits that change between two parts must not change where the text is cut
-		c.parts, c.made = partsOf(d, l), true
-	}
-	if d.Part >= len(c.parts) {
-		return p, false, false
-	}
-	return c.parts[d.Part], d.Part+1 == len(c.parts), true
-}
-
-// outbound is a part of a delivery as it is sent.
-func (g *gate) outbound(d sessions.Delivery, p part) channels.Outbound {
-	out := channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain, Since: d.Created}
-	if d.Part == 0 {
-		out.ReplyTo = d.ReplyTo
-	}
-	for _, f := range p.files {
-		out.Files = append(out.Files, g.outbox.Outbound(f))
-	}
-	return out
-}
-
-// partsOf cuts a delivery into messages: its text, then its files. A text that is short enough goes with the first files; a file that
-// cannot be sent there is named in the text.
-func partsOf(d sessions.Delivery, l channels.Limits) (out []part) {
-	text := d.Text
-	var files []sessions.File
-	for _, f := range d.Files {
-		if why := unsendable(f, l); why != "" {
-			text += "\n\n" + channels.FileNote(f.String(), why)
-			continue
-		}
-		files = append(files, f)
-	}
-	text = strings.TrimLeft(text, "\n")
-	groups := albums(files, l)
-	if len(groups) > 0 && l.Caption >= channels.MinText {
-		if caption := channels.Split(text, captions(l)); len(caption) == 1 {
-			groups[0].Part, groups[0].text, text = caption[0], text, ""
-		}
-	}
-	for _, p := range channels.Split(text, l) {
-		out = append(out, part{Part: p})
-	}
-	return append(out, groups...)
-}
-
-// captions are the limits of a text that goes with files.
-func captions(l channels.Limits) channels.Limits {
-	if l.Text == 0 || l.Caption < l.Text {
-		l.Text = l.Caption
-	}
-	return l
-}
-
-// withoutLost gives a part without the files that are not there any more: its text names them.
-func (g *gate) withoutLost(d sessions.Delivery, p part, l channels.Limits) part {
-	text := p.text
-	var left []sessions.File
-	for _, f := range p.files {
-		why := g.outbox.Check(f)
-		if why == "" {
-			left = append(left, f)
-			continue
-		}
-		g.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
-		text += "\n\n" + channels.FileNote(f.String(), "cannot be sent any more")
-	}
-	if len(left) == len(p.files) {
-		return p
-	}
-	if p.files = left; len(left) > 0 {
-		if l.Caption < channels.MinText {
-			return p
-		}
-		l = captions(l)
-	}
-	if parts := channels.Split(strings.TrimLeft(text, "\n"), l); len(parts) == 1 { // else it says what it would have
-		p.Part = parts[0]
-	}
-	return p
-}
-
-// unsendable says why a file cannot be sent to where these limits hold; "" = it can.
-func unsendable(f sessions.File, l channels.Limits) string {
-	switch {
-	case l.Files <= 0:
-		return channels.NotSendable
-	case l.FileBytes > 0 && f.Size > l.FileBytes:
-		return "is larger than what can be sent here"
-	}
-	return ""
-}
-
-// albums groups files into messages: neighbours that platforms show together, as many and as large as these limits allow.
-func albums(files []sessions.File, l channels.Limits) (out []part) {
-	var size int64 // of the last group
-	for _, f := range files {
-		n := len(out)
-		if n > 0 && len(out[n-1].files) < l.Files && together(out[n-1].files[0].Kind) == together(f.Kind) &&
-			(l.FilesBytes == 0 || size+f.Size <= l.FilesBytes) {
-			out[n-1].files = append(out[n-1].files, f)
-			size += f.Size
-			continue
-		}
-		out = append(out, part{files: []sessions.File{f}})
-		size = f.Size
-	}
-	return out
-}
-
-// together gives what goes together with a kind.
-func together(k channels.MediaKind) channels.MediaKind {
-	switch k {
-	case channels.Video:
-		return channels.Image
-	case channels.Image, channels.Audio, channels.Document:
-		return k
-	case channels.Sticker:
-	}
-	return channels.Document
 }

@@ -14,6 +14,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/delivery"
 	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
@@ -113,7 +114,7 @@ func TestFaultFileBeforeAccount(t *testing.T) {
 		for i, c := range []struct {
 			after time.Duration
 			want  string
-		}{{router.FetcherWait - time.Second, "the quarterly figures"}, {router.FetcherWait + time.Second, "gives no files, or is not connected"}} {
+		}{{delivery.FetcherWait - time.Second, "the quarterly figures"}, {delivery.FetcherWait + time.Second, "gives no files, or is not connected"}} {
 			g.Router.Attach(routertest.Account, nil)
 			g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look", Media: []channels.Media{document(fmt.Sprint(i, ".txt"), "r1")}})
 			<-time.After(c.after)

@@ -36,7 +36,7 @@ func (r *Router) atLimit(in channels.Inbound) bool {
 	if len(in.Text) < minCut {
 		return false
 	}
-	_, ch := r.gate.account(in.Address)
+	_, ch := r.gate.Account(in.Address)
 	if ch == nil {
 		return false
 	}
@@ -51,7 +51,7 @@ func (r *Router) atLimit(in channels.Inbound) bool {
 // before finds the message right before one that its sender sent with the same gesture, as long as its turn is open: its run, and the run
 // that answers it, or will. Both are "" when there is none.
 func (r *Router) before(ctx context.Context, run sessions.Run) (last, by sessions.RunID, err error) {
-	if _, parts := r.lanes.rested(run.Key); !parts && !run.Input.Provenance.Forwarded || !r.lanes.busy(run.Key) {
+	if _, parts := r.lanes.LastFinished(run.Key); !parts && !run.Input.Provenance.Forwarded || !r.lanes.Busy(run.Key) {
 		return "", "", nil // as it is of nearly every message: nothing is read for it
 	}
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Limit: gestureBack})

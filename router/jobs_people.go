@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
-	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -51,7 +50,7 @@ func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to cha
 		return to, err
 	}
 	for _, chat := range chats {
-		if !r.gate.inside(chat) {
+		if !r.gate.Internal(chat) {
 			return chat, nil
 		}
 	}
@@ -59,17 +58,6 @@ func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to cha
 		return to, sessions.BadRequest("to: there is no last chat: only the page has written to the main session of %s, and nobody is told of what is posted there; write to the agent on a platform first, or name an address", agentID)
 	}
 	return to, sessions.BadRequest("to: nobody has written to the main session of %s yet, so there is no last chat", agentID)
-}
-
-// inside reports whether a chat is one of the host's own, which nobody outside reads.
-func (g *gate) inside(chat channels.Address) bool {
-	g.mu.Lock()
-	var ch channels.Channel
-	if o := g.outlets[settings.Ref(chat)]; o != nil {
-		ch = o.ch
-	}
-	g.mu.Unlock()
-	return ch != nil && ch.Limits(chat).Inside
 }
 
 // MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. What it says goes to the chat

@@ -1,17 +1,21 @@
 package router
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"parley/router/delivery"
+)
 
 // Metrics counts what the router does. The nil *Metrics counts nothing.
 type Metrics struct {
 	inbound  *inboundMetrics
 	turns    *turnMetrics
-	delivery *gateMetrics
+	delivery *delivery.Metrics
 }
 
 // NewMetrics registers the router's metrics.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	return &Metrics{newInboundMetrics(reg), newTurnMetrics(reg), newGateMetrics(reg)}
+	return &Metrics{newInboundMetrics(reg), newTurnMetrics(reg), delivery.NewMetrics(reg)}
 }
 
 func (m *Metrics) ofInbound() *inboundMetrics {
@@ -28,7 +32,7 @@ func (m *Metrics) ofTurns() *turnMetrics {
 	return m.turns
 }
 
-func (m *Metrics) ofGate() *gateMetrics {
+func (m *Metrics) ofGate() *delivery.Metrics {
 	if m == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // under a name that the configuration has no more has been renamed: sessions, people, waiting work and jobs follow. configured are the names
 // that the configuration has on the channel. It may be repeated, and is until it works.
 func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who channels.UserID, configured []channels.AccountID) error {
-	if err := r.gate.landed(ctx, ref.Channel, configured); err != nil {
+	if err := r.gate.WaitLanded(ctx, ref.Channel, configured); err != nil {
 		return err
 	}
 	found, err := r.store.Identify(ctx, sessions.Login{Channel: ref.Channel, Account: ref.Account, User: who, Configured: configured})
@@ -30,7 +30,7 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 	fresh := r.settings.Load().Moved.Rename(ref, found.Moved...)
 	for _, was := range fresh {
 		log.Warn("account renamed", "was", was, "hint", "write the new name where bindings and session.sendPolicy name the old one; until then they hold for it")
-		r.gate.renamed(settings.AccountRef{Channel: ref.Channel, Account: was})
+		r.gate.AccountRenamed(settings.AccountRef{Channel: ref.Channel, Account: was})
 	}
 	if len(fresh) > 0 {
 		r.doubt.Store(true) // what waited in an old session may wait in another one now
@@ -46,7 +46,7 @@ func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) 
 		r.watchers.Publish(event.Event{Kind: event.KindSession, Phase: event.PhasePatched, Session: s.Key})
 	}
 	if err == nil && p.SendPolicy != nil {
-		err = r.gate.waitInFlight(ctx, s.Key) // key may be another name of it
+		err = r.gate.WaitInFlight(ctx, s.Key) // key may be another name of it
 	}
 	return s, err
 }

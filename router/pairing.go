@@ -47,7 +47,7 @@ func (r *Router) pair(ctx context.Context, set *settings.Snapshot, in channels.I
 	r.watchers.Publish(event.Event{Kind: event.KindPairing, Phase: event.PhaseAsked, Session: key, Channel: p.Channel, Account: p.Account})
 	d, err = r.store.GetDelivery(ctx, d.ID)
 	if err == nil {
-		r.gate.enqueue(d)
+		r.gate.Enqueue(d)
 	}
 	return err
 }

@@ -168,7 +168,7 @@ func (r *Router) picture(ctx context.Context, with *sessions.Message, m channels
 	if err = r.missing.Get(id); err != nil {
 		return nil, "", err
 	}
-	if data, err = r.media.Get(ctx, from, m, filestore.MaxPicture, r.gate.fetcher); err == nil {
+	if data, err = r.media.Get(ctx, from, m, filestore.MaxPicture, r.gate.Fetcher); err == nil {
 		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !filestore.IsPicture(mime) {
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/lane"
 	"parley/router/settings"
 	"parley/sessions"
 )
@@ -32,8 +33,8 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	if !ok {
 		return false
 	}
-	r.lanes.at(key, run.ID, r.settings.Load().Asker(key, &run))
-	r.lanes.enterHome(ctx, key, run.Home)
+	r.lanes.SetRunning(key, run.ID, r.settings.Load().Asker(key, &run))
+	r.lanes.EnterHome(ctx, key, run.Home)
 	r.watchers.Run(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
@@ -51,13 +52,13 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	} else if !r.handOn(ctx, r.settings.Load(), run, agent.Outcome{}, "", out) {
 		return false
 	}
-	r.lanes.rest(key)
+	r.lanes.MarkIdle(key)
 	out.Summary = r.histories.takeOwed(run.Session)
 	var acc sessions.Accepted
-	lane := r.lanes.reserve(out.Next, r.settings.Load())
-	defer func() { lane.end(acc, nil) }()
-	booking := r.gate.book(out)
-	defer booking.end(r.lanes.host(ctx))
+	lane := r.lanes.Reserve(out.Next, r.settings.Load())
+	defer func() { lane.End(acc, nil) }()
+	booking := r.gate.Reserve(out)
+	defer booking.End(r.lanes.Host(ctx))
 	if acc, ok = r.finish(ctx, run, *out, booking); !ok {
 		return false
 	}
@@ -68,10 +69,10 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	r.ends.tell(string(run.ID))
 	r.watchers.End(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
-	r.gate.unanswered(look, run.ID)
+	r.gate.RetractPreview(look, run.ID)
 	cancel()
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
-		r.gate.removeReactions(run.ID)
+		r.gate.RemoveReactions(run.ID)
 	}
 	r.follow(ctx, acc)
 	return true
@@ -80,7 +81,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 // stopped makes the outcome of a run that a person stopped, or a newer message interrupted. An answer that was ready leaves all the
 // same; a sub-agent that was stopped reports nothing, whatever it had.
 func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Outcome) *sessions.Outcome {
-	why := endedBy(ctx)
+	why := lane.EndedBy(ctx)
 	switch {
 	case why == nil:
 		return out
@@ -89,7 +90,7 @@ func (r *Router) stopped(ctx context.Context, run sessions.Run, out *sessions.Ou
 		if out != nil {
 			stopped.Usage = out.Usage
 		}
-		if errors.Is(why, errStopped) && run.Kind != sessions.CompactRun { // whose input is no message
+		if errors.Is(why, lane.ErrStopped) && run.Kind != sessions.CompactRun { // whose input is no message
 			stopped.Messages = []sessions.Message{sessions.StoppedMessage(run.ID, time.Now())}
 		}
 		return stopped
@@ -110,17 +111,17 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	}
 	limit := limitOf(set, run)
 	wait, waited := context.WithTimeout(ctx, r.left(limit, run))
-	reslotted(timed(wait))
+	lane.KeepShare(lane.WithEnd(wait))
 	waited()
 	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()
 
-	out, err := r.thinkUntil(timed(work), set, &run)
+	out, err := r.thinkUntil(lane.WithEnd(work), set, &run)
 	switch {
 	case err == nil:
 		return r.success(ctx, set, run, out)
-	case endedBy(ctx) != nil:
-		return &sessions.Outcome{Status: sessions.Stopped, Error: endedBy(ctx).Error()}
+	case lane.EndedBy(ctx) != nil:
+		return &sessions.Outcome{Status: sessions.Stopped, Error: lane.EndedBy(ctx).Error()}
 	case ctx.Err() != nil:
 		return nil
 	case errors.Is(work.Err(), context.DeadlineExceeded):
@@ -236,7 +237,7 @@ func (r *Router) think(ctx context.Context, set *settings.Snapshot, run *session
 		return out, err
 	}
 	if !run.Reply.IsZero() {
-		shown := r.gate.show(ctx, *run, &t)
+		shown := r.gate.Show(ctx, *run, &t)
 		defer shown()
 	}
 	r.watchText(*run, &t)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/router/lane"
 	"parley/router/settings"
 	"parley/sessions"
 )
@@ -46,7 +47,7 @@ func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 // calm waits, without the lane's slot, until it is quiet in a session whose messages are collected. Only messages that came while
 // the session was busy wait, and those that the platform's app may have cut: any other begins at once. It is false when nothing waits, or no further run is to begin.
 func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
-	since, parts := r.lanes.rested(key)
+	since, parts := r.lanes.LastFinished(key)
 	if since.IsZero() && !parts {
 		return true
 	}
@@ -65,7 +66,7 @@ func (r *Router) calm(ctx context.Context, key sessions.Key) bool {
 			return true
 		}
 		on := false
-		if unslotted(ctx, func() { on = r.lanes.doze(ctx, key, left) }); !on {
+		if lane.WithoutSlot(ctx, func() { on = r.lanes.Sleep(ctx, key, left) }); !on {
 			return false
 		}
 	}
@@ -127,7 +128,7 @@ func (r *Router) collect(ctx context.Context, q settings.QueueRule, run sessions
 	if err != nil || open < 2 { // the run itself is one
 		return nil, err
 	}
-	if _, parts := r.lanes.rested(run.Key); q.Mode == sessions.Followup && open <= q.Most && !parts {
+	if _, parts := r.lanes.LastFinished(run.Key); q.Mode == sessions.Followup && open <= q.Most && !parts {
 		return nil, nil // as it is of nearly every message: nothing is read for it
 	}
 	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
@@ -224,7 +225,7 @@ func shorten(m sessions.Message) []sessions.Block {
 // line has a message that comes while its session is busy wait its turn: it may end the turn at work, or make others give way. Of what
 // is not answered then people are told. refused says why it is not taken; "" when it is.
 func (r *Router) line(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, e *sessions.Effects) (refused string, err error) {
-	if !r.lanes.busy(s.Key) {
+	if !r.lanes.Busy(s.Key) {
 		return "", nil
 	}
 	q := set.Queue(s, e.Run.Reply.Channel)
@@ -260,7 +261,7 @@ func (r *Router) line(ctx context.Context, set *settings.Snapshot, s sessions.Se
 
 // sayFull tells the chat of a message that some are not answered: once for each turn that they wait for, as it is the same delivery.
 func (r *Router) sayFull(set *settings.Snapshot, in channels.Inbound, key sessions.Key, what string) []sessions.Delivery {
-	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("full queue of "+string(key)+" for "+in.Address.String()+" behind "+r.lanes.turn(key)))
+	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("full queue of "+string(key)+" for "+in.Address.String()+" behind "+r.lanes.TurnToken(key)))
 	d := sessions.Delivery{ID: sessions.DeliveryID(id.String()), Kind: sessions.Notice, Session: key, To: in.Address,
 		Text: "⚙️ Too many messages are waiting here, " + what, Expires: time.Now().Add(set.Delivery.TTL(sessions.Notice))}
 	if in.Address.Type.Several() {

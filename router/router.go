@@ -15,8 +15,10 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/router/clock"
+	"parley/router/delivery"
 	"parley/router/event"
 	"parley/router/filestore"
+	"parley/router/lane"
 	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
@@ -87,8 +89,8 @@ type Router struct {
 	log        *slog.Logger
 	metrics    *Metrics
 	settings   atomic.Pointer[settings.Snapshot]
-	gate       *gate
-	lanes      *lanes
+	gate       *delivery.Dispatcher
+	lanes      *lane.Set
 	loop       agent.Loop
 	histories  *histories
 	workspaces agent.Workspaces
@@ -125,10 +127,10 @@ func New(d Deps) *Router {
 	r.settings.Store(d.Settings.Prepare())
 	r.media = filestore.NewCache(d.Media, d.Log)
 	r.outbox = filestore.NewOutbox(d.Outbox, d.Log)
-	r.gate = newGate(gateConfig{store: d.Store, settings: r.settings.Load, outbox: r.outbox, ages: r.ages, log: d.Log, metrics: d.Metrics.ofGate(), changed: r.watchers.Delivery})
-	r.lanes = newLanes(r.process, d.Settings.Agents.Defaults)
-	r.lanes.changed = d.Busy
-	r.retry = &clock.Retrier{Ages: r.ages, Log: r.log, Host: r.lanes.host}
+	r.gate = delivery.New(delivery.Config{Store: d.Store, Settings: r.settings.Load, Outbox: r.outbox, Ages: r.ages, Log: d.Log, Metrics: d.Metrics.ofGate(), Changed: r.watchers.Delivery})
+	r.lanes = lane.New(r.process, d.Settings.Agents.Defaults)
+	r.lanes.Changed = d.Busy
+	r.retry = &clock.Retrier{Ages: r.ages, Log: r.log, Host: r.lanes.Host}
 	r.deps.Model = func(name string) (agent.Candidate, error) {
 		c, err := d.Model(name)
 		if err == nil {
@@ -175,9 +177,9 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := r.settings.Load().Moved.Load(ctx, r.store); err != nil {
 		return fmt.Errorf("reading which chats have moved: %w", err)
 	}
-	r.lanes.start(ctx)
+	r.lanes.Start(ctx)
 	context.AfterFunc(ctx, r.watchers.Close)
-	if err := r.gate.start(ctx, sending); err != nil {
+	if err := r.gate.Start(ctx, sending); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
 	if len(keys)+len(sending) > 0 {
@@ -194,7 +196,7 @@ func (r *Router) Start(ctx context.Context) error {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
 	for _, k := range keys {
-		r.lanes.wakeBy(k, begun[k].who, begun[k].by)
+		r.lanes.WakeWithDeadline(k, begun[k].who, begun[k].by)
 	}
 	r.watch.Go(func() { r.expire(ctx) })
 	r.watch.Go(func() { r.schedule(ctx) })
@@ -203,10 +205,10 @@ func (r *Router) Start(ctx context.Context) error {
 
 // Drain begins no further run, but for what a commit under way has claimed, and waits until those at work have ended, or ctx has. What is queued stays in the store.
 func (r *Router) Drain(ctx context.Context) {
-	r.lanes.close()
+	r.lanes.Close()
 	idle := make(chan struct{})
 	go func() {
-		r.lanes.stop()
+		r.lanes.Stop()
 		close(idle)
 	}()
 	select {
@@ -217,9 +219,9 @@ func (r *Router) Drain(ctx context.Context) {
 
 // Stop waits until all that was under way has been handed over to the store. The context given to Start must have ended.
 func (r *Router) Stop() {
-	r.lanes.close()
-	r.lanes.stop()
-	r.gate.stop()
+	r.lanes.Close()
+	r.lanes.Stop()
+	r.gate.Stop()
 	r.watch.Wait()
 }
 
@@ -229,39 +231,39 @@ func (r *Router) Apply(ctx context.Context, s *settings.Snapshot) error {
 	s.Moved = r.settings.Load().Moved
 	r.settings.Store(s.Prepare())
 	r.histories.clear()
-	r.lanes.resize(s.Agents.Defaults)
-	return r.gate.settleAll(ctx)
+	r.lanes.Resize(s.Agents.Defaults)
+	return r.gate.WaitAllInFlight(ctx)
 }
 
 // Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
-func (r *Router) Attach(ref settings.AccountRef, ch channels.Channel) { r.gate.attach(ref, ch) }
+func (r *Router) Attach(ref settings.AccountRef, ch channels.Channel) { r.gate.Attach(ref, ch) }
 
 // heal sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost. Whoever
 // asked for the commit may have gone away meanwhile.
 func (r *Router) heal(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healWithin)
 	defer cancel()
-	late, set := r.gate.reload(ctx), r.settings.Load()
-	if late != nil && !r.lanes.isClosing() {
+	late, set := r.gate.Refill(ctx), r.settings.Load()
+	if late != nil && !r.lanes.IsClosing() {
 		r.log.Error("cannot list the deliveries that wait", keyErr, late)
 	}
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 1000})
-	if err != nil && !r.lanes.isClosing() {
+	if err != nil && !r.lanes.IsClosing() {
 		r.log.Error("cannot list the runs that wait", keyErr, err)
 	}
 	for _, run := range runs {
-		r.lanes.wake(run.Key, set.Asker(run.Key, &run))
+		r.lanes.Wake(run.Key, set.Asker(run.Key, &run))
 	}
 	atWork, err2 := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Running, Limit: 10_000})
-	if err2 != nil && !r.lanes.isClosing() {
+	if err2 != nil && !r.lanes.IsClosing() {
 		r.log.Error("cannot list the runs that are at work", keyErr, err2)
 	}
 	for _, run := range atWork {
 		if run.Home != "" {
-			r.lanes.take(run.Home, run.ID, run.Key)
+			r.lanes.Take(run.Home, run.ID, run.Key)
 		}
-		if !r.lanes.isAt(run.Key, run.ID) {
-			r.lanes.doubt(run.Key, set.Asker(run.Key, &run))
+		if !r.lanes.IsAt(run.Key, run.ID) {
+			r.lanes.Recheck(run.Key, set.Asker(run.Key, &run))
 		}
 	}
 	return errors.Join(late, err, err2)
@@ -272,8 +274,8 @@ const healWithin = 5 * time.Second
 
 // Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
 func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Accepted, err error) {
-	lane := r.lanes.reserve(&e, r.settings.Load())
-	defer func() { lane.end(acc, err) }()
+	lane := r.lanes.Reserve(&e, r.settings.Load())
+	defer func() { lane.End(acc, err) }()
 	if acc, err = r.store.Submit(ctx, e); err != nil {
 		r.unsure(ctx, err)
 		return acc, err
@@ -293,9 +295,9 @@ func (r *Router) abort(e sessions.Effects, acc sessions.Accepted) {
 				r.histories.drop(acc.Session.ID)
 			}
 		}
-		r.lanes.abort(acc.Stopped, errInterrupted)
+		r.lanes.Abort(acc.Stopped, lane.ErrInterrupted)
 	case e.Reset:
-		r.lanes.abort(acc.Stopped, errAnew)
+		r.lanes.Abort(acc.Stopped, lane.ErrReset)
 	}
 }
 
@@ -305,24 +307,24 @@ func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
 		r.doubt.Store(true)
 	}
 	if len(acc.Stopped) > 0 {
-		r.lanes.abort(acc.Stopped, errStopped)
+		r.lanes.Abort(acc.Stopped, lane.ErrStopped)
 		for _, s := range acc.Stopped {
 			r.ends.tell(string(s.ID))
-			r.gate.removeReactions(s.ID)
-			if !r.lanes.isAt(s.Key, s.ID) { // otherwise its end is told when it has come
+			r.gate.RemoveReactions(s.ID)
+			if !r.lanes.IsAt(s.Key, s.ID) { // otherwise its end is told when it has come
 				r.watchers.Publish(event.Event{Kind: event.KindRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
 			}
 		}
 	}
 	if len(acc.Deliveries) > 0 {
-		r.gate.enqueue(acc.Deliveries...)
+		r.gate.Enqueue(acc.Deliveries...)
 	}
 	if acc.Run.ID != "" && !acc.Run.Status.Final() {
 		if !acc.Duplicate {
 			r.watchers.Run(acc.Run, sessions.Queued)
 		}
 		if acc.Claimed == nil { // otherwise its lane is reserved
-			r.lanes.wakeFor(&acc.Run, r.settings.Load().Asker(acc.Run.Key, &acc.Run))
+			r.lanes.WakeFor(&acc.Run, r.settings.Load().Asker(acc.Run.Key, &acc.Run))
 		}
 		r.ends.tell(string(acc.Run.Key))
 	}
@@ -334,7 +336,7 @@ func (r *Router) Key(in channels.Inbound) sessions.Key {
 }
 
 // Working lists the sessions whose agent is at work, and counts those that wait for their turn.
-func (r *Router) Working() (working []sessions.Key, waiting int) { return r.lanes.working() }
+func (r *Router) Working() (working []sessions.Key, waiting int) { return r.lanes.Working() }
 
 // ends wakes those who wait for a run to end, by its id, or for something to be queued in a session, by its key. The truth is in
 // the store: a wake-up only says "look again".
@@ -385,10 +387,10 @@ func (r *Router) Position() event.Position { return r.watchers.Position() }
 
 // RetryDelivery sends a failed, expired, held or dropped delivery again.
 func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
-	return r.gate.retryDelivery(ctx, id)
+	return r.gate.Retry(ctx, id)
 }
 
 // DropDelivery gives up on a delivery.
 func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
-	return r.gate.dropDelivery(ctx, id)
+	return r.gate.Drop(ctx, id)
 }

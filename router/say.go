@@ -111,7 +111,7 @@ func (r *Router) submitWords(ctx context.Context, e sessions.Effects, command, a
 		acc.Run = sessions.Run{ID: e.Run.ID, Key: e.Run.Key, Agent: e.Run.Agent}
 	}
 	if e.Patch != nil && e.Patch.SendPolicy != nil {
-		err = r.gate.waitInFlight(ctx, acc.Session.Key) // contract P7
+		err = r.gate.WaitInFlight(ctx, acc.Session.Key) // contract P7
 	}
 	return Heard{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
 }
@@ -217,7 +217,7 @@ func (r *Router) chatOf(ctx context.Context, to channels.Address) ([]sessions.Ke
 // waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are
 // refused, as there is somebody who can be told so.
 func (r *Router) waitInLine(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, e *sessions.Effects) error {
-	if !r.lanes.busy(s.Key) {
+	if !r.lanes.Busy(s.Key) {
 		return nil
 	}
 	q := set.Queue(s, e.Run.Reply.Channel)

@@ -27,7 +27,7 @@ func (r *Router) expire(ctx context.Context) {
 			}
 		}
 		_ = r.heal(ctx) // it says what fails
-		r.gate.sweep(ctx)
+		r.gate.Sweep(ctx)
 		keys, err := r.store.Expire(ctx, r.ages.Earliest(leapDoubt), dedupeKeep)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot expire old sessions", keyErr, err)

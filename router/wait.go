@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/agent"
+	"parley/router/lane"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -58,7 +59,7 @@ func (r *Router) idleFor(ctx context.Context, queued <-chan struct{}, child sess
 
 // pause waits for a wake-up without holding the caller's slot.
 func (r *Router) pause(ctx context.Context, wake ...<-chan struct{}) (err error) {
-	unslotted(ctx, func() {
+	lane.WithoutSlot(ctx, func() {
 		again := time.NewTimer(lookAgainEvery)
 		defer again.Stop()
 		select {

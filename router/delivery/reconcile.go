@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // unclear decides what becomes of a part that may have arrived.
-func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
+func (g *Dispatcher) unclear(ctx context.Context, o *account, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
 		return g.again(ctx, d, g.ages.Backoff(d.Attempt), why, sessions.MayHave)
 	}
@@ -22,7 +22,7 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 			return next, next.State.Final(), true
 		case err == nil && there:
 			return g.arrived(ctx, next, r, last)
-		case err == nil && next.Absent()+1 >= maxAbsent:
+		case err == nil && next.Absent()+1 >= MaxAbsent:
 			return g.end(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
 		case err == nil:
 			return g.again(ctx, next, g.ages.Backoff(next.Attempt), why, sessions.Absent)
@@ -44,10 +44,10 @@ func (g *gate) unclear(ctx context.Context, o *outlet, ch channels.Channel, d se
 // learn finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
 // asked about after all; put back as one that did not arrive it would be sent twice. As long as the policy is not known it waits, and some
 // minutes for a platform that asks to wait or is away: nobody is shown anything twice because one question got no answer.
-func (g *gate) learn(ctx context.Context, o *outlet, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
+func (g *Dispatcher) learn(ctx context.Context, o *account, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
 	patience := time.Now().Add(askPatience)
 	for try := 0; ; try++ {
-		r, there, err = g.ask(ctx, rec, d, out)
+		r, there, err = g.Ask(ctx, rec, d, out)
 		wait := g.ages.Backoff(try)
 		switch denied := errors.Is(err, errDenied); {
 		case !denied && !errors.Is(err, errUnread):
@@ -89,9 +89,9 @@ var (
 	errUndecided = errors.New("it is not decided")
 )
 
-// ask has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
-func (g *gate) ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (r channels.Receipt, there bool, err error) {
-	defer g.flights.begin(d.Session)() // before the policy is looked at: a flip waits for it
+// Ask has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
+func (g *Dispatcher) Ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (r channels.Receipt, there bool, err error) {
+	defer g.Flights.begin(d.Session)() // before the policy is looked at: a flip waits for it
 	if denied, err := g.denied(ctx, d); err != nil {
 		return r, false, fmt.Errorf("%w: %w", errUnread, err)
 	} else if denied {
@@ -107,7 +107,7 @@ func (g *gate) ask(ctx context.Context, rec channels.Reconciler, d sessions.Deli
 }
 
 // reconcile treats a delivery that was being sent when the last process ended.
-func (g *gate) reconcile(ctx context.Context, o *outlet, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
+func (g *Dispatcher) reconcile(ctx context.Context, o *account, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
 	d.NotBefore = time.Time{}
 	ch, ok := g.ready(ctx, o, d)
 	if !ok {

@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 // How an answer is shown by edits of one message.
 const (
 	previewAfter   = time.Second      // a faster answer is sent whole
-	previewLeast   = 40               // characters of the first words
-	previewDirect  = time.Second      // between two edits
-	previewSeveral = 3 * time.Second  // the same where several people read
-	previewTimeout = 10 * time.Second // one call; a policy flip, and the answer, wait for it
+	PreviewLeast   = 40               // characters of the first words
+	PreviewDirect  = time.Second      // between two edits
+	PreviewSeveral = 3 * time.Second  // the same where several people read
+	PreviewTimeout = 10 * time.Second // one call; a policy flip, and the answer, wait for it
 )
 
 // previews are those that the store holds.
@@ -101,7 +101,7 @@ func (x *previews) move(to func(channels.Address) channels.Address) {
 	}
 }
 
-func (x *previews) all() (out []sessions.Preview) {
+func (x *previews) All() (out []sessions.Preview) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, p := range x.open {
@@ -110,8 +110,8 @@ func (x *previews) all() (out []sessions.Preview) {
 	return out
 }
 
-// stream says how the answer of a run is shown while it is being written. Only a turn that answers people is.
-func (g *gate) stream(run sessions.Run) channels.Stream {
+// Stream says how the answer of a run is shown while it is being written. Only a turn that answers people is.
+func (g *Dispatcher) Stream(run sessions.Run) channels.Stream {
 	if run.Kind != sessions.TurnRun {
 		return channels.StreamOff
 	}
@@ -133,7 +133,7 @@ func (g *gate) stream(run sessions.Run) channels.Stream {
 
 // words shows an answer as far as it is written, by a message that is edited. It keeps to one run.
 type words struct {
-	g     *gate
+	g     *Dispatcher
 	run   sessions.Run
 	shown string // the newest text that arrived
 	over  bool   // nothing more is shown
@@ -144,17 +144,17 @@ type words struct {
 func (w *words) show(ctx context.Context, text string) (done bool) {
 	g := w.g
 	to := g.settings().Moved.Called(w.run.Reply)
-	was, begun := g.previews.get(w.run.ID)
+	was, begun := g.Previews.get(w.run.ID)
 	if w.over {
 		return true
 	}
 	if !begun {
 		to = g.settings().Moved.Current(to)
 	}
-	if w.shown == "" && utf8.RuneCountInString(text) < previewLeast {
+	if w.shown == "" && utf8.RuneCountInString(text) < PreviewLeast {
 		return false
 	}
-	o, ch := g.account(to)
+	o, ch := g.Account(to)
 	if ch == nil {
 		return false
 	}
@@ -165,16 +165,16 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	if parts[0].Text == w.shown {
 		return true
 	}
-	release, free := g.hold(o, to.Chat)
+	release, free := g.Hold(o, to.Chat)
 	if !free {
 		return false
 	}
 	defer release()
-	defer g.flights.begin(w.run.Key)()
-	if s, err := g.store.Get(ctx, w.run.Key); err != nil || !g.settings().Decide(to)(s).Allowed() || !o.pace.try(to) {
+	defer g.Flights.begin(w.run.Key)()
+	if s, err := g.store.Get(ctx, w.run.Key); err != nil || !g.settings().Decide(to)(s).Allowed() || !o.pace.Try(to) {
 		return false
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), PreviewTimeout)
 	defer cancel()
 	out := channels.Outbound{Key: string(w.run.ID) + ".preview", To: to, Text: parts[0].Text, Plain: parts[0].Plain, ReplyTo: w.run.ReplyTo}
 	var err error
@@ -206,14 +206,14 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 }
 
 // begin sends the first words. The store knows of them before they leave.
-func (w *words) begin(ctx context.Context, o *outlet, ch channels.Channel, out channels.Outbound) error {
+func (w *words) begin(ctx context.Context, o *account, ch channels.Channel, out channels.Outbound) error {
 	g := w.g
 	p := sessions.Preview{Run: w.run.ID, Session: w.run.Key, To: out.To, Key: out.Key, State: sessions.PreviewSending, Text: out.Text, ReplyTo: out.ReplyTo,
 		Known: g.settings().Accounts[o.ref].Pacing.NewChatsPerDay > 0}
 	if err := g.store.BeginPreview(ctx, p); err != nil {
 		return &channels.Error{Class: channels.Rejected, Err: err}
 	}
-	g.previews.put(p)
+	g.Previews.put(p)
 	var r channels.Receipt
 	err := channels.CatchPanic(func() (err error) {
 		r, err = ch.Send(ctx, out)
@@ -229,20 +229,20 @@ func (w *words) begin(ctx context.Context, o *outlet, ch channels.Channel, out c
 }
 
 // arrivedPreview notes the id of a preview.
-func (g *gate) arrivedPreview(ctx context.Context, p sessions.Preview, id channels.MessageID) sessions.Preview {
+func (g *Dispatcher) arrivedPreview(ctx context.Context, p sessions.Preview, id channels.MessageID) sessions.Preview {
 	if err := g.store.ShowPreview(ctx, p.Run, id); err != nil { // the next process has to find out
 		g.log.Error("the store refused a preview", keyRun, p.Run, keyErr, err)
 	}
 	p.State, p.ID = sessions.PreviewShown, id
-	g.previews.put(p)
+	g.Previews.put(p)
 	return p
 }
 
 // endPreview forgets a preview. It is false when the host stops before that.
-func (g *gate) endPreview(ctx context.Context, run sessions.RunID) bool {
+func (g *Dispatcher) endPreview(ctx context.Context, run sessions.RunID) bool {
 	ok := g.persist(ctx, "end preview", sessions.DeliveryID(run), func(ctx context.Context) error { return g.store.EndPreview(ctx, run) })
 	if ok {
-		g.previews.drop(run)
+		g.Previews.drop(run)
 	}
 	return ok
 }
@@ -255,7 +255,7 @@ var (
 
 // resolve finds out the id of a preview that was being sent when its answer was lost. What is asked for, or sent once more
 // under the same key, is what was sent then, whatever the answer says by now: platforms may compare it.
-func (g *gate) resolve(ctx context.Context, ch channels.Channel, p sessions.Preview) (sessions.Preview, error) {
+func (g *Dispatcher) resolve(ctx context.Context, ch channels.Channel, p sessions.Preview) (sessions.Preview, error) {
 	if p.State == sessions.PreviewShown {
 		return p, nil
 	}
@@ -287,15 +287,15 @@ func (g *gate) resolve(ctx context.Context, ch channels.Channel, p sessions.Prev
 
 // previewOf gives the preview that the next part of a delivery is to be made of. Whoever was to take it back leaves it: the answer comes
 // after all, and it has the chat to itself.
-func (g *gate) previewOf(d sessions.Delivery) (sessions.Preview, bool) {
+func (g *Dispatcher) previewOf(d sessions.Delivery) (sessions.Preview, bool) {
 	if d.Kind != sessions.Reply || d.Part > 0 {
 		return sessions.Preview{}, false
 	}
-	return g.previews.stay(d.Run)
+	return g.Previews.stay(d.Run)
 }
 
 // becomes makes the first part of an answer out of its preview.
-func (g *gate) becomes(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, p sessions.Preview) (sessions.Delivery, bool, bool) {
+func (g *Dispatcher) becomes(ctx context.Context, o *account, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, p sessions.Preview) (sessions.Delivery, bool, bool) {
 	// giveUp has the answer sent as a message of its own. Only now may it be: a process that finds no preview need not look for one.
 	giveUp := func(why string, end sessions.TryEnd) (sessions.Delivery, bool, bool) {
 		if !g.endPreview(ctx, p.Run) {

@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"parley/sessions"
 )
 
-// flights counts what is on its way to a platform, per session. A policy flip is acknowledged only after the flights that began
+// inFlight counts what is on its way to a platform, per session. A policy flip is acknowledged only after the flights that began
 // before it have landed (contract P7): whatever begins later sees the flip, because it reads the session after begin.
-type flights struct {
+type inFlight struct {
 	mu   sync.Mutex
 	open map[sessions.Key]*flight
 }
@@ -22,7 +22,7 @@ type flight struct {
 }
 
 // begin marks one call to a platform for the session; the returned func ends it.
-func (f *flights) begin(key sessions.Key) (end func()) {
+func (f *inFlight) begin(key sessions.Key) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
@@ -45,7 +45,7 @@ func (f *flights) begin(key sessions.Key) (end func()) {
 }
 
 // settle waits until the calls that are on their way for the session have landed, or ctx ends.
-func (f *flights) settle(ctx context.Context, key sessions.Key) error {
+func (f *inFlight) settle(ctx context.Context, key sessions.Key) error {
 	f.mu.Lock()
 	fl := f.open[key]
 	f.mu.Unlock()
@@ -60,8 +60,8 @@ func (f *flights) settle(ctx context.Context, key sessions.Key) error {
 	}
 }
 
-// keys lists the sessions that have something on its way.
-func (f *flights) keys() []sessions.Key {
+// Keys lists the sessions that have something on its way.
+func (f *inFlight) Keys() []sessions.Key {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Collect(maps.Keys(f.open))

@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"context"
@@ -16,11 +16,11 @@ const (
 	draftEvery  = 50 * time.Millisecond
 )
 
-// show lets the chat see that the agent is at work, where the platform can: typing, and the answer as it grows. All of it passes the
+// Show lets the chat see that the agent is at work, where the platform can: typing, and the answer as it grows. All of it passes the
 // gate's policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
 // nothing of it comes after the answer.
-func (g *gate) show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
-	stream := g.stream(run)
+func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
+	stream := g.Stream(run)
 	if stream == channels.StreamOff && g.caps(run.Reply).Typer == nil {
 		return func() {}
 	}
@@ -42,7 +42,7 @@ func (g *gate) show(ctx context.Context, run sessions.Run, t *agent.Turn) (end f
 
 // view is what a chat sees of a turn at work.
 type view struct {
-	gate   *gate
+	gate   *Dispatcher
 	run    sessions.Run
 	stream channels.Stream
 	latest atomic.Pointer[string]
@@ -62,9 +62,9 @@ func (v *view) text(soFar string) {
 func (v *view) work(ctx context.Context) {
 	wait, every := time.Duration(0), draftEvery
 	if v.stream == channels.StreamEdit {
-		wait, every = previewAfter, previewDirect
+		wait, every = previewAfter, PreviewDirect
 		if v.run.Reply.Type.Several() {
-			every = previewSeveral
+			every = PreviewSeveral
 		}
 	}
 	typing, next := time.NewTimer(typingAfter), time.NewTimer(wait)

@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"time"
@@ -10,17 +10,17 @@ import (
 	"parley/sessions"
 )
 
-// gateMetrics counts deliveries; nil counts nothing.
-type gateMetrics struct {
+// Metrics counts deliveries; nil counts nothing.
+type Metrics struct {
 	deliveries *prometheus.CounterVec
 	sends      *prometheus.HistogramVec
 	retries    prometheus.Counter
 	unclear    prometheus.Counter
 }
 
-// newGateMetrics registers them.
-func newGateMetrics(reg prometheus.Registerer) *gateMetrics {
-	m := &gateMetrics{
+// NewMetrics registers them.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	m := &Metrics{
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "parley_deliveries_total", Help: "Deliveries by final state."}, []string{"state"}),
 		sends:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "parley_send_seconds", Help: "Duration of calls that send a message, by channel and error class.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}, []string{"channel", "class"}),
 		retries:    prometheus.NewCounter(prometheus.CounterOpts{Name: "parley_delivery_retries_total", Help: "Sends that will be tried again."}),
@@ -30,13 +30,13 @@ func newGateMetrics(reg prometheus.Registerer) *gateMetrics {
 	return m
 }
 
-func (m *gateMetrics) ended(s sessions.DeliveryState) {
+func (m *Metrics) ended(s sessions.DeliveryState) {
 	if m != nil {
 		m.deliveries.WithLabelValues(string(s)).Inc()
 	}
 }
 
-func (m *gateMetrics) sent(ref settings.AccountRef, began time.Time, err error) {
+func (m *Metrics) sent(ref settings.AccountRef, began time.Time, err error) {
 	if m == nil {
 		return
 	}
@@ -47,13 +47,13 @@ func (m *gateMetrics) sent(ref settings.AccountRef, began time.Time, err error) 
 	m.sends.WithLabelValues(string(ref.Channel), class).Observe(time.Since(began).Seconds())
 }
 
-func (m *gateMetrics) retried() {
+func (m *Metrics) retried() {
 	if m != nil {
 		m.retries.Inc()
 	}
 }
 
-func (m *gateMetrics) ambiguous() {
+func (m *Metrics) ambiguous() {
 	if m != nil {
 		m.unclear.Inc()
 	}

@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func (s *signs) forget(x sign) {
 }
 
 // fadeLater takes a sign that was shown away when its channel wants that, under the policy as it is then.
-func (g *gate) fadeLater(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
+func (g *Dispatcher) fadeLater(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
 	f := g.caps(to).Fader
 	if f == nil {
 		return
@@ -58,12 +58,12 @@ func (g *gate) fadeLater(ctx context.Context, key sessions.Key, to channels.Addr
 }
 
 // fade takes a sign away; a sign whose host or channel has ended meanwhile stays.
-func (g *gate) fade(ctx context.Context, key sessions.Key, x sign) {
+func (g *Dispatcher) fade(ctx context.Context, key sessions.Key, x sign) {
 	g.signs.forget(x)
 	f := g.caps(x.to).Fader
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if f == nil || g.life == nil || g.life.Err() != nil {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	if f == nil || g.Life == nil || g.Life.Err() != nil {
 		return
 	}
 	to := x.to

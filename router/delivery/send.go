@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"context"
@@ -16,15 +16,15 @@ import (
 const (
 	sendTimeout   = 30 * time.Second // one call to a platform
 	sendPerSecond = 512 << 10        // and a second for so many bytes of files
-	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
+	SendGrace     = 6 * time.Second  // what a call under way gets at shutdown
 	maxUnfitTries = 5                // refusals of a state that the store cannot hold
 	maxUnclear    = 3                // sends of one part that may each have arrived; then a person decides
-	maxAbsent     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
+	MaxAbsent     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
 // or as sending when its fate is not known.
-func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Delivery) bool {
+func (g *Dispatcher) deliver(ctx context.Context, o *account, q *queue, d sessions.Delivery) bool {
 	if d.State.Final() {
 		return g.sentBefore(ctx, o, d)
 	}
@@ -41,7 +41,7 @@ func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Deli
 	}
 	if d.Granted != nil {
 		// The answer to a policy flip leaves only when nothing that began before the flip is still on its way.
-		if g.flights.settle(ctx, d.Session) != nil {
+		if g.Flights.settle(ctx, d.Session) != nil {
 			return false
 		}
 	}
@@ -50,7 +50,7 @@ func (g *gate) deliver(ctx context.Context, o *outlet, q *queue, d sessions.Deli
 
 // sentBefore tells of a delivery that the process before this one has sent, as this one found out at its start. It waits for its account, for a minute at most: there
 // what stands for a turn at work is taken away.
-func (g *gate) sentBefore(ctx context.Context, o *outlet, d sessions.Delivery) bool {
+func (g *Dispatcher) sentBefore(ctx context.Context, o *account, d sessions.Delivery) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()
 	for ch, changed := g.channel(o); ch == nil && ctx.Err() == nil; ch, changed = g.channel(o) {
@@ -65,7 +65,7 @@ func (g *gate) sentBefore(ctx context.Context, o *outlet, d sessions.Delivery) b
 }
 
 // parts sends what is left of a delivery, part by part.
-func (g *gate) parts(ctx context.Context, o *outlet, q *queue, d sessions.Delivery, c *cut) bool {
+func (g *Dispatcher) parts(ctx context.Context, o *account, q *queue, d sessions.Delivery, c *cut) bool {
 	for {
 		ch, ok := g.ready(ctx, o, d)
 		if !ok {
@@ -86,7 +86,7 @@ func (g *gate) parts(ctx context.Context, o *outlet, q *queue, d sessions.Delive
 
 // ready waits until the delivery may be tried: its time has come, its account is attached, the pace allows it. ch is nil when it
 // expired before that.
-func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (channels.Channel, bool) {
+func (g *Dispatcher) ready(ctx context.Context, o *account, d sessions.Delivery) (channels.Channel, bool) {
 	if !g.wait(ctx, d) {
 		return nil, false
 	}
@@ -99,7 +99,7 @@ func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (chann
 			return ch, true // it will not leave: it needs neither a turn nor a connection
 		}
 		if ch != nil {
-			if o.pace.wait(ctx, d.To) != nil {
+			if o.pace.Wait(ctx, d.To) != nil {
 				return nil, false
 			}
 			if now, _ := g.channel(o); now == ch {
@@ -124,12 +124,12 @@ func (g *gate) ready(ctx context.Context, o *outlet, d sessions.Delivery) (chann
 }
 
 // left is how long a delivery may still wait, however the clock was set ahead since it was made.
-func (g *gate) left(d sessions.Delivery) time.Duration {
+func (g *Dispatcher) left(d sessions.Delivery) time.Duration {
 	return d.Expires.Sub(d.Created) - g.ages.Age(d.Created)
 }
 
 // now is the time by which it is decided whether a delivery has expired.
-func (g *gate) now(d sessions.Delivery) time.Time {
+func (g *Dispatcher) now(d sessions.Delivery) time.Time {
 	if d.Expires.IsZero() {
 		return time.Now()
 	}
@@ -138,7 +138,7 @@ func (g *gate) now(d sessions.Delivery) time.Time {
 
 // notBefore is a delivery's stored time of its next try as one that no setting of the clock moves, and no later than it was meant: the
 // clock may have been set back since.
-func (g *gate) notBefore(d sessions.Delivery) time.Time {
+func (g *Dispatcher) notBefore(d sessions.Delivery) time.Time {
 	if d.NotBefore.IsZero() {
 		return d.NotBefore
 	}
@@ -151,7 +151,7 @@ const lookEvery = time.Minute
 
 // wait sleeps until a delivery's time has come or it expires; one that was never tried, because its day had no room, is tried again and
 // again. It is false when ctx ended.
-func (g *gate) wait(ctx context.Context, d sessions.Delivery) bool {
+func (g *Dispatcher) wait(ctx context.Context, d sessions.Delivery) bool {
 	for {
 		left := time.Until(d.NotBefore)
 		if d.Attempt == 0 {
@@ -178,16 +178,16 @@ func (g *gate) wait(ctx context.Context, d sessions.Delivery) bool {
 }
 
 // channel gives an account's channel, nil when it is not attached, and what is closed when that changes.
-func (g *gate) channel(o *outlet) (channels.Channel, <-chan struct{}) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *Dispatcher) channel(o *account) (channels.Channel, <-chan struct{}) {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
 	o.pace.set(g.settings().Accounts[o.ref].Pacing)
 	return o.ch, o.ready
 }
 
 // denied reports whether the policy holds a delivery back as things stand. BeginSend decides; this only says what is worth
 // waiting for.
-func (g *gate) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
+func (g *Dispatcher) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
 	if d.Granted != nil {
 		return false, nil
 	}
@@ -204,8 +204,8 @@ func (g *gate) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
 }
 
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
-func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
-	land := sync.OnceFunc(g.flights.begin(d.Session))
+func (g *Dispatcher) attempt(ctx context.Context, o *account, ch channels.Channel, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
+	land := sync.OnceFunc(g.Flights.begin(d.Session))
 	defer land()
 	next, final, ok = g.begin(ctx, o, d)
 	if !ok || next.State != sessions.Sending { // pending: too many new chats today
@@ -215,7 +215,7 @@ func (g *gate) attempt(ctx context.Context, o *outlet, ch channels.Channel, d se
 }
 
 // part sends the next part of a delivery that may leave now; land ends its flight.
-func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, c *cut, land func()) (next sessions.Delivery, final, ok bool) {
+func (g *Dispatcher) part(ctx context.Context, o *account, ch channels.Channel, d sessions.Delivery, c *cut, land func()) (next sessions.Delivery, final, ok bool) {
 	if ch == nil { // it expired while its account was away, and the clock went back since: wait on
 		return g.again(ctx, d, time.Second, "the account is not connected", sessions.NotArrived)
 	}
@@ -243,7 +243,7 @@ func (g *gate) part(ctx context.Context, o *outlet, ch channels.Channel, d sessi
 }
 
 // begin has the store decide whether a part may leave now: it is sending then.
-func (g *gate) begin(ctx context.Context, o *outlet, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
+func (g *Dispatcher) begin(ctx context.Context, o *account, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	var refused error
 	ok = g.persist(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
 		next, err = g.store.BeginSend(ctx, d.ID, g.now(d), g.settings().Decide(d.To), g.settings().FirstContactQuota(o.ref, time.Now()))
@@ -264,7 +264,7 @@ func (g *gate) begin(ctx context.Context, o *outlet, d sessions.Delivery) (next 
 }
 
 // send calls the platform. At shutdown a call under way gets sendGrace to end, so that its receipt is written.
-func (g *gate) send(ctx context.Context, ch channels.Channel, out channels.Outbound) (r channels.Receipt, err error) {
+func (g *Dispatcher) send(ctx context.Context, ch channels.Channel, out channels.Outbound) (r channels.Receipt, err error) {
 	limit := sendTimeout
 	for _, f := range out.Files {
 		limit += time.Duration(f.Size/sendPerSecond) * time.Second
@@ -281,13 +281,13 @@ func (g *gate) send(ctx context.Context, ch channels.Channel, out channels.Outbo
 
 // atShutdown cuts a call that is still under way sendGrace after the host was stopped. That its queue ends is no reason: a call that is cut may
 // have arrived, and is made again. The result gives the call free.
-func (g *gate) atShutdown(cut func()) func() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return context.AfterFunc(g.life, func() { time.AfterFunc(sendGrace, cut) })
+func (g *Dispatcher) atShutdown(cut func()) func() bool {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	return context.AfterFunc(g.Life, func() { time.AfterFunc(SendGrace, cut) })
 }
 
-func (g *gate) limits(o *outlet, ch channels.Channel, to channels.Address) channels.Limits {
+func (g *Dispatcher) limits(o *account, ch channels.Channel, to channels.Address) channels.Limits {
 	l := ch.Limits(to)
 	if c := g.settings().Accounts[o.ref].Chunk; c > 0 && (l.Text == 0 || c < l.Text) {
 		l.Text = c
@@ -296,7 +296,7 @@ func (g *gate) limits(o *outlet, ch channels.Channel, to channels.Address) chann
 }
 
 // tellUnsent tells the agent, with its session's next turn, which files the platform refused.
-func (g *gate) tellUnsent(ctx context.Context, d sessions.Delivery, r channels.Receipt) {
+func (g *Dispatcher) tellUnsent(ctx context.Context, d sessions.Delivery, r channels.Receipt) {
 	keep := g.settings().ContextLimit()
 	if r.Unsent == "" || d.Session == "" || keep == 0 {
 		return
@@ -309,7 +309,7 @@ func (g *gate) tellUnsent(ctx context.Context, d sessions.Delivery, r channels.R
 }
 
 // arrived writes the receipt of one part.
-func (g *gate) arrived(ctx context.Context, d sessions.Delivery, r channels.Receipt, last bool) (sessions.Delivery, bool, bool) {
+func (g *Dispatcher) arrived(ctx context.Context, d sessions.Delivery, r channels.Receipt, last bool) (sessions.Delivery, bool, bool) {
 	g.tellUnsent(ctx, d, r)
 	ok := g.persist(ctx, "receipt", d.ID, func(ctx context.Context) error { return g.store.PartSent(ctx, d.ID, r, last) })
 	d.Part++
@@ -324,7 +324,7 @@ func (g *gate) arrived(ctx context.Context, d sessions.Delivery, r channels.Rece
 }
 
 // failed acts on an error's class.
-func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, e *channels.Error) (sessions.Delivery, bool, bool) {
+func (g *Dispatcher) failed(ctx context.Context, o *account, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, e *channels.Error) (sessions.Delivery, bool, bool) {
 	g.log.Warn("a message was not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyClass, e.Class, keyErr, e.Err)
 	if e.Moved != "" && e.Moved != d.To.Chat {
 		to := d.To
@@ -356,7 +356,7 @@ func (g *gate) failed(ctx context.Context, o *outlet, ch channels.Channel, d ses
 }
 
 // again puts a delivery back for a later try; end is that of the last one.
-func (g *gate) again(ctx context.Context, d sessions.Delivery, wait time.Duration, why string, end sessions.TryEnd) (sessions.Delivery, bool, bool) {
+func (g *Dispatcher) again(ctx context.Context, d sessions.Delivery, wait time.Duration, why string, end sessions.TryEnd) (sessions.Delivery, bool, bool) {
 	at := time.Now().Add(wait)
 	ok := g.persist(ctx, "retry", d.ID, func(ctx context.Context) error { return g.store.Retry(ctx, d.ID, at, why, end) })
 	d.State, d.NotBefore = sessions.Pending, at
@@ -367,7 +367,7 @@ func (g *gate) again(ctx context.Context, d sessions.Delivery, wait time.Duratio
 }
 
 // end makes a delivery final.
-func (g *gate) end(ctx context.Context, d sessions.Delivery, state sessions.DeliveryState, why string) (sessions.Delivery, bool, bool) {
+func (g *Dispatcher) end(ctx context.Context, d sessions.Delivery, state sessions.DeliveryState, why string) (sessions.Delivery, bool, bool) {
 	ok := g.persist(ctx, "end", d.ID, func(ctx context.Context) error { return g.store.EndDelivery(ctx, d.ID, state, why) })
 	d.State, d.Error = state, why
 	g.tell(d)
@@ -376,12 +376,12 @@ func (g *gate) end(ctx context.Context, d sessions.Delivery, state sessions.Deli
 }
 
 // ended tells people and counters how a delivery ended.
-func (g *gate) ended(d sessions.Delivery) {
+func (g *Dispatcher) ended(d sessions.Delivery) {
 	g.metrics.ended(d.State)
 	if d.State != sessions.Sent { // then it has become the answer
 		g.answered(d)
 	}
-	g.removeReactions(d.Run)
+	g.RemoveReactions(d.Run)
 	switch d.State {
 	case sessions.Sent:
 		g.log.Debug("sent", keyDelivery, d.ID, keyAddress, d.To.String())
@@ -398,7 +398,7 @@ func (g *gate) ended(d sessions.Delivery) {
 
 // persist writes to the store until it works or ctx ends, then once more on a short leash: what a platform took must be written
 // down. A missing or changed row ends it, loudly: somebody else decided.
-func (g *gate) persist(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
+func (g *Dispatcher) persist(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
 	tries := 0
 	return g.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
 		err := write(ctx)

@@ -1,4 +1,4 @@
-package router
+package lane
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 	"parley/router/settings"
 )
 
-// slots is a counting semaphore that can be resized. People share it: of those who wait, the person with the fewest slots is served first,
+// Slots is a counting semaphore that can be resized. People share it: of those who wait, the person with the fewest slots is served first,
 // and among equals the one who waited longest. Owners come before everybody else, and have an eighth more slots than there are for others.
-type slots struct {
+type Slots struct {
 	mu    sync.Mutex
 	size  int
-	used  int
-	by    map[string]int // how many slots each person uses; none is 0
+	Used  int
+	By    map[string]int // how many slots each person uses; none is 0
 	queue []waiter
 }
 
 // waiter is a place among those who wait for a slot.
 type waiter struct {
-	of  *slotShare
+	of  *SlotShare
 	got chan struct{} // closed when the slot is granted
 }
 
-func (s *slots) resize(n int) {
+func (s *Slots) Resize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.size = n
@@ -33,7 +33,7 @@ func (s *slots) resize(n int) {
 }
 
 // most is how many slots a person may use: half of them, where there are enough to share.
-func (s *slots) most() int {
+func (s *Slots) most() int {
 	if s.size < 4 {
 		return s.size
 	}
@@ -41,30 +41,30 @@ func (s *slots) most() int {
 }
 
 // free reports whether a person may have one more slot; s.mu is held.
-func (s *slots) free(who string) bool {
+func (s *Slots) free(who string) bool {
 	if who == settings.OfOwners {
-		return s.used < s.size+s.size/8
+		return s.Used < s.size+s.size/8
 	}
-	return s.used < s.size && s.by[who] < s.most()
+	return s.Used < s.size && s.By[who] < s.most()
 }
 
 // use counts a slot for a person, or with -1 its end; s.mu is held.
-func (s *slots) use(who string, n int) {
-	s.used += n
-	if s.by == nil {
-		s.by = make(map[string]int)
+func (s *Slots) use(who string, n int) {
+	s.Used += n
+	if s.By == nil {
+		s.By = make(map[string]int)
 	}
-	if s.by[who] += n; s.by[who] == 0 {
-		delete(s.by, who)
+	if s.By[who] += n; s.By[who] == 0 {
+		delete(s.By, who)
 	}
 }
 
 // grant hands free slots to those who wait; s.mu is held.
-func (s *slots) grant() {
+func (s *Slots) grant() {
 	for {
 		next := -1
 		for i, w := range s.queue {
-			if s.free(w.of.who) && (next < 0 || s.before(w.of.who, s.queue[next].of.who)) {
+			if s.free(w.of.Who) && (next < 0 || s.before(w.of.Who, s.queue[next].of.Who)) {
 				next = i
 			}
 		}
@@ -73,57 +73,57 @@ func (s *slots) grant() {
 		}
 		w := s.queue[next]
 		s.queue = slices.Delete(s.queue, next, next+1)
-		s.use(w.of.who, 1)
+		s.use(w.of.Who, 1)
 		close(w.got)
 	}
 }
 
 // before reports whether one person is served before another who has waited longer; s.mu is held.
-func (s *slots) before(who, other string) bool {
+func (s *Slots) before(who, other string) bool {
 	if who == settings.OfOwners || other == settings.OfOwners {
 		return other != settings.OfOwners
 	}
-	return s.by[who] < s.by[other]
+	return s.By[who] < s.By[other]
 }
 
-// slotShare is a lane's place among the slots: it waits for one, uses one, or neither.
-type slotShare struct {
-	*slots
-	who string // the person for whom it counts
+// SlotShare is a lane's place among the slots: it waits for one, uses one, or neither.
+type SlotShare struct {
+	*Slots
+	Who string // the person for whom it counts
 }
 
 // handTo has the slot in use count for another person.
-func (s *slotShare) handTo(who string) {
+func (s *SlotShare) handTo(who string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if who != s.who {
-		s.use(s.who, -1)
-		s.who = who
+	if who != s.Who {
+		s.use(s.Who, -1)
+		s.Who = who
 		s.use(who, 1)
 		s.grant()
 	}
 }
 
 // speedUp has who waits for a slot wait as another person, if that one is served before.
-func (s *slotShare) speedUp(who string) {
+func (s *SlotShare) speedUp(who string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.before(who, s.who) && slices.ContainsFunc(s.queue, func(w waiter) bool { return w.of == s }) {
-		s.who = who
+	if s.before(who, s.Who) && slices.ContainsFunc(s.queue, func(w waiter) bool { return w.of == s }) {
+		s.Who = who
 		s.grant()
 	}
 }
 
 // enterAs is enter for another person.
-func (s *slotShare) enterAs(who string) <-chan struct{} {
+func (s *SlotShare) enterAs(who string) <-chan struct{} {
 	s.mu.Lock()
-	s.who = who
+	s.Who = who
 	s.mu.Unlock()
-	return s.enter()
+	return s.Enter()
 }
 
-// enter takes a place among those who wait for a slot: the channel is closed when it has one. acquire waits for that.
-func (s *slotShare) enter() <-chan struct{} {
+// Enter takes a place among those who wait for a slot: the channel is closed when it has one. acquire waits for that.
+func (s *SlotShare) Enter() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := waiter{of: s, got: make(chan struct{})}
@@ -132,19 +132,19 @@ func (s *slotShare) enter() <-chan struct{} {
 	return w.got
 }
 
-// try takes a slot if one is free, and nobody waits who may have it.
-func (s *slotShare) try() bool {
+// Try takes a slot if one is free, and nobody waits who may have it.
+func (s *SlotShare) Try() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.free(s.who) || slices.ContainsFunc(s.queue, func(w waiter) bool { return s.free(w.of.who) || w.of.who == s.who }) {
+	if !s.free(s.Who) || slices.ContainsFunc(s.queue, func(w waiter) bool { return s.free(w.of.Who) || w.of.Who == s.Who }) {
 		return false
 	}
-	s.use(s.who, 1)
+	s.use(s.Who, 1)
 	return true
 }
 
-// acquire waits at a place for its slot; false when it was over first.
-func (s *slotShare) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
+// Acquire waits at a place for its slot; false when it was over first.
+func (s *SlotShare) Acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 	select {
 	case <-turn:
 		return true
@@ -158,13 +158,13 @@ func (s *slotShare) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 }
 
 // acquireBy is acquire that takes a slot at a time even when all are in use; false when ctx ended first.
-func (s *slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
+func (s *SlotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
 	if at.IsZero() {
-		return s.acquire(turn, ctx.Done())
+		return s.Acquire(turn, ctx.Done())
 	}
 	wait, cancel := context.WithDeadline(ctx, at)
 	defer cancel()
-	if s.acquire(turn, wait.Done()) {
+	if s.Acquire(turn, wait.Done()) {
 		return true
 	}
 	if ctx.Err() == nil {
@@ -174,60 +174,60 @@ func (s *slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time
 }
 
 // take takes a slot even when all are in use.
-func (s *slotShare) take() {
+func (s *SlotShare) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.use(s.who, 1)
+	s.use(s.Who, 1)
 }
 
-func (s *slotShare) release() {
+func (s *SlotShare) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.use(s.who, -1)
+	s.use(s.Who, -1)
 	s.grant()
 }
 
 // slot is what a lane at work holds; it travels in the context so that a waiting tool can give it back.
 type slot struct {
-	pool *slotShare
+	pool *SlotShare
 	over <-chan struct{} // closed when the run is over: aborted, out of time, or the host stops
 }
 
 type slotKey struct{}
 
-// timed tells the slot in a run's context that the run is over when ctx ends.
-func timed(ctx context.Context) context.Context {
+// WithEnd tells the slot in a run's context that the run is over when ctx ends.
+func WithEnd(ctx context.Context) context.Context {
 	if s, ok := ctx.Value(slotKey{}).(*slot); ok {
 		return context.WithValue(ctx, slotKey{}, &slot{pool: s.pool, over: ctx.Done()})
 	}
 	return ctx
 }
 
-// reslotted waits for a slot of the person for whom the lane's slot counts now, if they have more than their share with it.
-func reslotted(ctx context.Context) {
+// KeepShare waits for a slot of the person for whom the lane's slot counts now, if they have more than their share with it.
+func KeepShare(ctx context.Context) {
 	if s, ok := ctx.Value(slotKey{}).(*slot); ok && s.pool.isOver() {
-		unslotted(ctx, func() {})
+		WithoutSlot(ctx, func() {})
 	}
 }
 
 // isOver reports whether the person has more slots than their share.
-func (s *slotShare) isOver() bool {
+func (s *SlotShare) isOver() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.who != settings.OfOwners && s.by[s.who] > s.most()
+	return s.Who != settings.OfOwners && s.By[s.Who] > s.most()
 }
 
-// unslotted runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that
+// WithoutSlot runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that
 // is over does not wait for others to give theirs back: it only has to end (contract N9).
-func unslotted(ctx context.Context, wait func()) {
+func WithoutSlot(ctx context.Context, wait func()) {
 	s, ok := ctx.Value(slotKey{}).(*slot)
 	if !ok {
 		wait()
 		return
 	}
-	s.pool.release()
+	s.pool.Release()
 	wait()
-	if !s.pool.acquire(s.pool.enter(), s.over) {
+	if !s.pool.Acquire(s.pool.Enter(), s.over) {
 		s.pool.take()
 	}
 }

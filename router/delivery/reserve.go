@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"cmp"
@@ -14,14 +14,14 @@ import (
 	"parley/sessions"
 )
 
-// mostBooked is how many chats are booked at a time: where more turns end at once, one commit begins several anyway.
-const mostBooked = 16
+// MaxReservations is how many chats are booked at a time: where more turns end at once, one commit begins several anyway.
+const MaxReservations = 16
 
-// booking keeps a chat to which nothing is on its way for a delivery that a commit is about to make: the same commit begins to send it, and
+// Reservation keeps a chat to which nothing is on its way for a delivery that a commit is about to make: the same commit begins to send it, and
 // nobody waits for a second one. It takes the place of the delivery in the chat's queue until that is known. A nil booking is none.
-type booking struct {
-	gate *gate
-	o    *outlet
+type Reservation struct {
+	gate *Dispatcher
+	o    *account
 	id   sessions.DeliveryID
 	land func()                 // ends its flight, which begins before the policy is looked at, and its part in mostBooked
 	made chan sessions.Delivery // what the commit has made; closed without one, nobody knows
@@ -32,84 +32,84 @@ type booking struct {
 	taken bool // its delivery was handed over
 }
 
-// book has the one delivery of an outcome begin with its commit; nil when it has to wait for its turn, its account, its pace, or what came
+// Reserve has the one delivery of an outcome begin with its commit; nil when it has to wait for its turn, its account, its pace, or what came
 // before it. A flight of its session begins with it. end has to be called.
-func (g *gate) book(out *sessions.Outcome) *booking {
+func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
 	}
 	out.Deliveries[0].To = g.settings().Moved.Current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
 	d := out.Deliveries[0]
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life == nil || g.life.Err() != nil || g.overflow || len(g.known) >= g.most || g.flying >= mostBooked {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	if g.Life == nil || g.Life.Err() != nil || g.Overflow || len(g.Known) >= g.Most || g.flying >= MaxReservations {
 		return nil
 	}
-	o := g.outlet(settings.Ref(d.To))
+	o := g.Outlet(settings.Ref(d.To))
 	chat := o.chat(d.To.Chat)
-	if _, known := g.known[d.ID]; known || o.ch == nil || o.queues[chat] != nil || o.held[chat] != nil {
+	if _, known := g.Known[d.ID]; known || o.ch == nil || o.Queues[chat] != nil || o.Held[chat] != nil {
 		return nil
 	}
 	if o.pace.set(g.settings().Accounts[o.ref].Pacing); !o.pace.room(d.To, o.flying) {
 		return nil
 	}
-	b := &booking{gate: g, o: o, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
-	b.land = sync.OnceFunc(b.landing(g.flights.begin(d.Session)))
+	b := &Reservation{gate: g, o: o, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
+	b.land = sync.OnceFunc(b.landing(g.Flights.begin(d.Session)))
 	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, booking: b, done: make(chan struct{})}
-	o.queues[chat], g.known[d.ID], g.booked[d.ID] = q, false, b
+	o.Queues[chat], g.Known[d.ID], g.Reserved[d.ID] = q, false, b
 	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().FirstContactQuota(o.ref, time.Now()),
 		Check: func(s sessions.Session) policy.Verdict { return g.settings().Decide(d.To)(s) }} // by the rules in force then
-	g.work(g.life, o, q)
+	g.work(g.Life, o, q)
 	return b
 }
 
 // landing counts a booking as one that flies until it has landed. g.mu is held.
-func (b *booking) landing(land func()) func() {
+func (b *Reservation) landing(land func()) func() {
 	b.gate.flying++
 	b.o.flying++
 	return func() {
-		b.gate.mu.Lock()
+		b.gate.Mu.Lock()
 		b.gate.flying--
 		b.o.flying--
-		b.gate.mu.Unlock()
+		b.gate.Mu.Unlock()
 		land()
 	}
 }
 
-// release gives the chat free: the commit has failed, and the next try may be long in coming.
-func (b *booking) release() {
+// Release gives the chat free: the commit has failed, and the next try may be long in coming.
+func (b *Reservation) Release() {
 	if b == nil {
 		return
 	}
-	b.gate.mu.Lock()
-	defer b.gate.mu.Unlock()
+	b.gate.Mu.Lock()
+	defer b.gate.Mu.Unlock()
 	if !b.free && !b.taken {
 		b.free = true
 		close(b.made)
 	}
 }
 
-// end ends a booking. A delivery that nobody was handed may have been made and begun all the same, by a commit whose answer was lost: it is put
+// End ends a booking. A delivery that nobody was handed may have been made and begun all the same, by a commit whose answer was lost: it is put
 // back then.
-func (b *booking) end(ctx context.Context) {
+func (b *Reservation) End(ctx context.Context) {
 	if b == nil {
 		return
 	}
-	b.release()
-	b.gate.mu.Lock()
-	delete(b.gate.booked, b.id)
+	b.Release()
+	b.gate.Mu.Lock()
+	delete(b.gate.Reserved, b.id)
 	taken := b.taken
 	b.taken = true
-	b.gate.mu.Unlock()
+	b.gate.Mu.Unlock()
 	if !taken {
 		<-b.gone
 		b.gate.lost(ctx, b.id)
 	}
 }
 
-// take hands a delivery that was made to its booking; false when it has none, or one that is not waited for any more. g.mu is held.
-func (g *gate) take(d sessions.Delivery) bool {
-	b := g.booked[d.ID]
+// fulfil hands a delivery that was made to its booking; false when it has none, or one that is not waited for any more. g.mu is held.
+func (g *Dispatcher) fulfil(d sessions.Delivery) bool {
+	b := g.Reserved[d.ID]
 	if b == nil || b.taken {
 		return false
 	}
@@ -119,8 +119,8 @@ func (g *gate) take(d sessions.Delivery) bool {
 	return !b.free
 }
 
-// collect brings a delivery that was booked to its end. It is false when that is not the first one's any more: the queue goes on with what is.
-func (g *gate) collect(ctx context.Context, o *outlet, q *queue, b *booking) bool {
+// sendReserved brings a delivery that was booked to its end. It is false when that is not the first one's any more: the queue goes on with what is.
+func (g *Dispatcher) sendReserved(ctx context.Context, o *account, q *queue, b *Reservation) bool {
 	defer b.land() // at the latest; before anything is waited for otherwise
 	d, made := <-b.made
 	switch {
@@ -147,19 +147,19 @@ func (g *gate) collect(ctx context.Context, o *outlet, q *queue, b *booking) boo
 }
 
 // atOnce gives an account's channel when it is attached and a queue has its chat to itself.
-func (g *gate) atOnce(o *outlet, q *queue) (ch channels.Channel, there bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return o.ch, o.ch != nil && len(q.ahead) == 0 && len(o.held[q.chat]) == 0
+func (g *Dispatcher) atOnce(o *account, q *queue) (ch channels.Channel, there bool) {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	return o.ch, o.ch != nil && len(q.ahead) == 0 && len(o.Held[q.chat]) == 0
 }
 
 // behind puts a delivery where it belongs in its queue, as others were made for the chat before it. Those that nobody has brought here yet are looked for.
-func (g *gate) behind(ctx context.Context, q *queue, d sessions.Delivery) bool {
-	if err := g.reload(ctx); err != nil {
+func (g *Dispatcher) behind(ctx context.Context, q *queue, d sessions.Delivery) bool {
+	if err := g.Refill(ctx); err != nil {
 		g.log.Error("cannot list the deliveries that wait", keyErr, err)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
 	d.NotBefore = g.notBefore(d)
 	q.waiting[0] = d
 	slices.SortStableFunc(q.waiting, func(a, b sessions.Delivery) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -167,10 +167,10 @@ func (g *gate) behind(ctx context.Context, q *queue, d sessions.Delivery) bool {
 }
 
 // notTried puts a delivery back that the store has as being sent, although no platform was called for it.
-func (g *gate) notTried(ctx context.Context, q *queue, d sessions.Delivery) bool {
+func (g *Dispatcher) notTried(ctx context.Context, q *queue, d sessions.Delivery) bool {
 	next, _, _ := g.again(ctx, d, 0, notYet, sessions.NotArrived)
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
 	q.waiting[0] = next
 	return false
 }
@@ -179,13 +179,13 @@ const notYet = "it was not tried yet"
 
 // lost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more. Until it is put back it counts as
 // one in a queue: nobody else takes it up.
-func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
-	g.mu.Lock()
-	_, known := g.known[id]
+func (g *Dispatcher) lost(ctx context.Context, id sessions.DeliveryID) {
+	g.Mu.Lock()
+	_, known := g.Known[id]
 	if !known {
-		g.known[id] = false
+		g.Known[id] = false
 	}
-	g.mu.Unlock()
+	g.Mu.Unlock()
 	if known { // somebody has looked for what waits meanwhile
 		return
 	}
@@ -194,12 +194,12 @@ func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
 	if put && d.State == sessions.Sending {
 		d, _, put = g.again(ctx, d, 0, notYet, sessions.NotArrived)
 	}
-	g.mu.Lock()
-	delete(g.known, id)
-	g.mu.Unlock()
+	g.Mu.Lock()
+	delete(g.Known, id)
+	g.Mu.Unlock()
 	switch {
 	case put:
-		g.enqueue(d)
+		g.Enqueue(d)
 	case found && d.State.Final():
 		g.tell(d)
 		g.ended(d)
@@ -207,7 +207,7 @@ func (g *gate) lost(ctx context.Context, id sessions.DeliveryID) {
 }
 
 // lookUp finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
-func (g *gate) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
+func (g *Dispatcher) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
 	g.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
 		var err error
 		if d, err = g.store.GetDelivery(ctx, id); err == nil || errors.Is(err, sessions.ErrNotFound) {

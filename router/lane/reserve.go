@@ -1,4 +1,4 @@
-package router
+package lane
 
 import (
 	"context"
@@ -7,17 +7,17 @@ import (
 	"parley/sessions"
 )
 
-// reservation is the lane of a session that had no work, kept with a slot for a run that is about to be queued: it is claimed by the
+// Reservation is the lane of a session that had no work, kept with a slot for a run that is about to be queued: it is claimed by the
 // commit that queues it, and nobody waits for a second one. A nil reservation is none.
-type reservation struct {
-	lanes *lanes
+type Reservation struct {
+	lanes *Set
 	key   sessions.Key
 	lane  *lane
 	turn  context.Context
 }
 
-// reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
-func (l *lanes) reserve(e *sessions.Effects, set *settings.Snapshot) *reservation {
+// Reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
+func (l *Set) Reserve(e *sessions.Effects, set *settings.Snapshot) *Reservation {
 	if e == nil || e.Run == nil || isCut(e.Run) { // the rest of a text may come
 		return nil
 	}
@@ -29,19 +29,19 @@ func (l *lanes) reserve(e *sessions.Effects, set *settings.Snapshot) *reservatio
 	share := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over() || l.m[key] != nil || l.away[key] > 0 || !share.try() {
+	if l.over() || l.m[key] != nil || l.away[key] > 0 || !share.Try() {
 		return nil
 	}
 	l.wg.Add(1)
-	v := &reservation{lanes: l, key: key, lane: l.add(key, lane{who: who, share: share, parts: hasParts(e.Run)})}
+	v := &Reservation{lanes: l, key: key, lane: l.add(key, lane{who: who, share: share, parts: hasParts(e.Run)})}
 	v.turn = l.enter(l.life, v.lane)
 	e.Claim = true
 	return v
 }
 
-// end begins the run that the commit has claimed. Without one the lane does what it was woken for meanwhile, and is free again; so it does
+// End begins the run that the commit has claimed. Without one the lane does what it was woken for meanwhile, and is free again; so it does
 // when the commit has failed: what it claimed all the same is found by heal.
-func (v *reservation) end(acc sessions.Accepted, err error) {
+func (v *Reservation) End(acc sessions.Accepted, err error) {
 	if v == nil {
 		return
 	}
@@ -57,7 +57,7 @@ func (v *reservation) end(acc sessions.Accepted, err error) {
 		return
 	}
 	l.leave(v.lane)
-	v.lane.share.release()
+	v.lane.share.Release()
 	turn := l.goOn(v.key, v.lane)
 	l.wg.Go(func() { l.run(l.life, v.key, v.lane, turn) })
 }

@@ -1,4 +1,4 @@
-package router
+package delivery
 
 import (
 	"context"
@@ -12,42 +12,42 @@ import (
 	"parley/sessions"
 )
 
-// removeTries bounds how often it is tried to take a preview back.
-const removeTries = 5
+// RemoveTries bounds how often it is tried to take a preview back.
+const RemoveTries = 5
 
-// hold has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
-func (g *gate) hold(o *outlet, chat channels.ChatID) (release func(), free bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// Hold has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
+func (g *Dispatcher) Hold(o *account, chat channels.ChatID) (release func(), free bool) {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
 	at := o.chat(chat)
-	if o.queues[at] != nil || o.held[at] != nil {
+	if o.Queues[at] != nil || o.Held[at] != nil {
 		return nil, false
 	}
 	done := make(chan struct{})
-	o.held[at] = []chan struct{}{done}
+	o.Held[at] = []chan struct{}{done}
 	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
+		g.Mu.Lock()
+		defer g.Mu.Unlock()
 		at := o.chat(chat) // it may have moved
-		if o.held[at] = slices.DeleteFunc(o.held[at], func(c chan struct{}) bool { return c == done }); len(o.held[at]) == 0 {
-			delete(o.held, at)
+		if o.Held[at] = slices.DeleteFunc(o.Held[at], func(c chan struct{}) bool { return c == done }); len(o.Held[at]) == 0 {
+			delete(o.Held, at)
 		}
 		close(done)
 	}, true
 }
 
-// account gives the outlet of an address, and its channel; nil when it is not attached.
-func (g *gate) account(to channels.Address) (*outlet, channels.Channel) {
-	g.mu.Lock()
-	o := g.outlet(settings.Ref(to))
-	g.mu.Unlock()
+// Account gives the outlet of an address, and its channel; nil when it is not attached.
+func (g *Dispatcher) Account(to channels.Address) (*account, channels.Channel) {
+	g.Mu.Lock()
+	o := g.Outlet(settings.Ref(to))
+	g.Mu.Unlock()
 	ch, _ := g.channel(o)
 	return o, ch
 }
 
 // takeBack removes a preview, or, where nothing can be removed, makes it say nothing. gone is false when it stays; again says when
 // to try once more.
-func (g *gate) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
+func (g *Dispatcher) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
 	can := channels.Probe(ch)
 	err := channels.CatchPanic(func() (err error) {
 		if p, err = g.resolve(ctx, ch, p); err != nil {
@@ -74,22 +74,22 @@ func (g *gate) takeBack(ctx context.Context, ch channels.Channel, p sessions.Pre
 }
 
 // unshow takes the preview of a run back whose answer does not come. It returns at once.
-func (g *gate) unshow(run sessions.RunID) {
-	p, ok := g.previews.leave(run)
+func (g *Dispatcher) unshow(run sessions.RunID) {
+	p, ok := g.Previews.leave(run)
 	if !ok {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life == nil || g.life.Err() != nil {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	if g.Life == nil || g.Life.Err() != nil {
 		return // it is in the store: the next process finds it
 	}
-	g.wg.Go(func() { g.leave(g.life, p) })
+	g.wg.Go(func() { g.leave(g.Life, p) })
 }
 
 // leave takes a preview back, in several tries. When none works, a later sweep begins again.
-func (g *gate) leave(ctx context.Context, p sessions.Preview) {
-	for try := range removeTries {
+func (g *Dispatcher) leave(ctx context.Context, p sessions.Preview) {
+	for try := range RemoveTries {
 		again, ok := g.removal(ctx, p)
 		if !ok || again == 0 {
 			return
@@ -98,24 +98,24 @@ func (g *gate) leave(ctx context.Context, p sessions.Preview) {
 			return
 		}
 	}
-	if _, there := g.previews.stay(p.Run); there {
+	if _, there := g.Previews.stay(p.Run); there {
 		g.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
 	}
 }
 
 // removal takes a preview back under the policy, as soon as its account is attached, and forgets it: what may not be written to is left
 // as it is (contract P7). Nothing is taken back when its answer came meanwhile. ok is false when ctx ended; again, when to try once more.
-func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
+func (g *Dispatcher) removal(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
 	o, release := g.turn(ctx, p.To)
 	if release == nil {
 		return 0, false
 	}
 	defer release()
-	p, there := g.previews.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
+	p, there := g.Previews.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
 	if !there {
 		return 0, true
 	}
-	defer g.flights.begin(p.Session)()
+	defer g.Flights.begin(p.Session)()
 	s, err := g.store.Get(ctx, p.Session)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
@@ -131,7 +131,7 @@ func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Dura
 	if ch == nil {
 		return time.Second, true // it was taken away meanwhile
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), PreviewTimeout)
 	defer cancel()
 	if _, again = g.takeBack(call, ch, p); again > 0 {
 		return again, true
@@ -141,12 +141,12 @@ func (g *gate) removal(ctx context.Context, p sessions.Preview) (again time.Dura
 
 // turn waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is held then;
 // release is nil when ctx ended.
-func (g *gate) turn(ctx context.Context, to channels.Address) (o *outlet, release func()) {
+func (g *Dispatcher) turn(ctx context.Context, to channels.Address) (o *account, release func()) {
 	for {
 		to = g.settings().Moved.Called(to) // its account may be renamed while it is waited for
-		g.mu.Lock()
-		o = g.outlet(settings.Ref(to))
-		g.mu.Unlock()
+		g.Mu.Lock()
+		o = g.Outlet(settings.Ref(to))
+		g.Mu.Unlock()
 		ch, changed := g.channel(o)
 		if ch != nil {
 			break
@@ -157,11 +157,11 @@ func (g *gate) turn(ctx context.Context, to channels.Address) (o *outlet, releas
 			return o, nil
 		}
 	}
-	if o.pace.wait(ctx, to) != nil {
+	if o.pace.Wait(ctx, to) != nil {
 		return o, nil
 	}
 	for {
-		if release, free := g.hold(o, to.Chat); free {
+		if release, free := g.Hold(o, to.Chat); free {
 			return o, release
 		}
 		if !channels.Sleep(ctx, time.Second) {
@@ -171,30 +171,30 @@ func (g *gate) turn(ctx context.Context, to channels.Address) (o *outlet, releas
 }
 
 // loadPreviews finds the previews that an earlier process left.
-func (g *gate) loadPreviews(ctx context.Context) error {
+func (g *Dispatcher) loadPreviews(ctx context.Context) error {
 	list, err := g.store.Previews(ctx)
 	if err != nil {
 		return fmt.Errorf("listing previews: %w", err)
 	}
 	for _, p := range list {
-		g.previews.put(p)
+		g.Previews.put(p)
 	}
 	return nil
 }
 
-// sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
-func (g *gate) sweep(ctx context.Context) {
-	for _, p := range g.previews.all() {
+// Sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
+func (g *Dispatcher) Sweep(ctx context.Context) {
+	for _, p := range g.Previews.All() {
 		run, err := g.store.GetRun(ctx, p.Run)
 		if err == nil && run.Status.Final() || errors.Is(err, sessions.ErrNotFound) {
-			g.unanswered(ctx, p.Run)
+			g.RetractPreview(ctx, p.Run)
 		}
 	}
 }
 
-// unanswered takes back the preview of a run that is over, unless its answer is to come, or has.
-func (g *gate) unanswered(ctx context.Context, run sessions.RunID) {
-	if _, there := g.previews.get(run); !there {
+// RetractPreview takes back the preview of a run that is over, unless its answer is to come, or has.
+func (g *Dispatcher) RetractPreview(ctx context.Context, run sessions.RunID) {
+	if _, there := g.Previews.get(run); !there {
 		return
 	}
 	sent, err := g.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
@@ -214,17 +214,17 @@ func (g *gate) unanswered(ctx context.Context, run sessions.RunID) {
 }
 
 // answered says what becomes of the preview of an answer that is final.
-func (g *gate) answered(d sessions.Delivery) {
-	if _, there := g.previews.get(d.Run); !there || d.Kind != sessions.Reply {
+func (g *Dispatcher) answered(d sessions.Delivery) {
+	if _, there := g.Previews.get(d.Run); !there || d.Kind != sessions.Reply {
 		return
 	}
 	if d.State != sessions.Withheld && d.State != sessions.Held && d.Part == 0 {
 		g.unshow(d.Run)
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life != nil && g.life.Err() == nil {
-		g.wg.Go(func() { g.endPreview(g.life, d.Run) })
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	if g.Life != nil && g.Life.Err() == nil {
+		g.wg.Go(func() { g.endPreview(g.Life, d.Run) })
 	}
 }

@@ -1,0 +1,94 @@
+package lane
+
+import (
+	"context"
+	"errors"
+
+	"parley/sessions"
+)
+
+// ErrAgain ends a try of a turn that begins again: what it answers has changed, or more belongs to it.
+var ErrAgain = errors.New("the turn begins again")
+
+// MaxAgain bounds how often one turn begins again.
+const MaxAgain = 8
+
+// try is how far a lane's turn is. As long as it is open, its run has recorded no step and said nothing: it may begin again. lanes.mu is held
+// for all of it.
+type try struct {
+	open    bool
+	end     context.CancelCauseFunc // of the try at work; nil between two
+	revised bool                    // the run was changed in the store since it was read
+	held    chan struct{}           // somebody changes the run in the store: the turn waits for that; nil = nobody does
+}
+
+// Hold keeps a run at work from recording and ending until done is called, which says whether the run was revised; ok is false when the
+// run is not open.
+func (l *Set) Hold(key sessions.Key, id sessions.RunID) (done func(revised bool), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x := l.m[key]
+	if x == nil || x.run != id || !x.try.open || x.try.held != nil {
+		return nil, false
+	}
+	held := make(chan struct{})
+	x.try.held = held
+	return func(revised bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		defer close(held)
+		if x.try.held != held {
+			return
+		}
+		if x.try.held = nil; revised {
+			x.try.revised = true
+			x.try.stop()
+		}
+	}, true
+}
+
+// Again has the run at work begin again if it is open and has read what waits already.
+func (l *Set) Again(key sessions.Key, id sessions.RunID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[key]; x != nil && x.run == id && x.try.open {
+		x.try.stop()
+	}
+}
+
+func (t *try) stop() {
+	if t.end != nil {
+		t.end(ErrAgain)
+	}
+}
+
+// BeginTry says that a try of a lane's run is at work. revised reports that the run was changed in the store since it was read.
+func (l *Set) BeginTry(key sessions.Key, id sessions.RunID, end context.CancelCauseFunc) (revised bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[key]; x != nil && x.run == id && x.try.open {
+		revised, x.try.revised, x.try.end = x.try.revised, false, end
+	}
+	return revised
+}
+
+// Fix says that a run is about to record or to end: it does not begin again any more. It is false when the run has to begin again before.
+func (l *Set) Fix(ctx context.Context, key sessions.Key, id sessions.RunID) bool {
+	for {
+		l.mu.Lock()
+		x := l.m[key]
+		if x == nil || x.run != id || !x.try.open {
+			l.mu.Unlock()
+			return true
+		}
+		held := x.try.held
+		if held == nil {
+			again := errors.Is(context.Cause(ctx), ErrAgain)
+			x.try.open, x.try.end = again, nil
+			l.mu.Unlock()
+			return !again
+		}
+		l.mu.Unlock()
+		<-held // a commit, which has a deadline
+	}
+}
