@@ -194,7 +194,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 		r.noteUnanswered(in, verdict)
 		return skip(verdict.Reason)
 	}
-	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: in.Address}
+	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: set.Moved.Current(in.Address)}
 	if stop {
 		cmd, arg, isCommand = r.parseCommand("/stop")
 	}
@@ -230,6 +230,7 @@ func (r *Router) arrives(ctx context.Context, set *settings.Snapshot, s sessions
 // place gives the session that an event belongs to, as it stands; only Key and Agent are set when it is new. A chat that another one
 // became goes on in the session of that one.
 func (r *Router) place(ctx context.Context, set *settings.Snapshot, in channels.Inbound) (sessions.Session, error) {
+	in.Address = set.Moved.Current(in.Address) // of a group that was given a new id, what was written just before may come later
 	key, agentID, _ := set.Routes.Key(in)
 	s, err := r.store.Get(ctx, key)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {

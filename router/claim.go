@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"parley/router/delivery"
 	"parley/router/lane"
@@ -43,7 +44,7 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case !r.calm(ctx, key):
+	case r.lanes.Leaves(key) || !r.calm(ctx, key):
 		return run, false
 	}
 	return r.claim(ctx, key)
@@ -68,9 +69,13 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	}
 	var runs []sessions.Run
 	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
-		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: 1})
+		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: sessions.MaxListed})
 		return err
-	}) || len(runs) == 0 {
+	}) {
+		return run, false
+	}
+	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.Busy(x.Home) }) // that lane's
+	if len(runs) == 0 {
 		return run, false
 	}
 	if run = runs[0]; run.Stopping { // while no lane knew of it
@@ -78,7 +83,7 @@ func (r *Router) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		if run.Batch != "" {
 			why = lane.ErrInterrupted
 		}
-		r.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID}}, why)
+		r.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
 	}
 	return run, true
 }

@@ -34,6 +34,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	r.lanes.SetRunning(key, run.ID, r.settings.Load().Asker(key, &run))
+	r.lanes.EnterHome(ctx, key, run.Home)
 	r.watchers.Run(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
@@ -109,6 +110,9 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
 	limit := limitOf(set, run)
+	wait, waited := context.WithTimeout(ctx, r.left(limit, run))
+	lane.Reslot(lane.WithEnd(wait))
+	waited()
 	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()
 

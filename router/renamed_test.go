@@ -14,6 +14,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -187,8 +188,14 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 		g := renamedRig(t)
 		group := routertest.Group("-5")
 		g.Fake.Script(channeltest.Step{Delay: router.SendGrace + 10*time.Second, Arrives: true})
-		hear(g, group, routertest.Guest, "one")
-		hear(g, group, routertest.Guest, "two")
+		for _, words := range []string{"one", "two"} {
+			g.Say(group, routertest.Guest, words)
+			<-time.After(2 * time.Second)
+		}
+		synctest.Wait()
+		if got := g.Fake.Texts(group); len(got) != 0 {
+			t.Fatalf("nothing is on its way when the configuration changes: %q has arrived", got)
+		}
 		g.Router.Attach(routertest.Account, nil)
 		settings := *g.Settings
 		settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
@@ -259,7 +266,7 @@ func TestRenamedAccountAskedAgain(t *testing.T) {
 // An account that had several names is bound as it was under the newest that has a binding.
 func TestRenamedAccountSeveralTimes(t *testing.T) {
 	group := routertest.Group("-5")
-	f := router.NewFormer()
+	f := settings.NewMovedChats()
 	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
 	for i, was := range names[:len(names)-1] {
 		f.Rename(router.AccountRef{Channel: routertest.Kind, Account: names[i+1]}, was)

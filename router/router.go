@@ -259,6 +259,9 @@ func (r *Router) heal(ctx context.Context) error {
 		r.log.Error("cannot list the runs that are at work", keyErr, err2)
 	}
 	for _, run := range atWork {
+		if run.Home != "" {
+			r.lanes.Take(run.Home, run.ID, run.Key)
+		}
 		if !r.lanes.IsAt(run.Key, run.ID) {
 			r.lanes.Recheck(run.Key, set.Asker(run.Key, &run))
 		}
@@ -287,6 +290,11 @@ func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.A
 func (r *Router) abort(e sessions.Effects, acc sessions.Accepted) {
 	switch {
 	case e.Interrupt:
+		for _, s := range acc.Stopped {
+			if s.Home != "" { // what it was to answer is in this session's transcript now
+				r.histories.drop(acc.Session.ID)
+			}
+		}
 		r.lanes.Abort(acc.Stopped, lane.ErrInterrupted)
 	case e.Reset:
 		r.lanes.Abort(acc.Stopped, lane.ErrReset)

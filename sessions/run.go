@@ -76,8 +76,17 @@ type Run struct {
 	Error    string             `json:"error,omitzero"`  // for people; Failed, TimedOut, Stopped
 	Usage    Usage              `json:"usage,omitzero"`
 	Client   json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
+	Home     Key                `json:"-"`               // the session whose transcript it has, when its chat became another session's chat, whose queue it is in; "" = Key
 	Brought  Block              `json:"-"`               // as HeardBlock makes it: the overheard lines that Input has as words of its sender; they are overheard lines again when the message is withdrawn
 	Batch    RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
+}
+
+// TranscriptKey gives the session whose transcript a run has.
+func (r Run) TranscriptKey() Key {
+	if r.Home != "" {
+		return r.Home
+	}
+	return r.Key
 }
 
 // Chain is what a run carries to its successors. One shape for both kinds of chain; a field that a kind does not use is empty.

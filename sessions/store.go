@@ -115,8 +115,9 @@ type Accepted struct {
 
 // StoppedRun is a run that Effects.Stop, Interrupt or Drop ended or marked.
 type StoppedRun struct {
-	Key Key
-	ID  RunID
+	Key  Key
+	ID   RunID
+	Home Key // as of the run
 }
 
 // SetAside begins the Reason of an event that was refused again and again, and is kept for people with its words.

@@ -3,6 +3,7 @@ package tools
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,8 +20,10 @@ const othersFolder = "chats"
 // folder is where the files of a turn are, during one call.
 type folder struct {
 	*os.Root
-	dir string // of the agent's workspace
-	own bool   // it is a folder of the session alone, in the workspace
+	dir   string // of the agent's workspace
+	own   bool   // it is a folder of the session alone, in the workspace
+	name  string // of that folder
+	asker string // the person who asked for the turn; empty = nobody in particular
 }
 
 // openFolder opens the folder that the files of a turn are in, and makes it when it is not there; nil when the host has none. A turn that
@@ -46,7 +49,8 @@ func (d Deps) openFolder(c Caller) (*folder, error) {
 		return f, nil
 	}
 	defer func() { _ = root.Close() }()
-	name := path.Join(othersFolder, folderName(folderKey(c)))
+	f.name, f.asker = folderName(folderKey(c)), c.Asker
+	name := path.Join(othersFolder, f.name)
 	if err := root.MkdirAll(name, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of session %s: %w", c.Session.Key, err)
 	}
@@ -78,7 +82,7 @@ func folderName(key sessions.Key) string {
 }
 
 // files returns the files of the folder for one call, with the bounds of its kind. All folders of sessions together hold half of what a workspace
-// may, and one of them a quarter: nobody takes the room of the owners.
+// may, and those of one person a quarter: nobody takes the room of the owners.
 func (f *folder) files(limits Files, source string) workspace {
 	w := workspace{root: f.Root, max: orElse(limits.MaxBytes, filesDefault), total: orElse(limits.MaxTotalBytes, filesTotal), count: filesMost, temp: tempName(source)}
 	if f.own {
@@ -86,6 +90,9 @@ func (f *folder) files(limits Files, source string) workspace {
 		w.total, w.count = w.total/4, filesMost/10
 		w.around = func(more int64) error {
 			size, n := usage(f.FS(), filesMost)
+			if over, err := f.exceeds(size, n, more, total/4, filesMost/10); err != nil || over {
+				return errors.Join(err, noFile("the files of one person, in all chats together, would have more room than the host gives them; delete some (tools.files.maxTotalBytes)"))
+			}
 			if full(filepath.Join(f.dir, othersFolder), size, n, more, total/2, filesMost/2) || full(f.dir, size, n, more, total, filesMost) {
 				return noFile("the host has no more room for files now") // whose files they are is not told (contract V4)
 			}

@@ -102,6 +102,37 @@ func TestGuestsLeaveRoom(t *testing.T) {
 	}
 }
 
+// One person takes a quarter of what the workspace may hold in all their sessions together; a group's folder counts for who first wrote there.
+// source: CWE-770
+func TestFilesOfOnePerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.workspace, w.config.Files = t.TempDir(), Files{MaxBytes: 4096, MaxTotalBytes: 4096}
+	write := func(who string, key sessions.Key, n int) string {
+		guestAt(w, key)
+		w.caller.Asker = who
+		return call[problem](t, w, FilesTool(w.deps()), string(encode(map[string]string{"action": "write", "path": "a", "content": strings.Repeat("x", n)}))).Error
+	}
+	for _, c := range []struct {
+		who  string
+		key  sessions.Key
+		n    int
+		fits bool
+	}{
+		{"anna", "agent:main:x:direct:1", 400, true},
+		{"anna", "agent:main:x:group:1", 400, true},
+		{"anna", "agent:main:x:group:2", 400, false},
+		{"bob", "agent:main:x:group:1", 700, false},
+		{"bob", "agent:main:x:group:2", 900, true},
+		{"anna", "agent:main:x:direct:1", 100, true},
+		{"anna", "agent:main:x:group:3", 300, true},
+	} {
+		if got := write(c.who, c.key, c.n); (got == "") != c.fits {
+			t.Errorf("%s, %d bytes in %s: %q", c.who, c.n, c.key, got)
+		}
+	}
+}
+
 // No two sessions share a folder, and its name is a plain one.
 func TestFolderNames(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func (l *Set) Reserve(e *sessions.Effects, set *settings.Snapshot) *Reservation 
 	share := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over() || l.m[key] != nil || !share.try() {
+	if l.over() || l.m[key] != nil || l.away[key] > 0 || !share.try() {
 		return nil
 	}
 	l.wg.Add(1)

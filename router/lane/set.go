@@ -21,6 +21,8 @@ type Set struct {
 	mu    sync.Mutex
 	life  context.Context // of all lanes, from start
 	m     map[sessions.Key]*lane
+	taken map[sessions.RunID]sessions.Key // of a run at work in another session's lane, whose queue it is in: their chats became one
+	away  map[sessions.Key]int            // runs at work in other sessions' lanes that write to the session's transcript
 	main  *slots
 	child *slots
 	wg    sync.WaitGroup
@@ -39,6 +41,8 @@ type lane struct {
 	who   string                  // who wants its next run, as far as that is known
 	share *slotShare              // its place among the slots
 	busy  bool                    // a run is at work
+	left  chan struct{}           // closed when it is not any more
+	home  sessions.Key            // of the run at work, if that writes to the transcript of another session; "" = its own
 	abort context.CancelCauseFunc // ends the run at work; nil when there is none
 	run   sessions.RunID          // at work; "" while the next one is being claimed
 	began time.Time
@@ -63,7 +67,7 @@ func EndedBy(ctx context.Context) error {
 }
 
 func New(work func(context.Context, sessions.Key, *sessions.Run) bool, d agent.Defaults) *Set {
-	l := &Set{work: work, m: make(map[sessions.Key]*lane), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
+	l := &Set{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), away: make(map[sessions.Key]int), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
 	l.Resize(d)
 	return l
 }
@@ -119,6 +123,11 @@ func (l *Set) WakeWithDeadline(key sessions.Key, who string, deadline time.Time)
 func (l *Set) begin(key sessions.Key, new lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.beginLocked(key, new)
+}
+
+// beginLocked is begin; l.mu is held.
+func (l *Set) beginLocked(key sessions.Key, new lane) {
 	if l.over() {
 		return // start finds the run in the store
 	}
@@ -206,7 +215,7 @@ func (l *Set) drain(ctx context.Context, key sessions.Key, x *lane, more bool) {
 // enter begins a turn of a lane, whose context ends when the host does, when the run is ended from outside, and with leave; l.mu is held.
 func (l *Set) enter(ctx context.Context, x *lane) context.Context {
 	turn, abort := context.WithCancelCause(ctx)
-	x.abort, x.busy, x.run, x.ended = abort, true, "", nil
+	x.abort, x.busy, x.run, x.ended, x.left = abort, true, "", nil, make(chan struct{})
 	return context.WithValue(turn, slotKey{}, &slot{pool: x.share, over: turn.Done()})
 }
 
@@ -214,6 +223,16 @@ func (l *Set) enter(ctx context.Context, x *lane) context.Context {
 func (l *Set) leave(x *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	close(x.left)
+	if x.home != "" {
+		l.away[x.home]--
+		l.beginLocked(x.home, lane{who: x.who})
+		x.home = ""
+	}
+	if by, moved := l.taken[x.run]; moved {
+		delete(l.taken, x.run)
+		l.beginLocked(by, lane{who: x.who})
+	}
 	x.abort(nil)
 	x.abort, x.busy, x.run, x.ended, x.try = nil, false, "", nil, try{}
 }
@@ -237,16 +256,31 @@ func (l *Set) Abort(stopped []sessions.StoppedRun, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range stopped {
-		switch x := l.m[s.Key]; {
-		case x == nil || x.abort == nil:
-		case x.run == s.ID:
-			x.abort(why)
-		case x.run == "" && x.ended[s.ID] == nil:
-			if x.ended == nil {
-				x.ended = make(map[sessions.RunID]error)
-			}
-			x.ended[s.ID] = why
+		l.m[s.Key].end(s.ID, why)
+		l.m[s.Home].end(s.ID, why)
+	}
+}
+
+// end ends a run if the lane is at it, or may be claiming it.
+func (x *lane) end(id sessions.RunID, why error) {
+	switch {
+	case x == nil || x.abort == nil:
+	case x.run == id:
+		x.abort(why)
+	case x.run == "" && x.ended[id] == nil:
+		if x.ended == nil {
+			x.ended = make(map[sessions.RunID]error)
 		}
+		x.ended[id] = why
+	}
+}
+
+// Take says that a run of one session's lane is in another session's queue: that one's lane waits for its end.
+func (l *Set) Take(of sessions.Key, id sessions.RunID, by sessions.Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.m[of]; x != nil && x.busy && (x.run == id || x.run == "") {
+		l.taken[id] = by
 	}
 }
 
@@ -269,12 +303,45 @@ func (l *Set) LastFinished(key sessions.Key) (since time.Time, parts bool) {
 	return since, false
 }
 
-// IsAt reports whether a session's lane is at a run.
+// Leaves reports whether a run writes to a session's transcript in another session's lane: its own lane begins no other one then, and is
+// woken behind it.
+func (l *Set) Leaves(key sessions.Key) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.away[key] > 0
+}
+
+// EnterHome has a lane be the only one that writes to the transcript of the run that it is at, behind what that session's own lane is at.
+func (l *Set) EnterHome(ctx context.Context, key sessions.Key, home sessions.Key) {
+	l.mu.Lock()
+	x, other := l.m[key], l.m[home]
+	if home == "" || home == key || x == nil {
+		l.mu.Unlock()
+		return
+	}
+	x.home = home
+	l.away[home]++
+	var left chan struct{}
+	if other != nil && other.busy && other.home != key { // which waits for this one
+		left = other.left
+	}
+	l.mu.Unlock()
+	if left != nil {
+		WithoutSlot(ctx, func() {
+			select {
+			case <-left:
+			case <-ctx.Done():
+			}
+		})
+	}
+}
+
+// IsAt reports whether a lane is at a run of a session: the session's own, or the one that it took the run from.
 func (l *Set) IsAt(key sessions.Key, id sessions.RunID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	x := l.m[key]
-	return x != nil && x.run == id
+	x, taken := l.m[key], l.taken[id]
+	return x != nil && x.run == id || taken != ""
 }
 
 // TurnToken names what a session is at, or was at last: it is another one from each turn to the next.
@@ -295,7 +362,15 @@ func (l *Set) TurnToken(key sessions.Key) string {
 func (l *Set) Busy(key sessions.Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.m[key] != nil
+	if l.m[key] != nil {
+		return true
+	}
+	for _, by := range l.taken {
+		if by == key {
+			return true
+		}
+	}
+	return false
 }
 
 // Sleep waits, until more is queued at the latest; false when no further run is to begin.

@@ -173,7 +173,7 @@ func (s *slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time
 	return ctx.Err() == nil
 }
 
-// take takes a slot even when all are in use.
+// Take takes a slot even when all are in use.
 func (s *slotShare) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,6 +201,20 @@ func WithEnd(ctx context.Context) context.Context {
 		return context.WithValue(ctx, slotKey{}, &slot{pool: s.pool, over: ctx.Done()})
 	}
 	return ctx
+}
+
+// Reslot waits for a slot of the person for whom the lane's slot counts now, if they have more than their share with it.
+func Reslot(ctx context.Context) {
+	if s, ok := ctx.Value(slotKey{}).(*slot); ok && s.pool.isOver() {
+		WithoutSlot(ctx, func() {})
+	}
+}
+
+// isOver reports whether the person has more slots than their share.
+func (s *slotShare) isOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.who != settings.OfOwners && s.by[s.who] > s.most()
 }
 
 // WithoutSlot runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that

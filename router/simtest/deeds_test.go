@@ -112,7 +112,12 @@ func (p *plan) brought(m sessions.Message) (ahead []letter, own string) {
 	own = m.Text()
 	for i := 0; i < len(p.letters); i++ {
 		l := p.letters[i]
-		if rest, ok := strings.CutPrefix(own, l.by+": "+"[forwarded from somebody else]\n"+l.text+"\n"); ok && l.quiet {
+		line := l.by + ": [forwarded from somebody else]\n" + l.text
+		rest, ok := strings.CutPrefix(own, line+"\n")
+		if !ok { // all of it was cut to a line
+			rest, ok = strings.CutPrefix(own, routertest.Shortened(line)+" ")
+		}
+		if ok && l.quiet {
 			ahead, own, i = append(ahead, l), rest, -1
 		}
 	}

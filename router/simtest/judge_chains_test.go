@@ -42,7 +42,7 @@ func (r *rest) judgeExchange(steps []sessions.Run) {
 		r.wrong("S9", "an exchange begins with the %s run %s", ask.Kind, ask.ID)
 		return
 	}
-	if c.Requester == c.Target || slices.Contains(c.Hops, c.Target) {
+	if !r.split && (c.Requester == c.Target || slices.Contains(c.Hops, c.Target)) { // two sessions of one chat are one here
 		r.wrong("S12", "a chain of messages comes back to %s: %v", ask.Key, c.Hops)
 	}
 	hops := slices.Sorted(slices.Values(c.Hops))
@@ -209,7 +209,7 @@ func (r *rest) children() map[sessions.Key]bool {
 		}
 	}
 	for _, t := range r.w.thoughts {
-		if t.Kind == "child" && routertest.IsSubagent(sessions.Key(t.Session)) {
+		if t.Kind == "child" && sessions.IsSubagent(sessions.Key(t.Session)) {
 			out[sessions.Key(t.Session)] = true
 		}
 	}

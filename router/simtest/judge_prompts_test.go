@@ -145,7 +145,7 @@ func (r *rest) flows() flows {
 	for _, t := range r.w.thoughts {
 		key := t.key()
 		for _, m := range t.prompt.Messages {
-			if by, ok := f.by[m.Text()]; ok && m.Role == sessions.User && routertest.IsSubagent(key) && above[key] == "" && m.Text()[0] == 'c' {
+			if by, ok := f.by[m.Text()]; ok && m.Role == sessions.User && sessions.IsSubagent(key) && above[key] == "" && m.Text()[0] == 'c' {
 				above[key] = by
 			}
 		}
@@ -263,10 +263,14 @@ func (r *rest) judgeKept(key sessions.Key, m sessions.Message, carried map[strin
 	return last
 }
 
-// judgeHeard: what has an answer stands once in a transcript of its session; what has none does at most.
+// judgeHeard: what has an answer stands once in a transcript of its session; what has none does at most. What a turn was interrupted in whose
+// chat became another session's stands in that one's, too.
 func (r *rest) judgeHeard(heard map[string]int) {
-	done := map[string]bool{}
+	done, most := map[string]bool{}, map[string]int{}
 	for _, run := range r.runs {
+		if by := r.byID[run.Batch]; run.Home != "" && run.Status == sessions.Stopped || by.Home != "" && by.Status == sessions.Stopped {
+			most[run.Source] = 1
+		}
 		if run.Kind == sessions.TurnRun && run.Status == sessions.Done {
 			done[run.Source] = true
 		}
@@ -274,7 +278,7 @@ func (r *rest) judgeHeard(heard map[string]int) {
 	for _, l := range r.w.plan.letters {
 		n := heard[string(r.w.keys[l.to])+" "+string(l.id)]
 		delete(heard, string(r.w.keys[l.to])+" "+string(l.id))
-		if n > 1 || n == 0 && done[string(l.id)] && !l.isCommand() {
+		if n > 1+most[string(l.id)] || n == 0 && done[string(l.id)] && !l.isCommand() {
 			r.wrong("transcript", "%s %q stands %d times in the transcripts of its session", l.id, l.text, n)
 		}
 	}

@@ -208,6 +208,7 @@ func (r *rest) judgeOrder() {
 		}
 	}
 	r.judgeAnswers()
+	r.judgeTurns()
 }
 
 // behind reports whether what is shown was made before, or is an earlier part than, what was shown earlier.

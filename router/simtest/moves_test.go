@@ -178,14 +178,37 @@ func (r *rest) judgeMoved() {
 	if r.split {
 		r.w.tally("chats that moved and had two sessions")
 	}
+	sent := map[sessions.DeliveryID]bool{} // to the old id: there it is to be looked for
 	for _, c := range r.w.called {
-		if c.begin > since && whole(c.raw) == m.from {
+		old := whole(c.raw) == m.from
+		if old && c.what == "send" && c.begin < since {
+			sent[c.delivery()] = true
+		}
+		if c.begin > since && old && !(c.what == "arrived" && sent[c.delivery()]) {
 			r.wrong("moved", "%s %q goes to %s, which is %s by then", c.what, c.text, c.raw, m.to)
 		}
 	}
 	for _, d := range r.deliveries {
 		if d.To == m.from {
 			r.w.tally("moved delivery " + string(d.State))
+		}
+	}
+}
+
+// judgeTurns: a session has one turn at a time. The two turns of a chat with two sessions go on when these become one, and no other begins
+// beside them.
+func (r *rest) judgeTurns() {
+	isTurn := func(x sessions.Run) bool {
+		return x.Kind == sessions.TurnRun && !x.Started.IsZero() && (x.Status != sessions.Done || x.Batch == "") // not taken up by another one
+	}
+	for _, b := range r.runs {
+		if !isTurn(b) || r.split && r.w.acked[channels.MessageID(b.Source)] <= r.w.acked[movedID] {
+			continue
+		}
+		for _, a := range r.runs {
+			if a.Key == b.Key && isTurn(a) && a.Started.Before(b.Started) && b.Started.Before(a.Ended) {
+				r.wrong("order", "the turn of %s begins while that of %s is at work", b.Source, a.Source)
+			}
 		}
 	}
 }

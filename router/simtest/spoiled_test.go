@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/agent"
 	"parley/channels"
@@ -105,6 +106,31 @@ var spoils = []spoil{
 			r.swap(a, b)
 		}
 		return ok
+	}},
+	{"a turn begins beside another one of its session", "is at work", func(r *rest) bool {
+		for i := range r.runs {
+			b := &r.runs[i]
+			for _, a := range r.runs {
+				if !r.split && a.Kind == sessions.TurnRun && b.Kind == sessions.TurnRun && a.Key == b.Key && a.Batch == "" && b.Batch == "" && !a.Ended.After(b.Started) && a.Ended.Sub(a.Started) > time.Second {
+					b.Started = a.Ended.Add(-time.Millisecond)
+					return true
+				}
+			}
+		}
+		return false
+	}},
+	{"a chat speaks that was denied by its other id before it moved", "after the deny was acknowledged", func(r *rest) bool {
+		for _, x := range r.w.policies {
+			for _, c := range r.w.called {
+				if x.old && c.what == "send" && r.w.keys[c.to] == x.key {
+					again := *c
+					again.begin, again.end = x.at+1, x.at+2
+					r.w.called = append(r.w.called, &again)
+					return true
+				}
+			}
+		}
+		return false
 	}},
 	{"an answer to a command comes before what was said before it", "of another session", func(r *rest) bool {
 		a, b, ok := r.pair(func(a, b sessions.Delivery) bool {

@@ -110,6 +110,12 @@ func absorbable(ctx context.Context, c *conn, id sessions.RunID, want sessions.A
 		queued = append(queued, q)
 		return nil
 	})
+	if err == nil && len(queued) > 0 && want.Kind == sessions.TurnRun { // what it took up would be answered before what another turn at work answers
+		var beside int64
+		if beside, err = c.number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'running'", string(run.Key)); beside > 1 {
+			queued = nil
+		}
+	}
 	return run, at, queued, err
 }
 

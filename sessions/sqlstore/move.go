@@ -379,6 +379,9 @@ func (t *tx) succeed(x relocation, old sessions.Key, at known) error {
 	if err := t.requeue(old, at); err != nil {
 		return err
 	}
+	if err := t.takeOver(old, at); err != nil {
+		return err
+	}
 	for _, q := range []string{"UPDATE overheard SET key = ? WHERE key = ?", "UPDATE deliveries SET session = ? WHERE session = ? AND state <> 'sent' AND state IN ('pending', 'sending', 'held')"} {
 		if _, err := t.exec(q, string(at.Key), string(old)); err != nil {
 			return err
@@ -428,6 +431,29 @@ func (t *tx) requeue(old sessions.Key, at known) error {
 	}
 	for _, seq := range waiting {
 		if _, err := t.exec("UPDATE runs SET key = ?, session = ?, transcript = ? WHERE seq = ?", string(at.Key), string(at.ID), at.transcript, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOver puts the turns that have begun in another session into this one's queue: one chat has one turn at a time. They keep their transcript.
+func (t *tx) takeOver(old sessions.Key, at known) error {
+	begun := map[int64]string{}
+	err := t.each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r row) error {
+		run, row, err := scanRun(r)
+		if err != nil || run.Kind != sessions.TurnRun || run.Agent != at.Agent { // one that cannot be read stays where it is
+			return nil
+		}
+		run.Home = run.TranscriptKey()
+		begun[row.seq], err = marshal(requestOf(run))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for seq, body := range begun {
+		if _, err := t.exec("UPDATE runs SET key = ?, body = ? WHERE seq = ?", string(at.Key), body, seq); err != nil {
 			return err
 		}
 	}

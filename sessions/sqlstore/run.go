@@ -31,6 +31,7 @@ type request struct {
 	Chain   *sessions.Chain    `json:"chain,omitempty"`
 	Client  json.RawMessage    `json:"client,omitempty"`
 	Brought sessions.Block     `json:"brought,omitzero"`
+	Home    sessions.Key       `json:"home,omitempty"`
 }
 
 func requestOf(r sessions.Run) request {
@@ -40,7 +41,7 @@ func requestOf(r sessions.Run) request {
 		in.Run = r.ID
 	}
 	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
-		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought}
+		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
 }
 
 // outcome is how a run ended.
@@ -71,7 +72,7 @@ func scanRun(r row) (run sessions.Run, at runRow, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.str(1)), Kind: q.Kind, Key: sessions.Key(r.str(2)), Session: sessions.ID(r.str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.str(5)), Attempt: int(r.int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
+		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.time(9), Started: r.time(10), Deadline: r.time(11), Ended: r.time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.str(15)),
 	}
 	run.Stopping = at.stop && run.Status == sessions.Running
@@ -132,8 +133,8 @@ func (s *Store) Claim(ctx context.Context, key sessions.Key) (run sessions.Run, 
 func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 	var at runRow
 	busy := false
-	ok, err = t.one("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r row) (err error) {
-		if busy = r.str(5) == string(sessions.Running); !busy {
+	ok, err = t.one("SELECT "+runColumns+", CASE WHEN EXISTS (SELECT 1 FROM runs AS atwork WHERE atwork.key = runs.key AND atwork.status IN ('queued', 'running') AND atwork.status = 'running') THEN 1 ELSE 0 END FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY seq LIMIT 1", []any{string(key)}, func(r row) (err error) {
+		if busy = r.bool(16); !busy { // the run at work may have been queued later: see takeOver
 			run, at, err = scanRun(r)
 		}
 		return err
@@ -158,7 +159,7 @@ func (t *tx) claim(key sessions.Key) (run sessions.Run, ok bool, err error) {
 }
 
 func (t *tx) shelf(run sessions.Run, at runRow) shelf {
-	return shelf{transcript: at.transcript, run: at.seq, by: run.ID, key: run.Key, agent: run.Agent, session: run.Session}
+	return shelf{transcript: at.transcript, run: at.seq, by: run.ID, key: run.TranscriptKey(), agent: run.Agent, session: run.Session}
 }
 
 // Record appends messages to the transcript of a run as they happen.
@@ -297,6 +298,9 @@ func (t *tx) finish(id sessions.RunID, f *ending) (acc sessions.Accepted, err er
 		if d.Run == id {
 			d.runSeq = at.seq
 		}
+		if run.Home != "" && d.Session == run.Home { // whose chat is the other session's by now
+			d.Session = run.Key
+		}
 		last := t.n.delivery
 		x, err := t.post(d)
 		if err == nil && f.Begin != nil && f.Begin.Delivery == x.ID && x.Seq > last {
@@ -361,7 +365,7 @@ func (t *tx) clear(f *ending) error {
 // settle brings the session up to date with a run that ended. Figures count only while the session is the one that the run
 // began in: a reset sets them to zero.
 func (t *tx) settle(run sessions.Run, f *ending) (sessions.Session, error) {
-	k, err := t.session(run.Key)
+	k, err := t.session(run.TranscriptKey())
 	if err != nil {
 		if errors.Is(err, sessions.ErrNotFound) {
 			err = nil

@@ -2,7 +2,10 @@ package sqlstore
 
 import (
 	"fmt"
+	"math"
 	"slices"
+
+	"github.com/google/uuid"
 
 	"parley/sessions"
 )
@@ -56,7 +59,7 @@ func (t *tx) stopAll(keys []sessions.Key, why string, fits func(sessions.Stopped
 		if err := decode(r.str(3), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.str(1), err)
 		}
-		if s := (sessions.StoppedRun{Key: sessions.Key(r.str(2)), ID: sessions.RunID(r.str(1))}); !slices.Contains(spared, q.Kind) && fits(s) {
+		if s := (sessions.StoppedRun{Key: sessions.Key(r.str(2)), ID: sessions.RunID(r.str(1)), Home: q.Home}); !slices.Contains(spared, q.Kind) && fits(s) {
 			seqs, stopped = append(seqs, r.int(0)), append(stopped, s)
 		}
 		return nil
@@ -129,41 +132,102 @@ const (
 	bySender    = "the message was deleted before its turn began"
 )
 
-// interrupt marks the turn of a session that is at work and answers in the same chat, if there is one: the run by comes in its
-// place. One that was stopped already stays as it is.
+// interrupt marks the turns of a session that are at work and answer in the same chat: the run by comes in their place. There are several
+// after two sessions of one chat became one. One that was stopped already stays as it is.
 func (t *tx) interrupt(key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
-	same := func(q request) bool { return q.Reply == by.Reply && !q.Alone }
-	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, 1, same, func(seq int64) error {
-		_, err := t.exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), seq)
-		return err
+	same, err := t.sameChat(by)
+	if err != nil {
+		return nil, err
+	}
+	return t.turns("status IN ('queued', 'running') AND status = 'running' AND stop = 0", key, math.MaxInt, same, func(x openTurn) error {
+		if _, err := t.exec("UPDATE runs SET stop = 1, batch = ? WHERE seq = ?", string(by.ID), x.seq); err != nil || x.Home == "" {
+			return err
+		}
+		return t.repeatInput(key, x)
 	})
+}
+
+// repeatInput puts what a turn was to answer into the transcript of the session whose queue it is in: the next turn there answers it, too.
+func (t *tx) repeatInput(key sessions.Key, x openTurn) error {
+	at, err := t.session(key)
+	if err != nil {
+		return err
+	}
+	run, row, err := t.run(x.id)
+	if err != nil {
+		return err
+	}
+	taken, err := steps(t.ctx, t.conn, run, row)
+	if err != nil {
+		return err
+	}
+	for _, in := range append([]sessions.Message{run.Input}, taken...) {
+		if in.Role != sessions.User {
+			continue
+		}
+		in.ID = uuid.Must(uuid.NewV7()).String()
+		m, err := t.s.encodeMessage(in, x.id)
+		if err != nil {
+			return err
+		}
+		if err := t.append(shelf{transcript: at.transcript, run: x.seq, by: x.id, key: at.Key, agent: at.Agent, session: at.ID}, []written{m}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drop ends the oldest turns of a session that wait, were never begun and answer in the same chat as the run that needs the room.
 func (t *tx) drop(key sessions.Key, by sessions.Run, n int) ([]sessions.StoppedRun, error) {
-	same := func(q request) bool { return q.Reply == by.Reply && !q.Alone }
-	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(seq int64) error {
-		return t.endStopped(outOfQueue, "seq = ?", seq)
+	same, err := t.sameChat(by)
+	if err != nil {
+		return nil, err
+	}
+	return t.turns("status IN ('queued', 'running') AND status = 'queued' AND attempt = 0", key, n, same, func(x openTurn) error {
+		return t.endStopped(outOfQueue, "seq = ?", x.seq)
 	})
 }
 
+// sameChat gives what tells whether a turn answers in the chat of a run, by whatever address, and other turns may change it.
+func (t *tx) sameChat(by sessions.Run) (func(request) (bool, error), error) {
+	chat, err := t.current(by.Reply)
+	return func(q request) (bool, error) {
+		if q.Alone || q.Reply == by.Reply {
+			return !q.Alone, nil
+		}
+		at, err := t.current(q.Reply)
+		return at == chat, err
+	}, err
+}
+
+// openTurn is a turn that waits or is at work.
+type openTurn struct {
+	seq int64
+	id  sessions.RunID
+	request
+}
+
 // turns ends at most n turns of a session for which the conditions hold, oldest first.
-func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) bool, end func(seq int64) error) (ended []sessions.StoppedRun, err error) {
-	var seqs []int64
+func (t *tx) turns(where string, key sessions.Key, n int, fits func(request) (bool, error), end func(openTurn) error) (ended []sessions.StoppedRun, err error) {
+	var open []openTurn
 	if err := t.each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r row) error {
-		var q request
-		if err := decode(r.str(2), &q); err != nil {
+		x := openTurn{seq: r.int(0), id: sessions.RunID(r.str(1))}
+		if err := decode(r.str(2), &x.request); err != nil {
 			return fmt.Errorf("run %s: %w", r.str(1), err)
 		}
-		if q.Kind == sessions.TurnRun && len(seqs) < n && fits(q) {
-			seqs, ended = append(seqs, r.int(0)), append(ended, sessions.StoppedRun{Key: key, ID: sessions.RunID(r.str(1))})
+		if x.Kind == sessions.TurnRun {
+			open = append(open, x)
 		}
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	for _, seq := range seqs {
-		if err := end(seq); err != nil {
+	for _, x := range open {
+		fit, err := fits(x.request)
+		if err == nil && fit && len(ended) < n {
+			ended, err = append(ended, sessions.StoppedRun{Key: key, ID: x.id, Home: x.Home}), end(x)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

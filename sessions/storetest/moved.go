@@ -131,7 +131,17 @@ func movedToSession(_ *testing.T, f *fixture) {
 	known, err := f.Known(f.ctx, addr(numberChat))
 	f.ok(err)
 	f.equal(known, []sessions.Key{number})
-	f.equal(f.run(busy.ID).Key, hidden)
+	if got := f.run(busy.ID); got.Key != number || got.TranscriptKey() != hidden || got.Session != f.get(hidden).ID {
+		f.t.Errorf("%+v", got)
+	}
+	if run, ok, err := f.Claim(f.ctx, number); ok || err != nil {
+		f.t.Errorf("two turns of one chat are at work: %+v %v", run, err)
+	}
+	f.finish(busy.ID, sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{{ID: "said", Role: sessions.Assistant, Content: sessions.TextContent("done")}},
+		Deliveries: []sessions.Delivery{delivery(hidden, addr(hiddenID), "done")}})
+	if tail := f.tail(f.get(hidden).ID, sessions.TailQuery{}); len(tail) != 2 || f.get(hidden).Turns != 1 || f.get(number).Turns != 0 {
+		f.t.Errorf("%+v", tail)
+	}
 	f.equal(f.claim(number).ID, waits.ID)
 	if got := f.run(waits.ID); got.Key != number || got.Session != f.get(number).ID {
 		f.t.Errorf("%+v", got)
@@ -146,6 +156,42 @@ func movedToSession(_ *testing.T, f *fixture) {
 	j, err := f.GetJob(f.ctx, "j")
 	f.ok(err)
 	f.equal(j.From, number)
+}
+
+// Two sessions of one person, each with a turn at work, become one: what the person writes then interrupts both, and waits for the end of both.
+//
+// source: zeroclaw-labs/zeroclaw#6350
+func movedAtWork(_ *testing.T, f *fixture) {
+	hidden, number := key(hiddenID), key(numberID)
+	ask := func(k sessions.Key, at channels.Address, text string, interrupt bool) sessions.Accepted {
+		run := newRun(k, text)
+		run.Reply = at
+		return f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Last: at}, Run: run, Interrupt: interrupt})
+	}
+	later := ask(number, addr(numberChat), "by number", false).Run // queued first: the order in which they were queued is not that of the claims
+	earlier := ask(hidden, addr(hiddenID), "hidden", false).Run
+	waits := ask(hidden, addr(hiddenID), "waits", false).Run
+	f.claim(hidden)
+	f.claim(number)
+	f.accept(personMoves(""))
+	if taken, err := f.Absorb(f.ctx, later.ID, sessions.AbsorbQuery{Kind: sessions.TurnRun}); err != nil || len(taken) > 0 {
+		f.t.Errorf("a turn takes up %+v beside another one: %v", taken, err)
+	}
+	acc := ask(number, addr(numberChat), "now", true)
+	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: number, ID: later.ID}, {Key: number, ID: earlier.ID, Home: hidden}})
+	for _, id := range []sessions.RunID{later.ID, earlier.ID} {
+		if run, ok, err := f.Claim(f.ctx, number); ok || err != nil {
+			f.t.Errorf("%s is at work still: %+v %v", id, run, err)
+		}
+		f.finish(id, sessions.Outcome{Status: sessions.Stopped, Error: "interrupted"})
+		f.equal(f.run(id).Batch, acc.Run.ID)
+	}
+	f.equal(f.claim(number).ID, waits.ID)
+	var told []string
+	for _, m := range f.tail(f.get(number).ID, sessions.TailQuery{}) {
+		told = append(told, m.Text())
+	}
+	f.equal(told, []string{"by number", "hidden", "waits"})
 }
 
 // The configuration gives the messages from the new address to a session that several chats share: it obeys the chat's deny, also when
