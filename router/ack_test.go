@@ -3,7 +3,6 @@ package router_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -16,7 +15,6 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
-	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -163,36 +161,6 @@ func TestAckReactionThatFails(t *testing.T) {
 			t.Errorf("the answers waited %s for a reaction", took)
 		}
 		g.Until("each call was given up", func() bool { return len(g.Fake.Calls(channeltest.OpReact)) == 5 })
-	})
-}
-
-// What waits for a platform is bounded, and so is what is remembered of refusals; the first one of an account and emoji is told.
-func TestAckBounds(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		var a delivery.Acks
-		a.Add(routertest.Account, func(context.Context) { t.Error("called before the start") })
-		a.Start(t.Context())
-		free, made := make(chan struct{}), 0
-		for range delivery.MaxAcks + 10 {
-			a.Add(routertest.Account, func(context.Context) { <-free; made++ })
-		}
-		close(free)
-		a.Wg.Wait()
-		if made != delivery.MaxAcks || len(a.Queues) != 0 {
-			t.Errorf("%d calls, %d queues are left", made, len(a.Queues))
-		}
-		var f delivery.Refusals
-		for i := range delivery.MaxRefusals + 10 {
-			if first := f.Note(routertest.Group(fmt.Sprint(i)), "🦖"); first != (i == 0 || i == delivery.MaxRefusals) || len(f.M) > delivery.MaxRefusals {
-				t.Fatalf("refusal %d: first %v, %d kept", i, first, len(f.M))
-			}
-		}
-		if last := routertest.Group(fmt.Sprint(delivery.MaxRefusals)); !f.Known(last, "🦖") || !f.Known(last, "") || f.Known(last, "👀") || f.Known(routertest.Group("x"), "") {
-			t.Error("what is known is wrong")
-		}
-		if !f.Note(routertest.Group("x"), "👀") {
-			t.Error("another emoji is another refusal")
-		}
 	})
 }
 

@@ -19,7 +19,6 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
-	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -251,18 +250,18 @@ func TestMostBooked(t *testing.T) {
 		for i := range 20 {
 			posts(g, sessions.Delivery{ID: sessions.DeliveryID(fmt.Sprint("p", i)), To: routertest.Direct(fmt.Sprint("o", i)), NotBefore: time.Now().Add(20 * time.Hour)})
 		}
-		for i := range delivery.MaxReservations + 3 {
+		for i := range router.MostBooked + 3 {
 			g.Say(routertest.Direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
 		}
 		synctest.Wait()
 		close(release)
-		g.Shown(delivery.MaxReservations + 3)
-		if n := len(made.Of("Finish+begin")); n != delivery.MaxReservations {
-			t.Errorf("%d began with their end, %d may", n, delivery.MaxReservations)
+		g.Shown(router.MostBooked + 3)
+		if n := len(made.Of("Finish+begin")); n != router.MostBooked {
+			t.Errorf("%d began with their end, %d may", n, router.MostBooked)
 		}
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
-		g.Shown(delivery.MaxReservations + 4)
-		if n := len(made.Of("Finish+begin")); n != delivery.MaxReservations+1 {
+		g.Shown(router.MostBooked + 4)
+		if n := len(made.Of("Finish+begin")); n != router.MostBooked+1 {
 			t.Error("one that is alone does not begin with its end")
 		}
 	})
@@ -273,9 +272,9 @@ func TestBookedBesideMore(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
 		out := &sessions.Outcome{Deliveries: []sessions.Delivery{{ID: "d", To: routertest.Direct("b")}}}
-		g.Router.Gate().Mu.Lock()
-		g.Router.Gate().Overflow = true
-		g.Router.Gate().Mu.Unlock()
+		g.Router.Gate().Mu().Lock()
+		*g.Router.Gate().Overflow() = true
+		g.Router.Gate().Mu().Unlock()
 		if b := g.Router.Gate().Reserve(out); b != nil {
 			b.End(t.Context())
 			t.Error("booked")

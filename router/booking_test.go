@@ -163,7 +163,7 @@ func TestWaitsForItsTurn(t *testing.T) {
 				b.End(t.Context())
 			}
 		}
-		release, _ := g.Router.Gate().Hold(g.Router.Gate().Outlets[routertest.Account], "b")
+		release, _ := g.Router.Gate().Hold(g.Router.Gate().Outlets()[routertest.Account], "b")
 		if out := one(sessions.Delivery{}); g.Router.Gate().Reserve(out) != nil {
 			t.Error("booked a chat that shows a preview")
 		}
@@ -176,11 +176,11 @@ func TestWaitsForItsTurn(t *testing.T) {
 		b.End(t.Context())
 		b.End(t.Context())
 		g.Until("the chat is free again", func() bool {
-			g.Router.Gate().Mu.Lock()
-			defer g.Router.Gate().Mu.Unlock()
-			return len(g.Router.Gate().Outlets[routertest.Account].Queues) == 0 && len(g.Router.Gate().Known) == 0 && len(g.Router.Gate().Reserved) == 0
+			g.Router.Gate().Mu().Lock()
+			defer g.Router.Gate().Mu().Unlock()
+			return len(g.Router.Gate().Outlets()[routertest.Account].Queues()) == 0 && len(g.Router.Gate().Known()) == 0 && len(g.Router.Gate().Booked()) == 0
 		})
-		if len(g.Router.Gate().Flights.Keys()) > 0 {
+		if len(g.Router.Gate().Flights().Keys()) > 0 {
 			t.Error("a flight that does not land")
 		}
 		g.Router.Attach(routertest.Account, nil)

@@ -3,13 +3,14 @@ package router
 import (
 	"context"
 	"errors"
-	"parley/agent"
-	"parley/router/clock"
-	"parley/sessions"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"parley/agent"
+	"parley/router/clock"
+	"parley/sessions"
 )
 
 // ledgerOf is a ledger that says the same sum for whatever is asked.

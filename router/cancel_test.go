@@ -2,7 +2,6 @@ package router_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,9 +12,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
-	"parley/router/lane"
 	"parley/router/routertest"
-	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -211,24 +208,4 @@ func TestResultOfAStoppedParent(t *testing.T) {
 		}
 		synctest.Wait()
 	})
-}
-
-// TestStoppedWhileClaimed aborts a run between the commit of its claim and the moment that its lane knows of it.
-func TestStoppedWhileClaimed(t *testing.T) {
-	for id, want := range map[sessions.RunID]bool{"r1": true, "r2": false} {
-		cause := make(chan error, 1)
-		var l *lane.Set
-		l = lane.New(func(ctx context.Context, key sessions.Key, _ *sessions.Run) bool {
-			l.Abort([]sessions.StoppedRun{{Key: key, ID: id}}, lane.ErrStopped)
-			l.SetRunning(key, "r1", settings.OfOwners)
-			cause <- context.Cause(ctx)
-			return false
-		}, agent.Defaults{})
-		l.Start(t.Context())
-		l.Wake(routertest.KeyA, "")
-		if err := <-cause; errors.Is(err, lane.ErrStopped) != want {
-			t.Errorf("run r1, stopped %s: %v", id, err)
-		}
-		l.Stop()
-	}
 }

@@ -44,7 +44,7 @@ func (r *Router) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case r.lanes.WritesAway(key) || !r.calm(ctx, key):
+	case r.lanes.Leaves(key) || !r.calm(ctx, key):
 		return run, false
 	}
 	return r.claim(ctx, key)

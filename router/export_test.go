@@ -3,6 +3,9 @@ package router
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
+	"time"
+
 	"parley/agent"
 	"parley/channels"
 	"parley/router/clock"
@@ -13,8 +16,6 @@ import (
 	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
-	"sync/atomic"
-	"time"
 )
 
 // What the tests of package router_test open: each name is here until the package that it goes to has its own.
@@ -23,25 +24,46 @@ const Allowed = allowed
 const Anyone = anyone
 const Anywhere = anywhere
 const DeleteWithin = deleteWithin
+const FetcherWait = delivery.FetcherWait
 const GroupsOnly = groupsOnly
+const HeardLine = settings.MaxContextLine
+const HeardLines = settings.DefaultContextLines
 const JobTextMost = jobTextMost
 const JobsMost = jobsMost
 const LineMost = lineMost
 const LookAgainEvery = lookAgainEvery
+const MaxAbsent = delivery.MaxAbsent
 const MaxAttempts = maxAttempts
 const MaxQuote = maxQuote
 const MaxRefusedParts = maxRefusedParts
+const MediaFetching = filestore.MediaFetching
+const MediaKept = filestore.MediaKept
 const MediaMost = mediaMost
 const MostAside = mostAside
+const MostBooked = delivery.MostBooked
+const OutboxKept = filestore.OutboxKept
+const OutboxLeast = filestore.OutboxLeast
 const OwnerOnly = ownerOnly
 const PartWait = partWait
+const PastMost = event.PastMost
 const PersonJobsMost = personJobsMost
+const PictureAgain = filestore.PictureAgain
+const PictureWait = filestore.PictureTimeout
 const PicturesStep = picturesStep
 const PostedByAPI = postedByAPI
+const PreviewDirect = delivery.PreviewDirect
+const PreviewLeast = delivery.PreviewLeast
+const PreviewSeveral = delivery.PreviewSeveral
+const PreviewTimeout = delivery.PreviewTimeout
 const RefusedFor = refusedFor
+const RemoveTries = delivery.RemoveTries
+const ResultFiles = filestore.ResultFiles
+const SendGrace = delivery.SendGrace
+const ShortLines = settings.ShortLines
 const UnansweredEvery = unansweredEvery
 const UsualAnswer = usualAnswer
 const ViaHook = viaHook
+const WatchMost = event.WatchMost
 
 func (of *Router) Ages() *clock.Steady { return of.ages }
 func (of *Router) Answers(ctx context.Context, s sessions.Session, run sessions.Run) (whom, error) {
@@ -74,12 +96,19 @@ func (of *Router) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.
 	return of.followUp(ctx, q)
 }
 func (of *Router) Gate() *delivery.Dispatcher                       { return of.gate }
+func (of *Router) KeepResult(res *tools.Result)                     { of.media.PutResult(res) }
 func (of *Router) Kit() *tools.Deps                                 { return &of.kit }
 func (of *Router) Lanes() *lane.Set                                 { return of.lanes }
 func (of *Router) Log() **slog.Logger                               { return &of.log }
 func (of *Router) Media() *filestore.Cache                          { return of.media }
 func (of *Router) Meter(s sessions.Session, run sessions.Run) meter { return of.meter(s, run) }
 func (of *Router) Metrics() **Metrics                               { return &of.metrics }
+func (of *Router) Open(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	return sessions.OpenRuns(ctx, of.store, q)
+}
+func (of *Router) Queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
+	return sessions.QueuedRuns(ctx, of.store, key)
+}
 func (of *Router) Reported(ctx context.Context, child sessions.Run) (string, error) {
 	return of.reported(ctx, child)
 }
@@ -112,7 +141,6 @@ func (of *command) Who() who                                      { return of.wh
 func (of *compaction) Writer(room agent.Room) (agent.Turn, error) { return of.writer(room) }
 func (of *purse) Held() *amount                                   { return &of.held }
 func (of *rights) Add(msgs ...sessions.Message)                   { of.add(msgs...) }
-func (of waitingLane) Who() string                                { return of.who }
 func (of *whom) Owner() bool                                      { return of.owner }
 func (of *whom) People() []sessions.Person                        { return of.people }
 func (of meter) Reserve(t *agent.Turn)                            { of.reserve(t) }
@@ -131,18 +159,28 @@ func NewCommand(name string, who who, run func(context.Context, *Router, command
 
 type Who = who
 
+var ErrInterrupted = lane.ErrInterrupted
 var ErrNoAccount = errNoAccount
 var IsName = isName
 var JobKey = jobKey
 var Markdown = markdown
 var MediaBlocks = mediaBlocks
-var OutsideKey = outsideKey
+var MediaKind = filestore.KindOf
+var NewFormer = settings.NewMovedChats
+var NewMedia = filestore.NewCache
+var NewOutbox = filestore.NewOutbox
 var OutsideTools = outsideTools
 var Overheard = overheard
 var PassedOn = passedOn
 var Shorten = shorten
 var Spoken = spoken
 var StatusWord = statusWord
+var Today = clock.Day
+
+func (of waitingLane) Who() string { return of.who }
+
+// OutsideKey is the session that an agent outside calls from.
+var OutsideKey = outsideKey
 
 // NewWatched makes a router that can be watched, and nothing else.
 func NewWatched() *Router { return &Router{watchers: new(event.Bus)} }

@@ -14,7 +14,6 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
-	"parley/router/delivery"
 	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
@@ -114,7 +113,7 @@ func TestFaultFileBeforeAccount(t *testing.T) {
 		for i, c := range []struct {
 			after time.Duration
 			want  string
-		}{{delivery.FetcherWait - time.Second, "the quarterly figures"}, {delivery.FetcherWait + time.Second, "gives no files, or is not connected"}} {
+		}{{router.FetcherWait - time.Second, "the quarterly figures"}, {router.FetcherWait + time.Second, "gives no files, or is not connected"}} {
 			g.Router.Attach(routertest.Account, nil)
 			g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look", Media: []channels.Media{document(fmt.Sprint(i, ".txt"), "r1")}})
 			<-time.After(c.after)
@@ -123,7 +122,7 @@ func TestFaultFileBeforeAccount(t *testing.T) {
 				t.Errorf("connected after %s: %s", c.after, got)
 			}
 			s.files["r1"] += " " // nothing is kept of the first
-			if err := os.RemoveAll(g.Router.Media().Dir); err != nil {
+			if err := os.RemoveAll(*g.Router.Media().Dir()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -18,7 +18,7 @@ const (
 	hookKey  = sessions.Key("agent:main:hook:h1")
 )
 
-var account = AccountRef{fakeKind, channels.DefaultAccount}
+var account = AccountRef{Channel: fakeKind, Account: channels.DefaultAccount}
 
 func direct(id string) channels.Address {
 	return channels.Address{Channel: fakeKind, Account: channels.DefaultAccount, Chat: channels.ChatID(id), Type: channels.Direct}

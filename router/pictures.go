@@ -52,7 +52,7 @@ func (r *Router) keepPictures(all [][]byte) (out []sessions.Block, err error) {
 			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", sessions.ErrBadRequest, i+1, mime)
 		case len(data) > filestore.MaxPicture:
 			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", sessions.ErrBadRequest, i+1, len(data), filestore.MaxPicture)
-		case r.media.Dir == "":
+		case !r.media.Keeps():
 			return nil, fmt.Errorf("%w: this host has no folder for pictures", sessions.ErrBadRequest)
 		}
 		m := channels.Media{Kind: channels.Image, MIME: mime}

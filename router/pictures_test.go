@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -113,7 +111,7 @@ func TestPictures(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info, err)
 		}
-		g.Router.Media().Evict(time.Now().Add(filestore.MediaKept - time.Hour))
+		g.Router.Media().Evict(time.Now().Add(router.MediaKept - time.Hour))
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
@@ -147,35 +145,4 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 			t.Errorf("%s; fetched %d and %d times", answer, a.times("slow0"), a.times("slow5"))
 		}
 	})
-}
-
-// TestOldMediaGoes: what was not used for a month goes, and the oldest when there is too much.
-func TestOldMediaGoes(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		total int64
-		left  string
-	}{"old": {1000, "[a b c]"}, "too many": {28, "[a b]"}} {
-		x := filestore.NewCache(t.TempDir(), slog.New(slog.DiscardHandler))
-		x.Total = c.total
-		for i, age := range []time.Duration{time.Hour, 2 * time.Hour, filestore.MediaKept - time.Hour, filestore.MediaKept + time.Hour} {
-			path := filepath.Join(x.Dir, string(rune('a'+i)))
-			if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			at := time.Now().Add(-age)
-			if err := os.Chtimes(path, at, at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		x.Evict(time.Now())
-		entries, err := os.ReadDir(x.Dir)
-		var left []string
-		for _, e := range entries {
-			left = append(left, e.Name())
-		}
-		if err != nil || fmt.Sprint(left) != c.left {
-			t.Errorf("%s: %v, %v", name, left, err)
-		}
-	}
 }

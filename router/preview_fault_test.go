@@ -10,7 +10,6 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -122,20 +121,5 @@ func TestStreamOfAMovedChat(t *testing.T) {
 			t.Errorf("%q, %+v", got, d)
 		}
 		noPreviews(g)
-	})
-}
-
-// TestPreviewsLeaveRoom: what can be left out never takes the last token of a larger bucket: a message need not wait for it.
-func TestPreviewsLeaveRoom(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		p, to := delivery.NewPacer(channels.Pacing{PerGroupPerMinute: 20}), routertest.Group("a")
-		n := 0
-		for p.Try(to) {
-			n++
-		}
-		began := time.Now()
-		if err := p.Wait(t.Context(), to); err != nil || time.Since(began) > 0 || n != 4 {
-			t.Errorf("%d previews, then a message waited %s, %v", n, time.Since(began), err)
-		}
 	})
 }

@@ -111,7 +111,7 @@ func (r *Router) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	}
 	limit := limitOf(set, run)
 	wait, waited := context.WithTimeout(ctx, r.left(limit, run))
-	lane.KeepShare(lane.WithEnd(wait))
+	lane.Reslot(lane.WithEnd(wait))
 	waited()
 	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
 	defer cancel()

@@ -13,7 +13,6 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
-	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
@@ -21,7 +20,7 @@ import (
 
 var renamed = router.AccountRef{Channel: routertest.Kind, Account: "family"}
 
-// atAccount gives the place of a chat on an account.
+// at gives the place of a chat on an account.
 func atAccount(r router.AccountRef, a channels.Address) channels.Address {
 	a.Account = r.Account
 	return a
@@ -188,7 +187,7 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := renamedRig(t)
 		group := routertest.Group("-5")
-		g.Fake.Script(channeltest.Step{Delay: delivery.SendGrace + 10*time.Second, Arrives: true})
+		g.Fake.Script(channeltest.Step{Delay: router.SendGrace + 10*time.Second, Arrives: true})
 		for _, words := range []string{"one", "two"} {
 			g.Say(group, routertest.Guest, words)
 			<-time.After(2 * time.Second)

@@ -3,13 +3,14 @@ package router
 import (
 	"context"
 	"fmt"
+	"slices"
+	"testing"
+
 	"parley/agent"
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
 	"parley/tools"
-	"slices"
-	"testing"
 
 	"pgregory.net/rapid"
 )

@@ -1,10 +1,11 @@
 package router
 
 import (
+	"testing"
+
 	"parley/agent"
 	"parley/router/event"
 	"parley/sessions"
-	"testing"
 )
 
 // An event that nobody watches for is counted, and allocates nothing.

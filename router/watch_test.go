@@ -18,8 +18,8 @@ import (
 	"parley/sessions"
 )
 
-// eventLine words an event without its ids.
-func eventLine(e router.Event) string {
+// line words an event without its ids.
+func lineOf(e router.Event) string {
 	out := e.Kind
 	for _, s := range []string{e.Phase, string(e.Status), string(e.State), e.Tool, e.Text, e.Rule} {
 		if s != "" {
@@ -38,7 +38,7 @@ func drainEvents(events <-chan router.Event) (lines []string) {
 			if !more {
 				return append(lines, "closed")
 			}
-			lines = append(lines, eventLine(e))
+			lines = append(lines, lineOf(e))
 		default:
 			return lines
 		}
@@ -183,14 +183,14 @@ func TestWatchCutsOff(t *testing.T) {
 			g.Router.Tell(router.Event{Kind: router.EventJob})
 			synctest.Wait()
 		}
-		if n := len(g.Router.Watchers().All); n != 2 {
+		if n := len(g.Router.Watchers().All()); n != 2 {
 			t.Fatalf("%d watch: the texts were to go first", n)
 		}
 		g.Router.Tell(router.Event{Kind: router.EventJob, Job: "last"})
 		if n := <-read; n != texts+event.WatchMost+1 {
 			t.Errorf("the quick one read %d", n)
 		}
-		if n := len(g.Router.Watchers().All); n != 1 {
+		if n := len(g.Router.Watchers().All()); n != 1 {
 			t.Errorf("%d watch", n)
 		}
 		for range slow {

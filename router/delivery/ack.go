@@ -11,49 +11,49 @@ import (
 
 // Acks shows people that their messages were taken: an emoji below them, where the platform has reactions. It is best effort: one call
 // at a time for each account, in order, and nothing waits for it. Reactions are not paced: see the adapters for what platforms say.
-type Acks struct {
+type acks struct {
 	mu     sync.Mutex
 	life   context.Context // from start
-	Queues map[settings.AccountRef][]func(context.Context)
-	Wg     sync.WaitGroup
+	queues map[settings.AccountRef][]func(context.Context)
+	wg     sync.WaitGroup
 }
 
 // MaxAcks bounds the calls that wait for one account; what comes on top is left out.
-const MaxAcks = 256
+const maxAcks = 256
 
-func (a *Acks) Start(ctx context.Context) {
+func (a *acks) start(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.life, a.Queues = ctx, make(map[settings.AccountRef][]func(context.Context))
+	a.life, a.queues = ctx, make(map[settings.AccountRef][]func(context.Context))
 }
 
-// Add queues a call for an account and returns at once.
-func (a *Acks) Add(ref settings.AccountRef, call func(context.Context)) {
+// add queues a call for an account and returns at once.
+func (a *acks) add(ref settings.AccountRef, call func(context.Context)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.life == nil || a.life.Err() != nil || len(a.Queues[ref]) >= MaxAcks {
+	if a.life == nil || a.life.Err() != nil || len(a.queues[ref]) >= maxAcks {
 		return
 	}
-	a.Queues[ref] = append(a.Queues[ref], call)
-	if len(a.Queues[ref]) == 1 {
-		a.Wg.Go(func() { a.drain(ref) })
+	a.queues[ref] = append(a.queues[ref], call)
+	if len(a.queues[ref]) == 1 {
+		a.wg.Go(func() { a.drain(ref) })
 	}
 }
 
 // drain makes an account's calls and ends when there are none left.
-func (a *Acks) drain(ref settings.AccountRef) {
+func (a *acks) drain(ref settings.AccountRef) {
 	for {
 		a.mu.Lock()
-		if len(a.Queues[ref]) == 0 || a.life.Err() != nil {
-			delete(a.Queues, ref)
+		if len(a.queues[ref]) == 0 || a.life.Err() != nil {
+			delete(a.queues, ref)
 			a.mu.Unlock()
 			return
 		}
-		call := a.Queues[ref][0]
+		call := a.queues[ref][0]
 		a.mu.Unlock()
 		call(a.life)
 		a.mu.Lock()
-		a.Queues[ref] = a.Queues[ref][1:]
+		a.queues[ref] = a.queues[ref][1:]
 		a.mu.Unlock()
 	}
 }
@@ -63,7 +63,7 @@ func (g *Dispatcher) ReadReceipt(in channels.Inbound, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Session.Key == "" || g.caps(in.Address).Acknowledger == nil {
 		return
 	}
-	g.acks.Add(settings.Ref(in.Address), func(ctx context.Context) { g.sendReceipt(ctx, acc.Session.Key, in.Address, in.ID) })
+	g.acks.add(settings.Ref(in.Address), func(ctx context.Context) { g.sendReceipt(ctx, acc.Session.Key, in.Address, in.ID) })
 }
 
 // AddReaction puts the reaction below a message that was taken: never below one that came twice.
@@ -72,7 +72,7 @@ func (g *Dispatcher) AddReaction(in channels.Inbound, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Run.ID == "" || !set.Acks(in.Address, in.Parent, acc.Session) || g.caps(in.Address).Reactor == nil {
 		return
 	}
-	g.acks.Add(settings.Ref(in.Address), func(ctx context.Context) {
+	g.acks.add(settings.Ref(in.Address), func(ctx context.Context) {
 		g.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
 	})
 }
@@ -82,7 +82,7 @@ func (g *Dispatcher) RemoveReactions(id sessions.RunID) {
 	if m := g.settings().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
 		return
 	}
-	g.acks.Add(settings.AccountRef{}, func(ctx context.Context) {
+	g.acks.add(settings.AccountRef{}, func(ctx context.Context) {
 		run, err := g.store.GetRun(ctx, id)
 		if err != nil || run.Kind != sessions.TurnRun && run.Kind != sessions.CompactRun {
 			return
@@ -107,6 +107,6 @@ func (g *Dispatcher) removeReaction(s sessions.Session, p *sessions.Provenance) 
 	}
 	parent := sessions.ParentChat(sessions.Place{Chat: p.Address, Session: s.Key})
 	if g.settings().Acks(p.Address, parent, s) && g.caps(p.Address).Reactor != nil {
-		g.acks.Add(settings.Ref(p.Address), func(ctx context.Context) { g.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
+		g.acks.add(settings.Ref(p.Address), func(ctx context.Context) { g.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
 	}
 }

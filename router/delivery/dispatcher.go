@@ -17,27 +17,27 @@ import (
 // Dispatcher is the one place where a delivery meets the policy and then the platform. Each chat has a queue of its own: order inside
 // a chat is kept, a stuck chat delays no other.
 type Dispatcher struct {
-	store    sessions.Store
-	settings func() *settings.Snapshot
-	Most     int // deliveries in memory
-	log      *slog.Logger
-	metrics  *Metrics
-	Flights  inFlight
-	Previews previews
-	refusals Refusals
-	signs    signs
-	Outbox   *filestore.Outbox
-	acks     Acks
-	ages     *clock.Steady
-	Changed  func(sessions.Delivery) // told of each state of each delivery; must not block
+	store       sessions.Store
+	settings    func() *settings.Snapshot
+	maxResident int // deliveries in memory
+	log         *slog.Logger
+	metrics     *Metrics
+	inFlight    inFlight
+	previews    previews
+	refusals    refusals
+	signs       signs
+	outbox      *filestore.Outbox
+	acks        acks
+	ages        *clock.Steady
+	changed     func(sessions.Delivery) // told of each state of each delivery; must not block
 
-	Mu       sync.Mutex
-	Life     context.Context // of all queues, from start; ends at shutdown
-	Outlets  map[settings.AccountRef]*account
-	Known    map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
-	Reserved map[sessions.DeliveryID]*Reservation
+	mu       sync.Mutex
+	life     context.Context // of all queues, from start; ends at shutdown
+	accounts map[settings.AccountRef]*account
+	known    map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
+	reserved map[sessions.DeliveryID]*Reservation
 	flying   int  // bookings
-	Overflow bool // the store may hold pending deliveries that are in no queue: only reload brings in more
+	spilled  bool // the store may hold pending deliveries that are in no queue: only reload brings in more
 	wg       sync.WaitGroup
 }
 
@@ -48,8 +48,8 @@ type account struct {
 	caps   channels.Caps
 	ready  chan struct{} // closed and replaced when ch changes
 	pace   *pacer
-	Queues map[channels.ChatID]*queue
-	Held   map[channels.ChatID][]chan struct{} // chats in which a preview is on its way; closed when it is not any more
+	queues map[channels.ChatID]*queue
+	locked map[channels.ChatID][]chan struct{} // chats in which a preview is on its way; closed when it is not any more
 	flying int                                 // bookings
 	now    map[channels.ChatID]channels.ChatID // the new ids of chats that moved; the maps above know only those
 }
@@ -90,30 +90,30 @@ type Config struct {
 func New(c Config) *Dispatcher {
 	files := c.Outbox
 	files.Clear = func(ctx context.Context) error { return files.Evict(ctx, c.Store, time.Now(), filestore.OutboxLeast) }
-	return &Dispatcher{store: c.Store, settings: c.Settings, Outbox: files, ages: c.Ages, Most: maxKnown, log: c.Log, metrics: c.Metrics, Changed: c.Changed,
-		Outlets: make(map[settings.AccountRef]*account), Known: make(map[sessions.DeliveryID]bool), Reserved: make(map[sessions.DeliveryID]*Reservation)}
+	return &Dispatcher{store: c.Store, settings: c.Settings, outbox: files, ages: c.Ages, maxResident: maxKnown, log: c.Log, metrics: c.Metrics, changed: c.Changed,
+		accounts: make(map[settings.AccountRef]*account), known: make(map[sessions.DeliveryID]bool), reserved: make(map[sessions.DeliveryID]*Reservation)}
 }
 
 // Start loads what is waiting in the store. interrupted are the deliveries that were being sent when the last process ended.
 func (g *Dispatcher) Start(ctx context.Context, interrupted []sessions.Delivery) error {
-	g.acks.Start(ctx)
+	g.acks.start(ctx)
 	if err := g.loadPreviews(ctx); err != nil {
 		return err
 	}
-	g.Mu.Lock()
-	g.Life = ctx
+	g.mu.Lock()
+	g.life = ctx
 	for _, d := range interrupted { // whatever their number: Due does not list them
 		g.admit(d)
 	}
-	g.Mu.Unlock()
+	g.mu.Unlock()
 	return g.Refill(ctx)
 }
 
 // Attach gives an account its channel; nil takes it away, and deliveries wait.
 func (g *Dispatcher) Attach(ref settings.AccountRef, ch channels.Channel) {
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	o := g.Outlet(ref)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	o := g.accountOf(ref)
 	o.ch, o.caps = ch, channels.Caps{}
 	if ch != nil {
 		o.caps = channels.Probe(ch)
@@ -122,13 +122,13 @@ func (g *Dispatcher) Attach(ref settings.AccountRef, ch channels.Channel) {
 	o.ready = make(chan struct{})
 }
 
-// Outlet finds or makes an account's outlet; g.mu is held.
-func (g *Dispatcher) Outlet(ref settings.AccountRef) *account {
-	o := g.Outlets[ref]
+// accountOf finds or makes an account's outlet; g.mu is held.
+func (g *Dispatcher) accountOf(ref settings.AccountRef) *account {
+	o := g.accounts[ref]
 	if o == nil {
-		o = &account{ref: ref, ready: make(chan struct{}), Queues: make(map[channels.ChatID]*queue), Held: make(map[channels.ChatID][]chan struct{}),
-			now: make(map[channels.ChatID]channels.ChatID), pace: NewPacer(g.settings().Accounts[ref].Pacing)}
-		g.Outlets[ref] = o
+		o = &account{ref: ref, ready: make(chan struct{}), queues: make(map[channels.ChatID]*queue), locked: make(map[channels.ChatID][]chan struct{}),
+			now: make(map[channels.ChatID]channels.ChatID), pace: newPacer(g.settings().Accounts[ref].Pacing)}
+		g.accounts[ref] = o
 	}
 	return o
 }
@@ -138,17 +138,17 @@ func (g *Dispatcher) Enqueue(ds ...sessions.Delivery) {
 	for _, d := range ds { // before anybody can send them, and with no lock held
 		g.tell(d)
 	}
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, d := range ds {
-		switch _, known := g.Known[d.ID]; {
+		switch _, known := g.known[d.ID]; {
 		case g.fulfil(d):
 		case known:
-			g.Known[d.ID] = true // it may be ending just now
-		case g.Overflow:
+			g.known[d.ID] = true // it may be ending just now
+		case g.spilled:
 			return // older ones wait in the store: reload brings them all, in order
-		case len(g.Known) >= g.Most:
-			g.Overflow = true
+		case len(g.known) >= g.maxResident:
+			g.spilled = true
 			return
 		default:
 			g.admit(d)
@@ -158,26 +158,26 @@ func (g *Dispatcher) Enqueue(ds ...sessions.Delivery) {
 
 // tell tells those who watch how a delivery stands.
 func (g *Dispatcher) tell(d sessions.Delivery) {
-	if g.Changed != nil {
-		g.Changed(d)
+	if g.changed != nil {
+		g.changed(d)
 	}
 }
 
 // admit puts one delivery into its chat's queue; g.mu is held.
 func (g *Dispatcher) admit(d sessions.Delivery) {
-	if g.Life == nil || g.Life.Err() != nil {
+	if g.life == nil || g.life.Err() != nil {
 		return // it is in the store: start finds it
 	}
-	g.Known[d.ID] = false
+	g.known[d.ID] = false
 	d.NotBefore = g.notBefore(d)
 	d.To = g.settings().Moved.Called(d.To)
-	o := g.Outlet(settings.Ref(d.To))
+	o := g.accountOf(settings.Ref(d.To))
 	chat := o.chat(d.To.Chat)
-	q := o.Queues[chat]
+	q := o.queues[chat]
 	if q == nil {
 		q = &queue{chat: chat, done: make(chan struct{})}
-		o.Queues[chat] = q
-		g.work(g.Life, o, q)
+		o.queues[chat] = q
+		g.work(g.life, o, q)
 	}
 	q.insert(d)
 }
@@ -196,29 +196,29 @@ func (g *Dispatcher) work(life context.Context, o *account, q *queue) {
 func (g *Dispatcher) drain(ctx context.Context, o *account, q *queue) {
 	defer close(q.done)
 	for {
-		g.Mu.Lock()
+		g.mu.Lock()
 		if len(q.waiting) == 0 || ctx.Err() != nil && q.booking == nil {
-			if o.Queues[q.chat] == q {
-				delete(o.Queues, q.chat)
+			if o.queues[q.chat] == q {
+				delete(o.queues, q.chat)
 			}
-			g.Mu.Unlock()
+			g.mu.Unlock()
 			return
 		}
 		d, b := q.waiting[0], q.booking
 		q.booking = nil
-		g.Mu.Unlock()
+		g.mu.Unlock()
 		if b != nil && !g.sendReserved(ctx, o, q, b) || b == nil && !g.deliver(ctx, o, q, d) {
 			continue // ctx ended, and the store knows where we are; or others come first
 		}
-		g.Mu.Lock()
+		g.mu.Lock()
 		q.waiting = q.waiting[1:]
-		again := g.Known[d.ID]
-		delete(g.Known, d.ID)
+		again := g.known[d.ID]
+		delete(g.known, d.ID)
 		if b != nil && b.free {
 			close(b.gone)
 		}
-		reload := g.Overflow && len(g.Known) < g.Most/2
-		g.Mu.Unlock()
+		reload := g.spilled && len(g.known) < g.maxResident/2
+		g.mu.Unlock()
 		if again {
 			g.lookAgain(ctx, d.ID)
 		}
@@ -240,22 +240,22 @@ func (g *Dispatcher) lookAgain(ctx context.Context, id sessions.DeliveryID) {
 // Refill brings in every pending delivery that is in no queue, oldest first, as far as there is room. Called at start, after an
 // overflow, and now and then: whatever was missed for whatever reason is found.
 func (g *Dispatcher) Refill(ctx context.Context) error {
-	g.Mu.Lock()
-	most := g.Most
-	g.Mu.Unlock()
+	g.mu.Lock()
+	most := g.maxResident
+	g.mu.Unlock()
 	due, err := g.store.Due(ctx, most, 0)
 	if err != nil {
 		return err
 	}
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	g.Overflow = len(due) == g.Most
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.spilled = len(due) == g.maxResident
 	for _, d := range due {
-		if _, known := g.Known[d.ID]; known {
+		if _, known := g.known[d.ID]; known {
 			continue
 		}
-		if len(g.Known) >= g.Most {
-			g.Overflow = true
+		if len(g.known) >= g.maxResident {
+			g.spilled = true
 			return nil
 		}
 		g.admit(d)
@@ -283,7 +283,7 @@ func (g *Dispatcher) draft(ctx context.Context, key sessions.Key, to channels.Ad
 
 // hint makes a call to a platform that nothing depends on. It reports whether the policy allowed that, and the call may have worked.
 func (g *Dispatcher) hint(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) bool {
-	defer g.Flights.begin(key)()
+	defer g.inFlight.begin(key)()
 	s, err := g.store.Get(ctx, key)
 	if err != nil || !g.settings().Decide(to)(s).Allowed() {
 		return false
@@ -303,9 +303,9 @@ const hintTimeout = 5 * time.Second
 // caps are the abilities of the account that an address belongs to; none when it is not attached.
 func (g *Dispatcher) caps(to channels.Address) channels.Caps {
 	to = g.settings().Moved.Called(to)
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	if o := g.Outlets[settings.Ref(to)]; o != nil {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if o := g.accounts[settings.Ref(to)]; o != nil {
 		return o.caps
 	}
 	return channels.Caps{}
@@ -318,13 +318,13 @@ func (g *Dispatcher) Fetcher(ctx context.Context, from channels.Address) channel
 	if _, there := g.settings().Accounts[settings.Ref(from)]; !there {
 		return g.caps(from).Fetcher
 	}
-	ctx, cancel := context.WithTimeout(ctx, FetcherWait)
+	ctx, cancel := context.WithTimeout(ctx, fetcherTimeout)
 	defer cancel()
 	for {
-		g.Mu.Lock()
-		o := g.Outlet(settings.Ref(from))
+		g.mu.Lock()
+		o := g.accountOf(settings.Ref(from))
 		there, caps, changed := o.ch != nil, o.caps, o.ready
-		g.Mu.Unlock()
+		g.mu.Unlock()
 		if there {
 			return caps.Fetcher
 		}
@@ -337,18 +337,18 @@ func (g *Dispatcher) Fetcher(ctx context.Context, from channels.Address) channel
 }
 
 // FetcherWait is how long a file waits for the account that it came from.
-const FetcherWait = filestore.PictureTimeout / 2
+const fetcherTimeout = filestore.PictureTimeout / 2
 
 // Stop waits for calls under way after the life context has ended.
 func (g *Dispatcher) Stop() {
 	g.wg.Wait()
-	g.acks.Wg.Wait()
+	g.acks.wg.Wait()
 }
 
 // WaitAllInFlight waits until everything that is on its way now has landed.
 func (g *Dispatcher) WaitAllInFlight(ctx context.Context) error {
-	for _, key := range g.Flights.Keys() {
-		if err := g.Flights.settle(ctx, key); err != nil {
+	for _, key := range g.inFlight.keys() {
+		if err := g.inFlight.settle(ctx, key); err != nil {
 			return err
 		}
 	}
@@ -357,22 +357,22 @@ func (g *Dispatcher) WaitAllInFlight(ctx context.Context) error {
 
 // WaitInFlight waits until the calls that are on their way for a session have landed, or ctx ends: policy flips wait for it.
 func (g *Dispatcher) WaitInFlight(ctx context.Context, key sessions.Key) error {
-	return g.Flights.settle(ctx, key)
+	return g.inFlight.settle(ctx, key)
 }
 
 // HasPreview reports whether a chat shows a preview of a run's answer.
 func (g *Dispatcher) HasPreview(run sessions.RunID) bool {
-	_, shown := g.Previews.get(run)
+	_, shown := g.previews.get(run)
 	return shown
 }
 
 // Internal reports whether a chat is one of the host's own, which nobody outside reads.
 func (g *Dispatcher) Internal(chat channels.Address) bool {
-	g.Mu.Lock()
+	g.mu.Lock()
 	var ch channels.Channel
-	if o := g.Outlets[settings.Ref(chat)]; o != nil {
+	if o := g.accounts[settings.Ref(chat)]; o != nil {
 		ch = o.ch
 	}
-	g.Mu.Unlock()
+	g.mu.Unlock()
 	return ch != nil && ch.Limits(chat).Inside
 }

@@ -61,9 +61,9 @@ func (g *Dispatcher) fadeLater(ctx context.Context, key sessions.Key, to channel
 func (g *Dispatcher) fade(ctx context.Context, key sessions.Key, x sign) {
 	g.signs.forget(x)
 	f := g.caps(x.to).Fader
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	if f == nil || g.Life == nil || g.Life.Err() != nil {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f == nil || g.life == nil || g.life.Err() != nil {
 		return
 	}
 	to := x.to

@@ -60,8 +60,8 @@ func (f *inFlight) settle(ctx context.Context, key sessions.Key) error {
 	}
 }
 
-// Keys lists the sessions that have something on its way.
-func (f *inFlight) Keys() []sessions.Key {
+// keys lists the sessions that have something on its way.
+func (f *inFlight) keys() []sessions.Key {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Collect(maps.Keys(f.open))

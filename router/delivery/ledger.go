@@ -15,7 +15,7 @@ func (g *Dispatcher) Retry(ctx context.Context, id sessions.DeliveryID) (session
 		return d, err
 	}
 	for _, f := range d.Files {
-		if why := g.Outbox.Check(f); why != "" && d.State.Final() {
+		if why := g.outbox.Check(f); why != "" && d.State.Final() {
 			return d, fmt.Errorf("%w: %s", sessions.ErrConflict, why)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 
 // Relocate gives what waits for a chat the chat's new id.
 func (g *Dispatcher) Relocate(from, to channels.Address) {
-	g.Mu.Lock()
-	o := g.Outlets[settings.Ref(from)]
-	g.Mu.Unlock()
+	g.mu.Lock()
+	o := g.accounts[settings.Ref(from)]
+	g.mu.Unlock()
 	if o != nil {
 		g.moved(o, from, to)
 	}
@@ -28,11 +28,11 @@ func (o *account) chat(id channels.ChatID) channels.ChatID {
 // moved gives everything that waits for a chat the chat's new id, and its place among what waits there: one chat has one queue.
 func (g *Dispatcher) moved(o *account, from, to channels.Address) {
 	g.settings().Moved.Add(from, to)
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	delete(o.now, to.Chat) // an id that is in use again; so there is no circle either
 	was := o.chat(from.Chat)
-	q := o.Queues[was]
+	q := o.queues[was]
 	if q != nil {
 		for i := range q.waiting {
 			q.waiting[i].To.Chat = to.Chat
@@ -42,18 +42,18 @@ func (g *Dispatcher) moved(o *account, from, to channels.Address) {
 		return
 	}
 	o.now[was] = to.Chat
-	if held := o.Held[was]; held != nil {
-		o.Held[to.Chat] = append(o.Held[to.Chat], held...)
-		delete(o.Held, was)
+	if held := o.locked[was]; held != nil {
+		o.locked[to.Chat] = append(o.locked[to.Chat], held...)
+		delete(o.locked, was)
 	}
 	if q == nil {
 		return
 	}
-	delete(o.Queues, was)
+	delete(o.queues, was)
 	q.chat = to.Chat
-	there := o.Queues[to.Chat]
+	there := o.queues[to.Chat]
 	if there == nil {
-		o.Queues[to.Chat] = q
+		o.queues[to.Chat] = q
 		return
 	}
 	if len(q.waiting) > 1 { // the first one is on its way
@@ -71,24 +71,24 @@ func (g *Dispatcher) moved(o *account, from, to channels.Address) {
 func (g *Dispatcher) alone(ctx context.Context, o *account, q *queue) (waited, ok bool) {
 	for ctx.Err() == nil {
 		var until chan struct{}
-		g.Mu.Lock()
+		g.mu.Lock()
 		if len(q.ahead) > 0 {
 			until = q.ahead[0].done
-		} else if held := o.Held[q.chat]; len(held) > 0 {
+		} else if held := o.locked[q.chat]; len(held) > 0 {
 			until = held[0]
 		}
-		g.Mu.Unlock()
+		g.mu.Unlock()
 		if until == nil {
 			return waited, true
 		}
 		waited = true
 		select {
 		case <-until:
-			g.Mu.Lock()
+			g.mu.Lock()
 			if len(q.ahead) > 0 && q.ahead[0].done == until {
 				q.ahead = q.ahead[1:]
 			}
-			g.Mu.Unlock()
+			g.mu.Unlock()
 		case <-ctx.Done():
 		}
 	}

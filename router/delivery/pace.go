@@ -28,7 +28,7 @@ type chatPace struct {
 // idlePace is how long a chat's limiter is kept after its last use; every limiter is full again by then.
 const idlePace = 2 * time.Minute
 
-func NewPacer(p channels.Pacing) *pacer {
+func newPacer(p channels.Pacing) *pacer {
 	return &pacer{limits: p, account: bucket(p.PerSecond, time.Second), chats: make(map[channels.ChatID]*chatPace)}
 }
 
@@ -62,9 +62,9 @@ func (p *pacer) free() bool {
 	return p.limits == channels.Pacing{}
 }
 
-// Wait blocks until a message may go to the chat, or ctx ends. A slow chat holds no token of the account while it waits, and its own
+// wait blocks until a message may go to the chat, or ctx ends. A slow chat holds no token of the account while it waits, and its own
 // token is taken when the message goes: behind a busy account two messages of a chat must not move together.
-func (p *pacer) Wait(ctx context.Context, to channels.Address) error {
+func (p *pacer) wait(ctx context.Context, to channels.Address) error {
 	own := p.limiters(to)
 	for {
 		for _, l := range own[:2] {
@@ -97,8 +97,8 @@ func delay(l *rate.Limiter) time.Duration {
 	return r.DelayFrom(now)
 }
 
-// Try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
-func (p *pacer) Try(to channels.Address) bool { return p.room(to, 0) && p.take(to) }
+// try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
+func (p *pacer) try(to channels.Address) bool { return p.room(to, 0) && p.take(to) }
 
 // room reports whether try would take a token, beside some others of the account that are spoken for.
 func (p *pacer) room(to channels.Address, others int) bool {

@@ -14,10 +14,10 @@ import (
 // How an answer is shown by edits of one message.
 const (
 	previewAfter   = time.Second      // a faster answer is sent whole
-	PreviewLeast   = 40               // characters of the first words
-	PreviewDirect  = time.Second      // between two edits
-	PreviewSeveral = 3 * time.Second  // the same where several people read
-	PreviewTimeout = 10 * time.Second // one call; a policy flip, and the answer, wait for it
+	previewLeast   = 40               // characters of the first words
+	previewDirect  = time.Second      // between two edits
+	previewSeveral = 3 * time.Second  // the same where several people read
+	previewTimeout = 10 * time.Second // one call; a policy flip, and the answer, wait for it
 )
 
 // previews are those that the store holds.
@@ -101,7 +101,7 @@ func (x *previews) move(to func(channels.Address) channels.Address) {
 	}
 }
 
-func (x *previews) All() (out []sessions.Preview) {
+func (x *previews) all() (out []sessions.Preview) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, p := range x.open {
@@ -110,8 +110,8 @@ func (x *previews) All() (out []sessions.Preview) {
 	return out
 }
 
-// Stream says how the answer of a run is shown while it is being written. Only a turn that answers people is.
-func (g *Dispatcher) Stream(run sessions.Run) channels.Stream {
+// stream says how the answer of a run is shown while it is being written. Only a turn that answers people is.
+func (g *Dispatcher) stream(run sessions.Run) channels.Stream {
 	if run.Kind != sessions.TurnRun {
 		return channels.StreamOff
 	}
@@ -144,14 +144,14 @@ type words struct {
 func (w *words) show(ctx context.Context, text string) (done bool) {
 	g := w.g
 	to := g.settings().Moved.Called(w.run.Reply)
-	was, begun := g.Previews.get(w.run.ID)
+	was, begun := g.previews.get(w.run.ID)
 	if w.over {
 		return true
 	}
 	if !begun {
 		to = g.settings().Moved.Current(to)
 	}
-	if w.shown == "" && utf8.RuneCountInString(text) < PreviewLeast {
+	if w.shown == "" && utf8.RuneCountInString(text) < previewLeast {
 		return false
 	}
 	o, ch := g.Account(to)
@@ -165,16 +165,16 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	if parts[0].Text == w.shown {
 		return true
 	}
-	release, free := g.Hold(o, to.Chat)
+	release, free := g.lockChat(o, to.Chat)
 	if !free {
 		return false
 	}
 	defer release()
-	defer g.Flights.begin(w.run.Key)()
-	if s, err := g.store.Get(ctx, w.run.Key); err != nil || !g.settings().Decide(to)(s).Allowed() || !o.pace.Try(to) {
+	defer g.inFlight.begin(w.run.Key)()
+	if s, err := g.store.Get(ctx, w.run.Key); err != nil || !g.settings().Decide(to)(s).Allowed() || !o.pace.try(to) {
 		return false
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), PreviewTimeout)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
 	defer cancel()
 	out := channels.Outbound{Key: string(w.run.ID) + ".preview", To: to, Text: parts[0].Text, Plain: parts[0].Plain, ReplyTo: w.run.ReplyTo}
 	var err error
@@ -213,7 +213,7 @@ func (w *words) begin(ctx context.Context, o *account, ch channels.Channel, out 
 	if err := g.store.BeginPreview(ctx, p); err != nil {
 		return &channels.Error{Class: channels.Rejected, Err: err}
 	}
-	g.Previews.put(p)
+	g.previews.put(p)
 	var r channels.Receipt
 	err := channels.CatchPanic(func() (err error) {
 		r, err = ch.Send(ctx, out)
@@ -234,7 +234,7 @@ func (g *Dispatcher) arrivedPreview(ctx context.Context, p sessions.Preview, id 
 		g.log.Error("the store refused a preview", keyRun, p.Run, keyErr, err)
 	}
 	p.State, p.ID = sessions.PreviewShown, id
-	g.Previews.put(p)
+	g.previews.put(p)
 	return p
 }
 
@@ -242,7 +242,7 @@ func (g *Dispatcher) arrivedPreview(ctx context.Context, p sessions.Preview, id 
 func (g *Dispatcher) endPreview(ctx context.Context, run sessions.RunID) bool {
 	ok := g.persist(ctx, "end preview", sessions.DeliveryID(run), func(ctx context.Context) error { return g.store.EndPreview(ctx, run) })
 	if ok {
-		g.Previews.drop(run)
+		g.previews.drop(run)
 	}
 	return ok
 }
@@ -291,7 +291,7 @@ func (g *Dispatcher) previewOf(d sessions.Delivery) (sessions.Preview, bool) {
 	if d.Kind != sessions.Reply || d.Part > 0 {
 		return sessions.Preview{}, false
 	}
-	return g.Previews.stay(d.Run)
+	return g.previews.stay(d.Run)
 }
 
 // becomes makes the first part of an answer out of its preview.

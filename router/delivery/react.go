@@ -10,34 +10,34 @@ import (
 )
 
 // Refusals remembers which emoji a chat has refused, so that it is asked, and people are told, once.
-type Refusals struct {
+type refusals struct {
 	mu sync.Mutex
-	M  map[channels.Address]string // by the address without its thread
+	m  map[channels.Address]string // by the address without its thread
 }
 
 // MaxRefusals bounds it; beyond that everything is asked once more.
-const MaxRefusals = 1000
+const maxRefusals = 1000
 
-// Known reports whether the chat has refused the emoji; "" stands for taking one away: of a chat that refused one there is none.
-func (f *Refusals) Known(chat channels.Address, emoji string) bool {
+// known reports whether the chat has refused the emoji; "" stands for taking one away: of a chat that refused one there is none.
+func (f *refusals) known(chat channels.Address, emoji string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	had, refused := f.M[chat]
+	had, refused := f.m[chat]
 	return refused && (emoji == had || emoji == "")
 }
 
-// Note keeps a refusal; first says that no chat of the account has refused the emoji before.
-func (f *Refusals) Note(chat channels.Address, emoji string) (first bool) {
+// note keeps a refusal; first says that no chat of the account has refused the emoji before.
+func (f *refusals) note(chat channels.Address, emoji string) (first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.M == nil || len(f.M) >= MaxRefusals {
-		f.M = make(map[channels.Address]string)
+	if f.m == nil || len(f.m) >= maxRefusals {
+		f.m = make(map[channels.Address]string)
 	}
 	first = true
-	for c, e := range f.M {
+	for c, e := range f.m {
 		first = first && (settings.Ref(c) != settings.Ref(chat) || e != emoji)
 	}
-	f.M[chat] = emoji
+	f.m[chat] = emoji
 	return first
 }
 
@@ -46,12 +46,12 @@ func (g *Dispatcher) react(ctx context.Context, key sessions.Key, to channels.Ad
 	can := g.caps(to).Reactor
 	chat := to
 	chat.Thread = ""
-	if can == nil || g.refusals.Known(chat, emoji) {
+	if can == nil || g.refusals.known(chat, emoji) {
 		return
 	}
 	g.hint(ctx, key, to, func(ctx context.Context) error {
 		err := can.React(ctx, to, id, emoji)
-		if err != nil && channels.Classify(err).Class == channels.Unsupported && g.refusals.Note(chat, emoji) {
+		if err != nil && channels.Classify(err).Class == channels.Unsupported && g.refusals.note(chat, emoji) {
 			g.log.Warn("the platform refuses this reaction; set messages.ackReaction to one that it has", keyAddress, to.String(), "emoji", emoji, keyErr, err)
 		}
 		return err

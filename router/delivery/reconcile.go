@@ -22,7 +22,7 @@ func (g *Dispatcher) unclear(ctx context.Context, o *account, ch channels.Channe
 			return next, next.State.Final(), true
 		case err == nil && there:
 			return g.arrived(ctx, next, r, last)
-		case err == nil && next.Absent()+1 >= MaxAbsent:
+		case err == nil && next.Absent()+1 >= maxAbsent:
 			return g.end(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
 		case err == nil:
 			return g.again(ctx, next, g.ages.Backoff(next.Attempt), why, sessions.Absent)
@@ -47,7 +47,7 @@ func (g *Dispatcher) unclear(ctx context.Context, o *account, ch channels.Channe
 func (g *Dispatcher) learn(ctx context.Context, o *account, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
 	patience := time.Now().Add(askPatience)
 	for try := 0; ; try++ {
-		r, there, err = g.Ask(ctx, rec, d, out)
+		r, there, err = g.ask(ctx, rec, d, out)
 		wait := g.ages.Backoff(try)
 		switch denied := errors.Is(err, errDenied); {
 		case !denied && !errors.Is(err, errUnread):
@@ -89,9 +89,9 @@ var (
 	errUndecided = errors.New("it is not decided")
 )
 
-// Ask has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
-func (g *Dispatcher) Ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (r channels.Receipt, there bool, err error) {
-	defer g.Flights.begin(d.Session)() // before the policy is looked at: a flip waits for it
+// ask has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
+func (g *Dispatcher) ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (r channels.Receipt, there bool, err error) {
+	defer g.inFlight.begin(d.Session)() // before the policy is looked at: a flip waits for it
 	if denied, err := g.denied(ctx, d); err != nil {
 		return r, false, fmt.Errorf("%w: %w", errUnread, err)
 	} else if denied {

@@ -15,7 +15,7 @@ import (
 )
 
 // MaxReservations is how many chats are booked at a time: where more turns end at once, one commit begins several anyway.
-const MaxReservations = 16
+const maxReservations = 16
 
 // Reservation keeps a chat to which nothing is on its way for a delivery that a commit is about to make: the same commit begins to send it, and
 // nobody waits for a second one. It takes the place of the delivery in the chat's queue until that is known. A nil booking is none.
@@ -40,26 +40,26 @@ func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 	}
 	out.Deliveries[0].To = g.settings().Moved.Current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
 	d := out.Deliveries[0]
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	if g.Life == nil || g.Life.Err() != nil || g.Overflow || len(g.Known) >= g.Most || g.flying >= MaxReservations {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.life == nil || g.life.Err() != nil || g.spilled || len(g.known) >= g.maxResident || g.flying >= maxReservations {
 		return nil
 	}
-	o := g.Outlet(settings.Ref(d.To))
+	o := g.accountOf(settings.Ref(d.To))
 	chat := o.chat(d.To.Chat)
-	if _, known := g.Known[d.ID]; known || o.ch == nil || o.Queues[chat] != nil || o.Held[chat] != nil {
+	if _, known := g.known[d.ID]; known || o.ch == nil || o.queues[chat] != nil || o.locked[chat] != nil {
 		return nil
 	}
 	if o.pace.set(g.settings().Accounts[o.ref].Pacing); !o.pace.room(d.To, o.flying) {
 		return nil
 	}
 	b := &Reservation{gate: g, o: o, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
-	b.land = sync.OnceFunc(b.landing(g.Flights.begin(d.Session)))
+	b.land = sync.OnceFunc(b.landing(g.inFlight.begin(d.Session)))
 	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, booking: b, done: make(chan struct{})}
-	o.Queues[chat], g.Known[d.ID], g.Reserved[d.ID] = q, false, b
+	o.queues[chat], g.known[d.ID], g.reserved[d.ID] = q, false, b
 	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().FirstContactQuota(o.ref, time.Now()),
 		Check: func(s sessions.Session) policy.Verdict { return g.settings().Decide(d.To)(s) }} // by the rules in force then
-	g.work(g.Life, o, q)
+	g.work(g.life, o, q)
 	return b
 }
 
@@ -68,10 +68,10 @@ func (b *Reservation) landing(land func()) func() {
 	b.gate.flying++
 	b.o.flying++
 	return func() {
-		b.gate.Mu.Lock()
+		b.gate.mu.Lock()
 		b.gate.flying--
 		b.o.flying--
-		b.gate.Mu.Unlock()
+		b.gate.mu.Unlock()
 		land()
 	}
 }
@@ -81,8 +81,8 @@ func (b *Reservation) Release() {
 	if b == nil {
 		return
 	}
-	b.gate.Mu.Lock()
-	defer b.gate.Mu.Unlock()
+	b.gate.mu.Lock()
+	defer b.gate.mu.Unlock()
 	if !b.free && !b.taken {
 		b.free = true
 		close(b.made)
@@ -96,11 +96,11 @@ func (b *Reservation) End(ctx context.Context) {
 		return
 	}
 	b.Release()
-	b.gate.Mu.Lock()
-	delete(b.gate.Reserved, b.id)
+	b.gate.mu.Lock()
+	delete(b.gate.reserved, b.id)
 	taken := b.taken
 	b.taken = true
-	b.gate.Mu.Unlock()
+	b.gate.mu.Unlock()
 	if !taken {
 		<-b.gone
 		b.gate.lost(ctx, b.id)
@@ -109,7 +109,7 @@ func (b *Reservation) End(ctx context.Context) {
 
 // fulfil hands a delivery that was made to its booking; false when it has none, or one that is not waited for any more. g.mu is held.
 func (g *Dispatcher) fulfil(d sessions.Delivery) bool {
-	b := g.Reserved[d.ID]
+	b := g.reserved[d.ID]
 	if b == nil || b.taken {
 		return false
 	}
@@ -148,9 +148,9 @@ func (g *Dispatcher) sendReserved(ctx context.Context, o *account, q *queue, b *
 
 // atOnce gives an account's channel when it is attached and a queue has its chat to itself.
 func (g *Dispatcher) atOnce(o *account, q *queue) (ch channels.Channel, there bool) {
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	return o.ch, o.ch != nil && len(q.ahead) == 0 && len(o.Held[q.chat]) == 0
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return o.ch, o.ch != nil && len(q.ahead) == 0 && len(o.locked[q.chat]) == 0
 }
 
 // behind puts a delivery where it belongs in its queue, as others were made for the chat before it. Those that nobody has brought here yet are looked for.
@@ -158,8 +158,8 @@ func (g *Dispatcher) behind(ctx context.Context, q *queue, d sessions.Delivery) 
 	if err := g.Refill(ctx); err != nil {
 		g.log.Error("cannot list the deliveries that wait", keyErr, err)
 	}
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	d.NotBefore = g.notBefore(d)
 	q.waiting[0] = d
 	slices.SortStableFunc(q.waiting, func(a, b sessions.Delivery) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -169,8 +169,8 @@ func (g *Dispatcher) behind(ctx context.Context, q *queue, d sessions.Delivery) 
 // notTried puts a delivery back that the store has as being sent, although no platform was called for it.
 func (g *Dispatcher) notTried(ctx context.Context, q *queue, d sessions.Delivery) bool {
 	next, _, _ := g.again(ctx, d, 0, notYet, sessions.NotArrived)
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	q.waiting[0] = next
 	return false
 }
@@ -180,12 +180,12 @@ const notYet = "it was not tried yet"
 // lost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more. Until it is put back it counts as
 // one in a queue: nobody else takes it up.
 func (g *Dispatcher) lost(ctx context.Context, id sessions.DeliveryID) {
-	g.Mu.Lock()
-	_, known := g.Known[id]
+	g.mu.Lock()
+	_, known := g.known[id]
 	if !known {
-		g.Known[id] = false
+		g.known[id] = false
 	}
-	g.Mu.Unlock()
+	g.mu.Unlock()
 	if known { // somebody has looked for what waits meanwhile
 		return
 	}
@@ -194,9 +194,9 @@ func (g *Dispatcher) lost(ctx context.Context, id sessions.DeliveryID) {
 	if put && d.State == sessions.Sending {
 		d, _, put = g.again(ctx, d, 0, notYet, sessions.NotArrived)
 	}
-	g.Mu.Lock()
-	delete(g.Known, id)
-	g.Mu.Unlock()
+	g.mu.Lock()
+	delete(g.known, id)
+	g.mu.Unlock()
 	switch {
 	case put:
 		g.Enqueue(d)

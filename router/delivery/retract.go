@@ -13,24 +13,24 @@ import (
 )
 
 // RemoveTries bounds how often it is tried to take a preview back.
-const RemoveTries = 5
+const removeTries = 5
 
-// Hold has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
-func (g *Dispatcher) Hold(o *account, chat channels.ChatID) (release func(), free bool) {
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
+// lockChat has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
+func (g *Dispatcher) lockChat(o *account, chat channels.ChatID) (release func(), free bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	at := o.chat(chat)
-	if o.Queues[at] != nil || o.Held[at] != nil {
+	if o.queues[at] != nil || o.locked[at] != nil {
 		return nil, false
 	}
 	done := make(chan struct{})
-	o.Held[at] = []chan struct{}{done}
+	o.locked[at] = []chan struct{}{done}
 	return func() {
-		g.Mu.Lock()
-		defer g.Mu.Unlock()
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		at := o.chat(chat) // it may have moved
-		if o.Held[at] = slices.DeleteFunc(o.Held[at], func(c chan struct{}) bool { return c == done }); len(o.Held[at]) == 0 {
-			delete(o.Held, at)
+		if o.locked[at] = slices.DeleteFunc(o.locked[at], func(c chan struct{}) bool { return c == done }); len(o.locked[at]) == 0 {
+			delete(o.locked, at)
 		}
 		close(done)
 	}, true
@@ -38,9 +38,9 @@ func (g *Dispatcher) Hold(o *account, chat channels.ChatID) (release func(), fre
 
 // Account gives the outlet of an address, and its channel; nil when it is not attached.
 func (g *Dispatcher) Account(to channels.Address) (*account, channels.Channel) {
-	g.Mu.Lock()
-	o := g.Outlet(settings.Ref(to))
-	g.Mu.Unlock()
+	g.mu.Lock()
+	o := g.accountOf(settings.Ref(to))
+	g.mu.Unlock()
 	ch, _ := g.channel(o)
 	return o, ch
 }
@@ -75,21 +75,21 @@ func (g *Dispatcher) takeBack(ctx context.Context, ch channels.Channel, p sessio
 
 // unshow takes the preview of a run back whose answer does not come. It returns at once.
 func (g *Dispatcher) unshow(run sessions.RunID) {
-	p, ok := g.Previews.leave(run)
+	p, ok := g.previews.leave(run)
 	if !ok {
 		return
 	}
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	if g.Life == nil || g.Life.Err() != nil {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.life == nil || g.life.Err() != nil {
 		return // it is in the store: the next process finds it
 	}
-	g.wg.Go(func() { g.leave(g.Life, p) })
+	g.wg.Go(func() { g.leave(g.life, p) })
 }
 
 // leave takes a preview back, in several tries. When none works, a later sweep begins again.
 func (g *Dispatcher) leave(ctx context.Context, p sessions.Preview) {
-	for try := range RemoveTries {
+	for try := range removeTries {
 		again, ok := g.removal(ctx, p)
 		if !ok || again == 0 {
 			return
@@ -98,7 +98,7 @@ func (g *Dispatcher) leave(ctx context.Context, p sessions.Preview) {
 			return
 		}
 	}
-	if _, there := g.Previews.stay(p.Run); there {
+	if _, there := g.previews.stay(p.Run); there {
 		g.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
 	}
 }
@@ -111,11 +111,11 @@ func (g *Dispatcher) removal(ctx context.Context, p sessions.Preview) (again tim
 		return 0, false
 	}
 	defer release()
-	p, there := g.Previews.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
+	p, there := g.previews.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
 	if !there {
 		return 0, true
 	}
-	defer g.Flights.begin(p.Session)()
+	defer g.inFlight.begin(p.Session)()
 	s, err := g.store.Get(ctx, p.Session)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
@@ -131,7 +131,7 @@ func (g *Dispatcher) removal(ctx context.Context, p sessions.Preview) (again tim
 	if ch == nil {
 		return time.Second, true // it was taken away meanwhile
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), PreviewTimeout)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
 	defer cancel()
 	if _, again = g.takeBack(call, ch, p); again > 0 {
 		return again, true
@@ -144,9 +144,9 @@ func (g *Dispatcher) removal(ctx context.Context, p sessions.Preview) (again tim
 func (g *Dispatcher) turn(ctx context.Context, to channels.Address) (o *account, release func()) {
 	for {
 		to = g.settings().Moved.Called(to) // its account may be renamed while it is waited for
-		g.Mu.Lock()
-		o = g.Outlet(settings.Ref(to))
-		g.Mu.Unlock()
+		g.mu.Lock()
+		o = g.accountOf(settings.Ref(to))
+		g.mu.Unlock()
 		ch, changed := g.channel(o)
 		if ch != nil {
 			break
@@ -157,11 +157,11 @@ func (g *Dispatcher) turn(ctx context.Context, to channels.Address) (o *account,
 			return o, nil
 		}
 	}
-	if o.pace.Wait(ctx, to) != nil {
+	if o.pace.wait(ctx, to) != nil {
 		return o, nil
 	}
 	for {
-		if release, free := g.Hold(o, to.Chat); free {
+		if release, free := g.lockChat(o, to.Chat); free {
 			return o, release
 		}
 		if !channels.Sleep(ctx, time.Second) {
@@ -177,14 +177,14 @@ func (g *Dispatcher) loadPreviews(ctx context.Context) error {
 		return fmt.Errorf("listing previews: %w", err)
 	}
 	for _, p := range list {
-		g.Previews.put(p)
+		g.previews.put(p)
 	}
 	return nil
 }
 
 // Sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
 func (g *Dispatcher) Sweep(ctx context.Context) {
-	for _, p := range g.Previews.All() {
+	for _, p := range g.previews.all() {
 		run, err := g.store.GetRun(ctx, p.Run)
 		if err == nil && run.Status.Final() || errors.Is(err, sessions.ErrNotFound) {
 			g.RetractPreview(ctx, p.Run)
@@ -194,7 +194,7 @@ func (g *Dispatcher) Sweep(ctx context.Context) {
 
 // RetractPreview takes back the preview of a run that is over, unless its answer is to come, or has.
 func (g *Dispatcher) RetractPreview(ctx context.Context, run sessions.RunID) {
-	if _, there := g.Previews.get(run); !there {
+	if _, there := g.previews.get(run); !there {
 		return
 	}
 	sent, err := g.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
@@ -215,16 +215,16 @@ func (g *Dispatcher) RetractPreview(ctx context.Context, run sessions.RunID) {
 
 // answered says what becomes of the preview of an answer that is final.
 func (g *Dispatcher) answered(d sessions.Delivery) {
-	if _, there := g.Previews.get(d.Run); !there || d.Kind != sessions.Reply {
+	if _, there := g.previews.get(d.Run); !there || d.Kind != sessions.Reply {
 		return
 	}
 	if d.State != sessions.Withheld && d.State != sessions.Held && d.Part == 0 {
 		g.unshow(d.Run)
 		return
 	}
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	if g.Life != nil && g.Life.Err() == nil {
-		g.wg.Go(func() { g.endPreview(g.Life, d.Run) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.life != nil && g.life.Err() == nil {
+		g.wg.Go(func() { g.endPreview(g.life, d.Run) })
 	}
 }

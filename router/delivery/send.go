@@ -16,10 +16,10 @@ import (
 const (
 	sendTimeout   = 30 * time.Second // one call to a platform
 	sendPerSecond = 512 << 10        // and a second for so many bytes of files
-	SendGrace     = 6 * time.Second  // what a call under way gets at shutdown
+	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
 	maxUnfitTries = 5                // refusals of a state that the store cannot hold
 	maxUnclear    = 3                // sends of one part that may each have arrived; then a person decides
-	MaxAbsent     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
+	maxAbsent     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
@@ -41,7 +41,7 @@ func (g *Dispatcher) deliver(ctx context.Context, o *account, q *queue, d sessio
 	}
 	if d.Granted != nil {
 		// The answer to a policy flip leaves only when nothing that began before the flip is still on its way.
-		if g.Flights.settle(ctx, d.Session) != nil {
+		if g.inFlight.settle(ctx, d.Session) != nil {
 			return false
 		}
 	}
@@ -99,7 +99,7 @@ func (g *Dispatcher) ready(ctx context.Context, o *account, d sessions.Delivery)
 			return ch, true // it will not leave: it needs neither a turn nor a connection
 		}
 		if ch != nil {
-			if o.pace.Wait(ctx, d.To) != nil {
+			if o.pace.wait(ctx, d.To) != nil {
 				return nil, false
 			}
 			if now, _ := g.channel(o); now == ch {
@@ -179,8 +179,8 @@ func (g *Dispatcher) wait(ctx context.Context, d sessions.Delivery) bool {
 
 // channel gives an account's channel, nil when it is not attached, and what is closed when that changes.
 func (g *Dispatcher) channel(o *account) (channels.Channel, <-chan struct{}) {
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	o.pace.set(g.settings().Accounts[o.ref].Pacing)
 	return o.ch, o.ready
 }
@@ -205,7 +205,7 @@ func (g *Dispatcher) denied(ctx context.Context, d sessions.Delivery) (bool, err
 
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
 func (g *Dispatcher) attempt(ctx context.Context, o *account, ch channels.Channel, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
-	land := sync.OnceFunc(g.Flights.begin(d.Session))
+	land := sync.OnceFunc(g.inFlight.begin(d.Session))
 	defer land()
 	next, final, ok = g.begin(ctx, o, d)
 	if !ok || next.State != sessions.Sending { // pending: too many new chats today
@@ -282,9 +282,9 @@ func (g *Dispatcher) send(ctx context.Context, ch channels.Channel, out channels
 // atShutdown cuts a call that is still under way sendGrace after the host was stopped. That its queue ends is no reason: a call that is cut may
 // have arrived, and is made again. The result gives the call free.
 func (g *Dispatcher) atShutdown(cut func()) func() bool {
-	g.Mu.Lock()
-	defer g.Mu.Unlock()
-	return context.AfterFunc(g.Life, func() { time.AfterFunc(SendGrace, cut) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return context.AfterFunc(g.life, func() { time.AfterFunc(sendGrace, cut) })
 }
 
 func (g *Dispatcher) limits(o *account, ch channels.Channel, to channels.Address) channels.Limits {

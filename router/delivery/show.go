@@ -20,7 +20,7 @@ const (
 // gate's policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
 // nothing of it comes after the answer.
 func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
-	stream := g.Stream(run)
+	stream := g.stream(run)
 	if stream == channels.StreamOff && g.caps(run.Reply).Typer == nil {
 		return func() {}
 	}
@@ -62,9 +62,9 @@ func (v *view) text(soFar string) {
 func (v *view) work(ctx context.Context) {
 	wait, every := time.Duration(0), draftEvery
 	if v.stream == channels.StreamEdit {
-		wait, every = previewAfter, PreviewDirect
+		wait, every = previewAfter, previewDirect
 		if v.run.Reply.Type.Several() {
-			every = PreviewSeveral
+			every = previewSeveral
 		}
 	}
 	typing, next := time.NewTimer(typingAfter), time.NewTimer(wait)

@@ -39,7 +39,7 @@ func (g *Dispatcher) outbound(d sessions.Delivery, p part) channels.Outbound {
 		out.ReplyTo = d.ReplyTo
 	}
 	for _, f := range p.files {
-		out.Files = append(out.Files, g.Outbox.Outbound(f))
+		out.Files = append(out.Files, g.outbox.Outbound(f))
 	}
 	return out
 }
@@ -82,7 +82,7 @@ func (g *Dispatcher) withoutLost(d sessions.Delivery, p part, l channels.Limits)
 	text := p.text
 	var left []sessions.File
 	for _, f := range p.files {
-		why := g.Outbox.Check(f)
+		why := g.outbox.Check(f)
 		if why == "" {
 			left = append(left, f)
 			continue

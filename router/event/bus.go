@@ -78,12 +78,12 @@ func (w Filter) wants(e Event) bool {
 }
 
 // WatchMost bounds the events that wait for one reader.
-const WatchMost = 1000
+const watchMost = 1000
 
 // Bus are those who watch. The zero value is ready.
 type Bus struct {
 	mu     sync.Mutex
-	All    map[*watcher]bool
+	all    map[*watcher]bool
 	past   past
 	closed bool
 }
@@ -99,10 +99,10 @@ func (s *Bus) Watch(w Filter) (<-chan Event, func()) {
 		close(x.out)
 		return x.out, func() {}
 	}
-	if s.All == nil {
-		s.All = make(map[*watcher]bool)
+	if s.all == nil {
+		s.all = make(map[*watcher]bool)
 	}
-	s.All[x] = true
+	s.all[x] = true
 	if s.past.missed(w) {
 		x.put(Event{Kind: KindReload, Time: time.Now(), At: s.past.position()})
 	}
@@ -113,8 +113,8 @@ func (s *Bus) Watch(w Filter) (<-chan Event, func()) {
 func (s *Bus) drop(x *watcher) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.All[x] {
-		delete(s.All, x)
+	if s.all[x] {
+		delete(s.all, x)
 		close(x.over)
 	}
 }
@@ -124,10 +124,10 @@ func (s *Bus) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for x := range s.All {
+	for x := range s.all {
 		close(x.over)
 	}
-	s.All = nil
+	s.all = nil
 }
 
 // Publish hands an event to everybody who wants it, and remembers that there was one. It blocks on nobody.
@@ -138,9 +138,9 @@ func (s *Bus) Publish(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.At = s.past.add(e)
-	for x := range s.All {
+	for x := range s.all {
 		if x.wants.wants(e) && !x.put(e) {
-			delete(s.All, x)
+			delete(s.all, x)
 			close(x.over)
 		}
 	}
@@ -174,8 +174,8 @@ func (x *watcher) put(e Event) bool {
 			break // what happened in between keeps its place
 		}
 	}
-	if len(x.queue) >= WatchMost {
-		if x.queue = slices.DeleteFunc(x.queue, isText); len(x.queue) >= WatchMost {
+	if len(x.queue) >= watchMost {
+		if x.queue = slices.DeleteFunc(x.queue, isText); len(x.queue) >= watchMost {
 			return isText(e) // the next one has all of it
 		}
 	}

@@ -19,15 +19,15 @@ import (
 
 // The bounds of the files that came with messages.
 const (
-	MediaKept     = 30 * 24 * time.Hour // how long a file stays after it was last used
+	mediaKept     = 30 * 24 * time.Hour // how long a file stays after it was last used
 	mediaTotal    = 1 << 30             // bytes of all that are kept; the ones that were not used for longest go first
-	MediaFetching = 8                   // at the same time
+	mediaFetching = 8                   // at the same time
 )
 
 // Cache keeps the files that were fetched from platforms.
 type Cache struct {
-	Dir      string // "" = nothing is kept
-	Total    int64
+	dir      string // "" = nothing is kept
+	total    int64
 	log      *slog.Logger
 	fetching chan struct{}
 	added    atomic.Int64 // bytes since it was last tidied
@@ -56,7 +56,7 @@ func (x *sizes) put(path string, size int64) {
 }
 
 func NewCache(dir string, log *slog.Logger) *Cache {
-	return &Cache{Dir: dir, Total: mediaTotal, log: log, fetching: make(chan struct{}, MediaFetching)}
+	return &Cache{dir: dir, total: mediaTotal, log: log, fetching: make(chan struct{}, mediaFetching)}
 }
 
 // tooLargeError says that a file is larger than it may be.
@@ -87,9 +87,9 @@ func (x *Cache) Get(ctx context.Context, from channels.Address, m channels.Media
 		return nil, err
 	}
 	if size := int64(len(data)); m.Size > 0 && size != m.Size {
-		x.odd.put(x.Path(from, m), size) // the platform said something else, and would again
+		x.odd.put(x.path(from, m), size) // the platform said something else, and would again
 	}
-	if err := x.put(x.Path(from, m), data); err != nil {
+	if err := x.put(x.path(from, m), data); err != nil {
 		x.log.Warn("a file is not kept", keyErr, err)
 	}
 	return data, nil
@@ -97,7 +97,7 @@ func (x *Cache) Get(ctx context.Context, from channels.Address, m channels.Media
 
 // kept reads a file that was fetched before.
 func (x *Cache) kept(from channels.Address, m channels.Media, most int64) ([]byte, error) {
-	path := x.Path(from, m)
+	path := x.path(from, m)
 	if path == "" {
 		return nil, fs.ErrNotExist
 	}
@@ -153,12 +153,12 @@ func (x *Cache) fetch(ctx context.Context, m channels.Media, most int64, by chan
 	}
 }
 
-// Path is where a file is kept; "" = nowhere.
-func (x *Cache) Path(a channels.Address, m channels.Media) string {
-	if x.Dir == "" {
+// path is where a file is kept; "" = nowhere.
+func (x *Cache) path(a channels.Address, m channels.Media) string {
+	if x.dir == "" {
 		return ""
 	}
-	return filepath.Join(x.Dir, ID(a, m))
+	return filepath.Join(x.dir, ID(a, m))
 }
 
 // ID names a file. It is a hash: nothing that a platform says becomes a path.
@@ -175,7 +175,7 @@ func (x *Cache) put(path string, data []byte) error {
 	if err := writeWhole(path, data); err != nil {
 		return err
 	}
-	if x.added.Add(int64(len(data))) > x.Total/8 {
+	if x.added.Add(int64(len(data))) > x.total/8 {
 		x.Evict(time.Now())
 	}
 	return nil
@@ -184,12 +184,15 @@ func (x *Cache) put(path string, data []byte) error {
 // Evict removes the files that were not used for a long time, and those that were not used for longest when there are too many.
 func (x *Cache) Evict(now time.Time) {
 	x.added.Store(0)
-	evict(x.log, x.Dir, now.Add(-MediaKept), x.Total*7/8)
+	evict(x.log, x.dir, now.Add(-mediaKept), x.total*7/8)
 }
 
 // PutBytes keeps a file that no platform has, under the hash of its bytes, and says in m where it is. It is on disk when keepBytes
 // returns.
 func (x *Cache) PutBytes(m *channels.Media, data []byte) error {
 	m.Ref, m.Size = fmt.Sprintf("sha256:%x", sha256.Sum256(data)), int64(len(data))
-	return x.put(x.Path(channels.Address{}, *m), data)
+	return x.put(x.path(channels.Address{}, *m), data)
 }
+
+// Keeps reports whether there is a folder to keep files in.
+func (x *Cache) Keeps() bool { return x.dir != "" }

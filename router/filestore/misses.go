@@ -32,10 +32,10 @@ func (x *Misses) Put(id string, err error) {
 	if len(x.m) >= missesMost || x.m == nil {
 		x.m = make(map[string]miss)
 	}
-	x.m[id] = miss{err, time.Now().Add(PictureAgain)}
+	x.m[id] = miss{err, time.Now().Add(pictureAgain)}
 }
 
 const (
-	PictureAgain = 5 * time.Minute // until one that could not be had is tried again
+	pictureAgain = 5 * time.Minute // until one that could not be had is tried again
 	missesMost   = 256             // that are remembered
 )

@@ -35,20 +35,20 @@ const (
 
 // Outbox keeps the files of deliveries, each under the hash of its bytes: what an agent changes after it has posted a file is not sent.
 type Outbox struct {
-	Dir         string // "" = none
-	Each, Total int64
+	dir         string // "" = none
+	each, total int64
 	log         *slog.Logger
 	Clear       func(context.Context) error // removes what nothing that waits needs; nil = nothing is
 	mu          sync.Mutex                  // what is in dir stays as it is; no file is read or written meanwhile
 }
 
 func NewOutbox(dir string, log *slog.Logger) *Outbox {
-	return &Outbox{Dir: dir, Each: outboxFile, Total: outboxTotal, log: log}
+	return &Outbox{dir: dir, each: outboxFile, total: outboxTotal, log: log}
 }
 
 // Put copies a file. It is on disk when keep returns. What is in the way is a *tools.Refused, or the error of open.
 func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadCloser, error)) (f sessions.File, err error) {
-	if x.Dir == "" {
+	if x.dir == "" {
 		return f, &tools.Refused{Reason: "this host keeps no files, so none can be sent"}
 	}
 	from, err := open()
@@ -56,13 +56,13 @@ func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadClose
 		return f, err
 	}
 	defer func() { _ = from.Close() }()
-	to, err := newFile(x.Dir)
+	to, err := newFile(x.dir)
 	if err != nil {
 		return f, err
 	}
 	defer func() { _ = os.Remove(to.Name()) }() // gone when it was renamed
 	sum, start := sha256.New(), &firstBytes{}
-	n, err := io.Copy(io.MultiWriter(to, sum, start), io.LimitReader(&reader{ctx, from}, x.Each+1))
+	n, err := io.Copy(io.MultiWriter(to, sum, start), io.LimitReader(&reader{ctx, from}, x.each+1))
 	if err == nil {
 		err = to.Sync()
 	}
@@ -70,8 +70,8 @@ func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadClose
 		return f, err
 	}
 	switch {
-	case n > x.Each:
-		return f, &tools.Refused{Reason: fmt.Sprintf("%s has more than %d bytes, which is the most that can be sent", name, x.Each)}
+	case n > x.each:
+		return f, &tools.Refused{Reason: fmt.Sprintf("%s has more than %d bytes, which is the most that can be sent", name, x.each)}
 	case n == 0:
 		return f, &tools.Refused{Reason: name + " is empty; platforms take no empty files"}
 	}
@@ -93,19 +93,19 @@ func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadClose
 func (x *Outbox) take(written string, f sessions.File) (bool, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.used()+f.Size > x.Total {
+	if x.used()+f.Size > x.total {
 		return false, nil
 	}
-	if err := os.Rename(written, x.Path(f)); err != nil {
+	if err := os.Rename(written, x.path(f)); err != nil {
 		return false, err
 	}
-	syncFolder(x.Dir)
+	syncFolder(x.dir)
 	return true, nil
 }
 
 // used counts the bytes that are kept.
 func (x *Outbox) used() (n int64) {
-	entries, err := os.ReadDir(x.Dir)
+	entries, err := os.ReadDir(x.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		x.log.Warn("cannot look through the outbox", keyErr, err)
 	}
@@ -178,7 +178,7 @@ func oggKind(start []byte) (channels.MediaKind, string) {
 	return channels.Audio, "audio/ogg"
 }
 
-func (x *Outbox) Path(f sessions.File) string { return filepath.Join(x.Dir, f.Hash) }
+func (x *Outbox) path(f sessions.File) string { return filepath.Join(x.dir, f.Hash) }
 
 // Check says what is in the way of sending a file; "" = nothing.
 func (x *Outbox) Check(f sessions.File) string {
@@ -186,9 +186,9 @@ func (x *Outbox) Check(f sessions.File) string {
 	if f.Hash == "" {
 		return fmt.Sprintf("the file %s was not taken along: the send policy did not let it out when it was posted", name)
 	}
-	info, err := os.Stat(x.Path(f))
+	info, err := os.Stat(x.path(f))
 	switch {
-	case x.Dir == "" || errors.Is(err, fs.ErrNotExist):
+	case x.dir == "" || errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("the file %s is not kept any more", name)
 	case err != nil:
 		return fmt.Sprintf("the file %s cannot be read: %v", name, errors.Unwrap(err))
@@ -200,13 +200,13 @@ func (x *Outbox) Check(f sessions.File) string {
 
 // Outbound gives a file as adapters take it.
 func (x *Outbox) Outbound(f sessions.File) channels.File {
-	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), Words: f.String(), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.Path(f)) }}
+	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), Words: f.String(), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.path(f)) }}
 }
 
 // Evict removes the files that no delivery has needed for kept. One that is not final needs its files; one that a person may have sent
 // again has them for as long as nobody needs the room.
 func (x *Outbox) Evict(ctx context.Context, store sessions.Store, now time.Time, kept time.Duration) error {
-	if entries, err := os.ReadDir(x.Dir); x.Dir == "" || err != nil || len(entries) == 0 {
+	if entries, err := os.ReadDir(x.dir); x.dir == "" || err != nil || len(entries) == 0 {
 		return nil //nolint:nilerr // there is no such folder yet
 	}
 	for _, state := range []sessions.DeliveryState{sessions.Held, sessions.DeliveryFail, sessions.Expired, sessions.Pending, sessions.Sending} {
@@ -220,7 +220,7 @@ func (x *Outbox) Evict(ctx context.Context, store sessions.Store, now time.Time,
 				return err
 			}
 			for _, d := range page {
-				x.Touch(at, d.Files...)
+				x.touch(at, d.Files...)
 				before = d.Seq
 			}
 			if len(page) < 1000 {
@@ -230,17 +230,17 @@ func (x *Outbox) Evict(ctx context.Context, store sessions.Store, now time.Time,
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	evict(x.log, x.Dir, now.Add(-kept), math.MaxInt64) // never what waits, however much it is
+	evict(x.log, x.dir, now.Add(-kept), math.MaxInt64) // never what waits, however much it is
 	return nil
 }
 
-// Touch marks files as needed.
-func (x *Outbox) Touch(now time.Time, files ...sessions.File) {
+// touch marks files as needed.
+func (x *Outbox) touch(now time.Time, files ...sessions.File) {
 	for _, f := range files {
 		if f.Hash == "" {
 			continue
 		}
-		if err := os.Chtimes(x.Path(f), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Chtimes(x.path(f), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			x.log.Warn("cannot mark a file as needed", keyErr, err)
 		}
 	}

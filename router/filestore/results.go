@@ -12,7 +12,7 @@ import (
 )
 
 // ResultFiles is how many files of one tool result are kept.
-const ResultFiles = 16
+const resultFiles = 16
 
 // PutResult puts the files of a tool's result where those of messages are kept, before anything names them: a block says where its file
 // is instead of holding its bytes, so that neither the transcript nor a prompt grows with them. What a file is follows from its bytes. A
@@ -41,10 +41,10 @@ func (x *Cache) putBlock(b sessions.Block, n int) (sessions.Block, error) {
 	switch {
 	case err != nil:
 		return b, fmt.Errorf("its bytes cannot be read: %w", err)
-	case x.Dir == "":
+	case x.dir == "":
 		return b, fmt.Errorf("this host has no folder for files")
-	case n >= ResultFiles:
-		return b, fmt.Errorf("a result has at most %d files", ResultFiles)
+	case n >= resultFiles:
+		return b, fmt.Errorf("a result has at most %d files", resultFiles)
 	}
 	m := channels.Media{MIME: b.MIME}
 	if b.Media != nil {

@@ -29,7 +29,7 @@ func (l *Set) Reserve(e *sessions.Effects, set *settings.Snapshot) *Reservation 
 	share := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over() || l.m[key] != nil || l.away[key] > 0 || !share.Try() {
+	if l.over() || l.m[key] != nil || l.away[key] > 0 || !share.try() {
 		return nil
 	}
 	l.wg.Add(1)
@@ -57,7 +57,7 @@ func (v *Reservation) End(acc sessions.Accepted, err error) {
 		return
 	}
 	l.leave(v.lane)
-	v.lane.share.Release()
+	v.lane.share.release()
 	turn := l.goOn(v.key, v.lane)
 	l.wg.Go(func() { l.run(l.life, v.key, v.lane, turn) })
 }

@@ -23,8 +23,8 @@ type Set struct {
 	m     map[sessions.Key]*lane
 	taken map[sessions.RunID]sessions.Key // of a run at work in another session's lane, whose queue it is in: their chats became one
 	away  map[sessions.Key]int            // runs at work in other sessions' lanes that write to the session's transcript
-	Main  *Slots
-	child *Slots
+	main  *slots
+	child *slots
 	wg    sync.WaitGroup
 
 	closing bool // no further run is begun, but for what a commit under way has claimed
@@ -39,7 +39,7 @@ type lane struct {
 	try   try                     // of the run at work
 	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
 	who   string                  // who wants its next run, as far as that is known
-	share *SlotShare              // its place among the slots
+	share *slotShare              // its place among the slots
 	busy  bool                    // a run is at work
 	left  chan struct{}           // closed when it is not any more
 	home  sessions.Key            // of the run at work, if that writes to the transcript of another session; "" = its own
@@ -67,14 +67,14 @@ func EndedBy(ctx context.Context) error {
 }
 
 func New(work func(context.Context, sessions.Key, *sessions.Run) bool, d agent.Defaults) *Set {
-	l := &Set{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), away: make(map[sessions.Key]int), Main: &Slots{}, child: &Slots{}, closed: make(chan struct{})}
+	l := &Set{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), away: make(map[sessions.Key]int), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
 	l.Resize(d)
 	return l
 }
 
 func (l *Set) Resize(d agent.Defaults) {
-	l.Main.Resize(settings.OrDefault(d.MaxConcurrent, 32))
-	l.child.Resize(settings.OrDefault(d.Subagents.MaxConcurrent, 8))
+	l.main.resize(settings.OrDefault(d.MaxConcurrent, 32))
+	l.child.resize(settings.OrDefault(d.Subagents.MaxConcurrent, 8))
 }
 
 func (l *Set) Start(ctx context.Context) {
@@ -145,7 +145,7 @@ func (l *Set) beginLocked(key sessions.Key, new lane) {
 	}
 	new.share = l.pool(key, new.who)
 	x := l.add(key, new)
-	turn := x.share.Enter() // here, so that who is woken first comes first
+	turn := x.share.enter() // here, so that who is woken first comes first
 	l.wg.Go(func() { l.run(l.life, key, x, turn) })
 }
 
@@ -170,11 +170,11 @@ func (l *Set) remove(key sessions.Key) {
 }
 
 // pool gives the share of the slots that a session's runs need one of.
-func (l *Set) pool(key sessions.Key, who string) *SlotShare {
+func (l *Set) pool(key sessions.Key, who string) *slotShare {
 	if sessions.IsSubagent(key) {
-		return &SlotShare{l.child, who}
+		return &slotShare{l.child, who}
 	}
-	return &SlotShare{l.Main, who}
+	return &slotShare{l.main, who}
 }
 
 // run has a lane do its session's work, of which the first needs a slot, until there is none.
@@ -202,7 +202,7 @@ func (l *Set) goOn(key sessions.Key, x *lane) (turn <-chan struct{}) {
 
 // drain does the session's runs until there is none left, and gives the slot back.
 func (l *Set) drain(ctx context.Context, key sessions.Key, x *lane, more bool) {
-	defer x.share.Release()
+	defer x.share.release()
 	for more && ctx.Err() == nil && !l.IsClosing() {
 		l.mu.Lock()
 		turn := l.enter(ctx, x)
@@ -303,9 +303,9 @@ func (l *Set) LastFinished(key sessions.Key) (since time.Time, parts bool) {
 	return since, false
 }
 
-// WritesAway reports whether a run writes to a session's transcript in another session's lane: its own lane begins no other one then, and is
+// Leaves reports whether a run writes to a session's transcript in another session's lane: its own lane begins no other one then, and is
 // woken behind it.
-func (l *Set) WritesAway(key sessions.Key) bool {
+func (l *Set) Leaves(key sessions.Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.away[key] > 0

@@ -11,21 +11,21 @@ import (
 
 // Slots is a counting semaphore that can be resized. People share it: of those who wait, the person with the fewest slots is served first,
 // and among equals the one who waited longest. Owners come before everybody else, and have an eighth more slots than there are for others.
-type Slots struct {
+type slots struct {
 	mu    sync.Mutex
 	size  int
-	Used  int
-	By    map[string]int // how many slots each person uses; none is 0
+	used  int
+	by    map[string]int // how many slots each person uses; none is 0
 	queue []waiter
 }
 
 // waiter is a place among those who wait for a slot.
 type waiter struct {
-	of  *SlotShare
+	of  *slotShare
 	got chan struct{} // closed when the slot is granted
 }
 
-func (s *Slots) Resize(n int) {
+func (s *slots) resize(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.size = n
@@ -33,7 +33,7 @@ func (s *Slots) Resize(n int) {
 }
 
 // most is how many slots a person may use: half of them, where there are enough to share.
-func (s *Slots) most() int {
+func (s *slots) most() int {
 	if s.size < 4 {
 		return s.size
 	}
@@ -41,30 +41,30 @@ func (s *Slots) most() int {
 }
 
 // free reports whether a person may have one more slot; s.mu is held.
-func (s *Slots) free(who string) bool {
+func (s *slots) free(who string) bool {
 	if who == settings.OfOwners {
-		return s.Used < s.size+s.size/8
+		return s.used < s.size+s.size/8
 	}
-	return s.Used < s.size && s.By[who] < s.most()
+	return s.used < s.size && s.by[who] < s.most()
 }
 
 // use counts a slot for a person, or with -1 its end; s.mu is held.
-func (s *Slots) use(who string, n int) {
-	s.Used += n
-	if s.By == nil {
-		s.By = make(map[string]int)
+func (s *slots) use(who string, n int) {
+	s.used += n
+	if s.by == nil {
+		s.by = make(map[string]int)
 	}
-	if s.By[who] += n; s.By[who] == 0 {
-		delete(s.By, who)
+	if s.by[who] += n; s.by[who] == 0 {
+		delete(s.by, who)
 	}
 }
 
 // grant hands free slots to those who wait; s.mu is held.
-func (s *Slots) grant() {
+func (s *slots) grant() {
 	for {
 		next := -1
 		for i, w := range s.queue {
-			if s.free(w.of.Who) && (next < 0 || s.before(w.of.Who, s.queue[next].of.Who)) {
+			if s.free(w.of.who) && (next < 0 || s.before(w.of.who, s.queue[next].of.who)) {
 				next = i
 			}
 		}
@@ -73,57 +73,57 @@ func (s *Slots) grant() {
 		}
 		w := s.queue[next]
 		s.queue = slices.Delete(s.queue, next, next+1)
-		s.use(w.of.Who, 1)
+		s.use(w.of.who, 1)
 		close(w.got)
 	}
 }
 
 // before reports whether one person is served before another who has waited longer; s.mu is held.
-func (s *Slots) before(who, other string) bool {
+func (s *slots) before(who, other string) bool {
 	if who == settings.OfOwners || other == settings.OfOwners {
 		return other != settings.OfOwners
 	}
-	return s.By[who] < s.By[other]
+	return s.by[who] < s.by[other]
 }
 
 // SlotShare is a lane's place among the slots: it waits for one, uses one, or neither.
-type SlotShare struct {
-	*Slots
-	Who string // the person for whom it counts
+type slotShare struct {
+	*slots
+	who string // the person for whom it counts
 }
 
 // handTo has the slot in use count for another person.
-func (s *SlotShare) handTo(who string) {
+func (s *slotShare) handTo(who string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if who != s.Who {
-		s.use(s.Who, -1)
-		s.Who = who
+	if who != s.who {
+		s.use(s.who, -1)
+		s.who = who
 		s.use(who, 1)
 		s.grant()
 	}
 }
 
 // speedUp has who waits for a slot wait as another person, if that one is served before.
-func (s *SlotShare) speedUp(who string) {
+func (s *slotShare) speedUp(who string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.before(who, s.Who) && slices.ContainsFunc(s.queue, func(w waiter) bool { return w.of == s }) {
-		s.Who = who
+	if s.before(who, s.who) && slices.ContainsFunc(s.queue, func(w waiter) bool { return w.of == s }) {
+		s.who = who
 		s.grant()
 	}
 }
 
 // enterAs is enter for another person.
-func (s *SlotShare) enterAs(who string) <-chan struct{} {
+func (s *slotShare) enterAs(who string) <-chan struct{} {
 	s.mu.Lock()
-	s.Who = who
+	s.who = who
 	s.mu.Unlock()
-	return s.Enter()
+	return s.enter()
 }
 
-// Enter takes a place among those who wait for a slot: the channel is closed when it has one. acquire waits for that.
-func (s *SlotShare) Enter() <-chan struct{} {
+// enter takes a place among those who wait for a slot: the channel is closed when it has one. acquire waits for that.
+func (s *slotShare) enter() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := waiter{of: s, got: make(chan struct{})}
@@ -132,19 +132,19 @@ func (s *SlotShare) Enter() <-chan struct{} {
 	return w.got
 }
 
-// Try takes a slot if one is free, and nobody waits who may have it.
-func (s *SlotShare) Try() bool {
+// try takes a slot if one is free, and nobody waits who may have it.
+func (s *slotShare) try() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.free(s.Who) || slices.ContainsFunc(s.queue, func(w waiter) bool { return s.free(w.of.Who) || w.of.Who == s.Who }) {
+	if !s.free(s.who) || slices.ContainsFunc(s.queue, func(w waiter) bool { return s.free(w.of.who) || w.of.who == s.who }) {
 		return false
 	}
-	s.use(s.Who, 1)
+	s.use(s.who, 1)
 	return true
 }
 
-// Acquire waits at a place for its slot; false when it was over first.
-func (s *SlotShare) Acquire(turn <-chan struct{}, over <-chan struct{}) bool {
+// acquire waits at a place for its slot; false when it was over first.
+func (s *slotShare) acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 	select {
 	case <-turn:
 		return true
@@ -158,13 +158,13 @@ func (s *SlotShare) Acquire(turn <-chan struct{}, over <-chan struct{}) bool {
 }
 
 // acquireBy is acquire that takes a slot at a time even when all are in use; false when ctx ended first.
-func (s *SlotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
+func (s *slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time.Time) bool {
 	if at.IsZero() {
-		return s.Acquire(turn, ctx.Done())
+		return s.acquire(turn, ctx.Done())
 	}
 	wait, cancel := context.WithDeadline(ctx, at)
 	defer cancel()
-	if s.Acquire(turn, wait.Done()) {
+	if s.acquire(turn, wait.Done()) {
 		return true
 	}
 	if ctx.Err() == nil {
@@ -173,23 +173,23 @@ func (s *SlotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time
 	return ctx.Err() == nil
 }
 
-// take takes a slot even when all are in use.
-func (s *SlotShare) take() {
+// Take takes a slot even when all are in use.
+func (s *slotShare) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.use(s.Who, 1)
+	s.use(s.who, 1)
 }
 
-func (s *SlotShare) Release() {
+func (s *slotShare) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.use(s.Who, -1)
+	s.use(s.who, -1)
 	s.grant()
 }
 
 // slot is what a lane at work holds; it travels in the context so that a waiting tool can give it back.
 type slot struct {
-	pool *SlotShare
+	pool *slotShare
 	over <-chan struct{} // closed when the run is over: aborted, out of time, or the host stops
 }
 
@@ -203,18 +203,18 @@ func WithEnd(ctx context.Context) context.Context {
 	return ctx
 }
 
-// KeepShare waits for a slot of the person for whom the lane's slot counts now, if they have more than their share with it.
-func KeepShare(ctx context.Context) {
+// Reslot waits for a slot of the person for whom the lane's slot counts now, if they have more than their share with it.
+func Reslot(ctx context.Context) {
 	if s, ok := ctx.Value(slotKey{}).(*slot); ok && s.pool.isOver() {
 		WithoutSlot(ctx, func() {})
 	}
 }
 
 // isOver reports whether the person has more slots than their share.
-func (s *SlotShare) isOver() bool {
+func (s *slotShare) isOver() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.Who != settings.OfOwners && s.By[s.Who] > s.most()
+	return s.who != settings.OfOwners && s.by[s.who] > s.most()
 }
 
 // WithoutSlot runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that
@@ -225,9 +225,9 @@ func WithoutSlot(ctx context.Context, wait func()) {
 		wait()
 		return
 	}
-	s.pool.Release()
+	s.pool.release()
 	wait()
-	if !s.pool.Acquire(s.pool.Enter(), s.over) {
+	if !s.pool.acquire(s.pool.enter(), s.over) {
 		s.pool.take()
 	}
 }

@@ -33,7 +33,7 @@ func (s *Snapshot) Acks(to channels.Address, parent channels.ChatID, x sessions.
 }
 
 const (
-	DefaultContextLines = 50      // messages.groupChat.historyLimit
+	defaultContextLines = 50      // messages.groupChat.historyLimit
 	MaxContextLine      = 2 << 10 // bytes of one message
 )
 
@@ -41,7 +41,7 @@ func (s *Snapshot) ContextLimit() int {
 	if n := s.Messages.GroupChat.HistoryLimit; n != nil {
 		return *n
 	}
-	return DefaultContextLines
+	return defaultContextLines
 }
 
 // Listening says of a chat of several people that what is written there is not answered, which is another thing than whether something may be

@@ -172,9 +172,9 @@ func (f *MovedChats) Called(at channels.Address) channels.Address {
 	return at
 }
 
-// Names gives the addresses that a chat has and had, newest first, each with the thread of the one that is asked for; those by former
+// names gives the addresses that a chat has and had, newest first, each with the thread of the one that is asked for; those by former
 // names of its account come last, again newest first.
-func (f *MovedChats) Names(at channels.Address) []channels.Address {
+func (f *MovedChats) names(at channels.Address) []channels.Address {
 	out := []channels.Address{at}
 	if f == nil {
 		return out
@@ -258,7 +258,7 @@ func (s *Snapshot) Account(at channels.Address) Account {
 func (s *Snapshot) ConfigAddress(at channels.Address) channels.Address {
 	at = s.Moved.Called(at)
 	groups := s.Accounts[Ref(at)].Access.Groups
-	for _, a := range s.Moved.Names(at) {
+	for _, a := range s.Moved.names(at) {
 		if _, ok := groups[string(a.Chat)]; ok {
 			return a
 		}
@@ -272,7 +272,7 @@ func (s *Snapshot) PolicySubject(x sessions.Session, to channels.Address) policy
 		return policy.Subject{Key: string(k), StrippedKey: k.Stripped(), PlainKey: string(k.Plain()), To: to, Override: x.Settings.SendPolicy}
 	}
 	out := subject(x.Key, to)
-	names := s.Moved.Names(s.Moved.Current(to))
+	names := s.Moved.names(s.Moved.Current(to))
 	if len(names) == 1 {
 		return out
 	}

@@ -50,7 +50,7 @@ type Snapshot struct {
 // Prepare derives what every event needs.
 func (s *Snapshot) Prepare() *Snapshot {
 	ids, def := s.Agents.IDs()
-	s.Routes = sessions.Routes{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners, Former: s.Moved.Names}
+	s.Routes = sessions.Routes{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners, Former: s.Moved.names}
 	s.Mentions = make(map[sessions.AgentID][]*regexp.Regexp, len(ids))
 	for _, id := range ids {
 		e := s.Entry(id)

@@ -1,11 +1,12 @@
 package router
 
 import (
+	"testing"
+
 	"parley/channels"
 	"parley/policy"
 	"parley/router/settings"
 	"parley/sessions"
-	"testing"
 )
 
 // What a turn does that began for an owner and answers a guest as well counts for the guest, as its rights do.
