@@ -12,6 +12,7 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/clock"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -118,7 +119,7 @@ func TestBudgetLives(t *testing.T) {
 		say("five")
 		wantsLast(g, "Only an owner", "of this agent is lifted until 00:00", "echo: four", "echo: five")
 
-		_, ends := router.Today(time.Now())
+		_, ends := clock.Day(time.Now())
 		time.Sleep(time.Until(ends))
 		say("six")
 		say("seven")

@@ -201,7 +201,7 @@ func (a *aftermath) ends(key sessions.Key) (ends []string) {
 	}
 	for at, msgs := range a.texts {
 		for _, m := range msgs {
-			if routertest.IsSubagent(at) && m.Role == sessions.User && m.Provenance != nil && m.Provenance.Source == key && strings.HasPrefix(m.Text(), "Status: ") {
+			if sessions.IsSubagent(at) && m.Role == sessions.User && m.Provenance != nil && m.Provenance.Source == key && strings.HasPrefix(m.Text(), "Status: ") {
 				ends = append(ends, "reported")
 			}
 		}

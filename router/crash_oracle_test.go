@@ -86,7 +86,7 @@ func placeOf(k sessions.Key) string {
 	switch {
 	case err != nil:
 		return string(k)
-	case routertest.IsSubagent(k):
+	case sessions.IsSubagent(k):
 		return "child"
 	}
 	return p.ID

@@ -14,8 +14,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -252,7 +252,7 @@ func (x *eventRig) all() {
 		x.T.Fatal(err)
 	}
 	events := slices.DeleteFunc(lines, func(l sessions.Overheard) bool { return l.Event == "" })
-	if let := x.w.may != nil || x.w.text; let == (len(events) == 0) || len(events) > router.HeardLines {
+	if let := x.w.may != nil || x.w.text; let == (len(events) == 0) || len(events) > settings.DefaultContextLines {
 		x.T.Errorf("let in: %t, and %d lines", let, len(events))
 	}
 }

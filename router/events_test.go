@@ -14,6 +14,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -154,7 +155,7 @@ func TestEditOfGroupTalk(t *testing.T) {
 		g.Say(to, routertest.Owner, "hello")
 		g.Shown(1)
 		got := routertest.Told(g.Newest())
-		if len(got) != 3 || got[1] != `"Bo" joined this chat` || len(got[2]) > router.HeardLine+100 || !strings.HasSuffix(got[2], `…"`) {
+		if len(got) != 3 || got[1] != `"Bo" joined this chat` || len(got[2]) > settings.MaxContextLine+100 || !strings.HasSuffix(got[2], `…"`) {
 			t.Errorf("%q", got)
 		}
 	})

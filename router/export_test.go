@@ -74,13 +74,13 @@ func (of *Router) Arrival(ctx context.Context, in channels.Inbound) (sessions.Ar
 }
 func (of *Router) Budgets() *budgets        { return of.budgets }
 func (of *Router) CommandTable() *[]command { return &of.commands }
-func (of *Router) Compacts(set *Settings, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
+func (of *Router) Compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
 	return of.compacts(set, s, run, t)
 }
-func (of *Router) Crowded(ctx context.Context, set *Settings, c tools.Caller, most int) (string, error) {
+func (of *Router) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (string, error) {
 	return of.crowded(ctx, set, c, most)
 }
-func (of *Router) DeleteLate(ctx context.Context, set *Settings, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+func (of *Router) DeleteLate(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
 	return of.deleteLate(ctx, set, run, c, o)
 }
 func (of *Router) Deps() *Deps         { return &of.deps }
@@ -112,7 +112,7 @@ func (of *Router) Queued(ctx context.Context, key sessions.Key) ([]sessions.Run,
 func (of *Router) Reported(ctx context.Context, child sessions.Run) (string, error) {
 	return of.reported(ctx, child)
 }
-func (of *Router) RightsOf(ctx context.Context, set *Settings, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
+func (of *Router) RightsOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
 	return of.rightsOf(ctx, set, s, run, msgs)
 }
 func (of *Router) Started() time.Time  { return of.started }
@@ -181,3 +181,6 @@ func (of waitingLane) Who() string { return of.who }
 
 // OutsideKey is the session that an agent outside calls from.
 var OutsideKey = outsideKey
+
+// NewWatched makes a router that can be watched, and nothing else.
+func NewWatched() *Router { return &Router{watchers: new(event.Bus)} }

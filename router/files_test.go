@@ -14,6 +14,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -134,8 +135,8 @@ func by(f channels.Fetcher) func(context.Context, channels.Address) channels.Fet
 
 // TestFileThatDoesNotCome: an adapter that never answers, and heeds no deadline, holds up one call for as long as a call may take.
 func TestFileThatDoesNotCome(t *testing.T) {
-	x := router.NewMedia("", nil)
-	for range router.MediaFetching + 1 { // the last one finds no free place
+	x := filestore.NewCache("", nil)
+	for range filestore.MediaFetching + 1 { // the last one finds no free place
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		if _, err := x.Get(ctx, routertest.Direct(routertest.Guest), document("x", "hangs"), 100, by(&shelf{})); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
@@ -148,7 +149,7 @@ func TestFileThatDoesNotCome(t *testing.T) {
 // one with a lower.
 func TestMediaLimits(t *testing.T) {
 	t.Parallel()
-	x, s := router.NewMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
+	x, s := filestore.NewCache(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
 	get := func(size, most int64) error {
 		_, err := x.Get(t.Context(), routertest.Direct(routertest.Guest), channels.Media{Ref: "r", Size: size}, most, by(s))
 		return err
@@ -168,7 +169,7 @@ func TestMediaLimits(t *testing.T) {
 func TestMediaThatIsNotWhole(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int64]int{10: 2, 12: 2, 0: 1} { // true, wrong, not said
-		x, s := router.NewMedia(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
+		x, s := filestore.NewCache(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
 		m := channels.Media{Ref: "r", Size: size}
 		var data []byte
 		for i := range 4 {

@@ -20,6 +20,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
@@ -387,7 +388,7 @@ func TestMediaKind(t *testing.T) {
 		"m.m4a":  {"\x00\x00\x00\x1cftypM4A \x00\x00\x02\x00isomiso2" + strings.Repeat("\x00", 8), "audio audio/mp4"},
 		"n.mp4":  {string(channeltest.MP4(1, 1, 1, 1)), "video video/mp4"},
 	} {
-		kind, is := router.MediaKind([]byte(c.start), name)
+		kind, is := filestore.KindOf([]byte(c.start), name)
 		if got := string(kind) + " " + is; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -11,6 +11,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -35,7 +36,7 @@ func TestGroupTalkComesWithTheNextMention(t *testing.T) {
 		g.Shown(1)
 		m := g.Newest()
 		lines := routertest.Heard(m)
-		if m.Text() != "Olga: which one?" || len(lines) != 2 || lines[0] != "Gu st av: the 8:05 is late" || !strings.HasPrefix(lines[1], "mia: üüü") || !strings.HasSuffix(lines[1], "…") || len(lines[1]) > len("mia: ")+router.HeardLine {
+		if m.Text() != "Olga: which one?" || len(lines) != 2 || lines[0] != "Gu st av: the 8:05 is late" || !strings.HasPrefix(lines[1], "mia: üüü") || !strings.HasSuffix(lines[1], "…") || len(lines[1]) > len("mia: ")+settings.MaxContextLine {
 			t.Fatalf("%q with %q", m.Text(), lines)
 		}
 		if p := m.Provenance; p == nil || p.Kind != sessions.ExternalUser || p.Name != "Olga" {

@@ -14,6 +14,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/filestore"
 	"parley/router/routertest"
 )
 
@@ -102,7 +103,7 @@ func TestPictures(t *testing.T) {
 			t.Error("what could not be had a minute ago is fetched again")
 		}
 		a.gone = false
-		<-time.After(router.PictureAgain)
+		<-time.After(filestore.PictureAgain)
 		if got := show("d", "e", "f", "g", "h", "i"); len(got) != 10 || strings.Join(got[:2], " ") != strings.Repeat("[a picture that was shown earlier] ", 1)+"[a picture that was shown earlier]" || !strings.HasPrefix(got[3], "c ") || !strings.HasPrefix(got[9], "i ") {
 			t.Errorf("too many: %q", got)
 		}
@@ -137,7 +138,7 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 		began := time.Now()
 		g.Fake.Say(in)
 		answer := g.Shown(1)[0].Out.Text
-		if took := time.Since(began); took < router.PictureWait || took > router.PictureWait+2*time.Second {
+		if took := time.Since(began); took < filestore.PictureTimeout || took > filestore.PictureTimeout+2*time.Second {
 			t.Errorf("the turn took %s", took)
 		}
 		if strings.Count(answer, "could not be loaded") != router.PicturesMost-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {

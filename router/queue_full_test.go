@@ -14,6 +14,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -77,10 +78,10 @@ func TestSummarizedQueueIsBounded(t *testing.T) {
 		g.Model.Set(routertest.Slowly(time.Hour))
 		g.Say(routertest.Direct("a"), routertest.Guest, "first")
 		g.Until("it is at work", func() bool { return g.Model.Count() == 1 })
-		n := 2 + router.ShortLines + 3
+		n := 2 + settings.ShortLines + 3
 		first := g.Runs()[0]
 		for i := range n {
-			if i >= router.ShortLines {
+			if i >= settings.ShortLines {
 				g.Say(routertest.Direct("a"), routertest.Guest, fmt.Sprint("m", i))
 				continue
 			}
@@ -98,7 +99,7 @@ func TestSummarizedQueueIsBounded(t *testing.T) {
 			}
 			return err == nil && len(runs) == n+1
 		})
-		if count[sessions.Queued] != 2+router.ShortLines || count[sessions.Stopped] != 3 {
+		if count[sessions.Queued] != 2+settings.ShortLines || count[sessions.Stopped] != 3 {
 			t.Errorf("%v", count)
 		}
 	})
@@ -260,7 +261,7 @@ func TestFullQueueTellsEachChatOnce(t *testing.T) {
 				if n := told(); n["a"] != 1 || n["b"] != 1 {
 					t.Errorf("told %v", n)
 				}
-				queued, err := g.Router.Queued(t.Context(), "agent:main:main")
+				queued, err := sessions.QueuedRuns(t.Context(), g.Store, "agent:main:main")
 				if err != nil || len(queued) != 4 {
 					t.Errorf("%d wait, %v", len(queued), err)
 				}

@@ -14,6 +14,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -265,7 +266,7 @@ func TestRenamedAccountAskedAgain(t *testing.T) {
 // An account that had several names is bound as it was under the newest that has a binding.
 func TestRenamedAccountSeveralTimes(t *testing.T) {
 	group := routertest.Group("-5")
-	f := router.NewFormer()
+	f := settings.NewMovedChats()
 	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
 	for i, was := range names[:len(names)-1] {
 		f.Rename(router.AccountRef{Channel: routertest.Kind, Account: names[i+1]}, was)

@@ -21,6 +21,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
@@ -180,7 +181,7 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 			given(sessions.ImageBlock, "d", "d.png", "image/png", large),
 			given(sessions.FileBlock, "e", "e.wav", "audio/wav", "RIFF\x00\x00\x00\x00WAVE"),
 		}}
-		for i := range router.ResultFiles {
+		for i := range filestore.ResultFiles {
 			res.Blocks = append(res.Blocks, given(sessions.FileBlock, fmt.Sprint("f", i), "f.txt", "text/plain", fmt.Sprint("words ", i)))
 		}
 		g.Router.KeepResult(&res)
@@ -191,7 +192,7 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		if want := []string{"file b  image/tiff", "image c image/png image/png", "file d  image/png", "file e  audio/wave"}; !slices.Equal(got, want) {
 			t.Errorf("kept %q", got)
 		}
-		if len(res.Blocks) != router.ResultFiles-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
+		if len(res.Blocks) != filestore.ResultFiles-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
 			t.Errorf("%d blocks: %s", len(res.Blocks), res.Text)
 		}
 		*g.Router.Media().Dir() = ""

@@ -160,7 +160,7 @@ func traceRun(t *testing.T, dir string, n int) (l traceLog) {
 	}
 	g.Until("all is over", func() bool {
 		counts, err := g.Store.CountDeliveries(t.Context(), sessions.DeliveryQuery{})
-		open, err2 := g.Router.Open(t.Context(), sessions.RunQuery{Limit: 1})
+		open, err2 := sessions.OpenRuns(t.Context(), g.Store, sessions.RunQuery{Limit: 1})
 		return err == nil && err2 == nil && len(open) == 0 && counts[sessions.Pending]+counts[sessions.Sending] == 0
 	})
 	for _, c := range g.Fake.Calls(channeltest.OpRemove) {

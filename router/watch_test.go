@@ -13,6 +13,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/event"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -141,7 +142,7 @@ func TestWatchCoalesces(t *testing.T) {
 		defer cancel()
 		g.Router.Tell(router.Event{Kind: router.EventJob}) // the one that waits for the reader
 		synctest.Wait()
-		for i := range 2 * router.WatchMost {
+		for i := range 2 * event.WatchMost {
 			for _, run := range []sessions.RunID{"a", "b"} {
 				g.Router.Tell(router.Event{Kind: router.EventText, Run: run, Text: fmt.Sprint(run, i)})
 			}
@@ -178,7 +179,7 @@ func TestWatchCutsOff(t *testing.T) {
 			g.Router.Tell(router.Event{Kind: router.EventText, Run: sessions.RunID(fmt.Sprint(i))})
 			synctest.Wait()
 		}
-		for range router.WatchMost {
+		for range event.WatchMost {
 			g.Router.Tell(router.Event{Kind: router.EventJob})
 			synctest.Wait()
 		}
@@ -186,7 +187,7 @@ func TestWatchCutsOff(t *testing.T) {
 			t.Fatalf("%d watch: the texts were to go first", n)
 		}
 		g.Router.Tell(router.Event{Kind: router.EventJob, Job: "last"})
-		if n := <-read; n != texts+router.WatchMost+1 {
+		if n := <-read; n != texts+event.WatchMost+1 {
 			t.Errorf("the quick one read %d", n)
 		}
 		if n := len(g.Router.Watchers().All()); n != 1 {
@@ -224,7 +225,7 @@ func TestWatchEndsWithTheHost(t *testing.T) {
 // Who watches since a position is told first that something happened meanwhile, when it is something that it wants, or may be.
 func TestWatchSince(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		r := &router.Router{}
+		r := router.NewWatched()
 		first := func(w router.Watching) string {
 			events, cancel := r.Watch(w)
 			defer cancel()
@@ -258,7 +259,7 @@ func TestWatchSince(t *testing.T) {
 			}
 		}
 		place := r.Position()
-		for range router.PastMost {
+		for range event.PastMost {
 			r.Tell(router.Event{Kind: router.EventJob})
 		}
 		if got := first(router.Watching{Since: place, Session: "s2"}); got != "" {

@@ -56,18 +56,18 @@ func (c simulateCmd) Run(ctx context.Context) error {
 		worlds, over = dir, func() {}
 	}
 	defer over()
-	program := filepath.Join(dir, "router.test")
+	program := filepath.Join(dir, "simtest.test")
 	root, err := findRoot()
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "./router")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "./router/simtest")
 	build.Dir, build.Stdout, build.Stderr = root, os.Stderr, os.Stderr
 	defer grouped(build)()
 	if err := build.Run(); err != nil {
-		return fmt.Errorf("building the tests of router: %w", err)
+		return fmt.Errorf("building the simulation: %w", err)
 	}
-	s := &simulation{simulateCmd: c, program: program, dir: filepath.Join(root, "router"), env: []string{"GOMAXPROCS=1", "GOGC=400", "PARLEY_SIM_DIR=" + worlds}, sum: simulated{}, began: time.Now()}
+	s := &simulation{simulateCmd: c, program: program, dir: filepath.Join(root, "router", "simtest"), env: []string{"GOMAXPROCS=1", "GOGC=400", "PARLEY_SIM_DIR=" + worlds}, sum: simulated{}, began: time.Now()}
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
 	if c.Seed != nil {

@@ -173,7 +173,7 @@ func (s *slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time
 	return ctx.Err() == nil
 }
 
-// take takes a slot even when all are in use.
+// Take takes a slot even when all are in use.
 func (s *slotShare) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

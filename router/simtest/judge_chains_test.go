@@ -209,7 +209,7 @@ func (r *rest) children() map[sessions.Key]bool {
 		}
 	}
 	for _, t := range r.w.thoughts {
-		if t.Kind == "child" && routertest.IsSubagent(sessions.Key(t.Session)) {
+		if t.Kind == "child" && sessions.IsSubagent(sessions.Key(t.Session)) {
 			out[sessions.Key(t.Session)] = true
 		}
 	}

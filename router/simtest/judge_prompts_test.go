@@ -145,7 +145,7 @@ func (r *rest) flows() flows {
 	for _, t := range r.w.thoughts {
 		key := t.key()
 		for _, m := range t.prompt.Messages {
-			if by, ok := f.by[m.Text()]; ok && m.Role == sessions.User && routertest.IsSubagent(key) && above[key] == "" && m.Text()[0] == 'c' {
+			if by, ok := f.by[m.Text()]; ok && m.Role == sessions.User && sessions.IsSubagent(key) && above[key] == "" && m.Text()[0] == 'c' {
 				above[key] = by
 			}
 		}

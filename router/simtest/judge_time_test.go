@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"parley/router"
-	"parley/router/routertest"
 	"parley/sessions"
 )
 
@@ -47,7 +46,7 @@ func (r *rest) judgeTime() {
 
 // laneOf puts all sub-agents together: they share what may be at work at once, and wait for one another.
 func laneOf(key sessions.Key) sessions.Key {
-	if routertest.IsSubagent(key) {
+	if sessions.IsSubagent(key) {
 		return "sub-agents"
 	}
 	return key

@@ -154,7 +154,7 @@ func simulate(t *testing.T, seed uint64, aloud bool) (out simulated) {
 				fmt.Fprintf(os.Stderr, "seed %d:\n%s", seed, out.history)
 			}
 			if t.Failed() {
-				t.Logf("again with: PARLEY_SIM_SEED=%d go test ./router -run '^TestSimulation$' -count=1", seed)
+				t.Logf("again with: PARLEY_SIM_SEED=%d go test ./router/simtest -run '^TestSimulation$' -count=1", seed)
 			}
 		}()
 		lived(t, seed, func(t *testing.T, r *rest) {
