@@ -28,6 +28,9 @@ func (h *Host) modelOperations() api.Table {
 	}
 }
 
+// maxModelSessions bounds the sessions whose own models are listed, newest first.
+const maxModelSessions = 1000
+
 func (h *Host) listModels(ctx context.Context, _ api.None) ([]api.Model, error) {
 	set := h.router.Settings()
 	_, def := set.Agents.IDs()
@@ -35,6 +38,15 @@ func (h *Host) listModels(ctx context.Context, _ api.None) ([]api.Model, error) 
 	names := h.models.listed(set.Agents, h.choice.Load().name)
 	for _, l := range lessons {
 		if n := l.Provider + "/" + l.Model; !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	chosen, err := h.store.List(ctx, sessions.Query{Limit: maxModelSessions})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range chosen { // by /model
+		if n := set.ModelOf(s); n != "" && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}

@@ -101,7 +101,7 @@ func (c *compaction) shown(ctx context.Context, x history, keep int) ([]sessions
 
 // behind is a history whose oldest messages s stands for.
 func behind(x history, cut int, s sessions.Summary) history {
-	s.Session, s.Upto, s.Messages = x.id, x.msgs[cut-1].Seq, x.sum.Messages+cut
+	s.Session, s.Upto, s.Messages, s.Judged = x.id, x.msgs[cut-1].Seq, x.sum.Messages+cut, judgements(x, cut)
 	return history{id: x.id, sum: s, msgs: x.msgs[cut:]}
 }
 

@@ -44,8 +44,8 @@ func (p *turnPart) whole() *turnPart {
 // model is shown them. An answer that was given alone (sessions.Message.Alone) says that something before its turn is the reason, for its
 // model only. A search then finds it: first the next request leaves out the parts that the model never took, or the newest part; then half
 // of what is left, and so on. Each request shows which half has the reason. So every message has its answer, each turn costs at most one
-// refused request, and at the end only the reason is left out. Evidence from before the summary is not used: the parts that it was about
-// are summed up.
+// refused request, and at the end only the reason is left out. Evidence from before the summary is in the summary
+// (sessions.Judgement): most of the parts that it was about are summed up.
 type judged struct {
 	model    string
 	msgs     []sessions.Message
@@ -63,7 +63,8 @@ type judged struct {
 func judge(x history, model string) *judged {
 	j := &judged{model: model, msgs: x.msgs, sum: &turnPart{}}
 	refused := sessions.RefusedRunsOf(model, x.msgs)
-	if refused == nil && !slices.ContainsFunc(x.msgs, func(m sessions.Message) bool { return m.Alone }) {
+	known := slices.IndexFunc(x.sum.Judged, func(k sessions.Judgement) bool { return k.Model == model })
+	if refused == nil && known < 0 && !slices.ContainsFunc(x.msgs, func(m sessions.Message) bool { return m.Alone }) {
 		return j
 	}
 	j.of, j.byRun = make([]*turnPart, len(x.msgs)), make(map[sessions.RunID]*turnPart)
@@ -76,10 +77,15 @@ func judge(x history, model string) *judged {
 		if !refused[m.Run] {
 			j.of[i] = j.place(m)
 		}
+		isNew := !m.Time.Before(x.sum.Time)
+		if answer && isNew && known >= 0 {
+			j.recall(x.sum.Judged[known])
+			known = -1
+		}
 		switch {
 		case answer:
 			reached[m.Run] = true
-			j.answered(m, !m.Time.Before(x.sum.Time))
+			j.answered(m, isNew)
 		case refused[m.Run] && m.IsRefusal() && !reached[m.Run]:
 			for _, p := range j.unread {
 				if !p.post {
@@ -89,7 +95,68 @@ func judge(x history, model string) *judged {
 			j.unread = slices.DeleteFunc(j.unread, func(p *turnPart) bool { return !p.post })
 		}
 	}
+	if known >= 0 {
+		j.recall(x.sum.Judged[known])
+	}
 	return j
+}
+
+// recall takes in what was known of the parts behind the summary when it was made: a search goes on with those of its suspects that are
+// not summed up.
+func (j *judged) recall(known sessions.Judgement) {
+	var suspects []*turnPart
+	for i, m := range j.msgs {
+		if j.of[i] == nil {
+			continue
+		}
+		switch p := j.of[i].whole(); {
+		case slices.Contains(known.Out, m.ID):
+			p.state = partOut
+		case slices.Contains(known.Suspects, m.ID) && !slices.Contains(suspects, p):
+			suspects = append(suspects, p)
+		}
+	}
+	if len(suspects) == 0 {
+		return
+	}
+	for _, p := range j.parts {
+		p.taken = p != j.sum && !slices.Contains(suspects, p)
+	}
+	j.try(suspects, suspects[:(len(suspects)+1)/2])
+}
+
+// judgements returns what is known of the messages behind a summary of the first ones, for each model that refused something.
+func judgements(x history, first int) (all []sessions.Judgement) {
+	var models []string
+	for _, k := range x.sum.Judged {
+		models = append(models, k.Model)
+	}
+	for _, m := range x.msgs {
+		if m.Alone && !slices.Contains(models, m.Model) {
+			models = append(models, m.Model)
+		}
+	}
+	for _, model := range models {
+		j, k := judge(x, model), sessions.Judgement{Model: model}
+		seen := make(map[*turnPart]bool)
+		for i := first; i < len(x.msgs); i++ {
+			if j.of[i] == nil || seen[j.of[i].whole()] {
+				continue
+			}
+			p := j.of[i].whole()
+			seen[p] = true
+			switch {
+			case p.state == partOut:
+				k.Out = append(k.Out, x.msgs[i].ID)
+			case slices.Contains(j.suspects, p):
+				k.Suspects = append(k.Suspects, x.msgs[i].ID)
+			}
+		}
+		if len(k.Out)+len(k.Suspects) > 0 {
+			all = append(all, k)
+		}
+	}
+	return all
 }
 
 // isEmpty reports whether an answer has neither words nor calls, although it was not cut off: it does not say that the model took the request.

@@ -13,13 +13,14 @@ import (
 type strictLife struct {
 	x       history
 	turns   int
+	offset  int // messages that are summed up
 	refused int // requests
 	last    int // the newest turn with one
 }
 
 func (l *strictLife) add(role sessions.Role, model, text string, alone bool) {
-	at := time.Date(2026, 1, 1, 0, 0, len(l.x.msgs), 0, time.UTC)
-	l.x.msgs = append(l.x.msgs, sessions.Message{ID: fmt.Sprint("m", len(l.x.msgs)), Seq: int64(len(l.x.msgs) + 1), Role: role, Run: sessions.RunID(fmt.Sprint("run-", l.turns)), Model: model, Alone: alone,
+	at := time.Date(2026, 1, 1, 0, 0, l.offset+len(l.x.msgs), 0, time.UTC)
+	l.x.msgs = append(l.x.msgs, sessions.Message{ID: fmt.Sprint("m", l.offset+len(l.x.msgs)), Seq: int64(l.offset + len(l.x.msgs) + 1), Role: role, Run: sessions.RunID(fmt.Sprint("run-", l.turns)), Model: model, Alone: alone,
 		Time: at, Content: sessions.TextContent(text)})
 }
 
@@ -66,6 +67,43 @@ func TestSearchIsBounded(t *testing.T) {
 		}
 		if most > 10 || longest > 10 {
 			t.Errorf("%s: %d refused requests, the last in turn %d", before, most, longest)
+		}
+	}
+}
+
+// TestSummaryKeepsTheSearch: what is known of the messages behind a summary stays known: the bad turn is not shown again, and a search goes
+// on where it was.
+// source: https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter, the whole prompt is judged
+func TestSummaryKeepsTheSearch(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, after int }{ // turns before the summary, most refused requests behind it
+		"found":                        {12, 0},
+		"in the search":                {3, 5},
+		"at the beginning of a search": {1, 6},
+	} {
+		var l strictLife
+		for i := 1; i <= 40; i++ {
+			l.turn("other/model", map[bool]string{true: "bad", false: "good"}[i == 30], nil)
+		}
+		for range c.before {
+			l.turn("strict/model", "good", isBad)
+		}
+		cut := 40 // messages
+		l.x = behind(l.x, cut, sessions.Summary{ID: "s", Text: "they talked", Time: l.x.msgs[len(l.x.msgs)-1].Time.Add(time.Millisecond)})
+		l.offset += cut
+		l.refused = 0
+		for i := range 12 {
+			if i == 4 { // once more
+				l.x = behind(l.x, 2, sessions.Summary{ID: "s2", Text: "they talked", Time: l.x.msgs[len(l.x.msgs)-1].Time.Add(time.Millisecond)})
+				l.offset += 2
+			}
+			l.turn("strict/model", "good", isBad)
+		}
+		if shown := judge(l.x, "strict/model").shown(); l.refused > c.after || isBad(shown) || len(l.x.msgs)-len(shown) != 2 {
+			t.Errorf("%s: %d refused requests behind the summary, %d of %d messages are shown", name, l.refused, len(shown), len(l.x.msgs))
+		}
+		if k := judge(l.x, "other/model"); !isBad(k.shown()) {
+			t.Errorf("%s: another model is not shown it", name)
 		}
 	}
 }

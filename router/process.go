@@ -253,13 +253,16 @@ func (r *Router) success(ctx context.Context, set *Settings, run sessions.Run, o
 	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
 	if speaks && out.Text == "" { // whoever waits for the run reads it too
 		o.Error = wordless(out.Final.Stop)
+	} else if speaks {
+		note := r.unansweredWords(ctx, run, out.Final)
+		out.Text, o.Result = out.Text+cutOff(out.Final.Stop)+note, o.Result+note
 	}
 	switch {
 	case !speaks || run.Reply.IsZero():
 	case out.Text == "":
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
 	default:
-		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+cutOff(out.Final.Stop)+r.unansweredWords(ctx, run, out.Final)+r.footer(ctx, run, o.Usage))}
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+r.footer(ctx, run, o.Usage))}
 	}
 	if !r.handOn(ctx, set, run, out, "", o) {
 		r.unkept(ctx, run, o.Messages...)

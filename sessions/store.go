@@ -457,4 +457,13 @@ type Summary struct {
 	Context  int // and after
 	Run      RunID
 	Time     time.Time
+	Judged   []Judgement // of messages behind Upto, by model
+}
+
+// Judgement is what was known, when a summary was made, of the messages behind it: which of them a model's provider refused. A turn
+// is named by the id of its first message.
+type Judgement struct {
+	Model    string   `json:"model"`              // provider/model
+	Out      []string `json:"out,omitempty"`      // found to be the reason
+	Suspects []string `json:"suspects,omitempty"` // the reason is among them
 }

@@ -10,11 +10,12 @@ import (
 
 // digest is what a summary's row holds in its body.
 type digest struct {
-	Text     string         `json:"text"`
-	Messages int            `json:"messages,omitempty"`
-	Before   int            `json:"before,omitempty"`
-	Context  int            `json:"context,omitempty"`
-	Run      sessions.RunID `json:"run,omitempty"`
+	Text     string               `json:"text"`
+	Messages int                  `json:"messages,omitempty"`
+	Before   int                  `json:"before,omitempty"`
+	Context  int                  `json:"context,omitempty"`
+	Run      sessions.RunID       `json:"run,omitempty"`
+	Judged   []sessions.Judgement `json:"judged,omitempty"`
 }
 
 // Compact keeps a summary of the older part of a transcript.
@@ -30,7 +31,7 @@ func encodeSummary(x sessions.Summary) (string, error) {
 	if x.ID == "" {
 		return "", errors.New("a summary needs its id")
 	}
-	body, err := encode(digest{Text: x.Text, Messages: x.Messages, Before: x.Before, Context: x.Context, Run: x.Run})
+	body, err := marshal(digest{Text: x.Text, Messages: x.Messages, Before: x.Before, Context: x.Context, Run: x.Run, Judged: x.Judged})
 	if err != nil {
 		return "", fmt.Errorf("summary %s: %w", x.ID, err)
 	}
@@ -79,7 +80,7 @@ func (s *Store) Summary(ctx context.Context, id sessions.ID) (x sessions.Summary
 			if err := decode(r.str(4), &d); err != nil {
 				return fmt.Errorf("summary %s: %w", r.str(0), err)
 			}
-			x = sessions.Summary{ID: r.str(0), Session: id, Number: int(r.int(1)), Upto: r.int(2), Time: r.time(3), Text: d.Text, Messages: d.Messages, Before: d.Before, Context: d.Context, Run: d.Run}
+			x = sessions.Summary{ID: r.str(0), Session: id, Number: int(r.int(1)), Upto: r.int(2), Time: r.time(3), Text: d.Text, Messages: d.Messages, Before: d.Before, Context: d.Context, Run: d.Run, Judged: d.Judged}
 			return nil
 		})
 		return err

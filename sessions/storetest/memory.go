@@ -95,6 +95,7 @@ func compact(_ *testing.T, f *fixture) {
 		f.t.Fatal("a summary of nothing")
 	}
 	one := sessions.Summary{ID: id(), Session: a.Session.ID, Upto: before[0].Seq, Text: "they met\x00", Messages: 1, Before: 900, Context: 100, Run: a.Run.ID, Time: time.UnixMilli(1_700_000_000_000)}
+	one.Judged = []sessions.Judgement{{Model: "a/b", Out: []string{"m1"}, Suspects: []string{"m2", "m3"}}}
 	for range 2 {
 		f.ok(f.Compact(f.ctx, one))
 		f.equal(f.get(k).Context, 100)
