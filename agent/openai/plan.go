@@ -60,7 +60,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		PlainUntil:   call.ToldUntil(),
 		ThinkingFrom: call.ReasoningFrom(),
 		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
-		Picture: call.Picture(s.Images),
+		Picture: call.Picture(s.Images, p.Messages),
 	}
 	out.params = m.params(p, s, call, out)
 	return out
