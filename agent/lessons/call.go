@@ -21,7 +21,6 @@ type Sent struct {
 	Stream     bool
 	Reasoning  bool // of earlier steps, or signatures of it
 	Steps      bool // there are tool calls in the history
-	Together   bool // some of them were made together, in one message
 	Items      []Item
 	Loose      bool // schemas have other keywords than the plainest
 
@@ -85,6 +84,7 @@ type Call struct {
 	seen    map[string]bool  // words of refusals that may pass, after which the request was made again as it was
 
 	suspects suspects          // from an earlier call
+	fuller   []sessions.Lesson // in force, under a fingerprint that says more than when they were learned
 	spared   []key             // those of them that would have changed the request
 	quiet    bool              // an unclear refusal ends the call: changes did not help in the calls before
 	applied  []sessions.Lesson // in this call
@@ -313,6 +313,10 @@ func (c *Call) Worked(ctx context.Context) {
 				wrong = append(wrong, k)
 			}
 		}
+	}
+	if len(c.fuller) > 0 {
+		c.book.refresh(ctx, c.fuller)
+		c.fuller = nil
 	}
 	switch again := c.again(); {
 	case len(again) > 0:

@@ -281,6 +281,10 @@ func (b *Book) Call(at Endpoint, config string) *Call {
 	doubt := firstInDoubt(known)
 	for k, l := range known {
 		if b.holds(l, config) && k != doubt {
+			if l.Config != config && strings.HasPrefix(config, l.Config) { // more is known of the server now: from now on that counts too
+				l.Config = config
+				c.fuller = append(c.fuller, l)
+			}
 			c.now = with(c.now, k, l)
 		} else {
 			c.stale = with(c.stale, k, l)
@@ -353,6 +357,18 @@ func (b *Book) keep(ctx context.Context, at Endpoint, config string, learned []s
 	}
 	if len(dropped) > 0 && b.conf.Drop != nil {
 		b.conf.Drop(ctx, dropped...)
+	}
+}
+
+// refresh keeps lessons of which only the fingerprint is another.
+func (b *Book) refresh(ctx context.Context, ls []sessions.Lesson) {
+	b.mu.Lock()
+	for _, l := range ls {
+		b.put(l)
+	}
+	b.mu.Unlock()
+	if b.conf.Save != nil {
+		b.conf.Save(ctx, ls...)
 	}
 }
 

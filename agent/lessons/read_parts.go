@@ -109,12 +109,26 @@ func (r reading) roleNames() (sessions.Lesson, bool) {
 
 var together = pattern.New(`\b(?:single|one|1) (?:tool|function)[-_ ]?(?:calls?|use)\b|\b(?:parallel|multiple|several|simultaneous)\b[^\n.]{0,12} (?:tool|function)[-_ ]?(?:calls?|calling|uses?)\b|(?:tool|function)[-_ ]?calls? at once`)
 
-// together reads errors of servers that take one call in a message. source: the chat template of Llama 3.1 at huggingface.co
+// ParallelCalls is the parameter that forbids a model to make several calls in one answer.
+const ParallelCalls = "parallel_tool_calls"
+
+// together reads errors of servers that take one call in a message: earlier ones are told one after the other, and the model is told to make
+// no others.
+// source: the chat template of Llama 3.1 at huggingface.co, github.com/vllm-project/vllm/issues/6631
 func (r reading) together() (sessions.Lesson, bool) {
-	if !r.sent.Together || r.call.Off(OneCall, "") || !together.MatchString(r.text) {
+	if !together.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
-	return sessions.Lesson{Kind: OneCall}, true
+	several := func(m sessions.Message) bool { return len(m.ToolCalls()) > 1 }
+	if r.sent.Steps && slices.ContainsFunc(r.sent.Messages, several) && !r.call.Off(OneCall, "") {
+		return sessions.Lesson{Kind: OneCall}, true
+	}
+	for _, p := range r.sent.Params {
+		if p.Name == ParallelCalls && p.Value == Unset && len(r.sent.Tools) > 0 {
+			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: "false"}, true
+		}
+	}
+	return sessions.Lesson{}, false
 }
 
 var pictureCount = pattern.New(`too many (?:images|pictures)[^\n]*|(?:at most|maximum(?: of)?|up to|only|limit(?:ed)?(?: of| to| is)?|more than|exceeds?[^\n]{0,24}) \d+ (?:images?|pictures?)\b|\b(?:number|count) of (?:images|pictures)[^\n]*|\bmax(?:imum)?[_ ](?:number of )?(?:images|pictures)[^\n]*`)

@@ -68,6 +68,7 @@ func (h *history) target(msgs []sessions.Message) agent.Target {
 		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
 		Plain:        h.noTools || h.call.Told(),
 		PlainUntil:   h.call.ToldUntil(),
+		OneCall:      h.call.Off(lessons.OneCall, ""),
 		ShortIDs:     h.call.Off(lessons.CallIDs, ""),
 		ThinkingFrom: h.call.ReasoningFrom(),
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
