@@ -92,7 +92,7 @@ var (
 
 // roleNames reads errors that list the roles of messages, without that of the system, or want a person's message first: its text goes into
 // that one.
-// source: serde.rs/enum-representations (unknown variant), docs.pydantic.dev/latest/errors/validation_errors (literal_error)
+// source: aattaran/deepclaude#29 (unknown variant), docs.pydantic.dev/latest/errors/validation_errors (literal_error)
 func (r reading) roleNames() (sessions.Lesson, bool) {
 	if !r.sent.System || r.call.Off(System, "") {
 		return sessions.Lesson{}, false
@@ -114,7 +114,7 @@ const ParallelCalls = "parallel_tool_calls"
 
 // together reads errors of servers that take one call in a message: earlier ones are told one after the other, and the model is told to make
 // no others.
-// source: the chat template of Llama 3.1 at huggingface.co, github.com/vllm-project/vllm/issues/6631
+// source: the chat template of Llama 3.1 at huggingface.co
 func (r reading) together() (sessions.Lesson, bool) {
 	if !together.MatchString(r.text) {
 		return sessions.Lesson{}, false

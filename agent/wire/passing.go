@@ -21,5 +21,5 @@ var badSample = regexp.MustCompile(`\b(?:model|llm|assistant)(?:'s)?\b[^.\n]{0,2
 	`\b(?:extract|pars|decod)(?:e|ed|ing)\b[^.\n]{0,30}\b(?:tool|function)[ _-]?calls?\b[^.\n]{0,30}\b(?:from|in|of) (?:the )?(?:model|response|output|answer|generat)`)
 
 // ofParameters matches errors of routers that have the model, but none of its servers takes all parameters of the request.
-// source: openrouter.ai/docs/provider-routing (require_parameters)
+// source: block/buzz#3018, openstory-so/openstory#1302
 var ofParameters = regexp.MustCompile(`\b(?:requested|given|provided|specified|all) parameters\b`)
