@@ -140,7 +140,7 @@ func (r reading) renamed() (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = pattern.New(`schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
+	schemaWords = pattern.New(`schema|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
 	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 

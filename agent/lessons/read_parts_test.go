@@ -84,12 +84,12 @@ func TestParts(t *testing.T) {
 func TestOtherPartsStay(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"Expected `thinking`, but found `tool_use`.",                                                                 // a gateway's short form of the next one
-		"messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",               // source: Kilo-Org/kilocode#5219
-		"Function call is missing a thought_signature in functionCall parts.",                                        // source: ai.google.dev/gemini-api/docs/thought-signatures
-		"This model only supports single tool-calls at once!",                                                        // source: the chat template of Llama 3.1
-		"parallel tool calls are not supported by this model",                                                        // of the parameter parallel_tool_calls
-		"The system is not available right now", "System busy: unsupported load, retry", "Streaming timed out",       // of the moment
+		"Expected `thinking`, but found `tool_use`.",                                                           // a gateway's short form of the next one
+		"messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",         // source: Kilo-Org/kilocode#5219
+		"Function call is missing a thought_signature in functionCall parts.",                                  // source: ai.google.dev/gemini-api/docs/thought-signatures
+		"This model only supports single tool-calls at once!",                                                  // source: the chat template of Llama 3.1
+		"parallel tool calls are not supported by this model",                                                  // of the parameter parallel_tool_calls
+		"The system is not available right now", "System busy: unsupported load, retry", "Streaming timed out", // of the moment
 		"stream error: upstream closed the connection", "Invalid function call: unexpected turn", "Upstream failure", // of one request
 		"Unknown parameter: 'tools[0].strict'", "Unknown parameter: 'tools[1].function.cache'",
 	} {
