@@ -24,6 +24,7 @@ type Target struct {
 	Plain        bool                      // tool calls and their results are told as text
 	PlainUntil   time.Time                 // those of older messages are: the endpoint refuses them as they are
 	ShortIDs     bool                      // call ids have nine letters and digits, its own too
+	OneCall      bool                      // a message has one tool call: calls that were made together stand one after the other
 	AfterTool    bool                      // an assistant message stands between a tool's result and a user message
 	ToolPictures bool                      // pictures in a tool's result stay there; otherwise they follow in a user message
 	Picture      func(sessions.Block) bool // reports whether a picture may be shown; nil = each
@@ -156,11 +157,40 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		r.told(m, answers)
 		return
 	}
-	r.add(m)
-	r.out = append(r.out, answers...)
-	if !r.to.ToolPictures {
-		r.movePictures(len(r.out) - len(answers))
+	from := len(r.out)
+	for i, part := range r.parts(m) {
+		r.add(part)
+		if r.to.OneCall && i < len(answers) {
+			r.out = append(r.out, answers[i])
+		}
 	}
+	if !r.to.OneCall {
+		r.out = append(r.out, answers...)
+	}
+	if !r.to.ToolPictures {
+		r.movePictures(from)
+	}
+}
+
+// parts gives an assistant message as it is sent: as one, or with OneCall as one for each of its calls and what stands before it.
+func (r *repair) parts(m sessions.Message) (out []sessions.Message) {
+	if !r.to.OneCall || len(m.ToolCalls()) < 2 {
+		return []sessions.Message{m}
+	}
+	rest := m.Content
+	for i, b := range m.Content {
+		if b.Type == sessions.ToolCallBlock {
+			n := i + 1 - (len(m.Content) - len(rest))
+			part := m
+			part.Content, rest = rest[:n:n], rest[n:]
+			out = append(out, part)
+		}
+	}
+	if len(rest) > 0 {
+		last := &out[len(out)-1]
+		last.Content = slices.Concat(last.Content, rest)
+	}
+	return out
 }
 
 // add appends a message, or its blocks to the message before it when that has the same role.

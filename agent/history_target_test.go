@@ -141,3 +141,30 @@ func TestDropOpaque(t *testing.T) {
 		t.Error("the input was changed")
 	}
 }
+
+// TestRepairOneCall: calls that were made together stand one after the other, each with its result, for a target that takes one in a message.
+// source: the chat template of Llama 3.1 at huggingface.co ("This model only supports single tool-calls at once!")
+func TestRepairOneCall(t *testing.T) {
+	t.Parallel()
+	msgs := []sessions.Message{
+		user("go"),
+		{Role: sessions.Assistant, Content: []sessions.Block{{Type: sessions.TextBlock, Text: "both"}, callBlock("a", "x", `{}`), callBlock("b", "y", `{}`)}},
+		{Role: sessions.ToolResult, ToolCallID: "a", Content: sessions.TextContent("of a")},
+		{Role: sessions.ToolResult, ToolCallID: "b", Content: []sessions.Block{{Type: sessions.TextBlock, Text: "of b"}, {Type: sessions.ImageBlock, Data: "YQ==", MIME: "image/png"}}},
+		user("and?"),
+	}
+	together := Repair(msgs, Target{})
+	got := Repair(msgs, Target{OneCall: true})
+	if len(together) != 5 || len(got) != 6 {
+		t.Fatalf("%s, together %s", shapes(got), shapes(together))
+	}
+	for i, want := range []string{"of a", "of b"} {
+		call, result := got[1+2*i], got[2+2*i]
+		if calls := call.ToolCalls(); len(calls) != 1 || calls[0].ID != result.ToolCallID || result.Text() != want {
+			t.Errorf("call %d: %s", i, shapes(got))
+		}
+	}
+	if got[1].Text() != "both" || len(got[5].Content) != 3 {
+		t.Errorf("%s", shapes(got))
+	}
+}

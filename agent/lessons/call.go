@@ -74,20 +74,25 @@ type Call struct {
 	tried   []key                   // stale ones that would have changed the request
 	pending []sessions.Lesson       // in force, and not remembered yet
 	changes int
-	said    string            // by the last refusal
-	words   string            // of it, without what differs each time
-	since   []key             // what it had changed
-	after   map[string][]key  // what was changed in this call, by the words of the refusal before
-	helped  []key             // changes after which the endpoint refused something else
-	guess   []key             // parameters that were left out because nothing was understood; they may not have been the reason
-	guessed bool              // something was changed although nothing was understood
-	quiet   bool              // an unclear refusal ends the call: changes did not help in the calls before
-	applied []sessions.Lesson // in this call
-	images  bool              // pictures are left out of this call
-	bare    bool              // the history is told as text in this call
-	taken   parts             // by the endpoint, in earlier calls
-	sends   parts             // in the request at hand
-	longest int               // bytes of the longest description of a tool in it
+	said    string           // by the last refusal
+	words   string           // of it, without what differs each time
+	since   []key            // what it had changed
+	after   map[string][]key // what was changed in this call, by the words of the refusal before
+	helped  []key            // changes after which the endpoint refused something else
+	guessed bool             // something was changed although nothing was understood
+	blind   suspects         // what was changed in this call without a reason that named it
+	seen    map[string]bool  // words of refusals that may pass, after which the request was made again as it was
+
+	suspects suspects          // from an earlier call
+	fuller   []sessions.Lesson // in force, under a fingerprint that says more than when they were learned
+	spared   []key             // those of them that would have changed the request
+	quiet    bool              // an unclear refusal ends the call: changes did not help in the calls before
+	applied  []sessions.Lesson // in this call
+	images   bool              // pictures are left out of this call
+	bare     bool              // the history is told as text in this call
+	taken    parts             // by the endpoint, in earlier calls
+	sends    parts             // in the request at hand
+	longest  int               // bytes of the longest description of a tool in it
 }
 
 // find gives the lesson in force for a key.
@@ -98,18 +103,29 @@ func (c *Call) find(k key) (sessions.Lesson, bool) {
 	if _, ok := c.stale[k]; ok && !slices.Contains(c.tried, k) {
 		c.tried = append(c.tried, k)
 	}
+	if !slices.Contains(c.spared, k) && slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool { return keyOf(l) == k }) {
+		c.spared = append(c.spared, k)
+	}
 	return sessions.Lesson{}, false
+}
+
+// isEmpty reports whether nothing is known of the endpoint.
+func (c *Call) isEmpty() bool {
+	return len(c.now) == 0 && len(c.stale) == 0 && len(c.suspects.changes) == 0
 }
 
 // Param says what to send for a parameter that would have a value, or Unset: use is sent when send is true.
 func (c *Call) Param(name, value string) (use string, send bool) {
-	if len(c.now) == 0 && len(c.stale) == 0 {
+	if c.isEmpty() {
 		return value, value != Unset
 	}
 	for range 8 { // a replacement may have been refused as well
 		l, ok := c.find(key{Parameter, name, value})
 		if !ok && value != Unset && value != "none" {
 			l, ok = c.find(key{Parameter, name, ""})
+		}
+		if parent, _, nested := strings.Cut(name, "."); !ok && nested && value != Unset {
+			l, ok = c.find(key{Parameter, parent, ""})
 		}
 		if !ok {
 			return value, value != Unset
@@ -146,7 +162,7 @@ func (c *Call) Off(kind, name string) bool {
 	if kind == Images && (c.images || c.bare) {
 		return true
 	}
-	if len(c.now) == 0 && len(c.stale) == 0 {
+	if c.isEmpty() {
 		return false
 	}
 	_, ok := c.find(key{kind, name, ""})
@@ -159,6 +175,8 @@ func (c *Call) Takes(kind, setting string) bool {
 	switch kind {
 	case Stream:
 		c.sends.stream = takes
+	case System:
+		c.sends.system = takes
 	case Tools:
 		c.sends.tools = false // until they are offered
 	}
@@ -168,17 +186,38 @@ func (c *Call) Takes(kind, setting string) bool {
 // bareOff reports whether this call is made without pictures, whatever the settings say.
 func (c *Call) bareOff(kind string) bool { return kind == Images && (c.images || c.bare) }
 
-// Picture gives which pictures may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
-func (c *Call) Picture(setting string) func(sessions.Block) bool {
+// Picture gives which pictures of a transcript may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
+func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Block) bool {
 	if !c.Takes(Images, setting) {
 		return func(sessions.Block) bool { return false }
 	}
-	for k := range c.now {
-		if k.kind == Images && k.name != "" { // single ones are refused
-			return func(b sessions.Block) bool { return !c.Off(Images, Hash(b.Data)) }
+	if most, _ := strconv.Atoi(c.Use(MaxImages)); most > 0 { // 0 when there is none
+		newest := make(map[string]bool)
+		for _, m := range slices.Backward(msgs) {
+			for _, b := range slices.Backward(m.Content) {
+				if h := Hash(b.Data); b.Type == sessions.ImageBlock && len(newest) < most && !c.Off(Images, h) {
+					newest[h] = true
+				}
+			}
 		}
+		return func(b sessions.Block) bool { return newest[Hash(b.Data)] }
+	}
+	if c.singlePictures() {
+		return func(b sessions.Block) bool { return !c.Off(Images, Hash(b.Data)) }
 	}
 	return nil
+}
+
+// singlePictures reports whether something is known of single pictures.
+func (c *Call) singlePictures() bool {
+	for _, known := range []map[key]sessions.Lesson{c.now, c.stale} {
+		for k := range known {
+			if k.kind == Images && k.name != "" {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool { return l.Kind == Images && l.Name != "" })
 }
 
 // Offer gives those of the tools that the endpoint takes, in their order. specs stays as it is.
@@ -214,7 +253,7 @@ func (c *Call) shorten(specs []tools.Spec) []tools.Spec {
 
 // Use gives what is learned of Reasoning, Roles and Content; "" = nothing.
 func (c *Call) Use(kind string) string {
-	if len(c.now) == 0 && len(c.stale) == 0 {
+	if c.isEmpty() {
 		return ""
 	}
 	l, _ := c.find(key{kind, "", ""})
@@ -229,7 +268,7 @@ func (c *Call) OffItem(i Item) bool {
 // ReasoningFrom gives the time up to which reasoning of earlier steps cannot be read any more; zero = all of it can. It is for
 // agent.Target.
 func (c *Call) ReasoningFrom() time.Time {
-	if len(c.now) == 0 && len(c.stale) == 0 {
+	if c.isEmpty() {
 		return time.Time{}
 	}
 	l, _ := c.find(key{Reasoning, OldReasoning, ""})
@@ -263,7 +302,8 @@ func (c *Call) MaxTools() int {
 // Bare reports whether the history is told as plain text: no pictures, no calls, no reasoning. The last resort of a call.
 func (c *Call) Bare() bool { return c.bare }
 
-// Worked says that the request was taken: what was changed is remembered.
+// Worked says that the request was taken: what was changed is remembered. What no refusal had named is so only when it was the same in an
+// earlier call.
 func (c *Call) Worked(ctx context.Context) {
 	c.book.take(c.at, c.sends)
 	var wrong []key
@@ -274,8 +314,37 @@ func (c *Call) Worked(ctx context.Context) {
 			}
 		}
 	}
+	if len(c.fuller) > 0 {
+		c.book.refresh(ctx, c.fuller)
+		c.fuller = nil
+	}
+	switch again := c.again(); {
+	case len(again) > 0:
+		c.pending = append(c.pending, again...)
+		c.book.suspect(c.at, suspects{})
+	case len(c.blind.changes) > 0:
+		c.book.suspect(c.at, c.blind)
+	case len(c.spared) > 0 && c.said == "": // taken without those changes
+		c.book.suspect(c.at, suspects{})
+	}
 	if len(c.pending) > 0 || len(wrong) > 0 {
 		c.book.keep(ctx, c.at, c.config, c.pending, wrong)
 	}
-	c.pending, c.tried, c.helped = nil, nil, nil
+	c.pending, c.tried, c.helped, c.blind, c.suspects, c.spared = nil, nil, nil, suspects{}, suspects{}, nil
+}
+
+// again gives the changes of this call that no refusal named, and that an earlier call was taken with as well. If there are several, the
+// next calls are made without one of them each, until it is known which of them are needed.
+func (c *Call) again() (out []sessions.Lesson) {
+	for _, l := range c.blind.changes {
+		if slices.ContainsFunc(c.suspects.changes, func(s sessions.Lesson) bool { return keyOf(s) == keyOf(l) }) {
+			out = append(out, l)
+		}
+	}
+	if len(out) > 1 {
+		for i := range out {
+			out[i].Evidence = leftTogether + out[i].Evidence
+		}
+	}
+	return out
 }

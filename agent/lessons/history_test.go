@@ -78,25 +78,29 @@ func TestCallsOfOneConversation(t *testing.T) {
 	}
 }
 
-// TestUnclearHistory: a refusal without a cause is cured by a history told as text, and that is remembered.
+// TestUnclearHistory: a refusal without a cause is cured by a history told as text, and that is remembered when it cured a second call.
+// Until it is known which of the changes helped, each of them costs one refused request.
 func TestUnclearHistory(t *testing.T) {
 	t.Parallel()
 	b := NewBook(Config{})
-	for _, want := range []int{3, 0} {
+	for i, want := range []int{3, 1, 1, 0, 0} {
 		c, refused := b.Call(at, ""), 0
-		for c.ToldUntil().IsZero() {
+		for {
 			sent := Sent{Tools: []string{"look"}, Stream: true, Steps: true}
 			for _, p := range []Param{{Name: "reasoning_effort", Value: "high", Effort: true}, {Name: "stream_options", Value: "include_usage"}} {
 				if _, send := c.Param(p.Name, p.Value); send {
 					sent.Params = append(sent.Params, p)
 				}
 			}
+			if !c.ToldUntil().IsZero() {
+				break
+			}
 			if refused++; !c.Refused(t.Context(), refusal(400, `{"error":"Bad Request"}`), sent) {
 				t.Fatal("it gives up")
 			}
 		}
-		if c.Worked(t.Context()); refused != want || len(b.Known()) != 1 {
-			t.Errorf("%d refused, known %+v", refused, b.Known())
+		if c.Worked(t.Context()); refused != want || i == 0 && len(b.Known()) > 0 || i == 4 && (len(b.Known()) != 1 || b.Known()[0].Kind != History) {
+			t.Errorf("call %d: %d refused, known %+v", i, refused, b.Known())
 		}
 	}
 }
@@ -116,7 +120,7 @@ func TestItemsNotSent(t *testing.T) {
 			sent.Params = nil
 		}
 	}
-	if len(c.pending) != 1 || c.pending[0].Kind != History {
+	if len(c.pending) > 0 {
 		t.Errorf("learned %+v", c.pending)
 	}
 }
@@ -151,7 +155,14 @@ func TestUnclearParts(t *testing.T) {
 			return nil
 		}
 		b := NewBook(Config{})
-		cure(t, b, e)
+		if cure(t, b, e); len(b.Known()) > 0 {
+			t.Errorf("%s: known after one call %+v", kind, b.Known())
+		}
+		for range 3 {
+			if refused := cure(t, b, e); refused > 1 {
+				t.Errorf("%s: refused %d times", kind, refused)
+			}
+		}
 		if all := b.Known(); len(all) != 1 || all[0].Kind != kind {
 			t.Errorf("%s: known %+v", kind, all)
 		}

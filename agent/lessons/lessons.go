@@ -25,9 +25,10 @@ import (
 
 // The kinds of lessons.
 const (
-	Parameter  = "parameter"   // Name with Value is refused: Use is sent instead, or nothing
+	Parameter  = "parameter"   // Name with Value is refused: Use is sent instead, or nothing; without Value: whatever it is, and fields of it
 	Rename     = "rename"      // the parameter Name is called Use
 	Images     = "images"      // no pictures; with Name: not the one with this hash
+	MaxImages  = "max-images"  // Use pictures at most, the newest ones
 	ToolImages = "tool-images" // no pictures in the results of tools: they go into a message of the user
 	Tools      = "tools"       // no tools
 	MaxTools   = "max-tools"   // Use tools at most, the first ones
@@ -40,6 +41,7 @@ const (
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
 	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
+	OneCall    = "one-call"    // a message has one tool call: calls that were made together are told one after the other
 	Content    = "content"     // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
 
@@ -113,10 +115,20 @@ type Book struct {
 	taken map[Endpoint]parts
 	vain  map[Endpoint]vain
 	count int
+
+	suspects map[Endpoint]suspects
+}
+
+// suspects are changes that a call was taken with although no refusal gave them as the reason. They are no lessons: the next call is made
+// without them. If the endpoint refuses that in the same words, and takes it with the same changes, they are remembered.
+type suspects struct {
+	words   string // of the refusal
+	config  string
+	changes []sessions.Lesson
 }
 
 // parts are what an endpoint was seen to take since the host began.
-type parts struct{ stream, tools bool }
+type parts struct{ stream, tools, system bool }
 
 // vain counts the calls in a row that an endpoint refused without a reason, whatever was changed.
 type vain struct {
@@ -158,7 +170,8 @@ func NewBook(c Config) *Book {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson), taken: make(map[Endpoint]parts), vain: make(map[Endpoint]vain)}
+	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson), taken: make(map[Endpoint]parts), vain: make(map[Endpoint]vain),
+		suspects: make(map[Endpoint]suspects)}
 }
 
 // Load adds lessons that were kept. They are not saved again.
@@ -235,15 +248,17 @@ func (b *Book) Known() []sessions.Lesson {
 func (b *Book) Forget(provider, model string) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	named := func(at Endpoint) bool {
+		return (provider == "" || at.Provider == provider) && (model == "" || at.Model == model)
+	}
 	for at, known := range b.known {
-		if (provider == "" || at.Provider == provider) && (model == "" || at.Model == model) {
+		if named(at) {
 			n += len(known)
 			delete(b.known, at)
 		}
 	}
-	maps.DeleteFunc(b.vain, func(at Endpoint, _ vain) bool {
-		return (provider == "" || at.Provider == provider) && (model == "" || at.Model == model)
-	})
+	maps.DeleteFunc(b.vain, func(at Endpoint, _ vain) bool { return named(at) })
+	maps.DeleteFunc(b.suspects, func(at Endpoint, _ suspects) bool { return named(at) })
 	b.count -= n
 	return n
 }
@@ -256,13 +271,20 @@ func (b *Book) holds(l sessions.Lesson, config string) bool {
 // Call begins a model call at an endpoint. config is the fingerprint of its settings: lessons learned under another one are tried again.
 func (b *Book) Call(at Endpoint, config string) *Call {
 	b.mu.Lock()
-	known, taken, vain := b.known[at], b.taken[at], b.vain[at]
+	known, taken, vain, suspects := b.known[at], b.taken[at], b.vain[at], b.suspects[at]
 	b.mu.Unlock()
 	c := &Call{book: b, at: at, config: config, taken: taken}
+	if b.conf.Same(suspects.config, config) {
+		c.suspects = suspects
+	}
 	c.quiet = vain.calls >= quietCalls && b.conf.Same(vain.config, config) && b.conf.Now().Sub(vain.last) < quietTime
 	doubt := firstInDoubt(known)
 	for k, l := range known {
 		if b.holds(l, config) && k != doubt {
+			if l.Config != config && strings.HasPrefix(config, l.Config) { // more is known of the server now: from now on that counts too
+				l.Config = config
+				c.fuller = append(c.fuller, l)
+			}
 			c.now = with(c.now, k, l)
 		} else {
 			c.stale = with(c.stale, k, l)
@@ -291,11 +313,23 @@ func with(m map[key]sessions.Lesson, k key, l sessions.Lesson) map[key]sessions.
 	return m
 }
 
+// suspect notes what a call was taken with although no refusal named it; no changes = there is nothing to suspect any more.
+func (b *Book) suspect(at Endpoint, s suspects) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(s.changes) == 0 {
+		delete(b.suspects, at)
+		return
+	}
+	b.suspects[at] = s
+}
+
 // take notes what an endpoint took.
 func (b *Book) take(at Endpoint, p parts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.taken[at] = parts{p.stream || b.taken[at].stream, p.tools || b.taken[at].tools}
+	was := b.taken[at]
+	b.taken[at] = parts{p.stream || was.stream, p.tools || was.tools, p.system || was.system}
 	delete(b.vain, at)
 }
 
@@ -323,6 +357,18 @@ func (b *Book) keep(ctx context.Context, at Endpoint, config string, learned []s
 	}
 	if len(dropped) > 0 && b.conf.Drop != nil {
 		b.conf.Drop(ctx, dropped...)
+	}
+}
+
+// refresh keeps lessons of which only the fingerprint is another.
+func (b *Book) refresh(ctx context.Context, ls []sessions.Lesson) {
+	b.mu.Lock()
+	for _, l := range ls {
+		b.put(l)
+	}
+	b.mu.Unlock()
+	if b.conf.Save != nil {
+		b.conf.Save(ctx, ls...)
 	}
 }
 

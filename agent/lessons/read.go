@@ -2,6 +2,7 @@ package lessons
 
 import (
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,11 +27,14 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		if l, ok := r.bytes(); ok {
 			return l, true
 		}
-		return r.limit()
+		if l, ok := r.limit(); ok || f.Status != http.StatusRequestEntityTooLarge || !denied.MatchString(r.text) {
+			return l, ok
+		}
+		return r.pictures()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.ofMessages, r.asked, r.renamed, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.either, r.callIDs, r.roles, r.picture, r.manyTools, r.param, r.pictures,
-		r.itemForms, r.history, r.tools, r.system, r.content,
+		r.roleNames, r.ofMessages, r.asked, r.renamed, r.parent, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
+		r.manyTools, r.param, r.value, r.pictures, r.itemForms, r.history, r.tools, r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
 			return l, true
@@ -51,7 +55,7 @@ type reading struct {
 }
 
 // no matches the words by which something is refused.
-var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
+var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|not loaded|not configured|not included|\bno (?:[a-z-]+ ){1,3}(?:available|loaded|installed|configured|enabled)\b|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
 	`nicht|\bkeine?n?\b|` + // German
 	`ne (?:prend|support|permet|g[eè]re)|\bpas\b|non (?:support|pris|autoris)|` + // French
 	`\bno (?:es|son|est[aá]n?|soporta|admite|permite|acepta|tiene)|\bno compatible|` + // Spanish
@@ -136,7 +140,7 @@ func (r reading) renamed() (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = pattern.New(`schema|\.parameters|parameters\.|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
+	schemaWords = pattern.New(`schema|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
 	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
@@ -155,17 +159,8 @@ func (r reading) schema() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-var streamWord = pattern.New(`\bstream(ing|ed)?\b|流式|ストリーミング|스트리밍|стриминг|потоков`)
-
-func (r reading) stream() (sessions.Lesson, bool) {
-	if !r.sent.Stream || !r.refuses() || r.f.Param != "stream" && (!streamWord.MatchString(r.text) || r.has("stream ended", "stream closed", "stream error")) {
-		return sessions.Lesson{}, false
-	}
-	return sessions.Lesson{Kind: Stream}, true
-}
-
 var (
-	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
 	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)
 	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
@@ -193,12 +188,12 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 
 var (
 	idWord  = pattern.New(`tool[_ ]?(call|use)[_ ]?ids?|tool_calls?\S*\.id|call_id|tool_use\.id|tool_use_id|function call id`)
-	idForm  = pattern.New(`length of|must be|a-z|pattern|too long|maximum length|characters|regex|invalid|match`)
+	idForm  = pattern.New(`length of|must be|a-z|pattern|too long|maximum length|characters|alphanumeric|regex|invalid|match`)
 	roleErr = pattern.New(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|only user(?:,| and) assistant|not the same number of function calls|consecutive`)
 )
 
 func (r reading) callIDs() (sessions.Lesson, bool) {
-	if !r.sent.Steps || r.call.Off(CallIDs, "") || !idWord.MatchString(r.text) || !idForm.MatchString(r.text) || r.has("no tool call", "not found", "did not have") {
+	if !r.sent.Steps || r.call.Off(CallIDs, "") || !idWord.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) || !idForm.MatchString(r.text) || r.has("no tool call", "not found", "did not have") {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: CallIDs}, true
@@ -221,7 +216,7 @@ func (r reading) roles() (sessions.Lesson, bool) {
 
 var (
 	pictureWord = pattern.New(`\bimages?\b|图片|图像|\bbild(?:er)?\b|im[aá]gen(?:es)?|изображени|画像|이미지|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
-	onePicture  = pattern.New(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|at most \d+ image|too many images|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
+	onePicture  = pattern.New(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
 // picture reads errors about one picture, not about pictures at all.
@@ -237,8 +232,11 @@ func (r reading) picture() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
+// containerWord is in errors about the image that a server's program runs from.
+var containerWord = pattern.New(`image pull|pull(?:ing)? (?:the )?image|container image|docker`)
+
 func (r reading) pictures() (sessions.Lesson, bool) {
-	if !pictureWord.MatchString(r.text) || !r.refuses() && (r.f.Status < 400 || r.f.Status >= 500) {
+	if !pictureWord.MatchString(r.text) || containerWord.MatchString(r.text) || !r.refuses() && !denied.MatchString(r.text) && (r.f.Status < 400 || r.f.Status >= 500) {
 		return sessions.Lesson{}, false
 	}
 	if r.sent.ToolImages && !r.call.Off(ToolImages, "") {
@@ -261,7 +259,7 @@ func (r reading) param() (sessions.Lesson, bool) {
 		}
 		return p.refused(r.nearest(p)), true
 	}
-	return sessions.Lesson{}, false
+	return r.sibling()
 }
 
 var (
@@ -357,25 +355,4 @@ func Nearest(level string, listed []string) string {
 		}
 	}
 	return best
-}
-
-var toolWord = pattern.New(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call|工具|函数调用|werkzeug|funktionsaufruf|\boutils?\b|appels? de fonction|herramient|llamadas? a funci|инструмент|вызов\S* функци|ツール|関数呼び出し|도구|함수 호출`)
-
-func (r reading) tools() (sessions.Lesson, bool) {
-	if len(r.sent.Tools) == 0 || !toolWord.MatchString(r.text) || !r.refuses() || r.ofToolMessages() {
-		return sessions.Lesson{}, false
-	}
-	if name := r.namedTool(); name != "" {
-		return r.without(name), true
-	}
-	return sessions.Lesson{Kind: Tools}, true
-}
-
-var systemWord = pattern.New("system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|`?system`? is not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|invalid value: .system|\\bsystem\\b[^a-z]{1,3}(is )?(not|unsupported|invalid|unknown)")
-
-func (r reading) system() (sessions.Lesson, bool) {
-	if !r.sent.System || !systemWord.MatchString(r.text) || !r.refuses() {
-		return sessions.Lesson{}, false
-	}
-	return sessions.Lesson{Kind: System}, true
 }

@@ -21,6 +21,10 @@ const maxChanges = 8
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	x, ok := c.understand(err, sent)
+	if ok && c.waits(x) { // agent.Retry makes the others again, after a pause
+		c.changes++
+		return x.err.Class == agent.BadRequest || x.err.Class == agent.NoSuchModel || x.err.Class == agent.BadKey
+	}
 	if ok && c.change(x, sent) {
 		return true
 	}
@@ -49,16 +53,21 @@ type refusedRequest struct {
 	found  bool // there is a lesson, and the call was not changed by it before
 	known  bool // there is a lesson, and the call was changed by it before
 	quoted bool // only the words that are quoted teach it: they are people's
+	named  bool // an error of its class is about the request only if it names a part of it
 }
 
 // understand reads an error; ok is false for one that does not speak of the request.
 func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 	e, isModel := errors.AsType[*agent.ModelError](err)
 	f, isFault := errors.AsType[*wire.Fault](err)
-	if !isModel || !isFault || !mayTeach(e, f) {
+	if !isModel || !isFault {
 		return x, false
 	}
-	x = refusedRequest{err: e, fault: withoutQuotes(f, sent), text: f.Text}
+	teaches, named := mayTeach(e, f)
+	if !teaches {
+		return x, false
+	}
+	x = refusedRequest{err: e, fault: withoutQuotes(f, sent), text: f.Text, named: named}
 	x.lesson, x.found = read(x.fault, e.Class, sent, c)
 	if x.known = x.found && c.wasApplied(x.lesson); x.known { // it would go round in circles
 		x.found = false
@@ -68,7 +77,10 @@ func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 		x.found = x.found && !c.wasApplied(x.lesson)
 		x.quoted = x.found
 	}
-	return x, true
+	if named && !isNamed(x.lesson) {
+		x.found, x.known = false, false
+	}
+	return x, !named || x.found
 }
 
 // change changes the request after a refusal, and reports whether it did.
@@ -76,12 +88,6 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 	c.judge(x.text, x.lesson, x.found)
 	if c.changes >= maxChanges || !x.found && x.err.Class == agent.TooLong {
 		return false
-	}
-	if !x.found { // they were not the only reason, or none
-		for _, k := range c.guess {
-			c.forget(k)
-		}
-		c.guess = nil
 	}
 	l := x.lesson
 	if x.found {
@@ -91,6 +97,9 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 	c.changes++
 	old := c.restore(x.found)
 	switch {
+	case (!x.found || c.words == c.suspects.words) && c.restoreSuspects():
+	case x.found && (x.isPassing() || x.named):
+		c.suppose(l)
 	case x.found:
 		c.apply(l)
 		if x.quoted {
@@ -108,6 +117,43 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 	if c.changes == maxChanges {
 		c.strip(sent, l.Kind)
 	}
+	return true
+}
+
+// suppose changes the request although it is not known whether that is the reason.
+func (c *Call) suppose(l sessions.Lesson) {
+	if len(c.blind.changes) == 0 {
+		c.blind = suspects{words: c.words, config: c.config}
+		for _, a := range c.applied { // the same words came again: both may be needed
+			if slices.Contains(c.after[c.words], keyOf(a)) && !c.isPending(keyOf(a)) {
+				c.blind.changes = append(c.blind.changes, a)
+			}
+		}
+	}
+	c.apply(l)
+	c.forget(keyOf(l))
+	c.blind.changes = append(c.blind.changes, l)
+}
+
+func (c *Call) isPending(k key) bool {
+	return slices.ContainsFunc(c.pending, func(l sessions.Lesson) bool { return keyOf(l) == k })
+}
+
+// restoreSuspects makes the changes again with which an earlier call was taken, and reports whether it made some.
+func (c *Call) restoreSuspects() bool {
+	if len(c.spared) == 0 {
+		return false
+	}
+	for _, l := range c.suspects.changes {
+		evidence := l.Evidence
+		if l.Kind == History { // up to now
+			l = c.told()
+		}
+		l = c.lesson(l)
+		l.Evidence = evidence
+		c.suppose(l)
+	}
+	c.spared = nil
 	return true
 }
 
@@ -167,11 +213,15 @@ func (x refusedRequest) isOfForm(sent Sent) bool {
 // counted matches the words of a refusal that may differ each time: ids of requests, times, places in a list.
 var counted = pattern.New(`\S*\d\S*`)
 
+func wordsWithoutCounts(said string) string {
+	return counted.ReplaceAllString(strings.ToLower(said), "")
+}
+
 // judge tells from the words of a refusal whether what was changed after the one before it helped. A change helped when the endpoint
 // refuses something else now. One after which the same words come again did not: it stays changed in this call, but it is not remembered.
 // Another value of the same parameter may be the right one: that is left open.
 func (c *Call) judge(said string, l sessions.Lesson, found bool) {
-	words := counted.ReplaceAllString(strings.ToLower(said), "")
+	words := wordsWithoutCounts(said)
 	if changed, again := c.after[words]; again {
 		for _, k := range changed {
 			c.helped = slices.DeleteFunc(c.helped, func(h key) bool { return h == k && (said == c.said || !otherName(said, h)) })
@@ -249,33 +299,9 @@ func (c *Call) forget(k key) {
 	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
 }
 
-// passing is in the errors of servers that failed: the same request mostly works later, so what it consists of was not the reason.
-var passing = pattern.New(`internal (server )?error|error while|error occurred|timed? ?out|temporar|try again|overloaded|\bunavailable|capacity|connection|unexpectedly|crashed|out of memory`)
-
-// keyWord is in errors about keys and rights.
-var keyWord = pattern.New(`\b(?:api[ -]?)?keys?\b|\btokens?\b|permission|authori[sz]|authenti|credential|forbidden|access|account|region|country|verif|billing|blocked`)
-
-// mayTeach reports whether an error may be about a part of the request.
-func mayTeach(e *agent.ModelError, f *wire.Fault) bool {
-	if e.Status >= 300 && e.Status < 400 || f.IsPassing() && e.Class != agent.BadRequest {
-		return false
-	}
-	switch e.Class {
-	case agent.BadKey: // some gateways answer 403 to what a model does not take
-		return e.Status == 403 && !keyWord.MatchString(strings.ToLower(f.Text))
-	case agent.BadRequest, agent.NoSuchModel, agent.TooLong: // too long may be the answer that was asked for
-		return true
-	case agent.Overloaded: // some servers answer 500 and 501 to what they do not know
-		return (e.Status == 500 || e.Status == 501 || e.Status == 0 || e.Status == 200) && !passing.MatchString(strings.ToLower(f.Text))
-	case agent.Broken:
-		return (e.Status == 0 || e.Status == 200) && !passing.MatchString(strings.ToLower(f.Text))
-	}
-	return false
-}
-
-// leftTogether begins the evidence of parameters that were left out together. Later calls send one of them each, until it is known which of
-// them are refused.
-const leftTogether = "(left out with other parameters) "
+// leftTogether begins the evidence of changes that helped together. Later calls are made without one of them each, until it is known which of
+// them are needed.
+const leftTogether = "(changed together with others) "
 
 // inDoubt reports whether a lesson was learned with others, and none of them was tried again yet.
 func inDoubt(l sessions.Lesson) bool { return strings.HasPrefix(l.Evidence, leftTogether) }
@@ -283,7 +309,7 @@ func inDoubt(l sessions.Lesson) bool { return strings.HasPrefix(l.Evidence, left
 // firstInDoubt returns the first of the lessons in doubt, which the next call is made without; an empty key if there is none.
 func firstInDoubt(known map[key]sessions.Lesson) (first key) {
 	for k, l := range known {
-		if inDoubt(l) && (first == key{} || k.name < first.name) {
+		if inDoubt(l) && (first == key{} || slices.Compare([]string{k.kind, k.name, k.value}, []string{first.kind, first.name, first.value}) < 0) {
 			first = k
 		}
 	}
@@ -291,74 +317,60 @@ func firstInDoubt(known map[key]sessions.Lesson) (first key) {
 }
 
 // lastResort changes a request whose refusal says nothing that is understood. A history told bare is not remembered; what else ends the
-// refusals is.
+// refusals is, when it does so in the next call as well.
 func (c *Call) lastResort(sent Sent) bool {
-	for _, p := range sent.Params {
-		if p.Effort && p.Value != Unset && !p.Fixed {
-			c.apply(c.lesson(sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}))
-			c.guess = []key{{Parameter, p.Name, p.Value}}
-			return true
-		}
+	optional := func(effort bool) []Param {
+		return slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed || p.Effort != effort })
 	}
-	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed || p.Effort })
-	switch {
-	case len(optional) > 0:
-		c.leaveOut(optional)
-		return true
+	switch effort, others := optional(true), optional(false); {
+	case len(effort) > 0:
+		c.leaveOut(effort[:1])
+	case len(others) > 0:
+		c.leaveOut(others)
 	case !c.images && len(sent.Pictures) > 0:
 		c.images = true
 		for _, data := range sent.Pictures { // remembered one by one: another picture may be taken. source: lmstudio-ai/lmstudio-bug-tracker#1106
-			l := c.lesson(sessions.Lesson{Kind: Images, Name: Hash(data)})
-			l.Evidence = c.said
-			c.apply(l)
+			c.guess(sessions.Lesson{Kind: Images, Name: Hash(data)})
 		}
-		return true
-	case sent.Steps && !c.hasChanged(History): // remembered: every later call has them in its history
-		l := c.lesson(c.told())
-		l.Evidence = cmp.Or(c.said, "(refused without a word, and taken with calls told as text)")
-		c.apply(l)
-		return true
+	case sent.Steps && !c.hasChanged(History): // every later call has them in its history
+		c.guess(c.told())
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true
-		return true
-	case sent.Loose && !c.Off(Schema, ""): // remembered: without it every call would cost this
-		l := c.lesson(sessions.Lesson{Kind: Schema})
-		l.Evidence = cmp.Or(c.said, "(refused without a word, and taken with plain schemas)")
-		c.apply(l)
-		return true
+	case sent.Loose && !c.Off(Schema, ""):
+		c.guess(sessions.Lesson{Kind: Schema})
+	default:
+		return false
 	}
-	return false
+	return true
+}
+
+// guess makes a change that no refusal named.
+func (c *Call) guess(l sessions.Lesson) {
+	l = c.lesson(l)
+	l.Evidence = cmp.Or(c.said, "(refused without a word, and taken without)")
+	c.suppose(l)
 }
 
 // leaveOut leaves parameters out of the request.
 func (c *Call) leaveOut(params []Param) {
-	evidence := cmp.Or(c.said, "(refused without a word, and taken without)")
-	if len(params) > 1 {
-		evidence = leftTogether + evidence
-	}
 	for _, p := range params {
-		l := c.lesson(p.refused(""))
-		l.Evidence = evidence
-		c.apply(l)
-		c.guess = append(c.guess, keyOf(l))
+		c.guess(p.refused(""))
 	}
 }
 
-// lastParts leaves streaming and then the tools out when nothing else is left to change, and the endpoint has not been seen to take them since the host began. History with
-// calls shows that tools are taken.
+// lastParts leaves out streaming, the system role and then the tools when nothing else is left to change, and the endpoint has not been seen
+// to take them since the host began. History with calls shows that tools are taken.
 func (c *Call) lastParts(sent Sent) bool {
-	kind := ""
 	switch {
 	case sent.Stream && !c.taken.stream && !c.Off(Stream, ""):
-		kind = Stream
+		c.guess(sessions.Lesson{Kind: Stream})
+	case sent.System && !c.taken.system && !c.Off(System, ""):
+		c.guess(sessions.Lesson{Kind: System})
 	case len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, ""):
-		kind = Tools
+		c.guess(sessions.Lesson{Kind: Tools})
 	default:
 		return false
 	}
-	l := c.lesson(sessions.Lesson{Kind: kind})
-	l.Evidence = cmp.Or(c.said, "(refused without a word, and taken without)")
-	c.apply(l)
 	return true
 }
 

@@ -1,6 +1,10 @@
 package lessons
 
-import "testing"
+import (
+	"testing"
+
+	"parley/sessions"
+)
 
 // TestOtherSettings: what was learned under other settings is tried again, at the price of one refused request, whatever it was.
 func TestOtherSettings(t *testing.T) {
@@ -20,23 +24,35 @@ func TestOtherSettings(t *testing.T) {
 	}
 }
 
-// TestGuess: an effort that was left out because nothing was understood is remembered only where that alone helped.
+// TestGuess: what was left out because nothing was understood is remembered only where that alone helped, in two calls.
 func TestGuess(t *testing.T) {
 	t.Parallel()
 	for pictures, want := range map[int]string{0: Parameter, 1: Images} { // the picture was the reason
 		b := NewBook(Config{})
-		c := b.Call(at, "")
-		for refused := 0; refused <= pictures; refused++ {
-			use, send := c.Param("reasoning_effort", "high")
-			p := Param{Name: "reasoning_effort", Value: use, Effort: true}
-			if !send {
-				p.Value = Unset
+		for turn := range 5 {
+			c := b.Call(at, "")
+			for {
+				use, send := c.Param("reasoning_effort", "high")
+				p := Param{Name: "reasoning_effort", Value: use, Effort: true}
+				if !send {
+					p.Value = Unset
+				}
+				show, sent := c.Picture("", nil), []string{"aGk="}[:pictures]
+				if show != nil && !show(sessions.Block{Type: sessions.ImageBlock, Data: "aGk="}) {
+					sent = nil
+				}
+				if pictures == 1 && len(sent) == 0 || pictures == 0 && !send {
+					break
+				}
+				if !c.Refused(t.Context(), refusal(400, `{"error":"Bad Request"}`), Sent{Params: []Param{p}, Pictures: sent}) {
+					t.Fatal("it gives up")
+				}
 			}
-			if !c.Refused(t.Context(), refusal(400, `{"error":"Bad Request"}`), Sent{Params: []Param{p}, Pictures: []string{"aGk="}[:pictures]}) {
-				t.Fatal("it gives up")
+			if c.Worked(t.Context()); turn == 0 && len(b.Known()) > 0 {
+				t.Errorf("%d pictures: known after one call %+v", pictures, b.Known())
 			}
 		}
-		if c.Worked(t.Context()); len(b.Known()) != 1 || b.Known()[0].Kind != want {
+		if len(b.Known()) != 1 || b.Known()[0].Kind != want || b.Known()[0].Evidence != "Bad Request" {
 			t.Errorf("%d pictures: known %+v", pictures, b.Known())
 		}
 	}

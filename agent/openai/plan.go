@@ -59,8 +59,9 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		Plain:        toolsOff || call.Told(),
 		PlainUntil:   call.ToldUntil(),
 		ThinkingFrom: call.ReasoningFrom(),
+		OneCall:      call.Off(lessons.OneCall, ""),
 		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
-		Picture: call.Picture(s.Images),
+		Picture: call.Picture(s.Images, p.Messages),
 	}
 	out.params = m.params(p, s, call, out)
 	return out
@@ -106,6 +107,9 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 	}
 	if s.TopP != nil {
 		add(lessons.Param{Name: "top_p", Words: []string{"topp"}, Value: decimal(*s.TopP), Fixed: true}, literal)
+	}
+	if len(so.tools) > 0 { // sent when an endpoint asks for it
+		add(lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}}, literal)
 	}
 	if so.stream {
 		add(lessons.Param{Name: "stream_options", Words: []string{"include_usage"}, Value: "include_usage"}, func(string) []byte { return []byte(`{"include_usage":true}`) })

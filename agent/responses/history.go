@@ -38,7 +38,7 @@ type history struct {
 func (h *history) encode(p agent.Prompt, more int) []byte {
 	h.hash = sha256.New()
 	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on"
-	msgs := agent.Repair(p.Messages, h.target())
+	msgs := agent.Repair(p.Messages, h.target(p.Messages))
 	size := len(h.system) + 64
 	for _, m := range msgs {
 		for _, c := range m.Content {
@@ -63,16 +63,17 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 }
 
 // target says what the transcript is made fit for.
-func (h *history) target() agent.Target {
+func (h *history) target(msgs []sessions.Message) agent.Target {
 	return agent.Target{
 		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
 		Plain:        h.noTools || h.call.Told(),
 		PlainUntil:   h.call.ToldUntil(),
+		OneCall:      h.call.Off(lessons.OneCall, ""),
 		ShortIDs:     h.call.Off(lessons.CallIDs, ""),
 		ThinkingFrom: h.call.ReasoningFrom(),
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
-		Picture:      h.call.Picture(h.set.Images),
+		Picture:      h.call.Picture(h.set.Images, msgs),
 	}
 }
 

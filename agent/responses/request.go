@@ -100,6 +100,11 @@ func (m *Model) options(e *fields, p agent.Prompt, set agent.ModelSettings) {
 	if e.take(lessons.Param{Name: "include", Value: encrypted, Words: []string{"encrypted content", "encrypted_content", encrypted}}) != "" {
 		e.b = append(e.b, `,"include":["`+encrypted+`"]`...)
 	}
+	if len(e.sent.Tools) > 0 { // sent when an endpoint asks for it
+		if v := e.take(lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}}); v != "" {
+			e.b = append(append(e.b, `,"parallel_tool_calls":`...), v...)
+		}
+	}
 	m.reasoning(e, p, set)
 	m.limit(e, p)
 	for _, f := range []struct {
@@ -209,27 +214,40 @@ func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings,
 		return nil, nil
 	}
 	specs := call.Offer(p.Tools)
+	if len(specs) == 0 {
+		return nil, nil
+	}
 	r.specs, r.plain = specs, call.Off(lessons.Schema, "")
 	for _, s := range specs {
 		r.sent.Tools = append(r.sent.Tools, s.Name)
 	}
+	e := fields{call: call, own: set.Body, sent: &r.sent}
+	isStrictSent := e.take(lessons.Param{Name: "tools.strict", Value: "false", Words: []string{"strict"}, Fixed: true}) != ""
+	kept, schema := 0, wire.Schema
 	if r.plain {
-		return m.plainTools.Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, wire.PlainSchema) })
+		kept, schema = 1, wire.PlainSchema
 	}
-	return m.tools.Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, wire.Schema) })
+	if !isStrictSent {
+		kept += 2
+	}
+	return m.tools[kept].Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, schema, isStrictSent) })
 }
 
-func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage) ([]byte, error) {
+func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, isStrictSent bool) ([]byte, error) {
 	type tool struct {
 		Type        string          `json:"type"`
 		Name        string          `json:"name"`
 		Description string          `json:"description,omitempty"`
 		Parameters  json.RawMessage `json:"parameters"`
-		Strict      bool            `json:"strict"` // false: OpenAI's own default is true, which most schemas do not fulfil
+		Strict      *bool           `json:"strict,omitempty"` // false: OpenAI's own default is true, which most schemas do not fulfil
+	}
+	var strict *bool
+	if isStrictSent {
+		strict = new(bool)
 	}
 	out := make([]tool, 0, len(specs))
 	for _, s := range specs {
-		out = append(out, tool{Type: "function", Name: s.Name, Description: s.Description, Parameters: schema(s)})
+		out = append(out, tool{Type: "function", Name: s.Name, Description: s.Description, Parameters: schema(s), Strict: strict})
 	}
 	return wire.JSON(out)
 }

@@ -57,7 +57,7 @@ type Model struct {
 	book        *lessons.Book
 	fingerprint func() string
 
-	tools, plainTools wire.Tools
+	tools [4]wire.Tools // with each of the two schemas, with and without strict
 
 	unread wire.Unread
 }

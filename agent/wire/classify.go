@@ -23,15 +23,15 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.TooLong
 	case s != http.StatusTooManyRequests && f.IsPassing():
 		return agent.Overloaded
-	case s < 500 && f.WantsResponses():
-		return agent.BadRequest // the model exists, elsewhere
+	case s < 500 && f.WantsResponses(), s == http.StatusNotFound && ofParameters.MatchString(f.All):
+		return agent.BadRequest // the model exists, elsewhere or without a parameter
 	case f.has(modelCodes):
 		return agent.NoSuchModel
 	case s == http.StatusTooManyRequests:
 		return agent.RateLimited
 	case s >= 500 && f.invalid():
 		return agent.BadRequest // of a router: what is behind it refused the request, and will again
-	case s == http.StatusRequestTimeout, s >= 500:
+	case s >= 500, slices.Contains(passingStatuses, s):
 		return agent.Overloaded
 	case f.Page && (s == http.StatusUnauthorized || s == http.StatusForbidden):
 		return agent.Unreachable // a proxy or a bot check stands in between: it says nothing of the key
@@ -79,12 +79,19 @@ var invalidCodes = []string{"invalid_request_error", "unknown_parameter", "unsup
 var innerStatus = regexp.MustCompile(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)`)
 
 // invalid reports whether an error says that the request is wrong, although its status says something else.
-func (f *Fault) invalid() bool { return f.has(invalidCodes) || innerStatus.MatchString(f.All) }
+// Beside a status of servers that are down, the type invalid_request_error alone says nothing.
+func (f *Fault) invalid() bool {
+	codes := invalidCodes
+	if f.Status > http.StatusNotImplemented && f.Param == "" {
+		codes = codes[1:]
+	}
+	return f.has(codes) || innerStatus.MatchString(f.All)
+}
 
 // IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server
 // that is busy.
 func (f *Fault) IsPassing() bool {
-	return f.is(passingCodes, passingWords) && !strings.Contains(f.All, "please retry with") // with something else
+	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All)) && !strings.Contains(f.All, "please retry with") // with something else
 }
 
 // has reports whether one of the codes was given, in lower case.
@@ -170,7 +177,7 @@ func tooLong(f *Fault) bool {
 	case f.Status != 0 && (f.Status < 400 || f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
 		return false
 	}
-	if f.has([]string{"string_above_max_length"}) && shortField.MatchString(f.Param) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
+	if (f.has([]string{"string_above_max_length"}) || strings.Contains(f.All, "string too long")) && (shortField.MatchString(f.Param) || shortField.MatchString(longField.FindString(f.All))) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
 		return false // an id or a name, or a part of a tool
 	}
 	return longPrompt.MatchString(f.All) && !longAnswer.MatchString(f.All) || f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
@@ -178,6 +185,9 @@ func tooLong(f *Fault) bool {
 
 // shortField matches parameters whose length has nothing to do with that of the conversation.
 var shortField = regexp.MustCompile(`(?i)(?:^|[._\]])(?:id|name|user|key)$`)
+
+// longField matches the field that an error calls too long, where it names none in a field of its own.
+var longField = regexp.MustCompile("invalid [`'\"]?[a-z_.\\[\\]0-9]+")
 
 var (
 	// ofTool matches the place of a field of a tool, as in tools[24].function.description.

@@ -233,7 +233,7 @@ func configHash(p agent.Provider) string {
 func listHash(list []Served) string {
 	names := make([]string, 0, len(list))
 	for _, s := range list {
-		names = append(names, s.Name)
+		names = append(names, s.Name+"\x00"+s.version)
 	}
 	slices.Sort(names)
 	return hashOf(strings.Join(slices.Compact(names), "\n"))

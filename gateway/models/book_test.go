@@ -153,9 +153,18 @@ func TestFingerprint(t *testing.T) {
 	if before == first || !SameFingerprint(before, first) || !SameFingerprint(first, before) {
 		t.Errorf("%s, then %s: a list that is not known yet is no other list", before, first)
 	}
-	list = `{"data":[{"id":"a","created":5},{"id":"b"}]}`
+	// source: docs.vllm.ai (created is the time of the request)
+	list = fmt.Sprintf(`{"data":[{"id":"a","created":%d},{"id":"b"}]}`, time.Now().Unix())
 	if got := conf(p); got != first {
 		t.Errorf("%s, want %s", got, first)
+	}
+	// source: docs.vllm.ai, openrouter.ai/docs/api-reference/list-available-models, github.com/ollama/ollama (the time of an image)
+	for _, fields := range []string{`"created":1`, `"created":2`, `"root":"/models/v2"`, `"max_model_len":8192`, `"max_model_len":16384`, `"supported_parameters":["tools"]`, `"digest":"sha2"`} {
+		before := b.Fingerprint("x")
+		list = `{"data":[{"id":"a",` + fields + `},{"id":"b"}]}`
+		if got := conf(p); SameFingerprint(got, before) {
+			t.Errorf("%s: the model is the same", fields)
+		}
 	}
 	list = `{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}`
 	longer := conf(p)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Served is what a server says about one of its models. A zero or nil field was not said. Prices are dollars for a million tokens.
@@ -23,6 +24,8 @@ type Served struct {
 	Output     float64
 	CacheRead  float64
 	CacheWrite float64
+
+	version string // what tells this model from another one of the same name; "" = nothing was said
 }
 
 // notChat is how models are called that answer nothing in a chat: embeddings, rerankers, speech, pictures.
@@ -165,7 +168,32 @@ func servedOf(d doc) Served {
 	}
 	s.abilities(d)
 	s.prices(d)
+	s.version = versionOf(d, time.Now())
 	return s
+}
+
+// minAge is how old a time of an entry must be to say something of the model: vLLM and llama.cpp give the time of the request.
+const minAge = 24 * time.Hour
+
+// versionOf reads what an entry of a list says of the version and the abilities of its model.
+// source: github.com/ollama/ollama/blob/main/docs/api.md (digest, modified_at), docs.vllm.ai (root, max_model_len),
+// openrouter.ai/docs/api-reference/list-available-models (supported_parameters)
+func versionOf(d doc, now time.Time) string {
+	out := []string{d.text("digest"), d.text("modified_at"), d.text("root"), d.text("parent"), d.text("hugging_face_id"), d.text("canonical_slug"), d.text("quantization")}
+	for _, name := range []string{"created", "created_at"} {
+		if n, ok := number(d.at(name)); ok && now.Sub(time.Unix(int64(n), 0)) > minAge {
+			out = append(out, strconv.FormatInt(int64(n), 10))
+		}
+	}
+	for _, name := range []string{"max_model_len", "supported_parameters", "capabilities", "features", "input_modalities"} {
+		if v, there := d[name]; there {
+			text, err := json.Marshal(v) // what was decoded can be encoded
+			if err == nil {
+				out = append(out, string(text))
+			}
+		}
+	}
+	return strings.Trim(strings.Join(out, "\x00"), "\x00")
 }
 
 func firstText(d doc, names ...string) string {

@@ -186,7 +186,7 @@ var refused2026 = []Row{
 		_, many := s["type"].(list)
 		_, not := s["not"]
 		return many || not
-	}, plain(400, "Bad Request\n"))}, Want: Expectation{Refused: 2}},
+	}, plain(400, "Bad Request\n"))}, Want: Expectation{Refused: 4}},
 	{ID: "kimi-for-coding-agents", Vendor: "Moonshot", Source: "continuedev/continue#10847", Model: "kimi-for-coding", Path: "/coding/v1", Config: "headers: {User-Agent: an-approved-agent/1.0}", Does: "looks at the name of the client", Checks: []Check{header("User-Agent", "an-approved-agent/1.0", raw(403, `{"error":{"message":"Kimi For Coding is currently only available for Coding Agents such as Kimi CLI, Claude Code, Roo Code, Kilo Code, etc.","type":"access_terminated_error"}}`))}},
 }
 

@@ -22,7 +22,7 @@ var hosts2026 = []Row{
 	}, func(i int, _ string) *Refusal {
 		return raw(400, encode(list{obj{"code": "invalid_union_discriminator", "options": list{"object"}, "path": list{i, "function", "parameters", "type"}, "message": "Invalid discriminator value. Expected 'object'"}}))
 	})}},
-	{ID: "lmstudio-responses-mixed-input", API: Responses, Vendor: "LM Studio", Source: "lmstudio-ai/lmstudio-bug-tracker#1106", Model: "qwen3-vl-30b-a3b-instruct", Does: "takes no message with a text and a picture, and says only that the input has a wrong type", Checks: []Check{blind(openAI(400, "invalid_request_error", "input", "invalid_union", "Invalid type for 'input'."))}, Want: Expectation{Refused: Any, Image: BlindText}},
+	{ID: "lmstudio-responses-mixed-input", API: Responses, Vendor: "LM Studio", Source: "lmstudio-ai/lmstudio-bug-tracker#1106", Model: "qwen3-vl-30b-a3b-instruct", Does: "takes no message with a text and a picture, and says only that the input has a wrong type", Checks: []Check{blind(openAI(400, "invalid_request_error", "input", "invalid_union", "Invalid type for 'input'."))}, Want: Expectation{Again: 2, Refused: Any, Image: BlindText}},
 	{ID: "localai-call-as-text-too", Vendor: "LocalAI", Source: "mudler/LocalAI#10052", Model: "qwen3-4b", Does: "sends a call, and the same as JSON in the text", Mind: func(c *Call) Say {
 		s := plainly(c)
 		if len(s.Calls) > 0 {

@@ -1,0 +1,75 @@
+package lessons
+
+import (
+	"slices"
+	"strings"
+
+	"parley/agent/wire/pattern"
+	"parley/sessions"
+)
+
+// notKnown is in errors about a field itself, not about its value.
+var notKnown = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|unsupported (?:parameter|field|argument)|(?:parameter|field|argument)s?\b[^\n]{0,40} not supported`)
+
+// parent reads errors that name a field of which only parts are known here: reasoning, of which the effort and the summary were sent.
+func (r reading) parent() (sessions.Lesson, bool) {
+	if !notKnown.MatchString(r.text) || itemAt.MatchString(r.text) || anyMessage.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	for _, p := range r.sent.Params {
+		name, _, nested := strings.Cut(p.Name, ".")
+		if !nested || p.Value == Unset || p.Fixed || r.isSent(name) || !strings.EqualFold(r.f.Param, name) && !quotes(r.text, name) {
+			continue
+		}
+		return sessions.Lesson{Kind: Parameter, Name: name}, true
+	}
+	return sessions.Lesson{}, false
+}
+
+// isSent reports whether a field is a parameter of its own in the request.
+func (r reading) isSent(name string) bool {
+	_, sent := r.sentParam(name)
+	return sent || name == "system" || name == "tools"
+}
+
+// quotes reports whether a text has a name in quotation marks.
+func quotes(text, name string) bool {
+	return slices.ContainsFunc([]string{"'", `"`, "`"}, func(q string) bool { return strings.Contains(text, q+name+q) })
+}
+
+// sibling reads errors that go on to name a part of a field after that part was left out: the field itself is refused.
+func (r reading) sibling() (sessions.Lesson, bool) {
+	for _, p := range r.sent.Params {
+		parent, _, nested := strings.Cut(p.Name, ".")
+		if !nested || p.Value != Unset || !word(r.text, p.Name) && r.f.Param != p.Name || !r.call.hasLeftOut(p.Name) {
+			continue
+		}
+		if slices.ContainsFunc(r.sent.Params, func(s Param) bool { return s.Value != Unset && !s.Fixed && strings.HasPrefix(s.Name, parent+".") }) {
+			return sessions.Lesson{Kind: Parameter, Name: parent}, true
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
+// hasLeftOut reports whether this call has left a parameter out.
+func (c *Call) hasLeftOut(name string) bool {
+	return slices.ContainsFunc(c.applied, func(l sessions.Lesson) bool { return l.Kind == Parameter && l.Name == name && l.Use == "" })
+}
+
+// refusedValue matches a value that is refused.
+var refusedValue = pattern.New("(?:unsupported|invalid|unknown|unexpected) (?:value|option|variant)[^a-z0-9]{1,4}([a-z0-9_.-]+)|[`'\"]([a-z0-9_.-]+)[`'\"] is not (?:an? )?(?:support|valid|allow|one of|permitted|known)|value [`'\"]([a-z0-9_.-]+)[`'\"] (?:is )?(?:not|un|in)")
+
+// value reads errors that name a value and no parameter: that of which it was sent.
+func (r reading) value() (sessions.Lesson, bool) {
+	if r.f.Param != "" {
+		return sessions.Lesson{}, false
+	}
+	for _, m := range refusedValue.FindAllStringSubmatch(r.text, -1) {
+		value := strings.Trim(m[1]+m[2]+m[3], ".")
+		sent := slices.DeleteFunc(slices.Clone(r.sent.Params), func(p Param) bool { return !strings.EqualFold(p.Value, value) })
+		if len(sent) == 1 {
+			return sent[0].refused(r.nearest(sent[0])), true
+		}
+	}
+	return sessions.Lesson{}, false
+}
