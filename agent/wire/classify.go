@@ -41,8 +41,6 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.Unreachable // a proxy or a bot check stands in between: it says nothing of the key
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired, s >= 400 && (f.is(keyCodes, keyWords) || keySentence.MatchString(f.All)):
 		return agent.BadKey
-	case s == http.StatusFailedDependency: // of what is behind a gateway: Bedrock, Hugging Face
-		return agent.Overloaded
 	case s == http.StatusNotFound, s >= 400 && noSuchModel(f.All):
 		return agent.NoSuchModel
 	case s >= 300:

@@ -94,7 +94,7 @@ func (t *Try) NoStream(text string) error {
 	}
 	t.refused(e, 0, []byte(text), nil)
 	if f, ok := errors.AsType[*Fault](e.Err); ok && e.Class == agent.Broken {
-		e.Err = fmt.Errorf("the answer is no event stream (is baseUrl right?): %w", f)
+		e.Err = fmt.Errorf("the answer of %s is no event stream (is baseUrl right?): %w", t.text(t.address), f)
 	}
 	return e
 }

@@ -13,7 +13,7 @@ var (
 	// busySentence matches errors of servers that have too much to do, or are not ready yet.
 	// source: docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModel.html (ModelNotReadyException, ServiceUnavailableException)
 	busySentence = pattern.New(`\b(?:service|server|system|model|engine|backend|upstream|cluster|instance|worker)s?\b[^.\n]{0,30}\b(?:overloaded|too busy|is busy|not (?:yet )?ready|warming up|starting up|still loading)\b|` +
-		`\bmodelnotreadyexception\b|\bserviceunavailableexception\b|\bmodeltimeoutexception\b|\binternalserverexception\b|服务(?:器)?(?:繁忙|过载)|系统繁忙`)
+		`\bmodelnotreadyexception\b|\bserviceunavailableexception\b|\bmodeltimeoutexception\b|\binternalserverexception\b|\berror while processing the model\b|\brequest failed during generation\b|服务(?:器)?(?:繁忙|过载)|系统繁忙`)
 	// rateSentence matches errors about too many requests in a time, at any status.
 	// source: docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html, docs.bigmodel.cn/cn/api/api-code,
 	// cloud.google.com/vertex-ai/generative-ai/docs/error-code-429
@@ -71,6 +71,8 @@ var (
 	// pathNotFound matches sentences about a path that is not served.
 	// source: developers.openai.com (Invalid URL, Unknown request URL), docs.konghq.com (no Route matched), expressjs.com (Cannot POST), fastify.dev (Route POST:/x not found)
 	pathNotFound = pattern.New(`\b(?:invalid url|unknown request url)\b|\bno route (?:matched|for|found)\b|\bcannot post /|\bno (?:static resource|handler found for)\b|\bunknown (?:path|route|url)\b|\b(?:path|route|url) \S{1,200} (?:was |is )?(?:not found|does not exist)\b`)
+	// missingPage matches web pages about a path that is not served.
+	missingPage = pattern.New(`\bnot found\b|\bcannot post /|\bnot allowed\b`)
 	// unexpectedPath matches what LM Studio answers with status 200. source: lmstudio-ai/lmstudio-bug-tracker#1045
 	unexpectedPath = pattern.New(`\bunexpected endpoint or method\b`)
 )
@@ -82,9 +84,9 @@ func (f *Fault) ofAddress() bool {
 	case s >= 300 && s < 400:
 		return true
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
-		return f.Page || bareNotFound.MatchString(strings.TrimSpace(f.All)) || pathNotFound.MatchString(f.All)
+		return f.Page && missingPage.MatchString(f.All) || bareNotFound.MatchString(strings.TrimSpace(f.All)) || pathNotFound.MatchString(f.All)
 	case s == http.StatusOK, s == 0:
-		return f.Page || unexpectedPath.MatchString(f.All)
+		return unexpectedPath.MatchString(f.All)
 	}
 	return false
 }

@@ -69,7 +69,7 @@ func testStatuses(t *testing.T, b *bench) {
 		{401, key, agent.BadKey, 1},
 		{403, `{"error":"no ` + strings.Repeat(key, 1000) + `"}`, agent.BadKey, 1},
 		{402, "", agent.NoCredit, 1},
-		{404, "", agent.BadAddress, 1},
+		{404, "", agent.NoSuchModel, 1},
 		{400, `{"error":{"message":"The model mock-1 does not exist"}}`, agent.NoSuchModel, 1},
 		{413, "<html>too large</html>", agent.TooLong, 1},
 		{400, `{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`, agent.TooLong, 1},

@@ -28,5 +28,6 @@ func families() []family {
 		{"Hosts in 2026", hosts2026},
 		{"Late in 2026", late2026},
 		{"Refused histories", refusedHistories},
+		{"Signatures, classes and addresses", wrongWords},
 	}
 }
