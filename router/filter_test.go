@@ -246,19 +246,15 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		file := filepath.Join(b.dir, "workspace", "AGENTS.md")
 		check(b.t, os.MkdirAll(filepath.Dir(file), 0o700))
 		check(b.t, os.WriteFile(file, []byte("Talk of poison."), 0o600))
-		want, want2 := "refuses every request of mine", ""
-		if b.costs > 1 { // it is not known to be a filter
-			want, want2 = "could not take this message", "put it differently"
-		}
 		for _, words := range []string{"hello?", "still there?"} {
-			if got := b.asks(b.chat, guest, words); !strings.Contains(got, want) || !strings.Contains(got, want2) {
+			if got := b.asks(b.chat, guest, words); !strings.Contains(got, "refuses every request of mine") {
 				b.t.Errorf("it is answered %q", got)
 			}
 			moment()
 		}
 		check(b.t, os.Remove(file))
 		b.answered("and now?", 0)
-		if b.costs == 1 && !b.shows("still there?") && !b.shows("they talked") {
+		if !b.shows("still there?") && !b.shows("they talked") {
 			b.t.Error("harmless messages are left out")
 		}
 	},
