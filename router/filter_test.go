@@ -275,6 +275,11 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		if !strings.Contains(got, "a question of "+owner) || !strings.Contains(got, "One message is left out") {
 			b.t.Errorf("they are answered %q", got)
 		}
+		runs, err := b.store.ListRuns(b.t.Context(), sessions.RunQuery{Limit: 1000})
+		check(b.t, err)
+		if !slices.ContainsFunc(runs, func(r sessions.Run) bool { return strings.Contains(r.Result, "One message is left out") }) { // the web API, /v1 and say --wait answer with it
+			b.t.Error("who waits for the run does not read that a message is left out")
+		}
 		if !b.shows("a question of "+guest) || !b.shows("a question of 4004") || !b.shows("hello. ") || b.refused > 6*b.costs {
 			b.t.Errorf("%d requests were refused; the last one: %s", b.refused, b.srv.Requests()[b.srv.Count()-1].Raw)
 		}
