@@ -44,7 +44,7 @@ func (x *response) failed() bool {
 		return false
 	}
 	switch e.Class {
-	case Overloaded, Broken, BadKey, NoSuchModel:
+	case Overloaded, Broken, BadKey, NoSuchModel, BadAddress:
 		return true
 	case Unreachable: // a page of something in between
 		return e.Status != 0

@@ -254,7 +254,7 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		}
 		check(b.t, os.Remove(file))
 		b.answered("and now?", 0)
-		if !b.shows("still there?") && !b.shows("they talked") {
+		if b.costs == 1 && !b.shows("still there?") && !b.shows("they talked") {
 			b.t.Error("harmless messages are left out")
 		}
 	},

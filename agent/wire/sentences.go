@@ -67,7 +67,7 @@ func (f *Fault) window() int {
 var (
 	// bareNotFound matches what web servers and frameworks answer to a path that they do not serve, and nothing else.
 	// source: net/http (404 page not found), fastapi.tiangolo.com ({"detail":"Not Found"}), ggml-org/llama.cpp (File Not Found), spring.io (status, error, path)
-	bareNotFound = pattern.New(`^(?:404|405|error|not_?found(?:_error|error)?|(?:the )?(?:requested )?(?:page|file|path|route|endpoint|url|method)|(?:was |is )?not (?:found|allowed)|on this server|post|/[\w/.:-]*|\d{4}-\d\d-[\w:.+-]+|[\s:.,!-])*$`)
+	bareNotFound = pattern.New(`^(?:404|405|error|not_?found(?:_error|error)?|(?:the )?(?:requested )?(?:page|file|path|route|endpoint|url)|(?:was |is )?not found|method (?:is )?not allowed|on this server|post|/[\w/.:-]*|\d{4}-\d\d-[\w:.+-]+|[\s:.,!-])*$`)
 	// pathNotFound matches sentences about a path that is not served.
 	// source: developers.openai.com (Invalid URL, Unknown request URL), docs.konghq.com (no Route matched), expressjs.com (Cannot POST), fastify.dev (Route POST:/x not found)
 	pathNotFound = pattern.New(`\b(?:invalid url|unknown request url)\b|\bno route (?:matched|for|found)\b|\bcannot post /|\bno (?:static resource|handler found for)\b|\bunknown (?:path|route|url)\b|\b(?:path|route|url) \S{1,200} (?:was |is )?(?:not found|does not exist)\b`)
