@@ -23,7 +23,7 @@ type ModelCall struct {
 	// Estimated is told of models whose provider counted no tokens for an answer: they are estimated. May be nil.
 	Estimated func(model string)
 	// Compacted says that the prompt cannot be made shorter: one that is too long for a model is then shown to those behind it that
-	// have a larger window. Otherwise the call ends there, so that the prompt is made shorter first.
+	// have a larger window, or one that is not known. Otherwise the call ends there, so that the prompt is made shorter first.
 	Compacted bool
 	Once      bool         // make one request of the first candidate, and no other
 	Logger    *slog.Logger // nil = silent
@@ -44,7 +44,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 	tooSmall := -1 // a window that the prompt does not fit into
 	for i, who := range c.Candidates {
 		behind := len(c.Candidates) - i - 1
-		if who.Facts.ContextWindow <= tooSmall {
+		if who.Facts.ContextWindow <= tooSmall && !who.Facts.Guessed {
 			continue
 		}
 		answer, err := c.ask(ctx, who, min(MaxTries, max(1, most-used-behind)))
@@ -58,7 +58,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			first = e
 		}
 		if tooLong && c.Compacted {
-			tooSmall = max(tooSmall, who.Facts.ContextWindow)
+			tooSmall = max(tooSmall, who.Facts.shownWindow(e))
 		}
 		if tooLong && !c.Compacted || e.Class == Refused {
 			first = e
@@ -117,6 +117,18 @@ func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, 
 		}
 	}
 	return nil, &ModelError{Class: Broken, Provider: who.Label, Tries: 1, Err: errors.New("the stream ended without an answer")}
+}
+
+// shownWindow returns the window that a model is known to have after it found a prompt too long: what its provider says, else what is
+// known of it; -1 = nothing, as its window is a guess.
+func (f ModelFacts) shownWindow(e *ModelError) int {
+	switch {
+	case e.Window > 0 && (f.Guessed || e.Window < f.ContextWindow):
+		return e.Window
+	case f.Guessed:
+		return -1
+	}
+	return f.ContextWindow
 }
 
 func modelErrorOf(who Candidate, err error) *ModelError {

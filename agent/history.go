@@ -265,7 +265,7 @@ func (r *repair) keep(role sessions.Role, b *sessions.Block) bool {
 func (r *repair) callID(id string) string {
 	out, sound := id, wireSafe(id, 40)
 	if r.own && r.to.Label != "" {
-		sound = len(id) <= 256 && printable(id)
+		sound = len(id) <= maxCallID && printable(id)
 	}
 	if r.to.ShortIDs || !r.own {
 		sound = sound && len(id) == shortID && alphanumeric(id)
@@ -276,6 +276,9 @@ func (r *repair) callID(id string) string {
 	r.used[out] = true
 	return out
 }
+
+// maxCallID bounds the ids of calls that go back as their endpoint made them, in bytes: some have a signature in them.
+const maxCallID = 32 << 10
 
 // shortID is the length of call ids that every provider takes: Mistral's have nine letters and digits.
 const shortID = 9

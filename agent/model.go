@@ -80,11 +80,12 @@ const (
 	BadForm     ErrorClass = "bad_form"    // the form of requests was refused, whatever they say: no message is the reason
 	Refused     ErrorClass = "refused"     // a filter refused what the request says
 	NoSuchModel ErrorClass = "no_such_model"
-	Broken      ErrorClass = "broken"   // the answer ended early or made no sense
-	TooLong     ErrorClass = "too_long" // the prompt does not fit into the model's window
-	Unknown     ErrorClass = "unknown"  // not a provider's doing: something of the host's own failed
-	Unpriced    ErrorClass = "unpriced" // not asked: there is a budget in dollars, and no price for it; Provider names the model
-	Tripped     ErrorClass = "tripped"  // not asked: the model or its provider failed again and again, and is left alone for a while
+	BadAddress  ErrorClass = "bad_address" // nothing serves the API at the address: a redirect, a path that is not found, a web page
+	Broken      ErrorClass = "broken"      // the answer ended early or made no sense
+	TooLong     ErrorClass = "too_long"    // the prompt does not fit into the model's window
+	Unknown     ErrorClass = "unknown"     // not a provider's doing: something of the host's own failed
+	Unpriced    ErrorClass = "unpriced"    // not asked: there is a budget in dollars, and no price for it; Provider names the model
+	Tripped     ErrorClass = "tripped"     // not asked: the model or its provider failed again and again, and is left alone for a while
 )
 
 // ModelError is a failed model call. Its text goes to the log and never contains a key; Notice goes to the chat.
@@ -97,7 +98,8 @@ type ModelError struct {
 	Requests   int    // made in all, also those that were changed after a refusal, which are no tries; 0 = one for each try
 	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
 	Model      string // of a refusal: the model that the turn had, provider/model; set by Loop
-	Always     bool   // Refused: a harmless message was refused as well, so the reason is in what every request has
+	Always     bool   // Refused, BadRequest: a harmless message was refused as well, so the reason is in what every request has
+	Window     int    // TooLong: the tokens that the model takes, as its provider says; 0 = it does not say
 	Err        error
 }
 
@@ -112,6 +114,9 @@ func (e *ModelError) Unwrap() error { return e.Err }
 
 // Notice is one plain sentence for the chat.
 func (e *ModelError) Notice() string {
+	if e.Always && e.Class == BadRequest {
+		return "The language model's provider refuses every request of mine, also a harmless one, and does not say why. Your message is not the reason, so I keep it. Please try again later, or tell an owner; `/model` lists other models."
+	}
 	if e.Always {
 		return "The language model's provider refuses every request of mine, also with a harmless message. The reason is in my instructions, my workspace files or my tools, or in how the model is set up, not in your message. Please tell an owner; `/model` lists other models."
 	}
@@ -123,6 +128,9 @@ func (e *ModelError) Notice() string {
 	case Timeout:
 		return "The language model took too long to answer. Please try again."
 	case RateLimited:
+		if e.RetryAfter > MaxRetryAfter {
+			return "The language model is busy (rate limit). Please try again in " + roughly(e.RetryAfter) + "; `/model` lists other models."
+		}
 		return "The language model is busy (rate limit). Please try again in a minute."
 	case Overloaded:
 		return "The language model had a problem. Please try again in a moment."
@@ -144,11 +152,26 @@ func (e *ModelError) Notice() string {
 		return "I cannot use my language model: its provider wants to be paid first. The details are in the log."
 	case BadKey:
 		return "I cannot use my language model: its provider does not accept my key. The details are in the log."
+	case BadAddress:
+		return "I cannot use my language model: nothing answers as one at the address that is configured for it. The details are in the log."
 	case NoSuchModel:
 		return "I cannot use my language model: its provider does not have this model. `/model` lists others."
 	default:
 		return "I cannot use my language model: it is not set up correctly. The details are in the log."
 	}
+}
+
+// roughly gives a wait for people: minutes, hours or days.
+func roughly(d time.Duration) string {
+	for _, unit := range []struct {
+		name string
+		of   time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}} {
+		if n := (d + unit.of - 1) / unit.of; d > 2*unit.of {
+			return fmt.Sprintf("%d %ss", n, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d minutes", (d+time.Minute-1)/time.Minute)
 }
 
 // Deadlines bound a model call.

@@ -44,7 +44,7 @@ func (x *response) failed() bool {
 		return false
 	}
 	switch e.Class {
-	case Overloaded, Broken, BadKey, NoSuchModel:
+	case Overloaded, Broken, BadKey, NoSuchModel, BadAddress:
 		return true
 	case Unreachable: // a page of something in between
 		return e.Status != 0
@@ -224,10 +224,10 @@ func (r *turnRun) sift(ctx context.Context, newest []string, x *response) {
 	r.show(all, before)
 }
 
-// blameAlways asks the model something harmless in the place of a turn that a filter refused. If the provider refuses that as well, the
-// reason is in what every request has.
+// blameAlways asks the model something harmless in the place of a refused turn. If the provider refuses that as well, the reason is in
+// what every request has, or the endpoint refuses everything: no message is at fault.
 func (r *turnRun) blameAlways(ctx context.Context, x *response) {
-	if e, ok := errors.AsType[*ModelError](x.err); ok && e.Class != Refused || r.System == "" {
+	if e, ok := errors.AsType[*ModelError](x.err); (!ok || e.Class == Refused) && r.System == "" {
 		return
 	}
 	shown, counted, covers := r.msgs, r.counted, r.covers

@@ -73,3 +73,23 @@ func TestModelOperations(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 }
+
+// TestChosenModelsAreListed: a model that only a session has, by /model, is listed.
+func TestChosenModelsAreListed(t *testing.T) {
+	t.Parallel()
+	h := newHostOf(t, offline.New(), func(d *gateway.Deps) {
+		store, err := sqlstore.Open(t.Context(), sqlstore.Config{Dir: d.Config.Config().State, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: "agent:main:chosen", Agent: "main", Settings: sessions.Settings{Model: "other/chosen"}}})
+		if err := errors.Join(err, store.Close()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var rows []api.Model
+	status, body := h.Get("GET", "/api/models", "")
+	if err := json.Unmarshal([]byte(body), &rows); err != nil || status != http.StatusOK || len(rows) != 2 || rows[1].Name != "other/chosen" {
+		t.Errorf("%d %s", status, body)
+	}
+}

@@ -248,12 +248,8 @@ var filterPlaces = map[string]func(b *filterBench, moment func()){
 		file := filepath.Join(b.Dir, "workspace", "AGENTS.md")
 		routertest.Check(b.T, os.MkdirAll(filepath.Dir(file), 0o700))
 		routertest.Check(b.T, os.WriteFile(file, []byte("Talk of poison."), 0o600))
-		want, want2 := "refuses every request of mine", ""
-		if b.costs > 1 { // it is not known to be a filter
-			want, want2 = "could not take this message", "put it differently"
-		}
 		for _, words := range []string{"hello?", "still there?"} {
-			if got := b.Asks(b.chat, routertest.Guest, words); !strings.Contains(got, want) || !strings.Contains(got, want2) {
+			if got := b.Asks(b.chat, routertest.Guest, words); !strings.Contains(got, "refuses every request of mine") {
 				b.T.Errorf("it is answered %q", got)
 			}
 			moment()

@@ -111,6 +111,10 @@ func (s *stream) read(body io.Reader) error {
 		if err != nil {
 			return s.ended(err, in)
 		}
+		if e.Long {
+			s.unread("an event that is too long", e.Data)
+			continue
+		}
 		name, data := e.Name, wire.ValidText(bytes.TrimSpace(e.Data))
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
 			return s.ended(io.EOF, in)

@@ -20,6 +20,8 @@ type call struct {
 	latest    string // the last piece of them
 	grows     bool   // each piece began with the one before it
 	extra     json.RawMessage
+	fields    signed // of the call
+	function  signed // of its function
 }
 
 // complete reports whether the arguments are a whole JSON value. Most pieces of an object do not end it: those cost no reading.
@@ -54,6 +56,8 @@ func (s *stream) addCall(p toolCall) error {
 	if says(p.Extra) {
 		c.extra = bytes.Clone(p.Extra)
 	}
+	c.fields.add(p.signed)
+	c.function.add(p.Function.signed)
 	if args := p.Function.Arguments; args != "" {
 		if s.size += len(args); s.size > maxArguments {
 			return s.t.TooLarge("the arguments of its tool calls", maxArguments)
@@ -128,11 +132,11 @@ func (s *stream) called() (out []sessions.Block, err error) {
 			many = []json.RawMessage{args}
 		}
 		for i, args := range many[:min(len(many), maxCalls)] {
-			id, extra := c.id, c.extra
+			id, kept := c.id, ofCall{CallExtra: c.extra, Call: c.fields.kept(), Function: c.function.kept()}
 			if i > 0 {
-				id, extra = "", nil
+				id, kept = "", ofCall{}
 			}
-			out = append(out, s.block(id, name, args, extra))
+			out = append(out, s.block(id, name, args, kept))
 		}
 	}
 	return out, nil
@@ -217,19 +221,20 @@ func (s *stream) takeOthers() error {
 func (s *stream) written() (out []sessions.Block) {
 	for _, c := range s.visible.Calls() {
 		if len(out) < maxCalls {
-			out = append(out, s.block(c.ID, c.Name, c.Arguments, nil))
+			out = append(out, s.block(c.ID, c.Name, c.Arguments, ofCall{}))
 		}
 	}
 	return out
 }
 
-func (s *stream) block(id, name string, args, extra json.RawMessage) sessions.Block {
+func (s *stream) block(id, name string, args json.RawMessage, kept ofCall) sessions.Block {
 	if id == "" {
 		id = agent.NewCallID()
 	}
+	id, kept.CallID = shortCallID(id)
 	b := sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: name, Arguments: args}
-	if extra != nil {
-		b.Opaque = opaque{CallExtra: extra}.block(s.from)
+	if !kept.empty() {
+		b.Opaque = opaque{ofCall: kept}.block(s.from)
 	}
 	return b
 }

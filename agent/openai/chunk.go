@@ -46,9 +46,11 @@ type delta struct {
 	Thinking         string          // some proxies
 	Details          json.RawMessage `json:"reasoning_details"` // OpenRouter, MiniMax
 	ToolCalls        []toolCall      `json:"tool_calls"`
-	FunctionCall     *function       `json:"function_call"`    // before there were tools
-	Extra            json.RawMessage `json:"extra_content"`    // Gemini
-	Sealed           json.RawMessage `json:"reasoning_opaque"` // GitHub Copilot. source: anomalyco/opencode#8900
+	FunctionCall     *function       `json:"function_call"`            // before there were tools
+	Extra            json.RawMessage `json:"extra_content"`            // Gemini
+	Sealed           json.RawMessage `json:"reasoning_opaque"`         // GitHub Copilot. source: anomalyco/opencode#8900
+	Provider         json.RawMessage `json:"provider_specific_fields"` // LiteLLM
+	Blocks           json.RawMessage `json:"thinking_blocks"`          // LiteLLM. source: docs.litellm.ai/docs/reasoning_content
 	parts            []part          // content that came as a list: the other texts are empty then
 }
 
@@ -56,6 +58,7 @@ type delta struct {
 type part struct {
 	thinking bool
 	text     string
+	rest     map[string]any // of thinking: its further fields, as a signature
 }
 
 type toolCall struct {
@@ -63,9 +66,13 @@ type toolCall struct {
 	ID       string
 	Function function
 	Extra    json.RawMessage `json:"extra_content"` // Gemini
+	signed
 }
 
-type function struct{ Name, Arguments string }
+type function struct {
+	Name, Arguments string
+	signed
+}
 
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
@@ -97,7 +104,7 @@ var filteredTrue = regexp.MustCompile(`"filtered"\s*:\s*true`)
 // empty reports whether a delta says nothing.
 func (d *delta) empty() bool {
 	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" &&
-		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.Sealed) == 0 && len(d.parts) == 0
+		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.Sealed) == 0 && len(d.Provider) == 0 && len(d.Blocks) == 0 && len(d.parts) == 0
 }
 
 // thought gives the reasoning of a delta and the field that it came in. Some servers send the same in two fields.

@@ -6,22 +6,108 @@ import (
 	"slices"
 	"strings"
 
+	"parley/agent"
 	"parley/sessions"
 )
 
 // opaque is the Data of a block's sessions.Opaque: what the endpoint wants back with the message.
 type opaque struct {
-	Field     string          `json:"field,omitempty"`             // where reasoning came: reasoning_content, …, fieldTags, fieldParts
-	Open      string          `json:"open,omitempty"`              // fieldTags: what stood in front of the reasoning
-	Close     string          `json:"close,omitempty"`             // fieldTags: what stood behind it
-	Details   json.RawMessage `json:"reasoning_details,omitempty"` // a list
-	Extra     json.RawMessage `json:"extra_content,omitempty"`     // of the message
-	Sealed    json.RawMessage `json:"reasoning_opaque,omitempty"`  // of the message
+	Field    string          `json:"field,omitempty"`                    // where reasoning came: reasoning_content, …, fieldTags, fieldParts
+	Open     string          `json:"open,omitempty"`                     // fieldTags: what stood in front of the reasoning
+	Close    string          `json:"close,omitempty"`                    // fieldTags: what stood behind it
+	Details  json.RawMessage `json:"reasoning_details,omitempty"`        // a list
+	Extra    json.RawMessage `json:"extra_content,omitempty"`            // of the message
+	Sealed   json.RawMessage `json:"reasoning_opaque,omitempty"`         // of the message
+	Provider json.RawMessage `json:"provider_specific_fields,omitempty"` // of the message
+	Blocks   json.RawMessage `json:"thinking_blocks,omitempty"`          // a list
+	Part     json.RawMessage `json:"thinking_part,omitempty"`            // fieldParts: further fields of the part, an object
+	ofCall
+}
+
+// ofCall is what belongs to one call.
+type ofCall struct {
+	CallID    string          `json:"call_id,omitempty"` // as it came, where it is too long for the transcript
 	CallExtra json.RawMessage `json:"call_extra_content,omitempty"`
+	Call      *signed         `json:"call_fields,omitempty"`
+	Function  *signed         `json:"function_fields,omitempty"`
+}
+
+func (c ofCall) empty() bool {
+	return c.CallID == "" && c.CallExtra == nil && c.Call == nil && c.Function == nil
+}
+
+// hasSignature reports whether the endpoint signs its calls.
+func (c ofCall) hasSignature() bool {
+	return bytes.Contains(c.CallExtra, []byte("thought_signature")) || c.Call != nil || c.Function != nil
+}
+
+// signed are fields of a call or its function in which gateways put signatures, besides extra_content.
+// source: docs.litellm.ai/blog/gemini_3 (provider_specific_fields), ai.google.dev/gemini-api/docs/thought-signatures
+type signed struct {
+	Provider  json.RawMessage `json:"provider_specific_fields,omitempty"`
+	Signature json.RawMessage `json:"thought_signature,omitempty"`
+	Camel     json.RawMessage `json:"thoughtSignature,omitempty"`
+}
+
+// add takes the fields of a piece in.
+func (s *signed) add(p signed) {
+	for _, f := range []struct{ to, from *json.RawMessage }{{&s.Provider, &p.Provider}, {&s.Signature, &p.Signature}, {&s.Camel, &p.Camel}} {
+		if says(*f.from) {
+			*f.to = bytes.Clone(*f.from)
+		}
+	}
+}
+
+// kept returns the fields if there are any.
+func (s signed) kept() *signed {
+	if s.Provider == nil && s.Signature == nil && s.Camel == nil {
+		return nil
+	}
+	return &s
+}
+
+// appendTo appends the fields to those of an object.
+func (s *signed) appendTo(b []byte) []byte {
+	if s == nil {
+		return b
+	}
+	raw, err := json.Marshal(s)
+	if err != nil { // raw values were decoded before
+		return b
+	}
+	return appendFields(b, raw)
+}
+
+// appendFields appends the fields of one JSON object to those of another one.
+func appendFields(b, object []byte) []byte {
+	inner := bytes.TrimSpace(object)
+	if len(inner) <= 2 {
+		return b
+	}
+	return append(append(b, ','), inner[1:len(inner)-1]...)
+}
+
+// longestCallID is the longest id of a call that is kept in the transcript, in bytes.
+const longestCallID = 64
+
+// sealMark stands in ids of calls between the id and a signature. source: docs.litellm.ai/blog/gemini_3
+const sealMark = "__thought__"
+
+// shortCallID returns the id of a call for the transcript, and the one that the endpoint wants back where that is another: some have a
+// signature in it.
+func shortCallID(id string) (short, whole string) {
+	before, _, sealed := strings.Cut(id, sealMark)
+	switch {
+	case !sealed && len(id) <= longestCallID:
+		return id, ""
+	case before == "" || len(before) > longestCallID:
+		before = agent.NewCallID()
+	}
+	return before, id
 }
 
 func (o opaque) empty() bool {
-	return o.Field == "" && o.Details == nil && o.Extra == nil && o.Sealed == nil && o.CallExtra == nil
+	return o.Field == "" && o.Details == nil && o.Extra == nil && o.Sealed == nil && o.Provider == nil && o.Blocks == nil && o.Part == nil && o.ofCall.empty()
 }
 
 // block makes the Opaque of a block.
@@ -72,7 +158,7 @@ type details struct {
 type detail struct {
 	raw    json.RawMessage            // as it came; nil when pieces were joined
 	fields map[string]json.RawMessage // its fields but for the one that is joined
-	joined string                     // its name: text or summary; empty = none
+	joined string                     // its name: text, summary or thinking; empty = none
 	text   strings.Builder
 }
 
@@ -101,7 +187,7 @@ func (d *details) addOne(item json.RawMessage) string {
 		return ""
 	}
 	joined, text := "", ""
-	for _, name := range []string{"text", "summary"} {
+	for _, name := range []string{"text", "summary", "thinking"} {
 		if joined == "" && json.Unmarshal(fields[name], &text) == nil && fields[name] != nil {
 			joined = name
 		}

@@ -250,7 +250,7 @@ func TestPlaceholderSignatures(t *testing.T) {
 	}
 	p := agent.Prompt{Messages: []sessions.Message{
 		user(textBlock("go")),
-		{Role: sessions.Assistant, Content: []sessions.Block{call("a1", opaque{CallExtra: json.RawMessage(`{"google":{"thought_signature":"CpQB"}}`)}), call("b2", opaque{})}},
+		{Role: sessions.Assistant, Content: []sessions.Block{call("a1", opaque{ofCall: ofCall{CallExtra: json.RawMessage(`{"google":{"thought_signature":"CpQB"}}`)}}), call("b2", opaque{})}},
 		{Role: sessions.ToolResult, ToolCallID: "a1", Content: sessions.TextContent("found")},
 		{Role: sessions.ToolResult, ToolCallID: "b2", Content: sessions.TextContent("found")},
 	}}

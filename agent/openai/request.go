@@ -26,6 +26,7 @@ const filledContent = "(tool call)"
 
 // written is the beginning of a request's body, and what of it an endpoint may refuse.
 type written struct {
+	ids       map[string]string // of calls whose id the endpoint wants back as it was, by the one in the transcript
 	body      []byte
 	pictures  []string // base64
 	reasoning bool
@@ -69,7 +70,7 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 			w.body = append(w.body, `{"role":"assistant","content":`...)
 			w.assistant(m, o, field, i > 0 && msgs[i-1].Role == sessions.ToolResult)
 		case sessions.ToolResult:
-			w.body = wire.Quote(append(w.body, `{"role":"tool","tool_call_id":`...), m.ToolCallID)
+			w.body = wire.Quote(append(w.body, `{"role":"tool","tool_call_id":`...), cmp.Or(w.ids[m.ToolCallID], m.ToolCallID))
 			w.body = wire.Quote(append(w.body, `,"content":`...), wire.Text(m.Content))
 		}
 		w.body = append(w.body, "},"...)
@@ -104,7 +105,7 @@ func wantedBack(msgs []sessions.Message) string {
 				continue
 			}
 			switch data := readOpaque(b.Opaque.Data); {
-			case data.CallExtra != nil && bytes.Contains(data.CallExtra, []byte("thought_signature")):
+			case data.hasSignature():
 				return lessons.SendSignatures
 			case data.Field != "" && data.Field != fieldTags && data.Field != fieldParts:
 				wants = lessons.SendReasoning
@@ -143,6 +144,15 @@ func backOf(m sessions.Message) (out back) {
 		if data.Sealed != nil {
 			out.data.Sealed = data.Sealed
 		}
+		if data.Provider != nil {
+			out.data.Provider = data.Provider
+		}
+		if data.Blocks != nil {
+			out.data.Blocks = data.Blocks
+		}
+		if data.Part != nil {
+			out.data.Part = data.Part
+		}
 		switch {
 		case data.Details == nil:
 		case out.data.Details == nil:
@@ -163,7 +173,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		give = backOf(m)
 	}
 	if o.reasoning == lessons.PlaceholderSignatures {
-		give.data.Details, give.data.Extra = nil, nil
+		give.data.Details, give.data.Extra, give.data.Provider, give.data.Blocks = nil, nil, nil, nil
 	}
 	if calls && o.content == lessons.CallsOnly {
 		text, give.own = "", give.own && give.data.Field != fieldTags && give.data.Field != fieldParts
@@ -174,7 +184,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		w.body = wire.Quote(w.body, give.data.Open+give.thinking+give.data.Close+text)
 	case inText:
 		w.body = wire.Quote(append(w.body, `[{"type":"thinking","thinking":[{"type":"text","text":`...), give.thinking)
-		w.body = append(w.body, `}]}`...)
+		w.body = append(appendFields(append(w.body, `}]`...), give.data.Part), '}')
 		if text != "" {
 			w.body = wire.Quote(append(w.body, `,{"type":"text","text":`...), text)
 			w.body = append(w.body, '}')
@@ -197,6 +207,12 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 	}
 	if give.data.Sealed != nil {
 		w.body, w.reasoning = append(append(w.body, `,"reasoning_opaque":`...), give.data.Sealed...), true
+	}
+	if give.data.Provider != nil {
+		w.body, w.reasoning = append(append(w.body, `,"provider_specific_fields":`...), give.data.Provider...), true
+	}
+	if give.data.Blocks != nil {
+		w.body, w.reasoning = append(append(w.body, `,"thinking_blocks":`...), give.data.Blocks...), true
 	}
 	if calls {
 		w.calls(m.Content, o)
@@ -231,21 +247,30 @@ func (w *written) calls(blocks []sessions.Block, o plan) {
 		if c.Type != sessions.ToolCallBlock {
 			continue
 		}
-		w.body = wire.Quote(append(append(w.body, next...), `{"type":"function","id":`...), c.ID)
-		var extra []byte
+		var own ofCall
 		placeholders := o.reasoning == lessons.PlaceholderSignatures
 		if c.Opaque != nil && o.reasoning != lessons.OmitReasoning && !placeholders {
-			extra = readOpaque(c.Opaque.Data).CallExtra
+			own = readOpaque(c.Opaque.Data).ofCall
 		}
+		id, extra := c.ID, []byte(own.CallExtra)
+		if own.CallID != "" && !o.target.ShortIDs {
+			id = own.CallID
+			if w.ids == nil {
+				w.ids = make(map[string]string)
+			}
+			w.ids[c.ID] = id
+		}
+		w.body = wire.Quote(append(append(w.body, next...), `{"type":"function","id":`...), id)
 		if extra == nil && next != "," && (placeholders || c.Opaque == nil && o.reasoning == lessons.SendSignatures) {
 			extra = []byte(skipSignature) // of parallel calls the first has the signature
 		}
 		if extra != nil {
 			w.body, w.reasoning = append(append(w.body, `,"extra_content":`...), extra...), true
 		}
+		w.body, w.reasoning = own.Call.appendTo(w.body), w.reasoning || own.Call != nil || own.Function != nil
 		w.body = wire.Quote(append(w.body, `,"function":{"name":`...), c.Name)
 		w.body = wire.Quote(append(w.body, `,"arguments":`...), string(c.Arguments))
-		w.body, next = append(w.body, "}}"...), ","
+		w.body, next = append(own.Function.appendTo(w.body), "}}"...), ","
 	}
 	w.body = append(w.body, ']')
 }

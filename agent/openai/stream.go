@@ -42,7 +42,10 @@ type stream struct {
 	thought strings.Builder  // all reasoning
 	field   string           // where reasoning came; fieldContent and fieldParts for content
 	details details          // reasoning_details
+	thinks  details          // thinking_blocks
+	part    map[string]any   // further fields of the part of content that has reasoning
 	extra   json.RawMessage  // extra_content of the message
+	special json.RawMessage  // provider_specific_fields of the message
 	sealed  json.RawMessage  // reasoning_opaque of the message
 	calls   []*call
 	beside  []toolCall // of other choices than the first
@@ -81,6 +84,10 @@ func (s *stream) read(body io.Reader) error {
 				break
 			}
 			return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
+		}
+		if ev.Long {
+			s.unread(ev.Data)
+			continue
 		}
 		if err := s.event(ev); err != nil {
 			return err
@@ -233,6 +240,11 @@ func (s *stream) delta(d *delta) error {
 			thought, field = told, s.field
 		}
 	}
+	if len(d.Blocks) > 0 {
+		if told := s.thinks.add(d.Blocks); thought == "" {
+			thought, field = told, s.field
+		}
+	}
 	if thought != "" {
 		if s.field == "" {
 			s.field = field
@@ -246,6 +258,12 @@ func (s *stream) delta(d *delta) error {
 		}
 		if s.field == "" {
 			s.field = fieldParts
+		}
+		for name, v := range p.rest {
+			if s.part == nil {
+				s.part = make(map[string]any)
+			}
+			s.part[name] = v
 		}
 		s.think(s.reason.add(p.text, s.finish != ""))
 	}
@@ -261,6 +279,9 @@ func (s *stream) delta(d *delta) error {
 	}
 	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
 		s.extra = bytes.Clone(d.Extra)
+	}
+	if says(d.Provider) && bytes.Contains(d.Provider, []byte("signature")) {
+		s.special = bytes.Clone(d.Provider)
 	}
 	if says(d.Sealed) {
 		s.sealed = bytes.Clone(d.Sealed)
@@ -306,6 +327,7 @@ func (s *stream) think(text string) {
 	if s.thought.Len()+len(text) > maxThinking {
 		text = strings.ToValidUTF8(text[:maxThinking-s.thought.Len()], "") + thinkingCut
 		s.details.drop()
+		s.thinks.drop()
 	}
 	s.thought.WriteString(text)
 	s.give(agent.Delta{Thinking: text})
@@ -395,7 +417,10 @@ func (s *stream) replay() error {
 func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 	var out []sessions.Block
 	opened, closed, tagged := s.visible.Tags()
-	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed}
+	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed, Provider: s.special, Blocks: s.thinks.json()}
+	if s.field == fieldParts && len(s.part) > 0 {
+		kept.Part = rawOf(s.part)
+	}
 	if tagged && s.field == "" {
 		kept.Field, kept.Open, kept.Close = fieldTags, opened, closed
 	}
@@ -417,7 +442,7 @@ func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 			if c.Opaque != nil {
 				own = readOpaque(c.Opaque.Data)
 			}
-			kept.CallExtra = own.CallExtra
+			kept.ofCall = own.ofCall
 			c.Opaque = kept.block(s.from)
 		}
 		out = append(out, c)

@@ -3,6 +3,8 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -65,7 +67,7 @@ func oddDelta(v any) (d delta) {
 	}
 	d = delta{Refusal: text(m["refusal"]), ReasoningContent: text(m["reasoning_content"]), Reasoning: text(m["reasoning"]),
 		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"]),
-		Sealed: rawOf(m["reasoning_opaque"])}
+		Sealed: rawOf(m["reasoning_opaque"]), Provider: rawOf(m["provider_specific_fields"]), Blocks: rawOf(m["thinking_blocks"])}
 	switch content := m["content"].(type) {
 	case []any, map[string]any:
 		d.parts = partsOf(content, nil)
@@ -78,14 +80,15 @@ func oddDelta(v any) (d delta) {
 		}
 	}
 	if f, ok := m["function_call"].(map[string]any); ok {
-		d.FunctionCall = &function{text(f["name"]), argumentsOf(f["arguments"])}
+		d.FunctionCall = &function{Name: text(f["name"]), Arguments: argumentsOf(f["arguments"])}
 	}
 	return d
 }
 
 func oddCall(m map[string]any, i int) toolCall {
-	c := toolCall{Index: number(m["index"]), ID: text(m["id"]), Extra: rawOf(m["extra_content"])}
+	c := toolCall{Index: number(m["index"]), ID: text(m["id"]), Extra: rawOf(m["extra_content"]), signed: oddSigned(m)}
 	f, ok := m["function"].(map[string]any)
+	c.Function.signed = oddSigned(f)
 	if !ok { // name and arguments beside the id
 		f = m
 		if name := text(m["function"]); name != "" {
@@ -104,6 +107,10 @@ func oddCall(m map[string]any, i int) toolCall {
 		c.Index = i
 	}
 	return c
+}
+
+func oddSigned(m map[string]any) signed {
+	return signed{Provider: rawOf(m["provider_specific_fields"]), Signature: rawOf(m["thought_signature"]), Camel: rawOf(m["thoughtSignature"])}
 }
 
 // argumentsOf gives arguments as JSON text: a text is a piece of it, anything else is whole.
@@ -137,7 +144,13 @@ func partsOf(v any, out []part) []part {
 			break
 		}
 		if s := text(v); s != "" {
-			out = append(out, part{thinking, s})
+			p := part{thinking: thinking, text: s}
+			if thinking {
+				p.rest = restOf(v)
+			}
+			out = append(out, p)
+		} else if rest := restOf(v); thinking && len(rest) > 0 {
+			out = append(out, part{thinking: true, rest: rest})
 		}
 	default:
 		if s := text(v); s != "" {
@@ -145,6 +158,13 @@ func partsOf(v any, out []part) []part {
 		}
 	}
 	return out
+}
+
+// restOf gives the fields of a part of content that are neither its kind nor its text.
+func restOf(part map[string]any) map[string]any {
+	rest := maps.Clone(part)
+	maps.DeleteFunc(rest, func(name string, v any) bool { return v == nil || name == "type" || slices.Contains(textKeys, name) })
+	return rest
 }
 
 // text gives the text of a value: as it is, of an object in its known fields, of a list one after the other.

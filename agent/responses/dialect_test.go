@@ -215,7 +215,8 @@ func TestNoSuchAPI(t *testing.T) {
 	}
 	for body, want := range map[string]bool{"404 page not found": true, `{"detail":"Not Found"}`: true, refusal("The model `m` does not exist", "model", "model_not_found"): false} {
 		m, s := against(t, Config{}, reply{status: 404, body: body})
-		if err := ask(t, m, agent.Prompt{}).err; class(err) != agent.NoSuchModel || strings.Contains(err.Error(), "openai-completions") != want || len(s.bodies) != 1 {
+		of := map[bool]agent.ErrorClass{true: agent.BadAddress, false: agent.NoSuchModel}[want]
+		if err := ask(t, m, agent.Prompt{}).err; class(err) != of || strings.Contains(err.Error(), "openai-completions") != want || len(s.bodies) != 1 {
 			t.Errorf("%s: %v", body, err)
 		}
 	}

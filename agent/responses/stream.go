@@ -67,6 +67,8 @@ func (s *stream) read(body io.Reader) error {
 		data := wire.ValidText(bytes.TrimSpace(e.Data))
 		switch {
 		case len(data) == 0:
+		case e.Long:
+			s.unread("an event that is too long", e.Data)
 		case bytes.HasPrefix(data, []byte("[DONE]")):
 			marked, more = true, false
 		default:

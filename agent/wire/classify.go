@@ -17,10 +17,14 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.Refused
 	case s == http.StatusPaymentRequired && strings.Contains(f.All, "in_flight"): // of other requests, which end soon. source: openrouter.ai/docs/api/errors
 		return agent.RateLimited
-	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && f.is(creditCodes, creditWords):
+	case f.ofAddress():
+		return agent.BadAddress
+	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && (f.is(creditCodes, creditWords) || creditSentence.MatchString(f.All)):
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
+	case s != http.StatusUnauthorized && (s >= 400 && f.has(rateCodes) || rateSentence.MatchString(f.All)):
+		return agent.RateLimited
 	case s != http.StatusTooManyRequests && f.IsPassing():
 		return agent.Overloaded
 	case s < 500 && f.WantsResponses(), s == http.StatusNotFound && ofParameters.MatchString(f.All):
@@ -33,9 +37,9 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.BadRequest // of a router: what is behind it refused the request, and will again
 	case s >= 500, slices.Contains(passingStatuses, s):
 		return agent.Overloaded
-	case f.Page && (s == http.StatusUnauthorized || s == http.StatusForbidden):
+	case f.Page && s == http.StatusForbidden:
 		return agent.Unreachable // a proxy or a bot check stands in between: it says nothing of the key
-	case s == http.StatusUnauthorized, s == http.StatusForbidden, s >= 400 && f.is(keyCodes, keyWords):
+	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired, s >= 400 && (f.is(keyCodes, keyWords) || keySentence.MatchString(f.All)):
 		return agent.BadKey
 	case s == http.StatusNotFound, s >= 400 && noSuchModel(f.All):
 		return agent.NoSuchModel
@@ -52,7 +56,7 @@ func inside(f *Fault) agent.ErrorClass {
 		return agent.RateLimited
 	case f.has([]string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "service_unavailable_error", "server_is_overloaded", "server_overloaded", "vector_store_timeout"}):
 		return agent.Overloaded
-	case f.is(append([]string{"permission_error", "1004", "2049"}, keyCodes...), append([]string{"login fail"}, keyWords...)): // the last two: MiniMax
+	case f.is(append([]string{"permission_error", "1004", "2049"}, keyCodes...), append([]string{"login fail"}, keyWords...)), keySentence.MatchString(f.All): // the last two: MiniMax
 		return agent.BadKey
 	case f.has([]string{"not_found_error"}), noSuchModel(f.All):
 		return agent.NoSuchModel
@@ -91,7 +95,7 @@ func (f *Fault) invalid() bool {
 // IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server
 // that is busy.
 func (f *Fault) IsPassing() bool {
-	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All)) && !strings.Contains(f.All, "please retry with") // with something else
+	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All) || busySentence.MatchString(f.All)) && !strings.Contains(f.All, "please retry with") // with something else
 }
 
 // has reports whether one of the codes was given, in lower case.
@@ -131,7 +135,7 @@ var (
 		"new_sensitive",             // MiniMax. source: esengine/DeepSeek-Reasonix#6824
 		"不安全或敏感内容", "safety policy", // Z.ai, ZenMux
 	}
-	rateCodes   = []string{"rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "1002", "1039", "2045", "2056"} // MiniMax
+	rateCodes   = []string{"throttlingexception", "throttling", "servicequotaexceededexception", "1302", "1303", "1305", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "1002", "1039", "2045", "2056"} // MiniMax
 	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing",
 		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
 	creditWords = []string{
@@ -180,7 +184,7 @@ func tooLong(f *Fault) bool {
 	if (f.has([]string{"string_above_max_length"}) || strings.Contains(f.All, "string too long")) && (shortField.MatchString(f.Param) || shortField.MatchString(longField.FindString(f.All))) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
 		return false // an id or a name, or a part of a tool
 	}
-	return longPrompt.MatchString(f.All) && !longAnswer.MatchString(f.All) || f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
+	return longPrompt.MatchString(f.All) && !longAnswer.MatchString(f.All) || longSentence.MatchString(f.All) || f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
 }
 
 // shortField matches parameters whose length has nothing to do with that of the conversation.
@@ -240,11 +244,11 @@ var tooLongWords = []string{
 var modelGone = regexp.MustCompile(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)
 
 func noSuchModel(text string) bool {
+	if modelGone.MatchString(text) || modelSentence.MatchString(text) {
+		return true
+	}
 	if !strings.Contains(text, "model") {
 		return false
-	}
-	if modelGone.MatchString(text) {
-		return true
 	}
 	for _, s := range []string{"not found", "does not exist", "not a valid model", "unknown model", "no such model", "not exist", "invalid model", "is not available", "not supported model"} {
 		if strings.Contains(text, s) {

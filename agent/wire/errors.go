@@ -66,8 +66,14 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 	if n, conv := strconv.Atoi(f.Code); status == 0 && conv == nil && n >= 400 && n < 600 {
 		status, e.Status = n, n // OpenRouter and others put the HTTP status there
 	}
-	f.Status, f.Text = status, t.text(f.Text)
-	e.Class, e.Said, e.Err = classify(f), f.Text, f
+	f.Status = status
+	if e.Class = classify(f); e.Class == agent.BadAddress {
+		f.Text = "nothing answers as a model at " + t.address + ": " + f.Text + " (is baseUrl right?)"
+	} else if e.Class == agent.TooLong {
+		e.Window = f.window()
+	}
+	f.Text = t.text(f.Text)
+	e.Said, e.Err = f.Text, f
 }
 
 // StreamError makes the error of an error event inside a stream: raw is its JSON.
@@ -88,7 +94,7 @@ func (t *Try) NoStream(text string) error {
 	}
 	t.refused(e, 0, []byte(text), nil)
 	if f, ok := errors.AsType[*Fault](e.Err); ok && e.Class == agent.Broken {
-		e.Err = fmt.Errorf("the answer is no event stream (is baseUrl right?): %w", f)
+		e.Err = fmt.Errorf("the answer of %s is no event stream (is baseUrl right?): %w", t.text(t.address), f)
 	}
 	return e
 }

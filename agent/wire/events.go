@@ -25,6 +25,7 @@ type Event struct {
 	Name  string // of an event stream; mostly empty
 	Data  []byte
 	Value bool // it stood alone, not in an event stream: a whole answer, or one of several JSON values
+	Long  bool // it was longer than what is kept, and is left out: Data is its beginning, for the log
 }
 
 // Events reads an answer whose packaging is told by its first byte, not by its content type: server-sent events, one JSON value,
@@ -39,6 +40,8 @@ type Events struct {
 	name     string
 	data     []byte
 	line     []byte // one that was longer than the buffer
+	long     bool   // line is the beginning of one that was too long
+	leftOut  bool   // the event before was too long
 	junk     []byte
 	next     []byte // a line that belongs to the next event
 	last     error
@@ -54,7 +57,8 @@ func (e *Events) Junk() string { return string(e.junk) }
 // Alone gives the first JSON value that stood alone: where no answer is in it, it may say why. nil = there was none, or a long one.
 func (e *Events) Alone() []byte { return e.alone }
 
-// Next gives the next event that has data. The error is io.EOF at the end of the answer.
+// Next gives the next event that has data. The error is io.EOF at the end of the answer, and wraps agent.ErrTooLarge where the last event
+// was too long.
 func (e *Events) Next() (Event, error) {
 	if !e.begun {
 		e.begun = true
@@ -67,6 +71,10 @@ func (e *Events) Next() (Event, error) {
 		read = e.value
 	}
 	ev, err := read()
+	if errors.Is(err, io.EOF) && e.leftOut {
+		return Event{}, errLongLine
+	}
+	e.leftOut = ev.Long
 	if ev.Value && e.alone == nil && len(ev.Data) <= maxAlone {
 		e.alone = bytes.Clone(ev.Data)
 	}
@@ -156,6 +164,7 @@ func unended(err error) error {
 // event gives the next event of a stream. A line that is a JSON object counts as one: servers write errors like that.
 func (e *Events) event() (Event, error) {
 	e.name, e.data = "", e.data[:0]
+	var head []byte // of an event that is too long
 	for e.last == nil || len(e.next) > 0 {
 		var line []byte
 		if len(e.next) > 0 {
@@ -163,12 +172,18 @@ func (e *Events) event() (Event, error) {
 		} else {
 			line, e.last = e.readLine()
 		}
-		if errors.Is(e.last, errLongLine) {
-			return Event{}, e.last
+		if e.long {
+			e.long, head = false, bytes.Clone(line)
+			continue
 		}
 		field, value, _ := bytes.Cut(line, []byte{':'})
 		value = bytes.TrimPrefix(value, []byte{' '})
 		switch {
+		case head != nil && (len(line) == 0 || string(field) == "data" && opensValue(value)):
+			if len(line) > 0 { // a server that leaves out the empty line between events
+				e.next = append(e.next[:0], line...)
+			}
+			return Event{Name: e.name, Data: head, Long: true}, nil
 		case len(line) == 0:
 			if len(e.data) > 0 {
 				return Event{Name: e.name, Data: e.data}, nil
@@ -176,8 +191,11 @@ func (e *Events) event() (Event, error) {
 			e.name = ""
 		case len(field) == 0: // a comment
 		case string(field) == "data":
-			if len(e.data) > maxLine {
-				return Event{}, errLongLine
+			if head == nil && len(e.data) > maxLine {
+				head, e.data = bytes.Clone(e.data[:maxJunk]), e.data[:0]
+			}
+			if head != nil {
+				continue
 			}
 			if opensValue(value) && closesValue(e.data) && json.Valid(e.data) { // a server that leaves out the empty line between events
 				e.next = append(e.next[:0], line...)
@@ -197,6 +215,9 @@ func (e *Events) event() (Event, error) {
 			e.junk = append(e.junk, line[:min(len(line), maxJunk-len(e.junk))]...)
 		}
 	}
+	if head != nil {
+		return Event{Name: e.name, Data: head, Long: true}, nil
+	}
 	if len(e.data) > 0 {
 		return Event{Name: e.name, Data: e.data}, nil
 	}
@@ -204,7 +225,7 @@ func (e *Events) event() (Event, error) {
 }
 
 var (
-	errLongLine  = fmt.Errorf("%w: a line of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
+	errLongLine  = fmt.Errorf("%w: an event of it is longer than %d bytes", agent.ErrTooLarge, maxLine)
 	errLongValue = fmt.Errorf("%w: it is a JSON value of more than %d bytes", agent.ErrTooLarge, maxValue)
 )
 
@@ -216,16 +237,18 @@ func closesValue(data []byte) bool {
 	return len(data) > 0 && (data[len(data)-1] == '}' || data[len(data)-1] == ']')
 }
 
-// readLine gives a line without its end. At the end of the answer there may be both a line and an error.
+// readLine gives a line without its end. At the end of the answer there may be both a line and an error. Of a line that is too long it gives
+// the beginning, and sets long.
 func (e *Events) readLine() ([]byte, error) {
 	line, err := e.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		e.line = append(e.line[:0], line...)
 		for errors.Is(err, bufio.ErrBufferFull) {
-			if len(e.line) > maxLine {
-				return nil, errLongLine
-			}
 			line, err = e.in.ReadSlice('\n')
+			if e.long = e.long || len(e.line)+len(line) > maxLine; e.long {
+				e.line = e.line[:maxJunk]
+				continue
+			}
 			e.line = append(e.line, line...)
 		}
 		line = e.line

@@ -25,6 +25,9 @@ func readEvents(body io.Reader) (out []string, err error) {
 		if ev.Name != "" {
 			s = ev.Name + "=" + s
 		}
+		if ev.Long {
+			s = "long " + s
+		}
 		if ev.Value {
 			s = "<" + s + ">"
 		}
@@ -61,6 +64,17 @@ func TestEvents(t *testing.T) {
 	for _, body := range []string{`{"a":`, `[{"a":1},`, "data: " + strings.Repeat("x", maxLine+100_000), `{"a":"` + strings.Repeat("x", maxValue+100_000)} {
 		if got, err := readEvents(strings.NewReader(body)); err == nil {
 			t.Errorf("%.20q: %d events, no error", body, len(got))
+		}
+	}
+	for name, body := range map[string]string{ // one that is too long is left out whole
+		"a line":        "data: a\n\ndata: " + strings.Repeat("x", maxLine+100_000) + "\n\ndata: b\n\n",
+		"lines":         "data: a\n\n" + strings.Repeat("data: "+strings.Repeat("x", maxLine/2)+"\n", 4) + "\ndata: b\n\n",
+		"no empty line": "data: a\n\ndata: {" + strings.Repeat("x", maxLine+100_000) + "}\ndata: {}\n\ndata: b\n\n",
+	} {
+		got, err := readEvents(strings.NewReader(body))
+		got = slices.DeleteFunc(got, func(s string) bool { return s == "{}" || strings.HasPrefix(s, "long ") && len(s) < 300 })
+		if err != nil || !slices.Equal(got, []string{"a", "b"}) {
+			t.Errorf("%s: %.200q, %v", name, got, err)
 		}
 	}
 	e := NewEvents(strings.NewReader("<html>\n" + strings.Repeat("<p>", 1000)))

@@ -40,7 +40,7 @@ func ReadFault(raw []byte) *Fault {
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	if start := strings.ToLower(text); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
-		f.Text = "the answer is a web page, no JSON (is baseUrl right?)"
+		f.Text = "the answer is a web page, no JSON"
 		f.Raw, f.All, f.Page = cutText(text, maxFaultAll), cutText(start, maxFaultAll), true
 		return f
 	}
@@ -185,6 +185,9 @@ func (r *faultReader) word(under, s string) {
 	s = cutText(s, maxFaultText)
 	r.all = append(r.all, s)
 	switch under {
+	case "__type":
+		s = awsType(s)
+		fallthrough
 	case "code", "type", "status", "error_code", "errorcode", "error_type", "kind", "reason", "innererror", "err_code", "status_code", "limit_source", "blockreason", "block_reason":
 		if strings.HasPrefix(under, "block") { // Gemini: whatever the reason, the prompt was refused
 			r.f.Codes = append(r.f.Codes, "prompt_blocked")

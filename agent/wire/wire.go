@@ -93,17 +93,18 @@ func transport(connect time.Duration) *http.Transport {
 
 // Try is one request with its deadlines.
 type Try struct {
-	c      *Client
-	parent context.Context
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	idle   *time.Timer // first byte, then between pieces
-	total  *time.Timer
-	res    *http.Response    // nil = no answer has begun
-	read   atomic.Int64      // bytes of the answer's body
-	head   []byte            // the beginning of the body of an error status
-	hide   *strings.Replacer // secrets of this try; nil = none
-	over   bool              // the answer is complete: what still comes buys no more time
+	c       *Client
+	parent  context.Context
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	idle    *time.Timer // first byte, then between pieces
+	total   *time.Timer
+	address string            // of the request, without what may be secret in it
+	res     *http.Response    // nil = no answer has begun
+	read    atomic.Int64      // bytes of the answer's body
+	head    []byte            // the beginning of the body of an error status
+	hide    *strings.Replacer // secrets of this try; nil = none
+	over    bool              // the answer is complete: what still comes buys no more time
 }
 
 type tryKey struct{}
@@ -172,6 +173,7 @@ func (w watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, errors.New("wire: a request outside of a try")
 	}
+	t.address = req.Method + " " + plainAddress(req.URL)
 	res, err := w.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -184,15 +186,21 @@ func (w watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res.Body = &body{t: t, rc: unzipped(res.Body), left: limit, keep: res.StatusCode >= 300}
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		to := res.Header.Get("Location")
-		if u, err := url.Parse(to); err == nil {
-			u.RawQuery, u.User = "", nil
-			to = u.String()
+		if u, err := req.URL.Parse(to); err == nil {
+			to = plainAddress(u)
 		}
 		_ = res.Body.Close()
 		t.head = nil
 		return nil, fmt.Errorf("the server redirects (%d) to %q; set baseUrl to the final address", res.StatusCode, to)
 	}
 	return res, nil
+}
+
+// plainAddress gives an address without user, password and query.
+func plainAddress(u *url.URL) string {
+	plain := *u
+	plain.RawQuery, plain.User, plain.Fragment = "", nil, ""
+	return plain.String()
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections through.

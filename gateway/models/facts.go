@@ -85,7 +85,7 @@ func (f *Facts) window(said Served, known catalogue.Entry) {
 	case known.Window > 0:
 		f.ContextWindow, f.From.Window = known.Window, Catalogued
 	default:
-		f.ContextWindow, f.From.Window = agent.DefaultContextWindow, Guessed
+		f.ContextWindow, f.From.Window, f.Guessed = agent.DefaultContextWindow, Guessed, true
 		if said.Trained > 0 {
 			f.ContextWindow = min(f.ContextWindow, said.Trained)
 		}

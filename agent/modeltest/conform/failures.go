@@ -80,7 +80,7 @@ func testStatuses(t *testing.T, b *bench) {
 		{500, "", agent.Overloaded, 3},
 		{503, strings.Repeat("x", 1<<20), agent.Overloaded, 3},
 		{529, "", agent.Overloaded, 3},
-		{302, "", agent.BadRequest, 1},
+		{302, "", agent.BadAddress, 1},
 		{500, "\xff\xfe", agent.Overloaded, 3},
 	} {
 		b.Script(func(modeltest.Request) modeltest.Reply {

@@ -29,5 +29,6 @@ func families() []family {
 		{"Late in 2026", late2026},
 		{"Refused histories", refusedHistories},
 		{"Parts that a refusal names", namedParts},
+		{"Signatures, classes and addresses", wrongWords},
 	}
 }

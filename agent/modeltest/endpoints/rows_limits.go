@@ -29,12 +29,8 @@ func long(bytes int) Mind {
 	}
 }
 
-// overlong is what people see of a prompt that no model takes: another one is asked only when its window is larger.
-var overlong = func() Expectation {
-	w := dies(longWords)
-	w.Fallback = longWords
-	return w
-}()
+// overlong is what people see of a prompt that does not fit. A second model whose window is not known is asked.
+var overlong = dies(longWords)
 
 // tooLong is a row of an endpoint whose window is full at once.
 func tooLong(id, vendor, source, does string, no *Refusal) Row {
