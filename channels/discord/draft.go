@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,14 +90,10 @@ func (d *draft) request() (request, error) {
 // The platform's codes for what it refuses of a message.
 // https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
 const (
-	codeExplicit       = 20009 // explicit content for somebody who wants none
 	codeTooLarge       = 40005
-	codeEmpty          = 50006
-	codeNotPermitted   = 50013
 	codeSystemMessage  = 50021 // cannot be answered
 	codeInvalid        = 50035
 	codeFileTooLarge   = 50045
-	codeFileInvalid    = 50046
 	codeVoiceContent   = 50159
 	codeVoiceOneFile   = 50160
 	codeVoiceMetadata  = 50161
@@ -104,13 +101,21 @@ const (
 	codeNoHistory      = 160002 // needed to answer a message
 )
 
+// chatCodes are the platform's codes for a message that it does not take whatever is in it: there is no such chat, or person, or command to
+// answer, or the bot may not write there. Any other refusal of a message with files is followed by one without them.
+var chatCodes = []int{
+	10003, 10004, codeUnknownMessage, 10013, codeUnknownWebhook, codeUnknownInteraction, // unknown channel, server, message, member
+	40002, 40004, 40007, codeAcknowledged, 40058, // unverified account, sending switched off, banned, a forum without a post
+	50001, 50007, 50008, 50009, 50024, codeInvalidToken, 50083, 50278, 160005, // no access, no messages from us, archived, locked
+}
+
 // without leaves out what an error is about. It reports false when that is nothing that the message can do without.
 func (d *draft) without(err error) bool {
 	if bad, ok := errors.AsType[*fileError](err); ok && channels.Classify(err).Class == channels.Rejected {
 		return d.withoutFiles(func(f channels.File) bool { return f.Name == bad.name })
 	}
 	said, ok := errors.AsType[*apiError](err)
-	if class := channels.Classify(err).Class; !ok || said.Code == 0 || class != channels.Rejected && class != channels.Unsupported {
+	if class := channels.Classify(err).Class; !ok || class != channels.Rejected && (class != channels.Unsupported || said.Code == 0) {
 		return false
 	}
 	about := func(field string) bool {
@@ -127,14 +132,17 @@ func (d *draft) without(err error) bool {
 		if code == codeNoHistory {
 			d.deaf()
 		}
-	case code == codeTooLarge || code == codeFileTooLarge:
+	case said.Status == http.StatusRequestEntityTooLarge || code == codeTooLarge || code == codeFileTooLarge:
 		return d.withoutFiles(func(f channels.File) bool {
 			return !slices.ContainsFunc(d.files, func(o channels.File) bool { return o.Size > f.Size })
 		})
-	case slices.Contains([]int{codeNotPermitted, codeFileInvalid, codeExplicit, codeEmpty}, code), about("attachments"), about("files"), vague:
-		return d.withoutFiles(func(channels.File) bool { return true })
-	default:
+	case slices.Contains(chatCodes, code), about("content") && !about("attachments") && !about("files"):
 		return false
+	case d.voice != nil: // in codes of tomorrow too
+		d.voice = nil
+		d.leave("that it is a voice message")
+	default:
+		return d.withoutFiles(func(channels.File) bool { return true })
 	}
 	return true
 }

@@ -46,6 +46,8 @@ func TestRefusedOptionsAreLeftOut(t *testing.T) {
 		"explicit":                {post(discordtest.Fault{Code: 20009, Status: 403}), "the file a.txt, the file b.txt", 0, true, true},
 		"the files, no words":     {post(discordtest.Fault{Code: 50046}), "the file a.txt, the file b.txt", 0, true, false},
 		"invalid file":            {post(discordtest.Fault{Code: 50046}), "the file a.txt, the file b.txt", 0, true, true},
+		"a code of tomorrow":      {post(discordtest.Fault{Code: 59999}), "the file a.txt, the file b.txt", 0, true, true},
+		"no code":                 {post(discordtest.Fault{Body: `{"code":0,"message":"400: Bad Request"}`}), "the file a.txt, the file b.txt", 0, true, true},
 		"empty with files":        {post(discordtest.Fault{Code: 50006}), "the file a.txt, the file b.txt", 0, true, true},
 	} {
 		inBubbleNamed(t, name, func(h *host) {
@@ -86,6 +88,7 @@ func TestRefusedMessagesStayRefused(t *testing.T) {
 	}{
 		"missing permissions":    {50013, channels.Outbound{Text: "words"}},
 		"cannot write to":        {50007, channels.Outbound{Text: "words", ReplyTo: "7"}},
+		"archived thread":        {50083, channels.Outbound{Text: "words", Files: []channels.File{file("a.txt", "A")}}},
 		"unknown channel":        {10003, channels.Outbound{Text: "words", ReplyTo: "7", Files: []channels.File{file("a.txt", "A")}}},
 		"blocked by the filter":  {240000, channels.Outbound{Text: "words", ReplyTo: "7"}},
 		"cannot send explicitly": {20009, channels.Outbound{Text: "words"}},
@@ -124,6 +127,17 @@ func TestChatWithoutHistory(t *testing.T) {
 		}
 		if sent := h.srv.Sent(general); sent[3].ReplyTo != id {
 			t.Errorf("%+v", sent)
+		}
+	})
+}
+
+// A recording that the platform takes neither as a voice message nor as a file leaves its words.
+func TestVoiceMessageThatIsRefused(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Status: 400, Code: 59999, Times: 2})
+		r, err := h.send(channels.Outbound{Key: "k", Files: []channels.File{recording("a.ogg", channeltest.Opus(3))}})
+		if sent := h.srv.Sent(general); err != nil || r.LeftOut != "that it is a voice message, the file a.ogg" || len(sent) != 1 || sent[0].Text != naming("", "the file a.ogg") {
+			t.Errorf("%v %+v %+v", err, r, sent)
 		}
 	})
 }

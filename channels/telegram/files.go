@@ -138,26 +138,36 @@ func (c *Channel) sendAlbum(ctx context.Context, params tgbotapi.Params, kinds [
 	return receipt, err
 }
 
-// refusesFile reports whether it is a file that Telegram does not take, as it is or at all, and not the message.
+// refusesFile reports whether a message with files may be refused for their sake, as they are or at all: so it is of each refusal that does
+// not speak of the chat, its topic or the right to write there. New words for refused files need no release of this host.
 func (e *apiError) refusesFile() bool {
-	if e.tooLarge {
+	switch {
+	case e.tooLarge || e.Code == http.StatusRequestEntityTooLarge:
 		return true
+	case e.Code == http.StatusForbidden: // of which most are about the chat
+		return !slices.ContainsFunc(chatRefusals, e.says) && slices.ContainsFunc(fileRefusals, e.says)
 	}
-	if e.Code != http.StatusBadRequest && e.Code != http.StatusForbidden && e.Code != http.StatusRequestEntityTooLarge ||
-		e.says("text messages") || e.says("chat_send_plain_forbidden") {
-		return false
-	}
-	return slices.ContainsFunc(fileRefusals, e.says)
+	return e.Code == http.StatusBadRequest && !slices.ContainsFunc(chatRefusals, e.says)
+}
+
+// refusesTopic reports whether the topic that a message is for is not open, or not there.
+func (e *apiError) refusesTopic() bool { return e.says("thread not found") || e.says("topic") }
+
+// chatRefusals are parts of the sentences in which Telegram refuses a message whatever is in it: there is no such chat, person or topic, or
+// the bot may not write there.
+var chatRefusals = []string{
+	"chat not found", "user not found", "group not found", "peer_id_invalid", "channel_invalid", "channel_private", "chat_id_invalid", "chat_id is empty",
+	"user_is_blocked", "user_is_bot", "user is deactivated", "input_user_deactivated", "user_deactivated", "bot was", "bot is not a member", "upgraded", "deactivated",
+	"thread not found", "topic", "chat_restricted", "chat_write_forbidden", "rights to send a message", "rights to send text messages", "chat_send_plain_forbidden",
 }
 
 // refusesCaption reports whether it is the text that is too long to go with files.
 func (e *apiError) refusesCaption() bool { return e.says("caption") && e.says("too") && e.says("long") }
 
-// fileRefusals are parts of the sentences in which Telegram refuses files: for want of a right in the chat, for somebody's privacy, for
-// what is in them.
+// fileRefusals are parts of the sentences in which Telegram forbids files: for want of a right in the chat, or for somebody's privacy.
 var fileRefusals = []string{
-	"not enough rights to send", "chat_send_", "voice_messages_forbidden", "video_messages_forbidden", "user_restricts_receiving",
-	"file", "photo", "video", "audio", "media", "document", "image_process_failed", "thumbnail", "entity too large",
+	"not enough rights to send", "rights to send a ", "chat_send_", "voice_messages_forbidden", "video_messages_forbidden", "user_restricts_receiving",
+	"file", "photo", "video", "audio", "media", "document", "sticker",
 }
 
 // inputMedia is one file of an album.

@@ -15,7 +15,7 @@ import (
 
 // What Telegram refuses of a message, and is not the message itself, is left out of a second call, and the receipt says so. Nothing goes
 // elsewhere, and what the chat does not take at all stays refused.
-// source: nminaya/grammar-nazi-bot#244, tdlib/telegram-bot-api#820, tdlib/telegram-bot-api#165; the Bot API's sendMessage, sendPhoto
+// source: nminaya/grammar-nazi-bot#244, tdlib/telegram-bot-api#782, teloxide/teloxide#538, tdlib/telegram-bot-api#820, tdlib/telegram-bot-api#165; the Bot API's sendMessage, sendPhoto
 func TestOneRefusedOption(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -36,6 +36,16 @@ func TestOneRefusedOption(t *testing.T) {
 		"no files at all":     {method: "sendPhoto,sendDocument", says: "not enough rights to send documents to the chat", left: "the file a.png", unsent: "a.png"},
 		"album, no media":     {method: "sendMediaGroup", says: "CHAT_SEND_MEDIA_FORBIDDEN", times: 2, left: "the files a.png, a.png", unsent: "a.png; a.png"},
 		"file is broken":      {method: "sendPhoto,sendDocument", says: "wrong file identifier/HTTP URL specified", left: "the file a.png", unsent: "a.png"},
+		"photo, new words":    {method: "sendPhoto", says: "SOMETHING_NEW", left: "showing a.png as a photo", files: []string{"document"}},
+		"by its address":      {method: "sendPhoto", says: "wrong type of the web page content", left: "showing a.png as a photo", files: []string{"document"}},
+		"file, new words":     {method: "sendPhoto,sendDocument", says: "SOMETHING_NEW", left: "the file a.png", unsent: "a.png"},
+		"no content":          {method: "sendPhoto,sendDocument", says: "failed to get HTTP URL content", left: "the file a.png", unsent: "a.png"},
+		"captions":            {method: "sendPhoto,sendDocument", says: "can't parse caption entities", times: 2, left: "the file a.png", unsent: "a.png"},
+		"administrators":      {method: "sendPhoto,sendDocument", says: "need administrator rights in the channel chat", left: "the file a.png", unsent: "a.png"},
+		"album, new words":    {method: "sendMediaGroup", says: "SOMETHING_NEW", times: 2, left: "the files a.png, a.png", unsent: "a.png; a.png"},
+		"link preview":        {method: "sendMessage", says: "WEBPAGE_URL_INVALID", left: "the wish for no link preview"},
+		"a group's topic":     {method: "sendMessage", says: "message thread not found", class: channels.Rejected},
+		"chat is gone":        {method: "sendPhoto", says: "chat not found", class: channels.Rejected},
 		"no text":             {method: "sendMessage", says: "not enough rights to send text messages to the chat", class: channels.Rejected},
 		"no text in captions": {method: "sendPhoto", says: "CHAT_SEND_PLAIN_FORBIDDEN", class: channels.Rejected},
 		"topic closed":        {method: "sendPhoto", says: "TOPIC_CLOSED", class: channels.Rejected},
@@ -77,6 +87,28 @@ func TestOneRefusedOption(t *testing.T) {
 				}
 				if strings.Join(files, ",") != strings.Join(c.files, ",") {
 					t.Errorf("files as %v, want %v", files, c.files)
+				}
+			})
+		})
+	}
+}
+
+// In a person's own chat a topic that is closed or deleted does not keep the answer away: nobody else reads there.
+// source: https://github.com/tdlib/telegram-bot-api/issues/847; the Bot API's sendMessage ("message_thread_id: … for forum supergroups and private chats of bots with
+// forum topic mode enabled only")
+func TestTopicOfPersonIsGone(t *testing.T) {
+	for method, says := range map[string]string{"sendMessage": "message thread not found", "sendDocument": "TOPIC_CLOSED"} {
+		t.Run(method, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				r.srv.Inject(telegramtest.Fault{Method: method, Code: 400, Description: "Bad Request: " + says})
+				var a attachments
+				out := channels.Outbound{To: direct("1001"), Text: "x", Plain: "x"}
+				if out.To.Thread = "7"; method == "sendDocument" {
+					out.Files = []channels.File{a.file(channels.Document, "d.pdf", "application/pdf", []byte("x"))}
+				}
+				receipt, err := r.ch.Send(t.Context(), out)
+				if sent := r.srv.Sent(); err != nil || receipt.LeftOut != "the topic" || len(sent) != 1 || sent[0].Thread != 0 || sent[0].Text != "x" || len(sent[0].Files) != len(out.Files) {
+					t.Errorf("%v, %+v, %+v", err, receipt, sent)
 				}
 			})
 		})

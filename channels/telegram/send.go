@@ -18,9 +18,11 @@ import (
 )
 
 const (
-	htmlMode   = "HTML"
-	noPreview  = `{"is_disabled":true}`
-	replyParam = "reply_parameters"
+	htmlMode     = "HTML"
+	noPreview    = `{"is_disabled":true}`
+	previewParam = "link_preview_options"
+	replyParam   = "reply_parameters"
+	topicParam   = "message_thread_id"
 )
 
 // Send implements channels.Channel. What Telegram refuses of a message and what is not the message itself is left out of a second call, and
@@ -63,7 +65,7 @@ func (c *Channel) answers(ctx context.Context) error {
 }
 
 func (c *Channel) sendText(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
-	params["link_preview_options"] = noPreview
+	params[previewParam] = noPreview
 	raw, left, err := c.write(ctx, "sendMessage", params, out)
 	if err != nil {
 		return channels.Receipt{}, err
@@ -126,7 +128,7 @@ func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.
 	if ephemeral {
 		method = "editEphemeralMessageText"
 	}
-	params["link_preview_options"] = noPreview
+	params[previewParam] = noPreview
 	_, _, err := c.write(ctx, method, params, out)
 	if said, ok := errors.AsType[*apiError](err); ok && said.says("message is not modified") {
 		return nil
@@ -144,8 +146,9 @@ func (c *Channel) write(ctx context.Context, method string, params tgbotapi.Para
 	})
 }
 
-// forgiving makes a call with markup and, where Telegram cannot read that, without; and without the reply where Telegram does not take
-// that. left says what was left out. Where it goes is never changed.
+// forgiving makes a call with markup and, where Telegram cannot read that, without; and without the reply or the option about link previews
+// where Telegram does not take that. left says what was left out. Where it goes is never changed, except that a person whose own chat has
+// no such topic any more gets the message outside of topics: nobody else reads there.
 func forgiving(params tgbotapi.Params, out channels.Outbound, call func(text, mode string) (json.RawMessage, error)) (raw json.RawMessage, left string, err error) {
 	text, mode := out.Text, htmlMode
 	var without []string
@@ -161,6 +164,12 @@ func forgiving(params tgbotapi.Params, out channels.Outbound, call func(text, mo
 		case params[replyParam] != "" && (said.says("repl") || said.says("quote")):
 			delete(params, replyParam)
 			without = append(without, "the reply reference")
+		case params[topicParam] != "" && !isGroup(params["chat_id"]) && said.refusesTopic():
+			delete(params, topicParam)
+			without = append(without, "the topic")
+		case params[previewParam] != "" && (said.says("webpage") || said.says("web page") || said.says("preview")):
+			delete(params, previewParam)
+			without = append(without, "the wish for no link preview")
 		default:
 			return raw, "", err
 		}
@@ -212,7 +221,7 @@ func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
 		topic = general
 	}
 	params := tgbotapi.Params{"chat_id": string(to.Chat), "action": "typing"}
-	params.AddNonEmpty("message_thread_id", topic)
+	params.AddNonEmpty(topicParam, topic)
 	_, err := c.toChat(ctx, method, to.Chat, params)
 	return err
 }

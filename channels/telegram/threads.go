@@ -60,7 +60,7 @@ func split(thread channels.ThreadID) (topic, direct, only string) {
 func destination(to channels.Address) tgbotapi.Params {
 	topic, direct, only := split(to.Thread)
 	params := tgbotapi.Params{"chat_id": string(to.Chat)}
-	params.AddNonEmpty("message_thread_id", topic)
+	params.AddNonEmpty(topicParam, topic)
 	params.AddNonEmpty("direct_messages_topic_id", direct)
 	if only != "" { // a server that knows the older parameter alone must not show the message to everybody
 		params["ephemeral_message_parameters"] = fmt.Sprintf(`{"receiver_user_id":%s}`, only)

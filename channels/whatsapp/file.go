@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"go.mau.fi/whatsmeow"
@@ -40,13 +41,21 @@ func (l *link) file(ctx context.Context, out channels.Outbound) (*sentFile, erro
 	ctx, cancel := l.within(ctx, uploadPatience)
 	defer cancel()
 	up, err := l.upload(ctx, f, mediaTypes[mediaClass(kind)])
+	left := ""
+	if err != nil && kind != channels.Document && channels.Classify(err).Class == channels.Rejected {
+		left, kind = "showing "+f.Name+" as "+shownKinds[kind], channels.Document
+		up, err = l.upload(ctx, f, mediaTypes[mediaClass(kind)])
+	}
 	if err != nil {
 		return nil, err
 	}
 	l.c.looking.Lock() // one picture at a time: each takes memory
 	defer l.c.looking.Unlock()
-	return &sentFile{kind: kind, name: f.Name, mime: f.MIME, up: up, facts: look(kind, f)}, nil
+	return &sentFile{left: left, kind: kind, name: f.Name, mime: f.MIME, up: up, facts: look(kind, f)}, nil
 }
+
+// shownKinds are kinds of messages in words.
+var shownKinds = map[channels.MediaKind]string{channels.Image: "a picture", channels.Video: "a video", channels.Audio: "a recording", channels.Sticker: "a sticker"}
 
 // shownAs gives the kind of message that can carry a file: only pictures, videos and documents have a caption.
 func shownAs(f channels.File, caption string) channels.MediaKind {
@@ -79,6 +88,10 @@ func mediaClass(kind channels.MediaKind) string {
 	return string(kind)
 }
 
+// refusedUpload is the library's error about an upload that the media server does not take, whenever it is tried. The other statuses are
+// about the login (401, 403), the server that was chosen (404) and time (408, 409, 425, 429).
+var refusedUpload = regexp.MustCompile(`status code 4(?:0[0256]|1\d|2[1-46-8])\b`)
+
 // upload encrypts a file into a temporary one beside the keys and gives that to WhatsApp's media server.
 func (l *link) upload(ctx context.Context, f channels.File, kind whatsmeow.MediaType) (whatsmeow.UploadResponse, error) {
 	var none whatsmeow.UploadResponse
@@ -96,7 +109,7 @@ func (l *link) upload(ctx context.Context, f channels.File, kind whatsmeow.Media
 	switch {
 	case err != nil && strings.Contains(err.Error(), "status code 413"):
 		return none, failure(channels.Rejected, "WhatsApp does not take %s: it is too large", f.Name)
-	case err != nil && (strings.Contains(err.Error(), "status code 400") || strings.Contains(err.Error(), "status code 415")):
+	case err != nil && refusedUpload.MatchString(err.Error()):
 		return none, failure(channels.Rejected, "WhatsApp does not take %s: %w", f.Name, reason(err))
 	case err != nil:
 		return none, failure(channels.Transient, "%s could not be uploaded: %w", f.Name, reason(err))
@@ -108,6 +121,7 @@ func (l *link) upload(ctx context.Context, f channels.File, kind whatsmeow.Media
 
 // sentFile is a file on WhatsApp's media server.
 type sentFile struct {
+	left       string // that it is not shown as the kind of file that it is, in words
 	kind       channels.MediaKind
 	name, mime string
 	up         whatsmeow.UploadResponse

@@ -175,6 +175,34 @@ func TestOptionsAreLeftOut(t *testing.T) {
 	h.class(err, channels.Rejected)
 }
 
+// A file that the media server does not take as what it is goes as a document, and one that it does not take at all leaves its words. So it
+// is with answers to the message that nobody knows yet.
+// source: go.mau.fi/whatsmeow upload.go ("upload failed with status code"), itsliaaa/baileys#4
+func TestRefusedFiles(t *testing.T) {
+	t.Parallel()
+	h, anna := answered(t)
+	out := channels.Outbound{Key: "a", To: h.direct(anna.Phone), Text: "look", Files: []channels.File{ofBytes(channels.Image, "p.png", "image/png", []byte("\x89PNG\r\n\x1a\n"))}}
+	h.s.RefuseUploads("image", 422)
+	if r := h.send(out); r.LeftOut != "showing p.png as a picture" || r.Unsent != "" {
+		t.Errorf("as a document: %+v", r)
+	}
+	h.s.RefuseUploads("document", 415)
+	out.Key = "b"
+	if r := h.send(out); r.LeftOut != "the file p.png" || r.Unsent != "p.png" {
+		t.Errorf("not at all: %+v", r)
+	}
+	h.s.RefuseUploads("image", 0)
+	h.phone.Reject(499)
+	out.Key = "c"
+	if r := h.send(out); r.LeftOut != "the file p.png" || r.Unsent != "p.png" {
+		t.Errorf("a code of tomorrow: %+v", r)
+	}
+	without := "look\n\n(The file `p.png` cannot be sent in this chat.)"
+	if sent := h.phone.Sent(anna); len(sent) != 3 || sent[0].Raw.GetDocumentMessage().GetCaption() != "look" || sent[1].Text != without || sent[2].Text != without {
+		t.Errorf("Anna sees %+v", sent)
+	}
+}
+
 // source: openclaw/openclaw#7, nocodeleaks/quepasa#4, Rhymen/go-whatsapp#219
 func TestFilesLeaveAsWhatTheyAre(t *testing.T) {
 	t.Parallel()

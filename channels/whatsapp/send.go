@@ -75,6 +75,7 @@ func (l *link) forms(ctx context.Context, to types.JID, out channels.Outbound) (
 		less = append(less, "the mentions")
 	}
 	add := func(message func(text string, c *waE2E.ContextInfo) *waE2E.Message, without ...string) {
+		without = slices.DeleteFunc(without, func(s string) bool { return s == "" })
 		list = append(list, form{msg: message(text, full), leftOut: strings.Join(without, ", ")})
 		if len(less) > 0 {
 			list = append(list, form{msg: message(out.Text, bare), leftOut: strings.Join(append(slices.Clone(less), without...), ", ")})
@@ -88,7 +89,7 @@ func (l *link) forms(ctx context.Context, to types.JID, out channels.Outbound) (
 	var refused *channels.Error
 	switch {
 	case err == nil:
-		add(sent.message)
+		add(sent.message, sent.left)
 	case !errors.As(err, &refused) || refused.Class != channels.Rejected:
 		return nil, err
 	}

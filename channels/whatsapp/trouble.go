@@ -18,12 +18,12 @@ import (
 const (
 	ackRateLimit   = 429
 	ackRestricted  = 463 // messages to people who did not write first: https://github.com/tulir/whatsmeow/issues/1157
-	ackInvalid     = 479 // "smax-invalid": something in this stanza; it says nothing about others
 	ackServerFirst = 500
 )
 
-// ackContent are the other codes that are about a message rather than about a chat or the account: a bad request, too large, a kind of file.
-var ackContent = []int{400, 406, 413, 415}
+// ackChat are the codes that are about a chat or the account rather than about a message: not allowed, no such chat, left, gone, not in
+// this group, no such device.
+var ackChat = []int{401, 403, 404, 405, 410, 420, 421, 475}
 
 // errContent marks a refusal of what a message has in it: the same text may be taken without its options.
 var errContent = errors.New("WhatsApp does not take this message")
@@ -86,12 +86,12 @@ func (l *link) refusedBy(ctx context.Context, code int) *channels.Error {
 		return &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: fmt.Errorf("error %d: WhatsApp restricts the account", code)}
 	case code == ackRateLimit:
 		return &channels.Error{Class: channels.Limited, RetryAfter: rateWait, Err: fmt.Errorf("error %d: too many messages", code)}
-	case code == ackInvalid || slices.Contains(ackContent, code):
-		return failure(channels.Rejected, "error %d: %w", code, errContent)
 	case code >= ackServerFirst:
 		return failure(channels.Transient, "error %d: WhatsApp has trouble", code)
+	case slices.Contains(ackChat, code):
+		return failure(channels.Rejected, "error %d: WhatsApp does not take messages of this account for that chat", code)
 	}
-	return failure(channels.Rejected, "error %d: WhatsApp does not take messages of this account for that chat", code)
+	return failure(channels.Rejected, "error %d: %w", code, errContent) // such as 400, 413, 479 "smax-invalid", and codes of tomorrow
 }
 
 // queryFailure is about what is asked of the server before a message can be written, such as who is in a group.

@@ -46,6 +46,7 @@ type Server struct {
 	pending map[string]*conn     // connections that show a QR code, by its reference
 	codes   map[string]*linkCode // by phone number
 	media   map[string][]byte    // ciphertext, by the token in its path
+	refused map[string]int       // status of uploads, by the kind of file
 	unknown []string
 	next    int
 	stall   bool // new connections get no answer to their first frame
@@ -60,7 +61,7 @@ func New(t T) *Server {
 	}
 	s := &Server{
 		t: t, ca: root(), ln: ln, changed: make(chan struct{}), byUser: map[string]*Phone{}, groups: map[string]*Group{},
-		conns: map[*conn]bool{}, pending: map[string]*conn{}, codes: map[string]*linkCode{}, media: map[string][]byte{},
+		conns: map[*conn]bool{}, pending: map[string]*conn{}, codes: map[string]*linkCode{}, media: map[string][]byte{}, refused: map[string]int{},
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
