@@ -179,40 +179,48 @@ func TestRenamedAccountByReload(t *testing.T) {
 //
 // source: https://core.telegram.org/bots/api#sendmessage (a bot cannot ask what became of a message)
 func TestRenamedAccountWhileSending(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := renamedRig(t)
-		group := groupChat("-5")
-		g.fake.Script(channeltest.Step{Delay: sendGrace + 10*time.Second, Arrives: true})
-		for _, words := range []string{"one", "two"} {
-			g.say(group, guest, words)
-			<-time.After(2 * time.Second)
-		}
-		synctest.Wait()
-		if got := g.fake.Texts(group); len(got) != 0 {
-			t.Fatalf("nothing is on its way when the configuration changes: %q has arrived", got)
-		}
-		g.r.Attach(account, nil)
-		settings := *g.set
-		settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
-		if err := g.r.Apply(t.Context(), &settings); err != nil {
-			t.Fatal(err)
-		}
-		g.r.Attach(renamed, g.fake.Full())
-		if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); err != nil {
-			t.Fatal(err)
-		}
-		g.hear(renamed.at(group), guest, "three")
-		<-time.After(time.Minute)
-		synctest.Wait()
-		if got, want := append(g.fake.Texts(group), g.fake.Texts(renamed.at(group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
-			t.Errorf("sent %q, want %q", got, want)
-		}
-		for _, d := range g.deliveries() {
-			if d.State != sessions.Sent {
-				t.Errorf("%+v", d)
-			}
-		}
-	})
+	for name, detached := range map[string]bool{"disconnected before": true, "disconnected after": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := renamedRig(t)
+				group := groupChat("-5")
+				g.fake.Script(channeltest.Step{Delay: sendGrace + 10*time.Second, Arrives: true})
+				for _, words := range []string{"one", "two"} {
+					g.say(group, guest, words)
+					<-time.After(2 * time.Second)
+				}
+				synctest.Wait()
+				if detached {
+					g.r.Attach(account, nil)
+				}
+				settings := *g.set
+				settings.Accounts = map[AccountRef]AccountSettings{renamed: g.set.Accounts[account]}
+				applied := make(chan error, 1)
+				go func() { applied <- g.r.Apply(t.Context(), &settings) }() // it waits for what is on its way
+				synctest.Wait()
+				if got := g.fake.Texts(group); len(got) != 0 {
+					t.Fatalf("nothing is on its way when the account has another name: %q has arrived", got)
+				}
+				g.r.Attach(renamed, g.fake.Full())
+				if err := g.r.Identified(t.Context(), renamed, g.login, []channels.AccountID{"family"}); err != nil {
+					t.Fatal(err)
+				}
+				g.r.Attach(account, nil)
+				check(t, <-applied)
+				g.hear(renamed.at(group), guest, "three")
+				<-time.After(time.Minute)
+				synctest.Wait()
+				if got, want := append(g.fake.Texts(group), g.fake.Texts(renamed.at(group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
+					t.Errorf("sent %q, want %q", got, want)
+				}
+				for _, d := range g.deliveries() {
+					if d.State != sessions.Sent {
+						t.Errorf("%+v", d)
+					}
+				}
+			})
+		})
+	}
 }
 
 // lostIdentify is a store whose first answer about who an account is does not come back.
