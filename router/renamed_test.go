@@ -184,40 +184,48 @@ func TestRenamedAccountByReload(t *testing.T) {
 //
 // source: https://core.telegram.org/bots/api#sendmessage (a bot cannot ask what became of a message)
 func TestRenamedAccountWhileSending(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		g := renamedRig(t)
-		group := routertest.Group("-5")
-		g.Fake.Script(channeltest.Step{Delay: router.SendGrace + 10*time.Second, Arrives: true})
-		for _, words := range []string{"one", "two"} {
-			g.Say(group, routertest.Guest, words)
-			<-time.After(2 * time.Second)
-		}
-		synctest.Wait()
-		if got := g.Fake.Texts(group); len(got) != 0 {
-			t.Fatalf("nothing is on its way when the configuration changes: %q has arrived", got)
-		}
-		g.Router.Attach(routertest.Account, nil)
-		settings := *g.Settings
-		settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
-		if err := g.Router.Apply(t.Context(), &settings); err != nil {
-			t.Fatal(err)
-		}
-		g.Router.Attach(renamed, g.Fake.Full())
-		if err := g.Router.Identified(t.Context(), renamed, g.Login, []channels.AccountID{"family"}); err != nil {
-			t.Fatal(err)
-		}
-		hear(g, atAccount(renamed, group), routertest.Guest, "three")
-		<-time.After(time.Minute)
-		synctest.Wait()
-		if got, want := append(g.Fake.Texts(group), g.Fake.Texts(atAccount(renamed, group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
-			t.Errorf("sent %q, want %q", got, want)
-		}
-		for _, d := range g.Deliveries() {
-			if d.State != sessions.Sent {
-				t.Errorf("%+v", d)
-			}
-		}
-	})
+	for name, detached := range map[string]bool{"disconnected before": true, "disconnected after": false} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := renamedRig(t)
+				group := routertest.Group("-5")
+				g.Fake.Script(channeltest.Step{Delay: router.SendGrace + 10*time.Second, Arrives: true})
+				for _, words := range []string{"one", "two"} {
+					g.Say(group, routertest.Guest, words)
+					<-time.After(2 * time.Second)
+				}
+				synctest.Wait()
+				if detached {
+					g.Router.Attach(routertest.Account, nil)
+				}
+				settings := *g.Settings
+				settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
+				applied := make(chan error, 1)
+				go func() { applied <- g.Router.Apply(t.Context(), &settings) }() // it waits for what is on its way
+				synctest.Wait()
+				if got := g.Fake.Texts(group); len(got) != 0 {
+					t.Fatalf("nothing is on its way when the account has another name: %q has arrived", got)
+				}
+				g.Router.Attach(renamed, g.Fake.Full())
+				if err := g.Router.Identified(t.Context(), renamed, g.Login, []channels.AccountID{"family"}); err != nil {
+					t.Fatal(err)
+				}
+				g.Router.Attach(routertest.Account, nil)
+				routertest.Check(t, <-applied)
+				hear(g, atAccount(renamed, group), routertest.Guest, "three")
+				<-time.After(time.Minute)
+				synctest.Wait()
+				if got, want := append(g.Fake.Texts(group), g.Fake.Texts(atAccount(renamed, group))...), []string{"echo: 2002: one", "echo: 2002: two", "echo: 2002: three"}; !slices.Equal(got, want) {
+					t.Errorf("sent %q, want %q", got, want)
+				}
+				for _, d := range g.Deliveries() {
+					if d.State != sessions.Sent {
+						t.Errorf("%+v", d)
+					}
+				}
+			})
+		})
+	}
 }
 
 // lostIdentify is a store whose first answer about who an account is does not come back.

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,18 +50,33 @@ func (p *poller) collect(items []item, now time.Time) (wait time.Duration) {
 		heads[key], last[chat] = it, it
 	}
 	seen := map[albumKey]albumSeen{}
+	var whole []*item
 	for key, head := range heads {
 		if last[key.chat] == head && 1+len(head.rest) < albumMost {
 			s, left := p.albums[key].look(1+len(head.rest), now)
 			if left > 0 {
 				seen[key], head.held = s, true
+				for _, part := range head.rest {
+					part.held = true
+				}
 				if wait == 0 || left < wait {
 					wait = left
 				}
 				continue
 			}
 		}
+		whole = append(whole, head)
+	}
+	cursor := position(items)
+	for _, head := range whole {
+		more := head.split(p.newest)
 		p.c.whole.add(head.join())
+		head.in.Cursor = cursor
+		if more != nil {
+			p.c.whole.add(more.join())
+			more.continues(head)
+			more.in.Cursor = cursor
+		}
 	}
 	for i := range items {
 		p.c.whole.edit(&items[i])
@@ -80,18 +96,53 @@ func (s albumSeen) look(parts int, now time.Time) (albumSeen, time.Duration) {
 	return s, min(s.grew.Add(albumQuiet).Sub(now), s.first.Add(albumBound).Sub(now))
 }
 
+// position is where the updates end that are offered now. Every album of a batch has it, whichever event is committed last: an update behind
+// it was in no album that the process before has offered.
+func position(items []item) string {
+	last := int64(0)
+	for i := range items {
+		if !items[i].held {
+			last = max(last, items[i].id)
+		}
+	}
+	if last == 0 {
+		return ""
+	}
+	return strconv.FormatInt(last, 10)
+}
+
+// split takes the parts off an album that came behind what the process before had committed, and gives them; nil = all came before it, or none.
+func (it *item) split(committed int64) (more *item) {
+	i := slices.IndexFunc(it.rest, func(part *item) bool { return part.id > committed })
+	if it.id > committed || i < 0 {
+		return nil
+	}
+	more = it.rest[i]
+	more.rest, more.part = it.rest[i+1:], false
+	it.rest = it.rest[:i]
+	return more
+}
+
+// continues has an event say that it belongs to the album whose first parts were taken before a restart, without showing those again.
+func (it *item) continues(first *item) {
+	q := &channels.Quote{ID: first.in.ID, Sender: first.in.Sender.Name, Text: first.in.Text, Media: slices.Clone(first.in.Media)}
+	for i := range q.Media {
+		q.Media[i].Ref = "" // it is named only
+	}
+	it.in.Quote = q
+	it.in.Mentioned = it.in.Mentioned || first.in.Mentioned
+	it.in.MentionsOthers = it.in.MentionsOthers || first.in.MentionsOthers
+}
+
 // join makes the event of a whole album. Its id is that of the last message: were it that of the first, an album that was taken in
-// part before a crash and comes again with more parts would be a duplicate, and the new parts would be lost. As it is, those that
-// came before are shown again, or everything was taken already: of one chat nothing is offered before what precedes it was taken.
+// part before a crash and comes again with more parts would be a duplicate, and the new parts would be lost. The parts that came before
+// have the id again that they had, and are no news to the store; the new ones are an event of their own (see split).
 func (it *item) join() *wholeAlbum {
 	whole := &wholeAlbum{chat: it.in.Address.Chat, parts: []albumPart{{it.in.ID, it.in.Text, it.in.Media}}}
 	for _, part := range it.rest {
 		in := &part.in
 		whole.parts = append(whole.parts, albumPart{in.ID, in.Text, in.Media})
 		it.in.ID = in.ID
-		if in.Cursor != "" {
-			it.in.Cursor = in.Cursor
-		}
 		if it.in.Quote == nil {
 			it.in.Quote = in.Quote
 		}

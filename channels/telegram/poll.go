@@ -55,6 +55,7 @@ type poller struct {
 	conflict  time.Time                   // the last one
 	removed   bool                        // a webhook, in this row
 	gapNoted  bool
+	newest    int64                  // the last update that was committed before this Run; 0 = unknown
 	poisoned  int                    // answers with one update in a row that could not be read
 	albums    map[albumKey]albumSeen // those that are waited for
 	identity  chan struct{}          // closed once the bot's identity is known
@@ -298,6 +299,7 @@ func (p *poller) noteGap(ctx context.Context, items []item) {
 	if err != nil || bad != nil {
 		return
 	}
+	p.newest = last
 	if missing := items[0].id - last - 1; missing > fullBatch {
 		p.c.log.WarnContext(ctx, "telegram updates were thrown away before this host fetched them; Telegram keeps them for a day",
 			"missing", missing, "last", last, "next", items[0].id)

@@ -33,6 +33,7 @@ type rig struct {
 	// config is what open takes.
 	config telegram.Config
 	dir    string // outlives the channels
+	cursor func(context.Context) (string, error)
 
 	mu     sync.Mutex
 	got    []channels.Inbound
@@ -96,7 +97,7 @@ func newServer(t telegramtest.T) *telegramtest.Server {
 func (r *rig) open() *telegram.Channel {
 	r.t.Helper()
 	ch, err := telegram.New(r.config, telegram.Deps{
-		Client: r.srv.Client(), Logger: logger(r.log), Holds: channels.NewHolds(r.dir, logger(r.log)),
+		Client: r.srv.Client(), Logger: logger(r.log), Holds: channels.NewHolds(r.dir, logger(r.log)), Cursor: r.cursor,
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -117,6 +117,21 @@ func (e *errands) forward(at *place, chat int64, o telegramtest.Option) {
 	e.r.w.one.Say(chat, telegramOwner, text, o)
 }
 
+// album sends four pictures with one gesture. What the last one says the model has to see, once: it is of no half that may come again.
+func (e *errands) album(at *place, chat int64, between func(i int)) {
+	token := fmt.Sprintf("e%d", len(e.asked)+1)
+	text := "our garden (" + token + ")"
+	e.asked = append(e.asked, wanted{Place: at.Place, token: token, text: text, once: true})
+	var pictures []telegramtest.Option
+	for i := range 4 {
+		pictures = append(pictures, telegramtest.Photo(fmt.Sprint("garden", i)))
+	}
+	order := e.r.crowd.lock(at)
+	order.Lock()
+	defer order.Unlock()
+	e.r.w.one.Album(chat, telegramOwner, text, len(pictures)-1, pictures, between)
+}
+
 // dropped is how people are told that messages are not taken up.
 const dropped = "Too many messages are waiting here"
 

@@ -19,8 +19,12 @@ import (
 
 // parts has more come while a turn is at work: for its next step, or of the gesture that it answers.
 func parts(ctx context.Context, e *errands) {
-	if e.n%2 == 0 {
+	switch e.n % 3 {
+	case 0:
 		steering(ctx, e)
+		return
+	case 1:
+		albums(ctx, e)
 		return
 	}
 	at, chat := e.group()
@@ -37,6 +41,24 @@ func parts(ctx context.Context, e *errands) {
 // origin is what Telegram says of a message that is passed on.
 // source: core.telegram.org/bots/api, MessageOriginHiddenUser
 var origin = telegramtest.With("forward_origin", map[string]any{"type": "hidden_user", "date": 1_700_000_000, "sender_user_name": "Ann"})
+
+// albums sends one album whose second half comes late, and one at once while a turn is at work, which both belong to.
+func albums(ctx context.Context, e *errands) {
+	at, chat, ok := e.atWork(ctx, "/queue steer")
+	e.album(at, chat, func(i int) {
+		if i == 2 && ok {
+			select {
+			case <-ctx.Done(): // the host is gone: the rest comes all the same
+			case <-time.After(albumLate):
+			}
+		}
+	})
+	e.album(at, chat, nil)
+	e.want(at, "more")
+}
+
+// albumLate is longer than the host waits for the next part of an album.
+const albumLate = 700 * time.Millisecond
 
 func steering(ctx context.Context, e *errands) {
 	at, _, ok := e.atWork(ctx, "/queue steer")
