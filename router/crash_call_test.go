@@ -83,7 +83,7 @@ func TestFaultKilledWhileAsked(t *testing.T) {
 		decided, image := 0, ""
 		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, true} })
 		var asked []channels.Outbound
-		g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, true, func(int) error {
+		g.Router.Attach(routertest.Account, routertest.Finder{Fake: g.Fake, Asked: &asked, There: true, Err: func(int) error {
 			if image == "" {
 				image = imageOf(g)
 			}

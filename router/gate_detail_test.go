@@ -147,7 +147,7 @@ func TestReconciler(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.New(t, channeltest.Options{})
 				var asked []channels.Outbound
-				g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, c.there, c.err})
+				g.Router.Attach(routertest.Account, routertest.Finder{Fake: g.Fake, Asked: &asked, There: c.there, Err: c.err})
 				g.Fake.Script(channeltest.Step{Err: routertest.Class(channels.Ambiguous)})
 				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 				<-time.After(c.within)
@@ -170,7 +170,7 @@ func TestFaultPolicyWhileAsking(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
 		var asked []channels.Outbound
-		g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, false, func(int) error { return routertest.Class(channels.Transient) }})
+		g.Router.Attach(routertest.Account, routertest.Finder{Fake: g.Fake, Asked: &asked, There: false, Err: func(int) error { return routertest.Class(channels.Transient) }})
 		g.Fake.Script(channeltest.Step{Err: routertest.Class(channels.Ambiguous)})
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		g.Until("it is asked", func() bool { return len(asked) > 0 })

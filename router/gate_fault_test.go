@@ -251,7 +251,7 @@ func TestPairingNoticeMeetsKeyRules(t *testing.T) {
 func TestPanicInTyping(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		g.Router.Attach(routertest.Account, routertest.BadTyper{g.Fake})
+		g.Router.Attach(routertest.Account, routertest.BadTyper{Fake: g.Fake})
 		g.Model.Set(routertest.Slowly(10 * time.Second))
 		g.Say(routertest.Direct("a"), routertest.Guest, "one")
 		g.Shown(1)

@@ -184,7 +184,7 @@ func TestDeniedWhileUnclear(t *testing.T) {
 				decided := 0
 				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return lifts{s, &decided, lift} })
 				var asked []channels.Outbound
-				g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, true, nil})
+				g.Router.Attach(routertest.Account, routertest.Finder{Fake: g.Fake, Asked: &asked, There: true, Err: nil})
 				underWay := make(chan struct{})
 				g.Fake.Script(channeltest.Step{Wait: underWay, Err: routertest.Class(channels.Ambiguous)})
 				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
@@ -242,7 +242,7 @@ func TestUnclearAtTheEnd(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.NewWith(t, channeltest.Options{}, nil, nil, func(s *router.Settings) { s.Session.SendPolicy.Default = policy.Deny })
 		var asked []channels.Outbound
-		g.Router.Attach(routertest.Account, routertest.Finder{g.Fake, &asked, true, nil})
+		g.Router.Attach(routertest.Account, routertest.Finder{Fake: g.Fake, Asked: &asked, There: true, Err: nil})
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		allow := policy.Allow
 		if _, err := g.Router.Patch(t.Context(), g.Ended(1)[0].Session, sessions.Patch{SendPolicy: &allow}); err != nil {
