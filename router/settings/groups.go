@@ -37,6 +37,7 @@ const (
 	MaxContextLine      = 2 << 10 // bytes of one message
 )
 
+// ContextLimit is how many lines of group talk are kept for a session.
 func (s *Snapshot) ContextLimit() int {
 	if n := s.Messages.GroupChat.HistoryLimit; n != nil {
 		return *n
