@@ -39,6 +39,7 @@ const (
 	mostStanding = 100
 )
 
+// New returns a clock that reads the computer's.
 func New() *Steady {
 	began := time.Now()
 	c := &Steady{day: time.Now, pass: func() time.Duration { return time.Since(began) + slept() }, jitter: rand.N[time.Duration]}

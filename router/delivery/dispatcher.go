@@ -87,6 +87,7 @@ type Config struct {
 	Changed  func(sessions.Delivery) // told of each state of each delivery; must not block
 }
 
+// New returns a dispatcher that sends nothing before Start.
 func New(c Config) *Dispatcher {
 	files := c.Outbox
 	files.Clear = func(ctx context.Context) error { return files.Evict(ctx, c.Store, time.Now(), filestore.OutboxLeast) }

@@ -65,13 +65,13 @@ func (g *Dispatcher) Stream(run sessions.Run) channels.Stream { return g.stream(
 func (f *inFlight) Keys() []sessions.Key { return f.keys() }
 
 // Held are the chats that a preview keeps.
-func (a *account) Held() map[channels.ChatID][]chan struct{} { return a.locked }
+func (o *account) Held() map[channels.ChatID][]chan struct{} { return o.locked }
 
 // Queues are the queues of the chats.
-func (a *account) Queues() map[channels.ChatID]*queue { return a.queues }
+func (o *account) Queues() map[channels.ChatID]*queue { return o.queues }
 
 // All lists them.
-func (p *previews) All() []sessions.Preview { return p.all() }
+func (x *previews) All() []sessions.Preview { return x.all() }
 
 // The bounds that tests name.
 const (

@@ -91,56 +91,56 @@ type Bus struct {
 // Watch gives what happens from now on, until cancel or the end of the host; then the channel is closed. Nobody waits for a slow reader:
 // of the texts of a run that it has not read it gets the newest only, and when too much waits all the same, the texts go, and then it
 // is cut off: its channel is closed, and it is to read the truth again and watch anew. cancel may be called more than once.
-func (s *Bus) Watch(w Filter) (<-chan Event, func()) {
+func (b *Bus) Watch(w Filter) (<-chan Event, func()) {
 	x := &watcher{wants: w, out: make(chan Event), over: make(chan struct{}), more: make(chan struct{}, 1)}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
 		close(x.out)
 		return x.out, func() {}
 	}
-	if s.all == nil {
-		s.all = make(map[*watcher]bool)
+	if b.all == nil {
+		b.all = make(map[*watcher]bool)
 	}
-	s.all[x] = true
-	if s.past.missed(w) {
-		x.put(Event{Kind: KindReload, Time: time.Now(), At: s.past.position()})
+	b.all[x] = true
+	if b.past.missed(w) {
+		x.put(Event{Kind: KindReload, Time: time.Now(), At: b.past.position()})
 	}
 	go x.pump()
-	return x.out, func() { s.drop(x) }
+	return x.out, func() { b.drop(x) }
 }
 
-func (s *Bus) drop(x *watcher) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all[x] {
-		delete(s.all, x)
+func (b *Bus) drop(x *watcher) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.all[x] {
+		delete(b.all, x)
 		close(x.over)
 	}
 }
 
 // Close ends every watch, also those to come.
-func (s *Bus) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	for x := range s.all {
+func (b *Bus) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	for x := range b.all {
 		close(x.over)
 	}
-	s.all = nil
+	b.all = nil
 }
 
 // Publish hands an event to everybody who wants it, and remembers that there was one. It blocks on nobody.
-func (s *Bus) Publish(e Event) {
+func (b *Bus) Publish(e Event) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e.At = s.past.add(e)
-	for x := range s.all {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.At = b.past.add(e)
+	for x := range b.all {
 		if x.wants.wants(e) && !x.put(e) {
-			delete(s.all, x)
+			delete(b.all, x)
 			close(x.over)
 		}
 	}

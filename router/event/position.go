@@ -10,10 +10,10 @@ type Position int64
 const Unknown Position = -1
 
 // Position gives the place behind all that has happened.
-func (s *Bus) Position() Position {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.past.position()
+func (b *Bus) Position() Position {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.past.position()
 }
 
 // PastMost is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.

@@ -24,12 +24,12 @@ func (b *Bus) End(run sessions.Run, o sessions.Outcome, acc sessions.Accepted) {
 }
 
 // Delivery tells how a delivery stands.
-func (s *Bus) Delivery(d sessions.Delivery) {
+func (b *Bus) Delivery(d sessions.Delivery) {
 	e := Event{Kind: KindDelivery, Session: d.Session, Run: d.Run, Message: d.Message, Delivery: d.ID, State: d.State, Channel: d.To.Channel, Account: d.To.Account}
 	if d.Verdict != nil {
 		e.Rule = d.Verdict.Rule
 	}
-	s.Publish(e)
+	b.Publish(e)
 }
 
 // Effects tells what a commit did besides runs and deliveries.

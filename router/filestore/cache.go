@@ -55,6 +55,7 @@ func (x *sizes) put(path string, size int64) {
 	x.m[path] = size
 }
 
+// NewCache returns a cache in a folder; "" keeps nothing.
 func NewCache(dir string, log *slog.Logger) *Cache {
 	return &Cache{dir: dir, total: mediaTotal, log: log, fetching: make(chan struct{}, mediaFetching)}
 }

@@ -9,13 +9,13 @@ import (
 
 // What the tests of package router look at, until they are tests of this package.
 
-// Folder is where files are kept.
+// Dir is where files are kept.
 func (x *Cache) Dir() *string { return &x.dir }
 
 // Path is where a file is kept.
 func (x *Cache) Path(a channels.Address, m channels.Media) string { return x.path(a, m) }
 
-// Folder is where files are kept.
+// Dir is where files are kept.
 func (x *Outbox) Dir() string { return x.dir }
 
 // Each bounds one file.

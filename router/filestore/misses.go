@@ -26,6 +26,7 @@ func (x *Misses) Get(id string) error {
 	return nil
 }
 
+// Put keeps the error of a picture for a while.
 func (x *Misses) Put(id string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

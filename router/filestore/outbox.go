@@ -42,6 +42,7 @@ type Outbox struct {
 	mu          sync.Mutex                  // what is in dir stays as it is; no file is read or written meanwhile
 }
 
+// NewOutbox returns an outbox in a folder; "" takes no file.
 func NewOutbox(dir string, log *slog.Logger) *Outbox {
 	return &Outbox{dir: dir, each: outboxFile, total: outboxTotal, log: log}
 }

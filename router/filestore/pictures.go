@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
+// MaxPicture bounds one picture.
 const MaxPicture = 5 << 20 // bytes of one; the providers take no more
 
+// PictureTimeout bounds the fetches of a prompt's pictures.
 const PictureTimeout = 20 * time.Second // for all of a prompt
 
 // IsPicture reports whether models can look at files of this type.

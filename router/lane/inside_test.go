@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 
 	"parley/channels"
-	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -18,18 +17,6 @@ const (
 	keyB     = sessions.Key("agent:main:fake:group:b")
 	hookKey  = sessions.Key("agent:main:hook:h1")
 )
-
-var account = settings.AccountRef{Channel: fakeKind, Account: channels.DefaultAccount}
-
-func direct(id string) channels.Address {
-	return channels.Address{Channel: fakeKind, Account: channels.DefaultAccount, Chat: channels.ChatID(id), Type: channels.Direct}
-}
-
-func groupChat(id string) channels.Address {
-	a := direct(id)
-	a.Type = channels.Group
-	return a
-}
 
 // bubble runs a test on virtual time.
 func bubble(t *testing.T, f func(t *testing.T)) {

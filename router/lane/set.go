@@ -66,17 +66,20 @@ func EndedBy(ctx context.Context) error {
 	return nil
 }
 
+// New returns a set whose lanes call work for each run.
 func New(work func(context.Context, sessions.Key, *sessions.Run) bool, d agent.Defaults) *Set {
 	l := &Set{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), away: make(map[sessions.Key]int), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
 	l.Resize(d)
 	return l
 }
 
+// Resize replaces the number of slots.
 func (l *Set) Resize(d agent.Defaults) {
 	l.main.resize(settings.OrDefault(d.MaxConcurrent, 32))
 	l.child.resize(settings.OrDefault(d.Subagents.MaxConcurrent, 8))
 }
 
+// Start lets lanes begin until ctx ends.
 func (l *Set) Start(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -394,6 +397,7 @@ func (l *Set) Sleep(ctx context.Context, key sessions.Key, d time.Duration) bool
 	return false
 }
 
+// Working lists the sessions at work, and counts those that wait for a slot.
 func (l *Set) Working() (keys []sessions.Key, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -417,6 +421,7 @@ func (l *Set) Close() {
 	l.closing = true
 }
 
+// IsClosing reports whether Close was called.
 func (l *Set) IsClosing() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,11 +32,13 @@ func (s *Snapshot) Acks(to channels.Address, parent channels.ChatID, x sessions.
 	return several && s.Account(to).Access.NeedsMention(s.ConfigAddress(to), parent, x.Settings.Activation)
 }
 
+// The bounds of what is kept for the next turn: group talk, and what people did to messages.
 const (
 	defaultContextLines = 50      // messages.groupChat.historyLimit
 	MaxContextLine      = 2 << 10 // bytes of one message
 )
 
+// ContextLimit is how many lines of group talk are kept for a session.
 func (s *Snapshot) ContextLimit() int {
 	if n := s.Messages.GroupChat.HistoryLimit; n != nil {
 		return *n

@@ -26,6 +26,7 @@ type identity struct {
 	id      channels.UserID
 }
 
+// NewMovedChats returns one that knows of no change.
 func NewMovedChats() *MovedChats {
 	return &MovedChats{was: map[channels.Address]channels.Address{}, now: map[channels.Address]channels.Address{},
 		earlier: map[identity]channels.UserID{}, later: map[identity]channels.UserID{}, became: map[AccountRef]channels.AccountID{}}

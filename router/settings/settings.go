@@ -12,6 +12,7 @@ import (
 	"parley/tools"
 )
 
+// OrDefault returns a number if it is positive, and otherwise the default.
 func OrDefault(n, def int) int {
 	if n > 0 {
 		return n
@@ -79,6 +80,7 @@ type Delivery struct {
 	CronTTL     time.Duration // how late a scheduled job may begin, and what it says may be
 }
 
+// JobTTL is how late a scheduled job may begin.
 func (d Delivery) JobTTL() time.Duration {
 	if d.CronTTL > 0 {
 		return d.CronTTL
@@ -142,6 +144,7 @@ func (s *Snapshot) Entry(id sessions.AgentID) agent.Entry {
 	return e
 }
 
+// Timeout bounds a turn.
 func (s *Snapshot) Timeout() time.Duration {
 	if n := s.Agents.Defaults.TimeoutSeconds; n > 0 {
 		return time.Duration(n) * time.Second
