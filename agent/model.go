@@ -104,7 +104,11 @@ type ModelError struct {
 }
 
 func (e *ModelError) Error() string {
-	return fmt.Sprintf("model provider %s: %s (tries %d, status %d): %v", e.Provider, e.Class, e.Made(), e.Status, e.Err)
+	also := ""
+	if e.Always { // sessions.Message.IsRefusal does not take this for a refusal of the message
+		also = ", as is a harmless message"
+	}
+	return fmt.Sprintf("model provider %s: %s%s (tries %d, status %d): %v", e.Provider, e.Class, also, e.Made(), e.Status, e.Err)
 }
 
 // Made is how many requests were made.

@@ -92,7 +92,7 @@ func faults() []fault {
 		{"bad key", always(status(401, "")), "does not accept my key", 1, 0, 1},
 		{"no such model", always(status(404, "")), "does not have this model", 1, 0, 1},
 		{"no credit", always(status(402, "")), "wants to be paid first", 1, 0, 1},
-		{"bad request", always(status(400, "")), "refuses every request of mine", 10, 0, 5}, // a harmless one as well
+		{"bad request", always(status(400, "")), "refuses every request of mine", 7, 0, 6}, // a harmless one as well
 		{"endless tool loop", func(n int, _ modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{ToolCalls: []modeltest.ToolCall{{ID: fmt.Sprint("c", n), Name: "recall", Arguments: `{"query":"x"}`}}}
 		}, "more steps than", 4, 4, 0},

@@ -19,6 +19,7 @@ type turnPart struct {
 	into  *turnPart // the part that it belongs to, since a later answer of its run; nil = it is one itself
 	state partState // shown, unless its providers refused something
 	taken bool      // the model had it in a request that was taken, since the provider refused nothing but such parts
+	since bool      // it was taken since the search began: it is not the reason
 }
 
 type partState int
@@ -222,7 +223,8 @@ func (j *judged) answered(m sessions.Message, counts bool) {
 			j.byRun[p.run] = p
 		}
 		if own(p) && m.Model == j.model {
-			p.whole().taken = true
+			w := p.whole()
+			w.taken, w.since = true, len(j.suspects) > 0
 		}
 	}
 	j.unread = slices.DeleteFunc(j.unread, func(p *turnPart) bool { return !m.Alone || own(p) })
@@ -241,7 +243,7 @@ func (j *judged) open() (ps []*turnPart) {
 // take takes in that the model took a request with all open parts.
 func (j *judged) take() {
 	for _, p := range j.open() {
-		p.taken = true
+		p.taken, p.since = true, len(j.suspects) > 0
 	}
 	if len(j.suspects) > 0 {
 		j.narrow(slices.DeleteFunc(slices.Clone(j.suspects), func(p *turnPart) bool { return p.state == partShown }))
@@ -254,9 +256,12 @@ func (j *judged) refuse(own func(*turnPart) bool) {
 	suspects := slices.DeleteFunc(slices.Clone(open), func(p *turnPart) bool { return p.taken || p.post })
 	rest := len(suspects) > 0 && len(suspects) < len(open)
 	if len(suspects) == 0 { // it took all of them once, and is stricter now
-		suspects = open
-		for _, p := range open {
-			p.taken = false
+		suspects = slices.DeleteFunc(slices.Clone(open), func(p *turnPart) bool { return p.since })
+		if len(suspects) == 0 {
+			suspects = open
+		}
+		for _, p := range suspects {
+			p.taken, p.since = false, false
 		}
 	}
 	searching := len(j.suspects) > 0
@@ -288,6 +293,7 @@ func (j *judged) narrow(suspects []*turnPart) {
 		p.state = partOut
 	}
 	for _, p := range j.parts { // they are harmless, or found with another search
+		p.since = false
 		if p.state == partOnTrial {
 			p.state = partShown
 		}

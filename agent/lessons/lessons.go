@@ -138,9 +138,9 @@ type vain struct {
 }
 
 // quietCalls is after how many such calls an endpoint is sent unchanged requests only, for quietTime: one that refuses everything costs one
-// request a call then. There are two, as the first may be refused for the conversation, and the second is made without it.
+// request a call then. Without the conversation, which may be the reason, the same request is mostly taken, and that ends it.
 const (
-	quietCalls = 2
+	quietCalls = 1
 	quietTime  = 10 * time.Minute
 )
 
