@@ -65,85 +65,85 @@ const UsualAnswer = usualAnswer
 const ViaHook = viaHook
 const WatchMost = event.WatchMost
 
-func (of *Router) Ages() *clock.Steady { return of.ages }
-func (of *Router) Answers(ctx context.Context, s sessions.Session, run sessions.Run) (whom, error) {
-	return of.answers(ctx, s, run)
+func (r *Router) Ages() *clock.Steady { return r.ages }
+func (r *Router) Answers(ctx context.Context, s sessions.Session, run sessions.Run) (whom, error) {
+	return r.answers(ctx, s, run)
 }
-func (of *Router) Arrival(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
-	return of.arrival(ctx, in)
+func (r *Router) Arrival(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
+	return r.arrival(ctx, in)
 }
-func (of *Router) Budgets() *budgets        { return of.budgets }
-func (of *Router) CommandTable() *[]command { return &of.commands }
-func (of *Router) Compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
-	return of.compacts(set, s, run, t)
+func (r *Router) Budgets() *budgets        { return r.budgets }
+func (r *Router) CommandTable() *[]command { return &r.commands }
+func (r *Router) Compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
+	return r.compacts(set, s, run, t)
 }
-func (of *Router) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (string, error) {
-	return of.crowded(ctx, set, c, most)
+func (r *Router) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (string, error) {
+	return r.crowded(ctx, set, c, most)
 }
-func (of *Router) DeleteLate(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
-	return of.deleteLate(ctx, set, run, c, o)
+func (r *Router) DeleteLate(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+	return r.deleteLate(ctx, set, run, c, o)
 }
-func (of *Router) Deps() *Deps         { return &of.deps }
-func (of *Router) Doubt() *atomic.Bool { return &of.doubt }
-func (of *Router) Fallbacks(e agent.Entry, first string) []agent.Candidate {
-	return of.fallbacks(e, first)
+func (r *Router) Deps() *Deps         { return &r.deps }
+func (r *Router) Doubt() *atomic.Bool { return &r.doubt }
+func (r *Router) Fallbacks(e agent.Entry, first string) []agent.Candidate {
+	return r.fallbacks(e, first)
 }
-func (of *Router) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (sessions.Accepted, bool) {
-	return of.finish(ctx, run, out, booking)
+func (r *Router) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (sessions.Accepted, bool) {
+	return r.finish(ctx, run, out, booking)
 }
-func (of *Router) Follow(ctx context.Context, acc sessions.Accepted) { of.follow(ctx, acc) }
-func (of *Router) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
-	return of.followUp(ctx, q)
+func (r *Router) Follow(ctx context.Context, acc sessions.Accepted) { r.follow(ctx, acc) }
+func (r *Router) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
+	return r.followUp(ctx, q)
 }
-func (of *Router) Gate() *delivery.Dispatcher                       { return of.gate }
-func (of *Router) KeepResult(res *tools.Result)                     { of.media.PutResult(res) }
-func (of *Router) Kit() *tools.Deps                                 { return &of.kit }
-func (of *Router) Lanes() *lane.Set                                 { return of.lanes }
-func (of *Router) Log() **slog.Logger                               { return &of.log }
-func (of *Router) Media() *filestore.Cache                          { return of.media }
-func (of *Router) Meter(s sessions.Session, run sessions.Run) meter { return of.meter(s, run) }
-func (of *Router) Metrics() **Metrics                               { return &of.metrics }
-func (of *Router) Open(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
-	return sessions.OpenRuns(ctx, of.store, q)
+func (r *Router) Gate() *delivery.Dispatcher                       { return r.gate }
+func (r *Router) KeepResult(res *tools.Result)                     { r.media.PutResult(res) }
+func (r *Router) Kit() *tools.Deps                                 { return &r.kit }
+func (r *Router) Lanes() *lane.Set                                 { return r.lanes }
+func (r *Router) Log() **slog.Logger                               { return &r.log }
+func (r *Router) Media() *filestore.Cache                          { return r.media }
+func (r *Router) Meter(s sessions.Session, run sessions.Run) meter { return r.meter(s, run) }
+func (r *Router) Metrics() **Metrics                               { return &r.metrics }
+func (r *Router) Open(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	return sessions.OpenRuns(ctx, r.store, q)
 }
-func (of *Router) Queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
-	return sessions.QueuedRuns(ctx, of.store, key)
+func (r *Router) Queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
+	return sessions.QueuedRuns(ctx, r.store, key)
 }
-func (of *Router) Reported(ctx context.Context, child sessions.Run) (string, error) {
-	return of.reported(ctx, child)
+func (r *Router) Reported(ctx context.Context, child sessions.Run) (string, error) {
+	return r.reported(ctx, child)
 }
-func (of *Router) RightsOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
-	return of.rightsOf(ctx, set, s, run, msgs)
+func (r *Router) RightsOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*rights, error) {
+	return r.rightsOf(ctx, set, s, run, msgs)
 }
-func (of *Router) Started() time.Time  { return of.started }
-func (of *Router) Tools() []tools.Tool { return of.tools }
-func (of *Router) ToolsFor(ctx context.Context, run sessions.Run, may *rights) []tools.Tool {
-	return of.toolsFor(ctx, run, may)
+func (r *Router) Started() time.Time  { return r.started }
+func (r *Router) Tools() []tools.Tool { return r.tools }
+func (r *Router) ToolsFor(ctx context.Context, run sessions.Run, may *rights) []tools.Tool {
+	return r.toolsFor(ctx, run, may)
 }
-func (of *Router) TranscriptOf(ctx context.Context, id sessions.ID, size int, most int) ([]sessions.Message, bool, error) {
-	return of.transcriptOf(ctx, id, size, most)
+func (r *Router) TranscriptOf(ctx context.Context, id sessions.ID, size int, most int) ([]sessions.Message, bool, error) {
+	return r.transcriptOf(ctx, id, size, most)
 }
-func (of *Router) WaitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]waitingLane, error) {
-	return of.waitingLanes(ctx, keys)
+func (r *Router) WaitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]waitingLane, error) {
+	return r.waitingLanes(ctx, keys)
 }
-func (of *Router) Watchers() *event.Bus       { return of.watchers }
-func (of *amount) Cost() int64                { return of.cost }
-func (of *budgets) Purses() map[string]*purse { return of.purses }
-func (of *command) About() string             { return of.about }
-func (of *command) Aliases() []string         { return of.aliases }
-func (of *command) Name() string              { return of.name }
-func (of *command) Native() bool              { return of.native }
-func (of *command) Run() func(ctx context.Context, r *Router, c commandCall) (answer string, e sessions.Effects, err error) {
-	return of.run
+func (r *Router) Watchers() *event.Bus       { return r.watchers }
+func (a *amount) Cost() int64                { return a.cost }
+func (b *budgets) Purses() map[string]*purse { return b.purses }
+func (c *command) About() string             { return c.about }
+func (c *command) Aliases() []string         { return c.aliases }
+func (c *command) Name() string              { return c.name }
+func (c *command) Native() bool              { return c.native }
+func (c *command) Run() func(ctx context.Context, r *Router, c commandCall) (answer string, e sessions.Effects, err error) {
+	return c.run
 }
-func (of *command) Where() where                                  { return of.where }
-func (of *command) Who() who                                      { return of.who }
-func (of *compaction) Writer(room agent.Room) (agent.Turn, error) { return of.writer(room) }
-func (of *purse) Held() *amount                                   { return &of.held }
-func (of *rights) Add(msgs ...sessions.Message)                   { of.add(msgs...) }
-func (of *whom) Owner() bool                                      { return of.owner }
-func (of *whom) People() []sessions.Person                        { return of.people }
-func (of meter) Reserve(t *agent.Turn)                            { of.reserve(t) }
+func (c *command) Where() where                                  { return c.where }
+func (c *command) Who() who                                      { return c.who }
+func (c *compaction) Writer(room agent.Room) (agent.Turn, error) { return c.writer(room) }
+func (of *purse) Held() *amount                                  { return &of.held }
+func (x *rights) Add(msgs ...sessions.Message)                   { x.add(msgs...) }
+func (a *whom) Owner() bool                                      { return a.owner }
+func (a *whom) People() []sessions.Person                        { return a.people }
+func (m meter) Reserve(t *agent.Turn)                            { m.reserve(t) }
 
 type Command = command
 type CommandCall = commandCall

@@ -18,7 +18,8 @@ import (
 	"parley/tools"
 )
 
-const PicturesMost = 8 // of a prompt, the newest; older ones are named only
+// PicturesMost is how many pictures of a prompt are shown, the newest; older ones are named only.
+const PicturesMost = 8
 
 const mediaMost = 32 // files of one message that are kept
 

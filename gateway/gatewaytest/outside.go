@@ -32,6 +32,7 @@ type Script struct {
 	asked []agent.Prompt
 }
 
+// Stream implements agent.Model.
 func (s *Script) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	return func(yield func(agent.Delta, error) bool) {
 		s.mu.Lock()

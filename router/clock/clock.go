@@ -31,11 +31,12 @@ type standing struct {
 	from, to time.Duration // to is when somebody last looked
 }
 
-// span is some of the times that a clock showed, both ends included.
-type span struct{ From, To time.Time }
+// Span is some of the times that a clock showed, both ends included.
+type Span struct{ From, To time.Time }
 
 const (
-	LeastLeap    = time.Second // less is a clock that is put right in small steps
+	// LeastLeap is how far a clock must leap for that to count: less is one that is put right in small steps.
+	LeastLeap    = time.Second
 	mostStanding = 100
 )
 
@@ -135,7 +136,7 @@ func (c *Steady) Earliest(within time.Duration) time.Time {
 
 // Intervals gives the times of day that the clock has shown within a time, in order. What lies before this process it shows as the clock stood
 // at its beginning.
-func (c *Steady) Intervals(within time.Duration) (all []span) {
+func (c *Steady) Intervals(within time.Duration) (all []Span) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passed := c.look()
@@ -145,10 +146,10 @@ func (c *Steady) Intervals(within time.Duration) (all []span) {
 			from = max(from, x.from)
 		}
 		if from <= x.to {
-			all = append(all, span{time.Unix(0, int64(from+x.ahead)), time.Unix(0, int64(x.to+x.ahead))})
+			all = append(all, Span{time.Unix(0, int64(from+x.ahead)), time.Unix(0, int64(x.to+x.ahead))})
 		}
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To)) })
+	slices.SortFunc(all, func(a, b Span) int { return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To)) })
 	joined := all[:1]
 	for _, x := range all[1:] {
 		if last := &joined[len(joined)-1]; !x.From.After(last.To) {

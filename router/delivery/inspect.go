@@ -50,7 +50,7 @@ func (g *Dispatcher) Outbox() *filestore.Outbox { return g.outbox }
 func (g *Dispatcher) Outlet(ref settings.AccountRef) *account { return g.accountOf(ref) } //nolint:revive // for tests
 
 // Outlets are the accounts.
-func (g *Dispatcher) Outlets() map[settings.AccountRef]*account { return g.accounts }
+func (g *Dispatcher) Outlets() map[settings.AccountRef]*account { return g.accounts } //nolint:revive // for tests
 
 // Overflow reports whether the store may hold more.
 func (g *Dispatcher) Overflow() *bool { return &g.spilled }

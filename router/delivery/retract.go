@@ -37,7 +37,7 @@ func (g *Dispatcher) lockChat(o *account, chat channels.ChatID) (release func(),
 }
 
 // Account gives the outlet of an address, and its channel; nil when it is not attached.
-func (g *Dispatcher) Account(to channels.Address) (*account, channels.Channel) {
+func (g *Dispatcher) Account(to channels.Address) (*account, channels.Channel) { //nolint:revive // for tests
 	g.mu.Lock()
 	o := g.accountOf(settings.Ref(to))
 	g.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 // Person is a sender who is known by an id alone.
 func Person(id string) channels.Sender { return channels.Sender{ID: channels.UserID(id), Name: id} }
 
+// Sessions of two groups.
 const (
 	KeyA = sessions.Key("agent:main:fake:group:a")
 	KeyB = sessions.Key("agent:main:fake:group:b")

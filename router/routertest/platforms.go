@@ -16,6 +16,7 @@ type Platform struct {
 	Reconciles bool // it can be asked what arrived
 }
 
+// Platforms that differ in what they do with a repeated send.
 var (
 	Repeats    = Platform{Name: "repeats"} // as Telegram
 	Idempotent = Platform{Name: "idempotent", Limits: channels.Limits{Idempotent: true}}

@@ -55,6 +55,7 @@ func Thread(a channels.Address, id string) channels.Address {
 	return a
 }
 
+// The channel of the rig, an owner, and a guest.
 const (
 	Kind  = channels.Kind("fake")
 	Owner = "1001"
