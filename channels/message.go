@@ -72,6 +72,7 @@ type Sender struct {
 type Quote struct {
 	ID      MessageID
 	Sender  string  // display name
+	By      UserID  // who wrote it, where the platform tells
 	Text    string  // what it says, or the part of it that was quoted; empty when it is files alone: the host names those
 	Origin  string  // who wrote it, when the quoted message was itself forwarded; as Inbound.Origin
 	Media   []Media // its files, which become files of the turn; those without a Ref are named only
