@@ -199,8 +199,8 @@ func (e *wireEntity) mark(words string) (mark, bool) {
 	case "spoiler":
 		return mark{open: "||", close: "||"}, true
 	case "date_time":
-		if e.Time > 0 {
-			return mark{close: " (" + moment(e.Time) + ")"}, true
+		if at := moment(e.Time); at != "" {
+			return mark{close: " (" + at + ")"}, true
 		}
 	}
 	return mark{}, false
@@ -231,5 +231,11 @@ func ticks(text string, least int) string {
 	return strings.Repeat("`", least)
 }
 
-// moment words a time.
-func moment(q quantity) string { return q.time().UTC().Format("2006-01-02 15:04 UTC") }
+// moment words a time; "" = unknown.
+func moment(q quantity) string {
+	at, known := channels.KnownTime(int64(q))
+	if !known || q <= 0 {
+		return ""
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
+}
