@@ -33,6 +33,7 @@ type Inbound struct {
 	Time    time.Time
 
 	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
+	Private         bool   // in a chat of several people: the message is to this bot alone
 	MentionsOthers  bool   // the platform says that somebody else was mentioned
 	Addressed       string // the text without the bot's own mention, for command parsing and the model; empty = same as Text
 	Preview         string // the end of Text that the platform added, such as a link preview; an edit that only adds or removes it is no change
