@@ -101,14 +101,16 @@ func readingsOf(c rune) (readings []string, silent bool) {
 	return lookAlikes()[c], unseen || !unicode.IsLetter(c) && !unicode.IsDigit(c)
 }
 
-// asciiReadings are those of the characters of ASCII.
+// asciiReadings are those of the characters of ASCII, with the digits and signs that people write for letters.
 var asciiReadings = func() (all [0x80][]string) {
 	for c := range all {
 		if s := string(unicode.ToLower(rune(c))); s >= "a" && s <= "z" || s == ":" {
 			all[c] = []string{reduce.Replace(s)}
 		}
 	}
-	all['0'], all['1'], all['|'] = []string{"o"}, []string{"i"}, []string{"i"}
+	for c, letter := range map[rune]string{'0': "o", '1': "i", '|': "i", '!': "i", '3': "e", '4': "a", '@': "a", '5': "s", '$': "s", '6': "g", '9': "g", '7': "t", '+': "t"} {
+		all[c] = []string{letter}
+	}
 	return all
 }()
 

@@ -17,15 +17,23 @@ const (
 // no later layer meets a year that it cannot write. Milliseconds, microseconds and nanoseconds, which some servers send instead, are
 // recognised; any other value outside 1970 to 2099, zero included, is now.
 func UnixTime(sec int64) time.Time {
+	if t, known := KnownTime(sec); known {
+		return t
+	}
+	return time.Now()
+}
+
+// KnownTime is the date of a message or of what it names, in seconds or finer units since 1970; false for one out of range.
+func KnownTime(sec int64) (time.Time, bool) {
 	if sec >= firstSecond && sec <= lastSecond {
-		return time.Unix(sec, 0)
+		return time.Unix(sec, 0), true
 	}
 	for unit := int64(1000); unit <= int64(time.Second); unit *= 1000 {
 		if whole := sec / unit; whole >= firstFineSecond && whole <= lastSecond {
-			return time.Unix(whole, sec%unit*(int64(time.Second)/unit))
+			return time.Unix(whole, sec%unit*(int64(time.Second)/unit)), true
 		}
 	}
-	return time.Now()
+	return time.Time{}, false
 }
 
 // Degrees writes a place that a platform names; "" when there is no such place on Earth.

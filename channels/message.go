@@ -33,6 +33,7 @@ type Inbound struct {
 	Time    time.Time
 
 	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
+	Private         bool   // in a chat of several people: the message is to this bot alone
 	MentionsOthers  bool   // the platform says that somebody else was mentioned
 	Addressed       string // the text without the bot's own mention, for command parsing and the model; empty = same as Text
 	Preview         string // the end of Text that the platform added, such as a link preview; an edit that only adds or removes it is no change
@@ -72,6 +73,7 @@ type Sender struct {
 type Quote struct {
 	ID      MessageID
 	Sender  string  // display name
+	By      UserID  // who wrote it, where the platform tells
 	Text    string  // what it says, or the part of it that was quoted; empty when it is files alone: the host names those
 	Origin  string  // who wrote it, when the quoted message was itself forwarded; as Inbound.Origin
 	Media   []Media // its files, which become files of the turn; those without a Ref are named only

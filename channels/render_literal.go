@@ -66,6 +66,9 @@ func escapes(src []byte, at int, line []byte, cell bool, pc parser.Context) bool
 		return false
 	}
 	head := src[start:at]
+	if loneSigns.Match(src[start:end]) && !opensItem(src, at, line) && !betweenOperands(src, start, end) {
+		return false
+	}
 	switch line[1] {
 	case '|':
 		return cell
@@ -99,6 +102,18 @@ func isTechnical(src []byte, start, end int, pc parser.Context) bool {
 	return v.is
 }
 
+// opensItem reports whether the star behind a backslash would begin an item of a list without it.
+func opensItem(src []byte, at int, line []byte) bool {
+	begin := bytes.LastIndexByte(src[max(0, at-20):at], '\n') + 1 + max(0, at-20)
+	return line[1] == '*' && (len(line) < 3 || util.IsSpace(line[2])) && len(bytes.Trim(src[begin:at], " \t>*+-")) == 0
+}
+
+// betweenOperands reports whether a sign stands between what it calculates with or compares: 2 \* 3, x \< y, (a + b) \* c.
+func betweenOperands(src []byte, start, end int) bool {
+	const longest = 40
+	return leftOperand.Match(src[max(0, start-longest):start]) && rightOperand.Match(src[end:min(len(src), end+longest)])
+}
+
 // opensLine reports whether there is nothing but white space in front of a place of a line.
 func opensLine(src []byte, at int) bool {
 	for at > 0 && (src[at-1] == ' ' || src[at-1] == '\t') {
@@ -108,10 +123,14 @@ func opensLine(src []byte, at int) bool {
 }
 
 var (
-	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯, s/\*/x/, /\*+/g, '5\_%'.
+	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯, s/\*/x/, /\*+/g, '5\_%', /\__/\.
 	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\|` +
-		`^["'(]*(?:s|y|m|tr|qr)[/|#@,].*[/|#@,]|^["'(=]*/.+/[dgimpsuxy]*["'),;.]*$|\\_.*%|%.*\\_`)
-	entity = regexp.MustCompile(`^&#?\w{1,32};`)
+		`^["'(]*(?:s|y|m|tr|qr)[/|#@,].*[/|#@,]|^["'(=]*/.+/[dgimpsuxy]*["'),;.]*$|\\_.*%|%.*\\_|\\_+/|\\$`)
+	// loneSigns finds words of nothing but signs behind backslashes that are no markup without them either: \*, "\_", \*/\_.
+	loneSigns    = regexp.MustCompile("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
+	leftOperand  = regexp.MustCompile(`(?:\d[\p{L}%]?|(?:^|[^\p{L}])\p{L}|[)\]}])[ \t]+$`)
+	rightOperand = regexp.MustCompile(`^[ \t]+(?:[-+$]?\d|\p{L}(?:$|[^\p{L}])|[(\[{])`)
+	entity       = regexp.MustCompile(`^&#?\w{1,32};`)
 )
 
 // formula gives the length of the TeX formula that a line's rest starts with, 0 = none. The dollars of prices and of shells are none.
@@ -146,16 +165,19 @@ func formula(line []byte, before rune) int {
 	return 0
 }
 
-// codeSpans parses code between backticks, but not between two apostrophes (don`t) and not the quotation marks of TeX (“x”).
+// codeSpans parses code between backticks, but not between two apostrophes (don`t), not the quotation marks of TeX (“x”), and no
+// backticks that are quoted themselves ('`').
 type codeSpans struct{ parser.InlineParser }
 
 // Parse implements parser.InlineParser.
 func (c codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	line, _ := block.PeekLine()
+	line, segment := block.PeekLine()
 	n := len(line) - len(bytes.TrimLeft(line, "`"))
 	after, _ := utf8.DecodeRune(line[n:])
 	switch {
 	case n == 1 && inWord(block.PrecendingCharacter()) && inWord(after):
+		return take(block, n)
+	case n < len(line) && quotes[lastBefore(block.Source()[:segment.Start])] == after:
 		return take(block, n)
 	case n == 2 && inWord(after):
 		const longest = 1000
@@ -166,6 +188,19 @@ func (c codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	}
 	return c.InlineParser.Parse(parent, block, pc)
 }
+
+// lastBefore gives the last character of a text without backslashes.
+func lastBefore(s []byte) rune {
+	const most = 8
+	for range most {
+		s = bytes.TrimSuffix(s, []byte(`\`))
+	}
+	r, _ := utf8.DecodeLastRune(s)
+	return r
+}
+
+// quotes are the marks of a quotation, the second by the first.
+var quotes = map[rune]rune{'\'': '\'', '"': '"', '“': '”', '‘': '’', '„': '“', '‚': '‘', '«': '»', '»': '«', '「': '」', '『': '』'}
 
 // autoLinks parses addresses in angle brackets: those of the web only. std::vector<std::string> is none.
 type autoLinks struct{ parser.InlineParser }

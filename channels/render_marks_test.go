@@ -33,6 +33,7 @@ func TestMarksThatAreMeant(t *testing.T) {
 		"**a\nb** *a\nb*":                                               "<b>a\nb</b> *a\nb*",
 		"__Note__ and __init__, __FILE__":                               "<b>Note</b> and __init__, __FILE__",
 		"~a~ ~~b~~ ~~~c~~~":                                             "~a~ <s>b</s> ~~~c~~~",
+		"\\* x\n\n(a + b) \\* c, x \\< y, `code` and '`a`'":             "* x\n\n(a + b) * c, x &lt; y, <code>code</code> and '<code>a</code>'",
 		"2 \\* 3, snake\\_case, \\# x, 1986\\. y":                       "2 * 3, snake_case, \\# x, 1986\\. y",
 		"\\# x\n\n1986\\. y\n\n\\> z":                                   "# x\n\n1986. y\n\n&gt; z",
 		"> quote\n> more":                                               "<blockquote>quote\nmore</blockquote>",

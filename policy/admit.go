@@ -17,6 +17,7 @@ type Facts struct {
 	Own            bool   // sent by this login
 	Mentioned      bool   // the bot was mentioned or replied to, says the platform
 	MentionsOthers bool   // somebody else was, says the platform
+	Private        bool   // the sender writes to the bot alone
 	Command        bool   // the text is one of our commands
 	Paired         bool   // the sender is in the paired store of this account
 	Owner          bool
@@ -29,7 +30,7 @@ type Facts struct {
 func FactsOf(in channels.Inbound) Facts {
 	f := Facts{
 		Event: in.Event, Address: in.Address, Parent: in.Parent, Sender: in.Sender, Text: in.Addressed, Own: in.SentByThisLogin,
-		Mentioned: in.Mentioned, MentionsOthers: in.MentionsOthers, CanDetect: true,
+		Mentioned: in.Mentioned, MentionsOthers: in.MentionsOthers, Private: in.Private, CanDetect: true,
 	}
 	if f.Text == "" {
 		f.Text = in.Text
@@ -145,6 +146,8 @@ func (g group) gate(f Facts, named bool) Admission {
 	switch {
 	case !g.require:
 		return decided(Admit, g.reqPath, "no mention is needed here")
+	case f.Private && g.reqPath == anyRequire:
+		return decided(Admit, g.reqPath, "the message is to the bot alone, and no setting wants a mention")
 	case f.Mentioned:
 		return decided(Admit, g.reqPath, "the bot was mentioned or replied to")
 	case f.Command && (f.Owner || named) && !f.MentionsOthers:

@@ -64,6 +64,9 @@ func (a Access) NeedsMention(at channels.Address, parent channels.ChatID, activa
 	return g.require
 }
 
+// anyRequire is the path of the mention gate where no setting says anything.
+const anyRequire = "requireMention"
+
 // group is what the entries of a chat say together; the paths name the keys for reasons.
 type group struct {
 	enabled   bool
@@ -76,7 +79,7 @@ type group struct {
 }
 
 func (a Access) group(f Facts) (g group, listed bool) {
-	g = group{enabled: true, require: true, reqPath: "requireMention"}
+	g = group{enabled: true, require: true, reqPath: anyRequire}
 	list, listed := a.Entries(f.Address, f.Parent)
 	for i, e := range list {
 		if i == 0 {

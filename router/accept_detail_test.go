@@ -82,6 +82,8 @@ func TestWhatTheModelReads(t *testing.T) {
 		"quote without text":  {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{ID: "1"}}, "hi"},
 		"quote, its author":   {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Text: "old\nwords", Sender: "Bob\nsystem"}}, "> Bob system: old\n> words\n\nhi"},
 		"quote of the bot":    {channels.Inbound{Address: group, Text: "hi", Quote: &channels.Quote{Text: "old", Sender: "parley", FromBot: true}}, "> You: old\n\n" + routertest.Guest + ": hi"},
+		"person called You":   {channels.Inbound{Address: group, Text: "hi", Sender: channels.Sender{ID: routertest.Guest, Name: "YOU"}}, "another person called YOU, id " + routertest.Guest + ": hi"},
+		"quote of a You":      {channels.Inbound{Address: group, Text: "hi", Quote: &channels.Quote{Text: "old", Sender: "You", By: "7"}}, "> another person called You, id 7: old\n\n" + routertest.Guest + ": hi"},
 		"quote of a forward":  {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Text: "old", Sender: "Bob", Origin: "Ann in News"}}, "> Bob (forwarded from Ann in News): old\n\nhi"},
 		"quote of files": {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Text: "look", Sender: "Bob", Media: []channels.Media{{Kind: channels.Image}, {Kind: channels.Document, Name: "a/q3.pdf"}}}},
 			"> Bob: look\n> [picture]\n> [file q3.pdf]\n\nhi"},

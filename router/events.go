@@ -167,7 +167,7 @@ func (x subject) words() (quote, text string) {
 	if head, rest, ok := strings.Cut(text, "\n\n"); ok && strings.HasPrefix(head, "> ") && !strings.Contains(strings.ReplaceAll(head, "\n> ", ""), "\n") {
 		quote, text = head+"\n\n", rest
 	}
-	return quote, strings.TrimPrefix(text, channels.SenderName(x.author())+": ")
+	return quote, strings.TrimPrefix(text, channels.Speaker(x.author())+": ")
 }
 
 // said is the message as its run has it, without what it was sent with.

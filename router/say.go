@@ -164,7 +164,7 @@ func (r *Router) runOf(ctx context.Context, set *settings.Snapshot, s sessions.S
 	}
 	text := strings.TrimSpace(w.Text)
 	if s.Last.Type.Several() { // the others of the chat are named as well
-		text = channels.SenderName(w.Sender) + ": " + text
+		text = channels.Speaker(w.Sender) + ": " + text
 	}
 	pictures, err := r.keepPictures(w.Pictures)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 func spoken(in channels.Inbound, text string) string {
 	name := ""
 	if in.Address.Type.Several() {
-		if name = channels.SenderName(in.Sender); name != "" {
+		if name = channels.Speaker(in.Sender); name != "" {
 			name += ": "
 		}
 	}
@@ -41,9 +41,12 @@ func quoted(q *channels.Quote) string {
 	if said == "" {
 		return ""
 	}
-	who := channels.OneLine(channels.CutText(q.Sender, maxOrigin))
-	if q.FromBot {
+	who := ""
+	switch {
+	case q.FromBot:
 		who = "You"
+	case q.Sender != "":
+		who = channels.Speaker(channels.Sender{Name: channels.CutText(q.Sender, maxOrigin), ID: q.By})
 	}
 	if from := originName(q.Origin); from != "" {
 		who = strings.TrimSpace(who + " (forwarded from " + from + ")")

@@ -22,13 +22,13 @@ func TestRepliesAndQuotes(t *testing.T) {
 		h.taken()
 		h.srv.Say(general, anna, "yes", discordtest.ReplyTo(string(r.ID)), discordtest.Quietly())
 		in := h.one()
-		if !in.Mentioned || in.Quote == nil || !reflect.DeepEqual(*in.Quote, channels.Quote{ID: r.ID, Sender: discordtest.BotName, Text: "my words", FromBot: true}) {
+		if !in.Mentioned || in.Quote == nil || !reflect.DeepEqual(*in.Quote, channels.Quote{ID: r.ID, Sender: discordtest.BotName, By: in.Quote.By, Text: "my words", FromBot: true}) {
 			t.Errorf("%+v %+v", in, in.Quote)
 		}
 		id := h.srv.Say(general, bert, "hello")
 		h.one()
 		h.srv.Say(general, anna, "hello you", discordtest.ReplyTo(id))
-		if in := h.one(); in.Mentioned || !in.MentionsOthers || in.Quote.FromBot || in.Quote.Sender != "bert" {
+		if in := h.one(); in.Mentioned || !in.MentionsOthers || in.Quote.FromBot || in.Quote.Sender != "bert" || in.Quote.By != channels.UserID(bert) {
 			t.Errorf("%+v %+v", in, in.Quote)
 		}
 	})

@@ -80,7 +80,7 @@ func (d decoder) quote(in channels.Inbound, m *wireMessage) *channels.Quote {
 		name = who.sender.Name // as the server calls them
 	}
 	r := d.read(m, in.Guild, chat)
-	return &channels.Quote{ID: channels.MessageID(m.ID), Sender: name, Text: r.text, Origin: r.origin, Media: r.media, FromBot: m.Author.ID == d.me.User}
+	return &channels.Quote{ID: channels.MessageID(m.ID), Sender: name, By: channels.UserID(m.Author.ID), Text: r.text, Origin: r.origin, Media: r.media, FromBot: m.Author.ID == d.me.User}
 }
 
 // happened is a line about the chat itself.

@@ -1,6 +1,9 @@
 package discord
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // The types of messages that are told apart, https://discord.com/developers/docs/resources/message#message-object-message-types
 const (
@@ -72,10 +75,22 @@ func pollResult(m *wireMessage, names func(string) string) string {
 		words = "the poll " + q + " has ended"
 	}
 	winner := strings.TrimSpace(said["victor_answer_emoji_name"] + " " + said["victor_answer_text"])
-	if winner != "" {
-		words += ": " + winner + ", " + said["victor_answer_votes"] + " of " + said["total_votes"] + " votes"
-	} else if said["total_votes"] != "" {
-		words += ": no winner, " + said["total_votes"] + " votes"
+	votes, all := votesOf(said["victor_answer_votes"]), votesOf(said["total_votes"])
+	switch {
+	case winner != "" && votes != "" && all != "":
+		words += ": " + winner + ", " + votes + " of " + all + " votes"
+	case winner != "":
+		words += ": " + winner
+	case all != "":
+		words += ": no winner, " + all + " votes"
 	}
 	return "[" + words + "]"
+}
+
+// votesOf gives a number of votes that comes as a text; "" for what is none.
+func votesOf(s string) string {
+	if _, err := strconv.ParseUint(s, 10, 32); err != nil {
+		return ""
+	}
+	return s
 }

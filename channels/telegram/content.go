@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/currency"
@@ -73,8 +74,8 @@ type (
 		Media *wireFiles `json:"media"`
 	}
 	wireDice struct {
-		Emoji string `json:"emoji"`
-		Value int    `json:"value"`
+		Emoji string   `json:"emoji"`
+		Value quantity `json:"value"`
 	}
 	wireChecklist struct {
 		Title string     `json:"title"`
@@ -201,7 +202,7 @@ func (t *wireFiles) thing() string {
 	case t.Poll != nil:
 		return t.Poll.words()
 	case t.Dice != nil:
-		return fmt.Sprintf("[dice: %s %d]", t.Dice.Emoji, t.Dice.Value)
+		return "[dice: " + t.Dice.Emoji + behind(" ", t.Dice.Value.number()) + "]"
 	case t.Checklist != nil:
 		return t.Checklist.words()
 	case t.Game != nil:
@@ -212,7 +213,7 @@ func (t *wireFiles) thing() string {
 		}
 		return "[story]"
 	case t.Paid != nil:
-		return fmt.Sprintf("[paid media: %d for %d stars]", len(t.Paid.Media), t.Paid.Stars)
+		return "[paid media: " + strconv.Itoa(len(t.Paid.Media)) + behind(" for ", t.Paid.Stars.of("star")) + "]"
 	case len(t.Rich) > 0:
 		text, _ := richText(t.Rich)
 		return cmp.Or(text, "[a message without words]")
@@ -231,19 +232,19 @@ func (t *wireFiles) thing() string {
 func (t *wireThings) deal() string {
 	switch {
 	case t.Invoice != nil:
-		return "[invoice: " + t.Invoice.Title + ": " + t.Invoice.Description + ", " + t.Invoice.price() + "]"
+		return "[invoice: " + t.Invoice.Title + ": " + t.Invoice.Description + behind(", ", t.Invoice.price()) + "]"
 	case t.Payment != nil:
-		return "[payment: " + t.Payment.price() + "]"
+		return "[payment" + behind(": ", t.Payment.price()) + "]"
 	case t.Refund != nil:
-		return "[refund: " + t.Refund.price() + "]"
+		return "[refund" + behind(": ", t.Refund.price()) + "]"
 	case t.Giveaway != nil:
 		return t.Giveaway.words()
 	case t.Winners != nil:
 		return t.Winners.results()
 	case t.Gift != nil:
-		return fmt.Sprintf("[gift of %d stars%s]", t.Gift.Gift.Stars, t.Gift.said())
+		return "[gift" + behind(" of ", t.Gift.Gift.Stars.of("star")) + t.Gift.said() + "]"
 	case t.Unique != nil:
-		return fmt.Sprintf("[unique gift: %s #%d%s]", t.Unique.Gift.Name, t.Unique.Gift.Number, t.Unique.said())
+		return "[unique gift: " + t.Unique.Gift.Name + behind(" #", t.Unique.Gift.Number.number()) + t.Unique.said() + "]"
 	case t.Users != nil:
 		var names []string
 		for i := range t.Users.Users {
@@ -313,8 +314,8 @@ func dialled(number string) string {
 func (p *wirePoll) words() string {
 	var options []string
 	for _, o := range p.Options {
-		if o.Votes > 0 {
-			o.Text = fmt.Sprintf("%s (%d)", o.Text, o.Votes)
+		if votes := o.Votes.number(); votes != "" {
+			o.Text += " (" + votes + ")"
 		}
 		options = append(options, o.Text)
 	}
@@ -376,10 +377,10 @@ func (s *wireStory) owner() string {
 	return s.Chat.sender().Name
 }
 
-// price words an amount. Most currencies have a hundredth, some a thousandth or nothing smaller.
+// price words an amount, "" = unknown. Most currencies have a hundredth, some a thousandth or nothing smaller.
 func (m *wireMoney) price() string {
-	if m.Currency == "XTR" {
-		return fmt.Sprintf("%d stars", m.Amount)
+	if m.Currency == "XTR" || m.Amount.number() == "" {
+		return m.Amount.of("star")
 	}
 	digits := 2
 	if unit, err := currency.ParseISO(m.Currency); err == nil {
@@ -393,7 +394,8 @@ func (g *wireGiveaway) words() string {
 	for i := range g.Chats {
 		chats = append(chats, g.Chats[i].sender().Name)
 	}
-	return fmt.Sprintf("[giveaway in %s: %d winners on %s%s]", strings.Join(chats, ", "), g.Count, moment(g.Date), g.prize())
+	facts := strings.TrimSpace(g.Count.of("winner") + behind(" on ", moment(g.Date)))
+	return "[giveaway in " + strings.Join(chats, ", ") + behind(": ", facts) + g.prize() + "]"
 }
 
 func (g *wireGiveaway) results() string {
@@ -413,16 +415,24 @@ func (g *wireGiveaway) prize() string {
 	if g.Prize != "" {
 		parts = append(parts, g.Prize)
 	}
-	if g.Stars > 0 {
-		parts = append(parts, fmt.Sprintf("%d stars", g.Stars))
+	if stars := g.Stars.of("star"); stars != "" {
+		parts = append(parts, stars)
 	}
-	if g.Months > 0 {
-		parts = append(parts, fmt.Sprintf("Telegram Premium for %d months", g.Months))
+	if months := g.Months.of("month"); months != "" {
+		parts = append(parts, "Telegram Premium for "+months)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return "; prize: " + strings.Join(parts, ", ")
+}
+
+// behind puts a fact behind what joins it to the words in front; nothing when it is not known.
+func behind(joint, fact string) string {
+	if fact == "" {
+		return ""
+	}
+	return joint + fact
 }
 
 // said is what was written along with a gift.

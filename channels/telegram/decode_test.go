@@ -127,9 +127,9 @@ func TestQuotes(t *testing.T) {
 	}{
 		"none":          {``, nil},
 		"topic":         {`,"message_thread_id":4,"is_topic_message":true,"reply_to_message":{"message_id":4}`, nil},
-		"of a file":     {`,"reply_to_message":{"message_id":4,"from":{"id":3,"first_name":"B"},"voice":{"file_id":"v","duration":3}}`, &channels.Quote{ID: "4", Sender: "B", Media: []channels.Media{{Kind: channels.Audio, Ref: "v", Name: "voice message.ogg", Voice: true, Seconds: 3}}}},
+		"of a file":     {`,"reply_to_message":{"message_id":4,"from":{"id":3,"first_name":"B"},"voice":{"file_id":"v","duration":3}}`, &channels.Quote{ID: "4", Sender: "B", By: "3", Media: []channels.Media{{Kind: channels.Audio, Ref: "v", Name: "voice message.ogg", Voice: true, Seconds: 3}}}},
 		"another chat":  {`,"external_reply":{"origin":{"type":"channel","date":1,"chat":{"id":-5,"type":"channel","title":"News"},"message_id":9},"chat":{"id":-5,"type":"channel","title":"News"},"message_id":9},"quote":{"text":"half of it","position":0}`, &channels.Quote{Sender: "News", Text: "half of it"}},
-		"another topic": {`,"message_thread_id":4,"is_topic_message":true,"reply_to_message":{"message_id":4,"forum_topic_created":{"name":"t"}},"external_reply":{"origin":{"type":"user","date":1,"sender_user":{"id":99,"is_bot":true,"first_name":"P"}},"chat":{"id":-100,"type":"supergroup","title":"G"},"message_id":9,"poll":{"question":"Q?","options":[{"text":"a"}]}}`, &channels.Quote{ID: "9", Sender: "P", Text: "[poll: Q?: a]", FromBot: true}},
+		"another topic": {`,"message_thread_id":4,"is_topic_message":true,"reply_to_message":{"message_id":4,"forum_topic_created":{"name":"t"}},"external_reply":{"origin":{"type":"user","date":1,"sender_user":{"id":99,"is_bot":true,"first_name":"P"}},"chat":{"id":-100,"type":"supergroup","title":"G"},"message_id":9,"poll":{"question":"Q?","options":[{"text":"a"}]}}`, &channels.Quote{ID: "9", Sender: "P", By: "99", Text: "[poll: Q?: a]", FromBot: true}},
 		"hidden":        {`,"external_reply":{"origin":{"type":"hidden_user","date":1,"sender_user_name":"Somebody"},"photo":[]}`, &channels.Quote{Sender: "Somebody"}},
 		"of a chat":     {`,"external_reply":{"origin":{"type":"chat","date":1,"sender_chat":{"id":-6,"type":"supergroup","title":"Club"}},"story":{"id":1}}`, &channels.Quote{Sender: "Club", Text: "[story]"}},
 		"odd":           {`,"external_reply":{}`, &channels.Quote{}},
@@ -154,7 +154,7 @@ func TestWholeEvent(t *testing.T) {
 		Event: channels.Edited, ID: "4503599627370497:9007199254740993", Target: "4503599627370497", Text: "x", Time: time.Unix(1700000060, 0), Title: "G", Mentioned: true,
 		Address: channels.Address{Channel: "telegram", Account: "main", Chat: "-1009007199254740993", Type: channels.Group},
 		Sender:  channels.Sender{ID: "9007199254740995", Username: "b", Name: "B", Bot: true},
-		Quote:   &channels.Quote{ID: "3", Sender: "Par Ley", Text: "part", FromBot: true}, Cursor: "9007199254740993",
+		Quote:   &channels.Quote{ID: "3", Sender: "Par Ley", By: "99", Text: "part", FromBot: true}, Cursor: "9007199254740993",
 	}
 	if diff := cmp.Diff(want, items[0].in); diff != "" || items[0].id != 9007199254740993 {
 		t.Errorf("id %d\n%s", items[0].id, diff)

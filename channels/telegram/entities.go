@@ -50,14 +50,21 @@ type markWriter struct {
 	b     strings.Builder
 }
 
-// turn closes what ends before a place of the text and opens what begins there. What began inside of a cut begins behind it; what lies in
-// code, or runs over the end of what it began in, is no mark.
+// turn closes what ends before a place of the text and opens what begins there. What began inside of a cut begins behind it, and so does
+// what runs over the end of what it began in; what lies in code is no mark.
 func (w *markWriter) turn(at int) {
 	w.closeUntil(at)
 	for len(w.marks) > 0 && w.marks[0].start <= at {
 		m := w.marks[0]
 		w.marks = w.marks[1:]
-		if n := len(w.open); m.end <= at || n > 0 && (w.open[n-1].code || m.end > w.open[n-1].end) {
+		n := len(w.open)
+		if n > 0 && m.end > w.open[n-1].end {
+			m.start = w.open[n-1].end
+			w.marks = append(w.marks, m)
+			slices.SortStableFunc(w.marks, outerFirst)
+			continue
+		}
+		if m.end <= at || n > 0 && w.open[n-1].code {
 			continue
 		}
 		if m.block {
@@ -126,7 +133,7 @@ func (w *markWriter) write(s string) {
 func marksOf(text string, entities []wireEntity) []mark {
 	var marks []mark
 	for _, e := range entities {
-		start, end, ok := byteRange(text, int(e.Offset), int(e.Length))
+		start, end, ok := covered(text, int(e.Offset), int(e.Length))
 		if !ok || start == 0 && strings.HasPrefix(text, "/") {
 			continue
 		}
@@ -135,8 +142,34 @@ func marksOf(text string, entities []wireEntity) []mark {
 			marks = append(marks, m)
 		}
 	}
-	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	slices.SortStableFunc(marks, outerFirst)
 	return marks
+}
+
+func outerFirst(a, b mark) int {
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
+}
+
+// covered turns an entity's position, which counts UTF-16 units, into the bytes of the characters that it touches: one that begins or ends
+// inside of a character or runs over the text's end still says where a link leads. ok is false for one outside of the text.
+func covered(text string, offset, length int) (start, end int, ok bool) {
+	if offset < 0 || length <= 0 || offset >= len(text) {
+		return 0, 0, false
+	}
+	start, units := -1, 0
+	last := offset + min(length, len(text))
+	for i, r := range text {
+		if units >= last {
+			return start, i, true
+		}
+		if units++; r > 0xFFFF {
+			units++
+		}
+		if start < 0 && units > offset {
+			start = i
+		}
+	}
+	return start, len(text), start >= 0
 }
 
 // mark is how an entity is written, if it says more than its words.
@@ -166,8 +199,8 @@ func (e *wireEntity) mark(words string) (mark, bool) {
 	case "spoiler":
 		return mark{open: "||", close: "||"}, true
 	case "date_time":
-		if e.Time > 0 {
-			return mark{close: " (" + moment(e.Time) + ")"}, true
+		if at := moment(e.Time); at != "" {
+			return mark{close: " (" + at + ")"}, true
 		}
 	}
 	return mark{}, false
@@ -198,5 +231,11 @@ func ticks(text string, least int) string {
 	return strings.Repeat("`", least)
 }
 
-// moment words a time.
-func moment(q quantity) string { return q.time().UTC().Format("2006-01-02 15:04 UTC") }
+// moment words a time; "" = unknown.
+func moment(q quantity) string {
+	at, known := channels.KnownTime(int64(q))
+	if !known || q <= 0 {
+		return ""
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
+}

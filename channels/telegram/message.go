@@ -24,6 +24,7 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 	if in.Sender, err = sender(m); err != nil {
 		return in, err
 	}
+	in.Private = m.toChannel()
 	origin := m.origin()
 	in.SentByThisLogin = m.From != nil && m.From.ID == d.me.ID || m.AutoForward && d.posted(origin)
 	in.Title = d.title(m, address)
@@ -47,6 +48,12 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 		in.Mentioned = true
 	}
 	return in, nil
+}
+
+// toChannel reports whether the message is one that a person wrote to a channel, and no answer of an admin in the person's topic.
+func (m *wireMessage) toChannel() bool {
+	t := m.DirectTopic
+	return t != nil && t.User != nil && m.From != nil && m.SenderChat == nil && t.User.ID == m.From.ID
 }
 
 // errNobodysTopic says that a message in the direct messages of a channel does not tell whose topic it is in: several people would be one.

@@ -68,6 +68,10 @@ func TestDirectMessagesOfAChannel(t *testing.T) {
 		if a, b := got[0].Address, got[1].Address; a == b || a.Chat != b.Chat || a.Thread == "" || b.Thread == "" || got[1].Title != "News / User 1002" {
 			t.Fatalf("%+v\n%+v", got[0], got[1])
 		}
+		r.srv.Say(chat, anna, "I am an admin", telegramtest.InDirect(bert))
+		if admin := r.wait(3)[2]; !got[0].Private || !got[1].Private || admin.Private {
+			t.Errorf("to the channel: %v %v, of an admin: %v", got[0].Private, got[1].Private, admin.Private)
+		}
 		to := got[1].Address
 		var a attachments
 		pdf := a.file(channels.Document, "d.pdf", "application/pdf", []byte("x"))
@@ -93,12 +97,12 @@ func TestDirectMessagesOfAChannel(t *testing.T) {
 			t.Errorf("typing: %v", err)
 		}
 		r.srv.Reacts(chat, bert, asked.MessageID, "👍")
-		if in := r.wait(3)[2]; in.Address != to {
+		if in := r.wait(4)[3]; in.Address != to {
 			t.Errorf("a reaction: %+v", in)
 		}
 		r.srv.Say(chat, anna, "whose is this?")
 		r.srv.Reacts(chat, anna, 424242, "👍")
-		for _, in := range r.wait(5)[3:] {
+		for _, in := range r.wait(6)[4:] {
 			if in.Event != channels.Unreadable || !strings.Contains(in.Reason, "topic") {
 				t.Errorf("%+v", in)
 			}

@@ -25,12 +25,14 @@ func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote
 	}
 	switch {
 	case r.SenderChat != nil:
-		q.Sender = channels.CleanText(r.SenderChat.Title)
+		q.Sender, q.By = channels.CleanText(r.SenderChat.Title), userID(r.SenderChat.ID)
 	case r.From != nil:
-		q.Sender, q.FromBot = r.From.name(), r.From.ID == d.me.ID
+		q.Sender, q.By, q.FromBot = r.From.name(), userID(r.From.ID), r.From.ID == d.me.ID
 	case r.Origin != nil:
 		q.Sender = r.Origin.name()
-		q.FromBot = r.Origin.User != nil && r.Origin.User.ID == d.me.ID
+		if u := r.Origin.User; u != nil {
+			q.By, q.FromBot = userID(u.ID), u.ID == d.me.ID
+		}
 	}
 	return q
 }

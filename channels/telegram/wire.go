@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"parley/channels"
@@ -150,6 +151,23 @@ func (q quantity) id() int64 {
 		return 0
 	}
 	return int64(q)
+}
+
+// number words how many there are of something, or how much; "" = unknown.
+func (q quantity) number() string {
+	const most = 1e15
+	if q <= 0 || q > most {
+		return ""
+	}
+	return strconv.FormatInt(int64(q), 10)
+}
+
+// of words how many things there are: 3 stars; "" = unknown.
+func (q quantity) of(what string) string {
+	if q.number() == "" {
+		return ""
+	}
+	return channels.Plural(int(q), what)
 }
 
 // size reads a number of bytes; 0 = unknown.

@@ -8,7 +8,9 @@ import (
 	"unsafe"
 
 	waBinary "go.mau.fi/whatsmeow/binary"
+	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
 
 	"parley/channels"
 )
@@ -57,6 +59,13 @@ func TestNumbersOutOfRangeAreLeftOut(t *testing.T) {
 	for value, want := range map[int64]string{-1 << 63: "", -1: "", 0: "", 1<<63 - 1: "", 25000: "25.00 EUR"} {
 		if got := amount(value, "EUR"); got != want {
 			t.Errorf("%d: %q, want %q", value, got, want)
+		}
+	}
+	for votes, want := range map[int64]string{-2: "(result of the poll: Lunch? — Pizza)", 1<<63 - 1: "(result of the poll: Lunch? — Pizza)", 0: "(result of the poll: Lunch? — Pizza: 0)", 3: "(result of the poll: Lunch? — Pizza: 3)"} {
+		vote := &waE2E.PollResultSnapshotMessage_PollVote{OptionName: proto.String("Pizza"), OptionVoteCount: proto.Int64(votes)}
+		m := &waE2E.Message{PollResultSnapshotMessage: &waE2E.PollResultSnapshotMessage{Name: proto.String("Lunch?"), PollVotes: []*waE2E.PollResultSnapshotMessage_PollVote{vote}}}
+		if got := read(m).text; got != want {
+			t.Errorf("%d votes: %q, want %q", votes, got, want)
 		}
 	}
 	known := &timers{known: map[channels.ChatID]timer{}}

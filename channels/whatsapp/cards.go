@@ -162,13 +162,16 @@ func readOccasion(msg *waE2E.Message) (content, bool) {
 	return content{}, false
 }
 
+// mostCounted is more than there are of anything that people count.
+const mostCounted = 1 << 40
+
 func callLog(m *waE2E.CallLogMessage) string {
 	what := "call"
 	if m.GetIsVideo() {
 		what = "video call"
 	}
 	how := strings.ToLower(strings.ReplaceAll(m.GetCallOutcome().String(), "_", " "))
-	if s := m.GetDurationSecs(); s > 0 {
+	if s := m.GetDurationSecs(); s > 0 && s <= mostCounted {
 		how += fmt.Sprintf(", %d s", s)
 	}
 	return card(what, how)
@@ -187,7 +190,11 @@ func readPoll(msg *waE2E.Message) (content, bool) {
 		if p != nil {
 			var votes []string
 			for _, v := range p.GetPollVotes()[:min(len(p.GetPollVotes()), mostListed)] {
-				votes = append(votes, fmt.Sprintf("%s: %d", v.GetOptionName(), v.GetOptionVoteCount()))
+				option := v.GetOptionName()
+				if n := v.GetOptionVoteCount(); n >= 0 && n <= mostCounted {
+					option += fmt.Sprintf(": %d", n)
+				}
+				votes = append(votes, option)
 			}
 			return content{text: fmt.Sprintf("(result of the poll: %s — %s)", p.GetName(), strings.Join(votes, " / ")), context: p.GetContextInfo()}, true
 		}

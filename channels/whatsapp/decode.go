@@ -187,7 +187,8 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 		}
 	}
 	if author, err := types.ParseJID(c.GetParticipant()); err == nil && author.User != "" {
-		q.Sender = d.person(d.canonical(author, types.EmptyJID), "").Name
+		who := d.person(d.canonical(author, types.EmptyJID), "")
+		q.Sender, q.By = who.Name, who.ID
 		// In the chat with oneself every message is by the account; there only the ids tell.
 		ownChat := in.Address.Chat == channels.ChatID(d.me.pn.String())
 		q.FromBot = d.ours(c.GetStanzaID()) || d.me.is(author) && !ownChat
