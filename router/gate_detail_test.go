@@ -123,6 +123,8 @@ func TestExpiresBeforeItsNextTry(t *testing.T) {
 }
 
 // Whether a message arrived is asked again while the platform asks to wait, or is away, for some minutes.
+//
+// proves: D4
 func TestReconciler(t *testing.T) {
 	for name, c := range map[string]struct {
 		there  bool
