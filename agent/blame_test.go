@@ -11,7 +11,7 @@ import (
 	"parley/sessions"
 )
 
-// refusing fails requests of which fails says so.
+// refusing fails the requests that fails reports.
 type refusing func(p Prompt) *ModelError
 
 func (f refusing) Stream(_ context.Context, p Prompt) iter.Seq2[Delta, error] {

@@ -360,7 +360,7 @@ func (b *Book) keep(ctx context.Context, at Endpoint, config string, learned []s
 	}
 }
 
-// refresh keeps lessons of which only the fingerprint is another.
+// refresh keeps lessons whose fingerprint alone has changed.
 func (b *Book) refresh(ctx context.Context, ls []sessions.Lesson) {
 	b.mu.Lock()
 	for _, l := range ls {

@@ -11,7 +11,7 @@ import (
 // notKnown is in errors about a field itself, not about its value.
 var notKnown = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|unsupported (?:parameter|field|argument)|(?:parameter|field|argument)s?\b[^\n]{0,40} not supported`)
 
-// parent reads errors that name a field of which only parts are known here: reasoning, of which the effort and the summary were sent.
+// parent reads errors that name a field whose parts were sent: reasoning, with its effort and summary.
 func (r reading) parent() (sessions.Lesson, bool) {
 	if !notKnown.MatchString(r.text) || itemAt.MatchString(r.text) || anyMessage.MatchString(r.text) {
 		return sessions.Lesson{}, false
@@ -59,7 +59,7 @@ func (c *Call) hasLeftOut(name string) bool {
 // refusedValue matches a value that is refused.
 var refusedValue = pattern.New("(?:unsupported|invalid|unknown|unexpected) (?:value|option|variant)[^a-z0-9]{1,4}([a-z0-9_.-]+)|[`'\"]([a-z0-9_.-]+)[`'\"] is not (?:an? )?(?:support|valid|allow|one of|permitted|known)|value [`'\"]([a-z0-9_.-]+)[`'\"] (?:is )?(?:not|un|in)")
 
-// value reads errors that name a value and no parameter: that of which it was sent.
+// value reads errors that name a value and no parameter: the parameter is the one that had this value.
 func (r reading) value() (sessions.Lesson, bool) {
 	if r.f.Param != "" {
 		return sessions.Lesson{}, false

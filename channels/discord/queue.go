@@ -224,8 +224,8 @@ func (q *queues) prepare(c *chat, e event) {
 	}
 }
 
-// findStarter reads the message that a thread grew from, for the first message that comes from a thread that is older than what is known
-// here. It is asked for once, and the message does not wait for a platform that cannot say. A thread grew from the message with its own id.
+// findStarter reads the message that a thread grew from, for the first message from a thread that the bot has not seen begin. It is read
+// once; when Discord cannot say it, the message goes on without it. The message has the id of the thread.
 //
 // source: https://docs.discord.com/developers/topics/threads
 func (q *queues) findStarter(c *chat, e event) {
