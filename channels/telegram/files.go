@@ -144,7 +144,7 @@ func (e *apiError) refusesFile() bool {
 	switch {
 	case e.tooLarge || e.Code == http.StatusRequestEntityTooLarge:
 		return true
-	case e.Code == http.StatusForbidden: // of which most are about the chat
+	case e.Code == http.StatusForbidden: // most of these are about the chat
 		return !slices.ContainsFunc(chatRefusals, e.says) && slices.ContainsFunc(fileRefusals, e.says)
 	}
 	return e.Code == http.StatusBadRequest && !slices.ContainsFunc(chatRefusals, e.says)

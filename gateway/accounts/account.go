@@ -75,7 +75,7 @@ func (a *Account) busy() bool { return a.running() || a.isLinking() }
 // String names an account for people.
 func (a *Account) String() string { return fmt.Sprintf("%s (%s)", a.ref.Channel, a.ref.Account) }
 
-// stateOfError is the state that an error stands for which only a person can mend. The adapter may know better.
+// stateOfError gives the state of an account after an error that only a person can fix. The adapter may know better.
 func stateOfError(e *channels.Error, pairs bool) channels.State {
 	switch {
 	case e.Class == channels.Rejected:
