@@ -115,7 +115,7 @@ func (s *stream) read(body io.Reader) error {
 			s.unread("an event that is too long", e.Data)
 			continue
 		}
-		name, data := e.Name, wire.ValidText(bytes.TrimSpace(e.Data))
+		name, data := e.Name, bytes.TrimSpace(e.Data)
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
 			return s.ended(io.EOF, in)
 		}

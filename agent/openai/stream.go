@@ -120,7 +120,7 @@ func (s *stream) offered(name string) (json.RawMessage, bool) {
 
 // event takes one event in.
 func (s *stream) event(ev wire.Event) error {
-	data := wire.ValidText(bytes.TrimSpace(ev.Data))
+	data := bytes.TrimSpace(ev.Data)
 	switch {
 	case len(data) == 0:
 		return nil

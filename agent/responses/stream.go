@@ -64,7 +64,7 @@ func (s *stream) read(body io.Reader) error {
 		if e, err = events.Next(); err != nil {
 			break
 		}
-		data := wire.ValidText(bytes.TrimSpace(e.Data))
+		data := bytes.TrimSpace(e.Data)
 		switch {
 		case len(data) == 0:
 		case e.Long:

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/tools"
 )
 
 // The bounds of one event, in bytes.
@@ -20,7 +21,7 @@ const (
 	maxJunk  = 200      // what is kept of lines that are no part of a stream
 )
 
-// Event is one event of an answer. Data is valid until the next one is read.
+// Event is one event of an answer. Data is valid UTF-8, and valid until the next one is read.
 type Event struct {
 	Name  string // of an event stream; mostly empty
 	Data  []byte
@@ -40,17 +41,17 @@ type Events struct {
 	name     string
 	data     []byte
 	line     []byte // one that was longer than the buffer
-	returned bool   // the line before ended with a carriage return: a line feed belongs to it
 	long     bool   // line is the beginning of one that was too long
 	leftOut  bool   // the event before was too long
 	junk     []byte
 	next     []byte // a line that belongs to the next event
 	last     error
 	alone    []byte // the first value that stood alone
+	halves   halves
 }
 
 // NewEvents makes a reader of an answer's body.
-func NewEvents(body io.Reader) *Events { return &Events{in: bufio.NewReaderSize(body, 8<<10)} }
+func NewEvents(body io.Reader) *Events { return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 8<<10)} }
 
 // Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.
 func (e *Events) Junk() string { return string(e.junk) }
@@ -72,6 +73,7 @@ func (e *Events) Next() (Event, error) {
 		read = e.value
 	}
 	ev, err := read()
+	ev.Data = e.halves.join(ev.Data)
 	if errors.Is(err, io.EOF) && e.leftOut {
 		return Event{}, errLongLine
 	}
@@ -238,64 +240,23 @@ func closesValue(data []byte) bool {
 	return len(data) > 0 && (data[len(data)-1] == '}' || data[len(data)-1] == ']')
 }
 
-// readLine gives a line without its end: a line feed, a carriage return, or both. At the end of the answer there may be both a line and an
-// error. Of a line that is too long it gives the beginning, and sets long.
-//
-// source: html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+// readLine gives a line without its end. At the end of the answer there may be both a line and an error. Of a line that is too long it gives
+// the beginning, and sets long.
 func (e *Events) readLine() ([]byte, error) {
-	if e.returned {
-		e.returned = false
-		if next, err := e.in.Peek(1); err == nil && next[0] == '\n' {
-			_, _ = e.in.Discard(1) // it was peeked at
+	line, err := e.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		e.line = append(e.line[:0], line...)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			line, err = e.in.ReadSlice('\n')
+			if e.long = e.long || len(e.line)+len(line) > maxLine; e.long {
+				e.line = e.line[:maxJunk]
+				continue
+			}
+			e.line = append(e.line, line...)
 		}
+		line = e.line
 	}
-	e.line = e.line[:0]
-	for {
-		line, ended, err := e.readPart()
-		if ended && len(e.line) == 0 {
-			return line, nil // nearly every line
-		}
-		if e.long = e.long || len(e.line)+len(line) > maxLine; e.long {
-			line = line[:min(len(line), max(0, maxJunk-len(e.line)))]
-			e.line = e.line[:min(len(e.line), maxJunk)]
-		}
-		e.line = append(e.line, line...)
-		if ended || err != nil {
-			return e.line, err
-		}
-	}
-}
-
-// readPart gives a line up to its end, or a part of one that is longer than the buffer, or that the answer ended in.
-func (e *Events) readPart() (line []byte, ended bool, err error) {
-	for looked := 0; ; {
-		have, err := e.in.Peek(looked + 1) // waits for more
-		if err == nil {
-			have, _ = e.in.Peek(e.in.Buffered()) // they are there
-		}
-		end := looked + lineEnd(have[looked:])
-		if end == len(have) && err == nil && len(have) < e.in.Size() {
-			looked = end
-			continue
-		}
-		_, _ = e.in.Discard(min(end+1, len(have))) // they were peeked at
-		if end == len(have) {
-			return have, false, err
-		}
-		e.returned = have[end] == '\r'
-		return have[:end], true, nil
-	}
-}
-
-// lineEnd gives the place of the first end of a line; the length of the text when there is none.
-func lineEnd(text []byte) int {
-	if i := bytes.IndexByte(text, '\n'); i >= 0 {
-		text = text[:i]
-	}
-	if i := bytes.IndexByte(text, '\r'); i >= 0 {
-		return i
-	}
-	return len(text)
+	return bytes.TrimSuffix(line, []byte{'\n'}), err
 }
 
 // valueLimit bounds one JSON value.
