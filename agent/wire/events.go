@@ -51,7 +51,9 @@ type Events struct {
 }
 
 // NewEvents makes a reader of an answer's body.
-func NewEvents(body io.Reader) *Events { return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 8<<10)} }
+func NewEvents(body io.Reader) *Events {
+	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 8<<10)}
+}
 
 // Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.
 func (e *Events) Junk() string { return string(e.junk) }
