@@ -154,31 +154,31 @@ func TestEditThatComesTooLate(t *testing.T) {
 // What the adapter has at hand is one turn, however fast the model is; a plain message starts without delay.
 // source: the Bot API's getUpdates (an array of updates)
 func TestCommentAndForwardOfOneBatch(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		g := newRig(t, channeltest.Options{})
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
 		say := func(in channels.Inbound) {
-			in.Address, in.Sender = direct(guest), person(guest)
-			g.fake.Say(in)
+			in.Address, in.Sender = routertest.Direct(routertest.Guest), routertest.Person(routertest.Guest)
+			g.Fake.Say(in)
 		}
 		began := time.Now()
 		say(channels.Inbound{Text: "hello"})
-		g.shown(1)
+		g.Shown(1)
 		if took := time.Since(began); took > 100*time.Millisecond {
 			t.Errorf("a plain message is answered after %s", took)
 		}
 		<-time.After(time.Minute)
-		asked := g.model.count()
+		asked := g.Model.Count()
 		say(channels.Inbound{Text: "What do you think?", More: true})
 		<-time.After(200 * time.Millisecond) // the model would have answered
 		say(channels.Inbound{Text: "We offer you 50k", Forwarded: true, More: true})
 		say(channels.Inbound{Text: "We offer you 60k", Forwarded: true})
 		began = time.Now()
-		g.shown(2)
+		g.Shown(2)
 		if took := time.Since(began); took > 100*time.Millisecond {
 			t.Errorf("the last one is answered after %s", took)
 		}
 		<-time.After(time.Minute)
-		if n, answers := g.model.count()-asked, len(g.fake.Calls(channeltest.OpSend)); n != 1 || answers != 2 {
+		if n, answers := g.Model.Count()-asked, len(g.Fake.Calls(channeltest.OpSend)); n != 1 || answers != 2 {
 			t.Errorf("%d calls, %d answers", n, answers)
 		}
 	})
