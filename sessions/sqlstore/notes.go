@@ -15,7 +15,7 @@ type notes struct {
 }
 
 // keepNote adds a note, and its words to the index: notes are few, and what is noted is looked for at once.
-func (s *notes) keepNote(t *tx, n sessions.NewNote) error {
+func (s *notes) keepNote(t *tx, n sessions.AddNote) error {
 	t.n.note++
 	if _, err := t.Exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, engine.Ms(t.Now)); err != nil {
 		return err

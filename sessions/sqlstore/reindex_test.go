@@ -37,7 +37,7 @@ func TestReindexFollowsTheCommit(t *testing.T) {
 				}); err != nil {
 					return err
 				}
-				_, err := s.rewrite(t, at, id, sessions.Amend{Text: text})
+				_, err := s.rewrite(t, at, id, sessions.AmendRun{Text: text})
 				return err
 			})
 		}

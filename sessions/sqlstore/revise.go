@@ -11,7 +11,7 @@ import (
 
 // revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
 // or is about to end.
-func (s *runs) revise(t *tx, a sessions.Amend) (done bool, err error) {
+func (s *runs) revise(t *tx, a sessions.AmendRun) (done bool, err error) {
 	by, at, err := s.run(t, a.By)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return false, nil
@@ -42,7 +42,7 @@ func (s *runs) revise(t *tx, a sessions.Amend) (done bool, err error) {
 }
 
 // applyAmend puts other words and files into a message.
-func applyAmend(m *sessions.Message, a sessions.Amend) {
+func applyAmend(m *sessions.Message, a sessions.AmendRun) {
 	at := m.LastText()
 	if at < 0 {
 		at = 0
@@ -68,7 +68,7 @@ func (s *runs) keepRequest(t *tx, run sessions.Run, at runRow) error {
 }
 
 // rewrite puts other words and files into a message of a transcript, into its index and its file; done is false when it is not there.
-func (s *transcripts) rewrite(t *tx, at shelf, id string, a sessions.Amend) (done bool, err error) {
+func (s *transcripts) rewrite(t *tx, at shelf, id string, a sessions.AmendRun) (done bool, err error) {
 	var m sessions.Message
 	done, err = t.One("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r engine.Row) (err error) {
 		m, err = scanBody(r)

@@ -126,7 +126,7 @@ func getSession(ctx context.Context, c *engine.Conn, key sessions.Key) (k known,
 }
 
 // rename gives a session its chat's new title, if there is one.
-func (s *sessionRows) rename(t *tx, x sessions.Session) error {
+func (s *sessionRows) rename(t *tx, x sessions.RenameSession) error {
 	k, err := s.session(t, x.Key)
 	if errors.Is(err, sessions.ErrNotFound) || err == nil && k.Title == x.Title {
 		return nil
