@@ -204,7 +204,7 @@ func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Bl
 }
 
 // minRefusedPictures is how many pictures are refused before an endpoint that took none counts as one without pictures.
-const minRefusedPictures = 2
+const minRefusedPictures = 3
 
 // takesNoPicture reports whether so many pictures were refused, and none was taken since the host began.
 func (c *Call) takesNoPicture() bool {

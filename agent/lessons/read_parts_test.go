@@ -91,8 +91,8 @@ func TestOtherPartsStay(t *testing.T) {
 		"parallel tool calls are not supported by this model",                                                  // of the parameter parallel_tool_calls
 		"The system is not available right now", "System busy: unsupported load, retry", "Streaming timed out", // of the moment
 		"stream error: upstream closed the connection", "Invalid function call: unexpected turn", "Upstream failure", // of one request
-		"unexpected tokens remaining in message header: Some(\\\"to=functions.x\\\")",                            // source: vllm-project/vllm#22519, gpt-oss
-		"schema validation of the model's function call failed",                                                // of one answer
+		"unexpected tokens remaining in message header: Some(\\\"to=functions.x\\\")", // source: vllm-project/vllm#22519, gpt-oss
+		"schema validation of the model's function call failed",                       // of one answer
 		"Unknown parameter: 'tools[0].strict'", "Unknown parameter: 'tools[1].function.cache'",
 	} {
 		call := NewBook(Config{}).Call(at, "")
