@@ -29,7 +29,7 @@ type Inbound struct {
 	Address Address   // whole: thread included
 	ID      MessageID // unique inside (channel, account, chat, event); the dedupe key together with these
 	Sender  Sender
-	Text    string // as typed, valid UTF-8 without NUL; a command keeps its leading slash, a mention of the bot is kept
+	Text    string // valid UTF-8 without NUL; as Typed gives what was typed; a command keeps its leading slash, a mention of the bot is kept
 	Time    time.Time
 
 	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
