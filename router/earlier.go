@@ -94,7 +94,11 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.Overheard) []sessions
 		before, files = append(words, before...), slices.Concat(p.m.Content[1:], files)
 	}
 	if len(brought) > 0 {
-		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content, files), sessions.HeardBlock(brought)
+		own := slices.IndexFunc(run.Input.Content, func(b sessions.Block) bool { return b.Media != nil })
+		if own < 0 {
+			own = len(run.Input.Content)
+		}
+		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content[:own], files, run.Input.Content[own:]), sessions.HeardBlock(brought)
 	}
 	return lines
 }
