@@ -16,6 +16,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -90,7 +91,7 @@ func TestWhatTheModelReads(t *testing.T) {
 		"quote of a voice message": {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Sender: "Bob", Media: []channels.Media{{Kind: channels.Audio, Name: "x.ogg", Voice: true, Seconds: 14}}}},
 			"> Bob: [voice message, 14s]\n\nhi"},
 		"quote of a video":      {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Media: []channels.Media{{Kind: channels.Video, Seconds: 90}, {Kind: channels.Sticker}}}}, "> [video, 1m30s]\n> [sticker]\n\nhi"},
-		"quote that is long":    {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Text: strings.Repeat("a", 5000)}}, "> " + strings.Repeat("a", router.MaxQuote-3) + "…\n\nhi"},
+		"quote that is long":    {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Text: strings.Repeat("a", 5000)}}, "> " + strings.Repeat("a", turn.MaxQuote-3) + "…\n\nhi"},
 		"voice":                 {channels.Inbound{Address: chat, Media: []channels.Media{{Kind: channels.Audio, Voice: true, Seconds: 14}}}, "<media:audio voice message, 14s>"},
 		"files":                 {channels.Inbound{Address: chat, Text: "see", Media: []channels.Media{{Kind: channels.Image}, {Kind: channels.Audio}}}, "see\n<media:image>\n<media:audio>"},
 		"file alone":            {channels.Inbound{Address: chat, Media: []channels.Media{{Kind: channels.Sticker}}}, "<media:sticker>"},

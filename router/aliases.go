@@ -8,6 +8,7 @@ import (
 	"parley/router/filestore"
 	"parley/router/rights"
 	"parley/router/settings"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -108,3 +109,9 @@ type ToolQuery = rights.ToolQuery
 type ToolTable = rights.ToolTable
 
 type ToolVerdict = rights.ToolVerdict
+
+const PicturesMost = turn.PicturesMost
+
+func (r *Router) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []sessions.Message) error {
+	return r.Worker.MarkLeftOut(ctx, s, msgs)
+}

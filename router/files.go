@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
 
 // Attachment implements tools.Host.
 func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
-	from, ok := origin(&with)
+	from, ok := turn.Origin(&with)
 	if !ok {
 		return nil, errors.New("it is not known where it came from")
 	}

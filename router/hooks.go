@@ -9,6 +9,7 @@ import (
 
 	"parley/channels"
 	"parley/router/settings"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -40,7 +41,7 @@ func (r *Router) Hooked(ctx context.Context, x Report) (Heard, error) {
 	if w.Session.Kind() == sessions.KindHook {
 		w.Title = w.Sender.Name
 	}
-	system, err := prompt("hook", promptFacts{Title: w.Sender.Name, Chat: !w.Reply.IsZero()})
+	system, err := turn.Prompt("hook", turn.PromptFacts{Title: w.Sender.Name, Chat: !w.Reply.IsZero()})
 	if err != nil {
 		return Heard{}, err
 	}

@@ -165,7 +165,7 @@ func (r *Router) runOf(ctx context.Context, set *settings.Snapshot, s sessions.S
 	if s.Last.Type.Several() { // the others of the chat are named as well
 		text = channels.Speaker(w.Sender) + ": " + text
 	}
-	pictures, err := r.keepPictures(w.Pictures)
+	pictures, err := r.Worker.KeepPictures(w.Pictures)
 	if err != nil {
 		return nil, err
 	}

@@ -21,11 +21,10 @@ import (
 // explained of the chat. Sending there is another matter.
 func TestUnanswered(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		var out bytes.Buffer
+		g := routertest.With(t, func(d *router.Deps) { d.Log = slog.New(slog.NewTextHandler(&out, nil)) }, channeltest.Options{}, func(s *router.Settings) {
 			s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{Groups: map[string]policy.GroupAccess{"listed": {}}}}
 		})
-		var out bytes.Buffer
-		*g.Router.Log() = slog.New(slog.NewTextHandler(&out, nil))
 		for range 3 {
 			g.Say(routertest.Group("other"), routertest.Guest, "a secret word")
 			g.Say(routertest.Group("other"), routertest.Owner, "a secret word")

@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"parley/channels/channeltest"
-	"parley/sessions"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"parley/channels/channeltest"
+	"parley/sessions"
 )
 
 // Taken waits until the router has taken n events and nothing moves any more.
@@ -205,5 +206,24 @@ func Check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// WantTexts fails unless exactly so many messages are shown, with these words in them.
+func (g *Rig) WantTexts(want ...string) {
+	g.T.Helper()
+	g.Deliveries()
+	var got []string
+	for _, c := range g.Shown(len(want)) {
+		got = append(got, c.Out.Text)
+	}
+	synctest.Wait()
+	for i, w := range want {
+		if !strings.Contains(got[i], w) {
+			g.T.Fatalf("message %d is %q, want %q in it; all: %q", i, got[i], w, got)
+		}
+	}
+	if n := len(g.Deliveries()); n != len(want) {
+		g.T.Fatalf("%d deliveries, want %d", n, len(want))
 	}
 }
