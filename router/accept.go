@@ -157,13 +157,13 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 			return sessions.Arrival{}, err
 		}
 	}
-	verdict, err := r.admit(ctx, set, in, s, owner, isCommand || stop && own)
+	verdict, err := r.Admission.Admit(ctx, set, in, s, owner, isCommand || stop && own)
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
 	switch verdict.Outcome {
 	case policy.Pair:
-		if err := r.pair(ctx, set, in, key); err != nil {
+		if err := r.Admission.Pair(ctx, set, in, key); err != nil {
 			return sessions.Arrival{}, err
 		}
 		return skip("pairing: " + verdict.Reason)
@@ -180,7 +180,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
 		}
 	default:
-		r.noteUnanswered(in, verdict)
+		r.Admission.LogIgnored(in, verdict)
 		return skip(verdict.Reason)
 	}
 	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: set.Moved.Current(in.Address)}
@@ -241,30 +241,4 @@ func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inb
 	run.Input.Provenance.Cut = r.atLimit(in)
 	run.With, _, err = r.Worker.Before(ctx, *run)
 	return run, err
-}
-
-// admit asks the policy of the account whether this event may cause something.
-func (r *Router) admit(ctx context.Context, set *settings.Snapshot, in channels.Inbound, s sessions.Session, owner, isCommand bool) (policy.Admission, error) {
-	access := set.Accounts[settings.Ref(in.Address)].Access
-	f := policy.FactsOf(in)
-	f.Address = set.ConfigAddress(in.Address)
-	f.Owner, f.Command, f.Activation = owner, isCommand, s.Settings.Activation
-	f.Patterns = set.Mentions[s.Agent]
-	a := access.Admit(f)
-	if a.Outcome == policy.Admit || in.Address.Type != channels.Direct {
-		return r.limitBots(ctx, set, in, s.Key, a)
-	}
-	var err error
-	for _, id := range []channels.UserID{in.Sender.ID, in.Sender.Also} {
-		if id == "" || f.Paired {
-			continue
-		}
-		if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, id); err != nil {
-			return a, err
-		}
-	}
-	if !f.Paired {
-		return a, nil
-	}
-	return access.Admit(f), nil
 }

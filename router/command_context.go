@@ -37,7 +37,7 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	case c.session.ID == "":
 		return "Nothing has been said in this session yet.", sessions.Effects{}, nil
 	}
-	if err := r.ModelKnown(c.set.ModelOf(c.session)); err != nil {
+	if err := r.ToolHost.ModelKnown(c.set.ModelOf(c.session)); err != nil {
 		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", channels.Code(c.set.ModelOf(c.session), 100)), sessions.Effects{}, nil
 	}
 	run := turn.NewRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)

@@ -34,7 +34,7 @@ func (r *Router) modelForNew(arg string) (name string, ok bool) {
 	if name, _ = r.modelNamed(arg); name == "" && strings.Contains(arg, "/") {
 		name = arg
 	}
-	return name, name != "" && r.ModelKnown(name) == nil
+	return name, name != "" && r.ToolHost.ModelKnown(name) == nil
 }
 
 func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
@@ -42,7 +42,7 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
-	jobs, err := r.jobsAtWork(ctx, c.session.Key)
+	jobs, err := r.Scheduler.KeysAtWork(ctx, c.session.Key)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}

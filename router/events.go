@@ -68,7 +68,7 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	}
 	switch {
 	case who.Sender.ID != "":
-		v, err := r.admit(ctx, set, who, s, set.Owners.Is(in.Address.Channel, who.Sender), false)
+		v, err := r.Admission.Admit(ctx, set, who, s, set.Owners.Is(in.Address.Channel, who.Sender), false)
 		if err != nil {
 			return sessions.Arrival{}, err
 		}

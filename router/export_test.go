@@ -33,10 +33,6 @@ const HeardLine = settings.MaxContextLine
 
 const HeardLines = settings.DefaultContextLines
 
-const JobTextMost = jobTextMost
-
-const JobsMost = jobsMost
-
 const LineMost = lineMost
 
 const MaxAbsent = delivery.MaxAbsent
@@ -56,8 +52,6 @@ const OutboxLeast = filestore.OutboxLeast
 const OwnerOnly = ownerOnly
 
 const PastMost = event.PastMost
-
-const PersonJobsMost = personJobsMost
 
 const PictureAgain = filestore.PictureAgain
 
@@ -81,8 +75,6 @@ const SendGrace = delivery.SendGrace
 
 const ShortLines = settings.ShortLines
 
-const UnansweredEvery = unansweredEvery
-
 const ViaHook = viaHook
 
 const WatchMost = event.WatchMost
@@ -95,19 +87,9 @@ func (r *Router) Arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 
 func (r *Router) CommandTable() *[]command { return &r.commands }
 
-func (r *Router) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (string, error) {
-	return r.crowded(ctx, set, c, most)
-}
-
-func (r *Router) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
-	return r.followUp(ctx, q)
-}
-
 func (r *Router) Gate() *delivery.Dispatcher { return r.gate }
 
 func (r *Router) KeepResult(res *tools.Result) { r.media.PutResult(res) }
-
-func (r *Router) Kit() *tools.Deps { return &r.kit }
 
 func (r *Router) Lanes() *lane.Set { return r.lanes }
 
@@ -170,8 +152,6 @@ var ErrNoAccount = errNoAccount
 
 var IsName = isName
 
-var JobKey = jobKey
-
 var Markdown = markdown
 
 var MediaKind = filestore.KindOf
@@ -182,8 +162,6 @@ var NewMedia = filestore.NewCache
 
 var NewOutbox = filestore.NewOutbox
 
-var OutsideTools = outsideTools
-
 var Overheard = overheard
 
 var PassedOn = passedOn
@@ -191,9 +169,6 @@ var PassedOn = passedOn
 var Today = clock.Day
 
 func (of waitingLane) Who() string { return of.who }
-
-// OutsideKey is the session that an agent outside calls from.
-var OutsideKey = outsideKey
 
 // NewWatched makes a router that can be watched, and nothing else.
 func NewWatched() *Router { return &Router{watchers: new(event.Bus)} }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/cron"
 	"parley/router/settings"
 	"parley/router/turn"
 	"parley/sessions"
@@ -74,7 +75,7 @@ func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
 }
 
 func (x Report) words() Words {
-	name := channels.CutText(cmp.Or(channels.OneLine(x.Name), "Hook"), jobNameMost)
+	name := channels.CutText(cmp.Or(channels.OneLine(x.Name), "Hook"), cron.JobNameMost)
 	return Words{Source: x.Source, Session: x.Session, Text: x.Text, Sender: channels.Sender{ID: viaHook, Name: name}, Via: viaHook, Alone: true, Data: true,
 		Model: x.Model, Thinking: x.Thinking, Timeout: x.Timeout, Label: name}
 }

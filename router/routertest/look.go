@@ -12,6 +12,7 @@ import (
 
 	"parley/channels/channeltest"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // Taken waits until the router has taken n events and nothing moves any more.
@@ -226,4 +227,14 @@ func (g *Rig) WantTexts(want ...string) {
 	if n := len(g.Deliveries()); n != len(want) {
 		g.T.Fatalf("%d deliveries, want %d", n, len(want))
 	}
+}
+
+// ToolsFor gives the tools that a run of a session has.
+func (g *Rig) ToolsFor(s sessions.Session, run sessions.Run, msgs ...sessions.Message) []tools.Tool {
+	g.T.Helper()
+	may, err := g.Router.Rights.Of(g.T.Context(), g.Router.Settings(), s, run, msgs)
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	return g.Router.Rights.ToolsFor(g.T.Context(), run, may)
 }

@@ -1,4 +1,4 @@
-package router
+package toolhost
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"parley/tools"
 )
 
-// outsideTools are what an agent outside may be given; the rights layers decide about each.
+// OutsideTools are what an agent outside may be given; the rights layers decide about each.
 var outsideTools = []string{"sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn", "session_status", "agents_list", "message"}
 
 // Outsider is an agent that is not one of this host's: it calls session tools from outside, over MCP.
@@ -45,17 +45,17 @@ func outsideKey(s *settings.Snapshot, name string) sessions.Key {
 }
 
 // OutsideTools lists the tools that an agent outside may use, as they stand now.
-func (r *Router) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, error) {
+func (r *Host) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, error) {
 	caller, err := r.outsider(ctx, by, "")
 	if err != nil {
 		return nil, err
 	}
-	may, err := r.Rights.Of(ctx, r.settings.Load(), caller.Session, caller.Run, nil)
+	may, err := r.rights.Of(ctx, r.settings(), caller.Session, caller.Run, nil)
 	if err != nil {
 		return nil, err
 	}
 	var out []tools.Spec
-	for _, t := range may.Permitted(r.Rights.Tools) {
+	for _, t := range may.Permitted(r.rights.Tools) {
 		if s := t.Spec(); slices.Contains(outsideTools, s.Name) {
 			out = append(out, s)
 		}
@@ -66,13 +66,13 @@ func (r *Router) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, e
 // Outside makes a tool call on behalf of an agent outside, under the same rights, visibility and send policy as calls of this host's
 // agents. It may block as long as the tool's arguments say; the end of ctx ends the wait, not what was begun. An error is a fault of
 // the host; everything else is a result that says what is wrong.
-func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, err error) {
+func (r *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, err error) {
 	defer channels.RecoverPanic(r.log, "outside", &err)
-	i := slices.IndexFunc(r.Rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
+	i := slices.IndexFunc(r.rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
 	if i < 0 || !slices.Contains(outsideTools, c.Tool) {
 		return tools.Forbidden("There is no tool %.100q here. Nothing was done. There are: %s.", c.Tool, strings.Join(outsideTools, ", ")), nil
 	}
-	spec := r.Rights.Tools[i].Spec()
+	spec := r.rights.Tools[i].Spec()
 	args := c.Args
 	if text := string(bytes.TrimSpace(args)); text == "" || text == "null" { // as clients write that there are none
 		args = json.RawMessage("{}")
@@ -84,8 +84,8 @@ func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, 
 	if err != nil {
 		return res, err
 	}
-	set := r.settings.Load()
-	may, err := r.Rights.Of(ctx, set, caller.Session, caller.Run, nil)
+	set := r.settings()
+	may, err := r.rights.Of(ctx, set, caller.Session, caller.Run, nil)
 	if err != nil {
 		return res, err
 	}
@@ -104,7 +104,7 @@ func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, 
 		defer cancel()
 	}
 	r.log.Info("an agent outside calls a tool", keySession, caller.Session.Key, "tool", c.Tool)
-	return may.Guard(r.Rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
+	return may.Guard(r.rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
 }
 
 func refusedOutside(tool string, v policy.Verdict) tools.Result {
@@ -113,8 +113,8 @@ func refusedOutside(tool string, v policy.Verdict) tools.Result {
 
 // outsider makes the caller of an agent outside: its session as it stands, or as it will be made, and a run that is kept nowhere. The
 // run's id is that of the connection, so that the same call over it has the same source.
-func (r *Router) outsider(ctx context.Context, by Outsider, conn string) (tools.Caller, error) {
-	set := r.settings.Load()
+func (r *Host) outsider(ctx context.Context, by Outsider, conn string) (tools.Caller, error) {
+	set := r.settings()
 	key := outsideKey(set, by.Name)
 	s, err := r.store.Get(ctx, key)
 	if errors.Is(err, sessions.ErrNotFound) {
@@ -128,8 +128,8 @@ func (r *Router) outsider(ctx context.Context, by Outsider, conn string) (tools.
 }
 
 // openOutside makes the session of an agent outside, or takes it out of the archive.
-func (r *Router) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
-	acc, err := r.Committer.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
+func (r *Host) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
+	acc, err := r.commit.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
 	return acc.Session, err
 }
 

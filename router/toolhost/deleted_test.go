@@ -1,4 +1,4 @@
-package router_test
+package toolhost_test
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func TestDeletedBeforeAMessage(t *testing.T) {
 		x.Rig.Idle(4)
 		has := func() bool {
 			s := x.Session(run.Key)
-			for _, tool := range toolsFor(x.Rig, s, sessions.Run{Key: run.Key, Agent: "free", Kind: sessions.AskRun}) {
+			for _, tool := range x.Rig.ToolsFor(s, sessions.Run{Key: run.Key, Agent: "free", Kind: sessions.AskRun}) {
 				if tool.Spec().Name == "remember" {
 					return true
 				}
@@ -37,7 +37,7 @@ func TestDeletedBeforeAMessage(t *testing.T) {
 			return false
 		}
 		before := has()
-		e, err := x.Router.FollowUp(t.Context(), tools.SteerRequest{Source: "f", From: x.Session(routertest.KeyA), Child: run.Key, Message: "more"})
+		e, err := x.Router.ToolHost.FollowUp(t.Context(), tools.SteerRequest{Source: "f", From: x.Session(routertest.KeyA), Child: run.Key, Message: "more"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package router
+package toolhost
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type Sent struct {
 
 // Send posts a text to a chat that has written to this host before. It is in the transcript of its session, and the send policy of the
 // session decides when it leaves, as about everything else: what it holds back then is in the ledger as withheld.
-func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
+func (r *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return Sent{}, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
 	}
@@ -37,7 +37,7 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if x, err := r.sent(ctx, id); !errors.Is(err, sessions.ErrNotFound) {
 		return x, err
 	}
-	there, err := r.chatOf(ctx, q.To)
+	there, err := r.ChatOf(ctx, q.To)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -48,25 +48,25 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	if s, err = r.Advancer.Strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
+	if s, err = r.chain.Strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
 		return Sent{}, err
 	}
-	e := r.Advancer.Posted(s.Key, s.Agent, q.Source, q.Text)
+	e := r.chain.Posted(s.Key, s.Agent, q.Source, q.Text)
 	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: chain.PostedByAPI}
 	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Run: e.Run.ID, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
-		Expires: time.Now().Add(r.settings.Load().Delivery.TTL(sessions.Posted))}}
-	acc, err := r.Committer.Submit(ctx, *e)
+		Expires: time.Now().Add(r.settings().Delivery.TTL(sessions.Posted))}}
+	acc, err := r.commit.Submit(ctx, *e)
 	if err != nil {
 		return Sent{}, err
 	}
 	if len(acc.Deliveries) == 0 { // the same request came at the same time
 		return r.sent(ctx, id)
 	}
-	return Sent{acc.Deliveries[0], r.settings.Load().Decide(q.To)(s)}, nil
+	return Sent{acc.Deliveries[0], r.settings().Decide(q.To)(s)}, nil
 }
 
 // sent is what became of a text that was sent before.
-func (r *Router) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error) {
+func (r *Host) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error) {
 	d, err := r.store.GetDelivery(ctx, id)
 	if err != nil {
 		return Sent{}, err
@@ -78,5 +78,5 @@ func (r *Router) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error)
 	if errors.Is(err, sessions.ErrNotFound) {
 		s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
 	}
-	return Sent{d, r.settings.Load().Decide(d.To)(s)}, err
+	return Sent{d, r.settings().Decide(d.To)(s)}, err
 }

@@ -1,4 +1,4 @@
-package router
+package toolhost
 
 import (
 	"cmp"
@@ -20,8 +20,8 @@ import (
 
 // Spawn implements tools.Host: it makes a child session with a queued run (contract N5, N6). The address that the announce goes
 // to is captured now, whole.
-func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, error) {
-	set := r.settings.Load()
+func (r *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, error) {
+	set := r.settings()
 	from := q.From.Session
 	if again, err := r.maySpawn(ctx, set, q.From, q.Source); err != nil || again.ID != "" {
 		return again, err
@@ -47,10 +47,10 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
 	chain := &sessions.Chain{Kind: chain.Spawn, Root: id, Requester: from.Key, From: sessions.OriginOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
-	if err := r.Rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
+	if err := r.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := r.Committer.Submit(ctx, sessions.Effects{
+	acc, err := r.commit.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		By:      q.From.Run.ID,
 		Session: child,
@@ -85,14 +85,14 @@ func hopsOf(run sessions.Run) []sessions.Key {
 // maySpawn holds a session to agents.defaults.subagents.maxSpawnDepth (contract N8), maxChildrenPerAgent (N16) and, in a turn that
 // another agent caused, to session.agentToAgent.maxTurnsPerHour (S12). The same call again, after a crash, is refused nothing:
 // again is what it made.
-func (r *Router) maySpawn(ctx context.Context, set *settings.Snapshot, c tools.Caller, source string) (again sessions.Run, err error) {
+func (r *Host) maySpawn(ctx context.Context, set *settings.Snapshot, c tools.Caller, source string) (again sessions.Run, err error) {
 	from := c.Session
 	sub := set.Agents.Defaults.Subagents
 	depth, most := settings.OrDefault(sub.MaxSpawnDepth, 1), settings.OrDefault(sub.MaxChildrenPerAgent, 5)
 	refused := &tools.Refused{}
 	if at := tools.Depth(from); at >= depth {
 		refused.Reason = fmt.Sprintf("this sub-agent has none of its own: it is %d below the chat that asked, and agents.defaults.subagents.maxSpawnDepth is %d. Do the task yourself.", at, depth)
-	} else if refused.Reason, err = r.crowded(ctx, set, c, most); err != nil || refused.Reason == "" {
+	} else if refused.Reason, err = r.Crowded(ctx, set, c, most); err != nil || refused.Reason == "" {
 		return again, err
 	}
 	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Parent: from.Key, Limit: 200})
@@ -105,8 +105,8 @@ func (r *Router) maySpawn(ctx context.Context, set *settings.Snapshot, c tools.C
 	return again, refused
 }
 
-// crowded says why a session may not start one more sub-agent now; "" when it may.
-func (r *Router) crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (why string, err error) {
+// Crowded says why a session may not start one more sub-agent now; "" when it may.
+func (r *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (why string, err error) {
 	open, err := sessions.OpenChildren(ctx, r.store, c.Session.Key, 1000)
 	if err != nil {
 		return "", err
@@ -129,7 +129,7 @@ func (r *Router) crowded(ctx context.Context, set *settings.Snapshot, c tools.Ca
 	if !c.Run.Kind.ByAgent() {
 		return "", nil
 	}
-	n, err := r.Advancer.ByAgents(ctx, c.Session.Key, turns)
+	n, err := r.chain.ByAgents(ctx, c.Session.Key, turns)
 	if err != nil || n < turns {
 		return "", err
 	}
@@ -137,14 +137,14 @@ func (r *Router) crowded(ctx context.Context, set *settings.Snapshot, c tools.Ca
 }
 
 // chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
-func (r *Router) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chain, error) {
+func (r *Host) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chain, error) {
 	if !sessions.IsSubagent(c.Session.Key) {
 		return nil, nil
 	}
 	run := c.Run
 	if run.Kind != sessions.ChildRun || run.Chain == nil { // another session has asked it something
 		var err error
-		if run, err = r.Rights.NewestTask(ctx, c.Session.Key); err != nil || run.Chain == nil {
+		if run, err = r.rights.NewestTask(ctx, c.Session.Key); err != nil || run.Chain == nil {
 			return nil, err
 		}
 	}
@@ -162,26 +162,26 @@ func afresh(c sessions.Chain) sessions.Chain {
 }
 
 // Steer implements tools.Host.
-func (r *Router) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, error) {
-	e, err := r.followUp(ctx, q)
+func (r *Host) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, error) {
+	e, err := r.FollowUp(ctx, q)
 	if err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := r.Committer.Submit(ctx, e)
+	acc, err := r.commit.Submit(ctx, e)
 	if err == nil && acc.Run.ID == "" {
 		err = &tools.Refused{Reason: "this call was made before, and the sub-agent's session is deleted since"}
 	}
 	return acc.Run, err
 }
 
-// followUp is a further message to a sub-agent. Its chain is that of the child: what comes of it is reported like the first result.
+// FollowUp is a further message to a sub-agent. Its chain is that of the child: what comes of it is reported like the first result.
 // As a run of its own it has the child's whole time limit again.
-func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
+func (r *Host) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
 	child, err := r.store.Get(ctx, q.Child)
 	if err != nil {
 		return sessions.Effects{}, err
 	}
-	task, err := r.Rights.NewestTask(ctx, q.Child)
+	task, err := r.rights.NewestTask(ctx, q.Child)
 	if err != nil {
 		return sessions.Effects{}, err
 	}
@@ -191,7 +191,7 @@ func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.E
 	c := afresh(*task.Chain)
 	c.Request, c.Hops = q.Message, passed(tools.Caller{Session: q.From, Run: q.Run})
 	var asks sessions.Chain
-	if err := r.Rights.StampOrigin(ctx, q.From, q.Run, &asks); err != nil {
+	if err := r.rights.StampOrigin(ctx, q.From, q.Run, &asks); err != nil {
 		return sessions.Effects{}, err
 	}
 	all := rights.Requesters{Owner: c.Owner && asks.Owner, People: c.People}

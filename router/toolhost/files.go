@@ -1,4 +1,4 @@
-package router
+package toolhost
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // Attachment implements tools.Host.
-func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
+func (r *Host) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
 	from, ok := turn.Origin(&with)
 	if !ok {
 		return nil, errors.New("it is not known where it came from")
@@ -21,7 +21,7 @@ func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channe
 }
 
 // postedFiles copies the files of a post. When the policy lets nothing out as it stands, nothing is read: they are only named.
-func (r *Router) postedFiles(ctx context.Context, files []tools.PostFile, allowed bool) (out []sessions.File, err error) {
+func (r *Host) postedFiles(ctx context.Context, files []tools.PostFile, allowed bool) (out []sessions.File, err error) {
 	for _, f := range files {
 		kept := sessions.File{Kind: channels.Document, Name: sessions.FileName(f.Name)}
 		if allowed {

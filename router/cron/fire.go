@@ -1,4 +1,4 @@
-package router
+package cron
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 const jobsEvery = 30 * time.Second
 
 // Jobs implements tools.Host.
-func (r *Router) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
+func (r *Scheduler) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
 	return r.store.ListJobs(ctx, id)
 }
 
@@ -25,11 +25,11 @@ func (r *Router) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job,
 const (
 	agentJobsMost  = 1000
 	guestJobsMost  = 500
-	personJobsMost = guestJobsMost / 4
+	PersonJobsMost = guestJobsMost / 4
 )
 
 // AddJob implements tools.Host.
-func (r *Router) AddJob(ctx context.Context, source string, j sessions.Job) error {
+func (r *Scheduler) AddJob(ctx context.Context, source string, j sessions.Job) error {
 	all, err := r.store.ListJobs(ctx, "")
 	if err != nil {
 		return err
@@ -49,41 +49,41 @@ func (r *Router) AddJob(ctx context.Context, source string, j sessions.Job) erro
 			agents++
 		}
 	}
-	if !j.Owner && j.Asker != "" && own >= personJobsMost {
+	if !j.Owner && j.Asker != "" && own >= PersonJobsMost {
 		return &tools.Refused{Reason: "This person has as many scheduled jobs in all chats together as one person may have. Nothing was made; remove some first."}
 	}
 	if agents >= agentJobsMost || !j.Owner && guests >= guestJobsMost {
 		return &tools.Refused{Reason: "This host takes no more scheduled jobs now. Nothing was made; tell the person."}
 	}
-	_, err = r.Committer.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	_, err = r.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j})
 	r.wakeJobs()
 	return err
 }
 
 // DropJob implements tools.Host.
-func (r *Router) DropJob(ctx context.Context, source, id string) error {
-	_, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, DropJob: id})
+func (r *Scheduler) DropJob(ctx context.Context, source, id string) error {
+	_, err := r.commit.Submit(ctx, sessions.Effects{Source: source, DropJob: id})
 	return err
 }
 
-func (r *Router) wakeJobs() {
+func (r *Scheduler) wakeJobs() {
 	select {
-	case r.jobs <- struct{}{}:
+	case r.wake <- struct{}{}:
 	default:
 	}
 }
 
-// schedule begins the turns of jobs when their time has come, until ctx ends.
-func (r *Router) schedule(ctx context.Context) {
+// Run begins the turns of jobs when their time has come, until ctx ends.
+func (r *Scheduler) Run(ctx context.Context) {
 	for {
-		wait, now := jobsEvery, r.clock()
+		wait, now := jobsEvery, r.now()
 		if next := r.fireDue(ctx, now); !next.IsZero() {
 			wait = min(wait, next.Sub(now))
 		}
 		timer := time.NewTimer(max(wait, 0))
 		select {
 		case <-timer.C:
-		case <-r.jobs:
+		case <-r.wake:
 		case <-ctx.Done():
 			timer.Stop()
 			return
@@ -93,7 +93,7 @@ func (r *Router) schedule(ctx context.Context) {
 }
 
 // fireDue begins the turns of all jobs whose time has come, and gives the time of the next one.
-func (r *Router) fireDue(ctx context.Context, now time.Time) (again time.Time) {
+func (r *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time) {
 	jobs, err := r.store.ListJobs(ctx, "")
 	if err != nil {
 		if ctx.Err() == nil {
@@ -133,7 +133,7 @@ const clockWrong = 25 * time.Hour
 
 // resetJob gives a job whose newest time lies in the future, because the clock was wrong then, its next time by the clock of now. A time that
 // has begun before does not begin again: its source is known.
-func (r *Router) resetJob(ctx context.Context, j sessions.Job, now time.Time) error {
+func (r *Scheduler) resetJob(ctx context.Context, j sessions.Job, now time.Time) error {
 	next, err := j.After(now)
 	if err != nil || next.IsZero() {
 		next = now // fire sees to it
@@ -146,7 +146,7 @@ func (r *Router) resetJob(ctx context.Context, j sessions.Job, now time.Time) er
 // fire commits that a job's time has come: its turn and its next time are one commit, so each time counts once over restarts. What
 // was missed while the host was down is made up for once, by its newest time, unless that is older than what a job says may be late. A
 // time is left out while the turn of an earlier one is not over. Whatever happens is in the job's history.
-func (r *Router) fire(ctx context.Context, j sessions.Job, now time.Time) error {
+func (r *Scheduler) fire(ctx context.Context, j sessions.Job, now time.Time) error {
 	r.firing.Lock()
 	defer r.firing.Unlock()
 	f := sessions.Firing{Job: j.ID, Due: j.Next, At: now}
@@ -177,7 +177,7 @@ func (r *Router) fire(ctx context.Context, j sessions.Job, now time.Time) error 
 }
 
 // leaveOut commits that a time of a job begins nothing.
-func (r *Router) leaveOut(ctx context.Context, f sessions.Firing, due time.Time, why string) error {
+func (r *Scheduler) leaveOut(ctx context.Context, f sessions.Firing, due time.Time, why string) error {
 	r.log.Warn("a time of a scheduled job is left out", keyJob, f.Job, keyReason, why)
 	f.Times = append(f.Times, sessions.Occurrence{Due: due, Skipped: why})
 	_, err := r.fired(ctx, f)
@@ -185,20 +185,20 @@ func (r *Router) leaveOut(ctx context.Context, f sessions.Firing, due time.Time,
 }
 
 // fired commits a firing and sets in motion what it made.
-func (r *Router) fired(ctx context.Context, f sessions.Firing) (sessions.Accepted, error) {
+func (r *Scheduler) fired(ctx context.Context, f sessions.Firing) (sessions.Accepted, error) {
 	acc, err := r.store.Fire(ctx, f)
 	if errors.Is(err, sessions.ErrConflict) && !f.Due.IsZero() {
 		return acc, nil // it was changed or removed meanwhile
 	}
 	if err == nil {
-		r.Committer.AfterCommit(ctx, acc)
+		r.commit.AfterCommit(ctx, acc)
 		r.tellTimes(f, acc)
 	}
 	return acc, err
 }
 
 // tellTimes tells those who watch what became of a job's times.
-func (r *Router) tellTimes(f sessions.Firing, acc sessions.Accepted) {
+func (r *Scheduler) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 	if acc.Duplicate {
 		return
 	}
@@ -209,14 +209,14 @@ func (r *Router) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 	case len(f.Times) > 0:
 		e.Phase = event.PhaseSkipped
 	}
-	r.Tell(e)
+	r.watchers.Publish(e)
 }
 
 // newest gives the newest time of a job that has come, and whether it makes up for earlier ones that nobody has looked at. One that is too
 // late for anything makes up for none.
-func (r *Router) newest(j sessions.Job, now time.Time) (due time.Time, missed bool) {
+func (r *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed bool) {
 	due, err := j.Newest(j.Next, now)
-	if err != nil || !due.After(j.Next) || !due.After(now.Add(-r.settings.Load().Delivery.JobTTL())) {
+	if err != nil || !due.After(j.Next) || !due.After(now.Add(-r.settings().Delivery.JobTTL())) {
 		return j.Next, false
 	}
 	return due, true
@@ -226,7 +226,7 @@ func (r *Router) newest(j sessions.Job, now time.Time) (due time.Time, missed bo
 var errEnds = errors.New("the session that made it is gone: the job is over")
 
 // leftOut says why a time of a job that has come is left out; nil = it is not. from is the session that made the job, if one did.
-func (r *Router) leftOut(ctx context.Context, j sessions.Job, due, now time.Time) (from sessions.Session, why, err error) {
+func (r *Scheduler) leftOut(ctx context.Context, j sessions.Job, due, now time.Time) (from sessions.Session, why, err error) {
 	if j.From != "" {
 		if from, err = r.store.Get(ctx, j.From); errors.Is(err, sessions.ErrNotFound) {
 			return from, errEnds, nil
@@ -234,14 +234,14 @@ func (r *Router) leftOut(ctx context.Context, j sessions.Job, due, now time.Time
 			return from, nil, err
 		}
 	}
-	set := r.settings.Load()
+	set := r.settings()
 	if ids, _ := set.Agents.IDs(); !slices.Contains(ids, j.Agent) {
 		return from, fmt.Errorf("there is no agent %q any more", j.Agent), nil
 	}
 	if late := now.Sub(due); late > set.Delivery.JobTTL() {
 		return from, errors.New("it is " + late.Round(time.Second).String() + " late"), nil
 	}
-	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: jobKey(j), Limit: 1})
+	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: JobKey(j), Limit: 1})
 	if len(open) > 0 {
 		return from, fmt.Errorf("%w: run %s is %s", errBusy, open[0].ID, open[0].Status), err
 	}

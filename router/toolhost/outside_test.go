@@ -1,4 +1,4 @@
-package router_test
+package toolhost_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/toolhost"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -89,7 +90,7 @@ func TestOutsideSend(t *testing.T) {
 		if m["status"] != "ok" || m["reply"] != "echo: what is new?" {
 			t.Fatalf("it got %s", text)
 		}
-		own := router.OutsideKey(o.Router.Settings(), "desk")
+		own := toolhost.OutsideKey(o.Router.Settings(), "desk")
 		o.Until("the exchange is over", func() bool {
 			runs, err := o.Store.ListRuns(t.Context(), sessions.RunQuery{Key: key})
 			return err == nil && len(runs) == 3 && runs[0].Kind == sessions.AnnounceRun && runs[0].Status.Final()
@@ -129,7 +130,7 @@ func TestOutsideWait(t *testing.T) {
 		if err == nil {
 			t.Fatal("the wait went on")
 		}
-		own := router.OutsideKey(o.Router.Settings(), "desk")
+		own := toolhost.OutsideKey(o.Router.Settings(), "desk")
 		o.Until("the reply is there", func() bool { return strings.Contains(strings.Join(o.kept(own), "\n"), "late: slowly") })
 	})
 }
@@ -178,8 +179,8 @@ func TestOutsideHostile(t *testing.T) {
 		if m, text := o.calls(other, "", "sessions_spawn", `{"task":"x"}`); m["status"] != "forbidden" {
 			t.Errorf("somebody else's spawn got %s", text)
 		}
-		specs, err := o.Router.OutsideTools(t.Context(), other)
-		if err != nil || len(specs) != len(router.OutsideTools)-1 {
+		specs, err := o.Router.ToolHost.OutsideTools(t.Context(), other)
+		if err != nil || len(specs) != len(toolhost.OutsideTools)-1 {
 			t.Errorf("somebody else is shown %d tools (%v)", len(specs), err)
 		}
 		if m, text := o.calls(other, "", "sessions_history", history); m["messages"] == nil {
@@ -217,7 +218,7 @@ func TestOutsideHostile(t *testing.T) {
 		if _, err := o.Router.Patch(t.Context(), key, sessions.Patch{SendPolicy: &allow}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.Router.Patch(t.Context(), router.OutsideKey(o.Router.Settings(), "desk"), sessions.Patch{SendPolicy: &deny}); err != nil {
+		if _, err := o.Router.Patch(t.Context(), toolhost.OutsideKey(o.Router.Settings(), "desk"), sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
 		}
 		if m, text := o.calls(desk, "", "message", post); m["status"] != "forbidden" {

@@ -1,4 +1,4 @@
-package router
+package admission
 
 import (
 	"context"
@@ -11,11 +11,24 @@ import (
 	"parley/sessions"
 )
 
+// Stranger names somebody who asks to be let in.
+func Stranger(p sessions.Pairing) string {
+	return byID(p.Name, p.Channel, p.Account, p.User)
+}
+
+func byID(name string, kind channels.Kind, account channels.AccountID, user channels.UserID) string {
+	words := fmt.Sprintf("%s on account %s", channels.Code(string(kind)+":"+string(user), 200), channels.Code(string(account), 100))
+	if name == "" {
+		return words
+	}
+	return channels.Code(name, 100) + ", " + words
+}
+
 // peopleShown is how many of those who were let in a chat is told: the newest.
 const peopleShown = 50
 
-// pairList tells who waits, who was turned down and who was let in.
-func (r *Router) pairList(ctx context.Context) (string, error) {
+// ListPeople tells who waits, who was turned down and who was let in.
+func (r *Controller) ListPeople(ctx context.Context) (string, error) {
 	now := time.Now()
 	asking, err := r.store.Pairings(ctx, now)
 	if err != nil {
@@ -29,9 +42,9 @@ func (r *Router) pairList(ctx context.Context) (string, error) {
 	for _, p := range asking {
 		left := p.Expires.Sub(now)
 		if p.Rejected {
-			fmt.Fprintf(&rejected, "\n- %s, for another %s", stranger(p), channels.Plural(int((left+time.Hour-1)/time.Hour), "hour"))
+			fmt.Fprintf(&rejected, "\n- %s, for another %s", Stranger(p), channels.Plural(int((left+time.Hour-1)/time.Hour), "hour"))
 		} else {
-			fmt.Fprintf(&waiting, "\n- %s, for another %s", stranger(p), channels.Plural(int((left+time.Minute-1)/time.Minute), "minute"))
+			fmt.Fprintf(&waiting, "\n- %s, for another %s", Stranger(p), channels.Plural(int((left+time.Minute-1)/time.Minute), "minute"))
 		}
 	}
 	for _, p := range people[max(0, len(people)-peopleShown):] {
@@ -57,13 +70,13 @@ func (r *Router) pairList(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// unpair takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
-func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.Effects, error) {
+// UnpairNamed takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
+func (r *Controller) UnpairNamed(ctx context.Context, words []string) (string, sessions.Effects, error) {
 	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
 		named := func(id channels.UserID) bool {
 			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
 		}
-		return (named(p.User) || named(r.settings.Load().Moved.Also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
+		return (named(p.User) || named(r.settings().Moved.Also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
 	})
 	if err != nil {
 		return "", sessions.Effects{}, err
@@ -84,7 +97,7 @@ func (r *Router) unpair(ctx context.Context, words []string) (string, sessions.E
 }
 
 // settled gives those of whom is true that they were let in or turned down.
-func (r *Router) settled(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
+func (r *Controller) settled(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
 	asking, err := r.store.Pairings(ctx, time.Now())
 	if err != nil {
 		return nil, err
@@ -100,9 +113,9 @@ func (r *Router) settled(ctx context.Context, is func(sessions.Admitted) bool) (
 
 // Unpair takes back that somebody was let in or turned down, on the only account where they were when account is empty; ErrNotFound
 // when neither was done.
-func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
+func (r *Controller) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
 	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
-		return p.Channel == kind && (p.User == user || user != "" && r.settings.Load().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
+		return p.Channel == kind && (p.User == user || user != "" && r.settings().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
 	})
 	who := sessions.Admitted{Channel: kind, Account: account, User: user}
 	switch {
@@ -115,6 +128,6 @@ func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channel
 	case account == "":
 		who.Account = channels.DefaultAccount // the store says so in words
 	}
-	_, err = r.Committer.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
+	_, err = r.commit.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
 	return who, err
 }

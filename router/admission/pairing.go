@@ -1,4 +1,4 @@
-package router
+package admission
 
 import (
 	"context"
@@ -25,8 +25,8 @@ const (
 // maxLate is how old what a stranger wrote may be when it is told a code: nobody is written to because an old chat was read again.
 const maxLate = 10 * time.Minute
 
-// pair gives a stranger a code, once: one who writes, files alone get none. The notice and the request are one commit.
-func (r *Router) pair(ctx context.Context, set *settings.Snapshot, in channels.Inbound, key sessions.Key) error {
+// Pair gives a stranger a code, once: one who writes, files alone get none. The notice and the request are one commit.
+func (r *Controller) Pair(ctx context.Context, set *settings.Snapshot, in channels.Inbound, key sessions.Key) error {
 	now := time.Now()
 	if in.Late && now.Sub(in.Time) > maxLate || strings.TrimSpace(in.Text) == "" {
 		return nil
@@ -52,8 +52,8 @@ func (r *Router) pair(ctx context.Context, set *settings.Snapshot, in channels.I
 	return err
 }
 
-// asking finds the request that a code belongs to, on a channel kind or, when that is empty, on any.
-func (r *Router) asking(ctx context.Context, kind channels.Kind, code string) (p sessions.Pairing, found bool, err error) {
+// FindRequest finds the request that a code belongs to, on a channel kind or, when that is empty, on any.
+func (r *Controller) FindRequest(ctx context.Context, kind channels.Kind, code string) (p sessions.Pairing, found bool, err error) {
 	list, err := r.store.Pairings(ctx, time.Now())
 	for _, p := range list {
 		if (kind == "" || p.Channel == kind) && p.Hash == policy.HashCode(p.Channel, code) {
@@ -63,8 +63,8 @@ func (r *Router) asking(ctx context.Context, kind channels.Kind, code string) (p
 	return p, false, err
 }
 
-// letIn is what approving a request commits. The person is told in the chat that they wrote from: once, as a request ends once.
-func letIn(set *settings.Snapshot, p sessions.Pairing, now time.Time) sessions.Effects {
+// AdmitRequest is what approving a request commits. The person is told in the chat that they wrote from: once, as a request ends once.
+func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, now time.Time) sessions.Effects {
 	e := sessions.Effects{Pairing: &sessions.Answer{Channel: p.Channel, Hash: p.Hash, Approve: true, Time: now}}
 	if p.Address.IsZero() {
 		return e
@@ -76,21 +76,21 @@ func letIn(set *settings.Snapshot, p sessions.Pairing, now time.Time) sessions.E
 }
 
 // LetIn approves the request that a code belongs to; ErrNotFound when none waits for it.
-func (r *Router) LetIn(ctx context.Context, kind channels.Kind, code string) (sessions.Pairing, error) {
-	p, found, err := r.asking(ctx, kind, code)
+func (r *Controller) LetIn(ctx context.Context, kind channels.Kind, code string) (sessions.Pairing, error) {
+	p, found, err := r.FindRequest(ctx, kind, code)
 	if err != nil {
 		return p, err
 	}
 	if !found { // the store says so in words
 		p = sessions.Pairing{Channel: kind, Hash: policy.HashCode(kind, code)}
 	}
-	_, err = r.Committer.Submit(ctx, letIn(r.settings.Load(), p, time.Now()))
+	_, err = r.commit.Submit(ctx, AdmitRequest(r.settings(), p, time.Now()))
 	return p, err
 }
 
 // TurnDown rejects the request that a code belongs to; ErrNotFound when none waits for it. The person is not told, and gets no new code
 // for sessions.RejectedFor.
-func (r *Router) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
-	_, err := r.Committer.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
+func (r *Controller) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
+	_, err := r.commit.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
 	return err
 }

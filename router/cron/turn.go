@@ -1,4 +1,4 @@
-package router
+package cron
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"parley/sessions"
 )
 
-// jobKey is the job's own session (contract K4).
-func jobKey(j sessions.Job) sessions.Key {
+// JobKey is the job's own session (contract K4).
+func JobKey(j sessions.Job) sessions.Key {
 	return sessions.Parts{Form: sessions.FormCron, Agent: j.Agent, ID: j.ID}.Key()
 }
 
@@ -28,7 +28,7 @@ func dueSource(j sessions.Job, due time.Time) string {
 
 // jobTurn is the turn that a job begins. It uses the budget of the session that made the job; one that a person made uses its own.
 func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time, last bool) sessions.Effects {
-	key, to := jobKey(j), j.To
+	key, to := JobKey(j), j.To
 	if to.IsZero() {
 		to = from.Last
 	}
@@ -46,8 +46,8 @@ func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time
 	}
 }
 
-// jobsAtWork lists the jobs' sessions in which a turn of a job that this session made is queued or at work.
-func (r *Router) jobsAtWork(ctx context.Context, from sessions.Key) (keys []sessions.Key, err error) {
+// KeysAtWork lists the jobs' sessions in which a turn of a job that this session made is queued or at work.
+func (r *Scheduler) KeysAtWork(ctx context.Context, from sessions.Key) (keys []sessions.Key, err error) {
 	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Limit: stopMost})
 	for _, run := range open {
 		if run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == from && !slices.Contains(keys, run.Key) {

@@ -1,4 +1,4 @@
-package router
+package cron
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 
 // The bounds of jobs that people make.
 const (
-	jobsMost    = 1000 // in all
-	jobTextMost = 32 << 10
-	jobNameMost = 80 // characters
+	JobsMost    = 1000 // in all
+	JobTextMost = 32 << 10
+	JobNameMost = 80 // characters
 )
 
 // LastChat stands for the chat that wrote last to an agent's main session, where an address is asked for. The host's own page is none:
@@ -26,7 +26,7 @@ const (
 const LastChat = "last"
 
 // ChatOf reads an address that something is to be posted to: a chat that has written to this host before, or LastChat. "" is none.
-func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text string) (to channels.Address, err error) {
+func (r *Scheduler) ChatOf(ctx context.Context, agentID sessions.AgentID, text string) (to channels.Address, err error) {
 	if text == "" {
 		return to, nil
 	}
@@ -44,8 +44,8 @@ func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text stri
 }
 
 // lastChat finds LastChat.
-func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to channels.Address, err error) {
-	chats, err := r.store.Writers(ctx, r.settings.Load().MainKey(agentID))
+func (r *Scheduler) lastChat(ctx context.Context, agentID sessions.AgentID) (to channels.Address, err error) {
+	chats, err := r.store.Writers(ctx, r.settings().MainKey(agentID))
 	if err != nil {
 		return to, err
 	}
@@ -63,10 +63,10 @@ func (r *Router) lastChat(ctx context.Context, agentID sessions.AgentID) (to cha
 // MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. What it says goes to the chat
 // that to names, as ChatOf reads it, else to j.To. The same source makes it once: a repeat gets what the first one made, whatever has
 // changed since.
-func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to string) (sessions.Job, error) {
-	j.ID, j.Created, j.From = sessions.IDFor(source, "job"), r.clock(), ""
+func (r *Scheduler) MakeJob(ctx context.Context, source string, j sessions.Job, to string) (sessions.Job, error) {
+	j.ID, j.Created, j.From = sessions.IDFor(source, "job"), r.now(), ""
 	if j.Agent == "" {
-		_, j.Agent = r.settings.Load().Agents.IDs()
+		_, j.Agent = r.settings().Agents.IDs()
 	}
 	if was, made, err := r.jobMade(ctx, source, j); made || err != nil {
 		return was, err
@@ -84,7 +84,7 @@ func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to 
 	switch {
 	case err != nil:
 		return j, err
-	case len(all) >= jobsMost:
+	case len(all) >= JobsMost:
 		return j, sessions.BadRequest("there are %d jobs, more are not possible: remove some first", len(all))
 	}
 	if err := nameFree(all, j); err != nil {
@@ -93,7 +93,7 @@ func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to 
 	if err := r.comes(&j); err != nil {
 		return j, err
 	}
-	acc, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	acc, err := r.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j})
 	if err == nil && acc.Duplicate {
 		if was, err := r.store.GetJob(ctx, j.ID); err == nil || !errors.Is(err, sessions.ErrNotFound) {
 			return was, err
@@ -114,7 +114,7 @@ func nameFree(all []sessions.Job, j sessions.Job) error {
 }
 
 // jobMade finds the job that a source made before. Of one that is over, or removed, it knows what was asked for, and when it was due.
-func (r *Router) jobMade(ctx context.Context, source string, j sessions.Job) (was sessions.Job, made bool, err error) {
+func (r *Scheduler) jobMade(ctx context.Context, source string, j sessions.Job) (was sessions.Job, made bool, err error) {
 	if source == "" {
 		return j, false, nil
 	}
@@ -135,7 +135,7 @@ func (r *Router) jobMade(ctx context.Context, source string, j sessions.Job) (wa
 
 // ChangeJob changes a job that anybody made. Its next time is computed anew when its schedule changes, or it is switched on again; a time
 // that was begun before does not begin again.
-func (r *Router) ChangeJob(ctx context.Context, source, id string, change func(*sessions.Job) error) (sessions.Job, error) {
+func (r *Scheduler) ChangeJob(ctx context.Context, source, id string, change func(*sessions.Job) error) (sessions.Job, error) {
 	was, err := r.store.GetJob(ctx, id)
 	if err != nil {
 		return was, err
@@ -158,7 +158,7 @@ func (r *Router) ChangeJob(ctx context.Context, source, id string, change func(*
 	}
 	same := j.At.Equal(was.At) && j.Every == was.Every && j.Cron == was.Cron && j.Zone == was.Zone
 	if j.Every != was.Every && j.Every > 0 {
-		j.Created = r.clock() // it counts from now
+		j.Created = r.now() // it counts from now
 	}
 	switch {
 	case same && j.Off: // also one that cannot go on
@@ -168,7 +168,7 @@ func (r *Router) ChangeJob(ctx context.Context, source, id string, change func(*
 			return j, err
 		}
 	}
-	if _, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, Job: &j}); err != nil {
+	if _, err := r.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j}); err != nil {
 		return j, err
 	}
 	r.wakeJobs()
@@ -176,8 +176,8 @@ func (r *Router) ChangeJob(ctx context.Context, source, id string, change func(*
 }
 
 // comes computes when a job comes next.
-func (r *Router) comes(j *sessions.Job) error {
-	now := r.clock()
+func (r *Scheduler) comes(j *sessions.Job) error {
+	now := r.now()
 	after := now
 	if j.Last.After(after) { // the clock was set back since
 		after = j.Last
@@ -196,21 +196,21 @@ func (r *Router) comes(j *sessions.Job) error {
 }
 
 // checkJob checks what a person asks for.
-func (r *Router) checkJob(j *sessions.Job) error {
+func (r *Scheduler) checkJob(j *sessions.Job) error {
 	j.Name, j.Message = strings.TrimSpace(channels.OneLine(j.Name)), strings.TrimSpace(j.Message)
-	ids, _ := r.settings.Load().Agents.IDs()
+	ids, _ := r.settings().Agents.IDs()
 	switch {
 	case j.Message == "":
 		return sessions.BadRequest("message is missing: what the agent is told when the time comes")
-	case len(j.Message) > jobTextMost:
-		return sessions.BadRequest("message has %d bytes; %d are allowed", len(j.Message), jobTextMost)
-	case len([]rune(j.Name)) > jobNameMost:
-		return sessions.BadRequest("name has more than %d characters", jobNameMost)
+	case len(j.Message) > JobTextMost:
+		return sessions.BadRequest("message has %d bytes; %d are allowed", len(j.Message), JobTextMost)
+	case len([]rune(j.Name)) > JobNameMost:
+		return sessions.BadRequest("name has more than %d characters", JobNameMost)
 	case !slices.Contains(ids, j.Agent):
 		return sessions.BadRequest("there is no agent %.100q; there are %s", j.Agent, sessions.JoinIDs(ids))
 	}
 	if j.Model != "" {
-		if err := r.ModelKnown(j.Model); err != nil {
+		if err := r.modelKnown(j.Model); err != nil {
 			return sessions.BadRequest("model: %v", err)
 		}
 	}
@@ -219,7 +219,7 @@ func (r *Router) checkJob(j *sessions.Job) error {
 
 // RunJob begins a job's turn now, because a person asked for it: its next time stays. One that is off can be begun, too. The same source
 // begins it once, and while a turn of the job is queued or at work there is no further one (ErrConflict, which names that run).
-func (r *Router) RunJob(ctx context.Context, source, id string) (sessions.Run, error) {
+func (r *Scheduler) RunJob(ctx context.Context, source, id string) (sessions.Run, error) {
 	r.firing.Lock()
 	defer r.firing.Unlock()
 	if source != "" {
@@ -231,7 +231,7 @@ func (r *Router) RunJob(ctx context.Context, source, id string) (sessions.Run, e
 	if err != nil {
 		return sessions.Run{}, err
 	}
-	now := r.clock()
+	now := r.now()
 	from, why, err := r.leftOut(ctx, j, now, now)
 	switch {
 	case err != nil:
@@ -250,7 +250,7 @@ func (r *Router) RunJob(ctx context.Context, source, id string) (sessions.Run, e
 }
 
 // RemoveJob removes a job. What it has begun goes on, and its history stays.
-func (r *Router) RemoveJob(ctx context.Context, source, id string) error {
+func (r *Scheduler) RemoveJob(ctx context.Context, source, id string) error {
 	if _, err := r.store.GetJob(ctx, id); err != nil {
 		return err
 	}
