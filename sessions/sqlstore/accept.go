@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -25,7 +26,7 @@ func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.
 	at := a.In.Address
 	thread := at.Thread
 	at.Thread = ""
-	seen := sight{msg: fitKey(string(a.In.ID)), address: fitKey(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), skip: a.Skip, digest: a.Digest}
+	seen := sight{msg: column.Key(string(a.In.ID)), address: column.Key(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), skip: a.Skip, digest: a.Digest}
 	err = s.write(ctx, "Accept", func(t *tx) (err error) {
 		if acc, err = s.once(t, seen, e); err != nil || acc.Duplicate {
 			return err
@@ -64,7 +65,7 @@ func (s *changes) aside(t *tx, a sessions.Arrival, acc *sessions.Accepted) (err 
 	}
 	s.alsoAside(t, a, done, acc.Revised)
 	if a.Overheard != nil && !done {
-		if err := s.lines.overhear(t, *a.Overheard); err != nil {
+		if err := s.lines.Overhear(t, *a.Overheard); err != nil {
 			return err
 		}
 	}
@@ -74,7 +75,7 @@ func (s *changes) aside(t *tx, a sessions.Arrival, acc *sessions.Accepted) (err 
 		}
 	}
 	if a.Title != nil {
-		if err := s.sessions.rename(t, *a.Title); err != nil {
+		if err := s.sessions.Rename(t, *a.Title); err != nil {
 			return err
 		}
 	}
@@ -91,7 +92,7 @@ func (s *changes) Submit(ctx context.Context, e sessions.Effects) (acc sessions.
 		return acc, err
 	}
 	err = s.write(ctx, "Submit", func(t *tx) (err error) {
-		acc, err = s.once(t, sight{msg: fitKey(e.Source), event: submitEvent}, p)
+		acc, err = s.once(t, sight{msg: column.Key(e.Source), event: submitEvent}, p)
 		return err
 	})
 	return acc, err

@@ -7,19 +7,24 @@ import (
 	"github.com/google/uuid"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/ledger"
+	"parley/sessions/sqlstore/search"
+	"parley/sessions/sqlstore/session"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // changes executes what events, requests, turns and jobs change, across all tables.
 type changes struct {
 	repository
 
-	ledger      *ledger
-	transcripts *transcripts
-	sessions    *sessionRows
-	lines       *contextLines
+	ledger      *ledger.Rows
+	transcripts *transcript.Rows
+	sessions    *session.Rows
+	lines       *session.ContextLines
 	jobs        *jobs
-	notes       *notes
+	notes       *search.Notes
 	chats       *chats
 	inbox       *inbox
 	moves       *moves
@@ -42,7 +47,7 @@ func (s *changes) once(t *tx, at sight, e *effects) (acc sessions.Accepted, err 
 		}
 	}
 	if e.Run != nil {
-		found, err := t.One("SELECT 1 FROM runs WHERE id = ?", []any{string(e.Run.ID)}, func(engine.Row) error { return nil })
+		found, err := t.Exists("SELECT 1 FROM runs WHERE id = ?", string(e.Run.ID))
 		if err != nil {
 			return acc, err
 		}
@@ -77,7 +82,7 @@ func (s *changes) duplicate(t *tx, e *effects, run sessions.RunID) (acc sessions
 		}
 	}
 	if e.Session != nil {
-		at, err := s.sessions.session(t, e.Session.Key)
+		at, err := s.sessions.Get(t, e.Session.Key)
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return acc, err
 		}
@@ -128,7 +133,7 @@ func prepare(e sessions.Effects) (*effects, error) {
 			r.Agent = e.Session.Agent
 		}
 		r.Input.Time = engine.ClampTime(r.Input.Time)
-		body, err := marshal(requestOf(r))
+		body, err := column.JSON(requestOf(r))
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.ID, err)
 		}
@@ -152,18 +157,18 @@ func prepare(e sessions.Effects) (*effects, error) {
 
 // apply commits effects in their order: session, patch, reset, stop, interrupt, drop, run, deliveries, and the rest.
 func (s *changes) apply(t *tx, e *effects) (acc sessions.Accepted, err error) {
-	var at known
+	var at session.Row
 	if e.Session != nil {
 		if at, err = s.meant(t, e); err != nil {
 			return acc, err
 		}
 		if e.Patch != nil {
-			if err = s.sessions.patch(t, &at, *e.Patch); err != nil {
+			if err = s.sessions.Patch(t, &at, *e.Patch); err != nil {
 				return acc, err
 			}
 		}
 		if e.Reset && (e.ResetOf == "" || e.ResetOf == at.ID) {
-			if err = s.sessions.reset(t, &at); err != nil {
+			if err = s.sessions.Reset(t, &at); err != nil {
 				return acc, err
 			}
 		}
@@ -173,7 +178,7 @@ func (s *changes) apply(t *tx, e *effects) (acc sessions.Accepted, err error) {
 			return acc, err
 		}
 		if at.Key != "" { // it may be one of them
-			if at, err = s.sessions.session(t, at.Key); err != nil {
+			if at, err = s.sessions.Get(t, at.Key); err != nil {
 				return acc, err
 			}
 		}
@@ -184,7 +189,7 @@ func (s *changes) apply(t *tx, e *effects) (acc sessions.Accepted, err error) {
 	}
 	if e.Run != nil {
 		if at.Key != e.Run.Key {
-			if at, err = s.sessions.session(t, e.Run.Key); err != nil {
+			if at, err = s.sessions.Get(t, e.Run.Key); err != nil {
 				return acc, err
 			}
 		}
@@ -213,9 +218,9 @@ func (s *changes) apply(t *tx, e *effects) (acc sessions.Accepted, err error) {
 }
 
 // meant finds or makes the session of the effects.
-func (s *changes) meant(t *tx, e *effects) (at known, err error) {
+func (s *changes) meant(t *tx, e *effects) (at session.Row, err error) {
 	if e.Existing {
-		if at, err = s.sessions.session(t, e.Session.Key); err != nil || e.Quiet {
+		if at, err = s.sessions.Get(t, e.Session.Key); err != nil || e.Quiet {
 			return at, err
 		}
 	}
@@ -223,7 +228,7 @@ func (s *changes) meant(t *tx, e *effects) (at known, err error) {
 	if e.Run != nil && e.Run.Kind == sessions.TurnRun {
 		x.Heard = t.Now
 	}
-	return s.sessions.upsert(t, x)
+	return s.sessions.Upsert(t, x)
 }
 
 // makeRoom ends what gives way to the run of the effects.
@@ -248,22 +253,22 @@ func (s *changes) makeRoom(t *tx, e *effects, acc *sessions.Accepted) error {
 // rest writes what effects do besides sessions, runs and deliveries. key is that of their session.
 func (s *changes) rest(t *tx, e *effects, key sessions.Key) error {
 	if e.Note != nil {
-		if err := s.notes.keepNote(t, *e.Note); err != nil {
+		if err := s.notes.Add(t, *e.Note); err != nil {
 			return err
 		}
 	}
 	if e.Overheard != nil {
-		if err := s.lines.overhear(t, *e.Overheard); err != nil {
+		if err := s.lines.Overhear(t, *e.Overheard); err != nil {
 			return err
 		}
 	}
 	if e.Heard > 0 {
-		if err := s.lines.told(t, key, e.Heard); err != nil {
+		if err := s.lines.Told(t, key, e.Heard); err != nil {
 			return err
 		}
 	}
 	if e.Lift != nil {
-		if err := s.ledger.lift(t, *e.Lift); err != nil {
+		if err := s.ledger.Lift(t, *e.Lift); err != nil {
 			return err
 		}
 	}
@@ -288,7 +293,7 @@ func (s *changes) rest(t *tx, e *effects, key sessions.Key) error {
 		}
 	}
 	if e.Archive || e.Delete {
-		return s.sessions.putAway(t, key, e.Delete)
+		return s.sessions.PutAway(t, key, e.Delete)
 	}
 	return nil
 }

@@ -10,8 +10,10 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 	"parley/sessions/sqlstore/sendlog"
+	"parley/sessions/sqlstore/session"
 	"parley/sessions/sqlstore/transcriptfile"
 )
 
@@ -19,9 +21,11 @@ import (
 type deliveries struct {
 	repository
 
+	numbers  *engine.Sequence
+	files    *transcriptfile.Pending
 	calls    *sendlog.Log // notes of calls to platforms
 	trace    func(op, phase string)
-	sessions *sessionRows
+	sessions *session.Rows
 	chats    *chats
 	moves    *moves
 	inbox    *inbox
@@ -59,26 +63,26 @@ func wrap(d sessions.Delivery) (*parcel, error) {
 	if d.ID == "" {
 		return nil, errors.New("a delivery without an id")
 	}
-	body, err := marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
+	body, err := column.JSON(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
 	if err != nil {
 		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
 	}
 	return &parcel{Delivery: d, body: body}, nil
 }
 
-var deliveryColumns = nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
+var deliveryColumns = column.Nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
 
 func scanDelivery(r engine.Row) (d sessions.Delivery, transcript int64, err error) {
 	var c content
-	if err = decode(r.Str(12), &c); err != nil {
+	if err = column.Decode(r.Str(12), &c); err != nil {
 		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
 	}
 	var res result
-	if err = decode(r.Str(13), &res); err != nil {
+	if err = column.Decode(r.Str(13), &res); err != nil {
 		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
 	}
 	return sessions.Delivery{
-		ID: sessions.DeliveryID(r.Str(1)), Seq: r.Int(0), Kind: c.Kind, Session: sessions.Key(r.Str(2)), Run: c.Run, Message: c.Message, To: address(r.Str(3)),
+		ID: sessions.DeliveryID(r.Str(1)), Seq: r.Int(0), Kind: c.Kind, Session: sessions.Key(r.Str(2)), Run: c.Run, Message: c.Message, To: column.Address(r.Str(3)),
 		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.Str(4)), Part: int(r.Int(5)), Attempt: int(r.Int(6)), Repeat: r.Bool(7),
 		NotBefore: r.Time(8), Expires: r.Time(9), Created: r.Time(10), Updated: r.Time(11), Granted: c.Granted,
 		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
@@ -109,7 +113,7 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 		}
 	}
 	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
-	d.Seq = t.n.delivery + 1
+	d.Seq = s.numbers.Last() + 1
 	d.Created = engine.FromMs(engine.Ms(t.Now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
 	n, err := t.Exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, awaits, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -121,7 +125,7 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 		d, _, err = getDelivery(t.Ctx, t.Conn, d.ID)
 		return d, err
 	}
-	t.n.delivery = d.Seq
+	s.numbers.Next()
 	return d, nil
 }
 
@@ -140,7 +144,7 @@ func getDelivery(ctx context.Context, c *engine.Conn, id sessions.DeliveryID) (d
 func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
 	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
-	body, err := marshal(res)
+	body, err := column.JSON(res)
 	if err != nil {
 		return err
 	}
@@ -150,7 +154,7 @@ func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 		}
 	}
 	if d.State.Final() && transcript > 0 && d.Message != "" {
-		t.lines = append(t.lines, transcriptfile.DeliveryLine(transcript, *d))
+		s.files.Add(transcriptfile.DeliveryLine(transcript, *d))
 	}
 	_, err = t.Exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
 		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Updated), body, d.Seq)
@@ -192,7 +196,7 @@ func (s *deliveries) onDelivery(ctx context.Context, name string, id sessions.De
 
 // Due lists pending deliveries, oldest first.
 func (s *deliveries) Due(ctx context.Context, limit int, afterSeq int64) (out []sessions.Delivery, err error) {
-	return s.deliveries(ctx, "state = 'pending' AND state <> 'sent' AND seq > ? ORDER BY seq LIMIT ?", afterSeq, orDefault(limit, 50))
+	return s.deliveries(ctx, "state = 'pending' AND state <> 'sent' AND seq > ? ORDER BY seq LIMIT ?", afterSeq, engine.Limit(limit, 50))
 }
 
 func (s *deliveries) deliveries(ctx context.Context, where string, args ...any) (out []sessions.Delivery, err error) {
@@ -347,7 +351,7 @@ func (s *deliveries) ListDeliveries(ctx context.Context, q sessions.DeliveryQuer
 	if q.Before > 0 {
 		where, args = append(where, "seq < ?"), append(args, q.Before)
 	}
-	return s.deliveries(ctx, strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", append(args, orDefault(q.Limit, 50))...)
+	return s.deliveries(ctx, strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", append(args, engine.Limit(q.Limit, 50))...)
 }
 
 // ofRuns selects the deliveries that runs made and those that carry their input.

@@ -6,6 +6,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -63,7 +64,7 @@ func (s *moves) renameAccount(t *tx, kind channels.Kind, was, now channels.Accou
 		return err
 	}
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
-	for _, step := range []func(*tx, relocation) error{s.moveSessions, s.moveDeliveries, s.moveJobs, s.sessions.rehear, s.relocate, s.moveAddresses, s.movePeople, s.moveCursor} {
+	for _, step := range []func(*tx, relocation) error{s.moveSessions, s.moveDeliveries, s.moveJobs, s.rehear, s.relocate, s.moveAddresses, s.movePeople, s.moveCursor} {
 		if err := step(t, x); err != nil {
 			return err
 		}
@@ -133,7 +134,7 @@ func (s *moves) movePeople(t *tx, x relocation) error {
 func (s *moves) movePairingChats(t *tx, x relocation) error {
 	moved := map[int64]string{}
 	err := t.Each("SELECT num, address FROM pairings WHERE channel = ? AND account = ?", []any{string(x.to.Channel), string(x.to.Account)}, func(r engine.Row) error {
-		if a, ok := x.move(address(r.Str(1))); ok {
+		if a, ok := x.move(column.Address(r.Str(1))); ok {
 			moved[r.Int(0)] = a.String()
 		}
 		return nil

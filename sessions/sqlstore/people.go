@@ -7,6 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -16,6 +17,7 @@ import (
 type people struct {
 	repository
 
+	numbers    *engine.Sequence
 	inbox      *inbox
 	deliveries *deliveries
 }
@@ -37,7 +39,7 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		}
 		if p.Source != "" {
 			if seen, err := t.One("SELECT 1 FROM seen WHERE msg = ? AND address = ? AND event IN (?, ?)",
-				[]any{fitKey(string(p.Source)), fitKey(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(engine.Row) error { return nil }); err != nil || seen {
+				[]any{column.Key(string(p.Source)), column.Key(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(engine.Row) error { return nil }); err != nil || seen {
 				return err
 			}
 		}
@@ -54,9 +56,8 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		if _, err := t.Exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND expires <= ?", string(p.Channel), string(p.Account), engine.Ms(now)); err != nil {
 			return err
 		}
-		t.n.pairing++
 		if _, err := t.Exec("INSERT INTO pairings (num, channel, account, person, name, hash, created, expires, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, engine.Ms(now), engine.Ms(p.Expires), p.Address.String()); err != nil {
+			s.numbers.Next(), string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, engine.Ms(now), engine.Ms(p.Expires), p.Address.String()); err != nil {
 			return err
 		}
 		created = true
@@ -67,7 +68,7 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		if err != nil || p.Source == "" {
 			return err
 		}
-		return s.inbox.saw(t, sight{msg: fitKey(string(p.Source)), address: fitKey(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
+		return s.inbox.saw(t, sight{msg: column.Key(string(p.Source)), address: column.Key(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
 	})
 	return created, err
 }
@@ -75,7 +76,7 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 const pairingColumns = "channel, account, person, name, hash, created, expires, address"
 
 func scanPairing(r engine.Row) sessions.Pairing {
-	return sessions.Pairing{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Hash: r.Str(4), Created: r.Time(5), Expires: r.Time(6), Rejected: r.Str(4) == "", Address: address(r.Str(7))}
+	return sessions.Pairing{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Hash: r.Str(4), Created: r.Time(5), Expires: r.Time(6), Rejected: r.Str(4) == "", Address: column.Address(r.Str(7))}
 }
 
 // Pairings gives the requests that wait or were rejected, oldest first.

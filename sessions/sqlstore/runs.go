@@ -56,9 +56,9 @@ func (s *runs) noteStopped(t *tx) error {
 		return err
 	}
 	for _, x := range all {
-		note, err := s.transcripts.writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.Now)})
+		note, err := s.transcripts.Encode(x.run.ID, sessions.StoppedMessage(x.run.ID, t.Now))
 		if err == nil {
-			err = s.transcripts.append(t, shelfOf(x.run, x.at), note, map[string]int64{})
+			err = s.transcripts.Append(t, slotOf(x.run, x.at), note, map[string]int64{})
 		}
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) (out []session
 		where, args = append(where, cond), append(args, string(q.Status))
 	}
 	if q.Kind != "" { // the first field of what it was asked for
-		where, args = append(where, "body LIKE ? ESCAPE '!'"), append(args, `{"kind":"`+likeEscape.Replace(string(q.Kind))+`",%`)
+		where, args = append(where, "body LIKE ? ESCAPE '!'"), append(args, `{"kind":"`+engine.Like(string(q.Kind))+`",%`)
 	}
 	if !q.Since.IsZero() {
 		where, args = append(where, "created >= ?"), append(args, engine.Ms(q.Since))
@@ -174,7 +174,7 @@ func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) (out []session
 	if !q.Oldest {
 		order += " DESC"
 	}
-	args = append(args, orDefault(q.Limit, 50))
+	args = append(args, engine.Limit(q.Limit, 50))
 	err = s.read(ctx, func(c *engine.Conn) error {
 		out = nil
 		return c.Each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY "+order+" LIMIT ?", args, func(r engine.Row) error {
