@@ -52,22 +52,22 @@ func (r *Router) take(ctx context.Context, in channels.Inbound) (a sessions.Arri
 	lane := r.lanes.Reserve(&a.Effects, r.settings.Load())
 	defer func() { lane.End(acc, err) }()
 	if acc, err = r.store.Accept(ctx, a); err != nil {
-		r.unsure(ctx, err)
+		r.Committer.NoteUncertain(ctx, err)
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.ofInbound().accepted(in.Address.Channel, result(a, acc))
 	r.watchers.Effects(a.Effects, acc)
 	r.gate.ReadReceipt(in, acc)
 	r.gate.AddReaction(in, acc)
-	r.abort(a.Effects, acc)
+	r.Committer.Abort(a.Effects, acc)
 	if !a.Moved.IsZero() {
 		r.gate.Relocate(in.Address, a.Moved)
-		r.doubt.Store(true) // what waited in the old session may wait in another one now: follow looks
+		r.Committer.Uncertain.Store(true) // what waited in the old session may wait in another one now: follow looks
 	}
 	if a.Skip != "" {
 		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
 	}
-	r.follow(ctx, acc)
+	r.Committer.AfterCommit(ctx, acc)
 	r.joins(ctx, acc)
 	return a, nil
 }
@@ -106,16 +106,6 @@ func (r *Router) isPart(ctx context.Context, in channels.Inbound, key sessions.K
 	}
 	last, _, err := r.before(ctx, *newRun(in, key, agentID, text, nil, owner))
 	return last != "", err
-}
-
-// unsure sets in motion what a write may have made although it failed: what is made later must not overtake it. In a store that goes on
-// failing it looks once; what comes of the rest is looked for before the next write that works is followed. A write whose caller had gone
-// away before it was begun has made nothing.
-func (r *Router) unsure(ctx context.Context, err error) {
-	untried := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	if !untried && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) && !r.doubt.Swap(true) {
-		_ = r.heal(ctx) // the doubt stays until a write works
-	}
 }
 
 func result(a sessions.Arrival, acc sessions.Accepted) string {
@@ -249,7 +239,7 @@ func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inb
 		return nil, err
 	}
 	run := newRun(in, s.Key, s.Agent, text, files, owner)
-	run.Input.Provenance.Cut = r.atLimit(in)
+	run.Input.Provenance.Cut = in.More || r.atLimit(in)
 	run.With, _, err = r.before(ctx, *run)
 	return run, err
 }

@@ -36,7 +36,7 @@ func (r *Router) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 			return out, err
 		}
 		if err == nil {
-			r.unkept(ctx, *run, out.Final) // paid for, and nobody reads it
+			r.Budgets.KeepUnrecorded(ctx, *run, out.Final) // paid for, and nobody reads it
 		}
 		r.log.Debug("a turn begins again", keyRun, run.ID, keySession, run.Key)
 	}
@@ -49,7 +49,7 @@ func (r *Router) reread(ctx context.Context, run *sessions.Run, revised bool) er
 		return fmt.Errorf("reading the run: %w", err)
 	}
 	*run = now
-	r.histories.drop(run.Session)
+	r.histories.Drop(run.Session)
 	if revised {
 		r.watchers.Messages(*run, run.Input)
 	}

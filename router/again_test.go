@@ -151,6 +151,39 @@ func TestEditThatComesTooLate(t *testing.T) {
 	})
 }
 
+// What the adapter has at hand is one turn, however fast the model is; a plain message starts without delay.
+// source: the Bot API's getUpdates (an array of updates)
+func TestCommentAndForwardOfOneBatch(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		say := func(in channels.Inbound) {
+			in.Address, in.Sender = routertest.Direct(routertest.Guest), routertest.Person(routertest.Guest)
+			g.Fake.Say(in)
+		}
+		began := time.Now()
+		say(channels.Inbound{Text: "hello"})
+		g.Shown(1)
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("a plain message is answered after %s", took)
+		}
+		<-time.After(time.Minute)
+		asked := g.Model.Count()
+		say(channels.Inbound{Text: "What do you think?", More: true})
+		<-time.After(200 * time.Millisecond) // the model would have answered
+		say(channels.Inbound{Text: "We offer you 50k", Forwarded: true, More: true})
+		say(channels.Inbound{Text: "We offer you 60k", Forwarded: true})
+		began = time.Now()
+		g.Shown(2)
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("the last one is answered after %s", took)
+		}
+		<-time.After(time.Minute)
+		if n, answers := g.Model.Count()-asked, len(g.Fake.Calls(channeltest.OpSend)); n != 1 || answers != 2 {
+			t.Errorf("%d calls, %d answers", n, answers)
+		}
+	})
+}
+
 // A comment and what is forwarded with it are one turn, in either order, in a group with one mention, in every mode of the queue; after a
 // restart, too.
 // source: openclaw/openclaw#6263, nearai/ironclaw#7540, adolfousier/opencrabs#950

@@ -1,10 +1,15 @@
 package router
 
 import (
+	"context"
+
+	"parley/router/chain"
 	"parley/router/event"
 	"parley/router/filestore"
+	"parley/router/rights"
 	"parley/router/settings"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // ErrWords is sessions.ErrBadRequest.
@@ -79,3 +84,27 @@ type Settings = settings.Snapshot
 const Unknown = event.Unknown
 
 type Watching = event.Filter
+
+var ErrQuery = rights.ErrQuery
+
+func (r *Router) ExplainTools(ctx context.Context, q rights.ToolQuery) (rights.ToolTable, error) {
+	return r.Rights.ExplainTools(ctx, q)
+}
+
+func (r *Router) Idle(ctx context.Context, c tools.Caller) error { return r.Committer.Idle(ctx, c) }
+
+func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
+	return r.Committer.Submit(ctx, e)
+}
+
+func (r *Router) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	return r.Committer.Wait(ctx, id)
+}
+
+var Silence = chain.Silence
+
+type ToolQuery = rights.ToolQuery
+
+type ToolTable = rights.ToolTable
+
+type ToolVerdict = rights.ToolVerdict

@@ -26,15 +26,15 @@ func (r *Router) finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	if !ok || ended != nil {
 		acc = sessions.Accepted{}
 		booking.End(r.lanes.Host(ctx))
-		r.unkept(ctx, run, out.Messages...)
+		r.Budgets.KeepUnrecorded(ctx, run, out.Messages...)
 	}
 	switch {
 	case !ok:
 	case ended == nil:
 		r.histories.add(run.Session, r.readMost(), out.Messages...)
 	default: // or ended by a commit whose answer was lost: what it made is in the store
-		r.histories.drop(run.Session)
-		_ = r.heal(ctx) // it says what fails
+		r.histories.Drop(run.Session)
+		_ = r.Committer.Rescue(ctx) // it says what fails
 	}
 	return acc, ok
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/router/budget"
 	"parley/router/settings"
 	"parley/sessions"
 )
@@ -104,7 +105,7 @@ func cmdModel(_ context.Context, r *Router, c commandCall) (string, sessions.Eff
 		return no, sessions.Effects{}, nil
 	}
 	if m, err := r.deps.Model(name); err == nil {
-		if no := payable(limitsOf(c.set, c.session, c.session.Agent), m); no != nil {
+		if no := budget.Payable(budget.LimitsOf(c.set, c.session, c.session.Agent), m); no != nil {
 			return "⚠️ " + no.Notice(), sessions.Effects{}, nil
 		}
 	}

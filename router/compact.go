@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/agent"
+	"parley/router/budget"
 	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
@@ -134,7 +135,7 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 	}) && refused == nil {
 		refused = ctx.Err()
 	}
-	c.r.histories.drop(x.id)
+	c.r.histories.Drop(x.id)
 	if refused != nil {
 		return x, fmt.Errorf("keeping the summary: %w", refused)
 	}
@@ -182,7 +183,7 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 		return t, nil
 	}
 	m, err := c.r.deps.Model(name)
-	if no := payable(c.r.meter(c.s, c.run).limits(), m); err == nil && no != nil {
+	if no := budget.Payable(c.r.Budgets.Meter(c.s, c.run).Limits(), m); err == nil && no != nil {
 		err = no
 	}
 	if err != nil {
@@ -191,7 +192,7 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 	}
 	t.Fallbacks = append([]agent.Candidate{{Model: t.Model, Name: t.Name, Label: t.Label, Facts: t.Facts}}, t.Fallbacks...)
 	t.Model, t.Name, t.Label, t.Facts = m.Model, m.Name, m.Label, m.Facts
-	c.r.meter(c.s, c.run).reserve(&t)
+	c.r.Budgets.Meter(c.s, c.run).Reserve(&t)
 	return t, nil
 }
 
@@ -207,7 +208,7 @@ func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f pro
 	if err != nil {
 		return "", err
 	}
-	c.r.meter(c.s, c.run).spend(ctx, "compact", out.Final.Model, out.Usage)
+	c.r.Budgets.Meter(c.s, c.run).Spend(ctx, "compact", out.Final.Model, out.Usage)
 	switch {
 	case out.Final.Stop == agent.StopFilter:
 		return "", &agent.ModelError{Class: agent.Refused, Provider: out.Final.Model, Tries: 1, Err: errors.New("the summary was refused")}

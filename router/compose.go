@@ -5,13 +5,13 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"text/template"
 
 	"parley/agent"
+	"parley/router/chain"
 	"parley/router/lane"
 	"parley/router/settings"
 	"parley/sessions"
@@ -82,11 +82,11 @@ func (r *Router) compose(ctx context.Context, set *settings.Snapshot, s sessions
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	may, err := r.rightsOf(ctx, set, s, run, append(slices.Clip(history), steps...))
+	may, err := r.Rights.Of(ctx, set, s, run, append(slices.Clip(history), steps...))
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	kit := r.toolsFor(ctx, run, may)
+	kit := r.Rights.ToolsFor(ctx, run, may)
 	system, err := r.system(ctx, set, entry, s, run, kit)
 	if err != nil {
 		return agent.Turn{}, err
@@ -103,11 +103,11 @@ func (r *Router) compose(ctx context.Context, set *settings.Snapshot, s sessions
 		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
 			if !r.lanes.Fix(ctx, run.Key, run.ID) {
-				r.unkept(ctx, run, msgs...)
+				r.Budgets.KeepUnrecorded(ctx, run, msgs...)
 				return lane.ErrAgain
 			}
 			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
-				r.histories.drop(run.Session) // they may be there all the same
+				r.histories.Drop(run.Session) // they may be there all the same
 				return err
 			}
 			r.histories.add(run.Session, r.readMost(), msgs...)
@@ -115,13 +115,13 @@ func (r *Router) compose(ctx context.Context, set *settings.Snapshot, s sessions
 			return nil
 		},
 	}
-	r.meter(s, run).pay(ctx, &t)
+	r.Budgets.Meter(s, run).Pay(ctx, &t)
 	r.compacts(set, s, run, &t)
 	r.listen(at, caller, &t, told)
 	if take := t.Take; take != nil {
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			msgs, err := take(ctx)
-			may.add(msgs...)
+			may.Add(msgs...)
 			return msgs, err
 		}
 	}
@@ -154,7 +154,7 @@ func (r *Router) system(ctx context.Context, set *settings.Snapshot, e agent.Ent
 		return text, err
 	}
 	step := map[sessions.RunKind]string{sessions.AskRun: "ask", sessions.ReplyRun: "reply", sessions.AnnounceRun: "announce", sessions.ResultRun: "result", sessions.JobRun: "job"}[run.Kind]
-	if run.Kind == sessions.AnnounceRun && c.Kind == chainSpawn {
+	if run.Kind == sessions.AnnounceRun && c.Kind == chain.Spawn {
 		step = "report"
 	}
 	if step == "" {
@@ -172,20 +172,6 @@ func (r *Router) repliedInline(ctx context.Context, source string) bool {
 	}
 	steps, err := r.store.Steps(ctx, sessions.RunID(asker))
 	return err == nil && tools.RepliedInline(steps, call)
-}
-
-// called reports whether the tool call that began a chain is over: what comes now is too late to be its result.
-func (r *Router) called(ctx context.Context, source string) (bool, error) {
-	asker, call, _ := strings.Cut(strings.TrimPrefix(source, "tool:"), ":")
-	run, err := r.store.GetRun(ctx, sessions.RunID(asker))
-	if errors.Is(err, sessions.ErrNotFound) || err == nil && run.Status.Final() {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	steps, err := r.store.Steps(ctx, run.ID)
-	return slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call }), err
 }
 
 // fallbacks gives the models that answer when the first one fails. One that cannot be found is left out: the configuration check

@@ -31,7 +31,7 @@ const partedKept = time.Minute // the platform's clock decides what belongs toge
 
 // part makes of group talk what a message brings along that it belongs to; nil = it can belong to none.
 func (r *Router) part(in channels.Inbound, s sessions.Session, text string, owner bool) *sessions.Message {
-	cut := r.atLimit(in)
+	cut := in.More || r.atLimit(in)
 	if !cut && !in.Forwarded || in.Sender.Bot {
 		return nil
 	}

@@ -11,38 +11,9 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/policy"
+	"parley/router/chain"
 	"parley/sessions"
 )
-
-// Silence gives the control word that ended a run in silence; "" when it ended otherwise. A sub-agent's own word counts only when it
-// is ANNOUNCE_SKIP: whatever else it says is reported (contract N10, N15).
-func Silence(run sessions.Run) agent.Control {
-	if run.Status != sessions.Done {
-		return agent.Speak
-	}
-	word := agent.Control(strings.TrimSpace(run.Result))
-	spawned := run.Chain != nil && run.Chain.Kind == chainSpawn
-	switch {
-	case word == agent.AnnounceSkip:
-		return word
-	case word == agent.NoReply && (!spawned || run.Kind == sessions.ResultRun):
-		return word
-	case word == agent.ReplySkip && !spawned:
-		return word
-	}
-	return agent.Speak
-}
-
-// wordless says to a person why a turn has no answer: silence without a reason looks like a fault of the chat.
-func wordless(stop string) string {
-	if stop == agent.StopFilter {
-		return "The language model refused to answer this."
-	}
-	if stop == agent.StopLength { // most often of nothing but thinking
-		return "The language model reached its length limit before it said a word."
-	}
-	return "The language model gave an empty answer."
-}
 
 // cutOff says behind a text that it is not the whole answer; "" when it is.
 func cutOff(stop string) string {
@@ -136,8 +107,8 @@ func (r *Router) reported(ctx context.Context, child sessions.Run) (string, erro
 		return "none, stopped: " + r.brief(cmp.Or(run.Error, "by a person")), nil
 	case run.Status != sessions.Done:
 		return "failed: " + r.brief(cmp.Or(run.Error, string(run.Status))), nil
-	case Silence(run) != agent.Speak:
-		return "silent: " + string(Silence(run)), nil
+	case chain.Silence(run) != agent.Speak:
+		return "silent: " + string(chain.Silence(run)), nil
 	}
 	return "told to " + channels.Code(string(run.Chain.Requester), lineMost), nil
 }

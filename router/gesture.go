@@ -123,7 +123,7 @@ func (r *Router) gestureOf(ctx context.Context, run sessions.Run, queued []sessi
 	if queued[0].With == "" {
 		return nil, nil
 	}
-	before, err := r.takenUp(ctx, run.ID)
+	before, err := r.Rights.TakenUp(ctx, run.ID)
 	if err != nil {
 		return nil, err
 	}

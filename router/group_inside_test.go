@@ -1,8 +1,9 @@
 package router
 
 import (
-	"parley/sessions"
 	"testing"
+
+	"parley/sessions"
 )
 
 // messages that a turn took up before they had one of their own are no turns; steps of other kinds do not count, and end no row.

@@ -146,7 +146,7 @@ func (h *histories) clear() {
 }
 
 // drop forgets a transcript.
-func (h *histories) drop(id sessions.ID) {
+func (h *histories) Drop(id sessions.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.remove(id)

@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/chain"
 	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
@@ -27,11 +28,11 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 		hops = append(hops, from.Key)
 	}
 	id := sessions.RunID(uuid.NewString())
-	chain := &sessions.Chain{Kind: chainAsk, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
-	if err := r.begins(ctx, from, q.From.Run, chain); err != nil {
+	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
+	if err := r.Rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := r.Submit(ctx, sessions.Effects{
+	acc, err := r.Committer.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		By:      q.From.Run.ID,
 		Session: &sessions.Session{Key: q.To, Agent: target.Agent},
@@ -44,7 +45,7 @@ func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, err
 
 // Cancel implements tools.Host.
 func (r *Router) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
-	acc, err := r.Submit(ctx, sessions.Effects{Source: source, Stop: []sessions.Key{child}})
+	acc, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, Stop: []sessions.Key{child}})
 	return acc.Stopped, err
 }
 
@@ -79,11 +80,11 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	e := postedBy(r.posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
+	e := chain.PostedBy(r.Advancer.Posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
 	e.Source, e.By = q.Source, q.From.Run.ID
 	e.Deliveries = []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: voice.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
 		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.TTL(sessions.Posted))}}
-	_, err = r.Submit(ctx, *e)
+	_, err = r.Committer.Submit(ctx, *e)
 	return tools.PostResult{Delivery: id, Verdict: verdict}, err
 }
 
@@ -91,7 +92,7 @@ func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResul
 // meant, else by that of one that the caller sees, without the name and rule of one that it does not see (contract V4).
 func (r *Router) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
 	decide := r.settings.Load().Decide(to)
-	denying, err := r.denying(ctx, meant, to)
+	denying, err := r.Advancer.Denying(ctx, meant, to)
 	if err != nil || len(denying) == 0 {
 		return meant, decide(meant), err
 	}
@@ -102,39 +103,6 @@ func (r *Router) postedAs(ctx context.Context, set *settings.Snapshot, c tools.C
 		}
 	}
 	return denying[0], policy.Verdict{Action: policy.Deny, Reason: "the send policy lets nothing out to that chat"}, nil
-}
-
-// strictest gives, of the sessions that a chat has written to, one whose policy lets nothing out there, else the one that is meant: a
-// chat that is denied in one of them is not reached by way of another.
-func (r *Router) strictest(ctx context.Context, meant sessions.Session, to channels.Address) (sessions.Session, error) {
-	denying, err := r.denying(ctx, meant, to)
-	if len(denying) > 0 {
-		meant = denying[0]
-	}
-	return meant, err
-}
-
-// denying returns, of the session that is meant and those that a chat has written to, the ones whose policy lets nothing out there: the
-// one that is meant first, then the newest.
-func (r *Router) denying(ctx context.Context, meant sessions.Session, to channels.Address) (out []sessions.Session, err error) {
-	decide := r.settings.Load().Decide(to)
-	if !decide(meant).Allowed() {
-		out = append(out, meant)
-	}
-	keys, err := r.store.Known(ctx, to)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range keys {
-		s, err := r.store.Get(ctx, key)
-		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			return nil, err
-		}
-		if err == nil && s.Key != meant.Key && !decide(s).Allowed() {
-			out = append(out, s)
-		}
-	}
-	return out, nil
 }
 
 // Agents implements tools.Host.

@@ -55,14 +55,14 @@ func (r *Router) AddJob(ctx context.Context, source string, j sessions.Job) erro
 	if agents >= agentJobsMost || !j.Owner && guests >= guestJobsMost {
 		return &tools.Refused{Reason: "This host takes no more scheduled jobs now. Nothing was made; tell the person."}
 	}
-	_, err = r.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	_, err = r.Committer.Submit(ctx, sessions.Effects{Source: source, Job: &j})
 	r.wakeJobs()
 	return err
 }
 
 // DropJob implements tools.Host.
 func (r *Router) DropJob(ctx context.Context, source, id string) error {
-	_, err := r.Submit(ctx, sessions.Effects{Source: source, DropJob: id})
+	_, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, DropJob: id})
 	return err
 }
 
@@ -191,7 +191,7 @@ func (r *Router) fired(ctx context.Context, f sessions.Firing) (sessions.Accepte
 		return acc, nil // it was changed or removed meanwhile
 	}
 	if err == nil {
-		r.follow(ctx, acc)
+		r.Committer.AfterCommit(ctx, acc)
 		r.tellTimes(f, acc)
 	}
 	return acc, err

@@ -93,7 +93,7 @@ func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to 
 	if err := r.comes(&j); err != nil {
 		return j, err
 	}
-	acc, err := r.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	acc, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, Job: &j})
 	if err == nil && acc.Duplicate {
 		if was, err := r.store.GetJob(ctx, j.ID); err == nil || !errors.Is(err, sessions.ErrNotFound) {
 			return was, err
@@ -168,7 +168,7 @@ func (r *Router) ChangeJob(ctx context.Context, source, id string, change func(*
 			return j, err
 		}
 	}
-	if _, err := r.Submit(ctx, sessions.Effects{Source: source, Job: &j}); err != nil {
+	if _, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, Job: &j}); err != nil {
 		return j, err
 	}
 	r.wakeJobs()

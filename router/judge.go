@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/router/chain"
 	"parley/sessions"
 )
 
@@ -172,7 +173,7 @@ func (j *judged) isFailing(run sessions.RunID) bool {
 		return true
 	}
 	for _, m := range slices.Backward(j.msgs) {
-		if m.Role == sessions.Assistant && m.Run != run && m.Model != postModel {
+		if m.Role == sessions.Assistant && m.Run != run && m.Model != chain.PostModel {
 			return m.Model == sessions.NoticeModel || m.Model != "" && !strings.HasPrefix(m.Model, hostModels) && isEmpty(m)
 		}
 	}
@@ -181,7 +182,7 @@ func (j *judged) isFailing(run sessions.RunID) bool {
 
 // place returns the part of a message that no model has read yet.
 func (j *judged) place(m sessions.Message) *turnPart {
-	post := m.Model == postModel
+	post := m.Model == chain.PostModel
 	if m.Run == "" && m.Role != sessions.User && j.imported != nil {
 		return j.imported
 	}

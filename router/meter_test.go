@@ -7,6 +7,7 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/budget"
 	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
@@ -62,7 +63,7 @@ func TestSummaryIsReservedAtItsPrice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held := g.Router.Budgets().Purses()["host"].Held().Cost(); held != 50*(1000+router.UsualAnswer) {
+		if held := g.Router.Budgets.Balances["host"].Held.Cost; held != 50*(1000+budget.UsualAnswer) {
 			t.Errorf("reserved %d", held)
 		}
 		settle(sessions.Usage{})

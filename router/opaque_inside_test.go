@@ -2,9 +2,10 @@ package router
 
 import (
 	"fmt"
-	"parley/sessions"
 	"strings"
 	"testing"
+
+	"parley/sessions"
 )
 
 // What a provider wants back counts into what memory holds.

@@ -33,8 +33,8 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 		r.gate.AccountRenamed(settings.AccountRef{Channel: ref.Channel, Account: was})
 	}
 	if len(fresh) > 0 {
-		r.doubt.Store(true) // what waited in an old session may wait in another one now
-		_ = r.heal(ctx)     // the doubt stays until a write works
+		r.Committer.Uncertain.Store(true) // what waited in an old session may wait in another one now
+		_ = r.Committer.Rescue(ctx)       // the doubt stays until a write works
 	}
 	return nil
 }

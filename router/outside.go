@@ -14,13 +14,11 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/chain"
 	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
-
-// outsideWord is what the sessions of agents outside are called: agent:<default agent>:mcp:<who>.
-const outsideWord channels.Kind = "mcp"
 
 // outsideTools are what an agent outside may be given; the rights layers decide about each.
 var outsideTools = []string{"sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn", "session_status", "agents_list", "message"}
@@ -43,13 +41,7 @@ type OutsideCall struct {
 // outsideKey is the session that an agent outside calls from.
 func outsideKey(s *settings.Snapshot, name string) sessions.Key {
 	_, agent := s.Agents.IDs()
-	return sessions.Parts{Form: sessions.FormOther, Agent: agent, Channel: outsideWord, ID: name}.Key()
-}
-
-// isOutside reports whether a session is that of an agent outside: it takes no turns of its own.
-func isOutside(key sessions.Key) bool {
-	p, err := key.Parse()
-	return err == nil && p.Form == sessions.FormOther && p.Channel == outsideWord
+	return sessions.Parts{Form: sessions.FormOther, Agent: agent, Channel: chain.ExternalKind, ID: name}.Key()
 }
 
 // OutsideTools lists the tools that an agent outside may use, as they stand now.
@@ -58,12 +50,12 @@ func (r *Router) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, e
 	if err != nil {
 		return nil, err
 	}
-	may, err := r.rightsOf(ctx, r.settings.Load(), caller.Session, caller.Run, nil)
+	may, err := r.Rights.Of(ctx, r.settings.Load(), caller.Session, caller.Run, nil)
 	if err != nil {
 		return nil, err
 	}
 	var out []tools.Spec
-	for _, t := range may.permitted(r.tools) {
+	for _, t := range may.Permitted(r.Rights.Tools) {
 		if s := t.Spec(); slices.Contains(outsideTools, s.Name) {
 			out = append(out, s)
 		}
@@ -76,11 +68,11 @@ func (r *Router) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, e
 // the host; everything else is a result that says what is wrong.
 func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, err error) {
 	defer channels.RecoverPanic(r.log, "outside", &err)
-	i := slices.IndexFunc(r.tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
+	i := slices.IndexFunc(r.Rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
 	if i < 0 || !slices.Contains(outsideTools, c.Tool) {
 		return tools.Forbidden("There is no tool %.100q here. Nothing was done. There are: %s.", c.Tool, strings.Join(outsideTools, ", ")), nil
 	}
-	spec := r.tools[i].Spec()
+	spec := r.Rights.Tools[i].Spec()
 	args := c.Args
 	if text := string(bytes.TrimSpace(args)); text == "" || text == "null" { // as clients write that there are none
 		args = json.RawMessage("{}")
@@ -93,11 +85,11 @@ func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, 
 		return res, err
 	}
 	set := r.settings.Load()
-	may, err := r.rightsOf(ctx, set, caller.Session, caller.Run, nil)
+	may, err := r.Rights.Of(ctx, set, caller.Session, caller.Run, nil)
 	if err != nil {
 		return res, err
 	}
-	if v, _ := may.decide(c.Tool); !v.Allowed() {
+	if v, _ := may.Decide(c.Tool); !v.Allowed() {
 		return refusedOutside(c.Tool, v), nil
 	}
 	if caller.Session.ID == "" || caller.Session.Archived {
@@ -112,7 +104,7 @@ func (r *Router) Outside(ctx context.Context, c OutsideCall) (res tools.Result, 
 		defer cancel()
 	}
 	r.log.Info("an agent outside calls a tool", keySession, caller.Session.Key, "tool", c.Tool)
-	return guarded{r.tools[i], may}.Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
+	return may.Guard(r.Rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
 }
 
 func refusedOutside(tool string, v policy.Verdict) tools.Result {
@@ -131,13 +123,13 @@ func (r *Router) outsider(ctx context.Context, by Outsider, conn string) (tools.
 	id := sessions.RunID(sessions.IDFor("mcp:"+by.Name+":"+conn, "connection"))
 	run := sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: key.Agent(), Status: sessions.Running, Session: s.ID,
 		Input: sessions.Message{Role: sessions.User, Time: time.Now(), Run: id,
-			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: by.Name, Owner: by.Owner, Tool: string(outsideWord)}}}
+			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: by.Name, Owner: by.Owner, Tool: string(chain.ExternalKind)}}}
 	return tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(key), Owner: by.Owner}, err
 }
 
 // openOutside makes the session of an agent outside, or takes it out of the archive.
 func (r *Router) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
-	acc, err := r.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
+	acc, err := r.Committer.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
 	return acc.Session, err
 }
 
@@ -159,9 +151,4 @@ func fits(schema, args json.RawMessage) error {
 		return fmt.Errorf("reading the schema: %w", err)
 	}
 	return resolved.Validate(v)
-}
-
-// toOutside puts what an agent outside asked for into its session's transcript, where sessions_history shows it: no turn answers it.
-func (r *Router) toOutside(run sessions.Run, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Effects {
-	return r.step(run, c.Requester, sessions.PostRun, c, text, p)
 }

@@ -84,13 +84,13 @@ func (r *Router) LetIn(ctx context.Context, kind channels.Kind, code string) (se
 	if !found { // the store says so in words
 		p = sessions.Pairing{Channel: kind, Hash: policy.HashCode(kind, code)}
 	}
-	_, err = r.Submit(ctx, letIn(r.settings.Load(), p, time.Now()))
+	_, err = r.Committer.Submit(ctx, letIn(r.settings.Load(), p, time.Now()))
 	return p, err
 }
 
 // TurnDown rejects the request that a code belongs to; ErrNotFound when none waits for it. The person is not told, and gets no new code
 // for sessions.RejectedFor.
 func (r *Router) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
-	_, err := r.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
+	_, err := r.Committer.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
 	return err
 }

@@ -115,6 +115,6 @@ func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channel
 	case account == "":
 		who.Account = channels.DefaultAccount // the store says so in words
 	}
-	_, err = r.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
+	_, err = r.Committer.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
 	return who, err
 }

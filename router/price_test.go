@@ -66,7 +66,7 @@ func withoutPrice(g *routertest.Rig, t *testing.T, refused bool) {
 		t.Fatal(err)
 	}
 	turn := agent.Turn{Model: own.Model, Label: own.Label, Facts: own.Facts, Fallbacks: g.Router.Fallbacks(set.Entry("main"), "mock/m")}
-	g.Router.Meter(s, run).Reserve(&turn)
+	g.Router.Budgets.Meter(s, run).Reserve(&turn)
 	if n := len(turn.Fallbacks); n != 1 && refused || n != 2 && !refused {
 		t.Errorf("%d fallbacks", n)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/chain"
 	"parley/router/lane"
 	"parley/router/settings"
 	"parley/sessions"
@@ -38,7 +39,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	r.watchers.Run(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
-		r.histories.drop(run.Session)
+		r.histories.Drop(run.Session)
 	case run.Kind != sessions.CompactRun: // whose input is no message
 		r.histories.add(run.Session, r.readMost(), run.Input)
 		r.watchers.Messages(run, run.Input)
@@ -49,7 +50,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		if out = r.stopped(ctx, run, r.turn(ctx, run)); out == nil {
 			return false // handed over
 		}
-	} else if !r.handOn(ctx, r.settings.Load(), run, agent.Outcome{}, "", out) {
+	} else if !r.Advancer.Advance(ctx, r.settings.Load(), run, agent.Outcome{}, "", out) {
 		return false
 	}
 	r.lanes.MarkIdle(key)
@@ -66,7 +67,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 		r.metrics.ofTurns().ran(run.Kind, out.Status, time.Since(began))
 	}
 	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
-	r.ends.tell(string(run.ID))
+	r.Committer.Waiters.Notify(string(run.ID))
 	r.watchers.End(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
 	r.gate.RetractPreview(look, run.ID)
@@ -74,7 +75,7 @@ func (r *Router) process(ctx context.Context, key sessions.Key, claimed *session
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
 		r.gate.RemoveReactions(run.ID)
 	}
-	r.follow(ctx, acc)
+	r.Committer.AfterCommit(ctx, acc)
 	return true
 }
 
@@ -181,7 +182,7 @@ func (r *Router) outdated(ctx context.Context, set *settings.Snapshot, run sessi
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(r.steps(ctx, run)...)
 	}
-	if run.Chain != nil && !r.deleteLate(ctx, set, run, *run.Chain, o) {
+	if run.Chain != nil && !r.Advancer.DeleteLate(ctx, set, run, *run.Chain, o) {
 		return nil
 	}
 	return o
@@ -211,18 +212,10 @@ func (r *Router) left(limit time.Duration, run sessions.Run) time.Duration {
 	if run.Kind != sessions.ChildRun || run.Chain == nil || run.Chain.Until.IsZero() {
 		return left
 	}
-	if left = min(left, r.leftAbove(*run.Chain)); run.Attempt <= 1 && left < leastTurn {
+	if left = min(left, r.Advancer.LeftAbove(*run.Chain)); run.Attempt <= 1 && left < leastTurn {
 		return 0
 	}
 	return left
-}
-
-// leftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
-func (r *Router) leftAbove(c sessions.Chain) time.Duration {
-	if c.StartedMs == 0 { // as earlier versions have stored it
-		return c.Until.Sub(r.ages.Now())
-	}
-	return r.ages.Left(c.Until, time.UnixMilli(c.StartedMs))
 }
 
 // think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
@@ -262,7 +255,7 @@ func (r *Router) success(ctx context.Context, set *settings.Snapshot, run sessio
 	}
 	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
 	if speaks && out.Text == "" { // whoever waits for the run reads it too
-		o.Error = wordless(out.Final.Stop)
+		o.Error = chain.Wordless(out.Final.Stop)
 	} else if speaks {
 		note := r.unansweredWords(ctx, run, out.Final)
 		out.Text, o.Result = out.Text+cutOff(out.Final.Stop)+note, o.Result+note
@@ -274,8 +267,8 @@ func (r *Router) success(ctx context.Context, set *settings.Snapshot, run sessio
 	default:
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+r.footer(ctx, run, o.Usage))}
 	}
-	if !r.handOn(ctx, set, run, out, "", o) {
-		r.unkept(ctx, run, o.Messages...)
+	if !r.Advancer.Advance(ctx, set, run, out, "", o) {
+		r.Budgets.KeepUnrecorded(ctx, run, o.Messages...)
 		return nil
 	}
 	return o
@@ -291,7 +284,7 @@ func (r *Router) failure(ctx context.Context, set *settings.Snapshot, run sessio
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
 		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, msg.ID, notice+r.providerWords(run, steps, err))}
 	}
-	if !r.handOn(ctx, set, run, agent.Outcome{Text: answer(steps)}, notice, o) {
+	if !r.Advancer.Advance(ctx, set, run, agent.Outcome{Text: answer(steps)}, notice, o) {
 		return nil
 	}
 	return o

@@ -269,16 +269,3 @@ func (r *Router) sayFull(set *settings.Snapshot, in channels.Inbound, key sessio
 	}
 	return []sessions.Delivery{d}
 }
-
-// inPlaceOf gives the messages whose turns ended with this one as their batch: also those of a turn that it interrupted, which
-// nobody has answered. In a chat of two they are of the same person.
-func (r *Router) inPlaceOf(ctx context.Context, run sessions.Run) (out []sessions.Message, err error) {
-	if run.Kind != sessions.TurnRun || !run.Reply.Type.Several() {
-		return nil, nil
-	}
-	runs, err := r.takenUp(ctx, run.ID)
-	for _, b := range runs {
-		out = append(out, b.Input)
-	}
-	return out, err
-}

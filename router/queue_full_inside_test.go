@@ -1,8 +1,9 @@
 package router
 
 import (
-	"parley/sessions"
 	"testing"
+
+	"parley/sessions"
 )
 
 // What is cut to a line says what else came with it.

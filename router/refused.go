@@ -9,9 +9,6 @@ import (
 	"parley/sessions"
 )
 
-// refusedRequest stands for the task of a sub-agent in later steps, when the provider refused it.
-const refusedRequest = "(left out: the model's provider refused it)"
-
 // isRefused reports whether a run failed because the provider refused what it asked: a later prompt with the same words would be refused too.
 // by is the model that the run had.
 func isRefused(run sessions.Run, err error) (is bool, by string) {

@@ -3,11 +3,13 @@ package router
 import (
 	"errors"
 	"fmt"
-	"parley/agent"
-	"parley/sessions"
 	"strings"
 	"testing"
 	"time"
+
+	"parley/agent"
+	"parley/router/chain"
+	"parley/sessions"
 )
 
 // TestAcceptable: what is left of transcripts. A word is a message: who (u a person, a the model, t a tool, p a post of the host, n a notice),
@@ -79,7 +81,7 @@ func TestAcceptable(t *testing.T) {
 			case 't':
 				m.Role = sessions.ToolResult
 			case 'p':
-				m.Role, m.Model = sessions.Assistant, postModel
+				m.Role, m.Model = sessions.Assistant, chain.PostModel
 			case 'n':
 				m.Role, m.Model = sessions.Assistant, sessions.NoticeModel
 			}

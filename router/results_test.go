@@ -255,7 +255,7 @@ func TestManyTools(t *testing.T) {
 				return out
 			}
 		}
-		own := len(g.Router.Tools())
+		own := len(g.Router.Rights.Tools)
 		g.Mount(more(tools.MaxInRequest - own))
 		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "just enough")
 		g.Shown(1)

@@ -19,11 +19,11 @@ import (
 // tools are those that a run of a session has.
 func toolsFor(g *routertest.Rig, s sessions.Session, run sessions.Run, msgs ...sessions.Message) []tools.Tool {
 	g.T.Helper()
-	may, err := g.Router.RightsOf(g.T.Context(), g.Router.Settings(), s, run, msgs)
+	may, err := g.Router.Rights.Of(g.T.Context(), g.Router.Settings(), s, run, msgs)
 	if err != nil {
 		g.T.Fatal(err)
 	}
-	return g.Router.ToolsFor(g.T.Context(), run, may)
+	return g.Router.Rights.ToolsFor(g.T.Context(), run, may)
 }
 
 func nameList(all []tools.Tool) (out []string) {
@@ -116,11 +116,11 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 		if !has(toolsFor(g, s, run)) || has(toolsFor(g, s, run, from(routertest.Guest, false))) || !has(toolsFor(g, s, run, from("1002", true))) {
 			t.Error("the tools do not follow who is answered")
 		}
-		may, err := g.Router.RightsOf(t.Context(), g.Router.Settings(), s, run, nil)
+		may, err := g.Router.Rights.Of(t.Context(), g.Router.Settings(), s, run, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kit := g.Router.ToolsFor(t.Context(), run, may)
+		kit := g.Router.Rights.ToolsFor(t.Context(), run, may)
 		tool := kit[slices.Index(nameList(kit), "remember")]
 		call := func(id string) tools.Result {
 			res, err := tool.Call(t.Context(), tools.Call{ID: id, Args: []byte(`{"text":"x"}`), Caller: tools.Caller{Session: s, Run: run}})
@@ -140,7 +140,7 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 			t.Errorf("%v, %v", notes, err)
 		}
 		var by callers
-		if _, err := router.NewGuarded(&by, may).Call(t.Context(), tools.Call{ID: "3", Caller: tools.Caller{Session: s, Run: run}}); err != nil || len(by) != 1 || by[0].Owner || by[0].Asker != "fake:"+routertest.Guest {
+		if _, err := may.Guard(&by).Call(t.Context(), tools.Call{ID: "3", Caller: tools.Caller{Session: s, Run: run}}); err != nil || len(by) != 1 || by[0].Owner || by[0].Asker != "fake:"+routertest.Guest {
 			t.Errorf("who asks: %+v, %v", by, err)
 		}
 	})

@@ -13,6 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/router/chain"
+	"parley/router/rights"
 	"parley/router/settings"
 	"parley/sessions"
 )
@@ -50,9 +52,6 @@ type Heard struct {
 
 // ErrBusy says that too many messages wait; it may be tried again later.
 var ErrBusy = errors.New("too many messages wait")
-
-// chainSaid is the kind of the chain of a turn whose answer goes into the chat of another session.
-const chainSaid = "said"
 
 // Say has an agent answer a text. It is durable when it returns: the run that it gives is queued.
 func (r *Router) Say(ctx context.Context, w Words) (h Heard, err error) {
@@ -103,7 +102,7 @@ func (r *Router) saidBefore(ctx context.Context, w Words) (h Heard, known bool, 
 }
 
 func (r *Router) submitWords(ctx context.Context, e sessions.Effects, command, answer string) (Heard, error) {
-	acc, err := r.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, e)
 	if err != nil {
 		return Heard{}, err
 	}
@@ -197,11 +196,11 @@ func (r *Router) answerTo(ctx context.Context, set *settings.Snapshot, s session
 		run.Reply = w.Reply
 		return nil
 	}
-	run.Chain = &sessions.Chain{Kind: chainSaid, Root: run.ID, Requester: there[0], Target: s.Key, Request: w.Text, Origin: w.Reply, Owner: w.Owner,
+	run.Chain = &sessions.Chain{Kind: chain.Relay, Root: run.ID, Requester: there[0], Target: s.Key, Request: w.Text, Origin: w.Reply, Owner: w.Owner,
 		Places: []sessions.Place{{Chat: w.Reply, Session: there[0]}}}
-	who := whom{owner: w.Owner}
-	who.add(run.Input)
-	run.Chain.People = who.people
+	who := rights.Requesters{Owner: w.Owner}
+	who.Add(run.Input)
+	run.Chain.People = who.People
 	return nil
 }
 

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"parley/agent"
 	"parley/channels"
 	"parley/policy"
-	"parley/router/settings"
+	"parley/router/chain"
 	"parley/sessions"
 )
 
@@ -49,14 +48,14 @@ func (r *Router) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	if s, err = r.strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
+	if s, err = r.Advancer.Strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
 		return Sent{}, err
 	}
-	e := r.posted(s.Key, s.Agent, q.Source, q.Text)
-	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: postedByAPI}
+	e := r.Advancer.Posted(s.Key, s.Agent, q.Source, q.Text)
+	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: chain.PostedByAPI}
 	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Run: e.Run.ID, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
 		Expires: time.Now().Add(r.settings.Load().Delivery.TTL(sessions.Posted))}}
-	acc, err := r.Submit(ctx, *e)
+	acc, err := r.Committer.Submit(ctx, *e)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -80,36 +79,4 @@ func (r *Router) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error)
 		s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
 	}
 	return Sent{d, r.settings.Load().Decide(d.To)(s)}, err
-}
-
-// saidEnded posts what a turn says into the chat that its words named, whose session knows of it. A turn that failed is told as well.
-func (r *Router) saidEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
-	text := out.Text
-	if o.Status != sessions.Done {
-		text = notice
-	} else if !spoke(out) {
-		return true
-	}
-	to, found, ok := r.find(ctx, c.Requester)
-	own, _, ok2 := r.find(ctx, run.Key)
-	if !ok || !ok2 {
-		return false
-	}
-	if !found { // deleted meanwhile
-		r.log.Warn("the chat that an answer is for has no session any more", keyRun, run.ID, keySession, c.Requester)
-		return true
-	}
-	voice := own
-	if r.settings.Load().Decide(c.Origin)(own).Allowed() && !r.retry.Do(ctx, "known", func(ctx context.Context) (err error) {
-		voice, err = r.strictest(ctx, to, c.Origin)
-		return err
-	}) {
-		return false
-	}
-	d := r.announce(set, run, c, "", text)
-	d.Session = voice.Key
-	o.Next = r.posted(to.Key, to.Agent, run.Source, text)
-	d.Message = o.Next.Run.Input.ID
-	o.Deliveries = append(o.Deliveries, d)
-	return true
 }

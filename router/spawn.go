@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"parley/router/budget"
+	"parley/router/chain"
+	"parley/router/rights"
 	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
@@ -31,7 +33,7 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	origin := q.From.Run.Reply
 	switch {
 	case !origin.IsZero():
-	case q.From.Run.Chain != nil && (q.From.Run.Kind == sessions.JobRun || q.From.Run.Chain.Kind == chainSaid):
+	case q.From.Run.Chain != nil && (q.From.Run.Kind == sessions.JobRun || q.From.Run.Chain.Kind == chain.Relay):
 		origin = q.From.Run.Chain.Origin
 	case parent != nil:
 		origin = parent.Origin
@@ -40,15 +42,15 @@ func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run,
 	}
 	id := sessions.RunID(sessions.IDFor(q.Source, "run"))
 	key := sessions.SubagentKey(q.Agent, sessions.IDFor(q.Source, "session"))
-	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: payer(from)}
+	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: budget.Payer(from)}
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
-	chain := &sessions.Chain{Kind: chainSpawn, Root: id, Requester: from.Key, From: sessions.OriginOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
-	if err := r.begins(ctx, from, q.From.Run, chain); err != nil {
+	chain := &sessions.Chain{Kind: chain.Spawn, Root: id, Requester: from.Key, From: sessions.OriginOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
+	if err := r.Rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := r.Submit(ctx, sessions.Effects{
+	acc, err := r.Committer.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		By:      q.From.Run.ID,
 		Session: child,
@@ -127,28 +129,11 @@ func (r *Router) crowded(ctx context.Context, set *settings.Snapshot, c tools.Ca
 	if !c.Run.Kind.ByAgent() {
 		return "", nil
 	}
-	n, err := r.byAgents(ctx, c.Session.Key, turns)
+	n, err := r.Advancer.ByAgents(ctx, c.Session.Key, turns)
 	if err != nil || n < turns {
 		return "", err
 	}
 	return fmt.Sprintf("other agents have caused %d turns of this session within the hour, the most that session.agentToAgent.maxTurnsPerHour allows; in such a turn it starts no sub-agent. Answer with what you have.", n), nil
-}
-
-// byAgents counts the turns of a session that other agents caused within the last hour, up to most. Turns of a time that the clock did not
-// show within the hour do not count, nor those of one that is still to come.
-func (r *Router) byAgents(ctx context.Context, key sessions.Key, most int) (n int, err error) {
-	for _, x := range r.ages.Intervals(time.Hour) {
-		later, err := r.store.CountByAgents(ctx, key, x.To, math.MaxInt32)
-		if err != nil {
-			return 0, err
-		}
-		all, err := r.store.CountByAgents(ctx, key, x.From, later+most)
-		if err != nil {
-			return 0, err
-		}
-		n += all - later
-	}
-	return min(n, most), nil
 }
 
 // chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
@@ -159,7 +144,7 @@ func (r *Router) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chai
 	run := c.Run
 	if run.Kind != sessions.ChildRun || run.Chain == nil { // another session has asked it something
 		var err error
-		if run, err = r.newestTask(ctx, c.Session.Key); err != nil || run.Chain == nil {
+		if run, err = r.Rights.NewestTask(ctx, c.Session.Key); err != nil || run.Chain == nil {
 			return nil, err
 		}
 	}
@@ -168,15 +153,6 @@ func (r *Router) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chai
 		up.Until, up.StartedMs = run.Deadline, run.Started.UnixMilli()
 	}
 	return &up, nil
-}
-
-// newestTask finds the newest run of a sub-agent's own; zero when there is none.
-func (r *Router) newestTask(ctx context.Context, key sessions.Key) (sessions.Run, error) {
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Limit: 200})
-	if i := slices.IndexFunc(runs, func(x sessions.Run) bool { return x.Kind == sessions.ChildRun && x.Chain != nil }); err == nil && i >= 0 {
-		return runs[i], nil
-	}
-	return sessions.Run{}, err
 }
 
 // afresh is a sub-agent's chain without what an earlier run of it has left there.
@@ -191,7 +167,7 @@ func (r *Router) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run,
 	if err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := r.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, e)
 	if err == nil && acc.Run.ID == "" {
 		err = &tools.Refused{Reason: "this call was made before, and the sub-agent's session is deleted since"}
 	}
@@ -205,7 +181,7 @@ func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.E
 	if err != nil {
 		return sessions.Effects{}, err
 	}
-	task, err := r.newestTask(ctx, q.Child)
+	task, err := r.Rights.NewestTask(ctx, q.Child)
 	if err != nil {
 		return sessions.Effects{}, err
 	}
@@ -215,12 +191,12 @@ func (r *Router) followUp(ctx context.Context, q tools.SteerRequest) (sessions.E
 	c := afresh(*task.Chain)
 	c.Request, c.Hops = q.Message, passed(tools.Caller{Session: q.From, Run: q.Run})
 	var asks sessions.Chain
-	if err := r.begins(ctx, q.From, q.Run, &asks); err != nil {
+	if err := r.Rights.StampOrigin(ctx, q.From, q.Run, &asks); err != nil {
 		return sessions.Effects{}, err
 	}
-	all := whom{owner: c.Owner && asks.Owner, people: c.People}
-	all.join(asks.People)
-	c.Owner, c.People, c.Places = all.owner, all.people, places(slices.Clone(c.Places), &asks)
+	all := rights.Requesters{Owner: c.Owner && asks.Owner, People: c.People}
+	all.Join(asks.People)
+	c.Owner, c.People, c.Places = all.Owner, all.People, rights.Origins(slices.Clone(c.Places), &asks)
 	if root, err := r.store.GetRun(ctx, c.Root); err == nil {
 		task.Timeout = root.Timeout
 	} else if !errors.Is(err, sessions.ErrNotFound) {

@@ -34,7 +34,7 @@ func (r *Router) deciding(ctx context.Context, key sessions.Key, to channels.Add
 	if to.IsZero() {
 		return s, key, s.Last, nil
 	}
-	s, err = r.strictest(ctx, s, to)
+	s, err = r.Advancer.Strictest(ctx, s, to)
 	return s, key, to, err
 }
 

@@ -26,7 +26,7 @@ func (r *Router) expire(ctx context.Context) {
 				r.log.Error("cannot see which files wait to be sent", keyErr, err)
 			}
 		}
-		_ = r.heal(ctx) // it says what fails
+		_ = r.Committer.Rescue(ctx) // it says what fails
 		r.gate.Sweep(ctx)
 		keys, err := r.store.Expire(ctx, r.ages.Earliest(leapDoubt), dedupeKeep)
 		if err != nil && ctx.Err() == nil {

@@ -2,36 +2,11 @@ package router
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"time"
 
 	"parley/agent"
-	"parley/router/lane"
 	"parley/sessions"
 	"parley/tools"
 )
-
-// lookAgainEvery is how often those who wait look into the store unasked: for ends that nobody told of.
-const lookAgainEvery = 30 * time.Second
-
-// Idle implements tools.Host.
-func (r *Router) Idle(ctx context.Context, c tools.Caller) error {
-	queued, cancel := r.ends.subscribe(string(c.Run.Key))
-	defer cancel()
-	for {
-		if waits, err := r.waiting(ctx, c.Run); err != nil || waits {
-			return err
-		}
-		open, err := sessions.OpenChildren(ctx, r.store, c.Run.Key, 1)
-		if err != nil || len(open) == 0 {
-			return err
-		}
-		if err := r.idleFor(ctx, queued, open[0].ID); err != nil {
-			return err
-		}
-	}
-}
 
 // outlast waits at the end of a sub-agent's turn for the sub-agents of its own. Its answer so far is kept first: the wait may be long.
 func (r *Router) outlast(ctx context.Context, c tools.Caller, keep func() error) error {
@@ -42,43 +17,7 @@ func (r *Router) outlast(ctx context.Context, c tools.Caller, keep func() error)
 	if err := keep(); err != nil {
 		return err
 	}
-	return r.Idle(ctx, c)
-}
-
-// idleFor waits until something is queued, a child's run may have ended, or ctx ends (then ctx's error).
-func (r *Router) idleFor(ctx context.Context, queued <-chan struct{}, child sessions.RunID) error {
-	ended, cancel := r.ends.subscribe(string(child))
-	defer cancel()
-	if now, err := r.store.GetRun(ctx, child); errors.Is(err, sessions.ErrNotFound) {
-		return nil // deleted with its session
-	} else if err != nil || now.Status.Final() {
-		return err
-	}
-	return r.pause(ctx, queued, ended)
-}
-
-// pause waits for a wake-up without holding the caller's slot.
-func (r *Router) pause(ctx context.Context, wake ...<-chan struct{}) (err error) {
-	lane.WithoutSlot(ctx, func() {
-		again := time.NewTimer(lookAgainEvery)
-		defer again.Stop()
-		select {
-		case <-wake[0]:
-		case <-wake[len(wake)-1]:
-		case <-again.C:
-		case <-ctx.Done():
-		}
-	})
-	return ctx.Err()
-}
-
-// waiting reports whether there is something that a sub-agent's turn at work takes up: a result of a sub-agent of its own, a
-// further message.
-func (r *Router) waiting(ctx context.Context, run sessions.Run) (bool, error) {
-	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 100})
-	return slices.ContainsFunc(queued, func(q sessions.Run) bool {
-		return q.Kind == sessions.ChildRun && q.Session == run.Session && q.Attempt == 0 // what Absorb takes
-	}), err
+	return r.Committer.Idle(ctx, c)
 }
 
 // listen has a turn at work take up what comes in meanwhile: a sub-agent's because it has one report, a person's where messages
@@ -92,7 +31,7 @@ func (r *Router) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 					return false, err
 				}
 			}
-			return r.waiting(ctx, run)
+			return r.Committer.Waiting(ctx, run)
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			return r.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind}, told)
@@ -121,7 +60,7 @@ type ended map[sessions.RunID]bool
 func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.AbsorbQuery, told ended) ([]sessions.Message, error) {
 	taken, err := r.store.Absorb(ctx, run.ID, q)
 	if err != nil {
-		r.histories.drop(run.Session) // it may be there all the same
+		r.histories.Drop(run.Session) // it may be there all the same
 		return nil, err
 	}
 	r.histories.add(run.Session, r.readMost(), taken...)
@@ -135,23 +74,8 @@ func (r *Router) absorb(ctx context.Context, run sessions.Run, q sessions.Absorb
 			continue
 		}
 		told[x.ID] = true
-		r.ends.tell(string(x.ID))
+		r.Committer.Waiters.Notify(string(x.ID))
 		r.watchers.Run(x, x.Status)
 	}
 	return taken, nil
-}
-
-// Wait implements tools.Host: it blocks until a run is final, without holding the caller's slot (contract S6).
-func (r *Router) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
-	ended, cancel := r.ends.subscribe(string(id))
-	defer cancel()
-	for {
-		run, err := r.store.GetRun(ctx, id)
-		if err != nil || run.Status.Final() {
-			return run, err
-		}
-		if err := r.pause(ctx, ended); err != nil {
-			return run, err
-		}
-	}
 }

@@ -148,9 +148,9 @@ func (q *queues) read(c *chat, g gap) (lost string, err error) {
 			return "more than " + strconv.Itoa(fillMost) + " messages were written while nobody was connected; the later ones were not read", nil
 		}
 		n += len(page)
-		for _, m := range page {
+		for i, m := range page {
 			after = m.id
-			if !q.again(c, m) {
+			if !q.again(c, m, page[i+1:]) {
 				return lost, q.ctx.Err()
 			}
 		}
@@ -164,11 +164,12 @@ func (q *queues) came(c *chat, id string) bool {
 	return c.gap != nil && c.gap.shed || slices.ContainsFunc(c.events, func(e event) bool { return e.id != "" && !newer(e.id, id) })
 }
 
-// again offers one message that was read.
-func (q *queues) again(c *chat, m stored) bool {
+// again offers one message that was read before those that follow it.
+func (q *queues) again(c *chat, m stored, follow []stored) bool {
 	e := event{kind: "MESSAGE_CREATE", data: m.raw, late: true, at: time.Now()}
 	q.complete(c.id, &e)
 	for _, in := range q.c.decode(e) {
+		in.More = len(follow) > 0 && q.c.goesWith(&in, follow[0])
 		if !q.offer(in) {
 			return false
 		}
@@ -178,6 +179,13 @@ func (q *queues) again(c *chat, m stored) bool {
 		c.filled = m.id
 	}
 	return true
+}
+
+// goesWith reports whether a message that was read was sent with the one before it.
+func (c *Channel) goesWith(before *channels.Inbound, m stored) bool {
+	return slices.ContainsFunc(c.decode(event{kind: "MESSAGE_CREATE", data: m.raw, late: true, at: time.Now()}), func(in channels.Inbound) bool {
+		return channels.InGesture(before, &in)
+	})
 }
 
 // stored is a message as REST gives it.

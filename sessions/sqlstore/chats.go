@@ -114,7 +114,7 @@ func (s *chats) Asked(ctx context.Context, chat channels.Address, id channels.Me
 }
 
 // amend changes or withdraws a message that waits. done is false when its turn has begun, or it has none.
-func (s *runs) amend(t *tx, a sessions.Amend) (stopped []sessions.StoppedRun, done bool, err error) {
+func (s *runs) amend(t *tx, a sessions.AmendRun) (stopped []sessions.StoppedRun, done bool, err error) {
 	run, at, err := s.run(t, a.Run)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return nil, false, nil

@@ -236,8 +236,7 @@ func (s *deliveries) sentWithout(ctx context.Context, id sessions.DeliveryID, at
 		if err != nil || !write {
 			return false, err
 		}
-		return true, s.inbox.list(t, sessions.Arrival{In: channels.Inbound{Address: d.To},
-			Skip: sessions.SetAside + ": the receipt of delivery " + string(id) + " could not be stored: " + why.Error()})
+		return true, s.inbox.list(t, channels.Inbound{Address: d.To}, sessions.SetAside+": the receipt of delivery "+string(id)+" could not be stored: "+why.Error())
 	})
 	return err
 }

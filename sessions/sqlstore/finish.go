@@ -31,7 +31,7 @@ type ending struct {
 	sessions.Outcome
 	msgs       []transcript.Encoded
 	deliveries []*parcel
-	next       *effects
+	next       *preparedChange
 	summary    string // the body of Summary
 	body       string
 }
@@ -58,7 +58,11 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 		f.deliveries = append(f.deliveries, x)
 	}
 	if o.Next != nil {
-		if f.next, err = prepare(*o.Next); err != nil {
+		c, err := o.Next.Change()
+		if err != nil {
+			return nil, err
+		}
+		if f.next, err = prepare(c); err != nil {
 			return nil, err
 		}
 	}
@@ -117,14 +121,14 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		made = append(made, x)
 	}
 	acc.Deliveries = made
-	if f.next != nil && f.next.Existing {
-		if _, err := s.sessions.Get(t, f.next.Session.Key); errors.Is(err, sessions.ErrNotFound) {
+	if f.next != nil && f.next.target != nil && f.next.target.Mode != sessions.Upsert {
+		if _, err := s.sessions.Get(t, f.next.target.Session.Key); errors.Is(err, sessions.ErrNotFound) {
 			return acc, s.clear(t, f)
 		}
 	}
 	if t.Label(f.next != nil, "next"); f.next != nil {
 		own := acc.Session
-		if acc, err = s.once(t, sight{msg: f.next.Source, event: submitEvent}, f.next); err != nil {
+		if acc, err = s.once(t, sight{msg: f.next.key, event: submitEvent}, f.next); err != nil {
 			return acc, err
 		}
 		acc.Deliveries = append(made, acc.Deliveries...)

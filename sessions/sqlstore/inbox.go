@@ -37,11 +37,11 @@ type inbox struct {
 type sight struct{ msg, address, before, event, thread, skip, digest string }
 
 // says keeps what a message says since it was changed, of which the agent is told. An edit that counts for nothing leaves what the agent knows.
-func (s *inbox) says(t *tx, a sessions.Arrival) error {
-	if a.In.Event != channels.Edited || a.Digest == "" {
+func (s *inbox) says(t *tx, in channels.Inbound, digest string) error {
+	if in.Event != channels.Edited || digest == "" {
 		return nil
 	}
-	_, err := t.Exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, column.Key(string(a.In.Target)), column.Key(whole(a.In.Address).String()), beforeOf(a.In.Address), string(channels.Message))
+	_, err := t.Exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", digest, column.Key(string(in.Target)), column.Key(whole(in.Address).String()), beforeOf(in.Address), string(channels.Message))
 	return err
 }
 
@@ -57,15 +57,15 @@ func (s *inbox) saw(t *tx, at sight, run sessions.RunID, made []sessions.Deliver
 }
 
 // list keeps an unreadable event for people, and lets the oldest go. Those that were set aside are whole, and let go only for others of their kind.
-func (s *inbox) list(t *tx, a sessions.Arrival) error {
-	raw, like := string(a.In.Raw), "NOT LIKE"
-	if strings.HasPrefix(a.Skip, sessions.SetAside) {
+func (s *inbox) list(t *tx, in channels.Inbound, reason string) error {
+	raw, like := string(in.Raw), "NOT LIKE"
+	if strings.HasPrefix(reason, sessions.SetAside) {
 		like = "LIKE"
 	} else if len(raw) > maxRaw {
 		raw = strings.ToValidUTF8(raw[:maxRaw], "")
 	}
 	if _, err := t.Exec("INSERT INTO skipped (num, at, address, msg, reason, raw) VALUES (?, ?, ?, ?, ?, ?)",
-		s.skips.Next(), engine.Ms(t.Now), a.In.Address.String(), string(a.In.ID), a.Skip, raw); err != nil {
+		s.skips.Next(), engine.Ms(t.Now), in.Address.String(), string(in.ID), reason, raw); err != nil {
 		return err
 	}
 	kind := sessions.SetAside + "%"

@@ -92,7 +92,7 @@ func (s *people) Pairings(ctx context.Context, now time.Time) (out []sessions.Pa
 }
 
 // endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while.
-func (s *people) endPairing(t *tx, a sessions.Answer) error {
+func (s *people) endPairing(t *tx, a sessions.DecidePairing) error {
 	var p sessions.Pairing
 	found, err := t.One("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, engine.Ms(a.Time)}, func(r engine.Row) error {
 		p = scanPairing(r)
@@ -117,7 +117,7 @@ func (s *people) endPairing(t *tx, a sessions.Answer) error {
 }
 
 // unpair takes back what became of a person's request.
-func (s *people) unpair(t *tx, u sessions.Unpair) error {
+func (s *people) unpair(t *tx, u sessions.RevokePairing) error {
 	who := []any{string(u.Channel), string(u.Account), string(u.User)}
 	found := int64(0)
 	for _, from := range []string{"paired WHERE", "pairings WHERE hash = '' AND"} {

@@ -38,7 +38,7 @@ func TestReindexFollowsTheCommit(t *testing.T) {
 				}); err != nil {
 					return err
 				}
-				_, err := s.transcripts.Rewrite(t, at, id, func(m *sessions.Message) { applyAmend(m, sessions.Amend{Text: text}) })
+				_, err := s.transcripts.Rewrite(t, at, id, func(m *sessions.Message) { applyAmend(m, sessions.AmendRun{Text: text}) })
 				return err
 			})
 		}

@@ -14,10 +14,10 @@ type relocation struct {
 }
 
 // relocationOf reads an event that says that a chat has moved.
-func relocationOf(a sessions.Arrival) relocation {
-	x := relocation{from: a.In.Address, to: a.Moved, was: string(a.In.Address.Chat), now: string(a.Moved.Chat), route: a.Route}
-	if x.to.Type == channels.Direct && a.In.Sender.ID != "" {
-		x.now = string(a.In.Sender.ID)
+func relocationOf(in channels.Inbound, m sessions.MoveChat) relocation {
+	x := relocation{from: in.Address, to: m.To, was: string(in.Address.Chat), now: string(m.To.Chat), route: m.Route}
+	if x.to.Type == channels.Direct && in.Sender.ID != "" {
+		x.now = string(in.Sender.ID)
 	}
 	return x
 }

@@ -10,7 +10,7 @@ import (
 
 // revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
 // or is about to end.
-func (s *runs) revise(t *tx, a sessions.Amend) (done bool, err error) {
+func (s *runs) revise(t *tx, a sessions.AmendRun) (done bool, err error) {
 	by, at, err := s.run(t, a.By)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return false, nil
@@ -41,7 +41,7 @@ func (s *runs) revise(t *tx, a sessions.Amend) (done bool, err error) {
 }
 
 // applyAmend puts other words and files into a message.
-func applyAmend(m *sessions.Message, a sessions.Amend) {
+func applyAmend(m *sessions.Message, a sessions.AmendRun) {
 	at := m.LastText()
 	if at < 0 {
 		at = 0

@@ -16,30 +16,19 @@ import (
 // spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
 var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
 
-// stop ends what the effects say.
-func (s *runs) stop(t *tx, e *effects) (stopped []sessions.StoppedRun, err error) {
-	if len(e.Stop) > 0 {
-		why := byPerson
-		if e.Reset {
-			why = startedOver
-		}
-		stopped, err = s.stopAll(t, e.Stop, why, func(sessions.StoppedRun) bool { return true })
-	}
-	if err != nil || e.StopRun == "" {
-		return stopped, err
-	}
-	run, at, err := s.run(t, e.StopRun)
+// stopOne ends a run and, if it is at work, what the sub-agents below its session are at.
+func (s *runs) stopOne(t *tx, id sessions.RunID) ([]sessions.StoppedRun, error) {
+	run, at, err := s.run(t, id)
 	if err != nil || run.Status.Final() {
-		return stopped, err
+		return nil, err
 	}
 	if slices.Contains(spared, run.Kind) {
-		return stopped, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
+		return nil, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
 	}
 	if run.Status == sessions.Queued {
-		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), s.endStopped(t, byPerson, "seq = ?", at.seq)
+		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, s.endStopped(t, byPerson, "seq = ?", at.seq)
 	}
-	more, err := s.stopAll(t, []sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
-	return append(stopped, more...), err
+	return s.stopAll(t, []sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
 }
 
 // openBelow says of each open run (seq) in which session it is, and which sessions (key) are above that one. It begins at the runs that are

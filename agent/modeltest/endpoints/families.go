@@ -30,5 +30,6 @@ func families() []family {
 		{"Refused histories", refusedHistories},
 		{"Parts that a refusal names", namedParts},
 		{"Signatures, classes and addresses", wrongWords},
+		{"Ends of lines, characters and answers", endings},
 	}
 }

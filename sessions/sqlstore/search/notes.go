@@ -19,7 +19,7 @@ type Notes struct {
 func NewNotes(db *engine.DB) *Notes { return &Notes{db, db.Sequence("SELECT max(num) FROM notes")} }
 
 // Add adds a note, and its words to the index: notes are few, and what is noted is looked for at once.
-func (s *Notes) Add(t *engine.Tx, n sessions.NewNote) error {
+func (s *Notes) Add(t *engine.Tx, n sessions.AddNote) error {
 	num := s.numbers.Next()
 	if _, err := t.Exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", num, string(n.Agent), string(n.Key), n.Text, engine.Ms(t.Now)); err != nil {
 		return err

@@ -77,7 +77,7 @@ func get(ctx context.Context, c *engine.Conn, key sessions.Key) (k Row, err erro
 }
 
 // Rename gives a session its chat's new title, if there is one.
-func (s *Rows) Rename(t *engine.Tx, x sessions.Session) error {
+func (s *Rows) Rename(t *engine.Tx, x sessions.RenameSession) error {
 	k, err := s.Get(t, x.Key)
 	if errors.Is(err, sessions.ErrNotFound) || err == nil && k.Title == x.Title {
 		return nil

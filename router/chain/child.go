@@ -1,4 +1,4 @@
-package router
+package chain
 
 import (
 	"cmp"
@@ -13,9 +13,9 @@ import (
 	"parley/sessions"
 )
 
-// childEnded decides where a sub-agent's result goes (contract N10, N15, N16): to the sub-agent that asked for it, to the agent of
+// onChildDone decides where a sub-agent's result goes (contract N10, N15, N16): to the sub-agent that asked for it, to the agent of
 // the session that asked for it, or, worded by the sub-agent itself, into the chat there. Only its own ANNOUNCE_SKIP is silence.
-func (r *Router) childEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (r *Advancer) onChildDone(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	c.Status, c.Error = o.Status, notice
 	c.Latest = cmp.Or(out.Text, out.Newest)
 	if slices.ContainsFunc(o.Messages, sessions.Message.IsRefusal) {
@@ -36,11 +36,11 @@ func (r *Router) childEnded(ctx context.Context, set *settings.Snapshot, run ses
 	switch {
 	case !ok:
 		return false
-	case found && isOutside(c.Requester):
-		o.Next = r.toOutside(run, c, r.report(c, run, c.Latest), fromChild(c))
+	case found && isExternal(c.Requester):
+		o.Next = r.toExternal(run, c, r.Report(c, run, c.Latest), fromChild(c))
 		return r.cleanup(ctx, run, c, o)
 	case found && (c.Origin.IsZero() || set.Agents.Defaults.Subagents.Announce == "requester"):
-		o.Next = r.step(run, c.Requester, sessions.ResultRun, c, r.report(c, run, c.Latest), fromChild(c))
+		o.Next = r.step(run, c.Requester, sessions.ResultRun, c, r.Report(c, run, c.Latest), fromChild(c))
 		o.Next.Run.Reply = c.Origin
 	case c.Origin.IsZero():
 		r.unreported(run, o, "the session that asked for it does not exist any more, and there is no chat to report to")
@@ -52,7 +52,7 @@ func (r *Router) childEnded(ctx context.Context, set *settings.Snapshot, run ses
 
 // toParent hands a result to the sub-agent that asked for it: its turn at work takes it up, otherwise a further one begins. That
 // one's result is reported like its first.
-func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+func (r *Advancer) toParent(ctx context.Context, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
 	parent, found, ok := r.find(ctx, c.Requester)
 	stopped := false
 	if ok && found && parent.Aborted { // it may have begun something new since it was stopped
@@ -81,12 +81,12 @@ func (r *Router) toParent(ctx context.Context, run sessions.Run, c sessions.Chai
 	}) {
 		return false
 	}
-	o.Next = r.step(run, c.Requester, sessions.ChildRun, *c.Parent, r.report(c, run, c.Latest), fromChild(c))
+	o.Next = r.step(run, c.Requester, sessions.ChildRun, *c.Parent, r.Report(c, run, c.Latest), fromChild(c))
 	o.Next.Session.SpawnedBy, o.Next.Session.Above, o.Next.Session.Top = parent.SpawnedBy, parent.Above, parent.Top
 	next := o.Next.Run
 	next.Model, next.Label, next.Timeout = first.Model, first.Label, first.Timeout
 	if !c.Parent.Until.IsZero() {
-		next.Timeout = max(r.leftAbove(*c.Parent), time.Millisecond)
+		next.Timeout = max(r.LeftAbove(*c.Parent), time.Millisecond)
 		if first.Timeout > 0 {
 			next.Timeout = min(next.Timeout, first.Timeout)
 		}
@@ -101,7 +101,7 @@ func fromChild(c sessions.Chain) *sessions.Provenance {
 
 // unreported ends a sub-agent's run whose result nobody is there to have: it is listed with the reason (contract N15). Its session
 // stays, or there would be nothing to list.
-func (r *Router) unreported(run sessions.Run, o *sessions.Outcome, why string) {
+func (r *Advancer) unreported(run sessions.Run, o *sessions.Outcome, why string) {
 	r.log.Warn("a sub-agent's result is not reported", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	if o.Status == sessions.Done {
 		o.Status = sessions.Stopped
@@ -109,9 +109,9 @@ func (r *Router) unreported(run sessions.Run, o *sessions.Outcome, why string) {
 	o.Error = strings.TrimPrefix(o.Error+"; not reported: "+why, "; ")
 }
 
-// announceEnded posts what the announce step says. Only the one word is silence (contract N15): when the step failed or said
+// onAnnounceDone posts what the announce step says. Only the one word is silence (contract N15): when the step failed or said
 // nothing, the host posts the stored result (N11).
-func (r *Router) announceEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+func (r *Advancer) onAnnounceDone(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	if out.Control == agent.AnnounceSkip {
 		return r.cleanup(ctx, run, c, o)
 	}
@@ -125,22 +125,22 @@ func (r *Router) announceEnded(ctx context.Context, set *settings.Snapshot, run 
 	}
 	// What becomes of the post is marked in the requester's transcript: that is where people and its agent look. The announce
 	// step's own message has a mark only when there is no such transcript any more.
-	d := r.announce(set, run, c, o.Messages[len(o.Messages)-1].ID, r.report(c, run, text))
+	d := r.announce(set, run, c, o.Messages[len(o.Messages)-1].ID, r.Report(c, run, text))
 	if found {
-		voice, ok := r.voice(ctx, requester, c.Origin)
+		voice, ok := r.Voice(ctx, requester, c.Origin)
 		if !ok {
 			return false
 		}
-		o.Next = postedBy(r.posted(voice.Key, voice.Agent, run.Source, d.Text), run.Key, "sessions_spawn")
+		o.Next = PostedBy(r.Posted(voice.Key, voice.Agent, run.Source, d.Text), run.Key, "sessions_spawn")
 		d.Session, d.Message = voice.Key, o.Next.Run.Input.ID
 	}
 	o.Deliveries = append(o.Deliveries, d)
 	return r.cleanup(ctx, run, c, o)
 }
 
-// resultEnded posts what the requester's agent says about a sub-agent's result. When its step failed or said nothing, the host
+// onResultDone posts what the requester's agent says about a sub-agent's result. When its step failed or said nothing, the host
 // posts the report (contract N11). Without a chat the agent is all there is to tell.
-func (r *Router) resultEnded(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+func (r *Advancer) onResultDone(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	switch {
 	case c.Origin.IsZero(), out.Control == agent.NoReply, out.Control == agent.AnnounceSkip:
 	case o.Status == sessions.Done && spoke(out):
@@ -151,12 +151,12 @@ func (r *Router) resultEnded(ctx context.Context, set *settings.Snapshot, run se
 		o.Deliveries = append(o.Deliveries, r.announce(set, run, c, msg.ID, msg.Text()))
 	}
 	if len(o.Deliveries) > 0 && c.Requester.Kind() == sessions.KindCron { // people read it in a chat of another session
-		voice, ok := r.voice(ctx, sessions.Session{Key: c.Requester, Agent: run.Agent}, c.Origin)
+		voice, ok := r.Voice(ctx, sessions.Session{Key: c.Requester, Agent: run.Agent}, c.Origin)
 		if !ok {
 			return false
 		}
 		d := &o.Deliveries[len(o.Deliveries)-1]
-		o.Next = r.posted(voice.Key, voice.Agent, run.Source, d.Text)
+		o.Next = r.Posted(voice.Key, voice.Agent, run.Source, d.Text)
 		d.Session, d.Message = voice.Key, o.Next.Run.Input.ID
 	}
 	return r.cleanup(ctx, run, c, o)
@@ -165,7 +165,7 @@ func (r *Router) resultEnded(ctx context.Context, set *settings.Snapshot, run se
 // cleanup deletes a sub-agent's session when the spawn asked for it (contract N14). The store leaves it as long as further runs of
 // it wait, and it is left as long as sub-agents below it are at work: what their results cause deletes it. What a person stopped
 // meanwhile is left to be listed (N15).
-func (r *Router) cleanup(ctx context.Context, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+func (r *Advancer) cleanup(ctx context.Context, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
 	if c.Cleanup != "delete" {
 		return true
 	}
@@ -186,16 +186,16 @@ func (r *Router) cleanup(ctx context.Context, run sessions.Run, c sessions.Chain
 	return true
 }
 
-// deleteLate deletes a sub-agent's session when the spawn asked for it and a run of its chain was past its time (contract N14). What is
+// DeleteLate deletes a sub-agent's session when the spawn asked for it and a run of its chain was past its time (contract N14). What is
 // left is a report that expires at once, which lists it (N15); where there is no chat for one, the session stays to be listed.
-func (r *Router) deleteLate(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
-	if c.Kind != chainSpawn || c.Cleanup != "delete" || c.Origin.IsZero() {
+func (r *Advancer) DeleteLate(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, o *sessions.Outcome) bool {
+	if c.Kind != Spawn || c.Cleanup != "delete" || c.Origin.IsZero() {
 		return true
 	}
 	if c.Status == "" {
 		c.Status, c.Error = o.Status, o.Error
 	}
-	d := r.announce(set, run, c, "", r.report(c, run, ""))
+	d := r.announce(set, run, c, "", r.Report(c, run, ""))
 	d.Expires = time.Now() // not by when it was made: the clock may have been set back since
 	o.Deliveries = append(o.Deliveries, d)
 	return r.cleanup(ctx, run, c, o)
@@ -205,7 +205,7 @@ func (r *Router) deleteLate(ctx context.Context, set *settings.Snapshot, run ses
 const deepest = 16
 
 // busyBelow reports whether a sub-agent below a session is at work.
-func (r *Router) busyBelow(ctx context.Context, key sessions.Key, depth int) (bool, error) {
+func (r *Advancer) busyBelow(ctx context.Context, key sessions.Key, depth int) (bool, error) {
 	if open, err := sessions.OpenChildren(ctx, r.store, key, 1); err != nil || len(open) > 0 || depth == deepest {
 		return len(open) > 0, err
 	}
@@ -222,3 +222,6 @@ func (r *Router) busyBelow(ctx context.Context, key sessions.Key, depth int) (bo
 	}
 	return false, nil
 }
+
+// refusedRequest stands for the task of a sub-agent in later steps, when the provider refused it.
+const refusedRequest = "(left out: the model's provider refused it)"

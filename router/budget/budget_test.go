@@ -1,4 +1,4 @@
-package router
+package budget
 
 import (
 	"context"
@@ -34,20 +34,20 @@ func (l *ledgerOf) Lifts(context.Context, time.Time) ([]sessions.Lift, error) { 
 func TestBudgetParallel(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ledger := &ledgerOf{sum: sessions.Usage{Input: 1000}}
-		b := newBudgets(ledger)
-		limits := []limit{{scope: "agent:a"}, {scope: "session:s", most: amount{tokens: 500_000}}, {scope: "host", most: amount{cost: 10_000_000}}}
+		b := New(Config{Ledger: ledger})
+		limits := []Limit{{Scope: "agent:a"}, {Scope: "session:s", Most: Amount{Tokens: 500_000}}, {Scope: "host", Most: Amount{Cost: 10_000_000}}}
 		var wg sync.WaitGroup
 		const dearest = 900 + 13*400
-		settle, err := b.afford(t.Context(), limits, amount{tokens: 1000, cost: 10})
+		settle, err := b.afford(t.Context(), limits, Amount{Tokens: 1000, Cost: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
-		settle(amount{tokens: dearest, cost: 20})
+		settle(Amount{Tokens: dearest, Cost: 20})
 		var total, calls, refused, beside, most atomic.Int64
 		for i := range 400 {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i%7) * time.Millisecond)
-				settle, err := b.afford(t.Context(), limits, amount{tokens: 1000, cost: 10})
+				settle, err := b.afford(t.Context(), limits, Amount{Tokens: 1000, Cost: 10})
 				if e, ok := errors.AsType[*agent.BudgetError](err); ok {
 					if e.Scope != "session:s" || e.Until.Before(time.Now()) {
 						t.Error(e)
@@ -65,7 +65,7 @@ func TestBudgetParallel(t *testing.T) {
 				cost := int64(900 + 13*i) // mostly more than was thought
 				total.Add(cost)
 				calls.Add(1)
-				settle(amount{tokens: cost, cost: 20})
+				settle(Amount{Tokens: cost, Cost: 20})
 			})
 		}
 		wg.Wait()
@@ -75,8 +75,8 @@ func TestBudgetParallel(t *testing.T) {
 		if calls.Load()+refused.Load() != 400 || most.Load() < 50 {
 			t.Errorf("%d calls, %d refused, %d side by side", calls.Load(), refused.Load(), most.Load())
 		}
-		if _, counted := b.purses["agent:a"]; counted || len(b.purses) != 2 {
-			t.Errorf("%v", b.purses)
+		if _, counted := b.Balances["agent:a"]; counted || len(b.Balances) != 2 {
+			t.Errorf("%v", b.Balances)
 		}
 	})
 }
@@ -84,19 +84,19 @@ func TestBudgetParallel(t *testing.T) {
 // A call that waits for another one's end goes when its own time is over.
 func TestBudgetWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		b := newBudgets(&ledgerOf{})
-		limits := []limit{{scope: "host", most: amount{tokens: 100}}}
-		settle, err := b.afford(t.Context(), limits, amount{tokens: 200})
+		b := New(Config{Ledger: &ledgerOf{}})
+		limits := []Limit{{Scope: "host", Most: Amount{Tokens: 100}}}
+		settle, err := b.afford(t.Context(), limits, Amount{Tokens: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := b.afford(ctx, limits, amount{tokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := b.afford(ctx, limits, Amount{Tokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		settle(amount{tokens: 10})
-		if _, err := b.afford(t.Context(), limits, amount{tokens: 1}); err != nil {
+		settle(Amount{Tokens: 10})
+		if _, err := b.afford(t.Context(), limits, Amount{Tokens: 1}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -106,45 +106,45 @@ func TestBudgetWaits(t *testing.T) {
 func TestBudgetMidnight(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ledger := &ledgerOf{sum: sessions.Usage{Input: 60}}
-		b := newBudgets(ledger)
-		limits := []limit{{scope: "host", most: amount{tokens: 100}}}
+		b := New(Config{Ledger: ledger})
+		limits := []Limit{{Scope: "host", Most: Amount{Tokens: 100}}}
 		for range 2 {
-			settle, err := b.afford(t.Context(), limits, amount{})
+			settle, err := b.afford(t.Context(), limits, Amount{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			settle(amount{tokens: 19})
+			settle(Amount{Tokens: 19})
 		}
-		long, err := b.afford(t.Context(), limits, amount{tokens: 1})
+		long, err := b.afford(t.Context(), limits, Amount{Tokens: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, ends := clock.Day(time.Now())
 		time.Sleep(time.Until(ends))
-		long(amount{tokens: 99})
-		if p := b.purses["host"]; p.spent != (amount{tokens: 99}) || p.held != (amount{}) || ledger.asked.Load() != 1 {
+		long(Amount{Tokens: 99})
+		if p := b.Balances["host"]; p.spent != (Amount{Tokens: 99}) || p.Held != (Amount{}) || ledger.asked.Load() != 1 {
 			t.Errorf("%+v, asked %d times", p, ledger.asked.Load())
 		}
 		ledger.sum = sessions.Usage{}
 		time.Sleep(24 * time.Hour)
-		settle, err := b.afford(t.Context(), limits, amount{})
+		settle, err := b.afford(t.Context(), limits, Amount{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		settle(amount{tokens: 100})
-		_, err = b.afford(t.Context(), limits, amount{})
+		settle(Amount{Tokens: 100})
+		_, err = b.afford(t.Context(), limits, Amount{})
 		if e, ok := errors.AsType[*agent.BudgetError](err); !ok || !e.Until.Equal(ends.Add(48*time.Hour)) {
 			t.Error(err)
 		}
 		ledger.lifts = []sessions.Lift{{Scope: "agent:x"}, {Scope: "host", Until: time.Now().Add(time.Hour)}}
 		for range 2 {
-			if _, err := b.afford(t.Context(), limits, amount{}); err != nil {
+			if _, err := b.afford(t.Context(), limits, Amount{}); err != nil {
 				t.Error(err)
 			}
 			ledger.lifts = nil // it is known
 		}
 		time.Sleep(time.Hour)
-		if _, err := b.afford(t.Context(), limits, amount{}); err == nil {
+		if _, err := b.afford(t.Context(), limits, Amount{}); err == nil {
 			t.Error("a lift does not end")
 		}
 	})

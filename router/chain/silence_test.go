@@ -1,14 +1,15 @@
-package router
+package chain
 
 import (
+	"testing"
+
 	"parley/agent"
 	"parley/sessions"
-	"testing"
 )
 
 // proves: N10, N15, S10
 func TestSilence(t *testing.T) {
-	ask, spawn := &sessions.Chain{Kind: chainAsk}, &sessions.Chain{Kind: chainSpawn}
+	ask, spawn := &sessions.Chain{Kind: Ask}, &sessions.Chain{Kind: Spawn}
 	for _, c := range []struct {
 		kind  sessions.RunKind
 		chain *sessions.Chain

@@ -1,4 +1,4 @@
-package router
+package rights
 
 import (
 	"context"
@@ -6,13 +6,15 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"parley/agent"
 	"parley/channels"
 	"parley/policy"
+	"parley/router/chain"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
-
-	"pgregory.net/rapid"
 )
 
 var some = []string{"fetch", "files", "remember", "recall", "message", "sessions_spawn", "sessions_list", "git_log"}
@@ -28,7 +30,7 @@ func drawRights(t *rapid.T, label string) tools.Rights {
 }
 
 // drawSettings draws a configuration of everything that decides about tools.
-func drawSettings(t *rapid.T) *Settings {
+func drawSettings(t *rapid.T) *settings.Snapshot {
 	access := policy.Access{Groups: map[string]policy.GroupAccess{}}
 	for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"g", "*"}), 0, 2, rapid.ID[string]).Draw(t, "groups") {
 		g := policy.GroupAccess{Tools: drawRights(t, "group "+id), ToolsBySender: map[string]tools.Rights{}, Topics: map[string]policy.GroupAccess{"7": {Tools: drawRights(t, "topic")}}}
@@ -37,12 +39,12 @@ func drawSettings(t *rapid.T) *Settings {
 		}
 		access.Groups[id] = g
 	}
-	s := &Settings{
+	s := &settings.Snapshot{
 		Agents: agent.Config{List: []agent.Entry{{ID: "a", Default: true, Tools: drawRights(t, "a")}, {ID: "b", Tools: drawRights(t, "b")}},
 			Defaults: agent.Defaults{Subagents: agent.Subagents{MaxSpawnDepth: rapid.IntRange(1, 3).Draw(t, "depth")}, Sandbox: agent.Sandbox{Mode: rapid.SampledFrom([]string{"off", "non-main", "all"}).Draw(t, "sandbox")}}},
 		Tools: tools.Config{ByChatType: map[channels.ChatType]tools.Rights{}, BySender: map[tools.Sender]tools.Rights{}, Sandbox: tools.SandboxTools{Tools: drawRights(t, "sandboxed")},
 			Subagents: tools.Subagents{Tools: drawRights(t, "sub-agents")}},
-		Accounts: map[AccountRef]AccountSettings{account: {Access: access}},
+		Accounts: map[settings.AccountRef]settings.Account{account: {Access: access}},
 		Owners:   policy.Owners{"fake:1", "fake:10"},
 	}
 	for _, c := range []channels.ChatType{channels.Direct, channels.Group, channels.Room} {
@@ -74,13 +76,13 @@ func drawTurn(t *rapid.T) (sessions.Session, sessions.Run) {
 }
 
 // mayUse gives the tools of a turn by name.
-func mayUse(r *Router, set *Settings, s sessions.Session, run sessions.Run, msgs ...sessions.Message) (names []string) {
-	may, err := r.rightsOf(context.Background(), set, s, run, msgs)
+func mayUse(r *Resolver, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs ...sessions.Message) (names []string) {
+	may, err := r.Of(context.Background(), set, s, run, msgs)
 	if err != nil {
 		panic(err)
 	}
 	for _, n := range some {
-		if v, _ := may.decide(n); v.Allowed() {
+		if v, _ := may.Decide(n); v.Allowed() {
 			names = append(names, n)
 		}
 	}
@@ -103,48 +105,48 @@ func subset(t *rapid.T, what string, less, more []string) {
 // proves: N7
 func TestRightsOnlyNarrow(t *testing.T) {
 	t.Parallel()
-	r := &Router{store: noRuns{}}
+	r := &Resolver{store: noRuns{}, settings: func() *settings.Snapshot { return nil }}
 	rapid.Check(t, func(t *rapid.T) {
 		set := drawSettings(t)
 		s, run := drawTurn(t)
 		own := mayUse(r, set, s, run)
 
-		who, _, err := r.comesFrom(context.Background(), s, run)
+		who, _, err := r.Lineage(context.Background(), s, run)
 		if err != nil {
 			t.Fatal(err)
 		}
 		child := sessions.Session{Key: sessions.SubagentKey("b", "1"), Agent: "b", SpawnedBy: s.Key, Above: []sessions.AgentID{"a"}}
-		task := sessions.Run{ID: "c", Kind: sessions.ChildRun, Key: child.Key, Agent: "b", Chain: &sessions.Chain{Kind: chainSpawn, Requester: s.Key, From: sessions.OriginOf(s, run).Chat, Owner: who.owner, People: who.people}}
+		task := sessions.Run{ID: "c", Kind: sessions.ChildRun, Key: child.Key, Agent: "b", Chain: &sessions.Chain{Kind: chain.Spawn, Requester: s.Key, From: sessions.OriginOf(s, run).Chat, Owner: who.Owner, People: who.People}}
 		below := mayUse(r, set, child, task)
 		subset(t, "a sub-agent", below, own)
 
-		who, _, err = r.comesFrom(context.Background(), child, task)
+		who, _, err = r.Lineage(context.Background(), child, task)
 		if err != nil {
 			t.Fatal(err)
 		}
 		inner := sessions.Session{Key: sessions.SubagentKey("a", "2"), Agent: "a", SpawnedBy: child.Key, Above: []sessions.AgentID{"b", "a"}}
-		deep := sessions.Run{ID: "d", Kind: sessions.ChildRun, Key: inner.Key, Agent: "a", Chain: &sessions.Chain{Kind: chainSpawn, Requester: child.Key, From: sessions.OriginOf(child, task).Chat, Owner: who.owner, People: who.people, Parent: task.Chain}}
+		deep := sessions.Run{ID: "d", Kind: sessions.ChildRun, Key: inner.Key, Agent: "a", Chain: &sessions.Chain{Kind: chain.Spawn, Requester: child.Key, From: sessions.OriginOf(child, task).Chat, Owner: who.Owner, People: who.People, Parent: task.Chain}}
 		subset(t, "a sub-agent's sub-agent", without(mayUse(r, set, inner, deep), "sessions_spawn", "sessions_list"), without(below, "sessions_spawn", "sessions_list"))
 		subset(t, "a sub-agent's sub-agent", mayUse(r, set, inner, deep), own)
 
-		asked, through := sessions.Run{ID: "e", Kind: sessions.AskRun, Key: "agent:b:main", Agent: "b", Chain: &sessions.Chain{Kind: chainAsk, Requester: s.Key}}, sessions.Session{Key: "agent:b:main", Agent: "b"}
+		asked, through := sessions.Run{ID: "e", Kind: sessions.AskRun, Key: "agent:b:main", Agent: "b", Chain: &sessions.Chain{Kind: chain.Ask, Requester: s.Key}}, sessions.Session{Key: "agent:b:main", Agent: "b"}
 		alike := *set
 		alike.Agents.List = []agent.Entry{{ID: "a", Default: true}, {ID: "b"}}
 		alike.Agents.Defaults.Sandbox.Mode = "off"
 		alike.Prepare()
-		if err := r.begins(context.Background(), s, run, asked.Chain); err != nil {
+		if err := r.StampOrigin(context.Background(), s, run, asked.Chain); err != nil {
 			t.Fatal(err)
 		}
 		subset(t, "a session that it asks", mayUse(r, &alike, through, asked), mayUse(r, &alike, s, run))
 		again := asked
-		again.Chain = &sessions.Chain{Kind: chainAsk, Requester: through.Key}
-		if err := r.begins(context.Background(), through, asked, again.Chain); err != nil {
+		again.Chain = &sessions.Chain{Kind: chain.Ask, Requester: through.Key}
+		if err := r.StampOrigin(context.Background(), through, asked, again.Chain); err != nil {
 			t.Fatal(err)
 		}
 		subset(t, "a session that this one asks", mayUse(r, &alike, through, again), mayUse(r, &alike, through, asked))
 		helper := sessions.Session{Key: sessions.SubagentKey("b", "3"), Agent: "b", SpawnedBy: through.Key, Above: []sessions.AgentID{"b"}}
-		help := sessions.Run{ID: "f", Kind: sessions.ChildRun, Key: helper.Key, Agent: "b", Chain: &sessions.Chain{Kind: chainSpawn, Requester: through.Key}}
-		if err := r.begins(context.Background(), through, again, help.Chain); err != nil {
+		help := sessions.Run{ID: "f", Kind: sessions.ChildRun, Key: helper.Key, Agent: "b", Chain: &sessions.Chain{Kind: chain.Spawn, Requester: through.Key}}
+		if err := r.StampOrigin(context.Background(), through, again, help.Chain); err != nil {
 			t.Fatal(err)
 		}
 		subset(t, "a sub-agent of that", mayUse(r, &alike, helper, help), mayUse(r, &alike, s, run))
@@ -162,11 +164,11 @@ func TestRightsOnlyNarrow(t *testing.T) {
 		alone := run
 		alone.Input = other
 		subset(t, "a turn that answers two people", both, mayUse(r, set, s, alone))
-		who, _, err = r.comesFrom(context.Background(), s, run, other)
+		who, _, err = r.Lineage(context.Background(), s, run, other)
 		if err != nil {
 			t.Fatal(err)
 		}
-		task.Chain.Owner, task.Chain.People = who.owner, who.people
+		task.Chain.Owner, task.Chain.People = who.Owner, who.People
 		subset(t, "a sub-agent of two people", mayUse(r, set, child, task), both)
 
 		name := rapid.SampledFrom(some).Draw(t, "denied")
@@ -191,7 +193,7 @@ func TestRightsOnlyNarrow(t *testing.T) {
 				g.Tools = deny(g.Tools)
 				groups[id] = g
 			}
-			tight.Accounts = map[AccountRef]AccountSettings{account: {Access: policy.Access{Groups: groups}}}
+			tight.Accounts = map[settings.AccountRef]settings.Account{account: {Access: policy.Access{Groups: groups}}}
 		}
 		tight.Prepare()
 		subset(t, fmt.Sprintf("one more denied (%d)", place), mayUse(r, &tight, s, run), own)

@@ -1,8 +1,7 @@
-package router
+package chain
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,17 +13,17 @@ import (
 
 // The chain kinds.
 const (
-	chainAsk   = "ask"
-	chainSpawn = "spawn"
+	Ask   = "ask"
+	Spawn = "spawn"
 )
 
-// postModel is the model of messages that the host puts into a transcript because it posted them.
-const postModel = "parley/post"
+// PostModel is the model of messages that the host puts into a transcript because it posted them.
+const PostModel = "parley/post"
 
-// postedByAPI is the Provenance.Tool of what came through the API.
-const postedByAPI = "send"
+// PostedByAPI is the Provenance.Tool of what came through the API.
+const PostedByAPI = "send"
 
-// handOn adds to a finished run's outcome what its chain does next, so that both are committed together:
+// Advance adds to a finished run's outcome what its chain does next, so that both are committed together:
 //
 //	ask:   primary run in the target → reply steps, requester first → announce in the target → its chat
 //	spawn: run of the child → announce in the child → the chat that the spawn came from, and the requester's transcript
@@ -35,7 +34,7 @@ const postedByAPI = "send"
 //
 // notice is what people may read about a run that failed; the details stay on its row and in the log. It reports false when the
 // store could not be asked before the host stopped: the run is then taken up again.
-func (r *Router) handOn(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (r *Advancer) Advance(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	if run.Chain == nil {
 		return true
 	}
@@ -46,28 +45,28 @@ func (r *Router) handOn(ctx context.Context, set *settings.Snapshot, run session
 			return true // the requester is told by the tool result; there is nothing to announce
 		}
 		c.Round1, c.Latest = out.Text, out.Text
-		return r.nextReply(ctx, set, run, c, out, o)
+		return r.onReply(ctx, set, run, c, out, o)
 	case run.Kind == sessions.ReplyRun:
 		if o.Status == sessions.Done && spoke(out) {
 			c.Latest = out.Text
-			return r.nextReply(ctx, set, run, c, out, o)
+			return r.onReply(ctx, set, run, c, out, o)
 		}
 		o.Next = r.announceStep(run, c)
-	case run.Kind == sessions.AnnounceRun && c.Kind == chainAsk:
+	case run.Kind == sessions.AnnounceRun && c.Kind == Ask:
 		if o.Status == sessions.Done && spoke(out) && !c.Origin.IsZero() {
 			o.Deliveries = append(o.Deliveries, r.announce(set, run, c, out.Final.ID, out.Text))
 		}
 	case run.Kind == sessions.ChildRun:
-		return r.childEnded(ctx, set, run, c, out, notice, o)
+		return r.onChildDone(ctx, set, run, c, out, notice, o)
 	case run.Kind == sessions.AnnounceRun:
-		return r.announceEnded(ctx, set, run, c, out, o)
+		return r.onAnnounceDone(ctx, set, run, c, out, o)
 	case run.Kind == sessions.ResultRun:
-		return r.resultEnded(ctx, set, run, c, out, o)
-	case c.Kind == chainSaid:
-		return r.saidEnded(ctx, set, run, c, out, notice, o)
+		return r.onResultDone(ctx, set, run, c, out, o)
+	case c.Kind == Relay:
+		return r.onRelayDone(ctx, set, run, c, out, notice, o)
 	case run.Kind == sessions.JobRun:
-		return r.jobEnded(ctx, set, run, c, out, notice, o)
-	case run.Kind == sessions.PostRun && c.Kind == chainAsk: // an agent outside has the reply
+		return r.onJobDone(ctx, set, run, c, out, notice, o)
+	case run.Kind == sessions.PostRun && c.Kind == Ask: // an agent outside has the reply
 		o.Next = r.announceStep(run, c)
 	}
 	return true
@@ -79,9 +78,9 @@ func spoke(out agent.Outcome) bool { return out.Control == agent.Speak && out.Te
 // inlineReply stands for a reply that the requester has as the result of its tool call.
 const inlineReply = "The reply is the result of your sessions_send call."
 
-// nextReply queues the next reply-back step, or the announce when the exchange is over (contract S9) or the session whose turn it
+// onReply queues the next reply-back step, or the announce when the exchange is over (contract S9) or the session whose turn it
 // would be has had too many turns by other agents (contract S12).
-func (r *Router) nextReply(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+func (r *Advancer) onReply(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	a2a := set.Session.AgentToAgent
 	if c.Requester == "" || c.Turn >= a2a.MaxPingPongTurns || !spoke(out) {
 		o.Next = r.announceStep(run, c)
@@ -98,13 +97,13 @@ func (r *Router) nextReply(ctx context.Context, set *settings.Snapshot, run sess
 	case !found: // deleted meanwhile
 		o.Next = r.announceStep(run, c)
 		return true
-	case isOutside(to):
-		o.Next = r.toOutside(run, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})
+	case isExternal(to):
+		o.Next = r.toExternal(run, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})
 		return true
 	}
 	most, had := settings.OrDefault(a2a.MaxTurnsPerHour, 120), 0
 	if !r.retry.Do(ctx, "count turns", func(ctx context.Context) (err error) {
-		had, err = r.byAgents(ctx, to, most)
+		had, err = r.ByAgents(ctx, to, most)
 		return err
 	}) {
 		return false
@@ -134,12 +133,12 @@ func (r *Router) nextReply(ctx context.Context, set *settings.Snapshot, run sess
 }
 
 // announceStep queues the last step of a chain.
-func (r *Router) announceStep(run sessions.Run, c sessions.Chain) *sessions.Effects {
+func (r *Advancer) announceStep(run sessions.Run, c sessions.Chain) *sessions.Effects {
 	p := &sessions.Provenance{Kind: sessions.InternalSystem, Source: c.Requester, Tool: "announce"}
 	return r.step(run, c.Target, sessions.AnnounceRun, c, "Announce step.", p)
 }
 
-func (r *Router) step(run sessions.Run, key sessions.Key, kind sessions.RunKind, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Effects {
+func (r *Advancer) step(run sessions.Run, key sessions.Key, kind sessions.RunKind, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Effects {
 	id := sessions.RunID(uuid.NewString())
 	parts, _ := key.Parse()
 	return &sessions.Effects{
@@ -158,18 +157,18 @@ func modelOf(run sessions.Run, key sessions.Key) string {
 }
 
 // announce makes the delivery of a chain's last words; msg is the transcript message that has them.
-func (r *Router) announce(set *settings.Snapshot, run sessions.Run, c sessions.Chain, msg, text string) sessions.Delivery {
+func (r *Advancer) announce(set *settings.Snapshot, run sessions.Run, c sessions.Chain, msg, text string) sessions.Delivery {
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Announce, Session: c.Target, Run: run.ID, Message: msg, To: c.Origin, Text: text,
 		Expires: time.Now().Add(set.Delivery.TTL(sessions.Announce))}
-	if c.Kind != chainAsk {
+	if c.Kind != Ask {
 		d.Session = c.Requester // the policy of the chat that it goes to
 	}
 	return d
 }
 
-// posted puts a text into a session's transcript as its agent's words: people in its chat read it there, so the agent must know it.
+// Posted puts a text into a session's transcript as its agent's words: people in its chat read it there, so the agent must know it.
 // It is a run without a turn, so that it never lands between a tool call and its result.
-func (r *Router) posted(key sessions.Key, agentID sessions.AgentID, source, text string) *sessions.Effects {
+func (r *Advancer) Posted(key sessions.Key, agentID sessions.AgentID, source, text string) *sessions.Effects {
 	id := sessions.RunID(uuid.NewString())
 	return &sessions.Effects{
 		Existing: true, Session: &sessions.Session{Key: key, Agent: agentID},
@@ -177,24 +176,28 @@ func (r *Router) posted(key sessions.Key, agentID sessions.AgentID, source, text
 	}
 }
 
-// postedBy notes which session's words a post has.
-func postedBy(e *sessions.Effects, from sessions.Key, tool string) *sessions.Effects {
+// PostedBy notes which session's words a post has.
+func PostedBy(e *sessions.Effects, from sessions.Key, tool string) *sessions.Effects {
 	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: tool}
 	return e
 }
 
 func postedMessage(run sessions.RunID, text string) sessions.Message {
-	return sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(text), Time: time.Now(), Run: run, Model: postModel, Stop: "stop"}
+	return sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(text), Time: time.Now(), Run: run, Model: PostModel, Stop: "stop"}
 }
 
-// find reads a session; found is false when there is none. ok is false when the store could not be asked before the host stopped.
-func (r *Router) find(ctx context.Context, key sessions.Key) (s sessions.Session, found, ok bool) {
-	ok = r.retry.Do(ctx, "get", func(ctx context.Context) (err error) {
-		s, err = r.store.Get(ctx, key)
-		if found = err == nil; errors.Is(err, sessions.ErrNotFound) {
-			return nil
-		}
-		return err
-	})
-	return s, found, ok
+// Requester is the session that a sub-agent's run works for.
+func Requester(run sessions.Run) sessions.Key {
+	if c := run.Chain; c != nil && c.Kind == Spawn {
+		return c.Requester
+	}
+	return ""
+}
+
+// LeftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
+func (r *Advancer) LeftAbove(c sessions.Chain) time.Duration {
+	if c.StartedMs == 0 { // as earlier versions have stored it
+		return c.Until.Sub(r.ages.Now())
+	}
+	return r.ages.Left(c.Until, time.UnixMilli(c.StartedMs))
 }

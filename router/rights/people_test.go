@@ -1,4 +1,4 @@
-package router
+package rights
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 
 // What a turn does that began for an owner and answers a guest as well counts for the guest, as its rights do.
 func TestWhoAsksInAMergedTurn(t *testing.T) {
-	set := &Settings{Owners: policy.Owners{"telegram:1"}}
+	set := &settings.Snapshot{Owners: policy.Owners{"telegram:1"}}
 	run := func(sender string) *sessions.Run {
 		return &sessions.Run{Input: sessions.Message{Provenance: &sessions.Provenance{Sender: sender, Owner: sender == "1", Address: channels.Address{Channel: "telegram"}}}}
 	}
@@ -26,13 +26,13 @@ func TestWhoAsksInAMergedTurn(t *testing.T) {
 		{run("3"), []*sessions.Run{run("1"), run("2")}, "telegram:3"},
 		{run("1"), []*sessions.Run{{}}, "session " + string(keyA)},
 	} {
-		a := whom{owner: true}
-		a.add(c.run.Input)
+		a := Requesters{Owner: true}
+		a.Add(c.run.Input)
 		for _, m := range c.more {
-			a.add(m.Input)
+			a.Add(m.Input)
 		}
-		x := &rights{set: set, asked: a}
-		_, asked := x.decide("cron")
+		x := &Rights{set: set, asked: a}
+		_, asked := x.Decide("cron")
 		if got := askerAmong(set, asked, keyA, c.run); got != c.want {
 			t.Errorf("%+v: %q, want %q", a, got, c.want)
 		}

@@ -1,4 +1,4 @@
-package router
+package chain
 
 import (
 	"cmp"
@@ -27,9 +27,9 @@ func withoutHosts(text string) []string {
 	})
 }
 
-// report words what a sub-agent did: Status from the runtime, Result and Notes from text, or from the stored result when that is
+// Report words what a sub-agent did: Status from the runtime, Result and Notes from text, or from the stored result when that is
 // empty, and a line of figures (contract N11, N13). child is the run, or a later one in the same session.
-func (r *Router) report(c sessions.Chain, child sessions.Run, text string) string {
+func (r *Advancer) Report(c sessions.Chain, child sessions.Run, text string) string {
 	parts := map[string][]string{}
 	at := ""
 	for _, line := range withoutHosts(text) {
@@ -55,10 +55,10 @@ func (r *Router) report(c sessions.Chain, child sessions.Run, text string) strin
 	if len(notes) == 0 {
 		notes = []string{"- (none)"}
 	}
-	return fmt.Sprintf("Status: %s\n\nResult:\n%s\n\nNotes:\n%s\n\n%s", statusWord(c.Status), result, strings.Join(notes, "\n"), r.stats(c, child))
+	return fmt.Sprintf("Status: %s\n\nResult:\n%s\n\nNotes:\n%s\n\n%s", StatusWord(c.Status), result, strings.Join(notes, "\n"), r.stats(c, child))
 }
 
-func statusWord(s sessions.RunStatus) string {
+func StatusWord(s sessions.RunStatus) string {
 	switch s {
 	case sessions.Done:
 		return "success"
@@ -70,12 +70,12 @@ func statusWord(s sessions.RunStatus) string {
 	return "unknown"
 }
 
-func (r *Router) stats(c sessions.Chain, child sessions.Run) string {
+func (r *Advancer) stats(c sessions.Chain, child sessions.Run) string {
 	took := time.Duration(c.EndedMs-c.StartedMs) * time.Millisecond
 	line := fmt.Sprintf("Stats: runtime %s • tokens %s (in %s / out %s) • sessionKey `%s` • sessionId `%s`", took.Round(time.Second),
 		sessions.ShortCount(c.Usage.Total()), sessions.ShortCount(c.Usage.Input), sessions.ShortCount(c.Usage.Output), child.Key, child.Session)
-	if r.deps.TranscriptPath != nil {
-		line += " • transcript `" + r.deps.TranscriptPath(child.Agent, child.Session) + "`"
+	if r.transcriptPath != nil {
+		line += " • transcript `" + r.transcriptPath(child.Agent, child.Session) + "`"
 	}
 	return line
 }

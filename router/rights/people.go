@@ -1,4 +1,4 @@
-package router
+package rights
 
 import (
 	"parley/channels"
@@ -7,16 +7,16 @@ import (
 )
 
 // askerAmong is asker for what a run does once it answers further people: a guest among them, where it began for owners.
-func askerAmong(s *settings.Snapshot, a whom, key sessions.Key, run *sessions.Run) string {
+func askerAmong(s *settings.Snapshot, a Requesters, key sessions.Key, run *sessions.Run) string {
 	switch who := s.Asker(key, run); {
-	case a.owner:
+	case a.Owner:
 		return settings.OfOwners
 	case who != settings.OfOwners:
 		return who
 	}
-	for i, p := range a.people {
+	for i, p := range a.People {
 		if !s.Owners.Is(p.Channel, s.Person(p.Channel, channels.Sender{ID: p.ID, Username: p.User})) {
-			return s.AskerOf(key, a.people[i:])
+			return s.AskerOf(key, a.People[i:])
 		}
 	}
 	return s.AskerOf(key, nil)

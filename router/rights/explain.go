@@ -1,4 +1,4 @@
-package router
+package rights
 
 import (
 	"cmp"
@@ -52,8 +52,8 @@ type ToolVerdict struct {
 var ErrQuery = errors.New("cannot be explained")
 
 // ExplainTools says which tools a turn would have, and which layer decides.
-func (r *Router) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, error) {
-	set := r.settings.Load()
+func (r *Resolver) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, error) {
+	set := r.settings()
 	x, f, err := r.imagine(ctx, set, q)
 	if err != nil {
 		return ToolTable{}, err
@@ -96,7 +96,7 @@ func verdictOn(name string, layers []policy.ToolRules, known bool, about string)
 }
 
 // imagine makes the turn that a query is about.
-func (r *Router) imagine(ctx context.Context, set *settings.Snapshot, q ToolQuery) (x sessions.Session, f tools.Facts, err error) {
+func (r *Resolver) imagine(ctx context.Context, set *settings.Snapshot, q ToolQuery) (x sessions.Session, f tools.Facts, err error) {
 	ids, def := set.Agents.IDs()
 	x = sessions.Session{Key: sessions.MainKey(cmp.Or(q.Agent, def)), Agent: cmp.Or(q.Agent, def)}
 	if q.Session != "" {
@@ -110,7 +110,7 @@ func (r *Router) imagine(ctx context.Context, set *settings.Snapshot, q ToolQuer
 	if !slices.Contains(ids, x.Agent) {
 		return x, f, fmt.Errorf("%w: there is no agent %q; there are %s", ErrQuery, x.Agent, sessions.JoinIDs(ids))
 	}
-	a, from, err := r.comesFrom(ctx, x, sessions.Run{Key: x.Key, Kind: sessions.AskRun, Chain: &sessions.Chain{Owner: true}})
+	a, from, err := r.Lineage(ctx, x, sessions.Run{Key: x.Key, Kind: sessions.AskRun, Chain: &sessions.Chain{Owner: true}})
 	if err != nil {
 		return x, f, err
 	}
@@ -144,7 +144,7 @@ func (r *Router) imagine(ctx context.Context, set *settings.Snapshot, q ToolQuer
 }
 
 // sender reads whom a turn is to answer: an owner when nothing is said, or somebody whom no list names, or one person of the channel.
-func senderNamed(s *settings.Snapshot, name string, from []sessions.Place) whom {
+func senderNamed(s *settings.Snapshot, name string, from []sessions.Place) Requesters {
 	var kind channels.Kind
 	if len(from) > 0 {
 		kind = from[0].Chat.Channel
@@ -152,13 +152,13 @@ func senderNamed(s *settings.Snapshot, name string, from []sessions.Place) whom 
 	nobody := []sessions.Person{{Channel: kind}} // whom no list names
 	switch name {
 	case "", string(tools.FromOwner):
-		return whom{owner: true, people: nobody}
+		return Requesters{Owner: true, People: nobody}
 	case string(tools.FromOther):
-		return whom{people: nobody}
+		return Requesters{People: nobody}
 	}
 	u := channels.Sender{ID: channels.UserID(name)}
 	if rest, ok := strings.CutPrefix(name, "@"); ok {
 		u = channels.Sender{Username: rest}
 	}
-	return whom{owner: s.Owners.Is(kind, s.Person(kind, u)), people: []sessions.Person{{Channel: kind, ID: u.ID, User: u.Username}}}
+	return Requesters{Owner: s.Owners.Is(kind, s.Person(kind, u)), People: []sessions.Person{{Channel: kind, ID: u.ID, User: u.Username}}}
 }
