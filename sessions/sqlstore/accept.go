@@ -87,7 +87,7 @@ func (s *changes) skip(t *tx, in channels.Inbound, digest string, k sessions.Ski
 				continue
 			}
 			t.Label(true, "overheard")
-			if err = s.lines.Overhear(t, sessions.Overheard(e)); err == nil {
+			if err = s.lines.Append(t, sessions.Overheard(e)); err == nil {
 				err = s.inbox.says(t, in, digest)
 			}
 		case sessions.RenameSession:
@@ -147,7 +147,7 @@ func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Acc
 	err = s.write(ctx, "Fire", func(t *tx) (err error) {
 		acc = sessions.Accepted{}
 		var j sessions.Job
-		found, err := t.One(jobColumns+" WHERE id = ?", []any{f.Job}, func(r engine.Row) error { return scanJob(r, &j) })
+		found, err := t.One(jobColumns+" WHERE id = ?", []any{f.Job}, func(r engine.Row) (err error) { j, err = scanJob(r); return err })
 		switch {
 		case err != nil:
 			return err

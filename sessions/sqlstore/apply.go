@@ -286,10 +286,10 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		return s.notes.Add(t, op)
 	case sessions.AppendContext:
 		t.Label(true, "overheard")
-		return s.lines.Overhear(t, sessions.Overheard(op))
+		return s.lines.Append(t, sessions.Overheard(op))
 	case sessions.ConsumeContext:
 		t.Label(true, "heard")
-		return s.lines.Told(t, acc.Session.Key, op.UpTo)
+		return s.lines.Consume(t, acc.Session.Key, op.UpTo)
 	case sessions.SuspendBudget:
 		t.Label(true, "lift")
 		return s.ledger.Lift(t, sessions.Lift(op))

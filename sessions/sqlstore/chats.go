@@ -101,15 +101,11 @@ func (s *chats) Asked(ctx context.Context, chat channels.Address, id channels.Me
 	if id == "" {
 		return run, false, nil
 	}
-	err = s.read(ctx, func(c *engine.Conn) (err error) {
-		run = sessions.Run{}
-		found, err = c.One(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
-			[]any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r engine.Row) (err error) {
-				run, _, err = scanRun(r)
-				return err
-			})
-		return err
-	})
+	found, err = engine.ReadOne(ctx, s.db, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
+		[]any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r engine.Row) (err error) {
+			run, err = scanOnlyRun(r)
+			return err
+		})
 	return run, found, err
 }
 
@@ -123,7 +119,7 @@ func (s *runs) amend(t *tx, a sessions.AmendRun) (stopped []sessions.StoppedRun,
 		return nil, false, err
 	}
 	if a.Gone {
-		if err := s.lines.Unheard(t, run); err != nil {
+		if err := s.lines.PutBack(t, run); err != nil {
 			return nil, false, err
 		}
 		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, s.endStopped(t, bySender, "seq = ?", at.seq)

@@ -80,39 +80,26 @@ func account(kind channels.Kind, id channels.AccountID) string {
 
 // Said gives the digest of what a message says.
 func (s *inbox) Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		_, err := c.One(ctx, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)},
-			func(r engine.Row) error { digest = r.Str(0); return nil })
-		return err
-	})
+	_, err = engine.ReadOne(ctx, s.db, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)},
+		func(r engine.Row) error { digest = r.Str(0); return nil })
 	return digest, err
 }
 
 // Cursor gives the cursor that was committed last for an account.
 func (s *inbox) Cursor(ctx context.Context, kind channels.Kind, id channels.AccountID) (cursor string, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		_, err := c.One(ctx, "SELECT position FROM cursors WHERE account = ?", []any{account(kind, id)}, func(r engine.Row) error { cursor = r.Str(0); return nil })
-		return err
-	})
+	_, err = engine.ReadOne(ctx, s.db, "SELECT position FROM cursors WHERE account = ?", []any{account(kind, id)}, func(r engine.Row) error { cursor = r.Str(0); return nil })
 	return cursor, err
 }
 
 // Skipped lists the newest unreadable events. The newest 1,000 are kept, and the newest 1,000 that were set aside, for 30 days.
-func (s *inbox) Skipped(ctx context.Context, limit int) (out []sessions.SkippedEvent, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		return c.Each(ctx, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{engine.Limit(limit, 50)}, func(r engine.Row) error {
-			out = append(out, sessions.SkippedEvent{Time: r.Time(0), Address: column.Address(r.Str(1)), ID: channels.MessageID(r.Str(2)), Reason: r.Str(3), Raw: r.Str(4)})
-			return nil
-		})
+func (s *inbox) Skipped(ctx context.Context, limit int) ([]sessions.SkippedEvent, error) {
+	return engine.ReadList(ctx, s.db, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{engine.Limit(limit, 50)}, func(r engine.Row) (sessions.SkippedEvent, error) {
+		return sessions.SkippedEvent{Time: r.Time(0), Address: column.Address(r.Str(1)), ID: channels.MessageID(r.Str(2)), Reason: r.Str(3), Raw: r.Str(4)}, nil
 	})
-	return out, err
 }
 
 // SetAside counts the events that were set aside since a time.
-func (s *inbox) SetAside(ctx context.Context, since time.Time) (n int, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		_, err := c.One(ctx, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", []any{sessions.SetAside + "%", engine.Ms(since)}, func(r engine.Row) error { n = int(r.Int(0)); return nil })
-		return err
-	})
-	return n, err
+func (s *inbox) SetAside(ctx context.Context, since time.Time) (int, error) {
+	n, err := engine.ReadNumber(ctx, s.db, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", sessions.SetAside+"%", engine.Ms(since))
+	return int(n), err
 }

@@ -73,15 +73,10 @@ func (s *moves) Moves(ctx context.Context) (was map[channels.Address]channels.Ad
 }
 
 // Identities gives the ids that people had before.
-func (s *moves) Identities(ctx context.Context) (out []sessions.Identity, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r engine.Row) error {
-			out = append(out, sessions.Identity{Channel: channels.Kind(r.Str(0)), Was: channels.UserID(r.Str(1)), Now: channels.UserID(r.Str(2))})
-			return nil
-		})
+func (s *moves) Identities(ctx context.Context) ([]sessions.Identity, error) {
+	return engine.ReadList(ctx, s.db, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r engine.Row) (sessions.Identity, error) {
+		return sessions.Identity{Channel: channels.Kind(r.Str(0)), Was: channels.UserID(r.Str(1)), Now: channels.UserID(r.Str(2))}, nil
 	})
-	return out, err
 }
 
 // before gives the address under which the messages of a direct chat came before it moved, "" when there was none: they keep their ids. A
@@ -121,27 +116,15 @@ const maxMoves = 16
 
 // moveDeliveries gives what is not final, and what is shown while it is being transcript.Encoded, the new address.
 func (s *moves) moveDeliveries(t *tx, x relocation) error {
-	open := map[int64]string{}
-	err := t.Each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r engine.Row) error {
-		if moved, ok := x.move(column.Address(r.Str(1))); ok {
-			open[r.Int(0)] = moved.String()
-		}
-		return nil
-	})
-	if err != nil {
+	if err := x.moveColumn(t, "deliveries", "seq", "address", "state IN ('pending', 'sending', 'held') AND state <> 'sent'"); err != nil {
 		return err
-	}
-	for seq, to := range open {
-		if _, err := t.Exec("UPDATE deliveries SET address = ? WHERE seq = ?", to, seq); err != nil {
-			return err
-		}
 	}
 	if x.to.Type == channels.Direct { // its messages keep their ids
 		if _, err := t.Exec("UPDATE previews SET address = ? WHERE address = ?", x.to.String(), x.from.String()); err != nil {
 			return err
 		}
 	}
-	_, err = t.Exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", x.to.String(), x.from.String(), x.to.String())
+	_, err := t.Exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", x.to.String(), x.from.String(), x.to.String())
 	return err
 }
 
@@ -193,8 +176,7 @@ func (s *moves) moveJobs(t *tx, x relocation) error {
 func (s *moves) changeJobs(t *tx, change func(*sessions.Job) bool) error {
 	var changed []sessions.Job
 	err := t.Each(jobColumns, nil, func(r engine.Row) error {
-		var j sessions.Job
-		if scanJob(r, &j) == nil && change(&j) {
+		if j, err := scanJob(r); err == nil && change(&j) {
 			changed = append(changed, j)
 		}
 		return nil
@@ -216,22 +198,7 @@ func (s *moves) changeJobs(t *tx, change func(*sessions.Job) bool) error {
 
 // relocate gives the sessions whose last message came from a chat its new place.
 func (s *moves) relocate(t *tx, x relocation) error {
-	moved := map[int64]string{}
-	err := t.Each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", x.below(), func(r engine.Row) error {
-		if a, ok := x.move(column.Address(r.Str(1))); ok {
-			moved[r.Int(0)] = a.String()
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for num, last := range moved {
-		if _, err := t.Exec("UPDATE sessions SET last = ? WHERE num = ?", last, num); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.moveColumn(t, "sessions", "num", "last", "last = ? OR last >= ? AND last < ?", x.below()...)
 }
 
 // moveSessions lets the keys of a chat's new place name the sessions of the old one.

@@ -80,15 +80,8 @@ func scanPairing(r engine.Row) sessions.Pairing {
 }
 
 // Pairings gives the requests that wait or were rejected, oldest first.
-func (s *people) Pairings(ctx context.Context, now time.Time) (out []sessions.Pairing, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{engine.Ms(now)}, func(r engine.Row) error {
-			out = append(out, scanPairing(r))
-			return nil
-		})
-	})
-	return out, err
+func (s *people) Pairings(ctx context.Context, now time.Time) ([]sessions.Pairing, error) {
+	return engine.ReadList(ctx, s.db, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{engine.Ms(now)}, func(r engine.Row) (sessions.Pairing, error) { return scanPairing(r), nil })
 }
 
 // endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while.
@@ -134,22 +127,14 @@ func (s *people) unpair(t *tx, u sessions.RevokePairing) error {
 }
 
 // Admitted gives everybody who was let in, who came first first.
-func (s *people) Admitted(ctx context.Context) (out []sessions.Admitted, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) error {
-			out = append(out, sessions.Admitted{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Since: r.Time(4)})
-			return nil
-		})
+func (s *people) Admitted(ctx context.Context) ([]sessions.Admitted, error) {
+	return engine.ReadList(ctx, s.db, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) (sessions.Admitted, error) {
+		return sessions.Admitted{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Since: r.Time(4)}, nil
 	})
-	return out, err
 }
 
 // Paired reports whether a person was let in.
-func (s *people) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (ok bool, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		ok, err = c.One(ctx, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", []any{string(kind), string(id), string(user)}, func(engine.Row) error { return nil })
-		return err
-	})
-	return ok, err
+func (s *people) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (bool, error) {
+	n, err := engine.ReadNumber(ctx, s.db, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", string(kind), string(id), string(user))
+	return n != 0, err
 }

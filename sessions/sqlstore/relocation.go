@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
+	"parley/sessions/sqlstore/engine"
 )
 
 // relocation is one move of a chat, or of all chats of an account.
@@ -37,6 +39,26 @@ func (x relocation) move(a channels.Address) (channels.Address, bool) {
 	to := x.to
 	to.Thread = a.Thread
 	return to, true
+}
+
+// moveColumn gives the addresses in a column of a table their new place. Its rows are found by number.
+func (x relocation) moveColumn(t *tx, table, number, address, where string, args ...any) error {
+	moved := map[int64]string{}
+	err := t.Each("SELECT "+number+", "+address+" FROM "+table+" WHERE "+where, args, func(r engine.Row) error {
+		if a, ok := x.move(column.Address(r.Str(1))); ok {
+			moved[r.Int(0)] = a.String()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for n, at := range moved {
+		if _, err := t.Exec("UPDATE "+table+" SET "+address+" = ? WHERE "+number+" = ?", at, n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prefix is how the addresses of a place begin.

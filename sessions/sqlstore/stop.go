@@ -41,12 +41,8 @@ const openBelow = `WITH RECURSIVE up (seq, key) AS (
 // if the host dies before that, they are not taken up again. The inputs of the queued ones stay on their rows and do not go into
 // the transcript: the turn at work is still writing there.
 func (s *runs) stopAll(t *tx, keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
-	args := make([]any, len(keys))
-	for i, k := range keys {
-		args[i] = string(k)
-	}
 	var seqs []int64
-	err = t.Each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) ORDER BY seq", args, func(r engine.Row) error {
+	err = t.Each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) ORDER BY seq", engine.Args(keys), func(r engine.Row) error {
 		var q request
 		if err := column.Decode(r.Str(3), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.Str(1), err)

@@ -13,6 +13,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
 	"parley/sessions/sqlstore/ledger"
+	"parley/sessions/sqlstore/lesson"
 	"parley/sessions/sqlstore/schema"
 	"parley/sessions/sqlstore/search"
 	"parley/sessions/sqlstore/sendlog"
@@ -56,7 +57,7 @@ type Store struct {
 	*transcriptStore
 	*sessionStore
 	jobs
-	lessons
+	*lessonStore
 	chats
 	inbox
 	moves
@@ -78,9 +79,10 @@ type Store struct {
 	rest        func() // moves the log into the database when nobody uses it any more
 }
 
-// The stores that have their own package, under names that are fields of nobody else's.
+// The repositories that have a package of their own, embedded under names that are not public.
 type (
 	ledgerStore     = ledger.Store
+	lessonStore     = lesson.Store
 	transcriptStore = transcript.Store
 	sessionStore    = session.Store
 )
@@ -152,7 +154,7 @@ func (s *Store) join() {
 	s.sessionStore = session.New(db, rows)
 	lines := session.NewContextLines(db, rows)
 	s.jobs = jobs{repository: r, occurrences: db.Sequence("SELECT max(num) FROM occurrences")}
-	s.lessons = lessons{repository: r}
+	s.lessonStore = lesson.New(db)
 	s.chats = chats{repository: r, receipts: db.Sequence("SELECT max(num) FROM receipts")}
 	s.inbox = inbox{repository: r, sightings: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
 	s.moves = moves{repository: r, sessions: rows, jobs: &s.jobs}

@@ -34,6 +34,12 @@ func ReadOne(ctx context.Context, db *DB, q string, args []any, scan func(Row) e
 	return found, err
 }
 
+// ReadNumber is Conn.Number on a connection that only reads.
+func ReadNumber(ctx context.Context, db *DB, q string, args ...any) (n int64, err error) {
+	_, err = ReadOne(ctx, db, q, args, func(r Row) error { n = r.Int(0); return nil })
+	return n, err
+}
+
 // Where is a condition of which every part holds. The zero value selects all rows.
 type Where struct {
 	parts []string

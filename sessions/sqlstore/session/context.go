@@ -19,19 +19,19 @@ func NewContextLines(db *engine.DB, sessions *Rows) *ContextLines {
 	return &ContextLines{sessions, db.Sequence("SELECT max(seq) FROM overheard")}
 }
 
-// Overhear keeps a line for the session's next turn, and lets the oldest of its session go.
-func (s *ContextLines) Overhear(t *engine.Tx, x sessions.Overheard) error {
+// Append keeps a line for the session's next turn, and lets the oldest of its session go.
+func (s *ContextLines) Append(t *engine.Tx, x sessions.Overheard) error {
 	if done, err := s.replace(t, x); err != nil || done {
 		return err
 	}
-	if err := s.keepHeard(t, x); err != nil {
+	if err := s.insert(t, x); err != nil {
 		return err
 	}
 	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
 	return err
 }
 
-func (s *ContextLines) keepHeard(t *engine.Tx, x sessions.Overheard) error {
+func (s *ContextLines) insert(t *engine.Tx, x sessions.Overheard) error {
 	at := x.Time
 	if at.IsZero() {
 		at = t.Now
@@ -45,8 +45,8 @@ func (s *ContextLines) keepHeard(t *engine.Tx, x sessions.Overheard) error {
 	return err
 }
 
-// Unheard puts the lines that a withdrawn message would have brought along in front of what was overheard since.
-func (s *ContextLines) Unheard(t *engine.Tx, run sessions.Run) error {
+// PutBack puts the lines that a withdrawn message would have brought along in front of what was overheard since.
+func (s *ContextLines) PutBack(t *engine.Tx, run sessions.Run) error {
 	var lines []sessions.Overheard
 	for _, b := range append(slices.Clip(run.Input.Content), run.Brought) {
 		lines = append(lines, b.Heard()...)
@@ -66,7 +66,7 @@ func (s *ContextLines) Unheard(t *engine.Tx, run sessions.Run) error {
 	}
 	for _, l := range append(lines, since...) {
 		l.Key = run.Key
-		if err := s.keepHeard(t, l); err != nil {
+		if err := s.insert(t, l); err != nil {
 			return err
 		}
 	}
@@ -96,8 +96,8 @@ func (s *ContextLines) replace(t *engine.Tx, x sessions.Overheard) (done bool, e
 	return n > 0, err
 }
 
-// Told removes the lines that a turn is shown now; last is the newest of them.
-func (s *ContextLines) Told(t *engine.Tx, key sessions.Key, last int64) error {
+// Consume removes the lines that a turn is shown now; last is the newest of them.
+func (s *ContextLines) Consume(t *engine.Tx, key sessions.Key, last int64) error {
 	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= ?", string(key), last)
 	return err
 }
