@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -24,7 +25,7 @@ func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.
 	at := a.In.Address
 	thread := at.Thread
 	at.Thread = ""
-	seen := sight{msg: fitKey(string(a.In.ID)), address: fitKey(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), digest: a.Digest}
+	seen := sight{msg: column.Key(string(a.In.ID)), address: column.Key(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), digest: a.Digest}
 	if k != nil {
 		seen.skip = k.Reason
 	}
@@ -86,12 +87,12 @@ func (s *changes) skip(t *tx, in channels.Inbound, digest string, k sessions.Ski
 				continue
 			}
 			t.Label(true, "overheard")
-			if err = s.lines.overhear(t, sessions.Overheard(e)); err == nil {
+			if err = s.lines.Append(t, sessions.Overheard(e)); err == nil {
 				err = s.inbox.says(t, in, digest)
 			}
 		case sessions.RenameSession:
 			t.Label(true, "title")
-			err = s.sessions.rename(t, e)
+			err = s.sessions.Rename(t, e)
 		case sessions.MoveChat:
 			t.Label(true, "moved")
 			err = s.moves.readdress(t, relocationOf(in, e))
@@ -127,7 +128,7 @@ func (s *changes) Submit(ctx context.Context, e sessions.Effects) (acc sessions.
 		return acc, err
 	}
 	err = s.write(ctx, "Submit", func(t *tx) (err error) {
-		acc, err = s.once(t, sight{msg: fitKey(c.IdempotencyKey), event: submitEvent}, p)
+		acc, err = s.once(t, sight{msg: column.Key(c.IdempotencyKey), event: submitEvent}, p)
 		return err
 	})
 	return acc, err
@@ -146,7 +147,7 @@ func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Acc
 	err = s.write(ctx, "Fire", func(t *tx) (err error) {
 		acc = sessions.Accepted{}
 		var j sessions.Job
-		found, err := t.One(jobColumns+" WHERE id = ?", []any{f.Job}, func(r engine.Row) error { return scanJob(r, &j) })
+		found, err := t.One(jobColumns+" WHERE id = ?", []any{f.Job}, func(r engine.Row) (err error) { j, err = scanJob(r); return err })
 		switch {
 		case err != nil:
 			return err

@@ -8,19 +8,24 @@ import (
 	"github.com/google/uuid"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/ledger"
+	"parley/sessions/sqlstore/search"
+	"parley/sessions/sqlstore/session"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // changes executes what events, requests, turns and jobs change, across all tables.
 type changes struct {
 	repository
 
-	ledger      *ledger
-	transcripts *transcripts
-	sessions    *sessionRows
-	lines       *contextLines
+	ledger      *ledger.Rows
+	transcripts *transcript.Rows
+	sessions    *session.Rows
+	lines       *session.ContextLines
 	jobs        *jobs
-	notes       *notes
+	notes       *search.Notes
 	chats       *chats
 	inbox       *inbox
 	moves       *moves
@@ -43,7 +48,7 @@ func (s *changes) once(t *tx, at sight, c *preparedChange) (acc sessions.Accepte
 		}
 	}
 	if c.run != nil {
-		found, err := t.One("SELECT 1 FROM runs WHERE id = ?", []any{string(c.run.Run.ID)}, func(engine.Row) error { return nil })
+		found, err := t.Exists("SELECT 1 FROM runs WHERE id = ?", string(c.run.Run.ID))
 		if err != nil {
 			return acc, err
 		}
@@ -75,7 +80,7 @@ func (s *changes) duplicate(t *tx, c *preparedChange, run sessions.RunID) (acc s
 		}
 	}
 	if c.target != nil {
-		at, err := s.sessions.session(t, c.target.Session.Key)
+		at, err := s.sessions.Get(t, c.target.Session.Key)
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return acc, err
 		}
@@ -154,7 +159,7 @@ func prepareRun(q sessions.Enqueue, target *sessions.Target) (*queuedRun, error)
 		r.Input.ID = uuid.Must(uuid.NewV7()).String()
 	}
 	r.Input.Time = engine.ClampTime(r.Input.Time)
-	body, err := marshal(requestOf(*r))
+	body, err := column.JSON(requestOf(*r))
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", r.ID, err)
 	}
@@ -163,7 +168,7 @@ func prepareRun(q sessions.Enqueue, target *sessions.Target) (*queuedRun, error)
 
 // apply carries a change out in the order of sessions.Change.
 func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err error) {
-	var at known
+	var at session.Row
 	if c.target != nil {
 		if at, err = s.resolveSession(t, c); err != nil {
 			return acc, err
@@ -196,9 +201,9 @@ func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err er
 }
 
 // resolveSession finds or makes the session of a change.
-func (s *changes) resolveSession(t *tx, c *preparedChange) (at known, err error) {
+func (s *changes) resolveSession(t *tx, c *preparedChange) (at session.Row, err error) {
 	if c.target.Mode != sessions.Upsert {
-		if at, err = s.sessions.session(t, c.target.Session.Key); err != nil || c.target.Mode == sessions.Reference {
+		if at, err = s.sessions.Get(t, c.target.Session.Key); err != nil || c.target.Mode == sessions.Reference {
 			return at, err
 		}
 	}
@@ -206,21 +211,21 @@ func (s *changes) resolveSession(t *tx, c *preparedChange) (at known, err error)
 	if c.run != nil && c.run.Run.Kind == sessions.TurnRun {
 		x.Heard = t.Now
 	}
-	return s.sessions.upsert(t, x)
+	return s.sessions.Upsert(t, x)
 }
 
 // begin carries out an operation that comes before the run is queued. at is the session of the change.
-func (s *changes) begin(t *tx, c *preparedChange, op any, at *known, acc *sessions.Accepted) error {
+func (s *changes) begin(t *tx, c *preparedChange, op any, at *session.Row, acc *sessions.Accepted) error {
 	switch op := op.(type) {
 	case sessions.PatchSession:
 		t.Label(true, "patch")
-		return s.sessions.patch(t, at, sessions.Patch(op))
+		return s.sessions.Patch(t, at, sessions.Patch(op))
 	case sessions.ResetSession:
 		if op.IfID != "" && op.IfID != at.ID {
 			return nil
 		}
 		t.Label(true, "reset")
-		return s.sessions.reset(t, at)
+		return s.sessions.Reset(t, at)
 	}
 	var ended []sessions.StoppedRun
 	var err error
@@ -239,13 +244,13 @@ func (s *changes) begin(t *tx, c *preparedChange, op any, at *known, acc *sessio
 	t.Label(len(ended) > 0, "stop")
 	acc.Stopped = append(acc.Stopped, ended...)
 	if err == nil && at.Key != "" { // it may be one of them
-		*at, err = s.sessions.session(t, at.Key)
+		*at, err = s.sessions.Get(t, at.Key)
 	}
 	return err
 }
 
 // queue queues the run of a change, and ends what gives way to it. at is the session of the change.
-func (s *changes) queue(t *tx, q *queuedRun, at known, acc *sessions.Accepted) (err error) {
+func (s *changes) queue(t *tx, q *queuedRun, at session.Row, acc *sessions.Accepted) (err error) {
 	if q.Interrupt {
 		ended, err := s.runs.interrupt(t, at.Key, q.Run)
 		if err != nil {
@@ -263,7 +268,7 @@ func (s *changes) queue(t *tx, q *queuedRun, at known, acc *sessions.Accepted) (
 		acc.Stopped = append(acc.Stopped, ended...)
 	}
 	if at.Key != q.Run.Key {
-		if at, err = s.sessions.session(t, q.Run.Key); err != nil {
+		if at, err = s.sessions.Get(t, q.Run.Key); err != nil {
 			return err
 		}
 	}
@@ -278,16 +283,16 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		return s.post(t, c, op, acc)
 	case sessions.AddNote:
 		t.Label(true, "note")
-		return s.notes.keepNote(t, op)
+		return s.notes.Add(t, op)
 	case sessions.AppendContext:
 		t.Label(true, "overheard")
-		return s.lines.overhear(t, sessions.Overheard(op))
+		return s.lines.Append(t, sessions.Overheard(op))
 	case sessions.ConsumeContext:
 		t.Label(true, "heard")
-		return s.lines.told(t, acc.Session.Key, op.UpTo)
+		return s.lines.Consume(t, acc.Session.Key, op.UpTo)
 	case sessions.SuspendBudget:
 		t.Label(true, "lift")
-		return s.ledger.lift(t, sessions.Lift(op))
+		return s.ledger.Lift(t, sessions.Lift(op))
 	case encodedJob:
 		t.Label(true, "job")
 		return s.jobs.putJob(t, op.Job, op.body)
@@ -302,10 +307,10 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		return s.people.unpair(t, op)
 	case sessions.ArchiveSession:
 		t.Label(true, "archive")
-		return s.sessions.putAway(t, acc.Session.Key, false)
+		return s.sessions.PutAway(t, acc.Session.Key, false)
 	case sessions.DeleteSession:
 		t.Label(true, "delete")
-		return s.sessions.putAway(t, acc.Session.Key, true)
+		return s.sessions.PutAway(t, acc.Session.Key, true)
 	}
 	return fmt.Errorf("%w: an operation of type %T", sessions.ErrUnfit, op)
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/schema"
 )
 
 // atVersion makes a database as an older parley left it: its first migrations, and rows.
 func atVersion(t *testing.T, engine goose.Dialect, driver, dsn, folder string, newest int, rows []string) {
 	t.Helper()
-	dir, err := fs.Sub(migrations, "migrations/"+folder)
+	dir, err := fs.Sub(schema.Migrations, "migrations/"+folder)
 	if err != nil {
 		t.Fatal(err)
 	}

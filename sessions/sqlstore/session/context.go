@@ -1,7 +1,6 @@
-package sqlstore
+package session
 
 import (
-	"context"
 	"slices"
 
 	"parley/channels"
@@ -9,26 +8,30 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// contextLines keeps group talk that is shown at a session's next turn.
-type contextLines struct {
-	repository
-
-	sessions *sessionRows
+// ContextLines keeps group talk that is shown at a session's next turn.
+type ContextLines struct {
+	sessions *Rows
+	numbers  *engine.Sequence
 }
 
-// overhear keeps a line for the session's next turn, and lets the oldest of its session go.
-func (s *contextLines) overhear(t *tx, x sessions.Overheard) error {
+// NewContextLines returns the lines of a database.
+func NewContextLines(db *engine.DB, sessions *Rows) *ContextLines {
+	return &ContextLines{sessions, db.Sequence("SELECT max(seq) FROM overheard")}
+}
+
+// Append keeps a line for the session's next turn, and lets the oldest of its session go.
+func (s *ContextLines) Append(t *engine.Tx, x sessions.Overheard) error {
 	if done, err := s.replace(t, x); err != nil || done {
 		return err
 	}
-	if err := s.keepHeard(t, x); err != nil {
+	if err := s.insert(t, x); err != nil {
 		return err
 	}
 	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
 	return err
 }
 
-func (s *contextLines) keepHeard(t *tx, x sessions.Overheard) error {
+func (s *ContextLines) insert(t *engine.Tx, x sessions.Overheard) error {
 	at := x.Time
 	if at.IsZero() {
 		at = t.Now
@@ -37,14 +40,13 @@ func (s *contextLines) keepHeard(t *tx, x sessions.Overheard) error {
 	if event == channels.Message {
 		event = ""
 	}
-	t.n.overheard++
 	_, err := t.Exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		t.n.overheard, string(x.Key), string(event), x.Sender, x.Name, string(x.Message), engine.Ms(at), x.Text, x.About)
+		s.numbers.Next(), string(x.Key), string(event), x.Sender, x.Name, string(x.Message), engine.Ms(at), x.Text, x.About)
 	return err
 }
 
-// unheard puts the lines that a withdrawn message would have brought along in front of what was overheard since.
-func (s *contextLines) unheard(t *tx, run sessions.Run) error {
+// PutBack puts the lines that a withdrawn message would have brought along in front of what was overheard since.
+func (s *ContextLines) PutBack(t *engine.Tx, run sessions.Run) error {
 	var lines []sessions.Overheard
 	for _, b := range append(slices.Clip(run.Input.Content), run.Brought) {
 		lines = append(lines, b.Heard()...)
@@ -52,10 +54,10 @@ func (s *contextLines) unheard(t *tx, run sessions.Run) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if at, err := s.sessions.session(t, run.Key); err != nil || at.ID != run.Session { // of a transcript that is over
+	if at, err := s.sessions.Get(t, run.Key); err != nil || at.ID != run.Session { // of a transcript that is over
 		return err
 	}
-	since, err := overheardOf(t.Ctx, t.Conn, run.Key)
+	since, err := engine.List(t.Ctx, t.Conn, overheardOf, []any{string(run.Key)}, scanOverheard(run.Key))
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func (s *contextLines) unheard(t *tx, run sessions.Run) error {
 	}
 	for _, l := range append(lines, since...) {
 		l.Key = run.Key
-		if err := s.keepHeard(t, l); err != nil {
+		if err := s.insert(t, l); err != nil {
 			return err
 		}
 	}
@@ -72,7 +74,7 @@ func (s *contextLines) unheard(t *tx, run sessions.Run) error {
 }
 
 // replace lets an event change the line that is there of its message. done: nothing is left to be said.
-func (s *contextLines) replace(t *tx, x sessions.Overheard) (done bool, err error) {
+func (s *ContextLines) replace(t *engine.Tx, x sessions.Overheard) (done bool, err error) {
 	if x.Message == "" {
 		return false, nil
 	}
@@ -94,25 +96,16 @@ func (s *contextLines) replace(t *tx, x sessions.Overheard) (done bool, err erro
 	return n > 0, err
 }
 
-// told removes the lines that a turn is shown now; last is the newest of them.
-func (s *contextLines) told(t *tx, key sessions.Key, last int64) error {
+// Consume removes the lines that a turn is shown now; last is the newest of them.
+func (s *ContextLines) Consume(t *engine.Tx, key sessions.Key, last int64) error {
 	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= ?", string(key), last)
 	return err
 }
 
-// Overheard gives the group talk that the session's next turn is to be shown, oldest first.
-func (s *contextLines) Overheard(ctx context.Context, key sessions.Key) (out []sessions.Overheard, err error) {
-	err = s.read(ctx, func(c *engine.Conn) (err error) {
-		out, err = overheardOf(ctx, c, key)
-		return err
-	})
-	return out, err
-}
+const overheardOf = "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq"
 
-func overheardOf(ctx context.Context, c *engine.Conn, key sessions.Key) (out []sessions.Overheard, err error) {
-	err = c.Each(ctx, "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
-		out = append(out, sessions.Overheard{Seq: r.Int(0), Key: key, Sender: r.Str(1), Name: r.Str(2), Message: channels.MessageID(r.Str(3)), Time: r.Time(4), Text: r.Str(5), Event: channels.Event(r.Str(6)), About: r.Str(7)})
-		return nil
-	})
-	return out, err
+func scanOverheard(key sessions.Key) func(engine.Row) (sessions.Overheard, error) {
+	return func(r engine.Row) (sessions.Overheard, error) {
+		return sessions.Overheard{Seq: r.Int(0), Key: key, Sender: r.Str(1), Name: r.Str(2), Message: channels.MessageID(r.Str(3)), Time: r.Time(4), Text: r.Str(5), Event: channels.Event(r.Str(6)), About: r.Str(7)}, nil
+	}
 }

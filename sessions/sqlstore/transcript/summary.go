@@ -1,4 +1,4 @@
-package sqlstore
+package transcript
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -20,27 +21,29 @@ type digest struct {
 }
 
 // Compact keeps a summary of the older part of a transcript.
-func (s *transcripts) Compact(ctx context.Context, x sessions.Summary) error {
-	body, err := encodeSummary(x)
+func (s *Store) Compact(ctx context.Context, x sessions.Summary) error {
+	body, err := EncodeSummary(x)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "Compact", func(t *tx) error { return s.compact(t, x, body) })
+	return s.db.Write(ctx, "Compact", func(t *engine.Tx) error { return s.rows.Compact(t, x, body) })
 }
 
-func encodeSummary(x sessions.Summary) (string, error) {
+// EncodeSummary writes the body of a summary.
+func EncodeSummary(x sessions.Summary) (string, error) {
 	if x.ID == "" {
 		return "", errors.New("a summary needs its id")
 	}
-	body, err := marshal(digest{Text: x.Text, Messages: x.Messages, Before: x.Before, Context: x.Context, Run: x.Run, Judged: x.Judged})
+	body, err := column.JSON(digest{Text: x.Text, Messages: x.Messages, Before: x.Before, Context: x.Context, Run: x.Run, Judged: x.Judged})
 	if err != nil {
 		return "", fmt.Errorf("summary %s: %w", x.ID, err)
 	}
 	return body, nil
 }
 
-func (s *transcripts) compact(t *tx, x sessions.Summary, body string) error {
-	known, err := t.One("SELECT 1 FROM summaries WHERE id = ?", []any{x.ID}, func(engine.Row) error { return nil })
+// Compact keeps a summary with its body, once.
+func (s *Rows) Compact(t *engine.Tx, x sessions.Summary, body string) error {
+	known, err := t.Exists("SELECT 1 FROM summaries WHERE id = ?", x.ID)
 	if err != nil || known {
 		return err
 	}
@@ -65,8 +68,7 @@ func (s *transcripts) compact(t *tx, x sessions.Summary, body string) error {
 	if at.IsZero() {
 		at = t.Now
 	}
-	t.n.summary++
-	if _, err := t.Exec("INSERT INTO summaries (num, id, transcript, number, upto, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)", t.n.summary, x.ID, num, number+1, x.Upto, engine.Ms(at), body); err != nil {
+	if _, err := t.Exec("INSERT INTO summaries (num, id, transcript, number, upto, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)", s.summaries.Next(), x.ID, num, number+1, x.Upto, engine.Ms(at), body); err != nil {
 		return err
 	}
 	_, err = t.Exec("UPDATE sessions SET context = ? WHERE id = ?", x.Context, string(x.Session))
@@ -74,11 +76,11 @@ func (s *transcripts) compact(t *tx, x sessions.Summary, body string) error {
 }
 
 // Summary gives a transcript's newest summary.
-func (s *transcripts) Summary(ctx context.Context, id sessions.ID) (x sessions.Summary, ok bool, err error) {
-	err = s.read(ctx, func(c *engine.Conn) (err error) {
+func (s *Store) Summary(ctx context.Context, id sessions.ID) (x sessions.Summary, ok bool, err error) {
+	err = s.db.Read(ctx, func(c *engine.Conn) (err error) {
 		ok, err = c.One(ctx, "SELECT s.id, s.number, s.upto, s.at, s.body FROM transcripts t JOIN summaries s ON s.transcript = t.num WHERE t.id = ? AND t.gone = 0 ORDER BY s.number DESC LIMIT 1", []any{string(id)}, func(r engine.Row) error {
 			var d digest
-			if err := decode(r.Str(4), &d); err != nil {
+			if err := column.Decode(r.Str(4), &d); err != nil {
 				return fmt.Errorf("summary %s: %w", r.Str(0), err)
 			}
 			x = sessions.Summary{ID: r.Str(0), Session: id, Number: int(r.Int(1)), Upto: r.Int(2), Time: r.Time(3), Text: d.Text, Messages: d.Messages, Before: d.Before, Context: d.Context, Run: d.Run, Judged: d.Judged}

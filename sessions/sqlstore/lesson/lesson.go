@@ -1,10 +1,9 @@
-package sqlstore
+package lesson
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"parley/sessions"
@@ -21,26 +20,21 @@ const lessonColumns = "provider, address, model, kind, name, value, instead, evi
 
 const lessonKey = "provider = ? AND address = ? AND model = ? AND kind = ? AND name = ? AND value = ?"
 
-// lessons keeps what models' endpoints refuse.
-type lessons struct {
-	repository
-}
+// Store implements the methods of sessions.Store that are about lessons.
+type Store struct{ db *engine.DB }
+
+// New returns a store over a database.
+func New(db *engine.DB) *Store { return &Store{db} }
 
 // Lessons lists what is known of endpoints, oldest first.
-func (s *lessons) Lessons(ctx context.Context) (out []sessions.Lesson, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT "+lessonColumns+" FROM lessons ORDER BY at, provider, address, model, kind, name, value", nil, func(r engine.Row) error {
-			out = append(out, sessions.Lesson{Provider: r.Str(0), Address: r.Str(1), Model: r.Str(2), Kind: r.Str(3), Name: r.Str(4), Value: r.Str(5),
-				Use: r.Str(6), Evidence: r.Str(7), Config: r.Str(8), At: r.Time(9)})
-			return nil
-		})
+func (s *Store) Lessons(ctx context.Context) ([]sessions.Lesson, error) {
+	return engine.ReadList(ctx, s.db, "SELECT "+lessonColumns+" FROM lessons ORDER BY at, provider, address, model, kind, name, value", nil, func(r engine.Row) (sessions.Lesson, error) {
+		return sessions.Lesson{Provider: r.Str(0), Address: r.Str(1), Model: r.Str(2), Kind: r.Str(3), Name: r.Str(4), Value: r.Str(5), Use: r.Str(6), Evidence: r.Str(7), Config: r.Str(8), At: r.Time(9)}, nil
 	})
-	return out, err
 }
 
 // Learn keeps lessons. One with too long a key is named in the error; the others are kept all the same.
-func (s *lessons) Learn(ctx context.Context, lessons ...sessions.Lesson) error {
+func (s *Store) Learn(ctx context.Context, lessons ...sessions.Lesson) error {
 	var keep []sessions.Lesson
 	var refused error
 	for _, l := range lessons {
@@ -54,18 +48,18 @@ func (s *lessons) Learn(ctx context.Context, lessons ...sessions.Lesson) error {
 	if len(keep) == 0 {
 		return refused
 	}
-	err := s.write(ctx, "Learn", func(t *tx) error {
+	err := s.db.Write(ctx, "Learn", func(t *engine.Tx) error {
 		for _, l := range keep {
-			if err := s.learn(t, l); err != nil {
+			if err := learn(t, l); err != nil {
 				return err
 			}
 		}
-		return s.forgetLessons(t)
+		return forgetOldest(t)
 	})
 	return errors.Join(err, refused)
 }
 
-func (s *lessons) learn(t *tx, l sessions.Lesson) error {
+func learn(t *engine.Tx, l sessions.Lesson) error {
 	at := l.At
 	if at.IsZero() {
 		at = t.Now
@@ -76,8 +70,8 @@ func (s *lessons) learn(t *tx, l sessions.Lesson) error {
 	return err
 }
 
-// forgetLessons deletes the oldest of more than MaxLessons.
-func (s *lessons) forgetLessons(t *tx) error {
+// forgetOldest deletes the oldest of more than MaxLessons.
+func forgetOldest(t *engine.Tx) error {
 	n, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM lessons")
 	if err != nil || n <= sessions.MaxLessons {
 		return err
@@ -98,11 +92,11 @@ func (s *lessons) forgetLessons(t *tx) error {
 }
 
 // Unlearn removes lessons by their keys. Times are compared as they are stored, in milliseconds.
-func (s *lessons) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error {
+func (s *Store) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error {
 	if len(lessons) == 0 {
 		return nil
 	}
-	return s.write(ctx, "Unlearn", func(t *tx) error {
+	return s.db.Write(ctx, "Unlearn", func(t *engine.Tx) error {
 		for _, l := range lessons {
 			if _, err := t.Exec("DELETE FROM lessons WHERE "+lessonKey+" AND at <= ?", l.Provider, l.Address, l.Model, l.Kind, l.Name, l.Value, engine.Ms(l.At)); err != nil {
 				return err
@@ -113,16 +107,16 @@ func (s *lessons) Unlearn(ctx context.Context, lessons ...sessions.Lesson) error
 }
 
 // Forget removes the lessons of a provider and a model, "" = any, and gives their number.
-func (s *lessons) Forget(ctx context.Context, provider, model string) (n int, err error) {
-	where, args := []string{"1 = 1"}, []any{}
+func (s *Store) Forget(ctx context.Context, provider, model string) (n int, err error) {
+	var where engine.Where
 	if provider != "" {
-		where, args = append(where, "provider = ?"), append(args, provider)
+		where.And("provider = ?", provider)
 	}
 	if model != "" {
-		where, args = append(where, "model = ?"), append(args, model)
+		where.And("model = ?", model)
 	}
-	err = s.write(ctx, "Forget", func(t *tx) error {
-		gone, err := t.Exec("DELETE FROM lessons WHERE "+strings.Join(where, " AND "), args...)
+	err = s.db.Write(ctx, "Forget", func(t *engine.Tx) error {
+		gone, err := t.Exec("DELETE FROM lessons"+where.String(), where.Args()...)
 		n = int(gone)
 		return err
 	})

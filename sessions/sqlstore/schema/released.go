@@ -1,4 +1,4 @@
-package sqlstore
+package schema
 
 import (
 	"context"
@@ -21,8 +21,8 @@ var unreleased = []struct {
 	{5, "SELECT address FROM pairings LIMIT 0"},
 }
 
-// checkReleased refuses a database of a build before the first release whose schema was another one.
-func checkReleased(ctx context.Context, c *engine.Conn, name string, have int64) error {
+// CheckReleased refuses a database of a build before the first release whose schema was another one.
+func CheckReleased(ctx context.Context, c *engine.Conn, name string, have int64) error {
 	for _, u := range unreleased {
 		if have < u.version {
 			continue
@@ -35,8 +35,8 @@ func checkReleased(ctx context.Context, c *engine.Conn, name string, have int64)
 	return nil
 }
 
-// hasContent reports whether a SQLite database is worth a copy before it is upgraded.
-func hasContent(ctx context.Context, c *engine.Conn) (bool, error) {
+// HasContent reports whether a SQLite database is worth a copy before it is upgraded.
+func HasContent(ctx context.Context, c *engine.Conn) (bool, error) {
 	n, err := c.Number(ctx, "SELECT CASE WHEN EXISTS (SELECT 1 FROM seen) OR EXISTS (SELECT 1 FROM transcripts) OR EXISTS (SELECT 1 FROM deliveries) OR EXISTS (SELECT 1 FROM paired) THEN 1 ELSE 0 END")
 	return n != 0, err
 }

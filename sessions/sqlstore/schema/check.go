@@ -1,4 +1,4 @@
-package sqlstore
+package schema
 
 import (
 	"context"
@@ -21,9 +21,9 @@ var ErrSchema = errors.New("its schema is not parley's own")
 // schemaQuery lists the objects of a schema. A table's place in the file is nobody's business.
 const schemaQuery = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
 
-// CheckSchema compares the schema of a store's SQLite database, which this process has not open, with the one that the migrations up to its version make. The error
+// Check compares the schema of a store's SQLite database, which this process has not open, with the one that the migrations up to its version make. The error
 // wraps ErrSchema when they differ. A version that no migration has is for Inspect to refuse.
-func CheckSchema(ctx context.Context, path string) error {
+func Check(ctx context.Context, path string) error {
 	c, err := engine.SQLite.Connect(ctx, sqlitefile.ReadOnly(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
@@ -33,7 +33,7 @@ func CheckSchema(ctx context.Context, path string) error {
 		return err // before any other query: it would be carried out
 	}
 	version, err := c.Version(ctx)
-	_, newest, err2 := latest(engine.SQLite)
+	_, newest, err2 := Latest(engine.SQLite)
 	if err = errors.Join(err, err2); err != nil || version == 0 || version > newest {
 		return err
 	}
@@ -77,7 +77,7 @@ func (o object) statistics() bool {
 
 // schemaAt makes a schema of a version in memory.
 func schemaAt(ctx context.Context, version int64) (map[string]object, error) {
-	dir, _, err := latest(engine.SQLite)
+	dir, _, err := Latest(engine.SQLite)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package sqlstore
+package transcript
 
 import (
 	"bytes"
@@ -76,7 +76,7 @@ func (d *dropLog) first(run sessions.RunID) bool {
 }
 
 // bounded returns a message as it is kept, and logs when that is less than was given.
-func (s *transcripts) bounded(m sessions.Message, run sessions.RunID) sessions.Message {
+func (s *Rows) bounded(m sessions.Message, run sessions.RunID) sessions.Message {
 	kept, dropped := m.BoundOpaque()
 	if dropped > 0 && s.dropped.first(run) {
 		s.log.Info("provider data of a message is not kept", "run", string(run), "message", m.ID, "bytes", dropped, "hint", fmt.Sprintf("more than %d bytes in a message, or not JSON", sessions.MaxOpaque))

@@ -1,4 +1,4 @@
-package sqlstore
+package search
 
 import (
 	"context"
@@ -9,22 +9,26 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// notes keeps what agents note.
-type notes struct {
-	repository
+// Notes keeps what agents note.
+type Notes struct {
+	db      *engine.DB
+	numbers *engine.Sequence
 }
 
-// keepNote adds a note, and its words to the index: notes are few, and what is noted is looked for at once.
-func (s *notes) keepNote(t *tx, n sessions.AddNote) error {
-	t.n.note++
-	if _, err := t.Exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", t.n.note, string(n.Agent), string(n.Key), n.Text, engine.Ms(t.Now)); err != nil {
+// NewNotes returns the notes of a database.
+func NewNotes(db *engine.DB) *Notes { return &Notes{db, db.Sequence("SELECT max(num) FROM notes")} }
+
+// Add adds a note, and its words to the index: notes are few, and what is noted is looked for at once.
+func (s *Notes) Add(t *engine.Tx, n sessions.AddNote) error {
+	num := s.numbers.Next()
+	if _, err := t.Exec("INSERT INTO notes (num, agent, key, body, at) VALUES (?, ?, ?, ?, ?)", num, string(n.Agent), string(n.Key), n.Text, engine.Ms(t.Now)); err != nil {
 		return err
 	}
-	return s.indexNote(t.Exec, t.n.note, string(n.Agent), n.Text)
+	return s.index(t.Exec, num, string(n.Agent), n.Text)
 }
 
-func (s *notes) indexNote(exec func(q string, args ...any) (int64, error), num int64, agent, text string) error {
-	w := append(words(text), scope('\uE001', agent))
+func (s *Notes) index(exec func(q string, args ...any) (int64, error), num int64, agent, text string) error {
+	w := append(Words(text), scope(agentMark, agent))
 	if s.db.Dialect().Postgres {
 		_, err := exec("UPDATE notes SET indexed = 1, words = array_to_tsvector(?) WHERE num = ?", w, num)
 		return err
@@ -36,8 +40,8 @@ func (s *notes) indexNote(exec func(q string, args ...any) (int64, error), num i
 	return err
 }
 
-// indexNotes indexes the notes that an older parley made, before anything else is written.
-func (s *notes) indexNotes(ctx context.Context, c *engine.Conn) error {
+// CatchUp indexes the notes that an older parley made, before anything else is written.
+func (s *Notes) CatchUp(ctx context.Context, c *engine.Conn) error {
 	type note struct {
 		num         int64
 		agent, text string
@@ -55,7 +59,7 @@ func (s *notes) indexNotes(ctx context.Context, c *engine.Conn) error {
 		return err
 	}
 	for _, n := range old {
-		if err := s.indexNote(exec, n.num, n.agent, n.text); err != nil {
+		if err := s.index(exec, n.num, n.agent, n.text); err != nil {
 			return fmt.Errorf("indexing the notes: %w", err) // the connection is closed, and nothing of it stays
 		}
 	}
@@ -70,8 +74,8 @@ func (s *notes) indexNotes(ctx context.Context, c *engine.Conn) error {
 
 // Notes returns the notes of an agent that have all words of the query, newest first. A word of the query is the beginning of one of the
 // note. Notes of other sessions than those asked for take nobody's place in the limit.
-func (s *notes) Notes(ctx context.Context, q sessions.NoteQuery) (out []sessions.Note, err error) {
-	terms := words(q.Text)
+func (s *Notes) Notes(ctx context.Context, q sessions.NoteQuery) ([]sessions.Note, error) {
+	terms := Words(q.Text)
 	if len(terms) == 0 && strings.TrimSpace(q.Text) != "" {
 		return nil, nil
 	}
@@ -92,15 +96,10 @@ func (s *notes) Notes(ctx context.Context, q sessions.NoteQuery) (out []sessions
 		find += " AND n.key = ?"
 		args = append(args, string(q.Of))
 	}
-	args = append(args, orDefault(q.Limit, 50))
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, find+" ORDER BY "+by+" DESC LIMIT ?", args, func(r engine.Row) error {
-			out = append(out, sessions.Note{ID: r.Int(0), Key: sessions.Key(r.Str(1)), Text: r.Str(2), Time: r.Time(3)})
-			return nil
-		})
+	args = append(args, engine.Limit(q.Limit, 50))
+	return engine.ReadList(ctx, s.db, find+" ORDER BY "+by+" DESC LIMIT ?", args, func(r engine.Row) (sessions.Note, error) {
+		return sessions.Note{ID: r.Int(0), Key: sessions.Key(r.Str(1)), Text: r.Str(2), Time: r.Time(3)}, nil
 	})
-	return out, err
 }
 
 const (
@@ -114,7 +113,7 @@ func noteMatch(d engine.Dialect, terms []string, agent sessions.AgentID) string 
 	if d.Postgres {
 		before, after, and = "'", "':*", " & "
 	}
-	match := before + scope('\uE001', string(agent)) + strings.TrimRight(after, ":*")
+	match := before + scope(agentMark, string(agent)) + strings.TrimRight(after, ":*")
 	for _, w := range terms {
 		match += and + before + w + after
 	}
