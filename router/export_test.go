@@ -24,7 +24,7 @@ const Allowed = allowed
 const Anyone = anyone
 const Anywhere = anywhere
 const DeleteWithin = deleteWithin
-const FetcherWait = delivery.FetcherWait
+const FetcherWait = 10 * time.Second // of delivery
 const GroupsOnly = groupsOnly
 const HeardLine = settings.MaxContextLine
 const HeardLines = settings.DefaultContextLines
@@ -32,7 +32,7 @@ const JobTextMost = jobTextMost
 const JobsMost = jobsMost
 const LineMost = lineMost
 const LookAgainEvery = lookAgainEvery
-const MaxAbsent = delivery.MaxAbsent
+const MaxAbsent = 50 // of delivery
 const MaxAttempts = maxAttempts
 const MaxQuote = maxQuote
 const MaxRefusedParts = maxRefusedParts
@@ -40,7 +40,7 @@ const MediaFetching = filestore.MediaFetching
 const MediaKept = filestore.MediaKept
 const MediaMost = mediaMost
 const MostAside = mostAside
-const MostBooked = delivery.MostBooked
+const MostBooked = 16 // of delivery
 const OutboxKept = filestore.OutboxKept
 const OutboxLeast = filestore.OutboxLeast
 const OwnerOnly = ownerOnly
@@ -51,14 +51,14 @@ const PictureAgain = filestore.PictureAgain
 const PictureWait = filestore.PictureTimeout
 const PicturesStep = picturesStep
 const PostedByAPI = postedByAPI
-const PreviewDirect = delivery.PreviewDirect
-const PreviewLeast = delivery.PreviewLeast
-const PreviewSeveral = delivery.PreviewSeveral
-const PreviewTimeout = delivery.PreviewTimeout
+const PreviewDirect = time.Second       // of delivery
+const PreviewLeast = 40                 // of delivery
+const PreviewSeveral = 3 * time.Second  // of delivery
+const PreviewTimeout = 10 * time.Second // of delivery
 const RefusedFor = refusedFor
-const RemoveTries = delivery.RemoveTries
+const RemoveTries = 5 // of delivery
 const ResultFiles = filestore.ResultFiles
-const SendGrace = delivery.SendGrace
+const SendGrace = 6 * time.Second // of delivery
 const ShortLines = settings.ShortLines
 const UnansweredEvery = unansweredEvery
 const UsualAnswer = usualAnswer
@@ -106,6 +106,7 @@ func (r *Router) Metrics() **Metrics                               { return &r.m
 func (r *Router) Open(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	return sessions.OpenRuns(ctx, r.store, q)
 }
+func (r *Router) Outbox() *filestore.Outbox { return r.outbox }
 func (r *Router) Queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
 	return sessions.QueuedRuns(ctx, r.store, key)
 }

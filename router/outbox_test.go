@@ -218,7 +218,7 @@ func TestFileThatIsGone(t *testing.T) {
 				if _, err := post("tool:r:c", "x", c.files...); err != nil {
 					t.Fatal(err)
 				}
-				if err := c.spoil(g.Router.Gate().Outbox().Path(g.Deliveries()[1].Files[0])); err != nil {
+				if err := c.spoil(g.Router.Outbox().Path(g.Deliveries()[1].Files[0])); err != nil {
 					t.Fatal(err)
 				}
 				g.Router.Attach(routertest.Account, g.Fake.Full())
@@ -320,12 +320,12 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.Deliveries()
 		kept := func(now time.Time) string {
-			if err := g.Router.Gate().Outbox().Evict(t.Context(), g.Store, now, router.OutboxKept); err != nil {
+			if err := g.Router.Outbox().Evict(t.Context(), g.Store, now, router.OutboxKept); err != nil {
 				t.Fatal(err)
 			}
-			return g.Router.Gate().Outbox().Check(ds[1].Files[0]) + "," + g.Router.Gate().Outbox().Check(ds[2].Files[0])
+			return g.Router.Outbox().Check(ds[1].Files[0]) + "," + g.Router.Outbox().Check(ds[2].Files[0])
 		}
-		info, err := os.Stat(g.Router.Gate().Outbox().Path(ds[2].Files[0])) // the file system has a clock of its own
+		info, err := os.Stat(g.Router.Outbox().Path(ds[2].Files[0])) // the file system has a clock of its own
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +346,7 @@ func TestOutboxForgets(t *testing.T) {
 func TestOutboxMakesRoom(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
-		x := g.Router.Gate().Outbox()
+		x := g.Router.Outbox()
 		*x.Total() = 10
 		send := func(n int, data string) error {
 			_, err := post(fmt.Sprint("tool:r:", n), "", ofBytes("a.txt", data, nil))
@@ -404,7 +404,7 @@ func TestRetryWithoutItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := g.Ended(2)[1]
-		if err := os.Remove(g.Router.Gate().Outbox().Path(d.Files[0])); err != nil {
+		if err := os.Remove(g.Router.Outbox().Path(d.Files[0])); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.Router.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {

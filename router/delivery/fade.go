@@ -15,7 +15,7 @@ type sign struct {
 	id channels.MessageID // empty = typing
 }
 
-// signs are those that channels show and that are to be taken away again.
+// signs are those that channels show and that are to be taken away again. Its mutex is a leaf.
 type signs struct {
 	mu    sync.Mutex
 	shown map[sign]*time.Timer
@@ -46,31 +46,29 @@ func (s *signs) forget(x sign) {
 }
 
 // fadeLater takes a sign that was shown away when its channel wants that, under the policy as it is then.
-func (g *Dispatcher) fadeLater(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
-	f := g.caps(to).Fader
+func (h *hints) fadeLater(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
+	f := h.accounts.caps(to).Fader
 	if f == nil {
 		return
 	}
 	if wait := f.FadeAfter(to, id); wait > 0 {
 		ctx := context.WithoutCancel(ctx) // what showed the sign is over by then
-		g.signs.later(sign{to, id}, wait, func() { g.fade(ctx, key, sign{to, id}) })
+		h.signs.later(sign{to, id}, wait, func() { h.fade(ctx, key, sign{to, id}) })
 	}
 }
 
 // fade takes a sign away; a sign whose host or channel has ended meanwhile stays.
-func (g *Dispatcher) fade(ctx context.Context, key sessions.Key, x sign) {
-	g.signs.forget(x)
-	f := g.caps(x.to).Fader
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if f == nil || g.life == nil || g.life.Err() != nil {
+func (h *hints) fade(ctx context.Context, key sessions.Key, x sign) {
+	h.signs.forget(x)
+	f := h.accounts.caps(x.to).Fader
+	if f == nil {
 		return
 	}
 	to := x.to
 	if x.id == "" { // a message stays where it is
-		to = g.settings().Moved.Current(to)
+		to = h.settings().Moved.Current(to)
 	}
-	g.wg.Go(func() {
-		g.hint(ctx, key, to, func(ctx context.Context) error { return f.Fade(ctx, to, x.id) })
+	h.life.begin(func(context.Context) {
+		h.call(ctx, key, to, func(ctx context.Context) error { return f.Fade(ctx, to, x.id) })
 	})
 }

@@ -9,13 +9,13 @@ import (
 	"parley/sessions"
 )
 
-// Refusals remembers which emoji a chat has refused, so that it is asked, and people are told, once.
+// refusals remembers which emoji a chat has refused, so that it is asked, and people are told, once. Its mutex is a leaf.
 type refusals struct {
 	mu sync.Mutex
 	m  map[channels.Address]string // by the address without its thread
 }
 
-// MaxRefusals bounds it; beyond that everything is asked once more.
+// maxRefusals bounds it; beyond that everything is asked once more.
 const maxRefusals = 1000
 
 // known reports whether the chat has refused the emoji; "" stands for taking one away: of a chat that refused one there is none.
@@ -42,27 +42,27 @@ func (f *refusals) note(chat channels.Address, emoji string) (first bool) {
 }
 
 // react sets or takes away the bot's reaction below a message. Best effort, under the same policy as a delivery.
-func (g *Dispatcher) react(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID, emoji string) {
-	can := g.caps(to).Reactor
+func (r *reactions) react(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID, emoji string) {
+	can := r.accounts.caps(to).Reactor
 	chat := to
 	chat.Thread = ""
-	if can == nil || g.refusals.known(chat, emoji) {
+	if can == nil || r.refusals.known(chat, emoji) {
 		return
 	}
-	g.hint(ctx, key, to, func(ctx context.Context) error {
+	r.hints.call(ctx, key, to, func(ctx context.Context) error {
 		err := can.React(ctx, to, id, emoji)
-		if err != nil && channels.Classify(err).Class == channels.Unsupported && g.refusals.note(chat, emoji) {
-			g.log.Warn("the platform refuses this reaction; set messages.ackReaction to one that it has", keyAddress, to.String(), "emoji", emoji, keyErr, err)
+		if err != nil && channels.Classify(err).Class == channels.Unsupported && r.refusals.note(chat, emoji) {
+			r.log.Warn("the platform refuses this reaction; set messages.ackReaction to one that it has", keyAddress, to.String(), "emoji", emoji, keyErr, err)
 		}
 		return err
 	})
 }
 
 // sendReceipt gives the platform's own sign that a message was taken. Best effort, under the same policy as a delivery.
-func (g *Dispatcher) sendReceipt(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
-	if can := g.caps(to).Acknowledger; can != nil {
-		if g.hint(ctx, key, to, func(ctx context.Context) error { return can.Acknowledge(ctx, to, id) }) {
-			g.fadeLater(ctx, key, to, id)
+func (r *reactions) sendReceipt(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
+	if can := r.accounts.caps(to).Acknowledger; can != nil {
+		if r.hints.call(ctx, key, to, func(ctx context.Context) error { return can.Acknowledge(ctx, to, id) }) {
+			r.hints.fadeLater(ctx, key, to, id)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"parley/channels"
@@ -15,42 +14,19 @@ import (
 // RemoveTries bounds how often it is tried to take a preview back.
 const removeTries = 5
 
-// lockChat has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
-func (g *Dispatcher) lockChat(o *account, chat channels.ChatID) (release func(), free bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	at := o.chat(chat)
-	if o.queues[at] != nil || o.locked[at] != nil {
-		return nil, false
-	}
-	done := make(chan struct{})
-	o.locked[at] = []chan struct{}{done}
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		at := o.chat(chat) // it may have moved
-		if o.locked[at] = slices.DeleteFunc(o.locked[at], func(c chan struct{}) bool { return c == done }); len(o.locked[at]) == 0 {
-			delete(o.locked, at)
-		}
-		close(done)
-	}, true
-}
-
-// Account gives the outlet of an address, and its channel; nil when it is not attached.
-func (g *Dispatcher) Account(to channels.Address) (*account, channels.Channel) { //nolint:revive // for tests
-	g.mu.Lock()
-	o := g.accountOf(settings.Ref(to))
-	g.mu.Unlock()
-	ch, _ := g.channel(o)
+// account gives the account of an address, and its channel; nil when it is not attached.
+func (x *previews) account(to channels.Address) (*account, channels.Channel) {
+	o := x.accounts.of(settings.Ref(to))
+	ch, _ := x.accounts.channel(o)
 	return o, ch
 }
 
 // takeBack removes a preview, or, where nothing can be removed, makes it say nothing. gone is false when it stays; again says when
 // to try once more.
-func (g *Dispatcher) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
+func (x *previews) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
 	can := channels.Probe(ch)
 	err := channels.CatchPanic(channels.Ambiguous, func() (err error) {
-		if p, err = g.resolve(ctx, ch, p); err != nil {
+		if p, err = x.resolve(ctx, ch, p); err != nil {
 			return err
 		}
 		switch {
@@ -66,7 +42,7 @@ func (g *Dispatcher) takeBack(ctx context.Context, ch channels.Channel, p sessio
 	}
 	switch e := channels.Classify(err); e.Class {
 	case channels.Rejected, channels.Unsupported:
-		g.log.Warn("the first words of an answer stay in the chat", keyRun, p.Run, keyAddress, p.To.String(), keyErr, e.Err)
+		x.log.Warn("the first words of an answer stay in the chat", keyRun, p.Run, keyAddress, p.To.String(), keyErr, e.Err)
 		return false, 0
 	default:
 		return false, max(e.RetryAfter, time.Second)
@@ -74,23 +50,18 @@ func (g *Dispatcher) takeBack(ctx context.Context, ch channels.Channel, p sessio
 }
 
 // unshow takes the preview of a run back whose answer does not come. It returns at once.
-func (g *Dispatcher) unshow(run sessions.RunID) {
-	p, ok := g.previews.leave(run)
+func (x *previews) unshow(run sessions.RunID) {
+	p, ok := x.open.leave(run)
 	if !ok {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life == nil || g.life.Err() != nil {
-		return // it is in the store: the next process finds it
-	}
-	g.wg.Go(func() { g.leave(g.life, p) })
+	x.life.begin(func(ctx context.Context) { x.leave(ctx, p) }) // else it is in the store: the next process finds it
 }
 
 // leave takes a preview back, in several tries. When none works, a later sweep begins again.
-func (g *Dispatcher) leave(ctx context.Context, p sessions.Preview) {
+func (x *previews) leave(ctx context.Context, p sessions.Preview) {
 	for try := range removeTries {
-		again, ok := g.removal(ctx, p)
+		again, ok := x.removal(ctx, p)
 		if !ok || again == 0 {
 			return
 		}
@@ -98,56 +69,54 @@ func (g *Dispatcher) leave(ctx context.Context, p sessions.Preview) {
 			return
 		}
 	}
-	if _, there := g.previews.stay(p.Run); there {
-		g.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
+	if _, there := x.open.stay(p.Run); there {
+		x.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
 	}
 }
 
 // removal takes a preview back under the policy, as soon as its account is attached, and forgets it: what may not be written to is left
 // as it is (contract P7). Nothing is taken back when its answer came meanwhile. ok is false when ctx ended; again, when to try once more.
-func (g *Dispatcher) removal(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
-	o, release := g.turn(ctx, p.To)
+func (x *previews) removal(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
+	o, release := x.turn(ctx, p.To)
 	if release == nil {
 		return 0, false
 	}
 	defer release()
-	p, there := g.previews.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
+	p, there := x.open.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
 	if !there {
 		return 0, true
 	}
-	defer g.inFlight.begin(p.Session)()
-	s, err := g.store.Get(ctx, p.Session)
+	defer x.inFlight.begin(p.Session)()
+	s, err := x.store.Get(ctx, p.Session)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
 		s = sessions.Session{Key: p.Session, Agent: p.Session.Agent()}
 	case err != nil:
 		return time.Second, true
 	}
-	if !g.settings().Decide(p.To)(s).Allowed() {
-		g.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
-		return 0, g.endPreview(ctx, p.Run)
+	if !x.settings().Decide(p.To)(s).Allowed() {
+		x.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
+		return 0, x.endPreview(ctx, p.Run)
 	}
-	ch, _ := g.channel(o)
+	ch, _ := x.accounts.channel(o)
 	if ch == nil {
 		return time.Second, true // it was taken away meanwhile
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
 	defer cancel()
-	if _, again = g.takeBack(call, ch, p); again > 0 {
+	if _, again = x.takeBack(call, ch, p); again > 0 {
 		return again, true
 	}
-	return 0, g.endPreview(ctx, p.Run)
+	return 0, x.endPreview(ctx, p.Run)
 }
 
 // turn waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is held then;
 // release is nil when ctx ended.
-func (g *Dispatcher) turn(ctx context.Context, to channels.Address) (o *account, release func()) {
+func (x *previews) turn(ctx context.Context, to channels.Address) (o *account, release func()) {
 	for {
-		to = g.settings().Moved.Called(to) // its account may be renamed while it is waited for
-		g.mu.Lock()
-		o = g.accountOf(settings.Ref(to))
-		g.mu.Unlock()
-		ch, changed := g.channel(o)
+		to = x.settings().Moved.Called(to) // its account may be renamed while it is waited for
+		o = x.accounts.of(settings.Ref(to))
+		ch, changed := x.accounts.channel(o)
 		if ch != nil {
 			break
 		}
@@ -161,7 +130,7 @@ func (g *Dispatcher) turn(ctx context.Context, to channels.Address) (o *account,
 		return o, nil
 	}
 	for {
-		if release, free := g.lockChat(o, to.Chat); free {
+		if release, free := x.queues.lockChat(o, to.Chat); free {
 			return o, release
 		}
 		if !channels.Sleep(ctx, time.Second) {
@@ -170,61 +139,57 @@ func (g *Dispatcher) turn(ctx context.Context, to channels.Address) (o *account,
 	}
 }
 
-// loadPreviews finds the previews that an earlier process left.
-func (g *Dispatcher) loadPreviews(ctx context.Context) error {
-	list, err := g.store.Previews(ctx)
+// load finds the previews that an earlier process left.
+func (x *previews) load(ctx context.Context) error {
+	list, err := x.store.Previews(ctx)
 	if err != nil {
 		return fmt.Errorf("listing previews: %w", err)
 	}
 	for _, p := range list {
-		g.previews.put(p)
+		x.open.put(p)
 	}
 	return nil
 }
 
-// Sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
-func (g *Dispatcher) Sweep(ctx context.Context) {
-	for _, p := range g.previews.all() {
-		run, err := g.store.GetRun(ctx, p.Run)
+// sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
+func (x *previews) sweep(ctx context.Context) {
+	for _, p := range x.open.all() {
+		run, err := x.store.GetRun(ctx, p.Run)
 		if err == nil && run.Status.Final() || errors.Is(err, sessions.ErrNotFound) {
-			g.RetractPreview(ctx, p.Run)
+			x.retract(ctx, p.Run)
 		}
 	}
 }
 
-// RetractPreview takes back the preview of a run that is over, unless its answer is to come, or has.
-func (g *Dispatcher) RetractPreview(ctx context.Context, run sessions.RunID) {
-	if _, there := g.previews.get(run); !there {
+// retract takes back the preview of a run that is over, unless its answer is to come, or has.
+func (x *previews) retract(ctx context.Context, run sessions.RunID) {
+	if _, there := x.open.get(run); !there {
 		return
 	}
-	sent, err := g.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
+	sent, err := x.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
 	if err != nil {
-		g.log.Error("cannot see what became of an answer", keyRun, run, keyErr, err)
+		x.log.Error("cannot see what became of an answer", keyRun, run, keyErr, err)
 		return // it is looked at again
 	}
 	for _, d := range sent {
 		if d.Kind == sessions.Reply {
 			if d.State.Final() {
-				g.answered(d)
+				x.answered(d)
 			}
 			return
 		}
 	}
-	g.unshow(run)
+	x.unshow(run)
 }
 
 // answered says what becomes of the preview of an answer that is final.
-func (g *Dispatcher) answered(d sessions.Delivery) {
-	if _, there := g.previews.get(d.Run); !there || d.Kind != sessions.Reply {
+func (x *previews) answered(d sessions.Delivery) {
+	if _, there := x.open.get(d.Run); !there || d.Kind != sessions.Reply {
 		return
 	}
 	if d.State != sessions.Withheld && d.State != sessions.Held && d.Part == 0 {
-		g.unshow(d.Run)
+		x.unshow(d.Run)
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life != nil && g.life.Err() == nil {
-		g.wg.Go(func() { g.endPreview(g.life, d.Run) })
-	}
+	x.life.begin(func(ctx context.Context) { x.endPreview(ctx, d.Run) })
 }

@@ -16,16 +16,14 @@ const (
 	draftEvery  = 50 * time.Millisecond
 )
 
-// Show lets the chat see that the agent is at work, where the platform can: typing, and the answer as it grows. All of it passes the
-// gate's policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
-// nothing of it comes after the answer.
-func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
-	stream := g.stream(run)
-	if stream == channels.StreamOff && g.caps(run.Reply).Typer == nil {
+// show has a chat see a turn at work; Dispatcher.Show says how.
+func show(ctx context.Context, h *hints, p *previews, run sessions.Run, t *agent.Turn) (end func()) {
+	stream := p.stream(run)
+	if stream == channels.StreamOff && p.accounts.caps(run.Reply).Typer == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	v := &view{gate: g, run: run, stream: stream, grew: make(chan struct{}, 1), words: words{g: g, run: run}}
+	v := &view{hints: h, run: run, stream: stream, grew: make(chan struct{}, 1), words: words{previews: p, run: run}}
 	if stream != channels.StreamOff {
 		t.OnText = v.text
 	}
@@ -42,7 +40,7 @@ func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) 
 
 // view is what a chat sees of a turn at work.
 type view struct {
-	gate   *Dispatcher
+	hints  *hints
 	run    sessions.Run
 	stream channels.Stream
 	latest atomic.Pointer[string]
@@ -76,7 +74,7 @@ func (v *view) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-typing.C:
-			v.gate.typing(ctx, v.run.Key, v.run.Reply)
+			v.hints.typing(ctx, v.run.Key, v.run.Reply)
 			typing.Reset(typingEvery)
 		case <-v.grew:
 			grown = true
@@ -88,7 +86,7 @@ func (v *view) work(ctx context.Context) {
 		}
 		grown, due = false, false
 		if text := *v.latest.Load(); v.stream == channels.StreamDraft {
-			v.gate.draft(ctx, v.run.Key, v.run.Reply, string(v.run.ID), text)
+			v.hints.draft(ctx, v.run.Key, v.run.Reply, string(v.run.ID), text)
 		} else {
 			grown = !v.words.show(ctx, text)
 		}

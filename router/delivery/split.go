@@ -33,13 +33,13 @@ func (c *cut) part(d sessions.Delivery, l channels.Limits) (p part, last, ok boo
 }
 
 // outbound is a part of a delivery as it is sent.
-func (g *Dispatcher) outbound(d sessions.Delivery, p part) channels.Outbound {
+func (s *sender) outbound(d sessions.Delivery, p part) channels.Outbound {
 	out := channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain, Since: d.Created}
 	if d.Part == 0 {
 		out.ReplyTo = d.ReplyTo
 	}
 	for _, f := range p.files {
-		out.Files = append(out.Files, g.outbox.Outbound(f))
+		out.Files = append(out.Files, s.outbox.Outbound(f))
 	}
 	return out
 }
@@ -78,16 +78,16 @@ func captions(l channels.Limits) channels.Limits {
 }
 
 // withoutLost gives a part without the files that are not there any more: its text names them.
-func (g *Dispatcher) withoutLost(d sessions.Delivery, p part, l channels.Limits) part {
+func (s *sender) withoutLost(d sessions.Delivery, p part, l channels.Limits) part {
 	text := p.text
 	var left []sessions.File
 	for _, f := range p.files {
-		why := g.outbox.Check(f)
+		why := s.outbox.Check(f)
 		if why == "" {
 			left = append(left, f)
 			continue
 		}
-		g.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
+		s.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
 		text += "\n\n" + channels.FileNote(f.String(), "cannot be sent any more")
 	}
 	if len(left) == len(p.files) {

@@ -204,9 +204,14 @@ func (x *Outbox) Outbound(f sessions.File) channels.File {
 	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), Words: f.String(), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.path(f)) }}
 }
 
+// Deliveries lists deliveries; sessions.Store says how.
+type Deliveries interface {
+	ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([]sessions.Delivery, error)
+}
+
 // Evict removes the files that no delivery has needed for kept. One that is not final needs its files; one that a person may have sent
 // again has them for as long as nobody needs the room.
-func (x *Outbox) Evict(ctx context.Context, store sessions.Store, now time.Time, kept time.Duration) error {
+func (x *Outbox) Evict(ctx context.Context, store Deliveries, now time.Time, kept time.Duration) error {
 	if entries, err := os.ReadDir(x.dir); x.dir == "" || err != nil || len(entries) == 0 {
 		return nil //nolint:nilerr // there is no such folder yet
 	}
