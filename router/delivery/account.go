@@ -35,101 +35,101 @@ func newAccounts(set func() *settings.Snapshot) *accounts {
 }
 
 // of finds or makes an account.
-func (a *accounts) of(ref settings.AccountRef) *account {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.find(ref)
+func (x *accounts) of(ref settings.AccountRef) *account {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.find(ref)
 }
 
-// find is of; a.mu is held.
-func (a *accounts) find(ref settings.AccountRef) *account {
-	o := a.m[ref]
-	if o == nil {
-		o = &account{ref: ref, ready: make(chan struct{}), chats: newChats(), pace: newPacer(a.settings().Accounts[ref].Pacing)}
-		a.m[ref] = o
+// find is of; x.mu is held.
+func (x *accounts) find(ref settings.AccountRef) *account {
+	a := x.m[ref]
+	if a == nil {
+		a = &account{ref: ref, ready: make(chan struct{}), chats: newChats(), pace: newPacer(x.settings().Accounts[ref].Pacing)}
+		x.m[ref] = a
 	}
-	return o
+	return a
 }
 
 // get finds an account, nil if there is none.
-func (a *accounts) get(ref settings.AccountRef) *account {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.m[ref]
+func (x *accounts) get(ref settings.AccountRef) *account {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.m[ref]
 }
 
 // attach gives an account its channel; nil takes it away.
-func (a *accounts) attach(ref settings.AccountRef, ch channels.Channel) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	o := a.find(ref)
-	o.ch, o.caps = ch, channels.Caps{}
+func (x *accounts) attach(ref settings.AccountRef, ch channels.Channel) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	a := x.find(ref)
+	a.ch, a.caps = ch, channels.Caps{}
 	if ch != nil {
-		o.caps = channels.Probe(ch)
+		a.caps = channels.Probe(ch)
 	}
-	o.tellChange()
+	a.tellChange()
 }
 
 // tellChange wakes who waits for an account's channel; accounts.mu is held.
-func (o *account) tellChange() {
-	close(o.ready)
-	o.ready = make(chan struct{})
+func (a *account) tellChange() {
+	close(a.ready)
+	a.ready = make(chan struct{})
 }
 
 // remove forgets an account, which has another name now; nil if there was none.
-func (a *accounts) remove(ref settings.AccountRef) *account {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	o := a.m[ref]
-	if o != nil {
-		delete(a.m, ref)
-		o.tellChange()
+func (x *accounts) remove(ref settings.AccountRef) *account {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	a := x.m[ref]
+	if a != nil {
+		delete(x.m, ref)
+		a.tellChange()
 	}
-	return o
+	return a
 }
 
 // abandoned lists the accounts of a channel that have no connection and are not configured.
-func (a *accounts) abandoned(kind channels.Kind, configured []channels.AccountID) (out []*account) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for ref, o := range a.m {
-		if ref.Channel == kind && o.ch == nil && !slices.Contains(configured, ref.Account) {
-			out = append(out, o)
+func (x *accounts) abandoned(kind channels.Kind, configured []channels.AccountID) (out []*account) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for ref, a := range x.m {
+		if ref.Channel == kind && a.ch == nil && !slices.Contains(configured, ref.Account) {
+			out = append(out, a)
 		}
 	}
 	return out
 }
 
 // channel gives an account's channel, nil when it is not attached, and what is closed when that changes.
-func (a *accounts) channel(o *account) (channels.Channel, <-chan struct{}) {
-	o.pace.set(a.settings().Accounts[o.ref].Pacing)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return o.ch, o.ready
+func (x *accounts) channel(a *account) (channels.Channel, <-chan struct{}) {
+	a.pace.set(x.settings().Accounts[a.ref].Pacing)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return a.ch, a.ready
 }
 
 // attached gives an account's channel, nil when it is not attached.
-func (a *accounts) attached(o *account) channels.Channel {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return o.ch
+func (x *accounts) attached(a *account) channels.Channel {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return a.ch
 }
 
 // caps are the abilities of the account that an address belongs to; none when it is not attached.
-func (a *accounts) caps(to channels.Address) channels.Caps {
-	to = a.settings().Moved.Called(to)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if o := a.m[settings.Ref(to)]; o != nil {
-		return o.caps
+func (x *accounts) caps(to channels.Address) channels.Caps {
+	to = x.settings().Moved.Called(to)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if a := x.m[settings.Ref(to)]; a != nil {
+		return a.caps
 	}
 	return channels.Caps{}
 }
 
 // limits are what a message to an address may be.
-func (a *accounts) limits(o *account, ch channels.Channel, to channels.Address) channels.Limits {
+func (x *accounts) limits(a *account, ch channels.Channel, to channels.Address) channels.Limits {
 	l := ch.Limits(to)
-	if c := a.settings().Accounts[o.ref].Chunk; c > 0 && (l.Text == 0 || c < l.Text) {
+	if c := x.settings().Accounts[a.ref].Chunk; c > 0 && (l.Text == 0 || c < l.Text) {
 		l.Text = c
 	}
 	return l
@@ -139,18 +139,18 @@ func (a *accounts) limits(o *account, ch channels.Channel, to channels.Address) 
 const fetcherTimeout = filestore.PictureTimeout / 2
 
 // fetcher is what fetches files from where an address is. It waits for an account that is configured, for fetcherTimeout at most.
-func (a *accounts) fetcher(ctx context.Context, from channels.Address) channels.Fetcher {
-	from = a.settings().Moved.Called(from)
-	if _, there := a.settings().Accounts[settings.Ref(from)]; !there {
-		return a.caps(from).Fetcher
+func (x *accounts) fetcher(ctx context.Context, from channels.Address) channels.Fetcher {
+	from = x.settings().Moved.Called(from)
+	if _, there := x.settings().Accounts[settings.Ref(from)]; !there {
+		return x.caps(from).Fetcher
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetcherTimeout)
 	defer cancel()
 	for {
-		a.mu.Lock()
-		o := a.find(settings.Ref(from))
-		there, caps, changed := o.ch != nil, o.caps, o.ready
-		a.mu.Unlock()
+		x.mu.Lock()
+		a := x.find(settings.Ref(from))
+		there, caps, changed := a.ch != nil, a.caps, a.ready
+		x.mu.Unlock()
 		if there {
 			return caps.Fetcher
 		}

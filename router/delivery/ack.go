@@ -10,26 +10,26 @@ import (
 	"parley/sessions"
 )
 
-// acks makes calls one at a time for each account, in order, and nothing waits for them. Its mutex is a leaf but for that of lifetime.
-type acks struct {
+// reactionQueue makes calls one at a time for each account, in order, and nothing waits for them. Its mutex is a leaf but for that of lifetime.
+type reactionQueue struct {
 	life *lifetime
 
 	mu     sync.Mutex
 	queues map[settings.AccountRef][]func(context.Context)
 }
 
-// maxAcks bounds the calls that wait for one account; what comes on top is left out.
-const maxAcks = 256
+// maxQueuedReactions bounds the calls that wait for one account; what comes on top is left out.
+const maxQueuedReactions = 256
 
-func newAcks(life *lifetime) *acks {
-	return &acks{life: life, queues: make(map[settings.AccountRef][]func(context.Context))}
+func newReactionQueue(life *lifetime) *reactionQueue {
+	return &reactionQueue{life: life, queues: make(map[settings.AccountRef][]func(context.Context))}
 }
 
 // add queues a call for an account and returns at once.
-func (a *acks) add(ref settings.AccountRef, call func(context.Context)) {
+func (a *reactionQueue) add(ref settings.AccountRef, call func(context.Context)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.life.isRunning() || len(a.queues[ref]) >= maxAcks {
+	if !a.life.isRunning() || len(a.queues[ref]) >= maxQueuedReactions {
 		return
 	}
 	a.queues[ref] = append(a.queues[ref], call)
@@ -39,7 +39,7 @@ func (a *acks) add(ref settings.AccountRef, call func(context.Context)) {
 }
 
 // drain makes an account's calls and ends when there are none left.
-func (a *acks) drain(ctx context.Context, ref settings.AccountRef) {
+func (a *reactionQueue) drain(ctx context.Context, ref settings.AccountRef) {
 	for {
 		a.mu.Lock()
 		if len(a.queues[ref]) == 0 || ctx.Err() != nil {
@@ -64,7 +64,7 @@ type reactions struct {
 	accounts *accounts
 	hints    *hints
 	log      *slog.Logger
-	acks     *acks
+	calls    *reactionQueue
 	refusals refusals
 }
 
@@ -73,7 +73,7 @@ func (r *reactions) receipt(in channels.Inbound, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Session.Key == "" || r.accounts.caps(in.Address).Acknowledger == nil {
 		return
 	}
-	r.acks.add(settings.Ref(in.Address), func(ctx context.Context) { r.sendReceipt(ctx, acc.Session.Key, in.Address, in.ID) })
+	r.calls.add(settings.Ref(in.Address), func(ctx context.Context) { r.sendReceipt(ctx, acc.Session.Key, in.Address, in.ID) })
 }
 
 // add puts the reaction below a message that was taken: never below one that came twice.
@@ -82,7 +82,7 @@ func (r *reactions) add(in channels.Inbound, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Run.ID == "" || !set.Acks(in.Address, in.Parent, acc.Session) || r.accounts.caps(in.Address).Reactor == nil {
 		return
 	}
-	r.acks.add(settings.Ref(in.Address), func(ctx context.Context) {
+	r.calls.add(settings.Ref(in.Address), func(ctx context.Context) {
 		r.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
 	})
 }
@@ -92,7 +92,7 @@ func (r *reactions) removeAll(id sessions.RunID) {
 	if m := r.settings().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
 		return
 	}
-	r.acks.add(settings.AccountRef{}, func(ctx context.Context) {
+	r.calls.add(settings.AccountRef{}, func(ctx context.Context) {
 		run, err := r.store.GetRun(ctx, id)
 		if err != nil || run.Kind != sessions.TurnRun && run.Kind != sessions.CompactRun {
 			return
@@ -117,6 +117,6 @@ func (r *reactions) remove(s sessions.Session, p *sessions.Provenance) {
 	}
 	parent := sessions.ParentChat(sessions.Place{Chat: p.Address, Session: s.Key})
 	if r.settings().Acks(p.Address, parent, s) && r.accounts.caps(p.Address).Reactor != nil {
-		r.acks.add(settings.Ref(p.Address), func(ctx context.Context) { r.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
+		r.calls.add(settings.Ref(p.Address), func(ctx context.Context) { r.react(ctx, s.Key, p.Address, channels.MessageID(p.Message), "") })
 	}
 }

@@ -12,16 +12,16 @@ import (
 func TestAckBounds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var life lifetime
-		a := newAcks(&life)
+		a := newReactionQueue(&life)
 		a.add(settings.Ref(direct("a")), func(context.Context) { t.Error("called before the start") })
 		life.start(t.Context())
 		free, made := make(chan struct{}), 0
-		for range maxAcks + 10 {
+		for range maxQueuedReactions + 10 {
 			a.add(settings.Ref(direct("a")), func(context.Context) { <-free; made++ })
 		}
 		close(free)
 		life.wait()
-		if made != maxAcks || len(a.queues) != 0 {
+		if made != maxQueuedReactions || len(a.queues) != 0 {
 			t.Errorf("%d calls, %d queues are left", made, len(a.queues))
 		}
 		var f refusals

@@ -20,12 +20,12 @@ func newChats() chats {
 
 // queue holds a chat's deliveries that are not final, oldest first. The first one is being worked on.
 type queue struct {
-	chat    channels.ChatID
-	waiting []sessions.Delivery
-	booking *Reservation  // for the first one, until it is made
-	ahead   []*queue      // what was on its way in the same chat under an old id goes first
-	end     func()        // ends the work on it; what waits stays in the store
-	done    chan struct{} // closed when it is empty, or after end
+	chat         channels.ChatID
+	waiting      []sessions.Delivery
+	reservation  *Reservation  // for the first one, until it is made
+	predecessors []*queue      // what was on its way in the same chat under an old id goes first
+	end          func()        // ends the work on it; what waits stays in the store
+	done         chan struct{} // closed when it is empty, or after end
 }
 
 // insert puts a delivery in its place: behind the one that is being worked on, by age.
@@ -71,8 +71,8 @@ func (c *chats) unlock(chat channels.ChatID, done chan struct{}) {
 
 // inTheWay is closed when what has to come before a queue has come nearer its end; nil when the queue has its chat to itself.
 func (c *chats) inTheWay(q *queue) chan struct{} {
-	if len(q.ahead) > 0 {
-		return q.ahead[0].done
+	if len(q.predecessors) > 0 {
+		return q.predecessors[0].done
 	}
 	if locks := c.locked[q.chat]; len(locks) > 0 {
 		return locks[0]
@@ -115,5 +115,5 @@ func (c *chats) move(from, to channels.ChatID) {
 			there.insert(d)
 		}
 	}
-	there.ahead = append(there.ahead, q)
+	there.predecessors = append(there.predecessors, q)
 }

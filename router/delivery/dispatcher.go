@@ -49,16 +49,16 @@ func New(c Config) *Dispatcher {
 	files := c.Outbox
 	files.Clear = func(ctx context.Context) error { return files.Evict(ctx, c.Store, time.Now(), filestore.OutboxLeast) }
 	g := &Dispatcher{settings: c.Settings, store: c.Store, log: c.Log, outbox: files, accounts: newAccounts(c.Settings), reserved: newReservations()}
-	saver := &saver{store: c.Store, ages: c.Ages, log: c.Log}
+	retrier := &retrier{store: c.Store, ages: c.Ages, log: c.Log}
 	g.queues = &queues{accounts: g.accounts, reserved: g.reserved, life: &g.life, settings: c.Settings, ages: c.Ages, drain: g.drain,
-		known: make(map[sessions.DeliveryID]bool), maxResident: maxKnown}
+		resident: make(map[sessions.DeliveryID]bool), maxResident: defaultMaxResident}
 	g.hints = &hints{store: c.Store, settings: c.Settings, accounts: g.accounts, inFlight: &g.inFlight, life: &g.life, log: c.Log}
-	g.reactions = &reactions{store: c.Store, settings: c.Settings, accounts: g.accounts, hints: g.hints, log: c.Log, acks: newAcks(&g.life)}
-	g.previews = &previews{store: c.Store, settings: c.Settings, accounts: g.accounts, queues: g.queues, inFlight: &g.inFlight, life: &g.life, saver: saver, log: c.Log}
-	g.record = &recorder{store: c.Store, settings: c.Settings, ages: c.Ages, saver: saver, previews: g.previews, reactions: g.reactions, log: c.Log,
+	g.reactions = &reactions{store: c.Store, settings: c.Settings, accounts: g.accounts, hints: g.hints, log: c.Log, calls: newReactionQueue(&g.life)}
+	g.previews = &previews{store: c.Store, settings: c.Settings, accounts: g.accounts, queues: g.queues, inFlight: &g.inFlight, life: &g.life, retrier: retrier, log: c.Log}
+	g.record = &recorder{store: c.Store, settings: c.Settings, ages: c.Ages, retrier: retrier, previews: g.previews, reactions: g.reactions, log: c.Log,
 		metrics: c.Metrics, changed: c.Changed}
 	g.sender = &sender{store: c.Store, settings: c.Settings, accounts: g.accounts, queues: g.queues, inFlight: &g.inFlight, previews: g.previews, record: g.record,
-		reconciler: &reconciler{store: c.Store, settings: c.Settings, inFlight: &g.inFlight}, saver: saver, outbox: files, ages: c.Ages, life: &g.life, log: c.Log, metrics: c.Metrics}
+		reconciler: &reconciler{store: c.Store, settings: c.Settings, inFlight: &g.inFlight}, retrier: retrier, outbox: files, ages: c.Ages, life: &g.life, log: c.Log, metrics: c.Metrics}
 	return g
 }
 
@@ -86,14 +86,14 @@ func (g *Dispatcher) Enqueue(ds ...sessions.Delivery) {
 }
 
 // drain works a chat's queue off and ends when it is empty.
-func (g *Dispatcher) drain(ctx context.Context, o *account, q *queue) {
+func (g *Dispatcher) drain(ctx context.Context, a *account, q *queue) {
 	defer close(q.done)
 	for {
-		d, b, ok := g.queues.next(ctx, o, q)
+		d, b, ok := g.queues.next(ctx, a, q)
 		if !ok {
 			return
 		}
-		if b != nil && !g.sendReserved(ctx, o, q, b) || b == nil && !g.sender.transfer(o, q).deliver(ctx, d) {
+		if b != nil && !g.sendReserved(ctx, a, q, b) || b == nil && !g.sender.transfer(a, q).deliver(ctx, d) {
 			continue // ctx ended, and the store knows where we are; or others come first
 		}
 		again, refill := g.queues.pop(q, d.ID)
@@ -129,15 +129,15 @@ func (g *Dispatcher) Refill(ctx context.Context) error {
 	return nil
 }
 
-// WaitInFlight waits until the calls that are on their way for a session have landed, or ctx ends: policy flips wait for it.
+// WaitInFlight waits until the calls that are in flight for a session have ended, or ctx ends: policy flips wait for it.
 func (g *Dispatcher) WaitInFlight(ctx context.Context, key sessions.Key) error {
-	return g.inFlight.settle(ctx, key)
+	return g.inFlight.wait(ctx, key)
 }
 
-// WaitAllInFlight waits until everything that is on its way now has landed.
+// WaitAllInFlight waits until all calls that are in flight now have ended.
 func (g *Dispatcher) WaitAllInFlight(ctx context.Context) error {
 	for _, key := range g.inFlight.keys() {
-		if err := g.inFlight.settle(ctx, key); err != nil {
+		if err := g.inFlight.wait(ctx, key); err != nil {
 			return err
 		}
 	}
@@ -158,11 +158,11 @@ func (g *Dispatcher) Internal(chat channels.Address) bool {
 
 // Limits are the platform's for messages at an address; false when its account is not attached.
 func (g *Dispatcher) Limits(at channels.Address) (l channels.Limits, attached bool) {
-	o := g.accounts.get(settings.Ref(at))
-	if o == nil {
+	a := g.accounts.get(settings.Ref(at))
+	if a == nil {
 		return l, false
 	}
-	ch := g.accounts.attached(o)
+	ch := g.accounts.attached(a)
 	if ch == nil {
 		return l, false
 	}
@@ -186,7 +186,7 @@ func (g *Dispatcher) RemoveReactions(id sessions.RunID) { g.reactions.removeAll(
 // gate's policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
 // nothing of it comes after the answer.
 func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
-	return show(ctx, g.hints, g.previews, run, t)
+	return showTurn(ctx, g.hints, g.previews, run, t)
 }
 
 // HasPreview reports whether a chat shows a preview of a run's answer.

@@ -29,7 +29,7 @@ func TestGateTellsWithoutItsLock(t *testing.T) {
 					t.Errorf("%s is told with the queues locked", d.ID)
 					return
 				}
-				if _, known := g.queues.known[d.ID]; known {
+				if _, known := g.queues.resident[d.ID]; known {
 					t.Errorf("%s may be sent before anybody hears of it", d.ID)
 				}
 				g.queues.mu.Unlock()
@@ -97,8 +97,8 @@ func TestWaitsForItsTurn(t *testing.T) {
 				b.End(t.Context())
 			}
 		}
-		o := g.accounts.of(fakeAccount)
-		release, _ := g.queues.lockChat(o, "b")
+		a := g.accounts.of(fakeAccount)
+		release, _ := g.queues.lockChat(a, "b")
 		if g.Reserve(outcome(sessions.Delivery{})) != nil {
 			t.Error("reserved a chat that shows a preview")
 		}
@@ -111,7 +111,7 @@ func TestWaitsForItsTurn(t *testing.T) {
 		b.End(t.Context())
 		b.End(t.Context())
 		synctest.Wait()
-		if len(o.chats.queues) != 0 || len(g.queues.known) != 0 || len(g.reserved.open) != 0 {
+		if len(a.chats.queues) != 0 || len(g.queues.resident) != 0 || len(g.reserved.open) != 0 {
 			t.Error("the chat is not free again")
 		}
 		if len(g.inFlight.keys()) > 0 {
@@ -172,7 +172,7 @@ func TestNoQuestionReachesADeniedChat(t *testing.T) {
 			g.store.sessions[keyA] = sessions.Session{Key: keyA, Settings: sessions.Settings{SendPolicy: o}}
 			var platform arrivals
 			d := sessions.Delivery{ID: "d", Session: keyA, To: groupChat("a")}
-			_, _, err := g.sender.reconciler.ask(t.Context(), &platform, d, channels.Outbound{Key: "k", To: d.To})
+			_, _, err := g.sender.reconciler.queryArrived(t.Context(), &platform, d, channels.Outbound{Key: "k", To: d.To})
 			if platform.asked != n || (err == nil) != (n == 1) {
 				t.Errorf("under %s it is asked %d times: %v", o, platform.asked, err)
 			}

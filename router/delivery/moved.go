@@ -9,13 +9,12 @@ import (
 
 // Relocate gives what waits for a chat the chat's new id.
 func (g *Dispatcher) Relocate(from, to channels.Address) {
-	if o := g.accounts.get(settings.Ref(from)); o != nil {
-		g.queues.move(o, from, to)
+	if a := g.accounts.get(settings.Ref(from)); a != nil {
+		g.queues.move(a, from, to)
 	}
 }
 
-// WaitLanded waits until what is on its way by accounts of a channel that the configuration has no more has landed; nothing if none has anything
-// to send. They have no channel any more, so nothing new begins, and until the store knows of a new name what waits keeps its order.
+// WaitLanded waits until the calls in flight have ended, if an account of a channel that is no longer configured has anything to send. They have no channel any more, so nothing new begins, and until the store knows of a new name what waits keeps its order.
 func (g *Dispatcher) WaitLanded(ctx context.Context, kind channels.Kind, configured []channels.AccountID) error {
 	if !g.queues.hasWork(g.accounts.abandoned(kind, configured)) {
 		return nil

@@ -14,11 +14,11 @@ import (
 
 // How an answer is shown by edits of one message.
 const (
-	previewAfter   = time.Second      // a faster answer is sent whole
-	previewLeast   = 40               // characters of the first words
-	previewDirect  = time.Second      // between two edits
-	previewSeveral = 3 * time.Second  // the same where several people read
-	previewTimeout = 10 * time.Second // one call; a policy flip, and the answer, wait for it
+	previewDelay       = time.Second      // a faster answer is sent whole
+	minPreviewLength   = 40               // characters of the first words
+	directEditInterval = time.Second      // between two edits
+	groupEditInterval  = 3 * time.Second  // the same where several people read
+	previewTimeout     = 10 * time.Second // one call; a policy flip, and the answer, wait for it
 )
 
 // previews shows answers as far as they are written, by messages that are edited, and takes back those whose answer does not come. It has no lock of
@@ -30,7 +30,7 @@ type previews struct {
 	queues   *queues
 	inFlight *inFlight
 	life     *lifetime
-	saver    *saver
+	retrier  *retrier
 	log      *slog.Logger
 	open     openPreviews
 }
@@ -56,8 +56,8 @@ func (x *previews) stream(run sessions.Run) channels.Stream {
 	return channels.StreamOff
 }
 
-// words shows an answer as far as it is written, by a message that is edited. It keeps to one run.
-type words struct {
+// preview shows an answer as far as it is written, by a message that is edited. It keeps to one run.
+type preview struct {
 	previews *previews
 	run      sessions.Run
 	shown    string // the newest text that arrived
@@ -66,7 +66,7 @@ type words struct {
 
 // show brings the message up to a text; false when that is to be tried again later. It never waits for its turn: what is to be
 // delivered goes first.
-func (w *words) show(ctx context.Context, text string) (done bool) {
+func (w *preview) show(ctx context.Context, text string) (done bool) {
 	x := w.previews
 	to := x.settings().Moved.Called(w.run.Reply)
 	was, begun := x.open.get(w.run.ID)
@@ -76,27 +76,27 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	if !begun {
 		to = x.settings().Moved.Current(to)
 	}
-	if w.shown == "" && utf8.RuneCountInString(text) < previewLeast {
+	if w.shown == "" && utf8.RuneCountInString(text) < minPreviewLength {
 		return false
 	}
-	o, ch := x.account(to)
+	a, ch := x.account(to)
 	if ch == nil {
 		return false
 	}
-	parts := channels.Split(text, x.accounts.limits(o, ch, to))
+	parts := channels.Split(text, x.accounts.limits(a, ch, to))
 	if len(parts) == 0 {
 		return false
 	}
 	if parts[0].Text == w.shown {
 		return true
 	}
-	release, free := x.queues.lockChat(o, to.Chat)
+	release, free := x.queues.lockChat(a, to.Chat)
 	if !free {
 		return false
 	}
 	defer release()
 	defer x.inFlight.begin(w.run.Key)()
-	if s, err := x.store.Get(ctx, w.run.Key); err != nil || !x.settings().Decide(to)(s).Allowed() || !o.pace.try(to) {
+	if s, err := x.store.Get(ctx, w.run.Key); err != nil || !x.settings().Decide(to)(s).Allowed() || !a.pace.try(to) {
 		return false
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
@@ -105,13 +105,13 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 	var err error
 	switch {
 	case !begun:
-		err = w.begin(call, o, ch, out)
+		err = w.begin(call, a, ch, out)
 	case was.State == sessions.PreviewSending:
-		if _, err = x.resolve(call, ch, was); err == nil {
+		if _, err = x.reconcilePreview(call, ch, was); err == nil {
 			return false // it says its first words: it is edited next
 		}
 		if errors.Is(err, errAbsent) {
-			err = w.begin(call, o, ch, out)
+			err = w.begin(call, a, ch, out)
 		}
 	default:
 		err = channels.CatchPanic(channels.Ambiguous, func() error { return x.accounts.caps(to).Editor.Edit(call, was.ID, out) })
@@ -131,10 +131,10 @@ func (w *words) show(ctx context.Context, text string) (done bool) {
 }
 
 // begin sends the first words. The store knows of them before they leave.
-func (w *words) begin(ctx context.Context, o *account, ch channels.Channel, out channels.Outbound) error {
+func (w *preview) begin(ctx context.Context, a *account, ch channels.Channel, out channels.Outbound) error {
 	x := w.previews
 	p := sessions.Preview{Run: w.run.ID, Session: w.run.Key, To: out.To, Key: out.Key, State: sessions.PreviewSending, Text: out.Text, ReplyTo: out.ReplyTo,
-		Known: x.settings().Accounts[o.ref].Pacing.NewChatsPerDay > 0}
+		Known: x.settings().Accounts[a.ref].Pacing.NewChatsPerDay > 0}
 	if err := x.store.BeginPreview(ctx, p); err != nil {
 		return &channels.Error{Class: channels.Rejected, Err: err}
 	}
@@ -146,15 +146,15 @@ func (w *words) begin(ctx context.Context, o *account, ch channels.Channel, out 
 	})
 	switch {
 	case err == nil:
-		x.arrivedPreview(ctx, p, r.ID)
+		x.confirm(ctx, p, r.ID)
 	case channels.Classify(err).Class != channels.Ambiguous: // it did not arrive
-		x.endPreview(ctx, p.Run)
+		x.end(ctx, p.Run)
 	}
 	return err
 }
 
-// arrivedPreview notes the id of a preview.
-func (x *previews) arrivedPreview(ctx context.Context, p sessions.Preview, id channels.MessageID) sessions.Preview {
+// confirm notes the id of a preview.
+func (x *previews) confirm(ctx context.Context, p sessions.Preview, id channels.MessageID) sessions.Preview {
 	if err := x.store.ShowPreview(ctx, p.Run, id); err != nil { // the next process has to find out
 		x.log.Error("the store refused a preview", keyRun, p.Run, keyErr, err)
 	}
@@ -163,24 +163,24 @@ func (x *previews) arrivedPreview(ctx context.Context, p sessions.Preview, id ch
 	return p
 }
 
-// endPreview forgets a preview. It is false when the host stops before that.
-func (x *previews) endPreview(ctx context.Context, run sessions.RunID) bool {
-	ok := x.saver.save(ctx, "end preview", sessions.DeliveryID(run), func(ctx context.Context) error { return x.store.EndPreview(ctx, run) })
+// end forgets a preview. It is false when the host stops before that.
+func (x *previews) end(ctx context.Context, run sessions.RunID) bool {
+	ok := x.retrier.retry(ctx, "end preview", sessions.DeliveryID(run), func(ctx context.Context) error { return x.store.EndPreview(ctx, run) })
 	if ok {
 		x.open.drop(run)
 	}
 	return ok
 }
 
-// errUnclear says that nobody can find out whether a preview arrived; errAbsent that it did not.
+// errAmbiguous says that nobody can find out whether a preview arrived; errAbsent that it did not.
 var (
-	errUnclear = &channels.Error{Class: channels.Rejected, Err: errors.New("it may have arrived, and the platform cannot be asked")}
-	errAbsent  = &channels.Error{Class: channels.Rejected, Err: errors.New("it did not arrive")}
+	errAmbiguous = &channels.Error{Class: channels.Rejected, Err: errors.New("it may have arrived, and the platform cannot be asked")}
+	errAbsent    = &channels.Error{Class: channels.Rejected, Err: errors.New("it did not arrive")}
 )
 
-// resolve finds out the id of a preview that was being sent when its answer was lost. What is asked for, or sent once more
+// reconcilePreview finds out the id of a preview that was being sent when its answer was lost. What is asked for, or sent once more
 // under the same key, is what was sent then, whatever the answer says by now: platforms may compare it.
-func (x *previews) resolve(ctx context.Context, ch channels.Channel, p sessions.Preview) (sessions.Preview, error) {
+func (x *previews) reconcilePreview(ctx context.Context, ch channels.Channel, p sessions.Preview) (sessions.Preview, error) {
 	if p.State == sessions.PreviewShown {
 		return p, nil
 	}
@@ -195,19 +195,19 @@ func (x *previews) resolve(ctx context.Context, ch channels.Channel, p sessions.
 		case idempotent:
 			r, err = ch.Send(ctx, out)
 		default:
-			err = errUnclear
+			err = errAmbiguous
 		}
 		return err
 	})
 	switch {
-	case err != nil && !errors.Is(err, errUnclear) && idempotent && channels.Classify(err).Class == channels.Ambiguous:
+	case err != nil && !errors.Is(err, errAmbiguous) && idempotent && channels.Classify(err).Class == channels.Ambiguous:
 		return p, &channels.Error{Class: channels.Transient, Err: err} // it may be asked again
 	case err != nil:
 		return p, err
 	case !there:
 		return p, errAbsent
 	}
-	return x.arrivedPreview(ctx, p, r.ID), nil
+	return x.confirm(ctx, p, r.ID), nil
 }
 
 // of gives the preview that the next part of a delivery is to be made of. Whoever was to take it back leaves it: the answer comes
@@ -216,5 +216,5 @@ func (x *previews) of(d sessions.Delivery) (sessions.Preview, bool) {
 	if d.Kind != sessions.Reply || d.Part > 0 {
 		return sessions.Preview{}, false
 	}
-	return x.open.stay(d.Run)
+	return x.open.keep(d.Run)
 }

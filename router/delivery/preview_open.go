@@ -15,7 +15,7 @@ type openPreviews struct {
 
 type openPreview struct {
 	sessions.Preview
-	leaving bool // somebody takes it back, as long as its answer does not come after all
+	retracting bool // somebody takes it back, as long as its answer does not come after all
 }
 
 func (x *openPreviews) get(run sessions.RunID) (sessions.Preview, bool) {
@@ -46,34 +46,34 @@ func (x *openPreviews) drop(run sessions.RunID) {
 	delete(x.open, run)
 }
 
-// leave says that a preview is to be taken back; false when somebody does already, or there is none.
-func (x *openPreviews) leave(run sessions.RunID) (sessions.Preview, bool) {
+// startRetract says that a preview is to be taken back; false when somebody does already, or there is none.
+func (x *openPreviews) startRetract(run sessions.RunID) (sessions.Preview, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	p := x.open[run]
-	if p == nil || p.leaving {
+	if p == nil || p.retracting {
 		return sessions.Preview{}, false
 	}
-	p.leaving = true
+	p.retracting = true
 	return p.Preview, true
 }
 
-// leaves gives a preview that is still to be taken back.
-func (x *openPreviews) leaves(run sessions.RunID) (sessions.Preview, bool) {
+// retracting gives a preview that is still to be taken back.
+func (x *openPreviews) retracting(run sessions.RunID) (sessions.Preview, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if p := x.open[run]; p != nil && p.leaving {
+	if p := x.open[run]; p != nil && p.retracting {
 		return p.Preview, true
 	}
 	return sessions.Preview{}, false
 }
 
-// stay gives a preview that is not taken back, now.
-func (x *openPreviews) stay(run sessions.RunID) (sessions.Preview, bool) {
+// keep gives a preview that is not taken back, now.
+func (x *openPreviews) keep(run sessions.RunID) (sessions.Preview, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if p := x.open[run]; p != nil {
-		p.leaving = false
+		p.retracting = false
 		return p.Preview, true
 	}
 	return sessions.Preview{}, false

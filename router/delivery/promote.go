@@ -9,14 +9,14 @@ import (
 	"parley/sessions"
 )
 
-// becomes makes the first part of an answer out of its preview.
-func (t *transfer) becomes(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, p sessions.Preview) (sessions.Delivery, bool, bool) {
+// promote makes the first part of an answer out of its preview.
+func (t *transfer) promote(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, p sessions.Preview) (sessions.Delivery, bool, bool) {
 	// giveUp has the answer sent as a message of its own. Only now may it be: a process that finds no preview need not look for one.
 	giveUp := func(why string, end sessions.TryEnd) (sessions.Delivery, bool, bool) {
-		if !t.previews.endPreview(ctx, p.Run) {
+		if !t.previews.end(ctx, p.Run) {
 			return d, false, false
 		}
-		return t.record.again(ctx, d, 0, why, end)
+		return t.record.retryLater(ctx, d, 0, why, end)
 	}
 	if p.To != d.To {
 		return giveUp("the chat has a new id, and its preview is in the old one", sessions.MayBeTwice)
@@ -24,11 +24,11 @@ func (t *transfer) becomes(ctx context.Context, ch channels.Channel, d sessions.
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
 	defer t.life.afterStop(sendGrace, cancel)()
-	p, err := t.previews.resolve(call, ch, p)
+	p, err := t.previews.reconcilePreview(call, ch, p)
 	switch {
 	case errors.Is(err, errAbsent):
 		return giveUp("its preview did not arrive", sessions.Absent)
-	case errors.Is(err, errUnclear):
+	case errors.Is(err, errAmbiguous):
 		t.metrics.ambiguous()
 		return giveUp("its preview may have arrived", sessions.MayBeTwice)
 	case err == nil:
@@ -41,22 +41,22 @@ func (t *transfer) becomes(ctx context.Context, ch channels.Channel, d sessions.
 		})
 	}
 	if err == nil {
-		next, final, ok := t.record.arrived(ctx, d, channels.Receipt{ID: p.ID, At: time.Now()}, last)
-		return next, final, ok && t.previews.endPreview(ctx, p.Run)
+		next, final, ok := t.record.partArrived(ctx, d, channels.Receipt{ID: p.ID, At: time.Now()}, last)
+		return next, final, ok && t.previews.end(ctx, p.Run)
 	}
 	switch e := channels.Classify(err); e.Class {
 	case channels.Rejected, channels.Unsupported:
-		switch gone, again := t.previews.takeBack(call, ch, p); {
+		switch gone, again := t.previews.remove(call, ch, p); {
 		case again > 0:
-			return t.record.again(ctx, d, again, "its preview cannot be taken back yet: "+e.Error(), sessions.NotArrived)
+			return t.record.retryLater(ctx, d, again, "its preview cannot be taken back yet: "+e.Error(), sessions.NotArrived)
 		case gone:
 			return giveUp("its preview could not become it: "+e.Error(), sessions.Absent)
 		default:
 			return giveUp("its preview could not become it: "+e.Error(), sessions.MayBeTwice)
 		}
 	case channels.Ambiguous: // the same edit twice is as good as once
-		return t.record.again(ctx, d, t.ages.Backoff(d.Attempt), e.Error(), sessions.MayHave)
+		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), e.Error(), sessions.MayHave)
 	default:
-		return t.failed(ctx, ch, d, out, last, e)
+		return t.onError(ctx, ch, d, out, last, e)
 	}
 }

@@ -20,16 +20,16 @@ type queues struct {
 	life     *lifetime
 	settings func() *settings.Snapshot
 	ages     *clock.Steady
-	drain    func(ctx context.Context, o *account, q *queue) // works a queue off
+	drain    func(ctx context.Context, a *account, q *queue) // works a queue off
 
 	mu          sync.Mutex
-	known       map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
+	resident    map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
 	maxResident int                          // deliveries in memory
 	spilled     bool                         // the store may hold pending deliveries that are in no queue: only fill brings in more
 }
 
-// maxKnown bounds the deliveries held in memory; the rest waits in the store.
-const maxKnown = 20000
+// defaultMaxResident bounds the deliveries held in memory; the rest waits in the store.
+const defaultMaxResident = 20000
 
 // start admits the deliveries that were being sent when the last process ended, whatever their number: Due does not list them.
 func (x *queues) start(ctx context.Context, interrupted []sessions.Delivery) {
@@ -46,13 +46,13 @@ func (x *queues) enqueue(ds ...sessions.Delivery) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, d := range ds {
-		switch _, known := x.known[d.ID]; {
+		switch _, known := x.resident[d.ID]; {
 		case x.reserved.fulfil(d):
 		case known:
-			x.known[d.ID] = true // it may be ending just now
+			x.resident[d.ID] = true // it may be ending just now
 		case x.spilled:
 			return // older ones wait in the store: fill brings them all, in order
-		case len(x.known) >= x.maxResident:
+		case len(x.resident) >= x.maxResident:
 			x.spilled = true
 			return
 		default:
@@ -74,10 +74,10 @@ func (x *queues) fill(due []sessions.Delivery) {
 	defer x.mu.Unlock()
 	x.spilled = len(due) == x.maxResident
 	for _, d := range due {
-		if _, known := x.known[d.ID]; known {
+		if _, known := x.resident[d.ID]; known {
 			continue
 		}
-		if len(x.known) >= x.maxResident {
+		if len(x.resident) >= x.maxResident {
 			x.spilled = true
 			return
 		}
@@ -90,27 +90,27 @@ func (x *queues) admit(d sessions.Delivery) {
 	if !x.life.isRunning() {
 		return // it is in the store: start finds it
 	}
-	x.known[d.ID] = false
+	x.resident[d.ID] = false
 	d.NotBefore = notBefore(x.ages, d)
 	d.To = x.settings().Moved.Called(d.To)
-	o := x.accounts.of(settings.Ref(d.To))
-	chat := o.chats.current(d.To.Chat)
-	q := o.chats.queues[chat]
+	a := x.accounts.of(settings.Ref(d.To))
+	chat := a.chats.current(d.To.Chat)
+	q := a.chats.queues[chat]
 	if q == nil {
 		q = &queue{chat: chat, done: make(chan struct{})}
-		o.chats.queues[chat] = q
-		x.work(o, q)
+		a.chats.queues[chat] = q
+		x.work(a, q)
 	}
 	q.insert(d)
 }
 
 // work begins to work a chat's queue off; x.mu is held.
-func (x *queues) work(o *account, q *queue) {
+func (x *queues) work(a *account, q *queue) {
 	ctx, end := context.WithCancel(x.life.context())
 	q.end = end
 	x.life.wg.Go(func() {
 		defer end()
-		x.drain(ctx, o, q)
+		x.drain(ctx, a, q)
 	})
 }
 
@@ -119,36 +119,36 @@ func (x *queues) work(o *account, q *queue) {
 func (x *queues) reserve(b *Reservation, d sessions.Delivery, flights *inFlight) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	others, free := x.reserved.room(b.o)
-	if !free || !x.life.isRunning() || x.spilled || len(x.known) >= x.maxResident {
+	others, free := x.reserved.room(b.account)
+	if !free || !x.life.isRunning() || x.spilled || len(x.resident) >= x.maxResident {
 		return false
 	}
-	chat := b.o.chats.current(d.To.Chat)
-	if _, known := x.known[d.ID]; known || !b.o.chats.isIdle(chat) || x.accounts.attached(b.o) == nil {
+	chat := b.account.chats.current(d.To.Chat)
+	if _, known := x.resident[d.ID]; known || !b.account.chats.isIdle(chat) || x.accounts.attached(b.account) == nil {
 		return false
 	}
-	if b.o.pace.set(x.settings().Accounts[b.o.ref].Pacing); !b.o.pace.room(d.To, others) {
+	if b.account.pace.set(x.settings().Accounts[b.account.ref].Pacing); !b.account.pace.room(d.To, others) {
 		return false
 	}
 	x.reserved.add(b, flights.begin(d.Session))
-	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, booking: b, done: make(chan struct{})}
-	b.o.chats.queues[chat], x.known[d.ID] = q, false
-	x.work(b.o, q)
+	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, reservation: b, done: make(chan struct{})}
+	b.account.chats.queues[chat], x.resident[d.ID] = q, false
+	x.work(b.account, q)
 	return true
 }
 
 // next gives the first delivery of a queue, and its reservation; ok is false when the queue ends.
-func (x *queues) next(ctx context.Context, o *account, q *queue) (d sessions.Delivery, b *Reservation, ok bool) {
+func (x *queues) next(ctx context.Context, a *account, q *queue) (d sessions.Delivery, b *Reservation, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(q.waiting) == 0 || ctx.Err() != nil && q.booking == nil {
-		if o.chats.queues[q.chat] == q {
-			delete(o.chats.queues, q.chat)
+	if len(q.waiting) == 0 || ctx.Err() != nil && q.reservation == nil {
+		if a.chats.queues[q.chat] == q {
+			delete(a.chats.queues, q.chat)
 		}
 		return d, nil, false
 	}
-	d, b = q.waiting[0], q.booking
-	q.booking = nil
+	d, b = q.waiting[0], q.reservation
+	q.reservation = nil
 	return d, b, true
 }
 
@@ -157,9 +157,9 @@ func (x *queues) pop(q *queue, id sessions.DeliveryID) (again, refill bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	q.waiting = q.waiting[1:]
-	again = x.known[id]
-	delete(x.known, id)
-	return again, x.spilled && len(x.known) < x.maxResident/2
+	again = x.resident[id]
+	delete(x.resident, id)
+	return again, x.spilled && len(x.resident) < x.maxResident/2
 }
 
 // replace puts a delivery into the place of the first one.
@@ -182,47 +182,47 @@ func (x *queues) reorder(q *queue, d sessions.Delivery) {
 func (x *queues) claim(id sessions.DeliveryID) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if _, known := x.known[id]; known {
+	if _, known := x.resident[id]; known {
 		return false
 	}
-	x.known[id] = false
+	x.resident[id] = false
 	return true
 }
 
 func (x *queues) unclaim(id sessions.DeliveryID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.known, id)
+	delete(x.resident, id)
 }
 
 // lockChat has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
-func (x *queues) lockChat(o *account, chat channels.ChatID) (release func(), free bool) {
+func (x *queues) lockChat(a *account, chat channels.ChatID) (release func(), free bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	done, free := o.chats.lock(chat)
+	done, free := a.chats.lock(chat)
 	if !free {
 		return nil, false
 	}
 	return func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		o.chats.unlock(chat, done)
+		a.chats.unlock(chat, done)
 	}, true
 }
 
 // isAlone reports whether a queue has its chat to itself.
-func (x *queues) isAlone(o *account, q *queue) bool {
+func (x *queues) isAlone(a *account, q *queue) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return o.chats.inTheWay(q) == nil
+	return a.chats.inTheWay(q) == nil
 }
 
 // waitAlone waits until a queue has its chat to itself: no preview is on its way there, and nothing that went there under an old id. While
 // there is a queue for a chat no preview begins. ok is false when ctx ended.
-func (x *queues) waitAlone(ctx context.Context, o *account, q *queue) (waited, ok bool) {
+func (x *queues) waitAlone(ctx context.Context, a *account, q *queue) (waited, ok bool) {
 	for ctx.Err() == nil {
 		x.mu.Lock()
-		until := o.chats.inTheWay(q)
+		until := a.chats.inTheWay(q)
 		x.mu.Unlock()
 		if until == nil {
 			return waited, true
@@ -231,8 +231,8 @@ func (x *queues) waitAlone(ctx context.Context, o *account, q *queue) (waited, o
 		select {
 		case <-until:
 			x.mu.Lock()
-			if len(q.ahead) > 0 && q.ahead[0].done == until {
-				q.ahead = q.ahead[1:]
+			if len(q.predecessors) > 0 && q.predecessors[0].done == until {
+				q.predecessors = q.predecessors[1:]
 			}
 			x.mu.Unlock()
 		case <-ctx.Done():
@@ -242,29 +242,29 @@ func (x *queues) waitAlone(ctx context.Context, o *account, q *queue) (waited, o
 }
 
 // move gives everything that waits for a chat the chat's new id.
-func (x *queues) move(o *account, from, to channels.Address) {
+func (x *queues) move(a *account, from, to channels.Address) {
 	x.settings().Moved.Add(from, to)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	o.chats.move(from.Chat, to.Chat)
+	a.chats.move(from.Chat, to.Chat)
 }
 
 // hasWork reports whether something waits for one of some accounts.
 func (x *queues) hasWork(list []*account) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.ContainsFunc(list, func(o *account) bool { return len(o.chats.queues) > 0 })
+	return slices.ContainsFunc(list, func(a *account) bool { return len(a.chats.queues) > 0 })
 }
 
 // removeAccount forgets an account and ends its queues.
 func (x *queues) removeAccount(ref settings.AccountRef) (ended []*queue) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	o := x.accounts.remove(ref)
-	if o == nil {
+	a := x.accounts.remove(ref)
+	if a == nil {
 		return nil
 	}
-	for _, q := range o.chats.queues {
+	for _, q := range a.chats.queues {
 		q.end()
 		ended = append(ended, q)
 	}
@@ -277,7 +277,7 @@ func (x *queues) release(q *queue) []sessions.Delivery {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, d := range q.waiting {
-		delete(x.known, d.ID)
+		delete(x.resident, d.ID)
 	}
 	return q.waiting
 }

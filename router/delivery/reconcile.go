@@ -36,11 +36,11 @@ func (r *reconciler) denied(ctx context.Context, d sessions.Delivery) (bool, err
 	return !r.settings().Decide(d.To)(s).Allowed(), nil
 }
 
-// ask has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
-func (r *reconciler) ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (receipt channels.Receipt, there bool, err error) {
+// queryArrived has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
+func (r *reconciler) queryArrived(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (receipt channels.Receipt, there bool, err error) {
 	defer r.inFlight.begin(d.Session)() // before the policy is looked at: a flip waits for it
 	if denied, err := r.denied(ctx, d); err != nil {
-		return receipt, false, fmt.Errorf("%w: %w", errUnread, err)
+		return receipt, false, fmt.Errorf("%w: %w", errPolicyUnavailable, err)
 	} else if denied {
 		return receipt, false, errDenied
 	}
@@ -53,59 +53,59 @@ func (r *reconciler) ask(ctx context.Context, rec channels.Reconciler, d session
 	return receipt, there, err
 }
 
-// unclear decides what becomes of a part that may have arrived.
-func (t *transfer) unclear(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
+// onAmbiguous decides what becomes of a part that may have arrived.
+func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
-		return t.record.again(ctx, d, t.ages.Backoff(d.Attempt), why, sessions.MayHave)
+		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), why, sessions.MayHave)
 	}
 	if rec := channels.Probe(ch).Reconciler; rec != nil {
-		next, r, there, err := t.learn(ctx, rec, d, out)
+		next, r, there, err := t.reconcileSend(ctx, rec, d, out)
 		switch {
 		case err == nil && next.State != sessions.Sending:
 			return next, next.State.Final(), true
 		case err == nil && there:
-			return t.record.arrived(ctx, next, r, last)
-		case err == nil && next.Absent()+1 >= maxAbsent:
-			return t.record.end(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
+			return t.record.partArrived(ctx, next, r, last)
+		case err == nil && next.Absent()+1 >= maxAbsentTries:
+			return t.record.finish(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
 		case err == nil:
-			return t.record.again(ctx, next, t.ages.Backoff(next.Attempt), why, sessions.Absent)
-		case ctx.Err() != nil, errors.Is(err, errUndecided):
+			return t.record.retryLater(ctx, next, t.ages.Backoff(next.Attempt), why, sessions.Absent)
+		case ctx.Err() != nil, errors.Is(err, errIndeterminate):
 			return next, false, false
 		}
 		d = next
 	}
 	t.metrics.ambiguous()
 	if t.settings().Delivery.Hold {
-		return t.record.end(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
+		return t.record.finish(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
 	}
-	if sent := d.Doubts + 1; sent >= maxUnclear {
-		return t.record.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
+	if sent := d.Doubts + 1; sent >= maxAmbiguousTries {
+		return t.record.finish(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
 	}
-	return t.record.again(ctx, d, max(t.ages.Backoff(d.Attempt), repeatWait<<(4*d.Doubts)), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
+	return t.record.retryLater(ctx, d, max(t.ages.Backoff(d.Attempt), repeatDelay<<(4*d.Doubts)), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
 }
 
-// repeatWait is how long it takes until a part that may have arrived is sent once more; each further time takes sixteen times as long. A
+// repeatDelay is how long it takes until a part that may have arrived is sent once more; each further time takes sixteen times as long. A
 // server that fails, fails for longer than a moment, and each of these tries may be shown.
-const repeatWait = 4 * time.Second
+const repeatDelay = 4 * time.Second
 
-// learn finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
+// reconcileSend finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
 // asked about after all; put back as one that did not arrive it would be sent twice. As long as the policy is not known it waits, and some
 // minutes for a platform that asks to wait or is away: nobody is shown anything twice because one question got no answer.
-func (t *transfer) learn(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
-	patience := time.Now().Add(askPatience)
+func (t *transfer) reconcileSend(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
+	patience := time.Now().Add(reconcileTimeout)
 	for try := 0; ; try++ {
-		r, there, err = t.reconciler.ask(ctx, rec, d, out)
+		r, there, err = t.reconciler.queryArrived(ctx, rec, d, out)
 		wait := t.ages.Backoff(try)
 		switch denied := errors.Is(err, errDenied); {
-		case !denied && !errors.Is(err, errUnread):
-			later, ok := asksLater(err)
+		case !denied && !errors.Is(err, errPolicyUnavailable):
+			later, ok := retryQueryAfter(err)
 			if wait = max(wait, later); !ok || time.Now().Add(wait).After(patience) || wait >= timeLeft(t.ages, d) {
 				return d, r, there, err
 			}
 		case denied && ctx.Err() == nil:
-			next, _, ok := t.record.begin(ctx, t.o, d)
+			next, _, ok := t.record.begin(ctx, t.account, d)
 			if !ok {
-				return d, r, false, errUndecided
+				return d, r, false, errIndeterminate
 			}
 			if d = next; d.State != sessions.Sending {
 				return d, r, false, nil
@@ -117,11 +117,11 @@ func (t *transfer) learn(ctx context.Context, rec channels.Reconciler, d session
 	}
 }
 
-// askPatience is how long it is asked whether a part arrived before that counts as unknown.
-const askPatience = 5 * time.Minute
+// reconcileTimeout is how long it is asked whether a part arrived before that counts as unknown.
+const reconcileTimeout = 5 * time.Minute
 
-// asksLater is how long a question has to wait before it is asked again; false = it was answered, or never will be.
-func asksLater(err error) (time.Duration, bool) {
+// retryQueryAfter is how long a question has to wait before it is asked again; false = it was answered, or never will be.
+func retryQueryAfter(err error) (time.Duration, bool) {
 	if err == nil {
 		return 0, false
 	}
@@ -130,38 +130,38 @@ func asksLater(err error) (time.Duration, bool) {
 }
 
 var (
-	errDenied = errors.New("the policy denies it")
-	errUnread = errors.New("the policy is not known")
-	// errUndecided: the store did not say, as when the host ends or the row is gone.
-	errUndecided = errors.New("it is not decided")
+	errDenied            = errors.New("the policy denies it")
+	errPolicyUnavailable = errors.New("the policy is not known")
+	// errIndeterminate: the store did not say, as when the host ends or the row is gone.
+	errIndeterminate = errors.New("it is not decided")
 )
 
-// reconcile treats a delivery that was being sent when the last process ended.
-func (t *transfer) reconcile(ctx context.Context, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
+// resumeInterrupted treats a delivery that was being sent when the last process ended.
+func (t *transfer) resumeInterrupted(ctx context.Context, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	d.NotBefore = time.Time{}
 	ch, ok := t.ready(ctx, d)
 	if !ok {
 		return d, false, false
 	}
 	if ch == nil && timeLeft(t.ages, d) > 0 { // it was denied
-		next, final, ok := t.record.begin(ctx, t.o, d)
+		next, final, ok := t.record.begin(ctx, t.account, d)
 		if !ok || next.State != sessions.Sending {
 			return next, final, ok
 		}
-		return t.reconcile(ctx, next) // it is permitted by now
+		return t.resumeInterrupted(ctx, next) // it is permitted by now
 	}
 	if ch == nil {
-		return t.record.end(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
+		return t.record.finish(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
 	}
 	if _, there := t.previews.of(d); there { // as long as there is one the answer is not sent as a message of its own
-		return t.record.again(ctx, d, 0, "the host stopped while its preview became it", sessions.MayHave)
+		return t.record.retryLater(ctx, d, 0, "the host stopped while its preview became it", sessions.MayHave)
 	}
-	limits := t.accounts.limits(t.o, ch, d.To)
-	p, last, ok := t.cut.part(d, limits)
+	limits := t.accounts.limits(t.account, ch, d.To)
+	p, last, ok := t.splitter.next(d, limits)
 	if !ok {
-		return t.record.end(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
+		return t.record.finish(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
 	}
-	next, final, ok = t.unclear(ctx, ch, d, t.outbound(d, t.withoutLost(d, p, limits)), last, "the host stopped while it was being sent")
+	next, final, ok = t.onAmbiguous(ctx, ch, d, t.outbound(d, t.dropMissingFiles(d, p, limits)), last, "the host stopped while it was being sent")
 	next.NotBefore = time.Time{}
 	return next, final, ok
 }

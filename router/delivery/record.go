@@ -19,7 +19,7 @@ type recorder struct {
 	store     Store
 	settings  func() *settings.Snapshot
 	ages      *clock.Steady
-	saver     *saver
+	retrier   *retrier
 	previews  *previews
 	reactions *reactions
 	log       *slog.Logger
@@ -35,10 +35,10 @@ func (r *recorder) tell(d sessions.Delivery) {
 }
 
 // begin has the store decide whether a part may leave now: it is sending then.
-func (r *recorder) begin(ctx context.Context, o *account, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
+func (r *recorder) begin(ctx context.Context, a *account, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	var refused error
-	ok = r.saver.save(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
-		next, err = r.store.BeginSend(ctx, d.ID, decisionTime(r.ages, d), r.settings().Decide(d.To), r.settings().FirstContactQuota(o.ref, time.Now()))
+	ok = r.retrier.retry(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
+		next, err = r.store.BeginSend(ctx, d.ID, decisionTime(r.ages, d), r.settings().Decide(d.To), r.settings().FirstContactQuota(a.ref, time.Now()))
 		refused = err
 		return err
 	})
@@ -46,11 +46,11 @@ func (r *recorder) begin(ctx context.Context, o *account, d sessions.Delivery) (
 	case !ok:
 		return d, false, false
 	case errors.Is(refused, sessions.ErrUnfit): // nothing says that it is being sent, so it is not
-		return r.end(ctx, d, sessions.DeliveryFail, "its state cannot be stored: "+refused.Error())
+		return r.finish(ctx, d, sessions.DeliveryFail, "its state cannot be stored: "+refused.Error())
 	}
 	r.tell(next)
 	if final = next.State.Final(); final {
-		r.ended(next)
+		r.onFinal(next)
 	}
 	return next, final, true
 }
@@ -62,31 +62,31 @@ func (r *recorder) tellUnsent(ctx context.Context, d sessions.Delivery, receipt 
 		return
 	}
 	line := sessions.Overheard{Key: d.Session, Event: sessions.Unsent, Text: channels.CutText(receipt.Unsent, settings.MaxContextLine), Time: time.Now(), Keep: keep}
-	r.saver.save(ctx, "tell of refused files", d.ID, func(ctx context.Context) error {
+	r.retrier.retry(ctx, "tell of refused files", d.ID, func(ctx context.Context) error {
 		_, err := r.store.Submit(ctx, sessions.Effects{Source: fmt.Sprintf("unsent:%s.%d", d.ID, d.Part), Overheard: &line})
 		return err
 	})
 }
 
-// arrived writes the receipt of one part.
-func (r *recorder) arrived(ctx context.Context, d sessions.Delivery, receipt channels.Receipt, last bool) (sessions.Delivery, bool, bool) {
+// partArrived writes the receipt of one part.
+func (r *recorder) partArrived(ctx context.Context, d sessions.Delivery, receipt channels.Receipt, last bool) (sessions.Delivery, bool, bool) {
 	r.tellUnsent(ctx, d, receipt)
-	ok := r.saver.save(ctx, "receipt", d.ID, func(ctx context.Context) error { return r.store.PartSent(ctx, d.ID, receipt, last) })
+	ok := r.retrier.retry(ctx, "receipt", d.ID, func(ctx context.Context) error { return r.store.PartSent(ctx, d.ID, receipt, last) })
 	d.Part++
 	d.Attempt, d.Doubts, d.Unclear = 0, 0, false
 	if last {
 		d.State = sessions.Sent
 		r.tell(d)
-		r.ended(d)
+		r.onFinal(d)
 	}
 	d.NotBefore = time.Time{}
 	return d, last, ok
 }
 
-// again puts a delivery back for a later try; end is that of the last one.
-func (r *recorder) again(ctx context.Context, d sessions.Delivery, wait time.Duration, why string, end sessions.TryEnd) (sessions.Delivery, bool, bool) {
+// retryLater puts a delivery back for a later try; end is that of the last one.
+func (r *recorder) retryLater(ctx context.Context, d sessions.Delivery, wait time.Duration, why string, end sessions.TryEnd) (sessions.Delivery, bool, bool) {
 	at := time.Now().Add(wait)
-	ok := r.saver.save(ctx, "retry", d.ID, func(ctx context.Context) error { return r.store.Retry(ctx, d.ID, at, why, end) })
+	ok := r.retrier.retry(ctx, "retry", d.ID, func(ctx context.Context) error { return r.store.Retry(ctx, d.ID, at, why, end) })
 	d.State, d.NotBefore = sessions.Pending, at
 	d.Tried(end)
 	r.tell(d)
@@ -94,20 +94,20 @@ func (r *recorder) again(ctx context.Context, d sessions.Delivery, wait time.Dur
 	return d, false, ok
 }
 
-// end makes a delivery final.
-func (r *recorder) end(ctx context.Context, d sessions.Delivery, state sessions.DeliveryState, why string) (sessions.Delivery, bool, bool) {
-	ok := r.saver.save(ctx, "end", d.ID, func(ctx context.Context) error { return r.store.EndDelivery(ctx, d.ID, state, why) })
+// finish makes a delivery final.
+func (r *recorder) finish(ctx context.Context, d sessions.Delivery, state sessions.DeliveryState, why string) (sessions.Delivery, bool, bool) {
+	ok := r.retrier.retry(ctx, "end", d.ID, func(ctx context.Context) error { return r.store.EndDelivery(ctx, d.ID, state, why) })
 	d.State, d.Error = state, why
 	r.tell(d)
-	r.ended(d)
+	r.onFinal(d)
 	return d, true, ok
 }
 
-// ended tells people and counters how a delivery ended.
-func (r *recorder) ended(d sessions.Delivery) {
+// onFinal tells people and counters how a delivery ended.
+func (r *recorder) onFinal(d sessions.Delivery) {
 	r.metrics.ended(d.State)
 	if d.State != sessions.Sent { // then it has become the answer
-		r.previews.answered(d)
+		r.previews.onAnswered(d)
 	}
 	r.reactions.removeAll(d.Run)
 	switch d.State {

@@ -10,66 +10,66 @@ import (
 	"parley/sessions"
 )
 
-// MaxReservations is how many chats are booked at a time: where more turns end at once, one commit begins several anyway.
+// maxReservations is how many chats are reserved at a time: where more turns end at once, one commit begins several anyway.
 const maxReservations = 16
 
 // Reservation keeps a chat to which nothing is on its way for a delivery that a commit is about to make: the same commit begins to send it, and
-// nobody waits for a second one. It takes the place of the delivery in the chat's queue until that is known. A nil booking is none.
+// nobody waits for a second one. It takes the place of the delivery in the chat's queue until that is known. A nil Reservation is none.
 type Reservation struct {
-	gate *Dispatcher
-	o    *account
-	id   sessions.DeliveryID
-	land func()                 // ends its flight, which begins before the policy is looked at, and its part in maxReservations
-	made chan sessions.Delivery // what the commit has made; closed without one, nobody knows
-	gone chan struct{}          // closed when it is in no queue any more without that
+	dispatcher *Dispatcher
+	account    *account
+	id         sessions.DeliveryID
+	done       func()                 // ends its call in flight, which begins before the policy is looked at, and its place in maxReservations
+	made       chan sessions.Delivery // what the commit has made; closed without one, nobody knows
+	gone       chan struct{}          // closed when it is in no queue any more without that
 
 	// Guarded by reservations.mu.
 	free  bool // the chat is free again
 	taken bool // its delivery was handed over
 }
 
-// reservations are those whose commits are under way, and counts those that have not landed. Its mutex is a leaf.
+// reservations are those whose commits are under way, and counts those whose calls are in flight. Its mutex is a leaf.
 type reservations struct {
-	mu     sync.Mutex
-	open   map[sessions.DeliveryID]*Reservation
-	flying int
-	of     map[*account]int // of flying
+	mu       sync.Mutex
+	open     map[sessions.DeliveryID]*Reservation
+	inFlight int
+	of       map[*account]int // of inFlight
 }
 
 func newReservations() *reservations {
 	return &reservations{open: make(map[sessions.DeliveryID]*Reservation), of: make(map[*account]int)}
 }
 
-// room counts the reservations of an account that have not landed; free is false when there may be none besides all there are.
-func (r *reservations) room(o *account) (own int, free bool) {
+// room counts the reservations of an account that are in flight; free is false when there may be no further one.
+func (r *reservations) room(a *account) (own int, free bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.of[o], r.flying < maxReservations
+	return r.of[a], r.inFlight < maxReservations
 }
 
-// add counts a reservation until it has landed.
-func (r *reservations) add(b *Reservation, land func()) {
+// add keeps a reservation, and counts it as in flight until its func done is called.
+func (r *reservations) add(b *Reservation, done func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open[b.id] = b
-	r.flying++
-	r.of[b.o]++
-	b.land = sync.OnceFunc(func() {
-		r.landed(b.o)
-		land()
+	r.inFlight++
+	r.of[b.account]++
+	b.done = sync.OnceFunc(func() {
+		r.removeInFlight(b.account)
+		done()
 	})
 }
 
-func (r *reservations) landed(o *account) {
+func (r *reservations) removeInFlight(a *account) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.flying--
-	if r.of[o]--; r.of[o] == 0 {
-		delete(r.of, o)
+	r.inFlight--
+	if r.of[a]--; r.of[a] == 0 {
+		delete(r.of, a)
 	}
 }
 
-// fulfil hands a delivery that was made to its booking; false when it has none, or one that is not waited for any more.
+// fulfil hands a delivery that was made to its reservation; false when it has none, or one that is not waited for any more.
 func (r *reservations) fulfil(d sessions.Delivery) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,19 +112,19 @@ func (r *reservations) left(b *Reservation) {
 }
 
 // Reserve has the one delivery of an outcome begin with its commit; nil when it has to wait for its turn, its account, its pace, or what came
-// before it. A flight of its session begins with it. end has to be called.
+// before it. A call in flight of its session begins with it. End has to be called.
 func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
 	}
 	out.Deliveries[0].To = g.settings().Moved.Current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
 	d := out.Deliveries[0]
-	o := g.accounts.of(settings.Ref(d.To))
-	b := &Reservation{gate: g, o: o, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
+	a := g.accounts.of(settings.Ref(d.To))
+	b := &Reservation{dispatcher: g, account: a, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
 	if !g.queues.reserve(b, d, &g.inFlight) {
 		return nil
 	}
-	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().FirstContactQuota(o.ref, time.Now()),
+	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().FirstContactQuota(a.ref, time.Now()),
 		Check: func(s sessions.Session) policy.Verdict { return g.settings().Decide(d.To)(s) }} // by the rules in force then
 	return b
 }
@@ -132,47 +132,47 @@ func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 // Release gives the chat free: the commit has failed, and the next try may be long in coming.
 func (b *Reservation) Release() {
 	if b != nil {
-		b.gate.reserved.release(b)
+		b.dispatcher.reserved.release(b)
 	}
 }
 
-// End ends a booking. A delivery that nobody was handed may have been made and begun all the same, by a commit whose answer was lost: it is put
+// End ends a reservation. A delivery that nobody was handed may have been made and begun all the same, by a commit whose answer was lost: it is put
 // back then.
 func (b *Reservation) End(ctx context.Context) {
 	if b == nil {
 		return
 	}
 	b.Release()
-	if taken := b.gate.reserved.remove(b); !taken {
+	if taken := b.dispatcher.reserved.remove(b); !taken {
 		<-b.gone
-		b.gate.lost(ctx, b.id)
+		b.dispatcher.recoverLost(ctx, b.id)
 	}
 }
 
-// sendReserved brings a delivery that was booked to its end. It is false when that is not the first one's any more: the queue goes on with what is.
-func (g *Dispatcher) sendReserved(ctx context.Context, o *account, q *queue, b *Reservation) bool {
-	defer b.land() // at the latest; before anything is waited for otherwise
+// sendReserved brings a delivery that was reserved for to its end. It is false when that is not the first one's any more: the queue goes on with what is.
+func (g *Dispatcher) sendReserved(ctx context.Context, a *account, q *queue, b *Reservation) bool {
+	defer b.done() // at the latest; before anything is waited for otherwise
 	d, made := <-b.made
 	switch {
 	case !made: // end looks for it
 		return true
 	case d.State.Final():
-		g.record.ended(d)
+		g.record.onFinal(d)
 		return true
 	case d.State == sessions.Pending:
-		b.land()
-		return g.behind(ctx, q, d)
+		b.done()
+		return g.putInOrder(ctx, q, d)
 	}
-	ch := g.accounts.attached(o)
-	if ch == nil || !g.queues.isAlone(o, q) || !o.pace.take(d.To) { // nothing is waited for here: who denies its session waits for this one
-		b.land()
-		return g.notTried(ctx, q, d)
+	ch := g.accounts.attached(a)
+	if ch == nil || !g.queues.isAlone(a, q) || !a.pace.take(d.To) { // nothing is waited for here: who denies its session waits for this one
+		b.done()
+		return g.putBack(ctx, q, d)
 	}
-	return g.sender.transfer(o, q).sendBegun(ctx, ch, d, b.land)
+	return g.sender.transfer(a, q).sendBegun(ctx, ch, d, b.done)
 }
 
-// behind puts a delivery where it belongs in its queue, as others were made for the chat before it. Those that nobody has brought here yet are looked for.
-func (g *Dispatcher) behind(ctx context.Context, q *queue, d sessions.Delivery) bool {
+// putInOrder puts a delivery where it belongs in its queue, as others were made for the chat before it. Those that nobody has brought here yet are looked for.
+func (g *Dispatcher) putInOrder(ctx context.Context, q *queue, d sessions.Delivery) bool {
 	if err := g.Refill(ctx); err != nil {
 		g.log.Error("cannot list the deliveries that wait", keyErr, err)
 	}
@@ -180,25 +180,25 @@ func (g *Dispatcher) behind(ctx context.Context, q *queue, d sessions.Delivery) 
 	return false
 }
 
-// notTried puts a delivery back that the store has as being sent, although no platform was called for it.
-func (g *Dispatcher) notTried(ctx context.Context, q *queue, d sessions.Delivery) bool {
-	next, _, _ := g.record.again(ctx, d, 0, notYet, sessions.NotArrived)
+// putBack puts a delivery back that the store has as being sent, although no platform was called for it.
+func (g *Dispatcher) putBack(ctx context.Context, q *queue, d sessions.Delivery) bool {
+	next, _, _ := g.record.retryLater(ctx, d, 0, reasonNotTried, sessions.NotArrived)
 	g.queues.replace(q, next)
 	return false
 }
 
-const notYet = "it was not tried yet"
+const reasonNotTried = "it was not tried yet"
 
-// lost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more. Until it is put back it counts as
+// recoverLost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more. Until it is put back it counts as
 // one in a queue: nobody else takes it up.
-func (g *Dispatcher) lost(ctx context.Context, id sessions.DeliveryID) {
+func (g *Dispatcher) recoverLost(ctx context.Context, id sessions.DeliveryID) {
 	if !g.queues.claim(id) { // somebody has looked for what waits meanwhile
 		return
 	}
-	d, found := g.record.saver.lookUp(ctx, id)
+	d, found := g.record.retrier.lookUp(ctx, id)
 	put := found && !d.State.Final()
 	if put && d.State == sessions.Sending {
-		d, _, put = g.record.again(ctx, d, 0, notYet, sessions.NotArrived)
+		d, _, put = g.record.retryLater(ctx, d, 0, reasonNotTried, sessions.NotArrived)
 	}
 	g.queues.unclaim(id)
 	switch {
@@ -206,6 +206,6 @@ func (g *Dispatcher) lost(ctx context.Context, id sessions.DeliveryID) {
 		g.Enqueue(d)
 	case found && d.State.Final():
 		g.record.tell(d)
-		g.record.ended(d)
+		g.record.onFinal(d)
 	}
 }

@@ -12,21 +12,21 @@ import (
 )
 
 // RemoveTries bounds how often it is tried to take a preview back.
-const removeTries = 5
+const maxRetractTries = 5
 
 // account gives the account of an address, and its channel; nil when it is not attached.
 func (x *previews) account(to channels.Address) (*account, channels.Channel) {
-	o := x.accounts.of(settings.Ref(to))
-	ch, _ := x.accounts.channel(o)
-	return o, ch
+	a := x.accounts.of(settings.Ref(to))
+	ch, _ := x.accounts.channel(a)
+	return a, ch
 }
 
-// takeBack removes a preview, or, where nothing can be removed, makes it say nothing. gone is false when it stays; again says when
+// remove removes a preview, or, where nothing can be removed, makes it say nothing. gone is false when it stays; again says when
 // to try once more.
-func (x *previews) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
+func (x *previews) remove(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
 	can := channels.Probe(ch)
 	err := channels.CatchPanic(channels.Ambiguous, func() (err error) {
-		if p, err = x.resolve(ctx, ch, p); err != nil {
+		if p, err = x.reconcilePreview(ctx, ch, p); err != nil {
 			return err
 		}
 		switch {
@@ -49,19 +49,19 @@ func (x *previews) takeBack(ctx context.Context, ch channels.Channel, p sessions
 	}
 }
 
-// unshow takes the preview of a run back whose answer does not come. It returns at once.
-func (x *previews) unshow(run sessions.RunID) {
-	p, ok := x.open.leave(run)
+// startRetract takes the preview of a run back whose answer does not come. It returns at once.
+func (x *previews) startRetract(run sessions.RunID) {
+	p, ok := x.open.startRetract(run)
 	if !ok {
 		return
 	}
-	x.life.begin(func(ctx context.Context) { x.leave(ctx, p) }) // else it is in the store: the next process finds it
+	x.life.begin(func(ctx context.Context) { x.retractWithRetries(ctx, p) }) // else it is in the store: the next process finds it
 }
 
-// leave takes a preview back, in several tries. When none works, a later sweep begins again.
-func (x *previews) leave(ctx context.Context, p sessions.Preview) {
-	for try := range removeTries {
-		again, ok := x.removal(ctx, p)
+// retractWithRetries takes a preview back, in several tries. When none works, a later sweep begins again.
+func (x *previews) retractWithRetries(ctx context.Context, p sessions.Preview) {
+	for try := range maxRetractTries {
+		again, ok := x.retractOnce(ctx, p)
 		if !ok || again == 0 {
 			return
 		}
@@ -69,20 +69,20 @@ func (x *previews) leave(ctx context.Context, p sessions.Preview) {
 			return
 		}
 	}
-	if _, there := x.open.stay(p.Run); there {
+	if _, there := x.open.keep(p.Run); there {
 		x.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
 	}
 }
 
-// removal takes a preview back under the policy, as soon as its account is attached, and forgets it: what may not be written to is left
+// retractOnce takes a preview back under the policy, as soon as its account is attached, and forgets it: what may not be written to is left
 // as it is (contract P7). Nothing is taken back when its answer came meanwhile. ok is false when ctx ended; again, when to try once more.
-func (x *previews) removal(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
-	o, release := x.turn(ctx, p.To)
+func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
+	a, release := x.awaitChat(ctx, p.To)
 	if release == nil {
 		return 0, false
 	}
 	defer release()
-	p, there := x.open.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
+	p, there := x.open.retracting(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
 	if !there {
 		return 0, true
 	}
@@ -96,45 +96,45 @@ func (x *previews) removal(ctx context.Context, p sessions.Preview) (again time.
 	}
 	if !x.settings().Decide(p.To)(s).Allowed() {
 		x.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
-		return 0, x.endPreview(ctx, p.Run)
+		return 0, x.end(ctx, p.Run)
 	}
-	ch, _ := x.accounts.channel(o)
+	ch, _ := x.accounts.channel(a)
 	if ch == nil {
 		return time.Second, true // it was taken away meanwhile
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
 	defer cancel()
-	if _, again = x.takeBack(call, ch, p); again > 0 {
+	if _, again = x.remove(call, ch, p); again > 0 {
 		return again, true
 	}
-	return 0, x.endPreview(ctx, p.Run)
+	return 0, x.end(ctx, p.Run)
 }
 
-// turn waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is held then;
+// awaitChat waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is held then;
 // release is nil when ctx ended.
-func (x *previews) turn(ctx context.Context, to channels.Address) (o *account, release func()) {
+func (x *previews) awaitChat(ctx context.Context, to channels.Address) (a *account, release func()) {
 	for {
 		to = x.settings().Moved.Called(to) // its account may be renamed while it is waited for
-		o = x.accounts.of(settings.Ref(to))
-		ch, changed := x.accounts.channel(o)
+		a = x.accounts.of(settings.Ref(to))
+		ch, changed := x.accounts.channel(a)
 		if ch != nil {
 			break
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return o, nil
+			return a, nil
 		}
 	}
-	if o.pace.wait(ctx, to) != nil {
-		return o, nil
+	if a.pace.wait(ctx, to) != nil {
+		return a, nil
 	}
 	for {
-		if release, free := x.queues.lockChat(o, to.Chat); free {
-			return o, release
+		if release, free := x.queues.lockChat(a, to.Chat); free {
+			return a, release
 		}
 		if !channels.Sleep(ctx, time.Second) {
-			return o, nil
+			return a, nil
 		}
 	}
 }
@@ -174,22 +174,22 @@ func (x *previews) retract(ctx context.Context, run sessions.RunID) {
 	for _, d := range sent {
 		if d.Kind == sessions.Reply {
 			if d.State.Final() {
-				x.answered(d)
+				x.onAnswered(d)
 			}
 			return
 		}
 	}
-	x.unshow(run)
+	x.startRetract(run)
 }
 
-// answered says what becomes of the preview of an answer that is final.
-func (x *previews) answered(d sessions.Delivery) {
+// onAnswered says what becomes of the preview of an answer that is final.
+func (x *previews) onAnswered(d sessions.Delivery) {
 	if _, there := x.open.get(d.Run); !there || d.Kind != sessions.Reply {
 		return
 	}
 	if d.State != sessions.Withheld && d.State != sessions.Held && d.Part == 0 {
-		x.unshow(d.Run)
+		x.startRetract(d.Run)
 		return
 	}
-	x.life.begin(func(ctx context.Context) { x.endPreview(ctx, d.Run) })
+	x.life.begin(func(ctx context.Context) { x.end(ctx, d.Run) })
 }

@@ -9,8 +9,8 @@ import (
 	"parley/sessions"
 )
 
-// saver repeats operations of the store until they work. It has no state.
-type saver struct {
+// retrier repeats operations of the store until they work. It has no state.
+type retrier struct {
 	store Store
 	ages  *clock.Steady
 	log   *slog.Logger
@@ -18,9 +18,9 @@ type saver struct {
 
 const maxUnfitTries = 5 // refusals of a state that the store cannot hold
 
-// save writes to the store until it works or ctx ends, then once more on a short leash: what a platform took must be written
+// retry writes to the store until it works or ctx ends, then once more on a short leash: what a platform took must be written
 // down. A missing or changed row ends it, loudly: somebody else decided.
-func (s *saver) save(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
+func (s *retrier) retry(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
 	tries := 0
 	return s.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
 		err := write(ctx)
@@ -37,7 +37,7 @@ func (s *saver) save(ctx context.Context, what string, id sessions.DeliveryID, w
 }
 
 // lookUp finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
-func (s *saver) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
+func (s *retrier) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
 	s.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
 		var err error
 		if d, err = s.store.GetDelivery(ctx, id); err == nil || errors.Is(err, sessions.ErrNotFound) {

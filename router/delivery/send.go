@@ -2,10 +2,10 @@ package delivery
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
-	"log/slog"
 	"parley/channels"
 	"parley/router/clock"
 	"parley/router/filestore"
@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	sendTimeout   = 30 * time.Second // one call to a platform
-	sendPerSecond = 512 << 10        // and a second for so many bytes of files
-	sendGrace     = 6 * time.Second  // what a call under way gets at shutdown
-	maxUnclear    = 3                // sends of one part that may each have arrived; then a person decides
-	maxAbsent     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
+	sendTimeout        = 30 * time.Second // one call to a platform
+	sendBytesPerSecond = 512 << 10        // and a second for so many bytes of files
+	sendGrace          = 6 * time.Second  // what a call under way gets at shutdown
+	maxAmbiguousTries  = 3                // sends of one part that may each have arrived; then a person decides
+	maxAbsentTries     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
 
 // sender brings deliveries to platforms, whose state is a transfer. It has none itself.
@@ -31,7 +31,7 @@ type sender struct {
 	previews   *previews
 	record     *recorder
 	reconciler *reconciler
-	saver      *saver
+	retrier    *retrier
 	outbox     *filestore.Outbox
 	ages       *clock.Steady
 	life       *lifetime
@@ -43,12 +43,14 @@ type sender struct {
 // queue.
 type transfer struct {
 	*sender
-	o   *account
-	q   *queue
-	cut cut
+	account  *account
+	q        *queue
+	splitter splitter
 }
 
-func (s *sender) transfer(o *account, q *queue) *transfer { return &transfer{sender: s, o: o, q: q} }
+func (s *sender) transfer(a *account, q *queue) *transfer {
+	return &transfer{sender: s, account: a, q: q}
+}
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
 // or as sending when its fate is not known.
@@ -56,11 +58,11 @@ func (t *transfer) deliver(ctx context.Context, d sessions.Delivery) bool {
 	if d.State.Final() {
 		return t.sentBefore(ctx, d)
 	}
-	if _, ok := t.queues.waitAlone(ctx, t.o, t.q); !ok {
+	if _, ok := t.queues.waitAlone(ctx, t.account, t.q); !ok {
 		return false
 	}
 	if d.State == sessions.Sending && d.Attempt > 0 { // 0 = the process ended between two parts
-		next, final, ok := t.reconcile(ctx, d)
+		next, final, ok := t.resumeInterrupted(ctx, d)
 		if !ok || final {
 			return ok
 		}
@@ -68,17 +70,17 @@ func (t *transfer) deliver(ctx context.Context, d sessions.Delivery) bool {
 	}
 	if d.Granted != nil {
 		// The answer to a policy flip leaves only when nothing that began before the flip is still on its way.
-		if t.inFlight.settle(ctx, d.Session) != nil {
+		if t.inFlight.wait(ctx, d.Session) != nil {
 			return false
 		}
 	}
 	return t.parts(ctx, d)
 }
 
-// sendBegun sends a delivery that the commit that made it has begun; land ends its flight.
-func (t *transfer) sendBegun(ctx context.Context, ch channels.Channel, d sessions.Delivery, land func()) bool {
-	next, final, ok := t.part(ctx, ch, d, land)
-	if land(); !ok || final {
+// sendBegun sends a delivery that the commit that made it has begun; done ends its call in flight.
+func (t *transfer) sendBegun(ctx context.Context, ch channels.Channel, d sessions.Delivery, done func()) bool {
+	next, final, ok := t.part(ctx, ch, d, done)
+	if done(); !ok || final {
 		return ok
 	}
 	return t.parts(ctx, next)
@@ -87,16 +89,16 @@ func (t *transfer) sendBegun(ctx context.Context, ch channels.Channel, d session
 // sentBefore tells of a delivery that the process before this one has sent, as this one found out at its start. It waits for its account, for a minute at most: there
 // what stands for a turn at work is taken away.
 func (t *transfer) sentBefore(ctx context.Context, d sessions.Delivery) bool {
-	ctx, cancel := context.WithTimeout(ctx, lookEvery)
+	ctx, cancel := context.WithTimeout(ctx, recheckInterval)
 	defer cancel()
-	for ch, changed := t.accounts.channel(t.o); ch == nil && ctx.Err() == nil; ch, changed = t.accounts.channel(t.o) {
+	for ch, changed := t.accounts.channel(t.account); ch == nil && ctx.Err() == nil; ch, changed = t.accounts.channel(t.account) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
 		}
 	}
 	t.record.tell(d)
-	t.record.ended(d)
+	t.record.onFinal(d)
 	return true
 }
 
@@ -107,7 +109,7 @@ func (t *transfer) parts(ctx context.Context, d sessions.Delivery) bool {
 		if !ok {
 			return false
 		}
-		if waited, ok := t.queues.waitAlone(ctx, t.o, t.q); !ok {
+		if waited, ok := t.queues.waitAlone(ctx, t.account, t.q); !ok {
 			return false
 		} else if waited {
 			continue
@@ -127,18 +129,18 @@ func (t *transfer) ready(ctx context.Context, d sessions.Delivery) (channels.Cha
 		return nil, false
 	}
 	for {
-		ch, changed := t.accounts.channel(t.o)
-		if ch != nil && t.o.pace.free() {
+		ch, changed := t.accounts.channel(t.account)
+		if ch != nil && t.account.pace.free() {
 			return ch, ctx.Err() == nil
 		}
 		if denied, err := t.reconciler.denied(ctx, d); err == nil && denied {
 			return ch, true // it will not leave: it needs neither a turn nor a connection
 		}
 		if ch != nil {
-			if t.o.pace.wait(ctx, d.To) != nil {
+			if t.account.pace.wait(ctx, d.To) != nil {
 				return nil, false
 			}
-			if now, _ := t.accounts.channel(t.o); now == ch {
+			if now, _ := t.accounts.channel(t.account); now == ch {
 				return ch, true
 			}
 			continue // the account was replaced meanwhile
@@ -159,8 +161,8 @@ func (t *transfer) ready(ctx context.Context, d sessions.Delivery) (channels.Cha
 	}
 }
 
-// lookEvery is how often a delivery that waits is looked at: a person may have asked for it, or a day have got more room.
-const lookEvery = time.Minute
+// recheckInterval is how often a delivery that waits is looked at: a person may have asked for it, or a day have got more room.
+const recheckInterval = time.Minute
 
 // wait sleeps until a delivery's time has come or it expires; one that was never tried, because its day had no room, is tried again and
 // again. It is false when ctx ended.
@@ -168,15 +170,15 @@ func (s *sender) wait(ctx context.Context, d sessions.Delivery) bool {
 	for {
 		left := time.Until(d.NotBefore)
 		if d.Attempt == 0 {
-			return channels.Sleep(ctx, min(left, lookEvery))
+			return channels.Sleep(ctx, min(left, recheckInterval))
 		}
 		if !d.Expires.IsZero() {
 			left = min(left, timeLeft(s.ages, d))
 		}
-		if left <= lookEvery {
+		if left <= recheckInterval {
 			return channels.Sleep(ctx, left)
 		}
-		if !channels.Sleep(ctx, lookEvery) {
+		if !channels.Sleep(ctx, recheckInterval) {
 			return false
 		}
 		if now, err := s.store.GetDelivery(ctx, d.ID); err == nil {
@@ -192,48 +194,48 @@ func (s *sender) wait(ctx context.Context, d sessions.Delivery) bool {
 
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
 func (t *transfer) attempt(ctx context.Context, ch channels.Channel, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
-	land := sync.OnceFunc(t.inFlight.begin(d.Session))
-	defer land()
-	next, final, ok = t.record.begin(ctx, t.o, d)
+	done := sync.OnceFunc(t.inFlight.begin(d.Session))
+	defer done()
+	next, final, ok = t.record.begin(ctx, t.account, d)
 	if !ok || next.State != sessions.Sending { // pending: too many new chats today
 		return next, final, ok
 	}
-	return t.part(ctx, ch, next, land)
+	return t.part(ctx, ch, next, done)
 }
 
-// part sends the next part of a delivery that may leave now; land ends its flight.
-func (t *transfer) part(ctx context.Context, ch channels.Channel, d sessions.Delivery, land func()) (next sessions.Delivery, final, ok bool) {
+// part sends the next part of a delivery that may leave now; done ends its call in flight.
+func (t *transfer) part(ctx context.Context, ch channels.Channel, d sessions.Delivery, done func()) (next sessions.Delivery, final, ok bool) {
 	if ch == nil { // it expired while its account was away, and the clock went back since: wait on
-		return t.record.again(ctx, d, time.Second, "the account is not connected", sessions.NotArrived)
+		return t.record.retryLater(ctx, d, time.Second, "the account is not connected", sessions.NotArrived)
 	}
-	limits := t.accounts.limits(t.o, ch, d.To)
-	p, last, ok := t.cut.part(d, limits)
+	limits := t.accounts.limits(t.account, ch, d.To)
+	p, last, ok := t.splitter.next(d, limits)
 	if !ok {
-		return t.record.end(ctx, d, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
+		return t.record.finish(ctx, d, sessions.DeliveryFail, "nothing to send: the text is empty once rendered")
 	}
-	out := t.outbound(d, t.withoutLost(d, p, limits))
+	out := t.outbound(d, t.dropMissingFiles(d, p, limits))
 	if err := t.store.Calling(d); err != nil {
-		return t.record.again(ctx, d, t.ages.Backoff(d.Attempt), err.Error(), sessions.NotArrived)
+		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), err.Error(), sessions.NotArrived)
 	}
 	if first, there := t.previews.of(d); there {
-		return t.becomes(ctx, ch, d, out, last, first)
+		return t.promote(ctx, ch, d, out, last, first)
 	}
 	began := time.Now()
 	receipt, err := t.send(ctx, ch, out)
-	t.metrics.sent(t.o.ref, began, err)
+	t.metrics.sent(t.account.ref, began, err)
 	if err != nil {
-		land() // to learn what became of it may take minutes, in which the policy may change: each question is a flight of its own
-		return t.failed(ctx, ch, d, out, last, channels.Classify(err))
+		done() // to learn what became of it may take minutes, in which the policy may change: each question is a call in flight of its own
+		return t.onError(ctx, ch, d, out, last, channels.Classify(err))
 	}
 	t.store.Answered(d, receipt, last)
-	return t.record.arrived(ctx, d, receipt, last)
+	return t.record.partArrived(ctx, d, receipt, last)
 }
 
 // send calls the platform. At shutdown a call under way gets sendGrace to end, so that its receipt is written.
 func (s *sender) send(ctx context.Context, ch channels.Channel, out channels.Outbound) (r channels.Receipt, err error) {
 	limit := sendTimeout
 	for _, f := range out.Files {
-		limit += time.Duration(f.Size/sendPerSecond) * time.Second
+		limit += time.Duration(f.Size/sendBytesPerSecond) * time.Second
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
@@ -245,22 +247,22 @@ func (s *sender) send(ctx context.Context, ch channels.Channel, out channels.Out
 	return r, err
 }
 
-// failed acts on an error's class.
-func (t *transfer) failed(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, e *channels.Error) (sessions.Delivery, bool, bool) {
+// onError acts on an error's class.
+func (t *transfer) onError(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, e *channels.Error) (sessions.Delivery, bool, bool) {
 	t.log.Warn("a message was not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyClass, e.Class, keyErr, e.Err)
 	if e.Moved != "" && e.Moved != d.To.Chat {
 		to := d.To
 		to.Chat = e.Moved
-		if !t.saver.save(ctx, "readdress", d.ID, func(ctx context.Context) error { return t.store.Readdress(ctx, d.To, to) }) {
+		if !t.retrier.retry(ctx, "readdress", d.ID, func(ctx context.Context) error { return t.store.Readdress(ctx, d.To, to) }) {
 			return d, false, false
 		}
-		t.queues.move(t.o, d.To, to)
+		t.queues.move(t.account, d.To, to)
 		wait := time.Duration(0)
 		if d.Attempt > 1 { // it should move once
 			wait = t.ages.Backoff(d.Attempt)
 		}
 		d.To = to
-		return t.record.again(ctx, d, wait, "the chat has a new id", sessions.NotArrived)
+		return t.record.retryLater(ctx, d, wait, "the chat has a new id", sessions.NotArrived)
 	}
 	switch e.Class {
 	case channels.Limited:
@@ -268,11 +270,11 @@ func (t *transfer) failed(ctx context.Context, ch channels.Channel, d sessions.D
 		if wait <= 0 {
 			wait = t.ages.Backoff(d.Attempt)
 		}
-		return t.record.again(ctx, d, wait, e.Error(), sessions.NotArrived)
+		return t.record.retryLater(ctx, d, wait, e.Error(), sessions.NotArrived)
 	case channels.Transient, channels.Unauthorized: // the account's own connection finds out whether its login has ended
-		return t.record.again(ctx, d, t.ages.Backoff(d.Attempt), e.Error(), sessions.NotArrived)
+		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), e.Error(), sessions.NotArrived)
 	case channels.Rejected, channels.Unsupported:
-		return t.record.end(ctx, d, sessions.DeliveryFail, e.Error())
+		return t.record.finish(ctx, d, sessions.DeliveryFail, e.Error())
 	}
-	return t.unclear(ctx, ch, d, out, last, e.Error())
+	return t.onAmbiguous(ctx, ch, d, out, last, e.Error())
 }
