@@ -13,8 +13,8 @@ import (
 	"parley/sessions"
 )
 
-// Dispatcher is the one place where a delivery meets the policy and then the platform. It works the queues of all chats off; its parts own what
-// there is to know.
+// Dispatcher is the gate: the one place where a delivery meets the policy and then the platform. It works off the queues of all chats; its parts
+// own the state.
 type Dispatcher struct {
 	settings func() *settings.Snapshot
 	store    Store
@@ -79,7 +79,7 @@ func (g *Dispatcher) Attach(ref settings.AccountRef, ch channels.Channel) { g.ac
 
 // Enqueue puts committed deliveries into their chats' queues. It never blocks on a platform.
 func (g *Dispatcher) Enqueue(ds ...sessions.Delivery) {
-	for _, d := range ds { // before anybody can send them, and with no lock held
+	for _, d := range ds { // before they can be sent, and with no lock held
 		g.record.tell(d)
 	}
 	g.queues.enqueue(ds...)
@@ -111,15 +111,15 @@ func (g *Dispatcher) drain(ctx context.Context, a *account, q *queue) {
 	}
 }
 
-// lookAgain takes up a delivery that somebody made pending again while it was ending.
+// lookAgain enqueues a delivery that was made pending again while it was ending.
 func (g *Dispatcher) lookAgain(ctx context.Context, id sessions.DeliveryID) {
 	if d, err := g.store.GetDelivery(ctx, id); err == nil && !d.State.Final() {
 		g.Enqueue(d)
 	}
 }
 
-// Refill brings in every pending delivery that is in no queue, oldest first, as far as there is room. Called at start, after an
-// overflow, and now and then: whatever was missed for whatever reason is found.
+// Refill brings in every pending delivery that is in no queue, oldest first, as far as there is room. Called at start, after a
+// spill, and now and then: it finds what was missed for any reason.
 func (g *Dispatcher) Refill(ctx context.Context) error {
 	due, err := g.store.Due(ctx, g.queues.bound(), 0)
 	if err != nil {
@@ -144,13 +144,13 @@ func (g *Dispatcher) WaitAllInFlight(ctx context.Context) error {
 	return nil
 }
 
-// Fetcher is what fetches files from where an address is. At a start, and while an account is replaced, its channel is not there yet: it
-// waits for that, for fetcherTimeout at most. nil = there is none.
+// Fetcher returns what fetches files from an address, nil if there is none. At a start, and while an account is replaced, its channel is not
+// attached yet: Fetcher waits for it, for fetcherTimeout at most.
 func (g *Dispatcher) Fetcher(ctx context.Context, from channels.Address) channels.Fetcher {
 	return g.accounts.fetcher(ctx, from)
 }
 
-// Internal reports whether a chat is one of the host's own, which nobody outside reads.
+// Internal reports whether a chat is one of the host's own, which people outside do not read.
 func (g *Dispatcher) Internal(chat channels.Address) bool {
 	l, _ := g.Limits(chat)
 	return l.Inside
@@ -179,11 +179,11 @@ func (g *Dispatcher) AddReaction(in channels.Inbound, acc sessions.Accepted) {
 	g.reactions.add(in, acc)
 }
 
-// RemoveReactions takes the reactions away from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
+// RemoveReactions removes the reactions from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
 func (g *Dispatcher) RemoveReactions(id sessions.RunID) { g.reactions.removeAll(id) }
 
 // Show lets the chat see that the agent is at work, where the platform can: typing, and the answer as it grows. All of it passes the
-// gate's policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
+// send policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
 // nothing of it comes after the answer.
 func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
 	return showTurn(ctx, g.hints, g.previews, run, t)
@@ -195,10 +195,10 @@ func (g *Dispatcher) HasPreview(run sessions.RunID) bool {
 	return shown
 }
 
-// Sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
+// Sweep retracts the previews whose runs are over and whose answers do not come; the others become their answers.
 func (g *Dispatcher) Sweep(ctx context.Context) { g.previews.sweep(ctx) }
 
-// RetractPreview takes back the preview of a run that is over, unless its answer is to come, or has.
+// RetractPreview retracts the preview of a run that is over, unless its answer is to come, or has.
 func (g *Dispatcher) RetractPreview(ctx context.Context, run sessions.RunID) {
 	g.previews.retract(ctx, run)
 }

@@ -8,7 +8,7 @@
 // Lock order: queues.mu, then one of accounts.mu, reservations.mu, inFlight.mu, lifetime.mu or pacer.mu; acks.mu, then lifetime.mu. All
 // others are leaves (openPreviews.mu, refusals.mu, signs.mu). No call to a platform or the store is made under a lock.
 //
-// Each chat that has deliveries has one goroutine, and so has each account that has reactions; a preview that is taken back has one of its own.
+// Each chat that has deliveries has one goroutine, and so has each account that has reactions; a preview that is being retracted has one of its own.
 // They end with the context of Start, and Stop waits for them. Errors of a platform are classes of channels.Error; a send that may have
 // arrived is reconciled, sent again or held for a person.
 package delivery

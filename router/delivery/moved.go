@@ -7,14 +7,15 @@ import (
 	"parley/router/settings"
 )
 
-// Relocate gives what waits for a chat the chat's new id.
+// Relocate gives the deliveries that wait for a chat the chat's new id.
 func (g *Dispatcher) Relocate(from, to channels.Address) {
 	if a := g.accounts.get(settings.Ref(from)); a != nil {
 		g.queues.move(a, from, to)
 	}
 }
 
-// WaitLanded waits until the calls in flight have ended, if an account of a channel that is no longer configured has anything to send. They have no channel any more, so nothing new begins, and until the store knows of a new name what waits keeps its order.
+// WaitLanded waits until the calls in flight have ended, if an account of a channel that is no longer configured has anything to send. Such an
+// account has no channel, so no call begins, and until the store knows its new name the deliveries that wait keep their order.
 func (g *Dispatcher) WaitLanded(ctx context.Context, kind channels.Kind, configured []channels.AccountID) error {
 	if !g.queues.hasWork(g.accounts.abandoned(kind, configured)) {
 		return nil
@@ -22,7 +23,7 @@ func (g *Dispatcher) WaitLanded(ctx context.Context, kind channels.Kind, configu
 	return g.WaitAllInFlight(ctx)
 }
 
-// AccountRenamed lets what waits for an account leave by the one that took its place. A call that is under way all the same ends first.
+// AccountRenamed sends the deliveries that wait for an account by the one that took its place. A call that is in flight all the same ends first.
 func (g *Dispatcher) AccountRenamed(was settings.AccountRef) {
 	g.previews.open.move(g.settings().Moved.Called)
 	life := g.life.context()

@@ -11,7 +11,7 @@ import (
 	"parley/channels"
 )
 
-// pacer holds one account's speed limits: for the account, each chat, each group. A limit of N per period is a token bucket of
+// pacer holds one account's speed limits: for the account, each chat, each group. Its mutex is a leaf. A limit of N per period is a token bucket of
 // N/4 tokens refilled with the other three quarters, so that no window of one period ever sees more than N.
 type pacer struct {
 	mu      sync.Mutex
@@ -77,7 +77,7 @@ func (p *pacer) wait(ctx context.Context, to channels.Address) error {
 				return err
 			}
 		}
-		if takeToken(own[0]) && takeToken(own[1]) { // else somebody else wrote there meanwhile
+		if takeToken(own[0]) && takeToken(own[1]) { // else another message went there meanwhile
 			return ctx.Err()
 		}
 	}
@@ -100,7 +100,7 @@ func tokenDelay(l *rate.Limiter) time.Duration {
 // try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
 func (p *pacer) try(to channels.Address) bool { return p.room(to, 0) && p.take(to) }
 
-// room reports whether try would take a token, beside some others of the account that are spoken for.
+// room reports whether try would take a token, besides the tokens that others of the account have reserved.
 func (p *pacer) room(to channels.Address, others int) bool {
 	all := p.limiters(to)
 	for i, l := range all {

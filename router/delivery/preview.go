@@ -21,8 +21,8 @@ const (
 	previewTimeout     = 10 * time.Second // one call; a policy flip, and the answer, wait for it
 )
 
-// previews shows answers as far as they are written, by messages that are edited, and takes back those whose answer does not come. It has no lock of
-// its own.
+// previews shows answers as far as they are written, by messages that are edited, and retracts those whose answer does not come. It has no
+// lock of its own: openPreviews has its state.
 type previews struct {
 	store    Store
 	settings func() *settings.Snapshot
@@ -64,8 +64,7 @@ type preview struct {
 	over     bool   // nothing more is shown
 }
 
-// show brings the message up to a text; false when that is to be tried again later. It never waits for its turn: what is to be
-// delivered goes first.
+// show brings the message up to a text; false when the caller should try again later. It never waits for its turn: deliveries go first.
 func (w *preview) show(ctx context.Context, text string) (done bool) {
 	x := w.previews
 	to := x.settings().Moved.Called(w.run.Reply)
@@ -130,7 +129,7 @@ func (w *preview) show(ctx context.Context, text string) (done bool) {
 	return true
 }
 
-// begin sends the first words. The store knows of them before they leave.
+// begin sends the first words. They are in the store before they leave.
 func (w *preview) begin(ctx context.Context, a *account, ch channels.Channel, out channels.Outbound) error {
 	x := w.previews
 	p := sessions.Preview{Run: w.run.ID, Session: w.run.Key, To: out.To, Key: out.Key, State: sessions.PreviewSending, Text: out.Text, ReplyTo: out.ReplyTo,
@@ -153,7 +152,7 @@ func (w *preview) begin(ctx context.Context, a *account, ch channels.Channel, ou
 	return err
 }
 
-// confirm notes the id of a preview.
+// confirm records the id of a preview.
 func (x *previews) confirm(ctx context.Context, p sessions.Preview, id channels.MessageID) sessions.Preview {
 	if err := x.store.ShowPreview(ctx, p.Run, id); err != nil { // the next process has to find out
 		x.log.Error("the store refused a preview", keyRun, p.Run, keyErr, err)
@@ -172,7 +171,7 @@ func (x *previews) end(ctx context.Context, run sessions.RunID) bool {
 	return ok
 }
 
-// errAmbiguous says that nobody can find out whether a preview arrived; errAbsent that it did not.
+// errAmbiguous says that the host cannot find out whether a preview arrived; errAbsent that it did not.
 var (
 	errAmbiguous = &channels.Error{Class: channels.Rejected, Err: errors.New("it may have arrived, and the platform cannot be asked")}
 	errAbsent    = &channels.Error{Class: channels.Rejected, Err: errors.New("it did not arrive")}
@@ -210,8 +209,8 @@ func (x *previews) reconcilePreview(ctx context.Context, ch channels.Channel, p 
 	return x.confirm(ctx, p, r.ID), nil
 }
 
-// of gives the preview that the next part of a delivery is to be made of. Whoever was to take it back leaves it: the answer comes
-// after all, and it has the chat to itself.
+// of gives the preview that the next part of a delivery is made of. It is not retracted any more: the answer comes after all, and has the chat
+// to itself.
 func (x *previews) of(d sessions.Delivery) (sessions.Preview, bool) {
 	if d.Kind != sessions.Reply || d.Part > 0 {
 		return sessions.Preview{}, false

@@ -15,7 +15,7 @@ type openPreviews struct {
 
 type openPreview struct {
 	sessions.Preview
-	retracting bool // somebody takes it back, as long as its answer does not come after all
+	retracting bool // it is being retracted, unless its answer comes after all
 }
 
 func (x *openPreviews) get(run sessions.RunID) (sessions.Preview, bool) {
@@ -46,7 +46,7 @@ func (x *openPreviews) drop(run sessions.RunID) {
 	delete(x.open, run)
 }
 
-// startRetract says that a preview is to be taken back; false when somebody does already, or there is none.
+// startRetract marks a preview as being retracted; false when it is already, or there is none.
 func (x *openPreviews) startRetract(run sessions.RunID) (sessions.Preview, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -58,7 +58,7 @@ func (x *openPreviews) startRetract(run sessions.RunID) (sessions.Preview, bool)
 	return p.Preview, true
 }
 
-// retracting gives a preview that is still to be taken back.
+// retracting gives a preview that is still being retracted.
 func (x *openPreviews) retracting(run sessions.RunID) (sessions.Preview, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -68,7 +68,7 @@ func (x *openPreviews) retracting(run sessions.RunID) (sessions.Preview, bool) {
 	return sessions.Preview{}, false
 }
 
-// keep gives a preview that is not taken back, now.
+// keep gives a preview, which is not retracted any more.
 func (x *openPreviews) keep(run sessions.RunID) (sessions.Preview, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -20,7 +20,7 @@ type queues struct {
 	life     *lifetime
 	settings func() *settings.Snapshot
 	ages     *clock.Steady
-	drain    func(ctx context.Context, a *account, q *queue) // works a queue off
+	drain    func(ctx context.Context, a *account, q *queue) // works off a queue
 
 	mu          sync.Mutex
 	resident    map[sessions.DeliveryID]bool // in some queue; true: look at it again when it leaves
@@ -104,7 +104,7 @@ func (x *queues) admit(d sessions.Delivery) {
 	q.insert(d)
 }
 
-// work begins to work a chat's queue off; x.mu is held.
+// work starts the goroutine that works off a chat's queue; x.mu is held.
 func (x *queues) work(a *account, q *queue) {
 	ctx, end := context.WithCancel(x.life.context())
 	q.end = end
@@ -116,7 +116,7 @@ func (x *queues) work(a *account, q *queue) {
 
 // reserve puts the delivery of a reservation into the queue of an idle chat; false when it has to wait for its turn, its account, its pace, or
 // what came before it.
-func (x *queues) reserve(b *Reservation, d sessions.Delivery, flights *inFlight) bool {
+func (x *queues) reserve(b *Reservation, d sessions.Delivery, calls *inFlight) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	others, free := x.reserved.room(b.account)
@@ -130,7 +130,7 @@ func (x *queues) reserve(b *Reservation, d sessions.Delivery, flights *inFlight)
 	if b.account.pace.set(x.settings().Accounts[b.account.ref].Pacing); !b.account.pace.room(d.To, others) {
 		return false
 	}
-	x.reserved.add(b, flights.begin(d.Session))
+	x.reserved.add(b, calls.begin(d.Session))
 	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, reservation: b, done: make(chan struct{})}
 	b.account.chats.queues[chat], x.resident[d.ID] = q, false
 	x.work(b.account, q)
@@ -178,7 +178,7 @@ func (x *queues) reorder(q *queue, d sessions.Delivery) {
 	slices.SortStableFunc(q.waiting, func(a, b sessions.Delivery) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
-// claim counts a delivery as one in a queue, so that nobody else takes it up; false when it is in one.
+// claim counts a delivery as one in a queue, so that no other goroutine enqueues it; false when it is in one.
 func (x *queues) claim(id sessions.DeliveryID) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -36,7 +36,7 @@ func (r *reconciler) denied(ctx context.Context, d sessions.Delivery) (bool, err
 	return !r.settings().Decide(d.To)(s).Allowed(), nil
 }
 
-// queryArrived has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
+// queryArrived has an adapter find out whether a part arrived. A denied chat gets no query either: errDenied.
 func (r *reconciler) queryArrived(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (receipt channels.Receipt, there bool, err error) {
 	defer r.inFlight.begin(d.Session)() // before the policy is looked at: a flip waits for it
 	if denied, err := r.denied(ctx, d); err != nil {
@@ -53,7 +53,7 @@ func (r *reconciler) queryArrived(ctx context.Context, rec channels.Reconciler, 
 	return receipt, there, err
 }
 
-// onAmbiguous decides what becomes of a part that may have arrived.
+// onAmbiguous decides about a part that may have arrived: it is reconciled, sent again, or held for a person.
 func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
 		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), why, sessions.MayHave)
@@ -88,9 +88,9 @@ func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessi
 // server that fails, fails for longer than a moment, and each of these tries may be shown.
 const repeatDelay = 4 * time.Second
 
-// reconcileSend finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
-// asked about after all; put back as one that did not arrive it would be sent twice. As long as the policy is not known it waits, and some
-// minutes for a platform that asks to wait or is away: nobody is shown anything twice because one question got no answer.
+// reconcileSend finds out whether a part arrived. In a chat that is denied meanwhile the host may not ask: the store decides then, so that the
+// delivery ends there, or may be asked about after all; put back as one that did not arrive it would be sent twice. It waits as long as the
+// policy cannot be read, and some minutes for a platform that asks to wait or is away: one query without an answer shows no message twice.
 func (t *transfer) reconcileSend(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
 	patience := time.Now().Add(reconcileTimeout)
 	for try := 0; ; try++ {
@@ -117,10 +117,10 @@ func (t *transfer) reconcileSend(ctx context.Context, rec channels.Reconciler, d
 	}
 }
 
-// reconcileTimeout is how long it is asked whether a part arrived before that counts as unknown.
+// reconcileTimeout is how long the host asks whether a part arrived before that counts as unknown.
 const reconcileTimeout = 5 * time.Minute
 
-// retryQueryAfter is how long a question has to wait before it is asked again; false = it was answered, or never will be.
+// retryQueryAfter is how long to wait before a query is repeated; false = it was answered, or never will be.
 func retryQueryAfter(err error) (time.Duration, bool) {
 	if err == nil {
 		return 0, false
@@ -136,7 +136,7 @@ var (
 	errIndeterminate = errors.New("it is not decided")
 )
 
-// resumeInterrupted treats a delivery that was being sent when the last process ended.
+// resumeInterrupted reconciles a delivery that was being sent when the last process ended.
 func (t *transfer) resumeInterrupted(ctx context.Context, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	d.NotBefore = time.Time{}
 	ch, ok := t.ready(ctx, d)

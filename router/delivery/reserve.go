@@ -14,13 +14,13 @@ import (
 const maxReservations = 16
 
 // Reservation keeps a chat to which nothing is on its way for a delivery that a commit is about to make: the same commit begins to send it, and
-// nobody waits for a second one. It takes the place of the delivery in the chat's queue until that is known. A nil Reservation is none.
+// no second one is waited for. It takes the place of the delivery in the chat's queue until that is known. A nil Reservation is none.
 type Reservation struct {
 	dispatcher *Dispatcher
 	account    *account
 	id         sessions.DeliveryID
 	done       func()                 // ends its call in flight, which begins before the policy is looked at, and its place in maxReservations
-	made       chan sessions.Delivery // what the commit has made; closed without one, nobody knows
+	made       chan sessions.Delivery // the delivery that the commit made; closed without one when that is unknown
 	gone       chan struct{}          // closed when it is in no queue any more without that
 
 	// Guarded by reservations.mu.
@@ -136,8 +136,8 @@ func (b *Reservation) Release() {
 	}
 }
 
-// End ends a reservation. A delivery that nobody was handed may have been made and begun all the same, by a commit whose answer was lost: it is put
-// back then.
+// End ends a reservation. A delivery that was not handed over may have been made and begun all the same, by a commit whose answer was lost: it
+// is put back then.
 func (b *Reservation) End(ctx context.Context) {
 	if b == nil {
 		return
@@ -149,12 +149,13 @@ func (b *Reservation) End(ctx context.Context) {
 	}
 }
 
-// sendReserved brings a delivery that was reserved for to its end. It is false when that is not the first one's any more: the queue goes on with what is.
+// sendReserved brings the delivery of a reservation to its end. It is false when that is not the first of its queue any more: the queue continues
+// with the one that is.
 func (g *Dispatcher) sendReserved(ctx context.Context, a *account, q *queue, b *Reservation) bool {
 	defer b.done() // at the latest; before anything is waited for otherwise
 	d, made := <-b.made
 	switch {
-	case !made: // end looks for it
+	case !made: // End looks for it
 		return true
 	case d.State.Final():
 		g.record.onFinal(d)
@@ -171,7 +172,8 @@ func (g *Dispatcher) sendReserved(ctx context.Context, a *account, q *queue, b *
 	return g.sender.transfer(a, q).sendBegun(ctx, ch, d, b.done)
 }
 
-// putInOrder puts a delivery where it belongs in its queue, as others were made for the chat before it. Those that nobody has brought here yet are looked for.
+// putInOrder puts a delivery where it belongs in its queue, as others were made for the chat before it. It looks for
+// those that are not in the queue yet.
 func (g *Dispatcher) putInOrder(ctx context.Context, q *queue, d sessions.Delivery) bool {
 	if err := g.Refill(ctx); err != nil {
 		g.log.Error("cannot list the deliveries that wait", keyErr, err)
@@ -189,10 +191,10 @@ func (g *Dispatcher) putBack(ctx context.Context, q *queue, d sessions.Delivery)
 
 const reasonNotTried = "it was not tried yet"
 
-// recoverLost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more. Until it is put back it counts as
-// one in a queue: nobody else takes it up.
+// recoverLost enqueues a delivery that a commit may have made, if it did. When ctx, the host's, ends it is looked up once more. Until it is put
+// back it counts as one in a queue: no other goroutine enqueues it.
 func (g *Dispatcher) recoverLost(ctx context.Context, id sessions.DeliveryID) {
-	if !g.queues.claim(id) { // somebody has looked for what waits meanwhile
+	if !g.queues.claim(id) { // it was found by a refill meanwhile
 		return
 	}
 	d, found := g.record.retrier.lookUp(ctx, id)

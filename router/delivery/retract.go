@@ -11,7 +11,7 @@ import (
 	"parley/sessions"
 )
 
-// RemoveTries bounds how often it is tried to take a preview back.
+// maxRetractTries bounds the tries to retract a preview; a later sweep begins again.
 const maxRetractTries = 5
 
 // account gives the account of an address, and its channel; nil when it is not attached.
@@ -49,7 +49,7 @@ func (x *previews) remove(ctx context.Context, ch channels.Channel, p sessions.P
 	}
 }
 
-// startRetract takes the preview of a run back whose answer does not come. It returns at once.
+// startRetract retracts the preview of a run whose answer does not come. It returns at once.
 func (x *previews) startRetract(run sessions.RunID) {
 	p, ok := x.open.startRetract(run)
 	if !ok {
@@ -58,7 +58,7 @@ func (x *previews) startRetract(run sessions.RunID) {
 	x.life.begin(func(ctx context.Context) { x.retractWithRetries(ctx, p) }) // else it is in the store: the next process finds it
 }
 
-// retractWithRetries takes a preview back, in several tries. When none works, a later sweep begins again.
+// retractWithRetries retracts a preview, in several tries. When none works, a later sweep begins again.
 func (x *previews) retractWithRetries(ctx context.Context, p sessions.Preview) {
 	for try := range maxRetractTries {
 		again, ok := x.retractOnce(ctx, p)
@@ -74,8 +74,8 @@ func (x *previews) retractWithRetries(ctx context.Context, p sessions.Preview) {
 	}
 }
 
-// retractOnce takes a preview back under the policy, as soon as its account is attached, and forgets it: what may not be written to is left
-// as it is (contract P7). Nothing is taken back when its answer came meanwhile. ok is false when ctx ended; again, when to try once more.
+// retractOnce retracts a preview under the policy, as soon as its account is attached, and forgets it: a chat that may not be written to is left
+// as it is (contract P7). It does nothing when the answer came meanwhile. ok is false when ctx ended; again says when to try once more.
 func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
 	a, release := x.awaitChat(ctx, p.To)
 	if release == nil {
@@ -110,7 +110,7 @@ func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again t
 	return 0, x.end(ctx, p.Run)
 }
 
-// awaitChat waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is held then;
+// awaitChat waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is locked then;
 // release is nil when ctx ended.
 func (x *previews) awaitChat(ctx context.Context, to channels.Address) (a *account, release func()) {
 	for {
@@ -151,7 +151,7 @@ func (x *previews) load(ctx context.Context) error {
 	return nil
 }
 
-// sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
+// sweep retracts the previews whose runs are over and whose answers do not come; the others become their answers.
 func (x *previews) sweep(ctx context.Context) {
 	for _, p := range x.open.all() {
 		run, err := x.store.GetRun(ctx, p.Run)
@@ -161,7 +161,7 @@ func (x *previews) sweep(ctx context.Context) {
 	}
 }
 
-// retract takes back the preview of a run that is over, unless its answer is to come, or has.
+// retract retracts the preview of a run that is over, unless its answer is to come, or has.
 func (x *previews) retract(ctx context.Context, run sessions.RunID) {
 	if _, there := x.open.get(run); !there {
 		return
@@ -182,7 +182,7 @@ func (x *previews) retract(ctx context.Context, run sessions.RunID) {
 	x.startRetract(run)
 }
 
-// onAnswered says what becomes of the preview of an answer that is final.
+// onAnswered retracts or forgets the preview of an answer that is final and was not sent.
 func (x *previews) onAnswered(d sessions.Delivery) {
 	if _, there := x.open.get(d.Run); !there || d.Kind != sessions.Reply {
 		return

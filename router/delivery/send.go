@@ -21,7 +21,7 @@ const (
 	maxAbsentTries     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
 )
 
-// sender brings deliveries to platforms, whose state is a transfer. It has none itself.
+// sender sends deliveries to platforms. It has no state: that of one delivery on its way is a transfer.
 type sender struct {
 	store      Store
 	settings   func() *settings.Snapshot
@@ -86,8 +86,8 @@ func (t *transfer) sendBegun(ctx context.Context, ch channels.Channel, d session
 	return t.parts(ctx, next)
 }
 
-// sentBefore tells of a delivery that the process before this one has sent, as this one found out at its start. It waits for its account, for a minute at most: there
-// what stands for a turn at work is taken away.
+// sentBefore reports a delivery that the previous process has sent, as this one found out at its start. It waits for its account, for a minute
+// at most: there the signs of a turn at work are removed.
 func (t *transfer) sentBefore(ctx context.Context, d sessions.Delivery) bool {
 	ctx, cancel := context.WithTimeout(ctx, recheckInterval)
 	defer cancel()
@@ -224,7 +224,7 @@ func (t *transfer) part(ctx context.Context, ch channels.Channel, d sessions.Del
 	receipt, err := t.send(ctx, ch, out)
 	t.metrics.sent(t.account.ref, began, err)
 	if err != nil {
-		done() // to learn what became of it may take minutes, in which the policy may change: each question is a call in flight of its own
+		done() // reconciling may take minutes, in which the policy may change: each query is a call in flight of its own
 		return t.onError(ctx, ch, d, out, last, channels.Classify(err))
 	}
 	t.store.Answered(d, receipt, last)

@@ -77,7 +77,7 @@ func captions(l channels.Limits) channels.Limits {
 	return l
 }
 
-// dropMissingFiles gives a part without the files that are not there any more: its text names them.
+// dropMissingFiles gives a part without the files that are no longer in the outbox: its text names them.
 func (s *sender) dropMissingFiles(d sessions.Delivery, p part, l channels.Limits) part {
 	text := p.text
 	var left []sessions.File

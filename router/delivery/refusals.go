@@ -18,7 +18,7 @@ type refusals struct {
 // maxRefusals bounds it; beyond that everything is asked once more.
 const maxRefusals = 1000
 
-// known reports whether the chat has refused the emoji; "" stands for taking one away: of a chat that refused one there is none.
+// known reports whether the chat has refused the emoji; "" stands for removing one: a chat that refused one has none.
 func (f *refusals) known(chat channels.Address, emoji string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,7 +41,7 @@ func (f *refusals) note(chat channels.Address, emoji string) (first bool) {
 	return first
 }
 
-// react sets or takes away the bot's reaction below a message. Best effort, under the same policy as a delivery.
+// react sets or removes the bot's reaction below a message. Best effort, under the same policy as a delivery.
 func (r *reactions) react(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID, emoji string) {
 	can := r.accounts.caps(to).Reactor
 	chat := to
@@ -58,7 +58,7 @@ func (r *reactions) react(ctx context.Context, key sessions.Key, to channels.Add
 	})
 }
 
-// sendReceipt gives the platform's own sign that a message was taken. Best effort, under the same policy as a delivery.
+// sendReceipt gives the platform's own sign that a message was accepted. Best effort, under the same policy as a delivery.
 func (r *reactions) sendReceipt(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
 	if can := r.accounts.caps(to).Acknowledger; can != nil {
 		if r.hints.call(ctx, key, to, func(ctx context.Context) error { return can.Acknowledge(ctx, to, id) }) {

@@ -18,8 +18,7 @@ type retrier struct {
 
 const maxUnfitTries = 5 // refusals of a state that the store cannot hold
 
-// retry writes to the store until it works or ctx ends, then once more on a short leash: what a platform took must be written
-// down. A missing or changed row ends it, loudly: somebody else decided.
+// retry writes to the store until it works or ctx ends, then once more with a short timeout: what a platform took must be recorded. A missing or changed row ends it, with an error in the log: another goroutine or a person decided.
 func (s *retrier) retry(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
 	tries := 0
 	return s.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {

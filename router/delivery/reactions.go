@@ -18,7 +18,7 @@ type reactionQueue struct {
 	queues map[settings.AccountRef][]func(context.Context)
 }
 
-// maxQueuedReactions bounds the calls that wait for one account; what comes on top is left out.
+// maxQueuedReactions bounds the calls that wait for one account; further ones are dropped.
 const maxQueuedReactions = 256
 
 func newReactionQueue(life *lifetime) *reactionQueue {
@@ -87,7 +87,7 @@ func (r *reactions) add(in channels.Inbound, acc sessions.Accepted) {
 	})
 }
 
-// removeAll takes the reactions away from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
+// removeAll removes the reactions from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
 func (r *reactions) removeAll(id sessions.RunID) {
 	if m := r.settings().Messages; id == "" || m.AckReaction == "" || !m.RemoveAckAfterReply {
 		return
