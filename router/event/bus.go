@@ -77,8 +77,8 @@ func (w Filter) wants(e Event) bool {
 	return (w.Session == "" || w.Session == e.Session) && (w.Run == "" || w.Run == e.Run) && (len(w.Kinds) == 0 || slices.Contains(w.Kinds, e.Kind))
 }
 
-// WatchMost bounds the events that wait for one reader.
-const watchMost = 1000
+// maxWaiting bounds the events that wait for one reader.
+const maxWaiting = 1000
 
 // Bus are those who watch. The zero value is ready.
 type Bus struct {
@@ -174,8 +174,8 @@ func (x *watcher) put(e Event) bool {
 			break // what happened in between keeps its place
 		}
 	}
-	if len(x.queue) >= watchMost {
-		if x.queue = slices.DeleteFunc(x.queue, isText); len(x.queue) >= watchMost {
+	if len(x.queue) >= maxWaiting {
+		if x.queue = slices.DeleteFunc(x.queue, isText); len(x.queue) >= maxWaiting {
 			return isText(e) // the next one has all of it
 		}
 	}

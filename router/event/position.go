@@ -16,13 +16,13 @@ func (b *Bus) Position() Position {
 	return b.past.position()
 }
 
-// PastMost is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.
-const pastMost = 1000
+// maxPast is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.
+const maxPast = 1000
 
 // past is what the newest events were about. The zero value is ready.
 type past struct {
-	n     Position // how many there were; the event n is at n % pastMost
-	about [pastMost]struct {
+	n     Position // how many there were; the event n is at n % maxPast
+	about [maxPast]struct {
 		kind    string
 		session sessions.Key
 		run     sessions.RunID
@@ -37,7 +37,7 @@ func (p *past) add(e Event) Position {
 		return 0
 	}
 	p.n++
-	a := &p.about[p.n%pastMost]
+	a := &p.about[p.n%maxPast]
 	a.kind, a.session, a.run = e.Kind, e.Session, e.Run
 	return p.position()
 }
@@ -47,11 +47,11 @@ func (p *past) missed(w Filter) bool {
 	if w.Since == 0 {
 		return false
 	}
-	if w.Since < 0 || w.Since > p.position() || p.position()-w.Since > pastMost {
+	if w.Since < 0 || w.Since > p.position() || p.position()-w.Since > maxPast {
 		return true
 	}
 	for n := w.Since; n <= p.n; n++ {
-		if a := p.about[n%pastMost]; w.wants(Event{Kind: a.kind, Session: a.session, Run: a.run}) {
+		if a := p.about[n%maxPast]; w.wants(Event{Kind: a.kind, Session: a.session, Run: a.run}) {
 			return true
 		}
 	}
