@@ -161,7 +161,6 @@ var IsName = isName
 var JobKey = jobKey
 var Markdown = markdown
 var MediaBlocks = mediaBlocks
-var MediaKind = filestore.KindOf
 var NewFormer = settings.NewMovedChats
 var NewMedia = filestore.NewCache
 var NewOutbox = filestore.NewOutbox

@@ -18,7 +18,6 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
-	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
@@ -333,32 +332,6 @@ func TestOutboxMakesRoom(t *testing.T) {
 			t.Errorf("%v; %s", err, x.Check(g.Deliveries()[2].Files[0]))
 		}
 	})
-}
-
-func TestMediaKind(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ start, want string }{
-		"a.txt":  {png, "image image/png"},
-		"b.png":  {"only text", "document text/plain"},
-		"c.csv":  {"a,b", "document text/csv"},
-		"d":      {"GIF89a", "document image/gif"},
-		"e.mp3":  {mp3, "audio audio/mpeg"},
-		"f.json": {"{}", "document application/json"},
-		"g.xyz":  {"\x00\x01", "document application/octet-stream"},
-		// source: openclaw/openclaw#7, RFC 7845, RFC 9649
-		"h.ogg":  {string(channeltest.Opus(1)), "audio audio/ogg; codecs=opus"},
-		"i.bin":  {string(channeltest.Opus(1)), "audio audio/ogg; codecs=opus"},
-		"j.opus": {"OggS\x00\x02" + strings.Repeat("\x00", 22) + "\x01vorbis", "audio audio/ogg"},
-		"k.webp": {string(channeltest.WebP(512, 512, true)), "sticker image/webp"},
-		"l.webp": {string(channeltest.WebP(1200, 900, false)), "document image/webp"},
-		"m.m4a":  {"\x00\x00\x00\x1cftypM4A \x00\x00\x02\x00isomiso2" + strings.Repeat("\x00", 8), "audio audio/mp4"},
-		"n.mp4":  {string(channeltest.MP4(1, 1, 1, 1)), "video video/mp4"},
-	} {
-		kind, is := filestore.KindOf([]byte(c.start), name)
-		if got := string(kind) + " " + is; got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-	}
 }
 
 // TestRetryWithoutItsFile: who has a failed delivery sent again is told that its file is not kept any more.

@@ -8,7 +8,7 @@ import (
 	"parley/sessions"
 )
 
-// Who lags behind is cut off, texts first; nobody else notices, and nobody waits for it.
+// A watcher that lags behind is cut off, texts first; the others do not notice, and nothing waits for it.
 func TestWatchCutsOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

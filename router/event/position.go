@@ -2,11 +2,11 @@ package event
 
 import "parley/sessions"
 
-// Position is a place in the row of what happens at this host since it was started. Whoever reads the truth takes the position first, and
-// then watches since it: nothing is missed in between. Zero is none; one of an earlier process means nothing, Unknown stands for it.
+// Position is a place in the row of what happens at this host since it was started. A reader of the store takes the position first, and
+// then watches since it: it misses nothing in between. Zero is none; one of an earlier process means nothing, Unknown stands for it.
 type Position int64
 
-// Unknown is a position that cannot be found again: whoever watches since it is told to read the truth again.
+// Unknown is a position that cannot be found again: a watcher since it is told to read the store again.
 const Unknown Position = -1
 
 // Position gives the place behind all that has happened.
@@ -16,7 +16,7 @@ func (b *Bus) Position() Position {
 	return b.past.position()
 }
 
-// maxPast is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.
+// maxPast is how many events can be looked back at. A watcher from before them is told to read again.
 const maxPast = 1000
 
 // past is what the newest events were about. The zero value is ready.

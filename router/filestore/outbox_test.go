@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/channels/channeltest"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -49,5 +50,31 @@ func TestOutboxBounds(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(x.dir); err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+func TestMediaKind(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ start, want string }{
+		"a.txt":  {"\x89PNG\x0d\x0a\x1a\x0a", "image image/png"},
+		"b.png":  {"only text", "document text/plain"},
+		"c.csv":  {"a,b", "document text/csv"},
+		"d":      {"GIF89a", "document image/gif"},
+		"e.mp3":  {"ID3\x03\x00\x00\x00\x00\x00\x00", "audio audio/mpeg"},
+		"f.json": {"{}", "document application/json"},
+		"g.xyz":  {"\x00\x01", "document application/octet-stream"},
+		// source: openclaw/openclaw#7, RFC 7845, RFC 9649
+		"h.ogg":  {string(channeltest.Opus(1)), "audio audio/ogg; codecs=opus"},
+		"i.bin":  {string(channeltest.Opus(1)), "audio audio/ogg; codecs=opus"},
+		"j.opus": {"OggS\x00\x02" + strings.Repeat("\x00", 22) + "\x01vorbis", "audio audio/ogg"},
+		"k.webp": {string(channeltest.WebP(512, 512, true)), "sticker image/webp"},
+		"l.webp": {string(channeltest.WebP(1200, 900, false)), "document image/webp"},
+		"m.m4a":  {"\x00\x00\x00\x1cftypM4A \x00\x00\x02\x00isomiso2" + strings.Repeat("\x00", 8), "audio audio/mp4"},
+		"n.mp4":  {string(channeltest.MP4(1, 1, 1, 1)), "video video/mp4"},
+	} {
+		kind, is := kindOf([]byte(c.start), name)
+		if got := string(kind) + " " + is; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
