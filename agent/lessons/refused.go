@@ -348,13 +348,21 @@ func (c *Call) lastResort(sent Sent) bool {
 // source: lmstudio-ai/lmstudio-bug-tracker#1106
 func (c *Call) leavePictures(sent Sent) {
 	c.images = true
-	if c.takesNoPicture() {
+	if c.takesNoPicture() || c.refusedOthers(sent.Pictures) {
 		c.guess(sessions.Lesson{Kind: Images})
-		return
 	}
 	for _, data := range sent.Pictures {
 		c.guess(sessions.Lesson{Kind: Images, Name: Hash(data)})
 	}
+}
+
+// refusedOthers reports whether the endpoint took no picture since the host began, and the call before this one was taken without other ones
+// than these, in words that did not speak of one.
+func (c *Call) refusedOthers(pictures []string) bool {
+	return !c.taken.images && slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool {
+		return l.Kind == Images && l.Name != "" && !onePicture.MatchString(strings.ToLower(l.Evidence)) &&
+			!slices.ContainsFunc(pictures, func(data string) bool { return Hash(data) == l.Name })
+	})
 }
 
 // guess makes a change that no refusal named.
