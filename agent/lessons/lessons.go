@@ -278,9 +278,8 @@ func (b *Book) Call(at Endpoint, config string) *Call {
 		c.suspects = suspects
 	}
 	c.quiet = vain.calls >= quietCalls && b.conf.Same(vain.config, config) && b.conf.Now().Sub(vain.last) < quietTime
-	doubt := firstInDoubt(known)
 	for k, l := range known {
-		if b.holds(l, config) && k != doubt {
+		if b.holds(l, config) {
 			if l.Config != config && strings.HasPrefix(config, l.Config) { // more is known of the server now: from now on that counts too
 				l.Config = config
 				c.fuller = append(c.fuller, l)
