@@ -16,6 +16,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,7 @@ const (
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
 	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
 	OneCall    = "one-call"    // a message has one tool call: calls that were made together are told one after the other
+	Window     = "window"      // prompt and answer have Use tokens at most
 	Content    = "content"     // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
 
@@ -261,6 +263,19 @@ func (b *Book) Forget(provider, model string) (n int) {
 	maps.DeleteFunc(b.suspects, func(at Endpoint, _ suspects) bool { return named(at) })
 	b.count -= n
 	return n
+}
+
+// Window gives how many tokens a provider's model takes, as an error said; 0 = none did, or under other settings.
+func (b *Book) Window(provider, model, config string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for at, known := range b.known {
+		if l, ok := known[key{Window, "", ""}]; ok && at.Provider == provider && at.Model == model && b.holds(l, config) {
+			n, _ := strconv.Atoi(l.Use) // what else is kept there is none
+			return n
+		}
+	}
+	return 0
 }
 
 // holds reports whether a lesson is in force; otherwise it is tried again.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"parley/agent"
@@ -20,6 +21,7 @@ const maxChanges = 8
 // *agent.ModelError with a *wire.Fault in it. When the call ends here, the changes that helped are remembered all the same: the next call
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
+	c.learnWindow(ctx, err)
 	x, ok := c.understand(err, sent)
 	if !x.found && c.failedAgain(err, sent) {
 		return true
@@ -45,6 +47,21 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		x.err.Class = agent.BadForm
 	}
 	return false
+}
+
+// learnWindow remembers the window that an error about a prompt that is too long names: the next prompts are shortened before that.
+// source: docs.vllm.ai, platform.openai.com/docs/guides/error-codes (maximum context length is 4096 tokens)
+func (c *Call) learnWindow(ctx context.Context, err error) {
+	e, ok := errors.AsType[*agent.ModelError](err)
+	if !ok || e.Class != agent.TooLong || e.Window <= 0 {
+		return
+	}
+	l := c.lesson(sessions.Lesson{Kind: Window, Use: strconv.Itoa(e.Window)})
+	l.Evidence = e.Said
+	if was := c.now[keyOf(l)]; was.Use != l.Use {
+		c.now = with(c.now, keyOf(l), l)
+		c.book.keep(ctx, c.at, c.config, []sessions.Lesson{l}, nil)
+	}
 }
 
 // refusedRequest is what an error says of a request.
