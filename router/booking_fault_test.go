@@ -19,6 +19,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -250,18 +251,18 @@ func TestMostBooked(t *testing.T) {
 		for i := range 20 {
 			posts(g, sessions.Delivery{ID: sessions.DeliveryID(fmt.Sprint("p", i)), To: routertest.Direct(fmt.Sprint("o", i)), NotBefore: time.Now().Add(20 * time.Hour)})
 		}
-		for i := range router.MostBooked + 3 {
+		for i := range delivery.MostBooked + 3 {
 			g.Say(routertest.Direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
 		}
 		synctest.Wait()
 		close(release)
-		g.Shown(router.MostBooked + 3)
-		if n := len(made.Of("Finish+begin")); n != router.MostBooked {
-			t.Errorf("%d began with their end, %d may", n, router.MostBooked)
+		g.Shown(delivery.MostBooked + 3)
+		if n := len(made.Of("Finish+begin")); n != delivery.MostBooked {
+			t.Errorf("%d began with their end, %d may", n, delivery.MostBooked)
 		}
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
-		g.Shown(router.MostBooked + 4)
-		if n := len(made.Of("Finish+begin")); n != router.MostBooked+1 {
+		g.Shown(delivery.MostBooked + 4)
+		if n := len(made.Of("Finish+begin")); n != delivery.MostBooked+1 {
 			t.Error("one that is alone does not begin with its end")
 		}
 	})
@@ -272,10 +273,10 @@ func TestBookedBesideMore(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
 		out := &sessions.Outcome{Deliveries: []sessions.Delivery{{ID: "d", To: routertest.Direct("b")}}}
-		g.Router.Gate().Mu().Lock()
-		*g.Router.Gate().Overflow() = true
-		g.Router.Gate().Mu().Unlock()
-		if b := g.Router.Gate().Reserve(out); b != nil {
+		g.Router.Gate.Mu().Lock()
+		*g.Router.Gate.Overflow() = true
+		g.Router.Gate.Mu().Unlock()
+		if b := g.Router.Gate.Reserve(out); b != nil {
 			b.End(t.Context())
 			t.Error("booked")
 		}
@@ -292,7 +293,7 @@ func TestPutBackByOne(t *testing.T) {
 		lose := answerLost(nil)
 		g = routertest.NewWith(t, channeltest.Options{}, func(op, phase string) {
 			if op == "Retry" && phase == "after-commit" && once.CompareAndSwap(false, true) {
-				routertest.Check(t, g.Router.Gate().Refill(t.Context()))
+				routertest.Check(t, g.Router.Gate.Refill(t.Context()))
 				panic("connection lost")
 			}
 			lose(op, phase)

@@ -156,35 +156,35 @@ func TestWaitsForItsTurn(t *testing.T) {
 		two := one(sessions.Delivery{})
 		two.Deliveries = append(two.Deliveries, two.Deliveries...)
 		for name, out := range map[string]*sessions.Outcome{
-			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.Router.Ages().Now()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
+			"nothing": {}, "several": two, "later": one(sessions.Delivery{NotBefore: g.Router.Ages.Now()}), "granted": one(sessions.Delivery{Granted: &policy.Verdict{}}),
 		} {
-			if b := g.Router.Gate().Reserve(out); b != nil || out.Begin != nil {
+			if b := g.Router.Gate.Reserve(out); b != nil || out.Begin != nil {
 				t.Errorf("%s: booked", name)
 				b.End(t.Context())
 			}
 		}
-		release, _ := g.Router.Gate().Hold(g.Router.Gate().Outlets()[routertest.Account], "b")
-		if out := one(sessions.Delivery{}); g.Router.Gate().Reserve(out) != nil {
+		release, _ := g.Router.Gate.Hold(g.Router.Gate.Outlets()[routertest.Account], "b")
+		if out := one(sessions.Delivery{}); g.Router.Gate.Reserve(out) != nil {
 			t.Error("booked a chat that shows a preview")
 		}
 		release()
 		first, second := one(sessions.Delivery{}), one(sessions.Delivery{})
-		b := g.Router.Gate().Reserve(first)
-		if b == nil || first.Begin == nil || g.Router.Gate().Reserve(second) != nil {
+		b := g.Router.Gate.Reserve(first)
+		if b == nil || first.Begin == nil || g.Router.Gate.Reserve(second) != nil {
 			t.Error("a chat is booked by one at a time")
 		}
 		b.End(t.Context())
 		b.End(t.Context())
 		g.Until("the chat is free again", func() bool {
-			g.Router.Gate().Mu().Lock()
-			defer g.Router.Gate().Mu().Unlock()
-			return len(g.Router.Gate().Outlets()[routertest.Account].Queues()) == 0 && len(g.Router.Gate().Known()) == 0 && len(g.Router.Gate().Booked()) == 0
+			g.Router.Gate.Mu().Lock()
+			defer g.Router.Gate.Mu().Unlock()
+			return len(g.Router.Gate.Outlets()[routertest.Account].Queues()) == 0 && len(g.Router.Gate.Known()) == 0 && len(g.Router.Gate.Booked()) == 0
 		})
-		if len(g.Router.Gate().Flights().Keys()) > 0 {
+		if len(g.Router.Gate.Flights().Keys()) > 0 {
 			t.Error("a flight that does not land")
 		}
 		g.Router.Attach(routertest.Account, nil)
-		if g.Router.Gate().Reserve(one(sessions.Delivery{})) != nil {
+		if g.Router.Gate.Reserve(one(sessions.Delivery{})) != nil {
 			t.Error("booked for an account that is away")
 		}
 	})

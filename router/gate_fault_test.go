@@ -283,9 +283,9 @@ func TestOverflowKeepsOrder(t *testing.T) {
 	const most = 4
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		g.Router.Gate().Mu().Lock()
-		*g.Router.Gate().Most() = most
-		g.Router.Gate().Mu().Unlock()
+		g.Router.Gate.Mu().Lock()
+		*g.Router.Gate.Most() = most
+		g.Router.Gate.Mu().Unlock()
 		hold, hold2 := make(chan struct{}), make(chan struct{})
 		g.Fake.Script(channeltest.Step{Chat: "q0", Wait: hold})
 		for i := range most {

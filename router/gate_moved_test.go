@@ -78,7 +78,7 @@ func TestMovedChatWaitsForItsPreview(t *testing.T) {
 			t.Errorf("%s began %s after the first words", calls[1].Out.Text, calls[1].At.Sub(calls[0].At))
 		}
 		d := g.Ended(2)
-		if len(g.Router.Gate().Outlet(routertest.Account).Held()) != 0 {
+		if len(g.Router.Gate.Outlet(routertest.Account).Held()) != 0 {
 			t.Errorf("a chat is held: %+v", d)
 		}
 		noPreviews(g)

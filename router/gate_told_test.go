@@ -14,7 +14,7 @@ import (
 func TestGateTellsWithoutItsLock(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		gate := g.Router.Gate()
+		gate := g.Router.Gate
 		var told []sessions.DeliveryID
 		*gate.Changed() = func(d sessions.Delivery) {
 			if !gate.Mu().TryLock() {

@@ -19,7 +19,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/delivery"
 	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
@@ -218,7 +218,7 @@ func TestFileThatIsGone(t *testing.T) {
 				if _, err := post("tool:r:c", "x", c.files...); err != nil {
 					t.Fatal(err)
 				}
-				if err := c.spoil(g.Router.Gate().Outbox().Path(g.Deliveries()[1].Files[0])); err != nil {
+				if err := c.spoil(g.Router.Gate.Outbox().Path(g.Deliveries()[1].Files[0])); err != nil {
 					t.Fatal(err)
 				}
 				g.Router.Attach(routertest.Account, g.Fake.Full())
@@ -246,7 +246,7 @@ func TestKilledBetweenFiles(t *testing.T) {
 				l := anything
 				l.Idempotent = c.idempotent
 				g, post := postsFiles(t, l)
-				g.Fake.Script(channeltest.Step{}, channeltest.Step{Delay: router.SendGrace + time.Second, Arrives: true, Err: routertest.Class(channels.Ambiguous)})
+				g.Fake.Script(channeltest.Step{}, channeltest.Step{Delay: delivery.SendGrace + time.Second, Arrives: true, Err: routertest.Class(channels.Ambiguous)})
 				if _, err := post("tool:r:c", "look", ofBytes("1.png", png, nil), ofBytes("2.txt", "text", nil), ofBytes("3.png", png, nil)); err != nil {
 					t.Fatal(err)
 				}
@@ -267,7 +267,7 @@ func TestKilledBetweenFiles(t *testing.T) {
 // TestOutboxBounds: one file may be so large, all of them together too; a name is no path.
 func TestOutboxBounds(t *testing.T) {
 	t.Parallel()
-	x := router.NewOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
+	x := filestore.NewOutbox(filepath.Join(t.TempDir(), "outbox"), slog.New(slog.DiscardHandler))
 	*x.Each(), *x.Total() = 10, 25
 	keep := func(name string, size int) (sessions.File, error) {
 		return x.Put(t.Context(), name, func() (io.ReadCloser, error) {
@@ -320,12 +320,12 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.Deliveries()
 		kept := func(now time.Time) string {
-			if err := g.Router.Gate().Outbox().Evict(t.Context(), g.Store, now, router.OutboxKept); err != nil {
+			if err := g.Router.Gate.Outbox().Evict(t.Context(), g.Store, now, filestore.OutboxKept); err != nil {
 				t.Fatal(err)
 			}
-			return g.Router.Gate().Outbox().Check(ds[1].Files[0]) + "," + g.Router.Gate().Outbox().Check(ds[2].Files[0])
+			return g.Router.Gate.Outbox().Check(ds[1].Files[0]) + "," + g.Router.Gate.Outbox().Check(ds[2].Files[0])
 		}
-		info, err := os.Stat(g.Router.Gate().Outbox().Path(ds[2].Files[0])) // the file system has a clock of its own
+		info, err := os.Stat(g.Router.Gate.Outbox().Path(ds[2].Files[0])) // the file system has a clock of its own
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +346,7 @@ func TestOutboxForgets(t *testing.T) {
 func TestOutboxMakesRoom(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
-		x := g.Router.Gate().Outbox()
+		x := g.Router.Gate.Outbox()
 		*x.Total() = 10
 		send := func(n int, data string) error {
 			_, err := post(fmt.Sprint("tool:r:", n), "", ofBytes("a.txt", data, nil))
@@ -355,7 +355,7 @@ func TestOutboxMakesRoom(t *testing.T) {
 		if err := send(0, "12345678"); err != nil {
 			t.Fatal(err)
 		}
-		old := time.Now().Add(-router.OutboxLeast - time.Minute)
+		old := time.Now().Add(-filestore.OutboxLeast - time.Minute)
 		x.Touch(old, g.Ended(2)[1].Files...)
 		g.Router.Attach(routertest.Account, nil)
 		if err := send(1, "abcdefgh"); err != nil {
@@ -404,7 +404,7 @@ func TestRetryWithoutItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := g.Ended(2)[1]
-		if err := os.Remove(g.Router.Gate().Outbox().Path(d.Files[0])); err != nil {
+		if err := os.Remove(g.Router.Gate.Outbox().Path(d.Files[0])); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.Router.RetryDelivery(t.Context(), d.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "a.txt is not kept any more") {

@@ -12,6 +12,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -21,8 +22,8 @@ func noPreviews(g *routertest.Rig) {
 	g.T.Helper()
 	synctest.Wait()
 	list, err := g.Store.Previews(g.T.Context())
-	if err != nil || len(list) > 0 || len(g.Router.Gate().Previews().All()) > 0 {
-		g.T.Errorf("left: %+v, %v; %+v", list, err, g.Router.Gate().Previews().All())
+	if err != nil || len(list) > 0 || len(g.Router.Gate.Previews().All()) > 0 {
+		g.T.Errorf("left: %+v, %v; %+v", list, err, g.Router.Gate.Previews().All())
 	}
 }
 
@@ -32,7 +33,7 @@ func TestStreaming(t *testing.T) {
 		to          channels.Address
 		least, most int // edits before the last one
 		every       time.Duration
-	}{"direct": {routertest.Direct("a"), 8, 10, router.PreviewDirect}, "group": {routertest.Group("a"), 2, 3, router.PreviewSeveral}} {
+	}{"direct": {routertest.Direct("a"), 8, 10, delivery.PreviewDirect}, "group": {routertest.Group("a"), 2, 3, delivery.PreviewSeveral}} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				w := routertest.TenSeconds()
@@ -43,7 +44,7 @@ func TestStreaming(t *testing.T) {
 				if len(sent) != 1 || len(changed) < c.least+1 || len(changed) > c.most+1 {
 					t.Fatalf("%d sends, %d edits", len(sent), len(changed))
 				}
-				if n := len(sent[0].Out.Text); n < router.PreviewLeast || n > 120 || sent[0].Out.Key != string(d.Run)+".preview" || c.to.Type.Several() != (sent[0].Out.ReplyTo == in.ID) {
+				if n := len(sent[0].Out.Text); n < delivery.PreviewLeast || n > 120 || sent[0].Out.Key != string(d.Run)+".preview" || c.to.Type.Several() != (sent[0].Out.ReplyTo == in.ID) {
 					t.Errorf("the first words: %+v", sent[0].Out)
 				}
 				last := sent[0]
@@ -138,11 +139,11 @@ func TestOnlyTurnsStream(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.Edits)
 		for _, kind := range []sessions.RunKind{sessions.ChildRun, sessions.AnnounceRun, sessions.ResultRun, sessions.AskRun, sessions.JobRun, sessions.CompactRun, sessions.PostRun} {
-			if got := g.Router.Gate().Stream(sessions.Run{Kind: kind, Reply: routertest.Group("a")}); got != channels.StreamOff {
+			if got := g.Router.Gate.Stream(sessions.Run{Kind: kind, Reply: routertest.Group("a")}); got != channels.StreamOff {
 				t.Errorf("%s: %s", kind, got)
 			}
 		}
-		if got := g.Router.Gate().Stream(sessions.Run{Kind: sessions.TurnRun, Reply: routertest.Group("a")}); got != channels.StreamEdit {
+		if got := g.Router.Gate.Stream(sessions.Run{Kind: sessions.TurnRun, Reply: routertest.Group("a")}); got != channels.StreamEdit {
 			t.Errorf("a turn: %s", got)
 		}
 	})

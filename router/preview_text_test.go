@@ -9,7 +9,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
+	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -52,7 +52,7 @@ func TestFirstWordsAreFoundByTheirText(t *testing.T) {
 				comparesTexts(g)
 				lost := channeltest.Step{Arrives: true, Err: &channels.Error{Class: channels.Ambiguous, Err: errors.New("lost")}}
 				if c.kill {
-					lost.Delay = router.SendGrace + router.PreviewTimeout
+					lost.Delay = delivery.SendGrace + delivery.PreviewTimeout
 				}
 				g.Fake.Script(lost)
 				to := routertest.Group("a")

@@ -185,7 +185,7 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		for i := range filestore.ResultFiles {
 			res.Blocks = append(res.Blocks, given(sessions.FileBlock, fmt.Sprint("f", i), "f.txt", "text/plain", fmt.Sprint("words ", i)))
 		}
-		g.Router.KeepResult(&res)
+		g.Router.Media.PutResult(&res)
 		var got []string
 		for _, b := range res.Blocks[:4] {
 			got = append(got, b.Type+" "+b.ID+" "+b.MIME+" "+b.Media.MIME)
@@ -196,14 +196,14 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		if len(res.Blocks) != filestore.ResultFiles-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
 			t.Errorf("%d blocks: %s", len(res.Blocks), res.Text)
 		}
-		*g.Router.Media().Dir() = ""
+		*g.Router.Media.Dir() = ""
 		none := tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.Router.KeepResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
+		if g.Router.Media.PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
 			t.Errorf("%+v", none)
 		}
-		*g.Router.Media().Dir() = "/dev/null/x"
+		*g.Router.Media.Dir() = "/dev/null/x"
 		none = tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.Router.KeepResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
+		if g.Router.Media.PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
 			t.Errorf("%+v", none)
 		}
 	})

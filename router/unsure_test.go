@@ -144,7 +144,7 @@ func TestNoQuestionReachesADeniedChat(t *testing.T) {
 				t.Fatal(err)
 			}
 			var platform asksWhat
-			if _, _, err := g.Router.Gate().Ask(t.Context(), &platform, d, channels.Outbound{Key: "k", To: d.To}); platform.asked != n || (err == nil) != (n == 1) {
+			if _, _, err := g.Router.Gate.Ask(t.Context(), &platform, d, channels.Outbound{Key: "k", To: d.To}); platform.asked != n || (err == nil) != (n == 1) {
 				t.Errorf("under %s it is asked %d times: %v", o, platform.asked, err)
 			}
 		}

@@ -183,14 +183,14 @@ func TestWatchCutsOff(t *testing.T) {
 			g.Router.Tell(router.Event{Kind: router.EventJob})
 			synctest.Wait()
 		}
-		if n := len(g.Router.Watchers().All()); n != 2 {
+		if n := len(g.Router.Events.All()); n != 2 {
 			t.Fatalf("%d watch: the texts were to go first", n)
 		}
 		g.Router.Tell(router.Event{Kind: router.EventJob, Job: "last"})
 		if n := <-read; n != texts+event.WatchMost+1 {
 			t.Errorf("the quick one read %d", n)
 		}
-		if n := len(g.Router.Watchers().All()); n != 1 {
+		if n := len(g.Router.Events.All()); n != 1 {
 			t.Errorf("%d watch", n)
 		}
 		for range slow {
@@ -225,12 +225,12 @@ func TestWatchEndsWithTheHost(t *testing.T) {
 // Who watches since a position is told first that something happened meanwhile, when it is something that it wants, or may be.
 func TestWatchSince(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		r := router.NewWatched()
+		r := new(event.Bus)
 		first := func(w router.Watching) string {
 			events, cancel := r.Watch(w)
 			defer cancel()
 			got := drainEvents(events)
-			r.Tell(router.Event{Kind: router.EventJob, Session: "s1"})
+			r.Publish(router.Event{Kind: router.EventJob, Session: "s1"})
 			if next := drainEvents(events); len(next) > 0 {
 				got = append(got, next...)
 			}
@@ -240,9 +240,9 @@ func TestWatchSince(t *testing.T) {
 		if got := first(router.Watching{Since: start}); got != "job" {
 			t.Errorf("nothing had happened: %s", got)
 		}
-		r.Tell(router.Event{Kind: router.EventRun, Session: "s1", Run: "r1"})
+		r.Publish(router.Event{Kind: router.EventRun, Session: "s1", Run: "r1"})
 		now := r.Position()
-		r.Tell(router.Event{Kind: router.EventText, Session: "s1", Run: "r1"})
+		r.Publish(router.Event{Kind: router.EventText, Session: "s1", Run: "r1"})
 		for want, all := range map[string][]router.Watching{
 			"reload, job": {{Since: start}, {Since: router.Unknown}, {Since: now + 1000}},
 			"job":         {{}, {Since: now}},
@@ -260,7 +260,7 @@ func TestWatchSince(t *testing.T) {
 		}
 		place := r.Position()
 		for range event.PastMost {
-			r.Tell(router.Event{Kind: router.EventJob})
+			r.Publish(router.Event{Kind: router.EventJob})
 		}
 		if got := first(router.Watching{Since: place, Session: "s2"}); got != "" {
 			t.Errorf("%s: nothing of it in all that is known", got)
@@ -273,7 +273,7 @@ func TestWatchSince(t *testing.T) {
 		if e := <-events; e.At != r.Position() {
 			t.Errorf("%d", e.At)
 		}
-		r.Tell(router.Event{Kind: router.EventJob})
+		r.Publish(router.Event{Kind: router.EventJob})
 		if e := <-events; e.At != r.Position() {
 			t.Errorf("%d", e.At)
 		}
