@@ -37,7 +37,7 @@ func cmdContext(ctx context.Context, r *Table, c Call) (string, sessions.Effects
 	case c.Session.ID == "":
 		return "Nothing has been said in this session yet.", sessions.Effects{}, nil
 	}
-	if err := r.host.ModelKnown(c.Set.ModelOf(c.Session)); err != nil {
+	if err := r.modelKnown(c.Set.ModelOf(c.Session)); err != nil {
 		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", channels.Code(c.Set.ModelOf(c.Session), 100)), sessions.Effects{}, nil
 	}
 	run := turn.NewRun(c.In, c.Session.Key, c.Session.Agent, "", nil, c.Owner)

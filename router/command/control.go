@@ -34,7 +34,7 @@ func (r *Table) modelForNew(arg string) (name string, ok bool) {
 	if name, _ = r.modelNamed(arg); name == "" && strings.Contains(arg, "/") {
 		name = arg
 	}
-	return name, name != "" && r.host.ModelKnown(name) == nil
+	return name, name != "" && r.modelKnown(name) == nil
 }
 
 func cmdStop(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
