@@ -47,30 +47,13 @@ func (r *Router) queueLines(ctx context.Context, c commandCall) ([]string, error
 	}
 	lines := []string{"Queue: " + queueWords(c)}
 	for _, run := range atWork {
-		more, err := r.takenUp(ctx, run.ID)
+		more, err := r.Rights.TakenUp(ctx, run.ID)
 		if err != nil {
 			return nil, err
 		}
 		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
 	}
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
-}
-
-// takenUp gives the runs whose messages a run answers as well: of one that it interrupted also what that had taken up.
-func (r *Router) takenUp(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
-	in := []sessions.RunID{id}
-	for i := 0; i < len(in); i++ {
-		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: in[i], Limit: sessions.MaxListed})
-		if err != nil {
-			return nil, err
-		}
-		for _, run := range runs {
-			if !slices.Contains(in, run.ID) {
-				in, out = append(in, run.ID), append(out, run)
-			}
-		}
-	}
-	return out, nil
 }
 
 // stopWords are what people write in a hurry. While something is at work they mean /stop.
@@ -103,6 +86,6 @@ func (r *Router) stops(ctx context.Context, s sessions.Session, in channels.Inbo
 	if err != nil || len(below) > 0 {
 		return len(below) > 0, own, err
 	}
-	jobs, err := r.jobsAtWork(ctx, s.Key)
+	jobs, err := r.Scheduler.KeysAtWork(ctx, s.Key)
 	return len(jobs) > 0, own, err
 }

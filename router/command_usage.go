@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/budget"
 	"parley/router/clock"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -23,8 +25,8 @@ func cmdUsage(ctx context.Context, r *Router, c commandCall) (string, sessions.E
 		return text, sessions.Effects{}, err
 	case what == "" && word == "off":
 		return "⚙️ Replies have no figures below them.", sessions.Effects{Patch: &sessions.Patch{Footer: new("")}}, nil
-	case what == "" && (word == footerTokens || word == footerFull):
-		return "⚙️ Below each reply stands what it took, like this:" + footerWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), sessions.Effects{Patch: &sessions.Patch{Footer: &word}}, nil
+	case what == "" && (word == turn.FooterTokens || word == turn.FooterFull):
+		return "⚙️ Below each reply stands what it took, like this:" + turn.FooterWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), sessions.Effects{Patch: &sessions.Patch{Footer: &word}}, nil
 	case word == "lift":
 		_, what, _ = strings.Cut(c.arg, " ") // keys tell capitals apart
 		return r.liftBudget(ctx, c, strings.TrimSpace(what))
@@ -41,17 +43,17 @@ func (r *Router) usageWords(ctx context.Context, c commandCall) (string, error) 
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Used since %s**\n\n", began.Format("2006-01-02 15:04"))
-	for _, l := range limitsOf(c.set, c.session, c.session.Agent) {
-		if !c.owner && kindOf(l.scope) != "session" { // what other people's sessions used (contract V4)
+	for _, l := range budget.LimitsOf(c.set, c.session, c.session.Agent) {
+		if !c.owner && kindOf(l.Scope) != "session" { // what other people's sessions used (contract V4)
 			continue
 		}
-		l.query.Since, l.query.Until = began, ends
-		sum, err := r.store.Spent(ctx, l.query)
+		l.Query.Since, l.Query.Until = began, ends
+		sum, err := r.store.Spent(ctx, l.Query)
 		if err != nil {
 			return "", err
 		}
-		lifted := slices.ContainsFunc(lifts, func(x sessions.Lift) bool { return x.Scope == l.scope })
-		fmt.Fprintf(&b, "- This %s: %s%s\n", kindOf(l.scope), spentWords(sum), mostWords(amountOf(sum.Usage), l.most, lifted, ends))
+		lifted := slices.ContainsFunc(lifts, func(x sessions.Lift) bool { return x.Scope == l.Scope })
+		fmt.Fprintf(&b, "- This %s: %s%s\n", kindOf(l.Scope), spentWords(sum), mostWords(budget.AmountOf(sum.Usage), l.Most, lifted, ends))
 	}
 	if c.owner {
 		rows, err := r.store.Spending(ctx, sessions.SpentQuery{Since: began, Until: ends}, time.Local)
@@ -91,19 +93,19 @@ func kindOf(scope string) string {
 func spentWords(x sessions.Spent) string {
 	words := fmt.Sprintf("%s tokens (%s in, %s out) in %d calls", sessions.ShortCount(x.Usage.Total()), sessions.ShortCount(x.Usage.Input), sessions.ShortCount(x.Usage.Output), x.Calls)
 	if x.Usage.Cost > 0 {
-		words += ", " + dollars(x.Usage.Cost)
+		words += ", " + budget.Dollars(x.Usage.Cost)
 	}
 	return words
 }
 
 // mostWords says how much of a budget is used.
-func mostWords(used, most amount, lifted bool, ends time.Time) string {
+func mostWords(used, most budget.Amount, lifted bool, ends time.Time) string {
 	var parts []string
-	if most.tokens > 0 {
-		parts = append(parts, fmt.Sprintf("%s tokens (%d%%)", sessions.ShortCount(int(most.tokens)), 100*used.tokens/most.tokens))
+	if most.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%s tokens (%d%%)", sessions.ShortCount(int(most.Tokens)), 100*used.Tokens/most.Tokens))
 	}
-	if most.cost > 0 {
-		parts = append(parts, fmt.Sprintf("%s (%d%%)", dollars(most.cost), 100*used.cost/most.cost))
+	if most.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("%s (%d%%)", budget.Dollars(most.Cost), 100*used.Cost/most.Cost))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -112,22 +114,10 @@ func mostWords(used, most amount, lifted bool, ends time.Time) string {
 	switch {
 	case lifted:
 		words += ", lifted until " + ends.Format("15:04")
-	case used.reaches(most):
+	case used.Reaches(most):
 		words += ", used up until " + ends.Format("15:04")
 	}
 	return words
-}
-
-// dollars writes millionths of a dollar: to the cent, or where that says nothing, to the first two digits.
-func dollars(cost int64) string {
-	switch d := float64(cost) / 1e6; {
-	case cost >= 100_000 || cost == 0:
-		return fmt.Sprintf("$%.2f", d)
-	case cost >= 1000:
-		return fmt.Sprintf("$%.3f", d)
-	default:
-		return fmt.Sprintf("$%.6f", d)
-	}
 }
 
 // liftBudget takes a budget that is used up out of force until the next midnight. Without a word it is the first such of this
@@ -137,8 +127,8 @@ func (r *Router) liftBudget(ctx context.Context, c commandCall, what string) (st
 		return "Only an owner can lift a budget.", sessions.Effects{}, nil
 	}
 	kind, which := strings.ToLower(what), "this "+strings.ToLower(what)
-	in := limitsOf(c.set, c.session, c.session.Agent)
-	if kind != "" && !slices.ContainsFunc(in, func(l limit) bool { return kindOf(l.scope) == kind }) {
+	in := budget.LimitsOf(c.set, c.session, c.session.Agent)
+	if kind != "" && !slices.ContainsFunc(in, func(l budget.Limit) bool { return kindOf(l.Scope) == kind }) {
 		s, err := r.sessionNamed(ctx, what)
 		if errors.Is(err, sessions.ErrNotFound) {
 			return "⚙️ Usage: /usage lift [session|agent|host|the key or id of a session]", sessions.Effects{}, nil
@@ -146,29 +136,29 @@ func (r *Router) liftBudget(ctx context.Context, c commandCall, what string) (st
 		if err != nil {
 			return "", sessions.Effects{}, err
 		}
-		kind, which, in = "session", channels.Code(string(payer(s)), 200), limitsOf(c.set, s, s.Agent)
+		kind, which, in = "session", channels.Code(string(budget.Payer(s)), 200), budget.LimitsOf(c.set, s, s.Agent)
 	}
 	began, ends := clock.Day(time.Now())
 	for _, l := range in {
 		switch {
-		case kind != "" && kindOf(l.scope) != kind:
+		case kind != "" && kindOf(l.Scope) != kind:
 			continue
-		case l.most != (amount{}):
+		case l.Most != (budget.Amount{}):
 		case kind == "":
 			continue
 		default:
 			return fmt.Sprintf("⚙️ There is no budget for %s.", which), sessions.Effects{}, nil
 		}
-		l.query.Since, l.query.Until = began, ends
-		sum, err := r.store.Spent(ctx, l.query)
+		l.Query.Since, l.Query.Until = began, ends
+		sum, err := r.store.Spent(ctx, l.Query)
 		switch {
 		case err != nil:
 			return "", sessions.Effects{}, err
-		case amountOf(sum.Usage).reaches(l.most):
+		case budget.AmountOf(sum.Usage).Reaches(l.Most):
 			if kind == "" {
-				which += kindOf(l.scope)
+				which += kindOf(l.Scope)
 			}
-			return fmt.Sprintf("⚙️ The budget of %s is lifted until %s: until then it has no bound.", which, ends.Format("15:04")), sessions.Effects{Lift: &sessions.Lift{Scope: l.scope, Until: ends}}, nil
+			return fmt.Sprintf("⚙️ The budget of %s is lifted until %s: until then it has no bound.", which, ends.Format("15:04")), sessions.Effects{Lift: &sessions.Lift{Scope: l.Scope, Until: ends}}, nil
 		case kind != "":
 			return fmt.Sprintf("⚙️ The budget of %s is not used up, so nothing is lifted.", which), sessions.Effects{}, nil
 		}
@@ -183,29 +173,4 @@ func (r *Router) sessionNamed(ctx context.Context, name string) (sessions.Sessio
 		return r.store.GetByID(ctx, sessions.ID(name))
 	}
 	return s, err
-}
-
-// What stands below replies (Settings.Footer).
-const (
-	footerTokens = "tokens"
-	footerFull   = "full"
-)
-
-// footer is what stands below a run's reply: what its calls took, where the session wants that.
-func (r *Router) footer(ctx context.Context, run sessions.Run, u sessions.Usage) string {
-	s, err := r.store.Get(ctx, run.Key)
-	if err != nil {
-		return "" // finishing the run says why
-	}
-	return footerWords(s.Settings.Footer, u)
-}
-
-func footerWords(footer string, u sessions.Usage) string {
-	switch {
-	case footer == "":
-		return ""
-	case footer == footerFull && u.Cost > 0:
-		return fmt.Sprintf("\n\n· %s in, %s out, %s", sessions.ShortCount(u.Input), sessions.ShortCount(u.Output), dollars(u.Cost))
-	}
-	return fmt.Sprintf("\n\n· %s in, %s out", sessions.ShortCount(u.Input), sessions.ShortCount(u.Output))
 }

@@ -12,6 +12,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/chain"
 	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
@@ -90,7 +91,7 @@ func TestDeadlineOfFurtherTurns(t *testing.T) {
 				if len(runs) != 4 || runs[2].Status != c.status || !around(runs[2].Ended.Sub(began), c.ends) || x.Called("outer") != c.calls {
 					t.Errorf("%s, ended after %s, model calls %v", routertest.Kinds(runs), runs[2].Ended.Sub(began), x.Counts())
 				}
-				if want := "Status: " + router.StatusWord(c.status); !strings.HasPrefix(posts[2].Text, want) {
+				if want := "Status: " + chain.StatusWord(c.status); !strings.HasPrefix(posts[2].Text, want) {
 					t.Errorf("not %s: %s", want, posts[2].Text)
 				}
 			})

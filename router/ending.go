@@ -3,106 +3,14 @@ package router
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"parley/agent"
 	"parley/channels"
 	"parley/policy"
+	"parley/router/chain"
 	"parley/sessions"
 )
-
-// Silence gives the control word that ended a run in silence; "" when it ended otherwise. A sub-agent's own word counts only when it
-// is ANNOUNCE_SKIP: whatever else it says is reported (contract N10, N15).
-func Silence(run sessions.Run) agent.Control {
-	if run.Status != sessions.Done {
-		return agent.Speak
-	}
-	word := agent.Control(strings.TrimSpace(run.Result))
-	spawned := run.Chain != nil && run.Chain.Kind == chainSpawn
-	switch {
-	case word == agent.AnnounceSkip:
-		return word
-	case word == agent.NoReply && (!spawned || run.Kind == sessions.ResultRun):
-		return word
-	case word == agent.ReplySkip && !spawned:
-		return word
-	}
-	return agent.Speak
-}
-
-// wordless says to a person why a turn has no answer: silence without a reason looks like a fault of the chat.
-func wordless(stop string) string {
-	if stop == agent.StopFilter {
-		return "The language model refused to answer this."
-	}
-	if stop == agent.StopLength { // most often of nothing but thinking
-		return "The language model reached its length limit before it said a word."
-	}
-	return "The language model gave an empty answer."
-}
-
-// cutOff says behind a text that it is not the whole answer; "" when it is.
-func cutOff(stop string) string {
-	switch stop {
-	case agent.StopFilter:
-		return "\n\n(The answer ends here: the language model or its provider refused to go on.)"
-	case agent.StopLength:
-		return "\n\n(The answer ends here: it reached the length limit.)"
-	}
-	return ""
-}
-
-// unansweredWords says behind an answer how many messages of its turn the provider refused; "" if it refused none.
-func (r *Router) unansweredWords(ctx context.Context, run sessions.Run, final sessions.Message) string {
-	if len(final.Without) == 0 {
-		return ""
-	}
-	n := 0
-	for _, m := range append(sessions.MergedMessages(run, r.steps(ctx, run)), run.Input) {
-		if slices.Contains(final.Without, m.ID) {
-			n++
-		}
-	}
-	if n == 0 { // tool results: the model was told
-		return ""
-	}
-	left := "One message is"
-	if n > 1 {
-		left = channels.Plural(n, "message") + " are"
-	}
-	return fmt.Sprintf("\n\n(%s left out: the language model's provider refused %s.)", left, itOrThem(n))
-}
-
-// maxProviderWords bounds what a notice quotes of a provider, in characters.
-const maxProviderWords = 300
-
-// providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, as a paragraph behind the notice; "" where somebody may read the
-// notice who is no owner. steps has the messages that the run has taken up.
-func (r *Router) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
-	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || run.Reply.Type != channels.Direct {
-		return ""
-	}
-	lead, said := "The provider says: ", e.Said
-	if strings.TrimSpace(said) == "" && e.Class == agent.Broken && e.Err != nil { // a provider of broken answers says nothing
-		lead, said = "What was wrong: ", e.Err.Error()
-	}
-	if strings.TrimSpace(said) == "" {
-		return ""
-	}
-	for _, m := range append([]sessions.Message{run.Input}, steps...) {
-		if m.Role == sessions.User && (m.Provenance == nil || !m.Provenance.Owner) {
-			return ""
-		}
-	}
-	if r.kit.Redact != nil {
-		said = r.kit.Redact(said)
-	}
-	return "\n\n" + lead + channels.Code(said, maxProviderWords)
-}
 
 // reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.
 func (r *Router) reported(ctx context.Context, child sessions.Run) (string, error) {
@@ -136,8 +44,8 @@ func (r *Router) reported(ctx context.Context, child sessions.Run) (string, erro
 		return "none, stopped: " + r.brief(cmp.Or(run.Error, "by a person")), nil
 	case run.Status != sessions.Done:
 		return "failed: " + r.brief(cmp.Or(run.Error, string(run.Status))), nil
-	case Silence(run) != agent.Speak:
-		return "silent: " + string(Silence(run)), nil
+	case chain.Silence(run) != agent.Speak:
+		return "silent: " + string(chain.Silence(run)), nil
 	}
 	return "told to " + channels.Code(string(run.Chain.Requester), lineMost), nil
 }
@@ -163,8 +71,8 @@ func (r *Router) arrived(d sessions.Delivery) string {
 
 // brief shows the reason of an end without secrets.
 func (r *Router) brief(reason string) string {
-	if r.kit.Redact != nil {
-		reason = r.kit.Redact(reason)
+	if r.deps.Redact != nil {
+		reason = r.deps.Redact(reason)
 	}
 	return channels.Code(reason, lineMost)
 }

@@ -15,6 +15,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/router"
+	"parley/router/chain"
 	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
@@ -297,7 +298,7 @@ func (f *forest) wording(run sessions.Run, status sessions.RunStatus, step sessi
 		return "lost"
 	}
 	own := step.Kind == sessions.ResultRun && word != ""
-	if d := posts[0]; d.Session != routertest.KeyA || !own && (!strings.HasPrefix(d.Text, "Status: "+router.StatusWord(status)+"\n") || !strings.Contains(d.Text, "`"+string(run.Key)+"`")) {
+	if d := posts[0]; d.Session != routertest.KeyA || !own && (!strings.HasPrefix(d.Text, "Status: "+chain.StatusWord(status)+"\n") || !strings.Contains(d.Text, "`"+string(run.Key)+"`")) {
 		f.T.Errorf("posted for %s, %s: %s", d.Session, status, d.Text)
 	}
 	if after := f.made[f.next[step.ID]]; (after.Kind == sessions.PostRun) != (step.Kind == sessions.AnnounceRun) || after.ID != "" && len(f.ends[after.ID]) != 1 {

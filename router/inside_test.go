@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -18,7 +19,7 @@ const (
 	hookKey  = sessions.Key("agent:main:hook:h1")
 )
 
-var account = AccountRef{Channel: fakeKind, Account: channels.DefaultAccount}
+var account = settings.AccountRef{Channel: fakeKind, Account: channels.DefaultAccount}
 
 func direct(id string) channels.Address {
 	return channels.Address{Channel: fakeKind, Account: channels.DefaultAccount, Chat: channels.ChatID(id), Type: channels.Direct}

@@ -35,7 +35,7 @@ func BenchmarkSessionsList(b *testing.B) {
 		b.Fatalf("no session in %s: %v", dir, err)
 	}
 	for name, args := range map[string]string{"sessions_list": `{}`, "sessions_search": `{"query":"train hamburg"}`} {
-		i := slices.IndexFunc(r.Tools(), func(t tools.Tool) bool { return t.Spec().Name == name })
+		i := slices.IndexFunc(r.Rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == name })
 		if i < 0 {
 			b.Fatal("there is no tool " + name)
 		}
@@ -43,7 +43,7 @@ func BenchmarkSessionsList(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				began := time.Now()
-				res, err := r.Tools()[i].Call(b.Context(), tools.Call{ID: "c", Args: json.RawMessage(args), Caller: tools.Caller{Session: all[0]}})
+				res, err := r.Rights.Tools[i].Call(b.Context(), tools.Call{ID: "c", Args: json.RawMessage(args), Caller: tools.Caller{Session: all[0]}})
 				took = append(took, time.Since(began))
 				if err != nil || res.IsError || strings.Contains(res.Text, `"count":0,`) {
 					b.Fatal(res.Text, err)

@@ -17,12 +17,12 @@ const deleteWithin = 15 * time.Second
 
 // Outcome waits for the end of a run and gives the one whose turn answered its message: it may have been taken up by another.
 func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
-	run, err := r.Wait(ctx, id)
+	run, err := r.Committer.Wait(ctx, id)
 	for range 1000 { // each of them came later
 		if err != nil || run.Batch == "" {
 			break
 		}
-		next, gone := r.Wait(ctx, run.Batch)
+		next, gone := r.Committer.Wait(ctx, run.Batch)
 		if errors.Is(gone, sessions.ErrNotFound) {
 			break
 		}
@@ -34,17 +34,17 @@ func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, 
 // CancelRun stops one run, and, when it is at work, what the sub-agents below its session are at; what else waits in the session goes
 // on. A run that has ended stays as it is: then nothing is stopped.
 func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, err error) {
-	acc, err := r.Submit(ctx, sessions.Effects{Source: source, StopRun: id})
+	acc, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, StopRun: id})
 	return stoppedIDs(acc), err
 }
 
 // StopSession stops what a session, the sub-agents below it and the jobs that it made are at, as /stop does.
 func (r *Router) StopSession(ctx context.Context, source string, key sessions.Key) (stopped []sessions.RunID, err error) {
-	jobs, err := r.jobsAtWork(ctx, key)
+	jobs, err := r.Scheduler.KeysAtWork(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	acc, err := r.Submit(ctx, sessions.Effects{Source: source, Stop: append([]sessions.Key{key}, jobs...)})
+	acc, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, Stop: append([]sessions.Key{key}, jobs...)})
 	return stoppedIDs(acc), err
 }
 
@@ -64,7 +64,7 @@ func aimed(source string, key sessions.Key) sessions.Effects {
 func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
 	e := aimed(source, key)
 	e.Patch = &p
-	acc, err := r.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, e)
 	if err == nil && p.SendPolicy != nil {
 		err = r.gate.WaitInFlight(ctx, acc.Session.Key)
 	}
@@ -75,7 +75,7 @@ func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key,
 func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (s sessions.Session, stopped []sessions.RunID, err error) {
 	e := aimed(source, key)
 	e.Stop, e.Reset = []sessions.Key{key}, true
-	acc, err := r.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, e)
 	return acc.Session, stoppedIDs(acc), err
 }
 
@@ -83,7 +83,7 @@ func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (s 
 func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (sessions.Session, error) {
 	e := aimed(source, key)
 	e.Archive = true
-	acc, err := r.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, e)
 	if err != nil {
 		return acc.Session, err
 	}
@@ -108,15 +108,15 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 	wait, cancel := context.WithTimeout(ctx, deleteWithin)
 	defer cancel()
 	for idle := false; ; {
-		_, err := r.Submit(ctx, e)
+		_, err := r.Committer.Submit(ctx, e)
 		if err == nil {
-			r.histories.drop(s.ID)
+			r.Worker.Forget(s.ID)
 		}
 		if !errors.Is(err, sessions.ErrConflict) || idle { // idle: not because something is at work there
 			return err
 		}
 		// Without a source: this request has not deleted anything yet, and what came since it was first sent is stopped as well.
-		if _, err := r.Submit(ctx, sessions.Effects{Stop: []sessions.Key{key}}); err != nil {
+		if _, err := r.Committer.Submit(ctx, sessions.Effects{Stop: []sessions.Key{key}}); err != nil {
 			return err
 		}
 		open, look := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: key, Limit: 1})
@@ -126,7 +126,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 		if idle = len(open) == 0; idle {
 			continue
 		}
-		if _, late := r.Wait(wait, open[0].ID); late != nil && !errors.Is(late, sessions.ErrNotFound) {
+		if _, late := r.Committer.Wait(wait, open[0].ID); late != nil && !errors.Is(late, sessions.ErrNotFound) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -146,7 +146,7 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 	e := aimed(source, s.Key)
 	e.Run = &sessions.Run{ID: id, Kind: sessions.CompactRun, Key: s.Key, Agent: s.Agent, Source: source,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(instructions), Time: time.Now(), Run: id}}
-	acc, err := r.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, e)
 	if err == nil && acc.Run.ID == "" { // a repeat; the session was deleted since
 		acc.Run = sessions.Run{ID: id, Key: s.Key}
 	}

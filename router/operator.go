@@ -33,8 +33,8 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 		r.gate.AccountRenamed(settings.AccountRef{Channel: ref.Channel, Account: was})
 	}
 	if len(fresh) > 0 {
-		r.doubt.Store(true) // what waited in an old session may wait in another one now
-		_ = r.heal(ctx)     // the doubt stays until a write works
+		r.Committer.Uncertain.Store(true) // what waited in an old session may wait in another one now
+		_ = r.Committer.Rescue(ctx)       // the doubt stays until a write works
 	}
 	return nil
 }
@@ -70,4 +70,31 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 		x.Steps = slices.Insert(x.Steps, len(x.Steps)-1, l)
 	}
 	return x, nil
+}
+
+// Explanation is how the send policy comes to a verdict.
+type Explanation struct {
+	Session sessions.Key // that decides; "" = none is known
+	To      channels.Address
+	Verdict policy.Verdict
+	Steps   []policy.Step
+}
+
+// deciding gives the session whose policy decides, and the one that is meant.
+func (r *Router) deciding(ctx context.Context, key sessions.Key, to channels.Address) (s sessions.Session, meant sessions.Key, _ channels.Address, err error) {
+	if key == "" {
+		known, err := r.store.Known(ctx, to)
+		if err != nil || len(known) == 0 {
+			return s, "", to, err
+		}
+		key = known[0]
+	}
+	if s, err = r.store.Get(ctx, key); err != nil {
+		return s, key, to, err
+	}
+	if to.IsZero() {
+		return s, key, s.Last, nil
+	}
+	s, err = r.Advancer.Strictest(ctx, s, to)
+	return s, key, to, err
 }

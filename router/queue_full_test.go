@@ -216,9 +216,9 @@ func TestOwnersBatchOfTheInterrupted(t *testing.T) {
 		if said["D"].Batch != said["A"].ID || said["A"].Batch != b.ID {
 			t.Fatalf("D is answered with %q, A with %q", said["D"].Batch, said["A"].Batch)
 		}
-		who, err := g.Router.Answers(t.Context(), g.Session(b.Key), b)
-		if err != nil || who.Owner() || len(who.People()) != 2 {
-			t.Errorf("B answers %v, owners only: %v; %v", who.People(), who.Owner(), err)
+		who, err := g.Router.Rights.Requesters(t.Context(), g.Session(b.Key), b)
+		if err != nil || who.Owner || len(who.People) != 2 {
+			t.Errorf("B answers %v, owners only: %v; %v", who.People, who.Owner, err)
 		}
 	})
 }

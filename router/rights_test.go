@@ -16,16 +16,6 @@ import (
 	"parley/tools"
 )
 
-// tools are those that a run of a session has.
-func toolsFor(g *routertest.Rig, s sessions.Session, run sessions.Run, msgs ...sessions.Message) []tools.Tool {
-	g.T.Helper()
-	may, err := g.Router.RightsOf(g.T.Context(), g.Router.Settings(), s, run, msgs)
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	return g.Router.ToolsFor(g.T.Context(), run, may)
-}
-
 func nameList(all []tools.Tool) (out []string) {
 	for _, t := range all {
 		out = append(out, t.Spec().Name)
@@ -113,14 +103,14 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 		s := sessions.Session{Key: "agent:main:fake:group:a", Agent: "main", Last: routertest.Group("a")}
 		run := sessions.Run{ID: "r", Kind: sessions.TurnRun, Key: s.Key, Agent: "main", Input: from(routertest.Owner, true)}
 		has := func(all []tools.Tool) bool { return slices.Contains(nameList(all), "remember") }
-		if !has(toolsFor(g, s, run)) || has(toolsFor(g, s, run, from(routertest.Guest, false))) || !has(toolsFor(g, s, run, from("1002", true))) {
+		if !has(g.ToolsFor(s, run)) || has(g.ToolsFor(s, run, from(routertest.Guest, false))) || !has(g.ToolsFor(s, run, from("1002", true))) {
 			t.Error("the tools do not follow who is answered")
 		}
-		may, err := g.Router.RightsOf(t.Context(), g.Router.Settings(), s, run, nil)
+		may, err := g.Router.Rights.Of(t.Context(), g.Router.Settings(), s, run, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kit := g.Router.ToolsFor(t.Context(), run, may)
+		kit := g.Router.Rights.ToolsFor(t.Context(), run, may)
 		tool := kit[slices.Index(nameList(kit), "remember")]
 		call := func(id string) tools.Result {
 			res, err := tool.Call(t.Context(), tools.Call{ID: id, Args: []byte(`{"text":"x"}`), Caller: tools.Caller{Session: s, Run: run}})
@@ -140,7 +130,7 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 			t.Errorf("%v, %v", notes, err)
 		}
 		var by callers
-		if _, err := router.NewGuarded(&by, may).Call(t.Context(), tools.Call{ID: "3", Caller: tools.Caller{Session: s, Run: run}}); err != nil || len(by) != 1 || by[0].Owner || by[0].Asker != "fake:"+routertest.Guest {
+		if _, err := may.Guard(&by).Call(t.Context(), tools.Call{ID: "3", Caller: tools.Caller{Session: s, Run: run}}); err != nil || len(by) != 1 || by[0].Owner || by[0].Asker != "fake:"+routertest.Guest {
 			t.Errorf("who asks: %+v, %v", by, err)
 		}
 	})

@@ -4,22 +4,28 @@ package router
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/admission"
+	"parley/router/budget"
+	"parley/router/chain"
 	"parley/router/clock"
+	"parley/router/commit"
+	"parley/router/cron"
 	"parley/router/delivery"
 	"parley/router/event"
 	"parley/router/filestore"
 	"parley/router/lane"
+	"parley/router/rights"
 	"parley/router/settings"
+	"parley/router/toolhost"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -84,64 +90,64 @@ type Deps struct {
 
 // Router connects channels, sessions and agents. Start it before the adapters; Stop it after them.
 type Router struct {
-	deps       Deps
-	store      sessions.Store
-	log        *slog.Logger
-	metrics    *Metrics
-	settings   atomic.Pointer[settings.Snapshot]
-	gate       *delivery.Dispatcher
-	lanes      *lane.Set
-	loop       agent.Loop
-	histories  *histories
-	workspaces agent.Workspaces
-	budgets    *budgets
-	kit        tools.Deps // what the session tools, and the commands that show the same things, work with
-	tools      []tools.Tool
-	commands   []command
-	ends       ends
-	jobs       chan struct{}    // wakes the scheduler
-	firing     sync.Mutex       // held while it is decided whether a job begins a turn, until that is on disk
-	clock      func() time.Time // of the scheduler
-	ages       *clock.Steady
-	retry      *clock.Retrier
-	earlier    earlier
-	media      *filestore.Cache
-	outbox     *filestore.Outbox
-	missing    filestore.Misses // pictures
-	started    time.Time
-	watch      sync.WaitGroup
-	watchers   *event.Bus
-	ignored    ignored
-	refused    refusedEvents
-	doubt      atomic.Bool // a write has failed since the last one that worked
+	Committer *commit.Committer
+	Advancer  *chain.Advancer
+	Budgets   *budget.Tracker
+	Rights    *rights.Resolver
+	Worker    *turn.Worker
+	Scheduler *cron.Scheduler
+	ToolHost  *toolhost.Host
+	Admission *admission.Controller
+
+	deps     Deps
+	store    sessions.Store
+	log      *slog.Logger
+	metrics  *Metrics
+	settings atomic.Pointer[settings.Snapshot]
+	gate     *delivery.Dispatcher
+	lanes    *lane.Set
+	kit      tools.Deps // what the session tools, and the commands that show the same things, work with
+	commands []command
+	ages     *clock.Steady
+	retry    *clock.Retrier
+	earlier  earlier
+	media    *filestore.Cache
+	outbox   *filestore.Outbox
+	started  time.Time
+	watch    sync.WaitGroup
+	watchers *event.Bus
+	refused  refusedEvents
 }
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), budgets: newBudgets(d.Store), jobs: make(chan struct{}, 1), clock: time.Now, ages: clock.New(), watchers: &event.Bus{}, started: time.Now()}
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, ages: clock.New(), watchers: &event.Bus{}, started: time.Now()}
 	r.ages.Set(d.Now, nil, d.Jitter)
-	if d.JobsNow != nil {
-		r.clock = d.JobsNow
-	}
 	d.Settings.Moved = settings.NewMovedChats()
 	r.settings.Store(d.Settings.Prepare())
 	r.media = filestore.NewCache(d.Media, d.Log)
 	r.outbox = filestore.NewOutbox(d.Outbox, d.Log)
 	r.gate = delivery.New(delivery.Config{Store: d.Store, Settings: r.settings.Load, Outbox: r.outbox, Ages: r.ages, Log: d.Log, Metrics: d.Metrics.ofGate(), Changed: r.watchers.Delivery})
-	r.lanes = lane.New(r.process, d.Settings.Agents.Defaults)
+	r.lanes = lane.New(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
+		return r.Worker.Process(ctx, key, claimed)
+	}, d.Settings.Agents.Defaults)
 	r.lanes.Changed = d.Busy
 	r.retry = &clock.Retrier{Ages: r.ages, Log: r.log, Host: r.lanes.Host}
-	r.deps.Model = func(name string) (agent.Candidate, error) {
-		c, err := d.Model(name)
-		if err == nil {
-			c.Model = seeing{c.Model, r}
-		}
-		return c, err
-	}
+	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.lanes, Gate: r.gate, Events: r.watchers, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Forget(id) }})
+	r.Advancer = chain.New(chain.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Retry: r.retry, Log: d.Log, TranscriptPath: d.TranscriptPath})
+	r.Budgets = budget.New(budget.Config{Ledger: d.Store, Sessions: d.Store, Settings: r.settings.Load, Retry: r.retry, Log: d.Log})
+	r.Rights = rights.New(rights.Config{Store: d.Store, Settings: r.settings.Load, Media: r.media, MoreTools: d.MoreTools})
+	r.Worker = turn.New(turn.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Retry: r.retry, Events: r.watchers, Media: r.media, Lanes: r.lanes, Chain: r.Advancer,
+		Gate: r.gate, Commit: r.Committer, Budgets: r.Budgets, Rights: r.Rights, Metrics: d.Metrics.ofTurns(), Log: d.Log, Model: d.Model, Workspace: d.Workspace, Redact: d.Redact, Context: d.Turn})
+	r.Scheduler = cron.New(cron.Config{Store: d.Store, Settings: r.settings.Load, Events: r.watchers, Gate: r.gate, Commit: r.Committer, Log: d.Log, Now: d.JobsNow,
+		ModelKnown: func(name string) error { return r.ToolHost.ModelKnown(name) }})
+	r.ToolHost = toolhost.New(toolhost.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Media: r.media, Outbox: r.outbox, Chain: r.Advancer, Gate: r.gate,
+		Commit: r.Committer, Rights: r.Rights, Cron: r.Scheduler, Log: d.Log, Model: d.Model})
+	r.Admission = admission.New(admission.Config{Store: d.Store, Settings: r.settings.Load, Events: r.watchers, Gate: r.gate, Commit: r.Committer, Log: d.Log})
 	r.commands = commandTable()
 	r.kit = r.toolDeps()
 	if d.Tools != nil {
-		r.tools = d.Tools(r.kit)
+		r.Rights.Tools = d.Tools(r.kit)
 	}
 	return r
 }
@@ -150,7 +156,7 @@ func New(d Deps) *Router {
 func (r *Router) toolDeps() tools.Deps {
 	set := r.settings.Load
 	return tools.Deps{
-		Store: r.store, Host: r, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
+		Store: r.store, Host: r.ToolHost, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
 		Rules:       func() sessions.Rules { return set().Visibility() },
 		Limits:      func() sessions.AgentToAgent { return set().Session.AgentToAgent },
 		SpawnDepth:  func() int { return settings.OrDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },
@@ -160,7 +166,7 @@ func (r *Router) toolDeps() tools.Deps {
 		ModelOf:     func(s sessions.Session) string { return set().ModelOf(s) },
 		Config:      func() tools.Config { return set().Tools },
 		Workspace:   r.deps.Workspace,
-		ByAgents:    r.byAgents,
+		ByAgents:    r.Advancer.ByAgents,
 	}
 }
 
@@ -199,7 +205,7 @@ func (r *Router) Start(ctx context.Context) error {
 		r.lanes.WakeWithDeadline(k, begun[k].who, begun[k].by)
 	}
 	r.watch.Go(func() { r.expire(ctx) })
-	r.watch.Go(func() { r.schedule(ctx) })
+	r.watch.Go(func() { r.Scheduler.Run(ctx) })
 	return nil
 }
 
@@ -230,105 +236,13 @@ func (r *Router) Stop() {
 func (r *Router) Apply(ctx context.Context, s *settings.Snapshot) error {
 	s.Moved = r.settings.Load().Moved
 	r.settings.Store(s.Prepare())
-	r.histories.clear()
+	r.Worker.ForgetAll()
 	r.lanes.Resize(s.Agents.Defaults)
 	return r.gate.WaitAllInFlight(ctx)
 }
 
 // Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
 func (r *Router) Attach(ref settings.AccountRef, ch channels.Channel) { r.gate.Attach(ref, ch) }
-
-// heal sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost. Whoever
-// asked for the commit may have gone away meanwhile.
-func (r *Router) heal(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healWithin)
-	defer cancel()
-	late, set := r.gate.Refill(ctx), r.settings.Load()
-	if late != nil && !r.lanes.IsClosing() {
-		r.log.Error("cannot list the deliveries that wait", keyErr, late)
-	}
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 1000})
-	if err != nil && !r.lanes.IsClosing() {
-		r.log.Error("cannot list the runs that wait", keyErr, err)
-	}
-	for _, run := range runs {
-		r.lanes.Wake(run.Key, set.Asker(run.Key, &run))
-	}
-	atWork, err2 := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Running, Limit: 10_000})
-	if err2 != nil && !r.lanes.IsClosing() {
-		r.log.Error("cannot list the runs that are at work", keyErr, err2)
-	}
-	for _, run := range atWork {
-		if run.Home != "" {
-			r.lanes.Take(run.Home, run.ID, run.Key)
-		}
-		if !r.lanes.IsAt(run.Key, run.ID) {
-			r.lanes.Recheck(run.Key, set.Asker(run.Key, &run))
-		}
-	}
-	return errors.Join(late, err, err2)
-}
-
-// healWithin is how long a store may take to say what waits.
-const healWithin = 5 * time.Second
-
-// Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
-func (r *Router) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Accepted, err error) {
-	lane := r.lanes.Reserve(&e, r.settings.Load())
-	defer func() { lane.End(acc, err) }()
-	if acc, err = r.store.Submit(ctx, e); err != nil {
-		r.unsure(ctx, err)
-		return acc, err
-	}
-	r.watchers.Effects(e, acc)
-	r.abort(e, acc)
-	r.follow(ctx, acc)
-	return acc, nil
-}
-
-// abort ends the runs at work that a commit has stopped for another reason than that somebody stopped them.
-func (r *Router) abort(e sessions.Effects, acc sessions.Accepted) {
-	switch {
-	case e.Interrupt:
-		for _, s := range acc.Stopped {
-			if s.Home != "" { // what it was to answer is in this session's transcript now
-				r.histories.drop(acc.Session.ID)
-			}
-		}
-		r.lanes.Abort(acc.Stopped, lane.ErrInterrupted)
-	case e.Reset:
-		r.lanes.Abort(acc.Stopped, lane.ErrReset)
-	}
-}
-
-// follow sets in motion what a commit made, behind what those before it may have made that failed.
-func (r *Router) follow(ctx context.Context, acc sessions.Accepted) {
-	if r.doubt.Load() && r.doubt.Swap(false) && r.heal(ctx) != nil {
-		r.doubt.Store(true)
-	}
-	if len(acc.Stopped) > 0 {
-		r.lanes.Abort(acc.Stopped, lane.ErrStopped)
-		for _, s := range acc.Stopped {
-			r.ends.tell(string(s.ID))
-			r.gate.RemoveReactions(s.ID)
-			if !r.lanes.IsAt(s.Key, s.ID) { // otherwise its end is told when it has come
-				r.watchers.Publish(event.Event{Kind: event.KindRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
-			}
-		}
-	}
-	if len(acc.Deliveries) > 0 {
-		r.gate.Enqueue(acc.Deliveries...)
-	}
-	if acc.Run.ID != "" && !acc.Run.Status.Final() {
-		if !acc.Duplicate {
-			r.watchers.Run(acc.Run, sessions.Queued)
-		}
-		if acc.Claimed == nil { // otherwise its lane is reserved
-			r.lanes.WakeFor(&acc.Run, r.settings.Load().Asker(acc.Run.Key, &acc.Run))
-		}
-		r.ends.tell(string(acc.Run.Key))
-	}
-}
 
 // Key gives the session that an event would go to.
 func (r *Router) Key(in channels.Inbound) sessions.Key {
@@ -337,42 +251,6 @@ func (r *Router) Key(in channels.Inbound) sessions.Key {
 
 // Working lists the sessions whose agent is at work, and counts those that wait for their turn.
 func (r *Router) Working() (working []sessions.Key, waiting int) { return r.lanes.Working() }
-
-// ends wakes those who wait for a run to end, by its id, or for something to be queued in a session, by its key. The truth is in
-// the store: a wake-up only says "look again".
-type ends struct {
-	mu   sync.Mutex
-	wait map[string][]chan struct{}
-}
-
-func (e *ends) subscribe(id string) (ended <-chan struct{}, cancel func()) {
-	ch := make(chan struct{}, 1)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.wait == nil {
-		e.wait = make(map[string][]chan struct{})
-	}
-	e.wait[id] = append(e.wait[id], ch)
-	return ch, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.wait[id] = slices.DeleteFunc(e.wait[id], func(c chan struct{}) bool { return c == ch })
-		if len(e.wait[id]) == 0 {
-			delete(e.wait, id)
-		}
-	}
-}
-
-func (e *ends) tell(id string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, ch := range e.wait[id] {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
-}
 
 // Watch gives what happens from now on, until cancel or the end of the host.
 func (r *Router) Watch(w event.Filter) (events <-chan event.Event, cancel func()) {

@@ -13,6 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"parley/channels"
+	"parley/router/chain"
+	"parley/router/rights"
 	"parley/router/settings"
 	"parley/sessions"
 )
@@ -50,9 +52,6 @@ type Heard struct {
 
 // ErrBusy says that too many messages wait; it may be tried again later.
 var ErrBusy = errors.New("too many messages wait")
-
-// chainSaid is the kind of the chain of a turn whose answer goes into the chat of another session.
-const chainSaid = "said"
 
 // Say has an agent answer a text. It is durable when it returns: the run that it gives is queued.
 func (r *Router) Say(ctx context.Context, w Words) (h Heard, err error) {
@@ -103,7 +102,7 @@ func (r *Router) saidBefore(ctx context.Context, w Words) (h Heard, known bool, 
 }
 
 func (r *Router) submitWords(ctx context.Context, e sessions.Effects, command, answer string) (Heard, error) {
-	acc, err := r.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, e)
 	if err != nil {
 		return Heard{}, err
 	}
@@ -158,7 +157,7 @@ func freshFor(s sessions.Session, w Words) *sessions.Session {
 // runOf makes the run that answers words.
 func (r *Router) runOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words) (*sessions.Run, error) {
 	if w.Model != "" {
-		if err := r.ModelKnown(w.Model); err != nil {
+		if err := r.ToolHost.ModelKnown(w.Model); err != nil {
 			return nil, fmt.Errorf("%w: model: %w", sessions.ErrBadRequest, err)
 		}
 	}
@@ -166,7 +165,7 @@ func (r *Router) runOf(ctx context.Context, set *settings.Snapshot, s sessions.S
 	if s.Last.Type.Several() { // the others of the chat are named as well
 		text = channels.Speaker(w.Sender) + ": " + text
 	}
-	pictures, err := r.keepPictures(w.Pictures)
+	pictures, err := r.Worker.KeepPictures(w.Pictures)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +188,7 @@ func (r *Router) answerTo(ctx context.Context, set *settings.Snapshot, s session
 		run.Reply = w.Reply
 		return nil
 	}
-	there, err := r.chatOf(ctx, w.Reply)
+	there, err := r.ToolHost.ChatOf(ctx, w.Reply)
 	if err != nil {
 		return err
 	}
@@ -197,21 +196,12 @@ func (r *Router) answerTo(ctx context.Context, set *settings.Snapshot, s session
 		run.Reply = w.Reply
 		return nil
 	}
-	run.Chain = &sessions.Chain{Kind: chainSaid, Root: run.ID, Requester: there[0], Target: s.Key, Request: w.Text, Origin: w.Reply, Owner: w.Owner,
+	run.Chain = &sessions.Chain{Kind: chain.Relay, Root: run.ID, Requester: there[0], Target: s.Key, Request: w.Text, Origin: w.Reply, Owner: w.Owner,
 		Places: []sessions.Place{{Chat: w.Reply, Session: there[0]}}}
-	who := whom{owner: w.Owner}
-	who.add(run.Input)
-	run.Chain.People = who.people
+	who := rights.Requesters{Owner: w.Owner}
+	who.Add(run.Input)
+	run.Chain.People = who.People
 	return nil
-}
-
-// chatOf gives the sessions that a chat has written to, newest first; an error when nothing ever came from there.
-func (r *Router) chatOf(ctx context.Context, to channels.Address) ([]sessions.Key, error) {
-	keys, err := r.store.Known(ctx, to)
-	if err == nil && len(keys) == 0 {
-		err = fmt.Errorf("%w: %s has never written to this host: only chats that have are written to", sessions.ErrBadRequest, to)
-	}
-	return keys, err
 }
 
 // waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are

@@ -136,7 +136,7 @@ func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.I
 		undo()
 	}
 	if err != nil {
-		r.unsure(ctx, err)
+		r.Committer.NoteUncertain(ctx, err)
 		return errors.Join(why, fmt.Errorf("setting it aside: %w", err))
 	}
 	r.refused.taken(in)
@@ -145,7 +145,7 @@ func (r *Router) setAside(ctx context.Context, a sessions.Arrival, in channels.I
 	}
 	r.metrics.ofInbound().accepted(in.Address.Channel, "refused")
 	r.log.Error("a message was refused again and again and is set aside; parley skipped --limit 1000 --json has it", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
-	r.follow(ctx, acc)
+	r.Committer.AfterCommit(ctx, acc)
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (r *Router) forPeople(ctx context.Context, a sessions.Arrival, in channels.
 		}
 		s.Key, s.Agent, _ = set.Routes.Key(in)
 	}
-	verdict, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
+	verdict, err := r.Admission.Admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
 	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)
 }
 

@@ -264,7 +264,7 @@ func TestLostAnswerOfAnInterruptedTurn(t *testing.T) {
 		interrupted, interrupt := context.WithCancel(t.Context())
 		interrupt()
 		began := time.Now()
-		g.Router.Finish(interrupted, run, out, nil)
+		g.Router.Worker.Finish(interrupted, run, out, nil)
 		if g.Shown(1); time.Since(began) > routertest.ExpireEvery/2 {
 			t.Errorf("it is shown after %s", time.Since(began))
 		}
@@ -288,12 +288,12 @@ func TestDoubtOfACallerWhoIsGone(t *testing.T) {
 		}
 		says("older")
 		gone, cancel := context.WithCancel(t.Context())
-		g.Router.Doubt().Store(true) // as unsure leaves it when the store fails
+		g.Router.Committer.Uncertain.Store(true) // as unsure leaves it when the store fails
 		newer := says("newer")
 		cancel()
-		g.Router.Follow(gone, newer)
-		if all := g.Shown(3); all[1].Out.Text != "older" || all[2].Out.Text != "newer" || g.Router.Doubt().Load() {
-			t.Errorf("%q, then %q; still in doubt: %t", all[1].Out.Text, all[2].Out.Text, g.Router.Doubt().Load())
+		g.Router.Committer.AfterCommit(gone, newer)
+		if all := g.Shown(3); all[1].Out.Text != "older" || all[2].Out.Text != "newer" || g.Router.Committer.Uncertain.Load() {
+			t.Errorf("%q, then %q; still in doubt: %t", all[1].Out.Text, all[2].Out.Text, g.Router.Committer.Uncertain.Load())
 		}
 	})
 }
@@ -305,20 +305,20 @@ func TestDoubt(t *testing.T) {
 		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return failing{s, &fails} })
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := g.Router.Submit(gone, sessions.Effects{Source: "untried"}); !errors.Is(err, context.Canceled) || g.Router.Doubt().Load() {
-			t.Errorf("nothing was written: %v, doubt %t", err, g.Router.Doubt().Load())
+		if _, err := g.Router.Submit(gone, sessions.Effects{Source: "untried"}); !errors.Is(err, context.Canceled) || g.Router.Committer.Uncertain.Load() {
+			t.Errorf("nothing was written: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
 		fails.Store(true)
-		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Source: "failed"}); err == nil || !g.Router.Doubt().Load() {
-			t.Errorf("it failed: %v, doubt %t", err, g.Router.Doubt().Load())
+		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Source: "failed"}); err == nil || !g.Router.Committer.Uncertain.Load() {
+			t.Errorf("it failed: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
-		g.Router.Follow(t.Context(), sessions.Accepted{}) // another write has worked, but what waits is not known
-		if !g.Router.Doubt().Load() {
+		g.Router.Committer.AfterCommit(t.Context(), sessions.Accepted{}) // another write has worked, but what waits is not known
+		if !g.Router.Committer.Uncertain.Load() {
 			t.Error("the doubt is forgotten although nobody could look")
 		}
 		fails.Store(false)
-		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Source: "works"}); err != nil || g.Router.Doubt().Load() {
-			t.Errorf("it works: %v, doubt %t", err, g.Router.Doubt().Load())
+		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Source: "works"}); err != nil || g.Router.Committer.Uncertain.Load() {
+			t.Errorf("it works: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
 	})
 }

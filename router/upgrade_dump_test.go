@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"parley/router/routertest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,8 @@ import (
 	"testing/cryptotest"
 	"testing/synctest"
 	"time"
+
+	"parley/router/routertest"
 )
 
 var update = flag.Bool("update", false, "write the database of the current schema version anew")

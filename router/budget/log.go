@@ -1,0 +1,7 @@
+package budget
+
+// The keys of log lines.
+const (
+	keyErr = "err"
+	keyRun = "run"
+)

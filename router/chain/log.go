@@ -1,0 +1,8 @@
+package chain
+
+// The keys of log lines.
+const (
+	keyReason  = "reason"
+	keyRun     = "run"
+	keySession = "session"
+)

@@ -1,0 +1,6 @@
+package commit
+
+// The keys of log lines.
+const (
+	keyErr = "err"
+)

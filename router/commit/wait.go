@@ -1,0 +1,121 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"parley/router/lane"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// Waiters wakes those who wait for a run to end, by its id, or for something to be queued in a session, by its key. The truth is in
+// the store: a wake-up only says "look again".
+type Waiters struct {
+	mu   sync.Mutex
+	wait map[string][]chan struct{}
+}
+
+func (e *Waiters) Subscribe(id string) (ended <-chan struct{}, cancel func()) {
+	ch := make(chan struct{}, 1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.wait == nil {
+		e.wait = make(map[string][]chan struct{})
+	}
+	e.wait[id] = append(e.wait[id], ch)
+	return ch, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.wait[id] = slices.DeleteFunc(e.wait[id], func(c chan struct{}) bool { return c == ch })
+		if len(e.wait[id]) == 0 {
+			delete(e.wait, id)
+		}
+	}
+}
+
+func (e *Waiters) Notify(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, ch := range e.wait[id] {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// LookAgainEvery is how often those who wait look into the store unasked: for ends that nobody told of.
+const LookAgainEvery = 30 * time.Second
+
+// Idle implements tools.Host.
+func (r *Committer) Idle(ctx context.Context, c tools.Caller) error {
+	queued, cancel := r.Waiters.Subscribe(string(c.Run.Key))
+	defer cancel()
+	for {
+		if waits, err := r.Waiting(ctx, c.Run); err != nil || waits {
+			return err
+		}
+		open, err := sessions.OpenChildren(ctx, r.store, c.Run.Key, 1)
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		if err := r.idleFor(ctx, queued, open[0].ID); err != nil {
+			return err
+		}
+	}
+}
+
+// idleFor waits until something is queued, a child's run may have ended, or ctx ends (then ctx's error).
+func (r *Committer) idleFor(ctx context.Context, queued <-chan struct{}, child sessions.RunID) error {
+	ended, cancel := r.Waiters.Subscribe(string(child))
+	defer cancel()
+	if now, err := r.store.GetRun(ctx, child); errors.Is(err, sessions.ErrNotFound) {
+		return nil // deleted with its session
+	} else if err != nil || now.Status.Final() {
+		return err
+	}
+	return r.pause(ctx, queued, ended)
+}
+
+// pause waits for a wake-up without holding the caller's slot.
+func (r *Committer) pause(ctx context.Context, wake ...<-chan struct{}) (err error) {
+	lane.WithoutSlot(ctx, func() {
+		again := time.NewTimer(LookAgainEvery)
+		defer again.Stop()
+		select {
+		case <-wake[0]:
+		case <-wake[len(wake)-1]:
+		case <-again.C:
+		case <-ctx.Done():
+		}
+	})
+	return ctx.Err()
+}
+
+// Waiting reports whether there is something that a sub-agent's turn at work takes up: a result of a sub-agent of its own, a
+// further message.
+func (r *Committer) Waiting(ctx context.Context, run sessions.Run) (bool, error) {
+	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 100})
+	return slices.ContainsFunc(queued, func(q sessions.Run) bool {
+		return q.Kind == sessions.ChildRun && q.Session == run.Session && q.Attempt == 0 // what Absorb takes
+	}), err
+}
+
+// Wait implements tools.Host: it blocks until a run is final, without holding the caller's slot (contract S6).
+func (r *Committer) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	ended, cancel := r.Waiters.Subscribe(string(id))
+	defer cancel()
+	for {
+		run, err := r.store.GetRun(ctx, id)
+		if err != nil || run.Status.Final() {
+			return run, err
+		}
+		if err := r.pause(ctx, ended); err != nil {
+			return run, err
+		}
+	}
+}
