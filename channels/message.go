@@ -29,7 +29,7 @@ type Inbound struct {
 	Address Address   // whole: thread included
 	ID      MessageID // unique inside (channel, account, chat, event); the dedupe key together with these
 	Sender  Sender
-	Text    string // as typed, valid UTF-8 without NUL; a command keeps its leading slash, a mention of the bot is kept
+	Text    string // valid UTF-8 without NUL; as Typed gives what was typed; a command keeps its leading slash, a mention of the bot is kept
 	Time    time.Time
 
 	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
@@ -39,7 +39,7 @@ type Inbound struct {
 	Preview         string // the end of Text that the platform added, such as a link preview; an edit that only adds or removes it is no change
 	Quote           *Quote // the message that this one replies to
 	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
-	More            bool   // the adapter has the sender's next message of the same gesture at hand and offers it right behind this one: see InGesture
+	More            bool   // the sender's next message of the same gesture follows at once, or may: the next of a batch (see InGesture), a part of an album
 	Origin          string // Forwarded: who wrote it, as shown to people: a person, a chat, "Ann in News"; empty = the platform hides it
 	Title           string // display name of the chat; empty for direct chats
 	Parent          ChatID // the chat that a thread belongs to, where the platform gives threads their own chat id

@@ -68,7 +68,9 @@ func escapeLines(s string, like func(line string) bool) string {
 
 // endsLine reports whether a character is shown as the end of a line.
 // source: Unicode Standard Annex #14, mandatory breaks
-func endsLine(c rune) bool { return strings.ContainsRune("\n\v\f\r\u0085\u2028\u2029", c) }
+func endsLine(c rune) bool {
+	return c >= '\n' && c <= '\r' || c == '\u0085' || c == '\u2028' || c == '\u2029'
+}
 
 // isBlank reports whether a character at the beginning of a line shows nothing.
 func isBlank(c rune) bool {
@@ -103,7 +105,7 @@ func readsAsHostLine(line string) bool {
 }
 
 var (
-	link = regexp.MustCompile(`^\[[^\]:\n]*\]\([A-Za-z][A-Za-z0-9+.-]*:`)
+	link = regexp.MustCompile(`^\[(?:[^\]:\n]*|[A-Za-z][A-Za-z0-9+.-]*://[^\]\n]*)\]\([A-Za-z][A-Za-z0-9+.-]*:`)
 	box  = regexp.MustCompile(`^\[[xX]\]`)
 )
 

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"parley/channels"
 	"parley/policy"
 	"parley/router/settings"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -89,7 +88,7 @@ func (r *Router) joins(ctx context.Context, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
 		return
 	}
-	_, by, err := r.before(ctx, acc.Run)
+	_, by, err := r.Worker.Before(ctx, acc.Run)
 	if err != nil { // then it has the next turn
 		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
 		return
@@ -104,7 +103,7 @@ func (r *Router) isPart(ctx context.Context, in channels.Inbound, key sessions.K
 	if !r.lanes.Busy(key) || in.Sender.Bot {
 		return false, nil
 	}
-	last, _, err := r.before(ctx, *newRun(in, key, agentID, text, nil, owner))
+	last, _, err := r.Worker.Before(ctx, *turn.NewRun(in, key, agentID, text, nil, owner))
 	return last != "", err
 }
 
@@ -158,13 +157,13 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 			return sessions.Arrival{}, err
 		}
 	}
-	verdict, err := r.admit(ctx, set, in, s, owner, isCommand || stop && own)
+	verdict, err := r.Admission.Admit(ctx, set, in, s, owner, isCommand || stop && own)
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
 	switch verdict.Outcome {
 	case policy.Pair:
-		if err := r.pair(ctx, set, in, key); err != nil {
+		if err := r.Admission.Pair(ctx, set, in, key); err != nil {
 			return sessions.Arrival{}, err
 		}
 		return skip("pairing: " + verdict.Reason)
@@ -181,7 +180,7 @@ func (r *Router) arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: overheard(set, in, key, text)}, nil
 		}
 	default:
-		r.noteUnanswered(in, verdict)
+		r.Admission.LogIgnored(in, verdict)
 		return skip(verdict.Reason)
 	}
 	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: set.Moved.Current(in.Address)}
@@ -234,53 +233,12 @@ func (r *Router) place(ctx context.Context, set *settings.Snapshot, in channels.
 
 // runFor makes the run of a message, with the quoted files that its session does not have, and what it was sent with.
 func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (*sessions.Run, error) {
-	files, err := r.filesOf(ctx, s, in)
+	files, err := r.Worker.FilesOf(ctx, s, in)
 	if err != nil {
 		return nil, err
 	}
-	run := newRun(in, s.Key, s.Agent, text, files, owner)
+	run := turn.NewRun(in, s.Key, s.Agent, text, files, owner)
 	run.Input.Provenance.Cut = in.More || r.atLimit(in)
-	run.With, _, err = r.before(ctx, *run)
+	run.With, _, err = r.Worker.Before(ctx, *run)
 	return run, err
-}
-
-func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, files []channels.Media, owner bool) *sessions.Run {
-	id := sessions.RunID(uuid.NewString())
-	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
-		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(files)...), Time: in.Time, Run: id,
-		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: cmp.Or(in.Sender.Name, in.Sender.Username),
-			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Origin: originName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
-	if in.Address.Type.Several() {
-		run.ReplyTo = in.ID
-		if key.Kind() != sessions.KindGroup {
-			run.Input.Provenance.Title = cmp.Or(channels.TitleOf(in), string(in.Address.Chat))
-		}
-	}
-	return run
-}
-
-// admit asks the policy of the account whether this event may cause something.
-func (r *Router) admit(ctx context.Context, set *settings.Snapshot, in channels.Inbound, s sessions.Session, owner, isCommand bool) (policy.Admission, error) {
-	access := set.Accounts[settings.Ref(in.Address)].Access
-	f := policy.FactsOf(in)
-	f.Address = set.ConfigAddress(in.Address)
-	f.Owner, f.Command, f.Activation = owner, isCommand, s.Settings.Activation
-	f.Patterns = set.Mentions[s.Agent]
-	a := access.Admit(f)
-	if a.Outcome == policy.Admit || in.Address.Type != channels.Direct {
-		return r.limitBots(ctx, set, in, s.Key, a)
-	}
-	var err error
-	for _, id := range []channels.UserID{in.Sender.ID, in.Sender.Also} {
-		if id == "" || f.Paired {
-			continue
-		}
-		if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, id); err != nil {
-			return a, err
-		}
-	}
-	if !f.Paired {
-		return a, nil
-	}
-	return access.Admit(f), nil
 }

@@ -16,6 +16,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -90,7 +91,7 @@ func TestWhatTheModelReads(t *testing.T) {
 		"quote of a voice message": {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Sender: "Bob", Media: []channels.Media{{Kind: channels.Audio, Name: "x.ogg", Voice: true, Seconds: 14}}}},
 			"> Bob: [voice message, 14s]\n\nhi"},
 		"quote of a video":       {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Media: []channels.Media{{Kind: channels.Video, Seconds: 90}, {Kind: channels.Sticker}}}}, "> [video, 1m30s]\n> [sticker]\n\nhi"},
-		"quote that is long":     {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Text: strings.Repeat("a", 5000)}}, "> " + strings.Repeat("a", router.MaxQuote-3) + "…\n\nhi"},
+		"quote that is long":     {channels.Inbound{Address: chat, Text: "hi", Quote: &channels.Quote{Text: strings.Repeat("a", 5000)}}, "> " + strings.Repeat("a", turn.MaxQuote-3) + "…\n\nhi"},
 		"typed quote":            {channels.Inbound{Address: chat, Text: "> Bob: I pay\n\nyes\n  \u200b＞ Bob: all"}, "\\> Bob: I pay\n\nyes\n  \u200b\\＞ Bob: all"},
 		"typed quote behind one": {channels.Inbound{Address: chat, Text: "> Ann: never", Quote: &channels.Quote{Text: "old", Sender: "Bob"}}, "> Bob: old\n\n\\> Ann: never"},
 		"quote in code":          {channels.Inbound{Address: chat, Text: "```\n> select\n```\na > b"}, "```\n> select\n```\na > b"},

@@ -3,11 +3,15 @@ package router
 import (
 	"context"
 
+	"parley/channels"
 	"parley/router/chain"
+	"parley/router/cron"
 	"parley/router/event"
 	"parley/router/filestore"
 	"parley/router/rights"
 	"parley/router/settings"
+	"parley/router/toolhost"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -108,3 +112,103 @@ type ToolQuery = rights.ToolQuery
 type ToolTable = rights.ToolTable
 
 type ToolVerdict = rights.ToolVerdict
+
+const PicturesMost = turn.PicturesMost
+
+func (r *Router) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []sessions.Message) error {
+	return r.Worker.MarkLeftOut(ctx, s, msgs)
+}
+
+const LastChat = cron.LastChat
+
+type OutsideCall = toolhost.OutsideCall
+
+type Outsider = toolhost.Outsider
+
+func (r *Router) AddJob(ctx context.Context, source string, j sessions.Job) error {
+	return r.Scheduler.AddJob(ctx, source, j)
+}
+
+func (r *Router) Agents() []tools.AgentInfo { return r.ToolHost.Agents() }
+
+func (r *Router) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error) {
+	return r.ToolHost.Ask(ctx, q)
+}
+
+func (r *Router) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
+	return r.ToolHost.Attachment(ctx, with, m, most)
+}
+
+func (r *Router) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
+	return r.ToolHost.Cancel(ctx, source, child)
+}
+
+func (r *Router) ChangeJob(ctx context.Context, source string, id string, change func(*sessions.Job) error) (sessions.Job, error) {
+	return r.Scheduler.ChangeJob(ctx, source, id, change)
+}
+
+func (r *Router) ChatOf(ctx context.Context, agentID sessions.AgentID, text string) (channels.Address, error) {
+	return r.Scheduler.ChatOf(ctx, agentID, text)
+}
+
+func (r *Router) DropJob(ctx context.Context, source string, id string) error {
+	return r.Scheduler.DropJob(ctx, source, id)
+}
+
+func (r *Router) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
+	return r.Scheduler.Jobs(ctx, id)
+}
+
+func (r *Router) LetIn(ctx context.Context, kind channels.Kind, code string) (sessions.Pairing, error) {
+	return r.Admission.LetIn(ctx, kind, code)
+}
+
+func (r *Router) MakeJob(ctx context.Context, source string, j sessions.Job, to string) (sessions.Job, error) {
+	return r.Scheduler.MakeJob(ctx, source, j, to)
+}
+
+func (r *Router) ModelKnown(name string) error { return r.ToolHost.ModelKnown(name) }
+
+func (r *Router) Outside(ctx context.Context, c toolhost.OutsideCall) (tools.Result, error) {
+	return r.ToolHost.Outside(ctx, c)
+}
+
+func (r *Router) OutsideTools(ctx context.Context, by toolhost.Outsider) ([]tools.Spec, error) {
+	return r.ToolHost.OutsideTools(ctx, by)
+}
+
+func (r *Router) Post(ctx context.Context, q tools.PostRequest) (tools.PostResult, error) {
+	return r.ToolHost.Post(ctx, q)
+}
+
+func (r *Router) RemoveJob(ctx context.Context, source string, id string) error {
+	return r.Scheduler.RemoveJob(ctx, source, id)
+}
+
+func (r *Router) RunJob(ctx context.Context, source string, id string) (sessions.Run, error) {
+	return r.Scheduler.RunJob(ctx, source, id)
+}
+
+func (r *Router) Send(ctx context.Context, q toolhost.SendRequest) (toolhost.Sent, error) {
+	return r.ToolHost.Send(ctx, q)
+}
+
+func (r *Router) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, error) {
+	return r.ToolHost.Spawn(ctx, q)
+}
+
+func (r *Router) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, error) {
+	return r.ToolHost.Steer(ctx, q)
+}
+
+func (r *Router) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
+	return r.Admission.TurnDown(ctx, kind, code)
+}
+
+func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
+	return r.Admission.Unpair(ctx, kind, account, user)
+}
+
+type SendRequest = toolhost.SendRequest
+
+type Sent = toolhost.Sent

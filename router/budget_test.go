@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"parley/agent"
@@ -16,31 +15,6 @@ import (
 	"parley/router/routertest"
 	"parley/sessions"
 )
-
-// texts gives what is shown, n messages in all.
-func shownTexts(g *routertest.Rig, n int) (out []string) {
-	g.T.Helper()
-	for _, c := range g.Shown(n) {
-		out = append(out, c.Out.Text)
-	}
-	synctest.Wait()
-	return out
-}
-
-// wants compares what is shown.
-func wantTexts(g *routertest.Rig, want ...string) {
-	g.T.Helper()
-	g.Deliveries()
-	got := shownTexts(g, len(want))
-	for i, w := range want {
-		if !strings.Contains(got[i], w) {
-			g.T.Fatalf("message %d is %q, want %q in it; all: %q", i, got[i], w, got)
-		}
-	}
-	if n := len(g.Deliveries()); n != len(want) {
-		g.T.Fatalf("%d deliveries, want %d", n, len(want))
-	}
-}
 
 const noMore = "has used up its budget for today"
 
@@ -68,7 +42,7 @@ func TestBudgetScopes(t *testing.T) {
 					g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hi")
 					g.Deliveries()
 				}
-				wantTexts(g, "echo: hi", "echo: hi", noMore)
+				g.WantTexts("echo: hi", "echo: hi", noMore)
 				if g.Model.Count() != 2 {
 					t.Errorf("%d calls", g.Model.Count())
 				}
@@ -78,7 +52,7 @@ func TestBudgetScopes(t *testing.T) {
 				}
 				g.Say(routertest.Direct("3003"), "3003", "hello")
 				if last := map[bool]string{true: "echo: hello", false: noMore}[c.others]; last != "" {
-					wantTexts(g, "echo: hi", "echo: hi", noMore, last)
+					g.WantTexts("echo: hi", "echo: hi", noMore, last)
 				}
 			})
 		})
@@ -104,7 +78,7 @@ func TestBudgetLives(t *testing.T) {
 		say("one")
 		say("two")
 		want := []string{"echo: one", noMore}
-		wantTexts(g, want...)
+		g.WantTexts(want...)
 		g.Stop()
 		g.Start()
 		say("three")

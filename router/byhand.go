@@ -88,6 +88,6 @@ func (r *Router) besides(ctx context.Context, set *settings.Snapshot, in channel
 		return s, set.Accounts[settings.Ref(in.Address)].Access.Listens(set.ConfigAddress(in.Address), in.Parent), nil
 	}
 	in.Sender = set.Person(in.Address.Channel, in.Sender)
-	v, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
+	v, err := r.Admission.Admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
 	return s, v.Outcome == policy.Admit, err
 }

@@ -244,7 +244,7 @@ func TestFaultClockMoreChildren(t *testing.T) {
 				caller := tools.Caller{Session: g.Session(routertest.KeyA), Run: sessions.Run{Kind: sessions.ChildRun}}
 				crowded := func(want bool) {
 					t.Helper()
-					if why, err := g.Router.Crowded(t.Context(), g.Router.Settings(), caller, 10); err != nil || (why != "") != want {
+					if why, err := g.Router.ToolHost.Crowded(t.Context(), g.Router.Settings(), caller, 10); err != nil || (why != "") != want {
 						t.Fatalf("refused: %q (%v), want %v", why, err, want)
 					}
 				}

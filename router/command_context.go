@@ -10,51 +10,15 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/router/settings"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
 // cmdCompact queues the summing up of the session behind what it is at. The answer comes with its end.
 func cmdCompact(_ context.Context, _ *Router, c commandCall) (string, sessions.Effects, error) {
-	run := newRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)
+	run := turn.NewRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)
 	run.Kind, run.Input.Content = sessions.CompactRun, sessions.TextContent(c.arg)
 	return "", sessions.Effects{Run: run}, nil
-}
-
-// compact brings a run to its end that sums up its session because a person asked for it. Its outcome is the notice.
-func (r *Router) compact(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
-	c := r.compacts(set, s, run, t)
-	x, err := r.stored(ctx, run.Session)
-	if err != nil {
-		return out, err
-	}
-	before := c.tokens(append([]sessions.Message{agent.SummaryMessage(x.sum, x.sum.Text)}, x.msgs...))
-	room := agent.Divide(t.Facts.ContextWindow, c.fixed())
-	room.Keep = min(room.Keep, agent.Tokens(x.msgs...)/10)
-	cut := agent.Cut(x.msgs, room.Keep, max(len(x.msgs)/4, 1))
-	if cut == 0 || agent.Tokens(x.msgs[:cut]...) < agent.LeastCovered {
-		out.Text = fmt.Sprintf("⚙️ There is nothing to compact yet: %s, %s tokens.", channels.Plural(len(x.msgs), "message"), sessions.ShortCount(before))
-		return out, nil
-	}
-	now, err := c.sumUp(ctx, x, cut, before, room, strings.TrimSpace(run.Input.Text()))
-	if err == nil {
-		out.Text = fmt.Sprintf("⚙️ Compacted: %s, %s → %s tokens.", channels.Plural(cut, "message"), sessions.ShortCount(before), sessions.ShortCount(now.sum.Context))
-		if c.refused > 0 {
-			out.Text += " The model's provider refused " + channels.Plural(c.refused, "message") + ", so the summary says nothing of " + itOrThem(c.refused) + "."
-		}
-		if c.undone {
-			out.Text += " It refused the summary before this one as well, so that is left out."
-		}
-	}
-	return out, err
-}
-
-// itOrThem stands for n things that were named before.
-func itOrThem(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
 }
 
 // share is what one part of a prompt takes.
@@ -73,23 +37,23 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	case c.session.ID == "":
 		return "Nothing has been said in this session yet.", sessions.Effects{}, nil
 	}
-	if err := r.ModelKnown(c.set.ModelOf(c.session)); err != nil {
+	if err := r.ToolHost.ModelKnown(c.set.ModelOf(c.session)); err != nil {
 		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", channels.Code(c.set.ModelOf(c.session), 100)), sessions.Effects{}, nil
 	}
-	run := newRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)
+	run := turn.NewRun(c.in, c.session.Key, c.session.Agent, "", nil, c.owner)
 	run.Kind, run.Session = sessions.CompactRun, c.session.ID // a turn that never begins: what is queued is left alone
-	t, err := r.compose(ctx, c.set, c.session, run, false)
+	t, err := r.Worker.Compose(ctx, c.set, c.session, run, false)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
-	x, err := r.stored(ctx, c.session.ID)
+	x, err := r.Worker.Stored(ctx, c.session.ID)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
-	x.msgs = judge(x, t.Label).shown()
+	x.Msgs = turn.Judge(x, t.Label).Shown()
 	files := make(map[string]*share)
 	system, own, kit := agent.TextTokens(t.System), 0, 0
-	for _, f := range r.promptFiles(c.session.Agent, !sessions.IsSubagent(c.session.Key)) {
+	for _, f := range r.Worker.PromptFiles(c.session.Agent, !sessions.IsSubagent(c.session.Key)) {
 		files[f.Name] = &share{what: f.Name, n: 1, tokens: agent.TextTokens(f.Text)}
 		own += files[f.Name].tokens
 	}
@@ -99,7 +63,7 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 		tool[spec.Name] = &share{what: spec.Name, n: 1, tokens: agent.SpecTokens(spec)}
 		kit += tool[spec.Name].tokens
 	}
-	summary, messages := agent.TextTokens(x.sum.Text), agent.Tokens(x.msgs...)
+	summary, messages := agent.TextTokens(x.Sum.Text), agent.Tokens(x.Msgs...)
 	total := max(system+kit+summary+messages, c.session.Context)
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Context** of this session: about %s of %s tokens", sessions.ShortCount(total), sessions.ShortCount(t.Facts.ContextWindow))
@@ -114,12 +78,12 @@ func cmdContext(ctx context.Context, r *Router, c commandCall) (string, sessions
 	if detail {
 		writeShares(&b, tool)
 	}
-	if x.sum.ID != "" {
-		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", channels.Plural(x.sum.Messages, "message"), age(time.Since(x.sum.Time)), sessions.ShortCount(summary))
+	if x.Sum.ID != "" {
+		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", channels.Plural(x.Sum.Messages, "message"), age(time.Since(x.Sum.Time)), sessions.ShortCount(summary))
 	}
-	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(x.msgs), sessions.ShortCount(messages))
+	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(x.Msgs), sessions.ShortCount(messages))
 	if detail {
-		writeShares(&b, byKind(x.msgs))
+		writeShares(&b, byKind(x.Msgs))
 	}
 	if c.set.Agents.Defaults.Compaction.Off {
 		fmt.Fprintf(&b, "\nOlder messages are left out above %s tokens or %d messages.", sessions.ShortCount(t.CompactAt), t.CompactOver)

@@ -6,6 +6,7 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -20,7 +21,7 @@ func cmdNew(ctx context.Context, r *Router, c commandCall) (string, sessions.Eff
 	if name, ok := r.modelForNew(c.arg); ok {
 		s.Settings.Model, e.Patch = name, &sessions.Patch{Model: &name}
 	} else if c.arg != "" || len(c.in.Media) > 0 {
-		e.Run = newRun(c.in, c.session.Key, c.session.Agent, c.arg, allFiles(c.in), c.owner)
+		e.Run = turn.NewRun(c.in, c.session.Key, c.session.Agent, c.arg, turn.AllFiles(c.in), c.owner)
 	}
 	return strings.TrimSpace("✅ New session started · model: " + c.set.ModelOf(s) + "\n" + strings.Join(did, " ")), e, nil
 }
@@ -33,7 +34,7 @@ func (r *Router) modelForNew(arg string) (name string, ok bool) {
 	if name, _ = r.modelNamed(arg); name == "" && strings.Contains(arg, "/") {
 		name = arg
 	}
-	return name, name != "" && r.ModelKnown(name) == nil
+	return name, name != "" && r.ToolHost.ModelKnown(name) == nil
 }
 
 func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
@@ -41,7 +42,7 @@ func cmdStop(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
-	jobs, err := r.jobsAtWork(ctx, c.session.Key)
+	jobs, err := r.Scheduler.KeysAtWork(ctx, c.session.Key)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}

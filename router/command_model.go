@@ -50,7 +50,7 @@ func (r *Router) modelNamed(word string) (exact string, similar []string) {
 
 // ModelMeant gives the whole name of the model that a word means, as /model takes it: a whole name, or a part that only one has.
 func (r *Router) ModelMeant(word string) (string, error) {
-	unknown := r.ModelKnown(word)
+	unknown := r.ToolHost.ModelKnown(word)
 	if unknown == nil {
 		return word, nil
 	}
@@ -63,7 +63,7 @@ func (r *Router) ModelMeant(word string) (string, error) {
 	case name == "":
 		return "", unknown
 	}
-	return name, r.ModelKnown(name)
+	return name, r.ToolHost.ModelKnown(name)
 }
 
 // chooseModel gives the one model that somebody means, or says why there is none.
@@ -75,12 +75,12 @@ func (r *Router) chooseModel(word string) (name, no string) {
 		name = similar[0]
 	case len(similar) > 1:
 		return "", fmt.Sprintf("⚠️ %s can be any of these:\n\n%s", channels.Code(word, 100), listModels(similar, ""))
-	case strings.Contains(word, "/") && r.ModelKnown(word) == nil:
+	case strings.Contains(word, "/") && r.ToolHost.ModelKnown(word) == nil:
 		return word, "" // its provider is configured
 	default:
 		return "", fmt.Sprintf("⚠️ I know no model %s. `/model` lists those that I know; any other of a configured provider is provider/model.", channels.Code(word, 100))
 	}
-	if err := r.ModelKnown(name); err != nil {
+	if err := r.ToolHost.ModelKnown(name); err != nil {
 		r.log.Warn("a configured model cannot be used", keyErr, err)
 		return "", fmt.Sprintf("⚠️ %s cannot be used: its provider is not set up. The details are in the log.", channels.Code(name, 100))
 	}

@@ -15,14 +15,17 @@ import (
 )
 
 // newModelRig knows four models; each answers with its name.
-func newModelRig(t *testing.T) *routertest.Rig {
-	g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+func newModelRig(t *testing.T, more ...func(*router.Deps)) *routertest.Rig {
+	return routertest.With(t, func(d *router.Deps) {
+		d.Models = func() []string {
+			return []string{"mock/m", "mock/small", "mock/Sonnet-4", "mock/sonnet-5", "other/small", "gone/x"}
+		}
+		for _, f := range more {
+			f(d)
+		}
+	}, channeltest.Options{}, func(s *router.Settings) {
 		s.Agents.Defaults.Fallbacks, s.Agents.Defaults.Thinking = []string{"mock/small", "mock/m"}, "low"
 	})
-	g.Router.Deps().Models = func() []string {
-		return []string{"mock/m", "mock/small", "mock/Sonnet-4", "mock/sonnet-5", "other/small", "gone/x"}
-	}
-	return g
 }
 
 // proves: P3
@@ -171,12 +174,13 @@ func TestCommandsDoNotWait(t *testing.T) {
 // TestStatusCommand shows guests their session, and owners the host as well.
 func TestStatusCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := newModelRig(t)
+		g := newModelRig(t, func(d *router.Deps) {
+			d.Accounts = func() []string { return []string{"fake (other): not linked; run this"} }
+			d.Troubles = func() []string { return []string{"Model provider x is away"} }
+		})
 		g.Models = func(name string) (agent.Candidate, error) {
 			return agent.Candidate{Model: g.Model, Name: "m", Label: name, Facts: agent.ModelFacts{ContextWindow: 1500}}, nil
 		}
-		g.Router.Deps().Accounts = func() []string { return []string{"fake (other): not linked; run this"} }
-		g.Router.Deps().Troubles = func() []string { return []string{"Model provider x is away"} }
 		g.Asks(routertest.Group("a"), routertest.Guest, "hello")
 		g.Asks(routertest.Group("b"), routertest.Guest, "hello")
 		session := []string{"Session: `agent:main:fake:group:a`", "1 turn", "model `mock/m`, then `mock/small`", "Thinking: low", "15 of 1.5k (1%)", "Sending: allow (", "Activation: when I am mentioned",

@@ -2,11 +2,10 @@ package router
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
-	"parley/channels"
+	"parley/router/admission"
 	"parley/sessions"
 )
 
@@ -17,17 +16,17 @@ const pairUsage = "⚙️ Usage: /pair [list], /pair approve CODE, /pair reject 
 func cmdPair(ctx context.Context, r *Router, c commandCall) (string, sessions.Effects, error) {
 	words := strings.Fields(c.arg)
 	if len(words) == 0 || len(words) == 1 && strings.EqualFold(words[0], "list") {
-		text, err := r.pairList(ctx)
+		text, err := r.Admission.ListPeople(ctx)
 		return text, sessions.Effects{}, err
 	}
 	verb := strings.ToLower(words[0])
 	if verb == "remove" && (len(words) == 2 || len(words) == 3) {
-		return r.unpair(ctx, words[1:])
+		return r.Admission.UnpairNamed(ctx, words[1:])
 	}
 	if len(words) != 2 || verb != "approve" && verb != "reject" {
 		return pairUsage, sessions.Effects{}, nil
 	}
-	p, found, err := r.asking(ctx, "", words[1])
+	p, found, err := r.Admission.FindRequest(ctx, "", words[1])
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
@@ -36,20 +35,7 @@ func cmdPair(ctx context.Context, r *Router, c commandCall) (string, sessions.Ef
 	}
 	now := time.Now()
 	if verb == "reject" {
-		return "⚙️ Turned down: " + stranger(p) + ".", sessions.Effects{Pairing: &sessions.Answer{Channel: p.Channel, Hash: p.Hash, Time: now}}, nil
+		return "⚙️ Turned down: " + admission.Stranger(p) + ".", sessions.Effects{Pairing: &sessions.Answer{Channel: p.Channel, Hash: p.Hash, Time: now}}, nil
 	}
-	return "⚙️ " + stranger(p) + " may write now.", letIn(c.set, p, now), nil
-}
-
-// stranger names somebody who asks to be let in.
-func stranger(p sessions.Pairing) string {
-	return byID(p.Name, p.Channel, p.Account, p.User)
-}
-
-func byID(name string, kind channels.Kind, account channels.AccountID, user channels.UserID) string {
-	words := fmt.Sprintf("%s on account %s", channels.Code(string(kind)+":"+string(user), 200), channels.Code(string(account), 100))
-	if name == "" {
-		return words
-	}
-	return channels.Code(name, 100) + ", " + words
+	return "⚙️ " + admission.Stranger(p) + " may write now.", admission.AdmitRequest(c.set, p, now), nil
 }

@@ -86,6 +86,6 @@ func (r *Router) stops(ctx context.Context, s sessions.Session, in channels.Inbo
 	if err != nil || len(below) > 0 {
 		return len(below) > 0, own, err
 	}
-	jobs, err := r.jobsAtWork(ctx, s.Key)
+	jobs, err := r.Scheduler.KeysAtWork(ctx, s.Key)
 	return len(jobs) > 0, own, err
 }

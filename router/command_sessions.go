@@ -249,7 +249,7 @@ func (r *Router) sendChild(ctx context.Context, c commandCall, x tools.Child, te
 	case x.Session.Archived:
 		return "⚠️ It is archived. Start a new sub-agent instead.", sessions.Effects{}, nil
 	}
-	e, err := r.followUp(ctx, tools.SteerRequest{Source: string(c.in.ID), From: c.session, Child: x.Session.Key, Message: text})
+	e, err := r.ToolHost.FollowUp(ctx, tools.SteerRequest{Source: string(c.in.ID), From: c.session, Child: x.Session.Key, Message: text})
 	if no, ok := errors.AsType[*tools.Refused](err); ok {
 		return "⚠️ " + no.Reason + ".", sessions.Effects{}, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -202,6 +203,8 @@ func TestSubagentsToolDirects(t *testing.T) {
 			Stopped                        int
 		}
 		goats, cows := x.Task("goats")[0], x.Task("cows")[0]
+		all := x.Router.Rights.Tools
+		subagents := all[slices.IndexFunc(all, func(t tools.Tool) bool { return t.Spec().Name == "subagents" })]
 		direct := func(args map[string]any) (r done) {
 			t.Helper()
 			raw, err := json.Marshal(args)
@@ -209,7 +212,7 @@ func TestSubagentsToolDirects(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // the same call twice, as after a crash: one effect
-				out, err := tools.SubagentsTool(*x.Router.Kit()).Call(t.Context(), tools.Call{ID: "c1-" + args["action"].(string), Args: raw,
+				out, err := subagents.Call(t.Context(), tools.Call{ID: "c1-" + args["action"].(string), Args: raw,
 					Caller: tools.Caller{Session: x.Session(routertest.KeyA), Run: sessions.Run{ID: "r1"}}})
 				if err != nil {
 					t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"parley/channels"
 	"parley/router/budget"
 	"parley/router/clock"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -24,8 +25,8 @@ func cmdUsage(ctx context.Context, r *Router, c commandCall) (string, sessions.E
 		return text, sessions.Effects{}, err
 	case what == "" && word == "off":
 		return "⚙️ Replies have no figures below them.", sessions.Effects{Patch: &sessions.Patch{Footer: new("")}}, nil
-	case what == "" && (word == footerTokens || word == footerFull):
-		return "⚙️ Below each reply stands what it took, like this:" + footerWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), sessions.Effects{Patch: &sessions.Patch{Footer: &word}}, nil
+	case what == "" && (word == turn.FooterTokens || word == turn.FooterFull):
+		return "⚙️ Below each reply stands what it took, like this:" + turn.FooterWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), sessions.Effects{Patch: &sessions.Patch{Footer: &word}}, nil
 	case word == "lift":
 		_, what, _ = strings.Cut(c.arg, " ") // keys tell capitals apart
 		return r.liftBudget(ctx, c, strings.TrimSpace(what))
@@ -172,29 +173,4 @@ func (r *Router) sessionNamed(ctx context.Context, name string) (sessions.Sessio
 		return r.store.GetByID(ctx, sessions.ID(name))
 	}
 	return s, err
-}
-
-// What stands below replies (Settings.Footer).
-const (
-	footerTokens = "tokens"
-	footerFull   = "full"
-)
-
-// footer is what stands below a run's reply: what its calls took, where the session wants that.
-func (r *Router) footer(ctx context.Context, run sessions.Run, u sessions.Usage) string {
-	s, err := r.store.Get(ctx, run.Key)
-	if err != nil {
-		return "" // finishing the run says why
-	}
-	return footerWords(s.Settings.Footer, u)
-}
-
-func footerWords(footer string, u sessions.Usage) string {
-	switch {
-	case footer == "":
-		return ""
-	case footer == footerFull && u.Cost > 0:
-		return fmt.Sprintf("\n\n· %s in, %s out, %s", sessions.ShortCount(u.Input), sessions.ShortCount(u.Output), budget.Dollars(u.Cost))
-	}
-	return fmt.Sprintf("\n\n· %s in, %s out", sessions.ShortCount(u.Input), sessions.ShortCount(u.Output))
 }

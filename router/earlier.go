@@ -9,6 +9,7 @@ import (
 
 	"parley/channels"
 	"parley/router/settings"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -35,7 +36,7 @@ func (r *Router) part(in channels.Inbound, s sessions.Session, text string, owne
 	if !cut && !in.Forwarded || in.Sender.Bot {
 		return nil
 	}
-	m := newRun(in, s.Key, s.Agent, passedOn(in, text), ofOther(in.Media), owner).Input
+	m := turn.NewRun(in, s.Key, s.Agent, passedOn(in, text), turn.OfOther(in.Media), owner).Input
 	m.Provenance.Cut = cut
 	return &m
 }
@@ -46,7 +47,7 @@ func (e *earlier) note(key sessions.Key, m sessions.Message, now time.Time) {
 	defer e.mu.Unlock()
 	maps.DeleteFunc(e.m, func(_ sessions.Key, list []parted) bool { return now.Sub(list[len(list)-1].came) > partedKept })
 	list := slices.DeleteFunc(e.m[key], func(p parted) bool { return p.m.Provenance.Message == m.Provenance.Message }) // offered again
-	if list = append(list, parted{m, now}); len(list) > gestureBack {
+	if list = append(list, parted{m, now}); len(list) > turn.GestureBack {
 		list = list[1:]
 	}
 	if e.m == nil {
@@ -85,7 +86,7 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.Overheard) []sessions
 			continue
 		}
 		i := slices.IndexFunc(lines, func(l sessions.Overheard) bool { return l.Event == "" && string(l.Message) == p.m.Provenance.Message })
-		if i < 0 || !belongs(p.m, at) {
+		if i < 0 || !turn.Belongs(p.m, at) {
 			break
 		}
 		brought = slices.Insert(brought, 0, lines[i])
@@ -94,7 +95,11 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.Overheard) []sessions
 		before, files = append(words, before...), slices.Concat(p.m.Content[1:], files)
 	}
 	if len(brought) > 0 {
-		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content, files), sessions.HeardBlock(brought)
+		own := slices.IndexFunc(run.Input.Content, func(b sessions.Block) bool { return b.Media != nil })
+		if own < 0 {
+			own = len(run.Input.Content)
+		}
+		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content[:own], files, run.Input.Content[own:]), sessions.HeardBlock(brought)
 	}
 	return lines
 }

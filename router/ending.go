@@ -3,10 +3,7 @@ package router
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"parley/agent"
 	"parley/channels"
@@ -14,66 +11,6 @@ import (
 	"parley/router/chain"
 	"parley/sessions"
 )
-
-// cutOff says behind a text that it is not the whole answer; "" when it is.
-func cutOff(stop string) string {
-	switch stop {
-	case agent.StopFilter:
-		return "\n\n(The answer ends here: the language model or its provider refused to go on.)"
-	case agent.StopLength:
-		return "\n\n(The answer ends here: it reached the length limit.)"
-	}
-	return ""
-}
-
-// unansweredWords says behind an answer how many messages of its turn the provider refused; "" if it refused none.
-func (r *Router) unansweredWords(ctx context.Context, run sessions.Run, final sessions.Message) string {
-	if len(final.Without) == 0 {
-		return ""
-	}
-	n := 0
-	for _, m := range append(sessions.MergedMessages(run, r.steps(ctx, run)), run.Input) {
-		if slices.Contains(final.Without, m.ID) {
-			n++
-		}
-	}
-	if n == 0 { // tool results: the model was told
-		return ""
-	}
-	left := "One message is"
-	if n > 1 {
-		left = channels.Plural(n, "message") + " are"
-	}
-	return fmt.Sprintf("\n\n(%s left out: the language model's provider refused %s.)", left, itOrThem(n))
-}
-
-// maxProviderWords bounds what a notice quotes of a provider, in characters.
-const maxProviderWords = 300
-
-// providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, as a paragraph behind the notice; "" where somebody may read the
-// notice who is no owner. steps has the messages that the run has taken up.
-func (r *Router) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
-	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || run.Reply.Type != channels.Direct {
-		return ""
-	}
-	lead, said := "The provider says: ", e.Said
-	if strings.TrimSpace(said) == "" && e.Class == agent.Broken && e.Err != nil { // a provider of broken answers says nothing
-		lead, said = "What was wrong: ", e.Err.Error()
-	}
-	if strings.TrimSpace(said) == "" {
-		return ""
-	}
-	for _, m := range append([]sessions.Message{run.Input}, steps...) {
-		if m.Role == sessions.User && (m.Provenance == nil || !m.Provenance.Owner) {
-			return ""
-		}
-	}
-	if r.kit.Redact != nil {
-		said = r.kit.Redact(said)
-	}
-	return "\n\n" + lead + channels.Code(said, maxProviderWords)
-}
 
 // reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.
 func (r *Router) reported(ctx context.Context, child sessions.Run) (string, error) {
@@ -134,8 +71,8 @@ func (r *Router) arrived(d sessions.Delivery) string {
 
 // brief shows the reason of an end without secrets.
 func (r *Router) brief(reason string) string {
-	if r.kit.Redact != nil {
-		reason = r.kit.Redact(reason)
+	if r.deps.Redact != nil {
+		reason = r.deps.Redact(reason)
 	}
 	return channels.Code(reason, lineMost)
 }

@@ -10,6 +10,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/router/settings"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -67,7 +68,7 @@ func (r *Router) happened(ctx context.Context, in channels.Inbound) (sessions.Ar
 	}
 	switch {
 	case who.Sender.ID != "":
-		v, err := r.admit(ctx, set, who, s, set.Owners.Is(in.Address.Channel, who.Sender), false)
+		v, err := r.Admission.Admit(ctx, set, who, s, set.Owners.Is(in.Address.Channel, who.Sender), false)
 		if err != nil {
 			return sessions.Arrival{}, err
 		}
@@ -181,8 +182,8 @@ func (x subject) said() string {
 // about is what an event about the message says of it: its words, and its files by name.
 func (x subject) about(words string) string {
 	files := ownFiles(x.run.Input)
-	words = strings.TrimSuffix(words, withFiles("", files))
-	return channels.CutText(withNames(strings.TrimSpace(words), files), aboutMost)
+	words = strings.TrimSuffix(words, turn.WithFiles("", files))
+	return channels.CutText(turn.WithNames(strings.TrimSpace(words), files), aboutMost)
 }
 
 // overhears reports whether a message is among those that the session's next turn is shown.
@@ -211,7 +212,7 @@ func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, 
 		if in.SameFiles && x.found {
 			in.Media = ownFiles(x.run.Input)
 		}
-		if line.Text = channels.CutText(withNames(text, in.Media), settings.MaxContextLine); line.Text == "" {
+		if line.Text = channels.CutText(turn.WithNames(text, in.Media), settings.MaxContextLine); line.Text == "" {
 			a.Skip = "no text and no file"
 			return a
 		}
@@ -238,7 +239,7 @@ func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, 
 
 // amend has a change of the message replace it where its turn has not begun, or may begin again; false: nothing has changed.
 func (x subject) amend(a *sessions.Arrival, in channels.Inbound, text, quote string) bool {
-	now, same := spoken(in, text), sameFiles(x.run.Input, in.Media)
+	now, same := turn.Spoken(in, text), sameFiles(x.run.Input, in.Media)
 	if in.Quote == nil && !strings.HasPrefix(now, quote) {
 		now = quote + now
 	}
@@ -247,7 +248,7 @@ func (x subject) amend(a *sessions.Arrival, in channels.Inbound, text, quote str
 	}
 	a.Amend = &sessions.Amend{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
 	if !same {
-		a.Amend.Files = append([]sessions.Block{}, mediaBlocks(in.Media)...)
+		a.Amend.Files = append([]sessions.Block{}, turn.MediaBlocks(in.Media)...)
 	}
 	return true
 }

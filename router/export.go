@@ -12,6 +12,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -35,7 +36,7 @@ func cmdExport(ctx context.Context, r *Router, c commandCall) (string, sessions.
 	if len(msgs) == 0 {
 		return "⚙️ There is nothing to export yet.", sessions.Effects{}, nil
 	}
-	if err := r.MarkLeftOut(ctx, c.session, msgs); err != nil {
+	if err := r.Worker.MarkLeftOut(ctx, c.session, msgs); err != nil {
 		return "", sessions.Effects{}, err
 	}
 	text := markdown(c.session, msgs, cut)
@@ -86,7 +87,7 @@ func (r *Router) transcriptOf(ctx context.Context, id sessions.ID, size, most in
 		if len(page) < size {
 			break
 		}
-		if bytes += sizeOf(page); n >= most || bytes > exportBytes {
+		if bytes += turn.SizeOf(page); n >= most || bytes > exportBytes {
 			cut = true
 			break
 		}

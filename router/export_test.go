@@ -2,10 +2,8 @@ package router
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
-	"parley/agent"
 	"parley/channels"
 	"parley/router/clock"
 	"parley/router/delivery"
@@ -35,25 +33,13 @@ const HeardLine = settings.MaxContextLine
 
 const HeardLines = settings.DefaultContextLines
 
-const JobTextMost = jobTextMost
-
-const JobsMost = jobsMost
-
 const LineMost = lineMost
 
 const MaxAbsent = delivery.MaxAbsent
 
-const MaxAttempts = maxAttempts
-
-const MaxQuote = maxQuote
-
-const MaxRefusedParts = maxRefusedParts
-
 const MediaFetching = filestore.MediaFetching
 
 const MediaKept = filestore.MediaKept
-
-const MediaMost = mediaMost
 
 const MostAside = mostAside
 
@@ -65,17 +51,11 @@ const OutboxLeast = filestore.OutboxLeast
 
 const OwnerOnly = ownerOnly
 
-const PartWait = partWait
-
 const PastMost = event.PastMost
-
-const PersonJobsMost = personJobsMost
 
 const PictureAgain = filestore.PictureAgain
 
 const PictureWait = filestore.PictureTimeout
-
-const PicturesStep = picturesStep
 
 const PreviewDirect = delivery.PreviewDirect
 
@@ -95,8 +75,6 @@ const SendGrace = delivery.SendGrace
 
 const ShortLines = settings.ShortLines
 
-const UnansweredEvery = unansweredEvery
-
 const ViaHook = viaHook
 
 const WatchMost = event.WatchMost
@@ -109,41 +87,13 @@ func (r *Router) Arrival(ctx context.Context, in channels.Inbound) (sessions.Arr
 
 func (r *Router) CommandTable() *[]command { return &r.commands }
 
-func (r *Router) Compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
-	return r.compacts(set, s, run, t)
-}
-
-func (r *Router) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (string, error) {
-	return r.crowded(ctx, set, c, most)
-}
-
-func (r *Router) Deps() *Deps { return &r.deps }
-
-func (r *Router) Fallbacks(e agent.Entry, first string) []agent.Candidate {
-	return r.fallbacks(e, first)
-}
-
-func (r *Router) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (sessions.Accepted, bool) {
-	return r.finish(ctx, run, out, booking)
-}
-
-func (r *Router) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
-	return r.followUp(ctx, q)
-}
-
 func (r *Router) Gate() *delivery.Dispatcher { return r.gate }
 
 func (r *Router) KeepResult(res *tools.Result) { r.media.PutResult(res) }
 
-func (r *Router) Kit() *tools.Deps { return &r.kit }
-
 func (r *Router) Lanes() *lane.Set { return r.lanes }
 
-func (r *Router) Log() **slog.Logger { return &r.log }
-
 func (r *Router) Media() *filestore.Cache { return r.media }
-
-func (r *Router) Metrics() **Metrics { return &r.metrics }
 
 func (r *Router) Open(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	return sessions.OpenRuns(ctx, r.store, q)
@@ -185,8 +135,6 @@ func (c *command) Where() where { return c.where }
 
 func (c *command) Who() who { return c.who }
 
-func (c *compaction) Writer(room agent.Room) (agent.Turn, error) { return c.writer(room) }
-
 type Command = command
 
 type CommandCall = commandCall
@@ -204,11 +152,7 @@ var ErrNoAccount = errNoAccount
 
 var IsName = isName
 
-var JobKey = jobKey
-
 var Markdown = markdown
-
-var MediaBlocks = mediaBlocks
 
 var MediaKind = filestore.KindOf
 
@@ -218,22 +162,13 @@ var NewMedia = filestore.NewCache
 
 var NewOutbox = filestore.NewOutbox
 
-var OutsideTools = outsideTools
-
 var Overheard = overheard
 
 var PassedOn = passedOn
 
-var Shorten = shorten
-
-var Spoken = spoken
-
 var Today = clock.Day
 
 func (of waitingLane) Who() string { return of.who }
-
-// OutsideKey is the session that an agent outside calls from.
-var OutsideKey = outsideKey
 
 // NewWatched makes a router that can be watched, and nothing else.
 func NewWatched() *Router { return &Router{watchers: new(event.Bus)} }

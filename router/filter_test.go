@@ -15,6 +15,7 @@ import (
 	"parley/channels"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -339,7 +340,7 @@ func TestFilterInCompaction(t *testing.T) {
 					window = 6000
 				}
 				for i := range 8 {
-					b.answered("a question", map[bool]int{true: router.MaxRefusedParts + 1, false: 1}[i == 0])
+					b.answered("a question", map[bool]int{true: turn.MaxRefusedParts + 1, false: 1}[i == 0])
 				}
 				b.answered("after it", 0)
 				if sum, _, err := b.Store.Summary(t.Context(), b.Session(b.key).ID); err != nil || sum.Text != "they talked" {

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/cron"
 	"parley/router/settings"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -40,7 +42,7 @@ func (r *Router) Hooked(ctx context.Context, x Report) (Heard, error) {
 	if w.Session.Kind() == sessions.KindHook {
 		w.Title = w.Sender.Name
 	}
-	system, err := prompt("hook", promptFacts{Title: w.Sender.Name, Chat: !w.Reply.IsZero()})
+	system, err := turn.Prompt("hook", turn.PromptFacts{Title: w.Sender.Name, Chat: !w.Reply.IsZero()})
 	if err != nil {
 		return Heard{}, err
 	}
@@ -73,7 +75,7 @@ func (r *Router) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
 }
 
 func (x Report) words() Words {
-	name := channels.CutText(cmp.Or(channels.OneLine(x.Name), "Hook"), jobNameMost)
+	name := channels.CutText(cmp.Or(channels.OneLine(x.Name), "Hook"), cron.JobNameMost)
 	return Words{Source: x.Source, Session: x.Session, Text: x.Text, Sender: channels.Sender{ID: viaHook, Name: name}, Via: viaHook, Alone: true, Data: true,
 		Model: x.Model, Thinking: x.Thinking, Timeout: x.Timeout, Label: name}
 }

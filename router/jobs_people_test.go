@@ -13,6 +13,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/cron"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -90,7 +91,7 @@ func TestJobForNobody(t *testing.T) {
 		if ds := g.Deliveries(); len(ds) != 1 {
 			t.Errorf("%+v", ds)
 		}
-		s, err := g.Store.Get(t.Context(), router.JobKey(j))
+		s, err := g.Store.Get(t.Context(), cron.JobKey(j))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +248,7 @@ func TestWrongJobs(t *testing.T) {
 		hour := func(j sessions.Job) sessions.Job { j.Every = time.Hour; return j }
 		for want, j := range map[string]sessions.Job{
 			"message is missing":     hour(sessions.Job{Message: " "}),
-			"bytes":                  hour(sessions.Job{Message: strings.Repeat("x", router.JobTextMost+1)}),
+			"bytes":                  hour(sessions.Job{Message: strings.Repeat("x", cron.JobTextMost+1)}),
 			"80 characters":          hour(sessions.Job{Message: "x", Name: strings.Repeat("x", 81)}),
 			`no agent "ops"`:         hour(sessions.Job{Message: "x", Agent: "ops"}),
 			"model: unknown model":   hour(sessions.Job{Message: "x", Model: "other/m"}),

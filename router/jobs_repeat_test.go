@@ -15,6 +15,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/cron"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -27,7 +28,7 @@ type crowded struct {
 
 func (s crowded) ListJobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
 	jobs, err := s.Store.ListJobs(ctx, id)
-	for s.full.Load() && len(jobs) < router.JobsMost {
+	for s.full.Load() && len(jobs) < cron.JobsMost {
 		jobs = append(jobs, sessions.Job{ID: "other", Off: true})
 	}
 	return jobs, err

@@ -40,7 +40,7 @@ func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID
 
 // StopSession stops what a session, the sub-agents below it and the jobs that it made are at, as /stop does.
 func (r *Router) StopSession(ctx context.Context, source string, key sessions.Key) (stopped []sessions.RunID, err error) {
-	jobs, err := r.jobsAtWork(ctx, key)
+	jobs, err := r.Scheduler.KeysAtWork(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 	for idle := false; ; {
 		_, err := r.Committer.Submit(ctx, e)
 		if err == nil {
-			r.histories.Drop(s.ID)
+			r.Worker.Forget(s.ID)
 		}
 		if !errors.Is(err, sessions.ErrConflict) || idle { // idle: not because something is at work there
 			return err

@@ -4,18 +4,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"parley/router/delivery"
+	"parley/router/turn"
 )
 
 // Metrics counts what the router does. The nil *Metrics counts nothing.
 type Metrics struct {
 	inbound  *inboundMetrics
-	turns    *turnMetrics
+	turns    *turn.Metrics
 	delivery *delivery.Metrics
 }
 
 // NewMetrics registers the router's metrics.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	return &Metrics{newInboundMetrics(reg), newTurnMetrics(reg), delivery.NewMetrics(reg)}
+	return &Metrics{newInboundMetrics(reg), turn.NewMetrics(reg), delivery.NewMetrics(reg)}
 }
 
 func (m *Metrics) ofInbound() *inboundMetrics {
@@ -25,7 +26,7 @@ func (m *Metrics) ofInbound() *inboundMetrics {
 	return m.inbound
 }
 
-func (m *Metrics) ofTurns() *turnMetrics {
+func (m *Metrics) ofTurns() *turn.Metrics {
 	if m == nil {
 		return nil
 	}

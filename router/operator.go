@@ -71,3 +71,30 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 	}
 	return x, nil
 }
+
+// Explanation is how the send policy comes to a verdict.
+type Explanation struct {
+	Session sessions.Key // that decides; "" = none is known
+	To      channels.Address
+	Verdict policy.Verdict
+	Steps   []policy.Step
+}
+
+// deciding gives the session whose policy decides, and the one that is meant.
+func (r *Router) deciding(ctx context.Context, key sessions.Key, to channels.Address) (s sessions.Session, meant sessions.Key, _ channels.Address, err error) {
+	if key == "" {
+		known, err := r.store.Known(ctx, to)
+		if err != nil || len(known) == 0 {
+			return s, "", to, err
+		}
+		key = known[0]
+	}
+	if s, err = r.store.Get(ctx, key); err != nil {
+		return s, key, to, err
+	}
+	if to.IsZero() {
+		return s, key, s.Last, nil
+	}
+	s, err = r.Advancer.Strictest(ctx, s, to)
+	return s, key, to, err
+}

@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/router/settings"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -15,10 +16,10 @@ const heardBytes = 32 << 10 // of all that one turn is shown
 
 // overheard is what is kept of a message that was not meant for the bot; nil = nothing.
 func overheard(set *settings.Snapshot, in channels.Inbound, key sessions.Key, text string) *sessions.Overheard {
-	if text = withNames(text, in.Media); text == "" {
+	if text = turn.WithNames(text, in.Media); text == "" {
 		return nil
 	}
-	text = quoted(in.Quote) + passedOn(in, channels.TypedQuotes(text))
+	text = turn.Quoted(in.Quote) + passedOn(in, channels.TypedQuotes(text))
 	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Text: channels.CutText(text, settings.MaxContextLine), Message: in.ID, Time: in.Time, Keep: set.ContextLimit()}
 }
 
@@ -27,7 +28,7 @@ func passedOn(in channels.Inbound, text string) string {
 	if !in.Forwarded {
 		return text
 	}
-	return "[forwarded from " + cmp.Or(originName(in.Origin), "somebody else") + "]\n" + text
+	return "[forwarded from " + cmp.Or(turn.OriginName(in.Origin), "somebody else") + "]\n" + text
 }
 
 // hear puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that

@@ -29,7 +29,9 @@ func TestReportIsKnownWhereItIsPosted(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.Parent(t, routertest.Child{})
 				reg := prometheus.NewRegistry()
-				*g.Router.Metrics() = router.NewMetrics(reg)
+				g.Stop()
+				g.Deps = func(d *router.Deps) { d.Metrics = router.NewMetrics(reg) }
+				g.Start()
 				if _, err := g.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: &name}); err != nil {
 					t.Fatal(err)
 				}

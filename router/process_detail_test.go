@@ -13,6 +13,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -148,14 +149,14 @@ func (s tried) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepte
 }
 
 func TestAttemptsAreBounded(t *testing.T) {
-	for attempt, want := range map[int]string{router.MaxAttempts: "echo: hello", router.MaxAttempts + 1: "could not be answered"} {
+	for attempt, want := range map[int]string{turn.MaxAttempts: "echo: hello", turn.MaxAttempts + 1: "could not be answered"} {
 		t.Run(fmt.Sprint(attempt), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return tried{s, attempt} })
 				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 				d := g.Ended(1)[0]
 				run := g.Idle(1)[0]
-				failed := attempt > router.MaxAttempts
+				failed := attempt > turn.MaxAttempts
 				if !strings.Contains(d.Text, want) || (d.Kind == sessions.Notice) != failed || (run.Status == sessions.Failed) != failed || failed && g.Model.Count() != 0 {
 					t.Errorf("%s %q, the run is %s after %d model calls", d.Kind, d.Text, run.Status, g.Model.Count())
 				}

@@ -30,10 +30,8 @@ func prompts(s *routertest.Script) (out []agent.Prompt) {
 
 // workspaceRig has a workspace for its agent.
 func workspaceRig(t *testing.T, tests ...func(*router.Settings)) (g *routertest.Rig, dir string) {
-	g = routertest.New(t, channeltest.Options{}, tests...)
 	dir = t.TempDir()
-	g.Router.Deps().Workspace = func(sessions.AgentID) string { return dir }
-	return g, dir
+	return routertest.With(t, func(d *router.Deps) { d.Workspace = func(sessions.AgentID) string { return dir } }, channeltest.Options{}, tests...), dir
 }
 
 func write(t *testing.T, dir, name, text string) {
@@ -61,7 +59,6 @@ func TestPromptStaysTheSame(t *testing.T) {
 		g.Model.Set(nil)
 		g.Stop()
 		g.Start()
-		g.Router.Deps().Workspace = func(sessions.AgentID) string { return dir }
 		say(routertest.Guest, "three")
 		if len(all) < 5 {
 			t.Fatalf("%d prompts", len(all))

@@ -255,8 +255,10 @@ func TestProviderWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				e := &agent.ModelError{Class: agent.BadKey, Provider: "mock", Tries: 1, Said: "no *access*\nwith sk-secret to `m`", Err: errors.New("401")}
-				g := routertest.NewWith(t, channeltest.Options{}, nil, nil)
-				g.Router.Kit().Redact = func(s string) string { return strings.ReplaceAll(s, "sk-secret", "[hidden]") }
+				hide := func(d *router.Deps) {
+					d.Redact = func(s string) string { return strings.ReplaceAll(s, "sk-secret", "[hidden]") }
+				}
+				g := routertest.With(t, hide, channeltest.Options{})
 				g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) { return agent.Answer{}, e })
 				if got, want := g.Asks(c.to, c.from, "hello"), e.Notice()+c.want; got != want {
 					t.Errorf("%q, want %q", got, want)

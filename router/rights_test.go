@@ -16,16 +16,6 @@ import (
 	"parley/tools"
 )
 
-// tools are those that a run of a session has.
-func toolsFor(g *routertest.Rig, s sessions.Session, run sessions.Run, msgs ...sessions.Message) []tools.Tool {
-	g.T.Helper()
-	may, err := g.Router.Rights.Of(g.T.Context(), g.Router.Settings(), s, run, msgs)
-	if err != nil {
-		g.T.Fatal(err)
-	}
-	return g.Router.Rights.ToolsFor(g.T.Context(), run, may)
-}
-
 func nameList(all []tools.Tool) (out []string) {
 	for _, t := range all {
 		out = append(out, t.Spec().Name)
@@ -113,7 +103,7 @@ func TestRightsFollowWhoIsAnswered(t *testing.T) {
 		s := sessions.Session{Key: "agent:main:fake:group:a", Agent: "main", Last: routertest.Group("a")}
 		run := sessions.Run{ID: "r", Kind: sessions.TurnRun, Key: s.Key, Agent: "main", Input: from(routertest.Owner, true)}
 		has := func(all []tools.Tool) bool { return slices.Contains(nameList(all), "remember") }
-		if !has(toolsFor(g, s, run)) || has(toolsFor(g, s, run, from(routertest.Guest, false))) || !has(toolsFor(g, s, run, from("1002", true))) {
+		if !has(g.ToolsFor(s, run)) || has(g.ToolsFor(s, run, from(routertest.Guest, false))) || !has(g.ToolsFor(s, run, from("1002", true))) {
 			t.Error("the tools do not follow who is answered")
 		}
 		may, err := g.Router.Rights.Of(t.Context(), g.Router.Settings(), s, run, nil)

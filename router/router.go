@@ -12,16 +12,20 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/admission"
 	"parley/router/budget"
 	"parley/router/chain"
 	"parley/router/clock"
 	"parley/router/commit"
+	"parley/router/cron"
 	"parley/router/delivery"
 	"parley/router/event"
 	"parley/router/filestore"
 	"parley/router/lane"
 	"parley/router/rights"
 	"parley/router/settings"
+	"parley/router/toolhost"
+	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -90,61 +94,56 @@ type Router struct {
 	Advancer  *chain.Advancer
 	Budgets   *budget.Tracker
 	Rights    *rights.Resolver
+	Worker    *turn.Worker
+	Scheduler *cron.Scheduler
+	ToolHost  *toolhost.Host
+	Admission *admission.Controller
 
-	deps       Deps
-	store      sessions.Store
-	log        *slog.Logger
-	metrics    *Metrics
-	settings   atomic.Pointer[settings.Snapshot]
-	gate       *delivery.Dispatcher
-	lanes      *lane.Set
-	loop       agent.Loop
-	histories  *histories
-	workspaces agent.Workspaces
-	kit        tools.Deps // what the session tools, and the commands that show the same things, work with
-	commands   []command
-	jobs       chan struct{}    // wakes the scheduler
-	firing     sync.Mutex       // held while it is decided whether a job begins a turn, until that is on disk
-	clock      func() time.Time // of the scheduler
-	ages       *clock.Steady
-	retry      *clock.Retrier
-	earlier    earlier
-	media      *filestore.Cache
-	outbox     *filestore.Outbox
-	missing    filestore.Misses // pictures
-	started    time.Time
-	watch      sync.WaitGroup
-	watchers   *event.Bus
-	ignored    ignored
-	refused    refusedEvents
+	deps     Deps
+	store    sessions.Store
+	log      *slog.Logger
+	metrics  *Metrics
+	settings atomic.Pointer[settings.Snapshot]
+	gate     *delivery.Dispatcher
+	lanes    *lane.Set
+	kit      tools.Deps // what the session tools, and the commands that show the same things, work with
+	commands []command
+	ages     *clock.Steady
+	retry    *clock.Retrier
+	earlier  earlier
+	media    *filestore.Cache
+	outbox   *filestore.Outbox
+	started  time.Time
+	watch    sync.WaitGroup
+	watchers *event.Bus
+	refused  refusedEvents
 }
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, histories: newHistories(), jobs: make(chan struct{}, 1), clock: time.Now, ages: clock.New(), watchers: &event.Bus{}, started: time.Now()}
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, ages: clock.New(), watchers: &event.Bus{}, started: time.Now()}
 	r.ages.Set(d.Now, nil, d.Jitter)
-	if d.JobsNow != nil {
-		r.clock = d.JobsNow
-	}
 	d.Settings.Moved = settings.NewMovedChats()
 	r.settings.Store(d.Settings.Prepare())
 	r.media = filestore.NewCache(d.Media, d.Log)
 	r.outbox = filestore.NewOutbox(d.Outbox, d.Log)
 	r.gate = delivery.New(delivery.Config{Store: d.Store, Settings: r.settings.Load, Outbox: r.outbox, Ages: r.ages, Log: d.Log, Metrics: d.Metrics.ofGate(), Changed: r.watchers.Delivery})
-	r.lanes = lane.New(r.process, d.Settings.Agents.Defaults)
+	r.lanes = lane.New(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
+		return r.Worker.Process(ctx, key, claimed)
+	}, d.Settings.Agents.Defaults)
 	r.lanes.Changed = d.Busy
 	r.retry = &clock.Retrier{Ages: r.ages, Log: r.log, Host: r.lanes.Host}
-	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.lanes, Gate: r.gate, Events: r.watchers, Log: d.Log, Drop: r.histories.Drop})
+	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.lanes, Gate: r.gate, Events: r.watchers, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Forget(id) }})
 	r.Advancer = chain.New(chain.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Retry: r.retry, Log: d.Log, TranscriptPath: d.TranscriptPath})
 	r.Budgets = budget.New(budget.Config{Ledger: d.Store, Sessions: d.Store, Settings: r.settings.Load, Retry: r.retry, Log: d.Log})
 	r.Rights = rights.New(rights.Config{Store: d.Store, Settings: r.settings.Load, Media: r.media, MoreTools: d.MoreTools})
-	r.deps.Model = func(name string) (agent.Candidate, error) {
-		c, err := d.Model(name)
-		if err == nil {
-			c.Model = seeing{c.Model, r}
-		}
-		return c, err
-	}
+	r.Worker = turn.New(turn.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Retry: r.retry, Events: r.watchers, Media: r.media, Lanes: r.lanes, Chain: r.Advancer,
+		Gate: r.gate, Commit: r.Committer, Budgets: r.Budgets, Rights: r.Rights, Metrics: d.Metrics.ofTurns(), Log: d.Log, Model: d.Model, Workspace: d.Workspace, Redact: d.Redact, Context: d.Turn})
+	r.Scheduler = cron.New(cron.Config{Store: d.Store, Settings: r.settings.Load, Events: r.watchers, Gate: r.gate, Commit: r.Committer, Log: d.Log, Now: d.JobsNow,
+		ModelKnown: func(name string) error { return r.ToolHost.ModelKnown(name) }})
+	r.ToolHost = toolhost.New(toolhost.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Media: r.media, Outbox: r.outbox, Chain: r.Advancer, Gate: r.gate,
+		Commit: r.Committer, Rights: r.Rights, Cron: r.Scheduler, Log: d.Log, Model: d.Model})
+	r.Admission = admission.New(admission.Config{Store: d.Store, Settings: r.settings.Load, Events: r.watchers, Gate: r.gate, Commit: r.Committer, Log: d.Log})
 	r.commands = commandTable()
 	r.kit = r.toolDeps()
 	if d.Tools != nil {
@@ -157,7 +156,7 @@ func New(d Deps) *Router {
 func (r *Router) toolDeps() tools.Deps {
 	set := r.settings.Load
 	return tools.Deps{
-		Store: r.store, Host: r, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
+		Store: r.store, Host: r.ToolHost, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
 		Rules:       func() sessions.Rules { return set().Visibility() },
 		Limits:      func() sessions.AgentToAgent { return set().Session.AgentToAgent },
 		SpawnDepth:  func() int { return settings.OrDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },
@@ -206,7 +205,7 @@ func (r *Router) Start(ctx context.Context) error {
 		r.lanes.WakeWithDeadline(k, begun[k].who, begun[k].by)
 	}
 	r.watch.Go(func() { r.expire(ctx) })
-	r.watch.Go(func() { r.schedule(ctx) })
+	r.watch.Go(func() { r.Scheduler.Run(ctx) })
 	return nil
 }
 
@@ -237,7 +236,7 @@ func (r *Router) Stop() {
 func (r *Router) Apply(ctx context.Context, s *settings.Snapshot) error {
 	s.Moved = r.settings.Load().Moved
 	r.settings.Store(s.Prepare())
-	r.histories.clear()
+	r.Worker.ForgetAll()
 	r.lanes.Resize(s.Agents.Defaults)
 	return r.gate.WaitAllInFlight(ctx)
 }

@@ -157,7 +157,7 @@ func freshFor(s sessions.Session, w Words) *sessions.Session {
 // runOf makes the run that answers words.
 func (r *Router) runOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words) (*sessions.Run, error) {
 	if w.Model != "" {
-		if err := r.ModelKnown(w.Model); err != nil {
+		if err := r.ToolHost.ModelKnown(w.Model); err != nil {
 			return nil, fmt.Errorf("%w: model: %w", sessions.ErrBadRequest, err)
 		}
 	}
@@ -165,7 +165,7 @@ func (r *Router) runOf(ctx context.Context, set *settings.Snapshot, s sessions.S
 	if s.Last.Type.Several() { // the others of the chat are named as well
 		text = channels.Speaker(w.Sender) + ": " + text
 	}
-	pictures, err := r.keepPictures(w.Pictures)
+	pictures, err := r.Worker.KeepPictures(w.Pictures)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (r *Router) answerTo(ctx context.Context, set *settings.Snapshot, s session
 		run.Reply = w.Reply
 		return nil
 	}
-	there, err := r.chatOf(ctx, w.Reply)
+	there, err := r.ToolHost.ChatOf(ctx, w.Reply)
 	if err != nil {
 		return err
 	}
@@ -202,15 +202,6 @@ func (r *Router) answerTo(ctx context.Context, set *settings.Snapshot, s session
 	who.Add(run.Input)
 	run.Chain.People = who.People
 	return nil
-}
-
-// chatOf gives the sessions that a chat has written to, newest first; an error when nothing ever came from there.
-func (r *Router) chatOf(ctx context.Context, to channels.Address) ([]sessions.Key, error) {
-	keys, err := r.store.Known(ctx, to)
-	if err == nil && len(keys) == 0 {
-		err = fmt.Errorf("%w: %s has never written to this host: only chats that have are written to", sessions.ErrBadRequest, to)
-	}
-	return keys, err
 }
 
 // waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are

@@ -182,7 +182,7 @@ func (r *Router) forPeople(ctx context.Context, a sessions.Arrival, in channels.
 		}
 		s.Key, s.Agent, _ = set.Routes.Key(in)
 	}
-	verdict, err := r.admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
+	verdict, err := r.Admission.Admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
 	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)
 }
 

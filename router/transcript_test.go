@@ -6,19 +6,25 @@ import (
 	"testing"
 
 	"parley/channels/channeltest"
+	"parley/router"
 	"parley/router/routertest"
 )
 
 // TestExportCommand writes the transcript as Markdown, tool results included; what was said cannot pose as a message of its own.
 func TestExportCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{})
 		files := map[string]string{}
-		g.Router.Deps().Export = func(name string, text []byte) (string, error) {
-			files[name] = string(text)
-			return "/state/exports/" + name, nil
-		}
-		g.Router.Deps().Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "…") }
+		full := false
+		g := routertest.With(t, func(d *router.Deps) {
+			d.Export = func(name string, text []byte) (string, error) {
+				if full {
+					return "", errors.New("disk full")
+				}
+				files[name] = string(text)
+				return "/state/exports/" + name, nil
+			}
+			d.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "…") }
+		}, channeltest.Options{})
 		if got := g.Asks(routertest.Group("a"), routertest.Owner, "/export"); got != "⚙️ There is nothing to export yet." {
 			t.Errorf("before anything was said: %q", got)
 		}
@@ -42,7 +48,7 @@ func TestExportCommand(t *testing.T) {
 		if err := g.Router.Accept(t.Context(), in); err != nil || len(g.Fake.Texts(routertest.Group("a"))) != len(texts) || len(files) != 1 {
 			t.Errorf("the same update again: %v, %d files", err, len(files))
 		}
-		g.Router.Deps().Export = func(string, []byte) (string, error) { return "", errors.New("disk full") }
+		full = true
 		if got := g.Asks(routertest.Group("a"), routertest.Owner, "/export"); !strings.HasPrefix(got, "⚠️ The transcript could not be written.") {
 			t.Errorf("a disk that is full: %q", got)
 		}

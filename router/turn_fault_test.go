@@ -205,7 +205,7 @@ func TestChildRightsInAsk(t *testing.T) {
 			if kind == sessions.AskRun {
 				c.Kind = "ask"
 			}
-			for _, x := range toolsFor(g, sessions.Session{Key: child, SpawnedBy: "agent:main:main"}, sessions.Run{Kind: kind, Key: child, Agent: "helper", Chain: c}) {
+			for _, x := range g.ToolsFor(sessions.Session{Key: child, SpawnedBy: "agent:main:main"}, sessions.Run{Kind: kind, Key: child, Agent: "helper", Chain: c}) {
 				if x.Spec().Name == "remember" {
 					t.Errorf("%s run of the child has a tool that its parent is denied", kind)
 				}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -42,7 +43,7 @@ func fileMark(m channels.Media) string {
 
 // sameFiles reports whether a message that came with files still has the same.
 func sameFiles(was sessions.Message, now []channels.Media) bool {
-	return slices.EqualFunc(ownFiles(was), mediaBlocks(now), func(a channels.Media, b sessions.Block) bool { return fileMark(a) == fileMark(*b.Media) })
+	return slices.EqualFunc(ownFiles(was), turn.MediaBlocks(now), func(a channels.Media, b sessions.Block) bool { return fileMark(a) == fileMark(*b.Media) })
 }
 
 // ownFiles gives the files that came with a message itself, not with one that it quotes or was sent with.

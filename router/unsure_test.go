@@ -294,7 +294,7 @@ func TestLostAnswerOfAnInterruptedTurn(t *testing.T) {
 		interrupted, interrupt := context.WithCancel(t.Context())
 		interrupt()
 		began := time.Now()
-		g.Router.Finish(interrupted, run, out, nil)
+		g.Router.Worker.Finish(interrupted, run, out, nil)
 		if g.Shown(1); time.Since(began) > routertest.ExpireEvery/2 {
 			t.Errorf("it is shown after %s", time.Since(began))
 		}

@@ -7,7 +7,35 @@ import (
 	"parley/channels"
 	"parley/router/event"
 	"parley/router/filestore"
+	"parley/router/settings"
+	"parley/sessions"
 )
+
+// waitingLanes gives the lanes of the sessions that have work: who asked for it, and when the run that an earlier process was at has to end.
+func (r *Router) waitingLanes(ctx context.Context, keys []sessions.Key) (map[sessions.Key]waitingLane, error) {
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Status: sessions.Queued, Limit: 10_000})
+	begun, set := make(map[sessions.Key]waitingLane), r.settings.Load()
+	for _, key := range keys {
+		begun[key] = waitingLane{who: set.AskerOf(key, nil)} // unless it is known better
+	}
+	for _, run := range runs {
+		x := begun[run.Key]
+		if who := set.Asker(run.Key, &run); who == settings.OfOwners || x.who != settings.OfOwners {
+			x.who = who
+		}
+		if run.Attempt > 0 && !run.Deadline.IsZero() {
+			x.by = run.Deadline
+		}
+		begun[run.Key] = x
+	}
+	return begun, err
+}
+
+// waitingLane is who wants a session's next run, and by when it begins without a slot.
+type waitingLane struct {
+	who string
+	by  time.Time
+}
 
 // expireEvery is how often stored deadlines are looked at.
 const expireEvery = 30 * time.Second

@@ -128,7 +128,7 @@ type suspects struct {
 }
 
 // parts are what an endpoint was seen to take since the host began.
-type parts struct{ stream, tools, system bool }
+type parts struct{ stream, tools, system, images bool }
 
 // vain counts the calls in a row that an endpoint refused without a reason, whatever was changed.
 type vain struct {
@@ -329,7 +329,7 @@ func (b *Book) take(at Endpoint, p parts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	was := b.taken[at]
-	b.taken[at] = parts{p.stream || was.stream, p.tools || was.tools, p.system || was.system}
+	b.taken[at] = parts{p.stream || was.stream, p.tools || was.tools, p.system || was.system, p.images || was.images}
 	delete(b.vain, at)
 }
 

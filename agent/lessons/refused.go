@@ -21,6 +21,9 @@ const maxChanges = 8
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	x, ok := c.understand(err, sent)
+	if !x.found && c.failedAgain(err, sent) {
+		return true
+	}
 	if ok && c.waits(x) { // agent.Retry makes the others again, after a pause
 		c.changes++
 		return x.err.Class == agent.BadRequest || x.err.Class == agent.NoSuchModel || x.err.Class == agent.BadKey
@@ -98,7 +101,7 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 	old := c.restore(x.found)
 	switch {
 	case (!x.found || c.words == c.suspects.words) && c.restoreSuspects():
-	case x.found && (x.isPassing() || x.named):
+	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text))):
 		c.suppose(l)
 	case x.found:
 		c.apply(l)
@@ -328,10 +331,7 @@ func (c *Call) lastResort(sent Sent) bool {
 	case len(others) > 0:
 		c.leaveOut(others)
 	case !c.images && len(sent.Pictures) > 0:
-		c.images = true
-		for _, data := range sent.Pictures { // remembered one by one: another picture may be taken. source: lmstudio-ai/lmstudio-bug-tracker#1106
-			c.guess(sessions.Lesson{Kind: Images, Name: Hash(data)})
-		}
+		c.leavePictures(sent)
 	case sent.Steps && !c.hasChanged(History): // every later call has them in its history
 		c.guess(c.told())
 	case !c.bare && (sent.Steps || sent.Reasoning):
@@ -342,6 +342,19 @@ func (c *Call) lastResort(sent Sent) bool {
 		return false
 	}
 	return true
+}
+
+// leavePictures leaves all pictures out of this call. They are remembered one by one: another picture may be taken.
+// source: lmstudio-ai/lmstudio-bug-tracker#1106
+func (c *Call) leavePictures(sent Sent) {
+	c.images = true
+	if c.takesNoPicture() {
+		c.guess(sessions.Lesson{Kind: Images})
+		return
+	}
+	for _, data := range sent.Pictures {
+		c.guess(sessions.Lesson{Kind: Images, Name: Hash(data)})
+	}
 }
 
 // guess makes a change that no refusal named.

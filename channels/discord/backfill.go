@@ -168,8 +168,12 @@ func (q *queues) came(c *chat, id string) bool {
 func (q *queues) again(c *chat, m stored, follow []stored) bool {
 	e := event{kind: "MESSAGE_CREATE", data: m.raw, late: true, at: time.Now()}
 	q.complete(c.id, &e)
+	var next []event
+	for _, f := range follow[:min(len(follow), gestureAhead)] {
+		next = append(next, event{kind: "MESSAGE_CREATE", data: f.raw, late: true, at: e.at})
+	}
 	for _, in := range q.c.decode(e) {
-		in.More = len(follow) > 0 && q.c.goesWith(&in, follow[0])
+		in.More = q.c.goesWithNext(&in, next)
 		if !q.offer(in) {
 			return false
 		}
@@ -179,13 +183,6 @@ func (q *queues) again(c *chat, m stored, follow []stored) bool {
 		c.filled = m.id
 	}
 	return true
-}
-
-// goesWith reports whether a message that was read was sent with the one before it.
-func (c *Channel) goesWith(before *channels.Inbound, m stored) bool {
-	return slices.ContainsFunc(c.decode(event{kind: "MESSAGE_CREATE", data: m.raw, late: true, at: time.Now()}), func(in channels.Inbound) bool {
-		return channels.InGesture(before, &in)
-	})
 }
 
 // stored is a message as REST gives it.

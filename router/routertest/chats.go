@@ -3,14 +3,15 @@ package routertest
 import (
 	"context"
 	"fmt"
-	"parley/agent"
-	"parley/channels"
-	"parley/router"
-	"parley/sessions"
 	"regexp"
 	"slices"
 	"testing/synctest"
 	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/router"
+	"parley/sessions"
 )
 
 // Person is a sender who is known by an id alone.

@@ -2,10 +2,11 @@ package routertest
 
 import (
 	"context"
-	"parley/sessions"
 	"slices"
 	"strings"
 	"sync"
+
+	"parley/sessions"
 )
 
 // Commits notes what a store commits, for NewWith.

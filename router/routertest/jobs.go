@@ -1,10 +1,11 @@
 package routertest
 
 import (
-	"parley/sessions"
 	"slices"
 	"strings"
 	"testing/synctest"
+
+	"parley/sessions"
 )
 
 // Make makes a job as a person does.

@@ -4,13 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"parley/channels/channeltest"
-	"parley/sessions"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"parley/channels/channeltest"
+	"parley/sessions"
+	"parley/tools"
 )
 
 // Taken waits until the router has taken n events and nothing moves any more.
@@ -206,4 +208,33 @@ func Check(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// WantTexts fails unless exactly so many messages are shown, with these words in them.
+func (g *Rig) WantTexts(want ...string) {
+	g.T.Helper()
+	g.Deliveries()
+	var got []string
+	for _, c := range g.Shown(len(want)) {
+		got = append(got, c.Out.Text)
+	}
+	synctest.Wait()
+	for i, w := range want {
+		if !strings.Contains(got[i], w) {
+			g.T.Fatalf("message %d is %q, want %q in it; all: %q", i, got[i], w, got)
+		}
+	}
+	if n := len(g.Deliveries()); n != len(want) {
+		g.T.Fatalf("%d deliveries, want %d", n, len(want))
+	}
+}
+
+// ToolsFor gives the tools that a run of a session has.
+func (g *Rig) ToolsFor(s sessions.Session, run sessions.Run, msgs ...sessions.Message) []tools.Tool {
+	g.T.Helper()
+	may, err := g.Router.Rights.Of(g.T.Context(), g.Router.Settings(), s, run, msgs)
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	return g.Router.Rights.ToolsFor(g.T.Context(), run, may)
 }

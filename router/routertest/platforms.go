@@ -3,10 +3,11 @@ package routertest
 import (
 	"context"
 	"errors"
-	"parley/channels"
-	"parley/channels/channeltest"
 	"strings"
 	"time"
+
+	"parley/channels"
+	"parley/channels/channeltest"
 )
 
 // Platform is how a fake platform takes a message that is sent again.

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
+	"testing"
+	"time"
+
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
-	"strings"
-	"testing"
-	"time"
 )
 
 // Scribe is a model that writes word by word.

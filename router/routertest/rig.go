@@ -5,6 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
@@ -13,13 +21,6 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools"
-	"path/filepath"
-	"strings"
-	"sync"
-	"sync/atomic"
-	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // TwoChats makes the sessions a and b and then has what may happen between them be scripted.
@@ -86,6 +87,8 @@ type Rig struct {
 	Clock  func() time.Time                    // of the scheduler; nil = that of the bubble
 	Wall   func() time.Time                    // by which ages are told; nil = that of the bubble
 
+	Deps func(*router.Deps) // changes what a router is made of, before each start; nil = as it is
+
 	commits atomic.Int64
 }
 
@@ -119,7 +122,13 @@ func (g *Rig) Look(f func(op, phase string)) { g.Trace.Store(&f) }
 // New starts a router. Call it inside a synctest bubble.
 func New(t *testing.T, o channeltest.Options, tests ...func(*router.Settings)) *Rig {
 	t.Helper()
-	g := &Rig{T: t, Dir: Folder(t), Settings: SettingsFor(tests...), Fake: channeltest.NewFake(o), Model: &Script{}}
+	return With(t, nil, o, tests...)
+}
+
+// With is New for a router that is made of something else.
+func With(t *testing.T, deps func(*router.Deps), o channeltest.Options, tests ...func(*router.Settings)) *Rig {
+	t.Helper()
+	g := &Rig{Deps: deps, T: t, Dir: Folder(t), Settings: SettingsFor(tests...), Fake: channeltest.NewFake(o), Model: &Script{}}
 	g.Start()
 	return g
 }
@@ -147,7 +156,7 @@ func (g *Rig) Start() {
 	if g.Wrap != nil {
 		between = g.Wrap(store)
 	}
-	g.Router = router.New(router.Deps{Store: between, Settings: g.Settings, Log: slog.New(slog.DiscardHandler), Version: "test",
+	deps := router.Deps{Store: between, Settings: g.Settings, Log: slog.New(slog.DiscardHandler), Version: "test",
 		Model: func(name string) (agent.Candidate, error) {
 			if !strings.HasPrefix(name, "mock/") {
 				return agent.Candidate{}, errors.New("unknown model " + name)
@@ -165,7 +174,11 @@ func (g *Rig) Start() {
 			return nil
 		},
 		TranscriptPath: store.TranscriptPath, Outbox: filepath.Join(g.Dir, "outbox"), Media: filepath.Join(g.Dir, "media"),
-		Workspace: func(sessions.AgentID) string { return filepath.Join(g.Dir, "workspace") }, Now: g.Wall, JobsNow: g.Clock})
+		Workspace: func(sessions.AgentID) string { return filepath.Join(g.Dir, "workspace") }, Now: g.Wall, JobsNow: g.Clock}
+	if g.Deps != nil {
+		g.Deps(&deps)
+	}
+	g.Router = router.New(deps)
 	if err := g.Router.Start(ctx); err != nil {
 		g.T.Fatal(err)
 	}

@@ -5,13 +5,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"iter"
-	"parley/agent"
-	"parley/channels"
-	"parley/sessions"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/sessions"
 )
 
 // Slowly echoes after a while.

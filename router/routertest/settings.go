@@ -1,11 +1,12 @@
 package routertest
 
 import (
+	"strings"
+
 	"parley/channels"
 	"parley/policy"
 	"parley/router"
 	"parley/sessions"
-	"strings"
 )
 
 // FewTools leaves two tools, so that a prompt is short.

@@ -2,12 +2,13 @@ package routertest
 
 import (
 	"fmt"
-	"parley/agent"
-	"parley/sessions"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"parley/agent"
+	"parley/sessions"
 )
 
 // Epoch is when the scenarios begin, on the clock of a bubble.

@@ -5,16 +5,17 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/sessions"
 	"parley/tools"
-	"strings"
-	"sync"
-	"testing"
-	"time"
 )
 
 // Cancel ends what the sub-agent with a task is at.

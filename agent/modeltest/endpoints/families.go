@@ -31,5 +31,6 @@ func families() []family {
 		{"Parts that a refusal names", namedParts},
 		{"Signatures, classes and addresses", wrongWords},
 		{"Ends of lines, characters and answers", endings},
+		{"Thoughts and calls without a parser", textCalls},
 	}
 }

@@ -1,0 +1,133 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// Stranger names somebody who asks to be let in.
+func Stranger(p sessions.Pairing) string {
+	return byID(p.Name, p.Channel, p.Account, p.User)
+}
+
+func byID(name string, kind channels.Kind, account channels.AccountID, user channels.UserID) string {
+	words := fmt.Sprintf("%s on account %s", channels.Code(string(kind)+":"+string(user), 200), channels.Code(string(account), 100))
+	if name == "" {
+		return words
+	}
+	return channels.Code(name, 100) + ", " + words
+}
+
+// peopleShown is how many of those who were let in a chat is told: the newest.
+const peopleShown = 50
+
+// ListPeople tells who waits, who was turned down and who was let in.
+func (r *Controller) ListPeople(ctx context.Context) (string, error) {
+	now := time.Now()
+	asking, err := r.store.Pairings(ctx, now)
+	if err != nil {
+		return "", fmt.Errorf("listing who asks to be let in: %w", err)
+	}
+	people, err := r.store.Admitted(ctx)
+	if err != nil {
+		return "", fmt.Errorf("listing who was let in: %w", err)
+	}
+	var waiting, rejected, in strings.Builder
+	for _, p := range asking {
+		left := p.Expires.Sub(now)
+		if p.Rejected {
+			fmt.Fprintf(&rejected, "\n- %s, for another %s", Stranger(p), channels.Plural(int((left+time.Hour-1)/time.Hour), "hour"))
+		} else {
+			fmt.Fprintf(&waiting, "\n- %s, for another %s", Stranger(p), channels.Plural(int((left+time.Minute-1)/time.Minute), "minute"))
+		}
+	}
+	for _, p := range people[max(0, len(people)-peopleShown):] {
+		fmt.Fprintf(&in, "\n- %s, since %s", byID(p.Name, p.Channel, p.Account, p.User), p.Since.Format(time.DateOnly))
+	}
+	text := "⚙️ Nobody asks to be let in."
+	if waiting.Len() > 0 {
+		text = "⚙️ These ask to be let in:\n" + waiting.String() + "\n\n/pair approve with the code that they were given lets one in."
+	}
+	if rejected.Len() > 0 {
+		text += "\n\nThese were turned down and get no code:\n" + rejected.String()
+	}
+	if in.Len() > 0 {
+		title := "These were let in by a code:"
+		if len(people) > peopleShown {
+			title = fmt.Sprintf("These %d of %d were let in by a code last:", peopleShown, len(people))
+		}
+		text += "\n\n" + title + "\n" + in.String()
+	}
+	if rejected.Len()+in.Len() > 0 {
+		text += "\n\n/pair remove with the id takes it back."
+	}
+	return text, nil
+}
+
+// UnpairNamed takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
+func (r *Controller) UnpairNamed(ctx context.Context, words []string) (string, sessions.Effects, error) {
+	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
+		named := func(id channels.UserID) bool {
+			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
+		}
+		return (named(p.User) || named(r.settings().Moved.Also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
+	})
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	switch len(people) {
+	case 0:
+		return "⚙️ Nobody with this id was let in by a code or turned down: /pair list shows who was. Who stands in the configuration is let in by it.", sessions.Effects{}, nil
+	case 1:
+		p := people[0]
+		return "⚙️ Taken back: " + byID(p.Name, p.Channel, p.Account, p.User) + ".", sessions.Effects{Unpair: &sessions.Unpair{Channel: p.Channel, Account: p.Account, User: p.User}}, nil
+	}
+	var b strings.Builder
+	b.WriteString("⚙️ Several have this id: write it with its channel, and the account behind it:\n")
+	for _, p := range people {
+		fmt.Fprintf(&b, "\n- %s", channels.Code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+// settled gives those of whom is true that they were let in or turned down.
+func (r *Controller) settled(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
+	asking, err := r.store.Pairings(ctx, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	people, err := r.store.Admitted(ctx)
+	for _, p := range asking {
+		if p.Rejected {
+			people = append(people, sessions.Admitted{Channel: p.Channel, Account: p.Account, User: p.User, Name: p.Name})
+		}
+	}
+	return slices.DeleteFunc(people, func(p sessions.Admitted) bool { return !is(p) }), err
+}
+
+// Unpair takes back that somebody was let in or turned down, on the only account where they were when account is empty; ErrNotFound
+// when neither was done.
+func (r *Controller) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
+	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
+		return p.Channel == kind && (p.User == user || user != "" && r.settings().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
+	})
+	who := sessions.Admitted{Channel: kind, Account: account, User: user}
+	switch {
+	case err != nil:
+		return who, err
+	case len(people) == 1:
+		who, user = people[0], people[0].User
+	case len(people) > 1:
+		return who, fmt.Errorf("%w: %s:%s is known on several accounts: name one (parley pairing list shows them)", sessions.ErrConflict, kind, user)
+	case account == "":
+		who.Account = channels.DefaultAccount // the store says so in words
+	}
+	_, err = r.commit.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
+	return who, err
+}

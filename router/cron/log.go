@@ -1,0 +1,9 @@
+package cron
+
+// The keys of log lines.
+const (
+	keyErr    = "err"
+	keyJob    = "job"
+	keyReason = "reason"
+	stopMost  = 1000
+)

@@ -1,0 +1,58 @@
+package cron
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/router/budget"
+	"parley/router/chain"
+	"parley/sessions"
+)
+
+// JobKey is the job's own session (contract K4).
+func JobKey(j sessions.Job) sessions.Key {
+	return sessions.Parts{Form: sessions.FormCron, Agent: j.Agent, ID: j.ID}.Key()
+}
+
+// jobKept is how long the session of a job that is over stays.
+const jobKept = 24 * time.Hour
+
+// dueSource is what makes a time of a job count once: whoever begins it, and whatever the clock does meanwhile.
+func dueSource(j sessions.Job, due time.Time) string {
+	return "job:" + j.ID + ":" + strconv.FormatInt(due.UnixMilli(), 10)
+}
+
+// jobTurn is the turn that a job begins. It uses the budget of the session that made the job; one that a person made uses its own.
+func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time, last bool) sessions.Effects {
+	key, to := JobKey(j), j.To
+	if to.IsZero() {
+		to = from.Last
+	}
+	own := &sessions.Session{Key: key, Agent: j.Agent, Title: j.Name, Top: budget.Payer(from)}
+	if last {
+		own.ArchiveAt = now.Add(jobKept)
+	}
+	id := sessions.RunID(sessions.IDFor(source, "run"))
+	return sessions.Effects{
+		Source: source, Session: own,
+		Run: &sessions.Run{ID: id, Kind: sessions.JobRun, Key: key, Agent: j.Agent, Source: source, Label: j.Name, Model: j.Model, Thinking: j.Thinking, Timeout: j.Timeout,
+			Chain: &sessions.Chain{Kind: chain.Job, Root: id, Requester: j.From, Target: key, Request: j.Message, From: to, Origin: to, Owner: j.Owner, Asker: j.Asker},
+			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(j.Message), Time: now, Run: id,
+				Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Source: j.From, Tool: "cron", Owner: j.Owner}}},
+	}
+}
+
+// KeysAtWork lists the jobs' sessions in which a turn of a job that this session made is queued or at work.
+func (r *Scheduler) KeysAtWork(ctx context.Context, from sessions.Key) (keys []sessions.Key, err error) {
+	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Limit: stopMost})
+	for _, run := range open {
+		if run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == from && !slices.Contains(keys, run.Key) {
+			keys = append(keys, run.Key)
+		}
+	}
+	return keys, err
+}

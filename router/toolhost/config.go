@@ -1,0 +1,82 @@
+package toolhost
+
+import (
+	"context"
+	"log/slog"
+
+	"parley/agent"
+	"parley/router/chain"
+	"parley/router/clock"
+	"parley/router/commit"
+	"parley/router/cron"
+	"parley/router/delivery"
+	"parley/router/filestore"
+	"parley/router/rights"
+	"parley/router/settings"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// Config has what a Host works with.
+type Config struct {
+	Store    sessions.Store
+	Settings func() *settings.Snapshot
+	Ages     *clock.Steady
+	Media    *filestore.Cache
+	Outbox   *filestore.Outbox
+	Chain    *chain.Advancer
+	Gate     *delivery.Dispatcher
+	Commit   *commit.Committer
+	Rights   *rights.Resolver
+	Cron     *cron.Scheduler
+	Log      *slog.Logger
+	// Model finds a model by provider/model.
+	Model func(name string) (agent.Candidate, error)
+}
+
+// Host is what the tools of agents act on.
+type Host struct {
+	store    sessions.Store
+	settings func() *settings.Snapshot
+	ages     *clock.Steady
+	media    *filestore.Cache
+	outbox   *filestore.Outbox
+	chain    *chain.Advancer
+	gate     *delivery.Dispatcher
+	commit   *commit.Committer
+	rights   *rights.Resolver
+	cron     *cron.Scheduler
+	log      *slog.Logger
+	model    func(name string) (agent.Candidate, error)
+}
+
+var _ tools.Host = (*Host)(nil)
+
+// New returns a Host.
+func New(c Config) *Host {
+	return &Host{store: c.Store, settings: c.Settings, ages: c.Ages, media: c.Media, outbox: c.Outbox, chain: c.Chain, gate: c.Gate, commit: c.Commit, rights: c.Rights,
+		cron: c.Cron, log: c.Log, model: c.Model}
+}
+
+// Idle implements tools.Host.
+func (r *Host) Idle(ctx context.Context, c tools.Caller) error { return r.commit.Idle(ctx, c) }
+
+// Wait implements tools.Host.
+func (r *Host) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	return r.commit.Wait(ctx, id)
+}
+
+// Jobs implements tools.Host.
+func (r *Host) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
+	return r.cron.Jobs(ctx, id)
+}
+
+// AddJob implements tools.Host.
+func (r *Host) AddJob(ctx context.Context, source string, j sessions.Job) error {
+	return r.cron.AddJob(ctx, source, j)
+}
+
+// DropJob implements tools.Host.
+func (r *Host) DropJob(ctx context.Context, source, id string) error {
+	return r.cron.DropJob(ctx, source, id)
+}

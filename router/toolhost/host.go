@@ -1,0 +1,84 @@
+package toolhost
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/router/chain"
+	"parley/router/settings"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// Ask implements tools.Host: it queues a message from one session as a run in another (contract S2, S7, S8).
+func (r *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error) {
+	target, err := r.store.Get(ctx, q.To)
+	if err != nil {
+		return sessions.Run{}, err
+	}
+	from := q.From.Session
+	hops := passed(q.From)
+	if !slices.Contains(hops, from.Key) {
+		hops = append(hops, from.Key)
+	}
+	id := sessions.RunID(uuid.NewString())
+	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
+	if err := r.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
+		return sessions.Run{}, err
+	}
+	acc, err := r.commit.Submit(ctx, sessions.Effects{
+		Source:  q.Source,
+		By:      q.From.Run.ID,
+		Session: &sessions.Session{Key: q.To, Agent: target.Agent},
+		Run: &sessions.Run{ID: id, Kind: sessions.AskRun, Key: q.To, Agent: target.Agent, Source: q.Source, Chain: chain,
+			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
+				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_send"}}},
+	})
+	return acc.Run, err
+}
+
+// Cancel implements tools.Host.
+func (r *Host) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
+	acc, err := r.commit.Submit(ctx, sessions.Effects{Source: source, Stop: []sessions.Key{child}})
+	return acc.Stopped, err
+}
+
+// postedAs returns the session whose send policy a post goes by, and the verdict that the caller is told: by that of the session that is
+// meant, else by that of one that the caller sees, without the name and rule of one that it does not see (contract V4).
+func (r *Host) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
+	decide := r.settings().Decide(to)
+	denying, err := r.chain.Denying(ctx, meant, to)
+	if err != nil || len(denying) == 0 {
+		return meant, decide(meant), err
+	}
+	viewer := sessions.Viewer{Key: c.Session.Key, Agent: c.Session.Agent, Sandboxed: c.Sandboxed}
+	for _, s := range denying {
+		if ok, _ := set.Visibility().See(viewer, s); ok {
+			return s, decide(s), nil
+		}
+	}
+	return denying[0], policy.Verdict{Action: policy.Deny, Reason: "the send policy lets nothing out to that chat"}, nil
+}
+
+// Agents implements tools.Host.
+func (r *Host) Agents() []tools.AgentInfo {
+	set := r.settings()
+	ids, _ := set.Agents.IDs()
+	out := make([]tools.AgentInfo, 0, len(ids))
+	for _, id := range ids {
+		e := set.Entry(id)
+		out = append(out, tools.AgentInfo{ID: id, Name: e.Name, Model: e.Model})
+	}
+	return out
+}
+
+// ModelKnown implements tools.Host.
+func (r *Host) ModelKnown(name string) error {
+	_, err := r.model(name)
+	return err
+}

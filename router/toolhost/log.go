@@ -1,0 +1,6 @@
+package toolhost
+
+// The keys of log lines.
+const (
+	keySession = "session"
+)

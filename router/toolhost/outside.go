@@ -1,0 +1,154 @@
+package toolhost
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/router/chain"
+	"parley/router/settings"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// OutsideTools are what an agent outside may be given; the rights layers decide about each.
+var outsideTools = []string{"sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn", "session_status", "agents_list", "message"}
+
+// Outsider is an agent that is not one of this host's: it calls session tools from outside, over MCP.
+type Outsider struct {
+	Name  string // of the principal; its session is named after it
+	Owner bool   // its words count as the owner's
+}
+
+// OutsideCall is one tool call of an agent outside.
+type OutsideCall struct {
+	By   Outsider
+	Conn string // names the connection that the call came over
+	ID   string // of the call, unique in its connection: a repeat has no second effect (contract S14)
+	Tool string
+	Args json.RawMessage // a JSON object; it is checked against the tool's schema
+}
+
+// outsideKey is the session that an agent outside calls from.
+func outsideKey(s *settings.Snapshot, name string) sessions.Key {
+	_, agent := s.Agents.IDs()
+	return sessions.Parts{Form: sessions.FormOther, Agent: agent, Channel: chain.ExternalKind, ID: name}.Key()
+}
+
+// OutsideTools lists the tools that an agent outside may use, as they stand now.
+func (r *Host) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, error) {
+	caller, err := r.outsider(ctx, by, "")
+	if err != nil {
+		return nil, err
+	}
+	may, err := r.rights.Of(ctx, r.settings(), caller.Session, caller.Run, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []tools.Spec
+	for _, t := range may.Permitted(r.rights.Tools) {
+		if s := t.Spec(); slices.Contains(outsideTools, s.Name) {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// Outside makes a tool call on behalf of an agent outside, under the same rights, visibility and send policy as calls of this host's
+// agents. It may block as long as the tool's arguments say; the end of ctx ends the wait, not what was begun. An error is a fault of
+// the host; everything else is a result that says what is wrong.
+func (r *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, err error) {
+	defer channels.RecoverPanic(r.log, "outside", &err)
+	i := slices.IndexFunc(r.rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
+	if i < 0 || !slices.Contains(outsideTools, c.Tool) {
+		return tools.Forbidden("There is no tool %.100q here. Nothing was done. There are: %s.", c.Tool, strings.Join(outsideTools, ", ")), nil
+	}
+	spec := r.rights.Tools[i].Spec()
+	args := c.Args
+	if text := string(bytes.TrimSpace(args)); text == "" || text == "null" { // as clients write that there are none
+		args = json.RawMessage("{}")
+	}
+	if err := fits(spec.Schema, args); err != nil {
+		return tools.Result{IsError: true, Text: fmt.Sprintf("The arguments of %s do not fit its schema: %.2000s. Nothing was done.", c.Tool, tools.SchemaProblem(err))}, nil
+	}
+	caller, err := r.outsider(ctx, c.By, c.Conn)
+	if err != nil {
+		return res, err
+	}
+	set := r.settings()
+	may, err := r.rights.Of(ctx, set, caller.Session, caller.Run, nil)
+	if err != nil {
+		return res, err
+	}
+	if v, _ := may.Decide(c.Tool); !v.Allowed() {
+		return refusedOutside(c.Tool, v), nil
+	}
+	if caller.Session.ID == "" || caller.Session.Archived {
+		if caller.Session, err = r.openOutside(ctx, caller.Session); err != nil {
+			return res, err
+		}
+	}
+	limited := ctx
+	if spec.Timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, spec.Timeout)
+		defer cancel()
+	}
+	r.log.Info("an agent outside calls a tool", keySession, caller.Session.Key, "tool", c.Tool)
+	return may.Guard(r.rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
+}
+
+func refusedOutside(tool string, v policy.Verdict) tools.Result {
+	return tools.Forbidden("%s may not be used from outside: %s (%s). Nothing was done.", tool, v.Reason, strings.TrimSpace(v.Rule))
+}
+
+// outsider makes the caller of an agent outside: its session as it stands, or as it will be made, and a run that is kept nowhere. The
+// run's id is that of the connection, so that the same call over it has the same source.
+func (r *Host) outsider(ctx context.Context, by Outsider, conn string) (tools.Caller, error) {
+	set := r.settings()
+	key := outsideKey(set, by.Name)
+	s, err := r.store.Get(ctx, key)
+	if errors.Is(err, sessions.ErrNotFound) {
+		s, err = sessions.Session{Key: key, Agent: key.Agent(), Title: channels.TitleOf(channels.Inbound{Title: by.Name})}, nil
+	}
+	id := sessions.RunID(sessions.IDFor("mcp:"+by.Name+":"+conn, "connection"))
+	run := sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: key.Agent(), Status: sessions.Running, Session: s.ID,
+		Input: sessions.Message{Role: sessions.User, Time: time.Now(), Run: id,
+			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: by.Name, Owner: by.Owner, Tool: string(chain.ExternalKind)}}}
+	return tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(key), Owner: by.Owner}, err
+}
+
+// openOutside makes the session of an agent outside, or takes it out of the archive.
+func (r *Host) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
+	acc, err := r.commit.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
+	return acc.Session, err
+}
+
+// fits checks arguments against a tool's schema.
+func fits(schema, args json.RawMessage) error {
+	var v any
+	if err := json.Unmarshal(args, &v); err != nil {
+		return err
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return errors.New("they are no JSON object")
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(schema, &s); err != nil {
+		return fmt.Errorf("reading the schema: %w", err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return fmt.Errorf("reading the schema: %w", err)
+	}
+	return resolved.Validate(v)
+}

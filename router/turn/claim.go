@@ -1,0 +1,89 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"parley/router/delivery"
+	"parley/router/lane"
+	"parley/sessions"
+)
+
+// Finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
+func (r *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
+	var ended error
+	ok = r.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
+		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
+			booking.Release()
+			out.Begin = nil
+		}
+		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
+			return nil // ended by a person meanwhile, or deleted with its session
+		}
+		return err
+	})
+	if !ok || ended != nil {
+		acc = sessions.Accepted{}
+		booking.End(r.lanes.Host(ctx))
+		r.budgets.KeepUnrecorded(ctx, run, out.Messages...)
+	}
+	switch {
+	case !ok:
+	case ended == nil:
+		r.histories.add(run.Session, r.readMost(), out.Messages...)
+	default: // or ended by a commit whose answer was lost: what it made is in the store
+		r.histories.drop(run.Session)
+		_ = r.commit.Rescue(ctx) // it says what fails
+	}
+	return acc, ok
+}
+
+// next gives the run that a session's lane is at now.
+func (r *Worker) next(ctx context.Context, key sessions.Key, claimed *sessions.Run) (run sessions.Run, ok bool) {
+	switch {
+	case claimed != nil:
+		return *claimed, true
+	case r.lanes.IsAway(key) || !r.calm(ctx, key):
+		return run, false
+	}
+	return r.claim(ctx, key)
+}
+
+// claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is at work
+// although the lane is not is its own, from a commit whose answer was lost.
+func (r *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
+	tries := 0
+	if r.lanes.NeedsRecheck(key) {
+		tries++
+	}
+	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
+		tries++
+		run, ok, err = r.store.Claim(ctx, key)
+		return err
+	}) {
+		return run, false
+	}
+	if ok || tries == 1 {
+		return run, ok
+	}
+	var runs []sessions.Run
+	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
+		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: sessions.MaxListed})
+		return err
+	}) {
+		return run, false
+	}
+	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.Busy(x.Home) }) // that lane's
+	if len(runs) == 0 {
+		return run, false
+	}
+	if run = runs[0]; run.Stopping { // while no lane knew of it
+		why := lane.ErrStopped
+		if run.Batch != "" {
+			why = lane.ErrInterrupted
+		}
+		r.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
+	}
+	return run, true
+}

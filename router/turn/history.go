@@ -1,0 +1,120 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+const opaqueItself = 64 // the same of what a provider wants back with a block
+
+// mostClean bounds the transcripts of which that is known.
+const mostClean = 10_000
+
+// checked says up to which message nothing of a transcript was refused; 0 = nobody has looked.
+func (h *cache) checked(id sessions.ID) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.clean[id]
+}
+
+// check says so.
+func (h *cache) check(id sessions.ID, upto int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.clean) >= mostClean {
+		clear(h.clean)
+	}
+	h.clean[id] = upto
+}
+
+// drop forgets a transcript.
+func (h *cache) drop(id sessions.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.remove(id)
+}
+
+// past is what a run's session was until the run began, its own input last. What the run has recorded itself may be part of it.
+func (r *Worker) past(ctx context.Context, run sessions.Run) (history, error) {
+	if run.Attempt == 1 {
+		if x, ok := r.histories.get(run.Session); ok { // process has put the input behind it
+			return x, nil
+		}
+	}
+	x, err := r.Stored(ctx, run.Session)
+	if err == nil && run.Attempt > 0 { // in the session's lane
+		r.histories.put(x)
+	}
+	return x, err
+}
+
+// Stored reads the newest summary of a transcript, and the messages behind it, from the store.
+func (r *Worker) Stored(ctx context.Context, id sessions.ID) (history, error) {
+	sum, _, err := r.store.Summary(ctx, id)
+	if err != nil {
+		return history{}, fmt.Errorf("reading the summary: %w", err)
+	}
+	msgs, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: r.readMost(), After: sum.Upto, IncludeTool: true, Opaque: true})
+	if err != nil {
+		return history{}, fmt.Errorf("reading the transcript: %w", err)
+	}
+	return history{id: id, Sum: sum, Msgs: msgs}, nil
+}
+
+// readMost bounds what is read of a transcript: more than a turn is shown, so that what is to be summed up is there.
+func (r *Worker) readMost() int { return 2*r.historyLimit() + 1000 }
+
+// view is what a run's turn with a model is shown before its own steps: the summary of the older part of the transcript, what came after that
+// and was not refused, and the run's input last, also where the summary covers it already, then with the messages that the turn has taken up and the
+// summary covers as well: they are to be answered. In front of the input is what is under way, as the turns that began it may be
+// summed up. covered says how many of the run's own steps need not be shown any more.
+func (r *Worker) view(ctx context.Context, x history, model string, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
+	j := Judge(x, model)
+	msgs = upToInput(j.Shown(), run)
+	if x.Sum.ID == "" || j.sum.state != partShown && len(steps) == 0 {
+		return msgs, 0, nil
+	}
+	for covered < len(steps) && steps[covered].Seq > 0 && steps[covered].Seq <= x.Sum.Upto {
+		covered++
+	}
+	msgs = append(msgs, sessions.MergedMessages(run, steps[:covered])...)
+	text, err := Prompt("summary", PromptFacts{Messages: x.Sum.Messages, Before: x.Sum.Text})
+	if err != nil {
+		return nil, 0, err
+	}
+	open, err := r.underWay(ctx, run)
+	if err != nil {
+		return nil, 0, err
+	}
+	if open != "" {
+		at := slices.IndexFunc(msgs, func(m sessions.Message) bool { return m.ID == run.Input.ID })
+		msgs = slices.Insert(msgs, max(at, 0), agent.OpenMessage(x.Sum, open))
+	}
+	return slices.Insert(msgs, 0, agent.SummaryMessage(x.Sum, text)), covered, nil
+}
+
+// upToInput leaves out what the run itself has recorded, and makes sure that its input is there.
+// What is given back cannot be appended to in place: it may be msgs itself.
+func upToInput(msgs []sessions.Message, run sessions.Run) []sessions.Message {
+	own := func(m sessions.Message) bool { return m.Run == run.ID && m.ID != run.Input.ID }
+	if n := len(msgs); n > 0 && msgs[n-1].ID == run.Input.ID && !slices.ContainsFunc(msgs, own) { // a turn that begins
+		return slices.Clip(msgs)
+	}
+	out := make([]sessions.Message, 0, len(msgs)+1)
+	found := false
+	for _, m := range msgs {
+		if own(m) {
+			continue // a step, or a message that the turn has taken up
+		}
+		found = found || m.ID == run.Input.ID
+		out = append(out, m)
+	}
+	if !found {
+		out = append(out, run.Input)
+	}
+	return slices.Clip(out)
+}

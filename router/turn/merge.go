@@ -1,0 +1,163 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"parley/channels"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// queueOf is the queue of a run's session, as it stands now.
+func (r *Worker) queueOf(ctx context.Context, run sessions.Run) (settings.QueueRule, error) {
+	s, err := r.store.Get(ctx, run.Key)
+	if err != nil {
+		return settings.QueueRule{}, fmt.Errorf("reading the session: %w", err)
+	}
+	return r.settings().Queue(s, run.Reply.Channel), nil
+}
+
+// batch picks from what waits in a session, oldest first, the messages that a turn may answer as well: those right behind it that
+// are answered in the same place and in the same way. What is between two messages keeps its place between them.
+func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
+	for _, q := range queued {
+		switch {
+		case q.ID == run.ID:
+		case run.Alone || q.Alone:
+			return out
+		case sessions.IsFresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout && q.Thinking == run.Thinking && q.System == run.System:
+			out = append(out, q)
+		default:
+			return out
+		}
+	}
+	return out
+}
+
+// gather has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
+// and the messages that were taken up. The answer then goes to the newest of them.
+func (r *Worker) gather(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
+	if run.Attempt > 1 || again {
+		if steps, err = r.store.Steps(ctx, run.ID); err != nil {
+			return nil, fmt.Errorf("reading the steps: %w", err)
+		}
+	}
+	if run.Kind != sessions.TurnRun {
+		return steps, nil
+	}
+	if !slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.Assistant }) {
+		taken, err := r.collect(ctx, set.Queue(s, run.Reply.Channel), *run, told)
+		if err != nil {
+			return nil, fmt.Errorf("taking up what waits: %w", err)
+		}
+		if len(taken) > 0 { // what it took up before is among it
+			steps = taken
+		}
+	}
+	replyToNewest(run, steps)
+	return steps, nil
+}
+
+// collect takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
+// above the cap, when they are cut short.
+func (r *Worker) collect(ctx context.Context, q settings.QueueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
+	open, err := r.store.CountOpen(ctx, run.Key)
+	if err != nil || open < 2 { // the run itself is one
+		return nil, err
+	}
+	if _, parts := r.lanes.LastFinished(run.Key); q.Mode == sessions.Followup && open <= q.Most && !parts {
+		return nil, nil // as it is of nearly every message: nothing is read for it
+	}
+	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
+	if err != nil {
+		return nil, err
+	}
+	more := batch(run, queued)
+	if len(more) == 0 {
+		return nil, nil
+	}
+	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.Most, Short: shorten}
+	if q.Mode == sessions.Followup {
+		parts, err := r.gestureOf(ctx, run, more)
+		if err != nil {
+			return nil, err
+		}
+		take.Full = 1
+		if more = more[:max(0, len(more)-q.Most)]; len(more) <= len(parts) || q.Drop != sessions.DropSummarize {
+			more, take.Full = parts, 0
+		}
+		if len(more) == 0 {
+			return nil, nil
+		}
+	}
+	take.Only = idsOf(more)
+	return r.absorb(ctx, run, take, told)
+}
+
+// steering says what of the messages that wait the turn at work takes up at its next step; none unless the mode is steer.
+func (r *Worker) steering(ctx context.Context, run sessions.Run) ([]sessions.RunID, error) {
+	open, err := r.store.CountOpen(ctx, run.Key)
+	if err != nil || open < 2 { // the run itself is one
+		return nil, err
+	}
+	q, err := r.queueOf(ctx, run)
+	if err != nil || q.Mode != sessions.Steer {
+		return nil, err
+	}
+	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
+	if err != nil {
+		return nil, err
+	}
+	return idsOf(batch(run, queued)), nil
+}
+
+// replyToNewest has the answer of a batch refer to its newest message.
+func replyToNewest(run *sessions.Run, taken []sessions.Message) {
+	for _, m := range slices.Backward(taken) {
+		if p := m.Provenance; run.ReplyTo != "" && m.Role == sessions.User && p != nil && p.Kind == sessions.ExternalUser && p.Message != "" {
+			run.ReplyTo = channels.MessageID(p.Message)
+			return
+		}
+	}
+}
+
+func idsOf(runs []sessions.Run) []sessions.RunID {
+	ids := make([]sessions.RunID, len(runs))
+	for i, run := range runs {
+		ids[i] = run.ID
+	}
+	return ids
+}
+
+// maxShort is the length of a message that was cut to a line, in characters.
+const maxShort = 160
+
+// shorten cuts a message to a line, which says what else came with it.
+func shorten(m sessions.Message) []sessions.Block {
+	line := []rune(strings.Join(strings.Fields(m.Text()), " "))
+	if len(line) > maxShort {
+		line = append(line[:maxShort-1], '…')
+	}
+	pictures, heard := 0, 0
+	var files []sessions.Block // a line each: they can still be read
+	for _, b := range m.Content {
+		switch b.Type {
+		case sessions.ImageBlock:
+			pictures++
+		case sessions.FileBlock:
+			files = append(files, b)
+		}
+		heard += len(b.Heard())
+	}
+	text := string(line)
+	if pictures > 0 {
+		text += " [with " + channels.Plural(pictures, "picture") + "]"
+	}
+	if heard > 0 {
+		text += " [behind " + channels.Plural(heard, "message") + " of the group]"
+	}
+	return append(sessions.TextContent(strings.TrimSpace(text)), files...)
+}

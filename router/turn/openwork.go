@@ -1,0 +1,63 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// underWayMost bounds what of each kind a turn is told that is under way.
+const underWayMost = 20
+
+// underWay tells what is open in a run's session as the store has it: sub-agents at work, messages that wait, scheduled jobs. It is ""
+// when nothing is.
+func (r *Worker) underWay(ctx context.Context, run sessions.Run) (string, error) {
+	var items []string
+	children, err := sessions.OpenChildren(ctx, r.store, run.Key, underWayMost)
+	if err != nil {
+		return "", fmt.Errorf("listing the sub-agents at work: %w", err)
+	}
+	for _, x := range children {
+		task := x.Input.Text()
+		if x.Chain != nil {
+			task = cmp.Or(x.Chain.Request, task)
+		}
+		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) is at work since %s; its result comes by itself. Its task: %s",
+			channels.Code(x.Label, 64), channels.Code(string(x.ID), 64), channels.Code(string(x.Key), lineMost), x.Created.Format(time.DateTime), channels.Code(task, lineMost)))
+	}
+	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 1000})
+	if err != nil {
+		return "", fmt.Errorf("listing what waits: %w", err)
+	}
+	waiting := 0
+	for _, x := range queued {
+		if x.ID != run.ID && x.Kind != sessions.PostRun && x.Kind != sessions.CompactRun {
+			waiting++
+		}
+	}
+	if waiting > 0 {
+		items = append(items, fmt.Sprintf("Messages that wait and are answered after this turn: %d", waiting))
+	}
+	jobs, err := r.store.ListJobs(ctx, run.Agent)
+	if err != nil {
+		return "", fmt.Errorf("listing the jobs: %w", err)
+	}
+	n := 0
+	for _, j := range jobs {
+		if j.From != run.Key {
+			continue
+		}
+		if n++; n > underWayMost {
+			break
+		}
+		items = append(items, fmt.Sprintf("Scheduled job %s (%s), next at %s: %s", channels.Code(j.ID, 64), channels.Code(j.Name, 64), j.Next.Format(time.DateTime), channels.Code(j.Message, lineMost)))
+	}
+	if len(items) == 0 {
+		return "", nil
+	}
+	return Prompt("open", PromptFacts{Items: items})
+}

@@ -1,0 +1,162 @@
+package turn
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/router/filestore"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// PicturesMost is how many pictures of a prompt are shown, the newest; older ones are named only.
+const PicturesMost = 8
+
+// KeepPictures puts pictures that came with words where those of messages are kept, before anything names them. They are called by what
+// is in them: the same picture is one file.
+func (r *Worker) KeepPictures(all [][]byte) (out []sessions.Block, err error) {
+	if len(all) > PicturesMost {
+		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", sessions.ErrBadRequest, len(all), PicturesMost)
+	}
+	for i, data := range all {
+		mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
+		switch {
+		case !filestore.IsPicture(mime):
+			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", sessions.ErrBadRequest, i+1, mime)
+		case len(data) > filestore.MaxPicture:
+			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", sessions.ErrBadRequest, i+1, len(data), filestore.MaxPicture)
+		case !r.media.Keeps():
+			return nil, fmt.Errorf("%w: this host has no folder for pictures", sessions.ErrBadRequest)
+		}
+		m := channels.Media{Kind: channels.Image, MIME: mime}
+		if err := r.media.PutBytes(&m, data); err != nil {
+			return nil, err
+		}
+		out = append(out, sessions.Block{Type: sessions.ImageBlock, ID: tools.NewFileID(), MIME: mime, Media: &m})
+	}
+	return out, nil
+}
+
+// Origin returns the address that a message's files came from; ok is false when it is not known. Files of tools have none: they are kept
+// by what is in them.
+func Origin(m *sessions.Message) (from channels.Address, ok bool) {
+	switch {
+	case m.Provenance != nil:
+		return m.Provenance.Address, true
+	case m.Role == sessions.ToolResult:
+		return channels.Address{}, true
+	}
+	return from, false
+}
+
+// seeing is a model that is shown the pictures of a prompt: it fetches what the blocks only name.
+type seeing struct {
+	agent.Model
+	r *Worker
+}
+
+// Stream implements agent.Model.
+func (s seeing) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
+	p.Messages = s.r.withPictures(ctx, p.Messages)
+	return s.Model.Stream(ctx, p)
+}
+
+// withPictures gives the messages with the bytes of their newest pictures, which are fetched side by side; a picture that cannot be had
+// is a line that says so.
+func (r *Worker) withPictures(ctx context.Context, msgs []sessions.Message) []sessions.Message {
+	out, shown, most := msgs, 0, picturesShown(msgs)
+	var fetching sync.WaitGroup
+	ctx, cancel := context.WithTimeout(ctx, filestore.PictureTimeout)
+	defer cancel()
+	for i := len(msgs) - 1; i >= 0; i-- {
+		m := &msgs[i]
+		if !slices.ContainsFunc(m.Content, unfetched) {
+			continue
+		}
+		if shown == 0 {
+			out = slices.Clone(msgs)
+		}
+		content := slices.Clone(m.Content)
+		for j, b := range content {
+			if !unfetched(b) {
+				continue
+			}
+			if shown++; shown > most {
+				content[j] = sessions.Block{Type: sessions.TextBlock, Text: "[a picture that was shown earlier]"}
+				continue
+			}
+			fetching.Go(func() { content[j] = r.shownPicture(ctx, m, b) })
+		}
+		out[i].Content = content
+	}
+	fetching.Wait()
+	return out
+}
+
+// PicturesStep is how many pictures are no longer shown at once where tools give some: a step of a turn that brings one changes what stands
+// before it in the prompt, which costs the provider's prompt cache, only each so many times.
+const PicturesStep = 4
+
+// picturesShown returns how many of the newest pictures of a prompt are shown.
+func picturesShown(msgs []sessions.Message) int {
+	n, ofTools := 0, false
+	for _, m := range msgs {
+		for _, b := range m.Content {
+			if unfetched(b) {
+				n++
+				ofTools = ofTools || m.Role == sessions.ToolResult
+			}
+		}
+	}
+	hidden := n - PicturesMost
+	if hidden <= 0 || !ofTools {
+		return PicturesMost
+	}
+	hidden = (hidden + PicturesStep - 1) / PicturesStep * PicturesStep
+	return max(n-hidden, 1)
+}
+
+// shownPicture gives a picture's block with its bytes, or the line that stands for it.
+func (r *Worker) shownPicture(ctx context.Context, m *sessions.Message, b sessions.Block) sessions.Block {
+	data, mime, err := r.picture(ctx, m, *b.Media)
+	if err != nil {
+		r.log.Warn("a picture is not shown to the model", keyMessage, m.ID, keyErr, err)
+		return sessions.Block{Type: sessions.TextBlock, Text: "[a picture that could not be loaded]"}
+	}
+	b.Data, b.MIME = base64.StdEncoding.EncodeToString(data), mime
+	return b
+}
+
+func unfetched(b sessions.Block) bool {
+	return b.Type == sessions.ImageBlock && b.Data == "" && b.Media != nil
+}
+
+// picture gives a picture that a model can look at.
+func (r *Worker) picture(ctx context.Context, with *sessions.Message, m channels.Media) (data []byte, mime string, err error) {
+	from, ok := Origin(with)
+	if !ok {
+		return nil, "", errors.New("it is not known where it came from")
+	}
+	id := filestore.ID(from, m)
+	if err = r.missing.Get(id); err != nil {
+		return nil, "", err
+	}
+	if data, err = r.media.Get(ctx, from, m, filestore.MaxPicture, r.gate.Fetcher); err == nil {
+		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !filestore.IsPicture(mime) {
+			err = fmt.Errorf("it is %s, which no model can look at", mime)
+		}
+	}
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn goes on without it
+		r.missing.Put(id, err)
+	}
+	return data, mime, err
+}

@@ -1,0 +1,53 @@
+package turn
+
+import (
+	"time"
+
+	"parley/agent"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// PromptFiles gives the files of an agent's workspace that stand in its system prompt: what it is to do, and for those who talk to
+// people who it is. What cannot be read is left out, with a line in the log.
+func (r *Worker) PromptFiles(id sessions.AgentID, persona bool) (files []agent.PromptFile) {
+	if r.workspace == nil {
+		return nil
+	}
+	dir := r.workspace(id)
+	if dir == "" {
+		return nil
+	}
+	read := []func(string) (agent.PromptFile, error){r.workspaces.Instructions}
+	if persona {
+		read = append(read, r.workspaces.Persona)
+	}
+	for _, f := range read {
+		file, err := f(dir)
+		if err != nil {
+			r.log.Warn("a file of a workspace is left out", "agent", id, keyErr, err)
+		}
+		if file.Text != "" {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// zone is where agents are told the time; a name that is not known is the configuration check's to report.
+func zoneOf(s *settings.Snapshot) *time.Location {
+	if name := s.Agents.Defaults.Timezone; name != "" {
+		if z, err := time.LoadLocation(name); err == nil {
+			return z
+		}
+	}
+	return time.Local //nolint:gosmopolitan // the host's zone is what the configuration promises
+}
+
+// zoneName names a zone for people and models.
+func zoneName(z *time.Location) string {
+	if name := z.String(); name != "Local" {
+		return name
+	}
+	return time.Now().In(z).Format("MST, UTC-07:00")
+}

@@ -1,0 +1,260 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/router/chain"
+	"parley/router/lane"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// MaxAttempts bounds how often a run is taken up again after the host died on it.
+const MaxAttempts = 10
+
+// longestChild bounds a sub-agent that was given no time limit (contract N2): everything that waits has a deadline.
+const longestChild = 24 * time.Hour
+
+// turn has the agent answer and says how the run ended; nil when the host stops and the run is to be taken up later.
+func (r *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
+	set := r.settings()
+	switch {
+	case r.ages.Age(r.latest(ctx, run)) > answerable(set, run):
+		return r.outdated(ctx, set, run)
+	case run.Attempt > MaxAttempts:
+		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
+	}
+	limit := limitOf(set, run)
+	wait, waited := context.WithTimeout(ctx, r.left(limit, run))
+	lane.RegainSlot(lane.WithEnd(wait))
+	waited()
+	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
+	defer cancel()
+
+	out, err := r.thinkUntil(lane.WithEnd(work), set, &run)
+	switch {
+	case err == nil:
+		return r.success(ctx, set, run, out)
+	case lane.EndedBy(ctx) != nil:
+		return &sessions.Outcome{Status: sessions.Stopped, Error: lane.EndedBy(ctx).Error()}
+	case ctx.Err() != nil:
+		return nil
+	case errors.Is(work.Err(), context.DeadlineExceeded):
+		return r.failure(ctx, set, run, sessions.TimedOut, fmt.Sprintf("I ran out of time (%s) and stopped working on this.", limit.Round(time.Second)),
+			fmt.Errorf("timed out after %s", limit))
+	}
+	if e, ok := errors.AsType[*agent.BudgetError](err); ok {
+		return r.overBudget(ctx, set, run, e)
+	}
+	notice := "Something went wrong while I was working on this. The details are in the log."
+	if me, ok := errors.AsType[*agent.ModelError](err); ok {
+		notice = me.Notice()
+		if run.Kind == sessions.CompactRun && agent.IsRefusal(nil, err) {
+			notice = "I could not sum this conversation up: the language model's provider refused every part of it that I showed. Nothing has changed, and you can go on here. `/model` lists other models, which may take it."
+		}
+	} else if errors.Is(err, agent.ErrTooManySteps) {
+		notice = "I stopped: this took more steps than one answer may take."
+	}
+	return r.failure(ctx, set, run, sessions.Failed, notice, err)
+}
+
+// latest is when the newest message was accepted that a run answers: one that was at work may have taken others up.
+func (r *Worker) latest(ctx context.Context, run sessions.Run) time.Time {
+	at := run.Created
+	if run.Attempt > 1 {
+		for _, m := range r.steps(ctx, run) {
+			if m.Role == sessions.User && m.Time.After(at) {
+				at = m.Time
+			}
+		}
+	}
+	return at
+}
+
+// answerable is how old a run may be that begins or is taken up again (contract D8): what it has to say may be as late as its kind, and one that
+// was at work may have had all of its time before.
+func answerable(set *settings.Snapshot, run sessions.Run) (most time.Duration) {
+	switch run.Kind {
+	case sessions.TurnRun, sessions.CompactRun:
+		most = set.Delivery.TTL(sessions.Reply)
+	case sessions.JobRun:
+		most = set.Delivery.JobTTL()
+	default:
+		most = set.Delivery.TTL(sessions.Announce)
+	}
+	if run.Attempt > 1 {
+		most += limitOf(set, run)
+	}
+	return most
+}
+
+// outdated ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
+func (r *Worker) outdated(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
+	why := fmt.Sprintf("it is %s old: what it has to say would be too late", r.ages.Age(run.Created).Round(time.Second))
+	r.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
+	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
+	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
+		o.Usage = used(r.steps(ctx, run)...)
+	}
+	if run.Chain != nil && !r.chain.DeleteLate(ctx, set, run, *run.Chain, o) {
+		return nil
+	}
+	return o
+}
+
+// leastTurn is the shortest time that a sub-agent's further run is begun for (contract N9).
+const leastTurn = time.Second
+
+// limitOf says how long a run may take.
+func limitOf(set *settings.Snapshot, run sessions.Run) time.Duration {
+	switch {
+	case run.Timeout > 0:
+		return run.Timeout
+	case run.Kind == sessions.ChildRun:
+		return longestChild
+	}
+	return set.Timeout()
+}
+
+// left says how long a run that begins, or is taken up again, may still take: no setting of the clock makes that longer than its limit,
+// or shorter. What a sub-agent is asked later ends with its first time limit.
+func (r *Worker) left(limit time.Duration, run sessions.Run) time.Duration {
+	left := limit
+	if !run.Deadline.IsZero() {
+		left = min(left, r.ages.Left(run.Deadline, run.Started))
+	}
+	if run.Kind != sessions.ChildRun || run.Chain == nil || run.Chain.Until.IsZero() {
+		return left
+	}
+	if left = min(left, r.chain.LeftAbove(*run.Chain)); run.Attempt <= 1 && left < leastTurn {
+		return 0
+	}
+	return left
+}
+
+// think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
+func (r *Worker) think(ctx context.Context, set *settings.Snapshot, run *sessions.Run, again bool) (out agent.Outcome, err error) {
+	defer channels.RecoverPanic(r.log, "turn", &err)
+	s, err := r.store.Get(ctx, run.Key)
+	if err != nil {
+		return out, fmt.Errorf("reading the session: %w", err)
+	}
+	t, err := r.Compose(ctx, set, s, run, again)
+	if err != nil {
+		return out, err
+	}
+	if !run.Reply.IsZero() {
+		shown := r.gate.Show(ctx, *run, &t)
+		defer shown()
+	}
+	r.watchText(*run, &t)
+	if run.Kind == sessions.CompactRun {
+		return r.compact(ctx, set, s, *run, &t)
+	}
+	return r.loop.Run(ctx, t)
+}
+
+// success turns what the agent said into what is committed; nil when the host stops before that is known.
+func (r *Worker) success(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome) *sessions.Outcome {
+	if run.Kind == sessions.CompactRun { // leaves the transcript as it is
+		o := &sessions.Outcome{Status: sessions.Done, Result: out.Text}
+		if !run.Reply.IsZero() {
+			o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, "", out.Text)}
+		}
+		return o
+	}
+	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
+	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
+		o.Usage = used(append(r.steps(ctx, run), out.Final)...)
+	}
+	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
+	if speaks && out.Text == "" { // whoever waits for the run reads it too
+		o.Error = chain.Wordless(out.Final.Stop)
+	} else if speaks {
+		note := r.unansweredWords(ctx, run, out.Final)
+		out.Text, o.Result = out.Text+cutOff(out.Final.Stop)+note, o.Result+note
+	}
+	switch {
+	case !speaks || run.Reply.IsZero():
+	case out.Text == "":
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
+	default:
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+r.footer(ctx, run, o.Usage))}
+	}
+	if !r.chain.Advance(ctx, set, run, out, "", o) {
+		r.budgets.KeepUnrecorded(ctx, run, o.Messages...)
+		return nil
+	}
+	return o
+}
+
+// failure ends a run with a plain short notice to the chat; the details go to the log and the run's row.
+func (r *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
+	r.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
+	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: err.Error()}
+	msg.Refused, msg.RefusedBy = isRefused(run, err)
+	steps := r.steps(ctx, run)
+	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: used(steps...)}
+	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
+		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, msg.ID, notice+r.providerWords(run, steps, err))}
+	}
+	if !r.chain.Advance(ctx, set, run, agent.Outcome{Text: answer(steps)}, notice, o) {
+		return nil
+	}
+	return o
+}
+
+// steps gives what a run has recorded, for its figures and what it had to say: an error is logged and leaves them out.
+func (r *Worker) steps(ctx context.Context, run sessions.Run) []sessions.Message {
+	steps, err := r.store.Steps(context.WithoutCancel(ctx), run.ID)
+	if err != nil {
+		r.log.Error("cannot read what a run has recorded", keyRun, run.ID, keyErr, err)
+	}
+	return steps
+}
+
+// used sums up the tokens of model calls.
+func used(steps ...sessions.Message) (sum sessions.Usage) {
+	counted := make(map[string]bool)
+	for _, m := range steps {
+		if m.Usage != nil && !counted[m.ID] {
+			counted[m.ID], sum = true, sum.Add(*m.Usage)
+		}
+	}
+	return sum
+}
+
+// answer is what a turn that broke off had answered before: a sub-agent that waited for its own has.
+func answer(steps []sessions.Message) string {
+	for _, m := range slices.Backward(steps) {
+		if m.Role == sessions.Assistant {
+			if len(m.ToolCalls()) > 0 {
+				return ""
+			}
+			text := strings.TrimSpace(m.Text())
+			if slices.Contains([]agent.Control{agent.NoReply, agent.ReplySkip, agent.AnnounceSkip}, agent.Control(text)) {
+				return ""
+			}
+			return text
+		}
+	}
+	return ""
+}
+
+func (r *Worker) reply(set *settings.Snapshot, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {
+	return sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: kind, Session: run.Key, Run: run.ID, Message: msg, To: run.Reply, ReplyTo: run.ReplyTo,
+		Text: text, Expires: time.Now().Add(set.Delivery.TTL(kind))}
+}
+
+func (r *Worker) historyLimit() int {
+	return settings.OrDefault(r.settings().Agents.Defaults.HistoryLimit, 400)
+}
