@@ -91,11 +91,11 @@ func (db *DB) Migrate(ctx context.Context) error {
 func (db *DB) raise(ctx context.Context, dir fs.FS, have, newest int64) error {
 	used := db.conf.Dialect.Postgres
 	if !used {
-		objects, err := db.writer.Number(ctx, "SELECT count(*) FROM sqlite_schema")
+		changes, err := db.writer.Number(ctx, "PRAGMA schema_version")
 		if err != nil {
 			return err
 		}
-		used = objects > 0 // perhaps by the first start of an older program, which was killed
+		used = changes > 0 // perhaps by the first start of an older program, which was killed
 	}
 	var err error
 	switch {
