@@ -87,10 +87,11 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// readsAsHostLine reports whether a line begins with a bracket and a word. Lists of numbers and of texts, boxes to tick and links do not.
+// readsAsHostLine reports whether a line begins with a bracket and a word. Lists of numbers and of texts, boxes to tick, references ([m1]) and links do
+// not.
 func readsAsHostLine(line string) bool {
 	c, size := utf8.DecodeRuneInString(line)
-	if !isBracket(c) || link.MatchString(line) || box.MatchString(line) {
+	if !isBracket(c) || bracketedLink.MatchString(line) || bracketedMark.MatchString(line) {
 		return false
 	}
 	for _, c := range line[size:] {
@@ -105,8 +106,8 @@ func readsAsHostLine(line string) bool {
 }
 
 var (
-	link = regexp.MustCompile(`^\[(?:[^\]:\n]*|[A-Za-z][A-Za-z0-9+.-]*://[^\]\n]*)\]\([A-Za-z][A-Za-z0-9+.-]*:`)
-	box  = regexp.MustCompile(`^\[[xX]\]`)
+	bracketedLink = regexp.MustCompile(`^\[(?:[^\]:\n]*|[A-Za-z][A-Za-z0-9+.-]*://[^\]\n]*)\]\([A-Za-z][A-Za-z0-9+.-]*:`)
+	bracketedMark = regexp.MustCompile(`^\[(?:[xX]|[A-Za-z]?[0-9][^\s:\]]*)\]`)
 )
 
 // isBracket reports whether a character looks like an opening bracket.

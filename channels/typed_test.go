@@ -24,6 +24,8 @@ func TestTyped(t *testing.T) {
 		`["a", "b"]`:                    `["a", "b"]`,
 		"[[1, 0], [0, 1]]":              "[[1, 0], [0, 1]]",
 		"[x] done\n[ ] open":            "[x] done\n[ ] open",
+		"[m1] see [2b]":                 "[m1] see [2b]",
+		"[st0ry]":                       `\[st0ry]`,
 		"a [b] c":                       "a [b] c",
 		"```toml\n[server]\n```\n[x y]": "```toml\n[server]\n```\n\\[x y]",
 		"~~~\n[server]\n```\n[a]\n~~~":  "~~~\n[server]\n```\n[a]\n~~~",

@@ -267,21 +267,6 @@ func TestMostBooked(t *testing.T) {
 	})
 }
 
-// TestBookedBesideMore: a chat is not booked while more waits in the store than the gate holds: some of it may be for that chat.
-func TestBookedBesideMore(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{})
-		out := &sessions.Outcome{Deliveries: []sessions.Delivery{{ID: "d", To: routertest.Direct("b")}}}
-		g.Router.Gate().Mu().Lock()
-		*g.Router.Gate().Overflow() = true
-		g.Router.Gate().Mu().Unlock()
-		if b := g.Router.Gate().Reserve(out); b != nil {
-			b.End(t.Context())
-			t.Error("booked")
-		}
-	})
-}
-
 // TestPutBackByOne loses the answer to the commit that puts a delivery back, and has the gate look for what waits right then: nobody else takes it up.
 //
 // proves: D4

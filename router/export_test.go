@@ -24,60 +24,32 @@ const Anyone = anyone
 const Anywhere = anywhere
 
 const DeleteWithin = deleteWithin
-
-const FetcherWait = delivery.FetcherWait
-
+const FetcherWait = 10 * time.Second // of delivery
 const GroupsOnly = groupsOnly
 
 const HeardLine = settings.MaxContextLine
-
-const HeardLines = settings.DefaultContextLines
-
+const HeardLines = 50
 const LineMost = lineMost
-
-const MaxAbsent = delivery.MaxAbsent
-
-const MediaFetching = filestore.MediaFetching
-
-const MediaKept = filestore.MediaKept
-
+const MaxAbsent = 50 // of delivery
+const MediaKept = 30 * 24 * time.Hour
 const MostAside = mostAside
-
-const MostBooked = delivery.MostBooked
-
+const MostBooked = 16 // of delivery
 const OutboxKept = filestore.OutboxKept
 
 const OutboxLeast = filestore.OutboxLeast
 
 const OwnerOnly = ownerOnly
-
-const PastMost = event.PastMost
-
-const PictureAgain = filestore.PictureAgain
-
 const PictureWait = filestore.PictureTimeout
-
-const PreviewDirect = delivery.PreviewDirect
-
-const PreviewLeast = delivery.PreviewLeast
-
-const PreviewSeveral = delivery.PreviewSeveral
-
-const PreviewTimeout = delivery.PreviewTimeout
-
+const PreviewDirect = time.Second       // of delivery
+const PreviewLeast = 40                 // of delivery
+const PreviewSeveral = 3 * time.Second  // of delivery
+const PreviewTimeout = 10 * time.Second // of delivery
 const RefusedFor = refusedFor
-
-const RemoveTries = delivery.RemoveTries
-
-const ResultFiles = filestore.ResultFiles
-
-const SendGrace = delivery.SendGrace
-
+const RemoveTries = 5             // of delivery
+const SendGrace = 6 * time.Second // of delivery
 const ShortLines = settings.ShortLines
 
 const ViaHook = viaHook
-
-const WatchMost = event.WatchMost
 
 func (r *Router) Ages() *clock.Steady { return r.ages }
 
@@ -98,7 +70,7 @@ func (r *Router) Media() *filestore.Cache { return r.media }
 func (r *Router) Open(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	return sessions.OpenRuns(ctx, r.store, q)
 }
-
+func (r *Router) Outbox() *filestore.Outbox { return r.outbox }
 func (r *Router) Queued(ctx context.Context, key sessions.Key) ([]sessions.Run, error) {
 	return sessions.QueuedRuns(ctx, r.store, key)
 }
@@ -153,9 +125,6 @@ var ErrNoAccount = errNoAccount
 var IsName = isName
 
 var Markdown = markdown
-
-var MediaKind = filestore.KindOf
-
 var NewFormer = settings.NewMovedChats
 
 var NewMedia = filestore.NewCache

@@ -21,8 +21,13 @@ func noPreviews(g *routertest.Rig) {
 	g.T.Helper()
 	synctest.Wait()
 	list, err := g.Store.Previews(g.T.Context())
-	if err != nil || len(list) > 0 || len(g.Router.Gate().Previews().All()) > 0 {
-		g.T.Errorf("left: %+v, %v; %+v", list, err, g.Router.Gate().Previews().All())
+	if err != nil || len(list) > 0 {
+		g.T.Errorf("left: %+v, %v", list, err)
+	}
+	for _, run := range g.Runs() {
+		if g.Router.Gate().HasPreview(run.ID) {
+			g.T.Errorf("%s has one in memory", run.ID)
+		}
 	}
 }
 
@@ -131,21 +136,6 @@ func TestNothingToStream(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestOnlyTurnsStream: neither a sub-agent at work nor what it reports is shown before it is whole.
-func TestOnlyTurnsStream(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.Edits)
-		for _, kind := range []sessions.RunKind{sessions.ChildRun, sessions.AnnounceRun, sessions.ResultRun, sessions.AskRun, sessions.JobRun, sessions.CompactRun, sessions.PostRun} {
-			if got := g.Router.Gate().Stream(sessions.Run{Kind: kind, Reply: routertest.Group("a")}); got != channels.StreamOff {
-				t.Errorf("%s: %s", kind, got)
-			}
-		}
-		if got := g.Router.Gate().Stream(sessions.Run{Kind: sessions.TurnRun, Reply: routertest.Group("a")}); got != channels.StreamEdit {
-			t.Errorf("a turn: %s", got)
-		}
-	})
 }
 
 // TestLongStream: what is longer than a message shows its beginning, which becomes the first part; the others follow.

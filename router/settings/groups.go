@@ -16,7 +16,7 @@ func (s *Snapshot) About(x sessions.Session, run sessions.Run) string {
 }
 
 // Acks reports whether a message that a chat's session has taken gets a reaction (messages.ackReaction). Where a mention is needed,
-// whatever is taken had one.
+// each message that is accepted had one.
 func (s *Snapshot) Acks(to channels.Address, parent channels.ChatID, x sessions.Session) bool {
 	several := to.Type.Several()
 	switch m := s.Messages; {

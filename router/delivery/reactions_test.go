@@ -8,19 +8,20 @@ import (
 	"parley/router/settings"
 )
 
-// What waits for a platform is bounded, and so is what is remembered of refusals; the first one of an settings.Ref(direct("a")) and emoji is told.
+// What waits for a platform is bounded, and so is what is remembered of refusals; the first one of an account and emoji is told.
 func TestAckBounds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var a acks
+		var life lifetime
+		a := newReactionQueue(&life)
 		a.add(settings.Ref(direct("a")), func(context.Context) { t.Error("called before the start") })
-		a.start(t.Context())
+		life.start(t.Context())
 		free, made := make(chan struct{}), 0
-		for range maxAcks + 10 {
+		for range maxQueuedReactions + 10 {
 			a.add(settings.Ref(direct("a")), func(context.Context) { <-free; made++ })
 		}
 		close(free)
-		a.wg.Wait()
-		if made != maxAcks || len(a.queues) != 0 {
+		life.wait()
+		if made != maxQueuedReactions || len(a.queues) != 0 {
 			t.Errorf("%d calls, %d queues are left", made, len(a.queues))
 		}
 		var f refusals
