@@ -19,7 +19,6 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
-	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -251,34 +250,19 @@ func TestMostBooked(t *testing.T) {
 		for i := range 20 {
 			posts(g, sessions.Delivery{ID: sessions.DeliveryID(fmt.Sprint("p", i)), To: routertest.Direct(fmt.Sprint("o", i)), NotBefore: time.Now().Add(20 * time.Hour)})
 		}
-		for i := range delivery.MostBooked + 3 {
+		for i := range mostBooked + 3 {
 			g.Say(routertest.Direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
 		}
 		synctest.Wait()
 		close(release)
-		g.Shown(delivery.MostBooked + 3)
-		if n := len(made.Of("Finish+begin")); n != delivery.MostBooked {
-			t.Errorf("%d began with their end, %d may", n, delivery.MostBooked)
+		g.Shown(mostBooked + 3)
+		if n := len(made.Of("Finish+begin")); n != mostBooked {
+			t.Errorf("%d began with their end, %d may", n, mostBooked)
 		}
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
-		g.Shown(delivery.MostBooked + 4)
-		if n := len(made.Of("Finish+begin")); n != delivery.MostBooked+1 {
+		g.Shown(mostBooked + 4)
+		if n := len(made.Of("Finish+begin")); n != mostBooked+1 {
 			t.Error("one that is alone does not begin with its end")
-		}
-	})
-}
-
-// TestBookedBesideMore: a chat is not booked while more waits in the store than the gate holds: some of it may be for that chat.
-func TestBookedBesideMore(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{})
-		out := &sessions.Outcome{Deliveries: []sessions.Delivery{{ID: "d", To: routertest.Direct("b")}}}
-		g.Router.Gate.Mu().Lock()
-		*g.Router.Gate.Overflow() = true
-		g.Router.Gate.Mu().Unlock()
-		if b := g.Router.Gate.Reserve(out); b != nil {
-			b.End(t.Context())
-			t.Error("booked")
 		}
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router/routertest"
-	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -252,7 +251,7 @@ func (x *eventRig) all() {
 		x.T.Fatal(err)
 	}
 	events := slices.DeleteFunc(lines, func(l sessions.Overheard) bool { return l.Event == "" })
-	if let := x.w.may != nil || x.w.text; let == (len(events) == 0) || len(events) > settings.DefaultContextLines {
+	if let := x.w.may != nil || x.w.text; let == (len(events) == 0) || len(events) > 50 {
 		x.T.Errorf("let in: %t, and %d lines", let, len(events))
 	}
 }

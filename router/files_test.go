@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router/command"
-	"parley/router/delivery"
 	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
@@ -114,7 +114,7 @@ func TestFaultFileBeforeAccount(t *testing.T) {
 		for i, c := range []struct {
 			after time.Duration
 			want  string
-		}{{delivery.FetcherWait - time.Second, "the quarterly figures"}, {delivery.FetcherWait + time.Second, "gives no files, or is not connected"}} {
+		}{{fetcherWait - time.Second, "the quarterly figures"}, {fetcherWait + time.Second, "gives no files, or is not connected"}} {
 			g.Router.Attach(routertest.Account, nil)
 			g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look", Media: []channels.Media{document(fmt.Sprint(i, ".txt"), "r1")}})
 			<-time.After(c.after)
@@ -123,7 +123,7 @@ func TestFaultFileBeforeAccount(t *testing.T) {
 				t.Errorf("connected after %s: %s", c.after, got)
 			}
 			s.files["r1"] += " " // nothing is kept of the first
-			if err := os.RemoveAll(*g.Router.Media.Dir()); err != nil {
+			if err := os.RemoveAll(filepath.Join(g.Dir, "media")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -137,7 +137,7 @@ func by(f channels.Fetcher) func(context.Context, channels.Address) channels.Fet
 // TestFileThatDoesNotCome: an adapter that never answers, and heeds no deadline, holds up one call for as long as a call may take.
 func TestFileThatDoesNotCome(t *testing.T) {
 	x := filestore.NewCache("", nil)
-	for range filestore.MediaFetching + 1 { // the last one finds no free place
+	for range 8 + 1 { // the last one finds no free place
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		if _, err := x.Get(ctx, routertest.Direct(routertest.Guest), document("x", "hangs"), 100, by(&shelf{})); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
@@ -170,12 +170,13 @@ func TestMediaLimits(t *testing.T) {
 func TestMediaThatIsNotWhole(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int64]int{10: 2, 12: 2, 0: 1} { // true, wrong, not said
-		x, s := filestore.NewCache(t.TempDir(), nil), &shelf{files: map[string]string{"r": "0123456789"}}
+		dir := t.TempDir()
+		x, s := filestore.NewCache(dir, nil), &shelf{files: map[string]string{"r": "0123456789"}}
 		m := channels.Media{Ref: "r", Size: size}
 		var data []byte
 		for i := range 4 {
 			if i == 2 {
-				if err := os.Truncate(x.Path(routertest.Direct(routertest.Guest), m), 3); err != nil {
+				if err := os.Truncate(filepath.Join(dir, filestore.ID(routertest.Direct(routertest.Guest), m)), 3); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -278,35 +278,3 @@ func TestDeniedTakesNoTurn(t *testing.T) {
 		}
 	})
 }
-
-func TestOverflowKeepsOrder(t *testing.T) {
-	const most = 4
-	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{})
-		g.Router.Gate.Mu().Lock()
-		*g.Router.Gate.Most() = most
-		g.Router.Gate.Mu().Unlock()
-		hold, hold2 := make(chan struct{}), make(chan struct{})
-		g.Fake.Script(channeltest.Step{Chat: "q0", Wait: hold})
-		for i := range most {
-			if i > 0 {
-				g.Fake.Script(channeltest.Step{Chat: channels.ChatID(fmt.Sprint("q", i)), Wait: hold2})
-			}
-			g.Say(routertest.Direct(fmt.Sprint("q", i)), routertest.Guest, "x")
-		}
-		g.Until("full", func() bool { return len(g.Deliveries()) == most })
-		g.Say(routertest.Direct("a"), routertest.Guest, "/whoami")
-		g.Until("full", func() bool { return len(g.Deliveries()) == most+1 })
-		close(hold)
-		g.Shown(1)
-		g.Say(routertest.Direct("a"), routertest.Guest, "/help")
-		<-time.After(time.Minute)
-		close(hold2)
-		<-time.After(time.Minute)
-		synctest.Wait()
-		got := g.Fake.Texts(routertest.Direct("a"))
-		if len(got) != 2 || !strings.Contains(got[0], "You are") {
-			t.Errorf("order in the chat: %.60q", got)
-		}
-	})
-}

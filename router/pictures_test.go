@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -104,15 +105,15 @@ func TestPictures(t *testing.T) {
 			t.Error("what could not be had a minute ago is fetched again")
 		}
 		a.gone = false
-		<-time.After(filestore.PictureAgain)
+		<-time.After(5 * time.Minute)
 		if got := show("d", "e", "f", "g", "h", "i"); len(got) != 10 || strings.Join(got[:2], " ") != strings.Repeat("[a picture that was shown earlier] ", 1)+"[a picture that was shown earlier]" || !strings.HasPrefix(got[3], "c ") || !strings.HasPrefix(got[9], "i ") {
 			t.Errorf("too many: %q", got)
 		}
-		path := g.Router.Media.Path(routertest.Direct(routertest.Guest), channels.Media{Ref: "i"})
+		path := filepath.Join(g.Dir, "media", filestore.ID(routertest.Direct(routertest.Guest), channels.Media{Ref: "i"}))
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info, err)
 		}
-		g.Router.Media.Evict(time.Now().Add(filestore.MediaKept - time.Hour))
+		g.Router.Media.Evict(time.Now().Add(mediaKept - time.Hour))
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}

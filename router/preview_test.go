@@ -12,7 +12,6 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
-	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -22,8 +21,13 @@ func noPreviews(g *routertest.Rig) {
 	g.T.Helper()
 	synctest.Wait()
 	list, err := g.Store.Previews(g.T.Context())
-	if err != nil || len(list) > 0 || len(g.Router.Gate.Previews().All()) > 0 {
-		g.T.Errorf("left: %+v, %v; %+v", list, err, g.Router.Gate.Previews().All())
+	if err != nil || len(list) > 0 {
+		g.T.Errorf("left: %+v, %v", list, err)
+	}
+	for _, run := range g.Runs() {
+		if g.Router.Gate.HasPreview(run.ID) {
+			g.T.Errorf("%s has one in memory", run.ID)
+		}
 	}
 }
 
@@ -33,7 +37,7 @@ func TestStreaming(t *testing.T) {
 		to          channels.Address
 		least, most int // edits before the last one
 		every       time.Duration
-	}{"direct": {routertest.Direct("a"), 8, 10, delivery.PreviewDirect}, "group": {routertest.Group("a"), 2, 3, delivery.PreviewSeveral}} {
+	}{"direct": {routertest.Direct("a"), 8, 10, previewDirect}, "group": {routertest.Group("a"), 2, 3, previewSeveral}} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				w := routertest.TenSeconds()
@@ -44,7 +48,7 @@ func TestStreaming(t *testing.T) {
 				if len(sent) != 1 || len(changed) < c.least+1 || len(changed) > c.most+1 {
 					t.Fatalf("%d sends, %d edits", len(sent), len(changed))
 				}
-				if n := len(sent[0].Out.Text); n < delivery.PreviewLeast || n > 120 || sent[0].Out.Key != string(d.Run)+".preview" || c.to.Type.Several() != (sent[0].Out.ReplyTo == in.ID) {
+				if n := len(sent[0].Out.Text); n < previewLeast || n > 120 || sent[0].Out.Key != string(d.Run)+".preview" || c.to.Type.Several() != (sent[0].Out.ReplyTo == in.ID) {
 					t.Errorf("the first words: %+v", sent[0].Out)
 				}
 				last := sent[0]
@@ -132,21 +136,6 @@ func TestNothingToStream(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestOnlyTurnsStream: neither a sub-agent at work nor what it reports is shown before it is whole.
-func TestOnlyTurnsStream(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.Edits)
-		for _, kind := range []sessions.RunKind{sessions.ChildRun, sessions.AnnounceRun, sessions.ResultRun, sessions.AskRun, sessions.JobRun, sessions.CompactRun, sessions.PostRun} {
-			if got := g.Router.Gate.Stream(sessions.Run{Kind: kind, Reply: routertest.Group("a")}); got != channels.StreamOff {
-				t.Errorf("%s: %s", kind, got)
-			}
-		}
-		if got := g.Router.Gate.Stream(sessions.Run{Kind: sessions.TurnRun, Reply: routertest.Group("a")}); got != channels.StreamEdit {
-			t.Errorf("a turn: %s", got)
-		}
-	})
 }
 
 // TestLongStream: what is longer than a message shows its beginning, which becomes the first part; the others follow.

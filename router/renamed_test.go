@@ -13,7 +13,6 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
-	"parley/router/delivery"
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
@@ -190,7 +189,7 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := renamedRig(t)
 				group := routertest.Group("-5")
-				g.Fake.Script(channeltest.Step{Delay: delivery.SendGrace + 10*time.Second, Arrives: true})
+				g.Fake.Script(channeltest.Step{Delay: sendGrace + 10*time.Second, Arrives: true})
 				for _, words := range []string{"one", "two"} {
 					g.Say(group, routertest.Guest, words)
 					<-time.After(2 * time.Second)
@@ -276,13 +275,14 @@ func TestRenamedAccountAskedAgain(t *testing.T) {
 func TestRenamedAccountSeveralTimes(t *testing.T) {
 	group := routertest.Group("-5")
 	f := settings.NewMovedChats()
-	names := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
-	for i, was := range names[:len(names)-1] {
-		f.Rename(router.AccountRef{Channel: routertest.Kind, Account: names[i+1]}, was)
+	called := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
+	for i, was := range called[:len(called)-1] {
+		f.Rename(router.AccountRef{Channel: routertest.Kind, Account: called[i+1]}, was)
 	}
 	f.Rename(router.AccountRef{Channel: routertest.Kind, Account: "c"}, "z")
+	names := (&settings.Snapshot{Moved: f}).Prepare().Routes.Former
 	var got []channels.AccountID
-	for _, a := range f.Names(atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)) {
+	for _, a := range names(atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)) {
 		got = append(got, a.Account)
 	}
 	if want := []channels.AccountID{"c", "a", "z", "d", "b", "e", "default"}; !slices.Equal(got, want) {
@@ -291,7 +291,7 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	bind := func(agent sessions.AgentID, account channels.AccountID) sessions.Binding {
 		return sessions.Binding{AgentID: agent, Match: sessions.BindingMatch{Channel: routertest.Kind, AccountID: account}}
 	}
-	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: f.Names,
+	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: names,
 		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
 	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)}); agent != "second" {
 		t.Errorf("bound to %q", agent)

@@ -182,7 +182,7 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 			given(sessions.ImageBlock, "d", "d.png", "image/png", large),
 			given(sessions.FileBlock, "e", "e.wav", "audio/wav", "RIFF\x00\x00\x00\x00WAVE"),
 		}}
-		for i := range filestore.ResultFiles {
+		for i := range 16 {
 			res.Blocks = append(res.Blocks, given(sessions.FileBlock, fmt.Sprint("f", i), "f.txt", "text/plain", fmt.Sprint("words ", i)))
 		}
 		g.Router.Media.PutResult(&res)
@@ -193,17 +193,15 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		if want := []string{"file b  image/tiff", "image c image/png image/png", "file d  image/png", "file e  audio/wave"}; !slices.Equal(got, want) {
 			t.Errorf("kept %q", got)
 		}
-		if len(res.Blocks) != filestore.ResultFiles-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
+		if len(res.Blocks) != 16-1 || !strings.Contains(res.Text, "[attachment a is not kept: its bytes cannot be read") || strings.Count(res.Text, "a result has at most 16 files") != 5 {
 			t.Errorf("%d blocks: %s", len(res.Blocks), res.Text)
 		}
-		*g.Router.Media.Dir() = ""
 		none := tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.Router.Media.PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
+		if filestore.NewCache("", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
 			t.Errorf("%+v", none)
 		}
-		*g.Router.Media.Dir() = "/dev/null/x"
 		none = tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if g.Router.Media.PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
+		if filestore.NewCache("/dev/null/x", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
 			t.Errorf("%+v", none)
 		}
 	})

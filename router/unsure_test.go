@@ -121,36 +121,6 @@ func TestFailingStoreIsAskedOnce(t *testing.T) {
 	})
 }
 
-// asksWhat is a platform that can be asked what arrived, and notes that it was.
-type asksWhat struct{ asked int }
-
-func (a *asksWhat) Arrived(context.Context, channels.Outbound) (channels.Receipt, bool, error) {
-	a.asked++
-	return channels.Receipt{}, false, nil
-}
-
-// TestNoQuestionReachesADeniedChat denies a chat and then has its platform asked whether a message arrived: the policy is looked at
-// once the question counts as on its way, so that a deny is acknowledged either before, and nothing is asked, or behind it.
-//
-// proves: P4, P7
-func TestNoQuestionReachesADeniedChat(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{})
-		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello")
-		g.Shown(1)
-		d := g.Deliveries()[0]
-		for n, o := range []policy.Override{policy.Deny, policy.Allow} {
-			if _, err := g.Router.Patch(t.Context(), d.Session, sessions.Patch{SendPolicy: &o}); err != nil {
-				t.Fatal(err)
-			}
-			var platform asksWhat
-			if _, _, err := g.Router.Gate.Ask(t.Context(), &platform, d, channels.Outbound{Key: "k", To: d.To}); platform.asked != n || (err == nil) != (n == 1) {
-				t.Errorf("under %s it is asked %d times: %v", o, platform.asked, err)
-			}
-		}
-	})
-}
-
 // lifts is a store in which a chat's policy is lifted right before it is decided the second time whether something may leave. The first time
 // it is by the commit that made it.
 type lifts struct {

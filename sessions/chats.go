@@ -82,18 +82,3 @@ type Opening struct {
 	Since time.Time // the beginning of the day
 	Until time.Time // its end, when what is beyond may be tried again
 }
-
-// Amend says what becomes of a message whose turn has not begun, because its sender changed or deleted it (Arrival.Amend).
-type Amend struct {
-	Run  RunID  // that the message caused
-	Key  Key    // of its session
-	Text string // the words of its input now: the last TextBlock. Those before came with other messages, and stay
-	Gone bool   // the run ends as Stopped instead; what was overheard before it is overheard still
-
-	// Files are those that the message has now, as blocks; nil = they are as they were. Those of other messages (Media.Other) stay.
-	Files []Block
-
-	// By is the run at work that answers the message, which its lane holds meanwhile: the words change in the transcript as well, and the
-	// run is Revised, as long as it has recorded nothing, shown nothing, and was neither stopped nor Revised before. "" = no such run.
-	By RunID
-}

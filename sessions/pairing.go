@@ -17,10 +17,3 @@ type Admitted struct {
 	Name    string             `json:"name,omitzero"`
 	Since   time.Time          `json:"since"`
 }
-
-// Unpair names somebody whose pairing is taken back: who was let in is a stranger again, who was turned down may ask again.
-type Unpair struct {
-	Channel channels.Kind
-	Account channels.AccountID
-	User    channels.UserID
-}

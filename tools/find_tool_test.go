@@ -47,6 +47,33 @@ func TestFitRequest(t *testing.T) {
 	}
 }
 
+// The servers share the places of a request: the one tool of a small server is not behind find_tool because another one has 187.
+func TestServersShareRequest(t *testing.T) {
+	t.Parallel()
+	of := func(server string, n int) (out []Tool) {
+		for i := range n {
+			out = append(out, plainTool{Spec{Name: fmt.Sprintf("%s_t%03d", server, i), Server: server}})
+		}
+		return out
+	}
+	all := slices.Concat(of("", 20), of("big", 187), of("mid", 40), of("small", 1))
+	shown, others := Share(all, ShownInRequest(len(all)))
+	count := map[string]int{}
+	for _, x := range shown {
+		count[x.Spec().Server]++
+	}
+	if fmt.Sprint(count) != "map[:20 big:65 mid:40 small:1]" || len(others) != 122 || others[0].Spec().Name != "big_t065" {
+		t.Errorf("%v, %d others", count, len(others))
+	}
+	isSorted := func(a, b Tool) int { return strings.Compare(a.Spec().Name, b.Spec().Name) }
+	if !slices.IsSortedFunc(shown[20:], isSorted) || !slices.IsSortedFunc(others, isSorted) {
+		t.Error("the tools have another order")
+	}
+	if shown, others := Share(all, -3); len(shown) != 0 || len(others) != len(all) {
+		t.Errorf("no place: %d shown", len(shown))
+	}
+}
+
 // find_tool finds by name, by words of names, descriptions and arguments, the best first; what it gives has bounds.
 func TestFindTool(t *testing.T) {
 	t.Parallel()

@@ -14,15 +14,50 @@ func ShownInRequest(n int) int {
 	return MaxInRequest - 2
 }
 
-// FitRequest returns the tools as a request holds them. Where there are too many, the first ones stay as they are, and two tools are put
-// behind them that find the others and call them: find_tool and call_tool. The same tools in the same order give the same request.
+// FitRequest returns the tools as a request holds them. Where there are too many, those of Share stay, and two tools are put behind them that
+// find the others and call them: find_tool and call_tool. The same tools in the same order give the same request.
 func FitRequest(all []Tool) []Tool {
 	n := ShownInRequest(len(all))
 	if n == len(all) {
 		return all
 	}
-	rest := newCatalogue(all[n:])
-	return append(all[:n:n], findTool{rest}, callTool{rest})
+	shown, others := Share(all, n)
+	rest := newCatalogue(others)
+	return append(shown, findTool{rest}, callTool{rest})
+}
+
+// Share splits tools into those that have a place, at most so many, and the others: the host's own tools come first, and no server has
+// more places than another one that could use them. Both keep their order.
+func Share(all []Tool, places int) (shown, others []Tool) {
+	if len(all) <= places {
+		return all, nil
+	}
+	var servers []string
+	waiting, share := map[string]int{}, map[string]int{}
+	for _, t := range all {
+		name := t.Spec().Server
+		if waiting[name]++; waiting[name] == 1 && name != "" {
+			servers = append(servers, name)
+		}
+	}
+	share[""] = min(waiting[""], max(places, 0))
+	for left := places - share[""]; left > 0; {
+		for _, name := range servers {
+			if share[name] < waiting[name] && left > 0 {
+				share[name]++
+				left--
+			}
+		}
+	}
+	for _, t := range all {
+		if name := t.Spec().Server; share[name] > 0 {
+			share[name]--
+			shown = append(shown, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	return shown, others
 }
 
 // catalogue holds the tools that a request has no room for.

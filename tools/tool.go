@@ -22,6 +22,7 @@ type Spec struct {
 	Schema      json.RawMessage // JSON Schema of the arguments: an object, closed
 	Timeout     time.Duration   // longest call; 0 = no limit of its own, it waits as its arguments say. The call that ran out of it is a result that says so
 	MaxResult   int             // bytes of a result that are kept; 0 = the loop's limit
+	Server      string          // the MCP server that it is of; empty = the host's own
 }
 
 // Caller is on whose behalf a tool is called: the session whose agent is at work.

@@ -64,7 +64,8 @@ type Model struct {
 	fingerprint func() string
 	tools       [4]wire.Tools // plain schemas or not, with a mark or not
 
-	unread wire.Unread
+	unread  wire.Unread
+	endings wire.Endings
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -121,9 +122,9 @@ func ownHost(base string) bool {
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
 	call := m.book.Call(at, m.fingerprint()) // of all tries: what one learned, the next one need not
-	made := 0
+	made, said := 0, ""
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Requests: func() int { return made }, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
-		return m.try(ctx, p, at, call, &made, yield)
+		return m.try(ctx, p, at, call, &made, &said, yield)
 	}}
 	return retry.Stream(ctx)
 }
@@ -132,8 +133,9 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 var errPaused = errors.New("the answer was paused")
 
 // try makes requests until one of them is answered: again with less when the endpoint refuses a part of it, and again with what was
-// answered so far when the answer was paused. made counts them.
-func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, call *lessons.Call, made *int, yield func(agent.Delta) bool) error {
+// answered so far when the answer was paused. made counts them, said is the answer
+// of an earlier try that did not say that it is at its end.
+func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, call *lessons.Call, made *int, said *string, yield func(agent.Delta) bool) error {
 	set := m.settings(p.Model)
 	var before []*part       // of the answers that were paused
 	var spent sessions.Usage // by them
@@ -149,8 +151,12 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, ca
 			return &agent.ModelError{Class: agent.BadRequest, Err: err}
 		}
 		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, specs: req.callable(), good: func() { call.Worked(ctx) }}
+		s.accepts = func(all string) bool { return m.endings.Accepts(s.t, m.log, at.Label(), all, said) }
 		*made++
 		err = m.send(ctx, req.body, set, s)
+		if s.marked {
+			m.endings.Marked(at.Label())
+		}
 		switch {
 		case errors.Is(err, errPaused):
 			pauses++

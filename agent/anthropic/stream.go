@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -31,9 +32,10 @@ type stream struct {
 	model    string
 	from     string // as sessions.Opaque names the endpoint
 	yield    func(agent.Delta) bool
-	good     func()         // called once, when the first piece of the answer has come
-	before   []*part        // of the answers that this one continues
-	spent    sessions.Usage // by them
+	good     func()                 // called once, when the first piece of the answer has come
+	accepts  func(said string) bool // decides about an answer that did not say that it is at its end
+	before   []*part                // of the answers that this one continues
+	spent    sessions.Usage         // by them
 	mayPause bool
 	specs    []tools.Spec // the tools that may be called: models write calls into their text
 
@@ -48,6 +50,8 @@ type stream struct {
 
 	text, thinking, arguments, opaque int // bytes kept
 	isJSON                            bool
+	marked                            bool // the answer said that it is at its end
+	odd                               bool // a part of it could not be read
 }
 
 // event is one event, as far as it is looked at. A whole answer has the fields of a message in it.
@@ -115,7 +119,7 @@ func (s *stream) read(body io.Reader) error {
 			s.unread("an event that is too long", e.Data)
 			continue
 		}
-		name, data := e.Name, wire.ValidText(bytes.TrimSpace(e.Data))
+		name, data := e.Name, bytes.TrimSpace(e.Data)
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
 			return s.ended(io.EOF, in)
 		}
@@ -144,7 +148,26 @@ func (s *stream) ended(err error, in *wire.Events) error {
 	case in.Alone() != nil && !s.accepted:
 		return s.t.StreamError(in.Alone())
 	}
+	if all, full := s.all(); full && !s.odd && s.accepts(all) {
+		return s.end()
+	}
 	return s.t.Broken("the stream ended before the answer was complete")
+}
+
+// all gives the texts and calls so far, and whether that may be a complete answer: none of the calls is cut off.
+func (s *stream) all() (said string, full bool) {
+	for _, p := range s.parts {
+		switch p.kind {
+		case textPart:
+			said += string(p.text) + "\n"
+		case callPart:
+			if args := p.arguments(); p.name == "" || !json.Valid(args) {
+				return "", false
+			}
+			said += p.name + string(p.text) + "\n"
+		}
+	}
+	return said, strings.TrimSpace(said) != ""
 }
 
 // event takes one event in. done: the answer is complete.
@@ -182,6 +205,7 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 		s.setStop(e.StopReason)
 	case "message_stop":
 		s.accept()
+		s.marked = true
 		return true, nil
 	case "ping", "content_block_stop":
 	default:
@@ -194,6 +218,7 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 
 // unread logs a part of an answer that cannot be read and is left out.
 func (s *stream) unread(what string, raw []byte) {
+	s.odd = true
 	s.m.unread.Log(s.t, s.m.log, s.m.name+"/"+s.model, what, raw)
 }
 
@@ -210,7 +235,7 @@ func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
 func (s *stream) setStop(reason string) {
 	if reason != "" {
-		s.stop = reason
+		s.stop, s.marked = reason, true
 	}
 }
 

@@ -71,6 +71,7 @@ type Call struct {
 	config  string
 	now     map[key]sessions.Lesson // in force in this call
 	stale   map[key]sessions.Lesson // in the book, but old: tried without, in force again after a refusal
+	doubted bool                    // one lesson in doubt is stale in this call
 	tried   []key                   // stale ones that would have changed the request
 	pending []sessions.Lesson       // in force, and not remembered yet
 	changes int
@@ -81,6 +82,7 @@ type Call struct {
 	helped  []key            // changes after which the endpoint refused something else
 	guessed bool             // something was changed although nothing was understood
 	blind   suspects         // what was changed in this call without a reason that named it
+	failed  map[string]int   // how often the same words told of a failure in this call
 	seen    map[string]bool  // words of refusals that may pass, after which the request was made again as it was
 
 	suspects suspects          // from an earlier call
@@ -98,7 +100,12 @@ type Call struct {
 // find gives the lesson in force for a key.
 func (c *Call) find(k key) (sessions.Lesson, bool) {
 	if l, ok := c.now[k]; ok {
-		return l, true
+		if c.doubted || !inDoubt(l) {
+			return l, true
+		}
+		c.doubted = true // this call is made without the first lesson in doubt that would change it
+		delete(c.now, k)
+		c.stale = with(c.stale, k, l)
 	}
 	if _, ok := c.stale[k]; ok && !slices.Contains(c.tried, k) {
 		c.tried = append(c.tried, k)
@@ -188,6 +195,35 @@ func (c *Call) bareOff(kind string) bool { return kind == Images && (c.images ||
 
 // Picture gives which pictures of a transcript may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
 func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Block) bool {
+	show := c.picture(setting, msgs)
+	c.sends.images = false
+	if !slices.ContainsFunc(msgs, func(m sessions.Message) bool {
+		return slices.ContainsFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.ImageBlock })
+	}) {
+		return show
+	}
+	return func(b sessions.Block) bool {
+		shown := show == nil || show(b)
+		c.sends.images = c.sends.images || shown
+		return shown
+	}
+}
+
+// minRefusedPictures is how many pictures are refused before an endpoint that took none counts as one without pictures.
+const minRefusedPictures = 3
+
+// takesNoPicture reports whether so many pictures were refused, and none was taken since the host began.
+func (c *Call) takesNoPicture() bool {
+	refused := 0
+	for k := range c.now {
+		if k.kind == Images && k.name != "" {
+			refused++
+		}
+	}
+	return refused >= minRefusedPictures && !c.taken.images
+}
+
+func (c *Call) picture(setting string, msgs []sessions.Message) func(sessions.Block) bool {
 	if !c.Takes(Images, setting) {
 		return func(sessions.Block) bool { return false }
 	}

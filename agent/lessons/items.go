@@ -18,6 +18,29 @@ var (
 	itemAt = pattern.New(`input(\[|\.)\d+|input item|type of 'item'`)
 )
 
+// ItemField is in front of the names of fields of input items, as parameters with the value Taken. What an endpoint refuses of them is left out
+// of all items; their encrypted content stays.
+const (
+	ItemField = "input."
+	Taken     = "taken"
+)
+
+var (
+	fieldOfItem = pattern.New(`\binput(?:\[|\.)\d+\]?\.([a-z_]+)`)
+	fieldWrong  = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0`)
+)
+
+// itemField reads errors about one field of the items of a request.
+// source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689
+func (r reading) itemField() (sessions.Lesson, bool) {
+	m := fieldOfItem.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text)
+	if m == nil || !fieldWrong.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	p, ok := r.sentParam(ItemField + m[1])
+	return p.refused(""), ok
+}
+
 // items reads errors about reasoning items that are sent back, and about ids of items.
 func (r reading) items() (sessions.Lesson, bool) {
 	switch {

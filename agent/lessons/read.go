@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -27,13 +28,16 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		if l, ok := r.bytes(); ok {
 			return l, true
 		}
+		if l, ok := r.picture(); ok && ofPixels.MatchString(r.text) {
+			return l, true
+		}
 		if l, ok := r.limit(); ok || f.Status != http.StatusRequestEntityTooLarge || !denied.MatchString(r.text) {
 			return l, ok
 		}
 		return r.pictures()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.roleNames, r.ofMessages, r.asked, r.renamed, r.parent, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
+		r.itemField, r.roleNames, r.ofMessages, r.asked, r.renamed, r.parent, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
 		r.manyTools, r.param, r.value, r.pictures, r.itemForms, r.history, r.tools, r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -161,6 +165,7 @@ func (r reading) schema() (sessions.Lesson, bool) {
 
 var (
 	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	foundToolUse  = pattern.New("expected [`'\"](?:redacted_)?thinking[`'\"][^\n]*\\bfound [`'\"]?tool_use")
 	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)
 	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
@@ -174,6 +179,8 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 	back, not := wantsBack.MatchString(r.text), wantsNot.MatchString(r.text)
 	was := r.call.Use(Reasoning)
 	switch {
+	case foundToolUse.MatchString(r.text) && !r.call.hasChanged(History): // of a step that another model made: only what is older is told as text
+		return sessions.Lesson{Kind: History, Use: r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)}, true
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
 	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
@@ -216,13 +223,21 @@ func (r reading) roles() (sessions.Lesson, bool) {
 
 var (
 	pictureWord = pattern.New(`\bimages?\b|图片|图像|\bbild(?:er)?\b|im[aá]gen(?:es)?|изображени|画像|이미지|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
-	onePicture  = pattern.New(`could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
+	onePicture  = pattern.New(`do(?:es)? not meet|restrictions|cannot identify|could not (?:be )?(?:load|open|identif)|too small|minimum|\d ?px\b|\bheight\b|\bwidth\b|animated|file type|media type|格式|解析错误|尺寸|could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
 // picture reads errors about one picture, not about pictures at all.
 func (r reading) picture() (sessions.Lesson, bool) {
 	if len(r.sent.Pictures) == 0 || !pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || r.has("does not support", "not support image", "support image input", "unknown variant", "at most 0 ", "valid string") {
 		return sessions.Lesson{}, false
+	}
+	return r.newestPicture()
+}
+
+// newestPicture leaves the newest picture out that was sent, or all where several were refused and none was taken.
+func (r reading) newestPicture() (sessions.Lesson, bool) {
+	if r.call.takesNoPicture() {
+		return sessions.Lesson{Kind: Images}, true
 	}
 	for _, data := range slices.Backward(r.sent.Pictures) {
 		if h := Hash(data); !r.call.Off(Images, h) {
@@ -231,6 +246,9 @@ func (r reading) picture() (sessions.Lesson, bool) {
 	}
 	return sessions.Lesson{}, false
 }
+
+// ofPixels is in errors about the size of a picture.
+var ofPixels = pattern.New(`\bpixels?\b|\bpx\b|\b\d{2,6} ?[x×] ?\d{2,6}\b|dimension|resolution`)
 
 // containerWord is in errors about the image that a server's program runs from.
 var containerWord = pattern.New(`image pull|pull(?:ing)? (?:the )?image|container image|docker`)
@@ -245,6 +263,9 @@ func (r reading) pictures() (sessions.Lesson, bool) {
 	if len(r.sent.Pictures) == 0 {
 		return sessions.Lesson{}, false
 	}
+	if r.call.taken.images { // it took others
+		return r.newestPicture()
+	}
 	return sessions.Lesson{Kind: Images}, true
 }
 
@@ -254,7 +275,7 @@ var efforts = agent.Efforts
 // param reads errors about a parameter or its value.
 func (r reading) param() (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
-		if p.Value == Unset || !r.names(p) || !r.refuses() && r.f.Status != 400 && r.f.Status != 422 {
+		if p.Value == Unset || p.Effort && itemGone.MatchString(r.text) || !r.names(p) || !r.refuses() && r.f.Status != 400 && r.f.Status != 422 {
 			continue
 		}
 		return p.refused(r.nearest(p)), true

@@ -91,6 +91,8 @@ func TestOtherPartsStay(t *testing.T) {
 		"parallel tool calls are not supported by this model",                                                  // of the parameter parallel_tool_calls
 		"The system is not available right now", "System busy: unsupported load, retry", "Streaming timed out", // of the moment
 		"stream error: upstream closed the connection", "Invalid function call: unexpected turn", "Upstream failure", // of one request
+		"unexpected tokens remaining in message header: Some(\\\"to=functions.x\\\")", // source: vllm-project/vllm#22519, gpt-oss
+		"schema validation of the model's function call failed",                       // of one answer
 		"Unknown parameter: 'tools[0].strict'", "Unknown parameter: 'tools[1].function.cache'",
 	} {
 		call := NewBook(Config{}).Call(at, "")
@@ -295,5 +297,33 @@ func TestFullerFingerprint(t *testing.T) {
 	ask(t, b, "conf:one", noTools)
 	if _, last := ask(t, b, "conf:two", takesAll); len(last.tools) == 0 || len(b.Known()) > 0 {
 		t.Errorf("another list: known %+v", b.Known())
+	}
+}
+
+// TestOnePicture: errors about one picture leave that picture out, not all; so does whatever a model says of pictures that has taken another.
+func TestOnePicture(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"The image length and width do not meet the model restrictions. [height:1 or width:1 must be larger than 10]", // source: help.aliyun.com/zh/model-studio/error-code
+		"Image could not be loaded: cannot identify image file <_io.BytesIO object at 0x7f>",                          // source: docs.mistral.ai, 3310
+		"图片输入格式/解析错误", // source: docs.bigmodel.cn/cn/api/api-code, 1210
+		"image media type not supported", "The image you provided is too small. Minimum is 14x14",
+		"images must have less than 8000 px on each side", "Unsupported image: animated GIF is not supported", "file type is not supported for this image",
+	} {
+		b := NewBook(Config{})
+		c := b.Call(at, "")
+		sent := Sent{Tools: []string{"look"}, Pictures: []string{"YQ==", "Yg=="}}
+		if !c.Refused(t.Context(), refusal(400, `{"error":{"message":"`+text+`"}}`), sent) || c.Off(Images, "") || !c.Off(Images, Hash("Yg==")) {
+			t.Errorf("%s: changed %+v", text, c.applied)
+		}
+	}
+	b := NewBook(Config{})
+	good := b.Call(at, "")
+	show := good.Picture("", []sessions.Message{{Content: []sessions.Block{{Type: sessions.ImageBlock}}}})
+	show(sessions.Block{Type: sessions.ImageBlock, Data: "YQ=="})
+	good.Worked(t.Context())
+	c := b.Call(at, "")
+	if !c.Refused(t.Context(), refusal(400, `{"error":{"message":"image input is not supported"}}`), Sent{Pictures: []string{"YQ==", "Yg=="}}) || c.Off(Images, "") {
+		t.Errorf("a model that took a picture: changed %+v", c.applied)
 	}
 }

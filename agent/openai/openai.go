@@ -56,7 +56,8 @@ type Model struct {
 	tools       wire.Tools
 	plainTools  wire.Tools
 
-	unread wire.Unread
+	unread  wire.Unread
+	endings wire.Endings
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -115,7 +116,8 @@ type request struct {
 	plan     plan
 	messages *written // nil = to be encoded
 	tools    []byte
-	made     int // requests so far
+	made     int    // requests so far
+	unmarked string // the answer of an earlier try that did not say that it is at its end
 }
 
 // encode makes the body of the next try.
@@ -151,8 +153,12 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 	s := &stream{
 		t: t, yield: yield, tools: r.plan.tools, from: r.plan.target.From,
 		begun: func() { r.call.Worked(ctx) }, unread: func(raw []byte) { m.unread.Log(t, m.log, r.at.Label(), "an event", raw) },
+		accepts: func(said string) bool { return m.endings.Accepts(t, m.log, r.at.Label(), said, &r.unmarked) },
 	}
 	err = s.read(res.Body)
+	if s.finish != "" || s.done {
+		m.endings.Marked(r.at.Label())
+	}
 	if lost := s.usage.counted(); !s.answered && r.p.Spent != nil && lost != (sessions.Usage{}) {
 		r.p.Spent(lost)
 	}

@@ -32,21 +32,22 @@ type stream struct {
 	t       *wire.Try
 	yield   func(agent.Delta) bool
 	tools   []tools.Spec
-	from    string           // the endpoint, as sessions.Opaque.From has it
-	begun   func()           // told of the first good event
-	unread  func(raw []byte) // told of what could not be read
-	chunk   chunk            // of the event at hand
-	content joiner           // content as it came
-	reason  joiner           // reasoning as it came
-	visible markup.Reader    // of the content
-	thought strings.Builder  // all reasoning
-	field   string           // where reasoning came; fieldContent and fieldParts for content
-	details details          // reasoning_details
-	thinks  details          // thinking_blocks
-	part    map[string]any   // further fields of the part of content that has reasoning
-	extra   json.RawMessage  // extra_content of the message
-	special json.RawMessage  // provider_specific_fields of the message
-	sealed  json.RawMessage  // reasoning_opaque of the message
+	from    string                 // the endpoint, as sessions.Opaque.From has it
+	begun   func()                 // told of the first good event
+	unread  func(raw []byte)       // told of what could not be read
+	accepts func(said string) bool // decides about an answer that did not say that it is at its end
+	chunk   chunk                  // of the event at hand
+	content joiner                 // content as it came
+	reason  joiner                 // reasoning as it came
+	visible markup.Reader          // of the content
+	thought strings.Builder        // all reasoning
+	field   string                 // where reasoning came; fieldContent and fieldParts for content
+	details details                // reasoning_details
+	thinks  details                // thinking_blocks
+	part    map[string]any         // further fields of the part of content that has reasoning
+	extra   json.RawMessage        // extra_content of the message
+	special json.RawMessage        // provider_specific_fields of the message
+	sealed  json.RawMessage        // reasoning_opaque of the message
 	calls   []*call
 	beside  []toolCall // of other choices than the first
 	size    int        // of the arguments of all calls
@@ -60,6 +61,8 @@ type stream struct {
 	started  bool
 	whole    bool // a whole message was read
 	done     bool // the end mark was read
+	odd      bool // a part of it could not be read
+	counted  bool // what the whole answer cost was read, behind it
 	yielded  bool // something was handed over
 	stopped  bool // the reader has stopped
 	answered bool // the answer was handed over, with what it cost
@@ -96,7 +99,7 @@ func (s *stream) read(body io.Reader) error {
 	switch {
 	case s.stopped:
 		return nil
-	case s.finish != "" || s.done || s.whole || s.filtered:
+	case s.finish != "" || s.done || s.whole || s.filtered || s.counted:
 		return s.end()
 	case events.Junk() != "":
 		return s.t.NoStream(events.Junk())
@@ -104,8 +107,29 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.StreamError(events.Alone())
 	case s.chunk.Choices == nil && !s.started:
 		return s.t.Broken("the answer holds no message")
+	case s.isFull() && !s.odd && s.accepts(s.all()):
+		return s.end()
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
+}
+
+// isFull reports whether an answer that did not say that it is at its end may be complete: it has a text or calls, and no call is cut off.
+func (s *stream) isFull() bool {
+	for _, c := range s.calls {
+		if c.name == "" || !c.complete() {
+			return false
+		}
+	}
+	return len(s.calls) > 0 || strings.TrimSpace(s.content.text.String()+s.content.held) != ""
+}
+
+// all gives the text and the calls so far.
+func (s *stream) all() string {
+	said := s.content.text.String() + s.content.held
+	for _, c := range s.calls {
+		said += "\n" + c.name + c.arguments.String()
+	}
+	return said
 }
 
 // offered gives the schema of a tool that the request had.
@@ -120,7 +144,7 @@ func (s *stream) offered(name string) (json.RawMessage, bool) {
 
 // event takes one event in.
 func (s *stream) event(ev wire.Event) error {
-	data := wire.ValidText(bytes.TrimSpace(ev.Data))
+	data := bytes.TrimSpace(ev.Data)
 	switch {
 	case len(data) == 0:
 		return nil
@@ -132,6 +156,7 @@ func (s *stream) event(ev wire.Event) error {
 	}
 	more, odd := s.chunk.decode(data)
 	if odd {
+		s.odd = true
 		s.unread(data)
 	}
 	if err := s.add(data, ev.Value); err != nil {
@@ -157,6 +182,7 @@ func (s *stream) add(data []byte, value bool) error {
 	}
 	s.filtered = s.filtered || c.filtered()
 	s.count(c.Usage)
+	s.counted = s.counted || len(c.Choices) == 0 && c.Usage != nil && s.isFull()
 	if c.Groq != nil {
 		s.count(c.Groq.Usage)
 	}

@@ -71,8 +71,12 @@ func oddDelta(v any) (d delta) {
 	switch content := m["content"].(type) {
 	case []any, map[string]any:
 		d.parts = partsOf(content, nil)
+		d.ToolCalls = callsIn(content)
 	default:
 		d.Content = text(content)
+	}
+	if calls := listOf(m["tool_calls"]); len(calls) > 0 { // some servers say the same twice
+		d.ToolCalls = nil
 	}
 	for i, x := range listOf(m["tool_calls"]) {
 		if call, ok := x.(map[string]any); ok {
@@ -84,6 +88,21 @@ func oddDelta(v any) (d delta) {
 	}
 	return d
 }
+
+// callsIn gives the calls that stand in a list of content, as Anthropic has them. source: api7/aisix#170
+func callsIn(content any) (out []toolCall) {
+	for _, x := range listOf(content) {
+		if m, ok := x.(map[string]any); ok && slices.Contains(callKinds, text(m["type"])) {
+			c := oddCall(m, 0)
+			c.Index = len(out)
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// callKinds are the types of calls in a list of content.
+var callKinds = []string{"tool_use", "tool_call", "function_call"}
 
 func oddCall(m map[string]any, i int) toolCall {
 	c := toolCall{Index: number(m["index"]), ID: text(m["id"]), Extra: rawOf(m["extra_content"]), signed: oddSigned(m)}
@@ -140,7 +159,7 @@ func partsOf(v any, out []part) []part {
 		if kind == "" {
 			_, thinking = v["thinking"]
 		}
-		if kind == "image_url" || kind == "reference" || kind == "tool_use" {
+		if kind == "image_url" || kind == "reference" || slices.Contains(callKinds, kind) {
 			break
 		}
 		if s := text(v); s != "" {

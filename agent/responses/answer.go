@@ -43,20 +43,20 @@ func usableID(id string) bool {
 }
 
 // replayable gives a reasoning item as it can be sent back, nil = it cannot: without its content the provider would have to look it up.
-// Fields that are null are left out: what they mean differs.
+// Fields that are null are left out: what they mean differs. So is its status, which is not taken back.
 func replayable(raw json.RawMessage) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || !says(all["encrypted_content"]) && !says(all["content"]) && !says(all["signature"]) {
 		return nil
 	}
-	nulls := false
+	changed := false
 	for name, value := range all {
-		if string(bytes.TrimSpace(value)) == "null" {
+		if name == "status" || string(bytes.TrimSpace(value)) == "null" {
 			delete(all, name)
-			nulls = true
+			changed = true
 		}
 	}
-	if !nulls {
+	if !changed {
 		return raw
 	}
 	out, err := json.Marshal(all)

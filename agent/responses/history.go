@@ -228,9 +228,7 @@ func (h *history) complete(m sessions.Message, kept []keptItem) bool {
 func (h *history) thinking(c sessions.Block, kept keptItem, whole bool) {
 	switch wanted := h.set.Reasoning.SendBack == "on" || h.call.Use(lessons.Reasoning) == lessons.SendReasoning; {
 	case kept.data != nil && whole:
-		h.note(kept.id)
-		h.b = append(append(h.b, withShortID(kept)...), ',')
-		h.sent.Reasoning = true
+		h.reasoning(kept)
 	case kept.data == nil && wanted && c.Text != "":
 		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
 		h.b = append(wire.Quote(h.b, c.Text), `}]},`...)
@@ -247,12 +245,18 @@ func (h *history) message(text string, kept keptItem, whole bool) {
 		h.b = append(wire.Quote(append(h.b, `{"type":"message","role":"assistant","content":`...), text), "},"...)
 		return
 	}
-	h.b = append(h.b, `{"type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":`...)
+	h.b = append(h.b, `{"type":"message","role":"assistant","content":`...)
+	isList := h.field("content")
+	if isList {
+		h.b = append(h.b, `[{"type":"output_text","text":`...)
+	}
 	start := len(h.b)
 	h.b = wire.Quote(h.b, text)
 	quoted := h.b[start:]
-	h.b = append(h.b, `,"annotations":[]}]`...)
-	if !h.further(kept, whole) {
+	if isList {
+		h.b = append(h.b, `,"annotations":[]}]`...)
+	}
+	if !h.further(kept, whole) && h.field("id") {
 		h.textID(text, quoted)
 	}
 	h.sent.Reasoning = true // an id, which may be refused
@@ -280,10 +284,10 @@ func (h *history) further(kept keptItem, whole bool) (id bool) {
 	}
 	delete(all, "type")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name == "id" {
-			if !whole || len(kept.id) > maxItemID {
-				continue
-			}
+		switch {
+		case name == "id" && (!whole || len(kept.id) > maxItemID), !h.field(name):
+			continue
+		case name == "id":
 			id = true
 			h.note(kept.id)
 		}
@@ -324,21 +328,48 @@ func (h *history) textID(text string, quoted []byte) {
 // nothing. source: NousResearch/hermes-agent#27038
 const maxItemID = 64
 
-// withShortID gives an item without its id when that is too long to go back.
-func withShortID(kept keptItem) json.RawMessage {
-	if len(kept.id) <= maxItemID {
-		return kept.data
-	}
+// reasoning adds a reasoning item as it came, but for fields that are not taken back: its status, an id that is too long, and what the endpoint
+// refuses.
+//
+// source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689 (status); Codex sends none
+func (h *history) reasoning(kept keptItem) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(kept.data, &all) != nil {
-		return kept.data
+		return
 	}
-	delete(all, "id")
-	out, err := json.Marshal(all)
-	if err != nil { // what was decoded can be encoded
-		return kept.data
+	_, changed := all["status"]
+	delete(all, "status")
+	for name := range all {
+		switch {
+		case name == "type" || name == "encrypted_content":
+		case name == "id" && len(kept.id) > maxItemID, !h.field(name):
+			changed = true
+			if delete(all, name); name == "summary" { // there must be one
+				all[name] = json.RawMessage("[]")
+			}
+		}
 	}
-	return out
+	data := kept.data
+	if changed {
+		data, _ = json.Marshal(all) // what was decoded can be encoded
+	}
+	if all["id"] != nil {
+		h.note(kept.id)
+	}
+	h.b = append(append(h.b, data...), ',')
+	h.sent.Reasoning = true
+}
+
+// field reports whether a field of items is sent, and notes that an error may refuse it.
+func (h *history) field(name string) bool {
+	p := lessons.Param{Name: lessons.ItemField + name, Value: lessons.Taken, Fixed: true}
+	if _, send := h.call.Param(p.Name, p.Value); !send {
+		return false
+	}
+	if !slices.ContainsFunc(h.sent.Params, func(s lessons.Param) bool { return s.Name == p.Name }) {
+		h.sent.Params = append(h.sent.Params, p)
+	}
+	return true
 }
 
 func trimComma(b []byte) []byte {

@@ -59,7 +59,8 @@ type Model struct {
 
 	tools [4]wire.Tools // with each of the two schemas, with and without strict
 
-	unread wire.Unread
+	unread  wire.Unread
+	endings wire.Endings
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -109,6 +110,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 		call *lessons.Call // of all tries
 		req  *request      // the same for all tries, until a refusal changes it
 		made int           // requests so far
+		said string        // by an earlier try that did not say that it is at its end
 	)
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Requests: func() int { return made }, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		if call == nil {
@@ -123,7 +125,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 				req = made
 			}
 			made++
-			begun, err := m.try(ctx, p, settings, call, at, req, yield)
+			begun, err := m.try(ctx, p, settings, call, at, req, &said, yield)
 			if err == nil || begun || !call.Refused(ctx, err, req.consists()) {
 				return err
 			}
@@ -134,7 +136,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 }
 
 // try makes one request. begun says that a part of an answer came: then an error is no refusal of the request.
-func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSettings, call *lessons.Call, at lessons.Endpoint, req *request, yield func(agent.Delta) bool) (begun bool, err error) {
+func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSettings, call *lessons.Call, at lessons.Endpoint, req *request, said *string, yield func(agent.Delta) bool) (begun bool, err error) {
 	parent := ctx
 	ctx, t := m.wire.Start(ctx)
 	defer t.Stop()
@@ -157,10 +159,14 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 	}
 	s := &stream{
 		t: t, yield: yield, from: at.String(), tools: req.offered,
-		good:   func() { call.Worked(parent) },
-		unread: func(what string, raw []byte) { m.unread.Log(t, m.log, at.Label(), what, raw) },
+		good:    func() { call.Worked(parent) },
+		unread:  func(what string, raw []byte) { m.unread.Log(t, m.log, at.Label(), what, raw) },
+		accepts: func(all string) bool { return m.endings.Accepts(t, m.log, at.Label(), all, said) },
 	}
 	err = s.read(res.Body)
+	if s.ending != "" {
+		m.endings.Marked(at.Label())
+	}
 	if lost := s.usage; !s.answered && p.Spent != nil && lost != (sessions.Usage{}) {
 		p.Spent(lost)
 	}

@@ -17,12 +17,13 @@ import (
 
 // stream reads one answer.
 type stream struct {
-	t      *wire.Try
-	yield  func(agent.Delta) bool
-	from   string                                                   // the endpoint, as opaque data names it
-	good   func()                                                   // is called once, when a part of an answer came
-	unread func(what string, raw []byte)                            // is told of what cannot be read
-	tools  func(name string) (schema json.RawMessage, offered bool) // models write calls of them into their text
+	t       *wire.Try
+	yield   func(agent.Delta) bool
+	from    string                                                   // the endpoint, as opaque data names it
+	good    func()                                                   // is called once, when a part of an answer came
+	unread  func(what string, raw []byte)                            // is told of what cannot be read
+	accepts func(said string) bool                                   // decides about an answer that did not say that it is at its end
+	tools   func(name string) (schema json.RawMessage, offered bool) // models write calls of them into their text
 
 	ev       event
 	outputs  []*output
@@ -64,7 +65,7 @@ func (s *stream) read(body io.Reader) error {
 		if e, err = events.Next(); err != nil {
 			break
 		}
-		data := wire.ValidText(bytes.TrimSpace(e.Data))
+		data := bytes.TrimSpace(e.Data)
 		switch {
 		case len(data) == 0:
 		case e.Long:
@@ -91,7 +92,30 @@ func (s *stream) read(body io.Reader) error {
 	case events.Alone() != nil && !s.begun:
 		return s.t.StreamError(events.Alone())
 	}
+	if all, full := s.all(); full && s.accepts(all) {
+		return s.end()
+	}
 	return s.t.Broken("the stream ended before the answer was complete")
+}
+
+// all gives the texts and calls so far, and whether that may be a complete answer: none of the calls is cut off.
+func (s *stream) all() (said string, full bool) {
+	for _, o := range s.outputs {
+		switch o.kind {
+		case message:
+			said += o.text.String() + "\n"
+		case call:
+			args := o.args.String()
+			if args == "" {
+				args = o.begun
+			}
+			if o.name == "" || !o.done && !json.Valid([]byte(args)) {
+				return "", false
+			}
+			said += o.name + args + "\n"
+		}
+	}
+	return said, strings.TrimSpace(said) != ""
 }
 
 // take takes one piece of the answer in. more is false when the answer is complete or the reader has stopped.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/tools"
 )
 
 // The bounds of one event, in bytes.
@@ -20,7 +21,7 @@ const (
 	maxJunk  = 200      // what is kept of lines that are no part of a stream
 )
 
-// Event is one event of an answer. Data is valid until the next one is read.
+// Event is one event of an answer. Data is valid UTF-8, and valid until the next one is read.
 type Event struct {
 	Name  string // of an event stream; mostly empty
 	Data  []byte
@@ -46,10 +47,13 @@ type Events struct {
 	next     []byte // a line that belongs to the next event
 	last     error
 	alone    []byte // the first value that stood alone
+	halves   halves
 }
 
 // NewEvents makes a reader of an answer's body.
-func NewEvents(body io.Reader) *Events { return &Events{in: bufio.NewReaderSize(body, 8<<10)} }
+func NewEvents(body io.Reader) *Events {
+	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 8<<10)}
+}
 
 // Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.
 func (e *Events) Junk() string { return string(e.junk) }
@@ -71,6 +75,7 @@ func (e *Events) Next() (Event, error) {
 		read = e.value
 	}
 	ev, err := read()
+	ev.Data = e.halves.join(ev.Data)
 	if errors.Is(err, io.EOF) && e.leftOut {
 		return Event{}, errLongLine
 	}
@@ -253,8 +258,7 @@ func (e *Events) readLine() ([]byte, error) {
 		}
 		line = e.line
 	}
-	line = bytes.TrimSuffix(line, []byte{'\n'})
-	return bytes.TrimSuffix(line, []byte{'\r'}), err
+	return bytes.TrimSuffix(line, []byte{'\n'}), err
 }
 
 // valueLimit bounds one JSON value.

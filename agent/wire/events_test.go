@@ -44,6 +44,10 @@ func TestEvents(t *testing.T) {
 	}{
 		{"data: a\n\ndata:b\n\n", []string{"a", "b"}},
 		{"data: a\r\n\r\nevent: x\r\ndata: b\r\n\r\n", []string{"a", "x=b"}},
+		// source: html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream (CR, LF and CRLF end a line)
+		{"data: a\r\revent: x\rdata: b\r\r", []string{"a", "x=b"}},
+		{"data: a\r\rdata: " + long + "\r\rdata: the last one\r", []string{"a", long, "the last one"}},
+		{"data: a\r\r\n\r\r\ndata: b\r\r\n\r\r\n", []string{"a", "b"}},
 		{": comment\n\nid: 3\nretry: 5\ndata: a\ndata: b\n\n", []string{"a\nb"}},
 		{"data: a\n\ndata: the last one", []string{"a", "the last one"}},
 		{"\xef\xbb\xbf\n\n data: x\ndata: a\n\n", []string{"x\na"}},

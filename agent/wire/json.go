@@ -21,14 +21,6 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// ValidText gives an event's data with a mark in the place of each byte that is no UTF-8: one letter is no reason to lose an answer.
-func ValidText(data []byte) []byte {
-	if utf8.Valid(data) {
-		return data
-	}
-	return bytes.ToValidUTF8(data, []byte("\uFFFD"))
-}
-
 // Quote appends s as a JSON string. Most texts need no escapes but line breaks: those are not worth the encoder's reflection.
 func Quote(b []byte, s string) []byte {
 	start := len(b)

@@ -17,6 +17,8 @@ var passingStatuses = []int{http.StatusRequestTimeout, http.StatusConflict, http
 // mostly another.
 // source: github.com/vllm-project/vllm (Error in extracting tool call from response), ggml-org/llama.cpp#27025, console.groq.com/docs/tool-use
 var badSample = regexp.MustCompile(`\b(?:model|llm|assistant)(?:'s)?\b[^.\n]{0,20}\b(?:generated|returned|produced|emitted|made|called|attempted)(?: to (?:call|use))? (?:an?|the|some)? ?(?:[a-z]+ )?(?:tool|function)\b|` +
+	`\b(?:model|llm|assistant)'s (?:[a-z]+ )?(?:tool|function)[ _-]?calls?\b|` +
+	`\bunexpected tokens remaining in message header\b|\bharmonyerror\b|` + // gpt-oss. source: vllm-project/vllm#22519
 	`\b(?:model|generated|llm) (?:output|response|answer|text)\b[^.\n]{0,30}\b(?:parsed?|parsing|decoded?)\b|` +
 	`\b(?:extract|pars|decod)(?:e|ed|ing)\b[^.\n]{0,30}\b(?:tool|function)[ _-]?calls?\b[^.\n]{0,30}\b(?:from|in|of) (?:the )?(?:model|response|output|answer|generat)`)
 

@@ -21,7 +21,8 @@ var ownPromptSize = sync.OnceValue(func() int {
 func PromptSize(theirs []tools.Tool) int {
 	own := len(tools.All(tools.Deps{}))
 	n := ownPromptSize()
-	for _, t := range theirs[:max(0, min(len(theirs), tools.ShownInRequest(own+len(theirs))-own))] {
+	shown, _ := tools.Share(theirs, tools.ShownInRequest(own+len(theirs))-own)
+	for _, t := range shown {
 		n += agent.SpecTokens(t.Spec())
 	}
 	return n

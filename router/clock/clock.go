@@ -10,7 +10,7 @@ import (
 
 // Steady tells the time of day, and how old a stored time is. What is stored is the time of day; a computer's clock is set while the host
 // runs, by hand or by a time server, and then what was stored a minute ago must not look an hour old, nor as if it were still to come. So
-// it compares the time of day with the time that really passes, and remembers how the clock stood.
+// it compares the time of day with the time that really passes, and remembers how the clock offsets.
 //
 // Where an age cannot be told for certain the smallest is taken, which is safe: nothing ends early. What happened between two processes
 // cannot be told from time that passed.
@@ -19,25 +19,25 @@ type Steady struct {
 	pass   func() time.Duration              // time that really passes, that of a sleeping computer included
 	jitter func(time.Duration) time.Duration // draws a time below another
 
-	mu    sync.Mutex
-	stood []standing    // oldest first, never empty; the last one is how it stands
-	seen  time.Duration // when somebody last looked, as pass tells it
+	mu      sync.Mutex
+	offsets []offset      // oldest first, never empty; the last one is how it stands
+	seen    time.Duration // of the last look, as pass tells it
 }
 
-// standing is how the clock stood until it was set. from and to are as pass tells them; as it was set between two looks, that of the next
+// offset is how the clock offsets until it was set. from and to are as pass tells them; as it was set between two looks, that of the next
 // one begins before this one's end.
-type standing struct {
+type offset struct {
 	ahead    time.Duration // the time of day less the time that passes
-	from, to time.Duration // to is when somebody last looked
+	from, to time.Duration // to is of the last look
 }
 
 // Span is some of the times that a clock showed, both ends included.
 type Span struct{ From, To time.Time }
 
 const (
-	// LeastLeap is how far a clock must leap for that to count: less is one that is put right in small steps.
-	LeastLeap    = time.Second
-	mostStanding = 100
+	// minJump is how far a clock must jump to count as set: less is one that is adjusted in small steps.
+	minJump    = time.Second
+	maxOffsets = 100
 )
 
 // New returns a clock that reads the computer's.
@@ -76,24 +76,24 @@ func (c *Steady) Restart() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, passed := c.day(), c.pass()
-	c.seen, c.stood = passed, []standing{{ahead: dayTime(now) - passed, from: passed, to: passed}}
+	c.seen, c.offsets = passed, []offset{{ahead: dayTime(now) - passed, from: passed, to: passed}}
 }
 
 // dayTime is a time of day as what has passed since 1970, for times from then to 2262.
 func dayTime(t time.Time) time.Duration { return max(t.Sub(time.Unix(0, 0)), 0) }
 
-// look notices that the clock was set. It gives the time that has passed. c.mu is held.
-func (c *Steady) look() time.Duration {
+// observe notices that the clock was set. It gives the time that has passed. c.mu is held.
+func (c *Steady) observe() time.Duration {
 	now, passed := c.day(), c.pass()
-	ahead, last := dayTime(now)-passed, &c.stood[len(c.stood)-1]
+	ahead, last := dayTime(now)-passed, &c.offsets[len(c.offsets)-1]
 	last.to = passed
-	if by := ahead - last.ahead; by > -LeastLeap && by < LeastLeap {
+	if by := ahead - last.ahead; by > -minJump && by < minJump {
 		last.ahead = ahead
 	} else {
-		if len(c.stood) == mostStanding {
-			c.stood = slices.Delete(c.stood, 0, 1)
+		if len(c.offsets) == maxOffsets {
+			c.offsets = slices.Delete(c.offsets, 0, 1)
 		}
-		c.stood = append(c.stood, standing{ahead: ahead, from: c.seen, to: passed})
+		c.offsets = append(c.offsets, offset{ahead: ahead, from: c.seen, to: passed})
 	}
 	c.seen = passed
 	return passed
@@ -103,11 +103,11 @@ func (c *Steady) look() time.Duration {
 func (c *Steady) Age(stored time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	passed, at := c.look(), dayTime(stored)
-	least := c.stood[0].ahead
-	for _, x := range slices.Backward(c.stood) {
+	passed, at := c.observe(), dayTime(stored)
+	least := c.offsets[0].ahead
+	for _, x := range slices.Backward(c.offsets) {
 		if since := at - x.ahead; x.from <= since && since <= x.to {
-			return passed - since // by the clock as it stood
+			return passed - since // by the clock as it offsets
 		}
 		least = min(least, x.ahead)
 	}
@@ -124,9 +124,9 @@ func (c *Steady) Left(until, stored time.Time) time.Duration {
 func (c *Steady) Earliest(within time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	passed := c.look()
-	least := c.stood[len(c.stood)-1].ahead
-	for _, x := range c.stood {
+	passed := c.observe()
+	least := c.offsets[len(c.offsets)-1].ahead
+	for _, x := range c.offsets {
 		if passed-x.to < within {
 			least = min(least, x.ahead)
 		}
@@ -134,13 +134,13 @@ func (c *Steady) Earliest(within time.Duration) time.Time {
 	return time.Unix(0, int64(passed+least))
 }
 
-// Intervals gives the times of day that the clock has shown within a time, in order. What lies before this process it shows as the clock stood
+// Intervals gives the times of day that the clock has shown within a time, in order. What lies before this process it shows as the clock offsets
 // at its beginning.
 func (c *Steady) Intervals(within time.Duration) (all []Span) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	passed := c.look()
-	for i, x := range c.stood {
+	passed := c.observe()
+	for i, x := range c.offsets {
 		from := passed - within
 		if i > 0 {
 			from = max(from, x.from)

@@ -42,7 +42,7 @@ func TestFaultClockAges(t *testing.T) {
 		stored += len(things)
 	}
 	t.Logf("%d times stored; the most that one looked too old: %s", stored, worst)
-	if worst > 2*LeastLeap {
+	if worst > 2*minJump {
 		t.Errorf("one looked %s too old", worst)
 	}
 }

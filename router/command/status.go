@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/policy"
 	"parley/router/clock"
 	"parley/router/settings"
 	"parley/sessions"
@@ -59,8 +60,12 @@ func (r *Table) fill(set *settings.Snapshot, s sessions.Session) string {
 // activationWords says when the agent answers in the chat.
 func activationWords(c Call) string {
 	words := "always"
-	if c.Set.Accounts[settings.Ref(c.In.Address)].Access.NeedsMention(c.Set.ConfigAddress(c.In.Address), c.In.Parent, c.Session.Settings.Activation) {
+	about := policy.Facts{Address: c.Set.ConfigAddress(c.In.Address), Parent: c.In.Parent, Activation: c.Session.Settings.Activation}
+	if access := c.Set.Accounts[settings.Ref(c.In.Address)].Access; access.NeedsMention(about) {
 		words = "when I am mentioned or replied to"
+		if about.Private = c.In.Private; !access.NeedsMention(about) {
+			words = "what you write here, and what others write when I am mentioned or replied to"
+		}
 	}
 	if c.Session.Settings.Activation != "" {
 		words += " (set for this session)"

@@ -15,16 +15,16 @@ type sign struct {
 	id channels.MessageID // empty = typing
 }
 
-// signs are those that channels show and that are to be taken away again.
+// signs are those that channels show and that are removed after a while. Its mutex is a leaf.
 type signs struct {
 	mu    sync.Mutex
 	shown map[sign]*time.Timer
 }
 
-// maxSigns bounds them; what is beyond stays until the platform ends it.
+// maxSigns bounds them; a further one stays until the platform ends it.
 const maxSigns = 4096
 
-// later has a sign taken away after a wait, counted anew each time that it is shown.
+// later calls fade after a wait, which begins again each time that the sign is shown.
 func (s *signs) later(x sign, wait time.Duration, fade func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,32 +45,30 @@ func (s *signs) forget(x sign) {
 	delete(s.shown, x)
 }
 
-// fadeLater takes a sign that was shown away when its channel wants that, under the policy as it is then.
-func (g *Dispatcher) fadeLater(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
-	f := g.caps(to).Fader
+// fadeLater removes a sign that was shown when its channel wants that, under the policy as it is then.
+func (h *hints) fadeLater(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
+	f := h.accounts.caps(to).Fader
 	if f == nil {
 		return
 	}
 	if wait := f.FadeAfter(to, id); wait > 0 {
 		ctx := context.WithoutCancel(ctx) // what showed the sign is over by then
-		g.signs.later(sign{to, id}, wait, func() { g.fade(ctx, key, sign{to, id}) })
+		h.signs.later(sign{to, id}, wait, func() { h.fade(ctx, key, sign{to, id}) })
 	}
 }
 
-// fade takes a sign away; a sign whose host or channel has ended meanwhile stays.
-func (g *Dispatcher) fade(ctx context.Context, key sessions.Key, x sign) {
-	g.signs.forget(x)
-	f := g.caps(x.to).Fader
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if f == nil || g.life == nil || g.life.Err() != nil {
+// fade removes a sign; a sign whose host or channel has ended meanwhile stays.
+func (h *hints) fade(ctx context.Context, key sessions.Key, x sign) {
+	h.signs.forget(x)
+	f := h.accounts.caps(x.to).Fader
+	if f == nil {
 		return
 	}
 	to := x.to
 	if x.id == "" { // a message stays where it is
-		to = g.settings().Moved.Current(to)
+		to = h.settings().Moved.Current(to)
 	}
-	g.wg.Go(func() {
-		g.hint(ctx, key, to, func(ctx context.Context) error { return f.Fade(ctx, to, x.id) })
+	h.life.begin(func(context.Context) {
+		h.call(ctx, key, to, func(ctx context.Context) error { return f.Fade(ctx, to, x.id) })
 	})
 }

@@ -9,16 +9,16 @@ import (
 	"parley/sessions"
 )
 
-// inFlight counts what is on its way to a platform, per session. A policy flip is acknowledged only after the flights that began
-// before it have landed (contract P7): whatever begins later sees the flip, because it reads the session after begin.
+// inFlight counts what is on its way to a platform, per session. A policy flip is acknowledged only after the calls that began
+// before it have ended (contract P7): a call that begins later sees the flip, because it reads the session after begin.
 type inFlight struct {
 	mu   sync.Mutex
-	open map[sessions.Key]*flight
+	open map[sessions.Key]*sessionCalls
 }
 
-type flight struct {
-	n      int
-	landed chan struct{} // closed when n reaches zero
+type sessionCalls struct {
+	n    int
+	done chan struct{} // closed when n reaches zero
 }
 
 // begin marks one call to a platform for the session; the returned func ends it.
@@ -26,34 +26,34 @@ func (f *inFlight) begin(key sessions.Key) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
-		f.open = make(map[sessions.Key]*flight)
+		f.open = make(map[sessions.Key]*sessionCalls)
 	}
-	fl := f.open[key]
-	if fl == nil {
-		fl = &flight{landed: make(chan struct{})}
-		f.open[key] = fl
+	c := f.open[key]
+	if c == nil {
+		c = &sessionCalls{done: make(chan struct{})}
+		f.open[key] = c
 	}
-	fl.n++
+	c.n++
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if fl.n--; fl.n == 0 {
+		if c.n--; c.n == 0 {
 			delete(f.open, key)
-			close(fl.landed)
+			close(c.done)
 		}
 	}
 }
 
-// settle waits until the calls that are on their way for the session have landed, or ctx ends.
-func (f *inFlight) settle(ctx context.Context, key sessions.Key) error {
+// wait waits until the calls that are in flight for the session have ended, or ctx ends.
+func (f *inFlight) wait(ctx context.Context, key sessions.Key) error {
 	f.mu.Lock()
-	fl := f.open[key]
+	c := f.open[key]
 	f.mu.Unlock()
-	if fl == nil {
+	if c == nil {
 		return nil
 	}
 	select {
-	case <-fl.landed:
+	case <-c.done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -33,7 +33,7 @@ func (g *Dispatcher) Drop(ctx context.Context, id sessions.DeliveryID) (sessions
 	}
 	d, err := g.store.GetDelivery(ctx, id)
 	if err == nil {
-		g.tell(d)
+		g.record.tell(d)
 	}
 	return d, err
 }

@@ -12,21 +12,21 @@ import (
 
 // Metrics counts deliveries; nil counts nothing.
 type Metrics struct {
-	deliveries *prometheus.CounterVec
-	sends      *prometheus.HistogramVec
-	retries    prometheus.Counter
-	unclear    prometheus.Counter
+	deliveries     *prometheus.CounterVec
+	sends          *prometheus.HistogramVec
+	retries        prometheus.Counter
+	ambiguousSends prometheus.Counter
 }
 
 // NewMetrics registers them.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
-		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "parley_deliveries_total", Help: "Deliveries by final state."}, []string{"state"}),
-		sends:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "parley_send_seconds", Help: "Duration of calls that send a message, by channel and error class.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}, []string{"channel", "class"}),
-		retries:    prometheus.NewCounter(prometheus.CounterOpts{Name: "parley_delivery_retries_total", Help: "Sends that will be tried again."}),
-		unclear:    prometheus.NewCounter(prometheus.CounterOpts{Name: "parley_ambiguous_sends_total", Help: "Sends that may or may not have arrived."}),
+		deliveries:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "parley_deliveries_total", Help: "Deliveries by final state."}, []string{"state"}),
+		sends:          prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "parley_send_seconds", Help: "Duration of calls that send a message, by channel and error class.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 8)}, []string{"channel", "class"}),
+		retries:        prometheus.NewCounter(prometheus.CounterOpts{Name: "parley_delivery_retries_total", Help: "Sends that will be tried again."}),
+		ambiguousSends: prometheus.NewCounter(prometheus.CounterOpts{Name: "parley_ambiguous_sends_total", Help: "Sends that may or may not have arrived."}),
 	}
-	reg.MustRegister(m.deliveries, m.sends, m.retries, m.unclear)
+	reg.MustRegister(m.deliveries, m.sends, m.retries, m.ambiguousSends)
 	return m
 }
 
@@ -55,6 +55,6 @@ func (m *Metrics) retried() {
 
 func (m *Metrics) ambiguous() {
 	if m != nil {
-		m.unclear.Inc()
+		m.ambiguousSends.Inc()
 	}
 }

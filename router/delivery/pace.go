@@ -11,7 +11,7 @@ import (
 	"parley/channels"
 )
 
-// pacer holds one account's speed limits: for the account, each chat, each group. A limit of N per period is a token bucket of
+// pacer holds one account's speed limits: for the account, each chat, each group. Its mutex is a leaf. A limit of N per period is a token bucket of
 // N/4 tokens refilled with the other three quarters, so that no window of one period ever sees more than N.
 type pacer struct {
 	mu      sync.Mutex
@@ -25,8 +25,8 @@ type chatPace struct {
 	used        time.Time
 }
 
-// idlePace is how long a chat's limiter is kept after its last use; every limiter is full again by then.
-const idlePace = 2 * time.Minute
+// idlePaceTimeout is how long a chat's limiter is kept after its last use; every limiter is full again by then.
+const idlePaceTimeout = 2 * time.Minute
 
 func newPacer(p channels.Pacing) *pacer {
 	return &pacer{limits: p, account: bucket(p.PerSecond, time.Second), chats: make(map[channels.ChatID]*chatPace)}
@@ -68,7 +68,7 @@ func (p *pacer) wait(ctx context.Context, to channels.Address) error {
 	own := p.limiters(to)
 	for {
 		for _, l := range own[:2] {
-			if !channels.Sleep(ctx, delay(l)) {
+			if !channels.Sleep(ctx, tokenDelay(l)) {
 				return ctx.Err()
 			}
 		}
@@ -77,17 +77,17 @@ func (p *pacer) wait(ctx context.Context, to channels.Address) error {
 				return err
 			}
 		}
-		if take(own[0]) && take(own[1]) { // else somebody else wrote there meanwhile
+		if takeToken(own[0]) && takeToken(own[1]) { // else another message went there meanwhile
 			return ctx.Err()
 		}
 	}
 }
 
-// take takes a token if there is one.
-func take(l *rate.Limiter) bool { return l == nil || l.Allow() }
+// takeToken takes a token if there is one.
+func takeToken(l *rate.Limiter) bool { return l == nil || l.Allow() }
 
-// delay is how long it takes until a limiter has a token.
-func delay(l *rate.Limiter) time.Duration {
+// tokenDelay is how long it takes until a limiter has a token.
+func tokenDelay(l *rate.Limiter) time.Duration {
 	if l == nil {
 		return 0
 	}
@@ -100,7 +100,7 @@ func delay(l *rate.Limiter) time.Duration {
 // try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
 func (p *pacer) try(to channels.Address) bool { return p.room(to, 0) && p.take(to) }
 
-// room reports whether try would take a token, beside some others of the account that are spoken for.
+// room reports whether try would take a token, besides the tokens that others of the account have reserved.
 func (p *pacer) room(to channels.Address, others int) bool {
 	all := p.limiters(to)
 	for i, l := range all {
@@ -127,7 +127,7 @@ func (p *pacer) take(to channels.Address) bool {
 		}
 	}
 	for _, l := range all {
-		if !take(l) {
+		if !takeToken(l) {
 			return false
 		}
 	}
@@ -145,7 +145,7 @@ func (p *pacer) limiters(to channels.Address) [3]*rate.Limiter {
 	if c == nil {
 		if len(p.chats) >= 1000 {
 			for id, x := range p.chats {
-				if now.Sub(x.used) > idlePace {
+				if now.Sub(x.used) > idlePaceTimeout {
 					delete(p.chats, id)
 				}
 			}

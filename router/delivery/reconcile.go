@@ -7,62 +7,105 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
-// unclear decides what becomes of a part that may have arrived.
-func (g *Dispatcher) unclear(ctx context.Context, o *account, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
+// reconciler asks platforms whether something has arrived, under the policy. It has no state.
+type reconciler struct {
+	store    Store
+	settings func() *settings.Snapshot
+	inFlight *inFlight
+}
+
+// denied reports whether the policy holds a delivery back as things stand. BeginSend decides; this only says what is worth
+// waiting for.
+func (r *reconciler) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
+	if d.Granted != nil {
+		return false, nil
+	}
+	s := sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
+	if d.Session != "" {
+		switch x, err := r.store.Get(ctx, d.Session); {
+		case err == nil:
+			s = x
+		case !errors.Is(err, sessions.ErrNotFound):
+			return false, err
+		}
+	}
+	return !r.settings().Decide(d.To)(s).Allowed(), nil
+}
+
+// queryArrived has an adapter find out whether a part arrived. A denied chat gets no query either: errDenied.
+func (r *reconciler) queryArrived(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (receipt channels.Receipt, there bool, err error) {
+	defer r.inFlight.begin(d.Session)() // before the policy is looked at: a flip waits for it
+	if denied, err := r.denied(ctx, d); err != nil {
+		return receipt, false, fmt.Errorf("%w: %w", errPolicyUnavailable, err)
+	} else if denied {
+		return receipt, false, errDenied
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	err = channels.CatchPanic(channels.Ambiguous, func() (err error) {
+		receipt, there, err = rec.Arrived(ctx, out)
+		return err
+	})
+	return receipt, there, err
+}
+
+// onAmbiguous decides about a part that may have arrived: it is reconciled, sent again, or held for a person.
+func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
-		return g.again(ctx, d, g.ages.Backoff(d.Attempt), why, sessions.MayHave)
+		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), why, sessions.MayHave)
 	}
 	if rec := channels.Probe(ch).Reconciler; rec != nil {
-		next, r, there, err := g.learn(ctx, o, rec, d, out)
+		next, r, there, err := t.reconcileSend(ctx, rec, d, out)
 		switch {
 		case err == nil && next.State != sessions.Sending:
 			return next, next.State.Final(), true
 		case err == nil && there:
-			return g.arrived(ctx, next, r, last)
-		case err == nil && next.Absent()+1 >= maxAbsent:
-			return g.end(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
+			return t.record.partArrived(ctx, next, r, last)
+		case err == nil && next.Absent()+1 >= maxAbsentTries:
+			return t.record.finish(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
 		case err == nil:
-			return g.again(ctx, next, g.ages.Backoff(next.Attempt), why, sessions.Absent)
-		case ctx.Err() != nil, errors.Is(err, errUndecided):
+			return t.record.retryLater(ctx, next, t.ages.Backoff(next.Attempt), why, sessions.Absent)
+		case ctx.Err() != nil, errors.Is(err, errIndeterminate):
 			return next, false, false
 		}
 		d = next
 	}
-	g.metrics.ambiguous()
-	if g.settings().Delivery.Hold {
-		return g.end(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
+	t.metrics.ambiguous()
+	if t.settings().Delivery.Hold {
+		return t.record.finish(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
 	}
-	if sent := d.Doubts + 1; sent >= maxUnclear {
-		return g.end(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
+	if sent := d.Doubts + 1; sent >= maxAmbiguousTries {
+		return t.record.finish(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
 	}
-	return g.again(ctx, d, max(g.ages.Backoff(d.Attempt), repeatWait<<(4*d.Doubts)), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
+	return t.record.retryLater(ctx, d, max(t.ages.Backoff(d.Attempt), repeatDelay<<(4*d.Doubts)), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
 }
 
-// repeatWait is how long it takes until a part that may have arrived is sent once more; each further time takes sixteen times as long. A
+// repeatDelay is how long it takes until a part that may have arrived is sent once more; each further time takes sixteen times as long. A
 // server that fails, fails for longer than a moment, and each of these tries may be shown.
-const repeatWait = 4 * time.Second
+const repeatDelay = 4 * time.Second
 
-// learn finds out whether a part arrived. In a chat that is denied meanwhile nobody may ask: the store decides then, so that the delivery ends there, or may be
-// asked about after all; put back as one that did not arrive it would be sent twice. As long as the policy is not known it waits, and some
-// minutes for a platform that asks to wait or is away: nobody is shown anything twice because one question got no answer.
-func (g *Dispatcher) learn(ctx context.Context, o *account, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
-	patience := time.Now().Add(askPatience)
+// reconcileSend finds out whether a part arrived. In a chat that is denied meanwhile the host may not ask: the store decides then, so that the
+// delivery ends there, or may be asked about after all; put back as one that did not arrive it would be sent twice. It waits as long as the
+// policy cannot be read, and some minutes for a platform that asks to wait or is away: one query without an answer shows no message twice.
+func (t *transfer) reconcileSend(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (next sessions.Delivery, r channels.Receipt, there bool, err error) {
+	patience := time.Now().Add(reconcileTimeout)
 	for try := 0; ; try++ {
-		r, there, err = g.ask(ctx, rec, d, out)
-		wait := g.ages.Backoff(try)
+		r, there, err = t.reconciler.queryArrived(ctx, rec, d, out)
+		wait := t.ages.Backoff(try)
 		switch denied := errors.Is(err, errDenied); {
-		case !denied && !errors.Is(err, errUnread):
-			later, ok := asksLater(err)
-			if wait = max(wait, later); !ok || time.Now().Add(wait).After(patience) || wait >= g.left(d) {
+		case !denied && !errors.Is(err, errPolicyUnavailable):
+			later, ok := retryQueryAfter(err)
+			if wait = max(wait, later); !ok || time.Now().Add(wait).After(patience) || wait >= timeLeft(t.ages, d) {
 				return d, r, there, err
 			}
 		case denied && ctx.Err() == nil:
-			next, _, ok := g.begin(ctx, o, d)
+			next, _, ok := t.record.begin(ctx, t.account, d)
 			if !ok {
-				return d, r, false, errUndecided
+				return d, r, false, errIndeterminate
 			}
 			if d = next; d.State != sessions.Sending {
 				return d, r, false, nil
@@ -74,11 +117,11 @@ func (g *Dispatcher) learn(ctx context.Context, o *account, rec channels.Reconci
 	}
 }
 
-// askPatience is how long it is asked whether a part arrived before that counts as unknown.
-const askPatience = 5 * time.Minute
+// reconcileTimeout is how long the host asks whether a part arrived before that counts as unknown.
+const reconcileTimeout = 5 * time.Minute
 
-// asksLater is how long a question has to wait before it is asked again; false = it was answered, or never will be.
-func asksLater(err error) (time.Duration, bool) {
+// retryQueryAfter is how long to wait before a query is repeated; false = it was answered, or never will be.
+func retryQueryAfter(err error) (time.Duration, bool) {
 	if err == nil {
 		return 0, false
 	}
@@ -87,55 +130,38 @@ func asksLater(err error) (time.Duration, bool) {
 }
 
 var (
-	errDenied = errors.New("the policy denies it")
-	errUnread = errors.New("the policy is not known")
-	// errUndecided: the store did not say, as when the host ends or the row is gone.
-	errUndecided = errors.New("it is not decided")
+	errDenied            = errors.New("the policy denies it")
+	errPolicyUnavailable = errors.New("the policy is not known")
+	// errIndeterminate: the store did not say, as when the host ends or the row is gone.
+	errIndeterminate = errors.New("it is not decided")
 )
 
-// ask has an adapter find out whether a part arrived. Not even a question reaches a denied chat: errDenied.
-func (g *Dispatcher) ask(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (r channels.Receipt, there bool, err error) {
-	defer g.inFlight.begin(d.Session)() // before the policy is looked at: a flip waits for it
-	if denied, err := g.denied(ctx, d); err != nil {
-		return r, false, fmt.Errorf("%w: %w", errUnread, err)
-	} else if denied {
-		return r, false, errDenied
-	}
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
-	defer cancel()
-	err = channels.CatchPanic(channels.Ambiguous, func() (err error) {
-		r, there, err = rec.Arrived(ctx, out)
-		return err
-	})
-	return r, there, err
-}
-
-// reconcile treats a delivery that was being sent when the last process ended.
-func (g *Dispatcher) reconcile(ctx context.Context, o *account, d sessions.Delivery, c *cut) (next sessions.Delivery, final, ok bool) {
+// resumeInterrupted reconciles a delivery that was being sent when the last process ended.
+func (t *transfer) resumeInterrupted(ctx context.Context, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	d.NotBefore = time.Time{}
-	ch, ok := g.ready(ctx, o, d)
+	ch, ok := t.ready(ctx, d)
 	if !ok {
 		return d, false, false
 	}
-	if ch == nil && g.left(d) > 0 { // it was denied
-		next, final, ok := g.begin(ctx, o, d)
+	if ch == nil && timeLeft(t.ages, d) > 0 { // it was denied
+		next, final, ok := t.record.begin(ctx, t.account, d)
 		if !ok || next.State != sessions.Sending {
 			return next, final, ok
 		}
-		return g.reconcile(ctx, o, next, c) // it is permitted by now
+		return t.resumeInterrupted(ctx, next) // it is permitted by now
 	}
 	if ch == nil {
-		return g.end(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
+		return t.record.finish(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
 	}
-	if _, there := g.previewOf(d); there { // as long as there is one the answer is not sent as a message of its own
-		return g.again(ctx, d, 0, "the host stopped while its preview became it", sessions.MayHave)
+	if _, there := t.previews.of(d); there { // as long as there is one the answer is not sent as a message of its own
+		return t.record.retryLater(ctx, d, 0, "the host stopped while its preview became it", sessions.MayHave)
 	}
-	limits := g.limits(o, ch, d.To)
-	p, last, ok := c.part(d, limits)
+	limits := t.accounts.limits(t.account, ch, d.To)
+	p, last, ok := t.splitter.next(d, limits)
 	if !ok {
-		return g.end(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
+		return t.record.finish(ctx, d, sessions.DeliveryFail, "the host stopped while it was being sent, and it has fewer parts now")
 	}
-	next, final, ok = g.unclear(ctx, o, ch, d, g.outbound(d, g.withoutLost(d, p, limits)), last, "the host stopped while it was being sent")
+	next, final, ok = t.onAmbiguous(ctx, ch, d, t.outbound(d, t.dropMissingFiles(d, p, limits)), last, "the host stopped while it was being sent")
 	next.NotBefore = time.Time{}
 	return next, final, ok
 }

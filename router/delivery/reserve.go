@@ -1,115 +1,79 @@
 package delivery
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"slices"
 	"sync"
 	"time"
 
-	"parley/channels"
 	"parley/policy"
 	"parley/router/settings"
 	"parley/sessions"
 )
 
-// MaxReservations is how many chats are booked at a time: where more turns end at once, one commit begins several anyway.
+// maxReservations is how many chats are reserved at a time: where more turns end at once, one commit begins several anyway.
 const maxReservations = 16
 
 // Reservation keeps a chat to which nothing is on its way for a delivery that a commit is about to make: the same commit begins to send it, and
-// nobody waits for a second one. It takes the place of the delivery in the chat's queue until that is known. A nil booking is none.
+// no second one is waited for. It takes the place of the delivery in the chat's queue until that is known. A nil Reservation is none.
 type Reservation struct {
-	gate *Dispatcher
-	o    *account
-	id   sessions.DeliveryID
-	land func()                 // ends its flight, which begins before the policy is looked at, and its part in mostBooked
-	made chan sessions.Delivery // what the commit has made; closed without one, nobody knows
-	gone chan struct{}          // closed when it is in no queue any more without that
+	dispatcher *Dispatcher
+	account    *account
+	id         sessions.DeliveryID
+	done       func()                 // ends its call in flight, which begins before the policy is looked at, and its place in maxReservations
+	made       chan sessions.Delivery // the delivery that the commit made; closed without one when that is unknown
+	gone       chan struct{}          // closed when it is in no queue any more without that
 
-	// Guarded by gate.mu.
+	// Guarded by reservations.mu.
 	free  bool // the chat is free again
 	taken bool // its delivery was handed over
 }
 
-// Reserve has the one delivery of an outcome begin with its commit; nil when it has to wait for its turn, its account, its pace, or what came
-// before it. A flight of its session begins with it. end has to be called.
-func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
-	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
-		return nil
-	}
-	out.Deliveries[0].To = g.settings().Moved.Current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
-	d := out.Deliveries[0]
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life == nil || g.life.Err() != nil || g.spilled || len(g.known) >= g.maxResident || g.flying >= maxReservations {
-		return nil
-	}
-	o := g.accountOf(settings.Ref(d.To))
-	chat := o.chat(d.To.Chat)
-	if _, known := g.known[d.ID]; known || o.ch == nil || o.queues[chat] != nil || o.locked[chat] != nil {
-		return nil
-	}
-	if o.pace.set(g.settings().Accounts[o.ref].Pacing); !o.pace.room(d.To, o.flying) {
-		return nil
-	}
-	b := &Reservation{gate: g, o: o, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
-	b.land = sync.OnceFunc(b.landing(g.inFlight.begin(d.Session)))
-	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, booking: b, done: make(chan struct{})}
-	o.queues[chat], g.known[d.ID], g.reserved[d.ID] = q, false, b
-	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().FirstContactQuota(o.ref, time.Now()),
-		Check: func(s sessions.Session) policy.Verdict { return g.settings().Decide(d.To)(s) }} // by the rules in force then
-	g.work(g.life, o, q)
-	return b
+// reservations are those whose commits are under way, and counts those whose calls are in flight. Its mutex is a leaf.
+type reservations struct {
+	mu       sync.Mutex
+	open     map[sessions.DeliveryID]*Reservation
+	inFlight int
+	of       map[*account]int // of inFlight
 }
 
-// landing counts a booking as one that flies until it has landed. g.mu is held.
-func (b *Reservation) landing(land func()) func() {
-	b.gate.flying++
-	b.o.flying++
-	return func() {
-		b.gate.mu.Lock()
-		b.gate.flying--
-		b.o.flying--
-		b.gate.mu.Unlock()
-		land()
+func newReservations() *reservations {
+	return &reservations{open: make(map[sessions.DeliveryID]*Reservation), of: make(map[*account]int)}
+}
+
+// room counts the reservations of an account that are in flight; free is false when there may be no further one.
+func (r *reservations) room(a *account) (own int, free bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.of[a], r.inFlight < maxReservations
+}
+
+// add keeps a reservation, and counts it as in flight until its func done is called.
+func (r *reservations) add(b *Reservation, done func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open[b.id] = b
+	r.inFlight++
+	r.of[b.account]++
+	b.done = sync.OnceFunc(func() {
+		r.removeInFlight(b.account)
+		done()
+	})
+}
+
+func (r *reservations) removeInFlight(a *account) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inFlight--
+	if r.of[a]--; r.of[a] == 0 {
+		delete(r.of, a)
 	}
 }
 
-// Release gives the chat free: the commit has failed, and the next try may be long in coming.
-func (b *Reservation) Release() {
-	if b == nil {
-		return
-	}
-	b.gate.mu.Lock()
-	defer b.gate.mu.Unlock()
-	if !b.free && !b.taken {
-		b.free = true
-		close(b.made)
-	}
-}
-
-// End ends a booking. A delivery that nobody was handed may have been made and begun all the same, by a commit whose answer was lost: it is put
-// back then.
-func (b *Reservation) End(ctx context.Context) {
-	if b == nil {
-		return
-	}
-	b.Release()
-	b.gate.mu.Lock()
-	delete(b.gate.reserved, b.id)
-	taken := b.taken
-	b.taken = true
-	b.gate.mu.Unlock()
-	if !taken {
-		<-b.gone
-		b.gate.lost(ctx, b.id)
-	}
-}
-
-// fulfil hands a delivery that was made to its booking; false when it has none, or one that is not waited for any more. g.mu is held.
-func (g *Dispatcher) fulfil(d sessions.Delivery) bool {
-	b := g.reserved[d.ID]
+// fulfil hands a delivery that was made to its reservation; false when it has none, or one that is not waited for any more.
+func (r *reservations) fulfil(d sessions.Delivery) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.open[d.ID]
 	if b == nil || b.taken {
 		return false
 	}
@@ -119,103 +83,131 @@ func (g *Dispatcher) fulfil(d sessions.Delivery) bool {
 	return !b.free
 }
 
-// sendReserved brings a delivery that was booked to its end. It is false when that is not the first one's any more: the queue goes on with what is.
-func (g *Dispatcher) sendReserved(ctx context.Context, o *account, q *queue, b *Reservation) bool {
-	defer b.land() // at the latest; before anything is waited for otherwise
+// release gives the chat of a reservation free.
+func (r *reservations) release(b *Reservation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !b.free && !b.taken {
+		b.free = true
+		close(b.made)
+	}
+}
+
+// remove forgets a reservation, and reports whether its delivery was handed over.
+func (r *reservations) remove(b *Reservation) (taken bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, b.id)
+	taken, b.taken = b.taken, true
+	return taken
+}
+
+// left says that a reservation is in no queue any more.
+func (r *reservations) left(b *Reservation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b.free {
+		close(b.gone)
+	}
+}
+
+// Reserve has the one delivery of an outcome begin with its commit; nil when it has to wait for its turn, its account, its pace, or what came
+// before it. A call in flight of its session begins with it. End has to be called.
+func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
+	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
+		return nil
+	}
+	out.Deliveries[0].To = g.settings().Moved.Current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
+	d := out.Deliveries[0]
+	a := g.accounts.of(settings.Ref(d.To))
+	b := &Reservation{dispatcher: g, account: a, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
+	if !g.queues.reserve(b, d, &g.inFlight) {
+		return nil
+	}
+	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().FirstContactQuota(a.ref, time.Now()),
+		Check: func(s sessions.Session) policy.Verdict { return g.settings().Decide(d.To)(s) }} // by the rules in force then
+	return b
+}
+
+// Release gives the chat free: the commit has failed, and the next try may be long in coming.
+func (b *Reservation) Release() {
+	if b != nil {
+		b.dispatcher.reserved.release(b)
+	}
+}
+
+// End ends a reservation. A delivery that was not handed over may have been made and begun all the same, by a commit whose answer was lost: it
+// is put back then.
+func (b *Reservation) End(ctx context.Context) {
+	if b == nil {
+		return
+	}
+	b.Release()
+	if taken := b.dispatcher.reserved.remove(b); !taken {
+		<-b.gone
+		b.dispatcher.recoverLost(ctx, b.id)
+	}
+}
+
+// sendReserved brings the delivery of a reservation to its end. It is false when that is not the first of its queue any more: the queue continues
+// with the one that is.
+func (g *Dispatcher) sendReserved(ctx context.Context, a *account, q *queue, b *Reservation) bool {
+	defer b.done() // at the latest; before anything is waited for otherwise
 	d, made := <-b.made
 	switch {
-	case !made: // end looks for it
+	case !made: // End looks for it
 		return true
 	case d.State.Final():
-		g.ended(d)
+		g.record.onFinal(d)
 		return true
 	case d.State == sessions.Pending:
-		b.land()
-		return g.behind(ctx, q, d)
+		b.done()
+		return g.putInOrder(ctx, q, d)
 	}
-	ch, there := g.atOnce(o, q)
-	if !there || !o.pace.take(d.To) { // nothing is waited for here: who denies its session waits for this one
-		b.land()
-		return g.notTried(ctx, q, d)
+	ch := g.accounts.attached(a)
+	if ch == nil || !g.queues.isAlone(a, q) || !a.pace.take(d.To) { // nothing is waited for here: who denies its session waits for this one
+		b.done()
+		return g.putBack(ctx, q, d)
 	}
-	var c cut
-	next, final, ok := g.part(ctx, o, ch, d, &c, b.land)
-	if b.land(); !ok || final {
-		return ok
-	}
-	return g.parts(ctx, o, q, next, &c)
+	return g.sender.transfer(a, q).sendBegun(ctx, ch, d, b.done)
 }
 
-// atOnce gives an account's channel when it is attached and a queue has its chat to itself.
-func (g *Dispatcher) atOnce(o *account, q *queue) (ch channels.Channel, there bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return o.ch, o.ch != nil && len(q.ahead) == 0 && len(o.locked[q.chat]) == 0
-}
-
-// behind puts a delivery where it belongs in its queue, as others were made for the chat before it. Those that nobody has brought here yet are looked for.
-func (g *Dispatcher) behind(ctx context.Context, q *queue, d sessions.Delivery) bool {
+// putInOrder puts a delivery where it belongs in its queue, as others were made for the chat before it. It looks for
+// those that are not in the queue yet.
+func (g *Dispatcher) putInOrder(ctx context.Context, q *queue, d sessions.Delivery) bool {
 	if err := g.Refill(ctx); err != nil {
 		g.log.Error("cannot list the deliveries that wait", keyErr, err)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	d.NotBefore = g.notBefore(d)
-	q.waiting[0] = d
-	slices.SortStableFunc(q.waiting, func(a, b sessions.Delivery) int { return cmp.Compare(a.Seq, b.Seq) })
+	g.queues.reorder(q, d)
 	return false
 }
 
-// notTried puts a delivery back that the store has as being sent, although no platform was called for it.
-func (g *Dispatcher) notTried(ctx context.Context, q *queue, d sessions.Delivery) bool {
-	next, _, _ := g.again(ctx, d, 0, notYet, sessions.NotArrived)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	q.waiting[0] = next
+// putBack puts a delivery back that the store has as being sent, although no platform was called for it.
+func (g *Dispatcher) putBack(ctx context.Context, q *queue, d sessions.Delivery) bool {
+	next, _, _ := g.record.retryLater(ctx, d, 0, reasonNotTried, sessions.NotArrived)
+	g.queues.replace(q, next)
 	return false
 }
 
-const notYet = "it was not tried yet"
+const reasonNotTried = "it was not tried yet"
 
-// lost sees to a delivery of which nobody knows whether a commit has made it. When ctx, the host's, ends it is looked up once more. Until it is put back it counts as
-// one in a queue: nobody else takes it up.
-func (g *Dispatcher) lost(ctx context.Context, id sessions.DeliveryID) {
-	g.mu.Lock()
-	_, known := g.known[id]
-	if !known {
-		g.known[id] = false
-	}
-	g.mu.Unlock()
-	if known { // somebody has looked for what waits meanwhile
+// recoverLost enqueues a delivery that a commit may have made, if it did. When ctx, the host's, ends it is looked up once more. Until it is put
+// back it counts as one in a queue: no other goroutine enqueues it.
+func (g *Dispatcher) recoverLost(ctx context.Context, id sessions.DeliveryID) {
+	if !g.queues.claim(id) { // it was found by a refill meanwhile
 		return
 	}
-	d, found := g.lookUp(ctx, id)
+	d, found := g.record.retrier.lookUp(ctx, id)
 	put := found && !d.State.Final()
 	if put && d.State == sessions.Sending {
-		d, _, put = g.again(ctx, d, 0, notYet, sessions.NotArrived)
+		d, _, put = g.record.retryLater(ctx, d, 0, reasonNotTried, sessions.NotArrived)
 	}
-	g.mu.Lock()
-	delete(g.known, id)
-	g.mu.Unlock()
+	g.queues.unclaim(id)
 	switch {
 	case put:
 		g.Enqueue(d)
 	case found && d.State.Final():
-		g.tell(d)
-		g.ended(d)
+		g.record.tell(d)
+		g.record.onFinal(d)
 	}
-}
-
-// lookUp finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
-func (g *Dispatcher) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
-	g.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
-		var err error
-		if d, err = g.store.GetDelivery(ctx, id); err == nil || errors.Is(err, sessions.ErrNotFound) {
-			found = err == nil
-			return true
-		}
-		g.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
-		return false
-	})
-	return d, found
 }

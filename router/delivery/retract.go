@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"parley/channels"
@@ -12,45 +11,22 @@ import (
 	"parley/sessions"
 )
 
-// RemoveTries bounds how often it is tried to take a preview back.
-const removeTries = 5
+// maxRetractTries bounds the tries to retract a preview; a later sweep begins again.
+const maxRetractTries = 5
 
-// lockChat has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
-func (g *Dispatcher) lockChat(o *account, chat channels.ChatID) (release func(), free bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	at := o.chat(chat)
-	if o.queues[at] != nil || o.locked[at] != nil {
-		return nil, false
-	}
-	done := make(chan struct{})
-	o.locked[at] = []chan struct{}{done}
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		at := o.chat(chat) // it may have moved
-		if o.locked[at] = slices.DeleteFunc(o.locked[at], func(c chan struct{}) bool { return c == done }); len(o.locked[at]) == 0 {
-			delete(o.locked, at)
-		}
-		close(done)
-	}, true
+// account gives the account of an address, and its channel; nil when it is not attached.
+func (x *previews) account(to channels.Address) (*account, channels.Channel) {
+	a := x.accounts.of(settings.Ref(to))
+	ch, _ := x.accounts.channel(a)
+	return a, ch
 }
 
-// Account gives the outlet of an address, and its channel; nil when it is not attached.
-func (g *Dispatcher) Account(to channels.Address) (*account, channels.Channel) { //nolint:revive // for tests
-	g.mu.Lock()
-	o := g.accountOf(settings.Ref(to))
-	g.mu.Unlock()
-	ch, _ := g.channel(o)
-	return o, ch
-}
-
-// takeBack removes a preview, or, where nothing can be removed, makes it say nothing. gone is false when it stays; again says when
+// remove removes a preview, or, where nothing can be removed, makes it say nothing. gone is false when it stays; again says when
 // to try once more.
-func (g *Dispatcher) takeBack(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
+func (x *previews) remove(ctx context.Context, ch channels.Channel, p sessions.Preview) (gone bool, again time.Duration) {
 	can := channels.Probe(ch)
 	err := channels.CatchPanic(channels.Ambiguous, func() (err error) {
-		if p, err = g.resolve(ctx, ch, p); err != nil {
+		if p, err = x.reconcilePreview(ctx, ch, p); err != nil {
 			return err
 		}
 		switch {
@@ -66,31 +42,26 @@ func (g *Dispatcher) takeBack(ctx context.Context, ch channels.Channel, p sessio
 	}
 	switch e := channels.Classify(err); e.Class {
 	case channels.Rejected, channels.Unsupported:
-		g.log.Warn("the first words of an answer stay in the chat", keyRun, p.Run, keyAddress, p.To.String(), keyErr, e.Err)
+		x.log.Warn("the first words of an answer stay in the chat", keyRun, p.Run, keyAddress, p.To.String(), keyErr, e.Err)
 		return false, 0
 	default:
 		return false, max(e.RetryAfter, time.Second)
 	}
 }
 
-// unshow takes the preview of a run back whose answer does not come. It returns at once.
-func (g *Dispatcher) unshow(run sessions.RunID) {
-	p, ok := g.previews.leave(run)
+// startRetract retracts the preview of a run whose answer does not come. It returns at once.
+func (x *previews) startRetract(run sessions.RunID) {
+	p, ok := x.open.startRetract(run)
 	if !ok {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life == nil || g.life.Err() != nil {
-		return // it is in the store: the next process finds it
-	}
-	g.wg.Go(func() { g.leave(g.life, p) })
+	x.life.begin(func(ctx context.Context) { x.retractWithRetries(ctx, p) }) // else it is in the store: the next process finds it
 }
 
-// leave takes a preview back, in several tries. When none works, a later sweep begins again.
-func (g *Dispatcher) leave(ctx context.Context, p sessions.Preview) {
-	for try := range removeTries {
-		again, ok := g.removal(ctx, p)
+// retractWithRetries retracts a preview, in several tries. When none works, a later sweep begins again.
+func (x *previews) retractWithRetries(ctx context.Context, p sessions.Preview) {
+	for try := range maxRetractTries {
+		again, ok := x.retractOnce(ctx, p)
 		if !ok || again == 0 {
 			return
 		}
@@ -98,133 +69,127 @@ func (g *Dispatcher) leave(ctx context.Context, p sessions.Preview) {
 			return
 		}
 	}
-	if _, there := g.previews.stay(p.Run); there {
-		g.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
+	if _, there := x.open.keep(p.Run); there {
+		x.log.Warn("the first words of an answer are still in the chat; taking them back is tried again later", keyRun, p.Run, keyAddress, p.To.String())
 	}
 }
 
-// removal takes a preview back under the policy, as soon as its account is attached, and forgets it: what may not be written to is left
-// as it is (contract P7). Nothing is taken back when its answer came meanwhile. ok is false when ctx ended; again, when to try once more.
-func (g *Dispatcher) removal(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
-	o, release := g.turn(ctx, p.To)
+// retractOnce retracts a preview under the policy, as soon as its account is attached, and forgets it: a chat that may not be written to is left
+// as it is (contract P7). It does nothing when the answer came meanwhile. ok is false when ctx ended; again says when to try once more.
+func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again time.Duration, ok bool) {
+	a, release := x.awaitChat(ctx, p.To)
 	if release == nil {
 		return 0, false
 	}
 	defer release()
-	p, there := g.previews.leaves(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
+	p, there := x.open.retracting(p.Run) // only now it stays as it is: while the chat was not ours it may have become the answer
 	if !there {
 		return 0, true
 	}
-	defer g.inFlight.begin(p.Session)()
-	s, err := g.store.Get(ctx, p.Session)
+	defer x.inFlight.begin(p.Session)()
+	s, err := x.store.Get(ctx, p.Session)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
 		s = sessions.Session{Key: p.Session, Agent: p.Session.Agent()}
 	case err != nil:
 		return time.Second, true
 	}
-	if !g.settings().Decide(p.To)(s).Allowed() {
-		g.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
-		return 0, g.endPreview(ctx, p.Run)
+	if !x.settings().Decide(p.To)(s).Allowed() {
+		x.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
+		return 0, x.end(ctx, p.Run)
 	}
-	ch, _ := g.channel(o)
+	ch, _ := x.accounts.channel(a)
 	if ch == nil {
 		return time.Second, true // it was taken away meanwhile
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
 	defer cancel()
-	if _, again = g.takeBack(call, ch, p); again > 0 {
+	if _, again = x.remove(call, ch, p); again > 0 {
 		return again, true
 	}
-	return 0, g.endPreview(ctx, p.Run)
+	return 0, x.end(ctx, p.Run)
 }
 
-// turn waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is held then;
+// awaitChat waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is locked then;
 // release is nil when ctx ended.
-func (g *Dispatcher) turn(ctx context.Context, to channels.Address) (o *account, release func()) {
+func (x *previews) awaitChat(ctx context.Context, to channels.Address) (a *account, release func()) {
 	for {
-		to = g.settings().Moved.Called(to) // its account may be renamed while it is waited for
-		g.mu.Lock()
-		o = g.accountOf(settings.Ref(to))
-		g.mu.Unlock()
-		ch, changed := g.channel(o)
+		to = x.settings().Moved.Called(to) // its account may be renamed while it is waited for
+		a = x.accounts.of(settings.Ref(to))
+		ch, changed := x.accounts.channel(a)
 		if ch != nil {
 			break
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return o, nil
+			return a, nil
 		}
 	}
-	if o.pace.wait(ctx, to) != nil {
-		return o, nil
+	if a.pace.wait(ctx, to) != nil {
+		return a, nil
 	}
 	for {
-		if release, free := g.lockChat(o, to.Chat); free {
-			return o, release
+		if release, free := x.queues.lockChat(a, to.Chat); free {
+			return a, release
 		}
 		if !channels.Sleep(ctx, time.Second) {
-			return o, nil
+			return a, nil
 		}
 	}
 }
 
-// loadPreviews finds the previews that an earlier process left.
-func (g *Dispatcher) loadPreviews(ctx context.Context) error {
-	list, err := g.store.Previews(ctx)
+// load finds the previews that an earlier process left.
+func (x *previews) load(ctx context.Context) error {
+	list, err := x.store.Previews(ctx)
 	if err != nil {
 		return fmt.Errorf("listing previews: %w", err)
 	}
 	for _, p := range list {
-		g.previews.put(p)
+		x.open.put(p)
 	}
 	return nil
 }
 
-// Sweep takes back the previews whose runs are over and whose answers do not come; those of others become them.
-func (g *Dispatcher) Sweep(ctx context.Context) {
-	for _, p := range g.previews.all() {
-		run, err := g.store.GetRun(ctx, p.Run)
+// sweep retracts the previews whose runs are over and whose answers do not come; the others become their answers.
+func (x *previews) sweep(ctx context.Context) {
+	for _, p := range x.open.all() {
+		run, err := x.store.GetRun(ctx, p.Run)
 		if err == nil && run.Status.Final() || errors.Is(err, sessions.ErrNotFound) {
-			g.RetractPreview(ctx, p.Run)
+			x.retract(ctx, p.Run)
 		}
 	}
 }
 
-// RetractPreview takes back the preview of a run that is over, unless its answer is to come, or has.
-func (g *Dispatcher) RetractPreview(ctx context.Context, run sessions.RunID) {
-	if _, there := g.previews.get(run); !there {
+// retract retracts the preview of a run that is over, unless its answer is to come, or has.
+func (x *previews) retract(ctx context.Context, run sessions.RunID) {
+	if _, there := x.open.get(run); !there {
 		return
 	}
-	sent, err := g.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
+	sent, err := x.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run})
 	if err != nil {
-		g.log.Error("cannot see what became of an answer", keyRun, run, keyErr, err)
+		x.log.Error("cannot see what became of an answer", keyRun, run, keyErr, err)
 		return // it is looked at again
 	}
 	for _, d := range sent {
 		if d.Kind == sessions.Reply {
 			if d.State.Final() {
-				g.answered(d)
+				x.onAnswered(d)
 			}
 			return
 		}
 	}
-	g.unshow(run)
+	x.startRetract(run)
 }
 
-// answered says what becomes of the preview of an answer that is final.
-func (g *Dispatcher) answered(d sessions.Delivery) {
-	if _, there := g.previews.get(d.Run); !there || d.Kind != sessions.Reply {
+// onAnswered retracts or forgets the preview of an answer that is final and was not sent.
+func (x *previews) onAnswered(d sessions.Delivery) {
+	if _, there := x.open.get(d.Run); !there || d.Kind != sessions.Reply {
 		return
 	}
 	if d.State != sessions.Withheld && d.State != sessions.Held && d.Part == 0 {
-		g.unshow(d.Run)
+		x.startRetract(d.Run)
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.life != nil && g.life.Err() == nil {
-		g.wg.Go(func() { g.endPreview(g.life, d.Run) })
-	}
+	x.life.begin(func(ctx context.Context) { x.end(ctx, d.Run) })
 }

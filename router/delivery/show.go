@@ -11,21 +11,19 @@ import (
 )
 
 const (
-	typingAfter = 250 * time.Millisecond // a fast answer shows no typing
-	typingEvery = 5 * time.Second        // platforms forget it after about that long
-	draftEvery  = 50 * time.Millisecond
+	typingDelay    = 250 * time.Millisecond // a fast answer shows no typing
+	typingInterval = 5 * time.Second        // platforms forget it after about that long
+	draftInterval  = 50 * time.Millisecond
 )
 
-// Show lets the chat see that the agent is at work, where the platform can: typing, and the answer as it grows. All of it passes the
-// gate's policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
-// nothing of it comes after the answer.
-func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {
-	stream := g.stream(run)
-	if stream == channels.StreamOff && g.caps(run.Reply).Typer == nil {
+// showTurn has a chat see a turn at work; Dispatcher.Show says how.
+func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *agent.Turn) (end func()) {
+	stream := p.stream(run)
+	if stream == channels.StreamOff && p.accounts.caps(run.Reply).Typer == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	v := &view{gate: g, run: run, stream: stream, grew: make(chan struct{}, 1), words: words{g: g, run: run}}
+	v := &view{hints: h, run: run, stream: stream, grew: make(chan struct{}, 1), preview: preview{previews: p, run: run}}
 	if stream != channels.StreamOff {
 		t.OnText = v.text
 	}
@@ -42,12 +40,12 @@ func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) 
 
 // view is what a chat sees of a turn at work.
 type view struct {
-	gate   *Dispatcher
-	run    sessions.Run
-	stream channels.Stream
-	latest atomic.Pointer[string]
-	grew   chan struct{}
-	words  words
+	hints   *hints
+	run     sessions.Run
+	stream  channels.Stream
+	latest  atomic.Pointer[string]
+	grew    chan struct{}
+	preview preview
 }
 
 // text is told the answer so far.
@@ -60,14 +58,14 @@ func (v *view) text(soFar string) {
 }
 
 func (v *view) work(ctx context.Context) {
-	wait, every := time.Duration(0), draftEvery
+	wait, every := time.Duration(0), draftInterval
 	if v.stream == channels.StreamEdit {
-		wait, every = previewAfter, previewDirect
+		wait, every = previewDelay, directEditInterval
 		if v.run.Reply.Type.Several() {
-			every = previewSeveral
+			every = groupEditInterval
 		}
 	}
-	typing, next := time.NewTimer(typingAfter), time.NewTimer(wait)
+	typing, next := time.NewTimer(typingDelay), time.NewTimer(wait)
 	defer typing.Stop()
 	defer next.Stop()
 	grown, due := false, false
@@ -76,8 +74,8 @@ func (v *view) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-typing.C:
-			v.gate.typing(ctx, v.run.Key, v.run.Reply)
-			typing.Reset(typingEvery)
+			v.hints.typing(ctx, v.run.Key, v.run.Reply)
+			typing.Reset(typingInterval)
 		case <-v.grew:
 			grown = true
 		case <-next.C:
@@ -88,9 +86,9 @@ func (v *view) work(ctx context.Context) {
 		}
 		grown, due = false, false
 		if text := *v.latest.Load(); v.stream == channels.StreamDraft {
-			v.gate.draft(ctx, v.run.Key, v.run.Reply, string(v.run.ID), text)
+			v.hints.draft(ctx, v.run.Key, v.run.Reply, string(v.run.ID), text)
 		} else {
-			grown = !v.words.show(ctx, text)
+			grown = !v.preview.show(ctx, text)
 		}
 		next.Reset(every)
 	}

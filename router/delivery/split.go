@@ -8,8 +8,8 @@ import (
 	"parley/sessions"
 )
 
-// cut is a delivery in parts, made once.
-type cut struct {
+// splitter is a delivery in parts, made once.
+type splitter struct {
 	made  bool
 	parts []part
 }
@@ -21,32 +21,32 @@ type part struct {
 	text  string // what Part is made of; only of one with files
 }
 
-// part is the next part of a delivery; ok is false when there is none.
-func (c *cut) part(d sessions.Delivery, l channels.Limits) (p part, last, ok bool) {
-	if !c.made { // once: limits that change between two parts must not change where the text is cut
-		c.parts, c.made = partsOf(d, l), true
+// next is the next part of a delivery; ok is false when there is none.
+func (s *splitter) next(d sessions.Delivery, l channels.Limits) (p part, last, ok bool) {
+	if !s.made { // once: limits that change between two parts must not change where the text is cut
+		s.parts, s.made = splitDelivery(d, l), true
 	}
-	if d.Part >= len(c.parts) {
+	if d.Part >= len(s.parts) {
 		return p, false, false
 	}
-	return c.parts[d.Part], d.Part+1 == len(c.parts), true
+	return s.parts[d.Part], d.Part+1 == len(s.parts), true
 }
 
 // outbound is a part of a delivery as it is sent.
-func (g *Dispatcher) outbound(d sessions.Delivery, p part) channels.Outbound {
+func (s *sender) outbound(d sessions.Delivery, p part) channels.Outbound {
 	out := channels.Outbound{Key: string(d.ID) + "." + strconv.Itoa(d.Part), To: d.To, Text: p.Text, Plain: p.Plain, Since: d.Created}
 	if d.Part == 0 {
 		out.ReplyTo = d.ReplyTo
 	}
 	for _, f := range p.files {
-		out.Files = append(out.Files, g.outbox.Outbound(f))
+		out.Files = append(out.Files, s.outbox.Outbound(f))
 	}
 	return out
 }
 
-// partsOf cuts a delivery into messages: its text, then its files. A text that is short enough goes with the first files; a file that
+// splitDelivery cuts a delivery into messages: its text, then its files. A text that is short enough goes with the first files; a file that
 // cannot be sent there is named in the text.
-func partsOf(d sessions.Delivery, l channels.Limits) (out []part) {
+func splitDelivery(d sessions.Delivery, l channels.Limits) (out []part) {
 	text := d.Text
 	var files []sessions.File
 	for _, f := range d.Files {
@@ -77,17 +77,17 @@ func captions(l channels.Limits) channels.Limits {
 	return l
 }
 
-// withoutLost gives a part without the files that are not there any more: its text names them.
-func (g *Dispatcher) withoutLost(d sessions.Delivery, p part, l channels.Limits) part {
+// dropMissingFiles gives a part without the files that are no longer in the outbox: its text names them.
+func (s *sender) dropMissingFiles(d sessions.Delivery, p part, l channels.Limits) part {
 	text := p.text
 	var left []sessions.File
 	for _, f := range p.files {
-		why := g.outbox.Check(f)
+		why := s.outbox.Check(f)
 		if why == "" {
 			left = append(left, f)
 			continue
 		}
-		g.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
+		s.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
 		text += "\n\n" + channels.FileNote(f.String(), "cannot be sent any more")
 	}
 	if len(left) == len(p.files) {
@@ -121,7 +121,7 @@ func albums(files []sessions.File, l channels.Limits) (out []part) {
 	var size int64 // of the last group
 	for _, f := range files {
 		n := len(out)
-		if n > 0 && len(out[n-1].files) < l.Files && together(out[n-1].files[0].Kind) == together(f.Kind) &&
+		if n > 0 && len(out[n-1].files) < l.Files && albumKind(out[n-1].files[0].Kind) == albumKind(f.Kind) &&
 			(l.FilesBytes == 0 || size+f.Size <= l.FilesBytes) {
 			out[n-1].files = append(out[n-1].files, f)
 			size += f.Size
@@ -133,8 +133,8 @@ func albums(files []sessions.File, l channels.Limits) (out []part) {
 	return out
 }
 
-// together gives what goes together with a kind.
-func together(k channels.MediaKind) channels.MediaKind {
+// albumKind gives what goes together with a kind.
+func albumKind(k channels.MediaKind) channels.MediaKind {
 	switch k {
 	case channels.Video:
 		return channels.Image

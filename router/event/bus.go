@@ -12,7 +12,7 @@ import (
 // The kinds of events.
 const (
 	KindRun      = "run"      // Status: queued, running, and how it ended
-	KindText     = "text"     // Text: the answer so far, of the model call under way; the next call begins anew
+	KindText     = "text"     // Text: the answer so far, of the model call under way; the next call begins again
 	KindTool     = "tool"     // Phase: begin, progress, end, error
 	KindMessage  = "message"  // recorded in the transcript
 	KindDelivery = "delivery" // State
@@ -77,10 +77,10 @@ func (w Filter) wants(e Event) bool {
 	return (w.Session == "" || w.Session == e.Session) && (w.Run == "" || w.Run == e.Run) && (len(w.Kinds) == 0 || slices.Contains(w.Kinds, e.Kind))
 }
 
-// WatchMost bounds the events that wait for one reader.
-const watchMost = 1000
+// maxWaiting bounds the events that wait for one reader.
+const maxWaiting = 1000
 
-// Bus are those who watch. The zero value is ready.
+// Bus hands events to watchers. The zero value is ready.
 type Bus struct {
 	mu     sync.Mutex
 	all    map[*watcher]bool
@@ -88,9 +88,9 @@ type Bus struct {
 	closed bool
 }
 
-// Watch gives what happens from now on, until cancel or the end of the host; then the channel is closed. Nobody waits for a slow reader:
-// of the texts of a run that it has not read it gets the newest only, and when too much waits all the same, the texts go, and then it
-// is cut off: its channel is closed, and it is to read the truth again and watch anew. cancel may be called more than once.
+// Watch gives the events from now on, until cancel or the end of the host; then the channel is closed. A slow reader delays no other: of the
+// texts of a run that it has not read it gets the newest only. When too many events wait all the same, the texts are dropped, and then it
+// is cut off: its channel is closed, and it has to read the store again and to watch again. cancel may be called more than once.
 func (b *Bus) Watch(w Filter) (<-chan Event, func()) {
 	x := &watcher{wants: w, out: make(chan Event), over: make(chan struct{}), more: make(chan struct{}, 1)}
 	b.mu.Lock()
@@ -130,7 +130,7 @@ func (b *Bus) Close() {
 	b.all = nil
 }
 
-// Publish hands an event to everybody who wants it, and remembers that there was one. It blocks on nobody.
+// Publish hands an event to each watcher that wants it, and remembers that there was one. It never blocks.
 func (b *Bus) Publish(e Event) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
@@ -146,11 +146,11 @@ func (b *Bus) Publish(e Event) {
 	}
 }
 
-// watcher is one who watches.
+// watcher is one reader of events.
 type watcher struct {
 	wants Filter
 	out   chan Event
-	over  chan struct{} // closed: nobody reads any more, or it was cut off
+	over  chan struct{} // closed: the reader has ended, or was cut off
 	more  chan struct{}
 
 	mu    sync.Mutex
@@ -174,8 +174,8 @@ func (x *watcher) put(e Event) bool {
 			break // what happened in between keeps its place
 		}
 	}
-	if len(x.queue) >= watchMost {
-		if x.queue = slices.DeleteFunc(x.queue, isText); len(x.queue) >= watchMost {
+	if len(x.queue) >= maxWaiting {
+		if x.queue = slices.DeleteFunc(x.queue, isText); len(x.queue) >= maxWaiting {
 			return isText(e) // the next one has all of it
 		}
 	}

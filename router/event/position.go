@@ -2,11 +2,11 @@ package event
 
 import "parley/sessions"
 
-// Position is a place in the row of what happens at this host since it was started. Whoever reads the truth takes the position first, and
-// then watches since it: nothing is missed in between. Zero is none; one of an earlier process means nothing, Unknown stands for it.
+// Position is a place in the row of what happens at this host since it was started. A reader of the store takes the position first, and
+// then watches since it: it misses nothing in between. Zero is none; one of an earlier process means nothing, Unknown stands for it.
 type Position int64
 
-// Unknown is a position that cannot be found again: whoever watches since it is told to read the truth again.
+// Unknown is a position that cannot be found again: a watcher since it is told to read the store again.
 const Unknown Position = -1
 
 // Position gives the place behind all that has happened.
@@ -16,13 +16,13 @@ func (b *Bus) Position() Position {
 	return b.past.position()
 }
 
-// PastMost is how many events can be looked back at. Who comes from before them is told to read again, whatever they were.
-const pastMost = 1000
+// maxPast is how many events can be looked back at. A watcher from before them is told to read again.
+const maxPast = 1000
 
 // past is what the newest events were about. The zero value is ready.
 type past struct {
-	n     Position // how many there were; the event n is at n % pastMost
-	about [pastMost]struct {
+	n     Position // how many there were; the event n is at n % maxPast
+	about [maxPast]struct {
 		kind    string
 		session sessions.Key
 		run     sessions.RunID
@@ -37,7 +37,7 @@ func (p *past) add(e Event) Position {
 		return 0
 	}
 	p.n++
-	a := &p.about[p.n%pastMost]
+	a := &p.about[p.n%maxPast]
 	a.kind, a.session, a.run = e.Kind, e.Session, e.Run
 	return p.position()
 }
@@ -47,11 +47,11 @@ func (p *past) missed(w Filter) bool {
 	if w.Since == 0 {
 		return false
 	}
-	if w.Since < 0 || w.Since > p.position() || p.position()-w.Since > pastMost {
+	if w.Since < 0 || w.Since > p.position() || p.position()-w.Since > maxPast {
 		return true
 	}
 	for n := w.Since; n <= p.n; n++ {
-		if a := p.about[n%pastMost]; w.wants(Event{Kind: a.kind, Session: a.session, Run: a.run}) {
+		if a := p.about[n%maxPast]; w.wants(Event{Kind: a.kind, Session: a.session, Run: a.run}) {
 			return true
 		}
 	}

@@ -19,9 +19,9 @@ import (
 
 // The bounds of the files that came with messages.
 const (
-	mediaKept     = 30 * 24 * time.Hour // how long a file stays after it was last used
-	mediaTotal    = 1 << 30             // bytes of all that are kept; the ones that were not used for longest go first
-	mediaFetching = 8                   // at the same time
+	cacheTTL      = 30 * 24 * time.Hour // how long a file stays after it was last used
+	maxCacheBytes = 1 << 30             // bytes of all that are kept; the ones that were not used for longest go first
+	maxFetches    = 8                   // at the same time
 )
 
 // Cache keeps the files that were fetched from platforms.
@@ -30,7 +30,7 @@ type Cache struct {
 	total    int64
 	log      *slog.Logger
 	fetching chan struct{}
-	added    atomic.Int64 // bytes since it was last tidied
+	added    atomic.Int64 // bytes since the last eviction
 	odd      sizes        // of files that are not as large as was said
 }
 
@@ -49,7 +49,7 @@ func (x *sizes) get(path string) int64 {
 func (x *sizes) put(path string, size int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.m) >= missesMost || x.m == nil {
+	if len(x.m) >= maxMisses || x.m == nil {
 		x.m = make(map[string]int64)
 	}
 	x.m[path] = size
@@ -57,7 +57,7 @@ func (x *sizes) put(path string, size int64) {
 
 // NewCache returns a cache in a folder; "" keeps nothing.
 func NewCache(dir string, log *slog.Logger) *Cache {
-	return &Cache{dir: dir, total: mediaTotal, log: log, fetching: make(chan struct{}, mediaFetching)}
+	return &Cache{dir: dir, total: maxCacheBytes, log: log, fetching: make(chan struct{}, maxFetches)}
 }
 
 // tooLargeError says that a file is larger than it may be.
@@ -73,7 +73,7 @@ func (e *tooLargeError) Error() string {
 // Get reads a file that came from an address: from the folder of those that were fetched before, else by the adapter that find gives. It
 // returns when ctx ends, whatever the adapter does.
 func (x *Cache) Get(ctx context.Context, from channels.Address, m channels.Media, most int64, find func(context.Context, channels.Address) channels.Fetcher) ([]byte, error) {
-	if data, err := x.kept(from, m, most); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	if data, err := x.cached(from, m, most); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
 	by := find(ctx, from)
@@ -88,7 +88,7 @@ func (x *Cache) Get(ctx context.Context, from channels.Address, m channels.Media
 		return nil, err
 	}
 	if size := int64(len(data)); m.Size > 0 && size != m.Size {
-		x.odd.put(x.path(from, m), size) // the platform said something else, and would again
+		x.odd.put(x.path(from, m), size) // the platform gave another size, and would again
 	}
 	if err := x.put(x.path(from, m), data); err != nil {
 		x.log.Warn("a file is not kept", keyErr, err)
@@ -96,8 +96,8 @@ func (x *Cache) Get(ctx context.Context, from channels.Address, m channels.Media
 	return data, nil
 }
 
-// kept reads a file that was fetched before.
-func (x *Cache) kept(from channels.Address, m channels.Media, most int64) ([]byte, error) {
+// cached reads a file that was fetched before.
+func (x *Cache) cached(from channels.Address, m channels.Media, most int64) ([]byte, error) {
 	path := x.path(from, m)
 	if path == "" {
 		return nil, fs.ErrNotExist
@@ -185,10 +185,10 @@ func (x *Cache) put(path string, data []byte) error {
 // Evict removes the files that were not used for a long time, and those that were not used for longest when there are too many.
 func (x *Cache) Evict(now time.Time) {
 	x.added.Store(0)
-	evict(x.log, x.dir, now.Add(-mediaKept), x.total*7/8)
+	evict(x.log, x.dir, now.Add(-cacheTTL), x.total*7/8)
 }
 
-// PutBytes keeps a file that no platform has, under the hash of its bytes, and says in m where it is. It is on disk when keepBytes
+// PutBytes keeps a file that no platform has, under the hash of its bytes, and says in m where it is. It is on disk when PutBytes
 // returns.
 func (x *Cache) PutBytes(m *channels.Media, data []byte) error {
 	m.Ref, m.Size = fmt.Sprintf("sha256:%x", sha256.Sum256(data)), int64(len(data))

@@ -18,7 +18,7 @@ func TestOldMediaGoes(t *testing.T) {
 	}{"old": {1000, "[a b c]"}, "too many": {28, "[a b]"}} {
 		x := NewCache(t.TempDir(), slog.New(slog.DiscardHandler))
 		x.total = c.total
-		for i, age := range []time.Duration{time.Hour, 2 * time.Hour, mediaKept - time.Hour, mediaKept + time.Hour} {
+		for i, age := range []time.Duration{time.Hour, 2 * time.Hour, cacheTTL - time.Hour, cacheTTL + time.Hour} {
 			path := filepath.Join(x.dir, string(rune('a'+i)))
 			if err := os.WriteFile(path, make([]byte, 10), 0o600); err != nil {
 				t.Fatal(err)

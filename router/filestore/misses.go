@@ -30,13 +30,13 @@ func (x *Misses) Get(id string) error {
 func (x *Misses) Put(id string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.m) >= missesMost || x.m == nil {
+	if len(x.m) >= maxMisses || x.m == nil {
 		x.m = make(map[string]miss)
 	}
-	x.m[id] = miss{err, time.Now().Add(pictureAgain)}
+	x.m[id] = miss{err, time.Now().Add(missTTL)}
 }
 
 const (
-	pictureAgain = 5 * time.Minute // until one that could not be had is tried again
-	missesMost   = 256             // that are remembered
+	missTTL   = 5 * time.Minute // until one that could not be had is tried again
+	maxMisses = 256             // that are remembered
 )

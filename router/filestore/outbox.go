@@ -27,10 +27,10 @@ import (
 
 // The bounds of files that are sent.
 const (
-	outboxFile  = 100 << 20        // bytes of one
-	outboxTotal = 1 << 30          // bytes of all that are kept
-	OutboxKept  = time.Hour        // how long one stays after all that need it are sent; it is looked at once an hour
-	OutboxLeast = 10 * time.Minute // how long one stays when room is needed: its delivery may not be in the store yet
+	maxOutboxFile  = 100 << 20        // bytes of one
+	maxOutboxBytes = 1 << 30          // bytes of all that are kept
+	OutboxKept     = time.Hour        // how long one stays after all that need it are sent; it is looked at once an hour
+	OutboxLeast    = 10 * time.Minute // how long one stays when room is needed: its delivery may not be in the store yet
 )
 
 // Outbox keeps the files of deliveries, each under the hash of its bytes: what an agent changes after it has posted a file is not sent.
@@ -44,10 +44,10 @@ type Outbox struct {
 
 // NewOutbox returns an outbox in a folder; "" takes no file.
 func NewOutbox(dir string, log *slog.Logger) *Outbox {
-	return &Outbox{dir: dir, each: outboxFile, total: outboxTotal, log: log}
+	return &Outbox{dir: dir, each: maxOutboxFile, total: maxOutboxBytes, log: log}
 }
 
-// Put copies a file. It is on disk when keep returns. What is in the way is a *tools.Refused, or the error of open.
+// Put copies a file. It is on disk when Put returns. What is in the way is a *tools.Refused, or the error of open.
 func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadCloser, error)) (f sessions.File, err error) {
 	if x.dir == "" {
 		return f, &tools.Refused{Reason: "this host keeps no files, so none can be sent"}
@@ -77,7 +77,7 @@ func (x *Outbox) Put(ctx context.Context, name string, open func() (io.ReadClose
 		return f, &tools.Refused{Reason: name + " is empty; platforms take no empty files"}
 	}
 	f = sessions.File{Name: sessions.FileName(name), Size: n, Hash: hex.EncodeToString(sum.Sum(nil))}
-	f.Kind, f.MIME = KindOf(start.b, f.Name)
+	f.Kind, f.MIME = kindOf(start.b, f.Name)
 	taken, err := x.take(to.Name(), f)
 	if err == nil && !taken && x.Clear != nil {
 		if err = x.Clear(ctx); err == nil {
@@ -139,8 +139,8 @@ func (s *firstBytes) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// KindOf says how platforms show a file: by its bytes; its name only says more about what looks like nothing special.
-func KindOf(start []byte, name string) (channels.MediaKind, string) {
+// kindOf says how platforms show a file: by its bytes; its name only says more about what looks like nothing special.
+func kindOf(start []byte, name string) (channels.MediaKind, string) {
 	is, _, _ := strings.Cut(http.DetectContentType(start), ";")
 	switch {
 	case is == "application/ogg":
@@ -204,9 +204,14 @@ func (x *Outbox) Outbound(f sessions.File) channels.File {
 	return channels.File{Kind: f.Kind, Name: sessions.FileName(f.Name), Words: f.String(), MIME: f.MIME, Size: f.Size, Open: func() (io.ReadCloser, error) { return os.Open(x.path(f)) }}
 }
 
+// Deliveries lists deliveries; sessions.Store says how.
+type Deliveries interface {
+	ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([]sessions.Delivery, error)
+}
+
 // Evict removes the files that no delivery has needed for kept. One that is not final needs its files; one that a person may have sent
-// again has them for as long as nobody needs the room.
-func (x *Outbox) Evict(ctx context.Context, store sessions.Store, now time.Time, kept time.Duration) error {
+// again has them until the room is needed.
+func (x *Outbox) Evict(ctx context.Context, store Deliveries, now time.Time, kept time.Duration) error {
 	if entries, err := os.ReadDir(x.dir); x.dir == "" || err != nil || len(entries) == 0 {
 		return nil //nolint:nilerr // there is no such folder yet
 	}

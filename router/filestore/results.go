@@ -11,8 +11,8 @@ import (
 	"parley/tools"
 )
 
-// ResultFiles is how many files of one tool result are kept.
-const resultFiles = 16
+// maxResultFiles is how many files of one tool result are kept.
+const maxResultFiles = 16
 
 // PutResult puts the files of a tool's result where those of messages are kept, before anything names them: a block says where its file
 // is instead of holding its bytes, so that neither the transcript nor a prompt grows with them. What a file is follows from its bytes. A
@@ -43,14 +43,14 @@ func (x *Cache) putBlock(b sessions.Block, n int) (sessions.Block, error) {
 		return b, fmt.Errorf("its bytes cannot be read: %w", err)
 	case x.dir == "":
 		return b, fmt.Errorf("this host has no folder for files")
-	case n >= resultFiles:
-		return b, fmt.Errorf("a result has at most %d files", resultFiles)
+	case n >= maxResultFiles:
+		return b, fmt.Errorf("a result has at most %d files", maxResultFiles)
 	}
 	m := channels.Media{MIME: b.MIME}
 	if b.Media != nil {
 		m.Name, m.MIME = b.Media.Name, b.Media.MIME
 	}
-	kind, is := KindOf(data, m.Name)
+	kind, is := kindOf(data, m.Name)
 	if m.Kind = kind; is != "application/octet-stream" || m.MIME == "" {
 		m.MIME = is
 	}

@@ -19,7 +19,7 @@ func Overheard(set *settings.Snapshot, in channels.Inbound, key sessions.Key, te
 	if text = turn.WithNames(text, in.Media); text == "" {
 		return nil
 	}
-	text = turn.Quoted(in.Quote) + PassedOn(in, text)
+	text = turn.Quoted(in.Quote) + PassedOn(in, channels.TypedQuotes(text))
 	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Text: channels.CutText(text, settings.MaxContextLine), Message: in.ID, Time: in.Time, Keep: set.ContextLimit()}
 }
 

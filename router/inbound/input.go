@@ -11,11 +11,10 @@ func (r *Receiver) atLimit(in channels.Inbound) bool {
 	if len(in.Text) < turn.MinCut {
 		return false
 	}
-	_, ch := r.gate.Account(in.Address)
-	if ch == nil {
+	l, attached := r.gate.Limits(in.Address)
+	if !attached {
 		return false
 	}
-	l := ch.Limits(in.Address)
 	most := l.Received
 	if most == 0 {
 		most = l.Text

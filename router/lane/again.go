@@ -13,13 +13,13 @@ var ErrAgain = errors.New("the turn begins again")
 // MaxAgain bounds how often one turn begins again.
 const MaxAgain = 8
 
-// try is how far a lane's turn is. As long as it is open, its run has recorded no step and said nothing: it may begin again. lanes.mu is held
-// for all of it.
+// try is how far a lane's turn is. As long as it is open, its run has recorded no step and said nothing: it may begin again. Set.mu guards
+// all of it.
 type try struct {
 	open    bool
 	end     context.CancelCauseFunc // of the try at work; nil between two
 	revised bool                    // the run was changed in the store since it was read
-	held    chan struct{}           // somebody changes the run in the store: the turn waits for that; nil = nobody does
+	held    chan struct{}           // the run is being changed in the store, and the turn waits; nil = it is not
 }
 
 // Hold keeps a run at work from recording and ending until done is called, which says whether the run was revised; ok is false when the

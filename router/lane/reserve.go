@@ -8,7 +8,7 @@ import (
 )
 
 // Reservation is the lane of a session that had no work, kept with a slot for a run that is about to be queued: it is claimed by the
-// commit that queues it, and nobody waits for a second one. A nil reservation is none.
+// commit that queues it, and no second one is waited for. A nil Reservation is none.
 type Reservation struct {
 	lanes *Set
 	key   sessions.Key
@@ -29,7 +29,7 @@ func (l *Set) Reserve(e *sessions.Effects, set *settings.Snapshot) *Reservation 
 	share := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over() || l.m[key] != nil || l.away[key] > 0 || !share.try() {
+	if l.isOver() || l.m[key] != nil || l.away[key] > 0 || !share.try() {
 		return nil
 	}
 	l.wg.Add(1)
@@ -40,7 +40,7 @@ func (l *Set) Reserve(e *sessions.Effects, set *settings.Snapshot) *Reservation 
 }
 
 // End begins the run that the commit has claimed. Without one the lane does what it was woken for meanwhile, and is free again; so it does
-// when the commit has failed: what it claimed all the same is found by heal.
+// when the commit has failed: a rescue finds what it claimed all the same.
 func (v *Reservation) End(acc sessions.Accepted, err error) {
 	if v == nil {
 		return
@@ -52,13 +52,13 @@ func (v *Reservation) End(acc sessions.Accepted, err error) {
 			more := l.work(v.turn, v.key, acc.Claimed)
 			l.leave(v.lane)
 			l.drain(l.life, v.key, v.lane, more)
-			l.run(l.life, v.key, v.lane, l.goOn(v.key, v.lane))
+			l.run(l.life, v.key, v.lane, l.continueOrEnd(v.key, v.lane))
 		})
 		return
 	}
 	l.leave(v.lane)
 	v.lane.share.release()
-	turn := l.goOn(v.key, v.lane)
+	turn := l.continueOrEnd(v.key, v.lane)
 	l.wg.Go(func() { l.run(l.life, v.key, v.lane, turn) })
 }
 

@@ -32,23 +32,23 @@ type Set struct {
 }
 
 type lane struct {
-	again bool                    // woken while at work
-	doubt bool                    // a run of the session may be at work in the store that the lane knows nothing of: see heal
-	parts bool                    // it has had a message that was forwarded or that the platform's app may have cut: a plain one may belong to it
-	poke  chan struct{}           // wakes who dozes
-	try   try                     // of the run at work
-	by    time.Time               // when it goes on without a slot: the deadline of an interrupted run; zero = never
-	who   string                  // who wants its next run, as far as that is known
-	share *slotShare              // its place among the slots
-	busy  bool                    // a run is at work
-	left  chan struct{}           // closed when it is not any more
-	home  sessions.Key            // of the run at work, if that writes to the transcript of another session; "" = its own
-	abort context.CancelCauseFunc // ends the run at work; nil when there is none
-	run   sessions.RunID          // at work; "" while the next one is being claimed
-	began time.Time
-	last  sessions.RunID           // the run that it was at last; "" = it has had none
-	since time.Time                // the end of its last run, or when the process began; zero = it was idle
-	ended map[sessions.RunID]error // runs that were aborted while the next one was being claimed, and why: it may be one of them
+	again        bool                    // woken while at work
+	needsRecheck bool                    // the store may have a run at work that no lane has
+	parts        bool                    // had a message that was forwarded or may be cut: a plain one may belong to it
+	wake         chan struct{}           // ends a Sleep
+	try          try                     // of the run at work
+	deadline     time.Time               // when it continues without a slot; zero = never
+	who          string                  // the person who wants its next run, as far as known
+	share        *slotShare              // its place among the slots
+	busy         bool                    // a run is at work
+	left         chan struct{}           // closed when it is not any more
+	home         sessions.Key            // of the run at work, if that writes to the transcript of another session; "" = its own
+	abort        context.CancelCauseFunc // ends the run at work; nil when there is none
+	run          sessions.RunID          // at work; "" while the next one is being claimed
+	began        time.Time
+	last         sessions.RunID           // the run that it was at last; "" = it has had none
+	since        time.Time                // the end of its last run, or when the process began; zero = it was idle
+	ended        map[sessions.RunID]error // runs that were aborted while the next one was being claimed, and why: it may be one of them
 }
 
 // The causes of a run's end that comes from outside.
@@ -96,31 +96,31 @@ func (l *Set) Host(ctx context.Context) context.Context {
 	return l.life
 }
 
-// Wake makes sure that the session's queued runs get done.
+// Wake starts the session's lane for its queued runs, if it has none.
 func (l *Set) Wake(key sessions.Key, who string) { l.begin(key, lane{who: who}) }
 
-// WakeFor is wake for a run that has just been queued.
+// WakeFor is Wake for a run that has just been queued.
 func (l *Set) WakeFor(run *sessions.Run, who string) {
 	l.begin(run.Key, lane{who: who, parts: hasParts(run)})
 }
 
-// Recheck is wake for a session of which the store says that a run is at work, and no lane is.
-func (l *Set) Recheck(key sessions.Key, who string) { l.begin(key, lane{who: who, doubt: true}) }
+// Recheck is Wake for a session of which the store says that a run is at work, and no lane is.
+func (l *Set) Recheck(key sessions.Key, who string) { l.begin(key, lane{who: who, needsRecheck: true}) }
 
 // NeedsRecheck reports whether that was said of a session, and forgets it.
 func (l *Set) NeedsRecheck(key sessions.Key) (was bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
-		was, x.doubt = x.doubt, false
+		was, x.needsRecheck = x.needsRecheck, false
 	}
 	return was
 }
 
-// WakeWithDeadline is wake for a session that had work when the last process ended. The deadline of a run that was begun may come while
+// WakeWithDeadline is Wake for a session that had work when the last process ended. The deadline of a run that was begun may come while
 // others have the slots: it is ended in time all the same (contract N9).
 func (l *Set) WakeWithDeadline(key sessions.Key, who string, deadline time.Time) {
-	l.begin(key, lane{who: who, by: deadline, since: time.Now(), parts: true})
+	l.begin(key, lane{who: who, deadline: deadline, since: time.Now(), parts: true})
 }
 
 func (l *Set) begin(key sessions.Key, new lane) {
@@ -131,33 +131,33 @@ func (l *Set) begin(key sessions.Key, new lane) {
 
 // beginLocked is begin; l.mu is held.
 func (l *Set) beginLocked(key sessions.Key, new lane) {
-	if l.over() {
+	if l.isOver() {
 		return // start finds the run in the store
 	}
 	if x := l.m[key]; x != nil {
 		if !x.again || new.who == settings.OfOwners {
 			x.who = new.who
 		}
-		x.share.speedUp(new.who)
-		x.again, x.doubt, x.parts = true, x.doubt || new.doubt, x.parts || new.parts
+		x.share.moveUp(new.who)
+		x.again, x.needsRecheck, x.parts = true, x.needsRecheck || new.needsRecheck, x.parts || new.parts
 		select {
-		case x.poke <- struct{}{}:
+		case x.wake <- struct{}{}:
 		default:
 		}
 		return
 	}
 	new.share = l.pool(key, new.who)
 	x := l.add(key, new)
-	turn := x.share.enter() // here, so that who is woken first comes first
+	turn := x.share.enter() // here, so that the lane that is woken first comes first
 	l.wg.Go(func() { l.run(l.life, key, x, turn) })
 }
 
-// over reports whether no lane begins any more; l.mu is held.
-func (l *Set) over() bool { return l.life == nil || l.life.Err() != nil || l.closing }
+// isOver reports whether no lane begins any more; l.mu is held.
+func (l *Set) isOver() bool { return l.life == nil || l.life.Err() != nil || l.closing }
 
 // add and remove say that a session has work, and that it has none any more; l.mu is held.
 func (l *Set) add(key sessions.Key, x lane) *lane {
-	x.began, x.poke = time.Now(), make(chan struct{}, 1)
+	x.began, x.wake = time.Now(), make(chan struct{}, 1)
 	if len(l.m) == 0 && l.Changed != nil {
 		l.Changed(true)
 	}
@@ -183,19 +183,19 @@ func (l *Set) pool(key sessions.Key, who string) *slotShare {
 // run has a lane do its session's work, of which the first needs a slot, until there is none.
 func (l *Set) run(ctx context.Context, key sessions.Key, x *lane, turn <-chan struct{}) {
 	for turn != nil {
-		if x.share.acquireBy(ctx, turn, x.by) {
+		if x.share.acquireBy(ctx, turn, x.deadline) {
 			l.drain(ctx, key, x, true)
 		}
-		x.by = time.Time{}
-		turn = l.goOn(key, x)
+		x.deadline = time.Time{}
+		turn = l.continueOrEnd(key, x)
 	}
 }
 
-// goOn has a lane wait for a slot again if it was woken meanwhile; otherwise it is none any more, and the result is nil.
-func (l *Set) goOn(key sessions.Key, x *lane) (turn <-chan struct{}) {
+// continueOrEnd has a lane wait for a slot again if it was woken meanwhile; otherwise it is none any more, and the result is nil.
+func (l *Set) continueOrEnd(key sessions.Key, x *lane) (turn <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !x.again || l.over() {
+	if !x.again || l.isOver() {
 		l.remove(key)
 		return nil
 	}
@@ -222,7 +222,7 @@ func (l *Set) enter(ctx context.Context, x *lane) context.Context {
 	return context.WithValue(turn, slotKey{}, &slot{pool: x.share, over: turn.Done()})
 }
 
-// leave ends it.
+// leave ends a turn that enter began.
 func (l *Set) leave(x *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -379,9 +379,9 @@ func (l *Set) Busy(key sessions.Key) bool {
 // Sleep waits, until more is queued at the latest; false when no further run is to begin.
 func (l *Set) Sleep(ctx context.Context, key sessions.Key, d time.Duration) bool {
 	l.mu.Lock()
-	var poke chan struct{} // nil blocks for ever
+	var wake chan struct{} // nil blocks for ever
 	if x := l.m[key]; x != nil {
-		poke = x.poke
+		wake = x.wake
 	}
 	l.mu.Unlock()
 	t := time.NewTimer(d)
@@ -389,7 +389,7 @@ func (l *Set) Sleep(ctx context.Context, key sessions.Key, d time.Duration) bool
 	select {
 	case <-t.C:
 		return true
-	case <-poke:
+	case <-wake:
 		return true
 	case <-l.closed:
 	case <-ctx.Done():

@@ -9,8 +9,8 @@ import (
 	"parley/router/settings"
 )
 
-// Slots is a counting semaphore that can be resized. People share it: of those who wait, the person with the fewest slots is served first,
-// and among equals the one who waited longest. Owners come before everybody else, and have an eighth more slots than there are for others.
+// slots is a counting semaphore that can be resized. People share it: of the people who wait, the one with the fewest slots is served first,
+// and among equals the one who waited longest. Owners come before all others, and have an eighth more slots than there are for others.
 type slots struct {
 	mu    sync.Mutex
 	size  int
@@ -32,8 +32,8 @@ func (s *slots) resize(n int) {
 	s.grant()
 }
 
-// most is how many slots a person may use: half of them, where there are enough to share.
-func (s *slots) most() int {
+// maxPerPerson is how many slots a person may use: half of them, where there are enough to share.
+func (s *slots) maxPerPerson() int {
 	if s.size < 4 {
 		return s.size
 	}
@@ -45,7 +45,7 @@ func (s *slots) free(who string) bool {
 	if who == settings.OfOwners {
 		return s.used < s.size+s.size/8
 	}
-	return s.used < s.size && s.by[who] < s.most()
+	return s.used < s.size && s.by[who] < s.maxPerPerson()
 }
 
 // use counts a slot for a person, or with -1 its end; s.mu is held.
@@ -86,7 +86,7 @@ func (s *slots) before(who, other string) bool {
 	return s.by[who] < s.by[other]
 }
 
-// SlotShare is a lane's place among the slots: it waits for one, uses one, or neither.
+// slotShare is a lane's place among the slots: it waits for one, uses one, or neither.
 type slotShare struct {
 	*slots
 	who string // the person for whom it counts
@@ -104,8 +104,8 @@ func (s *slotShare) handTo(who string) {
 	}
 }
 
-// speedUp has who waits for a slot wait as another person, if that one is served before.
-func (s *slotShare) speedUp(who string) {
+// moveUp has a lane that waits for a slot wait as another person, if that one is served before.
+func (s *slotShare) moveUp(who string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.before(who, s.who) && slices.ContainsFunc(s.queue, func(w waiter) bool { return w.of == s }) {
@@ -132,7 +132,7 @@ func (s *slotShare) enter() <-chan struct{} {
 	return w.got
 }
 
-// try takes a slot if one is free, and nobody waits who may have it.
+// try takes a slot if one is free, and no other lane waits that may have it.
 func (s *slotShare) try() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *slotShare) acquireBy(ctx context.Context, turn <-chan struct{}, at time
 	return ctx.Err() == nil
 }
 
-// Take takes a slot even when all are in use.
+// take takes a slot even when all are in use.
 func (s *slotShare) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +214,7 @@ func RegainSlot(ctx context.Context) {
 func (s *slotShare) isOver() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.who != settings.OfOwners && s.by[s.who] > s.most()
+	return s.who != settings.OfOwners && s.by[s.who] > s.maxPerPerson()
 }
 
 // WithoutSlot runs wait without the lane's slot. The slot is taken again before it returns, whether or not ctx has ended. A run that

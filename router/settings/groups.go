@@ -16,7 +16,7 @@ func (s *Snapshot) About(x sessions.Session, run sessions.Run) string {
 }
 
 // Acks reports whether a message that a chat's session has taken gets a reaction (messages.ackReaction). Where a mention is needed,
-// whatever is taken had one.
+// each message that is accepted had one.
 func (s *Snapshot) Acks(to channels.Address, parent channels.ChatID, x sessions.Session) bool {
 	several := to.Type.Several()
 	switch m := s.Messages; {
@@ -29,7 +29,7 @@ func (s *Snapshot) Acks(to channels.Address, parent channels.ChatID, x sessions.
 	case m.AckReactionScope == sessions.AckGroups:
 		return several
 	}
-	return several && s.Account(to).Access.NeedsMention(s.ConfigAddress(to), parent, x.Settings.Activation)
+	return several && s.Account(to).Access.NeedsMention(policy.Facts{Address: s.ConfigAddress(to), Parent: parent, Activation: x.Settings.Activation})
 }
 
 // The bounds of what is kept for the next turn: group talk, and what people did to messages.

@@ -2,5 +2,5 @@ package settings
 
 // The keys of log lines.
 const (
-	lineMost = 300
+	maxQuotedWord = 300
 )

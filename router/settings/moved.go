@@ -10,8 +10,8 @@ import (
 	"parley/sessions"
 )
 
-// MovedChats knows what chats and people were before they got a new id. What the configuration says about an old id holds on until it has an
-// entry for the new one: nobody edits it in the moment in which a group moves, or a hidden number becomes known.
+// MovedChats knows what chats and people were before they got a new id. What the configuration says about an old id applies until it has an
+// entry for the new one: a person cannot edit it in the moment in which a group moves, or a hidden number becomes known.
 type MovedChats struct {
 	mu       sync.Mutex
 	was, now map[channels.Address]channels.Address // without threads
@@ -95,7 +95,7 @@ func (f *MovedChats) Meet(kind channels.Kind, was, now channels.UserID) {
 		delete(f.later, b)
 		delete(f.earlier, identity{kind, next})
 	}
-	if old, ok := f.later[a]; ok { // a number that they had for a while, and that somebody else may have now
+	if old, ok := f.later[a]; ok { // a number that they had for a while, and that another person may have now
 		delete(f.earlier, identity{kind, old})
 	}
 	f.earlier[b], f.later[a] = was, now

@@ -10,7 +10,7 @@ import (
 // OfOwners stands for all owners.
 const OfOwners = ""
 
-// Asker names the person whose share a run of a session uses; ofOwners for owners. A run that nobody in particular asked for counts for its
+// Asker names the person whose share a run of a session uses; OfOwners for owners. A run that no person asked for counts for its
 // session.
 func (s *Snapshot) Asker(key sessions.Key, run *sessions.Run) string {
 	p := run.Input.Provenance

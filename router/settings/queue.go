@@ -38,7 +38,7 @@ func ReadQueue(arg string, q sessions.Queue) (_ sessions.Queue, why string) {
 		case name == "drop" && slices.Contains([]sessions.DropRule{sessions.DropSummarize, sessions.DropOld, sessions.DropNew}, sessions.DropRule(value)):
 			q.Drop = sessions.DropRule(value)
 		default:
-			return q, "I do not know " + channels.Code(word, lineMost) + " here."
+			return q, "I do not know " + channels.Code(word, maxQuotedWord) + " here."
 		}
 	}
 	return q, ""
@@ -63,8 +63,8 @@ type QueueRule struct {
 
 // What holds where nothing is configured.
 const (
-	defaultQuiet = time.Second
-	defaultMost  = 20
+	defaultDebounce = time.Second
+	defaultCap      = 20
 )
 
 // ShortLines bounds the messages above the cap that are cut to a line each: with more, the oldest are dropped.
@@ -72,7 +72,7 @@ const ShortLines = 200
 
 // Queue resolves what holds for a session's messages on a channel: the session's own setting, then the channel's, then that of all.
 func (s *Snapshot) Queue(x sessions.Session, kind channels.Kind) QueueRule {
-	q := QueueRule{Mode: sessions.Collect, Quiet: defaultQuiet, Most: defaultMost, Drop: sessions.DropSummarize}
+	q := QueueRule{Mode: sessions.Collect, Quiet: defaultDebounce, Most: defaultCap, Drop: sessions.DropSummarize}
 	for _, o := range []sessions.Queue{s.Messages.Queue.Queue, s.Messages.Queue.ByChannel[kind], x.Settings.Queue} {
 		if o.Mode != "" {
 			q.Mode = o.Mode

@@ -67,7 +67,7 @@ func Spoken(in channels.Inbound, text string) string {
 			name += ": "
 		}
 	}
-	return strings.TrimSpace(Quoted(in.Quote) + name + WithFiles(text, in.Media))
+	return strings.TrimSpace(Quoted(in.Quote) + name + WithFiles(channels.TypedQuotes(text), in.Media))
 }
 
 // Quoted gives the message that another one answers to as a block quote with an empty line behind it: its author, its origin when it was

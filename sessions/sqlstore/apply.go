@@ -1,25 +1,31 @@
 package sqlstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/ledger"
+	"parley/sessions/sqlstore/search"
+	"parley/sessions/sqlstore/session"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // changes executes what events, requests, turns and jobs change, across all tables.
 type changes struct {
 	repository
 
-	ledger      *ledger
-	transcripts *transcripts
-	sessions    *sessionRows
-	lines       *contextLines
+	ledger      *ledger.Rows
+	transcripts *transcript.Rows
+	sessions    *session.Rows
+	lines       *session.ContextLines
 	jobs        *jobs
-	notes       *notes
+	notes       *search.Notes
 	chats       *chats
 	inbox       *inbox
 	moves       *moves
@@ -28,8 +34,8 @@ type changes struct {
 	runs        *runs
 }
 
-// once applies effects unless the event was seen before, and remembers it.
-func (s *changes) once(t *tx, at sight, e *effects) (acc sessions.Accepted, err error) {
+// once carries out a change unless the event was seen before, and remembers it.
+func (s *changes) once(t *tx, at sight, c *preparedChange) (acc sessions.Accepted, err error) {
 	if at.msg != "" {
 		var run string
 		found, err := t.One("SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{at.msg, at.address, at.before, at.event},
@@ -38,34 +44,31 @@ func (s *changes) once(t *tx, at sight, e *effects) (acc sessions.Accepted, err 
 			return acc, err
 		}
 		if found {
-			return s.duplicate(t, e, sessions.RunID(run))
+			return s.duplicate(t, c, sessions.RunID(run))
 		}
 	}
-	if e.Run != nil {
-		found, err := t.One("SELECT 1 FROM runs WHERE id = ?", []any{string(e.Run.ID)}, func(engine.Row) error { return nil })
+	if c.run != nil {
+		found, err := t.Exists("SELECT 1 FROM runs WHERE id = ?", string(c.run.Run.ID))
 		if err != nil {
 			return acc, err
 		}
 		if found {
-			return s.duplicate(t, e, e.Run.ID)
+			return s.duplicate(t, c, c.run.Run.ID)
 		}
 	}
-	if e.By != "" {
-		if err := s.runs.goesOn(t, e.By); err != nil {
+	if c.requestedBy != "" {
+		if err := s.runs.goesOn(t, c.requestedBy); err != nil {
 			return acc, err
 		}
 	}
-	if acc, err = s.apply(t, e); err != nil {
+	if acc, err = s.apply(t, c); err != nil || at.msg == "" {
 		return acc, err
-	}
-	if s.alsoEffects(t, e, acc); at.msg == "" {
-		return acc, nil
 	}
 	return acc, s.inbox.saw(t, at, acc.Run.ID, acc.Deliveries)
 }
 
 // duplicate says what the first one made, as far as it is still there.
-func (s *changes) duplicate(t *tx, e *effects, run sessions.RunID) (acc sessions.Accepted, err error) {
+func (s *changes) duplicate(t *tx, c *preparedChange, run sessions.RunID) (acc sessions.Accepted, err error) {
 	acc.Duplicate = true
 	// A commit is visible before a standby has it when its connection broke while it waited for that one. An answer that was only read may
 	// therefore be undone by a failover, and a platform takes this one for an acknowledgement: it waits behind a commit that writes.
@@ -76,8 +79,8 @@ func (s *changes) duplicate(t *tx, e *effects, run sessions.RunID) (acc sessions
 			return acc, err
 		}
 	}
-	if e.Session != nil {
-		at, err := s.sessions.session(t, e.Session.Key)
+	if c.target != nil {
+		at, err := s.sessions.Get(t, c.target.Session.Key)
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return acc, err
 		}
@@ -86,209 +89,240 @@ func (s *changes) duplicate(t *tx, e *effects, run sessions.RunID) (acc sessions
 	return acc, nil
 }
 
-// effects are checked and encoded effects, so that the writer only has to write.
-type effects struct {
-	sessions.Effects
-	runBody    string
-	jobBody    string
-	deliveries []*parcel
+// preparedChange is a sessions.Change that is checked, in order and encoded, so that the writer only has to write.
+type preparedChange struct {
+	key           string // the idempotency key
+	requestedBy   sessions.RunID
+	target        *sessions.Target
+	run           *queuedRun
+	before, after []any // operations around the run's queueing; a delivery is a *parcel, a job an encodedJob
+	startsOver    bool  // one of them resets the session
 }
 
-// prepare checks effects and encodes what will be stored. It copies what the store fills in.
-func prepare(e sessions.Effects) (*effects, error) {
-	p := &effects{Effects: e}
-	if e.Session == nil && (e.Patch != nil || e.Reset || e.Heard > 0 || e.Interrupt || e.Drop > 0 || e.Archive || e.Delete) {
-		return nil, errors.New("what is done to a session needs the session")
+// queuedRun is a run to be queued, with its encoded body.
+type queuedRun struct {
+	sessions.Enqueue
+	body string
+}
+
+// encodedJob is a scheduled job with its encoded body.
+type encodedJob struct {
+	sessions.Job
+	body string
+}
+
+// prepare checks a change and encodes what will be stored. It copies what the store fills in.
+func prepare(c sessions.Change) (*preparedChange, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
-	if e.Quiet && !e.Existing {
-		return nil, errors.New("a session that is only named must be there")
-	}
-	if e.Run == nil && (e.Interrupt || e.Drop > 0) {
-		return nil, errors.New("turns give way to a run, not to nothing")
-	}
-	if e.Run == nil && e.Claim {
-		return nil, errors.New("nothing is queued that could be claimed")
-	}
-	if e.Session != nil && e.Session.Key == "" {
-		return nil, errors.New("a session needs its key")
-	}
-	if e.Run != nil {
-		r := *e.Run
-		p.Run = &r
-		if r.Key == "" && e.Session != nil {
-			r.Key = e.Session.Key
-		}
-		if r.ID == "" {
-			r.ID = sessions.RunID(uuid.Must(uuid.NewV7()).String())
-		}
-		if r.Input.ID == "" && len(r.Input.Content) > 0 {
-			r.Input.ID = uuid.Must(uuid.NewV7()).String()
-		}
-		if r.Agent == "" && e.Session != nil {
-			r.Agent = e.Session.Agent
-		}
-		r.Input.Time = engine.ClampTime(r.Input.Time)
-		body, err := marshal(requestOf(r))
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", r.ID, err)
-		}
-		*p.Run, p.runBody = r, body
-	}
-	for _, d := range e.Deliveries {
-		x, err := wrap(d)
-		if err != nil {
+	p := &preparedChange{key: c.IdempotencyKey, requestedBy: c.RequestedBy, target: c.Session}
+	if c.Run != nil {
+		var err error
+		if p.run, err = prepareRun(*c.Run, c.Session); err != nil {
 			return nil, err
 		}
-		p.deliveries = append(p.deliveries, x)
 	}
-	if e.Job != nil {
+	p.before, p.after = c.Ordered()
+	for _, op := range p.before {
+		if _, reset := op.(sessions.ResetSession); reset {
+			p.startsOver = true
+		}
+	}
+	for i, op := range p.after {
 		var err error
-		if p.jobBody, err = encodeJob(*e.Job); err != nil {
+		switch op := op.(type) {
+		case sessions.EnqueueDelivery:
+			p.after[i], err = wrap(sessions.Delivery(op))
+		case sessions.PutJob:
+			j := encodedJob{Job: sessions.Job(op)}
+			j.body, err = encodeJob(j.Job)
+			p.after[i] = j
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-// apply commits effects in their order: session, patch, reset, stop, interrupt, drop, run, deliveries, and the rest.
-func (s *changes) apply(t *tx, e *effects) (acc sessions.Accepted, err error) {
-	var at known
-	if e.Session != nil {
-		if at, err = s.meant(t, e); err != nil {
+// prepareRun fills in what a run does not say, and encodes it.
+func prepareRun(q sessions.Enqueue, target *sessions.Target) (*queuedRun, error) {
+	r := &q.Run
+	if target != nil {
+		r.Key, r.Agent = cmp.Or(r.Key, target.Session.Key), cmp.Or(r.Agent, target.Session.Agent)
+	}
+	if r.ID == "" {
+		r.ID = sessions.RunID(uuid.Must(uuid.NewV7()).String())
+	}
+	if r.Input.ID == "" && len(r.Input.Content) > 0 {
+		r.Input.ID = uuid.Must(uuid.NewV7()).String()
+	}
+	r.Input.Time = engine.ClampTime(r.Input.Time)
+	body, err := column.JSON(requestOf(*r))
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.ID, err)
+	}
+	return &queuedRun{q, body}, nil
+}
+
+// apply carries a change out in the order of sessions.Change.
+func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err error) {
+	var at session.Row
+	if c.target != nil {
+		if at, err = s.resolveSession(t, c); err != nil {
 			return acc, err
-		}
-		if e.Patch != nil {
-			if err = s.sessions.patch(t, &at, *e.Patch); err != nil {
-				return acc, err
-			}
-		}
-		if e.Reset && (e.ResetOf == "" || e.ResetOf == at.ID) {
-			if err = s.sessions.reset(t, &at); err != nil {
-				return acc, err
-			}
 		}
 	}
-	if len(e.Stop) > 0 || e.StopRun != "" {
-		if acc.Stopped, err = s.runs.stop(t, e); err != nil {
+	for _, op := range c.before {
+		if err = s.begin(t, c, op, &at, &acc); err != nil {
 			return acc, err
-		}
-		if at.Key != "" { // it may be one of them
-			if at, err = s.sessions.session(t, at.Key); err != nil {
-				return acc, err
-			}
 		}
 	}
 	acc.Session = at.Session
-	if err = s.makeRoom(t, e, &acc); err != nil {
-		return acc, err
-	}
-	if e.Run != nil {
-		if at.Key != e.Run.Key {
-			if at, err = s.sessions.session(t, e.Run.Key); err != nil {
-				return acc, err
-			}
-		}
-		if acc.Run, err = s.runs.enqueue(t, at, *e.Run, e.runBody); err != nil {
+	if c.run != nil {
+		if err = s.queue(t, c.run, at, &acc); err != nil {
 			return acc, err
 		}
 	}
-	for _, d := range e.deliveries {
-		if e.Session != nil && d.Session == e.Session.Key { // which may be another name of it
-			d.Session = acc.Session.Key
-		}
-		made, err := s.deliveries.post(t, d)
-		if err != nil {
+	for _, op := range c.after {
+		if err = s.complete(t, c, op, &acc); err != nil {
 			return acc, err
 		}
-		acc.Deliveries = append(acc.Deliveries, made)
 	}
-	if err = s.rest(t, e, acc.Session.Key); err != nil || !e.Claim || acc.Run.Key != e.Run.Key {
-		return acc, err
+	if c.run == nil || !c.run.Claim || acc.Run.Key != c.run.Run.Key {
+		return acc, nil
 	}
-	run, ok, err := s.runs.claim(t, e.Run.Key)
+	run, ok, err := s.runs.claim(t, acc.Run.Key)
 	if ok {
 		acc.Claimed = &run
 	}
 	return acc, err
 }
 
-// meant finds or makes the session of the effects.
-func (s *changes) meant(t *tx, e *effects) (at known, err error) {
-	if e.Existing {
-		if at, err = s.sessions.session(t, e.Session.Key); err != nil || e.Quiet {
+// resolveSession finds or makes the session of a change.
+func (s *changes) resolveSession(t *tx, c *preparedChange) (at session.Row, err error) {
+	if c.target.Mode != sessions.Upsert {
+		if at, err = s.sessions.Get(t, c.target.Session.Key); err != nil || c.target.Mode == sessions.Reference {
 			return at, err
 		}
 	}
-	x := *e.Session
-	if e.Run != nil && e.Run.Kind == sessions.TurnRun {
+	x := c.target.Session
+	if c.run != nil && c.run.Run.Kind == sessions.TurnRun {
 		x.Heard = t.Now
 	}
-	return s.sessions.upsert(t, x)
+	return s.sessions.Upsert(t, x)
 }
 
-// makeRoom ends what gives way to the run of the effects.
-func (s *changes) makeRoom(t *tx, e *effects, acc *sessions.Accepted) error {
-	if e.Interrupt {
-		ended, err := s.runs.interrupt(t, acc.Session.Key, *e.Run)
+// begin carries out an operation that comes before the run is queued. at is the session of the change.
+func (s *changes) begin(t *tx, c *preparedChange, op any, at *session.Row, acc *sessions.Accepted) error {
+	switch op := op.(type) {
+	case sessions.PatchSession:
+		t.Label(true, "patch")
+		return s.sessions.Patch(t, at, sessions.Patch(op))
+	case sessions.ResetSession:
+		if op.IfID != "" && op.IfID != at.ID {
+			return nil
+		}
+		t.Label(true, "reset")
+		return s.sessions.Reset(t, at)
+	}
+	var ended []sessions.StoppedRun
+	var err error
+	switch op := op.(type) {
+	case sessions.StopSessions:
+		why := byPerson
+		if c.startsOver {
+			why = startedOver
+		}
+		ended, err = s.runs.stopAll(t, op.Keys, why, func(sessions.StoppedRun) bool { return true })
+	case sessions.StopRun:
+		ended, err = s.runs.stopOne(t, op.ID)
+	default:
+		err = fmt.Errorf("%w: an operation of type %T", sessions.ErrUnfit, op)
+	}
+	t.Label(len(ended) > 0, "stop")
+	acc.Stopped = append(acc.Stopped, ended...)
+	if err == nil && at.Key != "" { // it may be one of them
+		*at, err = s.sessions.Get(t, at.Key)
+	}
+	return err
+}
+
+// queue queues the run of a change, and ends what gives way to it. at is the session of the change.
+func (s *changes) queue(t *tx, q *queuedRun, at session.Row, acc *sessions.Accepted) (err error) {
+	if q.Interrupt {
+		ended, err := s.runs.interrupt(t, at.Key, q.Run)
 		if err != nil {
 			return err
 		}
+		t.Label(len(ended) > 0, "interrupt")
 		acc.Stopped = append(acc.Stopped, ended...)
 	}
-	if e.Drop > 0 {
-		ended, err := s.runs.drop(t, acc.Session.Key, *e.Run, e.Drop)
+	if q.DropOldest > 0 {
+		ended, err := s.runs.drop(t, at.Key, q.Run, q.DropOldest)
 		if err != nil {
 			return err
 		}
+		t.Label(len(ended) > 0, "drop")
 		acc.Stopped = append(acc.Stopped, ended...)
 	}
-	return nil
+	if at.Key != q.Run.Key {
+		if at, err = s.sessions.Get(t, q.Run.Key); err != nil {
+			return err
+		}
+	}
+	acc.Run, err = s.runs.enqueue(t, at, q.Run, q.body)
+	return err
 }
 
-// rest writes what effects do besides sessions, runs and deliveries. key is that of their session.
-func (s *changes) rest(t *tx, e *effects, key sessions.Key) error {
-	if e.Note != nil {
-		if err := s.notes.keepNote(t, *e.Note); err != nil {
-			return err
-		}
+// complete carries out an operation that comes after the run is queued.
+func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accepted) error {
+	switch op := op.(type) {
+	case *parcel:
+		return s.post(t, c, op, acc)
+	case sessions.AddNote:
+		t.Label(true, "note")
+		return s.notes.Add(t, op)
+	case sessions.AppendContext:
+		t.Label(true, "overheard")
+		return s.lines.Append(t, sessions.Overheard(op))
+	case sessions.ConsumeContext:
+		t.Label(true, "heard")
+		return s.lines.Consume(t, acc.Session.Key, op.UpTo)
+	case sessions.SuspendBudget:
+		t.Label(true, "lift")
+		return s.ledger.Lift(t, sessions.Lift(op))
+	case encodedJob:
+		t.Label(true, "job")
+		return s.jobs.putJob(t, op.Job, op.body)
+	case sessions.DeleteJob:
+		t.Label(true, "dropjob")
+		return s.jobs.dropJob(t, op.ID)
+	case sessions.DecidePairing:
+		t.Label(true, "pairing")
+		return s.people.endPairing(t, op)
+	case sessions.RevokePairing:
+		t.Label(true, "unpair")
+		return s.people.unpair(t, op)
+	case sessions.ArchiveSession:
+		t.Label(true, "archive")
+		return s.sessions.PutAway(t, acc.Session.Key, false)
+	case sessions.DeleteSession:
+		t.Label(true, "delete")
+		return s.sessions.PutAway(t, acc.Session.Key, true)
 	}
-	if e.Overheard != nil {
-		if err := s.lines.overhear(t, *e.Overheard); err != nil {
-			return err
-		}
+	return fmt.Errorf("%w: an operation of type %T", sessions.ErrUnfit, op)
+}
+
+// post posts a delivery of a change.
+func (s *changes) post(t *tx, c *preparedChange, d *parcel, acc *sessions.Accepted) error {
+	if c.target != nil && d.Session == c.target.Session.Key { // which may be another name of it
+		d.Session = acc.Session.Key
 	}
-	if e.Heard > 0 {
-		if err := s.lines.told(t, key, e.Heard); err != nil {
-			return err
-		}
+	made, err := s.deliveries.post(t, d)
+	if err == nil {
+		acc.Deliveries = append(acc.Deliveries, made)
 	}
-	if e.Lift != nil {
-		if err := s.ledger.lift(t, *e.Lift); err != nil {
-			return err
-		}
-	}
-	if e.Job != nil {
-		if err := s.jobs.putJob(t, *e.Job, e.jobBody); err != nil {
-			return err
-		}
-	}
-	if e.DropJob != "" {
-		if err := s.jobs.dropJob(t, e.DropJob); err != nil {
-			return err
-		}
-	}
-	if e.Pairing != nil {
-		if err := s.people.endPairing(t, *e.Pairing); err != nil {
-			return err
-		}
-	}
-	if e.Unpair != nil {
-		if err := s.people.unpair(t, *e.Unpair); err != nil {
-			return err
-		}
-	}
-	if e.Archive || e.Delete {
-		return s.sessions.putAway(t, key, e.Delete)
-	}
-	return nil
+	return err
 }

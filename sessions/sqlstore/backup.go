@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/schema"
 	"parley/sessions/sqlstore/sqlitefile"
 )
 
@@ -41,7 +42,7 @@ func Inspect(ctx context.Context, path string) (in Inside, err error) {
 	} else if info.Size() == 0 {
 		return in, fmt.Errorf("%s is empty", path) // SQLite would remove a log beside it
 	}
-	_, newest, err := latest(engine.SQLite)
+	_, newest, err := schema.Latest(engine.SQLite)
 	if err != nil {
 		return in, err
 	}

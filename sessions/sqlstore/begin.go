@@ -8,7 +8,9 @@ import (
 
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/session"
 )
 
 // BeginSend decides whether a delivery may leave and claims it, in one transaction.
@@ -76,7 +78,7 @@ func (s *deliveries) beginAtOnce(t *tx, p *parcel, d *sessions.Delivery, b sessi
 	behind := false
 	chat := whole(d.To)
 	err := t.Each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r engine.Row) error {
-		behind = behind || whole(address(r.Str(0))) == chat
+		behind = behind || whole(column.Address(r.Str(0))) == chat
 		return nil
 	})
 	if err != nil || behind {
@@ -104,10 +106,10 @@ func (s *deliveries) verdict(t *tx, d *sessions.Delivery, check func(sessions.Se
 	if d.Granted != nil {
 		return *d.Granted, nil
 	}
-	var k known
+	var k session.Row
 	if d.Session != "" {
 		var err error
-		if k, err = s.sessions.session(t, d.Session); err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		if k, err = s.sessions.Get(t, d.Session); err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return policy.Verdict{}, err
 		} else if err != nil {
 			k.Session = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}

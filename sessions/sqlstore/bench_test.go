@@ -17,6 +17,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/transcript"
 )
 
 func openBench(b *testing.B, dir string) *Store {
@@ -175,7 +176,7 @@ func large(b *testing.B) string {
 		if err := s.write(ctx, "Fill", func(t *tx) error {
 			for j := i; j < i+500; j++ {
 				key, addr := chat(j)
-				k, err := s.upsert(t, sessions.Session{Key: key, Agent: "main", Last: addr, Title: fmt.Sprint("Chat ", j), Updated: time.Unix(1_700_000_000+int64(j), 0)})
+				k, err := s.changes.sessions.Upsert(t, sessions.Session{Key: key, Agent: "main", Last: addr, Title: fmt.Sprint("Chat ", j), Updated: time.Unix(1_700_000_000+int64(j), 0)})
 				if err != nil {
 					return err
 				}
@@ -187,14 +188,14 @@ func large(b *testing.B) string {
 					}
 					msgs[m] = sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(text), Time: time.Now()}
 				}
-				w, err := s.writeAll("", msgs)
+				w, err := s.transcripts.Encode("", msgs...)
 				if err != nil {
 					return err
 				}
-				if err := s.append(t, shelf{transcript: k.transcript, key: key, agent: "main", session: k.ID}, w, nil); err != nil {
+				if err := s.transcripts.Append(t, transcript.Slot{Transcript: k.Transcript, Key: key, Agent: "main", Session: k.ID}, w, nil); err != nil {
 					return err
 				}
-				t.lines = t.lines[:0] // not of interest here
+				s.runs.files.Begin() // the lines are not of interest here
 			}
 			return nil
 		}); err != nil {

@@ -8,12 +8,15 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
-// chats keeps which chats an account has written to, and which messages are its own.
+// chats keeps which chats an account has transcript.Encoded to, and which messages are its own.
 type chats struct {
 	repository
+
+	receipts *engine.Sequence
 }
 
 // whole gives the address of a chat without a thread in it.
@@ -22,7 +25,7 @@ func whole(a channels.Address) channels.Address {
 	return a
 }
 
-// reached notes the newest message of a chat that has written to a session. A message that comes late moves nothing back, and one
+// reached notes the newest message of a chat that has transcript.Encoded to a session. A message that comes late moves nothing back, and one
 // from the future holds nothing up.
 func (s *chats) reached(t *tx, in channels.Inbound) error {
 	if in.Event != channels.Message || in.ID == "" {
@@ -43,8 +46,8 @@ func (s *chats) Positions(ctx context.Context, kind channels.Kind, id channels.A
 		out = nil
 		return c.Each(ctx, "SELECT h.address, h.msg, h.at FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address >= ? AND h.address < ? AND h.msg <> '' AND s.archived = 0 ORDER BY h.address, h.at DESC",
 			[]any{p + "/", p + "0"}, func(r engine.Row) error {
-				x := channels.Position{Address: address(r.Str(0)), ID: channels.MessageID(r.Str(1)), Time: r.Time(2)}
-				if n := len(out); n == 0 || out[n-1].Address != x.Address { // a chat may have written to several sessions
+				x := channels.Position{Address: column.Address(r.Str(0)), ID: channels.MessageID(r.Str(1)), Time: r.Time(2)}
+				if n := len(out); n == 0 || out[n-1].Address != x.Address { // a chat may have transcript.Encoded to several sessions
 					out = append(out, x)
 				}
 				return nil
@@ -63,8 +66,7 @@ func (s *chats) receipt(t *tx, d *sessions.Delivery, id channels.MessageID) erro
 	if id == "" {
 		return nil
 	}
-	t.n.receipt++
-	_, err := t.Exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", t.n.receipt, fitKey(whole(d.To).String()), fitKey(string(id)), d.Seq, engine.Ms(t.Now))
+	_, err := t.Exec("INSERT INTO receipts (num, chat, msg, delivery, at) VALUES (?, ?, ?, ?, ?)", s.receipts.Next(), column.Key(whole(d.To).String()), column.Key(string(id)), d.Seq, engine.Ms(t.Now))
 	return err
 }
 
@@ -75,9 +77,9 @@ func (s *chats) OwnMessage(ctx context.Context, chat channels.Address, id channe
 	}
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		m = sessions.OwnMessage{}
-		own, err = c.One(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat IN (?, "+before+") AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{fitKey(whole(chat).String()), beforeOf(chat), fitKey(string(id))}, func(r engine.Row) error {
+		own, err = c.One(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat IN (?, "+before+") AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{column.Key(whole(chat).String()), beforeOf(chat), column.Key(string(id))}, func(r engine.Row) error {
 			var sent content
-			err := decode(r.Str(0), &sent)
+			err := column.Decode(r.Str(0), &sent)
 			m = sessions.OwnMessage{Session: sessions.Key(r.Str(1)), Text: sent.Text}
 			return err
 		})
@@ -85,7 +87,7 @@ func (s *chats) OwnMessage(ctx context.Context, chat channels.Address, id channe
 			return err
 		}
 		return c.Each(ctx, "SELECT address, session FROM previews WHERE msg = ?", []any{string(id)}, func(r engine.Row) error {
-			if whole(address(r.Str(0))) == whole(chat) {
+			if whole(column.Address(r.Str(0))) == whole(chat) {
 				m.Session, own = sessions.Key(r.Str(1)), true
 			}
 			return nil
@@ -99,20 +101,16 @@ func (s *chats) Asked(ctx context.Context, chat channels.Address, id channels.Me
 	if id == "" {
 		return run, false, nil
 	}
-	err = s.read(ctx, func(c *engine.Conn) (err error) {
-		run = sessions.Run{}
-		found, err = c.One(ctx, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
-			[]any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r engine.Row) (err error) {
-				run, _, err = scanRun(r)
-				return err
-			})
-		return err
-	})
+	found, err = engine.ReadOne(ctx, s.db, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
+		[]any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r engine.Row) (err error) {
+			run, err = scanOnlyRun(r)
+			return err
+		})
 	return run, found, err
 }
 
 // amend changes or withdraws a message that waits. done is false when its turn has begun, or it has none.
-func (s *runs) amend(t *tx, a sessions.Amend) (stopped []sessions.StoppedRun, done bool, err error) {
+func (s *runs) amend(t *tx, a sessions.AmendRun) (stopped []sessions.StoppedRun, done bool, err error) {
 	run, at, err := s.run(t, a.Run)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return nil, false, nil
@@ -121,7 +119,7 @@ func (s *runs) amend(t *tx, a sessions.Amend) (stopped []sessions.StoppedRun, do
 		return nil, false, err
 	}
 	if a.Gone {
-		if err := s.lines.unheard(t, run); err != nil {
+		if err := s.lines.PutBack(t, run); err != nil {
 			return nil, false, err
 		}
 		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, s.endStopped(t, bySender, "seq = ?", at.seq)
@@ -154,5 +152,5 @@ func (s *chats) open(t *tx, to channels.Address, kind sessions.DeliveryKind, now
 }
 
 func (s *chats) opened(t *tx, to channels.Address) (bool, error) {
-	return t.One("SELECT 1 FROM openings WHERE chat = ?", []any{whole(to).String()}, func(engine.Row) error { return nil })
+	return t.Exists("SELECT 1 FROM openings WHERE chat = ?", whole(to).String())
 }

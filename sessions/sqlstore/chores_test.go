@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/sessions/sqlstore/disktest"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // In a bubble no time goes by while anybody works, and a pause is a sleep.
@@ -55,7 +56,7 @@ func TestLogIsMovedInPauses(t *testing.T) {
 			t.Errorf("without a pause the log had %d pages, it is to be moved at 200", most)
 		}
 		lengthen(t, s, 8000)
-		time.Sleep(2 * defaultPause)
+		time.Sleep(2 * transcript.DefaultPause)
 		if _, long := frames(t, s); long {
 			t.Error("the log stays as it is while nobody writes")
 		}
@@ -68,7 +69,7 @@ func TestSweepWithoutPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var swept atomic.Bool
 		s := open(t, Config{Dir: t.TempDir(), Trace: func(op, phase string) {
-			if op == sweepName && phase == AfterCommit {
+			if op == transcript.SweepName && phase == AfterCommit {
 				swept.Store(true)
 			}
 		}})
@@ -79,7 +80,7 @@ func TestSweepWithoutPause(t *testing.T) {
 		if err := s.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-		for range sweepBatch - 1 {
+		for range transcript.SweepBatch - 1 {
 			frames(t, s)
 		}
 		if swept.Load() {

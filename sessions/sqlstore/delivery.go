@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 	"parley/sessions/sqlstore/sendlog"
+	"parley/sessions/sqlstore/session"
 	"parley/sessions/sqlstore/transcriptfile"
 )
 
@@ -19,9 +21,11 @@ import (
 type deliveries struct {
 	repository
 
+	numbers  *engine.Sequence
+	files    *transcriptfile.Pending
 	calls    *sendlog.Log // notes of calls to platforms
 	trace    func(op, phase string)
-	sessions *sessionRows
+	sessions *session.Rows
 	chats    *chats
 	moves    *moves
 	inbox    *inbox
@@ -59,26 +63,26 @@ func wrap(d sessions.Delivery) (*parcel, error) {
 	if d.ID == "" {
 		return nil, errors.New("a delivery without an id")
 	}
-	body, err := marshal(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
+	body, err := column.JSON(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
 	if err != nil {
 		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
 	}
 	return &parcel{Delivery: d, body: body}, nil
 }
 
-var deliveryColumns = nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
+var deliveryColumns = column.Nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
 
 func scanDelivery(r engine.Row) (d sessions.Delivery, transcript int64, err error) {
 	var c content
-	if err = decode(r.Str(12), &c); err != nil {
+	if err = column.Decode(r.Str(12), &c); err != nil {
 		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
 	}
 	var res result
-	if err = decode(r.Str(13), &res); err != nil {
+	if err = column.Decode(r.Str(13), &res); err != nil {
 		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
 	}
 	return sessions.Delivery{
-		ID: sessions.DeliveryID(r.Str(1)), Seq: r.Int(0), Kind: c.Kind, Session: sessions.Key(r.Str(2)), Run: c.Run, Message: c.Message, To: address(r.Str(3)),
+		ID: sessions.DeliveryID(r.Str(1)), Seq: r.Int(0), Kind: c.Kind, Session: sessions.Key(r.Str(2)), Run: c.Run, Message: c.Message, To: column.Address(r.Str(3)),
 		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.Str(4)), Part: int(r.Int(5)), Attempt: int(r.Int(6)), Repeat: r.Bool(7),
 		NotBefore: r.Time(8), Expires: r.Time(9), Created: r.Time(10), Updated: r.Time(11), Granted: c.Granted,
 		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
@@ -109,7 +113,7 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 		}
 	}
 	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
-	d.Seq = t.n.delivery + 1
+	d.Seq = s.numbers.Last() + 1
 	d.Created = engine.FromMs(engine.Ms(t.Now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
 	n, err := t.Exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, awaits, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -121,7 +125,7 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 		d, _, err = getDelivery(t.Ctx, t.Conn, d.ID)
 		return d, err
 	}
-	t.n.delivery = d.Seq
+	s.numbers.Next()
 	return d, nil
 }
 
@@ -140,7 +144,7 @@ func getDelivery(ctx context.Context, c *engine.Conn, id sessions.DeliveryID) (d
 func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
 	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
-	body, err := marshal(res)
+	body, err := column.JSON(res)
 	if err != nil {
 		return err
 	}
@@ -150,7 +154,7 @@ func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 		}
 	}
 	if d.State.Final() && transcript > 0 && d.Message != "" {
-		t.lines = append(t.lines, transcriptfile.DeliveryLine(transcript, *d))
+		s.files.Add(transcriptfile.DeliveryLine(transcript, *d))
 	}
 	_, err = t.Exec("UPDATE deliveries SET address = ?, state = ?, part = ?, attempt = ?, again = ?, not_before = ?, expires = ?, updated = ?, result = ? WHERE seq = ?",
 		d.To.String(), string(d.State), d.Part, d.Attempt, d.Repeat, engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Updated), body, d.Seq)
@@ -191,25 +195,21 @@ func (s *deliveries) onDelivery(ctx context.Context, name string, id sessions.De
 }
 
 // Due lists pending deliveries, oldest first.
-func (s *deliveries) Due(ctx context.Context, limit int, afterSeq int64) (out []sessions.Delivery, err error) {
-	return s.deliveries(ctx, "state = 'pending' AND state <> 'sent' AND seq > ? ORDER BY seq LIMIT ?", afterSeq, orDefault(limit, 50))
+func (s *deliveries) Due(ctx context.Context, limit int, afterSeq int64) ([]sessions.Delivery, error) {
+	return s.deliveries(ctx, " WHERE state = 'pending' AND state <> 'sent' AND seq > ? ORDER BY seq LIMIT ?", afterSeq, engine.Limit(limit, 50))
 }
 
-func (s *deliveries) deliveries(ctx context.Context, where string, args ...any) (out []sessions.Delivery, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out, err = someDeliveries(ctx, c, where, args...)
-		return err
-	})
-	return out, err
+func (s *deliveries) deliveries(ctx context.Context, where string, args ...any) ([]sessions.Delivery, error) {
+	return engine.ReadList(ctx, s.db, "SELECT "+deliveryColumns+" FROM deliveries"+where, args, scanOnlyDelivery)
 }
 
-func someDeliveries(ctx context.Context, c *engine.Conn, where string, args ...any) (out []sessions.Delivery, err error) {
-	err = c.Each(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+where, args, func(r engine.Row) error {
-		d, _, err := scanDelivery(r)
-		out = append(out, d)
-		return err
-	})
-	return out, err
+func someDeliveries(ctx context.Context, c *engine.Conn, where string, args ...any) ([]sessions.Delivery, error) {
+	return engine.List(ctx, c, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+where, args, scanOnlyDelivery)
+}
+
+func scanOnlyDelivery(r engine.Row) (sessions.Delivery, error) {
+	d, _, err := scanDelivery(r)
+	return d, err
 }
 
 // PartSent stores the receipt of one part. The same receipt again changes nothing.
@@ -232,8 +232,7 @@ func (s *deliveries) sentWithout(ctx context.Context, id sessions.DeliveryID, at
 		if err != nil || !write {
 			return false, err
 		}
-		return true, s.inbox.list(t, sessions.Arrival{In: channels.Inbound{Address: d.To},
-			Skip: sessions.SetAside + ": the receipt of delivery " + string(id) + " could not be stored: " + why.Error()})
+		return true, s.inbox.list(t, channels.Inbound{Address: d.To}, sessions.SetAside+": the receipt of delivery "+string(id)+" could not be stored: "+why.Error())
 	})
 	return err
 }
@@ -334,75 +333,67 @@ func (s *deliveries) GetDelivery(ctx context.Context, id sessions.DeliveryID) (d
 
 // ListDeliveries gives deliveries, newest first.
 func (s *deliveries) ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([]sessions.Delivery, error) {
-	where, args := []string{"1 = 1"}, []any{}
+	where := belonging(q)
 	if q.State != "" {
 		cond := "state = ?"
 		if q.State != sessions.Sent {
 			cond += " AND state <> 'sent'" // names the index
 		}
-		where, args = append(where, cond), append(args, string(q.State))
+		where.And(cond, string(q.State))
 	}
-	where, args = belonging(q, where, args)
-	where, args = ofRuns(q.Of, where, args)
+	if len(q.Of) > 0 {
+		ofRuns(&where, q.Of)
+	}
 	if q.Before > 0 {
-		where, args = append(where, "seq < ?"), append(args, q.Before)
+		where.And("seq < ?", q.Before)
 	}
-	return s.deliveries(ctx, strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", append(args, orDefault(q.Limit, 50))...)
+	return s.deliveries(ctx, where.String()+" ORDER BY seq DESC LIMIT ?", where.Args(engine.Limit(q.Limit, 50))...)
 }
 
 // ofRuns selects the deliveries that runs made and those that carry their input.
-func ofRuns(runs []sessions.Run, where []string, args []any) ([]string, []any) {
-	if len(runs) == 0 {
-		return where, args
-	}
-	in := engine.Marks(len(runs))
-	where = append(where, "(run > 0 AND run IN (SELECT seq FROM runs WHERE id IN ("+in+")) OR message_seq > 0 AND message_seq IN (SELECT seq FROM messages WHERE id IN ("+in+
-		")) OR awaits <> '' AND awaits IN ("+in+"))")
+func ofRuns(where *engine.Where, runs []sessions.Run) {
+	var ids, inputs []any
 	for _, r := range runs {
-		args = append(args, string(r.ID))
+		ids, inputs = append(ids, string(r.ID)), append(inputs, r.Input.ID)
 	}
-	for range 2 {
-		for _, r := range runs {
-			args = append(args, r.Input.ID)
-		}
-	}
-	return where, args
+	in := " IN (" + engine.Marks(len(runs)) + ")"
+	where.And("(run > 0 AND run IN (SELECT seq FROM runs WHERE id"+in+") OR message_seq > 0 AND message_seq IN (SELECT seq FROM messages WHERE id"+in+") OR awaits <> '' AND awaits"+in+")",
+		slices.Concat(ids, inputs, inputs)...)
 }
 
 // belonging selects the deliveries of q's session and run.
-func belonging(q sessions.DeliveryQuery, where []string, args []any) ([]string, []any) {
+func belonging(q sessions.DeliveryQuery) (where engine.Where) {
 	if q.Session != "" {
-		where, args = append(where, "session = ? AND session <> ''"), append(args, string(q.Session))
+		where.And("session = ? AND session <> ''", string(q.Session))
 	}
 	if q.Run != "" {
-		where, args = append(where, "run = (SELECT seq FROM runs WHERE id = ?) AND run > 0"), append(args, string(q.Run))
+		where.And("run = (SELECT seq FROM runs WHERE id = ?) AND run > 0", string(q.Run))
 	}
-	return where, args
+	return where
 }
 
 // CountDeliveries counts by state. States without deliveries are left out.
 func (s *deliveries) CountDeliveries(ctx context.Context, q sessions.DeliveryQuery) (map[sessions.DeliveryState]int, error) {
 	out := map[sessions.DeliveryState]int{}
-	where, args := belonging(q, nil, nil)
+	where := belonging(q)
+	all := where.Empty()
+	if all { // most are sent: they are what is left of the total
+		where.And("state <> 'sent'")
+	}
 	err := s.read(ctx, func(c *engine.Conn) error {
 		clear(out)
-		if len(where) > 0 {
-			return c.Each(ctx, "SELECT state, count(*) FROM deliveries WHERE "+strings.Join(where, " AND ")+" GROUP BY state", args, func(r engine.Row) error {
-				out[sessions.DeliveryState(r.Str(0))] = int(r.Int(1))
-				return nil
-			})
-		}
-		all, err := c.Number(ctx, "SELECT count(*) FROM deliveries")
-		if err != nil {
-			return err
-		}
-		err = c.Each(ctx, "SELECT state, count(*) FROM deliveries WHERE state <> 'sent' GROUP BY state", nil, func(r engine.Row) error {
+		known := 0
+		err := c.Each(ctx, "SELECT state, count(*) FROM deliveries"+where.String()+" GROUP BY state", where.Args(), func(r engine.Row) error {
 			out[sessions.DeliveryState(r.Str(0))] = int(r.Int(1))
-			all -= r.Int(1)
+			known += int(r.Int(1))
 			return nil
 		})
-		if err == nil && all > 0 {
-			out[sessions.Sent] = int(all)
+		if err != nil || !all {
+			return err
+		}
+		total, err := c.Number(ctx, "SELECT count(*) FROM deliveries")
+		if sent := int(total) - known; sent > 0 {
+			out[sessions.Sent] = sent
 		}
 		return err
 	})

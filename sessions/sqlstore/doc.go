@@ -1,11 +1,11 @@
 // Package sqlstore is the store of sessions on SQLite and on PostgreSQL: one code, two dialects, one repository for each group of tables.
 //
-// It stands right of engine, sqlitefile, sendlog and transcriptfile. Store is its repositories, opened and closed together; apply.go
-// executes what events, requests and turns change across all tables, and each other repository calls only those before it in Store.join.
+// It stands right of engine, sqlitefile, sendlog, transcriptfile, schema, column, lesson, ledger, search, transcript and session. Store is its
+// repositories, here and in those packages, opened and closed together; apply.go executes what events, requests and turns change across all
+// tables, and each other repository calls only those before it in Store.join. Here are runs, deliveries, chats, people, jobs and traces.
 //
-// One goroutine writes (engine.DB.Run). Methods that take a tx run in it; what the repositories keep in memory of the database (tx,
-// searchIndex.unindexed, maintenance) is its own and needs no lock. Readers have a few connections beside it. The locks, of places and of
-// what was logged, guard one map each; no other lock is taken under them.
+// One goroutine writes (engine.DB.Run). Methods that take a tx run in it; what the repositories keep in memory of the database is its own, an
+// engine.State that follows the transaction, and needs no lock. Readers have a few connections beside it. There are no locks here.
 //
 // A user's message goes into the transcript when its run is claimed for the first time: behind the answer of the turn before it, whatever
 // was accepted meanwhile; until then it is on the run's row.

@@ -13,6 +13,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/schema"
 )
 
 // newStore gives a store with some content, closed.
@@ -123,11 +124,11 @@ func TestNewerSchema(t *testing.T) {
 // Both engines have the same migrations.
 func TestMigrationsMatch(t *testing.T) {
 	t.Parallel()
-	a, err := migrations.ReadDir("migrations/sqlite")
+	a, err := schema.Migrations.ReadDir("migrations/sqlite")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := migrations.ReadDir("migrations/postgres")
+	b, err := schema.Migrations.ReadDir("migrations/postgres")
 	if err != nil {
 		t.Fatal(err)
 	}

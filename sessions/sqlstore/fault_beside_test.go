@@ -23,7 +23,7 @@ func TestFaultLastIsRolledBack(t *testing.T) {
 	if err := life(t.Context(), s, 1, 1000, someQuestion, someAnswer); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.write(t.Context(), "Index", s.flushIndex); err != nil { // otherwise a stop ends with a commit
+	if err := s.write(t.Context(), "Index", s.index.Flush); err != nil { // otherwise a stop ends with a commit
 		t.Fatal(err)
 	}
 	settled(t, s)

@@ -17,6 +17,7 @@ import (
 	"parley/sessions/sqlstore/disktest"
 	"parley/sessions/sqlstore/engine"
 	"parley/sessions/sqlstore/sqlitefile"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // times gives the count of a plain run, or the one of a full run.
@@ -84,7 +85,7 @@ func scenario(n int) []step {
 			_, err := s.PutPairing(ctx, sessions.Pairing{Channel: "telegram", User: channels.UserID(msg), Hash: msg, Created: now, Expires: now.Add(time.Hour)}, 10)
 			return err
 		}},
-		{"index", func(ctx context.Context, s *Store) error { return s.write(ctx, "Index", s.flushIndex) }},
+		{"index", func(ctx context.Context, s *Store) error { return s.write(ctx, "Index", s.index.Flush) }},
 		{"delete", func(ctx context.Context, s *Store) error {
 			if n == 0 { // so that the others stay
 				return nil
@@ -93,7 +94,7 @@ func scenario(n int) []step {
 			return s.Delete(ctx, k)
 		}},
 		{"sweep", func(ctx context.Context, s *Store) error {
-			return s.write(ctx, sweepName, func(t *tx) error { _, err := s.purge(t); return err })
+			return s.write(ctx, transcript.SweepName, s.transcripts.Sweep)
 		}},
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/schema"
 	"parley/sessions/sqlstore/sqlitefile"
 )
 
@@ -393,11 +394,11 @@ func TestFaultBitFlipBeforeUpgrade(t *testing.T) {
 		}
 	}
 	settled(t, s)
-	_, schema, err := latest(engine.SQLite)
+	_, newest, err := schema.Latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.db.Writer().Exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id = ?", schema); err != nil {
+	if _, err := s.db.Writer().Exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id = ?", newest); err != nil {
 		t.Fatal(err)
 	}
 	if err := life(t.Context(), s, 1, 100, someQuestion, someAnswer); err != nil {
@@ -408,7 +409,7 @@ func TestFaultBitFlipBeforeUpgrade(t *testing.T) {
 	}
 	dir := s.conf.Dir
 	change(t, filepath.Join(dir, CommitsFile), func(b []byte) []byte { // as the program of that schema has counted
-		return bytes.ReplaceAll(b, fmt.Appendf(nil, " %06d\n", schema), fmt.Appendf(nil, " %06d\n", schema-1))
+		return bytes.ReplaceAll(b, fmt.Appendf(nil, " %06d\n", newest), fmt.Appendf(nil, " %06d\n", newest-1))
 	})
 	flipAnswer(t, dir)
 	before := lying(t, dir)

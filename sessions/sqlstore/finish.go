@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // Finish ends a run.
@@ -27,9 +29,9 @@ func (s *changes) Finish(ctx context.Context, id sessions.RunID, o sessions.Outc
 // ending is an outcome that is checked and encoded.
 type ending struct {
 	sessions.Outcome
-	msgs       []written
+	msgs       []transcript.Encoded
 	deliveries []*parcel
-	next       *effects
+	next       *preparedChange
 	summary    string // the body of Summary
 	body       string
 }
@@ -40,11 +42,11 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 	}
 	f := &ending{Outcome: o}
 	var err error
-	if f.msgs, err = s.transcripts.writeAll(id, o.Messages); err != nil {
+	if f.msgs, err = s.transcripts.Encode(id, o.Messages...); err != nil {
 		return nil, err
 	}
 	if o.Summary != nil {
-		if f.summary, err = encodeSummary(*o.Summary); err != nil {
+		if f.summary, err = transcript.EncodeSummary(*o.Summary); err != nil {
 			return nil, err
 		}
 	}
@@ -56,11 +58,15 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 		f.deliveries = append(f.deliveries, x)
 	}
 	if o.Next != nil {
-		if f.next, err = prepare(*o.Next); err != nil {
+		c, err := o.Next.Change()
+		if err != nil {
+			return nil, err
+		}
+		if f.next, err = prepare(c); err != nil {
 			return nil, err
 		}
 	}
-	f.body, err = encode(outcome{Result: o.Result, Error: o.Error, Usage: o.Usage})
+	f.body, err = column.Encode(outcome{Result: o.Result, Error: o.Error, Usage: o.Usage})
 	return f, err
 }
 
@@ -78,7 +84,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		}
 	}
 	seqs := map[string]int64{}
-	if err = s.transcripts.append(t, shelfOf(run, at), f.msgs, seqs); err != nil {
+	if err = s.transcripts.Append(t, slotOf(run, at), f.msgs, seqs); err != nil {
 		return acc, err
 	}
 	// One that was interrupted too late, with its answer ready, has answered by itself.
@@ -86,7 +92,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		return acc, err
 	}
 	if f.Summary != nil {
-		if err = s.transcripts.compact(t, *f.Summary, f.summary); err != nil && !errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrNotFound) {
+		if err = s.transcripts.Compact(t, *f.Summary, f.summary); err != nil && !errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrNotFound) {
 			return acc, err
 		}
 	}
@@ -104,7 +110,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		if run.Home != "" && d.Session == run.Home { // whose chat is the other session's by now
 			d.Session = run.Key
 		}
-		last := t.n.delivery
+		last := s.deliveries.numbers.Last()
 		x, err := s.deliveries.post(t, d)
 		if err == nil && f.Begin != nil && f.Begin.Delivery == x.ID && x.Seq > last {
 			err = s.deliveries.beginAtOnce(t, d, &x, *f.Begin)
@@ -115,14 +121,14 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		made = append(made, x)
 	}
 	acc.Deliveries = made
-	if f.next != nil && f.next.Existing {
-		if _, err := s.sessions.session(t, f.next.Session.Key); errors.Is(err, sessions.ErrNotFound) {
+	if f.next != nil && f.next.target != nil && f.next.target.Mode != sessions.Upsert {
+		if _, err := s.sessions.Get(t, f.next.target.Session.Key); errors.Is(err, sessions.ErrNotFound) {
 			return acc, s.clear(t, f)
 		}
 	}
 	if t.Label(f.next != nil, "next"); f.next != nil {
 		own := acc.Session
-		if acc, err = s.once(t, sight{msg: f.next.Source, event: submitEvent}, f.next); err != nil {
+		if acc, err = s.once(t, sight{msg: f.next.key, event: submitEvent}, f.next); err != nil {
 			return acc, err
 		}
 		acc.Deliveries = append(made, acc.Deliveries...)
@@ -137,7 +143,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 func (f *ending) stopped() (*ending, error) {
 	s := *f
 	s.Status, s.Error, s.next, s.deliveries, s.Delete = sessions.Stopped, "stopped by a person", nil, nil, nil
-	body, err := encode(outcome{Error: s.Error, Usage: s.Usage})
+	body, err := column.Encode(outcome{Error: s.Error, Usage: s.Usage})
 	s.body = body
 	return &s, err
 }
@@ -145,9 +151,9 @@ func (f *ending) stopped() (*ending, error) {
 // clear archives and deletes what a finished run leaves behind.
 func (s *changes) clear(t *tx, f *ending) error {
 	if f.Archive != nil {
-		k, err := s.sessions.session(t, *f.Archive)
+		k, err := s.sessions.Get(t, *f.Archive)
 		if err == nil {
-			err = s.sessions.archive(t, &k)
+			err = s.sessions.Archive(t, &k)
 			t.Label(err == nil, "archive")
 		}
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
@@ -162,13 +168,13 @@ func (s *changes) clear(t *tx, f *ending) error {
 		return err
 	}
 	t.Label(true, "delete")
-	return s.sessions.remove(t, *f.Delete)
+	return s.sessions.Remove(t, *f.Delete)
 }
 
 // settle brings the session up to date with a run that ended. Figures count only while the session is the one that the run
 // began in: a reset sets them to zero.
 func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, error) {
-	k, err := s.sessions.session(t, run.TranscriptKey())
+	k, err := s.sessions.Get(t, run.TranscriptKey())
 	if err != nil {
 		if errors.Is(err, sessions.ErrNotFound) {
 			err = nil
@@ -190,11 +196,11 @@ func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, 
 			k.ByAgents++
 		}
 	}
-	k.touch(time.Time{}, t.Now)
-	usage, err := encode(k.Usage)
+	k.Touch(time.Time{}, t.Now)
+	usage, err := column.Encode(k.Usage)
 	if err != nil {
 		return k.Session, err
 	}
-	_, err = t.Exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, engine.Ms(k.Updated), k.num)
+	_, err = t.Exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, engine.Ms(k.Updated), k.Num)
 	return k.Session, err
 }

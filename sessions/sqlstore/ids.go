@@ -18,19 +18,12 @@ const (
 	JobIDs      IDs = "jobs"
 )
 
-// Beginning gives the first few ids, at most limit, that begin with the text, which must be a piece of a UUID as it is written here: there
+// Beginning gives the first few ids, at most limit, that begin with the text, which must be a piece of a UUID as it is transcript.Encoded here: there
 // are none for any other.
-func (s *traces) Beginning(ctx context.Context, of IDs, text string, limit int) (ids []string, err error) {
+func (s *traces) Beginning(ctx context.Context, of IDs, text string, limit int) ([]string, error) {
 	if text == "" || strings.Trim(text, "0123456789abcdef-") != "" {
 		return nil, nil
 	}
-	err = s.read(ctx, func(c *engine.Conn) error {
-		ids = nil
-		// The character after f ends the range in every store: ids are compared by their bytes.
-		return c.Each(ctx, "SELECT id FROM "+string(of)+" WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", []any{text, text + "g", limit}, func(r engine.Row) error {
-			ids = append(ids, r.Str(0))
-			return nil
-		})
-	})
-	return ids, err
+	// The character after f ends the range in every store: ids are compared by their bytes.
+	return engine.ReadList(ctx, s.db, "SELECT id FROM "+string(of)+" WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", []any{text, text + "g", limit}, func(r engine.Row) (string, error) { return r.Str(0), nil })
 }

@@ -7,6 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -28,17 +29,19 @@ const keepSkipped = 30 * 24 * time.Hour
 // inbox keeps which events were seen, which could not be read, and how far each account has come.
 type inbox struct {
 	repository
+
+	sightings, skips *engine.Sequence
 }
 
 // sight is a seen row: one event or source, and what came of it.
 type sight struct{ msg, address, before, event, thread, skip, digest string }
 
 // says keeps what a message says since it was changed, of which the agent is told. An edit that counts for nothing leaves what the agent knows.
-func (s *inbox) says(t *tx, a sessions.Arrival) error {
-	if a.In.Event != channels.Edited || a.Digest == "" {
+func (s *inbox) says(t *tx, in channels.Inbound, digest string) error {
+	if in.Event != channels.Edited || digest == "" {
 		return nil
 	}
-	_, err := t.Exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", a.Digest, fitKey(string(a.In.Target)), fitKey(whole(a.In.Address).String()), beforeOf(a.In.Address), string(channels.Message))
+	_, err := t.Exec("UPDATE seen SET digest = ? WHERE msg = ? AND address IN (?, "+before+") AND event = ?", digest, column.Key(string(in.Target)), column.Key(whole(in.Address).String()), beforeOf(in.Address), string(channels.Message))
 	return err
 }
 
@@ -48,23 +51,21 @@ func (s *inbox) saw(t *tx, at sight, run sessions.RunID, made []sessions.Deliver
 	if len(made) > 0 {
 		first = made[0].Seq
 	}
-	t.n.seen++
 	_, err := t.Exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		t.n.seen, at.msg, at.address, at.event, at.thread, engine.Ms(t.Now), at.skip, string(run), first, len(made), at.digest)
+		s.sightings.Next(), at.msg, at.address, at.event, at.thread, engine.Ms(t.Now), at.skip, string(run), first, len(made), at.digest)
 	return err
 }
 
 // list keeps an unreadable event for people, and lets the oldest go. Those that were set aside are whole, and let go only for others of their kind.
-func (s *inbox) list(t *tx, a sessions.Arrival) error {
-	raw, like := string(a.In.Raw), "NOT LIKE"
-	if strings.HasPrefix(a.Skip, sessions.SetAside) {
+func (s *inbox) list(t *tx, in channels.Inbound, reason string) error {
+	raw, like := string(in.Raw), "NOT LIKE"
+	if strings.HasPrefix(reason, sessions.SetAside) {
 		like = "LIKE"
 	} else if len(raw) > maxRaw {
 		raw = strings.ToValidUTF8(raw[:maxRaw], "")
 	}
-	t.n.skipped++
 	if _, err := t.Exec("INSERT INTO skipped (num, at, address, msg, reason, raw) VALUES (?, ?, ?, ?, ?, ?)",
-		t.n.skipped, engine.Ms(t.Now), a.In.Address.String(), string(a.In.ID), a.Skip, raw); err != nil {
+		s.skips.Next(), engine.Ms(t.Now), in.Address.String(), string(in.ID), reason, raw); err != nil {
 		return err
 	}
 	kind := sessions.SetAside + "%"
@@ -79,39 +80,26 @@ func account(kind channels.Kind, id channels.AccountID) string {
 
 // Said gives the digest of what a message says.
 func (s *inbox) Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		_, err := c.One(ctx, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{fitKey(string(id)), fitKey(whole(chat).String()), beforeOf(chat), string(channels.Message)},
-			func(r engine.Row) error { digest = r.Str(0); return nil })
-		return err
-	})
+	_, err = engine.ReadOne(ctx, s.db, "SELECT digest FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)},
+		func(r engine.Row) error { digest = r.Str(0); return nil })
 	return digest, err
 }
 
 // Cursor gives the cursor that was committed last for an account.
 func (s *inbox) Cursor(ctx context.Context, kind channels.Kind, id channels.AccountID) (cursor string, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		_, err := c.One(ctx, "SELECT position FROM cursors WHERE account = ?", []any{account(kind, id)}, func(r engine.Row) error { cursor = r.Str(0); return nil })
-		return err
-	})
+	_, err = engine.ReadOne(ctx, s.db, "SELECT position FROM cursors WHERE account = ?", []any{account(kind, id)}, func(r engine.Row) error { cursor = r.Str(0); return nil })
 	return cursor, err
 }
 
 // Skipped lists the newest unreadable events. The newest 1,000 are kept, and the newest 1,000 that were set aside, for 30 days.
-func (s *inbox) Skipped(ctx context.Context, limit int) (out []sessions.SkippedEvent, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		return c.Each(ctx, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{orDefault(limit, 50)}, func(r engine.Row) error {
-			out = append(out, sessions.SkippedEvent{Time: r.Time(0), Address: address(r.Str(1)), ID: channels.MessageID(r.Str(2)), Reason: r.Str(3), Raw: r.Str(4)})
-			return nil
-		})
+func (s *inbox) Skipped(ctx context.Context, limit int) ([]sessions.SkippedEvent, error) {
+	return engine.ReadList(ctx, s.db, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{engine.Limit(limit, 50)}, func(r engine.Row) (sessions.SkippedEvent, error) {
+		return sessions.SkippedEvent{Time: r.Time(0), Address: column.Address(r.Str(1)), ID: channels.MessageID(r.Str(2)), Reason: r.Str(3), Raw: r.Str(4)}, nil
 	})
-	return out, err
 }
 
 // SetAside counts the events that were set aside since a time.
-func (s *inbox) SetAside(ctx context.Context, since time.Time) (n int, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		_, err := c.One(ctx, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", []any{sessions.SetAside + "%", engine.Ms(since)}, func(r engine.Row) error { n = int(r.Int(0)); return nil })
-		return err
-	})
-	return n, err
+func (s *inbox) SetAside(ctx context.Context, since time.Time) (int, error) {
+	n, err := engine.ReadNumber(ctx, s.db, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", sessions.SetAside+"%", engine.Ms(since))
+	return int(n), err
 }

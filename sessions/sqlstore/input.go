@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 	"parley/sessions/sqlstore/transcriptfile"
 )
@@ -14,16 +15,16 @@ func (s *runs) begin(t *tx, run sessions.Run, at runRow) error {
 	if run.Input.ID == "" || run.Kind == sessions.CompactRun {
 		return nil
 	}
-	w, err := s.transcripts.encodeMessage(run.Input, run.ID)
+	w, err := s.transcripts.Encode(run.ID, run.Input)
 	if err != nil {
 		return err
 	}
 	seqs := map[string]int64{}
-	if err := s.transcripts.append(t, shelfOf(run, at), []written{w}, seqs); err != nil {
+	if err := s.transcripts.Append(t, slotOf(run, at), w, seqs); err != nil {
 		return err
 	}
-	if seq := seqs[w.id]; seq > 0 && run.Input.Role == sessions.Assistant {
-		return s.link(t, w.id, seq, at.transcript)
+	if seq := seqs[run.Input.ID]; seq > 0 && run.Input.Role == sessions.Assistant {
+		return s.link(t, run.Input.ID, seq, at.transcript)
 	}
 	return nil
 }
@@ -35,7 +36,7 @@ func (s *runs) link(t *tx, message string, seq, transcript int64) error {
 	err := t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE awaits = ? AND awaits <> '' ORDER BY seq", []any{message}, func(r engine.Row) error {
 		d, _, err := scanDelivery(r)
 		if d.State.Final() {
-			t.lines = append(t.lines, transcriptfile.DeliveryLine(transcript, d))
+			s.files.Add(transcriptfile.DeliveryLine(transcript, d))
 		}
 		found = true
 		return err
@@ -66,7 +67,7 @@ func (s *runs) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQ
 		if err != nil {
 			return err
 		}
-		o, err := encode(outcome{Result: "taken up by run " + string(id)})
+		o, err := column.Encode(outcome{Result: "taken up by run " + string(id)})
 		if err != nil {
 			return err
 		}
@@ -75,11 +76,11 @@ func (s *runs) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQ
 			if q.Full > 0 && q.Short != nil && i < len(queued)-q.Full {
 				x.Input.Content = q.Short(x.Input)
 			}
-			w, err := s.transcripts.encodeMessage(x.Input, id)
+			w, err := s.transcripts.Encode(id, x.Input)
 			if err != nil {
 				return err
 			}
-			if err := s.transcripts.append(t, shelfOf(run, at), []written{w}, nil); err != nil {
+			if err := s.transcripts.Append(t, slotOf(run, at), w, nil); err != nil {
 				return err
 			}
 			if _, err := t.Exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ?, batch = ? WHERE id = ?", engine.Ms(t.Now), engine.Ms(t.Now), o, string(id), string(x.ID)); err != nil {

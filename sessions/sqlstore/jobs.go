@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -15,6 +16,8 @@ const keepOccurrences = 90 * 24 * time.Hour
 // jobs keeps scheduled jobs and what became of their times.
 type jobs struct {
 	repository
+
+	occurrences *engine.Sequence
 }
 
 // putJob adds or replaces a scheduled job. Last never goes back: whoever replaces a job may have read it before its newest time came.
@@ -36,7 +39,7 @@ func encodeJob(j sessions.Job) (string, error) {
 	for _, t := range []*time.Time{&j.At, &j.Next, &j.Last, &j.Created} {
 		*t = engine.ClampTime(*t)
 	}
-	b, err := marshal(j)
+	b, err := column.JSON(j)
 	if err != nil {
 		return "", fmt.Errorf("job %s: %w", j.ID, err)
 	}
@@ -46,42 +49,29 @@ func encodeJob(j sessions.Job) (string, error) {
 // jobColumns are what scanJob reads.
 const jobColumns = "SELECT body, next, last FROM jobs"
 
-func scanJob(r engine.Row, j *sessions.Job) error {
-	*j = sessions.Job{}
-	if err := decode(r.Str(0), j); err != nil {
-		return fmt.Errorf("a scheduled job: %w", err)
+func scanJob(r engine.Row) (j sessions.Job, err error) {
+	if err := column.Decode(r.Str(0), &j); err != nil {
+		return j, fmt.Errorf("a scheduled job: %w", err)
 	}
 	j.Next, j.Last = r.Time(1), r.Time(2)
-	return nil
+	return j, nil
 }
 
 // ListJobs gives jobs, next first.
-func (s *jobs) ListJobs(ctx context.Context, agent sessions.AgentID) (out []sessions.Job, err error) {
-	query, args := jobColumns, []any{}
+func (s *jobs) ListJobs(ctx context.Context, agent sessions.AgentID) ([]sessions.Job, error) {
+	var where engine.Where
 	if agent != "" {
-		query, args = query+" WHERE agent = ?", append(args, string(agent))
+		where.And("agent = ?", string(agent))
 	}
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, query+" ORDER BY next, id", args, func(r engine.Row) error {
-			var j sessions.Job
-			err := scanJob(r, &j)
-			out = append(out, j)
-			return err
-		})
-	})
-	return out, err
+	return engine.ReadList(ctx, s.db, jobColumns+where.String()+" ORDER BY next, id", where.Args(), scanJob)
 }
 
 // GetJob finds a job.
 func (s *jobs) GetJob(ctx context.Context, id string) (j sessions.Job, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		found, err := c.One(ctx, jobColumns+" WHERE id = ?", []any{id}, func(r engine.Row) error { return scanJob(r, &j) })
-		if err == nil && !found {
-			err = engine.NotFound("job", id)
-		}
-		return err
-	})
+	found, err := engine.ReadOne(ctx, s.db, jobColumns+" WHERE id = ?", []any{id}, func(r engine.Row) (err error) { j, err = scanJob(r); return err })
+	if err == nil && !found {
+		err = engine.NotFound("job", id)
+	}
 	return j, err
 }
 
@@ -107,13 +97,8 @@ func (s *jobs) fired(t *tx, j sessions.Job, f sessions.Firing) error {
 // remember puts what became of a job's times into its history.
 func (s *jobs) remember(t *tx, j sessions.Job, at time.Time, times []sessions.Occurrence) error {
 	for _, o := range times {
-		t.n.occurrence++
-		forced := 0
-		if o.Forced {
-			forced = 1
-		}
 		if _, err := t.Exec("INSERT INTO occurrences (num, job, name, agent, due, at, forced, skipped, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			t.n.occurrence, j.ID, j.Name, string(j.Agent), engine.Ms(o.Due), engine.Ms(at), forced, o.Skipped, string(o.Run)); err != nil {
+			s.occurrences.Next(), j.ID, j.Name, string(j.Agent), engine.Ms(o.Due), engine.Ms(at), o.Forced, o.Skipped, string(o.Run)); err != nil {
 			return err
 		}
 	}
@@ -121,18 +106,12 @@ func (s *jobs) remember(t *tx, j sessions.Job, at time.Time, times []sessions.Oc
 }
 
 // Occurrences gives the history of a job, or of all.
-func (s *jobs) Occurrences(ctx context.Context, job string, limit int) (out []sessions.Occurrence, err error) {
-	query, args := "SELECT job, name, agent, due, at, forced, skipped, run FROM occurrences", []any{}
+func (s *jobs) Occurrences(ctx context.Context, job string, limit int) ([]sessions.Occurrence, error) {
+	var where engine.Where
 	if job != "" {
-		query, args = query+" WHERE job = ?", append(args, job)
+		where.And("job = ?", job)
 	}
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, query+" ORDER BY num DESC LIMIT ?", append(args, orDefault(limit, 50)), func(r engine.Row) error {
-			out = append(out, sessions.Occurrence{Job: r.Str(0), Name: r.Str(1), Agent: sessions.AgentID(r.Str(2)), Due: r.Time(3), At: r.Time(4),
-				Forced: r.Bool(5), Skipped: r.Str(6), Run: sessions.RunID(r.Str(7))})
-			return nil
-		})
+	return engine.ReadList(ctx, s.db, "SELECT job, name, agent, due, at, forced, skipped, run FROM occurrences"+where.String()+" ORDER BY num DESC LIMIT ?", where.Args(engine.Limit(limit, 50)), func(r engine.Row) (sessions.Occurrence, error) {
+		return sessions.Occurrence{Job: r.Str(0), Name: r.Str(1), Agent: sessions.AgentID(r.Str(2)), Due: r.Time(3), At: r.Time(4), Forced: r.Bool(5), Skipped: r.Str(6), Run: sessions.RunID(r.Str(7))}, nil
 	})
-	return out, err
 }

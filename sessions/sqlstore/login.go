@@ -46,15 +46,10 @@ func (s *moves) Identify(ctx context.Context, l sessions.Login) (found sessions.
 }
 
 // Renames gives the accounts of which another one took the place.
-func (s *moves) Renames(ctx context.Context) (out []sessions.Rename, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r engine.Row) error {
-			out = append(out, sessions.Rename{Channel: channels.Kind(r.Str(0)), Was: channels.AccountID(r.Str(1)), Now: channels.AccountID(r.Str(2))})
-			return nil
-		})
+func (s *moves) Renames(ctx context.Context) ([]sessions.Rename, error) {
+	return engine.ReadList(ctx, s.db, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r engine.Row) (sessions.Rename, error) {
+		return sessions.Rename{Channel: channels.Kind(r.Str(0)), Was: channels.AccountID(r.Str(1)), Now: channels.AccountID(r.Str(2))}, nil
 	})
-	return out, err
 }
 
 // renameAccount gives all that an account had to the one that took its place.
@@ -63,7 +58,7 @@ func (s *moves) renameAccount(t *tx, kind channels.Kind, was, now channels.Accou
 		return err
 	}
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
-	for _, step := range []func(*tx, relocation) error{s.moveSessions, s.moveDeliveries, s.moveJobs, s.sessions.rehear, s.relocate, s.moveAddresses, s.movePeople, s.moveCursor} {
+	for _, step := range []func(*tx, relocation) error{s.moveSessions, s.moveDeliveries, s.moveJobs, s.rehear, s.relocate, s.moveAddresses, s.movePeople, s.moveCursor} {
 		if err := step(t, x); err != nil {
 			return err
 		}
@@ -131,20 +126,5 @@ func (s *moves) movePeople(t *tx, x relocation) error {
 
 // movePairingChats lets the answers to people who asked to be let in go to the new account.
 func (s *moves) movePairingChats(t *tx, x relocation) error {
-	moved := map[int64]string{}
-	err := t.Each("SELECT num, address FROM pairings WHERE channel = ? AND account = ?", []any{string(x.to.Channel), string(x.to.Account)}, func(r engine.Row) error {
-		if a, ok := x.move(address(r.Str(1))); ok {
-			moved[r.Int(0)] = a.String()
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for num, at := range moved {
-		if _, err := t.Exec("UPDATE pairings SET address = ? WHERE num = ?", at, num); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.moveColumn(t, "pairings", "num", "address", "channel = ? AND account = ?", string(x.to.Channel), string(x.to.Account))
 }

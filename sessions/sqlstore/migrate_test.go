@@ -13,12 +13,13 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/schema"
 )
 
 // atVersion makes a database as an older parley left it: its first migrations, and rows.
 func atVersion(t *testing.T, engine goose.Dialect, driver, dsn, folder string, newest int, rows []string) {
 	t.Helper()
-	dir, err := fs.Sub(migrations, "migrations/"+folder)
+	dir, err := fs.Sub(schema.Migrations, "migrations/"+folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func upgraded(t *testing.T, conf Config) {
 		if notes, err := s.Notes(ctx, sessions.NoteQuery{Agent: "main", Text: "mim", Limit: 10}); err != nil || len(notes) == 0 || notes[0].Text != text {
 			t.Error(notes, err)
 		}
-		if _, err := s.Submit(ctx, sessions.Effects{Source: "n", Note: &sessions.NewNote{Agent: "main", Key: "chat", Text: "Mimi sleeps"}}); err != nil {
+		if _, err := s.Submit(ctx, sessions.Effects{Source: "n", Note: &sessions.AddNote{Agent: "main", Key: "chat", Text: "Mimi sleeps"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

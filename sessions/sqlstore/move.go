@@ -9,23 +9,17 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/session"
 )
 
 // moves keeps what chats, people and accounts were before, and hands over what they had.
 type moves struct {
 	repository
 
-	sessions *sessionRows
+	sessions *session.Rows
 	jobs     *jobs
-}
-
-// relocation is one move of a chat, or of all chats of an account.
-type relocation struct {
-	from, to channels.Address // without threads
-	account  bool             // from and to have neither chat nor type: it is every chat of the account
-	was, now string           // what session keys call a chat, or the person of a direct chat
-	route    sessions.Key     // that its messages have by the configuration now; "" = not known
 }
 
 // Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
@@ -34,22 +28,13 @@ func (s *moves) Readdress(ctx context.Context, from, to channels.Address) error 
 	return s.write(ctx, "Readdress", func(t *tx) error { return s.readdress(t, x) })
 }
 
-// relocationOf reads an event that says that a chat has moved.
-func relocationOf(a sessions.Arrival) relocation {
-	x := relocation{from: a.In.Address, to: a.Moved, was: string(a.In.Address.Chat), now: string(a.Moved.Chat), route: a.Route}
-	if x.to.Type == channels.Direct && a.In.Sender.ID != "" {
-		x.now = string(a.In.Sender.ID)
-	}
-	return x
-}
-
 func (s *moves) readdress(t *tx, x relocation) error {
 	x.from, x.to = whole(x.from), whole(x.to)
 	if x.from.IsZero() || x.to.IsZero() || x.from == x.to {
 		return nil
 	}
 	// Sessions come first, while it is known who wrote from there.
-	for _, step := range []func(*tx, relocation) error{s.noteMove, s.moveSessions, s.moveDeliveries, s.movePerson, s.moveJobs, s.sessions.rehear, s.relocate} {
+	for _, step := range []func(*tx, relocation) error{s.noteMove, s.moveSessions, s.moveDeliveries, s.movePerson, s.moveJobs, s.rehear, s.relocate} {
 		if err := step(t, x); err != nil {
 			return err
 		}
@@ -80,7 +65,7 @@ func (s *moves) Moves(ctx context.Context) (was map[channels.Address]channels.Ad
 	err = s.read(ctx, func(c *engine.Conn) error {
 		was = map[channels.Address]channels.Address{}
 		return c.Each(ctx, "SELECT chat, was FROM moves", nil, func(r engine.Row) error {
-			was[address(r.Str(0))] = address(r.Str(1))
+			was[column.Address(r.Str(0))] = column.Address(r.Str(1))
 			return nil
 		})
 	})
@@ -88,15 +73,10 @@ func (s *moves) Moves(ctx context.Context) (was map[channels.Address]channels.Ad
 }
 
 // Identities gives the ids that people had before.
-func (s *moves) Identities(ctx context.Context) (out []sessions.Identity, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r engine.Row) error {
-			out = append(out, sessions.Identity{Channel: channels.Kind(r.Str(0)), Was: channels.UserID(r.Str(1)), Now: channels.UserID(r.Str(2))})
-			return nil
-		})
+func (s *moves) Identities(ctx context.Context) ([]sessions.Identity, error) {
+	return engine.ReadList(ctx, s.db, "SELECT channel, was, now FROM identities ORDER BY channel, was", nil, func(r engine.Row) (sessions.Identity, error) {
+		return sessions.Identity{Channel: channels.Kind(r.Str(0)), Was: channels.UserID(r.Str(1)), Now: channels.UserID(r.Str(2))}, nil
 	})
-	return out, err
 }
 
 // before gives the address under which the messages of a direct chat came before it moved, "" when there was none: they keep their ids. A
@@ -118,7 +98,7 @@ func (s *moves) current(t *tx, at channels.Address) (channels.Address, error) {
 		moved, err := t.One("SELECT chat, '' FROM moves WHERE was = ? UNION ALL SELECT '', became FROM logins WHERE channel = ? AND account = ? AND became <> '' LIMIT 1",
 			[]any{whole(at).String(), string(at.Channel), string(at.Account)}, func(r engine.Row) error {
 				if next.Account = channels.AccountID(r.Str(1)); next.Account == "" {
-					next = address(r.Str(0))
+					next = column.Address(r.Str(0))
 				}
 				return nil
 			})
@@ -134,29 +114,17 @@ func (s *moves) current(t *tx, at channels.Address) (channels.Address, error) {
 // maxMoves bounds how often a chat's address is followed.
 const maxMoves = 16
 
-// moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
+// moveDeliveries gives what is not final, and what is shown while it is being transcript.Encoded, the new address.
 func (s *moves) moveDeliveries(t *tx, x relocation) error {
-	open := map[int64]string{}
-	err := t.Each("SELECT seq, address FROM deliveries WHERE state IN ('pending', 'sending', 'held') AND state <> 'sent'", nil, func(r engine.Row) error {
-		if moved, ok := x.move(address(r.Str(1))); ok {
-			open[r.Int(0)] = moved.String()
-		}
-		return nil
-	})
-	if err != nil {
+	if err := x.moveColumn(t, "deliveries", "seq", "address", "state IN ('pending', 'sending', 'held') AND state <> 'sent'"); err != nil {
 		return err
-	}
-	for seq, to := range open {
-		if _, err := t.Exec("UPDATE deliveries SET address = ? WHERE seq = ?", to, seq); err != nil {
-			return err
-		}
 	}
 	if x.to.Type == channels.Direct { // its messages keep their ids
 		if _, err := t.Exec("UPDATE previews SET address = ? WHERE address = ?", x.to.String(), x.from.String()); err != nil {
 			return err
 		}
 	}
-	_, err = t.Exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", x.to.String(), x.from.String(), x.to.String())
+	_, err := t.Exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", x.to.String(), x.from.String(), x.to.String())
 	return err
 }
 
@@ -175,11 +143,11 @@ func (s *moves) movePerson(t *tx, x relocation) error {
 	if _, err := t.Exec("DELETE FROM paired WHERE "+person, by(x.was)...); err != nil {
 		return err
 	}
-	rejected, err := t.One("SELECT 1 FROM pairings WHERE hash = '' AND "+person, by(x.was), func(engine.Row) error { return nil })
+	rejected, err := t.Exists("SELECT 1 FROM pairings WHERE hash = '' AND "+person, by(x.was)...)
 	if err != nil {
 		return err
 	}
-	there, err := t.One("SELECT 1 FROM pairings WHERE "+person, by(x.now), func(engine.Row) error { return nil })
+	there, err := t.Exists("SELECT 1 FROM pairings WHERE "+person, by(x.now)...)
 	if err != nil {
 		return err
 	}
@@ -208,8 +176,7 @@ func (s *moves) moveJobs(t *tx, x relocation) error {
 func (s *moves) changeJobs(t *tx, change func(*sessions.Job) bool) error {
 	var changed []sessions.Job
 	err := t.Each(jobColumns, nil, func(r engine.Row) error {
-		var j sessions.Job
-		if scanJob(r, &j) == nil && change(&j) {
+		if j, err := scanJob(r); err == nil && change(&j) {
 			changed = append(changed, j)
 		}
 		return nil
@@ -231,53 +198,7 @@ func (s *moves) changeJobs(t *tx, change func(*sessions.Job) bool) error {
 
 // relocate gives the sessions whose last message came from a chat its new place.
 func (s *moves) relocate(t *tx, x relocation) error {
-	moved := map[int64]string{}
-	err := t.Each("SELECT num, last FROM sessions WHERE last = ? OR last >= ? AND last < ?", x.below(), func(r engine.Row) error {
-		if a, ok := x.move(address(r.Str(1))); ok {
-			moved[r.Int(0)] = a.String()
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for num, last := range moved {
-		if _, err := t.Exec("UPDATE sessions SET last = ? WHERE num = ?", last, num); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// move gives an address its new place; false when it has not moved.
-func (x relocation) move(a channels.Address) (channels.Address, bool) {
-	if x.account {
-		moved := a.Channel == x.from.Channel && a.Account == x.from.Account
-		if moved {
-			a.Account = x.to.Account
-		}
-		return a, moved
-	}
-	if whole(a) != x.from {
-		return a, false
-	}
-	to := x.to
-	to.Thread = a.Thread
-	return to, true
-}
-
-// prefix is how the addresses of a place begin.
-func (x relocation) prefix(a channels.Address) string {
-	if x.account {
-		return accountPrefix(a.Channel, a.Account)
-	}
-	return a.String()
-}
-
-// below gives the bounds between which the addresses of the old place are: the place itself, and what is in it.
-func (x relocation) below() []any {
-	p := x.prefix(x.from)
-	return []any{p, p + "/", p + "0"}
+	return x.moveColumn(t, "sessions", "num", "last", "last = ? OR last >= ? AND last < ?", x.below()...)
 }
 
 // moveSessions lets the keys of a chat's new place name the sessions of the old one.
@@ -313,55 +234,23 @@ func (s *moves) moveSessions(t *tx, x relocation) error {
 	return nil
 }
 
-// named reports whether a key is one of the old place's own.
-func (x relocation) named(p sessions.Parts) bool {
-	if x.account {
-		several := p.Form == sessions.FormGroup || p.Form == sessions.FormRoom
-		return (several || p.Form == sessions.FormAccountPeer) && p.Channel == x.from.Channel && p.Account == x.from.Account
-	}
-	switch p.Form {
-	case sessions.FormGroup, sessions.FormRoom:
-		return x.from.Type.Several() && p.ID == x.was
-	case sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer:
-		return x.from.Type == channels.Direct && p.ID == x.was
-	}
-	return false
-}
-
-// renamed gives the same key by the new address.
-func (x relocation) renamed(p sessions.Parts) sessions.Key {
-	p.Channel, p.Account = x.to.Channel, x.to.Account
-	if x.account {
-		return p.Key()
-	}
-	p.ID = x.now
-	switch {
-	case x.to.Type == channels.Direct:
-	case x.to.Type == channels.Room:
-		p.Form = sessions.FormRoom
-	default:
-		p.Form = sessions.FormGroup
-	}
-	return p.Key()
-}
-
 // succession lets a session of the moved chat go on by another key. A session that has this key already has the chat from then on: what was
 // said last under the new address is there.
 func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
 	if key == old {
 		return nil
 	}
-	at, err := s.sessions.session(t, key)
+	at, err := s.sessions.Get(t, key)
 	fresh := errors.Is(err, sessions.ErrNotFound)
 	if err != nil && !fresh || at.Key == old {
 		return err
 	}
 	if p, err := key.Parse(); fresh && (err != nil || p.Agent != old.Agent() || p.Form == sessions.FormMain || p.Form == sessions.FormGlobal) {
-		was, err := s.sessions.session(t, old) // what several chats share, or another agent has, is no other name of one chat's session
+		was, err := s.sessions.Get(t, old) // what several chats share, or another agent has, is no other name of one chat's session
 		if err != nil || was.Settings.SendPolicy == policy.Inherit || was.Settings.SendPolicy == policy.Allow {
 			return err
 		}
-		if at, err = s.sessions.create(t, sessions.Session{Key: key, Agent: p.Agent}); err != nil {
+		if at, err = s.sessions.Create(t, sessions.Session{Key: key, Agent: p.Agent}); err != nil {
 			return err
 		}
 		fresh = false
@@ -381,7 +270,7 @@ func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
 
 // succeed hands a chat over from its old session to another one that it has: what waits for a turn, what was overheard, jobs, and what
 // is to be sent. The old session stays to be read, and has no chat.
-func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at known) error {
+func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) error {
 	if err := s.restrict(t, old, at.Key); err != nil {
 		return err
 	}
@@ -410,23 +299,51 @@ func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at known) error {
 		return err
 	}
 	for _, p := range places {
-		if _, here := x.move(address(p)); !here {
+		if _, here := x.move(column.Address(p)); !here {
 			continue
 		}
-		if err := s.sessions.hearElsewhere(t, p, string(old), p, string(at.Key)); err != nil {
+		if err := s.sessions.HearElsewhere(t, p, string(old), p, string(at.Key)); err != nil {
 			return err
 		}
 	}
-	was, err := s.sessions.session(t, old)
+	was, err := s.sessions.Get(t, old)
 	if _, here := x.move(was.Last); err != nil || !here {
 		return err
 	}
 	was.Last = channels.Address{}
-	return s.sessions.save(t, was)
+	return s.sessions.Save(t, was)
+}
+
+// rehear moves what is known about who wrote from a place to its new one. A chat's position stays behind: the new place numbers its
+// messages from 1 again, so the next one from there is the first.
+func (s *moves) rehear(t *tx, x relocation) error {
+	if !x.account {
+		const some = " WHERE address = ? OR address >= ? AND address < ?"
+		if _, err := t.Exec("UPDATE heard SET msg = '', at = 0"+some, x.below()...); err != nil {
+			return err
+		}
+	}
+	type sighting struct{ was, now, key string }
+	var moved []sighting
+	err := t.Each("SELECT address, key FROM heard WHERE address = ? OR address >= ? AND address < ?", x.below(), func(r engine.Row) error {
+		if a, ok := x.move(column.Address(r.Str(0))); ok {
+			moved = append(moved, sighting{was: r.Str(0), now: a.String(), key: r.Str(1)})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, m := range moved {
+		if err := s.sessions.HearElsewhere(t, m.was, m.key, m.now, m.key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // requeue lets another session answer the messages that wait in one for their first turn.
-func (s *moves) requeue(t *tx, old sessions.Key, at known) error {
+func (s *moves) requeue(t *tx, old sessions.Key, at session.Row) error {
 	var waiting []int64
 	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r engine.Row) error {
 		run, row, err := scanRun(r) // one that cannot be read stays where it is
@@ -439,7 +356,7 @@ func (s *moves) requeue(t *tx, old sessions.Key, at known) error {
 		return err
 	}
 	for _, seq := range waiting {
-		if _, err := t.Exec("UPDATE runs SET key = ?, session = ?, transcript = ? WHERE seq = ?", string(at.Key), string(at.ID), at.transcript, seq); err != nil {
+		if _, err := t.Exec("UPDATE runs SET key = ?, session = ?, transcript = ? WHERE seq = ?", string(at.Key), string(at.ID), at.Transcript, seq); err != nil {
 			return err
 		}
 	}
@@ -447,7 +364,7 @@ func (s *moves) requeue(t *tx, old sessions.Key, at known) error {
 }
 
 // takeOver puts the turns that have begun in another session into this one's queue: one chat has one turn at a time. They keep their transcript.
-func (s *moves) takeOver(t *tx, old sessions.Key, at known) error {
+func (s *moves) takeOver(t *tx, old sessions.Key, at session.Row) error {
 	begun := map[int64]string{}
 	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r engine.Row) error {
 		run, row, err := scanRun(r)
@@ -455,7 +372,7 @@ func (s *moves) takeOver(t *tx, old sessions.Key, at known) error {
 			return nil
 		}
 		run.Home = run.TranscriptKey()
-		begun[row.seq], err = marshal(requestOf(run))
+		begun[row.seq], err = column.JSON(requestOf(run))
 		return err
 	})
 	if err != nil {
@@ -471,21 +388,21 @@ func (s *moves) takeOver(t *tx, old sessions.Key, at known) error {
 
 // restrict gives two sessions of one chat the stricter of their send policies. What several chats share takes over a deny alone.
 func (s *moves) restrict(t *tx, old, other sessions.Key) error {
-	a, err := s.sessions.session(t, old)
+	a, err := s.sessions.Get(t, old)
 	if err != nil {
 		return err
 	}
-	b, err := s.sessions.session(t, other)
+	b, err := s.sessions.Get(t, other)
 	if err != nil {
 		return err
 	}
 	both := policy.Stricter(a.Settings.SendPolicy, b.Settings.SendPolicy)
-	for _, k := range []known{a, b} {
+	for _, k := range []session.Row{a, b} {
 		if k.Settings.SendPolicy == both || both != policy.Deny && k.Key.Kind() == sessions.KindMain {
 			continue
 		}
 		k.Settings.SendPolicy = both
-		if err := s.sessions.save(t, k); err != nil {
+		if err := s.sessions.Save(t, k); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -16,6 +17,7 @@ import (
 type people struct {
 	repository
 
+	numbers    *engine.Sequence
 	inbox      *inbox
 	deliveries *deliveries
 }
@@ -37,7 +39,7 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		}
 		if p.Source != "" {
 			if seen, err := t.One("SELECT 1 FROM seen WHERE msg = ? AND address = ? AND event IN (?, ?)",
-				[]any{fitKey(string(p.Source)), fitKey(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(engine.Row) error { return nil }); err != nil || seen {
+				[]any{column.Key(string(p.Source)), column.Key(whole(p.Address).String()), pairEvent, string(channels.Message)}, func(engine.Row) error { return nil }); err != nil || seen {
 				return err
 			}
 		}
@@ -54,9 +56,8 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		if _, err := t.Exec("DELETE FROM pairings WHERE channel = ? AND account = ? AND expires <= ?", string(p.Channel), string(p.Account), engine.Ms(now)); err != nil {
 			return err
 		}
-		t.n.pairing++
 		if _, err := t.Exec("INSERT INTO pairings (num, channel, account, person, name, hash, created, expires, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			t.n.pairing, string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, engine.Ms(now), engine.Ms(p.Expires), p.Address.String()); err != nil {
+			s.numbers.Next(), string(p.Channel), string(p.Account), string(p.User), p.Name, p.Hash, engine.Ms(now), engine.Ms(p.Expires), p.Address.String()); err != nil {
 			return err
 		}
 		created = true
@@ -67,7 +68,7 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		if err != nil || p.Source == "" {
 			return err
 		}
-		return s.inbox.saw(t, sight{msg: fitKey(string(p.Source)), address: fitKey(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
+		return s.inbox.saw(t, sight{msg: column.Key(string(p.Source)), address: column.Key(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
 	})
 	return created, err
 }
@@ -75,23 +76,16 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 const pairingColumns = "channel, account, person, name, hash, created, expires, address"
 
 func scanPairing(r engine.Row) sessions.Pairing {
-	return sessions.Pairing{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Hash: r.Str(4), Created: r.Time(5), Expires: r.Time(6), Rejected: r.Str(4) == "", Address: address(r.Str(7))}
+	return sessions.Pairing{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Hash: r.Str(4), Created: r.Time(5), Expires: r.Time(6), Rejected: r.Str(4) == "", Address: column.Address(r.Str(7))}
 }
 
 // Pairings gives the requests that wait or were rejected, oldest first.
-func (s *people) Pairings(ctx context.Context, now time.Time) (out []sessions.Pairing, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{engine.Ms(now)}, func(r engine.Row) error {
-			out = append(out, scanPairing(r))
-			return nil
-		})
-	})
-	return out, err
+func (s *people) Pairings(ctx context.Context, now time.Time) ([]sessions.Pairing, error) {
+	return engine.ReadList(ctx, s.db, "SELECT "+pairingColumns+" FROM pairings WHERE expires > ? ORDER BY num", []any{engine.Ms(now)}, func(r engine.Row) (sessions.Pairing, error) { return scanPairing(r), nil })
 }
 
 // endPairing lets the person in whose request has this hash, or keeps the request as rejected for a while.
-func (s *people) endPairing(t *tx, a sessions.Answer) error {
+func (s *people) endPairing(t *tx, a sessions.DecidePairing) error {
 	var p sessions.Pairing
 	found, err := t.One("SELECT "+pairingColumns+" FROM pairings WHERE channel = ? AND hash = ? AND hash <> '' AND expires > ?", []any{string(a.Channel), a.Hash, engine.Ms(a.Time)}, func(r engine.Row) error {
 		p = scanPairing(r)
@@ -116,7 +110,7 @@ func (s *people) endPairing(t *tx, a sessions.Answer) error {
 }
 
 // unpair takes back what became of a person's request.
-func (s *people) unpair(t *tx, u sessions.Unpair) error {
+func (s *people) unpair(t *tx, u sessions.RevokePairing) error {
 	who := []any{string(u.Channel), string(u.Account), string(u.User)}
 	found := int64(0)
 	for _, from := range []string{"paired WHERE", "pairings WHERE hash = '' AND"} {
@@ -133,22 +127,14 @@ func (s *people) unpair(t *tx, u sessions.Unpair) error {
 }
 
 // Admitted gives everybody who was let in, who came first first.
-func (s *people) Admitted(ctx context.Context) (out []sessions.Admitted, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) error {
-			out = append(out, sessions.Admitted{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Since: r.Time(4)})
-			return nil
-		})
+func (s *people) Admitted(ctx context.Context) ([]sessions.Admitted, error) {
+	return engine.ReadList(ctx, s.db, "SELECT channel, account, person, name, at FROM paired ORDER BY at, channel, account, person", nil, func(r engine.Row) (sessions.Admitted, error) {
+		return sessions.Admitted{Channel: channels.Kind(r.Str(0)), Account: channels.AccountID(r.Str(1)), User: channels.UserID(r.Str(2)), Name: r.Str(3), Since: r.Time(4)}, nil
 	})
-	return out, err
 }
 
 // Paired reports whether a person was let in.
-func (s *people) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (ok bool, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		ok, err = c.One(ctx, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", []any{string(kind), string(id), string(user)}, func(engine.Row) error { return nil })
-		return err
-	})
-	return ok, err
+func (s *people) Paired(ctx context.Context, kind channels.Kind, id channels.AccountID, user channels.UserID) (bool, error) {
+	n, err := engine.ReadNumber(ctx, s.db, "SELECT 1 FROM paired WHERE channel = ? AND account = ? AND person = ?", string(kind), string(id), string(user))
+	return n != 0, err
 }

@@ -20,12 +20,12 @@ var smallIndexes = []string{"runs_active", "runs_open_below", "deliveries_open",
 
 // walks are the statements that may read a large table from one end, each by its end: it stops after a few rows, or a person asked for it.
 var walks = []string{
-	"FROM runs WHERE 1 = 1 ORDER BY seq DESC LIMIT ?",                                                        // the newest
-	"FROM runs WHERE 1 = 1 AND status = ? ORDER BY seq DESC LIMIT ?",                                         // with an end that a person names
-	"FROM runs WHERE 1 = 1 AND body LIKE ? ESCAPE '!' ORDER BY seq DESC LIMIT ?",                             // of a kind that a person names
-	"FROM runs WHERE 1 = 1 AND created >= ? ORDER BY seq DESC LIMIT ?",                                       // since a time that a person names
-	"FROM deliveries WHERE 1 = 1 ORDER BY seq DESC LIMIT ?",                                                  // the newest
-	"FROM deliveries WHERE 1 = 1 AND state = ? ORDER BY seq DESC LIMIT ?",                                    // the newest that were sent, which most are
+	"FROM runs ORDER BY seq DESC LIMIT ?",                                                                    // the newest
+	"FROM runs WHERE status = ? ORDER BY seq DESC LIMIT ?",                                                   // with an end that a person names
+	"FROM runs WHERE body LIKE ? ESCAPE '!' ORDER BY seq DESC LIMIT ?",                                       // of a kind that a person names
+	"FROM runs WHERE created >= ? ORDER BY seq DESC LIMIT ?",                                                 // since a time that a person names
+	"FROM deliveries ORDER BY seq DESC LIMIT ?",                                                              // the newest
+	"FROM deliveries WHERE state = ? ORDER BY seq DESC LIMIT ?",                                              // the newest that were sent, which most are
 	"count(*) FROM deliveries",                                                                               // the state of the host, which a person asks for: an index alone is read
 	"FROM receipts ORDER BY num LIMIT ?",                                                                     // the oldest
 	"FROM seen ORDER BY num LIMIT ?",                                                                         // the oldest

@@ -5,6 +5,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -15,7 +16,7 @@ func (s *deliveries) BeginPreview(ctx context.Context, p sessions.Preview) error
 			if known, err := s.chats.opened(t, p.To); err != nil {
 				return err
 			} else if !known {
-				return engine.Conflict("the account has never written in %s", p.To)
+				return engine.Conflict("the account has never transcript.Encoded in %s", p.To)
 			}
 		}
 		n, err := t.Exec("INSERT INTO previews (run, session, address, key, state, msg, text, quoted, at) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?) ON CONFLICT (run) DO NOTHING",
@@ -41,21 +42,14 @@ func (s *deliveries) ShowPreview(ctx context.Context, run sessions.RunID, id cha
 
 const previewColumns = "run, session, address, key, state, msg, text, quoted"
 
-func readPreview(r engine.Row) sessions.Preview {
-	return sessions.Preview{Run: sessions.RunID(r.Str(0)), Session: sessions.Key(r.Str(1)), To: address(r.Str(2)), Key: r.Str(3), State: sessions.PreviewState(r.Str(4)),
-		ID: channels.MessageID(r.Str(5)), Text: r.Str(6), ReplyTo: channels.MessageID(r.Str(7))}
+func scanPreview(r engine.Row) (sessions.Preview, error) {
+	return sessions.Preview{Run: sessions.RunID(r.Str(0)), Session: sessions.Key(r.Str(1)), To: column.Address(r.Str(2)), Key: r.Str(3), State: sessions.PreviewState(r.Str(4)),
+		ID: channels.MessageID(r.Str(5)), Text: r.Str(6), ReplyTo: channels.MessageID(r.Str(7))}, nil
 }
 
 // Previews gives the previews that were begun and not ended.
-func (s *deliveries) Previews(ctx context.Context) (list []sessions.Preview, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		list = nil
-		return c.Each(ctx, "SELECT "+previewColumns+" FROM previews ORDER BY run", nil, func(r engine.Row) error {
-			list = append(list, readPreview(r))
-			return nil
-		})
-	})
-	return list, err
+func (s *deliveries) Previews(ctx context.Context) ([]sessions.Preview, error) {
+	return engine.ReadList(ctx, s.db, "SELECT "+previewColumns+" FROM previews ORDER BY run", nil, scanPreview)
 }
 
 // EndPreview forgets a preview.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/schema"
 	"parley/sessions/sqlstore/sendlog"
 	"parley/sessions/sqlstore/sqlitefile"
 )
@@ -38,6 +39,17 @@ func Full(err error) bool { return engine.Full(err) }
 // Locked reports whether an operation failed because another program kept the SQLite database locked for longer than the store waits, 5 seconds. The
 // commit that met it was not made.
 func Locked(err error) bool { return engine.Locked(err) }
+
+// ErrSchema says that a database has another schema than the program that wrote it made.
+var ErrSchema = schema.ErrSchema
+
+// CheckSchema compares the schema of a store's SQLite database, which this process has not open, with the one that the migrations up to its
+// version make. The error wraps ErrSchema when they differ. A version that no migration has is for Inspect to refuse.
+func CheckSchema(ctx context.Context, path string) error { return schema.Check(ctx, path) }
+
+// CheckPlain refuses a database of a library, whose schema this program does not know, that has more than tables and indexes of columns. The
+// error wraps ErrSchema.
+func CheckPlain(ctx context.Context, path string) error { return schema.CheckPlain(ctx, path) }
 
 // Copy copies a SQLite database, as it is at one moment, into a file that is not there yet. Other connections, of other processes
 // too, may write meanwhile.

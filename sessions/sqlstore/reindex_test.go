@@ -8,6 +8,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // What is in memory of the index follows the commit: an edit whose commit fails changes nothing that a search finds, and one in the same
@@ -30,14 +31,14 @@ func TestReindexFollowsTheCommit(t *testing.T) {
 				if err := first(t); err != nil {
 					return err
 				}
-				at, id := shelf{}, ""
+				at, id := transcript.Slot{}, ""
 				if _, err := t.One("SELECT m.transcript, m.id, t.key, t.agent, t.id FROM messages m JOIN transcripts t ON t.num = m.transcript WHERE m.role = 'user' ORDER BY m.seq DESC LIMIT 1", nil, func(r engine.Row) error {
-					at, id = shelf{transcript: r.Int(0), key: sessions.Key(r.Str(2)), agent: sessions.AgentID(r.Str(3)), session: sessions.ID(r.Str(4))}, r.Str(1)
+					at, id = transcript.Slot{Transcript: r.Int(0), Key: sessions.Key(r.Str(2)), Agent: sessions.AgentID(r.Str(3)), Session: sessions.ID(r.Str(4))}, r.Str(1)
 					return nil
 				}); err != nil {
 					return err
 				}
-				_, err := s.rewrite(t, at, id, sessions.Amend{Text: text})
+				_, err := s.transcripts.Rewrite(t, at, id, func(m *sessions.Message) { applyAmend(m, sessions.AmendRun{Text: text}) })
 				return err
 			})
 		}
@@ -71,7 +72,7 @@ func TestReindexFollowsTheCommit(t *testing.T) {
 		if err := life(t.Context(), s, 2, 2, "apricot", someAnswer); err != nil { // waits to be indexed
 			t.Fatal(err)
 		}
-		if err := edit("cherry", s.flushIndex); err != nil {
+		if err := edit("cherry", s.index.Flush); err != nil {
 			t.Fatal(err)
 		}
 		finds("indexed in the same transaction", "banana cherry")

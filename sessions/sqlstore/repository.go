@@ -21,5 +21,5 @@ func (r repository) read(ctx context.Context, fn func(*engine.Conn) error) error
 
 // write has fn run in a transaction and returns after its commit.
 func (r repository) write(ctx context.Context, name string, fn func(*tx) error) error {
-	return r.db.Write(ctx, name, operation(fn))
+	return r.db.Write(ctx, name, fn)
 }

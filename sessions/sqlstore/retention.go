@@ -6,16 +6,14 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
-	"parley/sessions/sqlstore/transcriptfile"
+	"parley/sessions/sqlstore/ledger"
 )
 
 // retention deletes what is past its time.
 type retention struct {
 	repository
 
-	ledger *ledger
-	index  *searchIndex
-	files  *transcriptfile.Writer
+	ledger *ledger.Rows
 }
 
 // Expire archives what is due and deletes old dedupe rows, a few hundred in a transaction.
@@ -70,7 +68,7 @@ func (s *retention) forget(t *tx, now, limit time.Time) (more bool, err error) {
 			return false, err
 		}
 	}
-	return s.ledger.forgetSpending(t, now)
+	return s.ledger.Forget(t, now)
 }
 
 // forgetOld deletes a few rows of a table whose rows are in order of time.
@@ -88,48 +86,4 @@ func (s *retention) forgetOld(t *tx, table string, limit time.Time) (more bool, 
 	}
 	_, err = t.Exec("DELETE FROM "+table+" WHERE num <= ?", last)
 	return n == step, err
-}
-
-// purge deletes a few messages of sessions that were deleted. It reports whether there may be more.
-func (s *retention) purge(t *tx) (more bool, err error) {
-	const step = 200
-	if err := s.index.flushIndex(t); err != nil {
-		return false, err
-	}
-	num, err := t.Conn.Number(t.Ctx, "SELECT num FROM transcripts WHERE gone = 1 ORDER BY num LIMIT 1")
-	if err != nil || num == 0 {
-		return false, err
-	}
-	var seqs []int64
-	if err := t.Each("SELECT seq FROM messages WHERE transcript = ? ORDER BY seq LIMIT ?", []any{num, step}, func(r engine.Row) error {
-		seqs = append(seqs, r.Int(0))
-		return nil
-	}); err != nil {
-		return false, err
-	}
-	for _, seq := range seqs {
-		if !t.Dialect.Postgres {
-			if _, err := t.Exec("DELETE FROM words WHERE rowid = ?", seq); err != nil {
-				return false, err
-			}
-		}
-		if _, err := t.Exec("DELETE FROM messages WHERE seq = ?", seq); err != nil {
-			return false, err
-		}
-	}
-	if len(seqs) < step {
-		var file transcriptfile.Line
-		if _, err := t.One("SELECT id, agent FROM transcripts WHERE num = ?", []any{num}, func(r engine.Row) error {
-			file = s.files.Remove(num, sessions.AgentID(r.Str(1)), sessions.ID(r.Str(0)))
-			return nil
-		}); err != nil {
-			return false, err
-		}
-		t.lines = append(t.lines, file)
-		if _, err := t.Exec("DELETE FROM summaries WHERE transcript = ?", num); err != nil {
-			return false, err
-		}
-		_, err = t.Exec("DELETE FROM transcripts WHERE num = ?", num)
-	}
-	return true, err
 }

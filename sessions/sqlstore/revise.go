@@ -3,15 +3,14 @@ package sqlstore
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"parley/sessions"
-	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/column"
 )
 
 // revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
 // or is about to end.
-func (s *runs) revise(t *tx, a sessions.Amend) (done bool, err error) {
+func (s *runs) revise(t *tx, a sessions.AmendRun) (done bool, err error) {
 	by, at, err := s.run(t, a.By)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return false, nil
@@ -28,7 +27,7 @@ func (s *runs) revise(t *tx, a sessions.Amend) (done bool, err error) {
 	if err != nil || open > 0 {
 		return false, err
 	}
-	if done, err = s.transcripts.rewrite(t, shelfOf(by, at), asked.Input.ID, a); err != nil || !done {
+	if done, err = s.transcripts.Rewrite(t, slotOf(by, at), asked.Input.ID, func(m *sessions.Message) { applyAmend(m, a) }); err != nil || !done {
 		return false, err
 	}
 	applyAmend(&asked.Input, a)
@@ -42,7 +41,7 @@ func (s *runs) revise(t *tx, a sessions.Amend) (done bool, err error) {
 }
 
 // applyAmend puts other words and files into a message.
-func applyAmend(m *sessions.Message, a sessions.Amend) {
+func applyAmend(m *sessions.Message, a sessions.AmendRun) {
 	at := m.LastText()
 	if at < 0 {
 		at = 0
@@ -59,52 +58,10 @@ func applyAmend(m *sessions.Message, a sessions.Amend) {
 
 // keepRequest writes what a run is asked for.
 func (s *runs) keepRequest(t *tx, run sessions.Run, at runRow) error {
-	body, err := marshal(requestOf(run))
+	body, err := column.JSON(requestOf(run))
 	if err != nil {
 		return err
 	}
 	_, err = t.Exec("UPDATE runs SET body = ? WHERE seq = ?", body, at.seq)
-	return err
-}
-
-// rewrite puts other words and files into a message of a transcript, into its index and its file; done is false when it is not there.
-func (s *transcripts) rewrite(t *tx, at shelf, id string, a sessions.Amend) (done bool, err error) {
-	var m sessions.Message
-	done, err = t.One("SELECT "+messageColumns+" FROM messages WHERE id = ? AND transcript = ?", []any{id, at.transcript}, func(r engine.Row) (err error) {
-		m, err = scanBody(r)
-		return err
-	})
-	if err != nil || !done {
-		return false, err
-	}
-	seq := m.Seq
-	applyAmend(&m, a)
-	w, err := s.encodeMessage(m, at.by)
-	if err != nil {
-		return false, err
-	}
-	if t.Dialect.Postgres {
-		_, err = t.Exec("UPDATE messages SET body = ?, words = array_to_tsvector(?) WHERE seq = ?", w.body, indexed(w.words, at), seq)
-	} else if _, err = t.Exec("UPDATE messages SET body = ? WHERE seq = ?", w.body, seq); err == nil {
-		err = s.reindex(t, entry{seq: seq, text: strings.Join(indexed(w.words, at), " ")})
-	}
-	t.lines = append(t.lines, s.files.Remove(at.transcript, at.agent, at.session)) // written again with the next line
-	return true, err
-}
-
-// reindex replaces the words of a message in the index, or in what this transaction adds to it. What waits from earlier commits is indexed
-// first: memory is not changed before this transaction is committed.
-func (s *transcripts) reindex(t *tx, e entry) error {
-	if i := slices.IndexFunc(t.words, func(x entry) bool { return x.seq == e.seq }); i >= 0 {
-		t.words[i].text = e.text
-		return nil
-	}
-	if err := s.index.flushIndex(t); err != nil {
-		return err
-	}
-	if _, err := t.Exec("DELETE FROM words WHERE rowid = ?", e.seq); err != nil || e.text == "" {
-		return err
-	}
-	_, err := t.Exec("INSERT INTO words (rowid, text) VALUES (?, ?)", e.seq, e.text)
 	return err
 }

@@ -4,20 +4,27 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/session"
+	"parley/sessions/sqlstore/transcript"
+	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // runs keeps the queues of sessions.
 type runs struct {
 	repository
 
-	transcripts *transcripts
-	sessions    *sessionRows
-	lines       *contextLines
+	numbers     *engine.Sequence
+	transcripts *transcript.Rows
+	sessions    *session.Rows
+	lines       *session.ContextLines
+	files       *transcriptfile.Pending
 	moves       *moves
 	deliveries  *deliveries
 }
@@ -67,16 +74,16 @@ type runRow struct {
 	stop                   bool
 }
 
-var runColumns = nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
+var runColumns = column.Nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
 
 func scanRun(r engine.Row) (run sessions.Run, at runRow, err error) {
 	at = runRow{seq: r.Int(0), transcript: r.Int(3), stop: r.Bool(6), first: r.Int(8)}
 	var q request
-	if err = decode(r.Str(13), &q); err != nil {
+	if err = column.Decode(r.Str(13), &q); err != nil {
 		return run, at, fmt.Errorf("run %s: %w", r.Str(1), err)
 	}
 	var o outcome
-	if err = decode(r.Str(14), &o); err != nil {
+	if err = column.Decode(r.Str(14), &o); err != nil {
 		return run, at, fmt.Errorf("run %s: %w", r.Str(1), err)
 	}
 	run = sessions.Run{
@@ -105,7 +112,7 @@ func getRun(ctx context.Context, c *engine.Conn, id sessions.RunID) (run session
 }
 
 // enqueue puts a run at the end of its session's queue.
-func (s *runs) enqueue(t *tx, at known, run sessions.Run, body string) (sessions.Run, error) {
+func (s *runs) enqueue(t *tx, at session.Row, run sessions.Run, body string) (sessions.Run, error) {
 	run.Key, run.Session, run.Status, run.Created = at.Key, at.ID, sessions.Queued, engine.FromMs(engine.Ms(t.Now))
 	run.Attempt, run.Started, run.Deadline, run.Ended, run.Batch = 0, time.Time{}, time.Time{}, time.Time{}, ""
 	if run.Input.Run == "" {
@@ -113,7 +120,7 @@ func (s *runs) enqueue(t *tx, at known, run sessions.Run, body string) (sessions
 	}
 	if run.Agent == "" {
 		run.Agent = at.Agent
-		b, err := marshal(requestOf(run))
+		b, err := column.JSON(requestOf(run))
 		if err != nil {
 			return run, err
 		}
@@ -126,9 +133,8 @@ func (s *runs) enqueue(t *tx, at known, run sessions.Run, body string) (sessions
 	if run.Kind == sessions.ChildRun && run.Chain != nil {
 		parent = string(run.Chain.Requester)
 	}
-	t.n.run++
 	_, err := t.Exec("INSERT INTO runs (seq, id, key, transcript, session, parent, root, by_agent, status, created, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
-		t.n.run, string(run.ID), string(run.Key), at.transcript, string(run.Session), parent, root, run.Kind.ByAgent(), engine.Ms(run.Created), body)
+		s.numbers.Next(), string(run.ID), string(run.Key), at.Transcript, string(run.Session), parent, root, run.Kind.ByAgent(), engine.Ms(run.Created), body)
 	return run, err
 }
 
@@ -158,7 +164,7 @@ func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err er
 		if err := s.begin(t, run, at); err != nil {
 			return run, false, err
 		}
-		at.first = t.n.message
+		at.first = s.transcripts.Last()
 	}
 	run.Status, run.Started = sessions.Running, engine.FromMs(engine.Ms(t.Now))
 	run.Attempt++
@@ -170,13 +176,13 @@ func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err er
 	return run, err == nil, err
 }
 
-func shelfOf(run sessions.Run, at runRow) shelf {
-	return shelf{transcript: at.transcript, run: at.seq, by: run.ID, key: run.TranscriptKey(), agent: run.Agent, session: run.Session}
+func slotOf(run sessions.Run, at runRow) transcript.Slot {
+	return transcript.Slot{Transcript: at.transcript, Run: at.seq, By: run.ID, Key: run.TranscriptKey(), Agent: run.Agent, Session: run.Session}
 }
 
 // Record appends messages to the transcript of a run as they happen.
 func (s *runs) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.Message) error {
-	list, err := s.transcripts.writeAll(id, msgs)
+	list, err := s.transcripts.Encode(id, msgs...)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -185,11 +191,11 @@ func (s *runs) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.M
 		if err != nil {
 			return err
 		}
-		before := t.n.message
-		if err := s.transcripts.append(t, shelfOf(run, at), list, nil); err != nil {
+		before := s.transcripts.Last()
+		if err := s.transcripts.Append(t, slotOf(run, at), list, nil); err != nil {
 			return err
 		}
-		if run.Status != sessions.Running && t.n.message > before {
+		if run.Status != sessions.Running && s.transcripts.Last() > before {
 			return engine.Conflict("run %s is %s: it records nothing more", id, run.Status)
 		}
 		return nil
@@ -210,12 +216,6 @@ func (s *runs) Steps(ctx context.Context, id sessions.RunID) (out []sessions.Mes
 }
 
 func steps(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
-	err = c.Each(ctx, "SELECT "+promptColumns+" FROM messages WHERE transcript = ? AND seq > ? AND run = ? ORDER BY seq", []any{at.transcript, at.first, at.seq}, func(r engine.Row) error {
-		m, err := scanForPrompt(r)
-		if m.ID != run.Input.ID {
-			out = append(out, m)
-		}
-		return err
-	})
-	return out, err
+	out, err = transcript.Steps(ctx, c, at.transcript, at.seq, at.first)
+	return slices.DeleteFunc(out, func(m sessions.Message) bool { return m.ID == run.Input.ID }), err
 }

@@ -2,7 +2,7 @@ package sqlstore
 
 import (
 	"context"
-	"strings"
+	"slices"
 	"time"
 
 	"parley/sessions"
@@ -56,9 +56,9 @@ func (s *runs) noteStopped(t *tx) error {
 		return err
 	}
 	for _, x := range all {
-		note, err := s.transcripts.writeAll(x.run.ID, []sessions.Message{sessions.StoppedMessage(x.run.ID, t.Now)})
+		note, err := s.transcripts.Encode(x.run.ID, sessions.StoppedMessage(x.run.ID, t.Now))
 		if err == nil {
-			err = s.transcripts.append(t, shelfOf(x.run, x.at), note, map[string]int64{})
+			err = s.transcripts.Append(t, slotOf(x.run, x.at), note, map[string]int64{})
 		}
 		if err != nil {
 			return err
@@ -68,13 +68,9 @@ func (s *runs) noteStopped(t *tx) error {
 }
 
 // CountByAgents counts the runs of a session that other agents caused.
-func (s *runs) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (n int, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		found, err := c.Number(ctx, "SELECT count(*) FROM (SELECT 1 FROM runs WHERE key = ? AND by_agent = 1 AND created > ? LIMIT ?) AS newest", string(key), engine.Ms(since), most)
-		n = int(found)
-		return err
-	})
-	return n, err
+func (s *runs) CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (int, error) {
+	n, err := engine.ReadNumber(ctx, s.db, "SELECT count(*) FROM (SELECT 1 FROM runs WHERE key = ? AND by_agent = 1 AND created > ? LIMIT ?) AS newest", string(key), engine.Ms(since), most)
+	return int(n), err
 }
 
 // GetRun finds a run.
@@ -106,66 +102,49 @@ func (s *runs) Totals(ctx context.Context) (x sessions.Totals, err error) {
 }
 
 // CountOpen counts the runs of a session that wait or are at work: an index alone has the answer.
-func (s *runs) CountOpen(ctx context.Context, key sessions.Key) (n int, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
-		found, err := c.Number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(key))
-		n = int(found)
-		return err
-	})
-	return n, err
+func (s *runs) CountOpen(ctx context.Context, key sessions.Key) (int, error) {
+	n, err := engine.ReadNumber(ctx, s.db, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(key))
+	return int(n), err
 }
 
 // OpenBelow lists the runs that wait or are at work in the sub-agents below sessions, however deep, but not in these themselves, oldest first.
-func (s *runs) OpenBelow(ctx context.Context, keys ...sessions.Key) (out []sessions.Run, err error) {
+func (s *runs) OpenBelow(ctx context.Context, keys ...sessions.Key) ([]sessions.Run, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	args := make([]any, 0, 2*len(keys))
-	for range 2 {
-		for _, k := range keys {
-			args = append(args, string(k))
-		}
-	}
-	q := openBelow + "SELECT " + runColumns + " FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN (" + engine.Marks(len(keys)) + ")) AND key NOT IN (" +
-		engine.Marks(len(keys)) + ") ORDER BY seq"
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, q, args, func(r engine.Row) error {
-			run, _, err := scanRun(r)
-			out = append(out, run)
-			return err
-		})
-	})
-	return out, err
+	in := "IN (" + engine.Marks(len(keys)) + ")"
+	return engine.ReadList(ctx, s.db, openBelow+"SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key "+in+") AND key NOT "+in+" ORDER BY seq",
+		slices.Concat(engine.Args(keys), engine.Args(keys)), scanOnlyRun)
+}
+
+func scanOnlyRun(r engine.Row) (sessions.Run, error) {
+	run, _, err := scanRun(r)
+	return run, err
 }
 
 // ListRuns gives runs, newest first unless the oldest are asked for.
-func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) (out []sessions.Run, err error) {
-	where, args := []string{"1 = 1"}, []any{}
+func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	var where engine.Where
+	for _, x := range []struct{ column, is string }{{"parent", string(q.Parent)}, {"root", string(q.Root)}, {"batch", string(q.Batch)}} {
+		if x.is != "" {
+			where.And(x.column+" = ? AND "+x.column+" <> ''", x.is)
+		}
+	}
 	if q.Key != "" {
-		where, args = append(where, "key = ?"), append(args, string(q.Key))
-	}
-	if q.Parent != "" {
-		where, args = append(where, "parent = ? AND parent <> ''"), append(args, string(q.Parent))
-	}
-	if q.Root != "" {
-		where, args = append(where, "root = ? AND root <> ''"), append(args, string(q.Root))
-	}
-	if q.Batch != "" {
-		where, args = append(where, "batch = ? AND batch <> ''"), append(args, string(q.Batch))
+		where.And("key = ?", string(q.Key))
 	}
 	if q.Status != "" {
 		cond := "status = ?"
 		if !q.Status.Final() {
 			cond += " AND status IN ('queued', 'running')" // names the index
 		}
-		where, args = append(where, cond), append(args, string(q.Status))
+		where.And(cond, string(q.Status))
 	}
 	if q.Kind != "" { // the first field of what it was asked for
-		where, args = append(where, "body LIKE ? ESCAPE '!'"), append(args, `{"kind":"`+likeEscape.Replace(string(q.Kind))+`",%`)
+		where.And("body LIKE ? ESCAPE '!'", `{"kind":"`+engine.Like(string(q.Kind))+`",%`)
 	}
 	if !q.Since.IsZero() {
-		where, args = append(where, "created >= ?"), append(args, engine.Ms(q.Since))
+		where.And("created >= ?", engine.Ms(q.Since))
 	}
 	order := "seq"
 	if q.Key == "" && q.Status != "" && !q.Status.Final() { // with a key, the index of open runs has them in order
@@ -174,14 +153,5 @@ func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) (out []session
 	if !q.Oldest {
 		order += " DESC"
 	}
-	args = append(args, orDefault(q.Limit, 50))
-	err = s.read(ctx, func(c *engine.Conn) error {
-		out = nil
-		return c.Each(ctx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY "+order+" LIMIT ?", args, func(r engine.Row) error {
-			run, _, err := scanRun(r)
-			out = append(out, run)
-			return err
-		})
-	})
-	return out, err
+	return engine.ReadList(ctx, s.db, "SELECT "+runColumns+" FROM runs"+where.String()+" ORDER BY "+order+" LIMIT ?", where.Args(engine.Limit(q.Limit, 50)), scanOnlyRun)
 }

@@ -8,36 +8,27 @@ import (
 	"github.com/google/uuid"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
 var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
 
-// stop ends what the effects say.
-func (s *runs) stop(t *tx, e *effects) (stopped []sessions.StoppedRun, err error) {
-	if len(e.Stop) > 0 {
-		why := byPerson
-		if e.Reset {
-			why = startedOver
-		}
-		stopped, err = s.stopAll(t, e.Stop, why, func(sessions.StoppedRun) bool { return true })
-	}
-	if err != nil || e.StopRun == "" {
-		return stopped, err
-	}
-	run, at, err := s.run(t, e.StopRun)
+// stopOne ends a run and, if it is at work, what the sub-agents below its session are at.
+func (s *runs) stopOne(t *tx, id sessions.RunID) ([]sessions.StoppedRun, error) {
+	run, at, err := s.run(t, id)
 	if err != nil || run.Status.Final() {
-		return stopped, err
+		return nil, err
 	}
 	if slices.Contains(spared, run.Kind) {
-		return stopped, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
+		return nil, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
 	}
 	if run.Status == sessions.Queued {
-		return append(stopped, sessions.StoppedRun{Key: run.Key, ID: run.ID}), s.endStopped(t, byPerson, "seq = ?", at.seq)
+		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, s.endStopped(t, byPerson, "seq = ?", at.seq)
 	}
-	more, err := s.stopAll(t, []sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
-	return append(stopped, more...), err
+	return s.stopAll(t, []sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
 }
 
 // openBelow says of each open run (seq) in which session it is, and which sessions (key) are above that one. It begins at the runs that are
@@ -50,14 +41,10 @@ const openBelow = `WITH RECURSIVE up (seq, key) AS (
 // if the host dies before that, they are not taken up again. The inputs of the queued ones stay on their rows and do not go into
 // the transcript: the turn at work is still writing there.
 func (s *runs) stopAll(t *tx, keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
-	args := make([]any, len(keys))
-	for i, k := range keys {
-		args[i] = string(k)
-	}
 	var seqs []int64
-	err = t.Each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) ORDER BY seq", args, func(r engine.Row) error {
+	err = t.Each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) ORDER BY seq", engine.Args(keys), func(r engine.Row) error {
 		var q request
-		if err := decode(r.Str(3), &q); err != nil {
+		if err := column.Decode(r.Str(3), &q); err != nil {
 			return fmt.Errorf("run %s: %w", r.Str(1), err)
 		}
 		if s := (sessions.StoppedRun{Key: sessions.Key(r.Str(2)), ID: sessions.RunID(r.Str(1)), Home: q.Home}); !slices.Contains(spared, q.Kind) && fits(s) {
@@ -88,7 +75,7 @@ func (s *runs) stopAll(t *tx, keys []sessions.Key, why string, fits func(session
 
 // goesOn refuses what a run that has been stopped still asks for: what ended with it has been listed, more would not.
 func (s *runs) goesOn(t *tx, id sessions.RunID) error {
-	stopped, err := t.One("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", []any{string(id)}, func(engine.Row) error { return nil })
+	stopped, err := t.Exists("SELECT 1 FROM runs WHERE id = ? AND (stop = 1 OR status = 'aborted')", string(id))
 	if err == nil && stopped {
 		err = fmt.Errorf("run %s: %w", id, sessions.ErrStopped)
 	}
@@ -150,7 +137,7 @@ func (s *runs) interrupt(t *tx, key sessions.Key, by sessions.Run) ([]sessions.S
 
 // repeatInput puts what a turn was to answer into the transcript of the session whose queue it is in: the next turn there answers it, too.
 func (s *runs) repeatInput(t *tx, key sessions.Key, x openTurn) error {
-	at, err := s.sessions.session(t, key)
+	at, err := s.sessions.Get(t, key)
 	if err != nil {
 		return err
 	}
@@ -167,11 +154,11 @@ func (s *runs) repeatInput(t *tx, key sessions.Key, x openTurn) error {
 			continue
 		}
 		in.ID = uuid.Must(uuid.NewV7()).String()
-		m, err := s.transcripts.encodeMessage(in, x.id)
+		m, err := s.transcripts.Encode(x.id, in)
 		if err != nil {
 			return err
 		}
-		if err := s.transcripts.append(t, shelf{transcript: at.transcript, run: x.seq, by: x.id, key: at.Key, agent: at.Agent, session: at.ID}, []written{m}, nil); err != nil {
+		if err := s.transcripts.Append(t, transcript.Slot{Transcript: at.Transcript, Run: x.seq, By: x.id, Key: at.Key, Agent: at.Agent, Session: at.ID}, m, nil); err != nil {
 			return err
 		}
 	}
@@ -213,7 +200,7 @@ func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(req
 	var open []openTurn
 	if err := t.Each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
 		x := openTurn{seq: r.Int(0), id: sessions.RunID(r.Str(1))}
-		if err := decode(r.Str(2), &x.request); err != nil {
+		if err := column.Decode(r.Str(2), &x.request); err != nil {
 			return fmt.Errorf("run %s: %w", r.Str(1), err)
 		}
 		if x.Kind == sessions.TurnRun {
@@ -237,7 +224,7 @@ func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(req
 
 // endStopped ends the runs that a condition names as stopped, and says why.
 func (s *runs) endStopped(t *tx, why, where string, args ...any) error {
-	o, err := encode(outcome{Error: why})
+	o, err := column.Encode(outcome{Error: why})
 	if err != nil {
 		return err
 	}

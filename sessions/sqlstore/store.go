@@ -12,8 +12,14 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/ledger"
+	"parley/sessions/sqlstore/lesson"
+	"parley/sessions/sqlstore/schema"
+	"parley/sessions/sqlstore/search"
 	"parley/sessions/sqlstore/sendlog"
+	"parley/sessions/sqlstore/session"
 	"parley/sessions/sqlstore/sqlitefile"
+	"parley/sessions/sqlstore/transcript"
 	"parley/sessions/sqlstore/transcriptfile"
 )
 
@@ -47,14 +53,11 @@ type Config struct {
 // Store implements sessions.Store: it is its repositories, opened and closed together.
 type Store struct {
 	repository
-	ledger
-	searchIndex
-	transcripts
-	sessionRows
-	contextLines
+	*ledgerStore
+	*transcriptStore
+	*sessionStore
 	jobs
-	notes
-	lessons
+	*lessonStore
 	chats
 	inbox
 	moves
@@ -65,14 +68,24 @@ type Store struct {
 	changes
 	traces
 
-	conf   Config
-	folder *engine.Folder
-	guard  *sqlitefile.Guard // nil on PostgreSQL
-	mirror *transcriptfile.Writer
-	tx     tx // the writer goroutine's own
-	cancel context.CancelFunc
-	rest   func() // moves the log into the database when nobody uses it any more
+	conf        Config
+	folder      *engine.Folder
+	guard       *sqlitefile.Guard // nil on PostgreSQL
+	mirror      *transcriptfile.Writer
+	index       *search.Index
+	notes       *search.Notes
+	transcripts *transcript.Rows
+	cancel      context.CancelFunc
+	rest        func() // moves the log into the database when nobody uses it any more
 }
+
+// The repositories that have a package of their own, embedded under names that are not public.
+type (
+	ledgerStore     = ledger.Store
+	lessonStore     = lesson.Store
+	transcriptStore = transcript.Store
+	sessionStore    = session.Store
+)
 
 var _ sessions.Store = (*Store)(nil)
 
@@ -110,13 +123,13 @@ func Open(ctx context.Context, conf Config) (*Store, error) {
 func (s *Store) assemble() {
 	name := filepath.Join(s.conf.Dir, DatabaseFile)
 	c := engine.Config{
-		Dialect: engine.SQLite, Name: name, Readers: orDefault(s.conf.Readers, 4), ReaderIdle: s.conf.readerIdle, Logger: s.conf.Logger, Trace: s.conf.Trace,
-		Migrations: migrations, CheckSchema: checkReleased, Pragmas: s.conf.pragmas, State: &s.tx,
+		Dialect: engine.SQLite, Name: name, Readers: engine.Limit(s.conf.Readers, 4), ReaderIdle: s.conf.readerIdle, Logger: s.conf.Logger, Trace: s.conf.Trace,
+		Migrations: schema.Migrations, CheckSchema: schema.CheckReleased, Pragmas: s.conf.pragmas,
 	}
 	if s.conf.DSN == "" {
 		c.WriteDSN, c.ReadDSN = sqlitefile.DSN(name)
 		s.guard = sqlitefile.New(sqlitefile.Config{
-			Dir: s.conf.Dir, Logger: s.conf.Logger, CheckBudget: s.conf.CheckBudget, HasContent: hasContent,
+			Dir: s.conf.Dir, Logger: s.conf.Logger, CheckBudget: s.conf.CheckBudget, HasContent: schema.HasContent,
 			CheckpointPages: s.conf.logPages, BusyPages: s.conf.busyPages, Plain: s.conf.plain, Log: s.conf.log,
 		})
 		c.Guard = s.guard
@@ -124,35 +137,35 @@ func (s *Store) assemble() {
 		c.Dialect, c.Name, c.WriteDSN, c.ReadDSN = engine.Postgres, nameOf(s.conf.DSN), s.conf.DSN, s.conf.DSN
 		c.ReaderIdle = engine.ServerIdle
 	}
-	s.tx.maintenance = newMaintenance(s.conf.Logger, s.conf.pause, &s.searchIndex, &s.retention)
-	c.Maintenance = s.tx.maintenance
 	s.repository = repository{db: engine.New(c), log: s.conf.Logger}
-	s.mirror = transcriptfile.New(s.conf.Logger, transcriptSource{s.db}, s.conf.Dir)
-	s.tx.Tx, s.tx.index, s.tx.files = s.db.Tx(), &s.searchIndex, s.mirror
+	s.mirror = transcriptfile.New(s.conf.Logger, transcriptSource{transcript.Source{DB: s.db}}, s.conf.Dir)
 	s.join()
 }
 
 // join makes the repositories. Each knows those that stand before it in the order of this function, and calls no other.
 func (s *Store) join() {
-	r, files := s.repository, s.mirror
-	s.ledger = ledger{repository: r}
-	s.searchIndex.repository = r
-	s.transcripts = transcripts{repository: r, ledger: &s.ledger, index: &s.searchIndex, files: files}
-	s.sessionRows = sessionRows{repository: r, files: files}
-	s.contextLines = contextLines{repository: r, sessions: &s.sessionRows}
-	s.jobs = jobs{repository: r}
-	s.notes = notes{repository: r}
-	s.lessons = lessons{repository: r}
-	s.chats = chats{repository: r}
-	s.inbox = inbox{repository: r}
-	s.moves = moves{repository: r, sessions: &s.sessionRows, jobs: &s.jobs}
-	s.deliveries = deliveries{repository: r, trace: s.conf.TraceCall, sessions: &s.sessionRows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox}
-	s.people = people{repository: r, inbox: &s.inbox, deliveries: &s.deliveries}
-	s.runs = runs{repository: r, transcripts: &s.transcripts, sessions: &s.sessionRows, lines: &s.contextLines, moves: &s.moves, deliveries: &s.deliveries}
-	s.retention = retention{repository: r, ledger: &s.ledger, index: &s.searchIndex, files: files}
-	s.changes = changes{repository: r, ledger: &s.ledger, transcripts: &s.transcripts, sessions: &s.sessionRows, lines: &s.contextLines, jobs: &s.jobs, notes: &s.notes,
+	r, db, files := s.repository, s.db, transcriptfile.NewPending(s.db, s.mirror)
+	spends := ledger.NewRows(db)
+	s.ledgerStore = ledger.New(db, spends)
+	s.index, s.notes = search.NewIndex(db), search.NewNotes(db)
+	s.transcripts = transcript.NewRows(db, r.log, spends, s.index, files)
+	s.transcriptStore = transcript.New(db, s.transcripts)
+	rows := session.NewRows(db, s.transcripts)
+	s.sessionStore = session.New(db, rows)
+	lines := session.NewContextLines(db, rows)
+	s.jobs = jobs{repository: r, occurrences: db.Sequence("SELECT max(num) FROM occurrences")}
+	s.lessonStore = lesson.New(db)
+	s.chats = chats{repository: r, receipts: db.Sequence("SELECT max(num) FROM receipts")}
+	s.inbox = inbox{repository: r, sightings: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
+	s.moves = moves{repository: r, sessions: rows, jobs: &s.jobs}
+	s.deliveries = deliveries{repository: r, numbers: db.Sequence("SELECT max(seq) FROM deliveries"), files: files, trace: s.conf.TraceCall, sessions: rows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox}
+	s.people = people{repository: r, numbers: db.Sequence("SELECT max(num) FROM pairings"), inbox: &s.inbox, deliveries: &s.deliveries}
+	s.runs = runs{repository: r, numbers: db.Sequence("SELECT max(seq) FROM runs"), transcripts: s.transcripts, sessions: rows, lines: lines, files: files, moves: &s.moves, deliveries: &s.deliveries}
+	s.retention = retention{repository: r, ledger: spends}
+	s.changes = changes{repository: r, ledger: spends, transcripts: s.transcripts, sessions: rows, lines: lines, jobs: &s.jobs, notes: s.notes,
 		chats: &s.chats, inbox: &s.inbox, moves: &s.moves, deliveries: &s.deliveries, people: &s.people, runs: &s.runs}
 	s.traces = traces{repository: r}
+	db.Maintain(transcript.NewMaintenance(r.log, s.conf.pause, s.transcripts))
 }
 
 func (s *Store) open(ctx, life context.Context) (err error) {
@@ -187,17 +200,11 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 		s.conf.Logger.Warn("it cannot be noted which messages leave: what is being sent when the host is killed counts as unknown", "file", filepath.Join(s.conf.Dir, CallsFile), "err", err)
 	}
 	writer := s.db.Writer()
-	if err := s.catchUp(life, writer); err != nil {
-		return err
+	for _, catchUp := range []func(context.Context, *engine.Conn) error{s.index.CatchUp, s.notes.CatchUp, s.transcripts.CatchUp} {
+		if err := catchUp(life, writer); err != nil {
+			return err
+		}
 	}
-	if err := s.indexNotes(life, writer); err != nil {
-		return err
-	}
-	gone, err := writer.Number(life, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
-	if err != nil {
-		return err
-	}
-	s.tx.maintenance.sweeping = gone != 0
 	work := context.WithoutCancel(life)
 	s.rest = func() {
 		if s.guard != nil {
@@ -252,6 +259,16 @@ func (s *Store) disconnect() (err error) {
 	return err
 }
 
+// Search finds messages that have all the words, newest first.
+func (s *Store) Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.Hit, error) {
+	return s.index.Search(ctx, q)
+}
+
+// Notes returns the notes of an agent that have all words of the query, newest first.
+func (s *Store) Notes(ctx context.Context, q sessions.NoteQuery) ([]sessions.Note, error) {
+	return s.notes.Notes(ctx, q)
+}
+
 // Describe writes the address on which this host's API listens, and the name of its socket, into the owner file, for the commands that
 // look for it.
 func (s *Store) Describe(address, socket string) error { return s.folder.Describe(address, socket) }
@@ -270,7 +287,7 @@ func (s *Store) TranscriptPath(agent sessions.AgentID, id sessions.ID) string {
 }
 
 // Trouble gives the error of the last commit that failed for a reason of the store (a full disk, an I/O error, a read-only file, a
-// lost connection) when nothing was written after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
+// lost connection) when nothing was transcript.Encoded after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
 // still holds.
 func (s *Store) Trouble() error { return s.db.Trouble() }
 

@@ -10,6 +10,7 @@ import (
 
 	"parley/channels"
 	"parley/sessions"
+	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 )
 
@@ -40,7 +41,7 @@ func (s *traces) Trace(ctx context.Context, id string) (out []sessions.Trace, er
 }
 
 func findTraces(ctx context.Context, c *engine.Conn, id string) (out []sessions.Trace, err error) {
-	if out, err = seenTraces(ctx, c, "msg = ?", fitKey(id)); err != nil {
+	if out, err = seenTraces(ctx, c, "msg = ?", column.Key(id)); err != nil {
 		return nil, err
 	}
 	sent, err := sentTraces(ctx, c, channels.MessageID(id), out)
@@ -141,7 +142,7 @@ func sentTraces(ctx context.Context, c *engine.Conn, id channels.MessageID, know
 		WITH RECURSIVE chats(chat) AS (
 			SELECT min(chat) FROM receipts
 			UNION ALL SELECT (SELECT min(x.chat) FROM receipts x WHERE x.chat > chats.chat) FROM chats WHERE chats.chat IS NOT NULL)
-		SELECT x.delivery FROM chats JOIN receipts x ON x.chat = chats.chat AND x.msg = ?) ORDER BY seq DESC LIMIT ?`, fitKey(string(id)), maxTraces)
+		SELECT x.delivery FROM chats JOIN receipts x ON x.chat = chats.chat AND x.msg = ?) ORDER BY seq DESC LIMIT ?`, column.Key(string(id)), maxTraces)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func seenTraces(ctx context.Context, c *engine.Conn, where string, args ...any) 
 	}
 	var rows []sighting
 	err = c.Each(ctx, "SELECT msg, address, thread, at, skip, run, delivery, delivered FROM seen WHERE "+where+" ORDER BY num DESC LIMIT ?", append(args, maxTraces), func(r engine.Row) error {
-		a := address(r.Str(1))
+		a := column.Address(r.Str(1))
 		a.Thread = channels.ThreadID(r.Str(2))
 		rows = append(rows, sighting{Trace: sessions.Trace{Accepted: r.Time(3), Source: r.Str(0), Address: a, Skip: r.Str(4)}, run: sessions.RunID(r.Str(5)), first: r.Int(6), delivery: r.Int(7)})
 		return nil

@@ -67,7 +67,7 @@ func TestSkippedOfEachKind(t *testing.T) {
 		if err := s.write(t.Context(), "Accept", func(t *tx) error {
 			for range times {
 				n++
-				if err := s.list(t, sessions.Arrival{In: channels.Inbound{ID: channels.MessageID(fmt.Sprint(n))}, Skip: reason}); err != nil {
+				if err := s.list(t, channels.Inbound{ID: channels.MessageID(fmt.Sprint(n))}, reason); err != nil {
 					return err
 				}
 			}

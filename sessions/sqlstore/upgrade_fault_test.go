@@ -15,6 +15,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/disktest"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/schema"
 	"parley/sessions/sqlstore/sqlitefile"
 )
 
@@ -49,7 +50,7 @@ func from(n int, fault disktest.Fault) func(disktest.Op) disktest.Fault {
 // older gives the fixtures that an upgrade changes.
 func older(t *testing.T) []fixture {
 	t.Helper()
-	_, newest, err := latest(engine.SQLite)
+	_, newest, err := schema.Latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func exists(path string) bool {
 func (f fixture) goesOn(t *testing.T, dir, when string) (was int64) {
 	t.Helper()
 	path := filepath.Join(dir, DatabaseFile)
-	_, newest, err := latest(engine.SQLite)
+	_, newest, err := schema.Latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}

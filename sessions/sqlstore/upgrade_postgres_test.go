@@ -12,6 +12,8 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/search"
+	"parley/sessions/sqlstore/transcript"
 )
 
 // The same rows in a PostgreSQL schema of their version: after the upgrade all of them are there as they were, and can be read and searched.
@@ -44,9 +46,9 @@ func TestUpgradePostgresKeepsEverything(t *testing.T) {
 // wordsPostgres fills the index of words, which on PostgreSQL is a column of the rows that they stand in.
 func (f fixture) wordsPostgres(t *testing.T) (out []string) {
 	t.Helper()
-	at := map[string]shelf{}
+	at := map[string]transcript.Slot{}
 	for _, r := range f.table(t, "transcripts") {
-		at[r["num"]] = shelf{key: sessions.Key(r["key"]), agent: sessions.AgentID(r["agent"])}
+		at[r["num"]] = transcript.Slot{Key: sessions.Key(r["key"]), Agent: sessions.AgentID(r["agent"])}
 	}
 	set := func(table, id, num string, words []string) {
 		if len(words) > 0 {
@@ -59,12 +61,13 @@ func (f fixture) wordsPostgres(t *testing.T) (out []string) {
 			t.Fatal(err)
 		}
 		if m.Role != sessions.ToolResult {
-			set("messages", "seq", r["seq"], indexed(words(m.Text()), at[r["transcript"]]))
+			set("messages", "seq", r["seq"], search.Scoped(search.Words(m.Text()), at[r["transcript"]].Key, at[r["transcript"]].Agent))
 		}
 	}
 	for _, r := range f.table(t, "notes") {
 		if r["indexed"] == "1" {
-			set("notes", "num", r["num"], append(words(r["body"]), scope('\uE001', r["agent"])))
+			w := search.Scoped(search.Words(r["body"]), "", sessions.AgentID(r["agent"]))
+			set("notes", "num", r["num"], slices.Delete(w, len(w)-2, len(w)-1)) // a note is found by its agent alone
 		}
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/schema"
 	"parley/sessions/sqlstore/sqlitefile"
 )
 
@@ -22,7 +23,7 @@ import (
 func TestUpgradeFixtures(t *testing.T) {
 	t.Parallel()
 	all := allFixtures(t)
-	_, newest, err := latest(engine.SQLite)
+	_, newest, err := schema.Latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestUpgradeFixtures(t *testing.T) {
 // proves: D9
 func TestUpgradeKeepsEverything(t *testing.T) {
 	t.Parallel()
-	_, newest, err := latest(engine.SQLite)
+	_, newest, err := schema.Latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +224,7 @@ func (f fixture) table(t *testing.T, name string) (out []map[string]string) {
 // The way back: the copy in the place of the database is what the older program had, and can be upgraded again.
 func TestUpgradeAndBack(t *testing.T) {
 	t.Parallel()
-	_, newest, err := latest(engine.SQLite)
+	_, newest, err := schema.Latest(engine.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"parley/tools"
 )
 
 // maxPage is how many bytes are read of an answer that is no message, such as a page with an error.
@@ -107,7 +109,7 @@ type eventBody struct {
 }
 
 func newEventBody(from io.ReadCloser, most int64, legacy bool) *eventBody {
-	return &eventBody{ReadCloser: from, in: bufio.NewReaderSize(from, 64<<10), left: most, legacy: legacy}
+	return &eventBody{ReadCloser: from, in: bufio.NewReaderSize(tools.EventLines(from), 64<<10), left: most, legacy: legacy}
 }
 
 // Read implements io.Reader.
@@ -145,7 +147,7 @@ func (b *eventBody) next(e *event) error {
 		}
 		whole := err == nil
 		if begin {
-			if whole && len(bytes.TrimRight(part, "\r\n")) == 0 {
+			if whole && len(part) == 1 {
 				return nil
 			}
 			var name []byte
@@ -155,7 +157,7 @@ func (b *eventBody) next(e *event) error {
 			}
 		}
 		if whole {
-			part = bytes.TrimRight(part, "\r\n")
+			part = bytes.TrimSuffix(part, []byte("\n"))
 		}
 		switch {
 		case field == "data":

@@ -128,6 +128,7 @@ func (s *server) spec(x *sdk.Tool, schema json.RawMessage) tools.Spec {
 		Name:        toolName(s.name, x.Name),
 		Description: cut("Tool of the MCP server "+s.name+". "+about, mostDescription),
 		Schema:      schema,
+		Server:      s.name,
 		Timeout:     time.Duration(s.conf.TimeoutSeconds) * time.Second,
 	}
 }

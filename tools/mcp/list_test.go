@@ -117,28 +117,21 @@ func TestAllowAndDeny(t *testing.T) {
 	}
 }
 
-// Schemas that no provider takes, that cannot be read, that are huge or never end are left out; the tools beside them stay.
+// Schemas that no provider takes, that cannot be read, that are huge or lead elsewhere are left out; the tools beside them stay.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
-	bomb := `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{"d40":{"type":"string"}`
-	for i := range 40 {
-		bomb += fmt.Sprintf(`,"d%d":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, i+1)
-	}
 	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 400) + "{}" + strings.Repeat("}}", 400)
 	for name, schema := range map[string]string{
-		"no object":       `7`,
-		"null":            `null`,
-		"a list":          `[1]`,
-		"another type":    `{"type":"string"}`,
-		"huge":            `{"type":"object","description":"` + strings.Repeat("x", mostSchema) + `"}`,
-		"itself":          `{"type":"object","properties":{"a":{"$ref":"#/properties/a"}}}`,
-		"itself by turns": `{"type":"object","properties":{"a":{"allOf":[{"$ref":"#/$defs/b"}]}},"$defs":{"b":{"not":{"$ref":"#/properties/a"}}}}`,
-		"multiplies":      bomb + "}}",
-		"outside":         `{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1/x"}}}`,
-		"nowhere":         `{"type":"object","properties":{"a":{"$ref":"#/$defs/no"}}}`,
-		"another base":    `{"type":"object","properties":{"a":{"$id":"http://x/","$ref":"#"}}}`,
-		"dynamic":         `{"type":"object","$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`,
-		"deep":            deep,
+		"no object":    `7`,
+		"null":         `null`,
+		"a list":       `[1]`,
+		"another type": `{"type":"string"}`,
+		"huge":         `{"type":"object","description":"` + strings.Repeat("x", mostSchema) + `"}`,
+		"outside":      `{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1/x"}}}`,
+		"nowhere":      `{"type":"object","properties":{"a":{"$ref":"#/$defs/no"}}}`,
+		"another base": `{"type":"object","properties":{"a":{"$id":"http://x/","$ref":"#"}}}`,
+		"dynamic":      `{"type":"object","$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`,
+		"deep":         deep,
 	} {
 		specs, log := listed(t, `[{"name":"bad","inputSchema":`+schema+`},{"name":"good","inputSchema":{"type":"object"}}]`)
 		if got := named(specs); got != "x_good" || !strings.Contains(log, "tool=bad") {
@@ -158,9 +151,12 @@ func TestSchemaForms(t *testing.T) {
 		"none":      {`{}`, `{"properties":{},"type":"object"}`},
 		"PHP":       {`[]`, `{"properties":{},"type":"object"}`},
 		"top level": {`{"type":"object","oneOf":[{"required":["a"]}],"$schema":"http://json-schema.org/draft-07/schema#","$id":"x"}`, `{"properties":{},"type":"object"}`},
-		"recursive": {`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"properties":{"a":{"$ref":"#"}},"type":"object"}`},
-		"tree": {`{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}}}}}`,
-			`{"$defs":{"n":{"properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}},"type":"object"}},"properties":{"n":{"$ref":"#/$defs/n"}},"type":"object"}`},
+		// A reference that leads to itself is followed, and ends in a schema that is open. source: google-gemini/gemini-cli#14945, google/adk-python#3870
+		"recursive": {`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"properties":{"a":{"properties":{"a":{"type":"object"}},"type":"object"}},"type":"object"}`},
+		"tree": {`{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"object","description":"node","properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}},"required":["next"]}}}`,
+			`{"properties":{"n":{"description":"node","properties":{"next":{"anyOf":[{"description":"node","properties":{"next":{"anyOf":[{"description":"node","type":"object"},{"type":"null"}]}},"required":["next"],"type":"object"},{"type":"null"}]}},"required":["next"],"type":"object"}},"type":"object"}`},
+		"itself":          {`{"type":"object","properties":{"a":{"$ref":"#/properties/a"}}}`, `{"properties":{"a":{}},"type":"object"}`},
+		"itself by turns": {`{"type":"object","properties":{"a":{"allOf":[{"$ref":"#/$defs/b"}]}},"$defs":{"b":{"allOf":[{"$ref":"#/properties/a"}]}}}`, `{"properties":{"a":{}},"type":"object"}`},
 		"referred": {`{"type":"object","properties":{"a":{"$ref":"#/definitions/x","description":"mine"},"b":{"allOf":[{"$ref":"#/definitions/x"}],"default":"u"}},"definitions":{"x":{"type":"string","enum":["u","v"],"description":"its own"}}}`,
 			`{"properties":{"a":{"description":"mine","enum":["u","v"],"type":"string"},"b":{"default":"u","description":"its own","enum":["u","v"],"type":"string"}},"type":"object"}`},
 		"top types":          {`{"type":["object","null"]}`, `{"properties":{},"type":"object"}`},
@@ -187,6 +183,19 @@ func TestSchemaForms(t *testing.T) {
 		if len(specs) != 1 || string(specs[0].Schema) != c[1] {
 			t.Errorf("%s: %s\nwant %s\n%s", name, specs[0].Schema, c[1], log)
 		}
+	}
+}
+
+// A schema that multiplies when its references are followed is told up to a bound.
+func TestMultipliedSchema(t *testing.T) {
+	t.Parallel()
+	bomb := `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{"d40":{"type":"string"}`
+	for i := range 40 {
+		bomb += fmt.Sprintf(`,"d%d":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, i+1)
+	}
+	specs, log := listed(t, `[{"name":"t","inputSchema":`+bomb+`}}}]`)
+	if len(specs) != 1 || len(specs[0].Schema) > mostSchema || strings.Contains(string(specs[0].Schema), "$ref") {
+		t.Errorf("%s\n%s", named(specs), log)
 	}
 }
 

@@ -38,7 +38,9 @@ func resultOf(r *sdk.CallToolResult, tool string, redact func(string) string) to
 		x.parts = append(x.parts, x.content(c))
 	}
 	if v := x.withoutFiles(exact(r.StructuredContent)); v != nil && !says(strings.Join(x.parts, "\n"), v) {
-		if b, err := encodeJSON(v); err == nil {
+		if s, isText := v.(string); isText {
+			x.parts = append(x.parts, s)
+		} else if b, err := encodeJSON(v); err == nil {
 			x.parts = append(x.parts, string(b))
 		}
 	}

@@ -56,7 +56,19 @@ func TestResult(t *testing.T) {
 		"a data URL":        {`{"content":[{"type":"text","text":"data:text/csv;charset=utf-8;base64,YSxi"}]}`, "[file text/csv, 3 bytes: attachment ID]", false},
 		"letters":           {`{"content":[{"type":"text","text":"` + strings.Repeat("abcd", 500) + `"}]}`, strings.Repeat("abcd", 500), false},
 		"no list":           {`{"content":{"type":"text","text":"a"}}`, "a", false},
-		"the first version": {`{"toolResult":{"a":1}}`, `{"a":1}`, false},
+		// source: GopherSecurity/gopher-mcp#202, samihalawa/mcp-server-smtp#4, urbanogardun/things3-mcp#4
+		"a text alone":          {`"hello"`, "hello", false},
+		"a number alone":        {`42`, "42", false},
+		"a list alone":          {`[{"type":"text","text":"a"},"b"]`, "a\nb", false},
+		"a block alone":         {`{"type":"text","text":"a"}`, "a", false},
+		"content that is text":  {`{"content":"a"}`, "a", false},
+		"no content":            {`{"structuredContent":{"a":1}}`, `{"a":1}`, false},
+		"content null":          {`{"content":null,"structuredContent":{"a":1}}`, `{"a":1}`, false},
+		"a text as a structure": {`{"content":[],"structuredContent":"a"}`, "a", false},
+		"Python's names":        {`{"structured_content":{"a":1},"is_error":true}`, `{"a":1}`, true},
+		"other members":         {`{"output":"a","n":12345678901234567890,"_meta":{}}`, `{"n":12345678901234567890,"output":"a"}`, false},
+		"an error's text":       {`{"isError":true,"error":"no such file"}`, `{"error":"no such file"}`, true},
+		"the first version":     {`{"toolResult":{"a":1}}`, `{"a":1}`, false},
 	} {
 		var m struct{ Result sdk.CallToolResult }
 		if err := json.Unmarshal(usual([]byte(`{"jsonrpc":"2.0","id":1,"result":`+c.wire+`}`)), &m); err != nil {

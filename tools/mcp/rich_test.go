@@ -84,6 +84,7 @@ func TestRichBodies(t *testing.T) {
 		"events":           {body: begin + half + "data:]}\r\n\r\n" + begin + half + "data:]}\n\n", stream: true, whole: 2},
 		"behind a comment": {body: ": \"\n" + begin + half + "event: message\n: \"\ndata:,\n" + half + "data:,\n" + half + "data:]}\n\n", stream: true, dropped: 1},
 		"no data":          {body: ":" + parts(maxMarks) + "\n\ndat:\nno colon\n\nevent: ping\ndata: {}\n\ndata: words\n\n" + begin + "data: 1]}\n\n", stream: true, whole: 1},
+		"line ends":        {body: strings.ReplaceAll(begin+half+"data:]}\n\n"+begin+half+"data:]}\n\n", "\n", "\r"), stream: true, whole: 2},
 		"no JSON":          {body: begin + "data: ]]]\n\n", stream: true, whole: 1}, // an error in its place
 		"a batch":          {body: `data: [{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]` + "\n\n", stream: true, whole: 2},
 	} {

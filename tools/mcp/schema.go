@@ -11,11 +11,18 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The bounds of a schema.
-const (
-	schemaDepth  = 32
-	schemaUnfold = 2000 // schemas that one value may be checked against, references followed
-)
+// maxNesting bounds a schema of a server: what lies in what, keywords included.
+const maxNesting = 64
+
+// schemaBounds are those of a schema as it is written.
+type schemaBounds struct {
+	repeats int // how often a reference that leads to itself is followed
+	depth   int // schemas inside schemas; what lies deeper is told by its type alone
+	bytes   int
+}
+
+// boundsOfSchemas are tried in this order: a schema that is still too large then is left out.
+var boundsOfSchemas = []schemaBounds{{2, 12, 8 << 10}, {1, 12, mostSchema}, {1, 6, mostSchema}, {1, 3, mostSchema}}
 
 // atTop are keywords that providers refuse at the top of the schema of a tool, or that mean nothing there. The server checks its
 // arguments itself.
@@ -23,9 +30,6 @@ var atTop = []string{"oneOf", "anyOf", "allOf", "not", "if", "then", "else", "en
 
 // elsewhere are keywords that change what references mean.
 var elsewhere = []string{"$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef"}
-
-// inPlace are the keywords whose schemas are for the same value as the one that they stand in.
-var inPlace = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"}
 
 // schemaOf checks the schema of a tool's arguments and gives it in the form that all models take (see writer), with the arguments that
 // are called otherwise there. The error says why it cannot be used.
@@ -53,14 +57,13 @@ func schemaOf(v any) (json.RawMessage, renames, error) {
 	case len(b) > mostSchema:
 		return nil, nil, fmt.Errorf("its schema has more than %d KiB", mostSchema>>10)
 	}
-	u := unfolding{root: top, left: schemaUnfold}
-	if err := u.walk(top, 0); err != nil {
+	if err := checkReferences(top, top, 0); err != nil {
 		return nil, nil, err
 	}
 	properties, _ := top["properties"].(map[string]any)
 	names := renamed(properties)
-	for _, inline := range []bool{true, false} {
-		if b, err = written(top, names, inline); err == nil {
+	for _, bounds := range boundsOfSchemas {
+		if b, err = written(top, names, bounds); err == nil {
 			break
 		}
 	}
@@ -68,13 +71,14 @@ func schemaOf(v any) (json.RawMessage, renames, error) {
 }
 
 // written gives a schema in the form that all models take, and checks it.
-func written(top map[string]any, names renames, inline bool) (json.RawMessage, error) {
-	b, err := encodeJSON(newWriter(top, names, inline).top())
+func written(top map[string]any, names renames, bounds schemaBounds) (json.RawMessage, error) {
+	w := newWriter(top, names, bounds)
+	b, err := encodeJSON(w.top())
 	switch {
 	case err != nil:
 		return nil, err
-	case len(b) > mostSchema:
-		return nil, fmt.Errorf("its schema has more than %d KiB", mostSchema>>10)
+	case len(b) > bounds.bytes || w.nodes > maxSchemaNodes:
+		return nil, fmt.Errorf("its schema has more than %d KiB when its references are followed", bounds.bytes>>10)
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(b, &s); err != nil {
@@ -86,22 +90,15 @@ func written(top map[string]any, names renames, inline bool) (json.RawMessage, e
 	return b, nil
 }
 
-// unfolding looks for schemas that would never end, or take for ever, to check a value against: references that lead to themselves
-// without going into the value, and those that multiply. References from a value to its parts may be recursive.
-type unfolding struct {
-	root map[string]any
-	left int // of one value
-}
-
-// walk looks at every schema in the tree.
-func (u *unfolding) walk(v any, depth int) error {
-	if depth > 2*schemaDepth {
+// checkReferences looks at every schema in a tree: references must lead to a place in it, and must mean there what they mean here.
+func checkReferences(root map[string]any, v any, depth int) error {
+	if depth > maxNesting {
 		return errors.New("its schema is nested too deeply")
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, x := range v {
-			if err := u.walk(x, depth+1); err != nil {
+			if err := checkReferences(root, x, depth+1); err != nil {
 				return err
 			}
 		}
@@ -111,61 +108,19 @@ func (u *unfolding) walk(v any, depth int) error {
 				return fmt.Errorf("its schema has %s, which is not understood", k)
 			}
 		}
-		u.left = schemaUnfold
-		if err := u.same(v, 0); err != nil {
-			return err
+		if ref, ok := v["$ref"].(string); ok {
+			if _, err := findReference(root, ref); err != nil {
+				return err
+			}
 		}
 		for _, x := range v {
-			if err := u.walk(x, depth+1); err != nil {
+			if err := checkReferences(root, x, depth+1); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
 }
-
-// same follows all schemas that a value is checked against where it is checked against v.
-func (u *unfolding) same(v any, depth int) error {
-	if u.left--; u.left < 0 || depth > schemaDepth {
-		return errors.New("its schema refers to itself without an end, or to too much")
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil
-	}
-	if ref, ok := m["$ref"].(string); ok {
-		to, err := u.find(ref)
-		if err != nil {
-			return err
-		}
-		if err := u.same(to, depth+1); err != nil {
-			return err
-		}
-	}
-	for _, k := range inPlace {
-		var parts []any
-		switch x := m[k].(type) {
-		case []any:
-			parts = x
-		case map[string]any:
-			parts = []any{x}
-			if k == "dependentSchemas" {
-				parts = nil
-				for _, p := range x {
-					parts = append(parts, p)
-				}
-			}
-		}
-		for _, p := range parts {
-			if err := u.same(p, depth+1); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (u *unfolding) find(ref string) (any, error) { return findReference(u.root, ref) }
 
 // findReference follows a reference inside a schema.
 func findReference(root map[string]any, ref string) (any, error) {

@@ -6,35 +6,30 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// The bounds of a schema as it is written.
+// The bounds of a schema as it is written, besides schemaBounds.
 const (
-	maxSchemaDepth = 12     // schemas inside schemas; what lies deeper is told by its type alone
-	maxSchemaNodes = 3000   // schemas that are written, references followed
-	maxGraphSteps  = 100000 // places that are looked at to find references that lead to themselves
+	maxSchemaNodes = 3000 // schemas that are written, references followed
+	maxReferences  = 32   // references that lead to each other, in one place
 )
 
 // writer gives a schema in the form that all models take. Servers are checked by nobody: the form is whatever their library makes of
 // their types, and a provider that does not know one keyword refuses the whole request. So only keywords that are known everywhere are
-// written, and only with values of the right type; references are followed, but for those that lead to themselves; a list of types
-// becomes anyOf; an array says what it holds. What is left out makes the schema wider, never narrower: the server checks its arguments
+// written, and only with values of the right type; references are followed, and one that leads to itself ends in a schema that is open: its
+// type alone; a list of types becomes anyOf; an array says what it holds. What is left out makes the schema wider, never narrower: the server checks its arguments
 // itself.
 type writer struct {
 	root   map[string]any
 	names  renames
-	inline bool // references are followed; otherwise all of them are kept
+	bounds schemaBounds
 	nodes  int
-	steps  int
-	defs   map[string]string // what a reference that is kept is called under $defs
-	wanted []string          // references that are kept and not written yet
-	loops  map[string]bool   // whether a reference leads to itself
+	within map[string]int // how often a reference was followed to the place at hand
 }
 
-func newWriter(root map[string]any, names renames, inline bool) *writer {
-	return &writer{root: root, names: names, inline: inline, defs: map[string]string{}, loops: map[string]bool{}}
+func newWriter(root map[string]any, names renames, bounds schemaBounds) *writer {
+	return &writer{root: root, names: names, bounds: bounds, within: map[string]int{"#": 1}}
 }
 
 // top writes the schema of all arguments.
@@ -49,17 +44,6 @@ func (w *writer) top() map[string]any {
 		for i, name := range required {
 			required[i] = w.told(name.(string))
 		}
-	}
-	defs := map[string]any{}
-	for len(w.wanted) > 0 {
-		ref := w.wanted[0]
-		w.wanted = w.wanted[1:]
-		if to, err := findReference(w.root, ref); err == nil {
-			defs[w.defs[ref]] = w.schema(to, 1)
-		}
-	}
-	if len(defs) > 0 {
-		out["$defs"] = defs
 	}
 	return out
 }
@@ -91,11 +75,12 @@ func (w *writer) schema(v any, depth int) map[string]any {
 	if !ok || w.nodes > maxSchemaNodes {
 		return map[string]any{}
 	}
-	in, kept := w.follow(in)
-	if kept != "" {
-		return map[string]any{"$ref": kept}
+	in, refs := w.follow(in)
+	for _, ref := range refs {
+		w.within[ref]++
+		defer func() { w.within[ref]-- }()
 	}
-	if depth > maxSchemaDepth {
+	if depth > w.bounds.depth || slices.ContainsFunc(refs, func(ref string) bool { return w.within[ref] > w.bounds.repeats }) {
 		return shallow(in)
 	}
 	out := map[string]any{}
@@ -117,26 +102,23 @@ func shallow(in map[string]any) map[string]any {
 	return typed(out, typesOf(in))
 }
 
-// follow puts the schema that a reference means in the reference's place. It returns the reference that is to be written instead, when
-// it leads to itself.
-func (w *writer) follow(in map[string]any) (map[string]any, string) {
-	for range schemaDepth {
+// follow puts the schema that a reference means in the reference's place. It returns the references that it followed.
+func (w *writer) follow(in map[string]any) (out map[string]any, refs []string) {
+	for range maxReferences {
 		ref, ok := in["$ref"].(string)
 		if !ok {
 			one, ok := in["allOf"].([]any)
 			if !ok || len(one) != 1 {
-				return in, ""
+				return in, refs
 			}
 			part, ok := one[0].(map[string]any)
 			if !ok {
-				return in, ""
+				return in, refs
 			}
 			in = joined(part, in, "allOf")
 			continue
 		}
-		if !w.inline || w.loop(ref) {
-			return nil, w.keep(ref)
-		}
+		refs = append(refs, strings.TrimSuffix(ref, "/"))
 		to, err := findReference(w.root, ref)
 		target, ok := to.(map[string]any)
 		if err != nil || !ok {
@@ -146,7 +128,7 @@ func (w *writer) follow(in map[string]any) (map[string]any, string) {
 		}
 		in = joined(target, in, "$ref")
 	}
-	return map[string]any{}, ""
+	return map[string]any{}, refs
 }
 
 // joined is a schema with what stands beside the reference to it: words about it are those beside the reference, limits are its own.
@@ -158,60 +140,6 @@ func joined(target, beside map[string]any, but string) map[string]any {
 		}
 	}
 	return out
-}
-
-// keep returns a reference as it is written: to $defs, or to the whole.
-func (w *writer) keep(ref string) string {
-	if ref == "#" || ref == "#/" {
-		return "#"
-	}
-	name, known := w.defs[ref]
-	if !known {
-		parts := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
-		name = notInNames.ReplaceAllString(unescapePointer(parts[len(parts)-1]), "_")
-		for n, base := 2, name; name == "" || slices.Contains(slices.Collect(maps.Values(w.defs)), name); n++ {
-			name = base + "_" + strconv.Itoa(n)
-		}
-		w.defs[ref], w.wanted = name, append(w.wanted, ref)
-	}
-	return "#/$defs/" + name
-}
-
-// loop reports whether a reference leads to itself.
-func (w *writer) loop(ref string) bool {
-	if known, ok := w.loops[ref]; ok {
-		return known
-	}
-	seen := map[string]bool{}
-	var reaches func(v any) bool
-	reaches = func(v any) bool {
-		if w.steps++; w.steps > maxGraphSteps {
-			return true
-		}
-		switch v := v.(type) {
-		case []any:
-			return slices.ContainsFunc(v, reaches)
-		case map[string]any:
-			if to, ok := v["$ref"].(string); ok && !seen[to] {
-				seen[to] = true
-				if to == ref {
-					return true
-				}
-				if next, err := findReference(w.root, to); err == nil && reaches(next) {
-					return true
-				}
-			}
-			for _, x := range v {
-				if reaches(x) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	to, err := findReference(w.root, ref)
-	w.loops[ref] = err == nil && reaches(to)
-	return w.loops[ref]
 }
 
 // plain writes the keywords that hold no schemas.

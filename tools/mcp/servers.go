@@ -248,9 +248,9 @@ func (s *Servers) rebuild() {
 			}
 		}
 		slices.SortFunc(joined[sandboxed], func(a, b tools.Tool) int { return strings.Compare(a.Spec().Name, b.Spec().Name) })
-		shown := max(0, tools.ShownInRequest(len(s.deps.Taken)+len(joined[sandboxed]))-len(s.deps.Taken))
+		_, others := tools.Share(joined[sandboxed], tools.ShownInRequest(len(s.deps.Taken)+len(joined[sandboxed]))-len(s.deps.Taken))
 		count := map[*server]int{}
-		for _, t := range joined[sandboxed][shown:] {
+		for _, t := range others {
 			srv := t.(*tool).server
 			count[srv]++
 			hidden[srv] = max(hidden[srv], count[srv])

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -63,7 +65,7 @@ const metaTask = "parley/taskSupport"
 // entry would cost all others. What cannot be read becomes a text that says so. Other messages stay as they are.
 func usual(text []byte) []byte {
 	m := decodeMembers(text)
-	result := decodeMembers(m["result"])
+	result := resultMembers(m["result"])
 	switch {
 	case result == nil:
 		return text
@@ -72,7 +74,7 @@ func usual(text []byte) []byte {
 		if raw := result["nextCursor"]; raw != nil {
 			result.keepText("nextCursor")
 		}
-	case result["content"] != nil || result["structuredContent"] != nil || result["toolResult"] != nil || result["isError"] != nil:
+	case result.isOfCall():
 		usualResult(result)
 	default:
 		return text
@@ -84,6 +86,43 @@ func usual(text []byte) []byte {
 		return text
 	}
 	return out
+}
+
+// resultMembers returns the members of a result. Servers that do not use a library send the content alone, as a text, a number or a list, or
+// a list of tools; nil when there is no result.
+func resultMembers(raw json.RawMessage) members {
+	if m := decodeMembers(raw); m != nil || len(raw) == 0 || string(raw) == "null" {
+		return m
+	}
+	if isList(raw) && decodeMembers(first(raw))["inputSchema"] != nil {
+		return members{"tools": raw}
+	}
+	return members{"content": raw}
+}
+
+// first returns the first entry of a list.
+func first(raw json.RawMessage) json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+// ofOthers are the members of results of other methods than calls.
+var ofOthers = []string{"protocolVersion", "capabilities", "serverInfo", "resources", "resourceTemplates", "contents", "prompts", "messages", "roots", "completion", "task", "tasks"}
+
+// isOfCall reports whether members are those of the result of a call: what no other method answers with is.
+func (m members) isOfCall() bool {
+	for _, name := range []string{"content", "structuredContent", "structured_content", "toolResult", "isError", "is_error"} {
+		if m[name] != nil {
+			return true
+		}
+	}
+	if slices.ContainsFunc(ofOthers, func(name string) bool { return m[name] != nil }) {
+		return false
+	}
+	return len(m) > 1 || len(m) == 1 && m["_meta"] == nil
 }
 
 func isList(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
@@ -125,6 +164,12 @@ func usualTools(raw json.RawMessage) json.RawMessage {
 
 // usualResult puts the result of a call into the usual form.
 func usualResult(r members) {
+	for name, old := range map[string]string{"structuredContent": "structured_content", "isError": "is_error"} { // as Python's fields are called
+		if r[name] == nil && r[old] != nil {
+			r[name] = r[old]
+		}
+		delete(r, old)
+	}
 	if raw := r["isError"]; raw != nil {
 		word := strings.ToLower(strings.Trim(string(raw), `"`))
 		r.set("isError", word == "true" || word == "1")
@@ -135,10 +180,21 @@ func usualResult(r members) {
 		}
 		delete(r, "toolResult")
 	}
+	content := r["content"]
+	if content == nil && r["structuredContent"] == nil { // all of it is what the tool gave
+		rest := maps.Clone(r)
+		delete(rest, "isError")
+		delete(rest, "_meta")
+		if kind, _ := rest.text("type"); kind != "" {
+			r.set("content", rest)
+			content = r["content"]
+		} else if len(rest) > 0 {
+			r.set("structuredContent", rest)
+		}
+	}
 	if raw := r["structuredContent"]; len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
 		r.set("structuredContent", string(raw)) // the SDK would round its numbers
 	}
-	content := r["content"]
 	var list []json.RawMessage
 	switch {
 	case len(content) == 0 || string(content) == "null":

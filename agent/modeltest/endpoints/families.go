@@ -30,5 +30,8 @@ func families() []family {
 		{"Refused histories", refusedHistories},
 		{"Parts that a refusal names", namedParts},
 		{"Signatures, classes and addresses", wrongWords},
+		{"Ends of lines, characters and answers", endings},
+		{"What a request says", content},
+		{"Thoughts and calls without a parser", textCalls},
 	}
 }

@@ -29,7 +29,7 @@ func included(c *Call) bool {
 func (w ResponsesWire) items(c *Call, s Say) (out []obj) {
 	n := c.memory.times("items")
 	if w.Reasons && s.Reasoning != "" {
-		item := obj{"type": "reasoning", "id": fmt.Sprintf("rs_68af%04d", n), "summary": list{obj{"type": "summary_text", "text": s.Reasoning}}}
+		item := obj{"type": "reasoning", "id": fmt.Sprintf("rs_68af%04d", n), "status": "completed", "summary": list{obj{"type": "summary_text", "text": s.Reasoning}}}
 		if included(c) {
 			item["encrypted_content"] = c.memory.opaque(str(item["id"]))
 		}

@@ -9,48 +9,107 @@ import (
 // maxBare bounds an answer that is held back because it may be nothing but a call, in bytes.
 const maxBare = 64 << 10
 
-// bareBegin matches the beginning of JSON of a call.
-var bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|arguments|parameters)"\s*:`)
+// bareForm is a form of calls that have no mark of their own: an answer in it counts as calls when it is nothing but calls of offered tools.
+type bareForm struct {
+	open, closing string
+	begins        *pattern.Pattern // what may stand behind open; nil = anything
+	read          func(body string) (calls []Call, rest string, ok bool)
+}
 
-// mayBeBare reports whether a text at the beginning of an answer may become JSON of a call.
+// bareForms are asked in this order.
+//
+// source: NousResearch/hermes-agent#107125, docs.vllm.ai/en/stable/features/tool_calling (xlam, phi4_mini_json, pythonic),
+// ai.google.dev/gemma/docs/capabilities/function-calling (tool_code), github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md (functionary)
+var bareForms = []bareForm{
+	{"```json", "```", bareBegin, argumentCalls},
+	{"```tool_calls", "```", bareBegin, argumentCalls},
+	{"```tool_call", "```", bareBegin, argumentCalls},
+	{"```function_call", "```", bareBegin, argumentCalls},
+	{"```tool_code", "```", nil, codeCalls},
+	{"```", "```", bareBegin, argumentCalls},
+	{"functools", "", bareBegin, argumentCalls},
+	{">>>", "", nil, functionaryCalls},
+	{"", "", bareBegin, argumentCalls},
+	{"", "", pythonBegin, pythonList},
+	{"", "", nil, codeCalls},
+}
+
+var (
+	// bareBegin matches the beginning of JSON of a call.
+	bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|tool_call|tool_calls|arguments|parameters)"\s*:`)
+	// pythonBegin matches the beginning of a list of calls in Python.
+	pythonBegin = pattern.New(`^\[\s*[A-Za-z_][A-Za-z0-9_.]{0,127}\s*\(`)
+	// begun matches what may become one of them.
+	begun = pattern.New(`^(\[?\s*(\{\s*("[a-z_]{0,10}("\s*)?)?)?|\[\s*[A-Za-z_]?[A-Za-z0-9_.]{0,127}\s*)$`)
+)
+
+// mayBeBare reports whether a text at the beginning of an answer may become nothing but calls. It is held back then.
 func mayBeBare(s string) bool {
-	if s[0] != '{' && s[0] != '[' || len(s) > maxBare {
+	if len(s) > maxBare || strings.IndexByte("{[`f>", s[0]) < 0 {
 		return false
 	}
-	if bareBegin.MatchString(s) {
-		return true
-	}
-	if len(s) > 40 {
-		return false
-	}
-	head := strings.Join(strings.Fields(s), "")
-	for _, key := range []string{"name", "tool_name", "type", "function", "id", "tool", "arguments", "parameters"} {
-		for _, open := range []string{"{", "[{"} {
-			if strings.HasPrefix(open+`"`+key+`":`, head) {
-				return true
-			}
+	for _, f := range bareForms {
+		has, partial := prefix(s, f.open)
+		if partial {
+			return true
+		}
+		if !has || f.open == "" && f.begins == nil {
+			continue
+		}
+		body := strings.TrimLeft(s[len(f.open):], " \t\r\n")
+		if f.begins == nil || body == "" || f.begins.MatchString(body) || begun.MatchString(body) {
+			return true
 		}
 	}
 	return false
 }
 
-// bare reads an answer that is nothing but JSON of calls of offered tools, without any mark around it.
-// source: NousResearch/hermes-agent#107125
+// bare reads an answer that is nothing but calls of offered tools, without any mark around them.
 func (r *Reader) bare(p *Piece) {
 	text := strings.TrimSpace(r.Text())
-	if text == "" || text[0] != '{' && text[0] != '[' || !strings.Contains(text, `"arguments"`) && !strings.Contains(text, `"parameters"`) || len(r.calls) > 0 {
+	if text == "" || len(text) > maxBare || len(r.calls) > 0 || r.Tools == nil {
 		return
 	}
-	calls, rest, ok := jsonCalls(text)
-	if !ok || strings.TrimSpace(rest) != "" {
+	for _, f := range bareForms {
+		body, ok := strings.CutPrefix(text, f.open)
+		if ok {
+			body, ok = strings.CutSuffix(body, f.closing)
+		}
+		if !ok {
+			continue
+		}
+		calls, rest, ok := f.read(strings.TrimSpace(body))
+		if !ok || strings.TrimSpace(rest) != "" || !r.offersAll(calls) {
+			continue
+		}
+		p.Restart, p.Text = len(r.Text()) > len(p.Text), ""
+		r.text.Reset()
+		r.calls = calls
 		return
 	}
+}
+
+// offersAll reports whether there are calls, all of offered tools.
+func (r *Reader) offersAll(calls []Call) bool {
 	for _, c := range calls {
 		if _, offered := r.tool(c.Name); !offered {
-			return
+			return false
 		}
 	}
-	p.Restart, p.Text = len(r.Text()) > len(p.Text), ""
-	r.text.Reset()
-	r.calls = calls
+	return len(calls) > 0
+}
+
+// argumentCalls reads JSON of calls that says what their arguments are: other JSON with a name may be what a person asked for.
+func argumentCalls(body string) (calls []Call, rest string, ok bool) {
+	if !strings.Contains(body, `"arguments"`) && !strings.Contains(body, `"parameters"`) {
+		return nil, body, false
+	}
+	return jsonCalls(body)
+}
+
+// functionaryCalls reads a name and, on the next line, JSON.
+func functionaryCalls(body string) (calls []Call, rest string, ok bool) {
+	name, rest, _ := strings.Cut(body, "\n")
+	args, rest, ok := object(rest)
+	return []Call{{Name: strings.TrimSpace(name), Arguments: args}}, rest, ok
 }

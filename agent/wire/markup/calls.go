@@ -56,16 +56,40 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 		}
 		calls, ok = innerCalls(inner, tools)
 		return calls, rest, ok
+	case "<seed:tool_call>", "<tools>", "<longcat_tool_call>":
+		inner, rest, ok := enclosed(body, "</"+s[1:n])
+		if !ok {
+			return nil, s, false
+		}
+		calls, ok = innerCalls(strings.NewReplacer("<longcat_arg_", "<arg_", "</longcat_arg_", "</arg_").Replace(inner), tools)
+		return calls, rest, ok
+	case "[tool_request]":
+		return jsonBlock(body, "[END_TOOL_REQUEST]")
 	case "<|tool_call|>":
 		return jsonBlock(body, "<|/tool_call|>")
+	case "<|action_start|><|plugin|>":
+		return jsonBlock(body, "<|action_end|>")
+	case "<|tools_prefix|>":
+		return keyedCalls(body, "<|tools_suffix|>")
+	case "<|tool_calls|>":
+		if t := strings.TrimLeft(body, " \t\r\n"); strings.HasPrefix(t, "[") {
+			return jsonBlock(body, "<|/tool_calls|>")
+		}
+		return solarCalls(body, tools)
+	case "<|tool_call:begin|>", "<|tool_call:start|>":
+		return solarCalls(s, tools)
+	case "<start_function_call>":
+		return gemmaCall(body, "<end_function_call>")
 	case "<|start_action|>":
 		return jsonBlock(body, "<|END_ACTION|>")
 	case m3Mark + "<tool_call>":
 		return m3Calls(body, tools)
 	case "<|tool_call>":
-		return gemmaCall(body)
+		return gemmaCall(body, "<tool_call|>")
 	case "<|tool_call_start|>":
-		return pythonCalls(body)
+		return pythonCalls(body, "<|tool_call_end|>")
+	case "<|python_start|>":
+		return pythonCalls(body, "<|python_end|>")
 	case "<function=", "<invoke name=", "<atem:invoke name=", "<\uff5cdsml\uff5cinvoke ":
 		return taggedCall(s, tools)
 	case "[tool_calls]":
@@ -74,7 +98,7 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 		return kimiCalls(s)
 	case "<\uff5ctool\u2581calls\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581begin\uff5c>":
 		return deepSeekCalls(s)
-	case "<|python_tag|>":
+	case "<|python_tag|>", "<|function_call|>":
 		calls, rest, ok = jsonCalls(body)
 		return calls, rest, ok && len(calls) > 0
 	}
@@ -117,7 +141,71 @@ func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 		}
 		return calls, len(calls) > 0
 	}
+	if pythonName.MatchString(inner) {
+		calls, _, ok = codeCalls(inner)
+		return calls, ok
+	}
 	return keyedCall(inner, tools)
+}
+
+// keyedCalls reads a list of objects that have the name of a tool as their key. source: ggml-org/llama.cpp (Apertus)
+func keyedCalls(body, closing string) (calls []Call, rest string, ok bool) {
+	inner, rest, ok := enclosed(body, closing)
+	var list []map[string]json.RawMessage
+	if !ok || json.Unmarshal([]byte(inner), &list) != nil {
+		return nil, body, false
+	}
+	for _, one := range list {
+		for name, args := range one {
+			if len(one) != 1 || !validName(name) || args[0] != '{' {
+				return nil, body, false
+			}
+			calls = append(calls, Call{Name: name, Arguments: args})
+		}
+	}
+	return calls, rest, len(calls) > 0
+}
+
+var (
+	solarCall  = pattern.New(`(?s)^\s*<\|tool_call:begin\|>\s*([A-Za-z0-9_-]{0,64})\s*<\|tool_call:name\|>\s*([A-Za-z0-9_.-]{1,128})\s*<\|tool_call:args\|>(.*?)<\|tool_call:end\|>`)
+	solarCall2 = pattern.New(`(?s)^\s*<\|tool_call:start\|>\s*([A-Za-z0-9_.-]{1,128})[ \t\r]*\n?(.*?)<\|tool_call:end\|>`)
+	solarArg   = pattern.New(`(?s)^\s*<\|tool_arg:start\|>(.*?)<\|tool_arg:value\|>(.*?)<\|tool_arg:end\|>`)
+)
+
+// solarCalls reads calls of Solar Open and Solar Open 2.
+// source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/solar_open2_tool_parser.py, huggingface.co/upstage/Solar-Open-100B
+func solarCalls(s string, tools offers) (calls []Call, rest string, ok bool) {
+	rest = s
+	for {
+		if m := solarCall.FindStringSubmatch(rest); m != nil {
+			args, left, ok := object(strings.TrimSpace(m[3]))
+			if !ok || strings.TrimSpace(left) != "" {
+				return nil, s, false
+			}
+			calls, rest = append(calls, Call{ID: m[1], Name: m[2], Arguments: args}), rest[len(m[0]):]
+			continue
+		}
+		m := solarCall2.FindStringSubmatch(rest)
+		if m == nil {
+			return calls, strings.TrimPrefix(rest, "<|calls|>"), len(calls) > 0
+		}
+		schema, _ := tools(m[1]) // without one the values say what they are
+		fields := arguments{schema: schema}
+		body := m[2]
+		for strings.TrimSpace(body) != "" {
+			a := solarArg.FindStringSubmatch(body)
+			if a == nil {
+				return nil, s, false
+			}
+			fields.add(strings.TrimSpace(a[1]), a[2], "")
+			body = body[len(a[0]):]
+		}
+		args, ok := fields.object()
+		if !ok {
+			return nil, s, false
+		}
+		calls, rest = append(calls, Call{Name: m[1], Arguments: args}), rest[len(m[0]):]
+	}
 }
 
 // jsonBlock reads JSON in front of a closing mark.
@@ -161,11 +249,15 @@ func jsonCalls(s string) (calls []Call, rest string, ok bool) {
 func jsonCall(raw json.RawMessage) (c Call, ok bool) {
 	var f struct {
 		ID, Name                                           string
-		ToolName                                           string `json:"tool_name"`
+		ToolName                                           string          `json:"tool_name"`
+		ToolCall                                           json.RawMessage `json:"tool_call"`
 		Arguments, Parameters, Args, Input, Function, Tool json.RawMessage
 	}
 	if json.Unmarshal(raw, &f) != nil {
 		return c, false
+	}
+	if len(f.ToolCall) > 0 && f.ToolCall[0] == '{' { // as llama.cpp has models write that know no form
+		return jsonCall(f.ToolCall)
 	}
 	if len(f.Function) > 0 && f.Function[0] == '{' {
 		inner, ok := jsonCall(f.Function)

@@ -7,8 +7,9 @@ import (
 	"parley/agent/wire/pattern"
 )
 
-// quoteMark stands in the place of quotes in the calls of Gemma 4. source: vllm-project/vllm#44522
-const quoteMark = `<|"|>`
+// quoteMarks stand in the place of quotes in the calls of Gemma 4 and FunctionGemma.
+// source: vllm-project/vllm#44522, docs.vllm.ai/en/v0.18.0/api/vllm/tool_parsers/functiongemma_tool_parser
+var quoteMarks = []string{`<|"|>`, "<escape>"}
 
 // maxLiteralDepth bounds how deep lists and objects are nested.
 const maxLiteralDepth = 32
@@ -67,12 +68,14 @@ func (l *literal) value(depth int) (json.RawMessage, bool) {
 
 // quoted reads a text in quotes of any kind.
 func (l *literal) quoted() (string, bool) {
-	if rest, ok := strings.CutPrefix(l.s, quoteMark); ok {
-		text, after, ok := strings.Cut(rest, quoteMark)
-		if ok {
-			l.s = after
+	for _, quote := range quoteMarks {
+		if rest, ok := strings.CutPrefix(l.s, quote); ok {
+			text, after, ok := strings.Cut(rest, quote)
+			if ok {
+				l.s = after
+			}
+			return text, ok
 		}
-		return text, ok
 	}
 	if l.s == "" || l.s[0] != '"' && l.s[0] != '\'' {
 		return "", false
@@ -170,15 +173,15 @@ func asJSON(text string) json.RawMessage {
 
 var gemmaName = pattern.New(`^\s*call:([A-Za-z0-9_.-]{1,128})\s*\{`)
 
-// gemmaCall reads a call of Gemma 4: call:NAME{key:value}. source: jundot/omlx#581
-func gemmaCall(body string) (calls []Call, rest string, ok bool) {
+// gemmaCall reads a call of Gemma: call:NAME{key:value}. source: jundot/omlx#581
+func gemmaCall(body, closing string) (calls []Call, rest string, ok bool) {
 	m := gemmaName.FindStringSubmatch(body)
 	if m == nil {
 		return nil, body, false
 	}
 	l := literal{s: body[len(m[0]):], bare: true}
 	args, ok := l.pairs(0, ":", "}")
-	if !ok || !l.take("<tool_call|>") {
+	if !ok || !l.take(closing) {
 		return nil, body, false
 	}
 	return []Call{{Name: m[1], Arguments: args}}, l.s, true
@@ -186,12 +189,19 @@ func gemmaCall(body string) (calls []Call, rest string, ok bool) {
 
 var pythonName = pattern.New(`^([A-Za-z_][A-Za-z0-9_.-]{0,127})\s*\(`)
 
-// pythonCalls reads a list of Python calls, or JSON, up to the mark of LFM2. source: ggml-org/llama.cpp#23838
-func pythonCalls(body string) (calls []Call, rest string, ok bool) {
-	const end = "<|tool_call_end|>"
+// pythonCalls reads a list of Python calls, or JSON, up to a closing mark. source: ggml-org/llama.cpp#23838
+func pythonCalls(body, closing string) (calls []Call, rest string, ok bool) {
 	if t := strings.TrimLeft(body, " \t\r\n["); strings.HasPrefix(t, "{") {
-		return jsonBlock(body, end)
+		return jsonBlock(body, closing)
 	}
+	calls, rest, ok = pythonList(body)
+	l := literal{s: rest}
+	closed := l.take(closing)
+	return calls, l.s, ok && closed
+}
+
+// pythonList reads a list of Python calls.
+func pythonList(body string) (calls []Call, rest string, ok bool) {
 	l := literal{s: body}
 	if !l.take("[") {
 		return nil, body, false
@@ -200,18 +210,45 @@ func pythonCalls(body string) (calls []Call, rest string, ok bool) {
 		if len(calls) > 0 && !l.take(",") {
 			return nil, body, false
 		}
-		l.skip()
-		m := pythonName.FindStringSubmatch(l.s)
-		if m == nil {
-			return nil, body, false
-		}
-		l.s = l.s[len(m[0]):]
-		args, ok := l.pairs(0, "=", ")")
+		c, ok := l.call()
 		if !ok {
 			return nil, body, false
 		}
-		calls = append(calls, Call{Name: m[1], Arguments: args})
+		calls = append(calls, c)
 	}
-	closed := l.take(end)
-	return calls, l.s, closed && len(calls) > 0
+	return calls, l.s, len(calls) > 0
+}
+
+// codeCalls reads Python calls, one behind the other, as Gemini and Gemma write them into blocks of code: print(default_api.NAME(key=value)).
+func codeCalls(body string) (calls []Call, rest string, ok bool) {
+	if strings.HasPrefix(body, "[") {
+		return pythonList(body)
+	}
+	l := literal{s: body}
+	for {
+		for l.take(";") {
+		}
+		if l.s == "" {
+			return calls, "", len(calls) > 0
+		}
+		isPrinted := l.take("print(")
+		c, ok := l.call()
+		if !ok || isPrinted && !l.take(")") {
+			return nil, body, false
+		}
+		c.Name = strings.TrimPrefix(c.Name, "default_api.")
+		calls = append(calls, c)
+	}
+}
+
+// call reads one Python call.
+func (l *literal) call() (c Call, ok bool) {
+	l.skip()
+	m := pythonName.FindStringSubmatch(l.s)
+	if m == nil {
+		return c, false
+	}
+	l.s = l.s[len(m[0]):]
+	args, ok := l.pairs(0, "=", ")")
+	return Call{Name: m[1], Arguments: args}, ok
 }

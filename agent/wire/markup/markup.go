@@ -46,7 +46,7 @@ type Reader struct {
 	closed  string     // how the last one was closed
 	framed  bool       // marks of a chat template were left out
 	thought bool       // reasoning was found in the text
-	answer  bool       // the tag in front of the answer was left out
+	answer  string     // the tag that closes the answer: the one in front of it was left out
 	calls   []Call
 	removed bool
 }
@@ -155,16 +155,18 @@ func (r *Reader) start(p *Piece) bool {
 	} else if partial {
 		return false
 	}
-	if has, partial := prefix(rest, answerOpened); has && r.thought {
-		r.pending, r.answer = strings.TrimLeft(rest[len(answerOpened):], " \t\r\n"), true
-		if r.pending == "" {
-			r.framed = true
+	for _, tag := range answerTags {
+		if has, partial := prefix(rest, tag.open); has && r.thought {
+			r.pending, r.answer = strings.TrimLeft(rest[len(tag.open):], " \t\r\n"), tag.closing
+			if r.pending == "" {
+				r.framed = true
+				return false
+			}
+			r.state = inText
+			return true
+		} else if partial && r.thought {
 			return false
 		}
-		r.state = inText
-		return true
-	} else if partial && r.thought {
-		return false
 	}
 	tag, n, partial := openingTag(rest)
 	switch {
@@ -328,7 +330,7 @@ func (r *Reader) finish(p *Piece) {
 				r.release(p, r.pending)
 				return
 			}
-			if kind == endMark && strings.EqualFold(r.pending[:n], answerClosed) && !r.answer && strings.Contains(r.Text(), answerOpened) {
+			if tag := answerTag(r.pending[:n]); kind == endMark && tag != nil && r.answer != tag.closing && strings.Contains(r.Text(), tag.open) {
 				r.showCode(p, n) // of a pair that the answer speaks of
 				continue
 			}

@@ -12,7 +12,7 @@ type reasonTag struct {
 
 // keep reports whether a closing mark is also the beginning of what follows.
 func (t *reasonTag) keep(closing string) bool {
-	return strings.HasPrefix(closing, "<|start|>") || strings.HasPrefix(closing, "<|channel|>")
+	return strings.HasPrefix(closing, "<|start|>") || strings.HasPrefix(closing, "<|channel|>") || strings.HasPrefix(closing, "<|begin|>") || closing == "<|content|>"
 }
 
 // reasonTags are the tags that models write around their reasoning, by family.
@@ -32,6 +32,21 @@ var reasonTags = []*reasonTag{
 	{"\u25c1think\u25b7", []string{"\u25c1/think\u25b7"}},                                               // Kimi-VL
 	{"<|channel|>analysis<|message|>", []string{"<|end|>", "<|start|>", "<|channel|>final<|message|>"}}, // gpt-oss
 	{"<|channel>thought", []string{"<channel|>"}},                                                       // Gemma 4
+	{"<unused94>thought", []string{"<unused95>"}},                                                       // MedGemma. source: huggingface.co/google/medgemma-1.5-4b-it
+	{"<|think|>", []string{"<|end|>", "<|begin|>assistant", "<|content|>", "<|/think|>"}},               // Solar Open. source: huggingface.co/upstage/Solar-Open-100B
+	{"<|think:start|>", []string{"<|think:end|>"}},                                                      // Solar Open 2. source: github.com/vllm-project/vllm/blob/main/vllm/reasoning/solar_open2_reasoning_parser.py
+	{"<|thinking|>", []string{"<|/thinking|>"}},
+	{"<|inner_prefix|>", []string{"<|inner_suffix|>"}},      // Apertus. source: github.com/vllm-project/vllm/blob/main/vllm/reasoning/apertus_reasoning_parser.py
+	{"<longcat_think>", []string{"</longcat_think>"}},       // LongCat. source: github.com/vllm-project/vllm/blob/main/vllm/reasoning/longcat_reasoning_parser.py
+	{"<think:opensource>", []string{"</think:opensource>"}}, // Hunyuan. source: github.com/vllm-project/vllm/blob/main/vllm/reasoning/hy_v3_reasoning_parser.py
+	{"<inner_thoughts>", []string{"</inner_thoughts>"}},     // models that are told to think like that
+	{"<inner_thought>", []string{"</inner_thought>"}},
+	{"<inner_monologue>", []string{"</inner_monologue>"}},
+	{"<internal_monologue>", []string{"</internal_monologue>"}},
+	{"<redacted_thinking>", []string{"</redacted_thinking>"}},
+	{"<chain_of_thought>", []string{"</chain_of_thought>"}},
+	{"<scratchpad>", []string{"</scratchpad>"}},
+	{"<reflection>", []string{"</reflection>"}},
 }
 
 // openingTag reports which reasoning a text begins with, and the length of the tag. partial: it may still become one.
@@ -75,7 +90,7 @@ func indexMark(s, mark string) int {
 
 // frames are marks of chat templates in front of an answer's text.
 var frames = []string{"<|start|>assistant<|channel|>final<|message|>", "<|channel|>final<|message|>", "<|start|>assistant<|channel|>commentary<|message|>", "<|channel|>commentary<|message|>",
-	"<|start|>assistant<|message|>", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>", "<|start_response|>", "<|begin_of_solution|>", "</think>", "</thinking>"}
+	"<|start|>assistant<|message|>", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>", "<|start_response|>", "<|begin_of_solution|>", "<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|message_sep|>\n\nfunction call<|role_sep|>", "function call<|role_sep|>", "</think>", "</thinking>"}
 
 // frameMark gives the length of such a mark that a text begins with. What opens reasoning is none.
 func frameMark(s string) (n int, partial bool) {
@@ -161,21 +176,39 @@ var callMarks = []string{
 	"<|tool_call_start|>",                         // LFM2. source: ggml-org/llama.cpp#23838
 	"<atem:function_calls>", "<atem:invoke name=", // Muse Glimmer. source: ggml-org/llama.cpp#29240
 	"<|channel|>commentary to=", "<|channel|>analysis to=", "<|start|>assistant to=", "<|start|>assistant<|channel|>commentary to=", "<|start|>assistant<|channel|>analysis to=", // gpt-oss
-	"<|python_tag|>", // Llama
+	"<|python_tag|>", "<|python_start|>", // Llama
+	"<tools>",                                    // Qwen2.5-Coder. source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/qwen25_coder_tool_parser.py
+	"<seed:tool_call>",                           // Seed-OSS
+	"<longcat_tool_call>",                        // LongCat
+	"<start_function_call>",                      // FunctionGemma
+	"<|tool_calls|>",                             // Phi-4-mini, Solar Open
+	"<|tool_call:begin|>", "<|tool_call:start|>", // Solar Open
+	"<|tools_prefix|>",           // Apertus
+	"<|action_start|><|plugin|>", // InternLM
+	"<|function_call|>",          // GigaChat
+	"[tool_request]",             // LM Studio. source: lmstudio.ai/docs/developer/openai-compat/tools
 }
 
 // closingMarks close reasoning that the prompt opened.
-var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>"}
+var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>"}
 
 // endMarks end an answer in a chat template.
 var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
-	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", answerClosed}
+	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", "<|flush|>", "<|calls|>", "</answer>", "</response>", "<|answer_suffix|>"}
 
-// The tags that Hunyuan writes around its answer, behind its reasoning. source: vllm-project/vllm#58127
-const (
-	answerOpened = "<answer>"
-	answerClosed = "</answer>"
-)
+// answerTags are the tags that models write around their answer, behind their reasoning: Hunyuan, ERNIE, Apertus.
+// source: vllm-project/vllm#58127, github.com/vllm-project/vllm/blob/main/vllm/reasoning/ernie45_reasoning_parser.py
+var answerTags = []struct{ open, closing string }{{"<answer>", "</answer>"}, {"<response>", "</response>"}, {"<|answer_prefix|>", "<|answer_suffix|>"}}
+
+// answerTag gives the tags of which one closes an answer; nil = it closes none.
+func answerTag(closing string) *struct{ open, closing string } {
+	for i := range answerTags {
+		if strings.EqualFold(closing, answerTags[i].closing) {
+			return &answerTags[i]
+		}
+	}
+	return nil
+}
 
 // markAt reports what a text begins with, and the length of the mark. partial: it may still become one.
 func markAt(s string) (kind markKind, n int, partial bool) {
@@ -221,7 +254,13 @@ func viable(s string) bool {
 		return has || partial
 	case "<|tool_call_start|>":
 		return rest[0] == '['
-	case "<tool_calls>", "<function_call>", "<functioncall>", "<function_calls>", "<|tool_call|>", "<|start_action|>", "<minimax:tool_call>":
+	case "<function_calls>": // Olmo's are in Python. source: docs.vllm.ai/en/v0.19.1/api/vllm/tool_parsers/olmo3_tool_parser
+		return rest[0] == '{' || rest[0] == '[' || rest[0] == '<' || nameStart(rest) || pythonName.MatchString(rest)
+	case "<tools>", "[tool_request]", "<|action_start|><|plugin|>", "<|tools_prefix|>", "<|function_call|>":
+		return rest[0] == '{' || rest[0] == '['
+	case "<longcat_tool_call>":
+		return rest[0] == '{' || nameStart(rest)
+	case "<tool_calls>", "<function_call>", "<functioncall>", "<|tool_call|>", "<|start_action|>", "<minimax:tool_call>":
 		return rest[0] == '{' || rest[0] == '[' || rest[0] == '<'
 	}
 	return true

@@ -334,6 +334,3 @@ func (r Row) Bool(i int) bool { return r.Int(i) != 0 }
 
 // Time returns a time that is stored in milliseconds.
 func (r Row) Time(i int) time.Time { return FromMs(r.Int(i)) }
-
-// Marks gives n question marks for a list.
-func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }

@@ -24,8 +24,6 @@ type Config struct {
 	Migrations  fs.FS                                                                // a folder migrations, with one for each dialect
 	CheckSchema func(ctx context.Context, c *Conn, name string, version int64) error // refuses a schema that no release had
 	Guard       Guard                                                                // nil = the server cares for its files itself
-	State       State
-	Maintenance Maintenance
 }
 
 // Guard is the care for the files of a database. Only the writer's goroutine calls it, and who opens the database; Failed is called by
@@ -53,17 +51,6 @@ type Guard interface {
 	Count(ctx context.Context, c *Conn) (int64, error)
 }
 
-// State is what the repositories keep in memory of the database, such as the last numbers given. Only the writer's goroutine calls it,
-// and who opens the database.
-type State interface {
-	Load(ctx context.Context, c *Conn) error // reads it: at the start, and when the connection is another one
-	Begin()                                  // a transaction begins
-	Save()                                   // an operation of it begins
-	Restore()                                // the operation failed and wrote nothing: all is as at Save
-	Rollback()                               // the transaction was not made: what the database would say is as at Begin
-	Committed()                              // the transaction was made
-}
-
 // Maintenance is the work that nobody waits for. What comes meanwhile does, so it is done where nothing comes, one piece at a time, and
 // in the middle of work only when that does not happen. Only the writer's goroutine calls it.
 type Maintenance interface {
@@ -88,25 +75,30 @@ type DB struct {
 	// The writer goroutine's own.
 	writer    *Conn
 	tx        Tx
+	states    states
+	chores    Maintenance
 	uncertain *uncertain // a commit whose answer was lost; nil = every one is known
 
 	trouble atomic.Pointer[error]
 	readers readers
 }
 
-// New returns an engine that has opened nothing yet. Connect, Migrate and Load follow, and then Run.
+// New returns an engine that has opened nothing yet. Attach and Maintain follow, then Connect, Migrate and Load, and then Run.
 func New(conf Config) *DB {
 	if conf.Guard == nil {
 		conf.Guard = noGuard{}
 	}
 	db := &DB{conf: conf, queue: make(chan *op, 4*maxBatch), written: make(chan struct{})}
 	db.readers.init(conf.Readers, conf.ReaderIdle)
-	db.tx.traced, db.tx.State = conf.Trace != nil, conf.State
+	db.tx.traced = conf.Trace != nil
 	return db
 }
 
-// Tx returns the writer's transaction. It is one and the same for all operations.
-func (db *DB) Tx() *Tx { return &db.tx }
+// Attach has the writer tell a State what becomes of its transactions, behind those that were attached before. It is called before Load.
+func (db *DB) Attach(s State) { db.states = append(db.states, s) }
+
+// Maintain has the writer do the work that nobody waits for. It is called before Run.
+func (db *DB) Maintain(m Maintenance) { db.chores = m }
 
 // Dialect tells one engine from the other.
 func (db *DB) Dialect() Dialect { return db.conf.Dialect }
@@ -127,7 +119,7 @@ func (db *DB) Load(ctx context.Context) error {
 	if err := db.takeTerm(ctx, db.writer); err != nil {
 		return err
 	}
-	if err := db.conf.State.Load(ctx, db.writer); err != nil {
+	if err := db.states.Load(ctx, db.writer); err != nil {
 		return err
 	}
 	if db.conf.Dialect.Postgres {

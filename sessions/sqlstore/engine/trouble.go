@@ -31,11 +31,11 @@ func (db *DB) Trouble() error {
 func (db *DB) Probe(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
-		done <- db.Write(ctx, "Probe", operation(func(t *Tx) error {
+		done <- db.Write(ctx, "Probe", func(t *Tx) error {
 			// Another value each time: SQLite writes nothing for a row that stays as it is.
 			_, err := t.Exec("INSERT INTO meta (name, value) VALUES ('probed', 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1")
 			return err
-		}))
+		})
 	}()
 	select {
 	case err := <-done:

@@ -5,22 +5,15 @@ import (
 	"time"
 )
 
-// Operation is what runs in a transaction. Do may be called twice (alone, after the batch that it was in failed and was not committed),
-// so it sets its results again each time.
-type Operation interface{ Do(t *Tx) error }
-
-// operation is one of the engine's own.
-type operation func(*Tx) error
-
-// Do implements Operation.
-func (f operation) Do(t *Tx) error { return f(t) }
+// Operation runs in a transaction. It may be called twice (alone, after the batch that it was in failed and was not committed), so it sets
+// its results again each time.
+type Operation func(*Tx) error
 
 // Tx is the transaction that operations write in. Only the writer's goroutine touches it.
 type Tx struct {
 	*Conn
 	Ctx     context.Context
 	Now     time.Time
-	State   State  // of the repositories
 	dirty   bool   // something was written: an operation that fails now takes the transaction with it
 	wrote   bool   // a row was written
 	traced  bool   // labels are wanted
@@ -40,6 +33,11 @@ func (t *Tx) Exec(q string, args ...any) (int64, error) {
 // One runs a query that gives at most one row of interest.
 func (t *Tx) One(q string, args []any, f func(Row) error) (bool, error) {
 	return t.Conn.One(t.Ctx, q, args, f)
+}
+
+// Exists reports whether a query gives a row.
+func (t *Tx) Exists(q string, args ...any) (bool, error) {
+	return t.One(q, args, func(Row) error { return nil })
 }
 
 // Each runs a query and calls f for every row. f must not use the transaction and not keep the row.

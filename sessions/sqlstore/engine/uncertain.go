@@ -126,7 +126,7 @@ func (db *DB) learn(ctx context.Context) error {
 	db.uncertain = nil
 	if db.tx.commits != u.number {
 		if !db.conf.Dialect.Postgres { // otherwise they were read again
-			db.conf.State.Rollback()
+			db.states.Rollback()
 		}
 		db.conf.Logger.Info("the answer to a commit was lost; the commit was not made", "err", u.err)
 		return nil

@@ -80,7 +80,7 @@ func (db *DB) Write(ctx context.Context, name string, do Operation) error {
 // Run is the writer: it takes what waits, commits it together and answers. It ends when Stop was called. ctx lives until then.
 func (db *DB) Run(ctx context.Context) {
 	defer close(db.written)
-	guard, maintenance := db.conf.Guard, db.conf.Maintenance
+	guard, maintenance := db.conf.Guard, db.chores
 	idle := time.NewTimer(maintenance.Wait(false, guard.Due()))
 	defer idle.Stop()
 	batch := make([]*op, 0, maxBatch)
@@ -188,7 +188,7 @@ func (db *DB) transact(ctx context.Context, batch []*op) (err error) {
 	if err := db.conf.Guard.Check(ctx, db.writer); err != nil {
 		return err
 	}
-	t, state, made := &db.tx, db.conf.State, false
+	t, state, made := &db.tx, db.states, false
 	t.Conn, t.Ctx, t.Now, t.dirty = db.writer, ctx, time.Now(), false
 	state.Begin()
 	defer func() {
@@ -211,7 +211,7 @@ func (db *DB) transact(ctx context.Context, batch []*op) (err error) {
 		dirty := t.dirty
 		state.Save()
 		t.dirty, t.failing, t.labels = false, false, ""
-		o.err = o.do.Do(t)
+		o.err = o.do(t)
 		if o.labels = t.labels; o.err != nil {
 			if t.dirty || t.failing {
 				return o.err
@@ -282,7 +282,7 @@ func (db *DB) committed(counted bool) {
 	if counted {
 		db.conf.Guard.Committed(db.tx.commits)
 	}
-	db.conf.State.Committed()
+	db.states.Committed()
 }
 
 // ready makes sure that there is a connection that owns the database, and that every commit before is known to be made or not.
@@ -308,7 +308,7 @@ func (db *DB) reconnect(ctx context.Context) error {
 	if err := db.takeTerm(ctx, c); err != nil {
 		return err
 	}
-	if err = db.conf.State.Load(ctx, c); err != nil {
+	if err = db.states.Load(ctx, c); err != nil {
 		c.gone = true
 	}
 	return err

@@ -8,15 +8,9 @@ import (
 	"time"
 )
 
-// nothing is a user of the engine that keeps nothing and has no maintenance.
+// nothing is a user of the engine that has no maintenance.
 type nothing struct{}
 
-func (nothing) Load(context.Context, *Conn) error                { return nil }
-func (nothing) Begin()                                           {}
-func (nothing) Save()                                            {}
-func (nothing) Restore()                                         {}
-func (nothing) Rollback()                                        {}
-func (nothing) Committed()                                       {}
 func (nothing) Next(bool, bool, bool) (name string, o Operation) { return "", nil }
 func (nothing) Wait(bool, bool) time.Duration                    { return time.Hour }
 func (nothing) Done(string, error)                               {}
@@ -25,7 +19,8 @@ func (nothing) Done(string, error)                               {}
 func TestNobodyWaits(t *testing.T) {
 	t.Parallel()
 	dsn := "file:" + filepath.Join(t.TempDir(), "x.db")
-	db := New(Config{Dialect: SQLite, Name: "x.db", WriteDSN: dsn, ReadDSN: dsn, Readers: 1, Logger: slog.New(slog.DiscardHandler), State: nothing{}, Maintenance: nothing{}})
+	db := New(Config{Dialect: SQLite, Name: "x.db", WriteDSN: dsn, ReadDSN: dsn, Readers: 1, Logger: slog.New(slog.DiscardHandler)})
+	db.Maintain(nothing{})
 	if err := db.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +29,10 @@ func TestNobodyWaits(t *testing.T) {
 	}
 	go db.Run(context.Background())
 	for range 3 {
-		o := &op{name: "Gone", done: make(chan struct{}), do: operation(func(*Tx) error {
+		o := &op{name: "Gone", done: make(chan struct{}), do: func(*Tx) error {
 			t.Error("it was run")
 			return nil
-		})}
+		}}
 		o.taken.Store(true)
 		db.queue <- o
 		<-o.done

@@ -46,20 +46,15 @@ type Delivery struct {
 	MessageSeq int64
 }
 
-// MessageLine returns the line of a message, for Append.
+// MessageLine returns the line of a message.
 func MessageLine(transcript, seq int64, body string) (Line, error) {
 	text, err := messageLine(seq, body)
 	return Line{transcript: transcript, seq: seq, text: text}, err
 }
 
-// DeliveryLine returns the line of a delivery that ended, for Append.
+// DeliveryLine returns the line of a delivery that ended.
 func DeliveryLine(transcript int64, d sessions.Delivery) Line {
 	return Line{transcript: transcript, delivery: endName(string(d.ID), d.State), text: deliveryLine(d)}
-}
-
-// Remove returns a line that has the file of a transcript removed. What follows writes it again from the store.
-func (m *Writer) Remove(transcript int64, agent sessions.AgentID, id sessions.ID) Line {
-	return Line{transcript: transcript, path: m.Path(agent, id), remove: true}
 }
 
 // messageLine is the raw transcript format of a message with its type and number in front.

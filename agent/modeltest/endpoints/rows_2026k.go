@@ -1,0 +1,94 @@
+package endpoints
+
+import (
+	"slices"
+	"strings"
+)
+
+// leavingOut leaves out the pieces of some kinds.
+func leavingOut(kinds ...string) func(*Call, []Piece) []Piece {
+	return func(_ *Call, pieces []Piece) []Piece {
+		return slices.DeleteFunc(slices.Clone(pieces), func(p Piece) bool { return slices.Contains(kinds, p.Kind) })
+	}
+}
+
+// halfEmoji puts an emoji into a text whose halves come in two events.
+func halfEmoji(c *Call, pieces []Piece) (out []Piece) {
+	texts := 0
+	for _, p := range pieces {
+		if p.Kind == "text" {
+			p.Raw = encode(p.Data)
+			if texts++; texts == 1 {
+				p.Raw = strings.Replace(p.Raw, `"},"finish`, `\ud83d"},"finish`, 1)
+			} else {
+				p.Raw = strings.Replace(p.Raw, `{"content":"`, `{"content":"\ude00`, 1)
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// smiling is what people see of an answer with halfEmoji.
+var smiling = Expectation{Plain: `^echo:😀 hello$`, Tool: `^The tool nam😀es a session\.$`, Follow: `^echo: a😀nd now\?$`, Restart: `^echo: are 😀you there\?$`, Back: `^echo: a😀nd here\?$`}
+
+// endings are endpoints whose answers do not say that they are at their end, and others that end their lines otherwise.
+var endings = []Row{
+	{ID: "carriage-returns", Vendor: "a proxy", Source: "https://html.spec.whatwg.org/multipage/server-sent-events.html", Does: "ends its lines with CR alone", Wire: framed(Frame{Newline: "\r"})},
+	{ID: "emoji-in-two-events", Vendor: "a gateway in JavaScript", Source: "elizaOS/eliza#30904", Does: "splits a surrogate pair over two events", Wire: ChatWire{Last: halfEmoji}.Wire(), Want: smiling},
+	{ID: "no-end-mark", Vendor: "GenieX", Source: "qualcomm/GenieX#1246", Does: "names no finish reason, and ends without DONE", Wire: ChatWire{Frame: Frame{NoDone: true}, NoUsage: true, Last: leavingOut("finish")}.Wire(), Want: Expectation{Log: `do not say that they are complete`}},
+	{ID: "usage-as-the-end", Vendor: "OpenCode Zen", Source: "vercel/ai#19165", Does: "names no finish reason, and ends with the usage", Wire: ChatWire{Frame: Frame{NoDone: true}, Last: leavingOut("finish")}.Wire()},
+	{ID: "responses-no-end-mark", API: Responses, Vendor: "a gateway", Source: "open-learning-exchange/planet#10281", Does: "never sends response.completed", Wire: ResponsesWire{Last: leavingOut("response.completed")}.Wire(), Want: Expectation{Log: `do not say that they are complete`}},
+	{ID: "messages-no-end-mark", API: Messages, Vendor: "a gateway", Source: "anomalyco/opencode#43882", Does: "never sends message_delta and message_stop", Wire: MessagesWire{Last: leavingOut("message_delta", "message_stop")}.Wire(), Want: Expectation{Log: `do not say that they are complete`}},
+}
+
+// inContent moves calls into a list of content, as Anthropic has them.
+func inContent(c *Call, whole obj) {
+	for _, ch := range objects(whole["choices"]) {
+		m, _ := ch["message"].(obj)
+		var content list
+		for _, k := range objects(m["tool_calls"]) {
+			content = append(content, obj{"type": "tool_use", "id": k["id"], "name": function(k)["name"], "input": rawJSON(str(function(k)["arguments"]))})
+		}
+		if content != nil {
+			m["content"] = append(list{obj{"type": "text", "text": ""}}, content...)
+			delete(m, "tool_calls")
+		}
+	}
+}
+
+// textCalls are endpoints without a parser for what their models write.
+var textCalls = []Row{
+	{ID: "medgemma-thought", Vendor: "Ollama", Source: "https://huggingface.co/google/medgemma-1.5-4b-it", Model: "medgemma", Does: "shows the thoughts of MedGemma between unused tokens", Wire: plainWire, Mind: thinking("<unused94>thought\n", "<unused95>")},
+	{ID: "solar-think-marks", Vendor: "vLLM", Source: "https://huggingface.co/upstage/Solar-Open-100B", Model: "solar-open-100b", Does: "shows the marks of Solar Open", Wire: plainWire, Mind: thinking("<|think|>", "<|end|><|begin|>assistant<|content|>")},
+	{ID: "inner-thoughts-tags", Vendor: "any", Source: "https://github.com/cpacker/MemGPT", Does: "writes what it thinks as inner thoughts", Wire: plainWire, Mind: thinking("<inner_thoughts>", "</inner_thoughts>\n")},
+	{ID: "apertus-inner-marks", Vendor: "vLLM", Source: "https://github.com/vllm-project/vllm/blob/main/vllm/reasoning/apertus_reasoning_parser.py", Model: "apertus-70b", Does: "shows the inner marks of Apertus", Wire: plainWire, Mind: thinking("<|inner_prefix|>", "<|inner_suffix|>")},
+	{ID: "json-call-in-a-fence", Vendor: "Ollama", Source: "https://docs.vllm.ai/en/stable/features/tool_calling.html", Model: "xlam-2", Does: "writes a call as JSON in a block of code", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string {
+			return "```json\n{\"name\": \"" + k.Name + "\", \"arguments\": " + k.Args + "}\n```"
+		})},
+	{ID: "tool-code-of-gemma", Vendor: "LM Studio", Source: "https://ai.google.dev/gemma/docs/capabilities/function-calling", Model: "gemma-3-27b", Does: "writes a call as Python in a block of tool code", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string { return "```tool_code\nprint(" + k.Name + "(limit=5))\n```" })},
+	{ID: "pythonic-calls", Vendor: "vLLM", Source: "https://docs.vllm.ai/en/stable/features/tool_calling.html", Model: "llama-3.2-3b", Does: "writes a list of calls in Python", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string { return "[" + k.Name + "(limit=5)]" })},
+	{ID: "functools-of-phi", Vendor: "Ollama", Source: "https://docs.vllm.ai/en/stable/features/tool_calling.html", Model: "phi-4-mini", Does: "writes a call behind the word functools", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string {
+			return `functools[{"name": "` + k.Name + `", "arguments": ` + k.Args + `}]`
+		})},
+	{ID: "tools-tags-of-qwen-coder", Vendor: "Ollama", Source: "ollama/ollama#13519", Model: "qwen2.5-coder", Does: "writes a call as JSON in tools tags", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string {
+			return "<tools>\n{\"name\": \"" + k.Name + "\", \"arguments\": " + k.Args + "}\n</tools>"
+		})},
+	{ID: "tool-request-of-lm-studio", Vendor: "LM Studio", Source: "https://lmstudio.ai/docs/developer/openai-compat/tools", Does: "writes a call in LM Studio's own form", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string {
+			return "[TOOL_REQUEST]{\"name\": \"" + k.Name + "\", \"arguments\": " + k.Args + "}[END_TOOL_REQUEST]"
+		})},
+	{ID: "tool-use-in-content", Vendor: "a gateway of Anthropic", Source: "api7/aisix#170", Does: "leaves calls in a list of content, as Anthropic has them", Wire: ChatWire{Whole: true, Answer: inContent}.Wire()},
+	{ID: "schema-that-refers-to-itself", Vendor: "Google", Source: "google-gemini/gemini-cli#14945", Does: "refuses references in schemas", Tools: []ToolSpec{{"tree", `{"type":"object","properties":{"node":{"$ref":"#/$defs/node"}},"$defs":{"node":{"type":"object","properties":{"name":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/node"}}}}}}`}},
+		Checks: []Check{func(c *Call) *Refusal {
+			if strings.Contains(string(c.Raw), `"$ref"`) {
+				return google(400, "INVALID_ARGUMENT", "Request contains an invalid argument.")
+			}
+			return nil
+		}}, Want: Expectation{Sends: []string{`"children"`}}},
+}

@@ -1,0 +1,119 @@
+package delivery
+
+import (
+	"slices"
+
+	"parley/channels"
+	"parley/sessions"
+)
+
+// chats are those of an account to which something is on its way. The mutex of queues guards them.
+type chats struct {
+	queues map[channels.ChatID]*queue
+	locked map[channels.ChatID][]chan struct{} // chats in which a preview is on its way; closed when it is not any more
+	now    map[channels.ChatID]channels.ChatID // the new ids of chats that moved; the maps above know only those
+}
+
+func newChats() chats {
+	return chats{queues: make(map[channels.ChatID]*queue), locked: make(map[channels.ChatID][]chan struct{}), now: make(map[channels.ChatID]channels.ChatID)}
+}
+
+// queue holds a chat's deliveries that are not final, oldest first. The first one is being worked on.
+type queue struct {
+	chat         channels.ChatID
+	waiting      []sessions.Delivery
+	reservation  *Reservation  // for the first one, until it is made
+	predecessors []*queue      // what was on its way in the same chat under an old id goes first
+	end          func()        // ends the work on it; what waits stays in the store
+	done         chan struct{} // closed when it is empty, or after end
+}
+
+// insert puts a delivery in its place: behind the one that is being worked on, by age.
+func (q *queue) insert(d sessions.Delivery) {
+	i := len(q.waiting)
+	for i > 1 && q.waiting[i-1].Seq > d.Seq {
+		i--
+	}
+	q.waiting = slices.Insert(q.waiting, i, d)
+}
+
+// current gives the id that a chat has now.
+func (c *chats) current(id channels.ChatID) channels.ChatID {
+	for to, moved := c.now[id]; moved; to, moved = c.now[id] {
+		id = to
+	}
+	return id
+}
+
+// isIdle reports whether nothing is on its way to a chat.
+func (c *chats) isIdle(chat channels.ChatID) bool {
+	return c.queues[chat] == nil && c.locked[chat] == nil
+}
+
+// lock has an idle chat to itself for a preview; unlock gives it free.
+func (c *chats) lock(chat channels.ChatID) (done chan struct{}, free bool) {
+	at := c.current(chat)
+	if !c.isIdle(at) {
+		return nil, false
+	}
+	done = make(chan struct{})
+	c.locked[at] = []chan struct{}{done}
+	return done, true
+}
+
+func (c *chats) unlock(chat channels.ChatID, done chan struct{}) {
+	at := c.current(chat) // it may have moved
+	if c.locked[at] = slices.DeleteFunc(c.locked[at], func(c chan struct{}) bool { return c == done }); len(c.locked[at]) == 0 {
+		delete(c.locked, at)
+	}
+	close(done)
+}
+
+// inTheWay is closed when what has to come before a queue has come nearer its end; nil when the queue has its chat to itself.
+func (c *chats) inTheWay(q *queue) chan struct{} {
+	if len(q.predecessors) > 0 {
+		return q.predecessors[0].done
+	}
+	if locks := c.locked[q.chat]; len(locks) > 0 {
+		return locks[0]
+	}
+	return nil
+}
+
+// move gives everything that waits for a chat the chat's new id, and its place among what waits there: one chat has one queue.
+func (c *chats) move(from, to channels.ChatID) {
+	delete(c.now, to) // an id that is in use again; so there is no circle either
+	was := c.current(from)
+	q := c.queues[was]
+	if q != nil {
+		for i := range q.waiting {
+			q.waiting[i].To.Chat = to
+		}
+	}
+	if was == to {
+		return
+	}
+	c.now[was] = to
+	if locks := c.locked[was]; locks != nil {
+		c.locked[to] = append(c.locked[to], locks...)
+		delete(c.locked, was)
+	}
+	if q == nil {
+		return
+	}
+	delete(c.queues, was)
+	q.chat = to
+	there := c.queues[to]
+	if there == nil {
+		c.queues[to] = q
+		return
+	}
+	if len(q.waiting) > 1 { // the first one is on its way
+		rest := q.waiting[1:]
+		q.waiting = q.waiting[:1:1]
+		for _, d := range rest {
+			there.insert(d)
+		}
+	}
+	there.predecessors = append(there.predecessors, q)
+}

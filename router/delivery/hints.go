@@ -1,0 +1,60 @@
+package delivery
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"parley/channels"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// hints makes the calls to a platform that nothing depends on: typing, drafts, reactions, receipts. Best effort, under the same policy as a
+// delivery.
+type hints struct {
+	store    Store
+	settings func() *settings.Snapshot
+	accounts *accounts
+	inFlight *inFlight
+	life     *lifetime
+	log      *slog.Logger
+	signs    signs
+}
+
+// typing shows in a chat that a session's agent is at work.
+func (h *hints) typing(ctx context.Context, key sessions.Key, to channels.Address) {
+	to = h.settings().Moved.Current(to) // a turn that was asked for under an old id
+	if t := h.accounts.caps(to).Typer; t != nil {
+		if h.call(ctx, key, to, func(ctx context.Context) error { return t.Typing(ctx, to) }) {
+			h.fadeLater(ctx, key, to, "")
+		}
+	}
+}
+
+// draft shows an answer as far as it is written.
+func (h *hints) draft(ctx context.Context, key sessions.Key, to channels.Address, id, text string) {
+	to = h.settings().Moved.Current(to)
+	if d := h.accounts.caps(to).Drafter; d != nil {
+		h.call(ctx, key, to, func(ctx context.Context) error { return d.Draft(ctx, to, id, text) })
+	}
+}
+
+// call makes one of the calls. It reports whether the policy allowed that, and the call may have worked.
+func (h *hints) call(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) bool {
+	defer h.inFlight.begin(key)()
+	s, err := h.store.Get(ctx, key)
+	if err != nil || !h.settings().Decide(to)(s).Allowed() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, hintTimeout)
+	defer cancel()
+	err = channels.CatchPanic(channels.Ambiguous, func() error { return call(ctx) })
+	if err != nil && ctx.Err() == nil {
+		h.log.Debug("a hint did not arrive", keyAddress, to.String(), keyErr, err)
+	}
+	return err == nil || channels.Classify(err).Class == channels.Ambiguous
+}
+
+// hintTimeout bounds a hint: a policy flip waits for it.
+const hintTimeout = 5 * time.Second

@@ -1,0 +1,50 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"parley/router/clock"
+	"parley/sessions"
+)
+
+// retrier repeats operations of the store until they work. It has no state.
+type retrier struct {
+	store Store
+	ages  *clock.Steady
+	log   *slog.Logger
+}
+
+const maxUnfitTries = 5 // refusals of a state that the store cannot hold
+
+// retry writes to the store until it works or ctx ends, then once more with a short timeout: what a platform took must be recorded. A missing or changed row ends it, with an error in the log: another goroutine or a person decided.
+func (s *retrier) retry(ctx context.Context, what string, id sessions.DeliveryID, write func(context.Context) error) bool {
+	tries := 0
+	return s.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
+		err := write(ctx)
+		if err == nil {
+			return true
+		}
+		s.log.Error("the store refused a delivery's state", keyStep, what, keyDelivery, id, keyErr, err)
+		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) {
+			return true
+		}
+		tries++
+		return errors.Is(err, sessions.ErrUnfit) && tries >= maxUnfitTries // it would be refused for ever, and the chat goes on
+	})
+}
+
+// lookUp finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
+func (s *retrier) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
+	s.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
+		var err error
+		if d, err = s.store.GetDelivery(ctx, id); err == nil || errors.Is(err, sessions.ErrNotFound) {
+			found = err == nil
+			return true
+		}
+		s.log.Error("cannot see what became of an answer", keyDelivery, id, keyErr, err)
+		return false
+	})
+	return d, found
+}

@@ -1,0 +1,108 @@
+package sqlstore
+
+import (
+	"parley/channels"
+	"parley/sessions"
+	"parley/sessions/sqlstore/column"
+	"parley/sessions/sqlstore/engine"
+)
+
+// relocation is one move of a chat, or of all chats of an account.
+type relocation struct {
+	from, to channels.Address // without threads
+	account  bool             // from and to have neither chat nor type: it is every chat of the account
+	was, now string           // what session keys call a chat, or the person of a direct chat
+	route    sessions.Key     // that its messages have by the configuration now; "" = not known
+}
+
+// relocationOf reads an event that says that a chat has moved.
+func relocationOf(in channels.Inbound, m sessions.MoveChat) relocation {
+	x := relocation{from: in.Address, to: m.To, was: string(in.Address.Chat), now: string(m.To.Chat), route: m.Route}
+	if x.to.Type == channels.Direct && in.Sender.ID != "" {
+		x.now = string(in.Sender.ID)
+	}
+	return x
+}
+
+// move gives an address its new place; false when it has not moved.
+func (x relocation) move(a channels.Address) (channels.Address, bool) {
+	if x.account {
+		moved := a.Channel == x.from.Channel && a.Account == x.from.Account
+		if moved {
+			a.Account = x.to.Account
+		}
+		return a, moved
+	}
+	if whole(a) != x.from {
+		return a, false
+	}
+	to := x.to
+	to.Thread = a.Thread
+	return to, true
+}
+
+// moveColumn gives the addresses in a column of a table their new place. Its rows are found by number.
+func (x relocation) moveColumn(t *tx, table, number, address, where string, args ...any) error {
+	moved := map[int64]string{}
+	err := t.Each("SELECT "+number+", "+address+" FROM "+table+" WHERE "+where, args, func(r engine.Row) error {
+		if a, ok := x.move(column.Address(r.Str(1))); ok {
+			moved[r.Int(0)] = a.String()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for n, at := range moved {
+		if _, err := t.Exec("UPDATE "+table+" SET "+address+" = ? WHERE "+number+" = ?", at, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefix is how the addresses of a place begin.
+func (x relocation) prefix(a channels.Address) string {
+	if x.account {
+		return accountPrefix(a.Channel, a.Account)
+	}
+	return a.String()
+}
+
+// below gives the bounds between which the addresses of the old place are: the place itself, and what is in it.
+func (x relocation) below() []any {
+	p := x.prefix(x.from)
+	return []any{p, p + "/", p + "0"}
+}
+
+// named reports whether a key is one of the old place's own.
+func (x relocation) named(p sessions.Parts) bool {
+	if x.account {
+		several := p.Form == sessions.FormGroup || p.Form == sessions.FormRoom
+		return (several || p.Form == sessions.FormAccountPeer) && p.Channel == x.from.Channel && p.Account == x.from.Account
+	}
+	switch p.Form {
+	case sessions.FormGroup, sessions.FormRoom:
+		return x.from.Type.Several() && p.ID == x.was
+	case sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer:
+		return x.from.Type == channels.Direct && p.ID == x.was
+	}
+	return false
+}
+
+// renamed gives the same key by the new address.
+func (x relocation) renamed(p sessions.Parts) sessions.Key {
+	p.Channel, p.Account = x.to.Channel, x.to.Account
+	if x.account {
+		return p.Key()
+	}
+	p.ID = x.now
+	switch {
+	case x.to.Type == channels.Direct:
+	case x.to.Type == channels.Room:
+		p.Form = sessions.FormRoom
+	default:
+		p.Form = sessions.FormGroup
+	}
+	return p.Key()
+}

@@ -1,0 +1,7 @@
+// Package schema holds the store's schema: its migrations, one folder for each dialect with the same numbers, and the checks of a database's own.
+//
+// It stands right of engine and sqlitefile and left of sqlstore, and imports neither repositories nor what they keep. It owns the SQL of
+// the folder migrations and nothing at run time: there are no locks and no goroutines.
+//
+// Errors of Check and CheckPlain wrap ErrSchema when a database is not as a migration made it: a schema is code, and so is refused as a whole.
+package schema
