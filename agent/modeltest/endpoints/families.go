@@ -32,5 +32,6 @@ func families() []family {
 		{"Signatures, classes and addresses", wrongWords},
 		{"Ends of lines, characters and answers", endings},
 		{"Thoughts and calls without a parser", textCalls},
+		{"One thing that is refused", oneThing},
 	}
 }
