@@ -11,7 +11,7 @@ import (
 
 var (
 	// itemGone are errors about items of this conversation: they cannot be read any more, or what belongs to them is missing.
-	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content is not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found`)
+	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content is not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found|thinking\W{0,2} blocks?\b.{0,80}cannot be modified`)
 	// itemForm are errors about the form of reasoning items and of ids.
 	itemForm = pattern.New(`input(\[|\.)\d+(\]|\.|:).{0,80}(reasoning|summary|encrypted|\bid\b|phase)|item\['content'\]|(item|value|variant|type).{0,20}['"\x60]reasoning['"\x60]`)
 	// itemAt is the place of an item in a request.
@@ -83,7 +83,7 @@ func (r reading) unreadable() (sessions.Lesson, bool) {
 }
 
 // sealedWord are errors about what is encrypted.
-var sealedWord = pattern.New(`encrypt|decrypt|signature`)
+var sealedWord = pattern.New(`encrypt|decrypt|signature|cannot be modified`)
 
 // sealedWords are the ends of encrypted content that an error quotes in the place of all of it.
 var sealedWords = pattern.New(`(?i)encrypted content (\S{2,}?)(?:\.\.\.|…)([\w=+/-]{2,})`)
