@@ -238,7 +238,7 @@ func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inb
 		return nil, err
 	}
 	run := turn.NewRun(in, s.Key, s.Agent, text, files, owner)
-	run.Input.Provenance.Cut = in.More || r.atLimit(in)
+	run.Input.Provenance.Cut = r.atLimit(in)
 	run.With, _, err = r.Worker.Before(ctx, *run)
 	return run, err
 }
