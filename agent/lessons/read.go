@@ -17,7 +17,7 @@ import (
 // read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
 // most exactly comes first.
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
-	r := reading{f: f, text: knownFields.ReplaceAllString(f.All, "$1"), sent: sent, call: c}
+	r := reading{f: f, text: templateCode.ReplaceAllString(knownFields.ReplaceAllString(f.All, "$1"), ""), sent: sent, call: c}
 	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
 		if l, ok := r.asked(); ok {
 			return l, true
@@ -49,6 +49,10 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 
 // knownFields matches the list of all fields that a server knows, behind the one that it does not know. source: BerriAI/litellm#13959
 var knownFields = pattern.New("(unknown field [^\n,]{1,130}), (?:expected (?:one of )?|there are no fields)[^\n]*")
+
+// templateCode matches what errors of chat templates quote of the template, behind the place in it.
+// source: QwenLM/qwen-code#48, ggml-org/llama.cpp#17040
+var templateCode = pattern.New(`(?s)\bat row \d+, column \d+.*|\{%.*`)
 
 // reading is one refusal being read. text is everything that the provider said, in lower case.
 type reading struct {
@@ -184,7 +188,7 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
 	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
-		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+		return r.leaveReasoning(), true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
 		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true
 	case back && was != SendReasoning && !signatureWord.MatchString(r.text):
