@@ -17,7 +17,7 @@ import (
 // read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
 // most exactly comes first.
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
-	r := reading{f: f, text: noEvidence.ReplaceAllString(knownFields.ReplaceAllString(f.All, "$1"), ""), sent: sent, call: c}
+	r := reading{f: f, text: reasons(f.All), sent: sent, call: c}
 	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
 		if l, ok := r.asked(); ok {
 			return l, true
@@ -53,6 +53,14 @@ var knownFields = pattern.New("(unknown field [^\n,]{1,130}), (?:expected (?:one
 // noEvidence matches what errors say besides what is wrong: a name that is like the refused one, and LiteLLM's settings.
 // source: console.groq.com/docs/errors, docs.litellm.ai/docs/exception_mapping
 var noEvidence = pattern.New(`,? *\bdid you mean [^\n]*|\breceived model group=\S*|\bavailable model group fallbacks=\S*`)
+// templateCode matches what errors of chat templates quote of the template, behind the place in it.
+// source: QwenLM/qwen-code#48, ggml-org/llama.cpp#17040
+var templateCode = pattern.New(`(?s)\bat row \d+, column \d+.*|\{%.*`)
+
+// reasons gives what an error says without what is no evidence in it.
+func reasons(text string) string {
+	return noEvidence.ReplaceAllString(templateCode.ReplaceAllString(knownFields.ReplaceAllString(text, "$1"), ""), "")
+}
 
 // reading is one refusal being read. text is everything that the provider said, in lower case.
 type reading struct {
@@ -188,7 +196,7 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
 	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
-		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+		return r.leaveReasoning(), true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
 		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true
 	case back && was != SendReasoning && !signatureWord.MatchString(r.text):
