@@ -34,7 +34,7 @@ var contentFilters = map[string]struct {
 	"OpenRouter, 403":          {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 403, Body: `{"error":{"message":"Input was flagged by moderation","code":403,"metadata":{"reasons":["violence"],"provider_name":"x"}}}`}},
 	"Gemini, promptFeedback":   {protocol: modeltest.OpenAI, reply: modeltest.Reply{Body: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`}},
 	"finish_reason":            {protocol: modeltest.OpenAI, reply: modeltest.Reply{Stop: "content_filter"}},
-	"a wording nobody knows":   {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"We would rather not."}}`}, costs: 7},
+	"a wording nobody knows":   {protocol: modeltest.OpenAI, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"We would rather not."}}`}, costs: 5},
 	"Anthropic, 400":           {protocol: modeltest.Anthropic, reply: modeltest.Reply{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`}},
 	"Anthropic, empty refusal": {protocol: modeltest.Anthropic, reply: modeltest.Reply{Stop: "refusal"}},
 	"Responses, 400":           {protocol: modeltest.Responses, reply: modeltest.Reply{Status: 400, Body: `{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`}},

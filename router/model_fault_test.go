@@ -31,7 +31,7 @@ var modelFaults = map[string]struct {
 	"500":                   {modeltest.Reply{Status: http.StatusInternalServerError}, 3},
 	"503":                   {modeltest.Reply{Status: http.StatusServiceUnavailable}, 3},
 	"529":                   {modeltest.Reply{Status: 529}, 3},
-	"400":                   {modeltest.Reply{Status: http.StatusBadRequest}, 14}, // six requests with the conversation, one without it, in two runs
+	"400":                   {modeltest.Reply{Status: http.StatusBadRequest}, 10}, // four requests with the conversation, one without it, in two runs
 	"401":                   {modeltest.Reply{Status: http.StatusUnauthorized}, 3},
 	"429, soon":             {modeltest.Reply{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}}, 3},
 	"429, in an hour":       {modeltest.Reply{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"3600"}}}, 3},

@@ -93,6 +93,20 @@ func (a *asked) param(p lessons.Param) string {
 	return use
 }
 
+// oneCall reports whether the model is told to make one call in an answer: when an endpoint refused several.
+// source: docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use#parallel-tool-use
+func (a *asked) oneCall() bool {
+	if _, own := a.body["tool_choice"]; own {
+		return false
+	}
+	p := lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}, Words: []string{"disable_parallel_tool_use"}}
+	if use, send := a.call.Param(p.Name, p.Value); send {
+		p.Value = use
+	}
+	a.params = append(a.params, p)
+	return p.Value == "false"
+}
+
 // mark reports whether a prefix may end in a mark: that of the system text, the tools or the messages.
 func (a *asked) mark(place string) bool {
 	if _, send := a.call.Param(lessons.CacheMarks, "ephemeral"); !send {

@@ -71,6 +71,9 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 		if a.stubs && a.param(lessons.Param{Name: "tool_choice", Value: "none", Words: []string{"tool_choice.type"}}) != "" {
 			b = append(b, `,"tool_choice":{"type":"none"}`...)
 		}
+		if !a.stubs && a.oneCall() {
+			b = append(b, `,"tool_choice":{"type":"auto","disable_parallel_tool_use":true}`...)
+		}
 	}
 	b = m.encodeParams(b, p, &a, c.thoughtless)
 	if b, err = a.encodeBody(b, shortAnswer); err != nil {

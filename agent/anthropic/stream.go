@@ -51,6 +51,7 @@ type stream struct {
 	text, thinking, arguments, opaque int // bytes kept
 	isJSON                            bool
 	marked                            bool // the answer said that it is at its end
+	odd                               bool // a part of it could not be read
 }
 
 // event is one event, as far as it is looked at. A whole answer has the fields of a message in it.
@@ -147,7 +148,7 @@ func (s *stream) ended(err error, in *wire.Events) error {
 	case in.Alone() != nil && !s.accepted:
 		return s.t.StreamError(in.Alone())
 	}
-	if all, full := s.all(); full && s.accepts(all) {
+	if all, full := s.all(); full && !s.odd && s.accepts(all) {
 		return s.end()
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
@@ -217,6 +218,7 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 
 // unread logs a part of an answer that cannot be read and is left out.
 func (s *stream) unread(what string, raw []byte) {
+	s.odd = true
 	s.m.unread.Log(s.t, s.m.log, s.m.name+"/"+s.model, what, raw)
 }
 

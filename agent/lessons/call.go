@@ -71,6 +71,7 @@ type Call struct {
 	config  string
 	now     map[key]sessions.Lesson // in force in this call
 	stale   map[key]sessions.Lesson // in the book, but old: tried without, in force again after a refusal
+	doubted bool                    // one lesson in doubt is stale in this call
 	tried   []key                   // stale ones that would have changed the request
 	pending []sessions.Lesson       // in force, and not remembered yet
 	changes int
@@ -99,7 +100,12 @@ type Call struct {
 // find gives the lesson in force for a key.
 func (c *Call) find(k key) (sessions.Lesson, bool) {
 	if l, ok := c.now[k]; ok {
-		return l, true
+		if c.doubted || !inDoubt(l) {
+			return l, true
+		}
+		c.doubted = true // this call is made without the first lesson in doubt that would change it
+		delete(c.now, k)
+		c.stale = with(c.stale, k, l)
 	}
 	if _, ok := c.stale[k]; ok && !slices.Contains(c.tried, k) {
 		c.tried = append(c.tried, k)

@@ -16,6 +16,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,7 @@ const (
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
 	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
 	OneCall    = "one-call"    // a message has one tool call: calls that were made together are told one after the other
+	Window     = "window"      // prompt and answer have Use tokens at most
 	Content    = "content"     // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
 
@@ -263,6 +265,19 @@ func (b *Book) Forget(provider, model string) (n int) {
 	return n
 }
 
+// Window gives how many tokens a provider's model takes, as an error said; 0 = none did, or under other settings.
+func (b *Book) Window(provider, model, config string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for at, known := range b.known {
+		if l, ok := known[key{Window, "", ""}]; ok && at.Provider == provider && at.Model == model && b.holds(l, config) {
+			n, _ := strconv.Atoi(l.Use) // what else is kept there is none
+			return n
+		}
+	}
+	return 0
+}
+
 // holds reports whether a lesson is in force; otherwise it is tried again.
 func (b *Book) holds(l sessions.Lesson, config string) bool {
 	return b.conf.Same(l.Config, config) && b.conf.Now().Sub(l.At) <= MaxAge
@@ -278,9 +293,8 @@ func (b *Book) Call(at Endpoint, config string) *Call {
 		c.suspects = suspects
 	}
 	c.quiet = vain.calls >= quietCalls && b.conf.Same(vain.config, config) && b.conf.Now().Sub(vain.last) < quietTime
-	doubt := firstInDoubt(known)
 	for k, l := range known {
-		if b.holds(l, config) && k != doubt {
+		if b.holds(l, config) {
 			if l.Config != config && strings.HasPrefix(config, l.Config) { // more is known of the server now: from now on that counts too
 				l.Config = config
 				c.fuller = append(c.fuller, l)

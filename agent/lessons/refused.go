@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"parley/agent"
@@ -20,6 +21,7 @@ const maxChanges = 8
 // *agent.ModelError with a *wire.Fault in it. When the call ends here, the changes that helped are remembered all the same: the next call
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
+	c.learnWindow(ctx, err)
 	x, ok := c.understand(err, sent)
 	if !x.found && c.failedAgain(err, sent) {
 		return true
@@ -45,6 +47,21 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		x.err.Class = agent.BadForm
 	}
 	return false
+}
+
+// learnWindow remembers the window that an error about a prompt that is too long names: the next prompts are shortened before that.
+// source: docs.vllm.ai, platform.openai.com/docs/guides/error-codes (maximum context length is 4096 tokens)
+func (c *Call) learnWindow(ctx context.Context, err error) {
+	e, ok := errors.AsType[*agent.ModelError](err)
+	if !ok || e.Class != agent.TooLong || e.Window <= 0 {
+		return
+	}
+	l := c.lesson(sessions.Lesson{Kind: Window, Use: strconv.Itoa(e.Window)})
+	l.Evidence = e.Said
+	if was := c.now[keyOf(l)]; was.Use != l.Use {
+		c.now = with(c.now, keyOf(l), l)
+		c.book.keep(ctx, c.at, c.config, []sessions.Lesson{l}, nil)
+	}
 }
 
 // refusedRequest is what an error says of a request.
@@ -110,7 +127,7 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 		}
 	case old:
 	default:
-		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (c.lastResort(sent) || x.err.Status >= 400 && c.lastParts(sent))
+		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (c.lastResort(sent) || c.lastParts(sent, x.err.Status))
 		c.since = nil // only an answer shows that a guess was right
 		if !guessed {
 			return false
@@ -309,35 +326,19 @@ const leftTogether = "(changed together with others) "
 // inDoubt reports whether a lesson was learned with others, and none of them was tried again yet.
 func inDoubt(l sessions.Lesson) bool { return strings.HasPrefix(l.Evidence, leftTogether) }
 
-// firstInDoubt returns the first of the lessons in doubt, which the next call is made without; an empty key if there is none.
-func firstInDoubt(known map[key]sessions.Lesson) (first key) {
-	for k, l := range known {
-		if inDoubt(l) && (first == key{} || slices.Compare([]string{k.kind, k.name, k.value}, []string{first.kind, first.name, first.value}) < 0) {
-			first = k
-		}
-	}
-	return first
-}
-
 // lastResort changes a request whose refusal says nothing that is understood. A history told bare is not remembered; what else ends the
 // refusals is, when it does so in the next call as well.
 func (c *Call) lastResort(sent Sent) bool {
-	optional := func(effort bool) []Param {
-		return slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed || p.Effort != effort })
-	}
-	switch effort, others := optional(true), optional(false); {
-	case len(effort) > 0:
-		c.leaveOut(effort[:1])
-	case len(others) > 0:
-		c.leaveOut(others)
+	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed })
+	switch {
+	case len(optional) > 0:
+		c.leaveOut(optional)
 	case !c.images && len(sent.Pictures) > 0:
 		c.leavePictures(sent)
 	case sent.Steps && !c.hasChanged(History): // every later call has them in its history
 		c.guess(c.told())
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true
-	case sent.Loose && !c.Off(Schema, ""):
-		c.guess(sessions.Lesson{Kind: Schema})
 	default:
 		return false
 	}
@@ -348,13 +349,21 @@ func (c *Call) lastResort(sent Sent) bool {
 // source: lmstudio-ai/lmstudio-bug-tracker#1106
 func (c *Call) leavePictures(sent Sent) {
 	c.images = true
-	if c.takesNoPicture() {
+	if c.takesNoPicture() || c.refusedOthers(sent.Pictures) {
 		c.guess(sessions.Lesson{Kind: Images})
-		return
 	}
 	for _, data := range sent.Pictures {
 		c.guess(sessions.Lesson{Kind: Images, Name: Hash(data)})
 	}
+}
+
+// refusedOthers reports whether the endpoint took no picture since the host began, and the call before this one was taken without other ones
+// than these, in words that did not speak of one.
+func (c *Call) refusedOthers(pictures []string) bool {
+	return !c.taken.images && slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool {
+		return l.Kind == Images && l.Name != "" && !onePicture.MatchString(strings.ToLower(l.Evidence)) &&
+			!slices.ContainsFunc(pictures, func(data string) bool { return Hash(data) == l.Name })
+	})
 }
 
 // guess makes a change that no refusal named.
@@ -371,20 +380,29 @@ func (c *Call) leaveOut(params []Param) {
 	}
 }
 
-// lastParts leaves out streaming, the system role and then the tools when nothing else is left to change, and the endpoint has not been seen
-// to take them since the host began. History with calls shows that tools are taken.
-func (c *Call) lastParts(sent Sent) bool {
-	switch {
-	case sent.Stream && !c.taken.stream && !c.Off(Stream, ""):
+// lastParts leaves out what else a request has when nothing else is left to change: first streaming and rich schemas, then the system role and
+// the tools; but nothing that the endpoint has been seen to take since the host began. History with calls shows that tools are taken.
+func (c *Call) lastParts(sent Sent, status int) bool {
+	stream := status >= 400 && sent.Stream && !c.taken.stream && !c.Off(Stream, "")
+	if stream {
 		c.guess(sessions.Lesson{Kind: Stream})
-	case sent.System && !c.taken.system && !c.Off(System, ""):
-		c.guess(sessions.Lesson{Kind: System})
-	case len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, ""):
-		c.guess(sessions.Lesson{Kind: Tools})
-	default:
-		return false
 	}
-	return true
+	if sent.Loose && !c.Off(Schema, "") {
+		c.guess(sessions.Lesson{Kind: Schema})
+		return true
+	}
+	if stream || status < 400 {
+		return stream
+	}
+	system := sent.System && !c.taken.system && !c.Off(System, "")
+	if system {
+		c.guess(sessions.Lesson{Kind: System})
+	}
+	tools := len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, "")
+	if tools {
+		c.guess(sessions.Lesson{Kind: Tools})
+	}
+	return system || tools
 }
 
 // lesson fills in where and when something is learned.

@@ -102,7 +102,7 @@ func TestLeftTogether(t *testing.T) {
 			return b
 		}
 		b := again()
-		if n, _ := ask(t, b, "", vagueOn(refused...)); n != 2 || len(kept) > 0 { // the effort goes first
+		if n, _ := ask(t, b, "", vagueOn(refused...)); n != 1 || len(kept) > 0 {
 			t.Errorf("%s: %d refused requests, kept %v", name, n, kept)
 		}
 		if n, _ := ask(t, b, "", vagueOn(refused...)); n != 1 || len(kept) == 0 {
@@ -154,6 +154,41 @@ func TestVaryingValue(t *testing.T) {
 			if c.Worked(t.Context()); refused != want[i] {
 				t.Errorf("%s: %d refused requests of %s", said, refused, value)
 			}
+		}
+	}
+}
+
+// TestNarrowed: of the parts that were left out together only those stay out that are refused, at the price of one refused request each.
+// source: jrkropp/open-webui-developer-toolkit#717
+func TestNarrowed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		e    endpoint
+		kind string
+	}{
+		"stream": {func(r request) error {
+			if r.stream {
+				return vague(r)
+			}
+			return nil
+		}, Stream},
+		"tools": {func(r request) error {
+			if len(r.tools) > 0 {
+				return vague(r)
+			}
+			return nil
+		}, Tools},
+	} {
+		b := NewBook(Config{})
+		total := 0
+		var last request
+		for range 12 {
+			var refused int
+			refused, last = ask(t, b, "", c.e)
+			total += refused
+		}
+		if last.stream != (c.kind != Stream) || !last.system || len(last.tools) == 0 != (c.kind == Tools) || len(last.params) != 3 || total > 8 {
+			t.Errorf("%s: %d refused, sent %+v, known %+v", name, total, last, b.Known())
 		}
 	}
 }

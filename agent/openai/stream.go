@@ -61,6 +61,7 @@ type stream struct {
 	started  bool
 	whole    bool // a whole message was read
 	done     bool // the end mark was read
+	odd      bool // a part of it could not be read
 	counted  bool // what the whole answer cost was read, behind it
 	yielded  bool // something was handed over
 	stopped  bool // the reader has stopped
@@ -106,7 +107,7 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.StreamError(events.Alone())
 	case s.chunk.Choices == nil && !s.started:
 		return s.t.Broken("the answer holds no message")
-	case s.isFull() && s.accepts(s.all()):
+	case s.isFull() && !s.odd && s.accepts(s.all()):
 		return s.end()
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
@@ -155,6 +156,7 @@ func (s *stream) event(ev wire.Event) error {
 	}
 	more, odd := s.chunk.decode(data)
 	if odd {
+		s.odd = true
 		s.unread(data)
 	}
 	if err := s.add(data, ev.Value); err != nil {

@@ -2,7 +2,10 @@ package wire
 
 import (
 	"log/slog"
+	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Endings knows of each model whether its answers say that they are at their end. Most do; an answer that does not was mostly cut off, but
@@ -32,13 +35,14 @@ func (e *Endings) set(model string, marked bool) {
 }
 
 // Accepts decides whether an answer that did not say that it is at its end is complete. said is all of it, before what an earlier try of the
-// same call gave, which Accepts sets. The connection must have ended as HTTP wants it, and the answer must have come twice: once for a model
-// that was seen to give such answers, and never for one that was seen to give others. Without framing of HTTP both must be the same.
+// same call gave, which Accepts sets. The same must have come twice. Where HTTP says that nothing is missing, another answer that ends like a
+// whole one counts as well, and the first one of a model that was seen to give such answers. One of a model that was seen to give others was
+// cut off.
 func (e *Endings) Accepts(t *Try, log *slog.Logger, model, said string, before *string) bool {
 	e.mu.Lock()
 	marked, known := e.marked[model]
-	again, whole := *before != "", t.isWhole()
-	accepts := !marked && (whole && (known || again) || said == *before)
+	again := *before != ""
+	accepts := !marked && (said == *before || (known || again) && t.isWhole() && endsWhole(said))
 	if accepts && !known {
 		e.set(model, false)
 	}
@@ -49,6 +53,12 @@ func (e *Endings) Accepts(t *Try, log *slog.Logger, model, said string, before *
 			slog.String("hint", "they are taken as they are when the connection ends in order"))
 	}
 	return accepts
+}
+
+// endsWhole reports whether a text ends as whole ones do: with a mark of punctuation, a picture, or the end of a call's arguments.
+func endsWhole(said string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(said))
+	return unicode.IsSymbol(last) || unicode.IsPunct(last) && !strings.ContainsRune(",;:-–—([{", last)
 }
 
 // isWhole reports whether HTTP says where an answer ends: an end before it is an error.

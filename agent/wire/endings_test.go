@@ -45,19 +45,19 @@ func TestEndings(t *testing.T) {
 		return e.Accepts(try(path), logger, model, said, before)
 	}
 	var before string
-	if accepts("/", "m", "one", &before) || !accepts("/", "m", "another", &before) {
-		t.Error("it must come twice, in whatever words")
+	if accepts("/", "m", "One.", &before) || accepts("/", "m", "Another was", &before) || !accepts("/", "m", "Another one.", &before) {
+		t.Error("it must come twice, and whole")
 	}
 	before = ""
-	if !accepts("/", "m", "one", &before) || strings.Count(log.String(), "do not say that they are complete") != 1 {
+	if !accepts("/", "m", "One.", &before) || accepts("/", "m", "one", &before) || !accepts("/", "m", "one", &before) || strings.Count(log.String(), "do not say that they are complete") != 1 {
 		t.Errorf("it is known now, and told once: %s", &log)
 	}
 	e.Marked("m")
-	if accepts("/", "m", "one", &before) || accepts("/", "m", "one", &before) {
+	if accepts("/", "m", "One.", &before) || accepts("/", "m", "One.", &before) {
 		t.Error("the model says when an answer is complete: this one was cut off")
 	}
 	before = ""
-	if accepts("/unframed", "n", "one", &before) || accepts("/unframed", "n", "other", &before) || !accepts("/unframed", "n", "other", &before) {
+	if accepts("/unframed", "n", "One.", &before) || accepts("/unframed", "n", "Other.", &before) || !accepts("/unframed", "n", "Other.", &before) {
 		t.Error("where HTTP does not say it, the same must come twice")
 	}
 }

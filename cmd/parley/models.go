@@ -118,6 +118,9 @@ func levelWords(m api.Model) string {
 
 // lessonWords says what was learned, since when, and what taught it.
 func lessonWords(l sessions.Lesson, when string) string {
+	if l.Kind == "window" {
+		return fmt.Sprintf("takes %s tokens (%s: %q)", l.Use, when, l.Evidence)
+	}
 	what := l.Kind
 	if l.Kind == "images" && l.Name != "" { // its name is a checksum, which says nothing to people
 		what = "one picture"

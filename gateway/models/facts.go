@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"strconv"
 
 	"parley/agent"
 	"parley/agent/lessons"
@@ -139,8 +140,19 @@ func (f *Facts) Learn(provider, model string, known []sessions.Lesson) {
 		switch {
 		case l.Kind == lessons.Images && f.From.Images != Configured:
 			f.NoImages, f.From.Images = true, Learned
+		case l.Kind == lessons.Window:
+			if n, err := strconv.Atoi(l.Use); err == nil {
+				f.learnWindow(n)
+			}
 		case l.Kind == lessons.Tools && f.From.Tools != Configured:
 			f.Tools, f.From.Tools = "off", Learned
 		}
+	}
+}
+
+// learnWindow takes the window that an error of the model named, unless one is configured or a smaller one is known. 0 = none did.
+func (f *Facts) learnWindow(n int) {
+	if n > 0 && f.From.Window != Configured && (f.Guessed || n < f.ContextWindow) {
+		f.ContextWindow, f.From.Window, f.Guessed = n, Learned, false
 	}
 }

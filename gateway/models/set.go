@@ -102,6 +102,7 @@ func (m *Set) Find(name string) (agent.Candidate, error) {
 		return agent.Candidate{}, err
 	}
 	facts, _ := m.book.Facts(provider, p, model)
+	facts.learnWindow(m.learn.Window(provider, model, m.book.Fingerprint(provider)))
 	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
 }
 
