@@ -117,7 +117,7 @@ type ToolVerdict = rights.ToolVerdict
 const PicturesMost = turn.PicturesMost
 
 func (r *Router) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []sessions.Message) error {
-	return r.Worker.MarkLeftOut(ctx, s, msgs)
+	return r.Worker.Transcripts.MarkLeftOut(ctx, s, msgs)
 }
 
 const LastChat = cron.LastChat

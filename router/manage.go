@@ -110,7 +110,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 	for idle := false; ; {
 		_, err := r.Committer.Submit(ctx, e)
 		if err == nil {
-			r.Worker.Forget(s.ID)
+			r.Worker.Transcripts.Forget(s.ID)
 		}
 		if !errors.Is(err, sessions.ErrConflict) || idle { // idle: not because something is at work there
 			return err

@@ -132,7 +132,7 @@ func New(d Deps) *Router {
 	}, d.Settings.Agents.Defaults)
 	r.Lanes.Changed = d.Busy
 	r.retry = &clock.Retrier{Ages: r.Ages, Log: r.log, Host: r.Lanes.Host}
-	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.Lanes, Gate: r.Gate, Events: r.Events, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Forget(id) }})
+	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.Lanes, Gate: r.Gate, Events: r.Events, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Transcripts.Forget(id) }})
 	r.Advancer = chain.New(chain.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Retry: r.retry, Log: d.Log, TranscriptPath: d.TranscriptPath})
 	r.Budgets = budget.New(budget.Config{Ledger: d.Store, Sessions: d.Store, Settings: r.settings.Load, Retry: r.retry, Log: d.Log})
 	r.Rights = rights.New(rights.Config{Store: d.Store, Settings: r.settings.Load, Media: r.Media, MoreTools: d.MoreTools})
@@ -238,7 +238,7 @@ func (r *Router) Stop() {
 func (r *Router) Apply(ctx context.Context, s *settings.Snapshot) error {
 	s.Moved = r.settings.Load().Moved
 	r.settings.Store(s.Prepare())
-	r.Worker.ForgetAll()
+	r.Worker.Transcripts.ForgetAll()
 	r.Lanes.Resize(s.Agents.Defaults)
 	return r.Gate.WaitAllInFlight(ctx)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Admit asks the policy of the account whether this event may cause something.
-func (r *Controller) Admit(ctx context.Context, set *settings.Snapshot, in channels.Inbound, s sessions.Session, owner, isCommand bool) (policy.Admission, error) {
+func (c *Controller) Admit(ctx context.Context, set *settings.Snapshot, in channels.Inbound, s sessions.Session, owner, isCommand bool) (policy.Admission, error) {
 	access := set.Accounts[settings.Ref(in.Address)].Access
 	f := policy.FactsOf(in)
 	f.Address = set.ConfigAddress(in.Address)
@@ -18,14 +18,14 @@ func (r *Controller) Admit(ctx context.Context, set *settings.Snapshot, in chann
 	f.Patterns = set.Mentions[s.Agent]
 	a := access.Admit(f)
 	if a.Outcome == policy.Admit || in.Address.Type != channels.Direct {
-		return r.limitBots(ctx, set, in, s.Key, a)
+		return c.limitBots(ctx, set, in, s.Key, a)
 	}
 	var err error
 	for _, id := range []channels.UserID{in.Sender.ID, in.Sender.Also} {
 		if id == "" || f.Paired {
 			continue
 		}
-		if f.Paired, err = r.store.Paired(ctx, in.Address.Channel, in.Address.Account, id); err != nil {
+		if f.Paired, err = c.store.Paired(ctx, in.Address.Channel, in.Address.Account, id); err != nil {
 			return a, err
 		}
 	}

@@ -15,12 +15,12 @@ const botTurnsRead = 50
 
 // limitBots holds bots to messages.groupChat.maxBotTurns: two of them in one group would answer each other for ever. What is above it
 // is group talk like any other, until a person writes to the bot. The runs in the store are counted, so a restart changes nothing.
-func (r *Controller) limitBots(ctx context.Context, set *settings.Snapshot, in channels.Inbound, key sessions.Key, a policy.Admission) (policy.Admission, error) {
+func (c *Controller) limitBots(ctx context.Context, set *settings.Snapshot, in channels.Inbound, key sessions.Key, a policy.Admission) (policy.Admission, error) {
 	if a.Outcome != policy.Admit || !in.Sender.Bot || !in.Address.Type.Several() {
 		return a, nil
 	}
 	most := set.Messages.GroupChat.MaxBotTurns
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Limit: 2*most + botTurnsRead})
+	runs, err := c.store.ListRuns(ctx, sessions.RunQuery{Key: key, Limit: 2*most + botTurnsRead})
 	if err != nil {
 		return a, err
 	}

@@ -24,7 +24,7 @@ const (
 const maxLate = 10 * time.Minute
 
 // Pair gives a stranger a code, once: one who writes, files alone get none. The notice and the request are one commit.
-func (r *Controller) Pair(ctx context.Context, set *settings.Snapshot, in channels.Inbound, key sessions.Key) error {
+func (c *Controller) Pair(ctx context.Context, set *settings.Snapshot, in channels.Inbound, key sessions.Key) error {
 	now := time.Now()
 	if in.Late && now.Sub(in.Time) > maxLate || strings.TrimSpace(in.Text) == "" {
 		return nil
@@ -38,21 +38,21 @@ func (r *Controller) Pair(ctx context.Context, set *settings.Snapshot, in channe
 	d := sessions.NewDelivery(sessions.Invite, key, in.Address, text, now.Add(min(pairingTTL, set.Delivery.TTL(sessions.Invite))))
 	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: channels.SenderName(in.Sender), Address: in.Address,
 		Hash: policy.HashCode(in.Address.Channel, code), Created: now, Expires: now.Add(pairingTTL), Delivery: &d, Source: in.ID}
-	created, err := r.store.PutPairing(ctx, p, pairingMax)
+	created, err := c.store.PutPairing(ctx, p, pairingMax)
 	if err != nil || !created {
 		return err
 	}
-	r.watchers.Publish(event.Event{Kind: event.KindPairing, Phase: event.PhaseAsked, Session: key, Channel: p.Channel, Account: p.Account})
-	d, err = r.store.GetDelivery(ctx, d.ID)
+	c.watchers.Publish(event.Event{Kind: event.KindPairing, Phase: event.PhaseAsked, Session: key, Channel: p.Channel, Account: p.Account})
+	d, err = c.store.GetDelivery(ctx, d.ID)
 	if err == nil {
-		r.gate.Enqueue(d)
+		c.gate.Enqueue(d)
 	}
 	return err
 }
 
 // FindRequest finds the request that a code belongs to, on a channel kind or, when that is empty, on any.
-func (r *Controller) FindRequest(ctx context.Context, kind channels.Kind, code string) (p sessions.Pairing, found bool, err error) {
-	list, err := r.store.Pairings(ctx, time.Now())
+func (c *Controller) FindRequest(ctx context.Context, kind channels.Kind, code string) (p sessions.Pairing, found bool, err error) {
+	list, err := c.store.Pairings(ctx, time.Now())
 	for _, p := range list {
 		if (kind == "" || p.Channel == kind) && p.Hash == policy.HashCode(p.Channel, code) {
 			return p, true, nil
@@ -74,21 +74,21 @@ func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, now time.Time) ses
 }
 
 // LetIn approves the request that a code belongs to; ErrNotFound when none waits for it.
-func (r *Controller) LetIn(ctx context.Context, kind channels.Kind, code string) (sessions.Pairing, error) {
-	p, found, err := r.FindRequest(ctx, kind, code)
+func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string) (sessions.Pairing, error) {
+	p, found, err := c.FindRequest(ctx, kind, code)
 	if err != nil {
 		return p, err
 	}
 	if !found { // the store says so in words
 		p = sessions.Pairing{Channel: kind, Hash: policy.HashCode(kind, code)}
 	}
-	_, err = r.commit.Submit(ctx, AdmitRequest(r.settings(), p, time.Now()))
+	_, err = c.commit.Submit(ctx, AdmitRequest(c.settings(), p, time.Now()))
 	return p, err
 }
 
 // TurnDown rejects the request that a code belongs to; ErrNotFound when none waits for it. The person is not told, and gets no new code
 // for sessions.RejectedFor.
-func (r *Controller) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
-	_, err := r.commit.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
+func (c *Controller) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
+	_, err := c.commit.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
 	return err
 }

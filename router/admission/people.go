@@ -28,13 +28,13 @@ func byID(name string, kind channels.Kind, account channels.AccountID, user chan
 const peopleShown = 50
 
 // ListPeople tells who waits, who was turned down and who was let in.
-func (r *Controller) ListPeople(ctx context.Context) (string, error) {
+func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	now := time.Now()
-	asking, err := r.store.Pairings(ctx, now)
+	asking, err := c.store.Pairings(ctx, now)
 	if err != nil {
 		return "", fmt.Errorf("listing who asks to be let in: %w", err)
 	}
-	people, err := r.store.Admitted(ctx)
+	people, err := c.store.Admitted(ctx)
 	if err != nil {
 		return "", fmt.Errorf("listing who was let in: %w", err)
 	}
@@ -71,12 +71,12 @@ func (r *Controller) ListPeople(ctx context.Context) (string, error) {
 }
 
 // UnpairNamed takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
-func (r *Controller) UnpairNamed(ctx context.Context, words []string) (string, sessions.Effects, error) {
-	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
+func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, sessions.Effects, error) {
+	people, err := c.settled(ctx, func(p sessions.Admitted) bool {
 		named := func(id channels.UserID) bool {
 			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
 		}
-		return (named(p.User) || named(r.settings().Moved.Also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
+		return (named(p.User) || named(c.settings().Moved.Also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
 	})
 	if err != nil {
 		return "", sessions.Effects{}, err
@@ -97,12 +97,12 @@ func (r *Controller) UnpairNamed(ctx context.Context, words []string) (string, s
 }
 
 // settled gives those of whom is true that they were let in or turned down.
-func (r *Controller) settled(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
-	asking, err := r.store.Pairings(ctx, time.Now())
+func (c *Controller) settled(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
+	asking, err := c.store.Pairings(ctx, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	people, err := r.store.Admitted(ctx)
+	people, err := c.store.Admitted(ctx)
 	for _, p := range asking {
 		if p.Rejected {
 			people = append(people, sessions.Admitted{Channel: p.Channel, Account: p.Account, User: p.User, Name: p.Name})
@@ -113,9 +113,9 @@ func (r *Controller) settled(ctx context.Context, is func(sessions.Admitted) boo
 
 // Unpair takes back that somebody was let in or turned down, on the only account where they were when account is empty; ErrNotFound
 // when neither was done.
-func (r *Controller) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
-	people, err := r.settled(ctx, func(p sessions.Admitted) bool {
-		return p.Channel == kind && (p.User == user || user != "" && r.settings().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
+func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
+	people, err := c.settled(ctx, func(p sessions.Admitted) bool {
+		return p.Channel == kind && (p.User == user || user != "" && c.settings().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
 	})
 	who := sessions.Admitted{Channel: kind, Account: account, User: user}
 	switch {
@@ -128,6 +128,6 @@ func (r *Controller) Unpair(ctx context.Context, kind channels.Kind, account cha
 	case account == "":
 		who.Account = channels.DefaultAccount // the store says so in words
 	}
-	_, err = r.commit.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
+	_, err = c.commit.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
 	return who, err
 }

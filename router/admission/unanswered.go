@@ -43,11 +43,11 @@ func (u *ignoredLog) first(at channels.Address, why string, now time.Time) bool 
 
 // LogIgnored tells in the log of a group whose messages the access rules of its account drop: whoever waits for an answer there looks for
 // a reason. No text and no name is in it.
-func (r *Controller) LogIgnored(in channels.Inbound, a policy.Admission) {
+func (c *Controller) LogIgnored(in channels.Inbound, a policy.Admission) {
 	at := in.Address
 	at.Thread = ""
-	if !at.Type.Several() || in.SentByThisLogin || in.Sender.Bot || !r.ignored.first(at, a.Reason, time.Now()) {
+	if !at.Type.Several() || in.SentByThisLogin || in.Sender.Bot || !c.ignored.first(at, a.Reason, time.Now()) {
 		return
 	}
-	r.log.Info("a message in a group is not answered", keyAddress, at.String(), keyMessage, in.ID, keyReason, a.Reason)
+	c.log.Info("a message in a group is not answered", keyAddress, at.String(), keyMessage, in.ID, keyReason, a.Reason)
 }

@@ -20,7 +20,7 @@ type Meter struct {
 	run     sessions.Run
 }
 
-func (r *Tracker) Meter(s sessions.Session, run sessions.Run) Meter { return Meter{r, s, run} }
+func (b *Tracker) Meter(s sessions.Session, run sessions.Run) Meter { return Meter{b, s, run} }
 
 // reserveBeforeCall asks for a call of a prompt of so many tokens to one of the models, and gives the func that settles it. The bounds are
 // those in force at the moment. The error is an *agent.BudgetError, an *agent.ModelError that says that the first of the models has
@@ -71,16 +71,16 @@ func (m Meter) keep(ctx context.Context, rows ...sessions.Spend) {
 
 // KeepUnrecorded writes what a run's last words cost when its end is not committed, or may not be: it was stopped or deleted meanwhile, or the
 // host stops.
-func (r *Tracker) KeepUnrecorded(ctx context.Context, run sessions.Run, msgs ...sessions.Message) {
+func (b *Tracker) KeepUnrecorded(ctx context.Context, run sessions.Run, msgs ...sessions.Message) {
 	s := sessions.Session{Key: run.Key}
 	for _, key := range []sessions.Key{run.Key, chain.Requester(run)} {
-		x, err := r.sessions.Get(context.WithoutCancel(ctx), key)
+		x, err := b.sessions.Get(context.WithoutCancel(ctx), key)
 		if err == nil {
 			s.Top = Payer(x)
 			break
 		}
 	}
-	r.Meter(s, run).unkept(ctx, msgs...)
+	b.Meter(s, run).unkept(ctx, msgs...)
 }
 
 // Reserve has a turn's calls reserved at the price of the dearest of its models. Fallbacks without a price are left out where a

@@ -34,7 +34,7 @@ const PostedByAPI = "send"
 //
 // notice is what people may read about a run that failed; the details stay on its row and in the log. It reports false when the
 // store could not be asked before the host stopped: the run is then taken up again.
-func (r *Advancer) Advance(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (a *Advancer) Advance(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	if run.Chain == nil {
 		return true
 	}
@@ -45,29 +45,29 @@ func (r *Advancer) Advance(ctx context.Context, set *settings.Snapshot, run sess
 			return true // the requester is told by the tool result; there is nothing to announce
 		}
 		c.Round1, c.Latest = out.Text, out.Text
-		return r.onReply(ctx, set, run, c, out, o)
+		return a.onReply(ctx, set, run, c, out, o)
 	case run.Kind == sessions.ReplyRun:
 		if o.Status == sessions.Done && spoke(out) {
 			c.Latest = out.Text
-			return r.onReply(ctx, set, run, c, out, o)
+			return a.onReply(ctx, set, run, c, out, o)
 		}
-		o.Next = r.announceStep(run, c)
+		o.Next = a.announceStep(run, c)
 	case run.Kind == sessions.AnnounceRun && c.Kind == Ask:
 		if o.Status == sessions.Done && spoke(out) && !c.Origin.IsZero() {
-			o.Deliveries = append(o.Deliveries, r.announce(set, run, c, out.Final.ID, out.Text))
+			o.Deliveries = append(o.Deliveries, a.announce(set, run, c, out.Final.ID, out.Text))
 		}
 	case run.Kind == sessions.ChildRun:
-		return r.onChildDone(ctx, set, run, c, out, notice, o)
+		return a.onChildDone(ctx, set, run, c, out, notice, o)
 	case run.Kind == sessions.AnnounceRun:
-		return r.onAnnounceDone(ctx, set, run, c, out, o)
+		return a.onAnnounceDone(ctx, set, run, c, out, o)
 	case run.Kind == sessions.ResultRun:
-		return r.onResultDone(ctx, set, run, c, out, o)
+		return a.onResultDone(ctx, set, run, c, out, o)
 	case c.Kind == Relay:
-		return r.onRelayDone(ctx, set, run, c, out, notice, o)
+		return a.onRelayDone(ctx, set, run, c, out, notice, o)
 	case run.Kind == sessions.JobRun:
-		return r.onJobDone(ctx, set, run, c, out, notice, o)
+		return a.onJobDone(ctx, set, run, c, out, notice, o)
 	case run.Kind == sessions.PostRun && c.Kind == Ask: // an agent outside has the reply
-		o.Next = r.announceStep(run, c)
+		o.Next = a.announceStep(run, c)
 	}
 	return true
 }
@@ -80,45 +80,45 @@ const inlineReply = "The reply is the result of your sessions_send call."
 
 // onReply queues the next reply-back step, or the announce when the exchange is over (contract S9) or the session whose turn it
 // would be has had too many turns by other agents (contract S12).
-func (r *Advancer) onReply(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
+func (a *Advancer) onReply(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	a2a := set.Session.AgentToAgent
 	if c.Requester == "" || c.Turn >= a2a.MaxPingPongTurns || !spoke(out) {
-		o.Next = r.announceStep(run, c)
+		o.Next = a.announceStep(run, c)
 		return true
 	}
 	to, from, text := c.Requester, c.Target, c.Latest
 	if c.Turn%2 == 1 {
 		to, from = c.Target, c.Requester
 	}
-	_, found, ok := r.find(ctx, to)
+	_, found, ok := a.find(ctx, to)
 	switch {
 	case !ok:
 		return false
 	case !found: // deleted meanwhile
-		o.Next = r.announceStep(run, c)
+		o.Next = a.announceStep(run, c)
 		return true
 	case isExternal(to):
-		o.Next = r.toExternal(run, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})
+		o.Next = a.toExternal(run, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})
 		return true
 	}
 	most, had := settings.OrDefault(a2a.MaxTurnsPerHour, 120), 0
-	if !r.retry.Do(ctx, "count turns", func(ctx context.Context) (err error) {
-		had, err = r.ByAgents(ctx, to, most)
+	if !a.retry.Do(ctx, "count turns", func(ctx context.Context) (err error) {
+		had, err = a.ByAgents(ctx, to, most)
 		return err
 	}) {
 		return false
 	}
 	if had >= most {
-		r.log.Warn("an exchange ends early: its next session has had too many turns by other agents", keyRun, run.ID, keySession, to, "turns", had)
-		o.Next = r.announceStep(run, c)
+		a.log.Warn("an exchange ends early: its next session has had too many turns by other agents", keyRun, run.ID, keySession, to, "turns", had)
+		o.Next = a.announceStep(run, c)
 		return true
 	}
 	c.Turn++
 	// The reply reaches the requester's context once (contract S13): in the result of the tool call that waits for it, or in this
 	// step's message. A call that has no result yet waits, or will when it is made again after a crash.
 	if c.Waited = c.Waited && c.Turn == 1; c.Waited {
-		if !r.retry.Do(ctx, "look for the result of the call", func(ctx context.Context) error {
-			over, err := r.called(ctx, run.Source)
+		if !a.retry.Do(ctx, "look for the result of the call", func(ctx context.Context) error {
+			over, err := a.called(ctx, run.Source)
 			c.Waited = !over
 			return err
 		}) {
@@ -128,17 +128,17 @@ func (r *Advancer) onReply(ctx context.Context, set *settings.Snapshot, run sess
 	if c.Waited {
 		text = inlineReply
 	}
-	o.Next = r.step(run, to, sessions.ReplyRun, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})
+	o.Next = a.step(run, to, sessions.ReplyRun, c, text, &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: "sessions_send"})
 	return true
 }
 
 // announceStep queues the last step of a chain.
-func (r *Advancer) announceStep(run sessions.Run, c sessions.Chain) *sessions.Effects {
+func (a *Advancer) announceStep(run sessions.Run, c sessions.Chain) *sessions.Effects {
 	p := &sessions.Provenance{Kind: sessions.InternalSystem, Source: c.Requester, Tool: "announce"}
-	return r.step(run, c.Target, sessions.AnnounceRun, c, "Announce step.", p)
+	return a.step(run, c.Target, sessions.AnnounceRun, c, "Announce step.", p)
 }
 
-func (r *Advancer) step(run sessions.Run, key sessions.Key, kind sessions.RunKind, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Effects {
+func (a *Advancer) step(run sessions.Run, key sessions.Key, kind sessions.RunKind, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Effects {
 	id := sessions.RunID(uuid.NewString())
 	parts, _ := key.Parse()
 	return &sessions.Effects{
@@ -157,7 +157,7 @@ func modelOf(run sessions.Run, key sessions.Key) string {
 }
 
 // announce makes the delivery of a chain's last words; msg is the transcript message that has them.
-func (r *Advancer) announce(set *settings.Snapshot, run sessions.Run, c sessions.Chain, msg, text string) sessions.Delivery {
+func (a *Advancer) announce(set *settings.Snapshot, run sessions.Run, c sessions.Chain, msg, text string) sessions.Delivery {
 	d := sessions.NewDelivery(sessions.Announce, c.Target, c.Origin, text, time.Now().Add(set.Delivery.TTL(sessions.Announce)))
 	d.Run, d.Message = run.ID, msg
 	if c.Kind != Ask {
@@ -168,7 +168,7 @@ func (r *Advancer) announce(set *settings.Snapshot, run sessions.Run, c sessions
 
 // Posted puts a text into a session's transcript as its agent's words: people in its chat read it there, so the agent must know it.
 // It is a run without a turn, so that it never lands between a tool call and its result.
-func (r *Advancer) Posted(key sessions.Key, agentID sessions.AgentID, source, text string) *sessions.Effects {
+func (a *Advancer) Posted(key sessions.Key, agentID sessions.AgentID, source, text string) *sessions.Effects {
 	id := sessions.RunID(uuid.NewString())
 	return &sessions.Effects{
 		Existing: true, Session: &sessions.Session{Key: key, Agent: agentID},
@@ -195,9 +195,9 @@ func Requester(run sessions.Run) sessions.Key {
 }
 
 // LeftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
-func (r *Advancer) LeftAbove(c sessions.Chain) time.Duration {
+func (a *Advancer) LeftAbove(c sessions.Chain) time.Duration {
 	if c.StartedMs == 0 { // as earlier versions have stored it
-		return c.Until.Sub(r.ages.Now())
+		return c.Until.Sub(a.ages.Now())
 	}
-	return r.ages.Left(c.Until, time.UnixMilli(c.StartedMs))
+	return a.ages.Left(c.Until, time.UnixMilli(c.StartedMs))
 }

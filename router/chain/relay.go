@@ -12,32 +12,32 @@ import (
 const Relay = "said"
 
 // onRelayDone posts what a turn says into the chat that its words named, whose session knows of it. A turn that failed is told as well.
-func (r *Advancer) onRelayDone(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
+func (a *Advancer) onRelayDone(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	text := out.Text
 	if o.Status != sessions.Done {
 		text = notice
 	} else if !spoke(out) {
 		return true
 	}
-	to, found, ok := r.find(ctx, c.Requester)
-	own, _, ok2 := r.find(ctx, run.Key)
+	to, found, ok := a.find(ctx, c.Requester)
+	own, _, ok2 := a.find(ctx, run.Key)
 	if !ok || !ok2 {
 		return false
 	}
 	if !found { // deleted meanwhile
-		r.log.Warn("the chat that an answer is for has no session any more", keyRun, run.ID, keySession, c.Requester)
+		a.log.Warn("the chat that an answer is for has no session any more", keyRun, run.ID, keySession, c.Requester)
 		return true
 	}
 	voice := own
-	if r.settings().Decide(c.Origin)(own).Allowed() && !r.retry.Do(ctx, "known", func(ctx context.Context) (err error) {
-		voice, err = r.Strictest(ctx, to, c.Origin)
+	if a.settings().Decide(c.Origin)(own).Allowed() && !a.retry.Do(ctx, "known", func(ctx context.Context) (err error) {
+		voice, err = a.Strictest(ctx, to, c.Origin)
 		return err
 	}) {
 		return false
 	}
-	d := r.announce(set, run, c, "", text)
+	d := a.announce(set, run, c, "", text)
 	d.Session = voice.Key
-	o.Next = r.Posted(to.Key, to.Agent, run.Source, text)
+	o.Next = a.Posted(to.Key, to.Agent, run.Source, text)
 	d.Message = o.Next.Run.Input.ID
 	o.Deliveries = append(o.Deliveries, d)
 	return true

@@ -29,7 +29,7 @@ func withoutHosts(text string) []string {
 
 // Report words what a sub-agent did: Status from the runtime, Result and Notes from text, or from the stored result when that is
 // empty, and a line of figures (contract N11, N13). child is the run, or a later one in the same session.
-func (r *Advancer) Report(c sessions.Chain, child sessions.Run, text string) string {
+func (a *Advancer) Report(c sessions.Chain, child sessions.Run, text string) string {
 	parts := map[string][]string{}
 	at := ""
 	for _, line := range withoutHosts(text) {
@@ -55,7 +55,7 @@ func (r *Advancer) Report(c sessions.Chain, child sessions.Run, text string) str
 	if len(notes) == 0 {
 		notes = []string{"- (none)"}
 	}
-	return fmt.Sprintf("Status: %s\n\nResult:\n%s\n\nNotes:\n%s\n\n%s", StatusWord(c.Status), result, strings.Join(notes, "\n"), r.stats(c, child))
+	return fmt.Sprintf("Status: %s\n\nResult:\n%s\n\nNotes:\n%s\n\n%s", StatusWord(c.Status), result, strings.Join(notes, "\n"), a.stats(c, child))
 }
 
 func StatusWord(s sessions.RunStatus) string {
@@ -70,12 +70,12 @@ func StatusWord(s sessions.RunStatus) string {
 	return "unknown"
 }
 
-func (r *Advancer) stats(c sessions.Chain, child sessions.Run) string {
+func (a *Advancer) stats(c sessions.Chain, child sessions.Run) string {
 	took := time.Duration(c.EndedMs-c.StartedMs) * time.Millisecond
 	line := fmt.Sprintf("Stats: runtime %s • tokens %s (in %s / out %s) • sessionKey `%s` • sessionId `%s`", took.Round(time.Second),
 		sessions.ShortCount(c.Usage.Total()), sessions.ShortCount(c.Usage.Input), sessions.ShortCount(c.Usage.Output), child.Key, child.Session)
-	if r.transcriptPath != nil {
-		line += " • transcript `" + r.transcriptPath(child.Agent, child.Session) + "`"
+	if a.transcriptPath != nil {
+		line += " • transcript `" + a.transcriptPath(child.Agent, child.Session) + "`"
 	}
 	return line
 }

@@ -10,8 +10,8 @@ import (
 
 // Strictest gives, of the sessions that a chat has written to, one whose policy lets nothing out there, else the one that is meant: a
 // chat that is denied in one of them is not reached by way of another.
-func (r *Advancer) Strictest(ctx context.Context, meant sessions.Session, to channels.Address) (sessions.Session, error) {
-	denying, err := r.Denying(ctx, meant, to)
+func (a *Advancer) Strictest(ctx context.Context, meant sessions.Session, to channels.Address) (sessions.Session, error) {
+	denying, err := a.Denying(ctx, meant, to)
 	if len(denying) > 0 {
 		meant = denying[0]
 	}
@@ -20,17 +20,17 @@ func (r *Advancer) Strictest(ctx context.Context, meant sessions.Session, to cha
 
 // Denying returns, of the session that is meant and those that a chat has written to, the ones whose policy lets nothing out there: the
 // one that is meant first, then the newest.
-func (r *Advancer) Denying(ctx context.Context, meant sessions.Session, to channels.Address) (out []sessions.Session, err error) {
-	decide := r.settings().Decide(to)
+func (a *Advancer) Denying(ctx context.Context, meant sessions.Session, to channels.Address) (out []sessions.Session, err error) {
+	decide := a.settings().Decide(to)
 	if !decide(meant).Allowed() {
 		out = append(out, meant)
 	}
-	keys, err := r.store.Known(ctx, to)
+	keys, err := a.store.Known(ctx, to)
 	if err != nil {
 		return nil, err
 	}
 	for _, key := range keys {
-		s, err := r.store.Get(ctx, key)
+		s, err := a.store.Get(ctx, key)
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return nil, err
 		}
@@ -43,19 +43,19 @@ func (r *Advancer) Denying(ctx context.Context, meant sessions.Session, to chann
 
 // Voice is the session in whose name something is posted into a chat: of a job's session, which has no chat of its own, the one that
 // heard from that chat last. ok is false when the store could not be asked before the host stopped.
-func (r *Advancer) Voice(ctx context.Context, s sessions.Session, to channels.Address) (voice sessions.Session, ok bool) {
+func (a *Advancer) Voice(ctx context.Context, s sessions.Session, to channels.Address) (voice sessions.Session, ok bool) {
 	if s.Key.Kind() != sessions.KindCron || to.IsZero() {
 		return s, true
 	}
 	var keys []sessions.Key
-	ok = r.retry.Do(ctx, "known", func(ctx context.Context) (err error) {
-		keys, err = r.store.Known(ctx, to)
+	ok = a.retry.Do(ctx, "known", func(ctx context.Context) (err error) {
+		keys, err = a.store.Known(ctx, to)
 		return err
 	})
 	if !ok || len(keys) == 0 {
 		return s, ok
 	}
-	chat, found, ok := r.find(ctx, keys[0])
+	chat, found, ok := a.find(ctx, keys[0])
 	if !found {
 		return s, ok
 	}
@@ -64,11 +64,11 @@ func (r *Advancer) Voice(ctx context.Context, s sessions.Session, to channels.Ad
 
 // speaker is the session in whose name a job's turn speaks, and whose send policy decides: the one that made the job, or that of the chat
 // that a person named. It is zero when there is none any more. ok is false when the store could not be asked before the host stopped.
-func (r *Advancer) speaker(ctx context.Context, run sessions.Run, c sessions.Chain) (s sessions.Session, ok bool) {
+func (a *Advancer) speaker(ctx context.Context, run sessions.Run, c sessions.Chain) (s sessions.Session, ok bool) {
 	if c.Requester == "" {
-		return r.Voice(ctx, sessions.Session{Key: run.Key, Agent: run.Agent}, c.Origin)
+		return a.Voice(ctx, sessions.Session{Key: run.Key, Agent: run.Agent}, c.Origin)
 	}
-	s, found, ok := r.find(ctx, c.Requester)
+	s, found, ok := a.find(ctx, c.Requester)
 	if !found {
 		return sessions.Session{}, ok
 	}

@@ -95,9 +95,9 @@ func all() []Command {
 }
 
 // Commands lists the chat commands that belong into a platform's own menu.
-func (r *Table) Commands() []channels.Command {
+func (t *Table) Commands() []channels.Command {
 	var out []channels.Command
-	for _, c := range r.All {
+	for _, c := range t.All {
 		if c.Native {
 			about := c.About
 			if c.Who == OwnerOnly {
@@ -111,17 +111,17 @@ func (r *Table) Commands() []channels.Command {
 
 // Parse finds the command in a message: one line, "/name", "/name arg" or "/name: arg", the bot's own name taken off by the
 // adapter. ok is false for text that only looks like one.
-func (r *Table) Parse(text string) (c Command, arg string, ok bool) {
+func (t *Table) Parse(text string) (c Command, arg string, ok bool) {
 	name, arg, ok := commandWord(text)
 	if !ok {
 		return c, "", false
 	}
 	name = strings.ToLower(strings.TrimSuffix(name, ":"))
-	i := slices.IndexFunc(r.All, func(c Command) bool { return c.Name == name || slices.Contains(c.Aliases, name) })
-	if i < 0 || r.All[i].takes != nil && !r.All[i].takes(arg) {
+	i := slices.IndexFunc(t.All, func(c Command) bool { return c.Name == name || slices.Contains(c.Aliases, name) })
+	if i < 0 || t.All[i].takes != nil && !t.All[i].takes(arg) {
 		return c, "", false
 	}
-	return r.All[i], arg, true
+	return t.All[i], arg, true
 }
 
 // commandWord splits a line that begins with a slash.
@@ -146,26 +146,26 @@ func IsName(s string) bool {
 }
 
 // Execute runs a command's row and words its answer. Where only the command fails, that is the answer: sent again, it would fail again.
-func (r *Table) Execute(ctx context.Context, cmd Command, c Call) (sessions.Effects, error) {
+func (t *Table) Execute(ctx context.Context, cmd Command, c Call) (sessions.Effects, error) {
 	if no := cmd.Refuse(c); no != "" {
-		return r.withAnswer(c, no, sessions.Effects{}), nil
+		return t.withAnswer(c, no, sessions.Effects{}), nil
 	}
-	text, e, err := r.Attempt(ctx, cmd, c)
+	text, e, err := t.Attempt(ctx, cmd, c)
 	if err != nil {
-		if _, down := r.store.Get(ctx, c.Session.Key); down != nil && !errors.Is(down, sessions.ErrNotFound) {
+		if _, down := t.store.Get(ctx, c.Session.Key); down != nil && !errors.Is(down, sessions.ErrNotFound) {
 			return e, fmt.Errorf("/%s: %w", cmd.Name, err) // the platform sends it again
 		}
-		r.log.Error("a command failed", keyCommand, cmd.Name, keySession, c.Session.Key, keyErr, err)
-		return r.withAnswer(c, "⚠️ That did not work; the details are in the log.", sessions.Effects{}), nil
+		t.log.Error("a command failed", keyCommand, cmd.Name, keySession, c.Session.Key, keyErr, err)
+		return t.withAnswer(c, "⚠️ That did not work; the details are in the log.", sessions.Effects{}), nil
 	}
-	r.log.Info("command", keyCommand, cmd.Name, keySession, c.Session.Key, "owner", c.Owner)
-	return r.withAnswer(c, text, e), nil
+	t.log.Info("command", keyCommand, cmd.Name, keySession, c.Session.Key, "owner", c.Owner)
+	return t.withAnswer(c, text, e), nil
 }
 
 // Attempt is one run of a command's row.
-func (r *Table) Attempt(ctx context.Context, cmd Command, c Call) (text string, e sessions.Effects, err error) {
-	defer channels.RecoverPanic(r.log, "/"+cmd.Name, &err)
-	return cmd.Run(ctx, r, c)
+func (t *Table) Attempt(ctx context.Context, cmd Command, c Call) (text string, e sessions.Effects, err error) {
+	defer channels.RecoverPanic(t.log, "/"+cmd.Name, &err)
+	return cmd.Run(ctx, t, c)
 }
 
 // Refuse says in one sentence why somebody cannot use a command here; "" when they can.
@@ -189,7 +189,7 @@ func (c Call) named() bool {
 
 // withAnswer adds a command's answer to its effects. The answer to a policy flip may leave when either the old or the new policy lets
 // it: the flip is acknowledged in the chat, and nothing follows.
-func (r *Table) withAnswer(c Call, text string, e sessions.Effects) sessions.Effects {
+func (t *Table) withAnswer(c Call, text string, e sessions.Effects) sessions.Effects {
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.Session.Key, To: c.In.Address, Text: text,
 		Expires: time.Now().Add(c.Set.Delivery.TTL(sessions.Notice))}
 	if c.In.Address.Type.Several() {
@@ -198,7 +198,7 @@ func (r *Table) withAnswer(c Call, text string, e sessions.Effects) sessions.Eff
 	if e.Patch != nil && e.Patch.SendPolicy != nil {
 		after := c.Session
 		after.Settings.SendPolicy = *e.Patch.SendPolicy
-		decide := r.settings().Decide(c.In.Address)
+		decide := t.settings().Decide(c.In.Address)
 		if v := decide(c.Session); v.Allowed() && !decide(after).Allowed() {
 			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
 			d.Granted = &v

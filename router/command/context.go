@@ -46,7 +46,7 @@ func cmdContext(ctx context.Context, r *Table, c Call) (string, sessions.Effects
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
-	x, err := r.worker.Stored(ctx, c.Session.ID)
+	x, err := r.worker.Transcripts.Stored(ctx, c.Session.ID)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}

@@ -27,14 +27,14 @@ func cmdNew(ctx context.Context, r *Table, c Call) (string, sessions.Effects, er
 }
 
 // modelForNew finds the model that the word behind /new names, whole: a part of a name may as well be a word to the agent.
-func (r *Table) modelForNew(arg string) (name string, ok bool) {
+func (t *Table) modelForNew(arg string) (name string, ok bool) {
 	if arg == "" || !oneWord(arg) {
 		return "", false
 	}
-	if name, _ = r.modelNamed(arg); name == "" && strings.Contains(arg, "/") {
+	if name, _ = t.modelNamed(arg); name == "" && strings.Contains(arg, "/") {
 		name = arg
 	}
-	return name, name != "" && r.modelKnown(name) == nil
+	return name, name != "" && t.modelKnown(name) == nil
 }
 
 func cmdStop(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
@@ -56,12 +56,12 @@ func cmdStop(ctx context.Context, r *Table, c Call) (string, sessions.Effects, e
 }
 
 // stopsHere says what a stop of a session ends, one sentence each: its turn, the messages that wait, the sub-agents below it.
-func (r *Table) stopsHere(ctx context.Context, s sessions.Session) (did []string, err error) {
-	own, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+func (t *Table) stopsHere(ctx context.Context, s sessions.Session) (did []string, err error) {
+	own, err := t.stoppable(ctx, sessions.RunQuery{Key: s.Key})
 	if err != nil {
 		return nil, err
 	}
-	below, err := r.workingBelow(ctx, s.Key)
+	below, err := t.workingBelow(ctx, s.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func cmdExport(ctx context.Context, r *Table, c Call) (string, sessions.Effects,
 	if len(msgs) == 0 {
 		return "⚙️ There is nothing to export yet.", sessions.Effects{}, nil
 	}
-	if err := r.worker.MarkLeftOut(ctx, c.Session, msgs); err != nil {
+	if err := r.worker.Transcripts.MarkLeftOut(ctx, c.Session, msgs); err != nil {
 		return "", sessions.Effects{}, err
 	}
 	text := Markdown(c.Session, msgs, cut)
@@ -72,10 +72,10 @@ func exportName(s sessions.Session, at time.Time) string {
 }
 
 // TranscriptOf reads a transcript, oldest first, in pages. cut: it is longer than one export may be, and its beginning is left out.
-func (r *Table) TranscriptOf(ctx context.Context, id sessions.ID, size, most int) (msgs []sessions.Message, cut bool, err error) {
+func (t *Table) TranscriptOf(ctx context.Context, id sessions.ID, size, most int) (msgs []sessions.Message, cut bool, err error) {
 	var pages [][]sessions.Message
 	for n, bytes := 0, 0; ; {
-		page, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: size, Offset: n, IncludeTool: true})
+		page, err := t.store.Tail(ctx, id, sessions.TailQuery{Limit: size, Offset: n, IncludeTool: true})
 		if errors.Is(err, sessions.ErrNotFound) {
 			return nil, false, nil
 		}

@@ -17,19 +17,19 @@ import (
 const modelsShown = 50
 
 // models lists the models that a person can choose from by a part of their names.
-func (r *Table) models() []string {
-	if r.names == nil {
+func (t *Table) models() []string {
+	if t.names == nil {
 		return nil
 	}
-	return r.names()
+	return t.names()
 }
 
 // modelNamed finds the models that a word can stand for: one by its whole name, provider/model, or by the model's name alone, where
 // only one has it; otherwise all that have the word in their name.
-func (r *Table) modelNamed(word string) (exact string, similar []string) {
+func (t *Table) modelNamed(word string) (exact string, similar []string) {
 	word = strings.ToLower(word)
 	var same []string
-	for _, m := range r.models() {
+	for _, m := range t.models() {
 		lower := strings.ToLower(m)
 		_, name, _ := strings.Cut(lower, "/")
 		switch {
@@ -49,12 +49,12 @@ func (r *Table) modelNamed(word string) (exact string, similar []string) {
 }
 
 // ModelMeant gives the whole name of the model that a word means, as /model takes it: a whole name, or a part that only one has.
-func (r *Table) ModelMeant(word string) (string, error) {
-	unknown := r.modelKnown(word)
+func (t *Table) ModelMeant(word string) (string, error) {
+	unknown := t.modelKnown(word)
 	if unknown == nil {
 		return word, nil
 	}
-	name, similar := r.modelNamed(word)
+	name, similar := t.modelNamed(word)
 	switch {
 	case name == "" && len(similar) == 1:
 		name = similar[0]
@@ -63,25 +63,25 @@ func (r *Table) ModelMeant(word string) (string, error) {
 	case name == "":
 		return "", unknown
 	}
-	return name, r.modelKnown(name)
+	return name, t.modelKnown(name)
 }
 
 // chooseModel gives the one model that somebody means, or says why there is none.
-func (r *Table) chooseModel(word string) (name, no string) {
-	name, similar := r.modelNamed(word)
+func (t *Table) chooseModel(word string) (name, no string) {
+	name, similar := t.modelNamed(word)
 	switch {
 	case name != "":
 	case len(similar) == 1:
 		name = similar[0]
 	case len(similar) > 1:
 		return "", fmt.Sprintf("⚠️ %s can be any of these:\n\n%s", channels.Code(word, 100), listModels(similar, ""))
-	case strings.Contains(word, "/") && r.modelKnown(word) == nil:
+	case strings.Contains(word, "/") && t.modelKnown(word) == nil:
 		return word, "" // its provider is configured
 	default:
 		return "", fmt.Sprintf("⚠️ I know no model %s. `/model` lists those that I know; any other of a configured provider is provider/model.", channels.Code(word, 100))
 	}
-	if err := r.modelKnown(name); err != nil {
-		r.log.Warn("a configured model cannot be used", keyErr, err)
+	if err := t.modelKnown(name); err != nil {
+		t.log.Warn("a configured model cannot be used", keyErr, err)
 		return "", fmt.Sprintf("⚠️ %s cannot be used: its provider is not set up. The details are in the log.", channels.Code(name, 100))
 	}
 	return name, ""
@@ -115,7 +115,7 @@ func cmdModel(_ context.Context, r *Table, c Call) (string, sessions.Effects, er
 }
 
 // modelWords names a session's model, where that is set, and its fallbacks.
-func (r *Table) modelWords(set *settings.Snapshot, s sessions.Session) string {
+func (t *Table) modelWords(set *settings.Snapshot, s sessions.Session) string {
 	now, entry := set.ModelOf(s), set.Entry(s.Agent)
 	words := channels.Code(now, 100)
 	if s.Settings.Model != "" {
@@ -175,7 +175,7 @@ func thinkingWords(set *settings.Snapshot, s sessions.Session) string {
 }
 
 // modelKnown reports why a model cannot be used.
-func (r *Table) modelKnown(name string) error {
-	_, err := r.model(name)
+func (t *Table) modelKnown(name string) error {
+	_, err := t.model(name)
 	return err
 }

@@ -36,18 +36,18 @@ func queueWords(c Call) string {
 }
 
 // queueLines say what is at work and what waits in the session, for /status.
-func (r *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
-	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Queued, Limit: 1000})
+func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
+	queued, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Queued, Limit: 1000})
 	if err != nil {
 		return nil, err
 	}
-	atWork, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Running, Limit: 1})
+	atWork, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Running, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
 	lines := []string{"Queue: " + queueWords(c)}
 	for _, run := range atWork {
-		more, err := r.rights.TakenUp(ctx, run.ID)
+		more, err := t.rights.TakenUp(ctx, run.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -67,11 +67,11 @@ func StopWord(in channels.Inbound, text string) bool {
 
 // IsStop reports whether a message is nothing but a word that asks to stop, and something is at work or queued in the session or
 // below it; own says that it is the sender's own request, or that an owner says so: then it is meant for the bot without a mention.
-func (r *Table) IsStop(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (stop, own bool, err error) {
+func (t *Table) IsStop(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (stop, own bool, err error) {
 	if !StopWord(in, text) {
 		return false, false, nil
 	}
-	open, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+	open, err := t.stoppable(ctx, sessions.RunQuery{Key: s.Key})
 	if err != nil {
 		return false, false, err
 	}
@@ -82,10 +82,10 @@ func (r *Table) IsStop(ctx context.Context, s sessions.Session, in channels.Inbo
 	if len(open) > 0 {
 		return true, own, nil
 	}
-	below, err := r.workingBelow(ctx, s.Key)
+	below, err := t.workingBelow(ctx, s.Key)
 	if err != nil || len(below) > 0 {
 		return len(below) > 0, own, err
 	}
-	jobs, err := r.cron.KeysAtWork(ctx, s.Key)
+	jobs, err := t.cron.KeysAtWork(ctx, s.Key)
 	return len(jobs) > 0, own, err
 }

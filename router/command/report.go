@@ -13,11 +13,11 @@ import (
 )
 
 // Reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.
-func (r *Table) Reported(ctx context.Context, child sessions.Run) (string, error) {
+func (t *Table) Reported(ctx context.Context, child sessions.Run) (string, error) {
 	if child.Chain == nil {
 		return "", nil
 	}
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Root: child.Chain.Root})
+	runs, err := t.store.ListRuns(ctx, sessions.RunQuery{Root: child.Chain.Root})
 	if err != nil {
 		return "", err
 	}
@@ -30,20 +30,20 @@ func (r *Table) Reported(ctx context.Context, child sessions.Run) (string, error
 		return "", nil
 	}
 	run := runs[last]
-	sent, err := r.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run.ID})
+	sent, err := t.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run.ID})
 	if err != nil {
 		return "", err
 	}
 	for _, d := range sent {
 		if d.Kind == sessions.Announce {
-			return r.arrived(d), nil
+			return t.arrived(d), nil
 		}
 	}
 	switch {
 	case run.Status == sessions.Stopped:
-		return "none, stopped: " + r.brief(cmp.Or(run.Error, "by a person")), nil
+		return "none, stopped: " + t.brief(cmp.Or(run.Error, "by a person")), nil
 	case run.Status != sessions.Done:
-		return "failed: " + r.brief(cmp.Or(run.Error, string(run.Status))), nil
+		return "failed: " + t.brief(cmp.Or(run.Error, string(run.Status))), nil
 	case chain.Silence(run) != agent.Speak:
 		return "silent: " + string(chain.Silence(run)), nil
 	}
@@ -51,7 +51,7 @@ func (r *Table) Reported(ctx context.Context, child sessions.Run) (string, error
 }
 
 // arrived says how the delivery of a report stands.
-func (r *Table) arrived(d sessions.Delivery) string {
+func (t *Table) arrived(d sessions.Delivery) string {
 	switch d.State {
 	case sessions.Sent:
 		return "announced"
@@ -64,15 +64,15 @@ func (r *Table) arrived(d sessions.Delivery) string {
 	case sessions.Pending, sessions.Sending:
 		return "on its way"
 	case sessions.Held:
-		return "held: " + r.brief(d.Error)
+		return "held: " + t.brief(d.Error)
 	}
-	return "failed: " + r.brief(cmp.Or(d.Error, string(d.State)))
+	return "failed: " + t.brief(cmp.Or(d.Error, string(d.State)))
 }
 
 // brief shows the reason of an end without secrets.
-func (r *Table) brief(reason string) string {
-	if r.tools.Redact != nil {
-		reason = r.tools.Redact(reason)
+func (t *Table) brief(reason string) string {
+	if t.tools.Redact != nil {
+		reason = t.tools.Redact(reason)
 	}
 	return channels.Code(reason, lineMost)
 }

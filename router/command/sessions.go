@@ -115,8 +115,8 @@ func cmdSubagents(ctx context.Context, r *Table, c Call) (string, sessions.Effec
 	return r.stopping(ctx, child.Session)
 }
 
-func (r *Table) listChildren(ctx context.Context, c Call) (string, error) {
-	list, total, err := r.tools.Children(ctx, c.caller(), childrenShown)
+func (t *Table) listChildren(ctx context.Context, c Call) (string, error) {
+	list, total, err := t.tools.Children(ctx, c.caller(), childrenShown)
 	if err != nil {
 		return "", err
 	}
@@ -149,9 +149,9 @@ func childName(x tools.Child) string {
 	return channels.Code(string(x.Session.Key), lineMost)
 }
 
-func (r *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
+func (t *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
 	s, run := x.Session, x.Run
-	report, err := r.Reported(ctx, run)
+	report, err := t.Reported(ctx, run)
 	if err != nil {
 		return "", err
 	}
@@ -179,14 +179,14 @@ func (r *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
 	} else if !s.ArchiveAt.IsZero() && !s.Archived {
 		lines = append(lines, "It is archived at "+s.ArchiveAt.Local().Format(time.DateTime)+".")
 	}
-	if r.tools.TranscriptPath != nil {
-		lines = append(lines, "Transcript: "+channels.Code(r.tools.TranscriptPath(s.Agent, s.ID), 1000))
+	if t.tools.TranscriptPath != nil {
+		lines = append(lines, "Transcript: "+channels.Code(t.tools.TranscriptPath(s.Agent, s.ID), 1000))
 	}
 	return "**Sub-agent** " + childName(x) + "\n\n- " + strings.Join(lines, "\n- "), nil
 }
 
 // childLog shows the newest messages of a sub-agent, oldest first, as many as one answer may hold.
-func (r *Table) childLog(ctx context.Context, c Call, x tools.Child, words []string) (string, error) {
+func (t *Table) childLog(ctx context.Context, c Call, x tools.Child, words []string) (string, error) {
 	limit, withTools := logShown, false
 	for _, w := range words {
 		if n, err := strconv.Atoi(w); err == nil && n > 0 {
@@ -197,7 +197,7 @@ func (r *Table) childLog(ctx context.Context, c Call, x tools.Child, words []str
 			return subagentsUsage, nil
 		}
 	}
-	msgs, more, err := r.tools.Log(ctx, c.caller(), x, limit, withTools)
+	msgs, more, err := t.tools.Log(ctx, c.caller(), x, limit, withTools)
 	if err != nil {
 		return "", err
 	}
@@ -242,14 +242,14 @@ func messageLine(m sessions.Message) string {
 }
 
 // sendChild tells a sub-agent something more, in the same commit as the message that asked for it.
-func (r *Table) sendChild(ctx context.Context, c Call, x tools.Child, text string) (string, sessions.Effects, error) {
+func (t *Table) sendChild(ctx context.Context, c Call, x tools.Child, text string) (string, sessions.Effects, error) {
 	switch {
 	case text == "":
 		return "⚠️ What shall I tell it? `/subagents send ID TEXT`", sessions.Effects{}, nil
 	case x.Session.Archived:
 		return "⚠️ It is archived. Start a new sub-agent instead.", sessions.Effects{}, nil
 	}
-	e, err := r.host.FollowUp(ctx, tools.SteerRequest{Source: string(c.In.ID), From: c.Session, Child: x.Session.Key, Message: text})
+	e, err := t.host.FollowUp(ctx, tools.SteerRequest{Source: string(c.In.ID), From: c.Session, Child: x.Session.Key, Message: text})
 	if no, ok := errors.AsType[*tools.Refused](err); ok {
 		return "⚠️ " + no.Reason + ".", sessions.Effects{}, nil
 	}
@@ -257,8 +257,8 @@ func (r *Table) sendChild(ctx context.Context, c Call, x tools.Child, text strin
 }
 
 // stopChildren ends what every sub-agent of this session is at that it sees.
-func (r *Table) stopChildren(ctx context.Context, c Call) (string, sessions.Effects, error) {
-	list, _, err := r.tools.Children(ctx, c.caller(), stopMost)
+func (t *Table) stopChildren(ctx context.Context, c Call) (string, sessions.Effects, error) {
+	list, _, err := t.tools.Children(ctx, c.caller(), stopMost)
 	if err != nil {
 		return "", sessions.Effects{}, err
 	}
@@ -266,19 +266,19 @@ func (r *Table) stopChildren(ctx context.Context, c Call) (string, sessions.Effe
 	for _, x := range list {
 		all = append(all, x.Session)
 	}
-	return r.stopping(ctx, all...)
+	return t.stopping(ctx, all...)
 }
 
 // stopMost is how many sub-agents of one session are looked at.
 const stopMost = 1000
 
 // stopping words and makes the end of what sub-agents, and those below them, are at.
-func (r *Table) stopping(ctx context.Context, all ...sessions.Session) (string, sessions.Effects, error) {
+func (t *Table) stopping(ctx context.Context, all ...sessions.Session) (string, sessions.Effects, error) {
 	var e sessions.Effects
 	var ends []sessions.Key
 	for _, s := range all {
 		e.Stop = append(e.Stop, s.Key)
-		own, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+		own, err := t.stoppable(ctx, sessions.RunQuery{Key: s.Key})
 		if err != nil {
 			return "", e, err
 		}
@@ -286,7 +286,7 @@ func (r *Table) stopping(ctx context.Context, all ...sessions.Session) (string, 
 			ends = append(ends, s.Key)
 		}
 	}
-	below, err := r.workingBelow(ctx, e.Stop...)
+	below, err := t.workingBelow(ctx, e.Stop...)
 	return "⚙️ " + stoppedWords(len(ends)+len(below)), e, err
 }
 
@@ -299,9 +299,9 @@ func stoppedWords(n int) string {
 
 // stoppable lists the runs of a query that a stop ends: those at work and those that wait, but not the steps that bring other
 // sessions' work to its end.
-func (r *Table) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+func (t *Table) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	q.Limit = stopMost
-	open, err := sessions.OpenRuns(ctx, r.store, q)
+	open, err := sessions.OpenRuns(ctx, t.store, q)
 	return slices.DeleteFunc(open, outlastsStop), err
 }
 
@@ -311,8 +311,8 @@ func outlastsStop(run sessions.Run) bool {
 }
 
 // workingBelow lists the sub-agents below sessions that a stop of these ends.
-func (r *Table) workingBelow(ctx context.Context, of ...sessions.Key) (keys []sessions.Key, err error) {
-	runs, err := r.store.OpenBelow(ctx, of...)
+func (t *Table) workingBelow(ctx context.Context, of ...sessions.Key) (keys []sessions.Key, err error) {
+	runs, err := t.store.OpenBelow(ctx, of...)
 	for _, run := range runs {
 		if !outlastsStop(run) && !slices.Contains(keys, run.Key) {
 			keys = append(keys, run.Key)

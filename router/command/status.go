@@ -28,7 +28,7 @@ func cmdStatus(ctx context.Context, r *Table, c Call) (string, sessions.Effects,
 }
 
 // sessionLines say how the session is set.
-func (r *Table) sessionLines(c Call) []string {
+func (t *Table) sessionLines(c Call) []string {
 	s := c.Session
 	v := c.Set.Session.SendPolicy.Decide(c.Set.PolicySubject(s, c.In.Address))
 	session := "Session: " + channels.Code(string(s.Key.Display(s.Agent, c.Set.Session.Scope)), lineMost)
@@ -37,9 +37,9 @@ func (r *Table) sessionLines(c Call) []string {
 	}
 	lines := []string{
 		session,
-		"Agent: " + string(s.Agent) + ", model " + r.modelWords(c.Set, s),
+		"Agent: " + string(s.Agent) + ", model " + t.modelWords(c.Set, s),
 		"Thinking: " + thinkingWords(c.Set, s),
-		fmt.Sprintf("Tokens: %s in, %s out; context %s", sessions.ShortCount(s.Usage.Input), sessions.ShortCount(s.Usage.Output), r.fill(c.Set, s)),
+		fmt.Sprintf("Tokens: %s in, %s out; context %s", sessions.ShortCount(s.Usage.Input), sessions.ShortCount(s.Usage.Output), t.fill(c.Set, s)),
 		"Sending: " + string(v.Action) + " (" + v.Rule + ")",
 	}
 	if c.In.Address.Type.Several() {
@@ -49,8 +49,8 @@ func (r *Table) sessionLines(c Call) []string {
 }
 
 // fill says how full the window of the session's model is.
-func (r *Table) fill(set *settings.Snapshot, s sessions.Session) string {
-	m, err := r.model(set.ModelOf(s))
+func (t *Table) fill(set *settings.Snapshot, s sessions.Session) string {
+	m, err := t.model(set.ModelOf(s))
 	if err != nil || m.Facts.ContextWindow <= 0 {
 		return sessions.ShortCount(s.Context)
 	}
@@ -74,7 +74,7 @@ func activationWords(c Call) string {
 }
 
 // useLines say what was used since midnight, the host's time.
-func (r *Table) useLines(ctx context.Context, c Call) ([]string, error) {
+func (t *Table) useLines(ctx context.Context, c Call) ([]string, error) {
 	since, until := clock.Day(time.Now())
 	ask := []struct {
 		who string
@@ -86,7 +86,7 @@ func (r *Table) useLines(ctx context.Context, c Call) ([]string, error) {
 	}
 	var parts []string
 	for _, a := range ask {
-		sum, err := r.store.Spent(ctx, a.q)
+		sum, err := t.store.Spent(ctx, a.q)
 		if err != nil {
 			return nil, err
 		}
@@ -100,17 +100,17 @@ func (r *Table) useLines(ctx context.Context, c Call) ([]string, error) {
 }
 
 // hostLines say how the host is: to owners.
-func (r *Table) hostLines(ctx context.Context, c Call) ([]string, error) {
+func (t *Table) hostLines(ctx context.Context, c Call) ([]string, error) {
 	if !c.Owner {
 		return nil, nil
 	}
-	counts, err := r.store.CountDeliveries(ctx, sessions.DeliveryQuery{})
+	counts, err := t.store.CountDeliveries(ctx, sessions.DeliveryQuery{})
 	if err != nil {
 		return nil, err
 	}
 	lines := []string{fmt.Sprintf("Deliveries: %d pending, %d failed, %d withheld", counts[sessions.Pending]+counts[sessions.Sending],
 		counts[sessions.DeliveryFail]+counts[sessions.Expired]+counts[sessions.Held], counts[sessions.Withheld])}
-	for _, more := range []func() []string{r.accounts, r.troubles} {
+	for _, more := range []func() []string{t.accounts, t.troubles} {
 		if more != nil {
 			lines = append(lines, more()...)
 		}

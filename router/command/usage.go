@@ -35,9 +35,9 @@ func cmdUsage(ctx context.Context, r *Table, c Call) (string, sessions.Effects, 
 }
 
 // usageWords lists what was used today, the budgets, and to owners the host's use by model.
-func (r *Table) usageWords(ctx context.Context, c Call) (string, error) {
+func (t *Table) usageWords(ctx context.Context, c Call) (string, error) {
 	began, ends := clock.Day(time.Now())
-	lifts, err := r.store.Lifts(ctx, time.Now())
+	lifts, err := t.store.Lifts(ctx, time.Now())
 	if err != nil {
 		return "", err
 	}
@@ -48,7 +48,7 @@ func (r *Table) usageWords(ctx context.Context, c Call) (string, error) {
 			continue
 		}
 		l.Query.Since, l.Query.Until = began, ends
-		sum, err := r.store.Spent(ctx, l.Query)
+		sum, err := t.store.Spent(ctx, l.Query)
 		if err != nil {
 			return "", err
 		}
@@ -56,7 +56,7 @@ func (r *Table) usageWords(ctx context.Context, c Call) (string, error) {
 		fmt.Fprintf(&b, "- This %s: %s%s\n", kindOf(l.Scope), spentWords(sum), mostWords(budget.AmountOf(sum.Usage), l.Most, lifted, ends))
 	}
 	if c.Owner {
-		rows, err := r.store.Spending(ctx, sessions.SpentQuery{Since: began, Until: ends}, time.Local)
+		rows, err := t.store.Spending(ctx, sessions.SpentQuery{Since: began, Until: ends}, time.Local)
 		if err != nil {
 			return "", err
 		}
@@ -122,14 +122,14 @@ func mostWords(used, most budget.Amount, lifted bool, ends time.Time) string {
 
 // liftBudget takes a budget that is used up out of force until the next midnight. Without a word it is the first such of this
 // session; the key or id of any session of the host names that one's.
-func (r *Table) liftBudget(ctx context.Context, c Call, what string) (string, sessions.Effects, error) {
+func (t *Table) liftBudget(ctx context.Context, c Call, what string) (string, sessions.Effects, error) {
 	if !c.Owner {
 		return "Only an owner can lift a budget.", sessions.Effects{}, nil
 	}
 	kind, which := strings.ToLower(what), "this "+strings.ToLower(what)
 	in := budget.LimitsOf(c.Set, c.Session, c.Session.Agent)
 	if kind != "" && !slices.ContainsFunc(in, func(l budget.Limit) bool { return kindOf(l.Scope) == kind }) {
-		s, err := r.sessionNamed(ctx, what)
+		s, err := t.sessionNamed(ctx, what)
 		if errors.Is(err, sessions.ErrNotFound) {
 			return "⚙️ Usage: /usage lift [session|agent|host|the key or id of a session]", sessions.Effects{}, nil
 		}
@@ -150,7 +150,7 @@ func (r *Table) liftBudget(ctx context.Context, c Call, what string) (string, se
 			return fmt.Sprintf("⚙️ There is no budget for %s.", which), sessions.Effects{}, nil
 		}
 		l.Query.Since, l.Query.Until = began, ends
-		sum, err := r.store.Spent(ctx, l.Query)
+		sum, err := t.store.Spent(ctx, l.Query)
 		switch {
 		case err != nil:
 			return "", sessions.Effects{}, err
@@ -167,10 +167,10 @@ func (r *Table) liftBudget(ctx context.Context, c Call, what string) (string, se
 }
 
 // sessionNamed finds a session by its key or id.
-func (r *Table) sessionNamed(ctx context.Context, name string) (sessions.Session, error) {
-	s, err := r.store.Get(ctx, sessions.Key(name))
+func (t *Table) sessionNamed(ctx context.Context, name string) (sessions.Session, error) {
+	s, err := t.store.Get(ctx, sessions.Key(name))
 	if errors.Is(err, sessions.ErrNotFound) {
-		return r.store.GetByID(ctx, sessions.ID(name))
+		return t.store.GetByID(ctx, sessions.ID(name))
 	}
 	return s, err
 }

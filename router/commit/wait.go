@@ -19,28 +19,28 @@ type Waiters struct {
 	wait map[string][]chan struct{}
 }
 
-func (e *Waiters) Subscribe(id string) (ended <-chan struct{}, cancel func()) {
+func (w *Waiters) Subscribe(id string) (ended <-chan struct{}, cancel func()) {
 	ch := make(chan struct{}, 1)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.wait == nil {
-		e.wait = make(map[string][]chan struct{})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.wait == nil {
+		w.wait = make(map[string][]chan struct{})
 	}
-	e.wait[id] = append(e.wait[id], ch)
+	w.wait[id] = append(w.wait[id], ch)
 	return ch, func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.wait[id] = slices.DeleteFunc(e.wait[id], func(c chan struct{}) bool { return c == ch })
-		if len(e.wait[id]) == 0 {
-			delete(e.wait, id)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.wait[id] = slices.DeleteFunc(w.wait[id], func(c chan struct{}) bool { return c == ch })
+		if len(w.wait[id]) == 0 {
+			delete(w.wait, id)
 		}
 	}
 }
 
-func (e *Waiters) Notify(id string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, ch := range e.wait[id] {
+func (w *Waiters) Notify(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ch := range w.wait[id] {
 		select {
 		case ch <- struct{}{}:
 		default:
@@ -70,19 +70,19 @@ func (r *Committer) Idle(ctx context.Context, c tools.Caller) error {
 }
 
 // idleFor waits until something is queued, a child's run may have ended, or ctx ends (then ctx's error).
-func (r *Committer) idleFor(ctx context.Context, queued <-chan struct{}, child sessions.RunID) error {
-	ended, cancel := r.Waiters.Subscribe(string(child))
+func (c *Committer) idleFor(ctx context.Context, queued <-chan struct{}, child sessions.RunID) error {
+	ended, cancel := c.Waiters.Subscribe(string(child))
 	defer cancel()
-	if now, err := r.store.GetRun(ctx, child); errors.Is(err, sessions.ErrNotFound) {
+	if now, err := c.store.GetRun(ctx, child); errors.Is(err, sessions.ErrNotFound) {
 		return nil // deleted with its session
 	} else if err != nil || now.Status.Final() {
 		return err
 	}
-	return r.pause(ctx, queued, ended)
+	return c.pause(ctx, queued, ended)
 }
 
 // pause waits for a wake-up without holding the caller's slot.
-func (r *Committer) pause(ctx context.Context, wake ...<-chan struct{}) (err error) {
+func (c *Committer) pause(ctx context.Context, wake ...<-chan struct{}) (err error) {
 	lane.WithoutSlot(ctx, func() {
 		again := time.NewTimer(LookAgainEvery)
 		defer again.Stop()
@@ -98,23 +98,23 @@ func (r *Committer) pause(ctx context.Context, wake ...<-chan struct{}) (err err
 
 // Waiting reports whether there is something that a sub-agent's turn at work takes up: a result of a sub-agent of its own, a
 // further message.
-func (r *Committer) Waiting(ctx context.Context, run sessions.Run) (bool, error) {
-	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 100})
+func (c *Committer) Waiting(ctx context.Context, run sessions.Run) (bool, error) {
+	queued, err := c.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 100})
 	return slices.ContainsFunc(queued, func(q sessions.Run) bool {
 		return q.Kind == sessions.ChildRun && q.Session == run.Session && q.Attempt == 0 // what Absorb takes
 	}), err
 }
 
 // Wait implements tools.Host: it blocks until a run is final, without holding the caller's slot (contract S6).
-func (r *Committer) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
-	ended, cancel := r.Waiters.Subscribe(string(id))
+func (c *Committer) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	ended, cancel := c.Waiters.Subscribe(string(id))
 	defer cancel()
 	for {
-		run, err := r.store.GetRun(ctx, id)
+		run, err := c.store.GetRun(ctx, id)
 		if err != nil || run.Status.Final() {
 			return run, err
 		}
-		if err := r.pause(ctx, ended); err != nil {
+		if err := c.pause(ctx, ended); err != nil {
 			return run, err
 		}
 	}

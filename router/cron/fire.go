@@ -16,8 +16,8 @@ import (
 const jobsEvery = 30 * time.Second
 
 // Jobs implements tools.Host.
-func (r *Scheduler) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
-	return r.store.ListJobs(ctx, id)
+func (s *Scheduler) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
+	return s.store.ListJobs(ctx, id)
 }
 
 // The bounds of the jobs that agents make, over all sessions of the host. Turns of others than owners leave room for those of owners, and
@@ -29,8 +29,8 @@ const (
 )
 
 // AddJob implements tools.Host.
-func (r *Scheduler) AddJob(ctx context.Context, source string, j sessions.Job) error {
-	all, err := r.store.ListJobs(ctx, "")
+func (s *Scheduler) AddJob(ctx context.Context, source string, j sessions.Job) error {
+	all, err := s.store.ListJobs(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -55,35 +55,35 @@ func (r *Scheduler) AddJob(ctx context.Context, source string, j sessions.Job) e
 	if agents >= agentJobsMost || !j.Owner && guests >= guestJobsMost {
 		return &tools.Refused{Reason: "This host takes no more scheduled jobs now. Nothing was made; tell the person."}
 	}
-	_, err = r.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j})
-	r.wakeJobs()
+	_, err = s.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	s.wakeJobs()
 	return err
 }
 
 // DropJob implements tools.Host.
-func (r *Scheduler) DropJob(ctx context.Context, source, id string) error {
-	_, err := r.commit.Submit(ctx, sessions.Effects{Source: source, DropJob: id})
+func (s *Scheduler) DropJob(ctx context.Context, source, id string) error {
+	_, err := s.commit.Submit(ctx, sessions.Effects{Source: source, DropJob: id})
 	return err
 }
 
-func (r *Scheduler) wakeJobs() {
+func (s *Scheduler) wakeJobs() {
 	select {
-	case r.wake <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
 // Run begins the turns of jobs when their time has come, until ctx ends.
-func (r *Scheduler) Run(ctx context.Context) {
+func (s *Scheduler) Run(ctx context.Context) {
 	for {
-		wait, now := jobsEvery, r.now()
-		if next := r.fireDue(ctx, now); !next.IsZero() {
+		wait, now := jobsEvery, s.now()
+		if next := s.fireDue(ctx, now); !next.IsZero() {
 			wait = min(wait, next.Sub(now))
 		}
 		timer := time.NewTimer(max(wait, 0))
 		select {
 		case <-timer.C:
-		case <-r.wake:
+		case <-s.wake:
 		case <-ctx.Done():
 			timer.Stop()
 			return
@@ -93,11 +93,11 @@ func (r *Scheduler) Run(ctx context.Context) {
 }
 
 // fireDue begins the turns of all jobs whose time has come, and gives the time of the next one.
-func (r *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time) {
-	jobs, err := r.store.ListJobs(ctx, "")
+func (s *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time) {
+	jobs, err := s.store.ListJobs(ctx, "")
 	if err != nil {
 		if ctx.Err() == nil {
-			r.log.Error("cannot list the scheduled jobs", keyErr, err)
+			s.log.Error("cannot list the scheduled jobs", keyErr, err)
 		}
 		return now.Add(time.Second)
 	}
@@ -107,17 +107,17 @@ func (r *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time
 		case j.Off:
 			continue
 		case j.Last.After(now.Add(clockWrong)):
-			err = r.resetJob(ctx, j, now)
+			err = s.resetJob(ctx, j, now)
 		case next.After(now):
 			if again.IsZero() || next.Before(again) {
 				again = next
 			}
 			continue
 		default:
-			err = r.fire(ctx, j, now)
+			err = s.fire(ctx, j, now)
 		}
 		if err != nil && ctx.Err() == nil {
-			r.log.Error("cannot begin a scheduled job", keyJob, j.ID, keyErr, err)
+			s.log.Error("cannot begin a scheduled job", keyJob, j.ID, keyErr, err)
 		}
 		again = now // look at once what comes next
 		if err != nil {
@@ -133,34 +133,34 @@ const clockWrong = 25 * time.Hour
 
 // resetJob gives a job whose newest time lies in the future, because the clock was wrong then, its next time by the clock of now. A time that
 // has begun before does not begin again: its source is known.
-func (r *Scheduler) resetJob(ctx context.Context, j sessions.Job, now time.Time) error {
+func (s *Scheduler) resetJob(ctx context.Context, j sessions.Job, now time.Time) error {
 	next, err := j.After(now)
 	if err != nil || next.IsZero() {
 		next = now // fire sees to it
 	}
-	r.log.Warn("the clock was set back: the next time of a scheduled job is computed anew", keyJob, j.ID)
-	_, err = r.fired(ctx, sessions.Firing{Job: j.ID, Due: j.Next, At: now, Next: next})
+	s.log.Warn("the clock was set back: the next time of a scheduled job is computed anew", keyJob, j.ID)
+	_, err = s.fired(ctx, sessions.Firing{Job: j.ID, Due: j.Next, At: now, Next: next})
 	return err
 }
 
 // fire commits that a job's time has come: its turn and its next time are one commit, so each time counts once over restarts. What
 // was missed while the host was down is made up for once, by its newest time, unless that is older than what a job says may be late. A
 // time is left out while the turn of an earlier one is not over. Whatever happens is in the job's history.
-func (r *Scheduler) fire(ctx context.Context, j sessions.Job, now time.Time) error {
-	r.firing.Lock()
-	defer r.firing.Unlock()
+func (s *Scheduler) fire(ctx context.Context, j sessions.Job, now time.Time) error {
+	s.firing.Lock()
+	defer s.firing.Unlock()
 	f := sessions.Firing{Job: j.ID, Due: j.Next, At: now}
 	next, err := j.After(now)
 	if err != nil { // a time zone that is gone: it never comes again
 		f.Off = true
-		return r.leaveOut(ctx, f, j.Next, "switched off: "+err.Error())
+		return s.leaveOut(ctx, f, j.Next, "switched off: "+err.Error())
 	}
 	f.Next = next
-	due, missed := r.newest(j, now)
+	due, missed := s.newest(j, now)
 	if missed {
 		f.Times = append(f.Times, sessions.Occurrence{Due: j.Next, Skipped: "missed; a later time makes up for it"})
 	}
-	from, why, err := r.leftOut(ctx, j, due, now)
+	from, why, err := s.leftOut(ctx, j, due, now)
 	if err != nil {
 		return err
 	}
@@ -168,37 +168,37 @@ func (r *Scheduler) fire(ctx context.Context, j sessions.Job, now time.Time) err
 		f.Next = time.Time{}
 	}
 	if why != nil {
-		return r.leaveOut(ctx, f, due, why.Error())
+		return s.leaveOut(ctx, f, due, why.Error())
 	}
 	f.Effects = jobTurn(j, from, dueSource(j, due), now, next.IsZero())
 	f.Times = append(f.Times, sessions.Occurrence{Due: due, Run: f.Effects.Run.ID})
-	_, err = r.fired(ctx, f)
+	_, err = s.fired(ctx, f)
 	return err
 }
 
 // leaveOut commits that a time of a job begins nothing.
-func (r *Scheduler) leaveOut(ctx context.Context, f sessions.Firing, due time.Time, why string) error {
-	r.log.Warn("a time of a scheduled job is left out", keyJob, f.Job, keyReason, why)
+func (s *Scheduler) leaveOut(ctx context.Context, f sessions.Firing, due time.Time, why string) error {
+	s.log.Warn("a time of a scheduled job is left out", keyJob, f.Job, keyReason, why)
 	f.Times = append(f.Times, sessions.Occurrence{Due: due, Skipped: why})
-	_, err := r.fired(ctx, f)
+	_, err := s.fired(ctx, f)
 	return err
 }
 
 // fired commits a firing and sets in motion what it made.
-func (r *Scheduler) fired(ctx context.Context, f sessions.Firing) (sessions.Accepted, error) {
-	acc, err := r.store.Fire(ctx, f)
+func (s *Scheduler) fired(ctx context.Context, f sessions.Firing) (sessions.Accepted, error) {
+	acc, err := s.store.Fire(ctx, f)
 	if errors.Is(err, sessions.ErrConflict) && !f.Due.IsZero() {
 		return acc, nil // it was changed or removed meanwhile
 	}
 	if err == nil {
-		r.commit.AfterCommit(ctx, acc)
-		r.tellTimes(f, acc)
+		s.commit.AfterCommit(ctx, acc)
+		s.tellTimes(f, acc)
 	}
 	return acc, err
 }
 
 // tellTimes tells those who watch what became of a job's times.
-func (r *Scheduler) tellTimes(f sessions.Firing, acc sessions.Accepted) {
+func (s *Scheduler) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 	if acc.Duplicate {
 		return
 	}
@@ -209,14 +209,14 @@ func (r *Scheduler) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 	case len(f.Times) > 0:
 		e.Phase = event.PhaseSkipped
 	}
-	r.watchers.Publish(e)
+	s.watchers.Publish(e)
 }
 
 // newest gives the newest time of a job that has come, and whether it makes up for earlier ones that nobody has looked at. One that is too
 // late for anything makes up for none.
-func (r *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed bool) {
+func (s *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed bool) {
 	due, err := j.Newest(j.Next, now)
-	if err != nil || !due.After(j.Next) || !due.After(now.Add(-r.settings().Delivery.JobTTL())) {
+	if err != nil || !due.After(j.Next) || !due.After(now.Add(-s.settings().Delivery.JobTTL())) {
 		return j.Next, false
 	}
 	return due, true
@@ -226,22 +226,22 @@ func (r *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed
 var errEnds = errors.New("the session that made it is gone: the job is over")
 
 // leftOut says why a time of a job that has come is left out; nil = it is not. from is the session that made the job, if one did.
-func (r *Scheduler) leftOut(ctx context.Context, j sessions.Job, due, now time.Time) (from sessions.Session, why, err error) {
+func (s *Scheduler) leftOut(ctx context.Context, j sessions.Job, due, now time.Time) (from sessions.Session, why, err error) {
 	if j.From != "" {
-		if from, err = r.store.Get(ctx, j.From); errors.Is(err, sessions.ErrNotFound) {
+		if from, err = s.store.Get(ctx, j.From); errors.Is(err, sessions.ErrNotFound) {
 			return from, errEnds, nil
 		} else if err != nil {
 			return from, nil, err
 		}
 	}
-	set := r.settings()
+	set := s.settings()
 	if ids, _ := set.Agents.IDs(); !slices.Contains(ids, j.Agent) {
 		return from, fmt.Errorf("there is no agent %q any more", j.Agent), nil
 	}
 	if late := now.Sub(due); late > set.Delivery.JobTTL() {
 		return from, errors.New("it is " + late.Round(time.Second).String() + " late"), nil
 	}
-	open, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: JobKey(j), Limit: 1})
+	open, err := sessions.OpenRuns(ctx, s.store, sessions.RunQuery{Key: JobKey(j), Limit: 1})
 	if len(open) > 0 {
 		return from, fmt.Errorf("%w: run %s is %s", errBusy, open[0].ID, open[0].Status), err
 	}

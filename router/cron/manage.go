@@ -26,17 +26,17 @@ const (
 const LastChat = "last"
 
 // ChatOf reads an address that something is to be posted to: a chat that has written to this host before, or LastChat. "" is none.
-func (r *Scheduler) ChatOf(ctx context.Context, agentID sessions.AgentID, text string) (to channels.Address, err error) {
+func (s *Scheduler) ChatOf(ctx context.Context, agentID sessions.AgentID, text string) (to channels.Address, err error) {
 	if text == "" {
 		return to, nil
 	}
 	if text == LastChat {
-		return r.lastChat(ctx, agentID)
+		return s.lastChat(ctx, agentID)
 	}
 	if to, err = channels.ParseAddress(text); err != nil {
 		return to, sessions.BadRequest("to: %v", err)
 	}
-	known, err := r.store.Known(ctx, to)
+	known, err := s.store.Known(ctx, to)
 	if err == nil && len(known) == 0 {
 		err = sessions.BadRequest("to: the chat %.200s has never written to this host: write something there first", text)
 	}
@@ -44,13 +44,13 @@ func (r *Scheduler) ChatOf(ctx context.Context, agentID sessions.AgentID, text s
 }
 
 // lastChat finds LastChat.
-func (r *Scheduler) lastChat(ctx context.Context, agentID sessions.AgentID) (to channels.Address, err error) {
-	chats, err := r.store.Writers(ctx, r.settings().MainKey(agentID))
+func (s *Scheduler) lastChat(ctx context.Context, agentID sessions.AgentID) (to channels.Address, err error) {
+	chats, err := s.store.Writers(ctx, s.settings().MainKey(agentID))
 	if err != nil {
 		return to, err
 	}
 	for _, chat := range chats {
-		if !r.gate.Internal(chat) {
+		if !s.gate.Internal(chat) {
 			return chat, nil
 		}
 	}
@@ -63,24 +63,24 @@ func (r *Scheduler) lastChat(ctx context.Context, agentID sessions.AgentID) (to 
 // MakeJob makes a scheduled job because a person asked for it; without an agent it is the default one's. What it says goes to the chat
 // that to names, as ChatOf reads it, else to j.To. The same source makes it once: a repeat gets what the first one made, whatever has
 // changed since.
-func (r *Scheduler) MakeJob(ctx context.Context, source string, j sessions.Job, to string) (sessions.Job, error) {
-	j.ID, j.Created, j.From = sessions.IDFor(source, "job"), r.now(), ""
+func (s *Scheduler) MakeJob(ctx context.Context, source string, j sessions.Job, to string) (sessions.Job, error) {
+	j.ID, j.Created, j.From = sessions.IDFor(source, "job"), s.now(), ""
 	if j.Agent == "" {
-		_, j.Agent = r.settings().Agents.IDs()
+		_, j.Agent = s.settings().Agents.IDs()
 	}
-	if was, made, err := r.jobMade(ctx, source, j); made || err != nil {
+	if was, made, err := s.jobMade(ctx, source, j); made || err != nil {
 		return was, err
 	}
-	if err := r.checkJob(&j); err != nil {
+	if err := s.checkJob(&j); err != nil {
 		return j, err
 	}
 	if to != "" {
 		var err error
-		if j.To, err = r.ChatOf(ctx, j.Agent, to); err != nil {
+		if j.To, err = s.ChatOf(ctx, j.Agent, to); err != nil {
 			return j, err
 		}
 	}
-	all, err := r.store.ListJobs(ctx, "")
+	all, err := s.store.ListJobs(ctx, "")
 	switch {
 	case err != nil:
 		return j, err
@@ -90,16 +90,16 @@ func (r *Scheduler) MakeJob(ctx context.Context, source string, j sessions.Job, 
 	if err := nameFree(all, j); err != nil {
 		return j, err
 	}
-	if err := r.comes(&j); err != nil {
+	if err := s.comes(&j); err != nil {
 		return j, err
 	}
-	acc, err := r.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	acc, err := s.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j})
 	if err == nil && acc.Duplicate {
-		if was, err := r.store.GetJob(ctx, j.ID); err == nil || !errors.Is(err, sessions.ErrNotFound) {
+		if was, err := s.store.GetJob(ctx, j.ID); err == nil || !errors.Is(err, sessions.ErrNotFound) {
 			return was, err
 		}
 	}
-	r.wakeJobs()
+	s.wakeJobs()
 	return j, err
 }
 
@@ -114,19 +114,19 @@ func nameFree(all []sessions.Job, j sessions.Job) error {
 }
 
 // jobMade finds the job that a source made before. Of one that is over, or removed, it knows what was asked for, and when it was due.
-func (r *Scheduler) jobMade(ctx context.Context, source string, j sessions.Job) (was sessions.Job, made bool, err error) {
+func (s *Scheduler) jobMade(ctx context.Context, source string, j sessions.Job) (was sessions.Job, made bool, err error) {
 	if source == "" {
 		return j, false, nil
 	}
-	if was, err = r.store.GetJob(ctx, j.ID); !errors.Is(err, sessions.ErrNotFound) {
+	if was, err = s.store.GetJob(ctx, j.ID); !errors.Is(err, sessions.ErrNotFound) {
 		return was, err == nil, err
 	}
-	paths, err := r.store.Trace(ctx, source)
+	paths, err := s.store.Trace(ctx, source)
 	if err != nil || len(paths) == 0 {
 		return j, false, err
 	}
 	j.Created = paths[0].Accepted
-	times, err := r.store.Occurrences(ctx, j.ID, 1)
+	times, err := s.store.Occurrences(ctx, j.ID, 1)
 	if len(times) > 0 && !j.At.IsZero() {
 		j.At = times[0].Due
 	}
@@ -135,8 +135,8 @@ func (r *Scheduler) jobMade(ctx context.Context, source string, j sessions.Job) 
 
 // ChangeJob changes a job that anybody made. Its next time is computed anew when its schedule changes, or it is switched on again; a time
 // that was begun before does not begin again.
-func (r *Scheduler) ChangeJob(ctx context.Context, source, id string, change func(*sessions.Job) error) (sessions.Job, error) {
-	was, err := r.store.GetJob(ctx, id)
+func (s *Scheduler) ChangeJob(ctx context.Context, source, id string, change func(*sessions.Job) error) (sessions.Job, error) {
+	was, err := s.store.GetJob(ctx, id)
 	if err != nil {
 		return was, err
 	}
@@ -144,11 +144,11 @@ func (r *Scheduler) ChangeJob(ctx context.Context, source, id string, change fun
 	if err := change(&j); err != nil {
 		return j, err
 	}
-	if err := r.checkJob(&j); err != nil {
+	if err := s.checkJob(&j); err != nil {
 		return j, err
 	}
 	if j.Name != was.Name {
-		all, err := r.store.ListJobs(ctx, "")
+		all, err := s.store.ListJobs(ctx, "")
 		if err == nil {
 			err = nameFree(all, j)
 		}
@@ -158,26 +158,26 @@ func (r *Scheduler) ChangeJob(ctx context.Context, source, id string, change fun
 	}
 	same := j.At.Equal(was.At) && j.Every == was.Every && j.Cron == was.Cron && j.Zone == was.Zone
 	if j.Every != was.Every && j.Every > 0 {
-		j.Created = r.now() // it counts from now
+		j.Created = s.now() // it counts from now
 	}
 	switch {
 	case same && j.Off: // also one that cannot go on
 		j.Next = time.Time{}
 	case !same || was.Off:
-		if err := r.comes(&j); err != nil {
+		if err := s.comes(&j); err != nil {
 			return j, err
 		}
 	}
-	if _, err := r.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j}); err != nil {
+	if _, err := s.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j}); err != nil {
 		return j, err
 	}
-	r.wakeJobs()
-	return r.store.GetJob(ctx, id)
+	s.wakeJobs()
+	return s.store.GetJob(ctx, id)
 }
 
 // comes computes when a job comes next.
-func (r *Scheduler) comes(j *sessions.Job) error {
-	now := r.now()
+func (s *Scheduler) comes(j *sessions.Job) error {
+	now := s.now()
 	after := now
 	if j.Last.After(after) { // the clock was set back since
 		after = j.Last
@@ -196,9 +196,9 @@ func (r *Scheduler) comes(j *sessions.Job) error {
 }
 
 // checkJob checks what a person asks for.
-func (r *Scheduler) checkJob(j *sessions.Job) error {
+func (s *Scheduler) checkJob(j *sessions.Job) error {
 	j.Name, j.Message = strings.TrimSpace(channels.OneLine(j.Name)), strings.TrimSpace(j.Message)
-	ids, _ := r.settings().Agents.IDs()
+	ids, _ := s.settings().Agents.IDs()
 	switch {
 	case j.Message == "":
 		return sessions.BadRequest("message is missing: what the agent is told when the time comes")
@@ -210,7 +210,7 @@ func (r *Scheduler) checkJob(j *sessions.Job) error {
 		return sessions.BadRequest("there is no agent %.100q; there are %s", j.Agent, sessions.JoinIDs(ids))
 	}
 	if j.Model != "" {
-		if err := r.modelKnown(j.Model); err != nil {
+		if err := s.modelKnown(j.Model); err != nil {
 			return sessions.BadRequest("model: %v", err)
 		}
 	}
@@ -219,20 +219,20 @@ func (r *Scheduler) checkJob(j *sessions.Job) error {
 
 // RunJob begins a job's turn now, because a person asked for it: its next time stays. One that is off can be begun, too. The same source
 // begins it once, and while a turn of the job is queued or at work there is no further one (ErrConflict, which names that run).
-func (r *Scheduler) RunJob(ctx context.Context, source, id string) (sessions.Run, error) {
-	r.firing.Lock()
-	defer r.firing.Unlock()
+func (s *Scheduler) RunJob(ctx context.Context, source, id string) (sessions.Run, error) {
+	s.firing.Lock()
+	defer s.firing.Unlock()
 	if source != "" {
-		if run, err := r.store.GetRun(ctx, sessions.RunID(sessions.IDFor(source, "run"))); !errors.Is(err, sessions.ErrNotFound) {
+		if run, err := s.store.GetRun(ctx, sessions.RunID(sessions.IDFor(source, "run"))); !errors.Is(err, sessions.ErrNotFound) {
 			return run, err
 		}
 	}
-	j, err := r.store.GetJob(ctx, id)
+	j, err := s.store.GetJob(ctx, id)
 	if err != nil {
 		return sessions.Run{}, err
 	}
-	now := r.now()
-	from, why, err := r.leftOut(ctx, j, now, now)
+	now := s.now()
+	from, why, err := s.leftOut(ctx, j, now, now)
 	switch {
 	case err != nil:
 		return sessions.Run{}, err
@@ -245,14 +245,14 @@ func (r *Scheduler) RunJob(ctx context.Context, source, id string) (sessions.Run
 		source = "job:" + id + ":" + uuid.NewString()
 	}
 	e := jobTurn(j, from, source, now, false)
-	acc, err := r.fired(ctx, sessions.Firing{Job: id, At: now, Effects: e, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
+	acc, err := s.fired(ctx, sessions.Firing{Job: id, At: now, Effects: e, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
 	return acc.Run, err
 }
 
 // RemoveJob removes a job. What it has begun goes on, and its history stays.
-func (r *Scheduler) RemoveJob(ctx context.Context, source, id string) error {
-	if _, err := r.store.GetJob(ctx, id); err != nil {
+func (s *Scheduler) RemoveJob(ctx context.Context, source, id string) error {
+	if _, err := s.store.GetJob(ctx, id); err != nil {
 		return err
 	}
-	return r.DropJob(ctx, source, id)
+	return s.DropJob(ctx, source, id)
 }

@@ -89,7 +89,7 @@ func (r *Receiver) joins(ctx context.Context, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
 		return
 	}
-	_, by, err := r.worker.Before(ctx, acc.Run)
+	_, by, err := r.worker.Merger.Before(ctx, acc.Run)
 	if err != nil { // then it has the next turn
 		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
 		return
@@ -104,7 +104,7 @@ func (r *Receiver) isPart(ctx context.Context, in channels.Inbound, key sessions
 	if !r.lanes.Busy(key) || in.Sender.Bot {
 		return false, nil
 	}
-	last, _, err := r.worker.Before(ctx, *turn.NewRun(in, key, agentID, text, nil, owner))
+	last, _, err := r.worker.Merger.Before(ctx, *turn.NewRun(in, key, agentID, text, nil, owner))
 	return last != "", err
 }
 
@@ -234,12 +234,12 @@ func (r *Receiver) place(ctx context.Context, set *settings.Snapshot, in channel
 
 // runFor makes the run of a message, with the quoted files that its session does not have, and what it was sent with.
 func (r *Receiver) runFor(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (*sessions.Run, error) {
-	files, err := r.worker.FilesOf(ctx, s, in)
+	files, err := turn.FilesOf(ctx, r.store, s, in)
 	if err != nil {
 		return nil, err
 	}
 	run := turn.NewRun(in, s.Key, s.Agent, text, files, owner)
 	run.Input.Provenance.Cut = r.atLimit(in)
-	run.With, _, err = r.worker.Before(ctx, *run)
+	run.With, _, err = r.worker.Merger.Before(ctx, *run)
 	return run, err
 }

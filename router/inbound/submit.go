@@ -165,7 +165,7 @@ func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions
 	if s.Last.Type.Several() { // the others of the chat are named as well
 		text = channels.Speaker(w.Sender) + ": " + text
 	}
-	pictures, err := r.worker.KeepPictures(w.Pictures)
+	pictures, err := r.worker.Pictures.Keep(w.Pictures)
 	if err != nil {
 		return nil, err
 	}

@@ -59,24 +59,24 @@ func New(c Config) *Host {
 }
 
 // Idle implements tools.Host.
-func (r *Host) Idle(ctx context.Context, c tools.Caller) error { return r.commit.Idle(ctx, c) }
+func (h *Host) Idle(ctx context.Context, c tools.Caller) error { return h.commit.Idle(ctx, c) }
 
 // Wait implements tools.Host.
-func (r *Host) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
-	return r.commit.Wait(ctx, id)
+func (h *Host) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+	return h.commit.Wait(ctx, id)
 }
 
 // Jobs implements tools.Host.
-func (r *Host) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
-	return r.cron.Jobs(ctx, id)
+func (h *Host) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
+	return h.cron.Jobs(ctx, id)
 }
 
 // AddJob implements tools.Host.
-func (r *Host) AddJob(ctx context.Context, source string, j sessions.Job) error {
-	return r.cron.AddJob(ctx, source, j)
+func (h *Host) AddJob(ctx context.Context, source string, j sessions.Job) error {
+	return h.cron.AddJob(ctx, source, j)
 }
 
 // DropJob implements tools.Host.
-func (r *Host) DropJob(ctx context.Context, source, id string) error {
-	return r.cron.DropJob(ctx, source, id)
+func (h *Host) DropJob(ctx context.Context, source, id string) error {
+	return h.cron.DropJob(ctx, source, id)
 }

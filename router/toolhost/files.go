@@ -12,20 +12,20 @@ import (
 )
 
 // Attachment implements tools.Host.
-func (r *Host) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
+func (h *Host) Attachment(ctx context.Context, with sessions.Message, m channels.Media, most int64) ([]byte, error) {
 	from, ok := turn.Origin(&with)
 	if !ok {
 		return nil, errors.New("it is not known where it came from")
 	}
-	return r.media.Get(ctx, from, m, most, r.gate.Fetcher)
+	return h.media.Get(ctx, from, m, most, h.gate.Fetcher)
 }
 
 // postedFiles copies the files of a post. When the policy lets nothing out as it stands, nothing is read: they are only named.
-func (r *Host) postedFiles(ctx context.Context, files []tools.PostFile, allowed bool) (out []sessions.File, err error) {
+func (h *Host) postedFiles(ctx context.Context, files []tools.PostFile, allowed bool) (out []sessions.File, err error) {
 	for _, f := range files {
 		kept := sessions.File{Kind: channels.Document, Name: sessions.FileName(f.Name)}
 		if allowed {
-			if kept, err = r.outbox.Put(ctx, f.Name, f.Open); err != nil {
+			if kept, err = h.outbox.Put(ctx, f.Name, f.Open); err != nil {
 				return nil, err
 			}
 		}

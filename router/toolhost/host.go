@@ -16,8 +16,8 @@ import (
 )
 
 // Ask implements tools.Host: it queues a message from one session as a run in another (contract S2, S7, S8).
-func (r *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error) {
-	target, err := r.store.Get(ctx, q.To)
+func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error) {
+	target, err := h.store.Get(ctx, q.To)
 	if err != nil {
 		return sessions.Run{}, err
 	}
@@ -28,10 +28,10 @@ func (r *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 	}
 	id := sessions.RunID(uuid.NewString())
 	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
-	if err := r.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
+	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := r.commit.Submit(ctx, sessions.Effects{
+	acc, err := h.commit.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		By:      q.From.Run.ID,
 		Session: &sessions.Session{Key: q.To, Agent: target.Agent},
@@ -43,16 +43,16 @@ func (r *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 }
 
 // Cancel implements tools.Host.
-func (r *Host) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
-	acc, err := r.commit.Submit(ctx, sessions.Effects{Source: source, Stop: []sessions.Key{child}})
+func (h *Host) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
+	acc, err := h.commit.Submit(ctx, sessions.Effects{Source: source, Stop: []sessions.Key{child}})
 	return acc.Stopped, err
 }
 
 // postedAs returns the session whose send policy a post goes by, and the verdict that the caller is told: by that of the session that is
 // meant, else by that of one that the caller sees, without the name and rule of one that it does not see (contract V4).
-func (r *Host) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
-	decide := r.settings().Decide(to)
-	denying, err := r.chain.Denying(ctx, meant, to)
+func (h *Host) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
+	decide := h.settings().Decide(to)
+	denying, err := h.chain.Denying(ctx, meant, to)
 	if err != nil || len(denying) == 0 {
 		return meant, decide(meant), err
 	}
@@ -66,8 +66,8 @@ func (r *Host) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Cal
 }
 
 // Agents implements tools.Host.
-func (r *Host) Agents() []tools.AgentInfo {
-	set := r.settings()
+func (h *Host) Agents() []tools.AgentInfo {
+	set := h.settings()
 	ids, _ := set.Agents.IDs()
 	out := make([]tools.AgentInfo, 0, len(ids))
 	for _, id := range ids {
@@ -78,7 +78,7 @@ func (r *Host) Agents() []tools.AgentInfo {
 }
 
 // ModelKnown implements tools.Host.
-func (r *Host) ModelKnown(name string) error {
-	_, err := r.model(name)
+func (h *Host) ModelKnown(name string) error {
+	_, err := h.model(name)
 	return err
 }

@@ -45,17 +45,17 @@ func outsideKey(s *settings.Snapshot, name string) sessions.Key {
 }
 
 // OutsideTools lists the tools that an agent outside may use, as they stand now.
-func (r *Host) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, error) {
-	caller, err := r.outsider(ctx, by, "")
+func (h *Host) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, error) {
+	caller, err := h.outsider(ctx, by, "")
 	if err != nil {
 		return nil, err
 	}
-	may, err := r.rights.Of(ctx, r.settings(), caller.Session, caller.Run, nil)
+	may, err := h.rights.Of(ctx, h.settings(), caller.Session, caller.Run, nil)
 	if err != nil {
 		return nil, err
 	}
 	var out []tools.Spec
-	for _, t := range may.Permitted(r.rights.Tools) {
+	for _, t := range may.Permitted(h.rights.Tools) {
 		if s := t.Spec(); slices.Contains(outsideTools, s.Name) {
 			out = append(out, s)
 		}
@@ -66,13 +66,13 @@ func (r *Host) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, err
 // Outside makes a tool call on behalf of an agent outside, under the same rights, visibility and send policy as calls of this host's
 // agents. It may block as long as the tool's arguments say; the end of ctx ends the wait, not what was begun. An error is a fault of
 // the host; everything else is a result that says what is wrong.
-func (r *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, err error) {
-	defer channels.RecoverPanic(r.log, "outside", &err)
-	i := slices.IndexFunc(r.rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
+func (h *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, err error) {
+	defer channels.RecoverPanic(h.log, "outside", &err)
+	i := slices.IndexFunc(h.rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
 	if i < 0 || !slices.Contains(outsideTools, c.Tool) {
 		return tools.Forbidden("There is no tool %.100q here. Nothing was done. There are: %s.", c.Tool, strings.Join(outsideTools, ", ")), nil
 	}
-	spec := r.rights.Tools[i].Spec()
+	spec := h.rights.Tools[i].Spec()
 	args := c.Args
 	if text := string(bytes.TrimSpace(args)); text == "" || text == "null" { // as clients write that there are none
 		args = json.RawMessage("{}")
@@ -80,12 +80,12 @@ func (r *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, er
 	if err := fits(spec.Schema, args); err != nil {
 		return tools.Result{IsError: true, Text: fmt.Sprintf("The arguments of %s do not fit its schema: %.2000s. Nothing was done.", c.Tool, tools.SchemaProblem(err))}, nil
 	}
-	caller, err := r.outsider(ctx, c.By, c.Conn)
+	caller, err := h.outsider(ctx, c.By, c.Conn)
 	if err != nil {
 		return res, err
 	}
-	set := r.settings()
-	may, err := r.rights.Of(ctx, set, caller.Session, caller.Run, nil)
+	set := h.settings()
+	may, err := h.rights.Of(ctx, set, caller.Session, caller.Run, nil)
 	if err != nil {
 		return res, err
 	}
@@ -93,7 +93,7 @@ func (r *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, er
 		return refusedOutside(c.Tool, v), nil
 	}
 	if caller.Session.ID == "" || caller.Session.Archived {
-		if caller.Session, err = r.openOutside(ctx, caller.Session); err != nil {
+		if caller.Session, err = h.openOutside(ctx, caller.Session); err != nil {
 			return res, err
 		}
 	}
@@ -103,8 +103,8 @@ func (r *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, er
 		limited, cancel = context.WithTimeout(ctx, spec.Timeout)
 		defer cancel()
 	}
-	r.log.Info("an agent outside calls a tool", keySession, caller.Session.Key, "tool", c.Tool)
-	return may.Guard(r.rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
+	h.log.Info("an agent outside calls a tool", keySession, caller.Session.Key, "tool", c.Tool)
+	return may.Guard(h.rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
 }
 
 func refusedOutside(tool string, v policy.Verdict) tools.Result {
@@ -113,10 +113,10 @@ func refusedOutside(tool string, v policy.Verdict) tools.Result {
 
 // outsider makes the caller of an agent outside: its session as it stands, or as it will be made, and a run that is kept nowhere. The
 // run's id is that of the connection, so that the same call over it has the same source.
-func (r *Host) outsider(ctx context.Context, by Outsider, conn string) (tools.Caller, error) {
-	set := r.settings()
+func (h *Host) outsider(ctx context.Context, by Outsider, conn string) (tools.Caller, error) {
+	set := h.settings()
 	key := outsideKey(set, by.Name)
-	s, err := r.store.Get(ctx, key)
+	s, err := h.store.Get(ctx, key)
 	if errors.Is(err, sessions.ErrNotFound) {
 		s, err = sessions.Session{Key: key, Agent: key.Agent(), Title: channels.TitleOf(channels.Inbound{Title: by.Name})}, nil
 	}
@@ -128,8 +128,8 @@ func (r *Host) outsider(ctx context.Context, by Outsider, conn string) (tools.Ca
 }
 
 // openOutside makes the session of an agent outside, or takes it out of the archive.
-func (r *Host) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
-	acc, err := r.commit.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
+func (h *Host) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
+	acc, err := h.commit.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
 	return acc.Session, err
 }
 

@@ -16,46 +16,46 @@ import (
 
 // Post implements tools.Host. Two sessions have a say: the caller's own policy is asked now, that of the chat at delivery. The transcript
 // that has the post is that of the session that is meant, whichever session denies.
-func (r *Host) Post(ctx context.Context, q tools.PostRequest) (tools.PostResult, error) {
-	set := r.settings()
-	target, err := r.store.Get(ctx, q.Session)
+func (h *Host) Post(ctx context.Context, q tools.PostRequest) (tools.PostResult, error) {
+	set := h.settings()
+	target, err := h.store.Get(ctx, q.Session)
 	if err != nil {
 		return tools.PostResult{}, err
 	}
 	// The call's own id, so that the same call again, after a crash, names the delivery that it made the first time.
 	id := sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(q.Source)).String())
-	if _, err = r.store.GetDelivery(ctx, id); err == nil {
-		_, v, err := r.postedAs(ctx, set, q.From, target, q.To)
+	if _, err = h.store.GetDelivery(ctx, id); err == nil {
+		_, v, err := h.postedAs(ctx, set, q.From, target, q.To)
 		return tools.PostResult{Delivery: id, Verdict: v}, err
 	} else if !errors.Is(err, sessions.ErrNotFound) {
 		return tools.PostResult{}, err
 	}
-	own, err := r.store.Get(ctx, q.From.Session.Key) // as it stands now: an owner may have said /send off since the turn began
+	own, err := h.store.Get(ctx, q.From.Session.Key) // as it stands now: an owner may have said /send off since the turn began
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	if v := r.settings().Decide(q.To)(own); !v.Allowed() {
+	if v := h.settings().Decide(q.To)(own); !v.Allowed() {
 		return tools.PostResult{Verdict: v}, nil
 	}
-	voice, verdict, err := r.postedAs(ctx, set, q.From, target, q.To)
+	voice, verdict, err := h.postedAs(ctx, set, q.From, target, q.To)
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	files, err := r.postedFiles(ctx, q.Files, verdict.Allowed())
+	files, err := h.postedFiles(ctx, q.Files, verdict.Allowed())
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	e := chain.PostedBy(r.chain.Posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
+	e := chain.PostedBy(h.chain.Posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
 	e.Source, e.By = q.Source, q.From.Run.ID
 	e.Deliveries = []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: voice.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
 		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.TTL(sessions.Posted))}}
-	_, err = r.commit.Submit(ctx, *e)
+	_, err = h.commit.Submit(ctx, *e)
 	return tools.PostResult{Delivery: id, Verdict: verdict}, err
 }
 
 // ChatOf gives the sessions that a chat has written to, newest first; an error when nothing ever came from there.
-func (r *Host) ChatOf(ctx context.Context, to channels.Address) ([]sessions.Key, error) {
-	keys, err := r.store.Known(ctx, to)
+func (h *Host) ChatOf(ctx context.Context, to channels.Address) ([]sessions.Key, error) {
+	keys, err := h.store.Known(ctx, to)
 	if err == nil && len(keys) == 0 {
 		err = fmt.Errorf("%w: %s has never written to this host: only chats that have are written to", sessions.ErrBadRequest, to)
 	}

@@ -29,54 +29,54 @@ type Sent struct {
 
 // Send posts a text to a chat that has written to this host before. It is in the transcript of its session, and the send policy of the
 // session decides when it leaves, as about everything else: what it holds back then is in the ledger as withheld.
-func (r *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
+func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return Sent{}, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
 	}
 	id := sessions.DeliveryID(sessions.IDFor(q.Source, "delivery"))
-	if x, err := r.sent(ctx, id); !errors.Is(err, sessions.ErrNotFound) {
+	if x, err := h.sent(ctx, id); !errors.Is(err, sessions.ErrNotFound) {
 		return x, err
 	}
-	there, err := r.ChatOf(ctx, q.To)
+	there, err := h.ChatOf(ctx, q.To)
 	if err != nil {
 		return Sent{}, err
 	}
 	if q.Session == "" {
 		q.Session = there[0]
 	}
-	s, err := r.store.Get(ctx, q.Session)
+	s, err := h.store.Get(ctx, q.Session)
 	if err != nil {
 		return Sent{}, err
 	}
-	if s, err = r.chain.Strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
+	if s, err = h.chain.Strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
 		return Sent{}, err
 	}
-	e := r.chain.Posted(s.Key, s.Agent, q.Source, q.Text)
+	e := h.chain.Posted(s.Key, s.Agent, q.Source, q.Text)
 	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: chain.PostedByAPI}
 	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Run: e.Run.ID, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
-		Expires: time.Now().Add(r.settings().Delivery.TTL(sessions.Posted))}}
-	acc, err := r.commit.Submit(ctx, *e)
+		Expires: time.Now().Add(h.settings().Delivery.TTL(sessions.Posted))}}
+	acc, err := h.commit.Submit(ctx, *e)
 	if err != nil {
 		return Sent{}, err
 	}
 	if len(acc.Deliveries) == 0 { // the same request came at the same time
-		return r.sent(ctx, id)
+		return h.sent(ctx, id)
 	}
-	return Sent{acc.Deliveries[0], r.settings().Decide(q.To)(s)}, nil
+	return Sent{acc.Deliveries[0], h.settings().Decide(q.To)(s)}, nil
 }
 
 // sent is what became of a text that was sent before.
-func (r *Host) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error) {
-	d, err := r.store.GetDelivery(ctx, id)
+func (h *Host) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error) {
+	d, err := h.store.GetDelivery(ctx, id)
 	if err != nil {
 		return Sent{}, err
 	}
 	if d.Verdict != nil {
 		return Sent{d, *d.Verdict}, nil
 	}
-	s, err := r.store.Get(ctx, d.Session)
+	s, err := h.store.Get(ctx, d.Session)
 	if errors.Is(err, sessions.ErrNotFound) {
 		s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
 	}
-	return Sent{d, r.settings().Decide(d.To)(s)}, err
+	return Sent{d, h.settings().Decide(d.To)(s)}, err
 }

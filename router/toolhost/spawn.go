@@ -20,13 +20,13 @@ import (
 
 // Spawn implements tools.Host: it makes a child session with a queued run (contract N5, N6). The address that the announce goes
 // to is captured now, whole.
-func (r *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, error) {
-	set := r.settings()
+func (h *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, error) {
+	set := h.settings()
 	from := q.From.Session
-	if again, err := r.maySpawn(ctx, set, q.From, q.Source); err != nil || again.ID != "" {
+	if again, err := h.maySpawn(ctx, set, q.From, q.Source); err != nil || again.ID != "" {
 		return again, err
 	}
-	parent, err := r.chainAbove(ctx, q.From)
+	parent, err := h.chainAbove(ctx, q.From)
 	if err != nil {
 		return sessions.Run{}, err
 	}
@@ -47,10 +47,10 @@ func (r *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, e
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
 	chain := &sessions.Chain{Kind: chain.Spawn, Root: id, Requester: from.Key, From: sessions.OriginOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
-	if err := r.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
+	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := r.commit.Submit(ctx, sessions.Effects{
+	acc, err := h.commit.Submit(ctx, sessions.Effects{
 		Source:  q.Source,
 		By:      q.From.Run.ID,
 		Session: child,
@@ -85,17 +85,17 @@ func hopsOf(run sessions.Run) []sessions.Key {
 // maySpawn holds a session to agents.defaults.subagents.maxSpawnDepth (contract N8), maxChildrenPerAgent (N16) and, in a turn that
 // another agent caused, to session.agentToAgent.maxTurnsPerHour (S12). The same call again, after a crash, is refused nothing:
 // again is what it made.
-func (r *Host) maySpawn(ctx context.Context, set *settings.Snapshot, c tools.Caller, source string) (again sessions.Run, err error) {
+func (h *Host) maySpawn(ctx context.Context, set *settings.Snapshot, c tools.Caller, source string) (again sessions.Run, err error) {
 	from := c.Session
 	sub := set.Agents.Defaults.Subagents
 	depth, most := settings.OrDefault(sub.MaxSpawnDepth, 1), settings.OrDefault(sub.MaxChildrenPerAgent, 5)
 	refused := &tools.Refused{}
 	if at := tools.Depth(from); at >= depth {
 		refused.Reason = fmt.Sprintf("this sub-agent has none of its own: it is %d below the chat that asked, and agents.defaults.subagents.maxSpawnDepth is %d. Do the task yourself.", at, depth)
-	} else if refused.Reason, err = r.Crowded(ctx, set, c, most); err != nil || refused.Reason == "" {
+	} else if refused.Reason, err = h.Crowded(ctx, set, c, most); err != nil || refused.Reason == "" {
 		return again, err
 	}
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Parent: from.Key, Limit: 200})
+	runs, err := h.store.ListRuns(ctx, sessions.RunQuery{Parent: from.Key, Limit: 200})
 	if err != nil {
 		return again, err
 	}
@@ -106,8 +106,8 @@ func (r *Host) maySpawn(ctx context.Context, set *settings.Snapshot, c tools.Cal
 }
 
 // Crowded says why a session may not start one more sub-agent now; "" when it may.
-func (r *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (why string, err error) {
-	open, err := sessions.OpenChildren(ctx, r.store, c.Session.Key, 1000)
+func (h *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Caller, most int) (why string, err error) {
+	open, err := sessions.OpenChildren(ctx, h.store, c.Session.Key, 1000)
 	if err != nil {
 		return "", err
 	}
@@ -120,8 +120,8 @@ func (r *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Call
 	}
 	turns := settings.OrDefault(set.Session.AgentToAgent.MaxTurnsPerHour, 120)
 	if c.Run.Kind == sessions.ChildRun { // results may have it start more and more
-		had, err := r.store.ListRuns(ctx, sessions.RunQuery{Parent: c.Session.Key, Limit: turns})
-		if err != nil || len(had) < turns || r.ages.Age(had[turns-1].Created) > time.Hour {
+		had, err := h.store.ListRuns(ctx, sessions.RunQuery{Parent: c.Session.Key, Limit: turns})
+		if err != nil || len(had) < turns || h.ages.Age(had[turns-1].Created) > time.Hour {
 			return "", err
 		}
 		return fmt.Sprintf("this sub-agent has started %d of its own within the hour, the most that session.agentToAgent.maxTurnsPerHour allows. Answer with what you have.", turns), nil
@@ -129,7 +129,7 @@ func (r *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Call
 	if !c.Run.Kind.ByAgent() {
 		return "", nil
 	}
-	n, err := r.chain.ByAgents(ctx, c.Session.Key, turns)
+	n, err := h.chain.ByAgents(ctx, c.Session.Key, turns)
 	if err != nil || n < turns {
 		return "", err
 	}
@@ -137,14 +137,14 @@ func (r *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Call
 }
 
 // chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
-func (r *Host) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chain, error) {
+func (h *Host) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chain, error) {
 	if !sessions.IsSubagent(c.Session.Key) {
 		return nil, nil
 	}
 	run := c.Run
 	if run.Kind != sessions.ChildRun || run.Chain == nil { // another session has asked it something
 		var err error
-		if run, err = r.rights.NewestTask(ctx, c.Session.Key); err != nil || run.Chain == nil {
+		if run, err = h.rights.NewestTask(ctx, c.Session.Key); err != nil || run.Chain == nil {
 			return nil, err
 		}
 	}
@@ -162,12 +162,12 @@ func afresh(c sessions.Chain) sessions.Chain {
 }
 
 // Steer implements tools.Host.
-func (r *Host) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, error) {
-	e, err := r.FollowUp(ctx, q)
+func (h *Host) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, error) {
+	e, err := h.FollowUp(ctx, q)
 	if err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := r.commit.Submit(ctx, e)
+	acc, err := h.commit.Submit(ctx, e)
 	if err == nil && acc.Run.ID == "" {
 		err = &tools.Refused{Reason: "this call was made before, and the sub-agent's session is deleted since"}
 	}
@@ -176,12 +176,12 @@ func (r *Host) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, e
 
 // FollowUp is a further message to a sub-agent. Its chain is that of the child: what comes of it is reported like the first result.
 // As a run of its own it has the child's whole time limit again.
-func (r *Host) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
-	child, err := r.store.Get(ctx, q.Child)
+func (h *Host) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
+	child, err := h.store.Get(ctx, q.Child)
 	if err != nil {
 		return sessions.Effects{}, err
 	}
-	task, err := r.rights.NewestTask(ctx, q.Child)
+	task, err := h.rights.NewestTask(ctx, q.Child)
 	if err != nil {
 		return sessions.Effects{}, err
 	}
@@ -191,19 +191,19 @@ func (r *Host) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Eff
 	c := afresh(*task.Chain)
 	c.Request, c.Hops = q.Message, passed(tools.Caller{Session: q.From, Run: q.Run})
 	var asks sessions.Chain
-	if err := r.rights.StampOrigin(ctx, q.From, q.Run, &asks); err != nil {
+	if err := h.rights.StampOrigin(ctx, q.From, q.Run, &asks); err != nil {
 		return sessions.Effects{}, err
 	}
 	all := rights.Requesters{Owner: c.Owner && asks.Owner, People: c.People}
 	all.Join(asks.People)
 	c.Owner, c.People, c.Places = all.Owner, all.People, rights.Origins(slices.Clone(c.Places), &asks)
-	if root, err := r.store.GetRun(ctx, c.Root); err == nil {
+	if root, err := h.store.GetRun(ctx, c.Root); err == nil {
 		task.Timeout = root.Timeout
 	} else if !errors.Is(err, sessions.ErrNotFound) {
 		return sessions.Effects{}, err
 	}
 	if c.Parent != nil { // whose time may have run out, or begun again
-		up, err := r.chainAbove(ctx, tools.Caller{Session: sessions.Session{Key: c.Requester}})
+		up, err := h.chainAbove(ctx, tools.Caller{Session: sessions.Session{Key: c.Requester}})
 		if err != nil {
 			return sessions.Effects{}, err
 		}

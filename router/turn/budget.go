@@ -19,7 +19,7 @@ import (
 
 // overBudget ends a run whose next call may not be made. Its chat is told once until the budget counts anew; after that the run
 // says so on its row, and nothing leaves. What sub-agents have brought so far is posted as it is: that costs nothing.
-func (r *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run sessions.Run, e *agent.BudgetError) *sessions.Outcome {
+func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run sessions.Run, e *agent.BudgetError) *sessions.Outcome {
 	to := run.Reply
 	if c := run.Chain; c != nil && (run.Kind == sessions.ChildRun || run.Kind == sessions.JobRun) {
 		to = c.Origin
@@ -28,41 +28,41 @@ func (r *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run ses
 	switch run.Kind {
 	case sessions.TurnRun:
 	case sessions.ChildRun, sessions.JobRun:
-		if run.Chain == nil || run.Chain.Parent != nil || answer(r.steps(ctx, run)) != "" {
-			return r.failure(ctx, set, run, sessions.Failed, notice, e)
+		if run.Chain == nil || run.Chain.Parent != nil || answer(w.steps(ctx, run)) != "" {
+			return w.failure(ctx, set, run, sessions.Failed, notice, e)
 		}
 	default:
-		return r.failure(ctx, set, run, sessions.Failed, notice, e)
+		return w.failure(ctx, set, run, sessions.Failed, notice, e)
 	}
-	o := &sessions.Outcome{Status: sessions.Failed, Error: e.Error(), Usage: used(r.steps(ctx, run)...)}
+	o := &sessions.Outcome{Status: sessions.Failed, Error: e.Error(), Usage: used(w.steps(ctx, run)...)}
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: e.Error()}
-	d := r.reply(set, run, sessions.Notice, msg.ID, notice)
+	d := w.reply(set, run, sessions.Notice, msg.ID, notice)
 	d.To = to
 	if c := run.Chain; c != nil {
 		d.Session, d.ReplyTo = c.Requester, "" // the policy of the chat that it goes to
 		if c.Requester == "" {
-			voice, ok := r.chain.Voice(ctx, sessions.Session{Key: run.Key}, to)
+			voice, ok := w.chain.Voice(ctx, sessions.Session{Key: run.Key}, to)
 			if !ok {
 				return nil
 			}
 			d.Session = voice.Key
 		}
 	}
-	if to.IsZero() || !r.budgets.Tell(to.String()+" "+e.Scope) || r.toldBefore(ctx, d) {
-		r.log.Debug("a run ends in silence: a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
+	if to.IsZero() || !w.budgets.Tell(to.String()+" "+e.Scope) || w.toldBefore(ctx, d) {
+		w.log.Debug("a run ends in silence: a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
 		return o
 	}
-	r.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
+	w.log.Warn("a budget is used up", keyRun, run.ID, keySession, run.Key, keyErr, e)
 	o.Messages, o.Deliveries = []sessions.Message{msg}, []sessions.Delivery{d}
 	return o
 }
 
 // toldBefore reports whether an earlier process told a chat of today's end of a budget: the notice itself is looked for, as a run may
 // have failed in the same way without one.
-func (r *Worker) toldBefore(ctx context.Context, notice sessions.Delivery) bool {
-	sent, err := r.store.ListDeliveries(ctx, sessions.DeliveryQuery{Session: notice.Session, Limit: 100})
+func (w *Worker) toldBefore(ctx context.Context, notice sessions.Delivery) bool {
+	sent, err := w.store.ListDeliveries(ctx, sessions.DeliveryQuery{Session: notice.Session, Limit: 100})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		r.log.Error("cannot read the newest deliveries of a session", keySession, notice.Session, keyErr, err)
+		w.log.Error("cannot read the newest deliveries of a session", keySession, notice.Session, keyErr, err)
 	}
 	began, _ := clock.Day(time.Now())
 	return slices.ContainsFunc(sent, func(d sessions.Delivery) bool {

@@ -11,10 +11,10 @@ import (
 )
 
 // Finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
-func (r *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
+func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
 	var ended error
-	ok = r.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
-		if acc, err = r.store.Finish(ctx, run.ID, out); err != nil {
+	ok = w.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
+		if acc, err = w.store.Finish(ctx, run.ID, out); err != nil {
 			booking.Release()
 			out.Begin = nil
 		}
@@ -25,41 +25,41 @@ func (r *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	})
 	if !ok || ended != nil {
 		acc = sessions.Accepted{}
-		booking.End(r.lanes.Host(ctx))
-		r.budgets.KeepUnrecorded(ctx, run, out.Messages...)
+		booking.End(w.lanes.Host(ctx))
+		w.budgets.KeepUnrecorded(ctx, run, out.Messages...)
 	}
 	switch {
 	case !ok:
 	case ended == nil:
-		r.histories.add(run.Session, r.readMost(), out.Messages...)
+		w.Transcripts.add(run.Session, out.Messages...)
 	default: // or ended by a commit whose answer was lost: what it made is in the store
-		r.histories.drop(run.Session)
-		_ = r.commit.Rescue(ctx) // it says what fails
+		w.Transcripts.Forget(run.Session)
+		_ = w.commit.Rescue(ctx) // it says what fails
 	}
 	return acc, ok
 }
 
 // next gives the run that a session's lane is at now.
-func (r *Worker) next(ctx context.Context, key sessions.Key, claimed *sessions.Run) (run sessions.Run, ok bool) {
+func (w *Worker) next(ctx context.Context, key sessions.Key, claimed *sessions.Run) (run sessions.Run, ok bool) {
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case r.lanes.IsAway(key) || !r.calm(ctx, key):
+	case w.lanes.IsAway(key) || !w.Merger.calm(ctx, key):
 		return run, false
 	}
-	return r.claim(ctx, key)
+	return w.claim(ctx, key)
 }
 
 // claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is at work
 // although the lane is not is its own, from a commit whose answer was lost.
-func (r *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
+func (w *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
 	tries := 0
-	if r.lanes.NeedsRecheck(key) {
+	if w.lanes.NeedsRecheck(key) {
 		tries++
 	}
-	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
+	if !w.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
 		tries++
-		run, ok, err = r.store.Claim(ctx, key)
+		run, ok, err = w.store.Claim(ctx, key)
 		return err
 	}) {
 		return run, false
@@ -68,13 +68,13 @@ func (r *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		return run, ok
 	}
 	var runs []sessions.Run
-	if !r.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
-		runs, err = r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: sessions.MaxListed})
+	if !w.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {
+		runs, err = w.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Running, Limit: sessions.MaxListed})
 		return err
 	}) {
 		return run, false
 	}
-	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && r.lanes.Busy(x.Home) }) // that lane's
+	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && w.lanes.Busy(x.Home) }) // that lane's
 	if len(runs) == 0 {
 		return run, false
 	}
@@ -83,7 +83,7 @@ func (r *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 		if run.Batch != "" {
 			why = lane.ErrInterrupted
 		}
-		r.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
+		w.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
 	}
 	return run, true
 }

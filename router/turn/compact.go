@@ -20,9 +20,9 @@ import (
 )
 
 // compact brings a run to its end that sums up its session because a person asked for it. Its outcome is the notice.
-func (r *Worker) compact(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
-	c := r.compacts(set, s, run, t)
-	x, err := r.Stored(ctx, run.Session)
+func (w *Worker) compact(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
+	c := w.compacts(set, s, run, t)
+	x, err := w.Transcripts.Stored(ctx, run.Session)
 	if err != nil {
 		return out, err
 	}
@@ -61,13 +61,13 @@ type compaction struct {
 }
 
 // compacts has a turn sum up the older part of its session when the model's window fills up.
-func (r *Worker) compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
-	c := &compaction{r: r, set: set, s: s, run: run, turn: t}
+func (w *Worker) compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
+	c := &compaction{r: w, set: set, s: s, run: run, turn: t}
 	at := set.Agents.Defaults.Compaction.At
 	if at <= 0 {
 		at = 0.8
 	}
-	t.Compact, t.CompactAt, t.CompactOver = c.shorten, int(at*float64(t.Facts.ContextWindow)), r.historyLimit()
+	t.Compact, t.CompactAt, t.CompactOver = c.shorten, int(at*float64(t.Facts.ContextWindow)), w.Transcripts.historyLimit()
 	return c
 }
 
@@ -94,7 +94,7 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message) ([]se
 	if window <= 0 || before <= c.turn.CompactAt && len(msgs) <= c.turn.CompactOver {
 		window = before // so much the provider has refused: its window is smaller than was thought, or the estimate
 	}
-	x, err := c.r.Stored(ctx, c.run.Session)
+	x, err := c.r.Transcripts.Stored(ctx, c.run.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (c *compaction) shown(ctx context.Context, x history, keep int) ([]sessions
 	if err != nil {
 		return nil, fmt.Errorf("reading the steps: %w", err)
 	}
-	past, _, err := c.r.view(ctx, x, c.turn.Label, c.run, steps)
+	past, _, err := c.r.Transcripts.view(ctx, x, c.turn.Label, c.run, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 	now.Sum.Context = c.fixed() + agent.TextTokens(text) + min(agent.Tokens(now.Msgs...), room.Keep)
 	if free {
 		now.owed = true
-		c.r.histories.put(now)
+		c.r.Transcripts.cache.put(now)
 		return now, nil
 	}
 	var refused error
@@ -165,7 +165,7 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 	}) && refused == nil {
 		refused = ctx.Err()
 	}
-	c.r.histories.drop(x.id)
+	c.r.Transcripts.Forget(x.id)
 	if refused != nil {
 		return x, fmt.Errorf("keeping the summary: %w", refused)
 	}

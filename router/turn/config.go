@@ -46,46 +46,43 @@ type Config struct {
 
 // Worker claims the runs of sessions, runs the agent on them and commits the outcomes.
 type Worker struct {
-	store      sessions.Store
-	settings   func() *settings.Snapshot
-	ages       *clock.Steady
-	retry      *clock.Retrier
-	watchers   *event.Bus
-	media      *filestore.Cache
-	missing    filestore.Misses // pictures
-	lanes      *lane.Set
-	chain      *chain.Advancer
-	gate       *delivery.Dispatcher
-	commit     *commit.Committer
-	budgets    *budget.Tracker
-	rights     *rights.Resolver
-	metrics    *Metrics
-	log        *slog.Logger
-	loop       agent.Loop
-	histories  *cache
-	workspaces agent.Workspaces
-	model      func(name string) (agent.Candidate, error)
-	workspace  func(sessions.AgentID) string
-	redact     func(string) string
-	context    func(ctx context.Context, key sessions.Key) context.Context
+	Pictures    *Pictures
+	Transcripts *Transcripts
+	Merger      *Merger
+	store       sessions.Store
+	settings    func() *settings.Snapshot
+	ages        *clock.Steady
+	retry       *clock.Retrier
+	watchers    *event.Bus
+	lanes       *lane.Set
+	chain       *chain.Advancer
+	gate        *delivery.Dispatcher
+	commit      *commit.Committer
+	budgets     *budget.Tracker
+	rights      *rights.Resolver
+	metrics     *Metrics
+	log         *slog.Logger
+	loop        agent.Loop
+	workspaces  agent.Workspaces
+	model       func(name string) (agent.Candidate, error)
+	workspace   func(sessions.AgentID) string
+	redact      func(string) string
+	context     func(ctx context.Context, key sessions.Key) context.Context
 }
 
 // New returns a Worker.
 func New(c Config) *Worker {
-	w := &Worker{store: c.Store, settings: c.Settings, ages: c.Ages, retry: c.Retry, watchers: c.Events, media: c.Media, lanes: c.Lanes, chain: c.Chain, gate: c.Gate,
-		commit: c.Commit, budgets: c.Budgets, rights: c.Rights, metrics: c.Metrics, log: c.Log, histories: newCache(), workspace: c.Workspace, redact: c.Redact, context: c.Context}
+	w := &Worker{store: c.Store, settings: c.Settings, ages: c.Ages, retry: c.Retry, watchers: c.Events, lanes: c.Lanes, chain: c.Chain, gate: c.Gate,
+		commit: c.Commit, budgets: c.Budgets, rights: c.Rights, metrics: c.Metrics, log: c.Log, workspace: c.Workspace, redact: c.Redact, context: c.Context}
+	w.Pictures = &Pictures{media: c.Media, gate: c.Gate, log: c.Log}
 	w.model = func(name string) (agent.Candidate, error) {
 		m, err := c.Model(name)
 		if err == nil {
-			m.Model = seeing{m.Model, w}
+			m.Model = seeing{m.Model, w.Pictures}
 		}
 		return m, err
 	}
+	w.Transcripts = &Transcripts{cache: newCache(), store: c.Store, settings: c.Settings, model: c.Model}
+	w.Merger = &Merger{store: c.Store, settings: c.Settings, ages: c.Ages, lanes: c.Lanes, rights: c.Rights, log: c.Log}
 	return w
 }
-
-// Forget drops what memory keeps of a session's transcript.
-func (r *Worker) Forget(id sessions.ID) { r.histories.drop(id) }
-
-// ForgetAll drops what memory keeps of all transcripts.
-func (r *Worker) ForgetAll() { r.histories.clear() }

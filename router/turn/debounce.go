@@ -13,27 +13,27 @@ const maxQuiet = 10
 
 // calm waits, without the lane's slot, until it is quiet in a session whose messages are collected. Only messages that came while
 // the session was busy wait, and those that the platform's app may have cut: any other begins at once. It is false when nothing waits, or no further run is to begin.
-func (r *Worker) calm(ctx context.Context, key sessions.Key) bool {
-	since, parts := r.lanes.LastFinished(key)
+func (m *Merger) calm(ctx context.Context, key sessions.Key) bool {
+	since, parts := m.lanes.LastFinished(key)
 	if since.IsZero() && !parts {
 		return true
 	}
 	began := time.Now()
 	for {
-		head, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: 1})
+		head, err := m.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: 1})
 		if err != nil { // claim insists
-			r.log.Error("cannot list the runs that wait", keySession, key, keyErr, err)
+			m.log.Error("cannot list the runs that wait", keySession, key, keyErr, err)
 			return true
 		}
 		if len(head) == 0 {
 			return false
 		}
-		left := max(r.untilRest(ctx, head[0], began), r.untilQuiet(ctx, head[0], since, began))
+		left := max(m.untilRest(ctx, head[0], began), m.untilQuiet(ctx, head[0], since, began))
 		if left <= 0 {
 			return true
 		}
 		on := false
-		if lane.WithoutSlot(ctx, func() { on = r.lanes.Sleep(ctx, key, left) }); !on {
+		if lane.WithoutSlot(ctx, func() { on = m.lanes.Sleep(ctx, key, left) }); !on {
 			return false
 		}
 	}
@@ -41,15 +41,15 @@ func (r *Worker) calm(ctx context.Context, key sessions.Key) bool {
 
 // untilQuiet says how long the messages that wait are held back still, of which head is the first. since is when the session was last
 // busy, began when somebody began to wait for quiet.
-func (r *Worker) untilQuiet(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
+func (m *Merger) untilQuiet(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
 	if !sessions.IsFresh(head) || head.Alone || !head.Created.Before(since) {
 		return 0
 	}
-	q, err := r.queueOf(ctx, head)
+	q, err := m.queueOf(ctx, head)
 	if err != nil || q.Mode != sessions.Collect && q.Mode != sessions.Steer {
 		return 0 // an error shows again where the turn is composed
 	}
-	queued, err := sessions.QueuedRuns(ctx, r.store, head.Key)
+	queued, err := sessions.QueuedRuns(ctx, m.store, head.Key)
 	if err != nil {
 		return 0
 	}
@@ -61,5 +61,5 @@ func (r *Worker) untilQuiet(ctx context.Context, head sessions.Run, since, began
 	if latest := since.Add(maxQuiet * q.Quiet); latest.Before(until) {
 		until = latest
 	}
-	return min(until.Sub(r.ages.Now()), maxQuiet*q.Quiet-time.Since(began)) // the clock may have been set back
+	return min(until.Sub(m.ages.Now()), maxQuiet*q.Quiet-time.Since(began)) // the clock may have been set back
 }

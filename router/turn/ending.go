@@ -32,12 +32,12 @@ func cutOff(stop string) string {
 }
 
 // unansweredWords says behind an answer how many messages of its turn the provider refused; "" if it refused none.
-func (r *Worker) unansweredWords(ctx context.Context, run sessions.Run, final sessions.Message) string {
+func (w *Worker) unansweredWords(ctx context.Context, run sessions.Run, final sessions.Message) string {
 	if len(final.Without) == 0 {
 		return ""
 	}
 	n := 0
-	for _, m := range append(sessions.MergedMessages(run, r.steps(ctx, run)), run.Input) {
+	for _, m := range append(sessions.MergedMessages(run, w.steps(ctx, run)), run.Input) {
 		if slices.Contains(final.Without, m.ID) {
 			n++
 		}
@@ -57,7 +57,7 @@ const maxProviderWords = 300
 
 // providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, as a paragraph behind the notice; "" where somebody may read the
 // notice who is no owner. steps has the messages that the run has taken up.
-func (r *Worker) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
+func (w *Worker) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
 	e, ok := errors.AsType[*agent.ModelError](err)
 	if !ok || run.Reply.Type != channels.Direct {
 		return ""
@@ -74,8 +74,8 @@ func (r *Worker) providerWords(run sessions.Run, steps []sessions.Message, err e
 			return ""
 		}
 	}
-	if r.redact != nil {
-		said = r.redact(said)
+	if w.redact != nil {
+		said = w.redact(said)
 	}
 	return "\n\n" + lead + channels.Code(said, maxProviderWords)
 }

@@ -15,8 +15,8 @@ const (
 )
 
 // footer is what stands below a run's reply: what its calls took, where the session wants that.
-func (r *Worker) footer(ctx context.Context, run sessions.Run, u sessions.Usage) string {
-	s, err := r.store.Get(ctx, run.Key)
+func (w *Worker) footer(ctx context.Context, run sessions.Run, u sessions.Usage) string {
+	s, err := w.store.Get(ctx, run.Key)
 	if err != nil {
 		return "" // finishing the run says why
 	}

@@ -31,11 +31,11 @@ func Belongs(before, m sessions.Message) bool {
 
 // Before finds the message right before one that its sender sent with the same gesture, as long as its turn is open: its run, and the run
 // that answers it, or will. Both are "" when there is none.
-func (r *Worker) Before(ctx context.Context, run sessions.Run) (last, by sessions.RunID, err error) {
-	if _, parts := r.lanes.LastFinished(run.Key); !parts && !run.Input.Provenance.Forwarded || !r.lanes.Busy(run.Key) {
+func (m *Merger) Before(ctx context.Context, run sessions.Run) (last, by sessions.RunID, err error) {
+	if _, parts := m.lanes.LastFinished(run.Key); !parts && !run.Input.Provenance.Forwarded || !m.lanes.Busy(run.Key) {
 		return "", "", nil // as it is of nearly every message: nothing is read for it
 	}
-	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Limit: GestureBack})
+	runs, err := m.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Limit: GestureBack})
 	if err != nil {
 		return "", "", err
 	}
@@ -81,11 +81,11 @@ func gesture(taken []sessions.RunID, queued []sessions.Run) (out []sessions.Run)
 }
 
 // untilRest says how long a message that waits is held back for the rest of its text, because the platform's app has cut it.
-func (r *Worker) untilRest(ctx context.Context, head sessions.Run, began time.Time) time.Duration {
+func (m *Merger) untilRest(ctx context.Context, head sessions.Run, began time.Time) time.Duration {
 	if p := head.Input.Provenance; !sessions.IsFresh(head) || head.Alone || !p.AwaitsRest() {
 		return 0
 	}
-	queued, err := sessions.QueuedRuns(ctx, r.store, head.Key)
+	queued, err := sessions.QueuedRuns(ctx, m.store, head.Key)
 	if err != nil { // it shows again where the turn is composed
 		return 0
 	}
@@ -96,15 +96,15 @@ func (r *Worker) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 	if !newest.Input.Provenance.AwaitsRest() {
 		return 0
 	}
-	return min(newest.Created.Add(PartWait).Sub(r.ages.Now()), maxPartWait-time.Since(began))
+	return min(newest.Created.Add(PartWait).Sub(m.ages.Now()), maxPartWait-time.Since(began))
 }
 
 // gestureOf gives those of the runs that wait that belong to a turn, which may have taken some up before.
-func (r *Worker) gestureOf(ctx context.Context, run sessions.Run, queued []sessions.Run) ([]sessions.Run, error) {
+func (m *Merger) gestureOf(ctx context.Context, run sessions.Run, queued []sessions.Run) ([]sessions.Run, error) {
 	if queued[0].With == "" {
 		return nil, nil
 	}
-	before, err := r.rights.TakenUp(ctx, run.ID)
+	before, err := m.rights.TakenUp(ctx, run.ID)
 	if err != nil {
 		return nil, err
 	}

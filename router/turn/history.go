@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"parley/agent"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -38,27 +39,46 @@ func (h *cache) drop(id sessions.ID) {
 	h.remove(id)
 }
 
+// Transcripts reads what sessions said before a run, and keeps the newest of it in memory.
+type Transcripts struct {
+	cache    *cache
+	store    sessions.Store
+	settings func() *settings.Snapshot
+	model    func(name string) (agent.Candidate, error)
+}
+
+// Forget drops what memory keeps of a session's transcript.
+func (t *Transcripts) Forget(id sessions.ID) { t.cache.drop(id) }
+
+// ForgetAll drops what memory keeps of all transcripts.
+func (t *Transcripts) ForgetAll() { t.cache.clear() }
+
+// add puts messages behind what memory keeps of a transcript.
+func (t *Transcripts) add(id sessions.ID, msgs ...sessions.Message) {
+	t.cache.add(id, t.readMost(), msgs...)
+}
+
 // past is what a run's session was until the run began, its own input last. What the run has recorded itself may be part of it.
-func (r *Worker) past(ctx context.Context, run sessions.Run) (history, error) {
+func (t *Transcripts) past(ctx context.Context, run sessions.Run) (history, error) {
 	if run.Attempt == 1 {
-		if x, ok := r.histories.get(run.Session); ok { // process has put the input behind it
+		if x, ok := t.cache.get(run.Session); ok { // process has put the input behind it
 			return x, nil
 		}
 	}
-	x, err := r.Stored(ctx, run.Session)
+	x, err := t.Stored(ctx, run.Session)
 	if err == nil && run.Attempt > 0 { // in the session's lane
-		r.histories.put(x)
+		t.cache.put(x)
 	}
 	return x, err
 }
 
 // Stored reads the newest summary of a transcript, and the messages behind it, from the store.
-func (r *Worker) Stored(ctx context.Context, id sessions.ID) (history, error) {
-	sum, _, err := r.store.Summary(ctx, id)
+func (t *Transcripts) Stored(ctx context.Context, id sessions.ID) (history, error) {
+	sum, _, err := t.store.Summary(ctx, id)
 	if err != nil {
 		return history{}, fmt.Errorf("reading the summary: %w", err)
 	}
-	msgs, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: r.readMost(), After: sum.Upto, IncludeTool: true, Opaque: true})
+	msgs, err := t.store.Tail(ctx, id, sessions.TailQuery{Limit: t.readMost(), After: sum.Upto, IncludeTool: true, Opaque: true})
 	if err != nil {
 		return history{}, fmt.Errorf("reading the transcript: %w", err)
 	}
@@ -66,13 +86,13 @@ func (r *Worker) Stored(ctx context.Context, id sessions.ID) (history, error) {
 }
 
 // readMost bounds what is read of a transcript: more than a turn is shown, so that what is to be summed up is there.
-func (r *Worker) readMost() int { return 2*r.historyLimit() + 1000 }
+func (t *Transcripts) readMost() int { return 2*t.historyLimit() + 1000 }
 
 // view is what a run's turn with a model is shown before its own steps: the summary of the older part of the transcript, what came after that
 // and was not refused, and the run's input last, also where the summary covers it already, then with the messages that the turn has taken up and the
 // summary covers as well: they are to be answered. In front of the input is what is under way, as the turns that began it may be
 // summed up. covered says how many of the run's own steps need not be shown any more.
-func (r *Worker) view(ctx context.Context, x history, model string, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
+func (t *Transcripts) view(ctx context.Context, x history, model string, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
 	j := Judge(x, model)
 	msgs = upToInput(j.Shown(), run)
 	if x.Sum.ID == "" || j.sum.state != partShown && len(steps) == 0 {
@@ -86,7 +106,7 @@ func (r *Worker) view(ctx context.Context, x history, model string, run sessions
 	if err != nil {
 		return nil, 0, err
 	}
-	open, err := r.underWay(ctx, run)
+	open, err := t.underWay(ctx, run)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -117,4 +137,8 @@ func upToInput(msgs []sessions.Message, run sessions.Run) []sessions.Message {
 		out = append(out, run.Input)
 	}
 	return slices.Clip(out)
+}
+
+func (t *Transcripts) historyLimit() int {
+	return settings.OrDefault(t.settings().Agents.Defaults.HistoryLimit, 400)
 }

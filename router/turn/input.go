@@ -142,7 +142,7 @@ func WithFiles(text string, files []channels.Media) string {
 
 // FilesOf gives the files of a message, and behind them those of the message that it answers to which the session's transcript does not
 // have yet: a picture that was posted before nobody asked about it is a file of the turn that does.
-func (r *Worker) FilesOf(ctx context.Context, s sessions.Session, in channels.Inbound) ([]channels.Media, error) {
+func FilesOf(ctx context.Context, store sessions.Store, s sessions.Session, in channels.Inbound) ([]channels.Media, error) {
 	if len(AllFiles(in)) == len(in.Media) {
 		return in.Media, nil
 	}
@@ -156,7 +156,7 @@ func (r *Worker) FilesOf(ctx context.Context, s sessions.Session, in channels.In
 			}
 		}
 	}
-	asked, waits, err := r.store.Asked(ctx, in.Address, in.Quote.ID)
+	asked, waits, err := store.Asked(ctx, in.Address, in.Quote.ID)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the quoted message: %w", err)
 	}
@@ -164,7 +164,7 @@ func (r *Worker) FilesOf(ctx context.Context, s sessions.Session, in channels.In
 		note(asked.Input)
 	}
 	if s.ID != "" {
-		msgs, err := r.store.Tail(ctx, s.ID, sessions.TailQuery{Limit: quoteBack, IncludeTool: true})
+		msgs, err := store.Tail(ctx, s.ID, sessions.TailQuery{Limit: quoteBack, IncludeTool: true})
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return nil, fmt.Errorf("reading the transcript: %w", err)
 		}

@@ -3,21 +3,35 @@ package turn
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
 	"parley/channels"
+	"parley/router/clock"
+	"parley/router/lane"
+	"parley/router/rights"
 	"parley/router/settings"
 	"parley/sessions"
 )
 
+// Merger finds what waits in a session that a turn answers as well, and how long the turn is held back for it.
+type Merger struct {
+	store    sessions.Store
+	settings func() *settings.Snapshot
+	ages     *clock.Steady
+	lanes    *lane.Set
+	rights   *rights.Resolver
+	log      *slog.Logger
+}
+
 // queueOf is the queue of a run's session, as it stands now.
-func (r *Worker) queueOf(ctx context.Context, run sessions.Run) (settings.QueueRule, error) {
-	s, err := r.store.Get(ctx, run.Key)
+func (m *Merger) queueOf(ctx context.Context, run sessions.Run) (settings.QueueRule, error) {
+	s, err := m.store.Get(ctx, run.Key)
 	if err != nil {
 		return settings.QueueRule{}, fmt.Errorf("reading the session: %w", err)
 	}
-	return r.settings().Queue(s, run.Reply.Channel), nil
+	return m.settings().Queue(s, run.Reply.Channel), nil
 }
 
 // batch picks from what waits in a session, oldest first, the messages that a turn may answer as well: those right behind it that
@@ -39,9 +53,9 @@ func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 
 // gather has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
 // and the messages that were taken up. The answer then goes to the newest of them.
-func (r *Worker) gather(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
+func (w *Worker) gather(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
 	if run.Attempt > 1 || again {
-		if steps, err = r.store.Steps(ctx, run.ID); err != nil {
+		if steps, err = w.store.Steps(ctx, run.ID); err != nil {
 			return nil, fmt.Errorf("reading the steps: %w", err)
 		}
 	}
@@ -49,7 +63,7 @@ func (r *Worker) gather(ctx context.Context, set *settings.Snapshot, s sessions.
 		return steps, nil
 	}
 	if !slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.Assistant }) {
-		taken, err := r.collect(ctx, set.Queue(s, run.Reply.Channel), *run, told)
+		taken, err := w.collect(ctx, set.Queue(s, run.Reply.Channel), *run, told)
 		if err != nil {
 			return nil, fmt.Errorf("taking up what waits: %w", err)
 		}
@@ -63,15 +77,15 @@ func (r *Worker) gather(ctx context.Context, set *settings.Snapshot, s sessions.
 
 // collect takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
 // above the cap, when they are cut short.
-func (r *Worker) collect(ctx context.Context, q settings.QueueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
-	open, err := r.store.CountOpen(ctx, run.Key)
+func (w *Worker) collect(ctx context.Context, q settings.QueueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
+	open, err := w.store.CountOpen(ctx, run.Key)
 	if err != nil || open < 2 { // the run itself is one
 		return nil, err
 	}
-	if _, parts := r.lanes.LastFinished(run.Key); q.Mode == sessions.Followup && open <= q.Most && !parts {
+	if _, parts := w.lanes.LastFinished(run.Key); q.Mode == sessions.Followup && open <= q.Most && !parts {
 		return nil, nil // as it is of nearly every message: nothing is read for it
 	}
-	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
+	queued, err := sessions.QueuedRuns(ctx, w.store, run.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +95,7 @@ func (r *Worker) collect(ctx context.Context, q settings.QueueRule, run sessions
 	}
 	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.Most, Short: shorten}
 	if q.Mode == sessions.Followup {
-		parts, err := r.gestureOf(ctx, run, more)
+		parts, err := w.Merger.gestureOf(ctx, run, more)
 		if err != nil {
 			return nil, err
 		}
@@ -94,20 +108,20 @@ func (r *Worker) collect(ctx context.Context, q settings.QueueRule, run sessions
 		}
 	}
 	take.Only = idsOf(more)
-	return r.absorb(ctx, run, take, told)
+	return w.absorb(ctx, run, take, told)
 }
 
 // steering says what of the messages that wait the turn at work takes up at its next step; none unless the mode is steer.
-func (r *Worker) steering(ctx context.Context, run sessions.Run) ([]sessions.RunID, error) {
-	open, err := r.store.CountOpen(ctx, run.Key)
+func (m *Merger) steering(ctx context.Context, run sessions.Run) ([]sessions.RunID, error) {
+	open, err := m.store.CountOpen(ctx, run.Key)
 	if err != nil || open < 2 { // the run itself is one
 		return nil, err
 	}
-	q, err := r.queueOf(ctx, run)
+	q, err := m.queueOf(ctx, run)
 	if err != nil || q.Mode != sessions.Steer {
 		return nil, err
 	}
-	queued, err := sessions.QueuedRuns(ctx, r.store, run.Key)
+	queued, err := sessions.QueuedRuns(ctx, m.store, run.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ const underWayMost = 20
 
 // underWay tells what is open in a run's session as the store has it: sub-agents at work, messages that wait, scheduled jobs. It is ""
 // when nothing is.
-func (r *Worker) underWay(ctx context.Context, run sessions.Run) (string, error) {
+func (t *Transcripts) underWay(ctx context.Context, run sessions.Run) (string, error) {
 	var items []string
-	children, err := sessions.OpenChildren(ctx, r.store, run.Key, underWayMost)
+	children, err := sessions.OpenChildren(ctx, t.store, run.Key, underWayMost)
 	if err != nil {
 		return "", fmt.Errorf("listing the sub-agents at work: %w", err)
 	}
@@ -29,7 +29,7 @@ func (r *Worker) underWay(ctx context.Context, run sessions.Run) (string, error)
 		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) is at work since %s; its result comes by itself. Its task: %s",
 			channels.Code(x.Label, 64), channels.Code(string(x.ID), 64), channels.Code(string(x.Key), lineMost), x.Created.Format(time.DateTime), channels.Code(task, lineMost)))
 	}
-	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 1000})
+	queued, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 1000})
 	if err != nil {
 		return "", fmt.Errorf("listing what waits: %w", err)
 	}
@@ -42,7 +42,7 @@ func (r *Worker) underWay(ctx context.Context, run sessions.Run) (string, error)
 	if waiting > 0 {
 		items = append(items, fmt.Sprintf("Messages that wait and are answered after this turn: %d", waiting))
 	}
-	jobs, err := r.store.ListJobs(ctx, run.Agent)
+	jobs, err := t.store.ListJobs(ctx, run.Agent)
 	if err != nil {
 		return "", fmt.Errorf("listing the jobs: %w", err)
 	}

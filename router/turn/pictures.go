@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"parley/agent"
 	"parley/channels"
+	"parley/router/delivery"
 	"parley/router/filestore"
 	"parley/sessions"
 	"parley/tools"
@@ -21,9 +23,17 @@ import (
 // PicturesMost is how many pictures of a prompt are shown, the newest; older ones are named only.
 const PicturesMost = 8
 
-// KeepPictures puts pictures that came with words where those of messages are kept, before anything names them. They are called by what
+// Pictures are what models are shown of the files of messages.
+type Pictures struct {
+	media   *filestore.Cache
+	missing filestore.Misses
+	gate    *delivery.Dispatcher
+	log     *slog.Logger
+}
+
+// Keep puts pictures that came with words where those of messages are kept, before anything names them. They are called by what
 // is in them: the same picture is one file.
-func (r *Worker) KeepPictures(all [][]byte) (out []sessions.Block, err error) {
+func (p *Pictures) Keep(all [][]byte) (out []sessions.Block, err error) {
 	if len(all) > PicturesMost {
 		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", sessions.ErrBadRequest, len(all), PicturesMost)
 	}
@@ -34,11 +44,11 @@ func (r *Worker) KeepPictures(all [][]byte) (out []sessions.Block, err error) {
 			return nil, fmt.Errorf("%w: picture %d is %s; models look at JPEG, PNG, GIF and WebP", sessions.ErrBadRequest, i+1, mime)
 		case len(data) > filestore.MaxPicture:
 			return nil, fmt.Errorf("%w: picture %d has %d bytes; at most %d are taken", sessions.ErrBadRequest, i+1, len(data), filestore.MaxPicture)
-		case !r.media.Keeps():
+		case !p.media.Keeps():
 			return nil, fmt.Errorf("%w: this host has no folder for pictures", sessions.ErrBadRequest)
 		}
 		m := channels.Media{Kind: channels.Image, MIME: mime}
-		if err := r.media.PutBytes(&m, data); err != nil {
+		if err := p.media.PutBytes(&m, data); err != nil {
 			return nil, err
 		}
 		out = append(out, sessions.Block{Type: sessions.ImageBlock, ID: tools.NewFileID(), MIME: mime, Media: &m})
@@ -61,18 +71,18 @@ func Origin(m *sessions.Message) (from channels.Address, ok bool) {
 // seeing is a model that is shown the pictures of a prompt: it fetches what the blocks only name.
 type seeing struct {
 	agent.Model
-	r *Worker
+	pictures *Pictures
 }
 
 // Stream implements agent.Model.
 func (s seeing) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
-	p.Messages = s.r.withPictures(ctx, p.Messages)
+	p.Messages = s.pictures.with(ctx, p.Messages)
 	return s.Model.Stream(ctx, p)
 }
 
-// withPictures gives the messages with the bytes of their newest pictures, which are fetched side by side; a picture that cannot be had
+// with gives the messages with the bytes of their newest pictures, which are fetched side by side; a picture that cannot be had
 // is a line that says so.
-func (r *Worker) withPictures(ctx context.Context, msgs []sessions.Message) []sessions.Message {
+func (p *Pictures) with(ctx context.Context, msgs []sessions.Message) []sessions.Message {
 	out, shown, most := msgs, 0, picturesShown(msgs)
 	var fetching sync.WaitGroup
 	ctx, cancel := context.WithTimeout(ctx, filestore.PictureTimeout)
@@ -94,7 +104,7 @@ func (r *Worker) withPictures(ctx context.Context, msgs []sessions.Message) []se
 				content[j] = sessions.Block{Type: sessions.TextBlock, Text: "[a picture that was shown earlier]"}
 				continue
 			}
-			fetching.Go(func() { content[j] = r.shownPicture(ctx, m, b) })
+			fetching.Go(func() { content[j] = p.shown(ctx, m, b) })
 		}
 		out[i].Content = content
 	}
@@ -125,11 +135,11 @@ func picturesShown(msgs []sessions.Message) int {
 	return max(n-hidden, 1)
 }
 
-// shownPicture gives a picture's block with its bytes, or the line that stands for it.
-func (r *Worker) shownPicture(ctx context.Context, m *sessions.Message, b sessions.Block) sessions.Block {
-	data, mime, err := r.picture(ctx, m, *b.Media)
+// shown gives a picture's block with its bytes, or the line that stands for it.
+func (p *Pictures) shown(ctx context.Context, m *sessions.Message, b sessions.Block) sessions.Block {
+	data, mime, err := p.get(ctx, m, *b.Media)
 	if err != nil {
-		r.log.Warn("a picture is not shown to the model", keyMessage, m.ID, keyErr, err)
+		p.log.Warn("a picture is not shown to the model", keyMessage, m.ID, keyErr, err)
 		return sessions.Block{Type: sessions.TextBlock, Text: "[a picture that could not be loaded]"}
 	}
 	b.Data, b.MIME = base64.StdEncoding.EncodeToString(data), mime
@@ -140,23 +150,23 @@ func unfetched(b sessions.Block) bool {
 	return b.Type == sessions.ImageBlock && b.Data == "" && b.Media != nil
 }
 
-// picture gives a picture that a model can look at.
-func (r *Worker) picture(ctx context.Context, with *sessions.Message, m channels.Media) (data []byte, mime string, err error) {
+// get gives a picture that a model can look at.
+func (p *Pictures) get(ctx context.Context, with *sessions.Message, m channels.Media) (data []byte, mime string, err error) {
 	from, ok := Origin(with)
 	if !ok {
 		return nil, "", errors.New("it is not known where it came from")
 	}
 	id := filestore.ID(from, m)
-	if err = r.missing.Get(id); err != nil {
+	if err = p.missing.Get(id); err != nil {
 		return nil, "", err
 	}
-	if data, err = r.media.Get(ctx, from, m, filestore.MaxPicture, r.gate.Fetcher); err == nil {
+	if data, err = p.media.Get(ctx, from, m, filestore.MaxPicture, p.gate.Fetcher); err == nil {
 		if mime, _, _ = strings.Cut(http.DetectContentType(data), ";"); !filestore.IsPicture(mime) {
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}
 	}
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn goes on without it
-		r.missing.Put(id, err)
+		p.missing.Put(id, err)
 	}
 	return data, mime, err
 }

@@ -61,33 +61,33 @@ func Prompt(name string, f PromptFacts) (string, error) {
 
 // Compose gathers all that a run's turn needs from the store and the settings. The turn takes up what waits with it: at is the
 // run as it stands then.
-func (r *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions.Session, at *sessions.Run, again bool) (agent.Turn, error) {
+func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions.Session, at *sessions.Run, again bool) (agent.Turn, error) {
 	told := make(ended)
-	steps, err := r.gather(ctx, set, s, at, again, told)
+	steps, err := w.gather(ctx, set, s, at, again, told)
 	if err != nil {
 		return agent.Turn{}, err
 	}
 	run := *at
 	entry := set.Entry(run.Agent)
 	name := cmp.Or(run.Model, s.Settings.Model, entry.Model)
-	model, err := r.model(name)
+	model, err := w.model(name)
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	past, err := r.past(ctx, run)
+	past, err := w.Transcripts.past(ctx, run)
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	history, covered, err := r.view(ctx, past, model.Label, run, steps)
+	history, covered, err := w.Transcripts.view(ctx, past, model.Label, run, steps)
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	may, err := r.rights.Of(ctx, set, s, run, append(slices.Clip(history), steps...))
+	may, err := w.rights.Of(ctx, set, s, run, append(slices.Clip(history), steps...))
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	kit := r.rights.ToolsFor(ctx, run, may)
-	system, err := r.system(ctx, set, entry, s, run, kit)
+	kit := w.rights.ToolsFor(ctx, run, may)
+	system, err := w.system(ctx, set, entry, s, run, kit)
 	if err != nil {
 		return agent.Turn{}, err
 	}
@@ -96,28 +96,28 @@ func (r *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 	}
 	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(s.Key)}
 	t := agent.Turn{
-		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
+		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: w.fallbacks(entry, name), System: system,
 		History: history, Steps: steps, Covered: covered,
-		Tools: tools.FitRequest(r.watched(kit), model.Facts.MaxTools), Caller: caller,
+		Tools: tools.FitRequest(w.watched(kit), model.Facts.MaxTools), Caller: caller,
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: Judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
-			if !r.lanes.Fix(ctx, run.Key, run.ID) {
-				r.budgets.KeepUnrecorded(ctx, run, msgs...)
+			if !w.lanes.Fix(ctx, run.Key, run.ID) {
+				w.budgets.KeepUnrecorded(ctx, run, msgs...)
 				return lane.ErrAgain
 			}
-			if err := r.store.Record(ctx, run.ID, msgs...); err != nil {
-				r.histories.drop(run.Session) // they may be there all the same
+			if err := w.store.Record(ctx, run.ID, msgs...); err != nil {
+				w.Transcripts.Forget(run.Session) // they may be there all the same
 				return err
 			}
-			r.histories.add(run.Session, r.readMost(), msgs...)
-			r.watchers.Messages(run, msgs...)
+			w.Transcripts.add(run.Session, msgs...)
+			w.watchers.Messages(run, msgs...)
 			return nil
 		},
 	}
-	r.budgets.Meter(s, run).Pay(ctx, &t)
-	r.compacts(set, s, run, &t)
-	r.listen(at, caller, &t, told)
+	w.budgets.Meter(s, run).Pay(ctx, &t)
+	w.compacts(set, s, run, &t)
+	w.listen(at, caller, &t, told)
 	if take := t.Take; take != nil {
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			msgs, err := take(ctx)
@@ -129,10 +129,10 @@ func (r *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 }
 
 // system words the system prompt: the stable part first, what is special about this run last.
-func (r *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
+func (w *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
 	show := func(k sessions.Key) string { return k.Display(run.Agent, set.Session.Scope) }
 	f := PromptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key),
-		Files: r.PromptFiles(e.ID, !sessions.IsSubagent(s.Key)), Zone: zoneName(zoneOf(set)), About: set.About(s, run)}
+		Files: w.PromptFiles(e.ID, !sessions.IsSubagent(s.Key)), Zone: zoneName(zoneOf(set)), About: set.About(s, run)}
 	c := run.Chain
 	if c != nil {
 		f.Requester, f.Target, f.Request, f.Round1, f.Latest = show(c.Requester), show(c.Target), c.Request, c.Round1, c.Latest
@@ -140,7 +140,7 @@ func (r *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Ent
 		f.Side = "target"
 		if s.Key == c.Requester {
 			f.Side, f.Repeat = "requester", c.Waited
-			f.Carry = c.Waited && !r.repliedInline(ctx, run.Source)
+			f.Carry = c.Waited && !w.repliedInline(ctx, run.Source)
 		}
 		f.Channel, f.Chat = string(c.From.Channel), !c.Origin.IsZero()
 	}
@@ -165,23 +165,23 @@ func (r *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Ent
 }
 
 // repliedInline reports whether the tool call that began a chain returned the reply itself: its wait was long enough.
-func (r *Worker) repliedInline(ctx context.Context, source string) bool {
+func (w *Worker) repliedInline(ctx context.Context, source string) bool {
 	asker, call, ok := strings.Cut(strings.TrimPrefix(source, "tool:"), ":")
 	if !ok {
 		return false
 	}
-	steps, err := r.store.Steps(ctx, sessions.RunID(asker))
+	steps, err := w.store.Steps(ctx, sessions.RunID(asker))
 	return err == nil && tools.RepliedInline(steps, call)
 }
 
 // Fallbacks gives the models that answer when the first one fails. One that cannot be found is left out: the configuration check
 // names it.
-func (r *Worker) fallbacks(e agent.Entry, first string) (out []agent.Candidate) {
+func (w *Worker) fallbacks(e agent.Entry, first string) (out []agent.Candidate) {
 	for _, name := range e.Fallbacks {
-		c, err := r.model(name)
+		c, err := w.model(name)
 		switch {
 		case err != nil:
-			r.log.Warn("a fallback cannot be used", keyErr, err)
+			w.log.Warn("a fallback cannot be used", keyErr, err)
 		case c.Label != first && !slices.ContainsFunc(out, func(o agent.Candidate) bool { return o.Label == c.Label }):
 			out = append(out, c)
 		}

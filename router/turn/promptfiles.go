@@ -10,22 +10,22 @@ import (
 
 // PromptFiles gives the files of an agent's workspace that stand in its system prompt: what it is to do, and for those who talk to
 // people who it is. What cannot be read is left out, with a line in the log.
-func (r *Worker) PromptFiles(id sessions.AgentID, persona bool) (files []agent.PromptFile) {
-	if r.workspace == nil {
+func (w *Worker) PromptFiles(id sessions.AgentID, persona bool) (files []agent.PromptFile) {
+	if w.workspace == nil {
 		return nil
 	}
-	dir := r.workspace(id)
+	dir := w.workspace(id)
 	if dir == "" {
 		return nil
 	}
-	read := []func(string) (agent.PromptFile, error){r.workspaces.Instructions}
+	read := []func(string) (agent.PromptFile, error){w.workspaces.Instructions}
 	if persona {
-		read = append(read, r.workspaces.Persona)
+		read = append(read, w.workspaces.Persona)
 	}
 	for _, f := range read {
 		file, err := f(dir)
 		if err != nil {
-			r.log.Warn("a file of a workspace is left out", "agent", id, keyErr, err)
+			w.log.Warn("a file of a workspace is left out", "agent", id, keyErr, err)
 		}
 		if file.Text != "" {
 			files = append(files, file)

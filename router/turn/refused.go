@@ -21,19 +21,19 @@ func isRefused(run sessions.Run, err error) (is bool, by string) {
 
 // MarkLeftOut sets LeftOut of those messages of a session's transcript that its model is not shown any more, as a provider refused them.
 // msgs is changed.
-func (r *Worker) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []sessions.Message) error {
-	x, ok := r.histories.get(s.ID)
+func (t *Transcripts) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []sessions.Message) error {
+	x, ok := t.cache.get(s.ID)
 	if !ok {
-		some, err := r.hasRefused(ctx, s.ID)
+		some, err := t.hasRefused(ctx, s.ID)
 		if err != nil || !some {
 			return err
 		}
-		if x, err = r.Stored(ctx, s.ID); err != nil {
+		if x, err = t.Stored(ctx, s.ID); err != nil {
 			return err
 		}
 	}
-	model := r.settings().ModelOf(s)
-	if m, err := r.model(model); err == nil {
+	model := t.settings().ModelOf(s)
+	if m, err := t.model(model); err == nil {
 		model = m.Label
 	}
 	seen := make(map[string]bool)
@@ -55,14 +55,14 @@ func (r *Worker) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []ses
 }
 
 // hasRefused reports whether a provider may have refused something of a transcript. It reads only what came since it found nothing.
-func (r *Worker) hasRefused(ctx context.Context, id sessions.ID) (bool, error) {
-	msgs, err := r.store.Tail(ctx, id, sessions.TailQuery{Limit: r.readMost(), After: r.histories.checked(id), IncludeTool: true})
+func (t *Transcripts) hasRefused(ctx context.Context, id sessions.ID) (bool, error) {
+	msgs, err := t.store.Tail(ctx, id, sessions.TailQuery{Limit: t.readMost(), After: t.cache.checked(id), IncludeTool: true})
 	if err != nil || len(msgs) == 0 {
 		return false, err
 	}
 	if slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.Alone || len(m.Without) > 0 || m.IsRefusal() }) {
 		return true, nil
 	}
-	r.histories.check(id, msgs[len(msgs)-1].Seq)
+	t.cache.check(id, msgs[len(msgs)-1].Seq)
 	return false, nil
 }

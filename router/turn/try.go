@@ -11,47 +11,47 @@ import (
 )
 
 // thinkUntil runs a turn's loop, again when what it answers has changed or more belongs to it before it has said or done anything.
-func (r *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *sessions.Run) (out agent.Outcome, err error) {
+func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *sessions.Run) (out agent.Outcome, err error) {
 	for n := 0; ; n++ {
 		try, end := context.WithCancelCause(ctx)
-		if revised := r.lanes.BeginTry(run.Key, run.ID, end); revised || n > 0 {
-			if err := r.reread(ctx, run, revised); err != nil {
+		if revised := w.lanes.BeginTry(run.Key, run.ID, end); revised || n > 0 {
+			if err := w.reread(ctx, run, revised); err != nil {
 				end(nil)
 				return out, err
 			}
 		}
 		if n == lane.MaxAgain {
-			if r.lanes.Fix(ctx, run.Key, run.ID); try.Err() != nil { // something came in a moment before
+			if w.lanes.Fix(ctx, run.Key, run.ID); try.Err() != nil { // something came in a moment before
 				end(nil)
-				if try, end = context.WithCancelCause(ctx); r.reread(ctx, run, true) != nil {
+				if try, end = context.WithCancelCause(ctx); w.reread(ctx, run, true) != nil {
 					end(nil)
 					return out, fmt.Errorf("reading the run: %w", context.Cause(try))
 				}
 			}
 		}
-		out, err = r.think(try, set, run, n > 0)
-		open := !r.lanes.Fix(try, run.Key, run.ID)
+		out, err = w.think(try, set, run, n > 0)
+		open := !w.lanes.Fix(try, run.Key, run.ID)
 		end(nil)
 		if !open {
 			return out, err
 		}
 		if err == nil {
-			r.budgets.KeepUnrecorded(ctx, *run, out.Final) // paid for, and nobody reads it
+			w.budgets.KeepUnrecorded(ctx, *run, out.Final) // paid for, and nobody reads it
 		}
-		r.log.Debug("a turn begins again", keyRun, run.ID, keySession, run.Key)
+		w.log.Debug("a turn begins again", keyRun, run.ID, keySession, run.Key)
 	}
 }
 
 // reread brings a run at work up to date with the store, and tells of its words when they were revised.
-func (r *Worker) reread(ctx context.Context, run *sessions.Run, revised bool) error {
-	now, err := r.store.GetRun(ctx, run.ID)
+func (w *Worker) reread(ctx context.Context, run *sessions.Run, revised bool) error {
+	now, err := w.store.GetRun(ctx, run.ID)
 	if err != nil {
 		return fmt.Errorf("reading the run: %w", err)
 	}
 	*run = now
-	r.histories.drop(run.Session)
+	w.Transcripts.Forget(run.Session)
 	if revised {
-		r.watchers.Messages(*run, run.Input)
+		w.watchers.Messages(*run, run.Input)
 	}
 	return nil
 }

@@ -25,35 +25,35 @@ const MaxAttempts = 10
 const longestChild = 24 * time.Hour
 
 // turn has the agent answer and says how the run ended; nil when the host stops and the run is to be taken up later.
-func (r *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
-	set := r.settings()
+func (w *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
+	set := w.settings()
 	switch {
-	case r.ages.Age(r.latest(ctx, run)) > answerable(set, run):
-		return r.outdated(ctx, set, run)
+	case w.ages.Age(w.latest(ctx, run)) > answerable(set, run):
+		return w.outdated(ctx, set, run)
 	case run.Attempt > MaxAttempts:
-		return r.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
+		return w.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
 	limit := limitOf(set, run)
-	wait, waited := context.WithTimeout(ctx, r.left(limit, run))
+	wait, waited := context.WithTimeout(ctx, w.left(limit, run))
 	lane.RegainSlot(lane.WithEnd(wait))
 	waited()
-	work, cancel := context.WithTimeout(ctx, r.left(limit, run))
+	work, cancel := context.WithTimeout(ctx, w.left(limit, run))
 	defer cancel()
 
-	out, err := r.thinkUntil(lane.WithEnd(work), set, &run)
+	out, err := w.thinkUntil(lane.WithEnd(work), set, &run)
 	switch {
 	case err == nil:
-		return r.success(ctx, set, run, out)
+		return w.success(ctx, set, run, out)
 	case lane.EndedBy(ctx) != nil:
 		return &sessions.Outcome{Status: sessions.Stopped, Error: lane.EndedBy(ctx).Error()}
 	case ctx.Err() != nil:
 		return nil
 	case errors.Is(work.Err(), context.DeadlineExceeded):
-		return r.failure(ctx, set, run, sessions.TimedOut, fmt.Sprintf("I ran out of time (%s) and stopped working on this.", limit.Round(time.Second)),
+		return w.failure(ctx, set, run, sessions.TimedOut, fmt.Sprintf("I ran out of time (%s) and stopped working on this.", limit.Round(time.Second)),
 			fmt.Errorf("timed out after %s", limit))
 	}
 	if e, ok := errors.AsType[*agent.BudgetError](err); ok {
-		return r.overBudget(ctx, set, run, e)
+		return w.overBudget(ctx, set, run, e)
 	}
 	notice := "Something went wrong while I was working on this. The details are in the log."
 	if me, ok := errors.AsType[*agent.ModelError](err); ok {
@@ -64,14 +64,14 @@ func (r *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	} else if errors.Is(err, agent.ErrTooManySteps) {
 		notice = "I stopped: this took more steps than one answer may take."
 	}
-	return r.failure(ctx, set, run, sessions.Failed, notice, err)
+	return w.failure(ctx, set, run, sessions.Failed, notice, err)
 }
 
 // latest is when the newest message was accepted that a run answers: one that was at work may have taken others up.
-func (r *Worker) latest(ctx context.Context, run sessions.Run) time.Time {
+func (w *Worker) latest(ctx context.Context, run sessions.Run) time.Time {
 	at := run.Created
 	if run.Attempt > 1 {
-		for _, m := range r.steps(ctx, run) {
+		for _, m := range w.steps(ctx, run) {
 			if m.Role == sessions.User && m.Time.After(at) {
 				at = m.Time
 			}
@@ -98,14 +98,14 @@ func answerable(set *settings.Snapshot, run sessions.Run) (most time.Duration) {
 }
 
 // outdated ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
-func (r *Worker) outdated(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
-	why := fmt.Sprintf("it is %s old: what it has to say would be too late", r.ages.Age(run.Created).Round(time.Second))
-	r.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
+func (w *Worker) outdated(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
+	why := fmt.Sprintf("it is %s old: what it has to say would be too late", w.ages.Age(run.Created).Round(time.Second))
+	w.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
-		o.Usage = used(r.steps(ctx, run)...)
+		o.Usage = used(w.steps(ctx, run)...)
 	}
-	if run.Chain != nil && !r.chain.DeleteLate(ctx, set, run, *run.Chain, o) {
+	if run.Chain != nil && !w.chain.DeleteLate(ctx, set, run, *run.Chain, o) {
 		return nil
 	}
 	return o
@@ -127,97 +127,97 @@ func limitOf(set *settings.Snapshot, run sessions.Run) time.Duration {
 
 // left says how long a run that begins, or is taken up again, may still take: no setting of the clock makes that longer than its limit,
 // or shorter. What a sub-agent is asked later ends with its first time limit.
-func (r *Worker) left(limit time.Duration, run sessions.Run) time.Duration {
+func (w *Worker) left(limit time.Duration, run sessions.Run) time.Duration {
 	left := limit
 	if !run.Deadline.IsZero() {
-		left = min(left, r.ages.Left(run.Deadline, run.Started))
+		left = min(left, w.ages.Left(run.Deadline, run.Started))
 	}
 	if run.Kind != sessions.ChildRun || run.Chain == nil || run.Chain.Until.IsZero() {
 		return left
 	}
-	if left = min(left, r.chain.LeftAbove(*run.Chain)); run.Attempt <= 1 && left < leastTurn {
+	if left = min(left, w.chain.LeftAbove(*run.Chain)); run.Attempt <= 1 && left < leastTurn {
 		return 0
 	}
 	return left
 }
 
 // think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
-func (r *Worker) think(ctx context.Context, set *settings.Snapshot, run *sessions.Run, again bool) (out agent.Outcome, err error) {
-	defer channels.RecoverPanic(r.log, "turn", &err)
-	s, err := r.store.Get(ctx, run.Key)
+func (w *Worker) think(ctx context.Context, set *settings.Snapshot, run *sessions.Run, again bool) (out agent.Outcome, err error) {
+	defer channels.RecoverPanic(w.log, "turn", &err)
+	s, err := w.store.Get(ctx, run.Key)
 	if err != nil {
 		return out, fmt.Errorf("reading the session: %w", err)
 	}
-	t, err := r.Compose(ctx, set, s, run, again)
+	t, err := w.Compose(ctx, set, s, run, again)
 	if err != nil {
 		return out, err
 	}
 	if !run.Reply.IsZero() {
-		shown := r.gate.Show(ctx, *run, &t)
+		shown := w.gate.Show(ctx, *run, &t)
 		defer shown()
 	}
-	r.watchText(*run, &t)
+	w.watchText(*run, &t)
 	if run.Kind == sessions.CompactRun {
-		return r.compact(ctx, set, s, *run, &t)
+		return w.compact(ctx, set, s, *run, &t)
 	}
-	return r.loop.Run(ctx, t)
+	return w.loop.Run(ctx, t)
 }
 
 // success turns what the agent said into what is committed; nil when the host stops before that is known.
-func (r *Worker) success(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome) *sessions.Outcome {
+func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessions.Run, out agent.Outcome) *sessions.Outcome {
 	if run.Kind == sessions.CompactRun { // leaves the transcript as it is
 		o := &sessions.Outcome{Status: sessions.Done, Result: out.Text}
 		if !run.Reply.IsZero() {
-			o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, "", out.Text)}
+			o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, "", out.Text)}
 		}
 		return o
 	}
 	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
-		o.Usage = used(append(r.steps(ctx, run), out.Final)...)
+		o.Usage = used(append(w.steps(ctx, run), out.Final)...)
 	}
 	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
 	if speaks && out.Text == "" { // whoever waits for the run reads it too
 		o.Error = chain.Wordless(out.Final.Stop)
 	} else if speaks {
-		note := r.unansweredWords(ctx, run, out.Final)
+		note := w.unansweredWords(ctx, run, out.Final)
 		out.Text, o.Result = out.Text+cutOff(out.Final.Stop)+note, o.Result+note
 	}
 	switch {
 	case !speaks || run.Reply.IsZero():
 	case out.Text == "":
-		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
+		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
 	default:
-		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Reply, out.Final.ID, out.Text+r.footer(ctx, run, o.Usage))}
+		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Reply, out.Final.ID, out.Text+w.footer(ctx, run, o.Usage))}
 	}
-	if !r.chain.Advance(ctx, set, run, out, "", o) {
-		r.budgets.KeepUnrecorded(ctx, run, o.Messages...)
+	if !w.chain.Advance(ctx, set, run, out, "", o) {
+		w.budgets.KeepUnrecorded(ctx, run, o.Messages...)
 		return nil
 	}
 	return o
 }
 
 // failure ends a run with a plain short notice to the chat; the details go to the log and the run's row.
-func (r *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
-	r.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
+func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
+	w.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: err.Error()}
 	msg.Refused, msg.RefusedBy = isRefused(run, err)
-	steps := r.steps(ctx, run)
+	steps := w.steps(ctx, run)
 	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: used(steps...)}
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
-		o.Deliveries = []sessions.Delivery{r.reply(set, run, sessions.Notice, msg.ID, notice+r.providerWords(run, steps, err))}
+		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, msg.ID, notice+w.providerWords(run, steps, err))}
 	}
-	if !r.chain.Advance(ctx, set, run, agent.Outcome{Text: answer(steps)}, notice, o) {
+	if !w.chain.Advance(ctx, set, run, agent.Outcome{Text: answer(steps)}, notice, o) {
 		return nil
 	}
 	return o
 }
 
 // steps gives what a run has recorded, for its figures and what it had to say: an error is logged and leaves them out.
-func (r *Worker) steps(ctx context.Context, run sessions.Run) []sessions.Message {
-	steps, err := r.store.Steps(context.WithoutCancel(ctx), run.ID)
+func (w *Worker) steps(ctx context.Context, run sessions.Run) []sessions.Message {
+	steps, err := w.store.Steps(context.WithoutCancel(ctx), run.ID)
 	if err != nil {
-		r.log.Error("cannot read what a run has recorded", keyRun, run.ID, keyErr, err)
+		w.log.Error("cannot read what a run has recorded", keyRun, run.ID, keyErr, err)
 	}
 	return steps
 }
@@ -250,12 +250,8 @@ func answer(steps []sessions.Message) string {
 	return ""
 }
 
-func (r *Worker) reply(set *settings.Snapshot, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {
+func (w *Worker) reply(set *settings.Snapshot, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {
 	d := sessions.NewDelivery(kind, run.Key, run.Reply, text, time.Now().Add(set.Delivery.TTL(kind)))
 	d.Run, d.Message, d.ReplyTo = run.ID, msg, run.ReplyTo
 	return d
-}
-
-func (r *Worker) historyLimit() int {
-	return settings.OrDefault(r.settings().Agents.Defaults.HistoryLimit, 400)
 }

@@ -38,22 +38,22 @@ func (t watchedTool) Call(ctx context.Context, c tools.Call) (tools.Result, erro
 }
 
 // watched puts those who watch around the tools of a turn.
-func (r *Worker) watched(kit []tools.Tool) []tools.Tool {
+func (w *Worker) watched(kit []tools.Tool) []tools.Tool {
 	out, all := make([]tools.Tool, len(kit)), make([]watchedTool, len(kit))
 	for i, t := range kit {
-		all[i] = watchedTool{t, r.watchers}
+		all[i] = watchedTool{t, w.watchers}
 		out[i] = &all[i]
 	}
 	return out
 }
 
 // watchText has those who watch see the answer as it grows, whether or not a chat does.
-func (r *Worker) watchText(run sessions.Run, t *agent.Turn) {
+func (w *Worker) watchText(run sessions.Run, t *agent.Turn) {
 	shown := t.OnText
 	t.OnText = func(soFar string) {
 		if shown != nil {
 			shown(soFar)
 		}
-		r.watchers.Publish(event.Event{Kind: event.KindText, Session: run.Key, Run: run.ID, RunKind: run.Kind, Text: soFar})
+		w.watchers.Publish(event.Event{Kind: event.KindText, Session: run.Key, Run: run.ID, RunKind: run.Kind, Text: soFar})
 	}
 }

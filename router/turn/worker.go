@@ -12,62 +12,62 @@ import (
 
 // Process claims the next run of a session, unless one is claimed already, and brings it to its end. It reports whether there may be
 // more. When ctx ends because the host stops, the run stays claimed in the store and the next process takes it up where it stood.
-func (r *Worker) Process(ctx context.Context, key sessions.Key, claimed *sessions.Run) (more bool) {
-	if r.context != nil {
-		ctx = r.context(ctx, key)
+func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *sessions.Run) (more bool) {
+	if w.context != nil {
+		ctx = w.context(ctx, key)
 	}
-	run, ok := r.next(ctx, key, claimed)
+	run, ok := w.next(ctx, key, claimed)
 	if !ok {
 		return false
 	}
-	r.lanes.SetRunning(key, run.ID, r.settings().Asker(key, &run))
-	r.lanes.EnterHome(ctx, key, run.Home)
-	r.watchers.Run(run, sessions.Running)
+	w.lanes.SetRunning(key, run.ID, w.settings().Asker(key, &run))
+	w.lanes.EnterHome(ctx, key, run.Home)
+	w.watchers.Run(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:
-		r.histories.drop(run.Session)
+		w.Transcripts.Forget(run.Session)
 	case run.Kind != sessions.CompactRun: // whose input is no message
-		r.histories.add(run.Session, r.readMost(), run.Input)
-		r.watchers.Messages(run, run.Input)
+		w.Transcripts.add(run.Session, run.Input)
+		w.watchers.Messages(run, run.Input)
 	}
 	began := time.Now()
 	out := &sessions.Outcome{Status: sessions.Done} // of a post: its input is all that there is to it
 	if run.Kind != sessions.PostRun {
-		if out = r.stopped(ctx, run, r.turn(ctx, run)); out == nil {
+		if out = w.stopped(ctx, run, w.turn(ctx, run)); out == nil {
 			return false // handed over
 		}
-	} else if !r.chain.Advance(ctx, r.settings(), run, agent.Outcome{}, "", out) {
+	} else if !w.chain.Advance(ctx, w.settings(), run, agent.Outcome{}, "", out) {
 		return false
 	}
-	r.lanes.MarkIdle(key)
-	out.Summary = r.histories.takeOwed(run.Session)
+	w.lanes.MarkIdle(key)
+	out.Summary = w.Transcripts.cache.takeOwed(run.Session)
 	var acc sessions.Accepted
-	lane := r.lanes.Reserve(out.Next, r.settings())
+	lane := w.lanes.Reserve(out.Next, w.settings())
 	defer func() { lane.End(acc, nil) }()
-	booking := r.gate.Reserve(out)
-	defer booking.End(r.lanes.Host(ctx))
-	if acc, ok = r.Finish(ctx, run, *out, booking); !ok {
+	booking := w.gate.Reserve(out)
+	defer booking.End(w.lanes.Host(ctx))
+	if acc, ok = w.Finish(ctx, run, *out, booking); !ok {
 		return false
 	}
 	if run.Kind != sessions.PostRun { // which is no turn
-		r.metrics.ran(run.Kind, out.Status, time.Since(began))
+		w.metrics.ran(run.Kind, out.Status, time.Since(began))
 	}
-	r.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
-	r.commit.Waiters.Notify(string(run.ID))
-	r.watchers.End(run, *out, acc)
+	w.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
+	w.commit.Waiters.Notify(string(run.ID))
+	w.watchers.End(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
-	r.gate.RetractPreview(look, run.ID)
+	w.gate.RetractPreview(look, run.ID)
 	cancel()
 	if len(acc.Deliveries) == 0 { // otherwise they are seen first
-		r.gate.RemoveReactions(run.ID)
+		w.gate.RemoveReactions(run.ID)
 	}
-	r.commit.AfterCommit(ctx, acc)
+	w.commit.AfterCommit(ctx, acc)
 	return true
 }
 
 // stopped makes the outcome of a run that a person stopped, or a newer message interrupted. An answer that was ready leaves all the
 // same; a sub-agent that was stopped reports nothing, whatever it had.
-func (r *Worker) stopped(ctx context.Context, run sessions.Run, out *sessions.Outcome) *sessions.Outcome {
+func (w *Worker) stopped(ctx context.Context, run sessions.Run, out *sessions.Outcome) *sessions.Outcome {
 	why := lane.EndedBy(ctx)
 	switch {
 	case why == nil:
