@@ -55,30 +55,31 @@ func (r *Committer) Rescue(ctx context.Context) error {
 const rescueTimeout = 5 * time.Second
 
 // Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
-func (r *Committer) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Accepted, err error) {
-	lane := r.lanes.Reserve(&e, r.settings())
+func (r *Committer) Submit(ctx context.Context, c sessions.Change) (acc sessions.Accepted, err error) {
+	lane := r.lanes.Reserve(&c, r.settings())
 	defer func() { lane.End(acc, err) }()
-	if acc, err = r.store.Submit(ctx, e); err != nil {
+	if acc, err = r.store.Submit(ctx, c); err != nil {
 		r.NoteUncertain(ctx, err)
 		return acc, err
 	}
-	r.watchers.Effects(e, acc)
-	r.Abort(e, acc)
+	r.watchers.Change(c, acc)
+	r.Abort(c, acc)
 	r.AfterCommit(ctx, acc)
 	return acc, nil
 }
 
 // Abort ends the runs at work that a commit has stopped for another reason than that somebody stopped them.
-func (r *Committer) Abort(e sessions.Effects, acc sessions.Accepted) {
+func (r *Committer) Abort(c sessions.Change, acc sessions.Accepted) {
+	_, reset := sessions.FindOp[sessions.ResetSession](c)
 	switch {
-	case e.Interrupt:
+	case c.Run != nil && c.Run.Interrupt:
 		for _, s := range acc.Stopped {
 			if s.Home != "" { // what it was to answer is in this session's transcript now
 				r.drop(acc.Session.ID)
 			}
 		}
 		r.lanes.Abort(acc.Stopped, lane.ErrInterrupted)
-	case e.Reset:
+	case reset:
 		r.lanes.Abort(acc.Stopped, lane.ErrReset)
 	}
 }

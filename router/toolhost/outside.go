@@ -129,7 +129,7 @@ func (r *Host) outsider(ctx context.Context, by Outsider, conn string) (tools.Ca
 
 // openOutside makes the session of an agent outside, or takes it out of the archive.
 func (r *Host) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
-	acc, err := r.commit.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
+	acc, err := r.commit.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}}})
 	return acc.Session, err
 }
 
