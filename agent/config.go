@@ -111,7 +111,10 @@ type ModelFacts struct {
 
 	Levels  []string `yaml:"-"` // the efforts that it takes, as the provider names them; nil = not known
 	Guessed bool     `yaml:"-"` // ContextWindow is a guess
-	free    bool     // built in: it costs nothing
+	// MaxTools is how many tools a request may have; 0 = not known.
+	MaxTools int  `yaml:"-"`
+	NoCost   bool `yaml:"-"` // its server says that it costs nothing
+	free     bool // built in: it costs nothing
 }
 
 // ModelSettings is how a model is spoken to: the same keys stand at a provider, for all its models, and at one model, where they win.
@@ -136,7 +139,7 @@ type Reasoning struct {
 
 // Priced reports whether it is known what a call costs. Without a price a bound in dollars would never be reached.
 func (f ModelFacts) Priced() bool {
-	return f.free || f.Input > 0 || f.Output > 0 || f.CacheRead > 0 || f.CacheWrite > 0
+	return f.free || f.NoCost || f.Input > 0 || f.Output > 0 || f.CacheRead > 0 || f.CacheWrite > 0
 }
 
 // Provider is one model provider.

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"parley/agent"
 	"parley/gateway/accounts"
 	"parley/gateway/config"
 	"parley/gateway/models"
@@ -86,7 +87,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	h.openServers(c)
 	metrics := prometheus.NewRegistry()
 	h.router = router.New(router.Deps{
-		Store: h.store, Settings: settings(c, h.models.Chosen().Model), Model: h.models.Find, Log: d.Log,
+		Store: h.store, Settings: settings(c, h.models.Chosen().Model), Model: h.model, Log: d.Log,
 		Models:   func() []string { return h.models.Listed(h.router.Settings().Agents, h.models.Chosen().Model) },
 		Accounts: func() []string { return h.accounts.Lines() }, Troubles: h.troubles, MoreTools: h.servers.Tools,
 		Metrics: router.NewMetrics(metrics), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Media: filepath.Join(c.State, "media"), Outbox: filepath.Join(c.State, "outbox"),
@@ -218,4 +219,12 @@ func (h *Host) Reload(ctx context.Context) error {
 	}
 	h.log.Info("the configuration was read again", "changed", fmt.Sprint(changes))
 	return nil
+}
+
+// model finds a model for the router.
+func (h *Host) model(name string) (agent.Candidate, error) {
+	if h.config().HasDollarBudget() {
+		return h.models.FindPriced(name)
+	}
+	return h.models.Find(name)
 }

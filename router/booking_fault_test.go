@@ -250,18 +250,18 @@ func TestMostBooked(t *testing.T) {
 		for i := range 20 {
 			posts(g, sessions.Delivery{ID: sessions.DeliveryID(fmt.Sprint("p", i)), To: routertest.Direct(fmt.Sprint("o", i)), NotBefore: time.Now().Add(20 * time.Hour)})
 		}
-		for i := range 16 + 3 {
+		for i := range mostBooked + 3 {
 			g.Say(routertest.Direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
 		}
 		synctest.Wait()
 		close(release)
-		g.Shown(16 + 3)
-		if n := len(made.Of("Finish+begin")); n != 16 {
-			t.Errorf("%d began with their end, %d may", n, 16)
+		g.Shown(mostBooked + 3)
+		if n := len(made.Of("Finish+begin")); n != mostBooked {
+			t.Errorf("%d began with their end, %d may", n, mostBooked)
 		}
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
-		g.Shown(16 + 4)
-		if n := len(made.Of("Finish+begin")); n != 16+1 {
+		g.Shown(mostBooked + 4)
+		if n := len(made.Of("Finish+begin")); n != mostBooked+1 {
 			t.Error("one that is alone does not begin with its end")
 		}
 	})

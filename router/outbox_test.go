@@ -243,7 +243,7 @@ func TestKilledBetweenFiles(t *testing.T) {
 				l := anything
 				l.Idempotent = c.idempotent
 				g, post := postsFiles(t, l)
-				g.Fake.Script(channeltest.Step{}, channeltest.Step{Delay: 6*time.Second + time.Second, Arrives: true, Err: routertest.Class(channels.Ambiguous)})
+				g.Fake.Script(channeltest.Step{}, channeltest.Step{Delay: sendGrace + time.Second, Arrives: true, Err: routertest.Class(channels.Ambiguous)})
 				if _, err := post("tool:r:c", "look", ofBytes("1.png", png, nil), ofBytes("2.txt", "text", nil), ofBytes("3.png", png, nil)); err != nil {
 					t.Fatal(err)
 				}

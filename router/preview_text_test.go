@@ -51,7 +51,7 @@ func TestFirstWordsAreFoundByTheirText(t *testing.T) {
 				comparesTexts(g)
 				lost := channeltest.Step{Arrives: true, Err: &channels.Error{Class: channels.Ambiguous, Err: errors.New("lost")}}
 				if c.kill {
-					lost.Delay = 6*time.Second + 10*time.Second
+					lost.Delay = sendGrace + previewTimeout
 				}
 				g.Fake.Script(lost)
 				to := routertest.Group("a")

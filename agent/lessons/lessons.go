@@ -129,9 +129,6 @@ type suspects struct {
 	changes []sessions.Lesson
 }
 
-// parts are what an endpoint was seen to take since the host began.
-type parts struct{ stream, tools, system, images bool }
-
 // vain counts the calls in a row that an endpoint refused without a reason, whatever was changed.
 type vain struct {
 	calls  int
@@ -265,12 +262,12 @@ func (b *Book) Forget(provider, model string) (n int) {
 	return n
 }
 
-// Window gives how many tokens a provider's model takes, as an error said; 0 = none did, or under other settings.
-func (b *Book) Window(provider, model, config string) int {
+// Limit gives the number that was learned of a provider's model: of Window or MaxTools; 0 = none was, or under other settings.
+func (b *Book) Limit(kind, provider, model, config string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for at, known := range b.known {
-		if l, ok := known[key{Window, "", ""}]; ok && at.Provider == provider && at.Model == model && b.holds(l, config) {
+		if l, ok := known[key{kind, "", ""}]; ok && at.Provider == provider && at.Model == model && b.holds(l, config) {
 			n, _ := strconv.Atoi(l.Use) // what else is kept there is none
 			return n
 		}
@@ -342,8 +339,7 @@ func (b *Book) suspect(at Endpoint, s suspects) {
 func (b *Book) take(at Endpoint, p parts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	was := b.taken[at]
-	b.taken[at] = parts{p.stream || was.stream, p.tools || was.tools, p.system || was.system, p.images || was.images}
+	b.taken[at] = b.taken[at].with(p)
 	delete(b.vain, at)
 }
 

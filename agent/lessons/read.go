@@ -17,7 +17,7 @@ import (
 // read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
 // most exactly comes first.
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
-	r := reading{f: f, text: knownFields.ReplaceAllString(f.All, "$1"), sent: sent, call: c}
+	r := reading{f: f, text: reasons(f.All), sent: sent, call: c}
 	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
 		if l, ok := r.asked(); ok {
 			return l, true
@@ -49,6 +49,18 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 
 // knownFields matches the list of all fields that a server knows, behind the one that it does not know. source: BerriAI/litellm#13959
 var knownFields = pattern.New("(unknown field [^\n,]{1,130}), (?:expected (?:one of )?|there are no fields)[^\n]*")
+
+// noEvidence matches what errors say besides what is wrong: a name that is like the refused one, and LiteLLM's settings.
+// source: console.groq.com/docs/errors, docs.litellm.ai/docs/exception_mapping
+var noEvidence = pattern.New(`,? *\bdid you mean [^\n]*|\breceived model group=\S*|\bavailable model group fallbacks=\S*`)
+// templateCode matches what errors of chat templates quote of the template, behind the place in it.
+// source: QwenLM/qwen-code#48, ggml-org/llama.cpp#17040
+var templateCode = pattern.New(`(?s)\bat row \d+, column \d+.*|\{%.*`)
+
+// reasons gives what an error says without what is no evidence in it.
+func reasons(text string) string {
+	return noEvidence.ReplaceAllString(templateCode.ReplaceAllString(knownFields.ReplaceAllString(text, "$1"), ""), "")
+}
 
 // reading is one refusal being read. text is everything that the provider said, in lower case.
 type reading struct {
@@ -134,7 +146,7 @@ func (r reading) renamed() (sessions.Lesson, bool) {
 		if p.Value == Unset || !slices.Contains(limits, p.Name) || !r.names(p) {
 			continue
 		}
-		for _, m := range instead.FindAllStringSubmatch(r.text, -1) {
+		for _, m := range instead.FindAllStringSubmatch(r.f.All, -1) {
 			if other := m[1] + m[2]; other != p.Name && slices.Contains(limits, other) {
 				return sessions.Lesson{Kind: Rename, Name: "max_tokens", Use: other}, true
 			}
@@ -164,7 +176,7 @@ func (r reading) schema() (sessions.Lesson, bool) {
 }
 
 var (
-	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
 	foundToolUse  = pattern.New("expected [`'\"](?:redacted_)?thinking[`'\"][^\n]*\\bfound [`'\"]?tool_use")
 	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)
@@ -184,7 +196,7 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
 	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
-		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+		return r.leaveReasoning(), true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
 		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true
 	case back && was != SendReasoning && !signatureWord.MatchString(r.text):

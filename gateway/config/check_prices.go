@@ -45,6 +45,9 @@ func (k *checker) prices() {
 	}
 }
 
+// HasDollarBudget reports whether any budget is in dollars.
+func (c *Config) HasDollarBudget() bool { return len((&checker{config: c}).dollars()) > 0 }
+
 // dollars lists the bounds in dollars.
 func (k *checker) dollars() (paths []string) {
 	add := func(path string, cost float64) {

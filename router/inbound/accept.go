@@ -257,7 +257,7 @@ func (r *Receiver) runFor(ctx context.Context, s sessions.Session, in channels.I
 		return nil, err
 	}
 	run := turn.NewRun(in, s.Key, s.Agent, text, files, owner)
-	run.Input.Provenance.Cut = in.More || r.atLimit(in)
+	run.Input.Provenance.Cut = r.atLimit(in)
 	run.With, _, err = r.worker.Before(ctx, *run)
 	return run, err
 }
