@@ -82,7 +82,7 @@ func TestChosenModelsAreListed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: "agent:main:chosen", Agent: "main", Settings: sessions.Settings{Model: "other/chosen"}}})
+		_, err = store.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: "agent:main:chosen", Agent: "main", Settings: sessions.Settings{Model: "other/chosen"}}}})
 		if err := errors.Join(err, store.Close()); err != nil {
 			t.Fatal(err)
 		}

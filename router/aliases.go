@@ -98,7 +98,7 @@ func (r *Router) ExplainTools(ctx context.Context, q rights.ToolQuery) (rights.T
 
 func (r *Router) Idle(ctx context.Context, c tools.Caller) error { return r.Committer.Idle(ctx, c) }
 
-func (r *Router) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
+func (r *Router) Submit(ctx context.Context, e sessions.Change) (sessions.Accepted, error) {
 	return r.Committer.Submit(ctx, e)
 }
 

@@ -30,7 +30,7 @@ func posts(g *routertest.Rig, d sessions.Delivery) {
 	if d.ID == "" {
 		d.ID = "posted"
 	}
-	if _, err := g.Router.Submit(g.T.Context(), sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
+	if _, err := g.Router.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
 		g.T.Error(err)
 	}
 }

@@ -58,7 +58,7 @@ func TestBegunInItsTurn(t *testing.T) {
 		g = routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return aroundFinish{s, func() {
 				once.Do(func() {
-					e := sessions.Effects{Deliveries: []sessions.Delivery{{ID: "posted", Kind: sessions.Posted, To: routertest.Direct("a"), Text: "posted"}}}
+					e := sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "posted", Kind: sessions.Posted, To: routertest.Direct("a"), Text: "posted"}}}
 					if _, err := g.Router.Submit(t.Context(), e); err != nil {
 						t.Error(err)
 					}

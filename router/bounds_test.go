@@ -92,8 +92,8 @@ type lateSubmit struct {
 	wait func(source string)
 }
 
-func (s lateSubmit) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
-	s.wait(e.Source)
+func (s lateSubmit) Submit(ctx context.Context, e sessions.Change) (sessions.Accepted, error) {
+	s.wait(e.IdempotencyKey)
 	return s.Store.Submit(ctx, e)
 }
 

@@ -103,7 +103,7 @@ func TestCanceledOverARestart(t *testing.T) {
 		x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		<-time.After(time.Minute)
 		inner := x.Task("inner")[0].Key
-		if _, err := x.Store.Submit(t.Context(), sessions.Effects{Stop: []sessions.Key{inner}}); err != nil { // nobody is told of it
+		if _, err := x.Store.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{inner}}}}); err != nil { // nobody is told of it
 			t.Fatal(err)
 		}
 		x.Stop()

@@ -84,7 +84,7 @@ func (s *byTheClock) Accept(ctx context.Context, a sessions.Arrival) (sessions.A
 	return s.claimed(acc), err
 }
 
-func (s *byTheClock) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
+func (s *byTheClock) Submit(ctx context.Context, e sessions.Change) (sessions.Accepted, error) {
 	acc, err := s.Store.Submit(ctx, e)
 	return s.claimed(acc), err
 }

@@ -71,9 +71,9 @@ func turned(t *testing.T) (*routertest.Rig, *setClock) {
 // expiring makes a delivery to each chat.
 func expiring(g *routertest.Rig, ttl time.Duration, chats ...string) {
 	g.T.Helper()
-	var e sessions.Effects
+	var e sessions.Change
 	for _, chat := range chats {
-		e.Deliveries = append(e.Deliveries, sessions.Delivery{ID: sessions.DeliveryID("d-" + chat), Kind: sessions.Announce, To: routertest.Direct(chat), Text: chat,
+		e.Ops = append(e.Ops, sessions.EnqueueDelivery{ID: sessions.DeliveryID("d-" + chat), Kind: sessions.Announce, To: routertest.Direct(chat), Text: chat,
 			Expires: time.Now().Add(ttl)})
 	}
 	if _, err := g.Router.Submit(g.T.Context(), e); err != nil {

@@ -98,7 +98,7 @@ func newTableRig(t *testing.T, w writer, to channels.Address) *tableRig {
 	in := channels.Inbound{Address: to, Sender: w.sender}
 	in.Sender.Bot = false
 	x.key = g.Router.Key(in)
-	_, err := g.Store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: x.key, Agent: "main", Last: to}})
+	_, err := g.Store.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: x.key, Agent: "main", Last: to}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,15 +229,15 @@ func TestCommandThatFails(t *testing.T) {
 		down := &faulty{}
 		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { down.Store = s; return down })
 		g.Router.CommandTable.All = append(g.Router.CommandTable.All,
-			command.Command{Name: "broken", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (string, sessions.Effects, error) {
-				return "half an answer", sessions.Effects{Patch: &sessions.Patch{Model: new("x")}}, errors.New("no such thing")
+			command.Command{Name: "broken", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (command.Result, error) {
+				return command.Result{Text: "half an answer", Change: &sessions.Change{Session: &sessions.Target{Ops: []sessions.SessionOp{sessions.PatchSession{Model: new("x")}}}}}, errors.New("no such thing")
 			}},
-			command.Command{Name: "panics", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (string, sessions.Effects, error) {
+			command.Command{Name: "panics", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (command.Result, error) {
 				panic("oops")
 			}},
-			command.Command{Name: "reads", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (string, sessions.Effects, error) {
+			command.Command{Name: "reads", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (command.Result, error) {
 				down.get = errors.New("the connection is gone")
-				return "", sessions.Effects{}, down.get
+				return command.Result{}, down.get
 			}})
 		for _, cmd := range []string{"/broken", "/panics"} {
 			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, cmd); got != "⚠️ That did not work; the details are in the log." {

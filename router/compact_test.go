@@ -275,8 +275,8 @@ func TestOpenWorkIsRestated(t *testing.T) {
 		})
 		g.Say(routertest.Direct("a"), routertest.Guest, "spawn")
 		g.Shown(1)
-		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: "j1", Name: "tea", Agent: "main", Every: time.Hour, Message: "make tea", From: routertest.GuestKey,
-			Next: time.Now().Add(24 * time.Hour)}}); err != nil {
+		if _, err := g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "j1", Name: "tea", Agent: "main", Every: time.Hour, Message: "make tea", From: routertest.GuestKey,
+			Next: time.Now().Add(24 * time.Hour)}}}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 4 {

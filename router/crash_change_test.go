@@ -59,7 +59,7 @@ func moving(name string, from, to channels.Address, was, now string, both bool) 
 		s.Session.DMScope = sessions.PerChannelPeer
 	}, answer: echoes, script: []channeltest.Step{{Op: channeltest.OpSend, Err: routertest.Failure(channels.Transient, 0)}, {Op: channeltest.OpSend, Err: routertest.Failure(channels.Limited, 9*time.Second)}},
 		prepare: func(ctx context.Context, store sessions.Store) error {
-			_, err := store.Submit(ctx, sessions.Effects{Source: "job", Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: from, Next: routertest.Epoch.Add(240 * time.Hour)}})
+			_, err := store.Submit(ctx, sessions.Change{IdempotencyKey: "job", Ops: []sessions.Op{sessions.PutJob{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: from, Next: routertest.Epoch.Add(240 * time.Hour)}}})
 			return err
 		}}}
 	c.moves = []move{{id: "m1", to: from, by: was, text: "one"}, {id: "m2", at: 4 * time.Second, to: from, by: was, text: "two"},

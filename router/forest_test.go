@@ -46,7 +46,7 @@ func (b *book) add(acc sessions.Accepted) {
 	}
 }
 
-func (l ledger) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
+func (l ledger) Submit(ctx context.Context, e sessions.Change) (sessions.Accepted, error) {
 	acc, err := l.Store.Submit(ctx, e)
 	l.writing.Lock()
 	defer l.writing.Unlock()

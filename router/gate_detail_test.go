@@ -280,9 +280,7 @@ func TestFoundBetweenParts(t *testing.T) {
 func TestNothingToSend(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		acc, err := g.Router.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{
-			{ID: "d1", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "\u200b", Expires: time.Now().Add(time.Hour)},
-			{ID: "d2", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "words", Expires: time.Now().Add(time.Hour)}}})
+		acc, err := g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "d1", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "\u200b", Expires: time.Now().Add(time.Hour)}, sessions.EnqueueDelivery{ID: "d2", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "words", Expires: time.Now().Add(time.Hour)}}})
 		if err != nil || len(acc.Deliveries) != 2 {
 			t.Fatal(acc, err)
 		}
@@ -322,7 +320,7 @@ func TestMissingRowStopsNoQueue(t *testing.T) {
 				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return gone{s, op, &n} })
 				began := time.Now()
 				for _, text := range []string{"one", "two"} {
-					if _, err := g.Router.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Notice,
+					if _, err := g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID(text), Kind: sessions.Notice,
 						To: routertest.Direct("a"), Text: text, Expires: time.Now().Add(time.Hour)}}}); err != nil {
 						t.Fatal(err)
 					}

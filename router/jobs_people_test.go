@@ -178,7 +178,7 @@ func TestChangeJob(t *testing.T) {
 			t.Errorf("%+v", j)
 		}
 		// Whatever somebody writes into the row: the time that has begun is known.
-		if _, err := g.Store.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: j.ID, Agent: "main", Cron: "0,30 * * * *", Zone: "UTC", Message: "again", Next: j.Next, Created: j.Created}}); err != nil {
+		if _, err := g.Store.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: j.ID, Agent: "main", Cron: "0,30 * * * *", Zone: "UTC", Message: "again", Next: j.Next, Created: j.Created}}}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(10 * time.Minute)
@@ -209,7 +209,7 @@ func TestJobThatCannotGoOn(t *testing.T) {
 		ops := g.Make(sessions.Job{Agent: "ops", Every: time.Hour})
 		zone := g.Make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
 		zone.Zone = "Mars/Base"
-		if _, err := g.Store.Submit(t.Context(), sessions.Effects{Job: &zone}); err != nil {
+		if _, err := g.Store.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.PutJob(zone)}}); err != nil {
 			t.Fatal(err)
 		}
 		set := *g.Settings

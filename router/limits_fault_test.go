@@ -197,7 +197,7 @@ func (g *botRig) limited(limit time.Duration, restart bool) (deadline time.Time,
 	if deadline, before = first.At.Add(limit), len(g.callsFor(anna)); first.Chat != anna || first.Status != http.StatusTooManyRequests {
 		g.T.Fatalf("%+v", first)
 	}
-	_, err := g.Router.Submit(g.T.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: "announced", Kind: sessions.Announce, To: chatOf(anna), Text: "announced",
+	_, err := g.Router.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "announced", Kind: sessions.Announce, To: chatOf(anna), Text: "announced",
 		Expires: time.Now().Add(g.Settings.Delivery.TTL(sessions.Announce))}}})
 	routertest.Check(g.T, err)
 	g.srv.Say(anna, anna, "two")

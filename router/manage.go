@@ -34,7 +34,7 @@ func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, 
 // CancelRun stops one run, and, when it is at work, what the sub-agents below its session are at; what else waits in the session goes
 // on. A run that has ended stays as it is: then nothing is stopped.
 func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, err error) {
-	acc, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, StopRun: id})
+	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopRun{ID: id}}})
 	return stoppedIDs(acc), err
 }
 
@@ -44,7 +44,7 @@ func (r *Router) StopSession(ctx context.Context, source string, key sessions.Ke
 	if err != nil {
 		return nil, err
 	}
-	acc, err := r.Committer.Submit(ctx, sessions.Effects{Source: source, Stop: append([]sessions.Key{key}, jobs...)})
+	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: append([]sessions.Key{key}, jobs...)}}})
 	return stoppedIDs(acc), err
 }
 
@@ -55,16 +55,14 @@ func stoppedIDs(acc sessions.Accepted) (ids []sessions.RunID) {
 	return ids
 }
 
-// aimed are effects on a session that is there; nothing is refreshed by them.
-func aimed(source string, key sessions.Key) sessions.Effects {
-	return sessions.Effects{Source: source, Existing: true, Quiet: true, Session: &sessions.Session{Key: key}}
+// aimed is a change of a session that is there, and is not refreshed by it.
+func aimed(source string, key sessions.Key, ops ...sessions.SessionOp) sessions.Change {
+	return sessions.Change{IdempotencyKey: source, Session: &sessions.Target{Session: sessions.Session{Key: key}, Mode: sessions.Reference, Ops: ops}}
 }
 
 // PatchOnce is Patch for a request that may come again: with its source it changes the settings once.
 func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
-	e := aimed(source, key)
-	e.Patch = &p
-	acc, err := r.Committer.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, aimed(source, key, sessions.PatchSession(p)))
 	if err == nil && p.SendPolicy != nil {
 		err = r.Gate.WaitInFlight(ctx, acc.Session.Key)
 	}
@@ -73,17 +71,15 @@ func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key,
 
 // Reset starts a session over: what is at work there ends, and is named; its settings stay, its transcript so far stays readable by its id.
 func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (s sessions.Session, stopped []sessions.RunID, err error) {
-	e := aimed(source, key)
-	e.Stop, e.Reset = []sessions.Key{key}, true
-	acc, err := r.Committer.Submit(ctx, e)
+	c := aimed(source, key, sessions.ResetSession{})
+	c.Ops = []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key}}}
+	acc, err := r.Committer.Submit(ctx, c)
 	return acc.Session, stoppedIDs(acc), err
 }
 
 // Archive takes a session out of the lists until somebody writes to it again. What is at work there goes on.
 func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (sessions.Session, error) {
-	e := aimed(source, key)
-	e.Archive = true
-	acc, err := r.Committer.Submit(ctx, e)
+	acc, err := r.Committer.Submit(ctx, aimed(source, key, sessions.ArchiveSession{}))
 	if err != nil {
 		return acc.Session, err
 	}
@@ -103,12 +99,11 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 	if err == nil {
 		key = s.Key
 	}
-	e := aimed(source, key)
-	e.Delete = true
+	c := aimed(source, key, sessions.DeleteSession{})
 	wait, cancel := context.WithTimeout(ctx, deleteWithin)
 	defer cancel()
 	for idle := false; ; {
-		_, err := r.Committer.Submit(ctx, e)
+		_, err := r.Committer.Submit(ctx, c)
 		if err == nil {
 			r.Worker.Transcripts.Forget(s.ID)
 		}
@@ -116,7 +111,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 			return err
 		}
 		// Without a source: this request has not deleted anything yet, and what came since it was first sent is stopped as well.
-		if _, err := r.Committer.Submit(ctx, sessions.Effects{Stop: []sessions.Key{key}}); err != nil {
+		if _, err := r.Committer.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key}}}}); err != nil {
 			return err
 		}
 		open, look := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: key, Limit: 1})
@@ -143,10 +138,10 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 		return sessions.Run{}, err
 	}
 	id := sessions.RunID(sessions.IDFor(source, "run"))
-	e := aimed(source, s.Key)
-	e.Run = &sessions.Run{ID: id, Kind: sessions.CompactRun, Key: s.Key, Agent: s.Agent, Source: source,
-		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(instructions), Time: time.Now(), Run: id}}
-	acc, err := r.Committer.Submit(ctx, e)
+	c := aimed(source, s.Key)
+	c.Run = &sessions.Enqueue{Run: sessions.Run{ID: id, Kind: sessions.CompactRun, Key: s.Key, Agent: s.Agent, Source: source,
+		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(instructions), Time: time.Now(), Run: id}}}
+	acc, err := r.Committer.Submit(ctx, c)
 	if err == nil && acc.Run.ID == "" { // a repeat; the session was deleted since
 		acc.Run = sessions.Run{ID: id, Key: s.Key}
 	}

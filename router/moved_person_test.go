@@ -241,7 +241,7 @@ func TestMovedPersonTakesWorkAlong(t *testing.T) {
 				rest := g.Busy(hiddenChat, hiddenID)
 				g.Say(hiddenChat, hiddenID, "waits")
 				synctest.Wait()
-				if _, err := g.Store.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: hiddenChat, Next: time.Now().Add(24 * time.Hour)}}); err != nil {
+				if _, err := g.Store.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: hiddenChat, Next: time.Now().Add(24 * time.Hour)}}}); err != nil {
 					t.Fatal(err)
 				}
 				g.Happens(numberKnown())

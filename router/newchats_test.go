@@ -30,7 +30,7 @@ func newChats(n int) func(*router.Settings) {
 func unasked(g *routertest.Rig, to channels.Address, words string) sessions.DeliveryID {
 	g.T.Helper()
 	d := sessions.Delivery{ID: sessions.DeliveryID(words + string(to.Chat)), Kind: sessions.Announce, Session: "agent:main:main", To: to, Text: words, Expires: time.Now().Add(36 * time.Hour)}
-	if _, err := g.Router.Submit(g.T.Context(), sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
+	if _, err := g.Router.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
 		g.T.Fatal(err)
 	}
 	synctest.Wait()

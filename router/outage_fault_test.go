@@ -25,10 +25,10 @@ var asTelegram = channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPer
 func announces(g *routertest.Rig, n int, chats ...channels.Address) {
 	g.T.Helper()
 	for i := range n {
-		var e sessions.Effects
+		var e sessions.Change
 		for _, to := range chats {
 			id := fmt.Sprintf("%s %d", to.Chat, i)
-			e.Deliveries = append(e.Deliveries, sessions.Delivery{ID: sessions.DeliveryID(id), Kind: sessions.Announce, To: to, Text: id,
+			e.Ops = append(e.Ops, sessions.EnqueueDelivery{ID: sessions.DeliveryID(id), Kind: sessions.Announce, To: to, Text: id,
 				Expires: time.Now().Add(24 * time.Hour)})
 		}
 		if _, err := g.Router.Submit(g.T.Context(), e); err != nil {

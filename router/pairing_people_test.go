@@ -99,7 +99,7 @@ func TestPairRemoveOneOfSeveral(t *testing.T) {
 			if _, err := g.Store.PutPairing(t.Context(), p, 3); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := g.Router.Submit(t.Context(), sessions.Effects{Pairing: &sessions.Answer{Channel: routertest.Kind, Hash: account, Approve: true, Time: now}}); err != nil {
+			if _, err := g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: routertest.Kind, Hash: account, Approve: true, Time: now}}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -45,7 +45,7 @@ func TestPostByAnotherSessionOfAChat(t *testing.T) {
 			return routertest.Call("c1", "message", map[string]any{"to": routertest.Direct(routertest.Guest).String(), "text": "leak"}), nil
 		})
 		<-time.After(time.Minute)
-		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: old, Agent: "main"}, Run: &sessions.Run{ID: "r9", Kind: sessions.TurnRun, Key: old, Agent: "main", Input: sessions.Message{ID: "m9", Role: sessions.User, Content: sessions.TextContent("go"), Run: "r9"}}}); err != nil {
+		if _, err := g.Router.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: old, Agent: "main"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: "r9", Kind: sessions.TurnRun, Key: old, Agent: "main", Input: sessions.Message{ID: "m9", Role: sessions.User, Content: sessions.TextContent("go"), Run: "r9"}}}}); err != nil {
 			t.Fatal(err)
 		}
 		g.Idle(3)

@@ -158,7 +158,7 @@ func TestNobodyToReportTo(t *testing.T) {
 // chatless makes a session that has no chat.
 func chatless(g *routertest.Rig) sessions.Session {
 	g.T.Helper()
-	acc, err := g.Router.Submit(g.T.Context(), sessions.Effects{Session: &sessions.Session{Key: "agent:main:hook:nightly", Agent: "main"}})
+	acc, err := g.Router.Submit(g.T.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: "agent:main:hook:nightly", Agent: "main"}}})
 	if err != nil {
 		g.T.Fatal(err)
 	}

@@ -85,8 +85,8 @@ func TestSummarizedQueueIsBounded(t *testing.T) {
 				g.Say(routertest.Direct("a"), routertest.Guest, fmt.Sprint("m", i))
 				continue
 			}
-			if _, err := g.Store.Submit(t.Context(), sessions.Effects{Run: &sessions.Run{Kind: sessions.TurnRun, Key: first.Key, Agent: first.Agent, Reply: first.Reply,
-				Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent(fmt.Sprint("m", i))}}}); err != nil {
+			if _, err := g.Store.Submit(t.Context(), sessions.Change{Run: &sessions.Enqueue{Run: sessions.Run{Kind: sessions.TurnRun, Key: first.Key, Agent: first.Agent, Reply: first.Reply,
+				Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent(fmt.Sprint("m", i))}}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -226,7 +226,7 @@ func TestOwnersBatchOfTheInterrupted(t *testing.T) {
 // oneCommit is a store that takes nothing but what comes in from platforms.
 type oneCommit struct{ sessions.Store }
 
-func (oneCommit) Submit(context.Context, sessions.Effects) (sessions.Accepted, error) {
+func (oneCommit) Submit(context.Context, sessions.Change) (sessions.Accepted, error) {
 	return sessions.Accepted{}, errors.New("a commit of its own")
 }
 

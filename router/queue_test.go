@@ -186,8 +186,8 @@ func TestOthersKeepTheirPlace(t *testing.T) {
 				g.Say(routertest.Group("a"), routertest.Guest, w)
 				continue
 			}
-			if _, err := g.Router.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: key}, Run: &sessions.Run{Kind: sessions.AskRun, Key: key,
-				Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent("ask")}}}); err != nil {
+			if _, err := g.Router.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key}}, Run: &sessions.Enqueue{Run: sessions.Run{Kind: sessions.AskRun, Key: key,
+				Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent("ask")}}}}); err != nil {
 				t.Fatal(err)
 			}
 		}

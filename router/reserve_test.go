@@ -74,7 +74,7 @@ func TestStoppedInDoubt(t *testing.T) {
 	interrupt := func(g *routertest.Rig, first sessions.Run) {
 		newer := first
 		newer.ID, newer.Input.ID, newer.Input.Content = "newer", "newer", sessions.TextContent("something newer")
-		if _, err := g.Store.Submit(g.T.Context(), sessions.Effects{Session: &sessions.Session{Key: first.Key}, Run: &newer, Interrupt: true}); err != nil {
+		if _, err := g.Store.Submit(g.T.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: first.Key}}, Run: &sessions.Enqueue{Run: newer, Interrupt: true}}); err != nil {
 			g.T.Fatal(err)
 		}
 	}

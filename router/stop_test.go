@@ -62,7 +62,7 @@ func TestStoppedRequestIsMarked(t *testing.T) {
 	}{
 		"by a command": {sessions.Collect, func(g *routertest.Rig) { g.Asks(routertest.Group("a"), routertest.Guest, "/stop") }, true},
 		"and the host died": {sessions.Collect, func(g *routertest.Rig) {
-			if _, err := g.Store.Submit(g.T.Context(), sessions.Effects{Stop: []sessions.Key{routertest.KeyA}}); err != nil { // its lane is not told
+			if _, err := g.Store.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{routertest.KeyA}}}}); err != nil { // its lane is not told
 				g.T.Fatal(err)
 			}
 		}, true},

@@ -111,7 +111,7 @@ func TestFailingStoreIsAskedOnce(t *testing.T) {
 		})
 		was := len(g.Deliveries())
 		for _, text := range []string{"one", "two", "three"} {
-			_, _ = g.Router.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Posted, To: routertest.Direct("a"), Text: text,
+			_, _ = g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID(text), Kind: sessions.Posted, To: routertest.Direct("a"), Text: text,
 				Expires: time.Now().Add(time.Hour)}}})
 		}
 		calls := g.Shown(was + 3)[was:]
@@ -279,7 +279,7 @@ func TestDoubtOfACallerWhoIsGone(t *testing.T) {
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		g.Shown(1)
 		says := func(text string) sessions.Accepted {
-			acc, err := g.Store.Submit(t.Context(), sessions.Effects{Source: text, Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(text), Kind: sessions.Posted,
+			acc, err := g.Store.Submit(t.Context(), sessions.Change{IdempotencyKey: text, Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID(text), Kind: sessions.Posted,
 				Session: "agent:main:main", To: routertest.Direct("a"), Text: text, Expires: time.Now().Add(time.Hour)}}})
 			if err != nil {
 				t.Fatal(err)
@@ -305,11 +305,11 @@ func TestDoubt(t *testing.T) {
 		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return failing{s, &fails} })
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := g.Router.Submit(gone, sessions.Effects{Source: "untried"}); !errors.Is(err, context.Canceled) || g.Router.Committer.Uncertain.Load() {
+		if _, err := g.Router.Submit(gone, sessions.Change{IdempotencyKey: "untried"}); !errors.Is(err, context.Canceled) || g.Router.Committer.Uncertain.Load() {
 			t.Errorf("nothing was written: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
 		fails.Store(true)
-		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Source: "failed"}); err == nil || !g.Router.Committer.Uncertain.Load() {
+		if _, err := g.Router.Submit(t.Context(), sessions.Change{IdempotencyKey: "failed"}); err == nil || !g.Router.Committer.Uncertain.Load() {
 			t.Errorf("it failed: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
 		g.Router.Committer.AfterCommit(t.Context(), sessions.Accepted{}) // another write has worked, but what waits is not known
@@ -317,7 +317,7 @@ func TestDoubt(t *testing.T) {
 			t.Error("the doubt is forgotten although nobody could look")
 		}
 		fails.Store(false)
-		if _, err := g.Router.Submit(t.Context(), sessions.Effects{Source: "works"}); err != nil || g.Router.Committer.Uncertain.Load() {
+		if _, err := g.Router.Submit(t.Context(), sessions.Change{IdempotencyKey: "works"}); err != nil || g.Router.Committer.Uncertain.Load() {
 			t.Errorf("it works: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
 	})
@@ -329,7 +329,7 @@ type failing struct {
 	now *atomic.Bool
 }
 
-func (f failing) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
+func (f failing) Submit(ctx context.Context, e sessions.Change) (sessions.Accepted, error) {
 	if f.now.Load() {
 		return sessions.Accepted{}, errors.New("disk I/O error")
 	}

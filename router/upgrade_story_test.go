@@ -165,7 +165,7 @@ func story(g *routertest.Rig) {
 	g.Say(routertest.Group("there"), routertest.Guest, "this waits as well")
 	g.Say(routertest.Group("down"), routertest.Guest, "hello down")
 	dropped := sessions.Delivery{ID: "dropped", Kind: sessions.Notice, To: routertest.Group("down"), Text: "a person drops this", Expires: time.Now().Add(time.Hour)}
-	_, err := g.Store.Submit(g.T.Context(), sessions.Effects{Deliveries: []sessions.Delivery{dropped}})
+	_, err := g.Store.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(dropped)}})
 	routertest.Check(g.T, err)
 	routertest.Check(g.T, g.Store.EndDelivery(g.T.Context(), "dropped", sessions.Dropped, "by a person"))
 	<-time.After(6 * time.Second)
@@ -181,7 +181,7 @@ func summarised(g *routertest.Rig) {
 	msgs, err := g.Store.Tail(g.T.Context(), s.ID, sessions.TailQuery{})
 	routertest.Check(g.T, err)
 	routertest.Check(g.T, g.Store.Compact(g.T.Context(), sessions.Summary{ID: "summary", Session: s.ID, Upto: msgs[1].Seq, Text: "They said hello.", Messages: 2, Time: time.Now()}))
-	_, err = g.Store.Submit(g.T.Context(), sessions.Effects{Lift: &sessions.Lift{Scope: "day", Until: time.Now().Add(24 * time.Hour)}})
+	_, err = g.Store.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget{Scope: "day", Until: time.Now().Add(24 * time.Hour)}}})
 	routertest.Check(g.T, err)
 	routertest.Check(g.T, g.Store.Learn(g.T.Context(), sessions.Lesson{Provider: "mock", Address: "http://mock.example/v1", Model: "m", Kind: "images", Evidence: "no images", At: time.Now()}))
 }
@@ -191,14 +191,14 @@ func tellStrangers(g *routertest.Rig) {
 	g.T.Helper()
 	for _, s := range []struct {
 		id    string
-		known func(code string) *sessions.Answer
+		known func(code string) *sessions.DecidePairing
 	}{
-		{"3003", func(string) *sessions.Answer { return nil }},
-		{"3004", func(code string) *sessions.Answer {
-			return &sessions.Answer{Channel: routertest.Kind, Hash: policy.HashCode(routertest.Kind, code), Approve: true, Time: time.Now()}
+		{"3003", func(string) *sessions.DecidePairing { return nil }},
+		{"3004", func(code string) *sessions.DecidePairing {
+			return &sessions.DecidePairing{Channel: routertest.Kind, Hash: policy.HashCode(routertest.Kind, code), Approve: true, Time: time.Now()}
 		}},
-		{"3005", func(code string) *sessions.Answer {
-			return &sessions.Answer{Channel: routertest.Kind, Hash: policy.HashCode(routertest.Kind, code), Time: time.Now()}
+		{"3005", func(code string) *sessions.DecidePairing {
+			return &sessions.DecidePairing{Channel: routertest.Kind, Hash: policy.HashCode(routertest.Kind, code), Time: time.Now()}
 		}},
 	} {
 		tellAll(g, routertest.Direct(s.id), s.id, "let me in")
@@ -209,7 +209,7 @@ func tellStrangers(g *routertest.Rig) {
 		_, code, _ := strings.Cut(texts[len(texts)-1], "with this code: ")
 		code, _, _ = strings.Cut(code, "\n")
 		if answer := s.known(code); answer != nil {
-			_, err := g.Store.Submit(g.T.Context(), sessions.Effects{Source: "pair " + s.id, Pairing: answer})
+			_, err := g.Store.Submit(g.T.Context(), sessions.Change{IdempotencyKey: "pair " + s.id, Ops: []sessions.Op{*answer}})
 			routertest.Check(g.T, err)
 		}
 	}

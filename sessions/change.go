@@ -23,7 +23,7 @@ type Change struct {
 
 // Target is the session of a change.
 type Target struct {
-	Session Session // found by Key; ID, Created and Settings of an existing row win
+	Session // found by Key; ID, Created and Settings of an existing row win
 	Mode    TargetMode
 	Ops     []SessionOp
 }
@@ -40,7 +40,7 @@ const (
 
 // Enqueue queues a run.
 type Enqueue struct {
-	Run Run // Key defaults to the session's. Session, Status and Created are the store's to fill
+	Run // Key defaults to the session's. Session, Status and Created are the store's to fill
 
 	// Interrupt has the turn (TurnRun) of the session that is at work give way, if its answer goes where Run's goes: it is marked as stopped, with
 	// Run as its Batch, which it keeps unless it ends as Done after all. Accepted.Stopped names it. One that is stopped already or Alone stays.
@@ -165,7 +165,7 @@ func (DeleteSession) sessionOp() order  { return deleteOrder }
 
 // Validate refuses the two combinations that the types allow and no store can carry out.
 func (c Change) Validate() error {
-	if c.Session != nil && c.Session.Session.Key == "" {
+	if c.Session != nil && c.Session.Key == "" {
 		return errors.New("a session needs its key")
 	}
 	if c.Session == nil && c.Run != nil && (c.Run.Interrupt || c.Run.DropOldest > 0) {
@@ -207,6 +207,15 @@ func orderOf(op any) order {
 		return op.op()
 	}
 	return op.(SessionOp).sessionOp()
+}
+
+// EnqueueDeliveries returns the operations that post deliveries, in their order.
+func EnqueueDeliveries(deliveries ...Delivery) []Op {
+	ops := make([]Op, len(deliveries))
+	for i, d := range deliveries {
+		ops[i] = EnqueueDelivery(d)
+	}
+	return ops
 }
 
 // FindOp returns the first operation of one type that a change has, on its session or otherwise.

@@ -157,12 +157,12 @@ func FuzzChangeValidate(f *testing.F) {
 			c.Session = nil
 		}
 		if bits&2 != 0 && c.Session != nil {
-			c.Session.Session.Key = ""
+			c.Session.Key = ""
 		}
 		if bits&4 != 0 {
 			c.Run = &sessions.Enqueue{Interrupt: bits&8 != 0, DropOldest: int(bits >> 4)}
 		}
-		bad := c.Session != nil && c.Session.Session.Key == "" || c.Session == nil && c.Run != nil && (c.Run.Interrupt || c.Run.DropOldest > 0)
+		bad := c.Session != nil && c.Session.Key == "" || c.Session == nil && c.Run != nil && (c.Run.Interrupt || c.Run.DropOldest > 0)
 		if err := c.Validate(); (err != nil) != bad {
 			t.Fatalf("%+v: %v", c, err)
 		}

@@ -21,7 +21,7 @@ type Chats interface {
 	Asked(ctx context.Context, chat channels.Address, id channels.MessageID) (r Run, found bool, err error)
 	// Moves gives, by the address of each chat that was another one (Readdress), the address that it had before.
 	Moves(ctx context.Context) (map[channels.Address]channels.Address, error)
-	// Identities gives the ids that people had before they got the one that they have now (Arrival.Moved of a direct chat).
+	// Identities gives the ids that people had before they got the one that they have now (MoveChat of a direct chat).
 	Identities(ctx context.Context) ([]Identity, error)
 	// Identify notes who an account is, before anything of it is accepted. What other accounts had that were the same login and are not
 	// configured any more is the account's from then on: sessions with their settings, people who were let in, what waits, positions, jobs. It

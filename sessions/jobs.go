@@ -13,8 +13,8 @@ type Jobs interface {
 	ListJobs(ctx context.Context, agent AgentID) ([]Job, error)
 	// GetJob finds a job. ErrNotFound: it has ended, or there never was one.
 	GetJob(ctx context.Context, id string) (Job, error)
-	// Fire commits that a job's time has come: the effects are submitted, Next moves on and the times go into the history, all in one
-	// commit. ErrConflict: somebody else fired it, or it was changed; nothing happens. When the Source of the effects is known already,
+	// Fire commits that a job's time has come: the change is submitted, Next moves on and the times go into the history, all in one
+	// commit. ErrConflict: somebody else fired it, or it was changed; nothing happens. When the IdempotencyKey of the change is known already,
 	// only Next moves on: that time has begun before.
 	Fire(ctx context.Context, f Firing) (Accepted, error)
 	// Occurrences gives the history of a job, newest first; an empty id selects that of all jobs. It stays when the job is over.
@@ -46,13 +46,13 @@ type Job struct {
 
 // Firing is what Fire commits.
 type Firing struct {
-	Job     string
-	Due     time.Time    // the job's Next as it stands; zero: a person asked for it now, and Next stays
-	At      time.Time    // when it was looked at; zero = now
-	Next    time.Time    // zero: the job is over and is removed, or switched off with Off
-	Off     bool         // the job cannot go on: it is kept, and does not begin any more
-	Times   []Occurrence // what the history gets; Job, Name, Agent and At are the store's to fill
-	Effects Effects
+	Job    string
+	Due    time.Time    // the job's Next as it stands; zero: a person asked for it now, and Next stays
+	At     time.Time    // when it was looked at; zero = now
+	Next   time.Time    // zero: the job is over and is removed, or switched off with Off
+	Off    bool         // the job cannot go on: it is kept, and does not begin any more
+	Times  []Occurrence // what the history gets; Job, Name, Agent and At are the store's to fill
+	Change Change
 }
 
 // Occurrence is one time of a job, in its history.

@@ -7,6 +7,14 @@ import (
 	"parley/channels"
 )
 
+// Arrival is a platform event and what it causes: exactly one of Change and Skip is set.
+type Arrival struct {
+	In     channels.Inbound // dedupe key: (channel, account, chat, event, id); an empty ID is never a duplicate
+	Digest string           // of a message: what it says, as a hash, for Said; of an edit that the agent is told of: what its Target says now; "" = not kept
+	Change *Change          // a run, a command
+	Skip   *Skip            // why it causes neither
+}
+
 // Skip says that an event causes neither a run nor a command, and what is kept of it all the same.
 type Skip struct {
 	Reason  string      // not admitted, not mentioned, unreadable; recorded

@@ -44,9 +44,9 @@ type Inbox interface {
 	// Accept commits one platform event and everything that it causes. When the event was accepted before, nothing changes and
 	// Duplicate is true. The session is created when it is new, otherwise Last, Title and Updated are refreshed.
 	Accept(ctx context.Context, a Arrival) (Accepted, error)
-	// Submit commits work that does not come from a platform: API, cron, session tools. The same effects as Accept; the dedupe
-	// key is (Source) when it is not empty: a repeated Source gives back the first run.
-	Submit(ctx context.Context, e Effects) (Accepted, error)
+	// Submit commits a change that does not come from a platform: API, cron, session tools. The dedupe key is its IdempotencyKey when that is not
+	// empty: a repeat changes nothing and gives back the first run.
+	Submit(ctx context.Context, c Change) (Accepted, error)
 	// Said gives the digest of what a message of a chat said when it was accepted, or last changed as far as the agent is told of it (Arrival.Digest);
 	// "" when that is not known. The chat's thread does not matter.
 	Said(ctx context.Context, chat channels.Address, id channels.MessageID) (digest string, err error)
@@ -61,15 +61,15 @@ type Inbox interface {
 // Accepted is what a commit made.
 type Accepted struct {
 	Duplicate  bool
-	Session    Session // as it stands now; zero when Effects had none
-	Run        Run     // as it was queued; zero when Effects had none; for a duplicate Submit: the run of the first
-	Revised    bool    // by Arrival.Amend: the run Amend.By has other words to answer now
-	Claimed    *Run    // by Effects.Claim; nil = there was none to claim, one of the session is at work
+	Session    Session // as it stands now; zero when the change had none
+	Run        Run     // as it was queued; zero when the change had none; for a duplicate Submit: the run of the first
+	Revised    bool    // by AmendRun: the run By has other words to answer now
+	Claimed    *Run    // by Enqueue.Claim; nil = there was none to claim, one of the session is at work
 	Stopped    []StoppedRun
 	Deliveries []Delivery // with Seq and Created filled
 }
 
-// StoppedRun is a run that Effects.Stop, Interrupt or Drop ended or marked.
+// StoppedRun is a run that StopSessions, StopRun, Enqueue.Interrupt or DropOldest, or AmendRun ended or marked.
 type StoppedRun struct {
 	Key  Key
 	ID   RunID
@@ -137,7 +137,7 @@ type Outcome struct {
 	Summary    *Summary   // what the turn was shown begins behind it; nil = nothing new. One that reaches no further than the newest, or whose session is gone, changes nothing
 	Deliveries []Delivery // replies and notices
 	Begin      *Beginning // one of Deliveries begins to leave in the same commit; nil = none does
-	Next       *Effects   // the successor in the chain, with whatever session it needs
+	Next       *Change    // the successor in the chain, with whatever session it needs
 	Archive    *Key       // this session is archived in the same commit (cleanup)
 	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work: then it stays, until a later end asks again
 }

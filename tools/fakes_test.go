@@ -189,14 +189,14 @@ func (w *world) Notes(_ context.Context, q sessions.NoteQuery) ([]sessions.Note,
 	return out, w.fault
 }
 
-func (w *world) Submit(_ context.Context, e sessions.Effects) (sessions.Accepted, error) {
+func (w *world) Submit(_ context.Context, c sessions.Change) (sessions.Accepted, error) {
 	if w.fault != nil {
 		return sessions.Accepted{}, w.fault
 	}
-	if !w.sources[e.Source] && e.Note != nil {
-		w.notes = append(w.notes, sessions.Note{ID: int64(len(w.notes)), Text: e.Note.Text, Key: e.Note.Key, Time: noon})
+	if n, ok := sessions.FindOp[sessions.AddNote](c); ok && !w.sources[c.IdempotencyKey] {
+		w.notes = append(w.notes, sessions.Note{ID: int64(len(w.notes)), Text: n.Text, Key: n.Key, Time: noon})
 	}
-	w.sources[e.Source] = true
+	w.sources[c.IdempotencyKey] = true
 	return sessions.Accepted{}, nil
 }
 

@@ -47,7 +47,7 @@ func (t remember) Call(ctx context.Context, c Call) (Result, error) {
 		return mistake("text has %d characters; %d are allowed. Keep the facts.", n, noteMost).result(), nil
 	}
 	s := c.Caller.Session
-	_, err := t.deps.Store.Submit(ctx, sessions.Effects{Source: c.Source(), Note: &sessions.NewNote{Agent: s.Agent, Key: s.Key, Text: text}})
+	_, err := t.deps.Store.Submit(ctx, sessions.Change{IdempotencyKey: c.Source(), Ops: []sessions.Op{sessions.AddNote{Agent: s.Agent, Key: s.Key, Text: text}}})
 	if err != nil {
 		return Result{}, err
 	}

@@ -19,7 +19,7 @@ type Store interface {
 	List(ctx context.Context, q sessions.Query) ([]sessions.Session, error)
 	Tail(ctx context.Context, id sessions.ID, q sessions.TailQuery) ([]sessions.Message, error)
 	Notes(ctx context.Context, q sessions.NoteQuery) ([]sessions.Note, error)
-	Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error)
+	Submit(ctx context.Context, e sessions.Change) (sessions.Accepted, error)
 	Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.Hit, error)
 	ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error)
 	CountByAgents(ctx context.Context, key sessions.Key, since time.Time, most int) (int, error)

@@ -51,8 +51,8 @@ func accept(t *testing.T, s *sqlstore.Store, id channels.MessageID) {
 	t.Helper()
 	addr := channels.Address{Channel: "fake", Account: "default", Chat: "1", Type: channels.Direct}
 	_, err := s.Accept(t.Context(), sessions.Arrival{
-		In:      channels.Inbound{Event: channels.Message, Address: addr, ID: id, Text: "hello", Time: time.Now()},
-		Effects: sessions.Effects{Session: &sessions.Session{Key: "agent:main:main", Agent: "main", Last: addr}},
+		In:     channels.Inbound{Event: channels.Message, Address: addr, ID: id, Text: "hello", Time: time.Now()},
+		Change: &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: "agent:main:main", Agent: "main", Last: addr}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func TestFaultOutageIsCounted(t *testing.T) {
 		for kind, life := range map[sessions.DeliveryKind]time.Duration{sessions.Reply: time.Hour, sessions.Notice: time.Hour, sessions.Posted: 6 * time.Hour, sessions.Announce: 24 * time.Hour} {
 			to := at
 			to.Chat = channels.ChatID(kind) // in one chat they would wait for each other
-			if _, err := store.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID(kind), Kind: kind, To: to, Text: "x", Expires: time.Now().Add(life)}}}); err != nil {
+			if _, err := store.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID(kind), Kind: kind, To: to, Text: "x", Expires: time.Now().Add(life)}}}); err != nil {
 				t.Fatal(err)
 			}
 		}

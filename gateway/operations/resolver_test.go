@@ -23,13 +23,13 @@ func TestShortIDs(t *testing.T) {
 	const one, two, other = "aaaaaa01-0000-4000-8000-000000000000", "aaaaaa02-0000-4000-8000-000000000000", "bbbbbb01-0000-4000-8000-000000000000"
 	key := sessions.MainKey("main")
 	for _, id := range []sessions.RunID{one, two, other} {
-		if _, err := store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main"}, Run: &sessions.Run{ID: id, Key: key, Kind: sessions.TurnRun,
-			Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent("hi")}}}); err != nil {
+		if _, err := store.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: id, Key: key, Kind: sessions.TurnRun,
+			Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent("hi")}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	to := channels.Address{Channel: "telegram", Account: channels.DefaultAccount, Type: channels.Direct, Chat: "1"}
-	if _, err := store.Submit(t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{{ID: "eeeeee01-0000-4000-8000-000000000000", Run: other, Session: key, To: to, Text: "x", State: sessions.Pending}}}); err != nil {
+	if _, err := store.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "eeeeee01-0000-4000-8000-000000000000", Run: other, Session: key, To: to, Text: "x", State: sessions.Pending}}}); err != nil {
 		t.Fatal(err)
 	}
 	h := &Resolver{store: store}
@@ -43,7 +43,7 @@ func TestShortIDs(t *testing.T) {
 		t.Errorf("two that fit: %v", err)
 	}
 	for name, id := range map[string]string{"disks": "dddddd01-0000-4000-8000-000000000000", "Twin": "dddddd02-0000-4000-8000-000000000000", "twin": "dddddd03-0000-4000-8000-000000000000"} {
-		if _, err := store.Submit(t.Context(), sessions.Effects{Job: &sessions.Job{ID: id, Name: name, Agent: "main", Message: "look", Every: 1e12}}); err != nil {
+		if _, err := store.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: id, Name: name, Agent: "main", Message: "look", Every: 1e12}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestShortPerson(t *testing.T) {
 		if !x.decided {
 			continue
 		}
-		if _, err := store.Submit(t.Context(), sessions.Effects{Pairing: &sessions.Answer{Channel: x.channel, Hash: string(x.user), Approve: x.in, Time: now}}); err != nil {
+		if _, err := store.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: x.channel, Hash: string(x.user), Approve: x.in, Time: now}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

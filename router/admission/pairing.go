@@ -62,15 +62,15 @@ func (c *Controller) FindRequest(ctx context.Context, kind channels.Kind, code s
 }
 
 // AdmitRequest is what approving a request commits. The person is told in the chat that they wrote from: once, as a request ends once.
-func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, now time.Time) sessions.Effects {
-	e := sessions.Effects{Pairing: &sessions.Answer{Channel: p.Channel, Hash: p.Hash, Approve: true, Time: now}}
+func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, now time.Time) sessions.Change {
+	c := sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: p.Channel, Hash: p.Hash, Approve: true, Time: now}}}
 	if p.Address.IsZero() {
-		return e
+		return c
 	}
 	key, _, _ := set.Routes.Key(channels.Inbound{Event: channels.Message, Address: p.Address, Sender: channels.Sender{ID: p.User}})
-	e.Deliveries = []sessions.Delivery{sessions.NewDelivery(sessions.Notice, key, p.Address,
-		"✅ You are let in. I have not read what you wrote before: please send it again.", now.Add(set.Delivery.TTL(sessions.Notice)))}
-	return e
+	c.Ops = append(c.Ops, sessions.EnqueueDelivery(sessions.NewDelivery(sessions.Notice, key, p.Address,
+		"✅ You are let in. I have not read what you wrote before: please send it again.", now.Add(set.Delivery.TTL(sessions.Notice)))))
+	return c
 }
 
 // LetIn approves the request that a code belongs to; ErrNotFound when none waits for it.
@@ -89,6 +89,6 @@ func (c *Controller) LetIn(ctx context.Context, kind channels.Kind, code string)
 // TurnDown rejects the request that a code belongs to; ErrNotFound when none waits for it. The person is not told, and gets no new code
 // for sessions.RejectedFor.
 func (c *Controller) TurnDown(ctx context.Context, kind channels.Kind, code string) error {
-	_, err := c.commit.Submit(ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}})
+	_, err := c.commit.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: kind, Hash: policy.HashCode(kind, code), Time: time.Now()}}})
 	return err
 }

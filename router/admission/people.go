@@ -71,7 +71,7 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 }
 
 // UnpairNamed takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
-func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, sessions.Effects, error) {
+func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *sessions.Change, error) {
 	people, err := c.settled(ctx, func(p sessions.Admitted) bool {
 		named := func(id channels.UserID) bool {
 			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
@@ -79,21 +79,21 @@ func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, s
 		return (named(p.User) || named(c.settings().Moved.Also(p.Channel, p.User))) && (len(words) == 1 || words[1] == string(p.Account))
 	})
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return "", nil, err
 	}
 	switch len(people) {
 	case 0:
-		return "⚙️ Nobody with this id was let in by a code or turned down: /pair list shows who was. Who stands in the configuration is let in by it.", sessions.Effects{}, nil
+		return "⚙️ Nobody with this id was let in by a code or turned down: /pair list shows who was. Who stands in the configuration is let in by it.", nil, nil
 	case 1:
 		p := people[0]
-		return "⚙️ Taken back: " + byID(p.Name, p.Channel, p.Account, p.User) + ".", sessions.Effects{Unpair: &sessions.Unpair{Channel: p.Channel, Account: p.Account, User: p.User}}, nil
+		return "⚙️ Taken back: " + byID(p.Name, p.Channel, p.Account, p.User) + ".", &sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: p.Channel, Account: p.Account, User: p.User}}}, nil
 	}
 	var b strings.Builder
 	b.WriteString("⚙️ Several have this id: write it with its channel, and the account behind it:\n")
 	for _, p := range people {
 		fmt.Fprintf(&b, "\n- %s", channels.Code(fmt.Sprintf("/pair remove %s:%s %s", p.Channel, p.User, p.Account), 300))
 	}
-	return b.String(), sessions.Effects{}, nil
+	return b.String(), nil, nil
 }
 
 // settled gives those of whom is true that they were let in or turned down.
@@ -128,6 +128,6 @@ func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account cha
 	case account == "":
 		who.Account = channels.DefaultAccount // the store says so in words
 	}
-	_, err = c.commit.Submit(ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: kind, Account: who.Account, User: user}})
+	_, err = c.commit.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: kind, Account: who.Account, User: user}}})
 	return who, err
 }

@@ -133,18 +133,18 @@ func (a *Advancer) onReply(ctx context.Context, set *settings.Snapshot, run sess
 }
 
 // announceStep queues the last step of a chain.
-func (a *Advancer) announceStep(run sessions.Run, c sessions.Chain) *sessions.Effects {
+func (a *Advancer) announceStep(run sessions.Run, c sessions.Chain) *sessions.Change {
 	p := &sessions.Provenance{Kind: sessions.InternalSystem, Source: c.Requester, Tool: "announce"}
 	return a.step(run, c.Target, sessions.AnnounceRun, c, "Announce step.", p)
 }
 
-func (a *Advancer) step(run sessions.Run, key sessions.Key, kind sessions.RunKind, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Effects {
+func (a *Advancer) step(run sessions.Run, key sessions.Key, kind sessions.RunKind, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Change {
 	id := sessions.RunID(uuid.NewString())
 	parts, _ := key.Parse()
-	return &sessions.Effects{
-		Existing: true, Session: &sessions.Session{Key: key, Agent: parts.Agent},
-		Run: &sessions.Run{ID: id, Kind: kind, Key: key, Agent: parts.Agent, Chain: &c, Source: run.Source, Model: modelOf(run, key),
-			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(text), Time: time.Now(), Run: id, Provenance: p}},
+	return &sessions.Change{
+		Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: parts.Agent}, Mode: sessions.Require},
+		Run: &sessions.Enqueue{Run: sessions.Run{ID: id, Kind: kind, Key: key, Agent: parts.Agent, Chain: &c, Source: run.Source, Model: modelOf(run, key),
+			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(text), Time: time.Now(), Run: id, Provenance: p}}},
 	}
 }
 
@@ -168,18 +168,18 @@ func (a *Advancer) announce(set *settings.Snapshot, run sessions.Run, c sessions
 
 // Posted puts a text into a session's transcript as its agent's words: people in its chat read it there, so the agent must know it.
 // It is a run without a turn, so that it never lands between a tool call and its result.
-func (a *Advancer) Posted(key sessions.Key, agentID sessions.AgentID, source, text string) *sessions.Effects {
+func (a *Advancer) Posted(key sessions.Key, agentID sessions.AgentID, source, text string) *sessions.Change {
 	id := sessions.RunID(uuid.NewString())
-	return &sessions.Effects{
-		Existing: true, Session: &sessions.Session{Key: key, Agent: agentID},
-		Run: &sessions.Run{ID: id, Kind: sessions.PostRun, Key: key, Agent: agentID, Source: source, Input: postedMessage(id, text)},
+	return &sessions.Change{
+		Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: agentID}, Mode: sessions.Require},
+		Run:     &sessions.Enqueue{Run: sessions.Run{ID: id, Kind: sessions.PostRun, Key: key, Agent: agentID, Source: source, Input: postedMessage(id, text)}},
 	}
 }
 
 // PostedBy notes which session's words a post has.
-func PostedBy(e *sessions.Effects, from sessions.Key, tool string) *sessions.Effects {
-	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: tool}
-	return e
+func PostedBy(c *sessions.Change, from sessions.Key, tool string) *sessions.Change {
+	c.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InterSession, Source: from, Tool: tool}
+	return c
 }
 
 func postedMessage(run sessions.RunID, text string) sessions.Message {

@@ -15,6 +15,6 @@ func isExternal(key sessions.Key) bool {
 }
 
 // toExternal puts what an agent outside asked for into its session's transcript, where sessions_history shows it: no turn answers it.
-func (a *Advancer) toExternal(run sessions.Run, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Effects {
+func (a *Advancer) toExternal(run sessions.Run, c sessions.Chain, text string, p *sessions.Provenance) *sessions.Change {
 	return a.step(run, c.Requester, sessions.PostRun, c, text, p)
 }

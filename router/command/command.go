@@ -45,8 +45,8 @@ type Command struct {
 	Native  bool // in the platform's own menu as well
 	// takes says whether the words behind the name belong to the command; otherwise the message is text for the agent. nil = any do.
 	takes func(arg string) bool
-	// run gives the answer and what is to be committed with it. It reads, it changes nothing.
-	Run func(ctx context.Context, r *Table, c Call) (answer string, e sessions.Effects, err error)
+	// run gives the answer and what is committed with it. It reads, it changes nothing.
+	Run func(ctx context.Context, r *Table, c Call) (res Result, err error)
 }
 
 // nothing and oneWord are what a command may take.
@@ -145,25 +145,25 @@ func IsName(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_:") == ""
 }
 
-// Execute runs a command's row and words its answer. Where only the command fails, that is the answer: sent again, it would fail again.
-func (t *Table) Execute(ctx context.Context, cmd Command, c Call) (sessions.Effects, error) {
+// Execute runs a command's row and adds its answer. Where only the command fails, that is the answer: sent again, it would fail again.
+func (t *Table) Execute(ctx context.Context, cmd Command, c Call) (Result, error) {
 	if no := cmd.Refuse(c); no != "" {
-		return t.withAnswer(c, no, sessions.Effects{}), nil
+		return t.withAnswer(c, Result{Text: no}), nil
 	}
-	text, e, err := t.Attempt(ctx, cmd, c)
+	res, err := t.Attempt(ctx, cmd, c)
 	if err != nil {
 		if _, down := t.store.Get(ctx, c.Session.Key); down != nil && !errors.Is(down, sessions.ErrNotFound) {
-			return e, fmt.Errorf("/%s: %w", cmd.Name, err) // the platform sends it again
+			return res, fmt.Errorf("/%s: %w", cmd.Name, err) // the platform sends it again
 		}
 		t.log.Error("a command failed", keyCommand, cmd.Name, keySession, c.Session.Key, keyErr, err)
-		return t.withAnswer(c, "⚠️ That did not work; the details are in the log.", sessions.Effects{}), nil
+		return t.withAnswer(c, Result{Text: "⚠️ That did not work; the details are in the log."}), nil
 	}
 	t.log.Info("command", keyCommand, cmd.Name, keySession, c.Session.Key, "owner", c.Owner)
-	return t.withAnswer(c, text, e), nil
+	return t.withAnswer(c, res), nil
 }
 
 // Attempt is one run of a command's row.
-func (t *Table) Attempt(ctx context.Context, cmd Command, c Call) (text string, e sessions.Effects, err error) {
+func (t *Table) Attempt(ctx context.Context, cmd Command, c Call) (res Result, err error) {
 	defer channels.RecoverPanic(t.log, "/"+cmd.Name, &err)
 	return cmd.Run(ctx, t, c)
 }
@@ -187,25 +187,31 @@ func (c Call) named() bool {
 	return !c.Inside && c.Set.Accounts[settings.Ref(c.In.Address)].Access.Named(policy.FactsOf(c.In))
 }
 
-// withAnswer adds a command's answer to its effects. The answer to a policy flip may leave when either the old or the new policy lets
+// withAnswer adds a command's answer, as a delivery, to what is committed with it. The answer to a policy flip may leave when either the old or the new policy lets
 // it: the flip is acknowledged in the chat, and nothing follows.
-func (t *Table) withAnswer(c Call, text string, e sessions.Effects) sessions.Effects {
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.Session.Key, To: c.In.Address, Text: text,
+func (t *Table) withAnswer(c Call, res Result) Result {
+	if res.Text == "" { // the run that the command queued answers
+		return res
+	}
+	var change sessions.Change
+	if res.Change != nil {
+		change = *res.Change
+	}
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.Session.Key, To: c.In.Address, Text: res.Text,
 		Expires: time.Now().Add(c.Set.Delivery.TTL(sessions.Notice))}
 	if c.In.Address.Type.Several() {
 		d.ReplyTo = c.In.ID
 	}
-	if e.Patch != nil && e.Patch.SendPolicy != nil {
+	if p, ok := sessions.FindOp[sessions.PatchSession](change); ok && p.SendPolicy != nil {
 		after := c.Session
-		after.Settings.SendPolicy = *e.Patch.SendPolicy
+		after.Settings.SendPolicy = *p.SendPolicy
 		decide := t.settings().Decide(c.In.Address)
 		if v := decide(c.Session); v.Allowed() && !decide(after).Allowed() {
 			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
 			d.Granted = &v
 		}
 	}
-	if text != "" { // otherwise the run that the command queued answers
-		e.Deliveries = append(e.Deliveries, d)
-	}
-	return e
+	change.Ops = append(slices.Clip(change.Ops), sessions.EnqueueDelivery(d))
+	res.Change = &change
+	return res
 }

@@ -15,10 +15,10 @@ import (
 )
 
 // cmdCompact queues the summing up of the session behind what it is at. The answer comes with its end.
-func cmdCompact(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+func cmdCompact(_ context.Context, _ *Table, c Call) (Result, error) {
 	run := turn.NewRun(c.In, c.Session.Key, c.Session.Agent, "", nil, c.Owner)
 	run.Kind, run.Input.Content = sessions.CompactRun, sessions.TextContent(c.Arg)
-	return "", sessions.Effects{Run: run}, nil
+	return Result{Change: &sessions.Change{Run: &sessions.Enqueue{Run: *run}}}, nil
 }
 
 // share is what one part of a prompt takes.
@@ -29,26 +29,26 @@ type share struct {
 }
 
 // cmdContext says what fills the window of the session's model.
-func cmdContext(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 	detail := strings.EqualFold(c.Arg, "detail")
 	switch {
 	case !detail && c.Arg != "" && !strings.EqualFold(c.Arg, "list"):
-		return "⚙️ Usage: /context list|detail", sessions.Effects{}, nil
+		return Result{Text: "⚙️ Usage: /context list|detail"}, nil
 	case c.Session.ID == "":
-		return "Nothing has been said in this session yet.", sessions.Effects{}, nil
+		return Result{Text: "Nothing has been said in this session yet."}, nil
 	}
 	if err := r.modelKnown(c.Set.ModelOf(c.Session)); err != nil {
-		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", channels.Code(c.Set.ModelOf(c.Session), 100)), sessions.Effects{}, nil
+		return Result{Text: fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", channels.Code(c.Set.ModelOf(c.Session), 100))}, nil
 	}
 	run := turn.NewRun(c.In, c.Session.Key, c.Session.Agent, "", nil, c.Owner)
 	run.Kind, run.Session = sessions.CompactRun, c.Session.ID // a turn that never begins: what is queued is left alone
 	t, err := r.worker.Compose(ctx, c.Set, c.Session, run, false)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	x, err := r.worker.Transcripts.Stored(ctx, c.Session.ID)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	x.Msgs = turn.Judge(x, t.Label).Shown()
 	files := make(map[string]*share)
@@ -90,7 +90,7 @@ func cmdContext(ctx context.Context, r *Table, c Call) (string, sessions.Effects
 	} else {
 		fmt.Fprintf(&b, "\nThe older part is summed up above %s tokens or %d messages; `/compact` does it now.", sessions.ShortCount(t.CompactAt), t.CompactOver)
 	}
-	return b.String(), sessions.Effects{}, nil
+	return Result{Text: b.String()}, nil
 }
 
 // byKind sums up messages by who made them.

@@ -12,18 +12,20 @@ import (
 
 // cmdNew starts the session over. What is at work or waits in it ends as by /stop, and the answer says so. What stands behind the command
 // is the name of a model, or the first message of the new session: the same commit has all of it.
-func cmdNew(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
 	did, err := r.stopsHere(ctx, c.Session)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
-	s, e := c.Session, sessions.Effects{Stop: []sessions.Key{c.Session.Key}, Reset: true}
+	s, target := c.Session, &sessions.Target{Ops: []sessions.SessionOp{sessions.ResetSession{}}}
+	change := &sessions.Change{Session: target, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{c.Session.Key}}}}
 	if name, ok := r.modelForNew(c.Arg); ok {
-		s.Settings.Model, e.Patch = name, &sessions.Patch{Model: &name}
+		s.Settings.Model = name
+		target.Ops = append(target.Ops, sessions.PatchSession{Model: &name})
 	} else if c.Arg != "" || len(c.In.Media) > 0 {
-		e.Run = turn.NewRun(c.In, c.Session.Key, c.Session.Agent, c.Arg, turn.AllFiles(c.In), c.Owner)
+		change.Run = &sessions.Enqueue{Run: *turn.NewRun(c.In, c.Session.Key, c.Session.Agent, c.Arg, turn.AllFiles(c.In), c.Owner)}
 	}
-	return strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(did, " ")), e, nil
+	return Result{Text: strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(did, " ")), Change: change}, nil
 }
 
 // modelForNew finds the model that the word behind /new names, whole: a part of a name may as well be a word to the agent.
@@ -37,14 +39,14 @@ func (t *Table) modelForNew(arg string) (name string, ok bool) {
 	return name, name != "" && t.modelKnown(name) == nil
 }
 
-func cmdStop(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdStop(ctx context.Context, r *Table, c Call) (Result, error) {
 	did, err := r.stopsHere(ctx, c.Session)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	jobs, err := r.cron.KeysAtWork(ctx, c.Session.Key)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	if len(jobs) > 0 {
 		did = append(did, "Stopped "+channels.Plural(len(jobs), "scheduled job")+".")
@@ -52,7 +54,7 @@ func cmdStop(ctx context.Context, r *Table, c Call) (string, sessions.Effects, e
 	if len(did) == 0 {
 		did = []string{"Nothing is running here."}
 	}
-	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: append([]sessions.Key{c.Session.Key}, jobs...)}, nil
+	return Result{Text: "⚙️ " + strings.Join(did, " "), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: append([]sessions.Key{c.Session.Key}, jobs...)}}}}, nil
 }
 
 // stopsHere says what a stop of a session ends, one sentence each: its turn, the messages that wait, the sub-agents below it.
@@ -77,7 +79,7 @@ func (t *Table) stopsHere(ctx context.Context, s sessions.Session) (did []string
 	return did, nil
 }
 
-func cmdSend(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+func cmdSend(_ context.Context, _ *Table, c Call) (Result, error) {
 	var to policy.Override
 	word := strings.ToLower(c.Arg)
 	switch word {
@@ -88,7 +90,7 @@ func cmdSend(_ context.Context, _ *Table, c Call) (string, sessions.Effects, err
 	case "inherit", "default", "reset":
 		word, to = "inherit", policy.Inherit
 	default:
-		return "⚙️ Usage: /send on|off|inherit", sessions.Effects{}, nil
+		return Result{Text: "⚙️ Usage: /send on|off|inherit"}, nil
 	}
-	return "⚙️ Send policy set to " + word + ".", sessions.Effects{Patch: &sessions.Patch{SendPolicy: &to}}, nil
+	return Result{Text: "⚙️ Send policy set to " + word + ".", Change: onSession(sessions.PatchSession{SendPolicy: &to})}, nil
 }

@@ -25,19 +25,19 @@ const (
 
 // cmdExport writes the transcript of the session into a file. The file is named after the message that asked for it, so a repeated
 // update writes the same one again.
-func cmdExport(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdExport(ctx context.Context, r *Table, c Call) (Result, error) {
 	if r.export == nil || c.Session.ID == "" {
-		return "⚙️ There is nothing to export yet.", sessions.Effects{}, nil
+		return Result{Text: "⚙️ There is nothing to export yet."}, nil
 	}
 	msgs, cut, err := r.TranscriptOf(ctx, c.Session.ID, exportPage, exportMessages)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	if len(msgs) == 0 {
-		return "⚙️ There is nothing to export yet.", sessions.Effects{}, nil
+		return Result{Text: "⚙️ There is nothing to export yet."}, nil
 	}
 	if err := r.worker.Transcripts.MarkLeftOut(ctx, c.Session, msgs); err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	text := Markdown(c.Session, msgs, cut)
 	if r.tools.Redact != nil {
@@ -46,7 +46,7 @@ func cmdExport(ctx context.Context, r *Table, c Call) (string, sessions.Effects,
 	path, err := r.export(exportName(c.Session, c.In.Time), []byte(text))
 	if err != nil {
 		r.log.Error("cannot write an export", keySession, c.Session.Key, keyErr, err)
-		return "⚠️ The transcript could not be written. The details are in the log.", sessions.Effects{}, nil
+		return Result{Text: "⚠️ The transcript could not be written. The details are in the log."}, nil
 	}
 	where := channels.Code(path, 1000)
 	if c.In.Address.Type != channels.Direct { // where the host keeps its files is not everybody's business
@@ -56,7 +56,7 @@ func cmdExport(ctx context.Context, r *Table, c Call) (string, sessions.Effects,
 	if cut {
 		what = "the newest " + what
 	}
-	return "⚙️ Exported " + what + " to " + where + ".", sessions.Effects{}, nil
+	return Result{Text: "⚙️ Exported " + what + " to " + where + "."}, nil
 }
 
 // exportName is a plain file name for a session's transcript.

@@ -5,17 +5,15 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"parley/sessions"
 )
 
-func cmdHelp(_ context.Context, r *Table, c Call) (string, sessions.Effects, error) {
-	return "Write to me as you would to a person. `/new` starts over with an empty memory, `/stop` stops what I am doing, `/status` says how things are. " +
-		"`/commands` lists all that I understand.", sessions.Effects{}, nil
+func cmdHelp(_ context.Context, r *Table, c Call) (Result, error) {
+	return Result{Text: "Write to me as you would to a person. `/new` starts over with an empty memory, `/stop` stops what I am doing, `/status` says how things are. " +
+		"`/commands` lists all that I understand."}, nil
 }
 
 // cmdCommands shows the whole table.
-func cmdCommands(_ context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdCommands(_ context.Context, r *Table, c Call) (Result, error) {
 	var b strings.Builder
 	b.WriteString("**Commands**, and who may use them:\n\n")
 	for _, x := range r.All {
@@ -25,7 +23,7 @@ func cmdCommands(_ context.Context, r *Table, c Call) (string, sessions.Effects,
 		}
 		fmt.Fprintf(&b, ": %s (%s)\n", x.About, x.scope())
 	}
-	return b.String(), sessions.Effects{}, nil
+	return Result{Text: b.String()}, nil
 }
 
 // scope says who may use a command and where.
@@ -37,14 +35,14 @@ func (c Command) scope() string {
 	return s
 }
 
-func cmdWhoami(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+func cmdWhoami(_ context.Context, _ *Table, c Call) (Result, error) {
 	role := "allowed to talk to me"
 	if c.Owner {
 		role = "one of my owners"
 	}
 	name := cmp.Or(c.In.Sender.Name, c.In.Sender.Username, string(c.In.Sender.ID))
 	if c.Inside {
-		return fmt.Sprintf("You are %s, %s, and wrote to the host itself.\n\nThis session is `%s`.", name, role, c.Session.Key), sessions.Effects{}, nil
+		return Result{Text: fmt.Sprintf("You are %s, %s, and wrote to the host itself.\n\nThis session is `%s`.", name, role, c.Session.Key)}, nil
 	}
-	return fmt.Sprintf("You are %s, `%s:%s`, %s.\n\nThis chat is `%s`.", name, c.In.Address.Channel, c.In.Sender.ID, role, c.In.Address), sessions.Effects{}, nil
+	return Result{Text: fmt.Sprintf("You are %s, `%s:%s`, %s.\n\nThis chat is `%s`.", name, c.In.Address.Channel, c.In.Sender.ID, role, c.In.Address)}, nil
 }

@@ -88,30 +88,30 @@ func (t *Table) chooseModel(word string) (name, no string) {
 }
 
 // cmdModel shows or sets the session's model.
-func cmdModel(_ context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdModel(_ context.Context, r *Table, c Call) (Result, error) {
 	word := c.Arg
 	switch strings.ToLower(word) {
 	case "":
 		now := c.Set.ModelOf(c.Session)
-		return fmt.Sprintf("⚙️ Model: %s\n\n%s\n`/model` and a name, or a part of one that only one has, sets it for this session; `/model default` takes that back.",
-			r.modelWords(c.Set, c.Session), listModels(r.models(), now)), sessions.Effects{}, nil
+		return Result{Text: fmt.Sprintf("⚙️ Model: %s\n\n%s\n`/model` and a name, or a part of one that only one has, sets it for this session; `/model default` takes that back.",
+			r.modelWords(c.Set, c.Session), listModels(r.models(), now))}, nil
 	case "default", "inherit":
 		s := c.Session
 		s.Settings.Model = ""
-		return "⚙️ Model: " + r.modelWords(c.Set, s), sessions.Effects{Patch: &sessions.Patch{Model: new("")}}, nil
+		return Result{Text: "⚙️ Model: " + r.modelWords(c.Set, s), Change: onSession(sessions.PatchSession{Model: new("")})}, nil
 	}
 	name, no := r.chooseModel(word)
 	if no != "" {
-		return no, sessions.Effects{}, nil
+		return Result{Text: no}, nil
 	}
 	if m, err := r.model(name); err == nil {
 		if no := budget.Payable(budget.LimitsOf(c.Set, c.Session, c.Session.Agent), m); no != nil {
-			return "⚠️ " + no.Notice(), sessions.Effects{}, nil
+			return Result{Text: "⚠️ " + no.Notice()}, nil
 		}
 	}
 	s := c.Session
 	s.Settings.Model = name
-	return "⚙️ Model: " + r.modelWords(c.Set, s), sessions.Effects{Patch: &sessions.Patch{Model: &name}}, nil
+	return Result{Text: "⚙️ Model: " + r.modelWords(c.Set, s), Change: onSession(sessions.PatchSession{Model: &name})}, nil
 }
 
 // modelWords names a session's model, where that is set, and its fallbacks.
@@ -151,19 +151,19 @@ func listModels(names []string, now string) string {
 var thinkingLevels = []string{"off", "minimal", "low", "medium", "high"}
 
 // cmdThink shows or sets how much the session's model thinks.
-func cmdThink(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+func cmdThink(_ context.Context, _ *Table, c Call) (Result, error) {
 	word, s := strings.ToLower(c.Arg), c.Session
-	var e sessions.Effects
+	var change *sessions.Change
 	switch {
 	case word == "":
 	case word == "default" || word == "inherit":
-		s.Settings.Thinking, e.Patch = "", &sessions.Patch{Thinking: new("")}
+		s.Settings.Thinking, change = "", onSession(sessions.PatchSession{Thinking: new("")})
 	case slices.Contains(thinkingLevels, word):
-		s.Settings.Thinking, e.Patch = word, &sessions.Patch{Thinking: &word}
+		s.Settings.Thinking, change = word, onSession(sessions.PatchSession{Thinking: &word})
 	default:
-		return "⚙️ Usage: /think " + strings.Join(thinkingLevels, "|") + "|default", sessions.Effects{}, nil
+		return Result{Text: "⚙️ Usage: /think " + strings.Join(thinkingLevels, "|") + "|default"}, nil
 	}
-	return "⚙️ Thinking: " + thinkingWords(c.Set, s) + ".", e, nil
+	return Result{Text: "⚙️ Thinking: " + thinkingWords(c.Set, s) + ".", Change: change}, nil
 }
 
 // thinkingWords names how much a session's model thinks, and where that is set.

@@ -14,16 +14,16 @@ import (
 const queueUsage = "⚙️ Usage: /queue [collect|followup|steer|interrupt] [debounce:2s] [cap:20] [drop:summarize|old|new], or /queue default"
 
 // cmdQueue says, or changes for the session, what happens to messages that come while a turn is at work.
-func cmdQueue(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+func cmdQueue(_ context.Context, _ *Table, c Call) (Result, error) {
 	if c.Arg == "" {
-		return "⚙️ Queue: " + queueWords(c), sessions.Effects{}, nil
+		return Result{Text: "⚙️ Queue: " + queueWords(c)}, nil
 	}
 	q, why := settings.ReadQueue(c.Arg, c.Session.Settings.Queue)
 	if why != "" {
-		return "⚙️ " + why + "\n\n" + strings.TrimPrefix(queueUsage, "⚙️ "), sessions.Effects{}, nil
+		return Result{Text: "⚙️ " + why + "\n\n" + strings.TrimPrefix(queueUsage, "⚙️ ")}, nil
 	}
 	c.Session.Settings.Queue = q
-	return "⚙️ Queue: " + queueWords(c), sessions.Effects{Patch: &sessions.Patch{Queue: &q}}, nil
+	return Result{Text: "⚙️ Queue: " + queueWords(c), Change: onSession(sessions.PatchSession{Queue: &q})}, nil
 }
 
 // queueWords says what holds in a session.

@@ -33,10 +33,10 @@ func (c Call) caller() tools.Caller {
 	return tools.Caller{Session: c.Session, Sandboxed: c.Set.Sandboxed(c.Session.Key)}
 }
 
-func cmdSessions(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdSessions(ctx context.Context, r *Table, c Call) (Result, error) {
 	rows, more, mode, err := r.tools.Sessions(ctx, c.caller(), c.Arg, sessionsShown)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Sessions** that this one sees (`tools.sessions.visibility` is `%s`)", mode)
@@ -57,10 +57,10 @@ func cmdSessions(ctx context.Context, r *Table, c Call) (string, sessions.Effect
 	case more:
 		b.WriteString("\nThere are more: `/sessions` and a part of a key or name finds them.")
 	}
-	return b.String(), sessions.Effects{}, nil
+	return Result{Text: b.String()}, nil
 }
 
-func cmdAgents(_ context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdAgents(_ context.Context, r *Table, c Call) (Result, error) {
 	var b strings.Builder
 	b.WriteString("**Agents** that this one may start as sub-agents, itself first:\n\n")
 	for _, a := range r.tools.Agents(c.Session.Agent) {
@@ -73,42 +73,42 @@ func cmdAgents(_ context.Context, r *Table, c Call) (string, sessions.Effects, e
 		}
 		b.WriteString("\n")
 	}
-	return b.String(), sessions.Effects{}, nil
+	return Result{Text: b.String()}, nil
 }
 
 const subagentsUsage = "⚙️ Usage: `/subagents list`, `log ID [LIMIT] [tools]`, `info ID`, `stop ID` or `stop all`, `send ID TEXT`. " +
 	"ID is the number in the list, `last`, the label, the beginning of the run id, or the key."
 
-func cmdSubagents(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdSubagents(ctx context.Context, r *Table, c Call) (Result, error) {
 	verb, rest := cutWord(c.Arg)
 	id, rest := cutWord(rest)
 	verb = strings.ToLower(verb)
 	switch verb {
 	case "", "list":
 		answer, err := r.listChildren(ctx, c)
-		return answer, sessions.Effects{}, err
+		return Result{Text: answer}, err
 	case "stop":
 		if strings.EqualFold(id, "all") {
 			return r.stopChildren(ctx, c)
 		}
 	case "log", "info", "send":
 	default:
-		return subagentsUsage, sessions.Effects{}, nil
+		return Result{Text: subagentsUsage}, nil
 	}
 	child, err := r.tools.Child(ctx, c.caller(), id)
 	if no, ok := errors.AsType[*tools.NoChild](err); ok {
-		return "⚠️ " + no.Reason + ".", sessions.Effects{}, nil
+		return Result{Text: "⚠️ " + no.Reason + "."}, nil
 	}
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	switch verb {
 	case "log":
 		answer, err := r.childLog(ctx, c, child, strings.Fields(rest))
-		return answer, sessions.Effects{}, err
+		return Result{Text: answer}, err
 	case "info":
 		answer, err := r.childInfo(ctx, child)
-		return answer, sessions.Effects{}, err
+		return Result{Text: answer}, err
 	case "send":
 		return r.sendChild(ctx, c, child, rest)
 	}
@@ -242,25 +242,25 @@ func messageLine(m sessions.Message) string {
 }
 
 // sendChild tells a sub-agent something more, in the same commit as the message that asked for it.
-func (t *Table) sendChild(ctx context.Context, c Call, x tools.Child, text string) (string, sessions.Effects, error) {
+func (t *Table) sendChild(ctx context.Context, c Call, x tools.Child, text string) (Result, error) {
 	switch {
 	case text == "":
-		return "⚠️ What shall I tell it? `/subagents send ID TEXT`", sessions.Effects{}, nil
+		return Result{Text: "⚠️ What shall I tell it? `/subagents send ID TEXT`"}, nil
 	case x.Session.Archived:
-		return "⚠️ It is archived. Start a new sub-agent instead.", sessions.Effects{}, nil
+		return Result{Text: "⚠️ It is archived. Start a new sub-agent instead."}, nil
 	}
-	e, err := t.host.FollowUp(ctx, tools.SteerRequest{Source: string(c.In.ID), From: c.Session, Child: x.Session.Key, Message: text})
+	change, err := t.host.FollowUp(ctx, tools.SteerRequest{Source: string(c.In.ID), From: c.Session, Child: x.Session.Key, Message: text})
 	if no, ok := errors.AsType[*tools.Refused](err); ok {
-		return "⚠️ " + no.Reason + ".", sessions.Effects{}, nil
+		return Result{Text: "⚠️ " + no.Reason + "."}, nil
 	}
-	return "⚙️ Sent to sub-agent " + childName(x) + ". What comes of it is reported.", e, err
+	return Result{Text: "⚙️ Sent to sub-agent " + childName(x) + ". What comes of it is reported.", Change: &change}, err
 }
 
 // stopChildren ends what every sub-agent of this session is at that it sees.
-func (t *Table) stopChildren(ctx context.Context, c Call) (string, sessions.Effects, error) {
+func (t *Table) stopChildren(ctx context.Context, c Call) (Result, error) {
 	list, _, err := t.tools.Children(ctx, c.caller(), stopMost)
 	if err != nil {
-		return "", sessions.Effects{}, err
+		return Result{}, err
 	}
 	var all []sessions.Session
 	for _, x := range list {
@@ -273,21 +273,23 @@ func (t *Table) stopChildren(ctx context.Context, c Call) (string, sessions.Effe
 const stopMost = 1000
 
 // stopping words and makes the end of what sub-agents, and those below them, are at.
-func (t *Table) stopping(ctx context.Context, all ...sessions.Session) (string, sessions.Effects, error) {
-	var e sessions.Effects
-	var ends []sessions.Key
+func (t *Table) stopping(ctx context.Context, all ...sessions.Session) (Result, error) {
+	var keys, ends []sessions.Key
 	for _, s := range all {
-		e.Stop = append(e.Stop, s.Key)
+		keys = append(keys, s.Key)
 		own, err := t.stoppable(ctx, sessions.RunQuery{Key: s.Key})
 		if err != nil {
-			return "", e, err
+			return Result{}, err
 		}
 		if len(own) > 0 {
 			ends = append(ends, s.Key)
 		}
 	}
-	below, err := t.workingBelow(ctx, e.Stop...)
-	return "⚙️ " + stoppedWords(len(ends)+len(below)), e, err
+	below, err := t.workingBelow(ctx, keys...)
+	if err != nil || len(keys) == 0 {
+		return Result{Text: "⚙️ " + stoppedWords(len(ends)+len(below))}, err
+	}
+	return Result{Text: "⚙️ " + stoppedWords(len(ends)+len(below)), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
 }
 
 func stoppedWords(n int) string {

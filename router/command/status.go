@@ -14,17 +14,17 @@ import (
 )
 
 // cmdStatus says how the session is, and to owners how the host is.
-func cmdStatus(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdStatus(ctx context.Context, r *Table, c Call) (Result, error) {
 	lines := r.sessionLines(c)
 	for _, more := range []func(context.Context, Call) ([]string, error){r.queueLines, r.useLines, r.hostLines} {
 		l, err := more(ctx, c)
 		if err != nil {
-			return "", sessions.Effects{}, err
+			return Result{}, err
 		}
 		lines = append(lines, l...)
 	}
 	head := fmt.Sprintf("**parley %s**, up %s\n\n- ", r.version, time.Since(r.started).Round(time.Second))
-	return head + strings.Join(lines, "\n- "), sessions.Effects{}, nil
+	return Result{Text: head + strings.Join(lines, "\n- ")}, nil
 }
 
 // sessionLines say how the session is set.

@@ -17,21 +17,21 @@ import (
 )
 
 // cmdUsage shows what was used today and what may be, sets what stands below replies, and lifts a budget.
-func cmdUsage(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+func cmdUsage(ctx context.Context, r *Table, c Call) (Result, error) {
 	word, what, _ := strings.Cut(strings.ToLower(c.Arg), " ")
 	switch {
 	case word == "":
 		text, err := r.usageWords(ctx, c)
-		return text, sessions.Effects{}, err
+		return Result{Text: text}, err
 	case what == "" && word == "off":
-		return "⚙️ Replies have no figures below them.", sessions.Effects{Patch: &sessions.Patch{Footer: new("")}}, nil
+		return Result{Text: "⚙️ Replies have no figures below them.", Change: onSession(sessions.PatchSession{Footer: new("")})}, nil
 	case what == "" && (word == turn.FooterTokens || word == turn.FooterFull):
-		return "⚙️ Below each reply stands what it took, like this:" + turn.FooterWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), sessions.Effects{Patch: &sessions.Patch{Footer: &word}}, nil
+		return Result{Text: "⚙️ Below each reply stands what it took, like this:" + turn.FooterWords(word, sessions.Usage{Input: 1200, Output: 300, Cost: 4000}), Change: onSession(sessions.PatchSession{Footer: &word})}, nil
 	case word == "lift":
 		_, what, _ = strings.Cut(c.Arg, " ") // keys tell capitals apart
 		return r.liftBudget(ctx, c, strings.TrimSpace(what))
 	}
-	return "⚙️ Usage: /usage [off|tokens|full|lift [session|agent|host|key]]", sessions.Effects{}, nil
+	return Result{Text: "⚙️ Usage: /usage [off|tokens|full|lift [session|agent|host|key]]"}, nil
 }
 
 // usageWords lists what was used today, the budgets, and to owners the host's use by model.
@@ -122,19 +122,19 @@ func mostWords(used, most budget.Amount, lifted bool, ends time.Time) string {
 
 // liftBudget takes a budget that is used up out of force until the next midnight. Without a word it is the first such of this
 // session; the key or id of any session of the host names that one's.
-func (t *Table) liftBudget(ctx context.Context, c Call, what string) (string, sessions.Effects, error) {
+func (t *Table) liftBudget(ctx context.Context, c Call, what string) (Result, error) {
 	if !c.Owner {
-		return "Only an owner can lift a budget.", sessions.Effects{}, nil
+		return Result{Text: "Only an owner can lift a budget."}, nil
 	}
 	kind, which := strings.ToLower(what), "this "+strings.ToLower(what)
 	in := budget.LimitsOf(c.Set, c.Session, c.Session.Agent)
 	if kind != "" && !slices.ContainsFunc(in, func(l budget.Limit) bool { return kindOf(l.Scope) == kind }) {
 		s, err := t.sessionNamed(ctx, what)
 		if errors.Is(err, sessions.ErrNotFound) {
-			return "⚙️ Usage: /usage lift [session|agent|host|the key or id of a session]", sessions.Effects{}, nil
+			return Result{Text: "⚙️ Usage: /usage lift [session|agent|host|the key or id of a session]"}, nil
 		}
 		if err != nil {
-			return "", sessions.Effects{}, err
+			return Result{}, err
 		}
 		kind, which, in = "session", channels.Code(string(budget.Payer(s)), 200), budget.LimitsOf(c.Set, s, s.Agent)
 	}
@@ -147,23 +147,23 @@ func (t *Table) liftBudget(ctx context.Context, c Call, what string) (string, se
 		case kind == "":
 			continue
 		default:
-			return fmt.Sprintf("⚙️ There is no budget for %s.", which), sessions.Effects{}, nil
+			return Result{Text: fmt.Sprintf("⚙️ There is no budget for %s.", which)}, nil
 		}
 		l.Query.Since, l.Query.Until = began, ends
 		sum, err := t.store.Spent(ctx, l.Query)
 		switch {
 		case err != nil:
-			return "", sessions.Effects{}, err
+			return Result{}, err
 		case budget.AmountOf(sum.Usage).Reaches(l.Most):
 			if kind == "" {
 				which += kindOf(l.Scope)
 			}
-			return fmt.Sprintf("⚙️ The budget of %s is lifted until %s: until then it has no bound.", which, ends.Format("15:04")), sessions.Effects{Lift: &sessions.Lift{Scope: l.Scope, Until: ends}}, nil
+			return Result{Text: fmt.Sprintf("⚙️ The budget of %s is lifted until %s: until then it has no bound.", which, ends.Format("15:04")), Change: &sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget{Scope: l.Scope, Until: ends}}}}, nil
 		case kind != "":
-			return fmt.Sprintf("⚙️ The budget of %s is not used up, so nothing is lifted.", which), sessions.Effects{}, nil
+			return Result{Text: fmt.Sprintf("⚙️ The budget of %s is not used up, so nothing is lifted.", which)}, nil
 		}
 	}
-	return "⚙️ No budget is used up here, so nothing is lifted.", sessions.Effects{}, nil
+	return Result{Text: "⚙️ No budget is used up here, so nothing is lifted."}, nil
 }
 
 // sessionNamed finds a session by its key or id.

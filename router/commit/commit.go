@@ -55,30 +55,31 @@ func (c *Committer) Rescue(ctx context.Context) error {
 const rescueTimeout = 5 * time.Second
 
 // Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
-func (c *Committer) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Accepted, err error) {
-	lane := c.lanes.Reserve(&e, c.settings())
+func (c *Committer) Submit(ctx context.Context, change sessions.Change) (acc sessions.Accepted, err error) {
+	lane := c.lanes.Reserve(&change, c.settings())
 	defer func() { lane.End(acc, err) }()
-	if acc, err = c.store.Submit(ctx, e); err != nil {
+	if acc, err = c.store.Submit(ctx, change); err != nil {
 		c.NoteUncertain(ctx, err)
 		return acc, err
 	}
-	c.watchers.Effects(e, acc)
-	c.Abort(e, acc)
+	c.watchers.Change(change, acc)
+	c.Abort(change, acc)
 	c.AfterCommit(ctx, acc)
 	return acc, nil
 }
 
 // Abort ends the runs at work that a commit has stopped for another reason than that somebody stopped them.
-func (c *Committer) Abort(e sessions.Effects, acc sessions.Accepted) {
+func (c *Committer) Abort(change sessions.Change, acc sessions.Accepted) {
+	_, reset := sessions.FindOp[sessions.ResetSession](change)
 	switch {
-	case e.Interrupt:
+	case change.Run != nil && change.Run.Interrupt:
 		for _, s := range acc.Stopped {
 			if s.Home != "" { // what it was to answer is in this session's transcript now
 				c.drop(acc.Session.ID)
 			}
 		}
 		c.lanes.Abort(acc.Stopped, lane.ErrInterrupted)
-	case e.Reset:
+	case reset:
 		c.lanes.Abort(acc.Stopped, lane.ErrReset)
 	}
 }

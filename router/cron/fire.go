@@ -55,14 +55,14 @@ func (s *Scheduler) AddJob(ctx context.Context, source string, j sessions.Job) e
 	if agents >= agentJobsMost || !j.Owner && guests >= guestJobsMost {
 		return &tools.Refused{Reason: "This host takes no more scheduled jobs now. Nothing was made; tell the person."}
 	}
-	_, err = s.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	_, err = s.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.PutJob(j)}})
 	s.wakeJobs()
 	return err
 }
 
 // DropJob implements tools.Host.
 func (s *Scheduler) DropJob(ctx context.Context, source, id string) error {
-	_, err := s.commit.Submit(ctx, sessions.Effects{Source: source, DropJob: id})
+	_, err := s.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.DeleteJob{ID: id}}})
 	return err
 }
 
@@ -170,8 +170,8 @@ func (s *Scheduler) fire(ctx context.Context, j sessions.Job, now time.Time) err
 	if why != nil {
 		return s.leaveOut(ctx, f, due, why.Error())
 	}
-	f.Effects = jobTurn(j, from, dueSource(j, due), now, next.IsZero())
-	f.Times = append(f.Times, sessions.Occurrence{Due: due, Run: f.Effects.Run.ID})
+	f.Change = jobTurn(j, from, dueSource(j, due), now, next.IsZero())
+	f.Times = append(f.Times, sessions.Occurrence{Due: due, Run: f.Change.Run.ID})
 	_, err = s.fired(ctx, f)
 	return err
 }

@@ -93,7 +93,7 @@ func (s *Scheduler) MakeJob(ctx context.Context, source string, j sessions.Job, 
 	if err := s.comes(&j); err != nil {
 		return j, err
 	}
-	acc, err := s.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j})
+	acc, err := s.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.PutJob(j)}})
 	if err == nil && acc.Duplicate {
 		if was, err := s.store.GetJob(ctx, j.ID); err == nil || !errors.Is(err, sessions.ErrNotFound) {
 			return was, err
@@ -168,7 +168,7 @@ func (s *Scheduler) ChangeJob(ctx context.Context, source, id string, change fun
 			return j, err
 		}
 	}
-	if _, err := s.commit.Submit(ctx, sessions.Effects{Source: source, Job: &j}); err != nil {
+	if _, err := s.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.PutJob(j)}}); err != nil {
 		return j, err
 	}
 	s.wakeJobs()
@@ -245,7 +245,7 @@ func (s *Scheduler) RunJob(ctx context.Context, source, id string) (sessions.Run
 		source = "job:" + id + ":" + uuid.NewString()
 	}
 	e := jobTurn(j, from, source, now, false)
-	acc, err := s.fired(ctx, sessions.Firing{Job: id, At: now, Effects: e, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
+	acc, err := s.fired(ctx, sessions.Firing{Job: id, At: now, Change: e, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
 	return acc.Run, err
 }
 

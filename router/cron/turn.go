@@ -27,22 +27,23 @@ func dueSource(j sessions.Job, due time.Time) string {
 }
 
 // jobTurn is the turn that a job begins. It uses the budget of the session that made the job; one that a person made uses its own.
-func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time, last bool) sessions.Effects {
+func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time, last bool) sessions.Change {
 	key, to := JobKey(j), j.To
 	if to.IsZero() {
 		to = from.Last
 	}
-	own := &sessions.Session{Key: key, Agent: j.Agent, Title: j.Name, Top: budget.Payer(from)}
+	own := sessions.Session{Key: key, Agent: j.Agent, Title: j.Name, Top: budget.Payer(from)}
 	if last {
 		own.ArchiveAt = now.Add(jobKept)
 	}
 	id := sessions.RunID(sessions.IDFor(source, "run"))
-	return sessions.Effects{
-		Source: source, Session: own,
-		Run: &sessions.Run{ID: id, Kind: sessions.JobRun, Key: key, Agent: j.Agent, Source: source, Label: j.Name, Model: j.Model, Thinking: j.Thinking, Timeout: j.Timeout,
+	return sessions.Change{
+		IdempotencyKey: source,
+		Session:        &sessions.Target{Session: own},
+		Run: &sessions.Enqueue{Run: sessions.Run{ID: id, Kind: sessions.JobRun, Key: key, Agent: j.Agent, Source: source, Label: j.Name, Model: j.Model, Thinking: j.Thinking, Timeout: j.Timeout,
 			Chain: &sessions.Chain{Kind: chain.Job, Root: id, Requester: j.From, Target: key, Request: j.Message, From: to, Origin: to, Owner: j.Owner, Asker: j.Asker},
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(j.Message), Time: now, Run: id,
-				Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Source: j.From, Tool: "cron", Owner: j.Owner}}},
+				Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Source: j.From, Tool: "cron", Owner: j.Owner}}}},
 	}
 }
 

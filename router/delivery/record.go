@@ -63,7 +63,7 @@ func (r *recorder) tellUnsent(ctx context.Context, d sessions.Delivery, receipt 
 	}
 	line := sessions.Overheard{Key: d.Session, Event: sessions.Unsent, Text: channels.CutText(receipt.Unsent, settings.MaxContextLine), Time: time.Now(), Keep: keep}
 	r.retrier.retry(ctx, "tell of refused files", d.ID, func(ctx context.Context) error {
-		_, err := r.store.Submit(ctx, sessions.Effects{Source: fmt.Sprintf("unsent:%s.%d", d.ID, d.Part), Overheard: &line})
+		_, err := r.store.Submit(ctx, sessions.Change{IdempotencyKey: fmt.Sprintf("unsent:%s.%d", d.ID, d.Part), Ops: []sessions.Op{sessions.AppendContext(line)}})
 		return err
 	})
 }

@@ -17,7 +17,7 @@ func (b *Bus) Messages(run sessions.Run, msgs ...sessions.Message) {
 // End tells how a run has ended; acc is what its end committed.
 func (b *Bus) End(run sessions.Run, o sessions.Outcome, acc sessions.Accepted) {
 	if o.Next != nil {
-		b.Effects(*o.Next, acc)
+		b.Change(*o.Next, acc)
 	}
 	b.Messages(run, o.Messages...)
 	b.Run(run, o.Status)
@@ -32,31 +32,38 @@ func (b *Bus) Delivery(d sessions.Delivery) {
 	b.Publish(e)
 }
 
-// Effects tells what a commit did besides runs and deliveries.
-func (b *Bus) Effects(e sessions.Effects, acc sessions.Accepted) {
+// Change tells what a commit did besides runs and deliveries.
+func (b *Bus) Change(c sessions.Change, acc sessions.Accepted) {
 	if acc.Duplicate {
 		return
 	}
 	if s := acc.Session; s.Key != "" {
+		named := c.Session != nil && c.Session.Mode == sessions.Reference
 		for _, x := range []struct {
 			did   bool
 			phase string
-		}{{!e.Quiet && s.Created.Equal(s.Updated), PhaseNew}, {e.Reset, PhaseReset}, {e.Patch != nil, PhasePatched}, {e.Archive, PhaseArchived}, {e.Delete, PhaseDeleted}} {
+		}{{!named && s.Created.Equal(s.Updated), PhaseNew}, {has[sessions.ResetSession](c), PhaseReset}, {has[sessions.PatchSession](c), PhasePatched},
+			{has[sessions.ArchiveSession](c), PhaseArchived}, {has[sessions.DeleteSession](c), PhaseDeleted}} {
 			if x.did {
 				b.Publish(Event{Kind: KindSession, Phase: x.phase, Session: s.Key})
 			}
 		}
 	}
-	if e.Pairing != nil {
-		b.Publish(Event{Kind: KindPairing, Phase: PhaseDecided, Channel: e.Pairing.Channel})
+	for _, op := range c.Ops {
+		switch op := op.(type) {
+		case sessions.DecidePairing:
+			b.Publish(Event{Kind: KindPairing, Phase: PhaseDecided, Channel: op.Channel})
+		case sessions.RevokePairing:
+			b.Publish(Event{Kind: KindPairing, Phase: PhaseDecided, Channel: op.Channel, Account: op.Account})
+		case sessions.PutJob:
+			b.Publish(Event{Kind: KindJob, Phase: PhaseChanged, Session: op.From, Job: op.ID})
+		case sessions.DeleteJob:
+			b.Publish(Event{Kind: KindJob, Phase: PhaseChanged, Job: op.ID})
+		}
 	}
-	if e.Unpair != nil {
-		b.Publish(Event{Kind: KindPairing, Phase: PhaseDecided, Channel: e.Unpair.Channel, Account: e.Unpair.Account})
-	}
-	if e.Job != nil {
-		b.Publish(Event{Kind: KindJob, Phase: PhaseChanged, Session: e.Job.From, Job: e.Job.ID})
-	}
-	if e.DropJob != "" {
-		b.Publish(Event{Kind: KindJob, Phase: PhaseChanged, Job: e.DropJob})
-	}
+}
+
+func has[T sessions.SessionOp](c sessions.Change) bool {
+	_, ok := sessions.FindOp[T](c)
+	return ok
 }

@@ -43,29 +43,34 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	a.Digest = digest(in)
-	if !a.Moved.IsZero() { // before anything comes from there
-		r.moving(in, a.Moved)
+	move, moved := sessions.FindEvent[sessions.MoveChat](a.Skip)
+	if moved { // before anything comes from there
+		r.moving(in, move.To)
 	}
 	var acc sessions.Accepted
-	revised := r.revising(a.Amend)
+	revised := r.revising(a.Skip)
 	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
-	lane := r.lanes.Reserve(&a.Effects, r.settings())
+	lane := r.lanes.Reserve(a.Change, r.settings())
 	defer func() { lane.End(acc, err) }()
 	if acc, err = r.store.Accept(ctx, a); err != nil {
 		r.commit.NoteUncertain(ctx, err)
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
 	r.metrics.accepted(in.Address.Channel, result(a, acc))
-	r.watchers.Effects(a.Effects, acc)
+	if a.Change != nil {
+		r.watchers.Change(*a.Change, acc)
+	}
 	r.gate.ReadReceipt(in, acc)
 	r.gate.AddReaction(in, acc)
-	r.commit.Abort(a.Effects, acc)
-	if !a.Moved.IsZero() {
-		r.gate.Relocate(in.Address, a.Moved)
+	if a.Change != nil {
+		r.commit.Abort(*a.Change, acc)
+	}
+	if moved {
+		r.gate.Relocate(in.Address, move.To)
 		r.commit.Uncertain.Store(true) // what waited in the old session may wait in another one now: follow looks
 	}
-	if a.Skip != "" {
-		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
+	if a.Skip != nil {
+		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip.Reason)
 	}
 	r.commit.AfterCommit(ctx, acc)
 	r.joins(ctx, acc)
@@ -74,12 +79,18 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 
 // revising keeps the turn that answers a changed message from recording and ending until the change is committed, which the returned
 // func says.
-func (r *Receiver) revising(a *sessions.Amend) (done func(revised bool)) {
-	if a != nil && a.By != "" {
-		if done, ok := r.lanes.Hold(a.Key, a.By); ok {
-			return done
+func (r *Receiver) revising(k *sessions.Skip) (done func(revised bool)) {
+	if k == nil {
+		return func(bool) {}
+	}
+	for i, e := range k.Events {
+		if a, ok := e.(sessions.AmendRun); ok && a.By != "" {
+			if done, ok := r.lanes.Hold(a.Key, a.By); ok {
+				return done
+			}
+			a.By = ""
+			k.Events[i] = a
 		}
-		a.By = ""
 	}
 	return func(bool) {}
 }
@@ -99,6 +110,11 @@ func (r *Receiver) joins(ctx context.Context, acc sessions.Accepted) {
 	}
 }
 
+// skipped is an event that causes nothing.
+func skipped(in channels.Inbound, why string) sessions.Arrival {
+	return sessions.Arrival{In: in, Skip: &sessions.Skip{Reason: why}}
+}
+
 // isPart reports whether group talk belongs to a message that was meant for the bot, and whose turn is open.
 func (r *Receiver) isPart(ctx context.Context, in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) (bool, error) {
 	if !r.lanes.Busy(key) || in.Sender.Bot {
@@ -112,11 +128,11 @@ func result(a sessions.Arrival, acc sessions.Accepted) string {
 	switch {
 	case acc.Duplicate:
 		return "duplicate"
-	case a.Listed:
+	case a.Skip != nil && a.Skip.Listed:
 		return "unreadable"
-	case a.Skip != "":
+	case a.Skip != nil:
 		return "skipped"
-	case a.Effects.Run == nil:
+	case a.Change.Run == nil:
 		return "command"
 	}
 	return "run"
@@ -124,21 +140,20 @@ func result(a sessions.Arrival, acc sessions.Accepted) string {
 
 // Arrival decides what an event causes. It reads, it changes nothing but pairing requests.
 func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
-	skip := func(why string) (sessions.Arrival, error) { return sessions.Arrival{In: in, Skip: why}, nil }
 	switch {
 	case in.Event == channels.Unreadable:
-		return sessions.Arrival{In: in, Skip: cmp.Or(in.Reason, "unreadable"), Listed: true}, nil
+		return sessions.Arrival{In: in, Skip: &sessions.Skip{Reason: cmp.Or(in.Reason, "unreadable"), Listed: true}}, nil
 	case in.SentByThisLogin && in.ByHand:
 		return r.byHand(ctx, in)
 	case in.SentByThisLogin:
-		return skip("our own " + string(in.Event))
+		return skipped(in, "our own "+string(in.Event)), nil
 	case in.Event != channels.Message:
 		return r.happened(ctx, in)
 	}
 	if _, own, err := r.store.OwnMessage(ctx, in.Address, in.ID); err != nil {
 		return sessions.Arrival{}, err
 	} else if own {
-		return skip("our own message, as the platform shows it")
+		return skipped(in, "our own message, as the platform shows it"), nil
 	}
 	set := r.settings()
 	owner := set.Owners.Is(in.Address.Channel, in.Sender)
@@ -148,7 +163,7 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 	}
 	key, agentID, text := s.Key, s.Agent, cmp.Or(in.Addressed, in.Text)
 	if in.Address.Type.Several() && command.ForAnotherBot(text) {
-		return skip("a command for another bot")
+		return skipped(in, "a command for another bot"), nil
 	}
 	cmd, arg, isCommand := r.commands.Parse(text)
 	isCommand = isCommand && !in.Forwarded && !in.Sender.Bot // whoever writes a command means it
@@ -167,7 +182,7 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 		if err := r.admission.Pair(ctx, set, in, key); err != nil {
 			return sessions.Arrival{}, err
 		}
-		return skip("pairing: " + verdict.Reason)
+		return skipped(in, "pairing: "+verdict.Reason), nil
 	case policy.Admit:
 	case policy.Remember:
 		part, err := r.isPart(ctx, in, key, agentID, text, owner)
@@ -178,43 +193,46 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 			if m := r.part(in, s, text, owner); m != nil {
 				r.earlier.note(key, *m, time.Now())
 			}
-			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: Overheard(set, in, key, text)}, nil
+			return sessions.Arrival{In: in, Skip: &sessions.Skip{Reason: verdict.Reason, Events: keeping(Overheard(set, in, key, text))}}, nil
 		}
 	default:
 		r.admission.LogIgnored(in, verdict)
-		return skip(verdict.Reason)
+		return skipped(in, verdict.Reason), nil
 	}
 	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: set.Moved.Current(in.Address)}
 	if stop {
 		cmd, arg, isCommand = r.commands.Parse("/stop")
 	}
 	if isCommand {
-		e, err := r.commands.Execute(ctx, cmd, command.Call{Name: cmd.Name, Arg: arg, In: in, Set: set, Session: s, Owner: owner})
-		e.Session = &fresh
-		return sessions.Arrival{In: in, Effects: e}, err
+		res, err := r.commands.Execute(ctx, cmd, command.Call{Name: cmd.Name, Arg: arg, In: in, Set: set, Session: s, Owner: owner})
+		return sessions.Arrival{In: in, Change: res.On(fresh)}, err
 	}
 	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
-		return skip("no text and no file")
+		return skipped(in, "no text and no file"), nil
 	}
 	run, err := r.runFor(ctx, s, in, text, owner)
 	if err != nil {
 		return sessions.Arrival{}, err
 	}
-	return r.arrives(ctx, set, s, in, sessions.Effects{Session: &fresh, Run: run})
+	return r.arrives(ctx, set, s, in, &sessions.Change{Session: &sessions.Target{Session: fresh}, Run: &sessions.Enqueue{Run: *run}})
 }
 
-// arrives decides what else a message causes whose run is in e: a new transcript, a place in the queue or none, what was said before it.
-func (r *Receiver) arrives(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, e sessions.Effects) (sessions.Arrival, error) {
-	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
+// arrives decides what else a message causes whose run is in c: a new transcript, a place in the queue or none, what was said before it.
+func (r *Receiver) arrives(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, c *sessions.Change) (sessions.Arrival, error) {
+	if err := r.renew(ctx, set, s, in.Address, c); err != nil {
 		return sessions.Arrival{}, err
 	}
-	if full, err := r.line(ctx, set, s, in, &e); err != nil || full != "" {
-		return sessions.Arrival{In: in, Skip: full, Listed: true, Effects: e}, err
+	full, err := r.line(ctx, set, s, in, c)
+	switch {
+	case err != nil:
+		return sessions.Arrival{In: in, Change: c}, err
+	case full != nil:
+		return sessions.Arrival{In: in, Skip: full}, nil
 	}
-	if err := r.hear(ctx, set, &e); err != nil {
+	if err := r.hear(ctx, set, c); err != nil {
 		return sessions.Arrival{}, err
 	}
-	return sessions.Arrival{In: in, Effects: e}, nil
+	return sessions.Arrival{In: in, Change: c}, nil
 }
 
 // place gives the session that an event belongs to, as it stands; only Key and Agent are set when it is new. A chat that another one

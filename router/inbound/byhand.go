@@ -14,19 +14,18 @@ import (
 // byHand tells the agent, with the session's next turn, what a person wrote from another device of the account itself, where the account
 // listens. It begins no turn, runs no command, and counts as nobody's words.
 func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
-	skip := func(why string) (sessions.Arrival, error) { return sessions.Arrival{In: in, Skip: why}, nil }
 	id := in.ID
 	switch in.Event {
 	case channels.Message:
 	case channels.Edited, channels.Deleted:
 		id = in.Target
 	default:
-		return skip("our own " + string(in.Event))
+		return skipped(in, "our own "+string(in.Event)), nil
 	}
 	if _, own, err := r.store.OwnMessage(ctx, in.Address, id); err != nil {
 		return sessions.Arrival{}, fmt.Errorf("looking for our message %s: %w", id, err)
 	} else if own {
-		return skip("our own message, as the platform shows it")
+		return skipped(in, "our own message, as the platform shows it"), nil
 	}
 	set := r.settings()
 	s, listens, err := r.besides(ctx, set, in)
@@ -34,29 +33,31 @@ func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Ar
 	case err != nil:
 		return sessions.Arrival{}, err
 	case !listens:
-		return skip("written by hand where the account does not listen")
+		return skipped(in, "written by hand where the account does not listen"), nil
 	}
-	a := sessions.Arrival{In: in, Skip: "written by hand by the account's owner"}
+	a := skipped(in, "written by hand by the account's owner")
 	switch in.Event {
 	case channels.Deleted:
 		there, err := r.overhears(ctx, s.Key, in.Target)
 		if err != nil || !there {
-			return sessions.Arrival{In: in, Skip: "a message that nobody was told of is gone"}, err
+			return skipped(in, "a message that nobody was told of is gone"), err
 		}
-		a.Overheard = &sessions.Overheard{Key: s.Key, Event: channels.Deleted, Message: in.Target, Time: in.Time, Keep: set.ContextLimit()}
+		a.Skip.Events = keeping(&sessions.Overheard{Key: s.Key, Event: channels.Deleted, Message: in.Target, Time: in.Time, Keep: set.ContextLimit()})
 		return a, nil
 	case channels.Edited:
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil || said == digest(in) {
-			return sessions.Arrival{In: in, Skip: unchanged}, err
+			return skipped(in, unchanged), err
 		}
 	}
-	if a.Overheard = Overheard(set, in, s.Key, in.Text); a.Overheard == nil {
-		return skip("no text and no file")
+	line := Overheard(set, in, s.Key, in.Text)
+	if line == nil {
+		return skipped(in, "no text and no file"), nil
 	}
-	a.Overheard.Event, a.Overheard.Message = sessions.ByHand, id
+	line.Event, line.Message = sessions.ByHand, id
 	if in.Event == channels.Edited {
-		a.Overheard.Event, a.Overheard.Name = channels.Edited, "The account's owner"
+		line.Event, line.Name = channels.Edited, "The account's owner"
 	}
+	a.Skip.Events = keeping(line)
 	return a, nil
 }
 

@@ -23,6 +23,14 @@ func Overheard(set *settings.Snapshot, in channels.Inbound, key sessions.Key, te
 	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Text: channels.CutText(text, settings.MaxContextLine), Message: in.ID, Time: in.Time, Keep: set.ContextLimit()}
 }
 
+// keeping gives the event that keeps a line, if there is one.
+func keeping(line *sessions.Overheard) []sessions.SkipEvent {
+	if line == nil {
+		return nil
+	}
+	return []sessions.SkipEvent{sessions.AppendContext(*line)}
+}
+
 // PassedOn says of words that their sender passed them on.
 func PassedOn(in channels.Inbound, text string) string {
 	if !in.Forwarded {
@@ -33,18 +41,18 @@ func PassedOn(in channels.Inbound, text string) string {
 
 // hear puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
 // queues the run removes it from what waits to be shown.
-func (r *Receiver) hear(ctx context.Context, set *settings.Snapshot, e *sessions.Effects) error {
-	lines, err := r.store.Overheard(ctx, e.Run.Key)
+func (r *Receiver) hear(ctx context.Context, set *settings.Snapshot, c *sessions.Change) error {
+	lines, err := r.store.Overheard(ctx, c.Run.Key)
 	if err != nil {
 		return fmt.Errorf("reading what was overheard: %w", err)
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	e.Heard = lines[len(lines)-1].Seq
-	lines = r.earlier.join(e.Run, lines)
+	c.Session.Ops = append(c.Session.Ops, sessions.ConsumeContext{UpTo: lines[len(lines)-1].Seq})
+	lines = r.earlier.join(&c.Run.Run, lines)
 	if lines = newestHeard(lines, set.ContextLimit()); len(lines) > 0 {
-		e.Run.Input.Content = slices.Insert(e.Run.Input.Content, 0, sessions.HeardBlock(lines))
+		c.Run.Input.Content = slices.Insert(c.Run.Input.Content, 0, sessions.HeardBlock(lines))
 	}
 	return nil
 }

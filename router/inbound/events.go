@@ -29,28 +29,30 @@ const (
 // happened decides what an event that is no message causes: never a run, a command or a setting. What people did is told to the agent
 // with the session's next turn, as group talk is; a message whose turn has not begun changes with it.
 func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
-	skip := func(why string) (sessions.Arrival, error) { return sessions.Arrival{In: in, Skip: why}, nil }
 	set := r.settings()
 	switch in.Event {
 	case channels.Moved: // the platform's own word: nobody's admission counts
 		return r.moves(ctx, set, in)
 	case channels.Edited, channels.Deleted, channels.Reacted, channels.Joined, channels.Left, channels.Renamed:
 	default:
-		return skip("not a new message: " + string(in.Event))
+		return skipped(in, "not a new message: "+string(in.Event)), nil
 	}
 	if in.Event == channels.Edited {
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil {
 			return sessions.Arrival{}, fmt.Errorf("looking for what message %s said: %w", in.Target, err)
 		} else if said != "" && said == digest(in) {
-			return skip(unchanged)
+			return skipped(in, unchanged), nil
 		}
 	}
 	if in.Event == channels.Edited || in.Event == channels.Deleted {
 		r.earlier.forget(in.Address, in.Target)
 	}
 	x, why, err := r.subject(ctx, in)
-	if err != nil || why != "" {
-		return sessions.Arrival{In: in, Skip: why}, err
+	if err != nil {
+		return sessions.Arrival{In: in}, err
+	}
+	if why != "" {
+		return skipped(in, why), nil
 	}
 	who := in // with the sender that counts
 	if who.Sender.ID == "" && x.found {
@@ -64,7 +66,7 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 		return sessions.Arrival{}, err
 	}
 	if x.found && s.ID != x.run.Session {
-		return skip("its message belongs to an earlier transcript")
+		return skipped(in, "its message belongs to an earlier transcript"), nil
 	}
 	switch {
 	case who.Sender.ID != "":
@@ -73,18 +75,18 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 			return sessions.Arrival{}, err
 		}
 		if v.Outcome != policy.Admit && v.Outcome != policy.Remember { // a mention is asked of messages only
-			return skip(v.Reason)
+			return skipped(in, v.Reason), nil
 		}
 	case in.Event == channels.Renamed: // some platforms do not say who did it
 		if !set.Accounts[settings.Ref(in.Address)].Access.Listens(set.ConfigAddress(in.Address), in.Parent) {
-			return skip("nobody listens here")
+			return skipped(in, "nobody listens here"), nil
 		}
 	case in.Event == channels.Deleted:
 		if there, err := r.overhears(ctx, s.Key, in.Target); err != nil || !there {
-			return sessions.Arrival{In: in, Skip: "nobody knows whose message is gone"}, err
+			return skipped(in, "nobody knows whose message is gone"), err
 		}
 	default:
-		return skip("nobody knows who did it")
+		return skipped(in, "nobody knows who did it"), nil
 	}
 	if in.Event == channels.Edited && x.found {
 		if a, done, err := r.ordered(ctx, set, who, s, x); done || err != nil {
@@ -199,7 +201,7 @@ func (r *Receiver) overhears(ctx context.Context, key sessions.Key, id channels.
 
 // event words what an admitted event causes.
 func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, x subject) sessions.Arrival {
-	a := sessions.Arrival{In: in, Skip: "an event: " + string(in.Event)}
+	a := skipped(in, "an event: "+string(in.Event))
 	line := &sessions.Overheard{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.ContextLimit()}
 	quote, said := "", ""
 	if x.found {
@@ -213,44 +215,47 @@ func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, 
 			in.Media = ownFiles(x.run.Input)
 		}
 		if line.Text = channels.CutText(turn.WithNames(text, in.Media), settings.MaxContextLine); line.Text == "" {
-			a.Skip = "no text and no file"
-			return a
+			return skipped(a.In, "no text and no file")
 		}
-		if x.found && !x.amend(&a, in, text, quote) {
-			return sessions.Arrival{In: a.In, Skip: unchanged}
+		if x.found {
+			amended, changed := x.amend(in, text, quote)
+			if !changed {
+				return skipped(a.In, unchanged)
+			}
+			a.Skip.Events = append(a.Skip.Events, amended)
 		}
 	case channels.Deleted:
 		if x.found && x.by(in.Sender) { // whoever else did it, an admin may be: it is told of, no more
-			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
+			a.Skip.Events = append(a.Skip.Events, sessions.AmendRun{Run: x.run.ID, Gone: true})
 		}
 	case channels.Reacted:
 		line.Text, line.About = channels.CutText(in.Emoji, emojiMost), channels.CutText(x.ours.Text, aboutMost)
 	case channels.Renamed:
 		if title := channels.TitleOf(in); key.Kind() == sessions.KindGroup && title != "" {
-			a.Title = &sessions.Session{Key: key, Title: title}
+			a.Skip.Events = append(a.Skip.Events, sessions.RenameSession{Key: key, Title: title})
 		}
 		return a
 	case channels.Joined, channels.Left:
 		people(in, line)
 	}
-	a.Overheard = line
+	a.Skip.Events = append(a.Skip.Events, sessions.AppendContext(*line))
 	return a
 }
 
 // amend has a change of the message replace it where its turn has not begun, or may begin again; false: nothing has changed.
-func (x subject) amend(a *sessions.Arrival, in channels.Inbound, text, quote string) bool {
+func (x subject) amend(in channels.Inbound, text, quote string) (a sessions.AmendRun, changed bool) {
 	now, same := turn.Spoken(in, text), sameFiles(x.run.Input, in.Media)
 	if in.Quote == nil && !strings.HasPrefix(now, quote) {
 		now = quote + now
 	}
 	if now == x.said() && same {
-		return false
+		return a, false
 	}
-	a.Amend = &sessions.Amend{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
+	a = sessions.AmendRun{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
 	if !same {
-		a.Amend.Files = append([]sessions.Block{}, turn.MediaBlocks(in.Media)...)
+		a.Files = append([]sessions.Block{}, turn.MediaBlocks(in.Media)...)
 	}
-	return true
+	return a, true
 }
 
 // people names those who joined or left; nobody stands for this account.
@@ -273,35 +278,36 @@ func people(in channels.Inbound, line *sessions.Overheard) {
 
 // moves lets a chat's session go on under the chat's new id.
 func (r *Receiver) moves(ctx context.Context, set *settings.Snapshot, in channels.Inbound) (sessions.Arrival, error) {
-	a := sessions.Arrival{In: in, Skip: "the chat has a new id"}
+	a := skipped(in, "the chat has a new id")
 	if in.MovedTo == "" || in.MovedTo == in.Address.Chat {
 		return a, nil
 	}
-	a.Moved = in.Address
-	a.Moved.Chat, a.Moved.Thread = in.MovedTo, ""
+	move := sessions.MoveChat{To: in.Address}
+	move.To.Chat, move.To.Thread = in.MovedTo, ""
 	groups := set.Accounts[settings.Ref(in.Address)].Access.Groups
 	_, was := groups[string(set.ConfigAddress(in.Address).Chat)]
-	if _, is := groups[string(a.Moved.Chat)]; was && !is {
-		r.log.Warn("a group has a new id, which the configuration does not list: what it says about the old one holds; list the new one under groups", keyAddress, a.Moved.String(), "was", in.Address.String())
+	if _, is := groups[string(move.To.Chat)]; was && !is {
+		r.log.Warn("a group has a new id, which the configuration does not list: what it says about the old one holds; list the new one under groups", keyAddress, move.To.String(), "was", in.Address.String())
 	}
-	r.moving(in, a.Moved)
+	r.moving(in, move.To)
 	then := in
-	then.Address = a.Moved
+	then.Address = move.To
 	if in.Address.Type == channels.Direct {
 		in.Sender.ID = channels.UserID(in.Address.Chat) // as it was
 		if then.Sender.ID == "" {
-			then.Sender.ID = channels.UserID(a.Moved.Chat)
+			then.Sender.ID = channels.UserID(move.To.Chat)
 		}
 		in.Sender, then.Sender = set.Person(in.Address.Channel, in.Sender), set.Person(in.Address.Channel, then.Sender)
 	}
 	old, _, _ := set.Routes.Key(in)
 	fresh, _, _ := set.Routes.Key(then)
-	a.Route = fresh
+	move.Route = fresh
+	a.Skip.Events = []sessions.SkipEvent{move}
 	before, err := r.store.Get(ctx, old)
 	if err == nil {
 		var now sessions.Session
 		if now, err = r.store.Get(ctx, fresh); err == nil && now.Key == fresh && before.Key != fresh { // it has begun anew already
-			a.Overheard = &sessions.Overheard{Key: fresh, Event: channels.Moved, Text: string(before.Key), Time: in.Time, Keep: set.ContextLimit()}
+			a.Skip.Events = append(a.Skip.Events, sessions.AppendContext{Key: fresh, Event: channels.Moved, Text: string(before.Key), Time: in.Time, Keep: set.ContextLimit()})
 		}
 	}
 	if errors.Is(err, sessions.ErrNotFound) {

@@ -69,8 +69,8 @@ func (r *Receiver) Woken(ctx context.Context, x Report, now bool) (Heard, error)
 	case most == 0:
 		return Heard{}, sessions.BadRequest("nothing is kept for a session's next turn (messages.groupChat.historyLimit is 0): use mode now")
 	}
-	acc, err := r.commit.Submit(ctx, sessions.Effects{Source: x.Source, Overheard: &sessions.Overheard{Key: x.Session, Event: sessions.Reported, Sender: string(w.Sender.ID), Name: w.Sender.Name,
-		Text: channels.CutText(strings.TrimSpace(x.Text), settings.MaxContextLine), Time: time.Now(), Keep: most}})
+	acc, err := r.commit.Submit(ctx, sessions.Change{IdempotencyKey: x.Source, Ops: []sessions.Op{sessions.AppendContext{Key: x.Session, Event: sessions.Reported, Sender: string(w.Sender.ID), Name: w.Sender.Name,
+		Text: channels.CutText(strings.TrimSpace(x.Text), settings.MaxContextLine), Time: time.Now(), Keep: most}}})
 	return Heard{Duplicate: acc.Duplicate}, err
 }
 

@@ -29,11 +29,13 @@ func (r *Receiver) ordered(ctx context.Context, set *settings.Snapshot, in chann
 	case at.Status.Final():
 		return a, false, nil
 	case !stop: // it is answered as it was
-		return sessions.Arrival{In: in, Skip: "a command that was typed by an edit"}, true, nil
+		return skipped(in, "a command that was typed by an edit"), true, nil
 	case waits:
 		a = contextLine(set, in, s.Key, x)
-		if a.Amend != nil {
-			a.Amend = &sessions.Amend{Run: x.run.ID, Gone: true}
+		for i, e := range a.Skip.Events {
+			if _, changes := e.(sessions.AmendRun); changes {
+				a.Skip.Events[i] = sessions.AmendRun{Run: x.run.ID, Gone: true}
+			}
 		}
 		return a, true, nil
 	}
@@ -42,9 +44,9 @@ func (r *Receiver) ordered(ctx context.Context, set *settings.Snapshot, in chann
 	}
 	to := in
 	to.ID = in.Target // which the answer refers to
-	e, err := r.commands.Execute(ctx, cmd, command.Call{Name: cmd.Name, Arg: arg, In: to, Set: set, Session: s, Owner: set.Owners.Is(in.Address.Channel, in.Sender)})
-	e.Session = &sessions.Session{Key: s.Key, Agent: s.Agent, Title: channels.TitleOf(in), Last: in.Address}
-	return sessions.Arrival{In: in, Effects: e}, true, err
+	res, err := r.commands.Execute(ctx, cmd, command.Call{Name: cmd.Name, Arg: arg, In: to, Set: set, Session: s, Owner: set.Owners.Is(in.Address.Channel, in.Sender)})
+	fresh := sessions.Session{Key: s.Key, Agent: s.Agent, Title: channels.TitleOf(in), Last: in.Address}
+	return sessions.Arrival{In: in, Change: res.On(fresh)}, true, err
 }
 
 // answering gives the run that answers the message of a run, or will: itself, or the one that took it up.

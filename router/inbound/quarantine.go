@@ -125,11 +125,11 @@ func (r *Receiver) setAside(ctx context.Context, a sessions.Arrival, in channels
 		return why
 	}
 	in.Raw = kept
-	aside := sessions.Arrival{In: in, Listed: true, Skip: sessions.SetAside + ", as it was refused again and again: " + channels.CleanText(why.Error()),
-		Effects: sessions.Effects{Deliveries: r.asideNotice(a, in)}}
+	aside := sessions.Arrival{In: in, Skip: &sessions.Skip{Listed: true, Notices: r.asideNotice(a, in),
+		Reason: sessions.SetAside + ", as it was refused again and again: " + channels.CleanText(why.Error())}}
 	acc, err := r.store.Accept(ctx, aside)
-	if err != nil && len(aside.Effects.Deliveries) > 0 && ofTheEvent(err) { // the notice may be what it cannot take
-		aside.Effects = sessions.Effects{}
+	if err != nil && len(aside.Skip.Notices) > 0 && ofTheEvent(err) { // the notice may be what it cannot take
+		aside.Skip.Notices = nil
 		acc, err = r.store.Accept(ctx, aside)
 	}
 	if err != nil || acc.Duplicate {
@@ -151,11 +151,11 @@ func (r *Receiver) setAside(ctx context.Context, a sessions.Arrival, in channels
 
 // asideNotice tells the chat that its message is set aside. It goes by the rules of the session that the message was for.
 func (r *Receiver) asideNotice(a sessions.Arrival, in channels.Inbound) []sessions.Delivery {
-	if a.Skip != "" || a.Effects.Run == nil {
+	if a.Change == nil || a.Change.Run == nil {
 		return nil
 	}
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("set aside "+string(in.ID)+" of "+in.Address.String())).String()),
-		Kind: sessions.Notice, Session: a.Effects.Run.Key, To: in.Address, Expires: time.Now().Add(r.settings().Delivery.TTL(sessions.Notice)),
+		Kind: sessions.Notice, Session: a.Change.Run.Key, To: in.Address, Expires: time.Now().Add(r.settings().Delivery.TTL(sessions.Notice)),
 		Text: "⚙️ I cannot take this message; it is set aside for whoever runs this host. What you write next is taken."}
 	if in.Address.Type.Several() {
 		d.ReplyTo = in.ID
@@ -170,7 +170,8 @@ func (r *Receiver) forPeople(ctx context.Context, a sessions.Arrival, in channel
 	case in.SentByThisLogin:
 		return false
 	case a.In.ID != "":
-		return a.Skip == "" || a.Listed || a.Overheard != nil
+		_, heard := sessions.FindEvent[sessions.AppendContext](a.Skip)
+		return a.Skip == nil || a.Skip.Listed || heard
 	}
 	var err error
 	defer channels.RecoverPanic(r.log, "set aside", &err) // false, too

@@ -10,7 +10,7 @@ import (
 
 // renew has a session start over with the message that finds it stale, unless something is at work or waits in it, or a sub-agent of
 // it is at work: that belongs to what was said before. When two messages find it stale at once, the first one starts it over.
-func (r *Receiver) renew(ctx context.Context, set *settings.Snapshot, s sessions.Session, at channels.Address, e *sessions.Effects) error {
+func (r *Receiver) renew(ctx context.Context, set *settings.Snapshot, s sessions.Session, at channels.Address, c *sessions.Change) error {
 	if s.ID == "" || s.Heard.IsZero() {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (r *Receiver) renew(ctx context.Context, set *settings.Snapshot, s sessions
 	if busy, err = sessions.OpenChildren(ctx, r.store, s.Key, 1); err != nil || len(busy) > 0 {
 		return err
 	}
-	e.Reset, e.ResetOf = true, s.ID
+	c.Session.Ops = append(c.Session.Ops, sessions.ResetSession{IfID: s.ID})
 	r.log.Info("the session starts over", keySession, s.Key, keyReason, set.Session.ResetRule(at).Mode)
 	return nil
 }

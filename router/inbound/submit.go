@@ -72,21 +72,21 @@ func (r *Receiver) Say(ctx context.Context, w Words) (h Heard, err error) {
 	if strings.TrimSpace(w.Text) == "" && len(w.Pictures) == 0 {
 		return h, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
 	}
-	e := sessions.Effects{Session: freshFor(s, w)}
-	if e.Run, err = r.runOf(ctx, set, s, w); err != nil {
+	run, err := r.runOf(ctx, set, s, w)
+	if err != nil {
 		return h, err
 	}
-	if err := r.waitInLine(ctx, set, s, w, &e); err != nil {
+	c := &sessions.Change{IdempotencyKey: w.Source, Session: &sessions.Target{Session: freshFor(s, w)}, Run: &sessions.Enqueue{Run: *run}}
+	if err := r.waitInLine(ctx, set, s, w, c); err != nil {
 		return h, err
 	}
-	if err := r.renew(ctx, set, s, s.Last, &e); err != nil {
+	if err := r.renew(ctx, set, s, s.Last, c); err != nil {
 		return h, err
 	}
-	if err := r.hear(ctx, set, &e); err != nil {
+	if err := r.hear(ctx, set, c); err != nil {
 		return h, err
 	}
-	e.Source = w.Source
-	return r.submitWords(ctx, e, "", "")
+	return r.submitWords(ctx, *c, "", "")
 }
 
 // saidBefore finds the run of words that were said before.
@@ -101,15 +101,15 @@ func (r *Receiver) saidBefore(ctx context.Context, w Words) (h Heard, known bool
 	return Heard{Run: run, Duplicate: true}, err == nil, err
 }
 
-func (r *Receiver) submitWords(ctx context.Context, e sessions.Effects, command, answer string) (Heard, error) {
-	acc, err := r.commit.Submit(ctx, e)
+func (r *Receiver) submitWords(ctx context.Context, c sessions.Change, command, answer string) (Heard, error) {
+	acc, err := r.commit.Submit(ctx, c)
 	if err != nil {
 		return Heard{}, err
 	}
-	if acc.Duplicate && acc.Run.ID == "" && e.Run != nil { // it is deleted since
-		acc.Run = sessions.Run{ID: e.Run.ID, Key: e.Run.Key, Agent: e.Run.Agent}
+	if acc.Duplicate && acc.Run.ID == "" && c.Run != nil { // it is deleted since
+		acc.Run = sessions.Run{ID: c.Run.ID, Key: c.Run.Key, Agent: c.Run.Agent}
 	}
-	if e.Patch != nil && e.Patch.SendPolicy != nil {
+	if p, ok := sessions.FindOp[sessions.PatchSession](c); ok && p.SendPolicy != nil {
 		err = r.gate.WaitInFlight(ctx, acc.Session.Key) // contract P7
 	}
 	return Heard{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
@@ -143,8 +143,8 @@ func (r *Receiver) spokenTo(ctx context.Context, set *settings.Snapshot, key ses
 }
 
 // freshFor is the session as words leave it: its chat stays.
-func freshFor(s sessions.Session, w Words) *sessions.Session {
-	fresh := &sessions.Session{Key: s.Key, Agent: s.Agent}
+func freshFor(s sessions.Session, w Words) sessions.Session {
+	fresh := sessions.Session{Key: s.Key, Agent: s.Agent}
 	if s.ID == "" {
 		fresh.Title = w.Title
 		if w.Keep > 0 {
@@ -206,19 +206,19 @@ func (r *Receiver) answerTo(ctx context.Context, set *settings.Snapshot, s sessi
 
 // waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are
 // refused, as there is somebody who can be told so.
-func (r *Receiver) waitInLine(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, e *sessions.Effects) error {
+func (r *Receiver) waitInLine(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, c *sessions.Change) error {
 	if !r.lanes.Busy(s.Key) {
 		return nil
 	}
-	q := set.Queue(s, e.Run.Reply.Channel)
-	e.Interrupt = q.Mode == sessions.Interrupt && !w.Alone
+	q := set.Queue(s, c.Run.Reply.Channel)
+	c.Run.Interrupt = q.Mode == sessions.Interrupt && !w.Alone
 	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
 	if err != nil {
 		return err
 	}
 	n, most := 0, q.Most
 	for _, run := range queued {
-		if sessions.IsFresh(run) && run.Reply == e.Run.Reply {
+		if sessions.IsFresh(run) && run.Reply == c.Run.Reply {
 			n++
 		}
 	}

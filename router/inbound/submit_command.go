@@ -18,19 +18,20 @@ func (r *Receiver) sayCommand(ctx context.Context, set *settings.Snapshot, s ses
 	if no := cmd.Refuse(call); no != "" {
 		return Heard{Command: cmd.Name, Answer: no}, nil
 	}
-	text, e, err := r.commands.Attempt(ctx, cmd, call)
+	res, err := r.commands.Attempt(ctx, cmd, call)
 	if err != nil {
 		return Heard{}, err
 	}
-	e.Source, e.Session = w.Source, freshFor(s, w)
-	if e.Run != nil && e.Run.Key == s.Key && (e.Run.Kind == sessions.TurnRun || e.Run.Kind == sessions.CompactRun) {
+	c := res.On(freshFor(s, w))
+	c.IdempotencyKey = w.Source
+	if c.Run != nil && c.Run.Key == s.Key && (c.Run.Kind == sessions.TurnRun || c.Run.Kind == sessions.CompactRun) {
 		own, err := r.runOf(ctx, set, s, w)
 		if err != nil {
 			return Heard{}, err
 		}
-		own.Kind, own.Input.Content = e.Run.Kind, e.Run.Input.Content
-		e.Run = own
+		own.Kind, own.Input.Content = c.Run.Kind, c.Run.Input.Content
+		c.Run = &sessions.Enqueue{Run: *own}
 	}
 	r.log.Info("command", keyCommand, cmd.Name, keySession, s.Key, "owner", w.Owner)
-	return r.submitWords(ctx, e, cmd.Name, text)
+	return r.submitWords(ctx, *c, cmd.Name, res.Text)
 }

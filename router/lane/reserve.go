@@ -16,16 +16,16 @@ type Reservation struct {
 	turn  context.Context
 }
 
-// Reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
-func (l *Set) Reserve(e *sessions.Effects, set *settings.Snapshot) *Reservation {
-	if e == nil || e.Run == nil || e.Run.Input.Provenance.AwaitsRest() {
+// Reserve takes the lane that a change needs for its run, and has it claimed; nil when its session has work, or no slot is free.
+func (l *Set) Reserve(c *sessions.Change, set *settings.Snapshot) *Reservation {
+	if c == nil || c.Run == nil || c.Run.Input.Provenance.AwaitsRest() {
 		return nil
 	}
-	key := e.Run.Key
-	if key == "" && e.Session != nil {
-		key = e.Session.Key
+	key := c.Run.Key
+	if key == "" && c.Session != nil {
+		key = c.Session.Key
 	}
-	who := set.Asker(key, e.Run)
+	who := set.Asker(key, &c.Run.Run)
 	share := l.pool(key, who)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,9 +33,11 @@ func (l *Set) Reserve(e *sessions.Effects, set *settings.Snapshot) *Reservation 
 		return nil
 	}
 	l.wg.Add(1)
-	v := &Reservation{lanes: l, key: key, lane: l.add(key, lane{who: who, share: share, parts: hasParts(e.Run)})}
+	v := &Reservation{lanes: l, key: key, lane: l.add(key, lane{who: who, share: share, parts: hasParts(&c.Run.Run)})}
 	v.turn = l.enter(l.life, v.lane)
-	e.Claim = true
+	claiming := *c.Run // the caller may submit its own again, when nothing is reserved
+	claiming.Claim = true
+	c.Run = &claiming
 	return v
 }
 

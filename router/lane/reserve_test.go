@@ -59,14 +59,14 @@ func TestReserve(t *testing.T) {
 					}
 				}
 				l.Start(t.Context())
-				e := &sessions.Effects{Run: &sessions.Run{Key: keyA}}
+				e := &sessions.Change{Run: &sessions.Enqueue{Run: sessions.Run{Key: keyA}}}
 				v := l.Reserve(e, nil)
-				if v == nil || !e.Claim || !l.Busy(keyA) {
+				if v == nil || !e.Run.Claim || !l.Busy(keyA) {
 					t.Fatal("the lane of a session without work is not reserved")
 				}
 				for _, key := range []sessions.Key{keyA, keyB} { // it has work now; no slot is free
-					e := &sessions.Effects{Run: &sessions.Run{Key: key}}
-					if l.Reserve(e, nil) != nil || e.Claim {
+					e := &sessions.Change{Run: &sessions.Enqueue{Run: sessions.Run{Key: key}}}
+					if l.Reserve(e, nil) != nil || e.Run.Claim {
 						t.Errorf("the lane of %s is reserved", key)
 					}
 				}
@@ -82,7 +82,7 @@ func TestReserve(t *testing.T) {
 		})
 	}
 	l := New(nil, agent.Defaults{})
-	if l.Reserve(nil, nil) != nil || l.Reserve(&sessions.Effects{}, nil) != nil || l.Reserve(&sessions.Effects{Run: &sessions.Run{Key: keyA}}, nil) != nil {
+	if l.Reserve(nil, nil) != nil || l.Reserve(&sessions.Change{}, nil) != nil || l.Reserve(&sessions.Change{Run: &sessions.Enqueue{Run: sessions.Run{Key: keyA}}}, nil) != nil {
 		t.Error("a lane is reserved for no run, or before the start")
 	}
 }

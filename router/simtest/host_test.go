@@ -173,12 +173,14 @@ func change[T any](c scheduled, op, about string, call func() (T, error)) (T, er
 func none(err error) (struct{}, error) { return struct{}{}, err }
 
 func (c scheduled) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
-	defer c.h.w.stopping(a.Effects)()
+	if a.Change != nil {
+		defer c.h.w.stopping(*a.Change)()
+	}
 	return change(c, "Accept", string(a.In.ID), func() (sessions.Accepted, error) { return c.Store.Accept(ctx, a) })
 }
 
-func (c scheduled) Submit(ctx context.Context, e sessions.Effects) (sessions.Accepted, error) {
-	about := e.Source
+func (c scheduled) Submit(ctx context.Context, e sessions.Change) (sessions.Accepted, error) {
+	about := e.IdempotencyKey
 	if e.Run != nil {
 		about += " " + string(e.Run.Key) + " " + e.Run.Input.Text()
 	}

@@ -249,8 +249,10 @@ func (w *world) finishes(run sessions.RunID, o sessions.Outcome) *attempted {
 }
 
 // stopping notes that a process wants to end what sessions are at, and when it was told what came of it.
-func (w *world) stopping(e sessions.Effects) (told func()) {
-	if len(e.Stop) == 0 && e.StopRun == "" {
+func (w *world) stopping(e sessions.Change) (told func()) {
+	_, all := sessions.FindOp[sessions.StopSessions](e)
+	_, one := sessions.FindOp[sessions.StopRun](e)
+	if !all && !one {
 		return func() {}
 	}
 	x := &[2]time.Time{time.Now()}

@@ -31,20 +31,20 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := h.commit.Submit(ctx, sessions.Effects{
-		Source:  q.Source,
-		By:      q.From.Run.ID,
-		Session: &sessions.Session{Key: q.To, Agent: target.Agent},
-		Run: &sessions.Run{ID: id, Kind: sessions.AskRun, Key: q.To, Agent: target.Agent, Source: q.Source, Chain: chain,
+	acc, err := h.commit.Submit(ctx, sessions.Change{
+		IdempotencyKey: q.Source,
+		RequestedBy:    q.From.Run.ID,
+		Session:        &sessions.Target{Session: sessions.Session{Key: q.To, Agent: target.Agent}},
+		Run: &sessions.Enqueue{Run: sessions.Run{ID: id, Kind: sessions.AskRun, Key: q.To, Agent: target.Agent, Source: q.Source, Chain: chain,
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
-				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_send"}}},
+				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_send"}}}},
 	})
 	return acc.Run, err
 }
 
 // Cancel implements tools.Host.
 func (h *Host) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
-	acc, err := h.commit.Submit(ctx, sessions.Effects{Source: source, Stop: []sessions.Key{child}})
+	acc, err := h.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{child}}}})
 	return acc.Stopped, err
 }
 

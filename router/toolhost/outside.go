@@ -129,7 +129,7 @@ func (h *Host) outsider(ctx context.Context, by Outsider, conn string) (tools.Ca
 
 // openOutside makes the session of an agent outside, or takes it out of the archive.
 func (h *Host) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
-	acc, err := h.commit.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}})
+	acc, err := h.commit.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}}})
 	return acc.Session, err
 }
 

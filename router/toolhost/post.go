@@ -45,11 +45,11 @@ func (h *Host) Post(ctx context.Context, q tools.PostRequest) (tools.PostResult,
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	e := chain.PostedBy(h.chain.Posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
-	e.Source, e.By = q.Source, q.From.Run.ID
-	e.Deliveries = []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: voice.Key, Run: q.From.Run.ID, Message: e.Run.Input.ID,
+	c := chain.PostedBy(h.chain.Posted(target.Key, target.Agent, q.Source, postedText(q.Text, files)), q.From.Session.Key, "message")
+	c.IdempotencyKey, c.RequestedBy = q.Source, q.From.Run.ID
+	c.Ops = []sessions.Op{sessions.EnqueueDelivery{ID: id, Kind: sessions.Posted, Session: voice.Key, Run: q.From.Run.ID, Message: c.Run.Input.ID,
 		To: q.To, Text: q.Text, Files: files, Expires: time.Now().Add(set.Delivery.TTL(sessions.Posted))}}
-	_, err = h.commit.Submit(ctx, *e)
+	_, err = h.commit.Submit(ctx, *c)
 	return tools.PostResult{Delivery: id, Verdict: verdict}, err
 }
 

@@ -51,11 +51,12 @@ func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if s, err = h.chain.Strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
 		return Sent{}, err
 	}
-	e := h.chain.Posted(s.Key, s.Agent, q.Source, q.Text)
-	e.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: chain.PostedByAPI}
-	e.Source, e.Deliveries = q.Source, []sessions.Delivery{{ID: id, Kind: sessions.Posted, Session: s.Key, Run: e.Run.ID, Message: e.Run.Input.ID, To: q.To, Text: q.Text,
+	c := h.chain.Posted(s.Key, s.Agent, q.Source, q.Text)
+	c.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: chain.PostedByAPI}
+	c.IdempotencyKey = q.Source
+	c.Ops = []sessions.Op{sessions.EnqueueDelivery{ID: id, Kind: sessions.Posted, Session: s.Key, Run: c.Run.ID, Message: c.Run.Input.ID, To: q.To, Text: q.Text,
 		Expires: time.Now().Add(h.settings().Delivery.TTL(sessions.Posted))}}
-	acc, err := h.commit.Submit(ctx, *e)
+	acc, err := h.commit.Submit(ctx, *c)
 	if err != nil {
 		return Sent{}, err
 	}

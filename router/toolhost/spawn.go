@@ -42,7 +42,7 @@ func (h *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, e
 	}
 	id := sessions.RunID(sessions.IDFor(q.Source, "run"))
 	key := sessions.SubagentKey(q.Agent, sessions.IDFor(q.Source, "session"))
-	child := &sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: budget.Payer(from)}
+	child := sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: budget.Payer(from)}
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
@@ -50,14 +50,14 @@ func (h *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, e
 	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
-	acc, err := h.commit.Submit(ctx, sessions.Effects{
-		Source:  q.Source,
-		By:      q.From.Run.ID,
-		Session: child,
-		Run: &sessions.Run{ID: id, Kind: sessions.ChildRun, Key: key, Agent: q.Agent, Source: q.Source, Chain: chain, Label: q.Label,
+	acc, err := h.commit.Submit(ctx, sessions.Change{
+		IdempotencyKey: q.Source,
+		RequestedBy:    q.From.Run.ID,
+		Session:        &sessions.Target{Session: child},
+		Run: &sessions.Enqueue{Run: sessions.Run{ID: id, Kind: sessions.ChildRun, Key: key, Agent: q.Agent, Source: q.Source, Chain: chain, Label: q.Label,
 			Model: cmp.Or(q.Model, set.Agents.Defaults.Subagents.Model), Timeout: time.Duration(q.Timeout) * time.Second,
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Task), Time: time.Now(), Run: id,
-				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_spawn"}}},
+				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_spawn"}}}},
 	})
 	if err == nil && acc.Run.ID == "" { // the same call again, after a crash: its sub-agent has ended and is deleted since
 		acc.Run = sessions.Run{ID: id, Key: key}
@@ -176,23 +176,23 @@ func (h *Host) Steer(ctx context.Context, q tools.SteerRequest) (sessions.Run, e
 
 // FollowUp is a further message to a sub-agent. Its chain is that of the child: what comes of it is reported like the first result.
 // As a run of its own it has the child's whole time limit again.
-func (h *Host) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Effects, error) {
+func (h *Host) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Change, error) {
 	child, err := h.store.Get(ctx, q.Child)
 	if err != nil {
-		return sessions.Effects{}, err
+		return sessions.Change{}, err
 	}
 	task, err := h.rights.NewestTask(ctx, q.Child)
 	if err != nil {
-		return sessions.Effects{}, err
+		return sessions.Change{}, err
 	}
 	if task.Chain == nil {
-		return sessions.Effects{}, &tools.Refused{Reason: "this session is no sub-agent's, or what it was asked for is not known any more"}
+		return sessions.Change{}, &tools.Refused{Reason: "this session is no sub-agent's, or what it was asked for is not known any more"}
 	}
 	c := afresh(*task.Chain)
 	c.Request, c.Hops = q.Message, passed(tools.Caller{Session: q.From, Run: q.Run})
 	var asks sessions.Chain
 	if err := h.rights.StampOrigin(ctx, q.From, q.Run, &asks); err != nil {
-		return sessions.Effects{}, err
+		return sessions.Change{}, err
 	}
 	all := rights.Requesters{Owner: c.Owner && asks.Owner, People: c.People}
 	all.Join(asks.People)
@@ -200,25 +200,25 @@ func (h *Host) FollowUp(ctx context.Context, q tools.SteerRequest) (sessions.Eff
 	if root, err := h.store.GetRun(ctx, c.Root); err == nil {
 		task.Timeout = root.Timeout
 	} else if !errors.Is(err, sessions.ErrNotFound) {
-		return sessions.Effects{}, err
+		return sessions.Change{}, err
 	}
 	if c.Parent != nil { // whose time may have run out, or begun again
 		up, err := h.chainAbove(ctx, tools.Caller{Session: sessions.Session{Key: c.Requester}})
 		if err != nil {
-			return sessions.Effects{}, err
+			return sessions.Change{}, err
 		}
 		if up != nil {
 			c.Parent = up
 		}
 	}
 	id := sessions.RunID(uuid.NewString())
-	return sessions.Effects{
-		Source:   q.Source,
-		By:       q.Run.ID,
-		Existing: true, Session: &sessions.Session{Key: child.Key, Agent: child.Agent},
-		Run: &sessions.Run{ID: id, Kind: sessions.ChildRun, Key: child.Key, Agent: child.Agent, Source: q.Source, Chain: &c, Label: task.Label,
+	return sessions.Change{
+		IdempotencyKey: q.Source,
+		RequestedBy:    q.Run.ID,
+		Session:        &sessions.Target{Session: sessions.Session{Key: child.Key, Agent: child.Agent}, Mode: sessions.Require},
+		Run: &sessions.Enqueue{Run: sessions.Run{ID: id, Kind: sessions.ChildRun, Key: child.Key, Agent: child.Agent, Source: q.Source, Chain: &c, Label: task.Label,
 			Model: task.Model, Timeout: task.Timeout,
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
-				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: q.From.Key, Channel: q.From.Last.Channel, Tool: "subagents", Owner: asks.Owner, People: asks.People}}},
+				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: q.From.Key, Channel: q.From.Last.Channel, Tool: "subagents", Owner: asks.Owner, People: asks.People}}}},
 	}, nil
 }

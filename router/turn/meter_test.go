@@ -22,7 +22,7 @@ func TestBudgetNoticeBehindAFailedAsk(t *testing.T) {
 		g.Say(routertest.Direct("3003"), "3003", "hello")
 		g.WantTexts("echo: hello")
 		from := g.Session(g.Runs()[0].Key)
-		if _, err := g.Store.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: routertest.GuestKey, Agent: "main", Last: routertest.Direct("a")}}); err != nil {
+		if _, err := g.Store.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: routertest.GuestKey, Agent: "main", Last: routertest.Direct("a")}}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: from}, To: routertest.GuestKey, Message: "hi"}); err != nil {

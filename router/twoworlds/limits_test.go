@@ -82,8 +82,8 @@ func TestJobsOfTheWholeHostAreBounded(t *testing.T) {
 		}
 		first := add("first", false)
 		for i := range 499 {
-			w.submit(sessions.Effects{Job: &sessions.Job{ID: fmt.Sprint("j", i), Agent: "priv", From: sessions.Key(fmt.Sprint("agent:priv:fake:direct:", i)), Message: "x", Every: 24 * time.Hour,
-				Created: time.Now(), Next: time.Now().Add(24 * time.Hour)}})
+			w.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: fmt.Sprint("j", i), Agent: "priv", From: sessions.Key(fmt.Sprint("agent:priv:fake:direct:", i)), Message: "x", Every: 24 * time.Hour,
+				Created: time.Now(), Next: time.Now().Add(24 * time.Hour)}}})
 		}
 		if got := add("more", false); !strings.Contains(got, `"status":"forbidden"`) || !strings.Contains(got, "no more scheduled jobs") || strings.ContainsAny(got, "0123456789") {
 			t.Errorf("one more of a guest: %s", got)

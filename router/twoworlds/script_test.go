@@ -114,22 +114,29 @@ func (d drawer) row(key sessions.Key, id, peer string) func(*world) {
 		return turn
 	case 3, 4:
 		return func(w *world) {
-			w.submit(sessions.Effects{Session: &s, Note: &sessions.NewNote{Agent: s.Agent, Key: key, Text: one}})
+			w.submit(sessions.Change{Session: &sessions.Target{Session: s}, Ops: []sessions.Op{sessions.AddNote{Agent: s.Agent, Key: key, Text: one}}})
 		}
 	case 5:
 		at := time.Duration(24+d.IntN(99)) * time.Hour
 		return func(w *world) {
-			w.submit(sessions.Effects{Session: &s, Job: &sessions.Job{ID: "job-" + id, Name: two, Agent: s.Agent, From: key, Message: one, Every: at, Created: time.Now(), Next: time.Now().Add(at)}})
+			w.submit(sessions.Change{Session: &sessions.Target{Session: s}, Ops: []sessions.Op{sessions.PutJob{ID: "job-" + id, Name: two, Agent: s.Agent, From: key, Message: one, Every: at, Created: time.Now(), Next: time.Now().Add(at)}}})
 		}
 	case 6: // a turn that waits or is at work
 		return func(w *world) { w.turn(s, id, one, "", kind, false) }
 	case 7:
 		archive := d.IntN(3) == 0 && key != outside
-		return func(w *world) { turn(w); w.submit(sessions.Effects{Session: &s, Archive: archive}) }
+		return func(w *world) {
+			turn(w)
+			var ops []sessions.SessionOp
+			if archive {
+				ops = append(ops, sessions.ArchiveSession{})
+			}
+			w.submit(sessions.Change{Session: &sessions.Target{Session: s, Ops: ops}})
+		}
 	case 8:
 		return func(w *world) {
 			turn(w)
-			w.submit(sessions.Effects{Session: &s, Deliveries: []sessions.Delivery{{ID: sessions.DeliveryID("delivery-" + id), Kind: sessions.Posted, Session: key, To: s.Last, Text: one, Message: "out-" + id, Expires: time.Now().Add(time.Hour)}}})
+			w.submit(sessions.Change{Session: &sessions.Target{Session: s}, Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID("delivery-" + id), Kind: sessions.Posted, Session: key, To: s.Last, Text: one, Message: "out-" + id, Expires: time.Now().Add(time.Hour)}}})
 		}
 	}
 	return func(w *world) {
@@ -151,7 +158,7 @@ func (d drawer) hidden(s *script, id string) func(*world) {
 			all = append(all, func(w *world) {
 				w.made += 2
 				job.Created, job.Next = time.Now(), time.Now().Add(24*time.Hour)
-				w.submit(sessions.Effects{Note: &sessions.NewNote{Agent: key.Agent(), Key: key, Text: text}, Job: &job})
+				w.submit(sessions.Change{Ops: []sessions.Op{sessions.AddNote{Agent: key.Agent(), Key: key, Text: text}, sessions.PutJob(job)}})
 			})
 		}
 		return func(w *world) {
@@ -167,7 +174,7 @@ func (d drawer) hidden(s *script, id string) func(*world) {
 		text := d.text()
 		return func(w *world) {
 			w.made++
-			w.submit(sessions.Effects{Overheard: &sessions.Overheard{Key: key, Sender: "9", Name: "Nina", Text: text, Time: time.Now(), Keep: 50}})
+			w.submit(sessions.Change{Ops: []sessions.Op{sessions.AppendContext{Key: key, Sender: "9", Name: "Nina", Text: text, Time: time.Now(), Keep: 50}}})
 		}
 	case 4:
 		name, text := pick(d, "diary.md", "owner/tax.txt", "a.md", "b/c.md", "chats/direct-5005-12345678/a.md"), d.text()

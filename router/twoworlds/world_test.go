@@ -159,7 +159,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-func (w *world) submit(e sessions.Effects) sessions.Accepted {
+func (w *world) submit(e sessions.Change) sessions.Accepted {
 	w.t.Helper()
 	acc, err := w.store.Submit(w.ctx, e)
 	w.ok(err)
@@ -174,9 +174,9 @@ func (w *world) turn(s sessions.Session, id, said, answer string, kind sessions.
 	if kind == sessions.ChildRun {
 		chain = &sessions.Chain{Kind: "spawn", Root: run, Requester: s.SpawnedBy, Target: s.Key, Request: said}
 	}
-	acc := w.submit(sessions.Effects{Session: &s, Claim: true, Run: &sessions.Run{ID: run, Kind: kind, Key: s.Key, Agent: s.Agent, Chain: chain, Reply: s.Last,
+	acc := w.submit(sessions.Change{Session: &sessions.Target{Session: s}, Run: &sessions.Enqueue{Run: sessions.Run{ID: run, Kind: kind, Key: s.Key, Agent: s.Agent, Chain: chain, Reply: s.Last,
 		Input: sessions.Message{ID: "in-" + id, Role: sessions.User, Content: sessions.TextContent(said), Time: time.Now(), Run: run,
-			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: "x", Address: s.Last}}}})
+			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: "x", Address: s.Last}}}, Claim: true}})
 	if !ends || acc.Claimed == nil {
 		return
 	}

@@ -2,9 +2,7 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"reflect"
 
 	"parley/channels"
 	"parley/sessions"
@@ -14,9 +12,14 @@ import (
 
 // Accept commits one platform event and everything that it causes.
 func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.Accepted, err error) {
-	c, k, err := causes(a)
-	if err != nil {
-		return acc, fmt.Errorf("accepting message %q: %w", a.In.ID, err)
+	if (a.Change == nil) == (a.Skip == nil) {
+		return acc, fmt.Errorf("accepting message %q: either it causes something or it is skipped", a.In.ID)
+	}
+	var c sessions.Change
+	if a.Change != nil {
+		c = *a.Change
+	} else {
+		c.Ops = sessions.EnqueueDeliveries(a.Skip.Notices...)
 	}
 	p, err := prepare(c)
 	if err != nil {
@@ -26,15 +29,15 @@ func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.
 	thread := at.Thread
 	at.Thread = ""
 	seen := sight{msg: column.Key(string(a.In.ID)), address: column.Key(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), digest: a.Digest}
-	if k != nil {
-		seen.skip = k.Reason
+	if a.Skip != nil {
+		seen.skip = a.Skip.Reason
 	}
 	err = s.write(ctx, "Accept", func(t *tx) (err error) {
 		if acc, err = s.once(t, seen, p); err != nil || acc.Duplicate {
 			return err
 		}
-		if k != nil {
-			if err := s.skip(t, a.In, a.Digest, *k, &acc); err != nil {
+		if a.Skip != nil {
+			if err := s.skip(t, a.In, a.Digest, *a.Skip, &acc); err != nil {
 				return err
 			}
 		}
@@ -46,25 +49,6 @@ func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.
 		return err
 	})
 	return acc, err
-}
-
-// causes gives what an arrival causes: a change, or that of its notices and why it is skipped.
-func causes(a sessions.Arrival) (c sessions.Change, k *sessions.Skip, err error) {
-	if k = a.Skipped(); k == nil {
-		if a.Overheard != nil || a.Amend != nil || a.Title != nil || !a.Moved.IsZero() {
-			return c, nil, errors.New("what is overheard or happens besides messages is not answered")
-		}
-		c, err = a.Effects.Change()
-		return c, nil, err
-	}
-	more := a.Effects
-	if more.Deliveries = nil; !reflect.ValueOf(more).IsZero() {
-		return c, nil, errors.New("a skipped event has no effects but what is told of it")
-	}
-	for _, d := range k.Notices {
-		c.Ops = append(c.Ops, sessions.EnqueueDelivery(d))
-	}
-	return c, k, nil
 }
 
 // skip does what an event causes that is not answered.
@@ -118,17 +102,13 @@ func (s *changes) amend(t *tx, e sessions.AmendRun, acc *sessions.Accepted) (don
 }
 
 // Submit commits work that does not come from a platform.
-func (s *changes) Submit(ctx context.Context, e sessions.Effects) (acc sessions.Accepted, err error) {
-	c, err := e.Change()
-	if err != nil {
-		return acc, err
-	}
+func (s *changes) Submit(ctx context.Context, c sessions.Change) (acc sessions.Accepted, err error) {
 	p, err := prepare(c)
 	if err != nil {
 		return acc, err
 	}
 	err = s.write(ctx, "Submit", func(t *tx) (err error) {
-		acc, err = s.once(t, sight{msg: column.Key(c.IdempotencyKey), event: submitEvent}, p)
+		acc, err = s.once(t, sight{msg: column.Key(p.key), event: submitEvent}, p)
 		return err
 	})
 	return acc, err
@@ -136,11 +116,7 @@ func (s *changes) Submit(ctx context.Context, e sessions.Effects) (acc sessions.
 
 // Fire commits that a job's time has come.
 func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Accepted, err error) {
-	c, err := f.Effects.Change()
-	if err != nil {
-		return acc, err
-	}
-	p, err := prepare(c)
+	p, err := prepare(f.Change)
 	if err != nil {
 		return acc, err
 	}
@@ -156,7 +132,7 @@ func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Acc
 		case !found || !f.Due.IsZero() && engine.Ms(j.Next) != engine.Ms(f.Due):
 			return engine.Conflict("job %s is not due at that time any more", f.Job)
 		}
-		if acc, err = s.once(t, sight{msg: c.IdempotencyKey, event: submitEvent}, p); err != nil {
+		if acc, err = s.once(t, sight{msg: p.key, event: submitEvent}, p); err != nil {
 			return err
 		}
 		if f.At.IsZero() {

@@ -48,12 +48,12 @@ func (s *changes) once(t *tx, at sight, c *preparedChange) (acc sessions.Accepte
 		}
 	}
 	if c.run != nil {
-		found, err := t.Exists("SELECT 1 FROM runs WHERE id = ?", string(c.run.Run.ID))
+		found, err := t.Exists("SELECT 1 FROM runs WHERE id = ?", string(c.run.ID))
 		if err != nil {
 			return acc, err
 		}
 		if found {
-			return s.duplicate(t, c, c.run.Run.ID)
+			return s.duplicate(t, c, c.run.ID)
 		}
 	}
 	if c.requestedBy != "" {
@@ -80,7 +80,7 @@ func (s *changes) duplicate(t *tx, c *preparedChange, run sessions.RunID) (acc s
 		}
 	}
 	if c.target != nil {
-		at, err := s.sessions.Get(t, c.target.Session.Key)
+		at, err := s.sessions.Get(t, c.target.Key)
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return acc, err
 		}
@@ -94,7 +94,8 @@ type preparedChange struct {
 	key           string // the idempotency key
 	requestedBy   sessions.RunID
 	target        *sessions.Target
-	run           *queuedRun
+	run           *queuedRun // &queued; nil = no run
+	queued        queuedRun
 	before, after []any // operations around the run's queueing; a delivery is a *parcel, a job an encodedJob
 	startsOver    bool  // one of them resets the session
 }
@@ -118,8 +119,8 @@ func prepare(c sessions.Change) (*preparedChange, error) {
 	}
 	p := &preparedChange{key: c.IdempotencyKey, requestedBy: c.RequestedBy, target: c.Session}
 	if c.Run != nil {
-		var err error
-		if p.run, err = prepareRun(*c.Run, c.Session); err != nil {
+		p.queued.Enqueue, p.run = *c.Run, &p.queued
+		if err := p.queued.encode(c.Session); err != nil {
 			return nil, err
 		}
 	}
@@ -146,11 +147,11 @@ func prepare(c sessions.Change) (*preparedChange, error) {
 	return p, nil
 }
 
-// prepareRun fills in what a run does not say, and encodes it.
-func prepareRun(q sessions.Enqueue, target *sessions.Target) (*queuedRun, error) {
+// encode fills in what a run does not say, and encodes it.
+func (q *queuedRun) encode(target *sessions.Target) (err error) {
 	r := &q.Run
 	if target != nil {
-		r.Key, r.Agent = cmp.Or(r.Key, target.Session.Key), cmp.Or(r.Agent, target.Session.Agent)
+		r.Key, r.Agent = cmp.Or(r.Key, target.Key), cmp.Or(r.Agent, target.Agent)
 	}
 	if r.ID == "" {
 		r.ID = sessions.RunID(uuid.Must(uuid.NewV7()).String())
@@ -159,11 +160,10 @@ func prepareRun(q sessions.Enqueue, target *sessions.Target) (*queuedRun, error)
 		r.Input.ID = uuid.Must(uuid.NewV7()).String()
 	}
 	r.Input.Time = engine.ClampTime(r.Input.Time)
-	body, err := column.JSON(requestOf(*r))
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", r.ID, err)
+	if q.body, err = column.JSON(requestOf(*r)); err != nil {
+		return fmt.Errorf("run %s: %w", r.ID, err)
 	}
-	return &queuedRun{q, body}, nil
+	return nil
 }
 
 // apply carries a change out in the order of sessions.Change.
@@ -190,7 +190,7 @@ func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err er
 			return acc, err
 		}
 	}
-	if c.run == nil || !c.run.Claim || acc.Run.Key != c.run.Run.Key {
+	if c.run == nil || !c.run.Claim || acc.Run.Key != c.run.Key {
 		return acc, nil
 	}
 	run, ok, err := s.runs.claim(t, acc.Run.Key)
@@ -203,12 +203,12 @@ func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err er
 // resolveSession finds or makes the session of a change.
 func (s *changes) resolveSession(t *tx, c *preparedChange) (at session.Row, err error) {
 	if c.target.Mode != sessions.Upsert {
-		if at, err = s.sessions.Get(t, c.target.Session.Key); err != nil || c.target.Mode == sessions.Reference {
+		if at, err = s.sessions.Get(t, c.target.Key); err != nil || c.target.Mode == sessions.Reference {
 			return at, err
 		}
 	}
 	x := c.target.Session
-	if c.run != nil && c.run.Run.Kind == sessions.TurnRun {
+	if c.run != nil && c.run.Kind == sessions.TurnRun {
 		x.Heard = t.Now
 	}
 	return s.sessions.Upsert(t, x)
@@ -317,7 +317,7 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 
 // post posts a delivery of a change.
 func (s *changes) post(t *tx, c *preparedChange, d *parcel, acc *sessions.Accepted) error {
-	if c.target != nil && d.Session == c.target.Session.Key { // which may be another name of it
+	if c.target != nil && d.Session == c.target.Key { // which may be another name of it
 		d.Session = acc.Session.Key
 	}
 	made, err := s.deliveries.post(t, d)

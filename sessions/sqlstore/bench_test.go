@@ -46,11 +46,11 @@ func life(ctx context.Context, s *Store, chatNo, n int, question, answer string)
 	now := time.Now()
 	_, err := s.Accept(ctx, sessions.Arrival{
 		In: channels.Inbound{Event: channels.Message, Address: addr, ID: channels.MessageID(fmt.Sprint(n)), Text: question, Time: now, Cursor: fmt.Sprint(n)},
-		Effects: sessions.Effects{
-			Session: &sessions.Session{Key: key, Agent: "main", Last: addr},
-			Run: &sessions.Run{ID: run, Kind: sessions.TurnRun, Key: key, Agent: "main", Reply: addr, Source: fmt.Sprint(n), Input: sessions.Message{
+		Change: &sessions.Change{
+			Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main", Last: addr}},
+			Run: &sessions.Enqueue{Run: sessions.Run{ID: run, Kind: sessions.TurnRun, Key: key, Agent: "main", Reply: addr, Source: fmt.Sprint(n), Input: sessions.Message{
 				ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(question), Time: now, Run: run,
-				Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: "1001", Name: "Ann", Address: addr, Message: fmt.Sprint(n), Channel: "telegram"}}},
+				Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: "1001", Name: "Ann", Address: addr, Message: fmt.Sprint(n), Channel: "telegram"}}}},
 		},
 	})
 	if err != nil {

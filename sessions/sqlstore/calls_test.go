@@ -61,7 +61,7 @@ func (c *caller) post() {
 	c.t.Helper()
 	to := channels.Address{Channel: "telegram", Account: "default", Chat: "1001", Type: channels.Direct}
 	c.d = sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Posted, To: to, Text: "x"}
-	_, err := c.Submit(c.t.Context(), sessions.Effects{Deliveries: []sessions.Delivery{c.d}})
+	_, err := c.Submit(c.t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(c.d)}})
 	c.ok(err)
 	c.begin()
 }
@@ -197,8 +197,8 @@ func TestFaultCallsOfATurn(t *testing.T) {
 	c := newCaller(t, Config{})
 	key, addr := chat(2)
 	run := sessions.RunID(uuid.NewString())
-	_, err := c.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main", Last: addr}, Run: &sessions.Run{ID: run, Kind: sessions.TurnRun, Key: key, Agent: "main", Reply: addr,
-		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent("q"), Time: time.Now(), Run: run}}})
+	_, err := c.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main", Last: addr}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: run, Kind: sessions.TurnRun, Key: key, Agent: "main", Reply: addr,
+		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent("q"), Time: time.Now(), Run: run}}}})
 	c.ok(err)
 	_, _, err = c.Claim(t.Context(), key)
 	c.ok(err)

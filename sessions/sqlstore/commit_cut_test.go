@@ -272,8 +272,7 @@ func TestCommitUncertainPostgres(t *testing.T) {
 	s := open(t, Config{Dir: t.TempDir(), DSN: through})
 	p.arm("away")
 	key := sessions.Key("agent:main:main")
-	e := sessions.Effects{Source: "x", Session: &sessions.Session{Key: key, Agent: "main"},
-		Run: &sessions.Run{ID: "r", Key: key, Agent: "main", Input: sessions.Message{ID: "m", Role: sessions.User, Content: sessions.TextContent("hi")}}}
+	e := sessions.Change{IdempotencyKey: "x", Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: "r", Key: key, Agent: "main", Input: sessions.Message{ID: "m", Role: sessions.User, Content: sessions.TextContent("hi")}}}}
 	_, err := s.Submit(t.Context(), e)
 	if !errors.Is(err, sessions.ErrUncertain) {
 		t.Fatal(err)
@@ -392,7 +391,7 @@ func TestDuplicateWaitsPostgres(t *testing.T) {
 		}
 		return n
 	}
-	e := sessions.Effects{Source: "x", Session: &sessions.Session{Key: "k", Agent: "main"}}
+	e := sessions.Change{IdempotencyKey: "x", Session: &sessions.Target{Session: sessions.Session{Key: "k", Agent: "main"}}}
 	if _, err := s.Submit(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func TestFailedRead(t *testing.T) {
 			ctx := t.Context()
 			put := func(name string) func() {
 				return func() {
-					if _, err := s.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: sessions.Key(name)}}); err != nil {
+					if _, err := s.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: sessions.Key(name)}}}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -167,7 +167,7 @@ func TestOneCommitForAll(t *testing.T) {
 	var wg sync.WaitGroup
 	submit := func(i int) {
 		wg.Go(func() {
-			if _, err := s.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: sessions.Key(fmt.Sprint("k", i))}}); err != nil {
+			if _, err := s.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: sessions.Key(fmt.Sprint("k", i))}}}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -199,7 +199,7 @@ func TestTraceFails(t *testing.T) {
 			}
 		}
 		s := open(t, Config{Dir: t.TempDir(), Trace: g.trace})
-		e := sessions.Effects{Source: "x", Session: &sessions.Session{Key: "k"}, Run: &sessions.Run{ID: "r", Key: "k", Input: sessions.Message{ID: "m", Role: sessions.User, Content: sessions.TextContent("hi")}}}
+		e := sessions.Change{IdempotencyKey: "x", Session: &sessions.Target{Session: sessions.Session{Key: "k"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: "r", Key: "k", Input: sessions.Message{ID: "m", Role: sessions.User, Content: sessions.TextContent("hi")}}}}
 		if _, err := s.Submit(t.Context(), e); err == nil || !strings.Contains(err.Error(), phase) {
 			t.Fatal(err)
 		}

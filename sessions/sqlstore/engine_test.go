@@ -288,7 +288,7 @@ func TestAbsorbLeavesInterrupted(t *testing.T) {
 	s := open(t, Config{Dir: t.TempDir()})
 	ctx := t.Context()
 	for _, id := range []sessions.RunID{"one", "two"} {
-		if _, err := s.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: "k"}, Run: &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: "k", Input: sessions.Message{ID: string(id), Role: sessions.User}}}); err != nil {
+		if _, err := s.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: "k"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: id, Kind: sessions.TurnRun, Key: "k", Input: sessions.Message{ID: string(id), Role: sessions.User}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -47,9 +47,9 @@ func scenario(n int) []step {
 	return []step{
 		{"accept", func(ctx context.Context, s *Store) error {
 			_, err := s.Accept(ctx, sessions.Arrival{
-				In: channels.Inbound{Event: channels.Message, Address: addr, ID: channels.MessageID(msg), Text: question, Time: now, Cursor: fmt.Sprint(n)},
-				Effects: sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main", Last: addr},
-					Run: &sessions.Run{ID: run, Kind: sessions.TurnRun, Key: key, Agent: "main", Reply: addr, Source: msg, Input: in}}})
+				In:     channels.Inbound{Event: channels.Message, Address: addr, ID: channels.MessageID(msg), Text: question, Time: now, Cursor: fmt.Sprint(n)},
+				Change: &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main", Last: addr}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: run, Kind: sessions.TurnRun, Key: key, Agent: "main", Reply: addr, Source: msg, Input: in}}},
+			})
 			return err
 		}},
 		{"claim", func(ctx context.Context, s *Store) error {
@@ -70,7 +70,7 @@ func scenario(n int) []step {
 			m := sessions.Message{ID: "out-" + msg, Role: sessions.Assistant, Content: sessions.TextContent(answer), Time: now, Run: run}
 			_, err := s.Finish(ctx, run, sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{m}, Result: answer,
 				Deliveries: []sessions.Delivery{{ID: delivery, Kind: sessions.Reply, Session: key, Run: run, Message: m.ID, To: addr, Text: answer, Expires: now.Add(time.Hour)}},
-				Next:       &sessions.Effects{Session: &sessions.Session{Key: other, Agent: "main"}, Claim: true, Run: &sessions.Run{ID: "next-" + run, Kind: sessions.TurnRun, Key: other, Agent: "main", Input: sessions.Message{ID: "next-" + msg, Role: sessions.User}}}})
+				Next:       &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: other, Agent: "main"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: "next-" + run, Kind: sessions.TurnRun, Key: other, Agent: "main", Input: sessions.Message{ID: "next-" + msg, Role: sessions.User}}, Claim: true}}})
 			return err
 		}},
 		{"begin send", func(ctx context.Context, s *Store) error {

@@ -58,11 +58,7 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 		f.deliveries = append(f.deliveries, x)
 	}
 	if o.Next != nil {
-		c, err := o.Next.Change()
-		if err != nil {
-			return nil, err
-		}
-		if f.next, err = prepare(c); err != nil {
+		if f.next, err = prepare(*o.Next); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +118,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	}
 	acc.Deliveries = made
 	if f.next != nil && f.next.target != nil && f.next.target.Mode != sessions.Upsert {
-		if _, err := s.sessions.Get(t, f.next.target.Session.Key); errors.Is(err, sessions.ErrNotFound) {
+		if _, err := s.sessions.Get(t, f.next.target.Key); errors.Is(err, sessions.ErrNotFound) {
 			return acc, s.clear(t, f)
 		}
 	}

@@ -96,7 +96,7 @@ func upgraded(t *testing.T, conf Config) {
 		if notes, err := s.Notes(ctx, sessions.NoteQuery{Agent: "main", Text: "mim", Limit: 10}); err != nil || len(notes) == 0 || notes[0].Text != text {
 			t.Error(notes, err)
 		}
-		if _, err := s.Submit(ctx, sessions.Effects{Source: "n", Note: &sessions.AddNote{Agent: "main", Key: "chat", Text: "Mimi sleeps"}}); err != nil {
+		if _, err := s.Submit(ctx, sessions.Change{IdempotencyKey: "n", Ops: []sessions.Op{sessions.AddNote{Agent: "main", Key: "chat", Text: "Mimi sleeps"}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -95,7 +95,7 @@ func TestMirror(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []sessions.Delivery{{ID: "w", Session: key, To: addr, Message: tail[1].ID}, {ID: "n", Session: key, To: addr}} {
-		if _, err := s.Submit(ctx, sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
+		if _, err := s.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }, sessions.Opening{}); err != nil {
@@ -141,8 +141,7 @@ func TestMirrorAbsorbAndPost(t *testing.T) {
 	key, addr := chat(1)
 	queue := func(id string, kind sessions.RunKind, role sessions.Role, deliveries ...sessions.Delivery) {
 		t.Helper()
-		_, err := s.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main"}, Deliveries: deliveries,
-			Run: &sessions.Run{ID: sessions.RunID(id), Kind: kind, Input: sessions.Message{ID: "in " + id, Role: role, Content: sessions.TextContent(id)}}})
+		_, err := s.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: sessions.RunID(id), Kind: kind, Input: sessions.Message{ID: "in " + id, Role: role, Content: sessions.TextContent(id)}}}, Ops: sessions.EnqueueDeliveries(deliveries...)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func TestOpaqueInFiles(t *testing.T) {
 	ctx := t.Context()
 	key, _ := chat(1)
 	run := &sessions.Run{ID: "r", Kind: sessions.TurnRun, Key: key, Agent: "main", Input: sessions.Message{ID: "q", Role: sessions.User, Content: sessions.TextContent("question")}}
-	acc, err := s.Submit(ctx, sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main"}, Run: run, Claim: true})
+	acc, err := s.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main"}}, Run: &sessions.Enqueue{Run: *run, Claim: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestOpaqueDroppedIsLogged(t *testing.T) {
 	}
 	for _, id := range []sessions.RunID{"first", "second"} {
 		run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: "main", Input: sessions.Message{ID: "q" + string(id), Role: sessions.User, Content: sessions.TextContent("q")}}
-		if _, err := s.Submit(t.Context(), sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main"}, Run: run, Claim: true}); err != nil {
+		if _, err := s.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main"}}, Run: &sessions.Enqueue{Run: *run, Claim: true}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Record(t.Context(), id, large("1"+string(id)), large("2"+string(id))); err != nil {

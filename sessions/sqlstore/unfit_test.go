@@ -40,7 +40,7 @@ func TestFaultRowUnread(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir()})
 	key := sessions.Key("agent:main:main")
-	e := sessions.Effects{Session: &sessions.Session{Key: key, Agent: "main"}}
+	e := sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key, Agent: "main"}}}
 	if _, err := s.Submit(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestFaultReceiptUnfit(t *testing.T) {
 	s := open(t, Config{Dir: t.TempDir()})
 	ctx, to := t.Context(), channels.Address{Channel: "telegram", Account: "default", Chat: "1", Type: channels.Direct}
 	d := sessions.Delivery{ID: "d", Kind: sessions.Reply, To: to, Text: "x"}
-	if _, err := s.Submit(ctx, sessions.Effects{Deliveries: []sessions.Delivery{d}}); err != nil {
+	if _, err := s.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }, sessions.Opening{}); err != nil {

@@ -12,21 +12,21 @@ func (f *fixture) queue(k, parent sessions.Key, kind sessions.RunKind, text stri
 	f.t.Helper()
 	r := newRun(k, text)
 	r.Kind = kind
-	return f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", SpawnedBy: parent}, Run: r}).Run
+	return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", SpawnedBy: parent}}, Run: &sessions.Enqueue{Run: *r}}).Run
 }
 
 // family makes a chat, a sub-agent of it and a sub-agent of that one.
 func (f *fixture) family() (chat, child, grandchild sessions.Key) {
 	chat, child, grandchild = key("1"), "agent:main:subagent:c", "agent:main:subagent:g"
 	f.session(chat)
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: child, Agent: "main", SpawnedBy: chat}})
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: grandchild, Agent: "main", SpawnedBy: child}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: child, Agent: "main", SpawnedBy: chat}}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: grandchild, Agent: "main", SpawnedBy: child}}})
 	return chat, child, grandchild
 }
 
 func (f *fixture) stop(keys ...sessions.Key) (stopped []sessions.StoppedRun) {
 	f.t.Helper()
-	acc := f.submit(sessions.Effects{Stop: keys})
+	acc := f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}})
 	f.equal(acc.Session, sessions.Session{}) // none was asked for
 	return acc.Stopped
 }
@@ -197,7 +197,7 @@ func absorbNot(_ *testing.T, f *fixture) {
 	f.claim(k)
 	post := newRun(k, "")
 	post.Kind, post.Input = sessions.ChildRun, assistant("posted")
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Run: post})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *post}})
 	f.equal(len(f.absorb(r.ID)), 0)
 	if _, err := f.Reset(f.ctx, k); err != nil {
 		f.t.Fatal(err)
@@ -282,18 +282,18 @@ func post(_ *testing.T, f *fixture) {
 	a := f.accept(message("1", "1", "q"))
 	f.claim(k) // at work while the host posts
 	f.accept(message("2", "1", "spawn"))
-	posted := func(text string) (*sessions.Effects, sessions.Delivery) {
+	posted := func(text string) (*sessions.Change, sessions.Delivery) {
 		r := newRun(k, "")
 		r.Kind, r.Input = sessions.PostRun, assistant(text)
 		d := delivery(k, addr("1"), text)
 		d.Message = r.Input.ID
-		return &sessions.Effects{Session: &sessions.Session{Key: k}, Run: r}, d
+		return &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}, d
 	}
 	next, sent := posted("report")
 	f.finish(f.claim(from).ID, sessions.Outcome{Deliveries: []sessions.Delivery{sent}, Next: next})
 	f.sent(sent.ID)
 	e, waits := posted("by the tool")
-	e.Deliveries = []sessions.Delivery{waits}
+	e.Ops = []sessions.Op{sessions.EnqueueDelivery(waits)}
 	f.submit(*e)
 	f.equal(texts(f.tail(a.Session.ID, sessions.TailQuery{})), []string{"q"})
 	f.finish(a.Run.ID, sessions.Outcome{Messages: []sessions.Message{assistant("answer")}})

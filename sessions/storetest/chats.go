@@ -16,7 +16,7 @@ func positions(_ *testing.T, f *fixture) {
 		a := message(chat, id, "x")
 		a.In.Time = at.Add(after)
 		if skip {
-			a.Skip, a.Effects = "not mentioned", sessions.Effects{}
+			a = sessions.Arrival{In: a.In, Skip: &sessions.Skip{Reason: "not mentioned"}}
 		}
 		f.accept(a)
 	}
@@ -33,9 +33,9 @@ func positions(_ *testing.T, f *fixture) {
 	say("2", "20", 0, false)
 	say("1", "11", time.Minute, true) // no run, but it is on disk
 	say("1", "9", -time.Minute, false)
-	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Edited, Address: addr("1"), ID: "12", Time: at.Add(time.Hour)}, Skip: "edited"})
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Edited, Address: addr("1"), ID: "12", Time: at.Add(time.Hour)}, Skip: &sessions.Skip{Reason: "edited"}})
 	other := message("4", "1", "x")
-	other.In.Address.Account, other.Effects.Session.Last.Account = "default2", "default2"
+	other.In.Address.Account, other.Change.Session.Last.Account = "default2", "default2"
 	f.accept(other)
 	one, two := channels.Position{Address: addr("1"), ID: "11", Time: at.Add(time.Minute)}, channels.Position{Address: addr("2"), ID: "20", Time: at}
 	want(one, two)
@@ -229,25 +229,24 @@ func files(_ *testing.T, f *fixture) {
 }
 
 // aside is an event that nobody answers.
-func aside(kind channels.Event, chat string, n int, target channels.MessageID) sessions.Arrival {
-	return sessions.Arrival{In: channels.Inbound{Event: kind, Address: addr(chat), ID: channels.MessageID(fmt.Sprint("e", n)), Target: target}, Skip: "event"}
+func aside(kind channels.Event, chat string, n int, target channels.MessageID, events ...sessions.SkipEvent) sessions.Arrival {
+	return sessions.Arrival{In: channels.Inbound{Event: kind, Address: addr(chat), ID: channels.MessageID(fmt.Sprint("e", n)), Target: target}, Skip: &sessions.Skip{Reason: "event", Events: events}}
 }
 
 func amend(_ *testing.T, f *fixture) {
 	pic := sessions.Block{Type: sessions.ImageBlock, MIME: "image/png", Data: "aGk="}
 	first, second, third := message("1", "1", "one"), message("1", "2", "two"), message("1", "3", "three")
-	second.Effects.Run.Input.Content = append(second.Effects.Run.Input.Content, pic)
-	third.Effects.Run.Input.Content = []sessions.Block{pic}
+	second.Change.Run.Input.Content = append(second.Change.Run.Input.Content, pic)
+	third.Change.Run.Input.Content = []sessions.Block{pic}
 	runs := []sessions.RunID{f.accept(first).Run.ID, f.accept(second).Run.ID, f.accept(third).Run.ID, f.accept(message("1", "4", "four")).Run.ID}
 	f.claim(key("1"))
 	n := 0
-	change := func(i int, a sessions.Amend, lines int) sessions.Accepted {
+	change := func(i int, a sessions.AmendRun, lines int) sessions.Accepted {
 		f.t.Helper()
-		x := aside(channels.Edited, "1", n, channels.MessageID(fmt.Sprint(i+1)))
-		n++
+		target := channels.MessageID(fmt.Sprint(i + 1))
 		a.Run = runs[i]
-		x.Amend = &a
-		x.Overheard = &sessions.Overheard{Key: key("1"), Event: channels.Edited, Sender: "7", Text: a.Text, Message: x.In.Target, Keep: 10}
+		x := aside(channels.Edited, "1", n, target, sessions.AppendContext{Key: key("1"), Event: channels.Edited, Sender: "7", Text: a.Text, Message: target, Keep: 10}, a)
+		n++
 		acc := f.accept(x)
 		f.equal(len(f.overheard(key("1"))), lines)
 		if !f.accept(x).Duplicate {
@@ -255,31 +254,31 @@ func amend(_ *testing.T, f *fixture) {
 		}
 		return acc
 	}
-	change(1, sessions.Amend{Text: "zwei"}, 0)
+	change(1, sessions.AmendRun{Text: "zwei"}, 0)
 	f.equal(f.run(runs[1]).Input.Content, []sessions.Block{{Type: sessions.TextBlock, Text: "zwei"}, pic})
-	change(2, sessions.Amend{Text: "drei"}, 0)
+	change(2, sessions.AmendRun{Text: "drei"}, 0)
 	f.equal(f.run(runs[2]).Input.Content, []sessions.Block{{Type: sessions.TextBlock, Text: "drei"}, pic})
 	quoted := sessions.Block{Type: sessions.FileBlock, Media: &channels.Media{Kind: channels.Document, Ref: "quoted", Other: true}}
-	change(2, sessions.Amend{Text: "drei", Files: []sessions.Block{quoted, {Type: sessions.FileBlock, Media: &channels.Media{Kind: channels.Document, Ref: "own"}}}}, 0)
-	change(2, sessions.Amend{Text: "drei", Files: []sessions.Block{}}, 0) // its own go, those of others stay
+	change(2, sessions.AmendRun{Text: "drei", Files: []sessions.Block{quoted, {Type: sessions.FileBlock, Media: &channels.Media{Kind: channels.Document, Ref: "own"}}}}, 0)
+	change(2, sessions.AmendRun{Text: "drei", Files: []sessions.Block{}}, 0) // its own go, those of others stay
 	f.equal(f.run(runs[2]).Input.Content, []sessions.Block{{Type: sessions.TextBlock, Text: "drei"}, quoted, pic})
-	acc := change(3, sessions.Amend{Gone: true}, 0)
+	acc := change(3, sessions.AmendRun{Gone: true}, 0)
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: key("1"), ID: runs[3]}})
 	if r := f.run(runs[3]); r.Status != sessions.Stopped || r.Error == "" {
 		f.t.Errorf("%+v", r)
 	}
-	change(0, sessions.Amend{Text: "eins"}, 1) // it is at work: a line for the next turn
+	change(0, sessions.AmendRun{Text: "eins"}, 1) // it is at work: a line for the next turn
 	f.equal(f.run(runs[0]).Input.Text(), "one")
-	f.equal(len(change(0, sessions.Amend{Gone: true}, 1).Stopped), 0)
+	f.equal(len(change(0, sessions.AmendRun{Gone: true}, 1).Stopped), 0)
 	f.finish(runs[0], sessions.Outcome{})
 	f.equal(f.claim(key("1")).Input.Text(), "zwei")
 	if _, _, err := f.Recover(f.ctx); err != nil {
 		f.t.Fatal(err)
 	}
-	change(1, sessions.Amend{Text: "two again"}, 2) // it was begun before the restart
+	change(1, sessions.AmendRun{Text: "two again"}, 2) // it was begun before the restart
 	f.equal(f.run(runs[1]).Input.Text(), "zwei")
-	x := aside(channels.Edited, "1", 99, "1")
-	x.Skip, x.Amend = "", &sessions.Amend{Run: runs[1]}
+	x := aside(channels.Edited, "1", 99, "1", sessions.AmendRun{Run: runs[1]})
+	x.Change = &sessions.Change{}
 	if _, err := f.Accept(f.ctx, x); err == nil {
 		f.t.Error("an edit was answered")
 	}
@@ -293,9 +292,7 @@ func overheardEvents(_ *testing.T, f *fixture) {
 		f.t.Helper()
 		n++
 		x.Key, x.Keep, x.Time = k, 5, time.UnixMilli(1_700_000_000_000+int64(n))
-		a := aside(x.Event, "1", n, x.Message)
-		a.Overheard = &x
-		f.accept(a)
+		f.accept(aside(x.Event, "1", n, x.Message, sessions.AppendContext(x)))
 		lines, err := f.Overheard(f.ctx, k)
 		f.ok(err)
 		var got []string
@@ -336,9 +333,7 @@ func foreignDeletion(_ *testing.T, f *fixture) {
 		{"", channels.Deleted, []string{"edited 8", "deleted 9"}},
 		{"", channels.Deleted, []string{"deleted "}},
 	} {
-		a := aside(c.event, "1", n, "1")
-		a.Overheard = &sessions.Overheard{Key: k, Event: c.event, Sender: c.sender, Message: "1", Text: "x", Keep: 5}
-		f.accept(a)
+		f.accept(aside(c.event, "1", n, "1", sessions.AppendContext{Key: k, Event: c.event, Sender: c.sender, Message: "1", Text: "x", Keep: 5}))
 		lines, err := f.Overheard(f.ctx, k)
 		f.ok(err)
 		var got []string
@@ -352,9 +347,7 @@ func foreignDeletion(_ *testing.T, f *fixture) {
 func titles(_ *testing.T, f *fixture) {
 	f.session(key("1"))
 	for n, k := range []sessions.Key{key("1"), key("nobody")} {
-		a := aside(channels.Renamed, "1", n, "")
-		a.Title = &sessions.Session{Key: k, Title: "Cats & dogs"}
-		f.accept(a)
+		f.accept(aside(channels.Renamed, "1", n, "", sessions.RenameSession{Key: k, Title: "Cats & dogs"}))
 	}
 	f.equal(f.get(key("1")).Title, "Cats & dogs")
 	_, err := f.Get(f.ctx, key("nobody"))
@@ -373,10 +366,10 @@ func movedChat(_ *testing.T, f *fixture) {
 	said := map[sessions.Key]sessions.ID{}
 	for _, thread := range []string{"", "7"} {
 		a, k := group("-1", thread)
-		said[k] = f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Last: a}}).Session.ID
+		said[k] = f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Last: a}}}).Session.ID
 	}
 	from, _ := group("-1", "")
-	main := f.submit(sessions.Effects{Session: &sessions.Session{Key: sessions.MainKey("main"), Agent: "main", Last: from}}).Session
+	main := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: sessions.MainKey("main"), Agent: "main", Last: from}}}).Session
 	at := func(chat string) {
 		f.t.Helper()
 		for _, thread := range []string{"", "7"} {
@@ -387,17 +380,17 @@ func movedChat(_ *testing.T, f *fixture) {
 			}
 		}
 	}
-	move := aside(channels.Moved, "x", 1, "")
+	moved, _ := group("-100", "")
+	move := aside(channels.Moved, "x", 1, "", sessions.MoveChat{To: moved})
 	move.In.Address = from
-	move.Moved, _ = group("-100", "")
 	f.accept(move)
 	at("-100")
 	moves, err := f.Moves(f.ctx)
 	f.ok(err)
-	f.equal(moves, map[channels.Address]channels.Address{move.Moved: from})
+	f.equal(moves, map[channels.Address]channels.Address{moved: from})
 	to, _ := group("-200", "")
-	f.ok(f.Readdress(f.ctx, move.Moved, to)) // and once more
-	f.ok(f.Readdress(f.ctx, move.Moved, to))
+	f.ok(f.Readdress(f.ctx, moved, to)) // and once more
+	f.ok(f.Readdress(f.ctx, moved, to))
 	at("-200")
 	if got := f.get(sessions.MainKey("main")); got.ID != main.ID {
 		f.t.Errorf("%+v", got)
@@ -409,16 +402,14 @@ func movedChat(_ *testing.T, f *fixture) {
 	// What is done by the new key is done to that session: also what was decided before the chat moved.
 	a, byNew := group("-200", "")
 	_, was := group("-1", "")
-	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: from, ID: "talk"}, Skip: "no mention",
-		Overheard: &sessions.Overheard{Key: was, Text: "x", Keep: 5}})
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: from, ID: "talk"}, Skip: &sessions.Skip{Reason: "no mention", Events: []sessions.SkipEvent{sessions.AppendContext{Key: was, Text: "x", Keep: 5}}}})
 	r := newRun(byNew, "hello")
-	acc := f.submit(sessions.Effects{Existing: true, Session: &sessions.Session{Key: byNew, Agent: "main", Last: a, Title: "Cats"}, Run: r, Heard: 1000,
-		Deliveries: []sessions.Delivery{delivery(byNew, a, "hi")}})
+	acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: byNew, Agent: "main", Last: a, Title: "Cats"}, Mode: sessions.Require, Ops: []sessions.SessionOp{sessions.ConsumeContext{UpTo: 1000}}}, Run: &sessions.Enqueue{Run: *r}, Ops: []sessions.Op{sessions.EnqueueDelivery(delivery(byNew, a, "hi"))}})
 	if acc.Session.Key != was || acc.Run.Key != was || acc.Run.Session != said[was] || acc.Deliveries[0].Session != was || f.get(was).Title != "Cats" || len(f.overheard(was)) != 0 {
 		f.t.Errorf("%+v", acc)
 	}
 	f.claim(was)
-	acc = f.submit(sessions.Effects{Session: &sessions.Session{Key: byNew}, Run: newRun(byNew, "now"), Interrupt: true})
+	acc = f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: byNew}}, Run: &sessions.Enqueue{Run: *newRun(byNew, "now"), Interrupt: true}})
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: was, ID: r.ID}})
 
 	// A place that has a session of its own keeps it.
@@ -428,7 +419,7 @@ func movedChat(_ *testing.T, f *fixture) {
 	f.equal(f.get(own).ID, mine.ID)
 
 	// Deleted is deleted, by whatever name.
-	if moves, err = f.Moves(f.ctx); err != nil || len(moves) != 3 || moves[to] != move.Moved {
+	if moves, err = f.Moves(f.ctx); err != nil || len(moves) != 3 || moves[to] != moved {
 		f.t.Error(moves, err)
 	}
 	_, old := group("-1", "7")

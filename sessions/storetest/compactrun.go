@@ -14,7 +14,7 @@ func compactRun(_ *testing.T, f *fixture) {
 	f.finish(a.Run.ID, sessions.Outcome{Status: sessions.Stopped})
 	run := newRun(k, "look at the numbers")
 	run.Kind = sessions.CompactRun
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Run: run})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *run}})
 	f.equal(f.claim(k).Input.Text(), "look at the numbers")
 	d := delivery(k, addr("1"), "done")
 	f.finish(run.ID, sessions.Outcome{Deliveries: []sessions.Delivery{d}})
@@ -28,8 +28,8 @@ func compactRun(_ *testing.T, f *fixture) {
 func resetOf(_ *testing.T, f *fixture) {
 	k := key("1")
 	old := f.session(k)
-	one := f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Reset: true, ResetOf: old.ID, Run: newRun(k, "a")})
-	two := f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Reset: true, ResetOf: old.ID, Run: newRun(k, "b")})
+	one := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}, Ops: []sessions.SessionOp{sessions.ResetSession{IfID: old.ID}}}, Run: &sessions.Enqueue{Run: *newRun(k, "a")}})
+	two := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}, Ops: []sessions.SessionOp{sessions.ResetSession{IfID: old.ID}}}, Run: &sessions.Enqueue{Run: *newRun(k, "b")}})
 	if one.Session.ID == old.ID || two.Session.ID != one.Session.ID || two.Run.Session != one.Run.Session {
 		f.t.Errorf("%s, then %s, then %s", old.ID, one.Session.ID, two.Session.ID)
 	}

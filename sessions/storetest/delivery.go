@@ -277,7 +277,7 @@ func readdress(_ *testing.T, f *fixture) {
 	near.Chat = "-50"
 	k := sessions.Key("agent:main:telegram:group:-5")
 	for i, a := range []channels.Address{from, topic, near} {
-		f.submit(sessions.Effects{Session: &sessions.Session{Key: k + sessions.Key(fmt.Sprint(":", i)), Agent: "main", Last: a}})
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k + sessions.Key(fmt.Sprint(":", i)), Agent: "main", Last: a}}})
 	}
 	open, inTopic, other, sending, done := f.post(delivery("", from, "x")), f.post(delivery("", topic, "x")), f.post(delivery("", near, "x")), f.post(delivery("", from, "x")), f.post(delivery("", from, "x"))
 	f.begin(sending.ID)

@@ -3,6 +3,8 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +16,7 @@ import (
 
 func accept(_ *testing.T, f *fixture) {
 	a := message("1", "100", "hello")
-	a.Effects.Deliveries = []sessions.Delivery{delivery(key("1"), addr("1"), "note")}
+	a.Change.Ops = []sessions.Op{sessions.EnqueueDelivery(delivery(key("1"), addr("1"), "note"))}
 	first := f.accept(a)
 	if first.Duplicate || first.Session.ID == "" || first.Run.Status != sessions.Queued || first.Run.Session != first.Session.ID || len(first.Deliveries) != 1 || first.Deliveries[0].Seq == 0 || first.Deliveries[0].State != sessions.Pending {
 		f.t.Fatalf("%+v", first)
@@ -25,8 +27,8 @@ func accept(_ *testing.T, f *fixture) {
 
 	// The same event again, with ids of its own: nothing changes.
 	again := message("1", "100", "hello again")
-	again.Effects.Session.Title = "changed"
-	again.Effects.Deliveries = []sessions.Delivery{delivery(key("1"), addr("1"), "second note")}
+	again.Change.Session.Title = "changed"
+	again.Change.Ops = []sessions.Op{sessions.EnqueueDelivery(delivery(key("1"), addr("1"), "second note"))}
 	again.In.Cursor = "101"
 	dup := f.accept(again)
 	if !dup.Duplicate || dup.Run.ID != first.Run.ID || len(dup.Deliveries) != 0 {
@@ -42,7 +44,7 @@ func accept(_ *testing.T, f *fixture) {
 
 	// Another chat, another kind of event, and no id at all are not duplicates.
 	other := message("2", "100", "hello")
-	edited := sessions.Arrival{In: channels.Inbound{Event: channels.Edited, Address: addr("1"), ID: "100"}, Skip: "edited"}
+	edited := sessions.Arrival{In: channels.Inbound{Event: channels.Edited, Address: addr("1"), ID: "100"}, Skip: &sessions.Skip{Reason: "edited"}}
 	none := message("1", "", "no id")
 	for _, a := range []sessions.Arrival{other, edited, none, message("1", "", "no id")} {
 		if f.accept(a).Duplicate {
@@ -58,17 +60,21 @@ func accept(_ *testing.T, f *fixture) {
 }
 
 func acceptSkip(_ *testing.T, f *fixture) {
-	a := sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "5"}, Skip: "not admitted"}
+	a := sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "5"}, Skip: &sessions.Skip{Reason: "not admitted"}}
 	if acc := f.accept(a); acc.Duplicate || acc.Session.Key != "" || acc.Run.ID != "" {
 		f.t.Fatalf("%+v", acc)
 	}
 	if !f.accept(a).Duplicate {
 		f.t.Error("a skipped event is not remembered")
 	}
-	a.In.ID, a.Effects.Session = "6", &sessions.Session{Key: key("1")}
+	a.In.ID, a.Change = "6", &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("1")}}}
 	if _, err := f.Accept(f.ctx, a); err == nil {
-		f.t.Error("a skipped event with effects is accepted")
+		f.t.Error("a skipped event with a change is accepted")
 	}
+	if _, err := f.Accept(f.ctx, sessions.Arrival{In: a.In}); err == nil {
+		f.t.Error("an event that neither causes something nor is skipped is accepted")
+	}
+	a.Change = nil
 	if list, err := f.Skipped(f.ctx, 10); err != nil || len(list) != 0 {
 		f.t.Error(list, err)
 	}
@@ -76,7 +82,7 @@ func acceptSkip(_ *testing.T, f *fixture) {
 	// What people are told of it is in the same commit; a notice that is there already stays as it is.
 	notice := delivery(key("1"), addr("1"), "too many")
 	for _, id := range []channels.MessageID{"7", "8"} {
-		a.In.ID, a.Effects = id, sessions.Effects{Deliveries: []sessions.Delivery{notice}}
+		a.In.ID, a.Skip = id, &sessions.Skip{Reason: "not admitted", Notices: []sessions.Delivery{notice}}
 		acc := f.accept(a)
 		if len(acc.Deliveries) != 1 || acc.Deliveries[0].ID != notice.ID {
 			f.t.Errorf("%+v", acc.Deliveries)
@@ -115,7 +121,7 @@ func acceptCursor(_ *testing.T, f *fixture) {
 
 func skipped(_ *testing.T, f *fixture) {
 	for i := range 1010 {
-		f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Unreadable, Address: addr("1"), ID: channels.MessageID(fmt.Sprint(i)), Raw: json.RawMessage(`{"x":1}`)}, Skip: "no chat", Listed: true})
+		f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Unreadable, Address: addr("1"), ID: channels.MessageID(fmt.Sprint(i)), Raw: json.RawMessage(`{"x":1}`)}, Skip: &sessions.Skip{Reason: "no chat", Listed: true}})
 	}
 	list, err := f.Skipped(f.ctx, 5000)
 	f.ok(err)
@@ -130,10 +136,10 @@ func skipped(_ *testing.T, f *fixture) {
 	f.equal(len(list), 3)
 
 	began, long := time.Now(), `{"x":"`+strings.Repeat("x", 10_000)+`"}`
-	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "a"}, Skip: sessions.SetAside + ": why", Listed: true})
-	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "b", Raw: json.RawMessage(long)}, Skip: sessions.SetAside + ": why", Listed: true})
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "a"}, Skip: &sessions.Skip{Reason: sessions.SetAside + ": why", Listed: true}})
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "b", Raw: json.RawMessage(long)}, Skip: &sessions.Skip{Reason: sessions.SetAside + ": why", Listed: true}})
 	for i := range 1010 { // they do not push those out
-		f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Unreadable, Address: addr("2"), ID: channels.MessageID(fmt.Sprint(i))}, Skip: "no chat", Listed: true})
+		f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Unreadable, Address: addr("2"), ID: channels.MessageID(fmt.Sprint(i))}, Skip: &sessions.Skip{Reason: "no chat", Listed: true}})
 	}
 	list, err = f.Skipped(f.ctx, 5000)
 	f.ok(err)
@@ -156,10 +162,10 @@ func skipped(_ *testing.T, f *fixture) {
 
 // proves: S14
 func submit(_ *testing.T, f *fixture) {
-	e := sessions.Effects{Source: "tool:run:call", Session: &sessions.Session{Key: key("1"), Agent: "main"}, Run: newRun(key("1"), "do it")}
+	e := sessions.Change{IdempotencyKey: "tool:run:call", Session: &sessions.Target{Session: sessions.Session{Key: key("1"), Agent: "main"}}, Run: &sessions.Enqueue{Run: *newRun(key("1"), "do it")}}
 	first := f.submit(e)
 	again := e
-	again.Run = newRun(key("1"), "do it")
+	again.Run = &sessions.Enqueue{Run: *newRun(key("1"), "do it")}
 	dup := f.submit(again)
 	if !dup.Duplicate || dup.Run.ID != first.Run.ID || dup.Session.ID != first.Session.ID {
 		f.t.Fatalf("%+v, want the run %s of the first", dup, first.Run.ID)
@@ -171,34 +177,33 @@ func submit(_ *testing.T, f *fixture) {
 		f.t.Errorf("%+v", dup.Run)
 	}
 	// No source: the run's id tells.
-	e = sessions.Effects{Session: &sessions.Session{Key: key("1")}, Run: newRun(key("1"), "once")}
+	e = sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("1")}}, Run: &sessions.Enqueue{Run: *newRun(key("1"), "once")}}
 	if f.submit(e).Duplicate || !f.submit(e).Duplicate {
 		f.t.Error("a run with the same id was queued twice")
 	}
 	// A source without a run is remembered too.
-	note := sessions.Effects{Source: "tool:run:note", Note: &sessions.NewNote{Agent: "main", Key: key("1"), Text: "buy milk"}}
+	note := sessions.Change{IdempotencyKey: "tool:run:note", Ops: []sessions.Op{sessions.AddNote{Agent: "main", Key: key("1"), Text: "buy milk"}}}
 	f.submit(note)
 	f.submit(note)
 	if n, err := f.Notes(f.ctx, sessions.NoteQuery{Agent: "main"}); err != nil || len(n) != 1 {
 		f.t.Error(n, err)
 	}
 	// A run needs its session.
-	_, err := f.Submit(f.ctx, sessions.Effects{Run: newRun(key("nobody"), "x")})
+	_, err := f.Submit(f.ctx, sessions.Change{Run: &sessions.Enqueue{Run: *newRun(key("nobody"), "x")}})
 	f.is(err, sessions.ErrNotFound)
 	// A failed submit leaves no trace.
-	if _, err := f.Submit(f.ctx, sessions.Effects{Source: "s", Session: &sessions.Session{Key: key("new")}, Run: newRun(key("nobody"), "x")}); err == nil {
+	if _, err := f.Submit(f.ctx, sessions.Change{IdempotencyKey: "s", Session: &sessions.Target{Session: sessions.Session{Key: key("new")}}, Run: &sessions.Enqueue{Run: *newRun(key("nobody"), "x")}}); err == nil {
 		f.t.Fatal("accepted")
 	}
 	_, err = f.Get(f.ctx, key("new"))
 	f.is(err, sessions.ErrNotFound)
 }
 
-func effectsOrder(_ *testing.T, f *fixture) {
+func changeOrder(_ *testing.T, f *fixture) {
 	k := key("1")
-	old := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main"}, Run: newRun(k, "old")})
+	old := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main"}}, Run: &sessions.Enqueue{Run: *newRun(k, "old")}})
 	deny, label := policy.Deny, "lab"
-	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Title: "T"}, Patch: &sessions.Patch{SendPolicy: &deny, Label: &label}, Reset: true, Stop: []sessions.Key{k}, Run: newRun(k, "new"),
-		Deliveries: []sessions.Delivery{delivery(k, addr("1"), "a"), delivery(k, addr("1"), "b")}})
+	acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Title: "T"}, Ops: []sessions.SessionOp{sessions.PatchSession{SendPolicy: &deny, Label: &label}, sessions.ResetSession{}}}, Run: &sessions.Enqueue{Run: *newRun(k, "new")}, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{k}}, sessions.EnqueueDelivery(delivery(k, addr("1"), "a")), sessions.EnqueueDelivery(delivery(k, addr("1"), "b"))}})
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: k, ID: old.Run.ID}})
 	if s := acc.Session; s.Title != "T" || s.Settings.SendPolicy != policy.Deny || s.Label != label || s.ID == old.Session.ID || !s.Aborted {
 		f.t.Errorf("%+v", s)
@@ -213,13 +218,51 @@ func effectsOrder(_ *testing.T, f *fixture) {
 	f.equal(f.run(old.Run.ID).Status, sessions.Stopped)
 	// A patch that cannot be made takes everything with it.
 	f.session(key("2"))
-	if _, err := f.Submit(f.ctx, sessions.Effects{Session: &sessions.Session{Key: key("2"), Title: "no"}, Patch: &sessions.Patch{Label: &label}}); err == nil {
+	if _, err := f.Submit(f.ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("2"), Title: "no"}, Ops: []sessions.SessionOp{sessions.PatchSession{Label: &label}}}}); err == nil {
 		f.t.Fatal("a label was given twice")
 	}
 	f.equal(f.get(key("2")).Title, "")
-	for _, e := range []sessions.Effects{{Reset: true}, {Patch: &sessions.Patch{}}} {
-		if _, err := f.Submit(f.ctx, e); err == nil {
-			f.t.Errorf("%+v accepted without a session", e)
+	if _, err := f.Submit(f.ctx, sessions.Change{Session: &sessions.Target{Ops: []sessions.SessionOp{sessions.ResetSession{}}}}); err == nil {
+		f.t.Error("a session without a key is accepted")
+	}
+}
+
+// Whatever order a change lists its operations in, they are carried out in the one of sessions.Change; deliveries keep theirs.
+func changeShuffled(_ *testing.T, f *fixture) {
+	for i := range 6 {
+		k := key(fmt.Sprint(i))
+		old := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main"}}, Run: &sessions.Enqueue{Run: *newRun(k, "old")}})
+		sops := []sessions.SessionOp{sessions.PatchSession{Model: new("mock/a")}, sessions.ResetSession{IfID: old.Session.ID}, sessions.ConsumeContext{UpTo: 1 << 40}, sessions.ArchiveSession{}}
+		ops := []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{k}}, sessions.AppendContext{Key: k, Text: "x", Keep: 5}, sessions.AddNote{Agent: "main", Key: k, Text: "buy milk"},
+			sessions.SuspendBudget{Scope: "host"}, sessions.PutJob{ID: "j", Agent: "main"}, sessions.DeleteJob{ID: "j"}}
+		random := rand.New(rand.NewPCG(uint64(i), 1))
+		random.Shuffle(len(sops), func(a, b int) { sops[a], sops[b] = sops[b], sops[a] })
+		random.Shuffle(len(ops), func(a, b int) { ops[a], ops[b] = ops[b], ops[a] })
+		for at, text := range []string{"b", "a"} {
+			ops = slices.Insert(ops, random.IntN(len(ops)-at)+at, sessions.Op(sessions.EnqueueDelivery(delivery(k, addr("1"), text))))
+		}
+		texts := func(list []sessions.Delivery) (out []string) {
+			for _, d := range list {
+				out = append(out, d.Text)
+			}
+			return out
+		}
+		var want []sessions.Delivery
+		for _, op := range ops {
+			if d, ok := op.(sessions.EnqueueDelivery); ok {
+				want = append(want, sessions.Delivery(d))
+			}
+		}
+		acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}, Ops: sops}, Run: &sessions.Enqueue{Run: *newRun(k, "new"), Claim: true}, Ops: ops})
+		f.equal(acc.Stopped, []sessions.StoppedRun{{Key: k, ID: old.Run.ID}})
+		f.equal(texts(acc.Deliveries), texts(want))
+		f.equal(len(f.overheard(k)), 0)
+		_, err := f.GetJob(f.ctx, "j")
+		f.is(err, sessions.ErrNotFound)
+		s := f.get(k)
+		f.equal([]any{s.Archived, s.Settings.Model, s.ID != old.Session.ID, acc.Run.Session == s.ID}, []any{true, "mock/a", true, true})
+		if acc.Claimed == nil || acc.Claimed.ID != acc.Run.ID {
+			f.t.Errorf("claimed %+v", acc.Claimed)
 		}
 	}
 }
@@ -227,19 +270,19 @@ func effectsOrder(_ *testing.T, f *fixture) {
 func upsert(_ *testing.T, f *fixture) {
 	k := key("1")
 	now := time.Now()
-	made := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Title: "one", Last: addr("1"), SpawnedBy: key("p"), ArchiveAt: now.Add(time.Hour), Settings: sessions.Settings{Model: "a/b"}}}).Session
+	made := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Title: "one", Last: addr("1"), SpawnedBy: key("p"), ArchiveAt: now.Add(time.Hour), Settings: sessions.Settings{Model: "a/b"}}}}).Session
 	if made.Created.IsZero() || made.Updated.IsZero() || made.ID == "" || made.Settings.Model != "a/b" || made.SpawnedBy != key("p") {
 		f.t.Fatalf("%+v", made)
 	}
-	next := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, ID: "other", Agent: "main", Last: addr("2"), SpawnedBy: key("q"), Created: now.Add(time.Hour), Settings: sessions.Settings{Model: "c/d"}}}).Session
+	next := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, ID: "other", Agent: "main", Last: addr("2"), SpawnedBy: key("q"), Created: now.Add(time.Hour), Settings: sessions.Settings{Model: "c/d"}}}}).Session
 	want := made
 	want.Last, want.Updated = addr("2"), next.Updated
 	f.equal(next, want) // id, creation, settings and parent of the first win; an empty title changes nothing
 	if next.Updated.Before(made.Updated) {
 		f.t.Error("Updated went back")
 	}
-	future := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Updated: now.Add(time.Hour)}}).Session
-	if later := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Title: "two"}}).Session; !later.Updated.Equal(future.Updated) || later.Title != "two" {
+	future := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Updated: now.Add(time.Hour)}}}).Session
+	if later := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Title: "two"}}}).Session; !later.Updated.Equal(future.Updated) || later.Title != "two" {
 		f.t.Errorf("Updated went back from %s to %s", future.Updated, later.Updated)
 	}
 }
@@ -253,7 +296,7 @@ func stop(_ *testing.T, f *fixture) {
 	f.claim(k)
 	stopped := []sessions.StoppedRun{{Key: k, ID: ids[0]}, {Key: k, ID: ids[1]}, {Key: k, ID: ids[2]}}
 	other := f.accept(message("2", "1", "m")).Run.ID
-	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Stop: []sessions.Key{k}})
+	acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{k}}}})
 	f.equal(acc.Stopped, stopped)
 	f.equal(acc.Session.Aborted, true)
 	f.equal(f.run(ids[0]).Status, sessions.Running) // its owner ends it
@@ -267,7 +310,7 @@ func stop(_ *testing.T, f *fixture) {
 	f.nothingToClaim(k) // the one at work is still there
 	f.finish(ids[0], sessions.Outcome{Status: sessions.Stopped})
 	f.equal(f.claim(k).ID, next)
-	if acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: key("3")}, Stop: []sessions.Key{key("3")}}); len(acc.Stopped) != 0 || acc.Session.Aborted {
+	if acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("3")}}, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key("3")}}}}); len(acc.Stopped) != 0 || acc.Session.Aborted {
 		f.t.Errorf("nothing to stop, but %+v", acc)
 	}
 }
@@ -275,7 +318,7 @@ func stop(_ *testing.T, f *fixture) {
 func stopRecover(_ *testing.T, f *fixture) {
 	r := f.accept(message("1", "1", "m")).Run.ID
 	f.claim(key("1"))
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1")}, Stop: []sessions.Key{key("1")}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("1")}}, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key("1")}}}})
 	ks, _, err := f.Recover(f.ctx)
 	f.ok(err)
 	if got := f.run(r); len(ks) != 0 || got.Status != sessions.Stopped {
@@ -292,7 +335,7 @@ func values(_ *testing.T, f *fixture) {
 	in.Content = append(in.Content, sessions.Block{Type: sessions.ImageBlock, MIME: "image/png", Data: "AAAA"})
 	run := sessions.Run{ID: sessions.RunID(id()), Kind: sessions.AskRun, Key: k, Agent: "main", Input: in, Reply: to, ReplyTo: "55", Source: "src", Model: "p/m", Label: "l", Timeout: 1500 * time.Millisecond, Client: json.RawMessage(`{"model":"m"}`),
 		Chain: &sessions.Chain{Kind: "ask", Root: "r", Requester: "agent:main:main", Target: k, From: to, Request: odd, Round1: "1", Latest: "2", Turn: 3, Hops: []sessions.Key{"a", "b"}, Origin: to, Waited: true, Usage: sessions.Usage{Input: 1}}}
-	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Title: "ti%tle", Last: to}, Run: &run})
+	acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Title: "ti%tle", Last: to}}, Run: &sessions.Enqueue{Run: run}})
 	f.equal(f.get(k).Last, to)
 	got := f.claim(k)
 	want := run
@@ -317,7 +360,7 @@ func values(_ *testing.T, f *fixture) {
 	}
 	// Text that is not text is stored, not refused.
 	bad := message("1", "9\x00", "nul \x00 and \xff")
-	bad.Effects.Session.Title = "t\x00\xff"
+	bad.Change.Session.Title = "t\x00\xff"
 	f.accept(bad)
 	f.claim(key("1"))
 }

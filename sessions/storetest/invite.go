@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -67,23 +68,19 @@ func amendHeard(_ *testing.T, f *fixture) {
 		return lines
 	}
 	hear := func(n int, text string) {
-		a := aside(channels.Message, "1", n, "")
-		a.Overheard = &sessions.Overheard{Key: k, Sender: "7", Name: "Ann", Text: text, Message: a.In.ID, Time: fromMilli(time.Now()), Keep: 10}
-		f.accept(a)
+		f.accept(aside(channels.Message, "1", n, "", sessions.AppendContext{Key: k, Sender: "7", Name: "Ann", Text: text, Message: channels.MessageID(fmt.Sprint("e", n)), Time: fromMilli(time.Now()), Keep: 10}))
 	}
 	hear(1, "nine")
 	hear(2, "ten")
 	lines := waits()
 	second := message("1", "2", "oops")
-	second.Effects.Run.Input.Content = append([]sessions.Block{sessions.HeardBlock(lines)}, second.Effects.Run.Input.Content...)
-	second.Effects.Heard = lines[1].Seq
+	second.Change.Run.Input.Content = append([]sessions.Block{sessions.HeardBlock(lines)}, second.Change.Run.Input.Content...)
+	second.Change.Session.Ops = []sessions.SessionOp{sessions.ConsumeContext{UpTo: lines[1].Seq}}
 	run := f.accept(second).Run.ID
 	f.equal(len(waits()), 0)
 	hear(3, "eleven")
 	since := waits()[0]
-	gone := aside(channels.Deleted, "1", 4, "2")
-	gone.Amend = &sessions.Amend{Run: run, Gone: true}
-	f.accept(gone)
+	f.accept(aside(channels.Deleted, "1", 4, "2", sessions.AmendRun{Run: run, Gone: true}))
 	got := waits()
 	want := append(lines, since)
 	f.equal(len(got), 3)
@@ -92,10 +89,10 @@ func amendHeard(_ *testing.T, f *fixture) {
 	}
 	f.equal(got, want)
 
-	second.In.ID, second.Effects.Run = "3", newRun(k, "again") // not after a new beginning
-	second.Effects.Run.Input.Content = append([]sessions.Block{sessions.HeardBlock(got)}, second.Effects.Run.Input.Content...)
-	second.Effects.Heard = got[2].Seq
-	gone.In.ID, gone.Amend = "e5", &sessions.Amend{Run: f.accept(second).Run.ID, Gone: true}
+	second.In.ID, second.Change.Run.Run = "3", *newRun(k, "again") // not after a new beginning
+	second.Change.Run.Input.Content = append([]sessions.Block{sessions.HeardBlock(got)}, second.Change.Run.Input.Content...)
+	second.Change.Session.Ops = []sessions.SessionOp{sessions.ConsumeContext{UpTo: got[2].Seq}}
+	gone := aside(channels.Deleted, "1", 5, "2", sessions.AmendRun{Run: f.accept(second).Run.ID, Gone: true})
 	if _, err := f.Reset(f.ctx, k); err != nil {
 		f.t.Fatal(err)
 	}

@@ -20,22 +20,22 @@ func jobs(_ *testing.T, f *fixture) {
 	f.session(k)
 	daily := sessions.Job{ID: "daily", Name: "report", Agent: "main", Cron: "0 7 * * *", Zone: "Europe/Berlin", Message: "report", From: k, Owner: true, Next: due, Created: due.Add(-time.Hour)}
 	once := sessions.Job{ID: "once", Agent: "ops", At: due.Add(-time.Minute), Message: "x", Next: due.Add(-time.Minute)}
-	f.submit(sessions.Effects{Job: &sessions.Job{ID: "daily", Agent: "ops", Next: due}})
-	f.submit(sessions.Effects{Job: &daily})
-	f.submit(sessions.Effects{Job: &once})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "daily", Agent: "ops", Next: due}}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob(daily)}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob(once)}})
 	f.equal(f.jobs(""), []sessions.Job{once, daily})
 	f.equal(f.jobs("main"), []sessions.Job{daily})
-	if _, err := f.Submit(f.ctx, sessions.Effects{Job: &sessions.Job{Agent: "main"}}); err == nil {
+	if _, err := f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{sessions.PutJob{Agent: "main"}}}); err == nil {
 		f.t.Error("a job without an id was taken")
 	}
 
-	work := func(source string) sessions.Effects {
+	work := func(source string) sessions.Change {
 		r := newRun(k, "report")
 		r.Kind = sessions.JobRun
-		return sessions.Effects{Source: source, Session: &sessions.Session{Key: k}, Run: r}
+		return sessions.Change{IdempotencyKey: source, Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}
 	}
 	next := due.Add(24 * time.Hour)
-	acc, err := f.Fire(f.ctx, sessions.Firing{Job: "daily", Due: due, Next: next, Effects: work("daily:1")})
+	acc, err := f.Fire(f.ctx, sessions.Firing{Job: "daily", Due: due, Next: next, Change: work("daily:1")})
 	f.ok(err)
 	f.equal(f.claim(k).ID, acc.Run.ID)
 	f.finish(acc.Run.ID, sessions.Outcome{})
@@ -43,29 +43,29 @@ func jobs(_ *testing.T, f *fixture) {
 	if got.Last.IsZero() || !got.Next.Equal(next) || got.Message != "report" {
 		f.t.Errorf("%+v", got)
 	}
-	_, err = f.Fire(f.ctx, sessions.Firing{Job: "daily", Due: due, Next: next, Effects: work("daily:2")})
+	_, err = f.Fire(f.ctx, sessions.Firing{Job: "daily", Due: due, Next: next, Change: work("daily:2")})
 	f.is(err, sessions.ErrConflict)
 
 	// What cannot be submitted leaves the job as it was.
 	bad := work("daily:3")
-	bad.Existing, bad.Session = true, &sessions.Session{Key: "agent:main:gone"}
-	_, err = f.Fire(f.ctx, sessions.Firing{Job: "daily", Due: next, Next: next.Add(time.Hour), Times: []sessions.Occurrence{{Due: next}}, Effects: bad})
+	bad.Session = &sessions.Target{Session: sessions.Session{Key: "agent:main:gone"}, Mode: sessions.Require}
+	_, err = f.Fire(f.ctx, sessions.Firing{Job: "daily", Due: next, Next: next.Add(time.Hour), Times: []sessions.Occurrence{{Due: next}}, Change: bad})
 	f.is(err, sessions.ErrNotFound)
 	if got := f.jobs("main")[0]; !got.Next.Equal(next) {
 		f.t.Errorf("%+v", got)
 	}
 
-	if acc, err = f.Fire(f.ctx, sessions.Firing{Job: "once", Due: once.Next, Effects: work("once:1")}); err != nil || acc.Run.ID == "" {
+	if acc, err = f.Fire(f.ctx, sessions.Firing{Job: "once", Due: once.Next, Change: work("once:1")}); err != nil || acc.Run.ID == "" {
 		f.t.Fatal(acc, err)
 	}
 	f.equal(len(f.jobs("ops")), 0)
-	_, err = f.Fire(f.ctx, sessions.Firing{Job: "once", Due: once.Next, Effects: work("once:2")})
+	_, err = f.Fire(f.ctx, sessions.Firing{Job: "once", Due: once.Next, Change: work("once:2")})
 	f.is(err, sessions.ErrConflict)
 	f.equal(f.claim(k).ID, acc.Run.ID)
 	f.finish(acc.Run.ID, sessions.Outcome{})
 	f.nothingToClaim(k)
 	for range 2 {
-		f.submit(sessions.Effects{DropJob: "daily"})
+		f.submit(sessions.Change{Ops: []sessions.Op{sessions.DeleteJob{ID: "daily"}}})
 	}
 	f.equal(len(f.jobs("")), 0)
 }
@@ -83,7 +83,7 @@ func occurrences(t *testing.T, f *fixture) {
 	f.session(k)
 	at, next := due.Add(time.Second), due.Add(time.Hour)
 	made := sessions.Job{ID: "j", Name: "report", Agent: "main", Every: time.Hour, Message: "report", To: addr("1"), Model: "p/m", Thinking: "high", Timeout: time.Minute, Next: due, Created: due.Add(-time.Hour)}
-	f.submit(sessions.Effects{Job: &made})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob(made)}})
 	got, err := f.GetJob(f.ctx, "j")
 	f.ok(err)
 	f.equal(got, made)
@@ -95,7 +95,7 @@ func occurrences(t *testing.T, f *fixture) {
 		r := newRun(k, "report")
 		r.Kind, r.ID = sessions.JobRun, sessions.RunID(source)
 		x.Job, x.At = "j", at
-		x.Effects = sessions.Effects{Source: source, Session: &sessions.Session{Key: k}, Run: r}
+		x.Change = sessions.Change{IdempotencyKey: source, Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}
 		x.Times = append(x.Times, sessions.Occurrence{Due: x.Due, Run: r.ID, Forced: x.Due.IsZero()})
 		acc, err := f.Fire(f.ctx, x)
 		f.ok(err)
@@ -118,7 +118,7 @@ func occurrences(t *testing.T, f *fixture) {
 
 	// A time that has begun before, because the job was changed meanwhile, only moves on; Last does not go back.
 	made.Next = due
-	f.submit(sessions.Effects{Job: &made})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob(made)}})
 	if got := f.jobs("")[0]; !got.Next.Equal(due) || !got.Last.Equal(at) {
 		t.Errorf("%+v", got)
 	}
@@ -136,7 +136,7 @@ func occurrences(t *testing.T, f *fixture) {
 	_, err = f.Fire(f.ctx, sessions.Firing{Job: "j", Due: next})
 	f.is(err, sessions.ErrConflict)
 
-	f.submit(sessions.Effects{DropJob: "j"})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.DeleteJob{ID: "j"}}})
 	_, err = f.Fire(f.ctx, sessions.Firing{Job: "j"})
 	f.is(err, sessions.ErrNotFound)
 	f.equal(len(f.occurrences("j")), 4)

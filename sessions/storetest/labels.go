@@ -9,8 +9,8 @@ import (
 
 func labels(_ *testing.T, f *fixture) {
 	lab, other, none := "lab", "other", ""
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1"), Label: lab}})
-	_, err := f.Submit(f.ctx, sessions.Effects{Session: &sessions.Session{Key: key("2"), Label: lab}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("1"), Label: lab}}})
+	_, err := f.Submit(f.ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("2"), Label: lab}}})
 	f.is(err, sessions.ErrConflict)
 	f.session(key("2"))
 	_, err = f.Patch(f.ctx, key("2"), sessions.Patch{Label: &lab})
@@ -45,10 +45,10 @@ func labelsBelow(_ *testing.T, f *fixture) {
 	lab, mine := "lab", "mine"
 	child := func(id string) sessions.Key { return sessions.SubagentKey("main", id) }
 	spawn := func(id, label string) {
-		f.submit(sessions.Effects{Session: &sessions.Session{Key: child(id), Label: label, SpawnedBy: key("parent" + id)}})
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: child(id), Label: label, SpawnedBy: key("parent" + id)}}})
 		f.equal(f.get(child(id)).Label, label)
 	}
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1"), Label: lab}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("1"), Label: lab}}})
 	spawn("a", lab)
 	spawn("b", lab)
 	spawn("c", mine)
@@ -57,7 +57,7 @@ func labelsBelow(_ *testing.T, f *fixture) {
 	}
 	// One that comes back keeps its label.
 	f.ok(f.Archive(f.ctx, child("a")))
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: child("a")}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: child("a")}}})
 	f.equal(f.get(child("a")).Label, lab)
 	// A chat may be called like a sub-agent, and not like a chat.
 	f.session(key("2"))

@@ -39,7 +39,7 @@ func ledger(_ *testing.T, f *fixture) {
 	a := f.accept(message("1", "1", "q"))
 	child := newRun(k, "task")
 	child.Kind, child.Agent = sessions.ChildRun, "ops"
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: k, SpawnedBy: "agent:ops:subagent:0", Top: top}, Run: child})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, SpawnedBy: "agent:ops:subagent:0", Top: top}}, Run: &sessions.Enqueue{Run: *child}})
 	f.claim(top)
 	f.claim(k)
 	one, two, last := paid("one", noon, 10, 1, 7), paid("two", noon.Add(time.Second), 20, 2, 70), paid("last", noon.Add(2*time.Second), 40, 4, 700)
@@ -117,7 +117,7 @@ func ledgerExpires(_ *testing.T, f *fixture) {
 	f.ok(f.Spend(f.ctx, old...))
 	young := sessions.Spend{ID: id(), Time: now.Add(-399 * 24 * time.Hour), Key: "k", Usage: sessions.Usage{Input: 1}}
 	f.ok(f.Spend(f.ctx, young))
-	f.submit(sessions.Effects{Source: "old", Lift: &sessions.Lift{Scope: "host", Until: now.Add(-time.Hour)}})
+	f.submit(sessions.Change{IdempotencyKey: "old", Ops: []sessions.Op{sessions.SuspendBudget{Scope: "host", Until: now.Add(-time.Hour)}}})
 	_, err := f.Expire(f.ctx, now.Add(2*time.Hour), time.Hour)
 	f.ok(err)
 	sum, err := f.Spent(f.ctx, sessions.SpentQuery{})
@@ -138,11 +138,11 @@ func lifts(_ *testing.T, f *fixture) {
 		return out
 	}
 	host, mine := sessions.Lift{Scope: "host", Until: now.Add(time.Hour)}, sessions.Lift{Scope: "session:k", Until: now.Add(2 * time.Hour)}
-	f.submit(sessions.Effects{Lift: &mine})
-	f.submit(sessions.Effects{Lift: &sessions.Lift{Scope: "host", Until: now.Add(time.Minute)}})
-	f.submit(sessions.Effects{Lift: &host})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget(mine)}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget{Scope: "host", Until: now.Add(time.Minute)}}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget(host)}})
 	f.equal(lifted(now), []sessions.Lift{host, mine})
 	f.equal(lifted(host.Until), []sessions.Lift{mine})
-	f.submit(sessions.Effects{Lift: &sessions.Lift{Scope: "session:k", Until: now}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget{Scope: "session:k", Until: now}}})
 	f.equal(lifted(now), []sessions.Lift{host})
 }

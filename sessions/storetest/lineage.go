@@ -22,7 +22,7 @@ func finishDeleteLater(_ *testing.T, f *fixture) {
 	f.queue(chat, "", sessions.ResultRun, "result")
 	f.finish(f.claim(chat).ID, sessions.Outcome{Delete: &child}) // from another session
 	f.equal(f.get(child).Key, child)
-	f.finish(follow.ID, sessions.Outcome{Delete: &child, Next: &sessions.Effects{Run: &sessions.Run{ID: "announce", Kind: sessions.AnnounceRun, Key: child, Input: user("x")}}})
+	f.finish(follow.ID, sessions.Outcome{Delete: &child, Next: &sessions.Change{Run: &sessions.Enqueue{Run: sessions.Run{ID: "announce", Kind: sessions.AnnounceRun, Key: child, Input: user("x")}}}})
 	f.finish(f.claim(child).ID, sessions.Outcome{Delete: &child})
 	_, err := f.Get(f.ctx, child)
 	f.is(err, sessions.ErrNotFound)
@@ -34,7 +34,7 @@ func finishDeleteLater(_ *testing.T, f *fixture) {
 // proves: N14
 func expireLater(_ *testing.T, f *fixture) {
 	k, now := key("1"), time.Now()
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: k, ArchiveAt: now.Add(-time.Minute)}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, ArchiveAt: now.Add(-time.Minute)}}})
 	expired := func() []sessions.Key {
 		ks, err := f.Expire(f.ctx, now, time.Hour)
 		f.ok(err)
@@ -58,9 +58,9 @@ func expireLater(_ *testing.T, f *fixture) {
 func above(_ *testing.T, f *fixture) {
 	k := sessions.Key("agent:a:subagent:1")
 	first := []sessions.AgentID{"main", `a b",`, "", "\x00é"}
-	made := f.submit(sessions.Effects{Session: &sessions.Session{Key: k, SpawnedBy: key("1"), Above: first, Top: key("0")}}).Session
+	made := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, SpawnedBy: key("1"), Above: first, Top: key("0")}}}).Session
 	f.equal(made.Above, first)
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Title: "t", SpawnedBy: key("2"), Above: []sessions.AgentID{"ops"}, Top: key("2")}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Title: "t", SpawnedBy: key("2"), Above: []sessions.AgentID{"ops"}, Top: key("2")}}})
 	_, err := f.Reset(f.ctx, k)
 	f.ok(err)
 	f.equal(f.get(k).Above, first)
@@ -70,8 +70,8 @@ func above(_ *testing.T, f *fixture) {
 	f.equal(list[0].Above, first)
 	f.equal(len(f.session(key("1")).Above), 0)
 	later := sessions.Key("agent:a:subagent:2") // one from before there was a top
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: later, SpawnedBy: key("1")}})
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: later, Top: key("1")}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: later, SpawnedBy: key("1")}}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: later, Top: key("1")}}})
 	f.equal(f.get(later).Top, key("1"))
 }
 
@@ -89,7 +89,7 @@ func known(_ *testing.T, f *fixture) {
 	write := func(k sessions.Key, chat, thread string, at int) {
 		a := addr(chat)
 		a.Thread = channels.ThreadID(thread)
-		f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Last: a, Updated: base.Add(time.Duration(at) * time.Second)}})
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Last: a, Updated: base.Add(time.Duration(at) * time.Second)}}})
 	}
 	one, two := sessions.Key("agent:main:main"), key("2")
 	write(one, "1", "", 1)

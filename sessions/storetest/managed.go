@@ -13,7 +13,7 @@ func runFields(_ *testing.T, f *fixture) {
 	k := key("1")
 	r := newRun(k, "one")
 	r.Alone, r.System, r.Thinking, r.Model, r.Label = true, "be brief", "low", "mock/other", "x"
-	queued := f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Run: r}).Run
+	queued := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}).Run
 	claimed := f.claim(k)
 	for _, got := range []sessions.Run{queued, claimed, f.run(r.ID)} {
 		f.equal([]any{got.Alone, got.System, got.Thinking, got.Model, got.Label}, []any{true, "be brief", "low", "mock/other", "x"})
@@ -26,14 +26,14 @@ func aloneStays(_ *testing.T, f *fixture) {
 	alone := func(text string) sessions.Run {
 		r := newRun(k, text)
 		r.Reply, r.Alone = here, true
-		return f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Run: r}).Run
+		return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}).Run
 	}
 	first := alone("first")
 	f.equal(f.claim(k).ID, first.ID)
 	second, third := alone("second"), f.turn(k, here, "third")
 	r := newRun(k, "newer")
 	r.Reply = here
-	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Run: r, Interrupt: true, Drop: 2})
+	acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r, Interrupt: true, DropOldest: 2}})
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: k, ID: third.ID}})
 	f.finish(first.ID, sessions.Outcome{})
 	f.equal(f.run(first.ID).Status, sessions.Done)
@@ -46,16 +46,16 @@ func stopRun(_ *testing.T, f *fixture) {
 	one, two, three := f.turn(k, addr("1"), "one"), f.turn(k, addr("1"), "two"), f.turn(k, addr("1"), "three")
 	child := newRun(kid, "task")
 	child.Kind, child.Chain = sessions.ChildRun, &sessions.Chain{Kind: "spawn", Requester: k}
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: kid, SpawnedBy: k}, Run: child})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: kid, SpawnedBy: k}}, Run: &sessions.Enqueue{Run: *child}})
 	f.claim(k)
-	acc := f.submit(sessions.Effects{Source: "s2", StopRun: two.ID})
+	acc := f.submit(sessions.Change{IdempotencyKey: "s2", Ops: []sessions.Op{sessions.StopRun{ID: two.ID}}})
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: k, ID: two.ID}})
 	f.equal(f.run(two.ID).Status, sessions.Stopped)
 	f.equal(f.run(two.ID).Error != "", true)
 	f.equal(f.get(k).Aborted, false)
-	f.equal(len(f.submit(sessions.Effects{Source: "s2", StopRun: two.ID}).Stopped), 0)
-	f.equal(len(f.submit(sessions.Effects{StopRun: two.ID}).Stopped), 0)
-	acc = f.submit(sessions.Effects{StopRun: one.ID})
+	f.equal(len(f.submit(sessions.Change{IdempotencyKey: "s2", Ops: []sessions.Op{sessions.StopRun{ID: two.ID}}}).Stopped), 0)
+	f.equal(len(f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: two.ID}}}).Stopped), 0)
+	acc = f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: one.ID}}})
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: k, ID: one.ID}, {Key: kid, ID: child.ID}})
 	f.equal(f.run(child.ID).Status, sessions.Stopped)
 	f.equal(f.run(three.ID).Status, sessions.Queued)
@@ -64,38 +64,38 @@ func stopRun(_ *testing.T, f *fixture) {
 	f.equal(f.run(one.ID).Status, sessions.Stopped)
 	f.equal(f.claim(k).ID, three.ID)
 	f.finish(three.ID, sessions.Outcome{})
-	f.equal(len(f.submit(sessions.Effects{StopRun: three.ID}).Stopped), 0)
+	f.equal(len(f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: three.ID}}}).Stopped), 0)
 	f.equal(f.run(three.ID).Status, sessions.Done)
 	spared := f.queue(k, "", sessions.AnnounceRun, "announce")
-	_, err = f.Submit(f.ctx, sessions.Effects{StopRun: spared.ID})
+	_, err = f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: spared.ID}}})
 	f.is(err, sessions.ErrConflict)
 	f.equal(f.run(spared.ID).Status, sessions.Queued)
-	_, err = f.Submit(f.ctx, sessions.Effects{StopRun: "nobody"})
+	_, err = f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: "nobody"}}})
 	f.is(err, sessions.ErrNotFound)
 }
 
 // A turn that was stopped starts nothing more, whether it has ended by then or not; what it started before is given back.
 func stoppedAsks(_ *testing.T, f *fixture) {
 	for i, end := range []func(sessions.Run){
-		func(r sessions.Run) { f.submit(sessions.Effects{StopRun: r.ID}) },
+		func(r sessions.Run) { f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: r.ID}}}) },
 		func(r sessions.Run) {
-			f.submit(sessions.Effects{Stop: []sessions.Key{r.Key}})
+			f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{r.Key}}}})
 			f.finish(r.ID, sessions.Outcome{Status: sessions.Stopped})
 		},
 		func(r sessions.Run) {
 			newer := newRun(r.Key, "newer")
 			newer.Reply = r.Reply
-			f.submit(sessions.Effects{Session: &sessions.Session{Key: r.Key}, Run: newer, Interrupt: true})
+			f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: r.Key}}, Run: &sessions.Enqueue{Run: *newer, Interrupt: true}})
 		},
 	} {
 		k := key(fmt.Sprint(i))
 		r := f.turn(k, addr("1"), "one")
 		f.claim(k)
-		spawn := func(name string) sessions.Effects {
+		spawn := func(name string) sessions.Change {
 			kid := sessions.SubagentKey("main", fmt.Sprint(name, i))
 			child := newRun(kid, "task")
 			child.Kind, child.Chain = sessions.ChildRun, &sessions.Chain{Kind: "spawn", Requester: k}
-			return sessions.Effects{Source: name + fmt.Sprint(i), By: r.ID, Session: &sessions.Session{Key: kid, SpawnedBy: k}, Run: child}
+			return sessions.Change{IdempotencyKey: name + fmt.Sprint(i), RequestedBy: r.ID, Session: &sessions.Target{Session: sessions.Session{Key: kid, SpawnedBy: k}}, Run: &sessions.Enqueue{Run: *child}}
 		}
 		before := spawn("before")
 		f.submit(before)
@@ -115,16 +115,14 @@ func stoppedAsks(_ *testing.T, f *fixture) {
 func managed(_ *testing.T, f *fixture) {
 	k := key("1")
 	f.session(k)
-	on := func(source string) sessions.Effects {
-		return sessions.Effects{Source: source, Existing: true, Quiet: true, Session: &sessions.Session{Key: k, Title: "not taken"}}
+	on := func(source string, op sessions.SessionOp) sessions.Change {
+		return sessions.Change{IdempotencyKey: source, Session: &sessions.Target{Session: sessions.Session{Key: k, Title: "not taken"}, Mode: sessions.Reference, Ops: []sessions.SessionOp{op}}}
 	}
 	was := f.get(k)
-	e := on("archive")
-	e.Archive = true
+	e := on("archive", sessions.ArchiveSession{})
 	f.submit(e)
 	f.equal(f.get(k).Archived, true)
-	p := on("patch")
-	p.Patch = &sessions.Patch{Model: new("mock/a")}
+	p := on("patch", sessions.PatchSession{Model: new("mock/a")})
 	f.submit(p)
 	s := f.get(k)
 	f.equal([]any{s.Settings.Model, s.Archived, s.Title, s.Updated.Equal(was.Updated)}, []any{"mock/a", true, "", true})
@@ -132,14 +130,13 @@ func managed(_ *testing.T, f *fixture) {
 	f.equal(f.get(k).Archived, false)
 	_, err := f.Patch(f.ctx, k, sessions.Patch{Model: new("mock/b")})
 	f.ok(err)
-	for _, again := range []sessions.Effects{e, p} {
+	for _, again := range []sessions.Change{e, p} {
 		f.equal(f.submit(again).Duplicate, true)
 	}
 	f.equal([]any{f.get(k).Archived, f.get(k).Settings.Model}, []any{false, "mock/b"})
 
 	r := f.turn(k, addr("1"), "one")
-	d := on("delete")
-	d.Delete = true
+	d := on("delete", sessions.DeleteSession{})
 	_, err = f.Submit(f.ctx, d)
 	f.is(err, sessions.ErrConflict)
 	f.equal(f.claim(k).ID, r.ID)
@@ -153,13 +150,8 @@ func managed(_ *testing.T, f *fixture) {
 	f.session(k)
 	f.equal(f.submit(d).Duplicate, true)
 	f.get(k)
-	for _, e := range []sessions.Effects{{Archive: true}, {Delete: true}, {Quiet: true, Session: &sessions.Session{Key: k}}} {
-		if _, err := f.Submit(f.ctx, e); err == nil {
-			f.t.Errorf("%+v: no error", e)
-		}
-	}
-	missing := on("")
-	missing.Session, missing.Archive = &sessions.Session{Key: "agent:main:hook:none"}, true
+	missing := on("", sessions.ArchiveSession{})
+	missing.Session.Key = "agent:main:hook:none"
 	_, err = f.Submit(f.ctx, missing)
 	f.is(err, sessions.ErrNotFound)
 }
@@ -191,7 +183,7 @@ func selected(_ *testing.T, f *fixture) {
 	f.claim(k)
 	f.equal(f.totals().Sessions["main"], 1)
 	f.equal(f.totals().Oldest, ask.Created)
-	f.submit(sessions.Effects{Stop: []sessions.Key{k}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{k}}}})
 	f.equal(f.totals().Oldest.IsZero(), true)
 }
 

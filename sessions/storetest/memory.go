@@ -14,8 +14,8 @@ import (
 func line(k sessions.Key, n, keep int) sessions.Arrival {
 	text := fmt.Sprint("line ", n)
 	return sessions.Arrival{
-		In: channels.Inbound{Event: channels.Message, Address: addr(string(k)), ID: channels.MessageID(fmt.Sprint(n)), Text: text}, Skip: "not mentioned",
-		Overheard: &sessions.Overheard{Key: k, Sender: "7", Name: "Ann \x00", Text: text, Message: channels.MessageID(fmt.Sprint(n)), Time: time.UnixMilli(1_700_000_000_000 + int64(n)), Keep: keep},
+		In:   channels.Inbound{Event: channels.Message, Address: addr(string(k)), ID: channels.MessageID(fmt.Sprint(n)), Text: text},
+		Skip: &sessions.Skip{Reason: "not mentioned", Events: []sessions.SkipEvent{sessions.AppendContext{Key: k, Sender: "7", Name: "Ann \x00", Text: text, Message: channels.MessageID(fmt.Sprint(n)), Time: time.UnixMilli(1_700_000_000_000 + int64(n)), Keep: keep}}},
 	}
 }
 
@@ -50,7 +50,7 @@ func overheard(_ *testing.T, f *fixture) {
 	lines, err = f.Overheard(f.ctx, a)
 	f.ok(err)
 	f.accept(line(a, 6, 3))
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: a}, Run: newRun(a, "q"), Heard: lines[1].Seq})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: a}, Ops: []sessions.SessionOp{sessions.ConsumeContext{UpTo: lines[1].Seq}}}, Run: &sessions.Enqueue{Run: *newRun(a, "q")}})
 	f.equal(f.overheard(a), []string{"line 6"})
 	f.equal(f.overheard(b), []string{"line 1"})
 
@@ -58,7 +58,7 @@ func overheard(_ *testing.T, f *fixture) {
 	f.ok(err)
 	f.equal(len(f.overheard(a)), 0)
 	f.accept(line(a, 7, 3))
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: a}, Reset: true})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: a}, Ops: []sessions.SessionOp{sessions.ResetSession{}}}})
 	f.equal(len(f.overheard(a)), 0)
 	f.accept(line(a, 8, 3))
 	f.ok(f.Delete(f.ctx, a))
@@ -68,13 +68,9 @@ func overheard(_ *testing.T, f *fixture) {
 	f.equal(len(f.overheard(b)), 0)
 
 	both := line(b, 10, 3)
-	both.Skip = ""
+	both.Change = &sessions.Change{}
 	if _, err := f.Accept(f.ctx, both); err == nil {
 		f.t.Error("a message was overheard and answered")
-	}
-	both.Skip, both.Effects.Heard = "x", 1
-	if _, err := f.Accept(f.ctx, both); err == nil {
-		f.t.Error("a skipped event had effects")
 	}
 }
 

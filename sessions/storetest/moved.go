@@ -17,8 +17,8 @@ const (
 )
 
 func personMoves(id channels.MessageID) sessions.Arrival {
-	a := sessions.Arrival{In: channels.Inbound{Event: channels.Moved, ID: id, Address: addr(hiddenID), MovedTo: numberChat, Sender: channels.Sender{ID: numberID}}, Skip: "moved"}
-	a.Moved = addr(numberChat)
+	a := sessions.Arrival{In: channels.Inbound{Event: channels.Moved, ID: id, Address: addr(hiddenID), MovedTo: numberChat, Sender: channels.Sender{ID: numberID}}, Skip: &sessions.Skip{Reason: "moved"}}
+	a.Skip.Events = []sessions.SkipEvent{sessions.MoveChat{To: addr(numberChat)}}
 	return a
 }
 
@@ -40,7 +40,7 @@ func movedPerson(_ *testing.T, f *fixture) {
 	}
 	for _, form := range []sessions.Form{sessions.FormPeer, sessions.FormChannelPeer, sessions.FormAccountPeer} {
 		forms[form] = sessions.Parts{Form: form, Agent: "main", Channel: "telegram", Account: "default", ID: hiddenID}.Key()
-		f.submit(sessions.Effects{Session: &sessions.Session{Key: forms[form], Agent: "main", Last: addr(hiddenID)}})
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: forms[form], Agent: "main", Last: addr(hiddenID)}}})
 	}
 	first := message(hiddenID, "m1", "hello")
 	f.accept(first)
@@ -49,7 +49,7 @@ func movedPerson(_ *testing.T, f *fixture) {
 	f.ok(f.EndDelivery(f.ctx, held.ID, sessions.Held, "ambiguous"))
 	f.begin(done.ID)
 	f.ok(f.PartSent(f.ctx, done.ID, channels.Receipt{ID: "r1"}, true))
-	f.submit(sessions.Effects{Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: addr(hiddenID), Next: time.Now().Add(time.Hour)}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: addr(hiddenID), Next: time.Now().Add(time.Hour)}}})
 	f.ok(f.BeginPreview(f.ctx, sessions.Preview{Run: "p", Session: key(hiddenID), To: addr(hiddenID), Key: "p"}))
 	f.ok(f.ShowPreview(f.ctx, "p", "p1"))
 	for range 2 { // a platform may say it twice
@@ -82,7 +82,7 @@ func movedPerson(_ *testing.T, f *fixture) {
 			f.t.Errorf("%s: %v %v", id, own, err)
 		}
 	}
-	if run, found, err := f.Asked(f.ctx, addr(numberChat), "m1"); err != nil || !found || run.ID != first.Effects.Run.ID {
+	if run, found, err := f.Asked(f.ctx, addr(numberChat), "m1"); err != nil || !found || run.ID != first.Change.Run.ID {
 		f.t.Errorf("%+v %v %v", run, found, err)
 	}
 
@@ -103,7 +103,7 @@ func movedToSession(_ *testing.T, f *fixture) {
 		if k == number {
 			chat = addr(numberChat)
 		}
-		f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Last: chat}})
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Last: chat}}})
 	}
 	strict := func(a, b, want policy.Override) {
 		f.t.Helper()
@@ -115,12 +115,12 @@ func movedToSession(_ *testing.T, f *fixture) {
 	strict(policy.Allow, policy.Inherit, policy.Inherit)
 	f.silence(hidden, policy.Deny)
 	f.silence(number, policy.Allow)
-	busy := f.submit(sessions.Effects{Session: &sessions.Session{Key: hidden}, Run: newRun(hidden, "at work")}).Run
+	busy := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: hidden}}, Run: &sessions.Enqueue{Run: *newRun(hidden, "at work")}}).Run
 	f.claim(hidden)
-	waits := f.submit(sessions.Effects{Session: &sessions.Session{Key: hidden}, Run: newRun(hidden, "waits")}).Run
-	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr(hiddenID), ID: "talk"}, Skip: "x", Overheard: &sessions.Overheard{Key: hidden, Text: "heard", Keep: 5}})
+	waits := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: hidden}}, Run: &sessions.Enqueue{Run: *newRun(hidden, "waits")}}).Run
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr(hiddenID), ID: "talk"}, Skip: &sessions.Skip{Reason: "x", Events: []sessions.SkipEvent{sessions.AppendContext{Key: hidden, Text: "heard", Keep: 5}}}})
 	d := f.post(delivery(hidden, addr(hiddenID), "x"))
-	f.submit(sessions.Effects{Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", From: hidden, Next: time.Now().Add(time.Hour)}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "j", Agent: "main", Every: time.Hour, Message: "x", From: hidden, Next: time.Now().Add(time.Hour)}}})
 	for range 2 {
 		f.accept(personMoves(""))
 	}
@@ -166,7 +166,7 @@ func movedAtWork(_ *testing.T, f *fixture) {
 	ask := func(k sessions.Key, at channels.Address, text string, interrupt bool) sessions.Accepted {
 		run := newRun(k, text)
 		run.Reply = at
-		return f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Last: at}, Run: run, Interrupt: interrupt})
+		return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Last: at}}, Run: &sessions.Enqueue{Run: *run, Interrupt: interrupt}})
 	}
 	later := ask(number, addr(numberChat), "by number", false).Run // queued first: the order in which they were queued is not that of the claims
 	earlier := ask(hidden, addr(hiddenID), "hidden", false).Run
@@ -198,14 +198,15 @@ func movedAtWork(_ *testing.T, f *fixture) {
 // it is made for that.
 func movedToShared(_ *testing.T, f *fixture) {
 	main := sessions.MainKey("main")
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key(hiddenID), Agent: "main", Last: addr(hiddenID)}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key(hiddenID), Agent: "main", Last: addr(hiddenID)}}})
 	move := personMoves("")
-	move.Route = main
+	move.Skip.Events = []sessions.SkipEvent{sessions.MoveChat{To: addr(numberChat), Route: main}}
 	f.accept(move)
 	_, err := f.Get(f.ctx, main)
 	f.is(err, sessions.ErrNotFound) // there is nothing to obey
 	back := personMoves("")
-	back.In.Address, back.Moved, back.In.Sender.ID = addr(numberChat), addr(hiddenID), hiddenID
+	back.In.Address, back.In.Sender.ID = addr(numberChat), hiddenID
+	back.Skip.Events = []sessions.SkipEvent{sessions.MoveChat{To: addr(hiddenID)}}
 	f.accept(back)
 	f.silence(key(hiddenID), policy.Deny)
 	f.accept(move)
@@ -223,7 +224,7 @@ func movedPairing(_ *testing.T, f *fixture) {
 	}
 	end := func(user string, approve bool) {
 		f.t.Helper()
-		f.submit(sessions.Effects{Pairing: &sessions.Answer{Channel: "telegram", Hash: "h" + user, Approve: approve, Time: now}})
+		f.submit(sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: "telegram", Hash: "h" + user, Approve: approve, Time: now}}})
 	}
 	list := func(rejected ...bool) {
 		f.t.Helper()
@@ -243,7 +244,7 @@ func movedPairing(_ *testing.T, f *fixture) {
 	end(hiddenID, false)
 	f.accept(personMoves(""))
 	list(true)
-	f.submit(sessions.Effects{Unpair: &sessions.Unpair{Channel: "telegram", Account: "default", User: numberID}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: "telegram", Account: "default", User: numberID}}})
 	put(hiddenID, addr(hiddenID))
 	end(hiddenID, true)
 	f.accept(personMoves(""))

@@ -20,12 +20,12 @@ func unpairing(_ *testing.T, f *fixture) {
 	}
 	end := func(user string, approve bool, at time.Time) {
 		f.t.Helper()
-		_, err := f.Submit(f.ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: "telegram", Hash: "h" + user, Approve: approve, Time: at}})
+		_, err := f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: "telegram", Hash: "h" + user, Approve: approve, Time: at}}})
 		f.ok(err)
 	}
 	remove := func(user string, account channels.AccountID) error {
 		told := delivery("", addr(user), "told")
-		_, err := f.Submit(f.ctx, sessions.Effects{Unpair: &sessions.Unpair{Channel: "telegram", Account: account, User: channels.UserID(user)}, Deliveries: []sessions.Delivery{told}})
+		_, err := f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{sessions.RevokePairing{Channel: "telegram", Account: account, User: channels.UserID(user)}, sessions.EnqueueDelivery(told)}})
 		_, none := f.GetDelivery(f.ctx, told.ID)
 		f.equal(none == nil, err == nil) // all or nothing
 		return err
@@ -63,7 +63,7 @@ func unpairing(_ *testing.T, f *fixture) {
 		f.t.Fatalf("%+v", list)
 	}
 	for _, hash := range []string{"h2", ""} { // no code is theirs
-		_, err := f.Submit(f.ctx, sessions.Effects{Pairing: &sessions.Answer{Channel: "telegram", Hash: hash, Approve: true, Time: now}})
+		_, err := f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: "telegram", Hash: hash, Approve: true, Time: now}}})
 		f.is(err, sessions.ErrNotFound)
 	}
 	put("2", now.Add(sessions.RejectedFor-time.Second), 3, false)

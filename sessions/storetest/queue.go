@@ -12,7 +12,7 @@ func (f *fixture) turn(k sessions.Key, to channels.Address, text string) session
 	f.t.Helper()
 	r := newRun(k, text)
 	r.Reply = to
-	return f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Run: r}).Run
+	return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}).Run
 }
 
 func (f *fixture) take(r sessions.RunID, q sessions.AbsorbQuery) []string {
@@ -89,7 +89,7 @@ func interrupt(_ *testing.T, f *fixture) {
 	push := func(text string) (sessions.Run, []sessions.StoppedRun) {
 		r := newRun(k, text)
 		r.Reply = addr("1")
-		acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Run: r, Interrupt: true})
+		acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r, Interrupt: true}})
 		return acc.Run, acc.Stopped
 	}
 	_, stopped := push("nothing is at work")
@@ -97,7 +97,7 @@ func interrupt(_ *testing.T, f *fixture) {
 	f.claim(k)
 	elsewhere := newRun(k, "answered elsewhere")
 	elsewhere.Reply = addr("2")
-	f.equal(len(f.submit(sessions.Effects{Session: &sessions.Session{Key: k}, Run: elsewhere, Interrupt: true}).Stopped), 0)
+	f.equal(len(f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *elsewhere, Interrupt: true}}).Stopped), 0)
 	newer, stopped := push("newer")
 	f.equal(stopped, []sessions.StoppedRun{{Key: k, ID: first.ID}})
 	_, stopped = push("newest") // it is ended already
@@ -133,12 +133,12 @@ func interrupt(_ *testing.T, f *fixture) {
 	f.equal(len(stopped), 0)
 	there := f.turn("agent:main:there", addr("2"), "its answer goes elsewhere")
 	f.claim(there.Key)
-	f.equal(len(f.submit(sessions.Effects{Session: &sessions.Session{Key: there.Key}, Run: newRun(there.Key, "x"), Interrupt: true}).Stopped), 0)
+	f.equal(len(f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: there.Key}}, Run: &sessions.Enqueue{Run: *newRun(there.Key, "x"), Interrupt: true}}).Stopped), 0)
 	result := f.queue("agent:main:other", "", sessions.ResultRun, "result")
 	f.claim(result.Key)
-	acc := f.submit(sessions.Effects{Session: &sessions.Session{Key: result.Key}, Run: newRun(result.Key, "x"), Interrupt: true})
+	acc := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: result.Key}}, Run: &sessions.Enqueue{Run: *newRun(result.Key, "x"), Interrupt: true}})
 	f.equal(len(acc.Stopped), 0)
-	for _, e := range []sessions.Effects{{Session: &sessions.Session{Key: k}, Interrupt: true}, {Run: newRun(k, "x"), Interrupt: true}, {Session: &sessions.Session{Key: k}, Drop: 1}, {Run: newRun(k, "x"), Drop: 1}, {Heard: 1}} {
+	for _, e := range []sessions.Change{{Run: &sessions.Enqueue{Run: *newRun(k, "x"), Interrupt: true}}, {Run: &sessions.Enqueue{Run: *newRun(k, "x"), DropOldest: 1}}} {
 		if _, err := f.Submit(f.ctx, e); err == nil {
 			f.t.Errorf("%+v was taken", e)
 		}
@@ -157,11 +157,11 @@ func drop(_ *testing.T, f *fixture) {
 	there := f.turn(k, addr("2"), "of another chat")
 	one, two, three := f.turn(k, addr("1"), "one"), f.turn(k, addr("1"), "two"), f.turn(k, addr("1"), "three")
 	other := f.turn(key("2"), addr("2"), "elsewhere")
-	full := sessions.Effects{Session: &sessions.Session{Key: k}, Run: newRun(k, "four"), Drop: 2, Source: "once"}
+	full := sessions.Change{IdempotencyKey: "once", Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *newRun(k, "four"), DropOldest: 2}}
 	full.Run.Reply = addr("1")
 	acc := f.submit(full)
 	f.equal(acc.Stopped, []sessions.StoppedRun{{Key: k, ID: one.ID}, {Key: k, ID: two.ID}})
-	full.Run = newRun(k, "four again")
+	full.Run = &sessions.Enqueue{Run: *newRun(k, "four again"), DropOldest: 2}
 	f.equal(f.submit(full).Duplicate, true)
 	for _, id := range []sessions.RunID{one.ID, two.ID} {
 		got := f.run(id)

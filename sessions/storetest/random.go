@@ -51,10 +51,10 @@ func random(t *testing.T, f *fixture) {
 				m.accepted++
 				text := fmt.Sprintf("%s %d", chat, m.accepted)
 				a := message(chat, fmt.Sprint(m.accepted), text)
-				a.Effects.Claim = rapid.Bool().Draw(rt, "claim")
+				a.Change.Run.Claim = rapid.Bool().Draw(rt, "claim")
 				acc := f.accept(a)
 				m.queue, m.id = append(m.queue, text), acc.Session.ID
-				if want := a.Effects.Claim && m.running == ""; want != (acc.Claimed != nil) {
+				if want := a.Change.Run.Claim && m.running == ""; want != (acc.Claimed != nil) {
 					rt.Fatalf("claimed at once: %v, want %v", acc.Claimed != nil, want)
 				}
 				if acc.Claimed != nil {
@@ -108,7 +108,7 @@ func random(t *testing.T, f *fixture) {
 			case 8:
 				m.accepted++
 				a := message(chat, fmt.Sprint(m.accepted), fmt.Sprintf("%s %d drops", chat, m.accepted))
-				a.Effects.Drop = 1
+				a.Change.Run.DropOldest = 1
 				m.id = f.accept(a).Session.ID
 				first := 0
 				if m.begun {
@@ -121,7 +121,7 @@ func random(t *testing.T, f *fixture) {
 			case 9:
 				m.accepted++
 				a := message(chat, fmt.Sprint(m.accepted), fmt.Sprintf("%s %d interrupts", chat, m.accepted))
-				a.Effects.Interrupt = true
+				a.Change.Run.Interrupt = true
 				m.queue, m.id, m.ended = append(m.queue, a.In.Text), f.accept(a).Session.ID, m.running != ""
 			}
 		}

@@ -45,16 +45,16 @@ func renamedAccount(_ *testing.T, f *fixture) {
 	inGroup, withPerson := chatKeys("default")
 	f.equal(f.identify("default", "42", "default"), sessions.Identified{})
 	first := message("1", "m1", "hello")
-	first.Effects.Session.Key, first.Effects.Run.Key = withPerson, withPerson
+	first.Change.Session.Key, first.Change.Run.Key = withPerson, withPerson
 	f.accept(first)
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: inGroup, Agent: "main", Last: group}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: inGroup, Agent: "main", Last: group}}})
 	f.silence(inGroup, policy.Deny)
 	open, done := f.post(delivery(inGroup, group, "x")), f.post(delivery(inGroup, group, "x"))
 	sending := f.post(delivery(withPerson, addr("1"), "x"))
 	f.begin(sending.ID)
 	f.begin(done.ID)
 	f.ok(f.PartSent(f.ctx, done.ID, channels.Receipt{ID: "r1"}, true))
-	f.submit(sessions.Effects{Job: &sessions.Job{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: group, Next: time.Now().Add(time.Hour)}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "j", Agent: "main", Every: time.Hour, Message: "x", To: group, Next: time.Now().Add(time.Hour)}}})
 	f.ok(f.BeginPreview(f.ctx, sessions.Preview{Run: "p", Session: inGroup, To: group, Key: "p"}))
 	f.ok(f.Readdress(f.ctx, addr("0"), addr("1")))
 	before, err := f.Positions(f.ctx, "telegram", "default")
@@ -86,7 +86,7 @@ func renamedAccount(_ *testing.T, f *fixture) {
 	if _, own, err := f.OwnMessage(f.ctx, on("family", group), "r1"); err != nil || !own {
 		f.t.Errorf("%v %v", own, err)
 	}
-	if run, found, err := f.Asked(f.ctx, on("family", addr("1")), "m1"); err != nil || !found || run.ID != first.Effects.Run.ID {
+	if run, found, err := f.Asked(f.ctx, on("family", addr("1")), "m1"); err != nil || !found || run.ID != first.Change.Run.ID {
 		f.t.Errorf("%+v %v %v", run, found, err)
 	}
 	shown, err := f.Previews(f.ctx)
@@ -110,7 +110,7 @@ func renamedAccount(_ *testing.T, f *fixture) {
 // One login that two configured accounts have stays two.
 func renamedTwice(_ *testing.T, f *fixture) {
 	f.identify("default", "42", "default")
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1"), Agent: "main", Last: addr("1")}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("1"), Agent: "main", Last: addr("1")}}})
 	f.equal(f.identify("family", "42", "default", "family"), sessions.Identified{Twice: []channels.AccountID{"default"}})
 	f.equal(f.get(key("1")).Last, addr("1"))
 	f.equal(len(f.renames()), 0)
@@ -124,7 +124,7 @@ func renamedToSession(_ *testing.T, f *fixture) {
 	arrive := func(account channels.AccountID, k sessions.Key, id string) {
 		a := message("1", id, "hello")
 		a.In.Address = on(account, group)
-		a.Effects.Session.Key, a.Effects.Session.Last, a.Effects.Run.Key = k, on(account, group), k
+		a.Change.Session.Key, a.Change.Session.Last, a.Change.Run.Key = k, on(account, group), k
 		f.accept(a)
 	}
 	f.identify("default", "42", "default")
@@ -164,7 +164,7 @@ func renamedPairing(_ *testing.T, f *fixture) {
 	}
 	end := func(hash string, approve bool) {
 		f.t.Helper()
-		f.submit(sessions.Effects{Pairing: &sessions.Answer{Channel: "telegram", Hash: hash, Approve: approve, Time: now}})
+		f.submit(sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: "telegram", Hash: hash, Approve: approve, Time: now}}})
 	}
 	f.identify("default", "42", "default")
 	put("default", "in", "h1")

@@ -16,9 +16,8 @@ func revise(_ *testing.T, f *fixture) {
 	change := func(run, by sessions.RunID, text string, want bool) {
 		f.t.Helper()
 		n++
-		x := aside(channels.Edited, "1", n, "1")
-		x.Amend = &sessions.Amend{Run: run, Key: key("1"), By: by, Text: text}
-		x.Overheard = &sessions.Overheard{Key: key("1"), Event: channels.Edited, Sender: "7", Text: text, Message: channels.MessageID(text), Keep: 10}
+		x := aside(channels.Edited, "1", n, "1", sessions.AmendRun{Run: run, Key: key("1"), By: by, Text: text},
+			sessions.AppendContext{Key: key("1"), Event: channels.Edited, Sender: "7", Text: text, Message: channels.MessageID(text), Keep: 10})
 		before := len(f.overheard(key("1")))
 		if acc := f.accept(x); acc.Revised != want || (len(f.overheard(key("1"))) == before) != want {
 			f.t.Errorf("%s: revised %t, %d lines", text, acc.Revised, len(f.overheard(key("1"))))
@@ -81,8 +80,8 @@ func said(_ *testing.T, f *fixture) {
 	x.Digest = "b"
 	f.accept(x)
 	is("a") // nobody is told of it
-	x = aside(channels.Edited, "1", 2, "1")
-	x.Digest, x.Overheard = "c", &sessions.Overheard{Key: key("1"), Event: channels.Edited, Sender: "7", Text: "tres", Message: "1", Keep: 10}
+	x = aside(channels.Edited, "1", 2, "1", sessions.AppendContext{Key: key("1"), Event: channels.Edited, Sender: "7", Text: "tres", Message: "1", Keep: 10})
+	x.Digest = "c"
 	f.accept(x)
 	is("c")
 }

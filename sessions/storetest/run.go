@@ -97,7 +97,7 @@ func claimAtOnce(_ *testing.T, f *fixture) {
 	k := key("1")
 	claiming := func(id, text string) sessions.Arrival {
 		a := message("1", id, text)
-		a.Effects.Claim = true
+		a.Change.Run.Claim = true
 		return a
 	}
 	first := f.accept(claiming("1", "one"))
@@ -114,7 +114,7 @@ func claimAtOnce(_ *testing.T, f *fixture) {
 	}
 	next := newRun(key("2"), "next")
 	next.Timeout = time.Hour
-	acc := f.finish(r.ID, sessions.Outcome{Messages: []sessions.Message{assistant("answer")}, Next: &sessions.Effects{Session: &sessions.Session{Key: key("2"), Agent: "main"}, Run: next, Claim: true}})
+	acc := f.finish(r.ID, sessions.Outcome{Messages: []sessions.Message{assistant("answer")}, Next: &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("2"), Agent: "main"}}, Run: &sessions.Enqueue{Run: *next, Claim: true}}})
 	if acc.Claimed == nil || acc.Claimed.ID != next.ID || acc.Claimed.Deadline.Sub(acc.Claimed.Started) != time.Hour {
 		f.t.Fatalf("claimed %+v", acc.Claimed)
 	}
@@ -127,16 +127,13 @@ func claimAtOnce(_ *testing.T, f *fixture) {
 		f.t.Fatal(keys, err)
 	}
 	f.equal(f.claim(k).Attempt, 2)
-	if _, err := f.Submit(f.ctx, sessions.Effects{Session: &sessions.Session{Key: k}, Claim: true}); err == nil {
-		f.t.Error("nothing was queued, and it was claimed")
-	}
 }
 
 // proves: N9
 func deadline(_ *testing.T, f *fixture) {
 	r := newRun(key("1"), "x")
 	r.Timeout = time.Hour
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("1")}, Run: r})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("1")}}, Run: &sessions.Enqueue{Run: *r}})
 	first := f.claim(key("1"))
 	if d := first.Deadline.Sub(first.Started); d != time.Hour {
 		f.t.Fatalf("deadline %s after the start", d)
@@ -215,7 +212,7 @@ func finishNext(_ *testing.T, f *fixture) {
 	a := f.accept(message("1", "1", "q"))
 	f.claim(key("1"))
 	// An end whose successor cannot be queued does not happen.
-	if _, err := f.Finish(f.ctx, a.Run.ID, sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{assistant("lost")}, Next: &sessions.Effects{Run: newRun(key("nobody"), "x")}}); err == nil {
+	if _, err := f.Finish(f.ctx, a.Run.ID, sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{assistant("lost")}, Next: &sessions.Change{Run: &sessions.Enqueue{Run: *newRun(key("nobody"), "x")}}}); err == nil {
 		f.t.Fatal("finished")
 	}
 	f.equal(f.run(a.Run.ID).Status, sessions.Running)
@@ -225,7 +222,7 @@ func finishNext(_ *testing.T, f *fixture) {
 	next.Kind, next.Chain = sessions.ChildRun, &sessions.Chain{Kind: "spawn", Requester: key("1")}
 	d1, d2 := delivery(key("1"), addr("1"), "one"), delivery(key("2"), addr("2"), "two")
 	acc := f.finish(a.Run.ID, sessions.Outcome{Deliveries: []sessions.Delivery{d1},
-		Next: &sessions.Effects{Session: &sessions.Session{Key: key("2"), Agent: "main", SpawnedBy: key("1")}, Run: next, Deliveries: []sessions.Delivery{d2}}})
+		Next: &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("2"), Agent: "main", SpawnedBy: key("1")}}, Run: &sessions.Enqueue{Run: *next}, Ops: []sessions.Op{sessions.EnqueueDelivery(d2)}}})
 	if acc.Run.ID != next.ID || acc.Run.Status != sessions.Queued || acc.Session.Key != key("2") || len(acc.Deliveries) != 2 || acc.Deliveries[0].ID != d1.ID {
 		f.t.Fatalf("%+v", acc)
 	}
@@ -296,7 +293,7 @@ func listRuns(_ *testing.T, f *fixture) {
 	}
 	child := newRun(key("c"), "task")
 	child.Kind, child.Chain = sessions.ChildRun, &sessions.Chain{Kind: "spawn", Requester: key("0")}
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: key("c")}, Run: child})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key("c")}}, Run: &sessions.Enqueue{Run: *child}})
 	f.claim(key("0"))
 	for _, c := range []struct {
 		q    sessions.RunQuery
@@ -341,10 +338,10 @@ func trace(_ *testing.T, f *fixture) {
 	}
 	// A command: no run, its answer.
 	cmd := message("2", "100", "/status")
-	cmd.Effects.Run = nil
-	cmd.Effects.Deliveries = []sessions.Delivery{delivery(key("2"), addr("2"), "fine")}
+	cmd.Change.Run = nil
+	cmd.Change.Ops = []sessions.Op{sessions.EnqueueDelivery(delivery(key("2"), addr("2"), "fine"))}
 	made := f.accept(cmd).Deliveries[0]
-	f.accept(sessions.Arrival{In: cmd.In, Skip: "again"}) // a duplicate leaves no trace
+	f.accept(sessions.Arrival{In: cmd.In, Skip: &sessions.Skip{Reason: "again"}}) // a duplicate leaves no trace
 	list, err := f.Trace(f.ctx, "100")
 	f.ok(err)
 	if len(list) != 2 || list[0].Run != nil || len(list[0].Deliveries) != 1 || list[0].Address != addr("2") {
@@ -353,7 +350,7 @@ func trace(_ *testing.T, f *fixture) {
 	if list, err = f.Trace(f.ctx, string(made.ID)); err != nil || len(list) != 1 || list[0].Source != "100" {
 		f.t.Error(list, err)
 	}
-	skip := sessions.Arrival{In: message("3", "200", "x").In, Skip: "not mentioned"}
+	skip := sessions.Arrival{In: message("3", "200", "x").In, Skip: &sessions.Skip{Reason: "not mentioned"}}
 	f.accept(skip)
 	if list, err = f.Trace(f.ctx, "200"); err != nil || len(list) != 1 || list[0].Skip != "not mentioned" {
 		f.t.Error(list, err)
@@ -379,7 +376,7 @@ func traceReceipt(_ *testing.T, f *fixture) {
 	arrive(long.ID, "901", "902")
 	arrive(copied.ID, "902") // another chat, the same number
 	cmd := message("2", "101", "/status")
-	cmd.Effects.Run, cmd.Effects.Deliveries = nil, []sessions.Delivery{delivery(key("2"), addr("2"), "fine")}
+	cmd.Change.Run, cmd.Change.Ops = nil, []sessions.Op{sessions.EnqueueDelivery(delivery(key("2"), addr("2"), "fine"))}
 	arrive(f.accept(cmd).Deliveries[0].ID, `9"03`)
 	alone := f.post(delivery("", addr("3"), "code"))
 	arrive(alone.ID, "904")

@@ -14,7 +14,7 @@ func search(_ *testing.T, f *fixture) {
 	q1, a1 := f.say("1", "1", "Where is the blue bicycle?", "The bicycle is in the cellar.")
 	q2, a2 := f.say("2", "1", "A bicycle, please", strings.Repeat("long ", 300)+"bicycle "+strings.Repeat("tail ", 300))
 	ops := sessions.Key("agent:ops:main")
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: ops, Agent: "ops"}, Run: &sessions.Run{ID: "ops-run", Kind: sessions.TurnRun, Key: ops, Input: sessions.Message{ID: "ops-in", Role: sessions.User, Content: sessions.TextContent("bicycle of ops")}}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: ops, Agent: "ops"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: "ops-run", Kind: sessions.TurnRun, Key: ops, Input: sessions.Message{ID: "ops-in", Role: sessions.User, Content: sessions.TextContent("bicycle of ops")}}}})
 	f.claim(ops)
 	hidden := assistant("")
 	hidden.Content = []sessions.Block{{Type: sessions.ThinkingBlock, Text: "unicorn"}, {Type: sessions.ToolCallBlock, ID: "c", Name: "unicorn"}}
@@ -95,7 +95,7 @@ func searchKeys(_ *testing.T, f *fixture) {
 	ids := make(map[sessions.Key]string)
 	for _, k := range odd {
 		run := newRun(k, "the train")
-		f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: "a"}, Run: run})
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "a"}}, Run: &sessions.Enqueue{Run: *run}})
 		ids[k] = f.claim(k).Input.ID
 	}
 	found := func(keys ...sessions.Key) []string {

@@ -23,7 +23,7 @@ func list(_ *testing.T, f *fixture) {
 		if i == 2 {
 			s.Label = "Lab_el"
 		}
-		f.submit(sessions.Effects{Session: s})
+		f.submit(sessions.Change{Session: &sessions.Target{Session: *s}})
 	}
 	k := func(i int) sessions.Key {
 		return sessions.Key(fmt.Sprintf("agent:%s:telegram:direct:%d", []string{"main", "ops"}[i%2], i))
@@ -62,7 +62,7 @@ func list(_ *testing.T, f *fixture) {
 	}
 	f.equal(f.get(k(0)).Archived, true)
 	// A message moves a session to the front.
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: k(1), Updated: base.Add(time.Minute)}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k(1), Updated: base.Add(time.Minute)}}})
 	got, err := f.List(f.ctx, sessions.Query{Limit: 1})
 	f.ok(err)
 	f.equal(keys(got), []sessions.Key{k(1)})
@@ -134,7 +134,7 @@ func reset(_ *testing.T, f *fixture) {
 func heard(_ *testing.T, f *fixture) {
 	k := key("1")
 	at := &sessions.Session{Key: k}
-	f.submit(sessions.Effects{Session: at})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: *at}})
 	f.equal(f.get(k).Heard.IsZero(), true)
 	before := time.Now().Truncate(time.Millisecond)
 	f.accept(message("1", "1", "hello"))
@@ -145,11 +145,11 @@ func heard(_ *testing.T, f *fixture) {
 	}
 	f.finish(f.claim(k).ID, sessions.Outcome{Usage: sessions.Usage{Input: 5}})
 	command := message("1", "2", "/status")
-	command.Effects.Run = nil
+	command.Change.Run = nil
 	f.accept(command)
 	job := message("1", "3", "look")
-	job.Effects.Run.Kind = sessions.JobRun
-	f.submit(job.Effects)
+	job.Change.Run.Kind = sessions.JobRun
+	f.submit(*job.Change)
 	f.finish(f.claim(k).ID, sessions.Outcome{})
 	f.equal(f.get(k).Heard, was)
 	f.equal(f.get(k).Updated.After(was), true)
@@ -217,7 +217,7 @@ func remove(_ *testing.T, f *fixture) {
 func expire(_ *testing.T, f *fixture) {
 	now := time.Now()
 	for i, at := range []time.Time{now.Add(-time.Minute), now.Add(time.Hour), {}} {
-		f.submit(sessions.Effects{Source: fmt.Sprint("s", i), Session: &sessions.Session{Key: key(fmt.Sprint(i)), ArchiveAt: at}})
+		f.submit(sessions.Change{IdempotencyKey: fmt.Sprint("s", i), Session: &sessions.Target{Session: sessions.Session{Key: key(fmt.Sprint(i)), ArchiveAt: at}}})
 	}
 	ks, err := f.Expire(f.ctx, now, 30*24*time.Hour)
 	f.ok(err)
@@ -228,7 +228,7 @@ func expire(_ *testing.T, f *fixture) {
 		f.t.Error(ks, err)
 	}
 	for i := range 700 {
-		f.accept(sessions.Arrival{In: message("9", fmt.Sprint(i), "x").In, Skip: "x"})
+		f.accept(sessions.Arrival{In: message("9", fmt.Sprint(i), "x").In, Skip: &sessions.Skip{Reason: "x"}})
 	}
 	first := f.accept(message("9", "run", "x"))
 	// Young rows stay, old ones go, however many.
@@ -318,21 +318,21 @@ func pairing(_ *testing.T, f *fixture) {
 		f.t.Error(ok, err)
 	}
 	const unknown = "no pairing on telegram is waiting for this code (it may have expired or been used)" // people read it
-	end := func(a sessions.Answer) error {
+	end := func(a sessions.DecidePairing) error {
 		told := delivery("", addr("1"), "told")
-		_, err := f.Submit(f.ctx, sessions.Effects{Pairing: &a, Deliveries: []sessions.Delivery{told}})
+		_, err := f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{a, sessions.EnqueueDelivery(told)}})
 		_, none := f.GetDelivery(f.ctx, told.ID)
 		f.equal(none == nil, err == nil) // nobody is told what did not happen
 		return err
 	}
-	for _, a := range []sessions.Answer{{Channel: "telegram", Hash: "wrong", Approve: true, Time: now}, {Channel: "telegram", Hash: "wrong", Time: now}} {
+	for _, a := range []sessions.DecidePairing{{Channel: "telegram", Hash: "wrong", Approve: true, Time: now}, {Channel: "telegram", Hash: "wrong", Time: now}} {
 		err := end(a)
 		f.is(err, sessions.ErrNotFound)
 		f.equal(err.Error(), unknown)
 	}
-	f.is(end(sessions.Answer{Channel: "discord", Hash: "h1", Approve: true, Time: now}), sessions.ErrNotFound)
-	f.is(end(sessions.Answer{Channel: "telegram", Hash: "h1", Approve: true, Time: now.Add(time.Hour)}), sessions.ErrNotFound) // past its time
-	f.ok(end(sessions.Answer{Channel: "telegram", Hash: "h1", Approve: true, Time: now}))
+	f.is(end(sessions.DecidePairing{Channel: "discord", Hash: "h1", Approve: true, Time: now}), sessions.ErrNotFound)
+	f.is(end(sessions.DecidePairing{Channel: "telegram", Hash: "h1", Approve: true, Time: now.Add(time.Hour)}), sessions.ErrNotFound) // past its time
+	f.ok(end(sessions.DecidePairing{Channel: "telegram", Hash: "h1", Approve: true, Time: now}))
 	for _, c := range []struct {
 		account channels.AccountID
 		user    channels.UserID
@@ -342,8 +342,8 @@ func pairing(_ *testing.T, f *fixture) {
 		f.ok(err)
 		f.equal(ok, c.want)
 	}
-	f.ok(end(sessions.Answer{Channel: "telegram", Hash: "h2", Time: now}))
-	f.is(end(sessions.Answer{Channel: "telegram", Hash: "h2", Time: now}), sessions.ErrNotFound)
+	f.ok(end(sessions.DecidePairing{Channel: "telegram", Hash: "h2", Time: now}))
+	f.is(end(sessions.DecidePairing{Channel: "telegram", Hash: "h2", Time: now}), sessions.ErrNotFound)
 	if ok, err := f.Paired(f.ctx, "telegram", "default", "2"); err != nil || ok {
 		f.t.Error(ok, err)
 	}
@@ -361,9 +361,9 @@ func fromMilli(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()) }
 
 func notes(_ *testing.T, f *fixture) {
 	for i, text := range []string{"The cat is called Mimi", "Mimi likes FISH", "dogs"} {
-		f.submit(sessions.Effects{Note: &sessions.NewNote{Agent: "main", Key: key(fmt.Sprint(i)), Text: text}})
+		f.submit(sessions.Change{Ops: []sessions.Op{sessions.AddNote{Agent: "main", Key: key(fmt.Sprint(i)), Text: text}}})
 	}
-	f.submit(sessions.Effects{Note: &sessions.NewNote{Agent: "ops", Key: key("9"), Text: "Mimi"}})
+	f.submit(sessions.Change{Ops: []sessions.Op{sessions.AddNote{Agent: "ops", Key: key("9"), Text: "Mimi"}}})
 	for _, c := range []struct {
 		query string
 		limit int
@@ -389,10 +389,10 @@ func notes(_ *testing.T, f *fixture) {
 // proves: V4
 func notesOf(_ *testing.T, f *fixture) {
 	own, child := key("1"), sessions.SubagentKey("main", "c")
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: child, Agent: "main", SpawnedBy: own}})
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: "agent:ops:subagent:d", Agent: "ops", SpawnedBy: own}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: child, Agent: "main", SpawnedBy: own}}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: "agent:ops:subagent:d", Agent: "ops", SpawnedBy: own}}})
 	for _, k := range []sessions.Key{own, child, key("2"), key("2"), key("3"), "agent:main:subagent:deleted"} {
-		f.submit(sessions.Effects{Note: &sessions.NewNote{Agent: "main", Key: k, Text: "tango " + string(k)}})
+		f.submit(sessions.Change{Ops: []sessions.Op{sessions.AddNote{Agent: "main", Key: k, Text: "tango " + string(k)}}})
 	}
 	for _, c := range []struct {
 		q    sessions.NoteQuery

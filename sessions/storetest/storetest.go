@@ -22,7 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		name string
 		run  func(*testing.T, *fixture)
 	}{
-		{"Accept", accept}, {"AcceptSkip", acceptSkip}, {"AcceptCursor", acceptCursor}, {"Skipped", skipped}, {"Submit", submit}, {"EffectsOrder", effectsOrder},
+		{"Accept", accept}, {"AcceptSkip", acceptSkip}, {"AcceptCursor", acceptCursor}, {"Skipped", skipped}, {"Submit", submit}, {"ChangeOrder", changeOrder}, {"ChangeShuffled", changeShuffled},
 		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover}, {"StopBelow", stopBelow}, {"StopAside", stopAside}, {"StopSpares", stopSpares},
 		{"Absorb", absorb}, {"AbsorbNot", absorbNot}, {"Turns", turns}, {"Post", post}, {"FinishDeleteLater", finishDeleteLater}, {"ExpireLater", expireLater}, {"Above", above}, {"Known", known},
 		{"Claim", claim}, {"ClaimConcurrent", claimConcurrent}, {"ClaimTranscript", claimTranscript}, {"ClaimAtOnce", claimAtOnce}, {"Deadline", deadline}, {"Record", record}, {"Finish", finish}, {"FinishBegin", finishBegin}, {"FinishNext", finishNext},
@@ -87,8 +87,8 @@ func delivery(k sessions.Key, to channels.Address, text string) sessions.Deliver
 func message(chat, platformID, text string) sessions.Arrival {
 	k := key(chat)
 	return sessions.Arrival{
-		In:      channels.Inbound{Event: channels.Message, Address: addr(chat), ID: channels.MessageID(platformID), Text: text},
-		Effects: sessions.Effects{Session: &sessions.Session{Key: k, Agent: "main", Last: addr(chat)}, Run: newRun(k, text)},
+		In:     channels.Inbound{Event: channels.Message, Address: addr(chat), ID: channels.MessageID(platformID), Text: text},
+		Change: &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Last: addr(chat)}}, Run: &sessions.Enqueue{Run: *newRun(k, text)}},
 	}
 }
 
@@ -123,7 +123,7 @@ func (f *fixture) accept(a sessions.Arrival) sessions.Accepted {
 	return acc
 }
 
-func (f *fixture) submit(e sessions.Effects) sessions.Accepted {
+func (f *fixture) submit(e sessions.Change) sessions.Accepted {
 	f.t.Helper()
 	acc, err := f.Submit(f.ctx, e)
 	f.ok(err)
@@ -133,7 +133,7 @@ func (f *fixture) submit(e sessions.Effects) sessions.Accepted {
 // session makes a session and gives it.
 func (f *fixture) session(k sessions.Key) sessions.Session {
 	f.t.Helper()
-	return f.submit(sessions.Effects{Session: &sessions.Session{Key: k, Agent: k.Agent()}}).Session
+	return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: k.Agent()}}}).Session
 }
 
 func (f *fixture) get(k sessions.Key) sessions.Session {
@@ -204,7 +204,7 @@ func (f *fixture) delivery(d sessions.DeliveryID) sessions.Delivery {
 // post makes one pending delivery.
 func (f *fixture) post(d sessions.Delivery) sessions.Delivery {
 	f.t.Helper()
-	return f.submit(sessions.Effects{Deliveries: []sessions.Delivery{d}}).Deliveries[0]
+	return f.submit(sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}).Deliveries[0]
 }
 
 var allowed = policy.Verdict{Action: policy.Allow, Rule: "default", Reason: "nothing denies it"}

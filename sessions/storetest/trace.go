@@ -22,17 +22,17 @@ func traceChain(_ *testing.T, f *fixture) {
 	chat, child := key("1"), sessions.Key("agent:main:subagent:c")
 	f.session(chat)
 	at := &sessions.Session{Key: child, Agent: "main", SpawnedBy: chat}
-	f.submit(sessions.Effects{Source: "tool:r:c", Session: at, Run: step(child, sessions.ChildRun, "one", "one", "task")})
-	f.submit(sessions.Effects{Session: at, Run: step(child, sessions.ChildRun, "other", "other", "of another chain")})
+	f.submit(sessions.Change{IdempotencyKey: "tool:r:c", Session: &sessions.Target{Session: *at}, Run: &sessions.Enqueue{Run: *step(child, sessions.ChildRun, "one", "one", "task")}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: *at}, Run: &sessions.Enqueue{Run: *step(child, sessions.ChildRun, "other", "other", "of another chain")}})
 	f.claim(child)
-	f.finish("one", sessions.Outcome{Messages: []sessions.Message{assistant("done")}, Next: &sessions.Effects{Session: at, Run: step(child, sessions.AnnounceRun, "two", "one", "announce")}})
+	f.finish("one", sessions.Outcome{Messages: []sessions.Message{assistant("done")}, Next: &sessions.Change{Session: &sessions.Target{Session: *at}, Run: &sessions.Enqueue{Run: *step(child, sessions.AnnounceRun, "two", "one", "announce")}}})
 	f.finish(f.claim(child).ID, sessions.Outcome{Messages: []sessions.Message{assistant("aside")}})
 	f.claim(child)
 	said, d := assistant("report"), delivery(chat, addr("1"), "report")
 	d.Run, d.Message = "two", said.ID
 	post := newRun(chat, "report")
 	post.ID, post.Kind = "post", sessions.PostRun
-	f.finish("two", sessions.Outcome{Messages: []sessions.Message{said}, Result: "report", Deliveries: []sessions.Delivery{d}, Next: &sessions.Effects{Run: post, Session: &sessions.Session{Key: chat, Agent: "main"}}})
+	f.finish("two", sessions.Outcome{Messages: []sessions.Message{said}, Result: "report", Deliveries: []sessions.Delivery{d}, Next: &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: chat, Agent: "main"}}, Run: &sessions.Enqueue{Run: *post}}})
 	f.begin(d.ID)
 	f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "901"}, true))
 
@@ -80,7 +80,7 @@ func traceWide(_ *testing.T, f *fixture) {
 	f.ok(f.Record(f.ctx, turn, asks))
 	task := step(child, sessions.ChildRun, "one", "one", "task")
 	task.Source = "tool:" + string(turn) + ":c"
-	f.submit(sessions.Effects{Source: task.Source, Session: &sessions.Session{Key: child, Agent: "main", SpawnedBy: chat}, Run: task})
+	f.submit(sessions.Change{IdempotencyKey: task.Source, Session: &sessions.Target{Session: sessions.Session{Key: child, Agent: "main", SpawnedBy: chat}}, Run: &sessions.Enqueue{Run: *task}})
 	f.ok(f.Record(f.ctx, turn, toolResult("c", "accepted")))
 	f.finish(turn, sessions.Outcome{Messages: []sessions.Message{assistant("on it")}})
 	f.claim(child)
@@ -102,9 +102,9 @@ func traceWide(_ *testing.T, f *fixture) {
 func traceDeleted(_ *testing.T, f *fixture) {
 	chat, child := key("1"), sessions.Key("agent:main:subagent:c")
 	f.session(chat)
-	f.submit(sessions.Effects{Source: "tool:r:c", Session: &sessions.Session{Key: child, Agent: "main"}, Run: step(child, sessions.ChildRun, "one", "one", "task")})
+	f.submit(sessions.Change{IdempotencyKey: "tool:r:c", Session: &sessions.Target{Session: sessions.Session{Key: child, Agent: "main"}}, Run: &sessions.Enqueue{Run: *step(child, sessions.ChildRun, "one", "one", "task")}})
 	f.claim(child)
-	f.finish("one", sessions.Outcome{Next: &sessions.Effects{Session: &sessions.Session{Key: chat, Agent: "main"}, Run: step(chat, sessions.ResultRun, "two", "one", "result")}})
+	f.finish("one", sessions.Outcome{Next: &sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: chat, Agent: "main"}}, Run: &sessions.Enqueue{Run: *step(chat, sessions.ResultRun, "two", "one", "result")}}})
 	f.finish(f.claim(chat).ID, sessions.Outcome{Delete: &child})
 	list, err := f.Trace(f.ctx, "one")
 	f.ok(err)

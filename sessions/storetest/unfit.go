@@ -22,11 +22,10 @@ func outOfRange(_ *testing.T, f *fixture) {
 	for _, far := range []time.Time{milliseconds, time.Unix(-1_700_000_000_123, 0), time.UnixMilli(-1 << 63), time.UnixMilli(1<<63 - 1)} {
 		chat := id()
 		a := message(chat, "1", "q")
-		a.In.Time, a.Effects.Run.Input.Time = far, far
-		a.Effects.Deliveries = []sessions.Delivery{delivery("", addr(chat), "d")}
+		a.In.Time, a.Change.Run.Input.Time = far, far
+		a.Change.Ops = []sessions.Op{sessions.EnqueueDelivery(delivery("", addr(chat), "d"))}
 		acc := f.accept(a)
-		f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr(chat), ID: "2"}, Skip: "x",
-			Overheard: &sessions.Overheard{Key: key(chat), Sender: "1", Text: "t", Message: "2", Time: far}})
+		f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr(chat), ID: "2"}, Skip: &sessions.Skip{Reason: "x", Events: []sessions.SkipEvent{sessions.AppendContext{Key: key(chat), Sender: "1", Text: "t", Message: "2", Time: far}}}})
 		run := f.claim(key(chat))
 		said := assistant("a")
 		said.Time = far
@@ -75,7 +74,7 @@ func longIDs(_ *testing.T, f *fixture) {
 	if _, err := f.Accept(f.ctx, far); err != nil && !errors.Is(err, sessions.ErrUnfit) {
 		f.t.Errorf("%.300s", err.Error())
 	} else if err != nil {
-		f.accept(sessions.Arrival{In: far.In, Listed: true, Skip: sessions.SetAside + ": it is too long"})
+		f.accept(sessions.Arrival{In: far.In, Skip: &sessions.Skip{Reason: sessions.SetAside + ": it is too long", Listed: true}})
 		list, err := f.Store.Skipped(f.ctx, 10)
 		f.ok(err)
 		if len(list) != 1 || !strings.HasPrefix(list[0].Reason, sessions.SetAside) {

@@ -17,7 +17,7 @@ func writers(_ *testing.T, f *fixture) {
 		said++
 		a := message(chat, id(), "x")
 		a.In.Time = at.Add(time.Duration(said) * time.Minute)
-		a.Effects.Session.Key, a.Effects.Run.Key = main, main
+		a.Change.Session.Key, a.Change.Run.Key = main, main
 		f.accept(a)
 	}
 	want := func(list ...channels.Address) {
@@ -28,7 +28,7 @@ func writers(_ *testing.T, f *fixture) {
 	}
 	want()
 	f.accept(message("9", "1", "x")) // in a session of its own
-	f.submit(sessions.Effects{Session: &sessions.Session{Key: main, Agent: "main"}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: main, Agent: "main"}}})
 	want()
 	say("1")
 	say("2")
