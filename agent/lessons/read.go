@@ -17,7 +17,7 @@ import (
 // read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
 // most exactly comes first.
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
-	r := reading{f: f, text: templateCode.ReplaceAllString(knownFields.ReplaceAllString(f.All, "$1"), ""), sent: sent, call: c}
+	r := reading{f: f, text: templateCode.ReplaceAllString(knownFields.ReplaceAllString(f.All, "$1"), "$1"), sent: sent, call: c}
 	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
 		if l, ok := r.asked(); ok {
 			return l, true
@@ -50,9 +50,10 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 // knownFields matches the list of all fields that a server knows, behind the one that it does not know. source: BerriAI/litellm#13959
 var knownFields = pattern.New("(unknown field [^\n,]{1,130}), (?:expected (?:one of )?|there are no fields)[^\n]*")
 
-// templateCode matches what errors of chat templates quote of the template, behind the place in it.
+// templateCode matches what errors of chat templates quote of the template, behind the place in it. What the template itself says of the request is
+// its group.
 // source: QwenLM/qwen-code#48, ggml-org/llama.cpp#17040
-var templateCode = pattern.New(`(?s)\bat row \d+, column \d+.*|\{%.*`)
+var templateCode = pattern.New(`(?s)\bat row \d+, column \d+(?::\s*\{[{%]-?\s*raise_exception\(['"]([^'"\n]*))?.*|\{%.*`)
 
 // reading is one refusal being read. text is everything that the provider said, in lower case.
 type reading struct {

@@ -105,20 +105,5 @@ func (c *Call) hasCalled(msgs []sessions.Message) bool {
 	return false
 }
 
-// hasReasoning reports whether a request shows reasoning of earlier steps of this model.
-func (c *Call) hasReasoning(msgs []sessions.Message) bool {
-	if c.bare || c.Use(Reasoning) == OmitReasoning {
-		return false
-	}
-	from := c.ReasoningFrom()
-	for i := range msgs {
-		if m := &msgs[i]; m.Model == c.at.Label() && (from.IsZero() || m.Time.After(from)) {
-			for k := range m.Content {
-				if m.Content[k].Type == sessions.ThinkingBlock || m.Content[k].Opaque != nil {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
+// ShowsReasoning notes whether the request at hand has reasoning of earlier steps. Providers say so of each request.
+func (c *Call) ShowsReasoning(shows bool) { c.sends.reasoning = shows }

@@ -40,7 +40,9 @@ func askWhole(t *testing.T, b *Book, refuses func(n int, r wholeRequest) error) 
 		}
 		sent.Params = []Param{p}
 		c.Picture("", msgs)
-		r.reasoning = c.hasReasoning(msgs)
+		from := c.ReasoningFrom()
+		r.reasoning = c.Use(Reasoning) != OmitReasoning && (from.IsZero() || msgs[0].Time.After(from)) && sent.Steps
+		c.ShowsReasoning(r.reasoning)
 		sent.Reasoning = r.reasoning
 		requests++
 		err := refuses(requests, r)
@@ -147,7 +149,7 @@ func TestOneReasoningItem(t *testing.T) {
 			return nil
 		})
 		known := b.Known()
-		if n != 2 || last.reasoning || !last.thinks || !last.tools || len(known) != 1 || known[0].Kind != Reasoning || known[0].Name != OldReasoning {
+		if n != 2 || last.reasoning || !last.thinks || !last.tools || len(known) != 1 || known[0].Kind != History && (known[0].Kind != Reasoning || known[0].Name != OldReasoning) {
 			t.Errorf("%s: %d requests, the last one %+v; known %+v", text, n, last, known)
 		}
 	}
