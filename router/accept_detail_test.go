@@ -15,6 +15,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/inbound"
 	"parley/router/routertest"
 	"parley/router/turn"
 	"parley/sessions"
@@ -290,7 +291,7 @@ func TestFaultNoAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := channels.Inbound{ID: "1", Event: channels.Message, Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "hello"}
-		if err := g.Router.Accept(t.Context(), in); !errors.Is(err, router.ErrNoAccount) {
+		if err := g.Router.Accept(t.Context(), in); !errors.Is(err, inbound.ErrNoAccount) {
 			t.Errorf("%v", err)
 		}
 		if err := g.Router.Apply(t.Context(), routertest.SettingsFor()); err != nil {

@@ -8,6 +8,7 @@ import (
 	"parley/router/cron"
 	"parley/router/event"
 	"parley/router/filestore"
+	"parley/router/inbound"
 	"parley/router/rights"
 	"parley/router/settings"
 	"parley/router/toolhost"
@@ -212,3 +213,33 @@ func (r *Router) Unpair(ctx context.Context, kind channels.Kind, account channel
 type SendRequest = toolhost.SendRequest
 
 type Sent = toolhost.Sent
+
+var ErrBusy = inbound.ErrBusy
+
+type Heard = inbound.Heard
+
+var HookKey = inbound.HookKey
+
+type Report = inbound.Report
+
+func (r *Router) Accept(ctx context.Context, in channels.Inbound) error {
+	return r.Receiver.Accept(ctx, in)
+}
+
+func (r *Router) Commands() []channels.Command { return r.CommandTable.Commands() }
+
+func (r *Router) Hooked(ctx context.Context, x inbound.Report) (inbound.Heard, error) {
+	return r.Receiver.Hooked(ctx, x)
+}
+
+func (r *Router) ModelMeant(word string) (string, error) { return r.CommandTable.ModelMeant(word) }
+
+func (r *Router) Say(ctx context.Context, w inbound.Words) (inbound.Heard, error) {
+	return r.Receiver.Say(ctx, w)
+}
+
+func (r *Router) Woken(ctx context.Context, x inbound.Report, now bool) (inbound.Heard, error) {
+	return r.Receiver.Woken(ctx, x, now)
+}
+
+type Words = inbound.Words

@@ -250,18 +250,18 @@ func TestMostBooked(t *testing.T) {
 		for i := range 20 {
 			posts(g, sessions.Delivery{ID: sessions.DeliveryID(fmt.Sprint("p", i)), To: routertest.Direct(fmt.Sprint("o", i)), NotBefore: time.Now().Add(20 * time.Hour)})
 		}
-		for i := range router.MostBooked + 3 {
+		for i := range mostBooked + 3 {
 			g.Say(routertest.Direct(fmt.Sprint("c", i)), fmt.Sprint("40", i), "hello")
 		}
 		synctest.Wait()
 		close(release)
-		g.Shown(router.MostBooked + 3)
-		if n := len(made.Of("Finish+begin")); n != router.MostBooked {
-			t.Errorf("%d began with their end, %d may", n, router.MostBooked)
+		g.Shown(mostBooked + 3)
+		if n := len(made.Of("Finish+begin")); n != mostBooked {
+			t.Errorf("%d began with their end, %d may", n, mostBooked)
 		}
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
-		g.Shown(router.MostBooked + 4)
-		if n := len(made.Of("Finish+begin")); n != router.MostBooked+1 {
+		g.Shown(mostBooked + 4)
+		if n := len(made.Of("Finish+begin")); n != mostBooked+1 {
 			t.Error("one that is alone does not begin with its end")
 		}
 	})
@@ -277,7 +277,7 @@ func TestPutBackByOne(t *testing.T) {
 		lose := answerLost(nil)
 		g = routertest.NewWith(t, channeltest.Options{}, func(op, phase string) {
 			if op == "Retry" && phase == "after-commit" && once.CompareAndSwap(false, true) {
-				routertest.Check(t, g.Router.Gate().Refill(t.Context()))
+				routertest.Check(t, g.Router.Gate.Refill(t.Context()))
 				panic("connection lost")
 			}
 			lose(op, phase)

@@ -176,7 +176,7 @@ func TestFaultClockSleep(t *testing.T) {
 		expiring(g, 24*time.Hour, "b")
 		synctest.Wait()
 		began := time.Now()
-		g.Router.Ages().Set(nil, func() time.Duration { return time.Since(began) + time.Until(c.now()) }, nil)
+		g.Router.Ages.Set(nil, func() time.Duration { return time.Since(began) + time.Until(c.now()) }, nil)
 		c.turn(8 * time.Hour)
 		<-time.After(time.Minute)
 		g.Router.Attach(routertest.Account, g.Fake.Full())

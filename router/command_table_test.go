@@ -14,6 +14,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/command"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -24,7 +25,7 @@ type writer struct {
 	sender channels.Sender
 	edit   func(*channels.Inbound)
 	// may gives the classes of commands that they may use; nil = theirs are none.
-	may  []router.Who
+	may  []command.Who
 	text bool // what they write is text for the agent
 	bots bool // the account lets bots in
 	open bool // the groups are open to everybody
@@ -32,11 +33,11 @@ type writer struct {
 
 func writers() []writer {
 	return []writer{
-		{name: "owner", sender: routertest.Person(routertest.Owner), may: []router.Who{router.OwnerOnly, router.Allowed, router.Anyone}},
-		{name: "owner in an open group", sender: routertest.Person(routertest.Owner), may: []router.Who{router.OwnerOnly, router.Allowed, router.Anyone}, open: true},
-		{name: "allowed", sender: routertest.Person(routertest.Guest), may: []router.Who{router.Allowed, router.Anyone}},
-		{name: "allowed in an open group", sender: routertest.Person(routertest.Guest), may: []router.Who{router.Allowed, router.Anyone}, open: true},
-		{name: "visitor", sender: routertest.Person("3003"), may: []router.Who{router.Anyone}, open: true},
+		{name: "owner", sender: routertest.Person(routertest.Owner), may: []command.Who{command.OwnerOnly, command.Allowed, command.Anyone}},
+		{name: "owner in an open group", sender: routertest.Person(routertest.Owner), may: []command.Who{command.OwnerOnly, command.Allowed, command.Anyone}, open: true},
+		{name: "allowed", sender: routertest.Person(routertest.Guest), may: []command.Who{command.Allowed, command.Anyone}},
+		{name: "allowed in an open group", sender: routertest.Person(routertest.Guest), may: []command.Who{command.Allowed, command.Anyone}, open: true},
+		{name: "visitor", sender: routertest.Person("3003"), may: []command.Who{command.Anyone}, open: true},
 		{name: "stranger", sender: routertest.Person("3003")},
 		{name: "bot", sender: channels.Sender{ID: routertest.Owner, Bot: true}},
 		{name: "bot that is let in", sender: channels.Sender{ID: routertest.Guest, Bot: true}, bots: true, text: true},
@@ -105,15 +106,15 @@ func newTableRig(t *testing.T, w writer, to channels.Address) *tableRig {
 }
 
 func (x *tableRig) all() {
-	for _, c := range *x.Router.CommandTable() {
-		for _, name := range append([]string{c.Name()}, c.Aliases()...) {
-			x.one(c, strings.TrimSpace("/"+name+" "+examples[c.Name()]))
+	for _, c := range x.Router.CommandTable.All {
+		for _, name := range append([]string{c.Name}, c.Aliases...) {
+			x.one(c, strings.TrimSpace("/"+name+" "+examples[c.Name]))
 		}
 	}
 }
 
 // one writes a command, twice with the same id, and judges what came of it.
-func (x *tableRig) one(c router.Command, words string) {
+func (x *tableRig) one(c command.Command, words string) {
 	x.T.Helper()
 	for _, undo := range []sessions.Patch{{SendPolicy: new(policy.Inherit), Model: new(""), Thinking: new(""), Activation: new(""), Queue: new(sessions.Queue{}), Footer: new("")}} {
 		if _, err := x.Store.Patch(x.T.Context(), x.key, undo); err != nil {
@@ -137,8 +138,8 @@ func (x *tableRig) one(c router.Command, words string) {
 	after, answers, turns := x.Session(x.key), x.Deliveries()[shown:], len(x.turns())-runs
 	changed := before.ID != after.ID || !reflect.DeepEqual(before.Settings, after.Settings)
 	group := x.to.Type.Several()
-	here := c.Where() == router.Anywhere || group == (c.Where() == router.GroupsOnly)
-	switch may := slices.Contains(x.w.may, c.Who()); {
+	here := c.Where == command.Anywhere || group == (c.Where == command.GroupsOnly)
+	switch may := slices.Contains(x.w.may, c.Who); {
 	case x.w.text:
 		if turns != 1 || changed || len(answers) != 1 || !strings.HasSuffix(answers[0].Text, words) {
 			x.T.Errorf("%s: %d turns, changed %t, answered %s; want the agent to read it", words, turns, changed, textsOf(answers))
@@ -148,11 +149,11 @@ func (x *tableRig) one(c router.Command, words string) {
 			x.T.Errorf("%s: %d turns, changed %t, answered %s; want nothing at all", words, turns, changed, textsOf(answers))
 		}
 	case !may || !here:
-		if turns != 0 || changed || len(answers) != 1 || !strings.Contains(answers[0].Text, "/"+c.Name()+" ") && !strings.HasSuffix(answers[0].Text, "/"+c.Name()+".") || strings.Count(answers[0].Text, ".") != 1 {
+		if turns != 0 || changed || len(answers) != 1 || !strings.Contains(answers[0].Text, "/"+c.Name+" ") && !strings.HasSuffix(answers[0].Text, "/"+c.Name+".") || strings.Count(answers[0].Text, ".") != 1 {
 			x.T.Errorf("%s: %d turns, changed %t, answered %s; want one sentence that says why not", words, turns, changed, textsOf(answers))
 		}
 	default:
-		if turns != 0 || len(answers) != 1 || changed != slices.Contains(changing, c.Name()) || strings.HasPrefix(answers[0].Text, "Only ") {
+		if turns != 0 || len(answers) != 1 || changed != slices.Contains(changing, c.Name) || strings.HasPrefix(answers[0].Text, "Only ") {
 			x.T.Errorf("%s: %d turns, changed %t, answered %s", words, turns, changed, textsOf(answers))
 		}
 	}
@@ -198,15 +199,15 @@ func TestMenuIsPartOfTheTable(t *testing.T) {
 			menu[c.Name] = c.Description
 		}
 		seen := map[string]bool{}
-		for _, c := range *g.Router.CommandTable() {
-			about, native := menu[c.Name()]
-			if native != c.Native() || native && strings.HasSuffix(about, " (owners)") != (c.Who() == router.OwnerOnly) || len(about) > 256 || !router.IsName(c.Name()) || len(c.Name()) > 32 {
-				t.Errorf("/%s in the menu: %t, %q", c.Name(), native, about)
+		for _, c := range g.Router.CommandTable.All {
+			about, native := menu[c.Name]
+			if native != c.Native || native && strings.HasSuffix(about, " (owners)") != (c.Who == command.OwnerOnly) || len(about) > 256 || !command.IsName(c.Name) || len(c.Name) > 32 {
+				t.Errorf("/%s in the menu: %t, %q", c.Name, native, about)
 			}
-			if c.About() == "" || c.Run() == nil || !slices.Contains([]router.Who{router.OwnerOnly, router.Allowed, router.Anyone}, c.Who()) {
-				t.Errorf("/%s: the row is not whole", c.Name())
+			if c.About == "" || c.Run == nil || !slices.Contains([]command.Who{command.OwnerOnly, command.Allowed, command.Anyone}, c.Who) {
+				t.Errorf("/%s: the row is not whole", c.Name)
 			}
-			for _, name := range append([]string{c.Name()}, c.Aliases()...) {
+			for _, name := range append([]string{c.Name}, c.Aliases...) {
 				if seen[name] {
 					t.Errorf("/%s is there twice", name)
 				}
@@ -227,17 +228,17 @@ func TestCommandThatFails(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		down := &faulty{}
 		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { down.Store = s; return down })
-		*g.Router.CommandTable() = append(*g.Router.CommandTable(),
-			router.NewCommand("broken", router.Anyone, func(context.Context, *router.Router, router.CommandCall) (string, sessions.Effects, error) {
+		g.Router.CommandTable.All = append(g.Router.CommandTable.All,
+			command.Command{Name: "broken", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (string, sessions.Effects, error) {
 				return "half an answer", sessions.Effects{Patch: &sessions.Patch{Model: new("x")}}, errors.New("no such thing")
-			}),
-			router.NewCommand("panics", router.Anyone, func(context.Context, *router.Router, router.CommandCall) (string, sessions.Effects, error) {
+			}},
+			command.Command{Name: "panics", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (string, sessions.Effects, error) {
 				panic("oops")
-			}),
-			router.NewCommand("reads", router.Anyone, func(context.Context, *router.Router, router.CommandCall) (string, sessions.Effects, error) {
+			}},
+			command.Command{Name: "reads", Who: command.Anyone, Run: func(context.Context, *command.Table, command.Call) (string, sessions.Effects, error) {
 				down.get = errors.New("the connection is gone")
 				return "", sessions.Effects{}, down.get
-			}))
+			}})
 		for _, cmd := range []string{"/broken", "/panics"} {
 			if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, cmd); got != "⚠️ That did not work; the details are in the log." {
 				t.Errorf("%s: %q", cmd, got)

@@ -17,7 +17,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/lane"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -140,7 +140,7 @@ func TestLostByAnInterruptedTurn(t *testing.T) {
 		g = routertest.NewWith(t, channeltest.Options{}, func(op, phase string) {
 			if strings.HasPrefix(op, "Finish") && phase == "before-commit" && ends.Add(1) == 1 {
 				for _, run := range g.Runs() {
-					g.Router.Lanes().Abort([]sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, router.ErrInterrupted)
+					g.Router.Lanes.Abort([]sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, lane.ErrInterrupted)
 				}
 			}
 			lose(op, phase)

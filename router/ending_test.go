@@ -75,7 +75,7 @@ func TestHowAReportEnded(t *testing.T) {
 
 func reportedOf(x *routertest.Tree, run sessions.Run) string {
 	x.T.Helper()
-	got, err := x.Router.Reported(x.T.Context(), run)
+	got, err := x.Router.CommandTable.Reported(x.T.Context(), run)
 	if err != nil {
 		x.T.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
+	"parley/router/command"
 	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
@@ -99,7 +99,7 @@ func TestFilesIn(t *testing.T) {
 			t.Error(got)
 		}
 		msgs := g.Transcript("agent:main:fake:direct:" + routertest.Guest)
-		md := router.Markdown(g.Session("agent:main:fake:direct:"+routertest.Guest), msgs, false)
+		md := command.Markdown(g.Session("agent:main:fake:direct:"+routertest.Guest), msgs, false)
 		if !strings.Contains(md, ": q.txt, text/plain, 12 bytes — tool attachments reads it]") || strings.Contains(md, "r1") {
 			t.Errorf("the export: %.600s", md)
 		}
@@ -114,7 +114,7 @@ func TestFaultFileBeforeAccount(t *testing.T) {
 		for i, c := range []struct {
 			after time.Duration
 			want  string
-		}{{router.FetcherWait - time.Second, "the quarterly figures"}, {router.FetcherWait + time.Second, "gives no files, or is not connected"}} {
+		}{{fetcherWait - time.Second, "the quarterly figures"}, {fetcherWait + time.Second, "gives no files, or is not connected"}} {
 			g.Router.Attach(routertest.Account, nil)
 			g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look", Media: []channels.Media{document(fmt.Sprint(i, ".txt"), "r1")}})
 			<-time.After(c.after)

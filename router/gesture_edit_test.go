@@ -9,7 +9,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
+	"parley/router/inbound"
 	"parley/router/routertest"
 	"parley/router/turn"
 	"parley/sessions"
@@ -163,7 +163,7 @@ func TestMentionBehindItsParts(t *testing.T) {
 				if !c.brief {
 					lines = 0
 					for _, in := range c.first {
-						want += strings.TrimSpace(turn.Spoken(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Media: in.Media}, router.PassedOn(in, in.Text))) + "\n"
+						want += strings.TrimSpace(turn.Spoken(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Media: in.Media}, inbound.PassedOn(in, in.Text))) + "\n"
 						for _, f := range in.Media {
 							files += " " + f.Ref
 						}

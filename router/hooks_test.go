@@ -11,6 +11,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/inbound"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -38,7 +39,7 @@ func TestHooked(t *testing.T) {
 			t.Errorf("%s\n%s", p.System, newest(g))
 		}
 		run, err := g.Store.GetRun(t.Context(), h.Run.ID)
-		if p := run.Input.Provenance; err != nil || run.Key.Kind() != sessions.KindHook || !run.Alone || p == nil || !p.Untrusted || p.Owner || p.Tool != router.ViaHook {
+		if p := run.Input.Provenance; err != nil || run.Key.Kind() != sessions.KindHook || !run.Alone || p == nil || !p.Untrusted || p.Owner || p.Tool != inbound.ViaHook {
 			t.Errorf("%+v, %v", run, err)
 		}
 		s, err := g.Store.Get(t.Context(), run.Key)

@@ -155,7 +155,7 @@ func measure(g *routertest.Rig, srv *modeltest.Server, k *keeper, refused int64)
 	if err != nil || sum.Number == 0 || sum.Messages < longTurns() {
 		t.Errorf("%d summaries of %d messages (%v)", sum.Number, sum.Messages, err)
 	}
-	t.Logf("%d requests, %d tokens, %d summaries, the largest prompt %d of %d tokens, %s of virtual time", srv.Count(), counted.Input+counted.Output, k.sums, largest(srv), longWindow, time.Since(g.Router.Started()))
+	t.Logf("%d requests, %d tokens, %d summaries, the largest prompt %d of %d tokens, %s of virtual time", srv.Count(), counted.Input+counted.Output, k.sums, largest(srv), longWindow, time.Since(routertest.Epoch))
 }
 
 func largest(srv *modeltest.Server) (most int) {

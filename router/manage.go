@@ -66,7 +66,7 @@ func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key,
 	e.Patch = &p
 	acc, err := r.Committer.Submit(ctx, e)
 	if err == nil && p.SendPolicy != nil {
-		err = r.gate.WaitInFlight(ctx, acc.Session.Key)
+		err = r.Gate.WaitInFlight(ctx, acc.Session.Key)
 	}
 	return acc.Session, err
 }

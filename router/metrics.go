@@ -4,22 +4,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"parley/router/delivery"
+	"parley/router/inbound"
 	"parley/router/turn"
 )
 
 // Metrics counts what the router does. The nil *Metrics counts nothing.
 type Metrics struct {
-	inbound  *inboundMetrics
+	inbound  *inbound.Metrics
 	turns    *turn.Metrics
 	delivery *delivery.Metrics
 }
 
 // NewMetrics registers the router's metrics.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	return &Metrics{newInboundMetrics(reg), turn.NewMetrics(reg), delivery.NewMetrics(reg)}
+	return &Metrics{inbound.NewMetrics(reg), turn.NewMetrics(reg), delivery.NewMetrics(reg)}
 }
 
-func (m *Metrics) ofInbound() *inboundMetrics {
+func (m *Metrics) ofInbound() *inbound.Metrics {
 	if m == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // under a name that the configuration has no more has been renamed: sessions, people, waiting work and jobs follow. configured are the names
 // that the configuration has on the channel. It may be repeated, and is until it works.
 func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who channels.UserID, configured []channels.AccountID) error {
-	if err := r.gate.WaitLanded(ctx, ref.Channel, configured); err != nil {
+	if err := r.Gate.WaitLanded(ctx, ref.Channel, configured); err != nil {
 		return err
 	}
 	found, err := r.store.Identify(ctx, sessions.Login{Channel: ref.Channel, Account: ref.Account, User: who, Configured: configured})
@@ -30,7 +30,7 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 	fresh := r.settings.Load().Moved.Rename(ref, found.Moved...)
 	for _, was := range fresh {
 		log.Warn("account renamed", "was", was, "hint", "write the new name where bindings and session.sendPolicy name the old one; until then they hold for it")
-		r.gate.AccountRenamed(settings.AccountRef{Channel: ref.Channel, Account: was})
+		r.Gate.AccountRenamed(settings.AccountRef{Channel: ref.Channel, Account: was})
 	}
 	if len(fresh) > 0 {
 		r.Committer.Uncertain.Store(true) // what waited in an old session may wait in another one now
@@ -43,10 +43,10 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) (sessions.Session, error) {
 	s, err := r.store.Patch(ctx, key, p)
 	if err == nil {
-		r.watchers.Publish(event.Event{Kind: event.KindSession, Phase: event.PhasePatched, Session: s.Key})
+		r.Events.Publish(event.Event{Kind: event.KindSession, Phase: event.PhasePatched, Session: s.Key})
 	}
 	if err == nil && p.SendPolicy != nil {
-		err = r.gate.WaitInFlight(ctx, s.Key) // key may be another name of it
+		err = r.Gate.WaitInFlight(ctx, s.Key) // key may be another name of it
 	}
 	return s, err
 }

@@ -17,7 +17,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/sessions"
 	"parley/tools"
@@ -243,7 +243,7 @@ func TestKilledBetweenFiles(t *testing.T) {
 				l := anything
 				l.Idempotent = c.idempotent
 				g, post := postsFiles(t, l)
-				g.Fake.Script(channeltest.Step{}, channeltest.Step{Delay: router.SendGrace + time.Second, Arrives: true, Err: routertest.Class(channels.Ambiguous)})
+				g.Fake.Script(channeltest.Step{}, channeltest.Step{Delay: sendGrace + time.Second, Arrives: true, Err: routertest.Class(channels.Ambiguous)})
 				if _, err := post("tool:r:c", "look", ofBytes("1.png", png, nil), ofBytes("2.txt", "text", nil), ofBytes("3.png", png, nil)); err != nil {
 					t.Fatal(err)
 				}
@@ -280,10 +280,10 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.Deliveries()
 		kept := func(now time.Time) string {
-			if err := g.Router.Outbox().Evict(t.Context(), g.Store, now, router.OutboxKept); err != nil {
+			if err := g.Router.Outbox.Evict(t.Context(), g.Store, now, filestore.OutboxKept); err != nil {
 				t.Fatal(err)
 			}
-			return g.Router.Outbox().Check(ds[1].Files[0]) + "," + g.Router.Outbox().Check(ds[2].Files[0])
+			return g.Router.Outbox.Check(ds[1].Files[0]) + "," + g.Router.Outbox.Check(ds[2].Files[0])
 		}
 		info, err := os.Stat(filepath.Join(g.Dir, "outbox", ds[2].Files[0].Hash)) // the file system has a clock of its own
 		if err != nil {
@@ -306,9 +306,9 @@ func TestOutboxForgets(t *testing.T) {
 func TestOutboxMakesRoom(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g, post := postsFiles(t, anything)
-		x := g.Router.Outbox()
+		x := g.Router.Outbox
 		sent := func(d sessions.Delivery) { // long ago
-			path, old := filepath.Join(g.Dir, "outbox", d.Files[0].Hash), time.Now().Add(-router.OutboxLeast-time.Minute)
+			path, old := filepath.Join(g.Dir, "outbox", d.Files[0].Hash), time.Now().Add(-filestore.OutboxLeast-time.Minute)
 			routertest.Check(t, os.Chtimes(path, old, old))
 		}
 		send := func(n int, data string) error {

@@ -66,7 +66,7 @@ func TestFaultPairingComesAgain(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing)
 		ann := routertest.Direct("ann")
 		in := channels.Inbound{ID: "1", Event: channels.Message, Address: ann, Sender: channels.Sender{ID: "ann", Name: "Ann"}, Text: "hi", Time: time.Now()}
-		if _, err := g.Router.Arrival(t.Context(), in); err != nil { // and no Accept: the process has ended
+		if _, err := g.Router.Receiver.Arrival(t.Context(), in); err != nil { // and no Accept: the process has ended
 			t.Fatal(err)
 		}
 		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair approve "+g.Code(ann))

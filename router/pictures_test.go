@@ -113,7 +113,7 @@ func TestPictures(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v, %v", info, err)
 		}
-		g.Router.Media().Evict(time.Now().Add(router.MediaKept - time.Hour))
+		g.Router.Media.Evict(time.Now().Add(mediaKept - time.Hour))
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -96,7 +95,7 @@ func TestFirstWordsGoAfterAnOutage(t *testing.T) {
 				g.Shown(1)
 				<-time.After(5 * time.Second)
 				down := routertest.Class(c)
-				g.Fake.Script(channeltest.Step{Op: channeltest.OpRemove, Times: 3 * router.RemoveTries, Err: down}, channeltest.Step{Op: channeltest.OpEdit, Times: -1, Err: down})
+				g.Fake.Script(channeltest.Step{Op: channeltest.OpRemove, Times: 3 * removeTries, Err: down}, channeltest.Step{Op: channeltest.OpEdit, Times: -1, Err: down})
 				<-time.After(2 * time.Hour)
 				if got := g.Fake.Texts(routertest.Direct("a")); len(got) != 1 || got[0] == w.Answer {
 					t.Errorf("%q; %d tries", got, len(g.Fake.Calls(channeltest.OpRemove)))

@@ -25,7 +25,7 @@ func noPreviews(g *routertest.Rig) {
 		g.T.Errorf("left: %+v, %v", list, err)
 	}
 	for _, run := range g.Runs() {
-		if g.Router.Gate().HasPreview(run.ID) {
+		if g.Router.Gate.HasPreview(run.ID) {
 			g.T.Errorf("%s has one in memory", run.ID)
 		}
 	}
@@ -37,7 +37,7 @@ func TestStreaming(t *testing.T) {
 		to          channels.Address
 		least, most int // edits before the last one
 		every       time.Duration
-	}{"direct": {routertest.Direct("a"), 8, 10, router.PreviewDirect}, "group": {routertest.Group("a"), 2, 3, router.PreviewSeveral}} {
+	}{"direct": {routertest.Direct("a"), 8, 10, previewDirect}, "group": {routertest.Group("a"), 2, 3, previewSeveral}} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				w := routertest.TenSeconds()
@@ -48,7 +48,7 @@ func TestStreaming(t *testing.T) {
 				if len(sent) != 1 || len(changed) < c.least+1 || len(changed) > c.most+1 {
 					t.Fatalf("%d sends, %d edits", len(sent), len(changed))
 				}
-				if n := len(sent[0].Out.Text); n < router.PreviewLeast || n > 120 || sent[0].Out.Key != string(d.Run)+".preview" || c.to.Type.Several() != (sent[0].Out.ReplyTo == in.ID) {
+				if n := len(sent[0].Out.Text); n < previewLeast || n > 120 || sent[0].Out.Key != string(d.Run)+".preview" || c.to.Type.Several() != (sent[0].Out.ReplyTo == in.ID) {
 					t.Errorf("the first words: %+v", sent[0].Out)
 				}
 				last := sent[0]

@@ -9,7 +9,6 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -52,7 +51,7 @@ func TestFirstWordsAreFoundByTheirText(t *testing.T) {
 				comparesTexts(g)
 				lost := channeltest.Step{Arrives: true, Err: &channels.Error{Class: channels.Ambiguous, Err: errors.New("lost")}}
 				if c.kill {
-					lost.Delay = router.SendGrace + router.PreviewTimeout
+					lost.Delay = sendGrace + previewTimeout
 				}
 				g.Fake.Script(lost)
 				to := routertest.Group("a")

@@ -189,7 +189,7 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := renamedRig(t)
 				group := routertest.Group("-5")
-				g.Fake.Script(channeltest.Step{Delay: router.SendGrace + 10*time.Second, Arrives: true})
+				g.Fake.Script(channeltest.Step{Delay: sendGrace + 10*time.Second, Arrives: true})
 				for _, words := range []string{"one", "two"} {
 					g.Say(group, routertest.Guest, words)
 					<-time.After(2 * time.Second)

@@ -21,6 +21,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router"
+	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/router/turn"
 	"parley/sessions"
@@ -184,7 +185,7 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 		for i := range 16 {
 			res.Blocks = append(res.Blocks, given(sessions.FileBlock, fmt.Sprint("f", i), "f.txt", "text/plain", fmt.Sprint("words ", i)))
 		}
-		g.Router.KeepResult(&res)
+		g.Router.Media.PutResult(&res)
 		var got []string
 		for _, b := range res.Blocks[:4] {
 			got = append(got, b.Type+" "+b.ID+" "+b.MIME+" "+b.Media.MIME)
@@ -196,11 +197,11 @@ func TestToolFilesThatAreNotKept(t *testing.T) {
 			t.Errorf("%d blocks: %s", len(res.Blocks), res.Text)
 		}
 		none := tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if router.NewMedia("", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
+		if filestore.NewCache("", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || none.Text != "t\n[attachment x is not kept: this host has no folder for files]" {
 			t.Errorf("%+v", none)
 		}
 		none = tools.Result{Text: "t", Blocks: []sessions.Block{given(sessions.ImageBlock, "x", "", "image/png", shot)}}
-		if router.NewMedia("/dev/null/x", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
+		if filestore.NewCache("/dev/null/x", slog.New(slog.DiscardHandler)).PutResult(&none); len(none.Blocks) != 0 || !strings.Contains(none.Text, "could not be written") || strings.Contains(none.Text, "/dev/null") {
 			t.Errorf("%+v", none)
 		}
 	})

@@ -16,11 +16,13 @@ import (
 	"parley/router/budget"
 	"parley/router/chain"
 	"parley/router/clock"
+	"parley/router/command"
 	"parley/router/commit"
 	"parley/router/cron"
 	"parley/router/delivery"
 	"parley/router/event"
 	"parley/router/filestore"
+	"parley/router/inbound"
 	"parley/router/lane"
 	"parley/router/rights"
 	"parley/router/settings"
@@ -90,65 +92,65 @@ type Deps struct {
 
 // Router connects channels, sessions and agents. Start it before the adapters; Stop it after them.
 type Router struct {
-	Committer *commit.Committer
-	Advancer  *chain.Advancer
-	Budgets   *budget.Tracker
-	Rights    *rights.Resolver
-	Worker    *turn.Worker
-	Scheduler *cron.Scheduler
-	ToolHost  *toolhost.Host
-	Admission *admission.Controller
+	Committer    *commit.Committer
+	Advancer     *chain.Advancer
+	Budgets      *budget.Tracker
+	Rights       *rights.Resolver
+	Worker       *turn.Worker
+	Scheduler    *cron.Scheduler
+	ToolHost     *toolhost.Host
+	Admission    *admission.Controller
+	CommandTable *command.Table
+	Receiver     *inbound.Receiver
 
 	deps     Deps
 	store    sessions.Store
 	log      *slog.Logger
 	metrics  *Metrics
 	settings atomic.Pointer[settings.Snapshot]
-	gate     *delivery.Dispatcher
-	lanes    *lane.Set
-	kit      tools.Deps // what the session tools, and the commands that show the same things, work with
-	commands []command
-	ages     *clock.Steady
+	Gate     *delivery.Dispatcher
+	Lanes    *lane.Set
+	Ages     *clock.Steady
 	retry    *clock.Retrier
-	earlier  earlier
-	media    *filestore.Cache
-	outbox   *filestore.Outbox
-	started  time.Time
+	Media    *filestore.Cache
+	Outbox   *filestore.Outbox
 	watch    sync.WaitGroup
-	watchers *event.Bus
-	refused  refusedEvents
+	Events   *event.Bus
 }
 
 // New makes a router that does nothing yet.
 func New(d Deps) *Router {
-	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, ages: clock.New(), watchers: &event.Bus{}, started: time.Now()}
-	r.ages.Set(d.Now, nil, d.Jitter)
+	r := &Router{deps: d, store: d.Store, log: d.Log, metrics: d.Metrics, Ages: clock.New(), Events: &event.Bus{}}
+	r.Ages.Set(d.Now, nil, d.Jitter)
 	d.Settings.Moved = settings.NewMovedChats()
 	r.settings.Store(d.Settings.Prepare())
-	r.media = filestore.NewCache(d.Media, d.Log)
-	r.outbox = filestore.NewOutbox(d.Outbox, d.Log)
-	r.gate = delivery.New(delivery.Config{Store: d.Store, Settings: r.settings.Load, Outbox: r.outbox, Ages: r.ages, Log: d.Log, Metrics: d.Metrics.ofGate(), Changed: r.watchers.Delivery})
-	r.lanes = lane.New(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
+	r.Media = filestore.NewCache(d.Media, d.Log)
+	r.Outbox = filestore.NewOutbox(d.Outbox, d.Log)
+	r.Gate = delivery.New(delivery.Config{Store: d.Store, Settings: r.settings.Load, Outbox: r.Outbox, Ages: r.Ages, Log: d.Log, Metrics: d.Metrics.ofGate(), Changed: r.Events.Delivery})
+	r.Lanes = lane.New(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
 		return r.Worker.Process(ctx, key, claimed)
 	}, d.Settings.Agents.Defaults)
-	r.lanes.Changed = d.Busy
-	r.retry = &clock.Retrier{Ages: r.ages, Log: r.log, Host: r.lanes.Host}
-	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.lanes, Gate: r.gate, Events: r.watchers, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Forget(id) }})
-	r.Advancer = chain.New(chain.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Retry: r.retry, Log: d.Log, TranscriptPath: d.TranscriptPath})
+	r.Lanes.Changed = d.Busy
+	r.retry = &clock.Retrier{Ages: r.Ages, Log: r.log, Host: r.Lanes.Host}
+	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.Lanes, Gate: r.Gate, Events: r.Events, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Forget(id) }})
+	r.Advancer = chain.New(chain.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Retry: r.retry, Log: d.Log, TranscriptPath: d.TranscriptPath})
 	r.Budgets = budget.New(budget.Config{Ledger: d.Store, Sessions: d.Store, Settings: r.settings.Load, Retry: r.retry, Log: d.Log})
-	r.Rights = rights.New(rights.Config{Store: d.Store, Settings: r.settings.Load, Media: r.media, MoreTools: d.MoreTools})
-	r.Worker = turn.New(turn.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Retry: r.retry, Events: r.watchers, Media: r.media, Lanes: r.lanes, Chain: r.Advancer,
-		Gate: r.gate, Commit: r.Committer, Budgets: r.Budgets, Rights: r.Rights, Metrics: d.Metrics.ofTurns(), Log: d.Log, Model: d.Model, Workspace: d.Workspace, Redact: d.Redact, Context: d.Turn})
-	r.Scheduler = cron.New(cron.Config{Store: d.Store, Settings: r.settings.Load, Events: r.watchers, Gate: r.gate, Commit: r.Committer, Log: d.Log, Now: d.JobsNow,
+	r.Rights = rights.New(rights.Config{Store: d.Store, Settings: r.settings.Load, Media: r.Media, MoreTools: d.MoreTools})
+	r.Worker = turn.New(turn.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Retry: r.retry, Events: r.Events, Media: r.Media, Lanes: r.Lanes, Chain: r.Advancer,
+		Gate: r.Gate, Commit: r.Committer, Budgets: r.Budgets, Rights: r.Rights, Metrics: d.Metrics.ofTurns(), Log: d.Log, Model: d.Model, Workspace: d.Workspace, Redact: d.Redact, Context: d.Turn})
+	r.Scheduler = cron.New(cron.Config{Store: d.Store, Settings: r.settings.Load, Events: r.Events, Gate: r.Gate, Commit: r.Committer, Log: d.Log, Now: d.JobsNow,
 		ModelKnown: func(name string) error { return r.ToolHost.ModelKnown(name) }})
-	r.ToolHost = toolhost.New(toolhost.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.ages, Media: r.media, Outbox: r.outbox, Chain: r.Advancer, Gate: r.gate,
+	r.ToolHost = toolhost.New(toolhost.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Media: r.Media, Outbox: r.Outbox, Chain: r.Advancer, Gate: r.Gate,
 		Commit: r.Committer, Rights: r.Rights, Cron: r.Scheduler, Log: d.Log, Model: d.Model})
-	r.Admission = admission.New(admission.Config{Store: d.Store, Settings: r.settings.Load, Events: r.watchers, Gate: r.gate, Commit: r.Committer, Log: d.Log})
-	r.commands = commandTable()
-	r.kit = r.toolDeps()
+	r.Admission = admission.New(admission.Config{Store: d.Store, Settings: r.settings.Load, Events: r.Events, Gate: r.Gate, Commit: r.Committer, Log: d.Log})
+	kit := r.toolDeps()
 	if d.Tools != nil {
-		r.Rights.Tools = d.Tools(r.kit)
+		r.Rights.Tools = d.Tools(kit)
 	}
+	r.CommandTable = command.New(command.Config{Store: d.Store, Settings: r.settings.Load, Rights: r.Rights, Worker: r.Worker, Cron: r.Scheduler, Host: r.ToolHost,
+		Admission: r.Admission, Log: d.Log, Version: d.Version, Tools: kit, Model: d.Model, Models: d.Models, Accounts: d.Accounts, Troubles: d.Troubles, Export: d.Export})
+	r.Receiver = inbound.New(inbound.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Events: r.Events, Lanes: r.Lanes, Gate: r.Gate, Commit: r.Committer,
+		Worker: r.Worker, Host: r.ToolHost, Admission: r.Admission, Commands: r.CommandTable, Metrics: d.Metrics.ofInbound(), Log: d.Log})
 	return r
 }
 
@@ -183,9 +185,9 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := r.settings.Load().Moved.Load(ctx, r.store); err != nil {
 		return fmt.Errorf("reading which chats have moved: %w", err)
 	}
-	r.lanes.Start(ctx)
-	context.AfterFunc(ctx, r.watchers.Close)
-	if err := r.gate.Start(ctx, sending); err != nil {
+	r.Lanes.Start(ctx)
+	context.AfterFunc(ctx, r.Events.Close)
+	if err := r.Gate.Start(ctx, sending); err != nil {
 		return fmt.Errorf("taking up earlier deliveries: %w", err)
 	}
 	if len(keys)+len(sending) > 0 {
@@ -202,7 +204,7 @@ func (r *Router) Start(ctx context.Context) error {
 		return fmt.Errorf("taking up earlier work: %w", err)
 	}
 	for _, k := range keys {
-		r.lanes.WakeWithDeadline(k, begun[k].who, begun[k].by)
+		r.Lanes.WakeWithDeadline(k, begun[k].who, begun[k].by)
 	}
 	r.watch.Go(func() { r.expire(ctx) })
 	r.watch.Go(func() { r.Scheduler.Run(ctx) })
@@ -211,10 +213,10 @@ func (r *Router) Start(ctx context.Context) error {
 
 // Drain begins no further run, but for what a commit under way has claimed, and waits until those at work have ended, or ctx has. What is queued stays in the store.
 func (r *Router) Drain(ctx context.Context) {
-	r.lanes.Close()
+	r.Lanes.Close()
 	idle := make(chan struct{})
 	go func() {
-		r.lanes.Stop()
+		r.Lanes.Stop()
 		close(idle)
 	}()
 	select {
@@ -225,9 +227,9 @@ func (r *Router) Drain(ctx context.Context) {
 
 // Stop waits until all that was under way has been handed over to the store. The context given to Start must have ended.
 func (r *Router) Stop() {
-	r.lanes.Close()
-	r.lanes.Stop()
-	r.gate.Stop()
+	r.Lanes.Close()
+	r.Lanes.Stop()
+	r.Gate.Stop()
 	r.watch.Wait()
 }
 
@@ -237,12 +239,12 @@ func (r *Router) Apply(ctx context.Context, s *settings.Snapshot) error {
 	s.Moved = r.settings.Load().Moved
 	r.settings.Store(s.Prepare())
 	r.Worker.ForgetAll()
-	r.lanes.Resize(s.Agents.Defaults)
-	return r.gate.WaitAllInFlight(ctx)
+	r.Lanes.Resize(s.Agents.Defaults)
+	return r.Gate.WaitAllInFlight(ctx)
 }
 
 // Attach connects an account's channel to the gate; nil disconnects it, and its deliveries wait.
-func (r *Router) Attach(ref settings.AccountRef, ch channels.Channel) { r.gate.Attach(ref, ch) }
+func (r *Router) Attach(ref settings.AccountRef, ch channels.Channel) { r.Gate.Attach(ref, ch) }
 
 // Key gives the session that an event would go to.
 func (r *Router) Key(in channels.Inbound) sessions.Key {
@@ -250,25 +252,25 @@ func (r *Router) Key(in channels.Inbound) sessions.Key {
 }
 
 // Working lists the sessions whose agent is at work, and counts those that wait for their turn.
-func (r *Router) Working() (working []sessions.Key, waiting int) { return r.lanes.Working() }
+func (r *Router) Working() (working []sessions.Key, waiting int) { return r.Lanes.Working() }
 
 // Watch gives what happens from now on, until cancel or the end of the host.
 func (r *Router) Watch(w event.Filter) (events <-chan event.Event, cancel func()) {
-	return r.watchers.Watch(w)
+	return r.Events.Watch(w)
 }
 
 // Tell emits an event of somebody else's: what accounts do is known to the gateway.
-func (r *Router) Tell(e event.Event) { r.watchers.Publish(e) }
+func (r *Router) Tell(e event.Event) { r.Events.Publish(e) }
 
 // Position gives the place behind all that has happened.
-func (r *Router) Position() event.Position { return r.watchers.Position() }
+func (r *Router) Position() event.Position { return r.Events.Position() }
 
 // RetryDelivery sends a failed, expired, held or dropped delivery again.
 func (r *Router) RetryDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
-	return r.gate.Retry(ctx, id)
+	return r.Gate.Retry(ctx, id)
 }
 
 // DropDelivery gives up on a delivery.
 func (r *Router) DropDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error) {
-	return r.gate.Drop(ctx, id)
+	return r.Gate.Drop(ctx, id)
 }

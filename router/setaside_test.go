@@ -16,7 +16,7 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/inbound"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -77,7 +77,7 @@ func TestFaultRefusedForEver(t *testing.T) {
 						time.Sleep(5 * time.Second)
 					}
 				}
-				if taken != c.aside || taken && (time.Since(began) < router.RefusedFor || time.Since(began) > time.Minute) {
+				if taken != c.aside || taken && (time.Since(began) < inbound.RefusedFor || time.Since(began) > time.Minute) {
 					t.Fatalf("taken: %v, after %s", taken, time.Since(began))
 				}
 				listed, err := g.Store.Skipped(t.Context(), 10)
@@ -112,17 +112,17 @@ func TestFaultSessionUnread(t *testing.T) {
 		for ; !taken && time.Since(began) < time.Minute; time.Sleep(5 * time.Second) {
 			taken = g.Router.Accept(t.Context(), in) == nil
 		}
-		if !taken || time.Since(began) < router.RefusedFor {
+		if !taken || time.Since(began) < inbound.RefusedFor {
 			t.Errorf("taken: %t, after %s", taken, time.Since(began))
 		}
-		for id := range router.MostAside + 10 {
+		for id := range inbound.MostAside + 10 {
 			in.ID = channels.MessageID(fmt.Sprint("later ", id))
 			if err := g.Router.Accept(t.Context(), in); err != nil {
 				t.Fatal(id, err)
 			}
 		}
 		listed, err := g.Store.Skipped(t.Context(), 1000)
-		if err != nil || len(listed) != router.MostAside+11 || !strings.Contains(listed[0].Raw, in.Text) || len(g.Fake.Texts(routertest.Direct(routertest.Owner))) != 0 {
+		if err != nil || len(listed) != inbound.MostAside+11 || !strings.Contains(listed[0].Raw, in.Text) || len(g.Fake.Texts(routertest.Direct(routertest.Owner))) != 0 {
 			t.Errorf("%d are listed (%v); the chat shows %q", len(listed), err, g.Fake.Texts(routertest.Direct(routertest.Owner)))
 		}
 		g.Say(routertest.Group("g"), routertest.Guest, "hello")
@@ -205,14 +205,14 @@ func TestFaultRefusedByTheHundred(t *testing.T) {
 		in := channels.Inbound{Event: channels.Message, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
 		taken := map[int]bool{}
 		for range 24 { // two minutes
-			for id := range router.MostAside + 10 {
+			for id := range inbound.MostAside + 10 {
 				in.ID = channels.MessageID(strconv.Itoa(id))
 				taken[id] = taken[id] || g.Router.Accept(t.Context(), in) == nil
 			}
 			time.Sleep(5 * time.Second)
 		}
 		for id, done := range taken {
-			if done != (id < router.MostAside) {
+			if done != (id < inbound.MostAside) {
 				t.Errorf("message %d was taken: %v", id, done)
 			}
 		}

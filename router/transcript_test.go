@@ -69,7 +69,7 @@ func TestExportOfALongTranscript(t *testing.T) {
 			if len(g.Transcript(routertest.KeyA)) == 2 {
 				g.Asks(routertest.Group("a"), routertest.Guest, "second")
 			}
-			msgs, cut, err := g.Router.TranscriptOf(t.Context(), id, limit.page, limit.most)
+			msgs, cut, err := g.Router.CommandTable.TranscriptOf(t.Context(), id, limit.page, limit.most)
 			if err != nil || len(msgs) != limit.want || cut != limit.cut || msgs[len(msgs)-1].Text() != "echo: second" && !strings.HasSuffix(msgs[len(msgs)-1].Text(), "second") {
 				t.Errorf("%+v: %d messages, cut %t (%v)", limit, len(msgs), cut, err)
 			}

@@ -66,7 +66,7 @@ func TestTriesHaveABound(t *testing.T) {
 		g.Say(routertest.Direct("a"), "a", "one")
 		<-time.After(3 * time.Hour)
 		synctest.Wait()
-		if d := g.Deliveries()[0]; d.State != sessions.DeliveryFail || len(g.Fake.Calls(channeltest.OpSend)) != router.MaxAbsent || len(d.Tries) != 50 {
+		if d := g.Deliveries()[0]; d.State != sessions.DeliveryFail || len(g.Fake.Calls(channeltest.OpSend)) != maxAbsent || len(d.Tries) != 50 {
 			t.Errorf("%s after %d calls: %s", d.State, len(g.Fake.Calls(channeltest.OpSend)), d.Error)
 		}
 	})

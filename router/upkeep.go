@@ -49,19 +49,19 @@ const leapDoubt = 24 * time.Hour
 func (r *Router) expire(ctx context.Context) {
 	for n := 0; channels.Sleep(ctx, expireEvery); n++ {
 		if n%int(time.Hour/expireEvery) == 0 {
-			r.media.Evict(r.ages.Earliest(leapDoubt))
-			if err := r.outbox.Evict(ctx, r.store, r.ages.Earliest(leapDoubt), filestore.OutboxKept); err != nil && ctx.Err() == nil {
+			r.Media.Evict(r.Ages.Earliest(leapDoubt))
+			if err := r.Outbox.Evict(ctx, r.store, r.Ages.Earliest(leapDoubt), filestore.OutboxKept); err != nil && ctx.Err() == nil {
 				r.log.Error("cannot see which files wait to be sent", keyErr, err)
 			}
 		}
 		_ = r.Committer.Rescue(ctx) // it says what fails
-		r.gate.Sweep(ctx)
-		keys, err := r.store.Expire(ctx, r.ages.Earliest(leapDoubt), dedupeKeep)
+		r.Gate.Sweep(ctx)
+		keys, err := r.store.Expire(ctx, r.Ages.Earliest(leapDoubt), dedupeKeep)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot expire old sessions", keyErr, err)
 		}
 		for _, k := range keys {
-			r.watchers.Publish(event.Event{Kind: event.KindSession, Phase: event.PhaseArchived, Session: k})
+			r.Events.Publish(event.Event{Kind: event.KindSession, Phase: event.PhaseArchived, Session: k})
 			r.log.Info("archived", keySession, k)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/event"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -177,12 +178,12 @@ func TestWatchEndsWithTheHost(t *testing.T) {
 // Who watches since a position is told first that something happened meanwhile, when it is something that it wants, or may be.
 func TestWatchSince(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		r := router.NewWatched()
+		r := new(event.Bus)
 		first := func(w router.Watching) string {
 			events, cancel := r.Watch(w)
 			defer cancel()
 			got := drainEvents(events)
-			r.Tell(router.Event{Kind: router.EventJob, Session: "s1"})
+			r.Publish(router.Event{Kind: router.EventJob, Session: "s1"})
 			if next := drainEvents(events); len(next) > 0 {
 				got = append(got, next...)
 			}
@@ -192,9 +193,9 @@ func TestWatchSince(t *testing.T) {
 		if got := first(router.Watching{Since: start}); got != "job" {
 			t.Errorf("nothing had happened: %s", got)
 		}
-		r.Tell(router.Event{Kind: router.EventRun, Session: "s1", Run: "r1"})
+		r.Publish(router.Event{Kind: router.EventRun, Session: "s1", Run: "r1"})
 		now := r.Position()
-		r.Tell(router.Event{Kind: router.EventText, Session: "s1", Run: "r1"})
+		r.Publish(router.Event{Kind: router.EventText, Session: "s1", Run: "r1"})
 		for want, all := range map[string][]router.Watching{
 			"reload, job": {{Since: start}, {Since: router.Unknown}, {Since: now + 1000}},
 			"job":         {{}, {Since: now}},
@@ -212,7 +213,7 @@ func TestWatchSince(t *testing.T) {
 		}
 		place := r.Position()
 		for range 1000 {
-			r.Tell(router.Event{Kind: router.EventJob})
+			r.Publish(router.Event{Kind: router.EventJob})
 		}
 		if got := first(router.Watching{Since: place, Session: "s2"}); got != "" {
 			t.Errorf("%s: nothing of it in all that is known", got)
@@ -225,7 +226,7 @@ func TestWatchSince(t *testing.T) {
 		if e := <-events; e.At != r.Position() {
 			t.Errorf("%d", e.At)
 		}
-		r.Tell(router.Event{Kind: router.EventJob})
+		r.Publish(router.Event{Kind: router.EventJob})
 		if e := <-events; e.At != r.Position() {
 			t.Errorf("%d", e.At)
 		}

@@ -3,6 +3,8 @@ package sessions
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"parley/channels"
 	"parley/policy"
 )
@@ -79,6 +81,12 @@ type Try struct {
 	Error string    `json:"error"` // why it did not work
 
 	Absent bool `json:"absent,omitempty"` // it ended unclear, and the platform said later that it has nothing of it
+}
+
+// NewDelivery returns a delivery of a session's text to an address, under a random id. A delivery that a repeated call must not make twice gets
+// an id of its own.
+func NewDelivery(kind DeliveryKind, session Key, to channels.Address, text string, expires time.Time) Delivery {
+	return Delivery{ID: DeliveryID(uuid.NewString()), Kind: kind, Session: session, To: to, Text: text, Expires: expires}
 }
 
 // Absent counts the listed tries of the part under way that did not arrive.

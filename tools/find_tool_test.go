@@ -30,7 +30,7 @@ func manyTools(n int) (out []Tool) {
 func TestFitRequest(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]int{0: 0, 1: 1, 127: 127, 128: 128, 129: 128, 1000: 128} {
-		got := FitRequest(manyTools(n))
+		got := FitRequest(manyTools(n), 0)
 		if len(got) != want || ShownInRequest(n) > MaxInRequest {
 			t.Errorf("%d tools are %d", n, len(got))
 		}
@@ -44,6 +44,21 @@ func TestFitRequest(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, s, err)
 			}
 		}
+	}
+}
+
+// A model that takes fewer tools is told of fewer, and finds the others as well.
+// source: anomalyco/opencode#43374
+func TestFitSmallRequest(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[int]int{1: 1, 2: 2, 3: 3, 20: 20, 500: 128} {
+		got := FitRequest(manyTools(200), most)
+		if hasFind := got[len(got)-1].Spec().Name == "call_tool"; len(got) != want || hasFind != (most > 2) {
+			t.Errorf("%d: %d tools, the last one %s", most, len(got), got[len(got)-1].Spec().Name)
+		}
+	}
+	if got := FitRequest(manyTools(20), 20); len(got) != 20 || got[19].Spec().Name == "call_tool" {
+		t.Errorf("%d tools", len(got))
 	}
 }
 

@@ -14,14 +14,21 @@ func ShownInRequest(n int) int {
 	return MaxInRequest - 2
 }
 
-// FitRequest returns the tools as a request holds them. Where there are too many, those of Share stay, and two tools are put behind them that
-// find the others and call them: find_tool and call_tool. The same tools in the same order give the same request.
-func FitRequest(all []Tool) []Tool {
-	n := ShownInRequest(len(all))
-	if n == len(all) {
+// FitRequest returns the tools as a request to a model holds them that takes so many, at most MaxInRequest; 0 = MaxInRequest. Where there are too
+// many, those of Share stay, and two tools are put behind them that find the others and call them: find_tool and call_tool. The same tools in the
+// same order give the same request.
+func FitRequest(all []Tool, most int) []Tool {
+	if most <= 0 || most > MaxInRequest {
+		most = MaxInRequest
+	}
+	if len(all) <= most {
 		return all
 	}
-	shown, others := Share(all, n)
+	if most <= len(ReservedNames) { // there is no room for both
+		shown, _ := Share(all, most)
+		return shown
+	}
+	shown, others := Share(all, most-len(ReservedNames))
 	rest := newCatalogue(others)
 	return append(shown, findTool{rest}, callTool{rest})
 }

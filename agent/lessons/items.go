@@ -11,7 +11,7 @@ import (
 
 var (
 	// itemGone are errors about items of this conversation: they cannot be read any more, or what belongs to them is missing.
-	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content.{0,3} (?:is|was) not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found`)
+	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content.{0,3} (?:is|was) not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found|thinking\W{0,2} blocks?\b.{0,80}cannot be modified`)
 	// callAlone are errors about a call whose reasoning is not there. source: cline/cline#12242
 	callAlone = pattern.New(`\bfunction_call\b.{0,40}without its required\W{1,3}reasoning`)
 	// itemForm are errors about the form of reasoning items and of ids.
@@ -104,7 +104,7 @@ func (r reading) olderReasoning() sessions.Lesson {
 }
 
 // sealedWord are errors about what is encrypted.
-var sealedWord = pattern.New(`encrypt|decrypt|signature`)
+var sealedWord = pattern.New(`encrypt|decrypt|signature|cannot be modified`)
 
 // sealedWords are the ends of encrypted content that an error quotes in the place of all of it.
 var sealedWords = pattern.New(`(?i)encrypted content (\S{2,}?)(?:\.\.\.|…)([\w=+/-]{2,})`)

@@ -262,12 +262,12 @@ func (b *Book) Forget(provider, model string) (n int) {
 	return n
 }
 
-// Window gives how many tokens a provider's model takes, as an error said; 0 = none did, or under other settings.
-func (b *Book) Window(provider, model, config string) int {
+// Limit gives the number that was learned of a provider's model: of Window or MaxTools; 0 = none was, or under other settings.
+func (b *Book) Limit(kind, provider, model, config string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for at, known := range b.known {
-		if l, ok := known[key{Window, "", ""}]; ok && at.Provider == provider && at.Model == model && b.holds(l, config) {
+		if l, ok := known[key{kind, "", ""}]; ok && at.Provider == provider && at.Model == model && b.holds(l, config) {
 			n, _ := strconv.Atoi(l.Use) // what else is kept there is none
 			return n
 		}

@@ -20,13 +20,13 @@ func TestWindow(t *testing.T) {
 			t.Error("it is sent again")
 		}
 	}
-	if all := b.Known(); len(all) != 1 || all[0].Kind != Window || all[0].Evidence != said || b.Window(at.Provider, at.Model, "one") != 4096 {
+	if all := b.Known(); len(all) != 1 || all[0].Kind != Window || all[0].Evidence != said || b.Limit(Window, at.Provider, at.Model, "one") != 4096 {
 		t.Errorf("known %+v", all)
 	}
-	if b.Window(at.Provider, "other", "one") != 0 || b.Window(at.Provider, at.Model, "two") != 0 {
+	if b.Limit(Window, at.Provider, "other", "one") != 0 || b.Limit(Window, at.Provider, at.Model, "two") != 0 {
 		t.Error("it holds elsewhere")
 	}
-	if now.pass(MaxAge + 1); b.Window(at.Provider, at.Model, "one") != 0 {
+	if now.pass(MaxAge + 1); b.Limit(Window, at.Provider, at.Model, "one") != 0 {
 		t.Error("it does not end")
 	}
 }

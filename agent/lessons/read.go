@@ -17,7 +17,8 @@ import (
 // read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
 // most exactly comes first.
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
-	r := reading{f: f, text: templateCode.ReplaceAllString(knownFields.ReplaceAllString(f.All, "$1"), "$1"), sent: sent, call: c}
+	text := knownFields.ReplaceAllString(f.All, "$1")
+	r := reading{f: f, text: templateCode.ReplaceAllString(noEvidence.ReplaceAllString(text, ""), "$1"), sent: sent, call: c}
 	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
 		if l, ok := r.asked(); ok {
 			return l, true
@@ -54,6 +55,10 @@ var knownFields = pattern.New("(unknown field [^\n,]{1,130}), (?:expected (?:one
 // its group.
 // source: QwenLM/qwen-code#48, ggml-org/llama.cpp#17040
 var templateCode = pattern.New(`(?s)\bat row \d+, column \d+(?::\s*\{[{%]-?\s*raise_exception\(['"]([^'"\n]*))?.*|\{%.*`)
+
+// noEvidence matches what errors say besides what is wrong: a name that is like the refused one, and LiteLLM's settings.
+// source: console.groq.com/docs/errors, docs.litellm.ai/docs/exception_mapping
+var noEvidence = pattern.New(`,? *\bdid you mean [^\n]*|\breceived model group=\S*|\bavailable model group fallbacks=\S*`)
 
 // reading is one refusal being read. text is everything that the provider said, in lower case.
 type reading struct {
@@ -139,7 +144,7 @@ func (r reading) renamed() (sessions.Lesson, bool) {
 		if p.Value == Unset || !slices.Contains(limits, p.Name) || !r.names(p) {
 			continue
 		}
-		for _, m := range instead.FindAllStringSubmatch(r.text, -1) {
+		for _, m := range instead.FindAllStringSubmatch(r.f.All, -1) {
 			if other := m[1] + m[2]; other != p.Name && slices.Contains(limits, other) {
 				return sessions.Lesson{Kind: Rename, Name: "max_tokens", Use: other}, true
 			}
@@ -169,7 +174,7 @@ func (r reading) schema() (sessions.Lesson, bool) {
 }
 
 var (
-	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
 	foundToolUse  = pattern.New("expected [`'\"](?:redacted_)?thinking[`'\"][^\n]*\\bfound [`'\"]?tool_use")
 	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)

@@ -327,3 +327,19 @@ func TestOnePicture(t *testing.T) {
 		t.Errorf("a model that took a picture: changed %+v", c.applied)
 	}
 }
+
+// TestBesidesTheReason: what an error says besides its reason is no evidence, and blocks that were changed on their way are left out up to now.
+func TestBesidesTheReason(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]key{
+		"property 'stream_options' is unsupported, did you mean 'stream'?": {Parameter, "stream_options", "include_usage"}, // source: console.groq.com/docs/errors
+		"litellm.UnsupportedParamsError: bedrock does not support parameters: ['reasoning_effort'], for model=x. Received Model Group=x\\nAvailable Model Group Fallbacks=None":              {Parameter, "reasoning_effort", "low"}, // source: docs.litellm.ai/docs/exception_mapping
+		"messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.": {Reasoning, OldReasoning, ""},          // source: docs.anthropic.com/en/docs/build-with-claude/extended-thinking
+	} {
+		c := NewBook(Config{}).Call(at, "")
+		sent := Sent{Params: []Param{{Name: "reasoning_effort", Value: "low", Effort: true}, {Name: "stream_options", Value: "include_usage"}}, Tools: []string{"look"}, Stream: true, Steps: true, Reasoning: true}
+		if !c.Refused(t.Context(), refusal(400, `{"error":{"message":"`+text+`"}}`), sent) || len(c.applied) != 1 || keyOf(c.applied[0]) != want || c.applied[0].Kind == Parameter && c.applied[0].Use != "" {
+			t.Errorf("%s: changed %+v", text, c.applied)
+		}
+	}
+}

@@ -148,7 +148,7 @@ func (p param) schema(in reflect.Type) (*jsonschema.Schema, error) {
 
 // published are the packages whose types the document shows under the name of an earlier package: names of schemas are public, and stay
 // where types move.
-var published = map[string]string{"operations": "gateway"}
+var published = map[string]string{"operations": "gateway", "rights": "router", "inbound": "router", "toolhost": "router"}
 
 // ref names the schema of an answer's type in the components; a list is a list of such.
 func (d document) ref(t reflect.Type) (*jsonschema.Schema, error) {

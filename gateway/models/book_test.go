@@ -67,10 +67,17 @@ func TestFactsLearn(t *testing.T) {
 	t.Parallel()
 	p := agent.Provider{API: "openai", BaseURL: "http://127.0.0.1:9/v1", Models: map[string]agent.ModelFacts{"set": {ModelSettings: agent.ModelSettings{Tools: "on"}}}}
 	lessons := []sessions.Lesson{{Provider: "x", Model: "m", Kind: "tools"}, {Provider: "x", Model: "m", Kind: "images"}, {Provider: "x", Model: "set", Kind: "tools"}, {Provider: "y", Model: "other", Kind: "tools"},
-		{Provider: "x", Model: "one", Kind: "images", Name: "0123456789abcdef"}, {Provider: "x", Model: "one", Kind: "tool", Name: "look"}}
-	for model, want := range map[string]string{"m": "off learned true", "set": "on configuration false", "other": " guess false", "one": " guess false"} {
+		{Provider: "x", Model: "one", Kind: "images", Name: "0123456789abcdef"}, {Provider: "x", Model: "one", Kind: "tool", Name: "look"},
+		{Provider: "x", Model: "one", Kind: "window", Use: "4096"}, {Provider: "x", Model: "wide", Kind: "window", Use: "4096"}}
+	wide := p.Models["wide"]
+	wide.ContextWindow = 9000
+	p.Models["wide"] = wide
+	for model, want := range map[string]string{"m": "off learned true", "set": "on configuration false", "other": " guess false", "one": " guess false", "wide": " guess false"} {
 		f := FactsOf("x", p, model, Answer{})
 		f.Learn("x", model, lessons)
+		if window := map[string]int{"one": 4096, "wide": 9000}[model]; window > 0 && (f.ContextWindow != window || f.Guessed) {
+			t.Errorf("%s: window %d", model, f.ContextWindow)
+		}
 		if got := fmt.Sprint(f.Tools, " ", f.From.Tools, " ", f.NoImages); got != want {
 			t.Errorf("%s: %s, want %s", model, got, want)
 		}

@@ -102,7 +102,9 @@ func (m *Set) Find(name string) (agent.Candidate, error) {
 		return agent.Candidate{}, err
 	}
 	facts, _ := m.book.Facts(provider, p, model)
-	facts.learnWindow(m.learn.Window(provider, model, m.book.Fingerprint(provider)))
+	config := m.book.Fingerprint(provider)
+	facts.learnWindow(m.learn.Limit(lessons.Window, provider, model, config))
+	facts.MaxTools = m.learn.Limit(lessons.MaxTools, provider, model, config)
 	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
 }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"parley/channels"
 	"parley/policy"
 	"parley/router/event"
@@ -37,7 +35,7 @@ func (r *Controller) Pair(ctx context.Context, set *settings.Snapshot, in channe
 	}
 	text := fmt.Sprintf("I do not know you yet. Your id here is `%s:%s`.\n\nIf you know my owner, ask them to let you in with this code: `%s`\n\nThey write me `/pair approve %s` or run `parley pairing approve %s %s`\n\nIt is good for one hour.",
 		in.Address.Channel, in.Sender.ID, code, code, in.Address.Channel, code)
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Invite, Session: key, To: in.Address, Text: text, Expires: now.Add(min(pairingTTL, set.Delivery.TTL(sessions.Invite)))}
+	d := sessions.NewDelivery(sessions.Invite, key, in.Address, text, now.Add(min(pairingTTL, set.Delivery.TTL(sessions.Invite))))
 	p := sessions.Pairing{Channel: in.Address.Channel, Account: in.Address.Account, User: in.Sender.ID, Name: channels.SenderName(in.Sender), Address: in.Address,
 		Hash: policy.HashCode(in.Address.Channel, code), Created: now, Expires: now.Add(pairingTTL), Delivery: &d, Source: in.ID}
 	created, err := r.store.PutPairing(ctx, p, pairingMax)
@@ -70,8 +68,8 @@ func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, now time.Time) ses
 		return e
 	}
 	key, _, _ := set.Routes.Key(channels.Inbound{Event: channels.Message, Address: p.Address, Sender: channels.Sender{ID: p.User}})
-	e.Deliveries = []sessions.Delivery{{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: key, To: p.Address,
-		Text: "✅ You are let in. I have not read what you wrote before: please send it again.", Expires: now.Add(set.Delivery.TTL(sessions.Notice))}}
+	e.Deliveries = []sessions.Delivery{sessions.NewDelivery(sessions.Notice, key, p.Address,
+		"✅ You are let in. I have not read what you wrote before: please send it again.", now.Add(set.Delivery.TTL(sessions.Notice)))}
 	return e
 }
 

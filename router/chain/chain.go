@@ -158,8 +158,8 @@ func modelOf(run sessions.Run, key sessions.Key) string {
 
 // announce makes the delivery of a chain's last words; msg is the transcript message that has them.
 func (r *Advancer) announce(set *settings.Snapshot, run sessions.Run, c sessions.Chain, msg, text string) sessions.Delivery {
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Announce, Session: c.Target, Run: run.ID, Message: msg, To: c.Origin, Text: text,
-		Expires: time.Now().Add(set.Delivery.TTL(sessions.Announce))}
+	d := sessions.NewDelivery(sessions.Announce, c.Target, c.Origin, text, time.Now().Add(set.Delivery.TTL(sessions.Announce)))
+	d.Run, d.Message = run.ID, msg
 	if c.Kind != Ask {
 		d.Session = c.Requester // the policy of the chat that it goes to
 	}

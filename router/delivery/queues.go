@@ -106,12 +106,7 @@ func (x *queues) admit(d sessions.Delivery) {
 
 // work starts the goroutine that works off a chat's queue; x.mu is held.
 func (x *queues) work(a *account, q *queue) {
-	ctx, end := context.WithCancel(x.life.context())
-	q.end = end
-	x.life.wg.Go(func() {
-		defer end()
-		x.drain(ctx, a, q)
-	})
+	q.end = x.life.run(func(ctx context.Context) { x.drain(ctx, a, q) })
 }
 
 // reserve puts the delivery of a reservation into the queue of an idle chat; false when it has to wait for its turn, its account, its pace, or

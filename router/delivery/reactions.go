@@ -34,7 +34,7 @@ func (a *reactionQueue) add(ref settings.AccountRef, call func(context.Context))
 	}
 	a.queues[ref] = append(a.queues[ref], call)
 	if len(a.queues[ref]) == 1 {
-		a.life.wg.Go(func() { a.drain(a.life.context(), ref) })
+		a.life.begin(func(ctx context.Context) { a.drain(ctx, ref) })
 	}
 }
 

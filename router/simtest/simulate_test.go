@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"parley/router/routertest"
 	"runtime"
 	"slices"
 	"strconv"
@@ -15,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"parley/router/routertest"
 
 	"github.com/google/uuid"
 )

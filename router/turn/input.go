@@ -22,7 +22,7 @@ func NewRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
 		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(Spoken(in, text)), MediaBlocks(files)...), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: cmp.Or(in.Sender.Name, in.Sender.Username),
-			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Origin: OriginName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
+			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, More: in.More, Album: in.Album, Origin: OriginName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {

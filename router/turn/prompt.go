@@ -98,7 +98,7 @@ func (r *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 	t := agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: r.fallbacks(entry, name), System: system,
 		History: history, Steps: steps, Covered: covered,
-		Tools: tools.FitRequest(r.watched(kit)), Caller: caller,
+		Tools: tools.FitRequest(r.watched(kit), model.Facts.MaxTools), Caller: caller,
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: Judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {

@@ -251,8 +251,9 @@ func answer(steps []sessions.Message) string {
 }
 
 func (r *Worker) reply(set *settings.Snapshot, run sessions.Run, kind sessions.DeliveryKind, msg, text string) sessions.Delivery {
-	return sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: kind, Session: run.Key, Run: run.ID, Message: msg, To: run.Reply, ReplyTo: run.ReplyTo,
-		Text: text, Expires: time.Now().Add(set.Delivery.TTL(kind))}
+	d := sessions.NewDelivery(kind, run.Key, run.Reply, text, time.Now().Add(set.Delivery.TTL(kind)))
+	d.Run, d.Message, d.ReplyTo = run.ID, msg, run.ReplyTo
+	return d
 }
 
 func (r *Worker) historyLimit() int {

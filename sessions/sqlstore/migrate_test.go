@@ -126,3 +126,28 @@ func TestUpgradePostgres(t *testing.T) {
 	atVersion(t, goose.DialectPostgres, "pgx", dsn, "postgres", 1, family(t))
 	upgraded(t, Config{Dir: t.TempDir(), DSN: dsn})
 }
+
+// The first start of an older program was killed before its first migration: the table of versions is there, and nothing else.
+// source: https://github.com/pressly/goose/blob/v3.28.0/provider_run.go, tryEnsureVersionTable: a transaction of its own
+func TestUpgradeKilledAtTheFirstStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, DatabaseFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, fstest.MapFS{"00001_none.sql": {Data: []byte("-- +goose Up\n")}}, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version, err := p.GetDBVersion(t.Context()); err != nil || version != 0 { // it makes the table
+		t.Fatal(version, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, Config{Dir: dir})
+	if err := life(t.Context(), s, 1, 1, someQuestion, someAnswer); err != nil {
+		t.Fatal(err)
+	}
+}

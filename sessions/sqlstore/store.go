@@ -124,7 +124,7 @@ func (s *Store) assemble() {
 	name := filepath.Join(s.conf.Dir, DatabaseFile)
 	c := engine.Config{
 		Dialect: engine.SQLite, Name: name, Readers: engine.Limit(s.conf.Readers, 4), ReaderIdle: s.conf.readerIdle, Logger: s.conf.Logger, Trace: s.conf.Trace,
-		Migrations: schema.Migrations, CheckSchema: schema.CheckReleased, Pragmas: s.conf.pragmas,
+		Migrations: schema.Migrations, Newest: schema.Newest, CheckSchema: schema.CheckReleased, Pragmas: s.conf.pragmas,
 	}
 	if s.conf.DSN == "" {
 		c.WriteDSN, c.ReadDSN = sqlitefile.DSN(name)

@@ -76,10 +76,8 @@ func (w *writer) schema(v any, depth int) map[string]any {
 		return map[string]any{}
 	}
 	in, refs := w.follow(in)
-	for _, ref := range refs {
-		w.within[ref]++
-		defer func() { w.within[ref]-- }()
-	}
+	w.enter(refs, 1)
+	defer w.enter(refs, -1)
 	if depth > w.bounds.depth || slices.ContainsFunc(refs, func(ref string) bool { return w.within[ref] > w.bounds.repeats }) {
 		return shallow(in)
 	}
@@ -91,6 +89,13 @@ func (w *writer) schema(v any, depth int) map[string]any {
 		types = append(types, "null")
 	}
 	return typed(out, types)
+}
+
+// enter counts references that are followed, or left again.
+func (w *writer) enter(refs []string, n int) {
+	for _, ref := range refs {
+		w.within[ref] += n
+	}
 }
 
 // shallow tells of a schema only what type it is.

@@ -33,5 +33,6 @@ func families() []family {
 		{"Ends of lines, characters and answers", endings},
 		{"What a request says", content},
 		{"Thoughts and calls without a parser", textCalls},
+		{"One thing that is refused", oneThing},
 	}
 }

@@ -22,6 +22,7 @@ type Config struct {
 	Logger      *slog.Logger
 	Trace       func(op, phase string)                                               // see sqlstore.Config
 	Migrations  fs.FS                                                                // a folder migrations, with one for each dialect
+	Newest      string                                                               // makes in a new SQLite database what all migrations make
 	CheckSchema func(ctx context.Context, c *Conn, name string, version int64) error // refuses a schema that no release had
 	Guard       Guard                                                                // nil = the server cares for its files itself
 }

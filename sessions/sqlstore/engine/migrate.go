@@ -86,18 +86,50 @@ func (db *DB) Migrate(ctx context.Context) error {
 	return db.conf.Guard.Upgraded(ctx, db.writer)
 }
 
-// raise carries the migrations out that a database has not had yet, each in a transaction of its own.
+// raise makes the newest schema: by a script in a new SQLite database, otherwise by the migrations that the database has not had yet, each in
+// a transaction of its own.
 func (db *DB) raise(ctx context.Context, dir fs.FS, have, newest int64) error {
-	name, dialect, dsn := "sqlite", goose.DialectSQLite3, db.conf.WriteDSN
-	if have == 0 {
-		// The log is synced once, at the end, and one that was torn before that leaves an older schema, which is none: so a new store
-		// need not wait for the disk at every step.
-		dsn += "&_pragma=synchronous(OFF)"
+	used := db.conf.Dialect.Postgres
+	if !used {
+		changes, err := db.writer.Number(ctx, "PRAGMA schema_version")
+		if err != nil {
+			return err
+		}
+		used = changes > 0 // perhaps by the first start of an older program, which was killed
 	}
+	var err error
+	switch {
+	case have > 0:
+		err = db.migrate(ctx, dir, func(p *goose.Provider) error {
+			for {
+				if _, err := p.UpByOne(ctx); err != nil {
+					return err
+				}
+				if err := db.conf.Guard.Migrated(ctx, db.writer, have); err != nil { // the log is moved between them
+					return err
+				}
+			}
+		})
+	case used:
+		err = db.migrate(ctx, dir, func(p *goose.Provider) error { _, err := p.Up(ctx); return err })
+	default:
+		err = db.create(ctx)
+	}
+	if err == nil && have == 0 {
+		err = db.conf.Guard.Migrated(ctx, db.writer, have)
+	}
+	if err != nil && !errors.Is(err, goose.ErrNoNextVersion) {
+		return NotUpgraded(db.conf.Name, have, newest, err)
+	}
+	return nil
+}
+
+func (db *DB) migrate(ctx context.Context, dir fs.FS, up func(*goose.Provider) error) error {
+	name, dialect := "sqlite", goose.DialectSQLite3
 	if db.conf.Dialect.Postgres {
-		name, dialect, dsn = "pgx", goose.DialectPostgres, db.conf.WriteDSN
+		name, dialect = "pgx", goose.DialectPostgres
 	}
-	pool, err := sql.Open(name, dsn)
+	pool, err := sql.Open(name, db.conf.WriteDSN)
 	if err != nil {
 		return err
 	}
@@ -107,18 +139,21 @@ func (db *DB) raise(ctx context.Context, dir fs.FS, have, newest int64) error {
 	if err != nil {
 		return fmt.Errorf("migrating the store: %w", err)
 	}
-	if have == 0 {
-		if _, err = p.Up(ctx); err == nil {
-			err = db.conf.Guard.Migrated(ctx, db.writer, have)
-		}
+	return up(p)
+}
+
+// create makes the newest schema in a new SQLite database, in one transaction. It need not wait for the disk: the guard syncs what was
+// made, and one that was torn before that is an empty database.
+func (db *DB) create(ctx context.Context) error {
+	c, err := db.conf.Dialect.Connect(ctx, db.conf.WriteDSN+"&_pragma=synchronous(OFF)")
+	if err != nil {
+		return err
 	}
-	for have > 0 && err == nil { // the log is moved between them
-		if _, err = p.UpByOne(ctx); err == nil {
-			err = db.conf.Guard.Migrated(ctx, db.writer, have)
+	defer func() { _ = c.Close() }() // what it has not committed is gone
+	for _, q := range []string{"BEGIN IMMEDIATE", db.conf.Newest, "COMMIT"} {
+		if _, err := c.Exec(ctx, q); err != nil {
+			return err
 		}
-	}
-	if err != nil && !errors.Is(err, goose.ErrNoNextVersion) {
-		return NotUpgraded(db.conf.Name, have, newest, err)
 	}
 	return nil
 }

@@ -1,0 +1,211 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// Who may use a command. Strangers, who are not let in at all, are not answered.
+type Who string
+
+const (
+	OwnerOnly Who = "owner"
+	Allowed   Who = "allowed" // whoever a list of the account names, or a person has let in
+	Anyone    Who = "anyone"  // whoever is let in, also by an open group
+)
+
+// Where a command can be used.
+type Where string
+
+const (
+	Anywhere   Where = ""
+	GroupsOnly Where = "groups"
+	DirectOnly Where = "direct chats"
+)
+
+// Command is one row of the table of chat commands.
+type Command struct {
+	Name    string
+	Aliases []string
+	args    string // shown in /commands
+	About   string
+	Who     Who
+	Where   Where
+	Native  bool // in the platform's own menu as well
+	// takes says whether the words behind the name belong to the command; otherwise the message is text for the agent. nil = any do.
+	takes func(arg string) bool
+	// run gives the answer and what is to be committed with it. It reads, it changes nothing.
+	Run func(ctx context.Context, r *Table, c Call) (answer string, e sessions.Effects, err error)
+}
+
+// nothing and oneWord are what a command may take.
+func nothing(arg string) bool { return arg == "" }
+
+func oneWord(arg string) bool { return !strings.ContainsAny(arg, " \t") }
+
+// fewWords is at most n words.
+func fewWords(n int) func(arg string) bool {
+	return func(arg string) bool { return len(strings.Fields(arg)) <= n }
+}
+
+// Call is one use of a command.
+type Call struct {
+	Name, Arg string
+	In        channels.Inbound
+	Set       *settings.Snapshot
+	Session   sessions.Session // as it stands; only Key and Agent are set when it is new
+	Owner     bool
+	Inside    bool // written to the host itself, in no chat
+}
+
+// all lists every chat command, in the order of /commands.
+func all() []Command {
+	return []Command{
+		{Name: "help", Aliases: []string{"start"}, About: "How to talk to me", Who: Anyone, Native: true, takes: nothing, Run: cmdHelp},
+		{Name: "commands", About: "All that I understand, and who may use it", Who: Anyone, Native: true, takes: nothing, Run: cmdCommands},
+		{Name: "status", About: "How this session and the host are", Who: Anyone, Native: true, takes: nothing, Run: cmdStatus},
+		{Name: "whoami", Aliases: []string{"id"}, About: "Who you are to me", Who: Anyone, Native: true, takes: nothing, Run: cmdWhoami},
+		{Name: "new", Aliases: []string{"reset"}, args: "[model|text]", About: "Start over with an empty memory; a text is the first message", Who: Allowed, Native: true, Run: cmdNew},
+		{Name: "stop", About: "Stop what I am doing here", Who: Anyone, Native: true, takes: nothing, Run: cmdStop},
+		{Name: "send", args: "on|off|inherit", About: "Let my messages out of this session, or hold them back", Who: OwnerOnly, Native: true, takes: oneWord, Run: cmdSend},
+		{Name: "queue", args: "[mode] [debounce:2s] [cap:20] [drop:rule]|default", About: "What happens to messages that come while I am at work", Who: OwnerOnly, Native: true, Run: cmdQueue},
+		{Name: "model", args: "[name|default]", About: "The language model of this session", Who: Allowed, Native: true, takes: oneWord, Run: cmdModel},
+		{Name: "think", Aliases: []string{"thinking", "t"}, args: "[off|minimal|low|medium|high|default]", About: "How much the model thinks", Who: Allowed, Native: true, takes: oneWord, Run: cmdThink},
+		{Name: "compact", args: "[what to look at]", About: "Sum up the older part of this session now", Who: Allowed, Native: true, Run: cmdCompact},
+		{Name: "context", args: "[list|detail]", About: "What fills the model's window", Who: Allowed, Native: true, takes: oneWord, Run: cmdContext},
+		{Name: "usage", args: "[off|tokens|full|lift [session|agent|host|key]]", About: "What was used today; figures below replies; owners lift a budget", Who: Allowed, Native: true, takes: fewWords(2), Run: cmdUsage},
+		{Name: "export", About: "Write the transcript into a file on the host", Who: OwnerOnly, takes: nothing, Run: cmdExport},
+		{Name: "pair", args: "[list]|approve|reject code|remove id", About: "Let strangers in who ask for it", Who: OwnerOnly, Where: DirectOnly, Native: true, Run: cmdPair},
+		{Name: "activation", args: "mention|always", About: "Answer everything in this group, or only what mentions me", Who: OwnerOnly, Where: GroupsOnly, Native: true, takes: oneWord, Run: cmdActivation},
+		{Name: "sessions", args: "[search]", About: "The sessions that this one sees", Who: OwnerOnly, Native: true, Run: cmdSessions},
+		{Name: "subagents", args: "list|log|info|stop|send", About: "Look at and direct the sub-agents of this session", Who: OwnerOnly, Native: true, Run: cmdSubagents},
+		{Name: "agents", About: "The agents that this one may start as sub-agents", Who: Anyone, Native: true, takes: nothing, Run: cmdAgents},
+	}
+}
+
+// Commands lists the chat commands that belong into a platform's own menu.
+func (r *Table) Commands() []channels.Command {
+	var out []channels.Command
+	for _, c := range r.All {
+		if c.Native {
+			about := c.About
+			if c.Who == OwnerOnly {
+				about += " (owners)"
+			}
+			out = append(out, channels.Command{Name: c.Name, Description: about})
+		}
+	}
+	return out
+}
+
+// Parse finds the command in a message: one line, "/name", "/name arg" or "/name: arg", the bot's own name taken off by the
+// adapter. ok is false for text that only looks like one.
+func (r *Table) Parse(text string) (c Command, arg string, ok bool) {
+	name, arg, ok := commandWord(text)
+	if !ok {
+		return c, "", false
+	}
+	name = strings.ToLower(strings.TrimSuffix(name, ":"))
+	i := slices.IndexFunc(r.All, func(c Command) bool { return c.Name == name || slices.Contains(c.Aliases, name) })
+	if i < 0 || r.All[i].takes != nil && !r.All[i].takes(arg) {
+		return c, "", false
+	}
+	return r.All[i], arg, true
+}
+
+// commandWord splits a line that begins with a slash.
+func commandWord(text string) (name, arg string, ok bool) {
+	text, ok = strings.CutPrefix(strings.TrimSpace(text), "/")
+	if !ok || strings.ContainsAny(text, "\n\r") {
+		return "", "", false
+	}
+	name, arg = cutWord(text)
+	return name, arg, name != ""
+}
+
+// ForAnotherBot reports whether a line is a command for another bot of the chat: a name that is still there is not ours.
+func ForAnotherBot(text string) bool {
+	name, _, ok := commandWord(text)
+	name, bot, at := strings.Cut(name, "@")
+	return ok && at && IsName(name) && IsName(bot)
+}
+
+func IsName(s string) bool {
+	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_:") == ""
+}
+
+// Execute runs a command's row and words its answer. Where only the command fails, that is the answer: sent again, it would fail again.
+func (r *Table) Execute(ctx context.Context, cmd Command, c Call) (sessions.Effects, error) {
+	if no := cmd.Refuse(c); no != "" {
+		return r.withAnswer(c, no, sessions.Effects{}), nil
+	}
+	text, e, err := r.Attempt(ctx, cmd, c)
+	if err != nil {
+		if _, down := r.store.Get(ctx, c.Session.Key); down != nil && !errors.Is(down, sessions.ErrNotFound) {
+			return e, fmt.Errorf("/%s: %w", cmd.Name, err) // the platform sends it again
+		}
+		r.log.Error("a command failed", keyCommand, cmd.Name, keySession, c.Session.Key, keyErr, err)
+		return r.withAnswer(c, "⚠️ That did not work; the details are in the log.", sessions.Effects{}), nil
+	}
+	r.log.Info("command", keyCommand, cmd.Name, keySession, c.Session.Key, "owner", c.Owner)
+	return r.withAnswer(c, text, e), nil
+}
+
+// Attempt is one run of a command's row.
+func (r *Table) Attempt(ctx context.Context, cmd Command, c Call) (text string, e sessions.Effects, err error) {
+	defer channels.RecoverPanic(r.log, "/"+cmd.Name, &err)
+	return cmd.Run(ctx, r, c)
+}
+
+// Refuse says in one sentence why somebody cannot use a command here; "" when they can.
+func (c Command) Refuse(call Call) string {
+	group := call.In.Address.Type.Several()
+	switch {
+	case c.Who == OwnerOnly && !call.Owner:
+		return "Only an owner can use /" + c.Name + "."
+	case c.Who == Allowed && !call.Owner && !call.named():
+		return "Only people on my allow list can use /" + c.Name + " here."
+	case c.Where == GroupsOnly && !group, c.Where == DirectOnly && group:
+		return "/" + c.Name + " works in " + string(c.Where) + " only."
+	}
+	return ""
+}
+
+// named reports whether a list of the account lets the sender in by name.
+func (c Call) named() bool {
+	return !c.Inside && c.Set.Accounts[settings.Ref(c.In.Address)].Access.Named(policy.FactsOf(c.In))
+}
+
+// withAnswer adds a command's answer to its effects. The answer to a policy flip may leave when either the old or the new policy lets
+// it: the flip is acknowledged in the chat, and nothing follows.
+func (r *Table) withAnswer(c Call, text string, e sessions.Effects) sessions.Effects {
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.Session.Key, To: c.In.Address, Text: text,
+		Expires: time.Now().Add(c.Set.Delivery.TTL(sessions.Notice))}
+	if c.In.Address.Type.Several() {
+		d.ReplyTo = c.In.ID
+	}
+	if e.Patch != nil && e.Patch.SendPolicy != nil {
+		after := c.Session
+		after.Settings.SendPolicy = *e.Patch.SendPolicy
+		decide := r.settings().Decide(c.In.Address)
+		if v := decide(c.Session); v.Allowed() && !decide(after).Allowed() {
+			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
+			d.Granted = &v
+		}
+	}
+	if text != "" { // otherwise the run that the command queued answers
+		e.Deliveries = append(e.Deliveries, d)
+	}
+	return e
+}

@@ -1,0 +1,134 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/router/turn"
+	"parley/sessions"
+)
+
+// cmdCompact queues the summing up of the session behind what it is at. The answer comes with its end.
+func cmdCompact(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+	run := turn.NewRun(c.In, c.Session.Key, c.Session.Agent, "", nil, c.Owner)
+	run.Kind, run.Input.Content = sessions.CompactRun, sessions.TextContent(c.Arg)
+	return "", sessions.Effects{Run: run}, nil
+}
+
+// share is what one part of a prompt takes.
+type share struct {
+	what   string
+	n      int
+	tokens int
+}
+
+// cmdContext says what fills the window of the session's model.
+func cmdContext(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	detail := strings.EqualFold(c.Arg, "detail")
+	switch {
+	case !detail && c.Arg != "" && !strings.EqualFold(c.Arg, "list"):
+		return "⚙️ Usage: /context list|detail", sessions.Effects{}, nil
+	case c.Session.ID == "":
+		return "Nothing has been said in this session yet.", sessions.Effects{}, nil
+	}
+	if err := r.modelKnown(c.Set.ModelOf(c.Session)); err != nil {
+		return fmt.Sprintf("⚠️ The model of this session, %s, cannot be used. `/model` lists those that I know.", channels.Code(c.Set.ModelOf(c.Session), 100)), sessions.Effects{}, nil
+	}
+	run := turn.NewRun(c.In, c.Session.Key, c.Session.Agent, "", nil, c.Owner)
+	run.Kind, run.Session = sessions.CompactRun, c.Session.ID // a turn that never begins: what is queued is left alone
+	t, err := r.worker.Compose(ctx, c.Set, c.Session, run, false)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	x, err := r.worker.Stored(ctx, c.Session.ID)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	x.Msgs = turn.Judge(x, t.Label).Shown()
+	files := make(map[string]*share)
+	system, own, kit := agent.TextTokens(t.System), 0, 0
+	for _, f := range r.worker.PromptFiles(c.Session.Agent, !sessions.IsSubagent(c.Session.Key)) {
+		files[f.Name] = &share{what: f.Name, n: 1, tokens: agent.TextTokens(f.Text)}
+		own += files[f.Name].tokens
+	}
+	tool := make(map[string]*share)
+	for _, have := range t.Tools {
+		spec := have.Spec()
+		tool[spec.Name] = &share{what: spec.Name, n: 1, tokens: agent.SpecTokens(spec)}
+		kit += tool[spec.Name].tokens
+	}
+	summary, messages := agent.TextTokens(x.Sum.Text), agent.Tokens(x.Msgs...)
+	total := max(system+kit+summary+messages, c.Session.Context)
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Context** of this session: about %s of %s tokens", sessions.ShortCount(total), sessions.ShortCount(t.Facts.ContextWindow))
+	if w := t.Facts.ContextWindow; w > 0 {
+		fmt.Fprintf(&b, " (%d %%)", total*100/w)
+	}
+	fmt.Fprintf(&b, ", model %s. The parts, estimated:\n\n- System prompt: %s, of it files of the workspace: %s\n", channels.Code(t.Label, 100), sessions.ShortCount(system), sessions.ShortCount(own))
+	if detail {
+		writeShares(&b, files)
+	}
+	fmt.Fprintf(&b, "- Tools (%d): %s\n", len(t.Tools), sessions.ShortCount(kit))
+	if detail {
+		writeShares(&b, tool)
+	}
+	if x.Sum.ID != "" {
+		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", channels.Plural(x.Sum.Messages, "message"), age(time.Since(x.Sum.Time)), sessions.ShortCount(summary))
+	}
+	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(x.Msgs), sessions.ShortCount(messages))
+	if detail {
+		writeShares(&b, byKind(x.Msgs))
+	}
+	if c.Set.Agents.Defaults.Compaction.Off {
+		fmt.Fprintf(&b, "\nOlder messages are left out above %s tokens or %d messages.", sessions.ShortCount(t.CompactAt), t.CompactOver)
+	} else {
+		fmt.Fprintf(&b, "\nThe older part is summed up above %s tokens or %d messages; `/compact` does it now.", sessions.ShortCount(t.CompactAt), t.CompactOver)
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+// byKind sums up messages by who made them.
+func byKind(msgs []sessions.Message) map[string]*share {
+	all := make(map[string]*share)
+	for _, m := range msgs {
+		what := map[sessions.Role]string{sessions.User: "of people and sessions", sessions.Assistant: "of the agent"}[m.Role]
+		if m.Role == sessions.ToolResult {
+			what = "results of " + m.ToolName
+		}
+		if all[what] == nil {
+			all[what] = &share{what: what}
+		}
+		all[what].n++
+		all[what].tokens += agent.Tokens(m)
+	}
+	return all
+}
+
+// sharesShown bounds the lines of one part.
+const sharesShown = 30
+
+// writeShares lists shares, the largest first.
+func writeShares(b *strings.Builder, all map[string]*share) {
+	list := make([]*share, 0, len(all))
+	for _, s := range all {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(x, y *share) int { return cmp.Or(y.tokens-x.tokens, cmp.Compare(x.what, y.what)) })
+	for i, s := range list {
+		if i == sharesShown {
+			fmt.Fprintf(b, "  - and %d more\n", len(list)-i)
+			break
+		}
+		fmt.Fprintf(b, "  - %s", channels.Code(s.what, 100))
+		if s.n > 1 {
+			fmt.Fprintf(b, " (%d)", s.n)
+		}
+		fmt.Fprintf(b, ": %s\n", sessions.ShortCount(s.tokens))
+	}
+}

@@ -1,0 +1,94 @@
+package command
+
+import (
+	"context"
+	"strings"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/router/turn"
+	"parley/sessions"
+)
+
+// cmdNew starts the session over. What is at work or waits in it ends as by /stop, and the answer says so. What stands behind the command
+// is the name of a model, or the first message of the new session: the same commit has all of it.
+func cmdNew(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	did, err := r.stopsHere(ctx, c.Session)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	s, e := c.Session, sessions.Effects{Stop: []sessions.Key{c.Session.Key}, Reset: true}
+	if name, ok := r.modelForNew(c.Arg); ok {
+		s.Settings.Model, e.Patch = name, &sessions.Patch{Model: &name}
+	} else if c.Arg != "" || len(c.In.Media) > 0 {
+		e.Run = turn.NewRun(c.In, c.Session.Key, c.Session.Agent, c.Arg, turn.AllFiles(c.In), c.Owner)
+	}
+	return strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(did, " ")), e, nil
+}
+
+// modelForNew finds the model that the word behind /new names, whole: a part of a name may as well be a word to the agent.
+func (r *Table) modelForNew(arg string) (name string, ok bool) {
+	if arg == "" || !oneWord(arg) {
+		return "", false
+	}
+	if name, _ = r.modelNamed(arg); name == "" && strings.Contains(arg, "/") {
+		name = arg
+	}
+	return name, name != "" && r.modelKnown(name) == nil
+}
+
+func cmdStop(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	did, err := r.stopsHere(ctx, c.Session)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	jobs, err := r.cron.KeysAtWork(ctx, c.Session.Key)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	if len(jobs) > 0 {
+		did = append(did, "Stopped "+channels.Plural(len(jobs), "scheduled job")+".")
+	}
+	if len(did) == 0 {
+		did = []string{"Nothing is running here."}
+	}
+	return "⚙️ " + strings.Join(did, " "), sessions.Effects{Stop: append([]sessions.Key{c.Session.Key}, jobs...)}, nil
+}
+
+// stopsHere says what a stop of a session ends, one sentence each: its turn, the messages that wait, the sub-agents below it.
+func (r *Table) stopsHere(ctx context.Context, s sessions.Session) (did []string, err error) {
+	own, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+	if err != nil {
+		return nil, err
+	}
+	below, err := r.workingBelow(ctx, s.Key)
+	if err != nil {
+		return nil, err
+	}
+	if len(own) > 0 {
+		did = append(did, "Agent was aborted.")
+	}
+	if len(own) > 1 {
+		did = append(did, "Dropped "+channels.Plural(len(own)-1, "message")+" that waited.")
+	}
+	if len(below) > 0 {
+		did = append(did, stoppedWords(len(below)))
+	}
+	return did, nil
+}
+
+func cmdSend(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+	var to policy.Override
+	word := strings.ToLower(c.Arg)
+	switch word {
+	case "on", "allow":
+		word, to = "on", policy.Allow
+	case "off", "deny":
+		word, to = "off", policy.Deny
+	case "inherit", "default", "reset":
+		word, to = "inherit", policy.Inherit
+	default:
+		return "⚙️ Usage: /send on|off|inherit", sessions.Effects{}, nil
+	}
+	return "⚙️ Send policy set to " + word + ".", sessions.Effects{Patch: &sessions.Patch{SendPolicy: &to}}, nil
+}

@@ -1,0 +1,50 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"parley/sessions"
+)
+
+func cmdHelp(_ context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	return "Write to me as you would to a person. `/new` starts over with an empty memory, `/stop` stops what I am doing, `/status` says how things are. " +
+		"`/commands` lists all that I understand.", sessions.Effects{}, nil
+}
+
+// cmdCommands shows the whole table.
+func cmdCommands(_ context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	var b strings.Builder
+	b.WriteString("**Commands**, and who may use them:\n\n")
+	for _, x := range r.All {
+		fmt.Fprintf(&b, "- `/%s`", strings.TrimSpace(x.Name+" "+x.args))
+		for _, a := range x.Aliases {
+			fmt.Fprintf(&b, ", `/%s`", a)
+		}
+		fmt.Fprintf(&b, ": %s (%s)\n", x.About, x.scope())
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+// scope says who may use a command and where.
+func (c Command) scope() string {
+	s := map[Who]string{OwnerOnly: "owners", Allowed: "people on my allow list", Anyone: "everybody"}[c.Who]
+	if c.Where != Anywhere {
+		s += ", in " + string(c.Where)
+	}
+	return s
+}
+
+func cmdWhoami(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+	role := "allowed to talk to me"
+	if c.Owner {
+		role = "one of my owners"
+	}
+	name := cmp.Or(c.In.Sender.Name, c.In.Sender.Username, string(c.In.Sender.ID))
+	if c.Inside {
+		return fmt.Sprintf("You are %s, %s, and wrote to the host itself.\n\nThis session is `%s`.", name, role, c.Session.Key), sessions.Effects{}, nil
+	}
+	return fmt.Sprintf("You are %s, `%s:%s`, %s.\n\nThis chat is `%s`.", name, c.In.Address.Channel, c.In.Sender.ID, role, c.In.Address), sessions.Effects{}, nil
+}

@@ -1,0 +1,8 @@
+package command
+
+// The keys of log lines.
+const (
+	keyCommand = "command"
+	keyErr     = "err"
+	keySession = "session"
+)

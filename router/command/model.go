@@ -1,0 +1,181 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"parley/channels"
+	"parley/router/budget"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// modelsShown bounds the list of models in one answer.
+const modelsShown = 50
+
+// models lists the models that a person can choose from by a part of their names.
+func (r *Table) models() []string {
+	if r.names == nil {
+		return nil
+	}
+	return r.names()
+}
+
+// modelNamed finds the models that a word can stand for: one by its whole name, provider/model, or by the model's name alone, where
+// only one has it; otherwise all that have the word in their name.
+func (r *Table) modelNamed(word string) (exact string, similar []string) {
+	word = strings.ToLower(word)
+	var same []string
+	for _, m := range r.models() {
+		lower := strings.ToLower(m)
+		_, name, _ := strings.Cut(lower, "/")
+		switch {
+		case lower == word:
+			return m, nil
+		case name == word:
+			same = append(same, m)
+		}
+		if strings.Contains(lower, word) {
+			similar = append(similar, m)
+		}
+	}
+	if len(same) == 1 {
+		return same[0], nil
+	}
+	return "", similar
+}
+
+// ModelMeant gives the whole name of the model that a word means, as /model takes it: a whole name, or a part that only one has.
+func (r *Table) ModelMeant(word string) (string, error) {
+	unknown := r.modelKnown(word)
+	if unknown == nil {
+		return word, nil
+	}
+	name, similar := r.modelNamed(word)
+	switch {
+	case name == "" && len(similar) == 1:
+		name = similar[0]
+	case name == "" && len(similar) > 1:
+		return "", fmt.Errorf("%.100q can be any of these: %s", word, strings.Join(similar, ", "))
+	case name == "":
+		return "", unknown
+	}
+	return name, r.modelKnown(name)
+}
+
+// chooseModel gives the one model that somebody means, or says why there is none.
+func (r *Table) chooseModel(word string) (name, no string) {
+	name, similar := r.modelNamed(word)
+	switch {
+	case name != "":
+	case len(similar) == 1:
+		name = similar[0]
+	case len(similar) > 1:
+		return "", fmt.Sprintf("⚠️ %s can be any of these:\n\n%s", channels.Code(word, 100), listModels(similar, ""))
+	case strings.Contains(word, "/") && r.modelKnown(word) == nil:
+		return word, "" // its provider is configured
+	default:
+		return "", fmt.Sprintf("⚠️ I know no model %s. `/model` lists those that I know; any other of a configured provider is provider/model.", channels.Code(word, 100))
+	}
+	if err := r.modelKnown(name); err != nil {
+		r.log.Warn("a configured model cannot be used", keyErr, err)
+		return "", fmt.Sprintf("⚠️ %s cannot be used: its provider is not set up. The details are in the log.", channels.Code(name, 100))
+	}
+	return name, ""
+}
+
+// cmdModel shows or sets the session's model.
+func cmdModel(_ context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	word := c.Arg
+	switch strings.ToLower(word) {
+	case "":
+		now := c.Set.ModelOf(c.Session)
+		return fmt.Sprintf("⚙️ Model: %s\n\n%s\n`/model` and a name, or a part of one that only one has, sets it for this session; `/model default` takes that back.",
+			r.modelWords(c.Set, c.Session), listModels(r.models(), now)), sessions.Effects{}, nil
+	case "default", "inherit":
+		s := c.Session
+		s.Settings.Model = ""
+		return "⚙️ Model: " + r.modelWords(c.Set, s), sessions.Effects{Patch: &sessions.Patch{Model: new("")}}, nil
+	}
+	name, no := r.chooseModel(word)
+	if no != "" {
+		return no, sessions.Effects{}, nil
+	}
+	if m, err := r.model(name); err == nil {
+		if no := budget.Payable(budget.LimitsOf(c.Set, c.Session, c.Session.Agent), m); no != nil {
+			return "⚠️ " + no.Notice(), sessions.Effects{}, nil
+		}
+	}
+	s := c.Session
+	s.Settings.Model = name
+	return "⚙️ Model: " + r.modelWords(c.Set, s), sessions.Effects{Patch: &sessions.Patch{Model: &name}}, nil
+}
+
+// modelWords names a session's model, where that is set, and its fallbacks.
+func (r *Table) modelWords(set *settings.Snapshot, s sessions.Session) string {
+	now, entry := set.ModelOf(s), set.Entry(s.Agent)
+	words := channels.Code(now, 100)
+	if s.Settings.Model != "" {
+		words += " (set for this session; the default is " + channels.Code(entry.Model, 100) + ")"
+	}
+	var then []string
+	for _, f := range entry.Fallbacks {
+		if f != now {
+			then = append(then, channels.Code(f, 100))
+		}
+	}
+	if len(then) > 0 {
+		words += ", then " + strings.Join(then, ", ")
+	}
+	return words
+}
+
+func listModels(names []string, now string) string {
+	var b strings.Builder
+	for _, n := range names[:min(len(names), modelsShown)] {
+		b.WriteString("- " + channels.Code(n, 100))
+		if n == now {
+			b.WriteString(" ←")
+		}
+		b.WriteString("\n")
+	}
+	if n := len(names) - modelsShown; n > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", n)
+	}
+	return b.String()
+}
+
+var thinkingLevels = []string{"off", "minimal", "low", "medium", "high"}
+
+// cmdThink shows or sets how much the session's model thinks.
+func cmdThink(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+	word, s := strings.ToLower(c.Arg), c.Session
+	var e sessions.Effects
+	switch {
+	case word == "":
+	case word == "default" || word == "inherit":
+		s.Settings.Thinking, e.Patch = "", &sessions.Patch{Thinking: new("")}
+	case slices.Contains(thinkingLevels, word):
+		s.Settings.Thinking, e.Patch = word, &sessions.Patch{Thinking: &word}
+	default:
+		return "⚙️ Usage: /think " + strings.Join(thinkingLevels, "|") + "|default", sessions.Effects{}, nil
+	}
+	return "⚙️ Thinking: " + thinkingWords(c.Set, s) + ".", e, nil
+}
+
+// thinkingWords names how much a session's model thinks, and where that is set.
+func thinkingWords(set *settings.Snapshot, s sessions.Session) string {
+	if s.Settings.Thinking != "" {
+		return s.Settings.Thinking + " (set for this session)"
+	}
+	return cmp.Or(set.Entry(s.Agent).Thinking, "the model's default")
+}
+
+// modelKnown reports why a model cannot be used.
+func (r *Table) modelKnown(name string) error {
+	_, err := r.model(name)
+	return err
+}

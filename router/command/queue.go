@@ -1,0 +1,91 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"parley/channels"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+const queueUsage = "⚙️ Usage: /queue [collect|followup|steer|interrupt] [debounce:2s] [cap:20] [drop:summarize|old|new], or /queue default"
+
+// cmdQueue says, or changes for the session, what happens to messages that come while a turn is at work.
+func cmdQueue(_ context.Context, _ *Table, c Call) (string, sessions.Effects, error) {
+	if c.Arg == "" {
+		return "⚙️ Queue: " + queueWords(c), sessions.Effects{}, nil
+	}
+	q, why := settings.ReadQueue(c.Arg, c.Session.Settings.Queue)
+	if why != "" {
+		return "⚙️ " + why + "\n\n" + strings.TrimPrefix(queueUsage, "⚙️ "), sessions.Effects{}, nil
+	}
+	c.Session.Settings.Queue = q
+	return "⚙️ Queue: " + queueWords(c), sessions.Effects{Patch: &sessions.Patch{Queue: &q}}, nil
+}
+
+// queueWords says what holds in a session.
+func queueWords(c Call) string {
+	words := channels.Code(c.Set.Queue(c.Session, c.In.Address.Channel).String(), lineMost)
+	if c.Session.Settings.Queue != (sessions.Queue{}) {
+		words += " (set for this session)"
+	}
+	return words
+}
+
+// queueLines say what is at work and what waits in the session, for /status.
+func (r *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
+	queued, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Queued, Limit: 1000})
+	if err != nil {
+		return nil, err
+	}
+	atWork, err := r.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Running, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{"Queue: " + queueWords(c)}
+	for _, run := range atWork {
+		more, err := r.rights.TakenUp(ctx, run.ID)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
+	}
+	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
+}
+
+// stopWords are what people write in a hurry. While something is at work they mean /stop.
+var stopWords = []string{"stop", "esc", "abort", "exit", "interrupt", "wait"}
+
+// StopWord reports whether a message is nothing but one of them.
+func StopWord(in channels.Inbound, text string) bool {
+	word := strings.TrimRight(strings.ToLower(strings.TrimSpace(text)), " .!?…")
+	return !in.Forwarded && !in.Sender.Bot && len(in.Media) == 0 && slices.Contains(stopWords, word)
+}
+
+// IsStop reports whether a message is nothing but a word that asks to stop, and something is at work or queued in the session or
+// below it; own says that it is the sender's own request, or that an owner says so: then it is meant for the bot without a mention.
+func (r *Table) IsStop(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (stop, own bool, err error) {
+	if !StopWord(in, text) {
+		return false, false, nil
+	}
+	open, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+	if err != nil {
+		return false, false, err
+	}
+	own = owner || slices.ContainsFunc(open, func(run sessions.Run) bool {
+		p := run.Input.Provenance
+		return p != nil && p.Sender == string(in.Sender.ID)
+	})
+	if len(open) > 0 {
+		return true, own, nil
+	}
+	below, err := r.workingBelow(ctx, s.Key)
+	if err != nil || len(below) > 0 {
+		return len(below) > 0, own, err
+	}
+	jobs, err := r.cron.KeysAtWork(ctx, s.Key)
+	return len(jobs) > 0, own, err
+}

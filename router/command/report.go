@@ -1,0 +1,78 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"parley/agent"
+	"parley/channels"
+	"parley/policy"
+	"parley/router/chain"
+	"parley/sessions"
+)
+
+// Reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.
+func (r *Table) Reported(ctx context.Context, child sessions.Run) (string, error) {
+	if child.Chain == nil {
+		return "", nil
+	}
+	runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Root: child.Chain.Root})
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(runs, func(x sessions.Run) bool { return !x.Status.Final() }) {
+		return "at work", nil
+	}
+	// A message that a turn at work took up ended with no turn of its own: it says nothing.
+	last := slices.IndexFunc(runs, func(x sessions.Run) bool { return x.Status != sessions.Done || x.Attempt > 0 })
+	if last < 0 {
+		return "", nil
+	}
+	run := runs[last]
+	sent, err := r.store.ListDeliveries(ctx, sessions.DeliveryQuery{Run: run.ID})
+	if err != nil {
+		return "", err
+	}
+	for _, d := range sent {
+		if d.Kind == sessions.Announce {
+			return r.arrived(d), nil
+		}
+	}
+	switch {
+	case run.Status == sessions.Stopped:
+		return "none, stopped: " + r.brief(cmp.Or(run.Error, "by a person")), nil
+	case run.Status != sessions.Done:
+		return "failed: " + r.brief(cmp.Or(run.Error, string(run.Status))), nil
+	case chain.Silence(run) != agent.Speak:
+		return "silent: " + string(chain.Silence(run)), nil
+	}
+	return "told to " + channels.Code(string(run.Chain.Requester), lineMost), nil
+}
+
+// arrived says how the delivery of a report stands.
+func (r *Table) arrived(d sessions.Delivery) string {
+	switch d.State {
+	case sessions.Sent:
+		return "announced"
+	case sessions.Withheld:
+		v := policy.Verdict{}
+		if d.Verdict != nil {
+			v = *d.Verdict
+		}
+		return "withheld by " + channels.Code(v.Rule, lineMost)
+	case sessions.Pending, sessions.Sending:
+		return "on its way"
+	case sessions.Held:
+		return "held: " + r.brief(d.Error)
+	}
+	return "failed: " + r.brief(cmp.Or(d.Error, string(d.State)))
+}
+
+// brief shows the reason of an end without secrets.
+func (r *Table) brief(reason string) string {
+	if r.tools.Redact != nil {
+		reason = r.tools.Redact(reason)
+	}
+	return channels.Code(reason, lineMost)
+}

@@ -1,0 +1,341 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+	"parley/tools"
+)
+
+// The commands about sessions and sub-agents show what the session tools show, under the same rule (contract V4): what the session
+// of the chat sees, not what the person who asks may know.
+
+// The bounds of what a command shows.
+const (
+	sessionsShown = 20
+	childrenShown = 20
+	logShown      = 20
+	logShownMost  = 200
+	logBytes      = 12_000 // of a log in one answer
+	lineMost      = 300    // characters of one message or task
+)
+
+// caller is the session of the chat that a command was written in.
+func (c Call) caller() tools.Caller {
+	return tools.Caller{Session: c.Session, Sandboxed: c.Set.Sandboxed(c.Session.Key)}
+}
+
+func cmdSessions(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	rows, more, mode, err := r.tools.Sessions(ctx, c.caller(), c.Arg, sessionsShown)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Sessions** that this one sees (`tools.sessions.visibility` is `%s`)", mode)
+	if c.Arg != "" {
+		fmt.Fprintf(&b, " with %s", channels.Code(c.Arg, lineMost))
+	}
+	b.WriteString(":\n\n")
+	for _, s := range rows {
+		fmt.Fprintf(&b, "- %s", channels.Code(s.Key, lineMost))
+		if name := cmp.Or(s.Label, s.DisplayName); name != "" {
+			fmt.Fprintf(&b, " %s", channels.Code(name, 60))
+		}
+		fmt.Fprintf(&b, " · %s · %s · %s ago · %s tokens\n", s.Kind, s.Channel, age(time.Since(time.UnixMilli(s.UpdatedAt))), sessions.ShortCount(s.TotalTokens))
+	}
+	switch {
+	case len(rows) == 0:
+		b.WriteString("None.")
+	case more:
+		b.WriteString("\nThere are more: `/sessions` and a part of a key or name finds them.")
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+func cmdAgents(_ context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	var b strings.Builder
+	b.WriteString("**Agents** that this one may start as sub-agents, itself first:\n\n")
+	for _, a := range r.tools.Agents(c.Session.Agent) {
+		fmt.Fprintf(&b, "- %s", channels.Code(string(a.ID), 64))
+		if a.Name != "" {
+			fmt.Fprintf(&b, " %s", channels.Code(a.Name, 60))
+		}
+		if a.Model != "" {
+			fmt.Fprintf(&b, " · %s", channels.Code(a.Model, 100))
+		}
+		b.WriteString("\n")
+	}
+	return b.String(), sessions.Effects{}, nil
+}
+
+const subagentsUsage = "⚙️ Usage: `/subagents list`, `log ID [LIMIT] [tools]`, `info ID`, `stop ID` or `stop all`, `send ID TEXT`. " +
+	"ID is the number in the list, `last`, the label, the beginning of the run id, or the key."
+
+func cmdSubagents(ctx context.Context, r *Table, c Call) (string, sessions.Effects, error) {
+	verb, rest := cutWord(c.Arg)
+	id, rest := cutWord(rest)
+	verb = strings.ToLower(verb)
+	switch verb {
+	case "", "list":
+		answer, err := r.listChildren(ctx, c)
+		return answer, sessions.Effects{}, err
+	case "stop":
+		if strings.EqualFold(id, "all") {
+			return r.stopChildren(ctx, c)
+		}
+	case "log", "info", "send":
+	default:
+		return subagentsUsage, sessions.Effects{}, nil
+	}
+	child, err := r.tools.Child(ctx, c.caller(), id)
+	if no, ok := errors.AsType[*tools.NoChild](err); ok {
+		return "⚠️ " + no.Reason + ".", sessions.Effects{}, nil
+	}
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	switch verb {
+	case "log":
+		answer, err := r.childLog(ctx, c, child, strings.Fields(rest))
+		return answer, sessions.Effects{}, err
+	case "info":
+		answer, err := r.childInfo(ctx, child)
+		return answer, sessions.Effects{}, err
+	case "send":
+		return r.sendChild(ctx, c, child, rest)
+	}
+	return r.stopping(ctx, child.Session)
+}
+
+func (r *Table) listChildren(ctx context.Context, c Call) (string, error) {
+	list, total, err := r.tools.Children(ctx, c.caller(), childrenShown)
+	if err != nil {
+		return "", err
+	}
+	if total == 0 {
+		return "This session has no sub-agents.", nil
+	}
+	var b strings.Builder
+	b.WriteString("**Sub-agents** of this session, the one started last first:\n\n")
+	for _, x := range list {
+		fmt.Fprintf(&b, "- **%d** %s · %s · %s · %s tokens", x.Index, childName(x), x.Status(), age(x.Runtime(time.Now())), sessions.ShortCount(x.Session.Usage.Total()))
+		if x.Task != "" {
+			fmt.Fprintf(&b, " · %s", channels.Code(x.Task, 80))
+		}
+		b.WriteString("\n")
+	}
+	if n := total - len(list); n > 0 {
+		fmt.Fprintf(&b, "\nAnd %d that were started earlier.", n)
+	}
+	return b.String(), nil
+}
+
+// childName is what people can call a sub-agent by.
+func childName(x tools.Child) string {
+	if x.Label != "" {
+		return channels.Code(x.Label, 64)
+	}
+	if id := string(x.Run.ID); id != "" {
+		return "run " + channels.Code(id[:min(len(id), 8)], 8)
+	}
+	return channels.Code(string(x.Session.Key), lineMost)
+}
+
+func (r *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
+	s, run := x.Session, x.Run
+	report, err := r.Reported(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	lines := []string{
+		"Session: " + channels.Code(string(s.Key), lineMost) + " (" + channels.Code(string(s.ID), 64) + ")",
+		"Status: " + x.Status(),
+		"Runtime: " + age(x.Runtime(time.Now())),
+		"Agent: " + channels.Code(string(s.Agent), 64) + ", model " + channels.Code(x.Model, 100),
+		fmt.Sprintf("Tokens: %s in, %s out; context %s", sessions.ShortCount(s.Usage.Input), sessions.ShortCount(s.Usage.Output), sessions.ShortCount(s.Context)),
+	}
+	if run.ID != "" {
+		lines = slices.Insert(lines, 1, "Run: "+channels.Code(string(run.ID), 64))
+	}
+	if x.Task != "" {
+		lines = append(lines, "Task: "+channels.Code(x.Task, 1000))
+	}
+	if x.Error != "" {
+		lines = append(lines, "Error: "+channels.Code(x.Error, lineMost))
+	}
+	if report != "" {
+		lines = append(lines, "Report: "+report)
+	}
+	if run.Chain != nil && run.Chain.Cleanup == "delete" {
+		lines = append(lines, "It is deleted after its report.")
+	} else if !s.ArchiveAt.IsZero() && !s.Archived {
+		lines = append(lines, "It is archived at "+s.ArchiveAt.Local().Format(time.DateTime)+".")
+	}
+	if r.tools.TranscriptPath != nil {
+		lines = append(lines, "Transcript: "+channels.Code(r.tools.TranscriptPath(s.Agent, s.ID), 1000))
+	}
+	return "**Sub-agent** " + childName(x) + "\n\n- " + strings.Join(lines, "\n- "), nil
+}
+
+// childLog shows the newest messages of a sub-agent, oldest first, as many as one answer may hold.
+func (r *Table) childLog(ctx context.Context, c Call, x tools.Child, words []string) (string, error) {
+	limit, withTools := logShown, false
+	for _, w := range words {
+		if n, err := strconv.Atoi(w); err == nil && n > 0 {
+			limit = min(n, logShownMost)
+		} else if strings.EqualFold(w, "tools") {
+			withTools = true
+		} else {
+			return subagentsUsage, nil
+		}
+	}
+	msgs, more, err := r.tools.Log(ctx, c.caller(), x, limit, withTools)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	room := logBytes
+	for _, m := range slices.Backward(msgs) {
+		line := messageLine(m)
+		if room -= len(line); room < 0 {
+			more = true
+			break
+		}
+		lines = append(lines, line)
+	}
+	slices.Reverse(lines)
+	answer := "**Log** of sub-agent " + childName(x)
+	switch {
+	case len(lines) == 0:
+		return answer + ": nothing has been said yet.", nil
+	case more:
+		answer += fmt.Sprintf(", the newest %d messages", len(lines))
+	}
+	return answer + ":\n\n" + strings.Join(lines, ""), nil
+}
+
+// messageLine is one message of a log.
+func messageLine(m sessions.Message) string {
+	var said []string
+	if t := strings.TrimSpace(m.Text()); t != "" {
+		said = append(said, channels.Code(t, lineMost))
+	}
+	for _, call := range m.ToolCalls() {
+		said = append(said, "calls "+channels.Code(call.Name+" "+string(call.Arguments), lineMost))
+	}
+	if m.Error != "" {
+		said = append(said, "error "+channels.Code(m.Error, lineMost))
+	}
+	who := string(m.Role)
+	if m.Role == sessions.ToolResult {
+		who = "result of " + channels.Code(m.ToolName, 64)
+	}
+	return "- " + m.Time.Local().Format(time.TimeOnly) + " " + who + ": " + cmp.Or(strings.Join(said, ", "), "nothing") + "\n"
+}
+
+// sendChild tells a sub-agent something more, in the same commit as the message that asked for it.
+func (r *Table) sendChild(ctx context.Context, c Call, x tools.Child, text string) (string, sessions.Effects, error) {
+	switch {
+	case text == "":
+		return "⚠️ What shall I tell it? `/subagents send ID TEXT`", sessions.Effects{}, nil
+	case x.Session.Archived:
+		return "⚠️ It is archived. Start a new sub-agent instead.", sessions.Effects{}, nil
+	}
+	e, err := r.host.FollowUp(ctx, tools.SteerRequest{Source: string(c.In.ID), From: c.Session, Child: x.Session.Key, Message: text})
+	if no, ok := errors.AsType[*tools.Refused](err); ok {
+		return "⚠️ " + no.Reason + ".", sessions.Effects{}, nil
+	}
+	return "⚙️ Sent to sub-agent " + childName(x) + ". What comes of it is reported.", e, err
+}
+
+// stopChildren ends what every sub-agent of this session is at that it sees.
+func (r *Table) stopChildren(ctx context.Context, c Call) (string, sessions.Effects, error) {
+	list, _, err := r.tools.Children(ctx, c.caller(), stopMost)
+	if err != nil {
+		return "", sessions.Effects{}, err
+	}
+	var all []sessions.Session
+	for _, x := range list {
+		all = append(all, x.Session)
+	}
+	return r.stopping(ctx, all...)
+}
+
+// stopMost is how many sub-agents of one session are looked at.
+const stopMost = 1000
+
+// stopping words and makes the end of what sub-agents, and those below them, are at.
+func (r *Table) stopping(ctx context.Context, all ...sessions.Session) (string, sessions.Effects, error) {
+	var e sessions.Effects
+	var ends []sessions.Key
+	for _, s := range all {
+		e.Stop = append(e.Stop, s.Key)
+		own, err := r.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+		if err != nil {
+			return "", e, err
+		}
+		if len(own) > 0 {
+			ends = append(ends, s.Key)
+		}
+	}
+	below, err := r.workingBelow(ctx, e.Stop...)
+	return "⚙️ " + stoppedWords(len(ends)+len(below)), e, err
+}
+
+func stoppedWords(n int) string {
+	if n == 0 {
+		return "No sub-agent is at work."
+	}
+	return "Stopped " + channels.Plural(n, "sub-agent") + "."
+}
+
+// stoppable lists the runs of a query that a stop ends: those at work and those that wait, but not the steps that bring other
+// sessions' work to its end.
+func (r *Table) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
+	q.Limit = stopMost
+	open, err := sessions.OpenRuns(ctx, r.store, q)
+	return slices.DeleteFunc(open, outlastsStop), err
+}
+
+// outlastsStop reports whether a stop of a session leaves a run alone. A job's, which the store would end, is told of by itself: see jobsAtWork.
+func outlastsStop(run sessions.Run) bool {
+	return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun && run.Kind != sessions.CompactRun
+}
+
+// workingBelow lists the sub-agents below sessions that a stop of these ends.
+func (r *Table) workingBelow(ctx context.Context, of ...sessions.Key) (keys []sessions.Key, err error) {
+	runs, err := r.store.OpenBelow(ctx, of...)
+	for _, run := range runs {
+		if !outlastsStop(run) && !slices.Contains(keys, run.Key) {
+			keys = append(keys, run.Key)
+		}
+	}
+	return keys, err
+}
+
+// cutWord takes the first word off.
+func cutWord(s string) (word, rest string) {
+	word, rest, _ = strings.Cut(strings.TrimSpace(s), " ")
+	return word, strings.TrimSpace(rest)
+}
+
+// age writes a time span as people do: 42s, 5m, 3h, 2d.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}

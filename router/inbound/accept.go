@@ -1,0 +1,245 @@
+package inbound
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/router/command"
+	"parley/router/settings"
+	"parley/router/turn"
+	"parley/sessions"
+)
+
+// errNoAccount: nobody knows who may write there, so the event stays with the platform.
+var ErrNoAccount = errors.New("the account is not in the configuration")
+
+// Accept takes one event from an adapter; it is a channels.Inbox. One transaction remembers the event and what it causes: a run,
+// or a command's effect and answer, or the reason why nothing happens. Nil means that all of it is on disk.
+func (r *Receiver) Accept(ctx context.Context, in channels.Inbound) (err error) {
+	in = r.settings().Known(in)
+	a, err := r.take(ctx, in)
+	if err != nil {
+		defer channels.RecoverPanic(r.log, "accept", &err)
+		return r.setAside(ctx, a, in, err)
+	}
+	r.refused.taken(in)
+	r.refused.readable(in.Address)
+	return nil
+}
+
+// take is one try of Accept.
+func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Arrival, err error) {
+	defer channels.RecoverPanic(r.log, "accept", &err)
+	if _, there := r.settings().Accounts[settings.Ref(in.Address)]; !there {
+		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, ErrNoAccount)
+	}
+	if a, err = r.Arrival(ctx, in); err != nil {
+		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
+	}
+	a.Digest = digest(in)
+	if !a.Moved.IsZero() { // before anything comes from there
+		r.moving(in, a.Moved)
+	}
+	var acc sessions.Accepted
+	revised := r.revising(a.Amend)
+	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
+	lane := r.lanes.Reserve(&a.Effects, r.settings())
+	defer func() { lane.End(acc, err) }()
+	if acc, err = r.store.Accept(ctx, a); err != nil {
+		r.commit.NoteUncertain(ctx, err)
+		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
+	}
+	r.metrics.accepted(in.Address.Channel, result(a, acc))
+	r.watchers.Effects(a.Effects, acc)
+	r.gate.ReadReceipt(in, acc)
+	r.gate.AddReaction(in, acc)
+	r.commit.Abort(a.Effects, acc)
+	if !a.Moved.IsZero() {
+		r.gate.Relocate(in.Address, a.Moved)
+		r.commit.Uncertain.Store(true) // what waited in the old session may wait in another one now: follow looks
+	}
+	if a.Skip != "" {
+		r.log.Debug("nothing to do", keyMessage, in.ID, keyAddress, in.Address.String(), keyReason, a.Skip)
+	}
+	r.commit.AfterCommit(ctx, acc)
+	r.joins(ctx, acc)
+	return a, nil
+}
+
+// revising keeps the turn that answers a changed message from recording and ending until the change is committed, which the returned
+// func says.
+func (r *Receiver) revising(a *sessions.Amend) (done func(revised bool)) {
+	if a != nil && a.By != "" {
+		if done, ok := r.lanes.Hold(a.Key, a.By); ok {
+			return done
+		}
+		a.By = ""
+	}
+	return func(bool) {}
+}
+
+// joins has the turn at work begin again with a message that belongs to what it answers, while it has shown nothing.
+func (r *Receiver) joins(ctx context.Context, acc sessions.Accepted) {
+	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
+		return
+	}
+	_, by, err := r.worker.Before(ctx, acc.Run)
+	if err != nil { // then it has the next turn
+		r.log.Error("cannot list the runs of a session", keySession, acc.Run.Key, keyErr, err)
+		return
+	}
+	if by != "" && !r.gate.HasPreview(by) {
+		r.lanes.Again(acc.Run.Key, by)
+	}
+}
+
+// isPart reports whether group talk belongs to a message that was meant for the bot, and whose turn is open.
+func (r *Receiver) isPart(ctx context.Context, in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, owner bool) (bool, error) {
+	if !r.lanes.Busy(key) || in.Sender.Bot {
+		return false, nil
+	}
+	last, _, err := r.worker.Before(ctx, *turn.NewRun(in, key, agentID, text, nil, owner))
+	return last != "", err
+}
+
+func result(a sessions.Arrival, acc sessions.Accepted) string {
+	switch {
+	case acc.Duplicate:
+		return "duplicate"
+	case a.Listed:
+		return "unreadable"
+	case a.Skip != "":
+		return "skipped"
+	case a.Effects.Run == nil:
+		return "command"
+	}
+	return "run"
+}
+
+// Arrival decides what an event causes. It reads, it changes nothing but pairing requests.
+func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
+	skip := func(why string) (sessions.Arrival, error) { return sessions.Arrival{In: in, Skip: why}, nil }
+	switch {
+	case in.Event == channels.Unreadable:
+		return sessions.Arrival{In: in, Skip: cmp.Or(in.Reason, "unreadable"), Listed: true}, nil
+	case in.SentByThisLogin && in.ByHand:
+		return r.byHand(ctx, in)
+	case in.SentByThisLogin:
+		return skip("our own " + string(in.Event))
+	case in.Event != channels.Message:
+		return r.happened(ctx, in)
+	}
+	if _, own, err := r.store.OwnMessage(ctx, in.Address, in.ID); err != nil {
+		return sessions.Arrival{}, err
+	} else if own {
+		return skip("our own message, as the platform shows it")
+	}
+	set := r.settings()
+	owner := set.Owners.Is(in.Address.Channel, in.Sender)
+	s, err := r.place(ctx, set, in)
+	if err != nil {
+		return sessions.Arrival{}, err
+	}
+	key, agentID, text := s.Key, s.Agent, cmp.Or(in.Addressed, in.Text)
+	if in.Address.Type.Several() && command.ForAnotherBot(text) {
+		return skip("a command for another bot")
+	}
+	cmd, arg, isCommand := r.commands.Parse(text)
+	isCommand = isCommand && !in.Forwarded && !in.Sender.Bot // whoever writes a command means it
+	stop, own, err := false, false, error(nil)
+	if !isCommand {
+		if stop, own, err = r.commands.IsStop(ctx, s, in, text, owner); err != nil {
+			return sessions.Arrival{}, err
+		}
+	}
+	verdict, err := r.admission.Admit(ctx, set, in, s, owner, isCommand || stop && own)
+	if err != nil {
+		return sessions.Arrival{}, err
+	}
+	switch verdict.Outcome {
+	case policy.Pair:
+		if err := r.admission.Pair(ctx, set, in, key); err != nil {
+			return sessions.Arrival{}, err
+		}
+		return skip("pairing: " + verdict.Reason)
+	case policy.Admit:
+	case policy.Remember:
+		part, err := r.isPart(ctx, in, key, agentID, text, owner)
+		if err != nil {
+			return sessions.Arrival{}, err
+		}
+		if !part { // which needs no mention: what it belongs to had one
+			if m := r.part(in, s, text, owner); m != nil {
+				r.earlier.note(key, *m, time.Now())
+			}
+			return sessions.Arrival{In: in, Skip: verdict.Reason, Overheard: Overheard(set, in, key, text)}, nil
+		}
+	default:
+		r.admission.LogIgnored(in, verdict)
+		return skip(verdict.Reason)
+	}
+	fresh := sessions.Session{Key: key, Agent: agentID, Title: channels.TitleOf(in), Last: set.Moved.Current(in.Address)}
+	if stop {
+		cmd, arg, isCommand = r.commands.Parse("/stop")
+	}
+	if isCommand {
+		e, err := r.commands.Execute(ctx, cmd, command.Call{Name: cmd.Name, Arg: arg, In: in, Set: set, Session: s, Owner: owner})
+		e.Session = &fresh
+		return sessions.Arrival{In: in, Effects: e}, err
+	}
+	if strings.TrimSpace(text) == "" && len(in.Media) == 0 {
+		return skip("no text and no file")
+	}
+	run, err := r.runFor(ctx, s, in, text, owner)
+	if err != nil {
+		return sessions.Arrival{}, err
+	}
+	return r.arrives(ctx, set, s, in, sessions.Effects{Session: &fresh, Run: run})
+}
+
+// arrives decides what else a message causes whose run is in e: a new transcript, a place in the queue or none, what was said before it.
+func (r *Receiver) arrives(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, e sessions.Effects) (sessions.Arrival, error) {
+	if err := r.renew(ctx, set, s, in.Address, &e); err != nil {
+		return sessions.Arrival{}, err
+	}
+	if full, err := r.line(ctx, set, s, in, &e); err != nil || full != "" {
+		return sessions.Arrival{In: in, Skip: full, Listed: true, Effects: e}, err
+	}
+	if err := r.hear(ctx, set, &e); err != nil {
+		return sessions.Arrival{}, err
+	}
+	return sessions.Arrival{In: in, Effects: e}, nil
+}
+
+// place gives the session that an event belongs to, as it stands; only Key and Agent are set when it is new. A chat that another one
+// became goes on in the session of that one.
+func (r *Receiver) place(ctx context.Context, set *settings.Snapshot, in channels.Inbound) (sessions.Session, error) {
+	in.Address = set.Moved.Current(in.Address) // of a group that was given a new id, what was written just before may come later
+	key, agentID, _ := set.Routes.Key(in)
+	s, err := r.store.Get(ctx, key)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+		return s, err
+	}
+	if s.Key == "" || s.Key == key {
+		s.Key, s.Agent = key, agentID
+	}
+	return s, nil
+}
+
+// runFor makes the run of a message, with the quoted files that its session does not have, and what it was sent with.
+func (r *Receiver) runFor(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (*sessions.Run, error) {
+	files, err := r.worker.FilesOf(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	run := turn.NewRun(in, s.Key, s.Agent, text, files, owner)
+	run.Input.Provenance.Cut = r.atLimit(in)
+	run.With, _, err = r.worker.Before(ctx, *run)
+	return run, err
+}

@@ -1,0 +1,214 @@
+package inbound
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/policy"
+	"parley/sessions"
+)
+
+// An event that is refused for what is in it, or by a fault of this program, would be asked for again for ever, and all behind it in its account would
+// wait. It is set aside once that was so refusedTries times over refusedFor: a state that it only met, as a session that is deleted meanwhile, passes.
+const (
+	refusedTries = 5
+	RefusedFor   = 30 * time.Second
+	mostRefused  = 1000      // events that are counted
+	MostAside    = 100       // an hour: when there are more, not the events are at fault, and they stay with the platform
+	mostKept     = 256 << 10 // bytes of its words: what is longer stays with the platform
+)
+
+// refusedEvents counts how often events were refused.
+type refusedEvents struct {
+	mu    sync.Mutex
+	m     map[eventKey]refusedBefore
+	since time.Time // of the hour in which
+	aside int       // were set aside
+
+	unread map[channels.Address]bool // chats whose session could not be read
+}
+
+type eventKey struct {
+	at    channels.Address
+	id    channels.MessageID
+	event channels.Event
+}
+
+type refusedBefore struct {
+	first time.Time
+	times int
+}
+
+func eventOf(in channels.Inbound) eventKey { return eventKey{in.Address, in.ID, in.Event} }
+
+// taken forgets an event.
+func (e *refusedEvents) taken(in channels.Inbound) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.m, eventOf(in))
+}
+
+// again counts a refusal and gives how to take it back that the event is set aside now: it had its tries, and there is room for it among those of
+// the hour. nil = it is to come again. Where a chat's session cannot be read, and that was found out so once, others do not wait for what comes there.
+func (e *refusedEvents) again(in channels.Inbound, why error) (undo func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	unread := errors.Is(why, sessions.ErrUnread)
+	if unread && e.unread[in.Address] {
+		return func() {}
+	}
+	x, known := e.m[eventOf(in)]
+	if !known {
+		if e.m == nil || len(e.m) >= mostRefused {
+			e.m = map[eventKey]refusedBefore{}
+		}
+		x.first = time.Now()
+	}
+	x.times++
+	e.m[eventOf(in)] = x
+	if time.Since(e.since) >= time.Hour {
+		e.since, e.aside = time.Now(), 0
+	}
+	if x.times < refusedTries || time.Since(x.first) < RefusedFor || e.aside >= MostAside {
+		return nil
+	}
+	e.aside++
+	if unread {
+		if e.unread == nil || len(e.unread) >= mostRefused {
+			e.unread = map[channels.Address]bool{}
+		}
+		e.unread[in.Address] = true
+	}
+	return e.notAside
+}
+
+// notAside takes back that one was counted among those of the hour.
+func (e *refusedEvents) notAside() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.aside = max(e.aside-1, 0)
+}
+
+// readable says that an event of a chat was taken.
+func (e *refusedEvents) readable(at channels.Address) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.unread, at)
+}
+
+// ofTheEvent reports whether an error says that the event is what cannot be taken. What may be the disk's, the connection's or the caller's is not.
+func ofTheEvent(err error) bool {
+	return errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrUnread) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, channels.ErrPanic)
+}
+
+// setAside keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
+// turn. It gives the error of the refusal while the event is still to come again. What a move to another chat says is not for people.
+func (r *Receiver) setAside(ctx context.Context, a sessions.Arrival, in channels.Inbound, why error) error {
+	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !ofTheEvent(why) {
+		return why
+	}
+	undo := r.refused.again(in, why)
+	if undo == nil {
+		return why
+	}
+	kept, fits := keptOf(in, r.forPeople(ctx, a, in))
+	if !fits {
+		undo()
+		return why
+	}
+	in.Raw = kept
+	aside := sessions.Arrival{In: in, Listed: true, Skip: sessions.SetAside + ", as it was refused again and again: " + channels.CleanText(why.Error()),
+		Effects: sessions.Effects{Deliveries: r.asideNotice(a, in)}}
+	acc, err := r.store.Accept(ctx, aside)
+	if err != nil && len(aside.Effects.Deliveries) > 0 && ofTheEvent(err) { // the notice may be what it cannot take
+		aside.Effects = sessions.Effects{}
+		acc, err = r.store.Accept(ctx, aside)
+	}
+	if err != nil || acc.Duplicate {
+		undo()
+	}
+	if err != nil {
+		r.commit.NoteUncertain(ctx, err)
+		return errors.Join(why, fmt.Errorf("setting it aside: %w", err))
+	}
+	r.refused.taken(in)
+	if acc.Duplicate { // a try was taken, and what came behind it failed
+		return nil
+	}
+	r.metrics.accepted(in.Address.Channel, "refused")
+	r.log.Error("a message was refused again and again and is set aside; parley skipped --limit 1000 --json has it", keyMessage, in.ID, keyAddress, in.Address.String(), keyErr, why)
+	r.commit.AfterCommit(ctx, acc)
+	return nil
+}
+
+// asideNotice tells the chat that its message is set aside. It goes by the rules of the session that the message was for.
+func (r *Receiver) asideNotice(a sessions.Arrival, in channels.Inbound) []sessions.Delivery {
+	if a.Skip != "" || a.Effects.Run == nil {
+		return nil
+	}
+	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("set aside "+string(in.ID)+" of "+in.Address.String())).String()),
+		Kind: sessions.Notice, Session: a.Effects.Run.Key, To: in.Address, Expires: time.Now().Add(r.settings().Delivery.TTL(sessions.Notice)),
+		Text: "⚙️ I cannot take this message; it is set aside for whoever runs this host. What you write next is taken."}
+	if in.Address.Type.Several() {
+		d.ReplyTo = in.ID
+	}
+	return []sessions.Delivery{d}
+}
+
+// forPeople reports whether the words of an event may be kept: nobody was to read those of one that the policy drops, nor has the host kept them. Where
+// the event failed before it was decided on, the policy is asked for it alone; what a group's own rule may drop is dropped where that cannot be read.
+func (r *Receiver) forPeople(ctx context.Context, a sessions.Arrival, in channels.Inbound) bool {
+	switch {
+	case in.SentByThisLogin:
+		return false
+	case a.In.ID != "":
+		return a.Skip == "" || a.Listed || a.Overheard != nil
+	}
+	var err error
+	defer channels.RecoverPanic(r.log, "set aside", &err) // false, too
+	set := r.settings()
+	s, err := r.place(ctx, set, in)
+	if err != nil { // it may be its session that cannot be read, and with it the rule of a group
+		if in.Address.Type.Several() {
+			return false
+		}
+		s.Key, s.Agent, _ = set.Routes.Key(in)
+	}
+	verdict, err := r.admission.Admit(ctx, set, in, s, set.Owners.Is(in.Address.Channel, in.Sender), false)
+	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)
+}
+
+// keptOf is what people need of an event that is set aside, with its words or without. fits: it is not too long.
+func keptOf(in channels.Inbound, words bool) (b json.RawMessage, fits bool) {
+	if !words {
+		in.Text, in.Emoji, in.Media = "", "", nil
+	}
+	x := struct {
+		Event  channels.Event     `json:"event"`
+		Sender channels.UserID    `json:"sender,omitempty"`
+		Name   string             `json:"name,omitempty"`
+		Time   string             `json:"time"`
+		Text   string             `json:"text,omitempty"`
+		Target channels.MessageID `json:"target,omitempty"`
+		Emoji  string             `json:"emoji,omitempty"`
+		Files  []string           `json:"files,omitempty"`
+	}{in.Event, in.Sender.ID, in.Sender.Name, in.Time.UTC().Format(time.RFC3339), in.Text, in.Target, in.Emoji, nil}
+	for _, m := range in.Media {
+		x.Files = append(x.Files, string(m.Kind)+" "+m.Name)
+	}
+	var out strings.Builder
+	w := json.NewEncoder(&out)
+	w.SetEscapeHTML(false)
+	if err := w.Encode(x); err != nil || out.Len() > mostKept {
+		return nil, false
+	}
+	return json.RawMessage(strings.TrimSpace(out.String())), true
+}

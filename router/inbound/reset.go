@@ -1,0 +1,31 @@
+package inbound
+
+import (
+	"context"
+
+	"parley/channels"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// renew has a session start over with the message that finds it stale, unless something is at work or waits in it, or a sub-agent of
+// it is at work: that belongs to what was said before. When two messages find it stale at once, the first one starts it over.
+func (r *Receiver) renew(ctx context.Context, set *settings.Snapshot, s sessions.Session, at channels.Address, e *sessions.Effects) error {
+	if s.ID == "" || s.Heard.IsZero() {
+		return nil
+	}
+	now := r.ages.Now()
+	if !set.Session.ResetRule(at).Stale(now, now.Add(-r.ages.Age(s.Heard))) { // by the clock as it stands now
+		return nil
+	}
+	busy, err := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: s.Key, Limit: 1})
+	if err != nil || len(busy) > 0 {
+		return err
+	}
+	if busy, err = sessions.OpenChildren(ctx, r.store, s.Key, 1); err != nil || len(busy) > 0 {
+		return err
+	}
+	e.Reset, e.ResetOf = true, s.ID
+	r.log.Info("the session starts over", keySession, s.Key, keyReason, set.Session.ResetRule(at).Mode)
+	return nil
+}

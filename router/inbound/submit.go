@@ -1,0 +1,232 @@
+package inbound
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/channels"
+	"parley/router/chain"
+	"parley/router/rights"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// Words are what somebody says to an agent through the host itself: API, OpenAI endpoints, hooks.
+type Words struct {
+	Source   string           // dedupe key; "" = never a repeat
+	Session  sessions.Key     // made when it is new; its agent answers
+	Text     string           // may be empty when there are pictures
+	Pictures [][]byte         // that the model looks at: JPEG, PNG, GIF or WebP, at most PicturesMost of PictureMost bytes each
+	Sender   channels.Sender  // ID: the principal's name
+	Owner    bool             // the text is an owner's
+	Via      string           // what it came through, for people and traces: api, openai, mcp, hook
+	Reply    channels.Address // the answer is posted there as well, which must have written to this host; zero = it is in the transcript only
+	Alone    bool             // a turn of its own: it is not collected with others that wait
+	System   string           // stands at the end of this turn's system prompt
+	Model    string           // for this turn, provider/model
+	Thinking string           // for this turn
+	Timeout  time.Duration    // of the turn; 0 = the agent's
+	Label    string           // of the run
+	Client   json.RawMessage  // kept with the run for the API that it comes through; may be nil
+	Title    string           // of a session that is made now
+	Keep     time.Duration    // a session that is made now is archived so long after; 0 = never
+	Data     bool             // the text is data from a program outside, not what somebody asks
+	Commands bool             // a text that is a chat command is one; its answer is Heard.Answer, not a delivery
+}
+
+// Heard is what became of words.
+type Heard struct {
+	Run       sessions.Run // zero for a command that causes none
+	Duplicate bool         // the Source was known: this is the first time's run
+	Command   string       // that the text was; "" = none
+	Answer    string       // of the command
+}
+
+// ErrBusy says that too many messages wait; it may be tried again later.
+var ErrBusy = errors.New("too many messages wait")
+
+// Say has an agent answer a text. It is durable when it returns: the run that it gives is queued.
+func (r *Receiver) Say(ctx context.Context, w Words) (h Heard, err error) {
+	defer channels.RecoverPanic(r.log, "say", &err)
+	set := r.settings()
+	if again, known, err := r.saidBefore(ctx, w); known || err != nil {
+		return again, err
+	}
+	s, err := r.spokenTo(ctx, set, w.Session)
+	if err != nil {
+		return h, err
+	}
+	if w.Commands {
+		if cmd, arg, ok := r.commands.Parse(w.Text); ok {
+			return r.sayCommand(ctx, set, s, w, cmd, arg)
+		}
+	}
+	if strings.TrimSpace(w.Text) == "" && len(w.Pictures) == 0 {
+		return h, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
+	}
+	e := sessions.Effects{Session: freshFor(s, w)}
+	if e.Run, err = r.runOf(ctx, set, s, w); err != nil {
+		return h, err
+	}
+	if err := r.waitInLine(ctx, set, s, w, &e); err != nil {
+		return h, err
+	}
+	if err := r.renew(ctx, set, s, s.Last, &e); err != nil {
+		return h, err
+	}
+	if err := r.hear(ctx, set, &e); err != nil {
+		return h, err
+	}
+	e.Source = w.Source
+	return r.submitWords(ctx, e, "", "")
+}
+
+// saidBefore finds the run of words that were said before.
+func (r *Receiver) saidBefore(ctx context.Context, w Words) (h Heard, known bool, err error) {
+	if w.Source == "" {
+		return h, false, nil
+	}
+	run, err := r.store.GetRun(ctx, sessions.RunID(sessions.IDFor(w.Source, "run")))
+	if errors.Is(err, sessions.ErrNotFound) {
+		return h, false, nil
+	}
+	return Heard{Run: run, Duplicate: true}, err == nil, err
+}
+
+func (r *Receiver) submitWords(ctx context.Context, e sessions.Effects, command, answer string) (Heard, error) {
+	acc, err := r.commit.Submit(ctx, e)
+	if err != nil {
+		return Heard{}, err
+	}
+	if acc.Duplicate && acc.Run.ID == "" && e.Run != nil { // it is deleted since
+		acc.Run = sessions.Run{ID: e.Run.ID, Key: e.Run.Key, Agent: e.Run.Agent}
+	}
+	if e.Patch != nil && e.Patch.SendPolicy != nil {
+		err = r.gate.WaitInFlight(ctx, acc.Session.Key) // contract P7
+	}
+	return Heard{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
+}
+
+// spokenTo gives the session that words are for, as it stands; only Key and Agent are set when it is new.
+func (r *Receiver) spokenTo(ctx context.Context, set *settings.Snapshot, key sessions.Key) (sessions.Session, error) {
+	s, err := r.store.Get(ctx, key)
+	if !errors.Is(err, sessions.ErrNotFound) {
+		return s, err
+	}
+	parts, err := key.Parse()
+	if err != nil {
+		return s, fmt.Errorf("%w: session: %w", sessions.ErrBadRequest, err)
+	}
+	s.Key, s.Agent = key, parts.Agent
+	ids, def := set.Agents.IDs()
+	switch parts.Form {
+	case sessions.FormGlobal:
+		s.Agent = def
+	case sessions.FormSubagent:
+		return s, fmt.Errorf("sub-agent %s: %w", key, sessions.ErrNotFound)
+	case sessions.FormUnknown:
+		return s, fmt.Errorf("%w: session %q is nobody's", sessions.ErrBadRequest, key)
+	default:
+		if !slices.Contains(ids, parts.Agent) {
+			return s, fmt.Errorf("%w: session %s: there is no agent %q; there are %s", sessions.ErrBadRequest, key, parts.Agent, sessions.JoinIDs(ids))
+		}
+	}
+	return s, nil
+}
+
+// freshFor is the session as words leave it: its chat stays.
+func freshFor(s sessions.Session, w Words) *sessions.Session {
+	fresh := &sessions.Session{Key: s.Key, Agent: s.Agent}
+	if s.ID == "" {
+		fresh.Title = w.Title
+		if w.Keep > 0 {
+			fresh.ArchiveAt = time.Now().Add(w.Keep)
+		}
+	}
+	return fresh
+}
+
+// runOf makes the run that answers words.
+func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words) (*sessions.Run, error) {
+	if w.Model != "" {
+		if err := r.host.ModelKnown(w.Model); err != nil {
+			return nil, fmt.Errorf("%w: model: %w", sessions.ErrBadRequest, err)
+		}
+	}
+	text := strings.TrimSpace(w.Text)
+	if s.Last.Type.Several() { // the others of the chat are named as well
+		text = channels.Speaker(w.Sender) + ": " + text
+	}
+	pictures, err := r.worker.KeepPictures(w.Pictures)
+	if err != nil {
+		return nil, err
+	}
+	id := sessions.RunID(sessions.IDFor(w.Source, "run"))
+	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Alone: w.Alone, System: w.System,
+		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label, Client: w.Client,
+		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
+			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: cmp.Or(w.Sender.Name, w.Sender.Username),
+				User: w.Sender.Username, Owner: w.Owner, Untrusted: w.Data, Tool: w.Via}}}
+	return run, r.answerTo(ctx, set, s, w, run)
+}
+
+// answerTo says in a run where its answer goes. Into the session's own chat it is an answer like any other; into that of another
+// session the host posts it, and that session knows of it.
+func (r *Receiver) answerTo(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, run *sessions.Run) error {
+	if w.Reply.IsZero() {
+		return nil
+	}
+	if w.Reply == s.Last {
+		run.Reply = w.Reply
+		return nil
+	}
+	there, err := r.host.ChatOf(ctx, w.Reply)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(there, s.Key) {
+		run.Reply = w.Reply
+		return nil
+	}
+	run.Chain = &sessions.Chain{Kind: chain.Relay, Root: run.ID, Requester: there[0], Target: s.Key, Request: w.Text, Origin: w.Reply, Owner: w.Owner,
+		Places: []sessions.Place{{Chat: w.Reply, Session: there[0]}}}
+	who := rights.Requesters{Owner: w.Owner}
+	who.Add(run.Input)
+	run.Chain.People = who.People
+	return nil
+}
+
+// waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are
+// refused, as there is somebody who can be told so.
+func (r *Receiver) waitInLine(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, e *sessions.Effects) error {
+	if !r.lanes.Busy(s.Key) {
+		return nil
+	}
+	q := set.Queue(s, e.Run.Reply.Channel)
+	e.Interrupt = q.Mode == sessions.Interrupt && !w.Alone
+	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
+	if err != nil {
+		return err
+	}
+	n, most := 0, q.Most
+	for _, run := range queued {
+		if sessions.IsFresh(run) && run.Reply == e.Run.Reply {
+			n++
+		}
+	}
+	if q.Drop == sessions.DropSummarize && !w.Alone {
+		most += settings.ShortLines
+	}
+	if n >= most {
+		return fmt.Errorf("%w: %d in session %s, the most it may have (messages.queue.cap)", ErrBusy, n, s.Key)
+	}
+	return nil
+}
