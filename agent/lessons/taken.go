@@ -70,7 +70,7 @@ func hashOf(specs []tools.Spec) uint64 {
 
 // wasTaken reports whether the endpoint took before what a lesson would have it refuse. One refusal of that teaches nothing: the model wrote a
 // bad call, or one of several servers behind the address is not like the others.
-func (c *Call) wasTaken(l sessions.Lesson, sent Sent) bool {
+func (c *Call) wasTaken(l sessions.Lesson) bool {
 	if _, was := c.stale[keyOf(l)]; was {
 		return false
 	}
@@ -80,7 +80,7 @@ func (c *Call) wasTaken(l sessions.Lesson, sent Sent) bool {
 	case System:
 		return c.taken.system
 	case Tools:
-		return c.taken.tools || c.hasCalled(sent.Messages)
+		return c.taken.tools
 	case Tool, MaxTools, ToolTexts, Schema:
 		return c.taken.offered != 0 && c.taken.offered == c.sends.offered
 	case Reasoning:
@@ -90,16 +90,6 @@ func (c *Call) wasTaken(l sessions.Lesson, sent Sent) bool {
 			if (name == l.Name || strings.HasPrefix(name, l.Name+".")) && (l.Value == "" || l.Value == value) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// hasCalled reports whether the model made a call in a conversation: it was offered tools then, also before the host began.
-func (c *Call) hasCalled(msgs []sessions.Message) bool {
-	for i := range msgs {
-		if msgs[i].Model == c.at.Label() && len(msgs[i].ToolCalls()) > 0 {
-			return true
 		}
 	}
 	return false

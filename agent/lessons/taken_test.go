@@ -113,21 +113,6 @@ func TestTakenNoMore(t *testing.T) {
 	}
 }
 
-// TestCalledBefore: an endpoint whose model made a call in the conversation takes tools, also when the host has just begun.
-func TestCalledBefore(t *testing.T) {
-	t.Parallel()
-	b := NewBook(Config{})
-	n, last := askWhole(t, b, func(n int, _ wholeRequest) error {
-		if n == 1 {
-			return refusal(400, `{"error":{"message":"Tool 'foo' not found"}}`)
-		}
-		return nil
-	})
-	if n != 2 || !last.tools || len(b.Known()) > 0 {
-		t.Errorf("%d requests, tools %v, known %+v", n, last.tools, b.Known())
-	}
-}
-
 // TestOneReasoningItem: an error about one item of the history takes the older reasoning away, not what is made later, nor thinking.
 func TestOneReasoningItem(t *testing.T) {
 	t.Parallel()
