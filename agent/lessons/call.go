@@ -202,7 +202,7 @@ func (c *Call) bareOff(kind string) bool { return kind == Images && (c.images ||
 // Picture gives which pictures of a transcript may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
 func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Block) bool {
 	show := c.picture(setting, msgs)
-	c.sends.images, c.sends.reasoning = false, c.hasReasoning(msgs)
+	c.sends.images = false
 	if !slices.ContainsFunc(msgs, func(m sessions.Message) bool {
 		return slices.ContainsFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.ImageBlock })
 	}) {

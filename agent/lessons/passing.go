@@ -31,9 +31,9 @@ func (x refusedRequest) isPassing() bool {
 
 // waits reports whether a request is made again as it was, before its refusal teaches anything: when that looks like one that passes, or is of
 // something that was taken before, and did not come before. Words that an earlier call was refused in did.
-func (c *Call) waits(x refusedRequest, sent Sent) bool {
+func (c *Call) waits(x refusedRequest) bool {
 	words := wordsWithoutCounts(x.text)
-	if x.err.Class == agent.TooLong || c.seen[words] || words == c.suspects.words || c.changes >= maxChanges || !x.isPassing() && !(x.found && c.wasTaken(x.lesson, sent)) {
+	if x.err.Class == agent.TooLong || c.seen[words] || words == c.suspects.words || c.changes >= maxChanges || !x.isPassing() && !(x.found && c.wasTaken(x.lesson)) {
 		return false
 	}
 	if c.seen == nil {

@@ -97,21 +97,25 @@ func (r reading) countedTool() (name string, counted bool) {
 	return "", false
 }
 
-// minRefusedTools is how many single tools are refused before an endpoint that refuses the last one as well counts as one without tools.
-const minRefusedTools = 3
+// maxSingleTools is how many tools are left out one by one in a call.
+const maxSingleTools = 2
 
-// without leaves a tool out.
+// without leaves a tool out. Where others were left out before it in this call, the fault may be of all that are like them: the request has the tools
+// in front of it then, which were not complained of, and the others are found by find_tool; or none, where it is the first one.
 func (r reading) without(name string) sessions.Lesson {
-	refused := 0
-	for k := range r.call.now {
-		if k.kind == Tool {
-			refused++
+	single := 0
+	for _, l := range r.call.applied {
+		if l.Kind == Tool {
+			single++
 		}
 	}
-	if len(r.sent.Tools) == 1 && refused >= minRefusedTools {
-		return sessions.Lesson{Kind: Tools}
+	switch place := slices.Index(r.sent.Tools, name); {
+	case single < maxSingleTools || place < 0:
+		return sessions.Lesson{Kind: Tool, Name: name}
+	case place > 0:
+		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(place)}
 	}
-	return sessions.Lesson{Kind: Tool, Name: name}
+	return sessions.Lesson{Kind: Tools}
 }
 
 var (

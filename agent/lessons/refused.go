@@ -26,7 +26,7 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	if !x.found && c.failedAgain(err, sent) {
 		return true
 	}
-	if ok && c.waits(x, sent) { // agent.Retry makes the others again, after a pause
+	if ok && c.waits(x) { // agent.Retry makes the others again, after a pause
 		c.changes++
 		return x.err.Class == agent.BadRequest || x.err.Class == agent.NoSuchModel || x.err.Class == agent.BadKey
 	}
@@ -118,7 +118,7 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 	old := c.restore(x.found)
 	switch {
 	case (!x.found || c.words == c.suspects.words) && c.restoreSuspects():
-	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l, sent)):
+	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l)):
 		c.suppose(l)
 	case x.found:
 		c.apply(l)

@@ -70,7 +70,7 @@ func hashOf(specs []tools.Spec) uint64 {
 
 // wasTaken reports whether the endpoint took before what a lesson would have it refuse. One refusal of that teaches nothing: the model wrote a
 // bad call, or one of several servers behind the address is not like the others.
-func (c *Call) wasTaken(l sessions.Lesson, sent Sent) bool {
+func (c *Call) wasTaken(l sessions.Lesson) bool {
 	if _, was := c.stale[keyOf(l)]; was {
 		return false
 	}
@@ -80,7 +80,7 @@ func (c *Call) wasTaken(l sessions.Lesson, sent Sent) bool {
 	case System:
 		return c.taken.system
 	case Tools:
-		return c.taken.tools || c.hasCalled(sent.Messages)
+		return c.taken.tools
 	case Tool, MaxTools, ToolTexts, Schema:
 		return c.taken.offered != 0 && c.taken.offered == c.sends.offered
 	case Reasoning:
@@ -95,30 +95,5 @@ func (c *Call) wasTaken(l sessions.Lesson, sent Sent) bool {
 	return false
 }
 
-// hasCalled reports whether the model made a call in a conversation: it was offered tools then, also before the host began.
-func (c *Call) hasCalled(msgs []sessions.Message) bool {
-	for i := range msgs {
-		if msgs[i].Model == c.at.Label() && len(msgs[i].ToolCalls()) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// hasReasoning reports whether a request shows reasoning of earlier steps of this model.
-func (c *Call) hasReasoning(msgs []sessions.Message) bool {
-	if c.bare || c.Use(Reasoning) == OmitReasoning {
-		return false
-	}
-	from := c.ReasoningFrom()
-	for i := range msgs {
-		if m := &msgs[i]; m.Model == c.at.Label() && (from.IsZero() || m.Time.After(from)) {
-			for k := range m.Content {
-				if m.Content[k].Type == sessions.ThinkingBlock || m.Content[k].Opaque != nil {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
+// ShowsReasoning notes whether the request at hand has reasoning of earlier steps. Providers say so of each request.
+func (c *Call) ShowsReasoning(shows bool) { c.sends.reasoning = shows }

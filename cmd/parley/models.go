@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/agent/lessons"
 	"parley/gateway"
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
@@ -135,11 +136,41 @@ func lessonWords(l sessions.Lesson, when string) string {
 	if l.Use != "" {
 		said += ", sent instead: " + l.Use
 	}
+	if plain := plainLesson(l); plain != "" {
+		said = plain
+	}
 	said += " (" + when
 	if l.Evidence != "" {
 		said += fmt.Sprintf(": %q", l.Evidence)
 	}
 	return said + ")"
+}
+
+// plainLesson words a lesson whose fields say nothing to people; "" for another one.
+func plainLesson(l sessions.Lesson) string {
+	before := ""
+	if at, err := time.Parse(time.RFC3339, l.Use); err == nil {
+		before = at.Local().Format("2006-01-02 15:04")
+	}
+	switch {
+	case l.Kind == lessons.History && before != "":
+		return "calls from before " + before + " are told as text"
+	case l.Kind == lessons.History:
+		return "calls of earlier steps are told as text"
+	case l.Kind == lessons.Reasoning && before != "":
+		return "reasoning from before " + before + " is not sent back"
+	case l.Kind == lessons.Reasoning && l.Name != "":
+		return "one item of reasoning is not sent back"
+	case l.Kind == lessons.Reasoning && l.Use == lessons.OmitReasoning:
+		return "reasoning of earlier steps is not sent back"
+	case l.Kind == lessons.Reasoning:
+		return "reasoning of earlier steps is sent back, with a placeholder where there is none"
+	case l.Kind == lessons.Rename:
+		return "calls " + l.Name + " " + l.Use
+	case l.Kind == lessons.MaxTools:
+		return "takes " + l.Use + " tools"
+	}
+	return ""
 }
 
 type modelsForgetCmd struct {
