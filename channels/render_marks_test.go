@@ -37,7 +37,7 @@ func TestMarksThatAreMeant(t *testing.T) {
 		"2 \\* 3, snake\\_case, \\# x, 1986\\. y":                       "2 * 3, snake_case, \\# x, 1986\\. y",
 		"\\# x\n\n1986\\. y\n\n\\> z":                                   "# x\n\n1986. y\n\n&gt; z",
 		"> quote\n> more":                                               "<blockquote>quote\nmore</blockquote>",
-		"1. a\n1. b\n1. c":                                              "1. a\n2. b\n3. c",
+		"1. a\n1. b\n1. c":                                              "1. a\n1. b\n1. c",
 		"1986. a\n1990. b":                                              "1986. a\n1990. b",
 		"* tax\n\n* a\n* b":                                             "• tax\n\n• a\n• b",
 		"It costs 5\n\n* without tax":                                   "It costs 5\n\n* without tax",
@@ -92,4 +92,26 @@ func TestSplitCountsMarks(t *testing.T) {
 		lim := Limits{Dialect: TelegramHTML, Text: rapid.SampledFrom([]int{0, 4096, 200}).Draw(t, "text"), Unit: UTF16, Marks: rapid.SampledFrom([]int{1, 8, 20, 100}).Draw(t, "marks")}
 		checkParts(t, md, lim, Split(md, lim))
 	})
+}
+
+// source: agegr/pi-web#385 (marks that are shown); a vocabulary of many lines is one paragraph.
+func TestManyMarksOfAParagraph(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{"z **b** end\n", "z **b** end ", "*i* x ", "~~s~~ x ", "**a *b* c** x ", "中**文**文"} {
+		const lines = 1000
+		got := Render(strings.Repeat(one, lines), TelegramHTML)
+		if strings.ContainsAny(got, "*~") {
+			t.Errorf("%q: marks are shown %d times", one, strings.Count(got, "*")+strings.Count(got, "~"))
+		}
+	}
+}
+
+// source: Bot API, MessageEntity: bot_command, cashtag
+func TestSplitCountsCommandsAndCashtags(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{"/cmd x ", "$USD x "} {
+		if parts := Split(strings.Repeat(one, 150), Limits{Dialect: TelegramHTML, Text: 4096, Unit: UTF16, Marks: 100}); len(parts) != 2 {
+			t.Errorf("%q: %d parts", one, len(parts))
+		}
+	}
 }

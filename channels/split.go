@@ -44,7 +44,7 @@ func Split(md string, lim Limits) []Part {
 		return nil
 	}
 	s := specOf(lim.Dialect)
-	if plainEnough(md) && !(s.html && hasLinkedName(md)) {
+	if plainEnough(md) && !(s.html && (hasLinkedName(md) || lim.Marks > 0 && strings.ContainsAny(md, "/$"))) { // commands and cashtags are marked
 		if t := strings.TrimSpace(md); within(t, lim) {
 			return []Part{{t, t}}
 		}
@@ -55,6 +55,9 @@ func Split(md string, lim Limits) []Part {
 			p.Plain = p.Text
 		}
 		return []Part{p}
+	}
+	if !s.verbatim {
+		md = SeparateFences(md)
 	}
 	doc := parse(md, s, lim)
 	c := cutter{doc: doc, text: newWriter(s, doc, lim.Unit), plain: newWriter(&plainSpec, doc, lim.Unit), lim: lim}
