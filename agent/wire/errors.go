@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -138,7 +139,7 @@ func (t *Try) text(s string) string {
 	if t.hide != nil {
 		s = t.hide.Replace(s)
 	}
-	return t.c.Text(s)
+	return t.c.Text(hideRuns(t.c.hide.Replace(s), slices.Concat(t.c.secrets, t.secrets, sealedIn(t.req))))
 }
 
 // plain is an error's text without the URL, which may carry a key in its query.
