@@ -10,10 +10,12 @@ import (
 	"parley/router"
 	"parley/router/inbound"
 	"parley/router/routertest"
+	"parley/sessions"
 )
 
 // A file that somebody posted among people is a file of the turn that answers a reply to it: the model sees a picture, the tool
-// attachments has the rest, after a restart too, and neither is there twice.
+// attachments has the rest, after a restart too. A picture that the transcript has already is shown again, so that the model knows which one
+// is meant, and is fetched once.
 // source: NousResearch/hermes-agent#22250, NousResearch/hermes-agent#37970, HKUDS/nanobot#1875
 func TestQuotedFiles(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
@@ -44,7 +46,7 @@ func TestQuotedFiles(t *testing.T) {
 		g.Start()
 		a.Channel = g.Fake.Full()
 		g.Router.Attach(routertest.Account, a)
-		if got := fmt.Sprint(ask(channels.Media{Kind: channels.Image, Ref: "mine"})); got != "[photo image/png mine image/png]" {
+		if got := fmt.Sprint(ask(channels.Media{Kind: channels.Image, Ref: "mine"})); got != "[photo image/png mine image/png photo image/png]" {
 			t.Errorf("after a restart the model sees %s", got)
 		}
 		if a.times("photo") != 1 {
@@ -61,8 +63,44 @@ func TestQuotedFiles(t *testing.T) {
 				heads++
 			}
 		}
-		if blocks != "photo pdf mine " || heads != 2 {
+		if blocks != "photo pdf mine photo pdf " || heads != 2 {
 			t.Errorf("files %q, %d quotes", blocks, heads)
+		}
+	})
+}
+
+// A reply to the first of three pictures, or of three files of one name, says which one is meant: that one is a file of the turn.
+// source: https://core.telegram.org/bots/api#message (reply_to_message has the replied message with its own files)
+func TestQuotedFileAmongSeveral(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		a := &album{fetched: map[string]int{}, Channel: g.Fake.Full()}
+		g.Router.Attach(routertest.Account, a)
+		to, n := routertest.Direct(routertest.Guest), 0
+		say := func(text string, quote *channels.Quote, files ...channels.Media) channels.Inbound {
+			t.Helper()
+			in := g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: text, Media: files, Quote: quote})
+			n++
+			g.Shown(n)
+			g.Idle(n)
+			return in
+		}
+		var posted []channels.Inbound
+		for i := range 3 {
+			posted = append(posted, say("", nil, channels.Media{Kind: channels.Image, Ref: fmt.Sprint("photo", i), Name: "image.png"},
+				channels.Media{Kind: channels.Document, Ref: fmt.Sprint("scan", i), Name: "scan.pdf"}))
+		}
+		say("what colour is this one?", &channels.Quote{ID: posted[0].ID, Sender: "Ann", Media: posted[0].Media})
+		msgs, asked := g.Transcript(g.Router.Key(posted[0])), ""
+		for _, m := range msgs {
+			if strings.Contains(m.Text(), "colour") && m.Role == sessions.User {
+				for _, b := range m.Content[1:] {
+					asked += b.Media.Ref + " "
+				}
+			}
+		}
+		if asked != "photo0 scan0 " || a.times("photo0") != 1 {
+			t.Errorf("the turn has the files %q; the picture was fetched %d times", asked, a.times("photo0"))
 		}
 	})
 }

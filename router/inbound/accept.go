@@ -250,14 +250,11 @@ func (r *Receiver) place(ctx context.Context, set *settings.Snapshot, in channel
 	return s, nil
 }
 
-// runFor makes the run of a message, with the quoted files that its session does not have, and what it was sent with.
+// runFor makes the run of a message, with its files and those that it quotes, and what it was sent with.
 func (r *Receiver) runFor(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (*sessions.Run, error) {
-	files, err := turn.FilesOf(ctx, r.store, s, in)
-	if err != nil {
-		return nil, err
-	}
-	run := turn.NewRun(in, s.Key, s.Agent, text, files, owner)
+	run := turn.NewRun(in, s.Key, s.Agent, text, turn.AllFiles(in), owner)
 	run.Input.Provenance.Cut = r.atLimit(in)
+	var err error
 	run.With, _, err = r.worker.Merger.Before(ctx, *run)
 	return run, err
 }

@@ -2,8 +2,6 @@ package turn
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,7 +53,6 @@ func MediaBlocks(files []channels.Media) (out []sessions.Block) {
 const (
 	MaxQuote  = 4 << 10 // bytes of the words that it answers to
 	maxOrigin = 200     // bytes of who wrote what is forwarded
-	quoteBack = 100     // messages of the transcript in which a quoted file is looked for
 )
 
 // Spoken is the text as the model reads it: with the sender's name where several people talk, with what it answers to, with the
@@ -140,48 +137,13 @@ func WithFiles(text string, files []channels.Media) string {
 	return strings.TrimSpace(b.String())
 }
 
-// FilesOf gives the files of a message, and behind them those of the message that it answers to which the session's transcript does not
-// have yet: a picture that was posted before nobody asked about it is a file of the turn that does.
-func FilesOf(ctx context.Context, store sessions.Store, s sessions.Session, in channels.Inbound) ([]channels.Media, error) {
-	if len(AllFiles(in)) == len(in.Media) {
-		return in.Media, nil
-	}
-	known := make(map[string]bool)
-	note := func(msgs ...sessions.Message) {
-		for _, m := range msgs {
-			for _, b := range m.Content {
-				if b.Media != nil {
-					known[b.Media.Ref] = true
-				}
-			}
-		}
-	}
-	asked, waits, err := store.Asked(ctx, in.Address, in.Quote.ID)
-	if err != nil {
-		return nil, fmt.Errorf("looking for the quoted message: %w", err)
-	}
-	if waits && asked.Session == s.ID && !asked.Status.Final() { // it may be in no transcript yet
-		note(asked.Input)
-	}
-	if s.ID != "" {
-		msgs, err := store.Tail(ctx, s.ID, sessions.TailQuery{Limit: quoteBack, IncludeTool: true})
-		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
-			return nil, fmt.Errorf("reading the transcript: %w", err)
-		}
-		note(msgs...)
-	}
-	note(sessions.Message{Content: MediaBlocks(in.Media)})
-	in.Quote = &channels.Quote{Media: slices.DeleteFunc(slices.Clone(in.Quote.Media), func(m channels.Media) bool { return known[m.Ref] })}
-	return AllFiles(in), nil
-}
-
-// AllFiles gives the files of a message, and behind them those of the message that it answers to. A quoted file without a reference is named
-// only: it cannot be fetched.
+// AllFiles gives the files of a message, and behind them those of the message that it answers to, also when the transcript has them already:
+// only that says which of several pictures is meant. A quoted file without a reference is named only: it cannot be fetched.
 func AllFiles(in channels.Inbound) []channels.Media {
 	files := slices.Clone(in.Media)
 	if in.Quote != nil {
 		for _, m := range OfOther(in.Quote.Media) {
-			if m.Ref != "" {
+			if m.Ref != "" && !slices.ContainsFunc(in.Media, func(own channels.Media) bool { return own.Ref == m.Ref }) {
 				files = append(files, m)
 			}
 		}
