@@ -113,6 +113,7 @@ type ModelFacts struct {
 	Guessed bool     `yaml:"-"` // ContextWindow is a guess
 	// MaxTools is how many tools a request may have; 0 = not known.
 	MaxTools int  `yaml:"-"`
+	NoCost   bool `yaml:"-"` // its server says that it costs nothing
 	free     bool // built in: it costs nothing
 }
 
@@ -138,7 +139,7 @@ type Reasoning struct {
 
 // Priced reports whether it is known what a call costs. Without a price a bound in dollars would never be reached.
 func (f ModelFacts) Priced() bool {
-	return f.free || f.Input > 0 || f.Output > 0 || f.CacheRead > 0 || f.CacheWrite > 0
+	return f.free || f.NoCost || f.Input > 0 || f.Output > 0 || f.CacheRead > 0 || f.CacheWrite > 0
 }
 
 // Provider is one model provider.

@@ -307,7 +307,11 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 	dropOpaque(out)
 	for i := range out {
 		b := &out[i]
-		b.Text = cleanText(b.Text)
+		if clean := cleanText(b.Text); clean != b.Text {
+			if b.Text = clean; b.Type == sessions.ThinkingBlock { // its signature is for what it was
+				b.Signature, b.Opaque = "", nil
+			}
+		}
 		if b.Type != sessions.ToolCallBlock {
 			continue
 		}

@@ -47,3 +47,16 @@ func TestRefusedAnswerIsSpent(t *testing.T) {
 		}
 	}
 }
+
+// Thinking that no store takes as it came keeps no signature: that is for other bytes.
+// source: platform.claude.com/docs/en/build-with-claude/extended-thinking (blocks go back unchanged)
+func TestChangedThinkingIsUnsigned(t *testing.T) {
+	t.Parallel()
+	r := &turnRun{callIDs: map[string]bool{}}
+	for text, signed := range map[string]bool{"hm": true, "h\x00m": false, "h\xffm": false} {
+		b := r.storable([]sessions.Block{{Type: sessions.ThinkingBlock, Text: text, Signature: "s", Opaque: &sessions.Opaque{From: "x"}}}, StopEnd)[0]
+		if (b.Signature != "") != signed || (b.Opaque != nil) != signed {
+			t.Errorf("%q: %+v", text, b)
+		}
+	}
+}

@@ -10,8 +10,11 @@ import (
 // secretKey is how the names of settings are written whose value lets somebody in.
 var secretKey = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|signature`)
 
-// Secrets returns what must appear in no text: the values of all headers, and those of the query and the body whose name says that
-// they are secret.
+// openQuery is how parts of a query are named that anybody may see. What else stands there may be a signature of the address.
+var openQuery = regexp.MustCompile(`(?i)version|model|deployment|region|project`)
+
+// Secrets returns what must appear in no text: the values of all headers and of the query, but for versions and the like, and those of
+// the body whose name says that they are secret.
 func (s ModelSettings) Secrets() (out []channels.Secret) {
 	for _, v := range s.Headers {
 		out = append(out, v)
@@ -20,7 +23,7 @@ func (s ModelSettings) Secrets() (out []channels.Secret) {
 		}
 	}
 	for name, v := range s.Query {
-		if secretKey.MatchString(name) {
+		if !openQuery.MatchString(name) {
 			out = append(out, channels.NewSecret(v))
 		}
 	}

@@ -123,6 +123,12 @@ func (c *Call) isEmpty() bool {
 
 // Param says what to send for a parameter that would have a value, or Unset: use is sent when send is true.
 func (c *Call) Param(name, value string) (use string, send bool) {
+	use, send = c.param(name, value)
+	c.noteParam(name, use, send)
+	return use, send
+}
+
+func (c *Call) param(name, value string) (use string, send bool) {
 	if c.isEmpty() {
 		return value, value != Unset
 	}
@@ -185,7 +191,7 @@ func (c *Call) Takes(kind, setting string) bool {
 	case System:
 		c.sends.system = takes
 	case Tools:
-		c.sends.tools = false // until they are offered
+		c.sends.tools, c.sends.offered = false, 0 // until they are offered
 	}
 	return takes
 }
@@ -266,7 +272,7 @@ func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
 		specs = specs[:most]
 	}
 	specs = c.shorten(specs)
-	c.sends.tools = len(specs) > 0
+	c.sends.tools, c.sends.offered = len(specs) > 0, hashOf(specs)
 	return specs
 }
 

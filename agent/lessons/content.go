@@ -9,8 +9,8 @@ var (
 	emptyWord = pattern.New(`(?s)content.{0,60}(valid string|string_type|null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing|valid string|string_type).{0,80}content`)
 	// textUnset are errors about the text of a message that has calls only. source: XiaomiMiMo/MiMo-V2-Flash#8
 	textUnset = pattern.New("[`'\"]text[`'\"] (is )?(not (set|present|provided)|missing|required|null)")
-	// notBoth are errors about a message that has a text and calls. source: github/copilot-cli#4884
-	notBoth = pattern.New(`(content|text).{0,40}tool_?calls.{0,60}(not both|cannot both|at the same time|mutually exclusive|together)|tool_?calls.{0,40}(content|text).{0,60}(not both|cannot both|at the same time|mutually exclusive|together)`)
+	// notBoth are errors about a message that has a text and calls. source: github/copilot-cli#4884, ggml-org/llama.cpp#17040
+	notBoth = pattern.New(`both (?:content|text) and (?:thinking|reasoning)|(content|text).{0,40}tool_?calls.{0,60}(not both|cannot both|at the same time|mutually exclusive|together)|tool_?calls.{0,40}(content|text).{0,60}(not both|cannot both|at the same time|mutually exclusive|together)`)
 )
 
 // content reads errors about messages that have calls and no text.

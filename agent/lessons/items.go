@@ -11,7 +11,9 @@ import (
 
 var (
 	// itemGone are errors about items of this conversation: they cannot be read any more, or what belongs to them is missing.
-	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content is not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found|thinking\W{0,2} blocks?\b.{0,80}cannot be modified`)
+	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content.{0,3} (?:is|was) not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found|thinking\W{0,2} blocks?\b.{0,80}cannot be modified`)
+	// callAlone are errors about a call whose reasoning is not there. source: cline/cline#12242
+	callAlone = pattern.New(`\bfunction_call\b.{0,40}without its required\W{1,3}reasoning`)
 	// itemForm are errors about the form of reasoning items and of ids.
 	itemForm = pattern.New(`input(\[|\.)\d+(\]|\.|:).{0,80}(reasoning|summary|encrypted|\bid\b|phase)|item\['content'\]|(item|value|variant|type).{0,20}['"\x60]reasoning['"\x60]`)
 	// itemAt is the place of an item in a request.
@@ -26,12 +28,12 @@ const (
 )
 
 var (
-	fieldOfItem = pattern.New(`\binput(?:\[|\.)\d+\]?\.([a-z_]+)`)
-	fieldWrong  = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0`)
+	fieldOfItem = pattern.New(`\binput(?:\[|\.|/)\d+\]?[./]([a-z_]+)`)
+	fieldWrong  = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
 )
 
 // itemField reads errors about one field of the items of a request.
-// source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689
+// source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689, microsoft/agent-framework#4576 (paths with slashes)
 func (r reading) itemField() (sessions.Lesson, bool) {
 	m := fieldOfItem.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text)
 	if m == nil || !fieldWrong.MatchString(r.text) {
@@ -46,10 +48,12 @@ func (r reading) items() (sessions.Lesson, bool) {
 	switch {
 	case !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || r.f.Param == "include":
 		return sessions.Lesson{}, false
+	case callAlone.MatchString(r.text) && r.sent.Steps && !r.call.hasChanged(History):
+		return r.call.told(), true
 	case itemGone.MatchString(r.text):
 		return r.unreadable()
 	case itemForm.MatchString(r.text) && !pictureName.MatchString(r.text):
-		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+		return r.leaveReasoning(), true
 	}
 	return sessions.Lesson{}, false
 }
@@ -71,15 +75,32 @@ func (r reading) unreadable() (sessions.Lesson, bool) {
 	if i := slices.IndexFunc(r.sent.Items, r.namesItem); i >= 0 && known < maxItems {
 		return sessions.Lesson{Kind: Reasoning, Name: r.sent.Items[i].name(), Use: OmitReasoning}, true
 	}
+	if sealedWord.MatchString(r.text) {
+		return r.olderReasoning(), true
+	}
+	return r.leaveReasoning(), true // of ids it refuses any
+}
+
+// leaveReasoning leaves all reasoning of earlier steps out. Where the endpoint took some before, only what is older than now: one item may be
+// spoiled.
+func (r reading) leaveReasoning() sessions.Lesson {
+	if r.call.taken.reasoning {
+		return r.olderReasoning()
+	}
+	return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}
+}
+
+// olderReasoning leaves out the reasoning up to now; where that is known already, all of it.
+func (r reading) olderReasoning() sessions.Lesson {
 	old := key{Reasoning, OldReasoning, ""}
-	if _, known := r.call.now[old]; known || !sealedWord.MatchString(r.text) { // of ids it refuses any
-		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+	if _, known := r.call.now[old]; known {
+		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}
 	}
 	use := r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)
 	if was, known := r.call.stale[old]; known { // it was tried again without, and still holds
 		use = was.Use
 	}
-	return sessions.Lesson{Kind: Reasoning, Name: OldReasoning, Use: use}, true
+	return sessions.Lesson{Kind: Reasoning, Name: OldReasoning, Use: use}
 }
 
 // sealedWord are errors about what is encrypted.
@@ -104,5 +125,5 @@ func (r reading) itemForms() (sessions.Lesson, bool) {
 	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || !itemAt.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
-	return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+	return r.leaveReasoning(), true
 }

@@ -129,9 +129,6 @@ type suspects struct {
 	changes []sessions.Lesson
 }
 
-// parts are what an endpoint was seen to take since the host began.
-type parts struct{ stream, tools, system, images bool }
-
 // vain counts the calls in a row that an endpoint refused without a reason, whatever was changed.
 type vain struct {
 	calls  int
@@ -342,8 +339,7 @@ func (b *Book) suspect(at Endpoint, s suspects) {
 func (b *Book) take(at Endpoint, p parts) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	was := b.taken[at]
-	b.taken[at] = parts{p.stream || was.stream, p.tools || was.tools, p.system || was.system, p.images || was.images}
+	b.taken[at] = b.taken[at].with(p)
 	delete(b.vain, at)
 }
 

@@ -16,7 +16,7 @@ var (
 	// failing is in the errors of servers that failed: what the request consists of was mostly not the reason.
 	failing = pattern.New(`internal (server )?error|error while|error occurred|timed? ?out|temporar|try again|overloaded|\bunavailable|capacity|connection|unexpectedly|crashed|out of memory`)
 	// passing is in errors about the moment: the same request mostly works later.
-	passing = pattern.New(`right now|at (?:the|this) moment|temporar|please try again|try again (?:later|in|soon|shortly)|(?:please|,) retry(?:$|[.,;!\n])|retry (?:later|the request|your request)|overloaded|\bbusy\b|timed? ?out|too early|in progress`)
+	passing = pattern.New(`right now|at (?:the|this) moment|temporar|please try again|try again (?:later|in|soon|shortly)|(?:please|,) retry(?:$|[.,;!\n])|retry (?:later|the request|your request)|sorry about that|\bnot ready\b|\bstarting\b|overloaded|\bbusy\b|timed? ?out|too early|in progress`)
 	// closing is in errors about what is behind a server. They say nothing of the moment when they give another reason.
 	closing = pattern.New(`upstream|connection|\bclosed\b|\breset\b|\bconflict\b|internal (?:server )?error|error occurred|aborted|interrupted`)
 	// denied is in errors that forbid a part of a request whatever its amount.
@@ -29,11 +29,11 @@ func (x refusedRequest) isPassing() bool {
 	return passing.MatchString(text) || x.err.Status > http.StatusNotImplemented || x.named && x.err.Class == agent.Overloaded || !x.found && !x.known && closing.MatchString(text)
 }
 
-// waits reports whether a request is made again as it was, before its refusal teaches anything: when that looks like one that passes, and
-// did not come before. Words that an earlier call was refused in did.
+// waits reports whether a request is made again as it was, before its refusal teaches anything: when that looks like one that passes, or is of
+// something that was taken before, and did not come before. Words that an earlier call was refused in did.
 func (c *Call) waits(x refusedRequest) bool {
 	words := wordsWithoutCounts(x.text)
-	if x.err.Class == agent.TooLong || c.seen[words] || words == c.suspects.words || c.changes >= maxChanges || !x.isPassing() {
+	if x.err.Class == agent.TooLong || c.seen[words] || words == c.suspects.words || c.changes >= maxChanges || !x.isPassing() && !(x.found && c.wasTaken(x.lesson)) {
 		return false
 	}
 	if c.seen == nil {
@@ -44,13 +44,13 @@ func (c *Call) waits(x refusedRequest) bool {
 }
 
 // failedAgain changes a request with which the server failed twice in the same words: pictures are left out, or the history is told as text.
-// Servers fail so with what a template cannot write down. An endpoint that was taken with those changes in an earlier call is not asked twice.
+// Servers fail so with what a template cannot write down. One that quotes its template may be unable to write down the tools. An endpoint that was taken with those changes in an earlier call is not asked twice.
 //
-// source: mudler/LocalAI#10256, ggml-org/llama.cpp (common/minja), vllm-project/vllm (500 to pictures)
+// source: mudler/LocalAI#10256, ggml-org/llama.cpp (common/minja), vllm-project/vllm (500 to pictures), QwenLM/qwen-code#48, OpenRouterTeam/openrouter-examples#67 (a word for a failure at the end of an empty answer)
 func (c *Call) failedAgain(err error, sent Sent) bool {
 	e, isModel := errors.AsType[*agent.ModelError](err)
 	f, isFault := errors.AsType[*wire.Fault](err)
-	if !isModel || !isFault || e.Class != agent.Overloaded || !slices.Contains(failingStatuses, e.Status) || c.changes >= maxChanges || busyNow.MatchString(strings.ToLower(f.Text)) {
+	if !isModel || !isFault || e.Class != agent.Overloaded && (e.Class != agent.Broken || e.Status != http.StatusOK) || !slices.Contains(failingStatuses, e.Status) || c.changes >= maxChanges || busyNow.MatchString(strings.ToLower(f.Text)) {
 		return false
 	}
 	words := wordsWithoutCounts(f.Text)
@@ -69,6 +69,10 @@ func (c *Call) failedAgain(err error, sent Sent) bool {
 		c.leavePictures(sent)
 	case sent.Steps && !c.hasChanged(History):
 		c.guess(c.told())
+	case templateCode.MatchString(f.All) && sent.Loose && !c.Off(Schema, ""):
+		c.guess(sessions.Lesson{Kind: Schema})
+	case templateCode.MatchString(f.All) && len(sent.Tools) > 0 && !c.Off(Tools, ""):
+		c.guess(sessions.Lesson{Kind: Tools})
 	default:
 		return false
 	}
@@ -77,7 +81,7 @@ func (c *Call) failedAgain(err error, sent Sent) bool {
 }
 
 // failingStatuses are those of servers that failed with a request, not of ones that cannot be reached.
-var failingStatuses = []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented}
+var failingStatuses = []int{http.StatusOK, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented}
 
 // busyNow is in errors of servers that have no time for any request.
 var busyNow = pattern.New(`overload|\bbusy\b|capacity|out of memory|timed? ?out|too many|rate.?limit|loading|upstream|connection`)

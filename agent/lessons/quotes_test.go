@@ -160,15 +160,16 @@ func TestLastChange(t *testing.T) {
 	b := NewBook(Config{})
 	c := b.Call(at, "")
 	for i := range maxChanges {
-		name := "tool_" + string(rune('a'+i))
-		if !c.Refused(t.Context(), refusal(400, "tool '"+name+"' is not supported"), Sent{Tools: []string{name, "z"}, Params: []Param{{Name: "user", Value: "1"}, {Name: "mine", Value: "1", Fixed: true}}}) {
+		name := "field_" + string(rune('a'+i))
+		sent := Sent{Params: []Param{{Name: name, Value: "1", Fixed: true}, {Name: "user", Value: "1"}, {Name: "mine", Value: "1", Fixed: true}}}
+		if !c.Refused(t.Context(), refusal(400, name+" is not permitted"), sent) {
 			t.Fatal("gives up")
 		}
 	}
 	_, user := c.Param("user", "1")
 	_, mine := c.Param("mine", "1")
-	if !c.Off(Tools, "") || user || !mine {
-		t.Errorf("tools off: %v, user %v, mine %v", c.Off(Tools, ""), user, mine)
+	if user || !mine {
+		t.Errorf("user %v, mine %v", user, mine)
 	}
 	if c.Worked(t.Context()); len(b.Known()) != maxChanges {
 		t.Errorf("learned %+v", b.Known())

@@ -17,7 +17,7 @@ import (
 // read finds out what of a request an endpoint refused, and what to send instead. The readers are asked in this order: what is said
 // most exactly comes first.
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
-	r := reading{f: f, text: noEvidence.ReplaceAllString(knownFields.ReplaceAllString(f.All, "$1"), ""), sent: sent, call: c}
+	r := reading{f: f, text: reasons(f.All), sent: sent, call: c}
 	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
 		if l, ok := r.asked(); ok {
 			return l, true
@@ -37,7 +37,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return r.pictures()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.itemField, r.roleNames, r.ofMessages, r.asked, r.renamed, r.parent, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
+		r.itemField, r.roleNames, r.ofMessages, r.asked, r.missing, r.renamed, r.parent, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
 		r.manyTools, r.param, r.value, r.pictures, r.itemForms, r.history, r.tools, r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -50,9 +50,19 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 // knownFields matches the list of all fields that a server knows, behind the one that it does not know. source: BerriAI/litellm#13959
 var knownFields = pattern.New("(unknown field [^\n,]{1,130}), (?:expected (?:one of )?|there are no fields)[^\n]*")
 
+// templateCode matches what errors of chat templates quote of the template, behind the place in it. What the template itself says of the request is
+// its group.
+// source: QwenLM/qwen-code#48, ggml-org/llama.cpp#17040
+var templateCode = pattern.New(`(?s)\bat row \d+, column \d+(?::\s*\{[{%]-?\s*raise_exception\(['"]([^'"\n]*))?.*|\{%.*`)
+
 // noEvidence matches what errors say besides what is wrong: a name that is like the refused one, and LiteLLM's settings.
 // source: console.groq.com/docs/errors, docs.litellm.ai/docs/exception_mapping
 var noEvidence = pattern.New(`,? *\bdid you mean [^\n]*|\breceived model group=\S*|\bavailable model group fallbacks=\S*`)
+
+// reasons gives what an error says without what is no evidence in it.
+func reasons(text string) string {
+	return templateCode.ReplaceAllString(noEvidence.ReplaceAllString(knownFields.ReplaceAllString(text, "$1"), ""), "$1")
+}
 
 // reading is one refusal being read. text is everything that the provider said, in lower case.
 type reading struct {
@@ -129,6 +139,23 @@ func (r reading) asked() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
+// required is in errors about a field that is not there.
+var required = pattern.New(`\bmissing\b|\bfield required\b|\b(?:is|are) required\b|\bmust be (?:set|provided|specified)\b`)
+
+// missing reads errors about a parameter that must be sent: with the first of its other values.
+// source: docs.pydantic.dev/latest/errors/validation_errors (missing), platform.openai.com/docs/guides/error-codes (missing_required_parameter)
+func (r reading) missing() (sessions.Lesson, bool) {
+	if !required.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	for _, p := range r.sent.Params {
+		if p.Value == Unset && len(p.Next) > 0 && !p.Effort && !p.Fixed && (r.names(p) || strings.HasSuffix(strings.ToLower(r.f.Param), "."+p.Name)) && !r.call.refused(p, p.Next[0]) {
+			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: p.Next[0]}, true
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
 // limits are the names that the length of an answer goes by.
 var limits = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"}
 
@@ -188,7 +215,7 @@ func (r reading) reasoning() (sessions.Lesson, bool) {
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
 	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
-		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+		return r.leaveReasoning(), true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
 		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true
 	case back && was != SendReasoning && !signatureWord.MatchString(r.text):

@@ -116,5 +116,5 @@ func (r reading) thinkingBlocks() (sessions.Lesson, bool) {
 		r.has("signature", "passed back", "missing", "image", "tool_result") || len(r.sent.Pictures) > 0 && pictureWord.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
-	return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
+	return r.leaveReasoning(), true
 }

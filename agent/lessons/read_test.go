@@ -159,3 +159,22 @@ func TestToolMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestMissing: a parameter that an endpoint wants is sent, and nothing is taken away.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"detail":[{"type":"missing","loc":["body","max_tokens"],"msg":"Field required","input":{"model":"m"}}]}`:                                                  "max_tokens", // source: docs.pydantic.dev/latest/errors/validation_errors
+		`{"error":{"message":"Missing required parameter: 'max_tokens'.","type":"invalid_request_error","param":"max_tokens","code":"missing_required_parameter"}}`: "max_tokens", // source: platform.openai.com/docs/guides/error-codes
+		`{"error":{"message":"tool_choice is required when tools are given"}}`:                                                                                      "tool_choice",
+	} {
+		c := NewBook(Config{}).Call(at, "")
+		sent := Sent{Tools: []string{"look"}, Stream: true, Params: []Param{{Name: "max_tokens", Value: Unset, Next: []string{"8192"}}, {Name: "tool_choice", Value: Unset, Next: []string{"auto"}}}}
+		if !c.Refused(t.Context(), refusal(422, body), sent) || len(c.pending) != 1 || c.pending[0].Name != want || c.pending[0].Use == "" {
+			t.Errorf("%s: learned %+v", body, c.pending)
+		}
+		if use, send := c.Param(want, Unset); !send || use == Unset {
+			t.Errorf("%s: not sent: %q", body, use)
+		}
+	}
+}

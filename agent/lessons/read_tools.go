@@ -14,7 +14,8 @@ var (
 	toolMessage = pattern.New(`tool[-_ ]?(results?|messages?|responses?|outputs?)|function[-_ ]?(call[-_ ]?)?(responses?|outputs?|results?)|role[^a-z]{0,6}tool\b|tool_(call|use)_ids?|tool_use[^a-z]{0,3} (ids?|blocks?)|followed by tool|tool_calls[^a-z]{0,3} must|messages?(\[|\.)\d+(\]|\.|:).{0,40}tool|no tool (output|call)|of type .function_call|function_call was provided`)
 	toolsOff    = pattern.New(`(not|n't|no|un|without|only)[^.;]{0,16}support(s|ed|ing)?( for)?( the)?( use of)? (any )?(tools?\b|function[- _]?call|functions\b|tool[-_ ]?(us|call))|(tools?|functions?|(tool|function)[-_ ]?(us(e|age)|call(s|ing)?)) (is|are) (not|un)|endpoints found that support tool`)
 	// inHistory are errors about calls in the conversation, also where they say that calls are not supported there.
-	inHistory = pattern.New(`(?:tool[_ ]?calls?|tool_use|function[_ ]?calls?)\b.{0,60}\bin (?:a |an |the )?(?:assistant |previous |earlier |prior )?(?:messages?|history|conversation|input|turns?)\b|\bin (?:the )?(?:history|conversation)\b.{0,60}(?:tool|function)[_ ]?calls?`)
+	// source: docs.aws.amazon.com/bedrock/latest/userguide/tool-use (toolConfig), BerriAI/litellm (UnsupportedParamsError of Bedrock)
+	inHistory = pattern.New(`\bwithout [\x60'"]?tools=|\btoolconfig\b.{0,40}\bmust be (?:defined|provided|present)|(?:tool[_ ]?calls?|tool_use|function[_ ]?calls?)\b.{0,60}\bin (?:a |an |the )?(?:assistant |previous |earlier |prior )?(?:messages?|history|conversation|input|turns?)\b|\bin (?:the )?(?:history|conversation)\b.{0,60}(?:tool|function)[_ ]?calls?`)
 )
 
 // ofToolMessages reports whether an error is about calls and results of the history, not about the tools that are offered: the call
@@ -96,21 +97,25 @@ func (r reading) countedTool() (name string, counted bool) {
 	return "", false
 }
 
-// minRefusedTools is how many single tools are refused before an endpoint that refuses the last one as well counts as one without tools.
-const minRefusedTools = 3
+// maxSingleTools is how many tools are left out one by one in a call.
+const maxSingleTools = 2
 
-// without leaves a tool out.
+// without leaves a tool out. Where others were left out before it in this call, the fault may be of all that are like them: the request has the tools
+// in front of it then, which were not complained of, and the others are found by find_tool; or none, where it is the first one.
 func (r reading) without(name string) sessions.Lesson {
-	refused := 0
-	for k := range r.call.now {
-		if k.kind == Tool {
-			refused++
+	single := 0
+	for _, l := range r.call.applied {
+		if l.Kind == Tool {
+			single++
 		}
 	}
-	if len(r.sent.Tools) == 1 && refused >= minRefusedTools {
-		return sessions.Lesson{Kind: Tools}
+	switch place := slices.Index(r.sent.Tools, name); {
+	case single < maxSingleTools || place < 0:
+		return sessions.Lesson{Kind: Tool, Name: name}
+	case place > 0:
+		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(place)}
 	}
-	return sessions.Lesson{Kind: Tool, Name: name}
+	return sessions.Lesson{Kind: Tools}
 }
 
 var (

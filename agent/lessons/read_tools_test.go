@@ -2,9 +2,11 @@ package lessons
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"parley/sessions"
 	"parley/tools"
 )
 
@@ -106,6 +108,55 @@ func TestOtherLanguages(t *testing.T) {
 		c := NewBook(Config{}).Call(at, "")
 		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look"}, Stream: true, Pictures: []string{"aGk="}}) || len(c.pending) != 1 || c.pending[0].Kind != kind {
 			t.Errorf("%s: learned %+v", text, c.pending)
+		}
+	}
+}
+
+// TestManyBadTools: where an endpoint names one tool after the other, the tools in front of them stay, and the others are found by find_tool; where it
+// always names the first one, it takes none. Each costs a few refused requests, once.
+// source: community.openai.com/t/function-calling-400-error ('required' is required to be supplied), LangChain.js#8402 (tools.0.type: Field required)
+func TestManyBadTools(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		good int // tools in front of the bad ones
+		says func(tool string, place int) string
+		want sessions.Lesson
+	}{
+		"some": {2, func(tool string, _ int) string {
+			return "Invalid schema for function '" + tool + "': In context=(), 'required' is required to be supplied"
+		}, sessions.Lesson{Kind: MaxTools, Use: "2"}},
+		"each": {0, func(_ string, place int) string { return fmt.Sprintf("tools.%d.type: Field required", place) }, sessions.Lesson{Kind: Tools}},
+	} {
+		b := NewBook(Config{})
+		for turn, most := range []int{3, 0, 0} {
+			call, refused := b.Call(at, ""), 0
+			for {
+				var sent Sent
+				if call.Takes(Tools, "") {
+					var names []string
+					for i := range 20 {
+						names = append(names, fmt.Sprintf("tool_%02d", i))
+					}
+					for _, s := range call.Offer(specs(names...)) {
+						sent.Tools = append(sent.Tools, s.Name)
+					}
+				}
+				bad := slices.IndexFunc(sent.Tools, func(tool string) bool { return tool >= fmt.Sprintf("tool_%02d", c.good) })
+				if bad < 0 {
+					break
+				}
+				refused++
+				if !call.Refused(t.Context(), refusal(400, fmt.Sprintf(`{"error":{"message":%q}}`, c.says(sent.Tools[bad], bad))), sent) {
+					t.Fatalf("%s: it gives up", name)
+				}
+			}
+			call.Worked(t.Context())
+			if refused > most {
+				t.Errorf("%s, turn %d: %d refused", name, turn, refused)
+			}
+		}
+		if !slices.ContainsFunc(b.Known(), func(l sessions.Lesson) bool { return l.Kind == c.want.Kind && l.Use == c.want.Use }) {
+			t.Errorf("%s: known %+v", name, b.Known())
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 	old := c.restore(x.found)
 	switch {
 	case (!x.found || c.words == c.suspects.words) && c.restoreSuspects():
-	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text))):
+	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l)):
 		c.suppose(l)
 	case x.found:
 		c.apply(l)
@@ -349,13 +349,21 @@ func (c *Call) lastResort(sent Sent) bool {
 // source: lmstudio-ai/lmstudio-bug-tracker#1106
 func (c *Call) leavePictures(sent Sent) {
 	c.images = true
-	if c.takesNoPicture() {
+	if c.takesNoPicture() || c.refusedOthers(sent.Pictures) {
 		c.guess(sessions.Lesson{Kind: Images})
-		return
 	}
 	for _, data := range sent.Pictures {
 		c.guess(sessions.Lesson{Kind: Images, Name: Hash(data)})
 	}
+}
+
+// refusedOthers reports whether the endpoint took no picture since the host began, and the call before this one was taken without other ones
+// than these, in words that did not speak of one.
+func (c *Call) refusedOthers(pictures []string) bool {
+	return !c.taken.images && slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool {
+		return l.Kind == Images && l.Name != "" && !onePicture.MatchString(strings.ToLower(l.Evidence)) &&
+			!slices.ContainsFunc(pictures, func(data string) bool { return Hash(data) == l.Name })
+	})
 }
 
 // guess makes a change that no refusal named.

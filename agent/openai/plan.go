@@ -86,13 +86,14 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		}
 		out = append(out, r)
 	}
-	if limit := cmp.Or(p.MaxTokens, m.maxTokens); limit > 0 {
-		name := call.Name("max_tokens")
-		if name == "max_tokens" && m.at.official {
-			name = "max_completion_tokens"
-		}
-		add(lessons.Param{Name: name, Value: strconv.Itoa(limit)}, literal)
+	limit := lessons.Param{Name: call.Name("max_tokens"), Value: lessons.Unset, Next: []string{wantedLimit}} // sent when an endpoint asks for it
+	if limit.Name == "max_tokens" && m.at.official {
+		limit.Name = "max_completion_tokens"
 	}
+	if most := cmp.Or(p.MaxTokens, m.maxTokens); most > 0 {
+		limit.Value, limit.Next = strconv.Itoa(most), nil
+	}
+	add(limit, literal)
 	effort, next := effortOf(p, s)
 	if m.at.switches && p.Thinking == "off" && canBeTold(p, s) {
 		add(lessons.Param{Name: "thinking", Value: "disabled"}, func(v string) []byte { return append(wire.Quote([]byte(`{"type":`), v), '}') })
@@ -110,12 +111,16 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 	}
 	if len(so.tools) > 0 { // sent when an endpoint asks for it
 		add(lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}}, literal)
+		add(lessons.Param{Name: "tool_choice", Value: lessons.Unset, Next: []string{"auto"}}, quoted)
 	}
 	if so.stream {
 		add(lessons.Param{Name: "stream_options", Words: []string{"include_usage"}, Value: "include_usage"}, func(string) []byte { return []byte(`{"include_usage":true}`) })
 	}
 	return append(out, bodyParams(s.Body, call, so)...)
 }
+
+// wantedLimit is the length of an answer for endpoints that want one to be named, in tokens.
+const wantedLimit = "8192"
 
 func literal(v string) []byte { return []byte(v) }
 func quoted(v string) []byte  { return wire.Quote(nil, v) }

@@ -391,11 +391,7 @@ func (s *stream) end() error {
 	}
 	switch {
 	case class != "" && (len(calls) == 0 || class == agent.Broken):
-		e := s.t.Broken("the provider says that the answer failed: %s", s.t.Text(s.finish))
-		if m, ok := errors.AsType[*agent.ModelError](e); ok {
-			m.Class = class
-		}
-		return e
+		return s.t.Failed(class, s.finish)
 	case s.visible.Removed() && len(calls) == 0 && strings.TrimSpace(text) == "":
 		return s.t.Broken("the model wrote a call of a tool that it was not offered, as text")
 	case stop == agent.StopLength:

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,9 @@ func (t *Try) modelError(err error) *agent.ModelError {
 		e.Class, e.Err = agent.Timeout, t.parent.Err()
 	case e.Status >= 300:
 		t.refused(e, e.Status, t.head, err)
-		e.RetryAfter = retryAfter(t.res.Header, time.Now())
+		if d := retryAfter(t.res.Header, time.Now()); d != 0 { // what the header says is surer than the words
+			e.RetryAfter = d
+		}
 		if e.Status == http.StatusPaymentRequired && e.Class == agent.NoCredit && e.RetryAfter != 0 && e.RetryAfter <= agent.MaxRetryAfter {
 			e.Class = agent.RateLimited // money that comes back in a moment is a limit
 		}
@@ -72,8 +75,20 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 	} else if e.Class == agent.TooLong {
 		e.Window = f.window()
 	}
+	if e.Class == agent.RateLimited || e.Class == agent.Overloaded {
+		e.RetryAfter = waitIn(string(raw), time.Now())
+	}
 	f.Text = t.text(f.Text)
 	e.Said, e.Err = f.Text, f
+}
+
+// Failed makes the error of an answer that ended with a provider's word for a failure, with nothing in it.
+func (t *Try) Failed(class agent.ErrorClass, word string) error {
+	text := "the provider says that the answer failed: " + t.text(word)
+	e := t.modelError(errors.New(text))
+	e.Class, e.Said = class, text
+	e.Err = &Fault{Text: text, Raw: text, All: strings.ToLower(text)}
+	return e
 }
 
 // StreamError makes the error of an error event inside a stream: raw is its JSON.
@@ -124,7 +139,7 @@ func (t *Try) text(s string) string {
 	if t.hide != nil {
 		s = t.hide.Replace(s)
 	}
-	return t.c.Text(s)
+	return t.c.Text(hideRuns(t.c.hide.Replace(s), slices.Concat(t.c.secrets, t.secrets, sealedIn(t.req))))
 }
 
 // plain is an error's text without the URL, which may carry a key in its query.

@@ -40,6 +40,7 @@ type Config struct {
 type Client struct {
 	name      string
 	hide      *strings.Replacer
+	secrets   []string
 	deadlines agent.Deadlines
 	http      *http.Client
 }
@@ -69,7 +70,8 @@ func New(c Config) *Client {
 	}
 	own.Timeout = 0 // it would end long answers
 	own.Transport = watchedTransport{own.Transport}
-	return &Client{name: c.Name, hide: channels.Hide(append(tools.AddressSecrets(c.BaseURL), c.Key)...), deadlines: d, http: &own}
+	secrets := append(tools.AddressSecrets(c.BaseURL), c.Key)
+	return &Client{name: c.Name, hide: channels.Hide(secrets...), secrets: reveal(secrets), deadlines: d, http: &own}
 }
 
 // HTTP is the client that makes the requests of tries. It works only under a context made by Start. It follows no redirects, which would carry the
@@ -104,7 +106,9 @@ type Try struct {
 	read    atomic.Int64      // bytes of the answer's body
 	head    []byte            // the beginning of the body of an error status
 	hide    *strings.Replacer // secrets of this try; nil = none
-	over    bool              // the answer is complete: what still comes buys no more time
+	secrets []string
+	req     *http.Request // nil = none was made
+	over    bool          // the answer is complete: what still comes buys no more time
 }
 
 type tryKey struct{}
@@ -143,7 +147,8 @@ func (c *Client) Start(parent context.Context) (context.Context, *Try) {
 // Hide keeps the secrets of a request's settings and of its address out of the try's errors: servers repeat what they refuse.
 func (t *Try) Hide(s agent.ModelSettings, address string) {
 	if len(s.Headers)+len(s.Query)+len(s.Body) > 0 {
-		t.hide = channels.Hide(append(s.Secrets(), tools.AddressSecrets(address)...)...)
+		secrets := append(s.Secrets(), tools.AddressSecrets(address)...)
+		t.hide, t.secrets = channels.Hide(secrets...), reveal(secrets)
 	}
 }
 
@@ -173,7 +178,7 @@ func (w watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return nil, errors.New("wire: a request outside of a try")
 	}
-	t.address = req.Method + " " + plainAddress(req.URL)
+	t.req, t.address = req, req.Method+" "+plainAddress(req.URL)
 	res, err := w.next.RoundTrip(req)
 	if err != nil {
 		return nil, err

@@ -53,7 +53,10 @@ type page struct {
 	err    error
 	at     time.Time
 	asking bool
+	asked  chan struct{} // closed when the server was asked for the first time, whatever came of it
 }
+
+func newPage(p agent.Provider) *page { return &page{p: p, asked: make(chan struct{})} }
 
 // NewBook makes an empty book.
 func NewBook(a Asker, log *slog.Logger) *Book {
@@ -95,7 +98,7 @@ func (b *Book) look(name string, p agent.Provider, model string) (Answer, time.T
 		if len(b.answers) >= maxAsked {
 			clear(b.answers)
 		}
-		x = &page{p: p}
+		x = newPage(p)
 		b.answers[k] = x
 	}
 	if !x.asking && x.due(time.Now()) {
@@ -106,6 +109,25 @@ func (b *Book) look(name string, p agent.Provider, model string) (Answer, time.T
 		}
 	}
 	return x.answer, x.at
+}
+
+// wait waits until the server of a model was asked for the first time, but not longer than so long. Run does the asking.
+func (b *Book) wait(name string, p agent.Provider, model string, most time.Duration) {
+	if _, at := b.look(name, p, model); !at.IsZero() || !Tells(p) {
+		return
+	}
+	b.mu.Lock()
+	x := b.answers[b.key(name, p, model)]
+	b.mu.Unlock()
+	if x == nil { // the configuration is another by now
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-x.asked:
+	case <-timer.C:
+	}
 }
 
 // key is what an answer is kept under. It needs mu.
@@ -157,7 +179,7 @@ func (b *Book) AskNow(ctx context.Context, name string, p agent.Provider, model 
 		b.mu.Lock()
 		k := b.key(name, p, model)
 		if b.answers[k] == nil {
-			b.answers[k] = &page{p: p}
+			b.answers[k] = newPage(p)
 		}
 		b.answers[k].asking = true
 		b.mu.Unlock()
@@ -180,6 +202,9 @@ func (b *Book) ask(ctx context.Context, k asked) error {
 	x.asking = false
 	if err != nil && ctx.Err() != nil {
 		return err // whoever asked had no time: that says nothing about the server
+	}
+	if x.at.IsZero() {
+		close(x.asked)
 	}
 	x.at = time.Now()
 	if err != nil {

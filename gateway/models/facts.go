@@ -101,6 +101,8 @@ func (f *Facts) price(said Served, known catalogue.Entry) {
 		f.Input, f.Output, f.CacheRead, f.CacheWrite, f.From.Price = said.Input, said.Output, said.CacheRead, said.CacheWrite, Asked
 	case known.Input > 0 || known.Output > 0:
 		f.Input, f.Output, f.CacheRead, f.CacheWrite, f.From.Price = known.Input, known.Output, known.CacheRead, known.CacheWrite, Catalogued
+	case said.Free: // of one that the catalogue has a price for, a proxy may say 0 because it knows none
+		f.NoCost, f.From.Price = true, Asked
 	}
 }
 

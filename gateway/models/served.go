@@ -20,6 +20,7 @@ type Served struct {
 	Tools      *bool
 	Chat       *bool    // it answers in chats; false for embeddings and the like
 	Levels     []string // efforts that it takes; [] = it does not think
+	Free       bool     // its prices are said to be 0
 	Input      float64
 	Output     float64
 	CacheRead  float64
@@ -79,6 +80,9 @@ func number(v any) (float64, bool) {
 	}
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
+
+// minWindow is the smallest window that is believed: nobody could use a smaller one, and some servers say 1 for what they do not know.
+const minWindow = 256
 
 // count reads a number of tokens; 0 = there is none that makes sense.
 func (d doc) count(path ...string) int {
@@ -156,7 +160,8 @@ func servedOf(d doc) Served {
 	}
 	for _, path := range [][]string{{"loaded_context_length"}, {"meta", "n_ctx"}, {"n_ctx"}, {"max_model_len"}, {"top_provider", "context_length"}, {"context_length"}, {"context_window"},
 		{"max_context_length"}, {"max_context_len"}, {"max_input_tokens"}, {"inputTokenLimit"}, {"input_token_limit"}, {"context_size"}, {"contextLength"}, {"contextWindow"}, {"limit", "context"}, {"limits", "max_context_window_tokens"}} {
-		if s.Window = d.count(path...); s.Window > 0 {
+		if n := d.count(path...); n >= minWindow {
+			s.Window = n
 			break
 		}
 	}
@@ -285,6 +290,11 @@ func (s *Served) prices(d doc) {
 				*into = math.Round(f*1e6) / 1e6
 			}
 		}
+	}
+	for _, price := range [][2][]string{{{"pricing", "prompt"}, {"pricing", "completion"}}, {{"input_cost_per_token"}, {"output_cost_per_token"}}} {
+		in, saysIn := number(d.at(price[0]...))
+		out, saysOut := number(d.at(price[1]...))
+		s.Free = s.Free || saysIn && saysOut && in == 0 && out == 0
 	}
 	read(&s.Input, true, []string{"pricing", "prompt"}, []string{"input_cost_per_token"})
 	read(&s.Output, true, []string{"pricing", "completion"}, []string{"output_cost_per_token"})

@@ -108,6 +108,20 @@ func (m *Set) Find(name string) (agent.Candidate, error) {
 	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
 }
 
+// priceTimeout is how long a turn waits for the price of a model, once.
+const priceTimeout = 5 * time.Second
+
+// FindPriced is Find where a budget is in dollars: a model whose price is not known yet waits until its server was asked once.
+func (m *Set) FindPriced(name string) (agent.Candidate, error) {
+	c, err := m.Find(name)
+	if err != nil || c.Facts.Priced() {
+		return c, err
+	}
+	provider, model, _ := strings.Cut(name, "/")
+	m.book.wait(provider, m.Providers()[provider], model, priceTimeout)
+	return m.Find(name)
+}
+
 // glanceTimeout is how long a start may wait for what a server nearby says of its model.
 const glanceTimeout = 300 * time.Millisecond
 

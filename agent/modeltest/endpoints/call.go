@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 type (
@@ -223,5 +224,14 @@ func (c *Call) readResponses() {
 	}
 }
 
+// compiled has each regular expression of the tables once: they are few, and every request asks for some.
+var compiled sync.Map // a text: its *regexp.Regexp
+
 // matches reports whether a text fits a regular expression.
-func matches(expression, text string) bool { return regexp.MustCompile(expression).MatchString(text) }
+func matches(expression, text string) bool {
+	r, ok := compiled.Load(expression)
+	if !ok {
+		r, _ = compiled.LoadOrStore(expression, regexp.MustCompile(expression))
+	}
+	return r.(*regexp.Regexp).MatchString(text)
+}

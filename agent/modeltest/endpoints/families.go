@@ -31,6 +31,7 @@ func families() []family {
 		{"Parts that a refusal names", namedParts},
 		{"Signatures, classes and addresses", wrongWords},
 		{"Ends of lines, characters and answers", endings},
+		{"What a request says", content},
 		{"Thoughts and calls without a parser", textCalls},
 		{"One thing that is refused", oneThing},
 	}

@@ -1,0 +1,99 @@
+package lessons
+
+import (
+	"hash/maphash"
+	"maps"
+	"strings"
+
+	"parley/sessions"
+	"parley/tools"
+)
+
+// parts are what an endpoint was seen to take since the host began.
+type parts struct {
+	stream, tools, system, images, reasoning bool
+
+	offered uint64            // the last list of tools; 0 = none
+	params  map[string]string // values of optional parameters; replaced, never changed
+}
+
+// with gives what was taken before and now.
+func (p parts) with(now parts) parts {
+	p.stream, p.tools, p.system = p.stream || now.stream, p.tools || now.tools, p.system || now.system
+	p.images, p.reasoning = p.images || now.images, p.reasoning || now.reasoning
+	if now.offered != 0 {
+		p.offered = now.offered
+	}
+	for name, value := range now.params {
+		if was, known := p.params[name]; !known || was != value {
+			all := maps.Clone(now.params)
+			for name, value := range p.params {
+				if _, newer := all[name]; !newer {
+					all[name] = value
+				}
+			}
+			p.params = all
+			break
+		}
+	}
+	return p
+}
+
+// noteParam notes what this request has for a parameter.
+func (c *Call) noteParam(name, value string, send bool) {
+	if !send {
+		delete(c.sends.params, name)
+		return
+	}
+	if c.sends.params == nil {
+		c.sends.params = make(map[string]string)
+	}
+	c.sends.params[name] = value
+}
+
+var listSeed = maphash.MakeSeed()
+
+// hashOf tells lists of tools apart.
+func hashOf(specs []tools.Spec) uint64 {
+	if len(specs) == 0 {
+		return 0
+	}
+	var h maphash.Hash
+	h.SetSeed(listSeed)
+	for i := range specs {
+		_, _ = h.WriteString(specs[i].Name)
+		_ = h.WriteByte(0)
+		_, _ = h.Write(specs[i].Schema)
+	}
+	return max(h.Sum64(), 1)
+}
+
+// wasTaken reports whether the endpoint took before what a lesson would have it refuse. One refusal of that teaches nothing: the model wrote a
+// bad call, or one of several servers behind the address is not like the others.
+func (c *Call) wasTaken(l sessions.Lesson) bool {
+	if _, was := c.stale[keyOf(l)]; was {
+		return false
+	}
+	switch l.Kind {
+	case Stream:
+		return c.taken.stream
+	case System:
+		return c.taken.system
+	case Tools:
+		return c.taken.tools
+	case Tool, MaxTools, ToolTexts, Schema:
+		return c.taken.offered != 0 && c.taken.offered == c.sends.offered
+	case Reasoning:
+		return l.Use == OmitReasoning && l.Name == "" && c.taken.reasoning
+	case Parameter, Rename:
+		for name, value := range c.taken.params {
+			if (name == l.Name || strings.HasPrefix(name, l.Name+".")) && (l.Value == "" || l.Value == value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ShowsReasoning notes whether the request at hand has reasoning of earlier steps. Providers say so of each request.
+func (c *Call) ShowsReasoning(shows bool) { c.sends.reasoning = shows }
