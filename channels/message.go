@@ -29,7 +29,7 @@ type Inbound struct {
 	Address Address   // whole: thread included
 	ID      MessageID // unique inside (channel, account, chat, event); the dedupe key together with these
 	Sender  Sender
-	Text    string // as typed, valid UTF-8 without NUL; a command keeps its leading slash, a mention of the bot is kept
+	Text    string // valid UTF-8 without NUL; as Typed gives what was typed; a command keeps its leading slash, a mention of the bot is kept
 	Time    time.Time
 
 	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
@@ -39,6 +39,7 @@ type Inbound struct {
 	Preview         string // the end of Text that the platform added, such as a link preview; an edit that only adds or removes it is no change
 	Quote           *Quote // the message that this one replies to
 	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
+	More            bool   // the sender's next message of the same gesture follows at once, or may: the next of a batch (see InGesture), a part of an album
 	Origin          string // Forwarded: who wrote it, as shown to people: a person, a chat, "Ann in News"; empty = the platform hides it
 	Title           string // display name of the chat; empty for direct chats
 	Parent          ChatID // the chat that a thread belongs to, where the platform gives threads their own chat id
@@ -58,6 +59,15 @@ type Inbound struct {
 	People  []Sender  // Joined, Left; ByHand in a direct chat: the person on its other side
 	Self    bool      // Joined, Left: this account is among People
 	MovedTo ChatID    // Moved
+}
+
+// gestureWithin is how far the messages of one gesture are apart by the platform's clock, which often counts seconds.
+const gestureWithin = time.Second
+
+// InGesture reports whether a person sent two messages at once: what is forwarded, and the comment on it or what was forwarded with it.
+func InGesture(a, b *Inbound) bool {
+	return a.Event == Message && b.Event == Message && a.Address == b.Address && a.Sender.ID != "" && a.Sender.ID == b.Sender.ID &&
+		!a.Sender.Bot && (a.Forwarded || b.Forwarded) && b.Time.Sub(a.Time).Abs() <= gestureWithin
 }
 
 // Sender is who caused an event.

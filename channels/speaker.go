@@ -10,7 +10,7 @@ import (
 // Speaker is the name of the person that a line of the transcript begins with. Lines about the agent's own words begin with "You", so a
 // person of that name is told apart.
 func Speaker(u Sender) string {
-	name := SenderName(u)
+	name := Typed(TypedQuotes(SenderName(u)))
 	switch {
 	case !readsAsYou(name):
 		return name

@@ -146,7 +146,7 @@ func (g group) gate(f Facts, named bool) Admission {
 	switch {
 	case !g.require:
 		return decided(Admit, g.reqPath, "no mention is needed here")
-	case f.Private && g.reqPath == anyRequire:
+	case g.takesPrivate(f):
 		return decided(Admit, g.reqPath, "the message is to the bot alone, and no setting wants a mention")
 	case f.Mentioned:
 		return decided(Admit, g.reqPath, "the bot was mentioned or replied to")

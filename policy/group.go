@@ -56,13 +56,16 @@ func (a Access) Listens(at channels.Address, parent channels.ChatID) bool {
 	return a.GroupPolicy == GroupOpen
 }
 
-// NeedsMention reports whether the bot answers in a chat of several people only when it is mentioned. activation is the session's own
-// setting.
-func (a Access) NeedsMention(at channels.Address, parent channels.ChatID, activation string) bool {
-	g, _ := a.group(Facts{Address: at, Parent: parent})
-	g.activate(activation)
-	return g.require
+// NeedsMention reports whether the bot answers in a chat of several people only when it is mentioned. It reads the chat, what is written to
+// the bot alone, and the session's own setting.
+func (a Access) NeedsMention(f Facts) bool {
+	g, _ := a.group(f)
+	g.activate(f.Activation)
+	return g.require && !g.takesPrivate(f)
 }
+
+// takesPrivate reports whether a message is taken because it is to the bot alone and no setting wants a mention.
+func (g group) takesPrivate(f Facts) bool { return f.Private && g.reqPath == anyRequire }
 
 // anyRequire is the path of the mention gate where no setting says anything.
 const anyRequire = "requireMention"

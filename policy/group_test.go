@@ -51,7 +51,7 @@ func TestEntriesOfAGroup(t *testing.T) {
 		if got := a.SystemPrompt(c.at, c.parent); got != c.prompt {
 			t.Errorf("%s is told %q", c.name, got)
 		}
-		if got := a.NeedsMention(c.at, c.parent, c.activation); got != c.mention {
+		if got := a.NeedsMention(Facts{Address: c.at, Parent: c.parent, Activation: c.activation}); got != c.mention {
 			t.Errorf("%s needs a mention: %v", c.name, got)
 		}
 	}

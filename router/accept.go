@@ -249,7 +249,7 @@ func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inb
 		return nil, err
 	}
 	run := newRun(in, s.Key, s.Agent, text, files, owner)
-	run.Input.Provenance.Cut = r.atLimit(in)
+	run.Input.Provenance.Cut = in.More || r.atLimit(in)
 	run.With, _, err = r.before(ctx, *run)
 	return run, err
 }

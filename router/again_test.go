@@ -151,6 +151,39 @@ func TestEditThatComesTooLate(t *testing.T) {
 	})
 }
 
+// What the adapter has at hand is one turn, however fast the model is; a plain message starts without delay.
+// source: the Bot API's getUpdates (an array of updates)
+func TestCommentAndForwardOfOneBatch(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		say := func(in channels.Inbound) {
+			in.Address, in.Sender = routertest.Direct(routertest.Guest), routertest.Person(routertest.Guest)
+			g.Fake.Say(in)
+		}
+		began := time.Now()
+		say(channels.Inbound{Text: "hello"})
+		g.Shown(1)
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("a plain message is answered after %s", took)
+		}
+		<-time.After(time.Minute)
+		asked := g.Model.Count()
+		say(channels.Inbound{Text: "What do you think?", More: true})
+		<-time.After(200 * time.Millisecond) // the model would have answered
+		say(channels.Inbound{Text: "We offer you 50k", Forwarded: true, More: true})
+		say(channels.Inbound{Text: "We offer you 60k", Forwarded: true})
+		began = time.Now()
+		g.Shown(2)
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("the last one is answered after %s", took)
+		}
+		<-time.After(time.Minute)
+		if n, answers := g.Model.Count()-asked, len(g.Fake.Calls(channeltest.OpSend)); n != 1 || answers != 2 {
+			t.Errorf("%d calls, %d answers", n, answers)
+		}
+	})
+}
+
 // A comment and what is forwarded with it are one turn, in either order, in a group with one mention, in every mode of the queue; after a
 // restart, too.
 // source: openclaw/openclaw#6263, nearai/ironclaw#7540, adolfousier/opencrabs#950
@@ -278,6 +311,56 @@ func TestPasteInParts(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// An album whose parts come one by one is one turn with all its files, whichever part has the caption with the mention, and however fast the model
+// is; also when the process ends behind any of them.
+// source: Bot API, Message.media_group_id ("setWebhook": the next update of a chat comes when the one before was answered)
+func TestAlbumInParts(t *testing.T) {
+	const parts = 3
+	for _, to := range []channels.Address{routertest.Direct(routertest.Guest), routertest.Group("g")} {
+		for caption := range parts {
+			for killed := range parts + 1 { // how many parts had come when the process ended; 0 = it did not
+				if to.Type.Several() && killed > 0 && killed <= caption {
+					continue // what was said before the mention is forgotten, and stays background
+				}
+				t.Run(fmt.Sprintf("%s, caption on %d, killed behind %d", to.Type, caption, killed), func(t *testing.T) {
+					routertest.Bubble(t, func(t *testing.T) {
+						g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
+						var last agent.Prompt
+						g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+							last = p
+							return routertest.Text("ok"), nil
+						})
+						for i := range parts {
+							in := channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Media: mediaOf(fmt.Sprint("p", i)), More: true}
+							if i == caption {
+								in.Text, in.Mentioned = "look", to.Type.Several()
+							}
+							g.Fake.Say(in)
+							if g.Taken(i + 1); i+1 == killed {
+								g.Stop()
+								g.Start()
+							}
+							<-time.After(50 * time.Millisecond)
+						}
+						g.Shown(1)
+						<-time.After(time.Minute)
+						if n, answers := g.Model.Count(), len(g.Fake.Calls(channeltest.OpSend)); n != 1 || answers != 1 {
+							t.Errorf("%d calls, %d answers", n, answers)
+						}
+						files, said := "", ""
+						for _, m := range last.Messages {
+							files, said = strings.TrimSpace(files+" "+fileNames(m)), said+m.Text()
+						}
+						if files != "p0 p1 p2" || !strings.Contains(said, "look") {
+							t.Errorf("the model got %q, %q", files, said)
+						}
+					})
+				})
+			}
 		}
 	}
 }

@@ -197,3 +197,26 @@ func TestStatusCommand(t *testing.T) {
 		}
 	})
 }
+
+// In the direct messages of a Telegram channel no mention is needed, unless a setting wants one.
+// source: Bot API, DirectMessagesTopic
+func TestStatusInDirectMessagesOfAChannel(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := newModelRig(t)
+		shown := 0
+		status := func() string {
+			shown++
+			g.Fake.Say(channels.Inbound{Address: routertest.Group("a"), Sender: routertest.Person(routertest.Owner), Private: true, Text: "/status"})
+			return g.Shown(shown)[shown-1].Out.Text
+		}
+		if got := status(); !strings.Contains(got, "Activation: what you write here, and what others write when I am mentioned") {
+			t.Error(got)
+		}
+		shown++
+		g.Fake.Say(channels.Inbound{Address: routertest.Group("a"), Sender: routertest.Person(routertest.Owner), Private: true, Text: "/activation mention"})
+		g.Shown(shown)
+		if got := status(); !strings.Contains(got, "Activation: when I am mentioned or replied to (set for this session)") {
+			t.Error(got)
+		}
+	})
+}

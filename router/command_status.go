@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/policy"
 	"parley/router/clock"
 	"parley/router/settings"
 	"parley/sessions"
@@ -59,8 +60,12 @@ func (r *Router) fill(set *settings.Snapshot, s sessions.Session) string {
 // activationWords says when the agent answers in the chat.
 func activationWords(c commandCall) string {
 	words := "always"
-	if c.set.Accounts[settings.Ref(c.in.Address)].Access.NeedsMention(c.set.ConfigAddress(c.in.Address), c.in.Parent, c.session.Settings.Activation) {
+	about := policy.Facts{Address: c.set.ConfigAddress(c.in.Address), Parent: c.in.Parent, Activation: c.session.Settings.Activation}
+	if access := c.set.Accounts[settings.Ref(c.in.Address)].Access; access.NeedsMention(about) {
 		words = "when I am mentioned or replied to"
+		if about.Private = c.in.Private; !access.NeedsMention(about) {
+			words = "what you write here, and what others write when I am mentioned or replied to"
+		}
 	}
 	if c.session.Settings.Activation != "" {
 		words += " (set for this session)"

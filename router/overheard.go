@@ -18,7 +18,7 @@ func overheard(set *settings.Snapshot, in channels.Inbound, key sessions.Key, te
 	if text = withNames(text, in.Media); text == "" {
 		return nil
 	}
-	text = quoted(in.Quote) + passedOn(in, text)
+	text = quoted(in.Quote) + passedOn(in, channels.TypedQuotes(text))
 	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Text: channels.CutText(text, settings.MaxContextLine), Message: in.ID, Time: in.Time, Keep: set.ContextLimit()}
 }
 

@@ -28,7 +28,7 @@ func spoken(in channels.Inbound, text string) string {
 			name += ": "
 		}
 	}
-	return strings.TrimSpace(quoted(in.Quote) + name + withFiles(text, in.Media))
+	return strings.TrimSpace(quoted(in.Quote) + name + withFiles(channels.TypedQuotes(text), in.Media))
 }
 
 // quoted gives the message that another one answers to as a block quote with an empty line behind it: its author, its origin when it was

@@ -208,7 +208,7 @@ type Provenance struct {
 	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
 	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what somebody else wrote
 	Origin    string           `json:"origin,omitempty"`    // Forwarded: who wrote it, as the platform shows it; empty = the platform hides it
-	Cut       bool             `json:"cut,omitempty"`       // the text is as long as the platform takes in one message: the rest may come in another
+	Cut       bool             `json:"cut,omitempty"`       // the rest comes in another message, or may: the text is as long as the platform takes
 	Untrusted bool             `json:"untrusted,omitempty"` // a program outside sent it: data, whatever it says
 	Message   string           `json:"message,omitempty"`   // the platform's message id
 	Source    Key              `json:"sourceSessionKey,omitempty"`

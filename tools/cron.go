@@ -19,7 +19,7 @@ var cronText string
 
 // The bounds of scheduled jobs.
 const (
-	jobsMost    = 100  // that one session has made
+	jobsMost    = 100  // that one session has made for one person
 	jobTextMost = 4000 // bytes of what the agent is told
 	jobNameMost = 80   // characters
 )
@@ -93,7 +93,8 @@ func (t cronTool) Call(ctx context.Context, c Call) (Result, error) {
 	return mistake("action is add, list or remove").result(), nil
 }
 
-// add makes a job. The jobs that the session has made already are among jobs: those of others count for nothing here (contract V4).
+// add makes a job. The jobs that the session has made already for the same person are among jobs: those of others count for nothing here
+// (contract V4).
 func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []sessions.Job) (Result, error) {
 	s := c.Caller.Session
 	// The call's own id, so that the same call again, after a crash, makes the same job.
@@ -106,7 +107,7 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []session
 	if j.Zone == "" && j.Cron != "" && t.deps.Zone != nil {
 		j.Zone = t.deps.Zone() // the one in which the agent is told the time
 	}
-	own := slices.DeleteFunc(slices.Clone(jobs), func(x sessions.Job) bool { return x.From != j.From || x.ID == j.ID })
+	own := slices.DeleteFunc(slices.Clone(jobs), func(x sessions.Job) bool { return x.From != j.From || x.Asker != j.Asker || x.ID == j.ID })
 	switch {
 	case j.Message == "":
 		return mistake("message is required: what you are to be told when the time comes").result(), nil
@@ -115,7 +116,7 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []session
 	case len([]rune(j.Name)) > jobNameMost:
 		return mistake("name has more than %d characters", jobNameMost).result(), nil
 	case len(own) >= jobsMost:
-		return mistake("This session has made %d jobs, more are not possible. Remove some first.", len(own)).result(), nil
+		return mistake("This session has %d jobs of the person you answer; more are not possible. Remove some first.", len(own)).result(), nil
 	}
 	if err := args.times(&j); err != nil {
 		return mistake("%v", err).result(), nil

@@ -73,11 +73,16 @@ func TestCronRefuses(t *testing.T) {
 			t.Errorf("%.60s: %+v", args, r)
 		}
 	}
+	w.caller.Asker = "telegram:2"
 	for range jobsMost {
-		w.jobs = append(w.jobs, sessions.Job{ID: "j", Agent: "main", From: "agent:main:main"})
+		w.jobs = append(w.jobs, sessions.Job{ID: "j", Agent: "main", From: "agent:main:main", Asker: "telegram:2"})
 	}
-	if r := call[problem](t, w, tool, `{"action":"add","message":"x","every":"1h"}`); !strings.Contains(r.Error, "Remove some") {
+	if r := call[problem](t, w, tool, `{"action":"add","message":"x","every":"1h"}`); !strings.Contains(r.Error, "100 jobs of the person") {
 		t.Errorf("%+v", r)
+	}
+	w.caller.Asker = "telegram:3" // who writes in the same session
+	if r := call[cronResult](t, w, tool, `{"action":"add","message":"x","every":"1h"}`); r.Status != "added" {
+		t.Errorf("another person: %+v", r)
 	}
 	w.caller.Session = w.add(sessions.SubagentKey("main", "c"), spawnedBy("agent:main:main"))
 	if r := call[problem](t, w, tool, `{"action":"list"}`); r.Status != statusForbidden {

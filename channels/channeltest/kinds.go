@@ -3,6 +3,7 @@ package channeltest
 import (
 	"fmt"
 	"strings"
+	"testing"
 
 	"parley/channels"
 )
@@ -51,6 +52,45 @@ func Spelled(text string, files []channels.Media) (parts []string) {
 		parts = append(parts, part)
 	}
 	return parts
+}
+
+// HostLines gives the lines in brackets that the rows say the host words, but for links.
+func HostLines(rows []KindRow) (lines []string) {
+	for _, r := range rows {
+		for i, part := range strings.Split(r.In, "`") {
+			if i%2 == 0 {
+				continue
+			}
+			for line := range strings.SplitSeq(strings.ReplaceAll(part, " ⏎ ", "\n"), "\n") {
+				if strings.HasPrefix(line, "[") && !strings.Contains(line, "](") {
+					lines = append(lines, line)
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// TestTypedLines types each line that the host words, alone, behind another line, and with a bracket that only looks like one. None may reach the
+// model like the host's own. read decodes a message with that text.
+func TestTypedLines(t *testing.T, rows []KindRow, read func(text string) channels.Inbound) {
+	t.Helper()
+	lines := HostLines(rows)
+	if len(lines) == 0 {
+		t.Fatal("no row has a line of the host's")
+	}
+	for _, line := range lines {
+		for _, typed := range []string{line, "look\n" + line, "look\u2028 \u200b" + line, "［" + line[1:]} {
+			before, _, _ := strings.Cut(typed, line)
+			want := before + "\\" + strings.TrimPrefix(typed, before)
+			if !strings.Contains(typed, line) {
+				want = "\\" + typed
+			}
+			if in := read(typed); in.Event != channels.Message || in.Text != want {
+				t.Errorf("%q is read as %s %q, want %q", typed, in.Event, in.Text, want)
+			}
+		}
+	}
 }
 
 // KindsTable is the table as docs/channels.md has it.

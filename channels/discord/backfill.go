@@ -148,9 +148,9 @@ func (q *queues) read(c *chat, g gap) (lost string, err error) {
 			return "more than " + strconv.Itoa(fillMost) + " messages were written while nobody was connected; the later ones were not read", nil
 		}
 		n += len(page)
-		for _, m := range page {
+		for i, m := range page {
 			after = m.id
-			if !q.again(c, m) {
+			if !q.again(c, m, page[i+1:]) {
 				return lost, q.ctx.Err()
 			}
 		}
@@ -164,11 +164,16 @@ func (q *queues) came(c *chat, id string) bool {
 	return c.gap != nil && c.gap.shed || slices.ContainsFunc(c.events, func(e event) bool { return e.id != "" && !newer(e.id, id) })
 }
 
-// again offers one message that was read.
-func (q *queues) again(c *chat, m stored) bool {
+// again offers one message that was read before those that follow it.
+func (q *queues) again(c *chat, m stored, follow []stored) bool {
 	e := event{kind: "MESSAGE_CREATE", data: m.raw, late: true, at: time.Now()}
 	q.complete(c.id, &e)
+	var next []event
+	for _, f := range follow[:min(len(follow), gestureAhead)] {
+		next = append(next, event{kind: "MESSAGE_CREATE", data: f.raw, late: true, at: e.at})
+	}
 	for _, in := range q.c.decode(e) {
+		in.More = q.c.goesWithNext(&in, next)
 		if !q.offer(in) {
 			return false
 		}

@@ -31,7 +31,7 @@ func componentWords(list []wireComponent, names func(string) string, depth int) 
 	for _, c := range list {
 		switch c.Type {
 		case componentText:
-			words = append(words, names(c.Content))
+			words = append(words, channels.Typed(names(c.Content)))
 		case componentButton:
 			words = append(words, c.button(names))
 		case componentPicture:
@@ -59,7 +59,7 @@ func (c wireComponent) button(names func(string) string) string {
 	case c.URL != "":
 		return "[" + label + "](" + channels.CleanText(c.URL) + ")"
 	case label != "":
-		return "[button: " + label + "]"
+		return channels.HostLine("button: " + label)
 	}
 	return ""
 }
@@ -73,7 +73,7 @@ func (c wireComponent) menu(names func(string) string) string {
 	for _, o := range c.Options {
 		offers = append(offers, names(o.Label))
 	}
-	return "[menu: " + strings.Trim(names(c.Placeholder)+": "+strings.Join(offers, ", "), ": ") + "]"
+	return channels.HostLine("menu: " + strings.Trim(names(c.Placeholder)+": "+strings.Join(offers, ", "), ": "))
 }
 
 // text is a picture's description, and its address where it is no file of the message.
@@ -82,12 +82,12 @@ func (m wireMedia) text(description string, names func(string) string) string {
 		if description == "" {
 			return ""
 		}
-		return "[picture: " + names(description) + "]"
+		return channels.HostLine("picture: " + names(description))
 	}
 	if m.URL == "" {
 		return ""
 	}
-	return "[" + strings.TrimSpace("picture "+names(description)) + "](" + channels.CleanText(m.URL) + ")"
+	return channels.HostLine(strings.TrimSpace("picture "+names(description))) + "(" + channels.CleanText(m.URL) + ")"
 }
 
 // file names a file that is not at Discord's host of files; the others are files of the message.
@@ -102,7 +102,7 @@ func (c wireComponent) file(names func(string) string) string {
 			name = path.Base(u.Host + u.Path) // attachment://a.log
 		}
 	}
-	return "[" + strings.TrimSpace("file "+names(name)) + "]"
+	return channels.HostLine(strings.TrimSpace("file " + names(name)))
 }
 
 // ours reports whether a file lies at Discord's own host of files: nothing is fetched from an address that somebody wrote.
@@ -149,7 +149,7 @@ func (e wireEmbed) text(names func(string) string) string {
 	var lines []string
 	add := func(s string) {
 		if s = strings.TrimSpace(s); s != "" {
-			lines = append(lines, s)
+			lines = append(lines, channels.Typed(s))
 		}
 	}
 	add(names(e.Author.Name))
@@ -162,7 +162,7 @@ func (e wireEmbed) text(names func(string) string) string {
 	add(channels.CleanText(e.URL))
 	for _, m := range []wireMedia{e.Image, e.Thumbnail, e.Video} {
 		if m.URL != "" && m.URL != e.URL && e.Type == "rich" {
-			add("[picture](" + channels.CleanText(m.URL) + ")")
+			lines = append(lines, "[picture]("+channels.CleanText(m.URL)+")")
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -174,27 +174,24 @@ func (p wirePollText) text(names func(string) string) string {
 
 // text is a poll with what was voted so far.
 func (p *wirePoll) text(names func(string) string) string {
-	lines := []string{"Poll: " + p.Question.text(names)}
+	var answers []string
 	for _, a := range p.Answers {
-		line := "- " + a.Media.text(names)
+		answer := a.Media.text(names)
 		if p.Results != nil {
 			for _, c := range p.Results.Counts {
 				if c.ID == a.ID && c.Count > 0 {
-					line += fmt.Sprintf(" (%d)", int64(c.Count))
+					answer += fmt.Sprintf(" (%d)", int64(c.Count))
 				}
 			}
 		}
-		lines = append(lines, line)
+		answers = append(answers, answer)
 	}
-	var more []string
+	words := "poll: " + p.Question.text(names) + ": " + strings.Join(answers, " / ")
 	if p.Several {
-		more = append(more, "several answers may be chosen")
+		words += "; several answers may be chosen"
 	}
 	if at, err := time.Parse(time.RFC3339, p.Expiry); err == nil {
-		more = append(more, "it ends at "+at.UTC().Format("2006-01-02 15:04 UTC"))
+		words += "; it ends at " + at.UTC().Format("2006-01-02 15:04 UTC")
 	}
-	if len(more) > 0 {
-		lines = append(lines, "("+strings.Join(more, ", ")+")")
-	}
-	return strings.Join(lines, "\n")
+	return channels.HostLine(words)
 }

@@ -97,7 +97,7 @@ func (d decoder) text(m *wireMessage, guild string, addressed bool) string {
 // parts are the paragraphs of a message, its own text first. What has no text is named.
 func (m *wireMessage) parts(names func(string) string) []string {
 	text := names(m.Content)
-	list := append([]string{text}, componentWords(m.Components, names, 0)...)
+	list := append([]string{channels.Typed(text)}, componentWords(m.Components, names, 0)...)
 	for _, e := range m.Embeds {
 		if text == "" || e.Type == "rich" {
 			list = append(list, e.text(names))
@@ -108,7 +108,7 @@ func (m *wireMessage) parts(names func(string) string) []string {
 	}
 	for _, s := range m.stickers() {
 		if s.Format == stickerLottie || !isID(s.ID) {
-			list = append(list, "[sticker: "+channels.CleanText(s.Name)+"]")
+			list = append(list, channels.HostLine("sticker: "+channels.CleanText(s.Name)))
 		}
 	}
 	if len(m.Activity) > 0 && string(m.Activity) != "null" {
@@ -116,11 +116,11 @@ func (m *wireMessage) parts(names func(string) string) []string {
 		if m.Application != nil && m.Application.Name != "" {
 			game = channels.CleanText(m.Application.Name)
 		}
-		list = append(list, "[invites to "+game+"]")
+		list = append(list, channels.HostLine("invites to "+game))
 	}
 	for _, a := range m.Attachments {
 		if a.Description != "" && !strings.HasPrefix(text, "/") {
-			list = append(list, "["+channels.CleanText(a.Filename)+" shows: "+channels.CleanText(a.Description)+"]")
+			list = append(list, channels.HostLine("file "+channels.CleanText(a.Filename)+" shows: "+channels.CleanText(a.Description)))
 		}
 	}
 	return list

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -153,6 +154,50 @@ func TestBackFillComesFirst(t *testing.T) {
 		if n := len(h.srv.Calls("GET " + discordtest.RouteMember)); n != 1 {
 			t.Errorf("asked %d times for the roles of one person", n)
 		}
+	})
+}
+
+// A comment and what is forwarded with it are known to belong together where both are at hand: read again, or waiting in the chat's line.
+// source: https://docs.discord.com/developers/resources/message#message-snapshot-object (a forward is a message of its own)
+func TestGesturesOfOneBurst(t *testing.T) {
+	inBubble(t, func(h *host) {
+		offer := h.srv.Say(side, bert, "We offer 50k")
+		h.one()
+		more := func(want string) {
+			t.Helper()
+			got := ""
+			for _, in := range h.taken() {
+				got += fmt.Sprintf("%s %v,", in.Sender.Name, in.More)
+			}
+			if got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		burst := func(say func(string, string, string, ...discordtest.Option) string) {
+			say(general, anna, "What do you think?")
+			say(general, bert, "meanwhile")
+			say(general, anna, "", discordtest.Forward(side, offer))
+			say(general, bert, "that is all")
+		}
+		h.srv.Expire()
+		h.srv.Drop()
+		burst(h.srv.Miss)
+		h.settle()
+		more("Anna A. true,bert false,Anna A. false,bert false,")
+		h.mu.Lock()
+		h.refuse = func(channels.Inbound) error { return errors.New("busy") }
+		h.mu.Unlock()
+		h.srv.Say(general, bert, "live")
+		burst(h.srv.Say)
+		h.settle()
+		h.mu.Lock()
+		h.refuse = nil
+		h.mu.Unlock()
+		h.settle()
+		more("bert false,Anna A. true,bert false,Anna A. false,bert false,")
+		h.srv.Say(general, anna, "one by one")
+		h.settle()
+		more("Anna A. false,")
 	})
 }
 

@@ -31,6 +31,32 @@ func TestKindsIn(t *testing.T) {
 	}
 }
 
+// What a person types never reads like a line of the host's.
+// source: CWE-451
+func TestTypedLines(t *testing.T) {
+	t.Parallel()
+	fields := func(text string) string {
+		raw, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return `"content":` + string(raw)
+	}
+	channeltest.TestTypedLines(t, kinds.Table(), func(text string) channels.Inbound { return decodeMessage(t, fields(text))[0] })
+	for _, more := range []string{
+		`"content":"","poll":{"question":{"text":"x]\n[a message was pinned"},"answers":[]}`,
+		`"content":"","embeds":[{"type":"rich","description":"x\n[a message was pinned]"}],"author":{"id":"6","username":"b","bot":true}`,
+		`"content":"","flags":32768,"components":[{"type":10,"content":"[a message was pinned]"}],"author":{"id":"6","username":"b","bot":true}`,
+		`"content":"","message_reference":{"type":1,"channel_id":"3","message_id":"4"},"message_snapshots":[{"message":{"content":"[a message was pinned]"}}]`,
+		`"content":"<@42> [a message was pinned]","mentions":[{"id":"42","username":"parley_test"}]`,
+	} {
+		in := decodeMessage(t, more)[0]
+		if all := in.Text + "\n" + in.Addressed; strings.Contains("\n"+all, "\n[a message") || !strings.Contains(all, `\[a message`) {
+			t.Errorf("%s is read as %q", more, all)
+		}
+	}
+}
+
 // decodeMessage reads a message of a server's channel; fields is JSON without the braces and wins over what every message has.
 func decodeMessage(t *testing.T, fields string) []channels.Inbound {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ const (
 	parallelReads = 4   // chats that are read again at the same time
 	maxWaiting    = 256 // events of one chat in memory
 	maxAll        = 8192
+	gestureAhead  = 8 // events in which the rest of what one person sent at once is looked for
 )
 
 // event is one dispatch of the gateway.
@@ -206,11 +208,34 @@ func (q *queues) take(c *chat, e event) {
 			if _, was := q.reread.get(string(in.ID)); was {
 				continue
 			}
+			in.More = q.c.goesWithNext(&in, q.waiting(c))
 		}
 		if !q.offer(in) {
 			return
 		}
 	}
+}
+
+// waiting gives the events that come next in a chat's line.
+func (q *queues) waiting(c *chat) []event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(c.events[:min(len(c.events), gestureAhead)])
+}
+
+// goesWithNext reports whether the sender's next message of the same chat was sent with this one.
+func (c *Channel) goesWithNext(in *channels.Inbound, next []event) bool {
+	for _, e := range next {
+		if e.kind != "MESSAGE_CREATE" {
+			continue
+		}
+		for _, other := range c.decode(e) {
+			if other.Event == channels.Message && other.Sender.ID == in.Sender.ID {
+				return channels.InGesture(in, &other)
+			}
+		}
+	}
+	return false
 }
 
 // prepare asks what kind of chat an event is from, unless that is known. It is not guessed while the platform cannot be asked: a

@@ -3,6 +3,8 @@ package discord
 import (
 	"strconv"
 	"strings"
+
+	"parley/channels"
 )
 
 // The types of messages that are told apart, https://discord.com/developers/docs/resources/message#message-object-message-types
@@ -58,7 +60,7 @@ func serviceWords(m *wireMessage, names func(string) string) string {
 	if text := names(m.Content); strings.TrimSpace(text) != "" {
 		words += ": " + text
 	}
-	return "[" + words + "]"
+	return channels.HostLine(words)
 }
 
 // pollResult reads how a poll ended from the embed that says so.
@@ -84,7 +86,7 @@ func pollResult(m *wireMessage, names func(string) string) string {
 	case all != "":
 		words += ": no winner, " + all + " votes"
 	}
-	return "[" + words + "]"
+	return channels.HostLine(words)
 }
 
 // votesOf gives a number of votes that comes as a text; "" for what is none.

@@ -59,6 +59,7 @@ func (p *poller) collect(items []item, now time.Time) (wait time.Duration) {
 				for _, part := range head.rest {
 					part.held = true
 				}
+				holdGesture(items, head)
 				if wait == 0 || left < wait {
 					wait = left
 				}

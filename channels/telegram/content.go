@@ -141,6 +141,14 @@ func (c *wireContent) words() (string, []wireEntity) {
 	return c.thing(), nil
 }
 
+// written is the text of words with its marks, without cuts: what a person typed reads like nothing that the host says.
+func (c *wireContent) written(text string, entities []wireEntity, cuts []span) string {
+	if c.Text == "" && c.Caption == "" {
+		return marked(text, entities, cuts)
+	}
+	return channels.Typed(marked(text, entities, cuts))
+}
+
 // beside is what a message says besides its words: what came with a caption, and the links of its buttons.
 func (c *wireContent) beside() string {
 	var b strings.Builder
@@ -152,15 +160,15 @@ func (c *wireContent) beside() string {
 	if c.Markup != nil {
 		for _, row := range c.Markup.Buttons {
 			for _, button := range row {
-				b.WriteString("\n[button: " + button.words() + "]")
+				b.WriteString("\n" + channels.HostLine("button: "+button.words()))
 			}
 		}
 	}
 	if c.Via != nil {
-		b.WriteString("\n[sent with the bot " + cmp.Or(c.Via.name(), c.Via.Username) + "]")
+		b.WriteString("\n" + channels.HostLine("sent with the bot "+cmp.Or(c.Via.name(), c.Via.Username)))
 	}
 	if c.Signature != "" {
-		b.WriteString("\n[signed: " + c.Signature + "]")
+		b.WriteString("\n" + channels.HostLine("signed: "+c.Signature))
 	}
 	return b.String()
 }
@@ -187,14 +195,14 @@ func (c *wireContent) preview(words string) string {
 	if c.Preview == nil || c.Preview.URL == "" || strings.Contains(marked(words, append(c.Entities, c.CaptionEntities...), nil), strings.TrimSuffix(c.Preview.URL, "/")) {
 		return ""
 	}
-	return channels.CleanText("\n[preview: " + c.Preview.URL + "]")
+	return channels.CleanText("\n" + channels.HostLine("preview: "+c.Preview.URL))
 }
 
 // thing words what people can send that is neither text nor a file, and of files what their bytes do not show at once.
 func (t *wireFiles) thing() string {
 	switch {
 	case t.Venue != nil:
-		return "[place: " + t.Venue.Title + ", " + t.Venue.Address + t.Venue.Location.behind() + "]"
+		return channels.HostLine("place: " + t.Venue.Title + ", " + t.Venue.Address + t.Venue.Location.behind())
 	case t.Location != nil:
 		return t.Location.words()
 	case t.Contact != nil:
@@ -202,18 +210,18 @@ func (t *wireFiles) thing() string {
 	case t.Poll != nil:
 		return t.Poll.words()
 	case t.Dice != nil:
-		return "[dice: " + t.Dice.Emoji + behind(" ", t.Dice.Value.number()) + "]"
+		return channels.HostLine("dice: " + t.Dice.Emoji + behind(" ", t.Dice.Value.number()))
 	case t.Checklist != nil:
 		return t.Checklist.words()
 	case t.Game != nil:
-		return "[game: " + t.Game.Title + ": " + t.Game.Description + "]"
+		return channels.HostLine("game: " + t.Game.Title + ": " + t.Game.Description)
 	case t.Story != nil:
 		if owner := t.Story.owner(); owner != "" {
-			return "[story of " + owner + "]"
+			return channels.HostLine("story of " + owner)
 		}
 		return "[story]"
 	case t.Paid != nil:
-		return "[paid media: " + strconv.Itoa(len(t.Paid.Media)) + behind(" for ", t.Paid.Stars.of("star")) + "]"
+		return channels.HostLine("paid media: " + strconv.Itoa(len(t.Paid.Media)) + behind(" for ", t.Paid.Stars.of("star")))
 	case len(t.Rich) > 0:
 		text, _ := richText(t.Rich)
 		return cmp.Or(text, "[a message without words]")
@@ -221,7 +229,7 @@ func (t *wireFiles) thing() string {
 		return t.Sticker.Emoji
 	case t.Audio != nil:
 		if name := strings.Trim(t.Audio.Performer+" – "+t.Audio.Title, " –"); name != "" {
-			return "[audio: " + name + "]"
+			return channels.HostLine("audio: " + name)
 		}
 		return ""
 	}
@@ -232,29 +240,29 @@ func (t *wireFiles) thing() string {
 func (t *wireThings) deal() string {
 	switch {
 	case t.Invoice != nil:
-		return "[invoice: " + t.Invoice.Title + ": " + t.Invoice.Description + behind(", ", t.Invoice.price()) + "]"
+		return channels.HostLine("invoice: " + t.Invoice.Title + ": " + t.Invoice.Description + behind(", ", t.Invoice.price()))
 	case t.Payment != nil:
-		return "[payment" + behind(": ", t.Payment.price()) + "]"
+		return channels.HostLine("payment" + behind(": ", t.Payment.price()))
 	case t.Refund != nil:
-		return "[refund" + behind(": ", t.Refund.price()) + "]"
+		return channels.HostLine("refund" + behind(": ", t.Refund.price()))
 	case t.Giveaway != nil:
 		return t.Giveaway.words()
 	case t.Winners != nil:
 		return t.Winners.results()
 	case t.Gift != nil:
-		return "[gift" + behind(" of ", t.Gift.Gift.Stars.of("star")) + t.Gift.said() + "]"
+		return channels.HostLine("gift" + behind(" of ", t.Gift.Gift.Stars.of("star")) + t.Gift.said())
 	case t.Unique != nil:
-		return "[unique gift: " + t.Unique.Gift.Name + behind(" #", t.Unique.Gift.Number.number()) + t.Unique.said() + "]"
+		return channels.HostLine("unique gift: " + t.Unique.Gift.Name + behind(" #", t.Unique.Gift.Number.number()) + t.Unique.said())
 	case t.Users != nil:
 		var names []string
 		for i := range t.Users.Users {
 			names = append(names, cmp.Or(t.Users.Users[i].name(), t.Users.Users[i].Username, "a person without a name"))
 		}
-		return "[picked people: " + strings.Join(names, ", ") + "]"
+		return channels.HostLine("picked people: " + strings.Join(names, ", "))
 	case t.SharedIn != nil:
-		return "[picked chat: " + cmp.Or(t.SharedIn.Title, t.SharedIn.Username, "a chat without a name") + "]"
+		return channels.HostLine("picked chat: " + cmp.Or(t.SharedIn.Title, t.SharedIn.Username, "a chat without a name"))
 	case t.WebApp != nil:
-		return "[sent by the web app " + t.WebApp.Button + ": " + t.WebApp.Data + "]"
+		return channels.HostLine("sent by the web app " + t.WebApp.Button + ": " + t.WebApp.Data)
 	}
 	return ""
 }
@@ -264,7 +272,7 @@ func (l *wireLocation) words() string {
 	if l.LivePeriod > 0 {
 		what = "live location"
 	}
-	return "[" + strings.TrimSuffix(what+": "+channels.Degrees(l.Latitude, l.Longitude), ": ") + "]"
+	return channels.HostLine(strings.TrimSuffix(what+": "+channels.Degrees(l.Latitude, l.Longitude), ": "))
 }
 
 // behind is where a place is.
@@ -298,7 +306,7 @@ func (c *wireContact) words() string {
 			more += ", " + value
 		}
 	}
-	return "[contact: " + strings.TrimPrefix(name+", "+c.Phone, ", ") + more + "]"
+	return channels.HostLine("contact: " + strings.TrimPrefix(name+", "+c.Phone, ", ") + more)
 }
 
 // dialled gives the digits of a telephone number.
@@ -329,7 +337,7 @@ func (p *wirePoll) words() string {
 	if p.About != "" {
 		about = ": " + p.About
 	}
-	return "[" + what + ": " + p.Question + about + ": " + strings.Join(options, " / ") + p.solution() + "]"
+	return channels.HostLine(what + ": " + p.Question + about + ": " + strings.Join(options, " / ") + p.solution())
 }
 
 // solution is the right answer of a quiz and why it is right: the platform tells it when the quiz is closed or was sent by the bot's side.
@@ -356,11 +364,11 @@ func (p *wirePoll) solution() string {
 
 // words lists the tasks, with those that are done.
 func (c *wireChecklist) words() string {
-	lines := "[checklist: " + c.Title
+	lines := "checklist: " + c.Title
 	for _, task := range c.Tasks {
 		lines += "\n" + task.line()
 	}
-	return lines + "]"
+	return channels.HostLine(lines)
 }
 
 func (t wireTask) line() string {
@@ -395,7 +403,7 @@ func (g *wireGiveaway) words() string {
 		chats = append(chats, g.Chats[i].sender().Name)
 	}
 	facts := strings.TrimSpace(g.Count.of("winner") + behind(" on ", moment(g.Date)))
-	return "[giveaway in " + strings.Join(chats, ", ") + behind(": ", facts) + g.prize() + "]"
+	return channels.HostLine("giveaway in " + strings.Join(chats, ", ") + behind(": ", facts) + g.prize())
 }
 
 func (g *wireGiveaway) results() string {
@@ -407,7 +415,7 @@ func (g *wireGiveaway) results() string {
 	if g.Chat != nil {
 		in = " in " + g.Chat.sender().Name
 	}
-	return fmt.Sprintf("[winners of the giveaway%s: %s%s]", in, strings.Join(names, ", "), g.prize())
+	return channels.HostLine(fmt.Sprintf("winners of the giveaway%s: %s%s", in, strings.Join(names, ", "), g.prize()))
 }
 
 func (g *wireGiveaway) prize() string {

@@ -378,3 +378,25 @@ func TestNumbersOutOfRangeCostNoMessage(t *testing.T) {
 		}
 	}
 }
+
+// A comment and what is forwarded with it in one batch are known to belong together; an album that may not be whole holds its comment.
+// source: the Bot API's getUpdates (an array of updates)
+func TestGesturesOfOneBatch(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_700_000_000, 0)
+	said := func(id int64, from channels.UserID, forwarded bool, album string) item {
+		return item{id: id, album: album, in: channels.Inbound{Event: channels.Message, Address: channels.Address{Chat: "a"}, Sender: channels.Sender{ID: from}, Forwarded: forwarded, Time: at}}
+	}
+	p := poller{done: map[int64]bool{}, c: &Channel{}}
+	items := []item{said(1, "1", false, ""), said(2, "2", false, ""), said(3, "1", true, ""), said(4, "1", true, ""), said(5, "1", false, ""), said(6, "1", false, "")}
+	p.markGestures(byChat(items))
+	for i, more := range []bool{true, false, true, true, false, false} {
+		if items[i].in.More != more {
+			t.Errorf("message %d: %v", items[i].id, items[i].in.More)
+		}
+	}
+	items = []item{said(7, "2", false, ""), said(8, "1", false, ""), said(9, "1", true, "x"), said(10, "1", true, "x")}
+	if wait := p.collect(items, at); wait == 0 || items[0].held || !items[1].held || !items[2].held {
+		t.Errorf("held for %s: %+v", wait, items)
+	}
+}

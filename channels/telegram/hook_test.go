@@ -280,6 +280,27 @@ func TestHookIsGuarded(t *testing.T) {
 }
 
 // However requests of a chat overlap, its events are offered one after the other, and chats do not wait for each other.
+// The parts of an album come one after the other, each when the one before it was taken: each says that more may follow, and other messages
+// do not.
+// source: Bot API, "setWebhook" (an update is sent again until it is answered with 2xx), Message.media_group_id
+func TestWebhookAlbum(t *testing.T) {
+	hooked(t, nil, func(t *testing.T, r *rig) {
+		r.listen()
+		r.srv.Album(anna, anna, "look", 1, pictures(3), nil)
+		r.srv.Say(anna, anna, "that is all")
+		got, files := r.wait(4), ""
+		for i, in := range got {
+			files += refs(in) + " "
+			if in.Event != channels.Message || in.More != (i < 3) {
+				t.Errorf("%d: %s, more: %v", i, in.Event, in.More)
+			}
+		}
+		if files != "p0 p1 p2  " || got[1].Text != "look" {
+			t.Errorf("%q, %q", files, got[1].Text)
+		}
+	})
+}
+
 func TestHookKeepsChatsApart(t *testing.T) {
 	hooked(t, nil, func(t *testing.T, r *rig) {
 		r.listen()

@@ -13,8 +13,8 @@ type span struct {
 	mine       bool
 }
 
-// mentions fills in who is mentioned, and the text without the bot's own mention, with what goes behind it.
-func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEntity, behind string) {
+// mentions fills in who is mentioned, and the text without the bot's own mention.
+func (d decoder) mentions(in *channels.Inbound, m *wireMessage, text string, entities []wireEntity) {
 	var spans []span
 	if len(entities) > 0 {
 		spans = d.fromEntities(in.Address.Chat, text, entities)
@@ -41,7 +41,7 @@ func (d decoder) mentions(in *channels.Inbound, text string, entities []wireEnti
 		cuts = append(cuts, span{start: s.start, end: last})
 	}
 	if cuts != nil {
-		in.Addressed = channels.CleanText(strings.TrimSpace(marked(text, entities, cuts) + behind))
+		in.Addressed = channels.CleanText(strings.TrimSpace(m.written(text, entities, cuts) + m.beside() + in.Preview))
 	}
 }
 

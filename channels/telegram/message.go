@@ -41,8 +41,8 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 		return in, errNoContent
 	}
 	in.Preview = m.preview(text)
-	in.Text = channels.CleanText(marked(text, entities, nil)+m.beside()) + in.Preview
-	d.mentions(&in, text, entities, m.beside()+in.Preview)
+	in.Text = channels.CleanText(m.written(text, entities, nil)+m.beside()) + in.Preview
+	d.mentions(&in, m, text, entities)
 	in.Quote = d.quote(m, address.Thread)
 	if in.Quote != nil && in.Quote.FromBot {
 		in.Mentioned = true

@@ -27,6 +27,7 @@ func (p *poller) offer(ctx context.Context, items []item) (refused int) {
 
 	p.c.countIgnored(ctx, items)
 	groups := byChat(items)
+	p.markGestures(groups)
 	var next, failures atomic.Int64
 	var first atomic.Pointer[error]
 	work := func() {
@@ -72,6 +73,35 @@ func (p *poller) offerChat(ctx, offering context.Context, group []*item) error {
 		}
 	}
 	return nil
+}
+
+// markGestures says of each message whose sender's next one belongs to it that more comes: both are in this batch.
+func (p *poller) markGestures(groups [][]*item) {
+	for _, group := range groups {
+		last := map[channels.UserID]*item{}
+		for _, it := range group {
+			if it.held {
+				break
+			}
+			if it.skip != "" || p.done[it.id] {
+				continue
+			}
+			if before := last[it.in.Sender.ID]; before != nil && channels.InGesture(&before.in, &it.in) {
+				before.in.More = true
+			}
+			last[it.in.Sender.ID] = it
+		}
+	}
+}
+
+// holdGesture holds with an album that may not be whole the messages before it that were sent with it.
+func holdGesture(items []item, album *item) {
+	at := slices.IndexFunc(items, func(it item) bool { return it.id == album.id })
+	for i := range slices.Backward(items[:max(at, 0)]) {
+		if it := &items[i]; it.skip == "" && channels.InGesture(&it.in, &album.in) {
+			it.held, album = true, it
+		}
+	}
 }
 
 // byChat groups a batch by chat; the first events of the chats keep their order. A chat that moved is one with its new self. The

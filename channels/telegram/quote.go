@@ -40,19 +40,19 @@ func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote
 // quoted is what a message says that is replied to: the part that the person marked, else all of it. It is empty for files alone.
 func (m *wireMessage) quoted(r *wireReply) string {
 	if m.Quote != nil && m.Quote.Text != "" {
-		return marked(m.Quote.Text, m.Quote.Entities, nil)
+		return channels.Typed(marked(m.Quote.Text, m.Quote.Entities, nil))
 	}
 	if r.Checklist != nil && m.ReplyTask != 0 {
 		for _, task := range r.Checklist.Tasks {
 			if task.ID == int64(m.ReplyTask) {
-				return "[task of the checklist " + r.Checklist.Title + ": " + task.line() + "]"
+				return channels.HostLine("task of the checklist " + r.Checklist.Title + ": " + task.line())
 			}
 		}
 	}
 	if r.Poll != nil && m.ReplyOption != "" {
 		for _, o := range r.Poll.Options {
 			if o.ID == m.ReplyOption {
-				return "[option of the poll " + r.Poll.Question + ": " + o.Text + "]"
+				return channels.HostLine("option of the poll " + r.Poll.Question + ": " + o.Text)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func (m *wireMessage) quoted(r *wireReply) string {
 	if r.unsaid != "" {
 		return r.unsaid
 	}
-	return marked(text, entities, nil) + r.beside() + r.preview(text)
+	return r.written(text, entities, nil) + r.beside() + r.preview(text)
 }
 
 // origin is who wrote a message that was passed on, as newer and older servers say it; nil = it was not.

@@ -40,18 +40,34 @@ func richText(raw json.RawMessage) (string, []channels.Media) {
 type richReader struct {
 	b     strings.Builder
 	files []channels.Media
+	code  int // how deep in parts that show a text as it is
 }
 
 func (r *richReader) read(v any) {
 	switch v := v.(type) {
 	case string:
-		r.b.WriteString(v)
+		r.typed(v)
 	case []any:
 		for _, one := range v {
 			r.read(one)
 		}
 	case map[string]any:
 		r.part(v)
+	}
+}
+
+// typed writes what a person typed; whether it begins a line is seen from what stands in front.
+func (r *richReader) typed(s string) {
+	if before := r.b.String(); r.code > 0 {
+		r.b.WriteString(s)
+	} else if before == "" || strings.HasSuffix(before, "\n") {
+		r.b.WriteString(channels.Typed(s))
+	} else {
+		first, rest, more := strings.Cut(s, "\n")
+		r.b.WriteString(first)
+		if more {
+			r.b.WriteString("\n" + channels.Typed(rest))
+		}
 	}
 }
 
@@ -67,6 +83,10 @@ func (r *richReader) part(v map[string]any) {
 		r.place(v)
 	}
 	before := r.b.Len()
+	if kind == "code" || kind == "pre" {
+		r.code++
+		defer func() { r.code-- }()
+	}
 	r.fields(v)
 	words := r.b.String()[before:]
 	e := wireEntity{Type: map[string]string{"url": "text_link"}[kind], URL: address}

@@ -66,7 +66,7 @@ func unsaid(fields map[string]json.RawMessage) string {
 	}
 	switch date := string(fields["date"]); {
 	case len(names) > 0:
-		return "[" + strings.Join(names, ": ") + "]"
+		return channels.HostLine(strings.Join(names, ": "))
 	case unknown:
 		return "[a message of a kind that is not known here]"
 	case date == "0" || date != "" && fields["origin"] == nil:

@@ -161,7 +161,7 @@ func (c *Channel) Post(ctx context.Context, msg Posted) error {
 		Address: c.Address(msg.Chat),
 		ID:      channels.MessageID(msg.ID),
 		Sender:  channels.Sender{ID: msg.UserID, Name: msg.Name},
-		Text:    msg.Text,
+		Text:    channels.Typed(msg.Text),
 		Time:    now,
 	}
 	if err := r.in(ctx, in); err != nil {

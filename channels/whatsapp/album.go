@@ -342,7 +342,7 @@ func (a *wholeAlbum) change(in *channels.Inbound) {
 			a.gone = make(map[int]bool)
 		}
 		if a.gone[i] = true; len(a.gone) < len(a.parts) {
-			in.Event, a.texts[i], a.files[i] = channels.Edited, "(one file of this album was deleted)", nil
+			in.Event, a.texts[i], a.files[i] = channels.Edited, channels.HostLine("one file of this album was deleted"), nil
 		}
 	default:
 		return

@@ -72,7 +72,7 @@ func TestAlbum(t *testing.T) {
 		t.Errorf("edited: %+v", in)
 	}
 	anna.Revoke(h.phone, last)
-	if in = h.next(); in.Event != channels.Edited || in.Target != channels.MessageID(last) || !strings.HasPrefix(in.Text, "what is this?\n(one file") || pictures(in) != "12" {
+	if in = h.next(); in.Event != channels.Edited || in.Target != channels.MessageID(last) || !strings.HasPrefix(in.Text, "what is this?\n[one file") || pictures(in) != "12" {
 		t.Errorf("one deleted: %+v", in)
 	}
 }

@@ -61,7 +61,7 @@ func TestNumbersOutOfRangeAreLeftOut(t *testing.T) {
 			t.Errorf("%d: %q, want %q", value, got, want)
 		}
 	}
-	for votes, want := range map[int64]string{-2: "(result of the poll: Lunch? — Pizza)", 1<<63 - 1: "(result of the poll: Lunch? — Pizza)", 0: "(result of the poll: Lunch? — Pizza: 0)", 3: "(result of the poll: Lunch? — Pizza: 3)"} {
+	for votes, want := range map[int64]string{-2: "[result of the poll: Lunch? — Pizza]", 1<<63 - 1: "[result of the poll: Lunch? — Pizza]", 0: "[result of the poll: Lunch? — Pizza: 0]", 3: "[result of the poll: Lunch? — Pizza: 3]"} {
 		vote := &waE2E.PollResultSnapshotMessage_PollVote{OptionName: proto.String("Pizza"), OptionVoteCount: proto.Int64(votes)}
 		m := &waE2E.Message{PollResultSnapshotMessage: &waE2E.PollResultSnapshotMessage{Name: proto.String("Lunch?"), PollVotes: []*waE2E.PollResultSnapshotMessage_PollVote{vote}}}
 		if got := read(m).text; got != want {

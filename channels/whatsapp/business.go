@@ -32,7 +32,7 @@ func readAnswer(msg *waE2E.Message) (content, bool) {
 }
 
 func picked(id string, shown ...string) string {
-	if text := join(shown...); text != "" {
+	if text := channels.Typed(join(shown...)); text != "" {
 		return text
 	}
 	return card("picked", short(id))
@@ -50,11 +50,11 @@ func readTemplate(msg *waE2E.Message) (content, bool) {
 		for _, b := range m.GetButtons()[:min(len(m.GetButtons()), mostListed)] {
 			labels = append(labels, b.GetButtonText().GetDisplayText())
 		}
-		c.text, c.context = join(m.GetText(), c.text, m.GetContentText(), m.GetFooterText(), buttons(labels)), m.GetContextInfo()
+		c.text, c.context = join(channels.Typed(m.GetText()), c.text, channels.Typed(join(m.GetContentText(), m.GetFooterText())), buttons(labels)), m.GetContextInfo()
 		return c, true
 	case msg.GetListMessage() != nil:
 		m := msg.GetListMessage()
-		return content{text: join(m.GetTitle(), m.GetDescription(), m.GetFooterText(), rows(m)), context: m.GetContextInfo()}, true
+		return content{text: join(channels.Typed(join(m.GetTitle(), m.GetDescription(), m.GetFooterText())), rows(m)), context: m.GetContextInfo()}, true
 	case msg.GetTemplateMessage() != nil:
 		return template(msg.GetTemplateMessage()), true
 	case msg.GetHighlyStructuredMessage() != nil:
@@ -92,7 +92,7 @@ func interactive(m *waE2E.InteractiveMessage) content {
 	for _, b := range flow[:min(len(flow), mostListed)] {
 		labels = append(labels, flowButton(b))
 	}
-	c.text = join(m.GetHeader().GetTitle(), m.GetHeader().GetSubtitle(), c.text, m.GetBody().GetText(), m.GetFooter().GetText(), buttons(labels))
+	c.text = join(channels.Typed(join(m.GetHeader().GetTitle(), m.GetHeader().GetSubtitle())), c.text, channels.Typed(join(m.GetBody().GetText(), m.GetFooter().GetText())), buttons(labels))
 	c.context = m.GetContextInfo()
 	return c
 }
@@ -178,7 +178,7 @@ func template(m *waE2E.TemplateMessage) content {
 			labels = append(labels, cmp.Or(b.GetQuickReplyButton().GetDisplayText(), labelled(b.GetUrlButton().GetDisplayText(), b.GetUrlButton().GetURL()),
 				labelled(b.GetCallButton().GetDisplayText(), b.GetCallButton().GetPhoneNumber())))
 		}
-		c.text = join(hydrated.GetHydratedTitleText(), c.text, hydrated.GetHydratedContentText(), hydrated.GetHydratedFooterText(), buttons(labels))
+		c.text = join(channels.Typed(hydrated.GetHydratedTitleText()), c.text, channels.Typed(join(hydrated.GetHydratedContentText(), hydrated.GetHydratedFooterText())), buttons(labels))
 	case m.GetInteractiveMessageTemplate() != nil:
 		c = carousel(interactive(m.GetInteractiveMessageTemplate()), m.GetInteractiveMessageTemplate())
 	case m.GetFourRowTemplate() != nil:
@@ -222,7 +222,7 @@ func readShop(msg *waE2E.Message) (content, bool) {
 		if m.Status != nil {
 			status = strings.ToLower(m.GetStatus().String())
 		}
-		text := join(card("order", m.GetOrderTitle(), count, amount(m.GetTotalAmount1000(), m.GetTotalCurrencyCode()), status), m.GetMessage())
+		text := join(card("order", m.GetOrderTitle(), count, amount(m.GetTotalAmount1000(), m.GetTotalCurrencyCode()), status), channels.Typed(m.GetMessage()))
 		return content{text: text, context: m.GetContextInfo()}, true
 	}
 	return content{}, false
@@ -243,7 +243,7 @@ func product(m *waE2E.ProductMessage) content {
 	if p == nil {
 		c.text, picture = card("catalogue", catalog.GetTitle()), catalog.GetCatalogImage()
 	}
-	c.text = join(c.text, cmp.Or(p.GetDescription(), catalog.GetDescription()), m.GetBody(), m.GetFooter())
+	c.text = join(c.text, channels.Typed(join(cmp.Or(p.GetDescription(), catalog.GetDescription()), m.GetBody(), m.GetFooter())))
 	if picture.GetDirectPath() != "" {
 		c.media = media(channels.Image, "image", "", picture)
 	}
@@ -262,11 +262,11 @@ func readPayment(msg *waE2E.Message) (content, bool) {
 		sum := cmp.Or(money(m.GetAmount()), amount(int64(min(m.GetAmount1000(), 1<<62)), m.GetCurrencyCodeIso4217())) //nolint:gosec // bounded by min
 		return payment("request for a payment", m.GetNoteMessage(), sum), true
 	case msg.GetDeclinePaymentRequestMessage() != nil:
-		return content{text: "(a request for a payment was declined)"}, true
+		return content{text: channels.HostLine("a request for a payment was declined")}, true
 	case msg.GetCancelPaymentRequestMessage() != nil:
-		return content{text: "(a request for a payment was cancelled)"}, true
+		return content{text: channels.HostLine("a request for a payment was cancelled")}, true
 	case msg.GetPaymentInviteMessage() != nil:
-		return content{text: "(invitation to pay by WhatsApp)"}, true
+		return content{text: channels.HostLine("invitation to pay by WhatsApp")}, true
 	case msg.GetSplitPaymentMessage() != nil:
 		m := msg.GetSplitPaymentMessage()
 		return content{text: card("payment to be split", m.GetDescription(), money(m.GetTotalAmount())), context: m.GetContextInfo()}, true

@@ -50,25 +50,25 @@ func readPeople(msg *waE2E.Message) (content, bool) {
 		return content{text: card("contacts", strings.Join(list, "; ")), context: m.GetContextInfo()}, true
 	case msg.GetGroupInviteMessage() != nil:
 		m := msg.GetGroupInviteMessage()
-		return content{text: join(invitation("the group", m.GetGroupName(), m.GetInviteExpiration()), m.GetCaption()), context: m.GetContextInfo()}, true
+		return content{text: join(invitation("the group", m.GetGroupName(), m.GetInviteExpiration()), channels.Typed(m.GetCaption())), context: m.GetContextInfo()}, true
 	case msg.GetNewsletterAdminInviteMessage() != nil:
 		m := msg.GetNewsletterAdminInviteMessage()
-		return content{text: join(invitation("run the channel", m.GetNewsletterName(), m.GetInviteExpiration()), m.GetCaption()), context: m.GetContextInfo()}, true
+		return content{text: join(invitation("run the channel", m.GetNewsletterName(), m.GetInviteExpiration()), channels.Typed(m.GetCaption())), context: m.GetContextInfo()}, true
 	case msg.GetNewsletterFollowerInviteMessageV2() != nil:
 		m := msg.GetNewsletterFollowerInviteMessageV2()
-		return content{text: join(invitation("follow the channel", m.GetNewsletterName(), 0), m.GetCaption()), context: m.GetContextInfo()}, true
+		return content{text: join(invitation("follow the channel", m.GetNewsletterName(), 0), channels.Typed(m.GetCaption())), context: m.GetContextInfo()}, true
 	case msg.GetRequestPhoneNumberMessage() != nil:
-		return content{text: "(asks for this account's phone number)", context: msg.GetRequestPhoneNumberMessage().GetContextInfo()}, true
+		return content{text: channels.HostLine("asks for this account's phone number"), context: msg.GetRequestPhoneNumberMessage().GetContextInfo()}, true
 	}
 	return content{}, false
 }
 
 func invitation(to, name string, until int64) string {
-	text := fmt.Sprintf("(invitation to %s %q", to, name)
+	text := fmt.Sprintf("invitation to %s %q", to, name)
 	if d := date(until); d != "" {
 		text += ", until " + d
 	}
-	return text + ")"
+	return channels.HostLine(text)
 }
 
 // contact gives a person's name and numbers out of a vCard (RFC 2426, RFC 6350).
@@ -136,7 +136,7 @@ func readOccasion(msg *waE2E.Message) (content, bool) {
 		if m.GetLocation() != nil {
 			where = location(m.GetLocation())
 		}
-		text := join(card(what, m.GetName(), span(m.GetStartTime(), m.GetEndTime())), m.GetDescription(), where, m.GetJoinLink())
+		text := join(card(what, m.GetName(), span(m.GetStartTime(), m.GetEndTime())), channels.Typed(m.GetDescription()), where, channels.Typed(m.GetJoinLink()))
 		return content{text: text, context: m.GetContextInfo()}, true
 	case msg.GetEventInviteMessage() != nil:
 		m := msg.GetEventInviteMessage()
@@ -144,7 +144,7 @@ func readOccasion(msg *waE2E.Message) (content, bool) {
 		if m.GetIsCanceled() {
 			what = "cancelled event"
 		}
-		return content{text: join(card(what, m.GetEventTitle(), span(m.GetStartTime(), m.GetEndTime())), m.GetCaption(), m.GetCallLink()), context: m.GetContextInfo()}, true
+		return content{text: join(card(what, m.GetEventTitle(), span(m.GetStartTime(), m.GetEndTime())), channels.Typed(join(m.GetCaption(), m.GetCallLink()))), context: m.GetContextInfo()}, true
 	case msg.GetScheduledCallCreationMessage() != nil:
 		m := msg.GetScheduledCallCreationMessage()
 		what := "planned call"
@@ -153,7 +153,7 @@ func readOccasion(msg *waE2E.Message) (content, bool) {
 		}
 		return content{text: card(what, m.GetTitle(), date(m.GetScheduledTimestampMS()/1000))}, true
 	case msg.GetScheduledCallEditMessage() != nil:
-		return content{text: "(a planned call was cancelled)"}, true
+		return content{text: channels.HostLine("a planned call was cancelled")}, true
 	case msg.GetCallLogMesssage() != nil:
 		return content{text: callLog(msg.GetCallLogMesssage())}, true
 	case msg.GetBcallMessage() != nil:
@@ -196,7 +196,7 @@ func readPoll(msg *waE2E.Message) (content, bool) {
 				}
 				votes = append(votes, option)
 			}
-			return content{text: fmt.Sprintf("(result of the poll: %s — %s)", p.GetName(), strings.Join(votes, " / ")), context: p.GetContextInfo()}, true
+			return content{text: channels.HostLine(fmt.Sprintf("result of the poll: %s — %s", p.GetName(), strings.Join(votes, " / "))), context: p.GetContextInfo()}, true
 		}
 	}
 	return content{}, false
@@ -207,7 +207,7 @@ func poll(p *waE2E.PollCreationMessage) string {
 	for _, o := range p.GetOptions()[:min(len(p.GetOptions()), mostListed)] {
 		options = append(options, o.GetOptionName())
 	}
-	text := fmt.Sprintf("(poll: %s — %s", p.GetName(), strings.Join(options, " / "))
+	text := fmt.Sprintf("poll: %s — %s", p.GetName(), strings.Join(options, " / "))
 	if p.GetSelectableOptionsCount() == 1 {
 		text += ", one answer"
 	}
@@ -217,7 +217,7 @@ func poll(p *waE2E.PollCreationMessage) string {
 	if d := date(p.GetEndTime()); d != "" {
 		text += ", until " + d
 	}
-	return text + ")"
+	return channels.HostLine(text)
 }
 
 // readRare reads what the apps send now and then.
@@ -225,7 +225,7 @@ func readRare(msg *waE2E.Message) (content, bool) {
 	switch {
 	case msg.GetStickerPackMessage() != nil:
 		m := msg.GetStickerPackMessage()
-		return content{text: join(card("sticker pack", m.GetName(), m.GetPublisher(), m.GetPackDescription()), m.GetCaption()), context: m.GetContextInfo()}, true
+		return content{text: join(card("sticker pack", m.GetName(), m.GetPublisher(), m.GetPackDescription()), channels.Typed(m.GetCaption())), context: m.GetContextInfo()}, true
 	case msg.GetMusicMessage() != nil:
 		m := msg.GetMusicMessage()
 		return content{text: card("song", m.GetEmbeddedMusic().GetTitle(), m.GetEmbeddedMusic().GetAuthor(), m.GetSongUri()), context: m.GetContextInfo()}, true
@@ -235,13 +235,13 @@ func readRare(msg *waE2E.Message) (content, bool) {
 		for _, s := range m.GetSubmessages()[:min(len(m.GetSubmessages()), mostListed)] {
 			texts = append(texts, s.GetMessageText())
 		}
-		return content{text: cmp.Or(join(texts...), "(answer of an AI)"), context: m.GetContextInfo()}, true
+		return content{text: cmp.Or(channels.Typed(join(texts...)), channels.HostLine("answer of an AI")), context: m.GetContextInfo()}, true
 	case msg.GetStatusMentionMessage() != nil:
-		return content{text: "(mentioned this account in a status)"}, true
+		return content{text: channels.HostLine("mentioned this account in a status")}, true
 	case msg.GetGroupStatusMentionMessage() != nil:
-		return content{text: "(mentioned this group in a status)"}, true
+		return content{text: channels.HostLine("mentioned this group in a status")}, true
 	case msg.GetQuestionResponseMessage() != nil:
-		return content{text: msg.GetQuestionResponseMessage().GetText()}, true
+		return content{text: channels.Typed(msg.GetQuestionResponseMessage().GetText())}, true
 	case msg.GetStatusQuestionAnswerMessage() != nil:
 		return content{text: card("answer to a question in a status", msg.GetStatusQuestionAnswerMessage().GetText())}, true
 	case msg.GetStatusQuotedMessage() != nil:

@@ -135,10 +135,10 @@ func read(msg *waE2E.Message) content {
 func readText(msg *waE2E.Message) (content, bool) {
 	switch {
 	case msg.Conversation != nil:
-		return content{text: msg.GetConversation()}, true
+		return content{text: channels.Typed(msg.GetConversation())}, true
 	case msg.GetExtendedTextMessage() != nil:
 		m := msg.GetExtendedTextMessage()
-		return content{text: join(m.GetText(), linked(m), advertisement(m.GetContextInfo())), context: m.GetContextInfo()}, true
+		return content{text: join(channels.Typed(m.GetText()), linked(m), advertisement(m.GetContextInfo())), context: m.GetContextInfo()}, true
 	}
 	return content{}, false
 }
@@ -184,7 +184,7 @@ func cutRunes(s string, most int) string {
 	return strings.Clone(s) // it is remembered, and must not hold on to a longer text that it is a part of
 }
 
-// card words what the apps show as a card: "(place: 52.5, 13.4, Berlin)". Without any part it names the kind alone.
+// card words what the apps show as a card: "[place: 52.5, 13.4, Berlin]". Without any part it names the kind alone.
 func card(what string, parts ...string) string {
 	var list []string
 	for _, p := range parts {
@@ -193,9 +193,9 @@ func card(what string, parts ...string) string {
 		}
 	}
 	if len(list) == 0 {
-		return "(" + what + ")"
+		return channels.HostLine(what)
 	}
-	return "(" + what + ": " + strings.Join(list, ", ") + ")"
+	return channels.HostLine(what + ": " + strings.Join(list, ", "))
 }
 
 const dateForm = "Mon 2 Jan 2006 15:04 MST"

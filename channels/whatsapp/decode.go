@@ -178,7 +178,7 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 		}
 	}
 	if part := c.GetPartiallySelectedContent().GetText(); part != "" {
-		q.Text = channels.CleanText(part)
+		q.Text = channels.CleanText(channels.Typed(part))
 	}
 	q.Text = short(q.Text)
 	if nameOnly(q.Media) && d.files != nil {

@@ -33,45 +33,45 @@ func TestKindsInWords(t *testing.T) {
 		want string
 	}{
 		"event": {&waE2E.Message{EventMessage: &waE2E.EventMessage{Name: text("Dinner"), Description: text("At mine"), StartTime: at, Location: &waE2E.LocationMessage{Name: text("Home")}}},
-			"(event: Dinner, Tue 25 Nov 2025 19:46 UTC)\nAt mine\n(location: Home)"},
+			"[event: Dinner, Tue 25 Nov 2025 19:46 UTC]\nAt mine\n[location: Home]"},
 		"cancelled event": {&waE2E.Message{EventMessage: &waE2E.EventMessage{Name: text("Dinner"), IsCanceled: proto.Bool(true), StartTime: at, EndTime: proto.Int64(1_764_103_600), JoinLink: text("https://call")}},
-			"(cancelled event: Dinner, Tue 25 Nov 2025 19:46 UTC to Tue 25 Nov 2025 20:46 UTC)\nhttps://call"},
-		"event in milliseconds": {&waE2E.Message{EventInviteMessage: &waE2E.EventInviteMessage{EventTitle: text("Dinner"), StartTime: proto.Int64(1_764_100_000_000)}}, "(invitation to the event: Dinner, Tue 25 Nov 2025 19:46 UTC)"},
+			"[cancelled event: Dinner, Tue 25 Nov 2025 19:46 UTC to Tue 25 Nov 2025 20:46 UTC]\nhttps://call"},
+		"event in milliseconds": {&waE2E.Message{EventInviteMessage: &waE2E.EventInviteMessage{EventTitle: text("Dinner"), StartTime: proto.Int64(1_764_100_000_000)}}, "[invitation to the event: Dinner, Tue 25 Nov 2025 19:46 UTC]"},
 		"template": {&waE2E.Message{TemplateMessage: &waE2E.TemplateMessage{Format: &waE2E.TemplateMessage_HydratedFourRowTemplate_{HydratedFourRowTemplate: &waE2E.TemplateMessage_HydratedFourRowTemplate{
 			Title: &waE2E.TemplateMessage_HydratedFourRowTemplate_HydratedTitleText{HydratedTitleText: "Order 7"}, HydratedContentText: text("is on its way"), HydratedFooterText: text("the shop"),
 			HydratedButtons: []*waE2E.HydratedTemplateButton{
 				{HydratedButton: &waE2E.HydratedTemplateButton_UrlButton{UrlButton: &waE2E.HydratedTemplateButton_HydratedURLButton{DisplayText: text("Track"), URL: text("https://t/7")}}},
 				{HydratedButton: &waE2E.HydratedTemplateButton_QuickReplyButton{QuickReplyButton: &waE2E.HydratedTemplateButton_HydratedQuickReplyButton{DisplayText: text("Thanks")}}},
-			}}}}}, "Order 7\nis on its way\nthe shop\n(buttons: Track https://t/7 / Thanks)"},
+			}}}}}, "Order 7\nis on its way\nthe shop\n[buttons: Track https://t/7 / Thanks]"},
 		"interactive": {&waE2E.Message{InteractiveMessage: &waE2E.InteractiveMessage{Body: &waE2E.InteractiveMessage_Body{Text: text("Pay")}, InteractiveMessage: &waE2E.InteractiveMessage_NativeFlowMessage_{NativeFlowMessage: &waE2E.InteractiveMessage_NativeFlowMessage{
 			Buttons: []*waE2E.InteractiveMessage_NativeFlowMessage_NativeFlowButton{{Name: text("cta_url"), ButtonParamsJSON: text(`{"display_text":"Now","url":"https://pay"}`)}, {Name: text("other"), ButtonParamsJSON: text("no JSON")}}}}}},
-			"Pay\n(buttons: Now https://pay / other)"},
+			"Pay\n[buttons: Now https://pay / other]"},
 		"carousel": {&waE2E.Message{InteractiveMessage: &waE2E.InteractiveMessage{Body: &waE2E.InteractiveMessage_Body{Text: text("Look")}, InteractiveMessage: &waE2E.InteractiveMessage_CarouselMessage_{CarouselMessage: &waE2E.InteractiveMessage_CarouselMessage{
 			Cards: []*waE2E.InteractiveMessage{{Body: &waE2E.InteractiveMessage_Body{Text: text("one")}}, {Body: &waE2E.InteractiveMessage_Body{Text: text("two")}}}}}}}, "Look\none\ntwo"},
-		"list": {&waE2E.Message{ListMessage: &waE2E.ListMessage{Title: text("Menu"), Sections: []*waE2E.ListMessage_Section{{Rows: []*waE2E.ListMessage_Row{{Title: text("Soup"), Description: text("hot")}, {Title: text("Bread")}}}}}}, "Menu\n(choices: Soup hot / Bread)"},
+		"list": {&waE2E.Message{ListMessage: &waE2E.ListMessage{Title: text("Menu"), Sections: []*waE2E.ListMessage_Section{{Rows: []*waE2E.ListMessage_Row{{Title: text("Soup"), Description: text("hot")}, {Title: text("Bread")}}}}}}, "Menu\n[choices: Soup hot / Bread]"},
 		"list with sections": {&waE2E.Message{ListMessage: &waE2E.ListMessage{Title: text("Menu"), Sections: []*waE2E.ListMessage_Section{{Title: text("Warm"), Rows: []*waE2E.ListMessage_Row{{Title: text("Soup")}, {Title: text("Tea")}}},
-			{Title: text("Cold"), Rows: []*waE2E.ListMessage_Row{{Title: text("Bread")}}}}}}, "Menu\n(choices: Warm: Soup / Tea / Cold: Bread)"},
-		"nowhere on Earth":             {&waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: proto.Float64(1e300), DegreesLongitude: proto.Float64(math.NaN()), Name: text("Home")}}, "(location: Home)"},
-		"buttons":                      {&waE2E.Message{ButtonsMessage: &waE2E.ButtonsMessage{ContentText: text("Sure?"), Buttons: []*waE2E.ButtonsMessage_Button{{ButtonText: &waE2E.ButtonsMessage_Button_ButtonText{DisplayText: text("Yes")}}}}}, "Sure?\n(buttons: Yes)"},
-		"button without text":          {&waE2E.Message{ButtonsResponseMessage: &waE2E.ButtonsResponseMessage{SelectedButtonID: text("yes-1")}}, "(picked: yes-1)"},
-		"template button without text": {&waE2E.Message{TemplateButtonReplyMessage: &waE2E.TemplateButtonReplyMessage{SelectedID: text("id")}}, "(picked: id)"},
+			{Title: text("Cold"), Rows: []*waE2E.ListMessage_Row{{Title: text("Bread")}}}}}}, "Menu\n[choices: Warm: Soup / Tea / Cold: Bread]"},
+		"nowhere on Earth":             {&waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: proto.Float64(1e300), DegreesLongitude: proto.Float64(math.NaN()), Name: text("Home")}}, "[location: Home]"},
+		"buttons":                      {&waE2E.Message{ButtonsMessage: &waE2E.ButtonsMessage{ContentText: text("Sure?"), Buttons: []*waE2E.ButtonsMessage_Button{{ButtonText: &waE2E.ButtonsMessage_Button_ButtonText{DisplayText: text("Yes")}}}}}, "Sure?\n[buttons: Yes]"},
+		"button without text":          {&waE2E.Message{ButtonsResponseMessage: &waE2E.ButtonsResponseMessage{SelectedButtonID: text("yes-1")}}, "[picked: yes-1]"},
+		"template button without text": {&waE2E.Message{TemplateButtonReplyMessage: &waE2E.TemplateButtonReplyMessage{SelectedID: text("id")}}, "[picked: id]"},
 		"row of a list":                {&waE2E.Message{ListResponseMessage: &waE2E.ListResponseMessage{Title: text("Soup"), SingleSelectReply: &waE2E.ListResponseMessage_SingleSelectReply{SelectedRowID: text("r")}}}, "Soup"},
-		"row without title":            {&waE2E.Message{ListResponseMessage: &waE2E.ListResponseMessage{SingleSelectReply: &waE2E.ListResponseMessage_SingleSelectReply{SelectedRowID: text("r")}}}, "(picked: r)"},
-		"product":                      {&waE2E.Message{ProductMessage: &waE2E.ProductMessage{Product: &waE2E.ProductMessage_ProductSnapshot{Title: text("Chair"), CurrencyCode: text("EUR"), PriceAmount1000: proto.Int64(12_500), Description: text("of wood")}}}, "(product: Chair, 12.50 EUR)\nof wood"},
-		"order":                        {&waE2E.Message{OrderMessage: &waE2E.OrderMessage{OrderTitle: text("Shop"), ItemCount: proto.Int32(2), TotalAmount1000: proto.Int64(25_000), TotalCurrencyCode: text("EUR"), Message: text("soon please")}}, "(order: Shop, 2 items, 25.00 EUR)\nsoon please"},
-		"invoice":                      {&waE2E.Message{InvoiceMessage: &waE2E.InvoiceMessage{Note: text("pay")}}, "(invoice: pay)"},
-		"payment":                      {&waE2E.Message{RequestPaymentMessage: &waE2E.RequestPaymentMessage{Amount1000: proto.Uint64(3000), CurrencyCodeIso4217: text("INR"), NoteMessage: &waE2E.Message{Conversation: text("for lunch")}}}, "(request for a payment: 3.00 INR)\nfor lunch"},
-		"invitation":                   {&waE2E.Message{GroupInviteMessage: &waE2E.GroupInviteMessage{GroupName: text("crew"), InviteExpiration: at}}, `(invitation to the group "crew", until Tue 25 Nov 2025 19:46 UTC)`},
-		"poll until":                   {&waE2E.Message{PollCreationMessageV5: &waE2E.PollCreationMessage{Name: text("Lunch?"), SelectableOptionsCount: proto.Uint32(1), Options: []*waE2E.PollCreationMessage_Option{{OptionName: text("yes")}}, EndTime: at}}, "(poll: Lunch? — yes, one answer, until Tue 25 Nov 2025 19:46 UTC)"},
-		"result of a poll":             {&waE2E.Message{PollResultSnapshotMessage: &waE2E.PollResultSnapshotMessage{Name: text("Lunch?"), PollVotes: []*waE2E.PollResultSnapshotMessage_PollVote{{OptionName: text("yes"), OptionVoteCount: proto.Int64(3)}}}}, "(result of the poll: Lunch? — yes: 3)"},
+		"row without title":            {&waE2E.Message{ListResponseMessage: &waE2E.ListResponseMessage{SingleSelectReply: &waE2E.ListResponseMessage_SingleSelectReply{SelectedRowID: text("r")}}}, "[picked: r]"},
+		"product":                      {&waE2E.Message{ProductMessage: &waE2E.ProductMessage{Product: &waE2E.ProductMessage_ProductSnapshot{Title: text("Chair"), CurrencyCode: text("EUR"), PriceAmount1000: proto.Int64(12_500), Description: text("of wood")}}}, "[product: Chair, 12.50 EUR]\nof wood"},
+		"order":                        {&waE2E.Message{OrderMessage: &waE2E.OrderMessage{OrderTitle: text("Shop"), ItemCount: proto.Int32(2), TotalAmount1000: proto.Int64(25_000), TotalCurrencyCode: text("EUR"), Message: text("soon please")}}, "[order: Shop, 2 items, 25.00 EUR]\nsoon please"},
+		"invoice":                      {&waE2E.Message{InvoiceMessage: &waE2E.InvoiceMessage{Note: text("pay")}}, "[invoice: pay]"},
+		"payment":                      {&waE2E.Message{RequestPaymentMessage: &waE2E.RequestPaymentMessage{Amount1000: proto.Uint64(3000), CurrencyCodeIso4217: text("INR"), NoteMessage: &waE2E.Message{Conversation: text("for lunch")}}}, "[request for a payment: 3.00 INR]\nfor lunch"},
+		"invitation":                   {&waE2E.Message{GroupInviteMessage: &waE2E.GroupInviteMessage{GroupName: text("crew"), InviteExpiration: at}}, `[invitation to the group "crew", until Tue 25 Nov 2025 19:46 UTC]`},
+		"poll until":                   {&waE2E.Message{PollCreationMessageV5: &waE2E.PollCreationMessage{Name: text("Lunch?"), SelectableOptionsCount: proto.Uint32(1), Options: []*waE2E.PollCreationMessage_Option{{OptionName: text("yes")}}, EndTime: at}}, "[poll: Lunch? — yes, one answer, until Tue 25 Nov 2025 19:46 UTC]"},
+		"result of a poll":             {&waE2E.Message{PollResultSnapshotMessage: &waE2E.PollResultSnapshotMessage{Name: text("Lunch?"), PollVotes: []*waE2E.PollResultSnapshotMessage_PollVote{{OptionName: text("yes"), OptionVoteCount: proto.Int64(3)}}}}, "[result of the poll: Lunch? — yes: 3]"},
 		"status of a group":            {&waE2E.Message{GroupStatusMessageV2: inside(&waE2E.Message{Conversation: text("we moved")})}, "we moved"},
-		"missed call":                  {&waE2E.Message{CallLogMesssage: &waE2E.CallLogMessage{IsVideo: proto.Bool(true), CallOutcome: waE2E.CallLogMessage_MISSED.Enum()}}, "(video call: missed)"},
-		"contact by vCard":             {&waE2E.Message{ContactMessage: &waE2E.ContactMessage{Vcard: text("BEGIN:VCARD\r\nVERSION:3.0\r\nN:Doe;Jane;;;\r\nFN:Jane\r\nTEL;type=CELL;waid=15550100007:+15550100007\r\nEND:VCARD")}}, "(contact: Jane, +15550100007)"},
-		"contact by N":                 {&waE2E.Message{ContactMessage: &waE2E.ContactMessage{Vcard: text("N:Doe;Jane;;;\nORG:Acme\\, Inc;Sales\nTEL:+1")}}, "(contact: Jane Doe, Acme, Inc Sales, +1)"},
-		"folded vCard":                 {&waE2E.Message{ContactMessage: &waE2E.ContactMessage{Vcard: text("FN:Jane \r\n Roe\r\nitem1.TEL:tel:+1")}}, "(contact: Jane Roe, +1)"},
-		"several contacts":             {&waE2E.Message{ContactsArrayMessage: &waE2E.ContactsArrayMessage{Contacts: []*waE2E.ContactMessage{{Vcard: text("FN:Jane\nTEL:+1")}, {DisplayName: text("Bob"), Vcard: text("FN:Robert\nTEL:+2")}}}}, "(contacts: Jane, +1; Bob, +2)"},
-		"live place in a location":     {&waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: proto.Float64(1), DegreesLongitude: proto.Float64(2), IsLive: proto.Bool(true)}}, "(live location: 1.000000, 2.000000)"},
-		"advertisement":                {&waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: text("Hi"), ContextInfo: &waE2E.ContextInfo{ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{Title: text("Sale"), SourceType: text("ad"), SourceURL: text("https://ad")}}}}, "Hi\n(came by the advertisement: Sale, https://ad)"},
+		"missed call":                  {&waE2E.Message{CallLogMesssage: &waE2E.CallLogMessage{IsVideo: proto.Bool(true), CallOutcome: waE2E.CallLogMessage_MISSED.Enum()}}, "[video call: missed]"},
+		"contact by vCard":             {&waE2E.Message{ContactMessage: &waE2E.ContactMessage{Vcard: text("BEGIN:VCARD\r\nVERSION:3.0\r\nN:Doe;Jane;;;\r\nFN:Jane\r\nTEL;type=CELL;waid=15550100007:+15550100007\r\nEND:VCARD")}}, "[contact: Jane, +15550100007]"},
+		"contact by N":                 {&waE2E.Message{ContactMessage: &waE2E.ContactMessage{Vcard: text("N:Doe;Jane;;;\nORG:Acme\\, Inc;Sales\nTEL:+1")}}, "[contact: Jane Doe, Acme, Inc Sales, +1]"},
+		"folded vCard":                 {&waE2E.Message{ContactMessage: &waE2E.ContactMessage{Vcard: text("FN:Jane \r\n Roe\r\nitem1.TEL:tel:+1")}}, "[contact: Jane Roe, +1]"},
+		"several contacts":             {&waE2E.Message{ContactsArrayMessage: &waE2E.ContactsArrayMessage{Contacts: []*waE2E.ContactMessage{{Vcard: text("FN:Jane\nTEL:+1")}, {DisplayName: text("Bob"), Vcard: text("FN:Robert\nTEL:+2")}}}}, "[contacts: Jane, +1; Bob, +2]"},
+		"live place in a location":     {&waE2E.Message{LocationMessage: &waE2E.LocationMessage{DegreesLatitude: proto.Float64(1), DegreesLongitude: proto.Float64(2), IsLive: proto.Bool(true)}}, "[live location: 1.000000, 2.000000]"},
+		"advertisement":                {&waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: text("Hi"), ContextInfo: &waE2E.ContextInfo{ExternalAdReply: &waE2E.ContextInfo_ExternalAdReplyInfo{Title: text("Sale"), SourceType: text("ad"), SourceURL: text("https://ad")}}}}, "Hi\n[came by the advertisement: Sale, https://ad]"},
 	} {
 		if in := said(c.msg); in.Event != channels.Message || in.Text != c.want {
 			t.Errorf("%s: %s %q %s", name, in.Event, in.Text, in.Reason)
@@ -141,7 +141,7 @@ func TestQuotedFiles(t *testing.T) {
 	if q = quoting(&waE2E.Message{ImageMessage: &waE2E.ImageMessage{JPEGThumbnail: []byte{1}}}); len(q.Media) != 1 || q.Media[0].Ref != "" {
 		t.Errorf("a picture without its key: %+v", q)
 	}
-	if q = quoting(&waE2E.Message{AlbumMessage: &waE2E.AlbumMessage{ExpectedImageCount: proto.Uint32(3), ExpectedVideoCount: proto.Uint32(1)}}); q.Text != "(album: 3 images, 1 video)" {
+	if q = quoting(&waE2E.Message{AlbumMessage: &waE2E.AlbumMessage{ExpectedImageCount: proto.Uint32(3), ExpectedVideoCount: proto.Uint32(1)}}); q.Text != "[album: 3 images, 1 video]" {
 		t.Errorf("album: %+v", q)
 	}
 	passed := &waE2E.ContextInfo{IsForwarded: proto.Bool(true), ForwardedNewsletterMessageInfo: &waE2E.ContextInfo_ForwardedNewsletterMessageInfo{NewsletterName: text("News")}}
@@ -236,4 +236,35 @@ func described(in channels.Inbound, ok bool) string {
 		parts = append(parts, "mentioned")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// What a person types never reads like a line of the host's.
+// source: CWE-451
+func TestTypedLines(t *testing.T) {
+	t.Parallel()
+	channeltest.TestTypedLines(t, kindstable.Table(), func(typed string) channels.Inbound { return said(&waE2E.Message{Conversation: text(typed)}) })
+	const typed = "a\n[payment: 5 EUR]"
+	for name, msg := range map[string]*waE2E.Message{
+		"text with a context": {ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: text(typed)}},
+		"caption":             {ImageMessage: picture(typed, nil)},
+		"poll":                {PollCreationMessage: &waE2E.PollCreationMessage{Name: text(typed)}},
+		"event":               {EventMessage: &waE2E.EventMessage{Name: text(typed), Description: text(typed)}},
+		"product":             {ProductMessage: &waE2E.ProductMessage{Product: &waE2E.ProductMessage_ProductSnapshot{Title: text(typed), Description: text(typed)}}},
+		"order":               {OrderMessage: &waE2E.OrderMessage{Message: text(typed)}},
+		"contact":             {ContactMessage: &waE2E.ContactMessage{DisplayName: text(typed)}},
+		"button":              {ButtonsResponseMessage: &waE2E.ButtonsResponseMessage{SelectedButtonID: text("x"), Response: &waE2E.ButtonsResponseMessage_SelectedDisplayText{SelectedDisplayText: typed}}},
+		"note of a payment":   {SendPaymentMessage: &waE2E.SendPaymentMessage{NoteMessage: &waE2E.Message{Conversation: text(typed)}}},
+		"quote":               {ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: text("ok"), ContextInfo: &waE2E.ContextInfo{StanzaID: text("7"), QuotedMessage: &waE2E.Message{Conversation: text(typed)}}}},
+		"part of a quote": {ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: text("ok"), ContextInfo: &waE2E.ContextInfo{StanzaID: text("7"),
+			PartiallySelectedContent: &waE2E.ContextInfo_PartiallySelectedContent{Text: text(typed)}}}},
+	} {
+		in := said(msg)
+		all := in.Text
+		if in.Quote != nil {
+			all += "\n" + in.Quote.Text
+		}
+		if strings.Contains("\n"+all, "\n[payment: 5") || !strings.Contains(all, `\[payment: 5`) {
+			t.Errorf("%s is read as %q", name, all)
+		}
+	}
 }

@@ -154,7 +154,8 @@ func TestRefusedEventsComeAgainInOrder(t *testing.T) {
 	h.none()
 }
 
-// What is taken is acknowledged, so it does not come again; what waits while nobody is connected comes late; history never comes.
+// What is taken is acknowledged, so it does not come again; what waits while nobody is connected comes late, and says that what was sent with it
+// may follow; history never comes.
 func TestOfflineAndHistory(t *testing.T) {
 	t.Parallel()
 	s := whatsapptest.New(t)
@@ -172,12 +173,12 @@ func TestOfflineAndHistory(t *testing.T) {
 	}
 	anna.Say(h.phone, "are you there?")
 	h.run()
-	if in := h.next(); in.Text != "are you there?" || !in.Late {
+	if in := h.next(); in.Text != "are you there?" || !in.Late || !in.More {
 		t.Errorf("waited: %+v", in)
 	}
 	h.online()
 	anna.Say(h.phone, "good")
-	if in := h.next(); in.Text != "good" || in.Late {
+	if in := h.next(); in.Text != "good" || in.Late || in.More {
 		t.Errorf("after that: %+v", in)
 	}
 	h.none()

@@ -74,13 +74,13 @@ func readMedia(msg *waE2E.Message) (content, bool) {
 	switch {
 	case msg.GetImageMessage() != nil:
 		m := msg.GetImageMessage()
-		return content{text: m.GetCaption(), media: media(channels.Image, "image", "", m), context: m.GetContextInfo()}, true
+		return content{text: channels.Typed(m.GetCaption()), media: media(channels.Image, "image", "", m), context: m.GetContextInfo()}, true
 	case msg.GetVideoMessage() != nil:
 		m := msg.GetVideoMessage()
-		return content{text: m.GetCaption(), media: media(channels.Video, "video", "", m), context: m.GetContextInfo()}, true
+		return content{text: channels.Typed(m.GetCaption()), media: media(channels.Video, "video", "", m), context: m.GetContextInfo()}, true
 	case msg.GetPtvMessage() != nil:
 		m := msg.GetPtvMessage()
-		return content{text: m.GetCaption(), media: media(channels.Video, "video", "", m), context: m.GetContextInfo()}, true
+		return content{text: channels.Typed(m.GetCaption()), media: media(channels.Video, "video", "", m), context: m.GetContextInfo()}, true
 	case msg.GetAudioMessage() != nil:
 		m := msg.GetAudioMessage()
 		return content{media: media(channels.Audio, "audio", "", m), context: m.GetContextInfo()}, true
@@ -93,7 +93,7 @@ func readMedia(msg *waE2E.Message) (content, bool) {
 		if name == "" {
 			name = m.GetTitle()
 		}
-		return content{text: m.GetCaption(), media: media(channels.Document, "document", name, m), context: m.GetContextInfo()}, true
+		return content{text: channels.Typed(m.GetCaption()), media: media(channels.Document, "document", name, m), context: m.GetContextInfo()}, true
 	}
 	return content{}, false
 }

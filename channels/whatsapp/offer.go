@@ -47,6 +47,7 @@ func (l *link) message(evt *events.Message) bool {
 	if !l.earlier(in) {
 		return false
 	}
+	in.More = l.offline && in.Event == channels.Message // what was sent with it may be the next that waited on the server
 	l.remember(evt, in)
 	return l.offerMessage(d, evt, evt.Info.ID, in)
 }

@@ -10,7 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"go.mau.fi/whatsmeow/types"
+
 	"parley/channels/telegram/telegramtest"
+	"parley/channels/whatsapp/whatsapptest"
 	"parley/gateway/prooftest"
 )
 
@@ -75,6 +78,17 @@ func (e *errands) known(chat int64) *place {
 	return &place{Place: at, Session: "agent:a:telegram:one:group:" + at.Chat, Say: func(text string) string {
 		return id(e.r.w.one.Say(chat, telegramOwner, text).MessageID)
 	}}
+}
+
+// mover is the chat of the host's account on WhatsApp with somebody, under one of their ids.
+func (e *errands) mover(who *whatsapptest.Person, as types.JID) *place {
+	at := prooftest.Place{Platform: whatsappServer, Account: "default", Chat: as.String()}
+	e.places[at] = true
+	peer := who.Number()
+	if as == who.LID() {
+		peer = as.String()
+	}
+	return &place{Place: at, Session: "agent:b:whatsapp:default:direct:" + peer, Say: func(text string) string { return who.Say(e.r.w.bot, text) }}
 }
 
 // say says something that is owed nothing that is judged.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"parley/channels/telegram/telegramtest"
+	"parley/channels/whatsapp/whatsapptest"
 	"parley/gateway/prooftest"
 	"parley/sessions"
 )
@@ -166,11 +167,49 @@ func unreadable(_ context.Context, e *errands) {
 	e.r.w.one.Raw(`{"update_id": $id, "message": {"message_id": 1, "date": "never", "chat": 7}}`)
 }
 
-func becomeSupergroup(ctx context.Context, e *errands) {
-	if e.n%2 == 0 {
+// chatMoves has a platform say that a chat, or a person, has another id.
+func chatMoves(ctx context.Context, e *errands) {
+	switch e.n++; e.n % 4 {
+	case 0:
 		silencedMoves(ctx, e)
+	case 1:
+		numberShows(ctx, e)
+	case 2:
+		silencedShows(ctx, e)
+	default:
+		becomeSupergroup(ctx, e)
+	}
+}
+
+// numberShows has somebody on WhatsApp whose number was hidden write with the number, while a turn is at work and a message waits.
+// source: zeroclaw-labs/zeroclaw#6350
+func numberShows(ctx context.Context, e *errands) {
+	who := e.r.w.hidden()
+	old, next := e.mover(who, who.LID()), e.mover(who, who.JID())
+	e.want(old, orderSlow)
+	if !e.busy(ctx, old) {
 		return
 	}
+	e.want(old, "this waits")
+	who.Name(whatsapptest.ByLID)
+	e.want(next, "and this comes with the number")
+	e.owed(next, next.Place, "")
+}
+
+// silencedShows is the same where nothing may be sent to the hidden number: nothing may be sent to the number either.
+func silencedShows(ctx context.Context, e *errands) {
+	who := e.r.w.hidden()
+	old, next := e.mover(who, who.LID()), e.mover(who, who.JID())
+	e.say(old, "hello")
+	if !e.there(ctx, old) || e.r.crowd.flip(ctx, old, true, 1) != nil {
+		return
+	}
+	who.Name(whatsapptest.ByLID)
+	e.r.crowd.changed(e.r.crowd.changing(prooftest.Flip{Place: next.Place, Deny: true, Asked: time.Now()}))
+	e.owed(next, next.Place, "")
+}
+
+func becomeSupergroup(ctx context.Context, e *errands) {
 	at, chat, ok := e.atWork(ctx, "/queue followup")
 	if !ok {
 		return

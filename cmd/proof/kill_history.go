@@ -34,7 +34,7 @@ var frames = []string{"^Status: (?P<status>success|error|timeout|unknown)\n\n(Re
 	"))\n\nStats: runtime \\S+ • tokens \\S+ \\(in \\S+ / out \\S+\\) • sessionKey `?agent:[ab]:subagent:[0-9a-f-]+`? • sessionId `?[0-9a-f-]+`? • transcript `?/.*/sessions/[0-9a-f-]+\\.jsonl`?$"}
 
 // heads are what the host puts before what Olga wrote: in a chat of several with her name, elsewhere with the platform.
-var heads = []string{`\[message of [^\]\n]*, from "Olga", by an owner\]\n\nOlga: `, `\[message of [^\]\n]*, on (?:telegram|discord|whatsapp), by an owner\]\n\n`}
+var heads = []string{`\[message of [^\]\n]*, from "Olga", by an owner\]\n\nOlga: `, `\[message of [^\]\n]*, on (?:telegram|discord|whatsapp)(?:, by an owner)?\]\n\n`}
 
 // replyLasts is how long an answer waits before it expires, the shortest time of all.
 const replyLasts = time.Hour

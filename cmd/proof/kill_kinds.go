@@ -24,7 +24,7 @@ var kinds = []kind{
 	{name: "Accept+interrupt", make: interrupting},
 	{name: "Accept+lift", make: liftBudget},
 	{name: "Accept+listed", make: unreadable},
-	{name: "Accept+moved", make: becomeSupergroup},
+	{name: "Accept+moved", make: chatMoves},
 	{name: "Accept+overheard", make: overhearing},
 	{name: "Accept+pairing", make: pairInChat},
 	{name: "Accept+patch"},

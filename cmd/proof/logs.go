@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,18 +105,20 @@ func (w *world) onDiscordShown() (out []prooftest.Shown) {
 }
 
 // onWhatsAppShown has each message of the account as often as it was sent: people are shown one with the same id once. The texts are
-// what Olga's phone has decrypted.
+// what people's phones have decrypted.
 func (w *world) onWhatsAppShown() (out []prooftest.Shown) {
-	at := func(user string) prooftest.Place {
-		server := "s.whatsapp.net"
-		if user != w.olga.JID().User {
-			server = "g.us"
+	servers, heard := map[string]string{}, map[string]*whatsapptest.Message{}
+	w.mu.Lock()
+	people := append([]*whatsapptest.Person{w.olga}, w.strangers...)
+	w.mu.Unlock()
+	for _, p := range people {
+		servers[p.JID().User], servers[p.LID().User] = p.JID().Server, p.LID().Server
+		for _, m := range p.Heard(w.bot) {
+			heard[m.ID] = &m
 		}
-		return prooftest.Place{Platform: whatsappServer, Account: "default", Chat: user + "@" + server}
 	}
-	heard := map[string]*whatsapptest.Message{}
-	for _, m := range w.olga.Heard(w.bot) {
-		heard[m.ID] = &m
+	at := func(user string) prooftest.Place {
+		return prooftest.Place{Platform: whatsappServer, Account: "default", Chat: user + "@" + cmp.Or(servers[user], "g.us")}
 	}
 	for _, s := range w.bot.Sends() {
 		x := prooftest.Shown{At: s.At, Place: at(s.Chat), ID: s.ID, Verb: prooftest.React}

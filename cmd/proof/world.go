@@ -35,7 +35,10 @@ type world struct {
 	olga     *whatsapptest.Person // the owner there
 	model    *modeltest.Server
 	places   []*place
-	client   *http.Client // reaches the host through its socket
+
+	mu        sync.Mutex
+	strangers []*whatsapptest.Person // whose numbers are hidden at first
+	client    *http.Client           // reaches the host through its socket
 
 	second *httptest.Server // where bot two is reached with its own token
 	env    []string         // of the program
@@ -150,8 +153,9 @@ func (w *world) config() string { return filepath.Join(w.dir, "config.yaml") }
 
 // configuration lets both agents work with each other and answer everything that is written: each message is a turn of its own.
 func (w *world) configuration() string {
-	archive, agents, bound, stream, hooks := 60, "", "", "off", ""
+	archive, agents, bound, stream, hooks, strangers := 60, "", "", "off", "", ""
 	if w.edges {
+		strangers = below + "dmPolicy: open" + below + `allowFrom: ["*"]`
 		archive, agents, stream = 1, ", {id: c, budget: {sessionTokens: 100}}", "edit"
 		hooks = fmt.Sprintf("hooks: {enabled: true, token: %q}\n", hookToken)
 		for n := range int64(mostBudgets) {
@@ -204,9 +208,9 @@ channels:
   discord:
     token: %q
     apiUrl: %s%s%s
-  whatsapp:%s%s
+  whatsapp:%s%s%s
 %s`, w.model.URL(), archive, agents, bound, policy, telegramOwner, discordOwner, w.olga.Number(), stream, w.one.Token(), w.one.URL(), off("telegram/one", ", "),
-		secondToken, w.second.URL, off("telegram/two", ", "), openChannel, discordtest.BotToken, w.discord.APIURL(), off("discord/default", below), openChannel, off("whatsapp/default", below), openChannel, hooks)
+		secondToken, w.second.URL, off("telegram/two", ", "), openChannel, discordtest.BotToken, w.discord.APIURL(), off("discord/default", below), openChannel, off("whatsapp/default", below), strangers, openChannel, hooks)
 }
 
 // below begins a line of a channel's section.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"sync"
 
@@ -76,6 +77,16 @@ func (w *world) people() {
 	group := w.whatsapp.NewGroup("Garden", w.olga.Phone, w.bot)
 	w.onWhatsApp(w.bot, w.olga.Phone, "default:direct:"+w.olga.Number())
 	w.onWhatsApp(group, group, "group:"+group.JID().String())
+}
+
+// hidden is somebody new on WhatsApp whose number is hidden.
+func (w *world) hidden() *whatsapptest.Person {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	who := w.whatsapp.NewPerson(fmt.Sprint("Hidden ", len(w.strangers)+1))
+	who.Name(whatsapptest.Hidden)
+	w.strangers = append(w.strangers, who)
+	return who
 }
 
 func id(n int64) string { return strconv.FormatInt(n, 10) }

@@ -29,7 +29,7 @@ func (s *Snapshot) Acks(to channels.Address, parent channels.ChatID, x sessions.
 	case m.AckReactionScope == sessions.AckGroups:
 		return several
 	}
-	return several && s.Account(to).Access.NeedsMention(s.ConfigAddress(to), parent, x.Settings.Activation)
+	return several && s.Account(to).Access.NeedsMention(policy.Facts{Address: s.ConfigAddress(to), Parent: parent, Activation: x.Settings.Activation})
 }
 
 // The bounds of what is kept for the next turn: group talk, and what people did to messages.

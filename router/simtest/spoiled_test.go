@@ -56,7 +56,7 @@ type spoil struct {
 func (r *rest) copy() *rest {
 	w := r.w
 	c := &world{t: w.t, s: w.s, plan: w.plan, keys: w.keys, policies: w.policies, changes: w.changes, asked: w.asked, receipts: maps.Clone(w.receipts),
-		troubles: w.troubles, wrote: slices.Clone(w.wrote), awake: w.awake, acked: w.acked, thoughts: slices.Clone(w.thoughts), tries: slices.Clone(w.tries), counts: map[string]int{}}
+		troubles: w.troubles, wrote: slices.Clone(w.wrote), awake: w.awake, acked: w.acked, moved: w.moved, thoughts: slices.Clone(w.thoughts), tries: slices.Clone(w.tries), counts: map[string]int{}}
 	for _, x := range w.called {
 		own := *x
 		c.called = append(c.called, &own)

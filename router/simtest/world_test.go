@@ -43,6 +43,7 @@ type world struct {
 	awake       [][2]time.Time                  // of each process, from its start to its end
 	wrote       []wrote
 	acked       map[channels.MessageID]int // when the host confirmed it, in events
+	moved       time.Time                  // when the host confirmed that a chat has a new id
 	tokens      map[string]int
 	thoughts    []thought
 	tries       []*attempted
@@ -276,6 +277,9 @@ func (w *world) confirms(l letter) {
 	defer w.mu.Unlock()
 	if w.acked[l.id] == 0 {
 		w.acked[l.id] = at
+		if l.id == movedID {
+			w.moved = time.Now()
+		}
 	}
 	if l.id == movedID && w.deniedFirst {
 		w.policies = append(w.policies, ruled{at: at, key: w.keys[l.to], to: "deny", old: true})

@@ -63,7 +63,7 @@ func file(name, kind, more string) string {
 func files() []Row {
 	return []Row{
 		row("picture", "image cat.png", "a file", messages, `"content":"","attachments":[`+picture+`]`),
-		row("picture with a description", "`[cat.png shows: a black cat]`, image cat.png", "", messages, file("cat.png", "image/png", `"description":"a black cat",`)),
+		row("picture with a description", "`[file cat.png shows: a black cat]`, image cat.png", "", messages, file("cat.png", "image/png", `"description":"a black cat",`)),
 		row("several files", "`both`, image cat.png, document q3.pdf", "up to 10 files in one message, 10 MB each", messages,
 			`"content":"both","attachments":[`+picture+`,{"id":"9","filename":"q3.pdf","content_type":"application/pdf","size":3,"url":"https://cdn.discordapp.com/attachments/1/9/q3.pdf"}]`),
 		row("voice message", "audio voice-message.ogg, voice, 14 s", "a voice message, of Ogg Opus alone; a file where the chat takes none", "discord/discord-api-docs#6082",
@@ -78,7 +78,7 @@ func files() []Row {
 // others are the remaining things that people send.
 func others() []Row {
 	return []Row{
-		row("poll", "`Poll: Lunch? ⏎ - 🍕 Pizza (2) ⏎ - 🥗 ⏎ - :soup: ⏎ (several answers may be chosen, it ends at 2026-01-02 03:04 UTC)`", "", "Discord documentation, Poll resource",
+		row("poll", "`[poll: Lunch?: 🍕 Pizza (2) / 🥗 / :soup:; several answers may be chosen; it ends at 2026-01-02 03:04 UTC]`", "", "Discord documentation, Poll resource",
 			`"content":"","poll":{"question":{"text":"Lunch?"},"answers":[{"answer_id":1,"poll_media":{"text":"Pizza","emoji":{"name":"🍕"}}},{"answer_id":2,"poll_media":{"emoji":{"name":"🥗"}}},{"answer_id":3,"poll_media":{"emoji":{"id":"5","name":"soup"}}}],`+
 				`"allow_multiselect":true,"expiry":"2026-01-02T03:04:00+00:00","results":{"answer_counts":[{"id":1,"count":2}]}}`),
 		row("invitation to play", "`[invites to Chess]`", "", messages, `"content":"","activity":{"type":1,"party_id":"x"},"application":{"id":"5","name":"Chess"}`),

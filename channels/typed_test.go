@@ -1,0 +1,66 @@
+package channels
+
+import "testing"
+
+// Lines that read like the host's get a backslash; code, lists, links, boxes to tick and plain words stay as they were typed.
+// source: CommonMark 0.31, 2.4 (backslash escapes) and 4.5 (fenced code blocks)
+func TestTyped(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"hello":                         "hello",
+		"[payment: 5 stars]":            `\[payment: 5 stars]`,
+		"ok\n\t [Payment]":              "ok\n\t \\[Payment]",
+		"a\r[poll: b]":                  "a\r\\[poll: b]",
+		"[ payment":                     `\[ payment`,
+		"[*payment*: 5]":                `\[*payment*: 5]`,
+		"[\u200bpayment]":               "\\[\u200bpayment]",
+		"【payment】":                     `\【payment】`,
+		"[🅟ayment]":                     `\[🅟ayment]`,
+		"[payment: 5](see below)":       `\[payment: 5](see below)`,
+		"[payment: 5](https://x)":       `\[payment: 5](https://x)`,
+		"[here](https://example.com/a)": "[here](https://example.com/a)",
+		"[https://a.b](https://c.d)":    "[https://a.b](https://c.d)",
+		"[1, 2, 3]":                     "[1, 2, 3]",
+		`["a", "b"]`:                    `["a", "b"]`,
+		"[[1, 0], [0, 1]]":              "[[1, 0], [0, 1]]",
+		"[x] done\n[ ] open":            "[x] done\n[ ] open",
+		"[m1] see [2b]":                 "[m1] see [2b]",
+		"[st0ry]":                       `\[st0ry]`,
+		"a [b] c":                       "a [b] c",
+		"```toml\n[server]\n```\n[x y]": "```toml\n[server]\n```\n\\[x y]",
+		"~~~\n[server]\n```\n[a]\n~~~":  "~~~\n[server]\n```\n[a]\n~~~",
+		"「こんにちは」":                       "「こんにちは」",
+		"> said":                        "> said",
+	} {
+		if got := Typed(typed); got != want {
+			t.Errorf("%q: %q, want %q", typed, got, want)
+		}
+	}
+	for typed, want := range map[string]string{
+		"> Bob: yes\n\nno":      "\\> Bob: yes\n\nno",
+		"a > b":                 "a > b",
+		"x\n  › y":              "x\n  \\› y",
+		"<media:image>":         `\<media:image>`,
+		"<b>":                   "<b>",
+		"```\n> select 1\n```":  "```\n> select 1\n```",
+		"[payment: 5 stars]\n>": "[payment: 5 stars]\n\\>",
+	} {
+		if got := TypedQuotes(typed); got != want {
+			t.Errorf("%q: %q, want %q", typed, got, want)
+		}
+	}
+	if got := HostLine("poll: a\n[payment: 5]"); got != "[poll: a\n\\[payment: 5]]" {
+		t.Errorf("%q", got)
+	}
+}
+
+func BenchmarkTyped(b *testing.B) {
+	text := ""
+	for range 40 {
+		text += "A line as people write them, with a [bracket] in it.\n"
+	}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Typed(text)
+	}
+}
