@@ -40,6 +40,7 @@ type Inbound struct {
 	Quote           *Quote // the message that this one replies to
 	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
 	More            bool   // the sender's next message of the same gesture follows at once, or may: the next of a batch (see InGesture), a part of an album
+	Album           string // the album that this message is a part of, where each part is a message of its own; empty = none
 	Origin          string // Forwarded: who wrote it, as shown to people: a person, a chat, "Ann in News"; empty = the platform hides it
 	Title           string // display name of the chat; empty for direct chats
 	Parent          ChatID // the chat that a thread belongs to, where the platform gives threads their own chat id

@@ -249,7 +249,7 @@ func (r *Router) runFor(ctx context.Context, s sessions.Session, in channels.Inb
 		return nil, err
 	}
 	run := newRun(in, s.Key, s.Agent, text, files, owner)
-	run.Input.Provenance.Cut = in.More || r.atLimit(in)
+	run.Input.Provenance.Cut = r.atLimit(in)
 	run.With, _, err = r.before(ctx, *run)
 	return run, err
 }
@@ -259,7 +259,7 @@ func newRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
 		ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(spoken(in, text)), mediaBlocks(files)...), Time: in.Time, Run: id,
 		Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(in.Sender.ID), Name: cmp.Or(in.Sender.Name, in.Sender.Username),
-			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, Origin: originName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
+			User: in.Sender.Username, Bot: in.Sender.Bot, Owner: owner, Forwarded: in.Forwarded, More: in.More, Album: in.Album, Origin: originName(in.Origin), Address: in.Address, Channel: in.Address.Channel, Message: string(in.ID)}}}
 	if in.Address.Type.Several() {
 		run.ReplyTo = in.ID
 		if key.Kind() != sessions.KindGroup {

@@ -248,6 +248,16 @@ func TestWhatDoesNotBelong(t *testing.T) {
 		if n := g.Model.Count(); n != 3 {
 			t.Errorf("%d calls", n)
 		}
+		// What might have been followed by more, and was by something else: of another album, or typed.
+		for i, in := range []channels.Inbound{{Text: "one", More: true}, {Text: "two", More: true}, {Text: "three", More: true, Album: "1"}, {Text: "four", More: true, Album: "2"}} {
+			in.Address, in.Sender, in.Mentioned = to, routertest.Person(routertest.Guest), true
+			g.Fake.Say(in)
+			g.Taken(4 + i)
+		}
+		g.Shown(7)
+		if n := g.Model.Count(); n != 7 {
+			t.Errorf("%d calls", n)
+		}
 	})
 }
 
@@ -335,7 +345,7 @@ func TestAlbumInParts(t *testing.T) {
 							return routertest.Text("ok"), nil
 						})
 						for i := range parts {
-							in := channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Media: mediaOf(fmt.Sprint("p", i)), More: true}
+							in := channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Media: mediaOf(fmt.Sprint("p", i)), More: true, Album: "1"}
 							if i == caption {
 								in.Text, in.Mentioned = "look", to.Type.Several()
 							}

@@ -31,8 +31,8 @@ const partedKept = time.Minute // the platform's clock decides what belongs toge
 
 // part makes of group talk what a message brings along that it belongs to; nil = it can belong to none.
 func (r *Router) part(in channels.Inbound, s sessions.Session, text string, owner bool) *sessions.Message {
-	cut := in.More || r.atLimit(in)
-	if !cut && !in.Forwarded || in.Sender.Bot {
+	cut := r.atLimit(in)
+	if !cut && !in.More && !in.Forwarded || in.Sender.Bot {
 		return nil
 	}
 	m := newRun(in, s.Key, s.Agent, passedOn(in, text), ofOther(in.Media), owner).Input

@@ -20,14 +20,14 @@ const (
 )
 
 // belongs reports whether a message was sent with the same gesture as the one before it of the same sender: a comment and what is forwarded
-// with it, in either order, or the next part of a text that the platform's app has cut.
+// with it, in either order, the next part of a text that the platform's app has cut, or of an album.
 func belongs(before, m sessions.Message) bool {
 	a, b := before.Provenance, m.Provenance
 	if a == nil || b == nil || a.Kind != sessions.ExternalUser || a.Sender == "" || a.Sender != b.Sender || a.Address != b.Address {
 		return false
 	}
 	apart := m.Time.Sub(before.Time).Abs()
-	return (a.Forwarded || b.Forwarded) && apart <= gestureWithin || a.Cut && apart <= partWithin
+	return (a.Forwarded || b.Forwarded) && apart <= gestureWithin || a.Cut && apart <= partWithin || a.Album != "" && a.Album == b.Album
 }
 
 // atLimit reports whether a text is as long as the platform's apps send in one message, so that the rest of it may come in another. They cut
@@ -101,7 +101,7 @@ func gesture(taken []sessions.RunID, queued []sessions.Run) (out []sessions.Run)
 
 // untilRest says how long a message that waits is held back for the rest of its text, because the platform's app has cut it.
 func (r *Router) untilRest(ctx context.Context, head sessions.Run, began time.Time) time.Duration {
-	if p := head.Input.Provenance; !sessions.IsFresh(head) || head.Alone || p == nil || !p.Cut {
+	if p := head.Input.Provenance; !sessions.IsFresh(head) || head.Alone || !p.AwaitsRest() {
 		return 0
 	}
 	queued, err := sessions.QueuedRuns(ctx, r.store, head.Key)
@@ -112,7 +112,7 @@ func (r *Router) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 	if more := gesture([]sessions.RunID{head.ID}, batch(head, queued)); len(more) > 0 {
 		newest = more[len(more)-1]
 	}
-	if !newest.Input.Provenance.Cut {
+	if !newest.Input.Provenance.AwaitsRest() {
 		return 0
 	}
 	return min(newest.Created.Add(partWait).Sub(r.ages.Now()), maxPartWait-time.Since(began))

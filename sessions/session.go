@@ -208,7 +208,9 @@ type Provenance struct {
 	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
 	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what somebody else wrote
 	Origin    string           `json:"origin,omitempty"`    // Forwarded: who wrote it, as the platform shows it; empty = the platform hides it
-	Cut       bool             `json:"cut,omitempty"`       // the rest comes in another message, or may: the text is as long as the platform takes
+	Cut       bool             `json:"cut,omitempty"`       // the text is as long as the platform takes in one message: the rest may come in another
+	More      bool             `json:"more,omitempty"`      // what its sender sent with it follows at once, or may
+	Album     string           `json:"album,omitempty"`     // the album that it is a part of, where each part is a message of its own
 	Untrusted bool             `json:"untrusted,omitempty"` // a program outside sent it: data, whatever it says
 	Message   string           `json:"message,omitempty"`   // the platform's message id
 	Source    Key              `json:"sourceSessionKey,omitempty"`
@@ -216,6 +218,9 @@ type Provenance struct {
 	Tool      string           `json:"sourceTool,omitempty"`
 	People    []Person         `json:"people,omitempty"` // of what another session says: whose messages the turn that said it answered
 }
+
+// AwaitsRest reports whether the turn to a message waits a moment for what its sender sent with it. It takes nil.
+func (p *Provenance) AwaitsRest() bool { return p != nil && (p.Cut || p.More) }
 
 // The provenance kinds.
 const (

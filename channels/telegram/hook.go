@@ -105,7 +105,9 @@ func (h *hook) take(running context.Context, inbox channels.Inbox, raw json.RawM
 	items := withCursor([]item{d.single(raw)})
 	h.c.countIgnored(offering, items)
 	// The next part of an album comes only after this one was taken, so that each is offered by itself.
-	items[0].in.More = items[0].album != "" && items[0].in.Event == channels.Message
+	if in := &items[0].in; in.Event == channels.Message {
+		in.Album, in.More = items[0].album, items[0].album != ""
+	}
 	if items[0].skip == "" {
 		defer h.enter(items[0].in.Address.Chat)()
 		if err := inbox(offering, items[0].in); err != nil {

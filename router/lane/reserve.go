@@ -18,7 +18,7 @@ type Reservation struct {
 
 // Reserve takes the lane that effects need for their run, and has it claimed; nil when its session has work, or no slot is free.
 func (l *Set) Reserve(e *sessions.Effects, set *settings.Snapshot) *Reservation {
-	if e == nil || e.Run == nil || isCut(e.Run) { // the rest of a text may come
+	if e == nil || e.Run == nil || e.Run.Input.Provenance.AwaitsRest() {
 		return nil
 	}
 	key := e.Run.Key
@@ -62,10 +62,8 @@ func (v *Reservation) End(acc sessions.Accepted, err error) {
 	l.wg.Go(func() { l.run(l.life, v.key, v.lane, turn) })
 }
 
-// isCut reports whether the platform's app may have cut the message of a run.
-func isCut(run *sessions.Run) bool { return run.Input.Provenance != nil && run.Input.Provenance.Cut }
-
 // hasParts reports whether a plain message may belong to that of a run.
 func hasParts(run *sessions.Run) bool {
-	return isCut(run) || run.Input.Provenance != nil && run.Input.Provenance.Forwarded
+	p := run.Input.Provenance
+	return p != nil && (p.AwaitsRest() || p.Forwarded)
 }
