@@ -27,6 +27,7 @@ type errands struct {
 	r      *run
 	plans  planner                  // of their own: the others' are under way at the same time
 	n      int64                    // chats, strangers
+	moves  int                      // of chats and people
 	places map[prooftest.Place]bool // made for errands
 	pause  context.Context          // of promises, which outlive a host
 

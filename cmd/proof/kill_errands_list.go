@@ -169,7 +169,7 @@ func unreadable(_ context.Context, e *errands) {
 
 // chatMoves has a platform say that a chat, or a person, has another id.
 func chatMoves(ctx context.Context, e *errands) {
-	switch e.n++; e.n % 4 {
+	switch e.moves++; e.moves % 4 {
 	case 0:
 		silencedMoves(ctx, e)
 	case 1:
