@@ -179,7 +179,7 @@ func TestRenderDetails(t *testing.T) {
 		{TelegramHTML, "[x](javascript:alert)", "x (javascript:alert)"},
 		{TelegramHTML, "[x](javascript://a.b/%0aalert)", "x (javascript://a.b/%0aalert)"},
 		{TelegramHTML, `[x](https://a.b/"><b>)`, `<a href="https://a.b/%22%3E%3Cb%3E">x</a>`},
-		{TelegramHTML, "```py\"><b>\nx\n```", "<pre>x</pre>"},
+		{TelegramHTML, "```py\"><b>\nx\n```", "py\"&gt;&lt;b&gt;\n<pre>x</pre>"},
 		{TelegramHTML, "- ", "•"},
 		{TelegramHTML, "[a]: http://b.c", "[a]: http://b.c"},
 		{TelegramHTML, "a [ref][1].\n\n[1]: https://ref.example/x", `a <a href="https://ref.example/x">ref</a>.`},

@@ -56,6 +56,9 @@ func Split(md string, lim Limits) []Part {
 		}
 		return []Part{p}
 	}
+	if !s.verbatim {
+		md = SeparateFences(md)
+	}
 	doc := parse(md, s, lim)
 	c := cutter{doc: doc, text: newWriter(s, doc, lim.Unit), plain: newWriter(&plainSpec, doc, lim.Unit), lim: lim}
 	parts := c.run()

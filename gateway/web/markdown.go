@@ -30,7 +30,7 @@ func RenderMarkdown(md string) string {
 		return "<pre>" + html.EscapeString(md) + "</pre>"
 	}
 	var out bytes.Buffer
-	if err := markdown().Convert([]byte(md), &out); err != nil { // a Buffer takes every write
+	if err := markdown().Convert([]byte(channels.SeparateFences(md)), &out); err != nil { // a Buffer takes every write
 		return "<pre>" + html.EscapeString(md) + "</pre>"
 	}
 	return out.String()

@@ -117,3 +117,14 @@ func words(s string) string {
 	}
 	return strings.Join(out, "")
 }
+
+// source: CommonMark 0.31, 4.5 (an info string is not shown); fluxerapp/fluxer#2088
+func TestWordsBesideFencesAreShown(t *testing.T) {
+	t.Parallel()
+	got := RenderMarkdown("Try: ```js\nlet a=1\n``` It prints 1.\n\n```Warning: not as root\nrm x\n```")
+	for _, want := range []string{"<p>Try:</p>", "let a=1\n</code></pre>", "<p>It prints 1.</p>", "Warning: not as root"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %s", want, got)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package channels
+
+import (
+	"regexp"
+	"strings"
+)
+
+// SeparateFences puts each fence of code on a line of its own, as Markdown wants it. Models write "Try this: ```js" and "``` It prints
+// 1."; Markdown reads the first as text and the second as a new fence whose words are not shown. Words behind an opening fence that
+// are more than the name of a language go in front of the code, words behind a closing fence follow on it. It takes linear time.
+func SeparateFences(md string) string {
+	if !strings.Contains(md, "```") && !strings.Contains(md, "~~~") {
+		return md
+	}
+	f := &fenceRows{lines: strings.Split(md, "\n"), tildes: !newFence(md).backticked}
+	for i, line := range f.lines {
+		if row, _ := fenceRow(strings.TrimLeft(line, quoteMarks)); row != "" {
+			f.rows = append(f.rows, i)
+		}
+	}
+	for i := 0; i < len(f.lines); {
+		i = f.line(i)
+	}
+	return strings.Join(f.out, "\n")
+}
+
+const quoteMarks = " \t>"
+
+// fenceRows writes lines again, with fences on lines of their own.
+type fenceRows struct {
+	lines, out []string
+	rows       []int // lines that begin with a row of backticks or tildes
+	tildes     bool  // rows of tildes are fences
+	listed     bool  // an item of a list came before: fences may be indented
+	quoteEnd   int   // the line behind the quotation that was looked at last
+}
+
+// container is what a line with code belongs to: the marks of quotations and items in front of it, and what continues them.
+type container struct{ marks, next string }
+
+// blockMarks finds the marks of quotations and of list items at the start of a line.
+var blockMarks = regexp.MustCompile(`^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t]))*[ \t]*`)
+
+func containerOf(line string) container {
+	marks := blockMarks.FindString(line)
+	return container{marks, strings.Map(func(r rune) rune {
+		if r == '>' || r == '\t' {
+			return r
+		}
+		return ' '
+	}, marks)}
+}
+
+func (c container) isItem() bool { return c.marks != c.next }
+
+// fenceRow gives the row of at least three backticks or tildes that a text starts with, and what stands behind it.
+func fenceRow(s string) (row, rest string) {
+	if !strings.HasPrefix(s, "```") && !strings.HasPrefix(s, "~~~") {
+		return "", s
+	}
+	rest = strings.TrimLeft(s, s[:1])
+	return s[:len(s)-len(rest)], strings.TrimSpace(rest)
+}
+
+// line writes a line outside of code, with the code that begins on it, and gives the next line.
+func (f *fenceRows) line(i int) int {
+	line := f.lines[i]
+	c := containerOf(line)
+	f.listed = f.listed || c.isItem()
+	body := line[len(c.marks):]
+	row, info := fenceRow(body)
+	if isOpening := row != "" && (row[0] == '`' && !strings.Contains(info, "`") || row[0] == '~' && f.tildes) &&
+		(f.listed || len(c.marks) < 4 || strings.Contains(c.marks, ">")); isOpening {
+		return f.fence(i, c, row, info)
+	}
+	if at, inner := fenceInside(body); at > 0 && row == "" {
+		if next := f.inside(i, c, body[:at], inner, body[at+len(inner):]); next > 0 {
+			return next
+		}
+	}
+	f.out = append(f.out, line)
+	return i + 1
+}
+
+// fence writes code whose fence begins a line.
+func (f *fenceRows) fence(i int, c container, row, info string) int {
+	first, _, several := strings.Cut(info, " ")
+	limit := f.limit(i, c)
+	end, tail := f.closing(i, limit, row)
+	if end < 0 {
+		end = f.closingBehind(i, limit, row)
+	}
+	isText := several || info != "" && language(info) == ""
+	if isText && end < 0 && strings.TrimSpace(strings.Join(f.lines[i+1:limit], "")) == "" { // words alone
+		f.out = append(f.out, c.marks+`\`+f.lines[i][len(c.marks):])
+		return i + 1
+	}
+	if isText {
+		if row, _ := fenceRow(info); row != "" {
+			info = `\` + info
+		}
+		f.out = append(f.out, c.marks+info)
+		if language(first) == "" || first != strings.ToLower(first) {
+			first = ""
+		}
+		f.out = append(f.out, c.next+row+first)
+	} else {
+		f.out = append(f.out, f.lines[i])
+	}
+	if end < 0 {
+		f.out = append(f.out, f.lines[i+1:limit]...)
+		return limit
+	}
+	return f.end(i, end, c, row, tail)
+}
+
+// inside writes code whose fence stands behind other words. It gives 0 when nothing closes it: then the row is text.
+func (f *fenceRows) inside(i int, c container, head, row, info string) int {
+	const longest = 2000 // lines
+	end, tail := f.closing(i, min(i+longest, len(f.lines)), row)
+	if end < 0 || end >= f.limit(i, c) || info != strings.TrimLeft(info, " \t") || strings.TrimSpace(info+strings.Join(f.lines[i+1:end], "")) == "" {
+		return 0
+	}
+	if next := f.rowAfter(i); f.rows[next] < end { // another fence opens first
+		return 0
+	}
+	f.out = append(f.out, c.marks+strings.TrimRight(head, " \t"))
+	if info = strings.TrimSpace(info); language(info) != "" || info == "" {
+		f.out = append(f.out, c.next+row+info)
+	} else {
+		f.out = append(f.out, c.next+row, c.next+info)
+	}
+	return f.end(i, end, c, row, tail)
+}
+
+// end writes the lines of code between i and end, and the fence that closes them. What follows on that becomes a line.
+func (f *fenceRows) end(i, end int, c container, row, tail string) int {
+	code := f.lines[i+1 : end]
+	if !strings.HasPrefix(strings.TrimLeft(f.lines[end], quoteMarks), row) { // the fence stands at the end of code
+		line := strings.TrimRight(f.lines[end], " \t")
+		code = append(code[:len(code):len(code)], strings.TrimSuffix(line, row))
+	}
+	outside := false
+	for _, line := range code {
+		outside = outside || c.isItem() && strings.TrimSpace(line) != "" && !c.holds(line)
+	}
+	for _, line := range code {
+		if outside {
+			line = c.next + line
+		}
+		f.out = append(f.out, line)
+	}
+	f.out = append(f.out, c.next+row)
+	if tail == "" {
+		return end + 1
+	}
+	f.lines[end] = c.next + tail
+	return end
+}
+
+// holds reports whether a line is indented as an item's text is.
+func (c container) holds(line string) bool { return strings.HasPrefix(line, c.next) }
+
+// limit gives the line that does not belong to the container of line i any more.
+func (f *fenceRows) limit(i int, c container) int {
+	quoted, item := strings.Contains(c.marks, ">"), c.isItem()
+	if !quoted && !item {
+		return len(f.lines)
+	}
+	if quoted && i >= f.quoteEnd {
+		for f.quoteEnd = i + 1; f.quoteEnd < len(f.lines) && strings.HasPrefix(strings.TrimLeft(f.lines[f.quoteEnd], " "), ">"); {
+			f.quoteEnd++
+		}
+	}
+	end := len(f.lines)
+	if quoted {
+		end = f.quoteEnd
+	}
+	gap := false
+	for k := i + 1; item && k < end; k++ {
+		line := f.lines[k]
+		switch {
+		case strings.TrimSpace(line) == "":
+			gap = true
+			continue
+		case !c.holds(line) && (gap || containerOf(line).isItem()):
+			return k
+		}
+	}
+	return end
+}
+
+// closing gives the line that closes code which a row opens on line i, -1 = none, and the text behind its fence. A fence with one word
+// closes when no fence alone or with several words follows.
+func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
+	const most = 200 // a bound for the time
+	end = -1
+	n := 0
+	for _, k := range f.rows[f.rowAfter(i):] {
+		if n++; k >= limit || n > most {
+			break
+		}
+		r, rest := fenceRow(strings.TrimLeft(f.lines[k], quoteMarks))
+		if !strings.HasPrefix(r, row) || strings.Contains(rest, row[:3]) {
+			continue
+		}
+		if rest == "" || strings.Contains(rest, " ") {
+			return k, rest
+		}
+		if end < 0 {
+			end, tail = k, rest
+		}
+	}
+	return end, tail
+}
+
+// closingBehind gives the line of code that a closing fence ends, -1 = none.
+func (f *fenceRows) closingBehind(i, limit int, row string) int {
+	for k := i + 1; k < limit; k++ {
+		if line := strings.TrimRight(f.lines[k], " \t"); strings.HasSuffix(line, row) && strings.Count(line, row[:3]) == 1 {
+			return k
+		}
+	}
+	return -1
+}
+
+// rowAfter gives the index of the first row behind a line.
+func (f *fenceRows) rowAfter(i int) int {
+	lo, hi := 0, len(f.rows)
+	for lo < hi {
+		if mid := (lo + hi) / 2; f.rows[mid] > i {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+// fenceInside finds a row of three or more backticks behind other words that no row on the line closes.
+func fenceInside(s string) (at int, row string) {
+	for i := strings.IndexByte(s, '`'); i >= 0 && i < len(s); {
+		rest := strings.TrimLeft(s[i:], "`")
+		row := s[i : len(s)-len(rest)]
+		switch j := strings.Index(rest, row); {
+		case j >= 0:
+			i += len(row) + j + len(row)
+		case len(row) >= 3 && !strings.Contains(rest, "`") && i > 0 && s[i-1] != '\\':
+			return i, row
+		default:
+			i += len(row)
+		}
+		if i >= len(s) {
+			break
+		}
+		j := strings.IndexByte(s[i:], '`')
+		if j < 0 {
+			break
+		}
+		i += j
+	}
+	return 0, ""
+}
