@@ -177,7 +177,9 @@ func (c codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	switch {
 	case n == 1 && inWord(block.PrecendingCharacter()) && inWord(after):
 		return take(block, n)
-	case n < len(line) && quotes[lastBefore(block.Source()[:segment.Start])] == after:
+	case n < len(line) && quoted(lastBefore(block.Source()[:segment.Start]), after), n < len(line) && among(after, `'"`) && lastBefore(block.Source()[:segment.Start]) == after:
+		return take(block, n)
+	case n == 1 && endsFace(block.PrecendingCharacter(), line[n:]):
 		return take(block, n)
 	case n == 2 && inWord(after):
 		const longest = 1000
@@ -199,8 +201,11 @@ func lastBefore(s []byte) rune {
 	return r
 }
 
-// quotes are the marks of a quotation, the second by the first.
-var quotes = map[rune]rune{'\'': '\'', '"': '"', '“': '”', '‘': '’', '„': '“', '‚': '‘', '«': '»', '»': '«', '「': '」', '『': '』'}
+// endsFace reports whether a backtick between two texts is the cheek of a face: (´∀`), (*´ω`*).
+func endsFace(before rune, after []byte) bool {
+	return !ascii(before) && !util.IsSpaceRune(before) && !isOpening(before) && (bytes.HasPrefix(bytes.TrimLeft(after, "*;"), []byte(")")) ||
+		bytes.HasPrefix(after, []byte("）")))
+}
 
 // autoLinks parses addresses in angle brackets: those of the web only. std::vector<std::string> is none.
 type autoLinks struct{ parser.InlineParser }

@@ -45,7 +45,7 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	if n > 3 || line[0] == '~' && n != 2 || inAddress(block.Source(), segment.Start, n) {
 		return plain(n)
 	}
-	if end := max(dunder(line, before), quotedPattern(line, before)); end > 0 {
+	if end := max(dunder(line, before), patternIn(line, before)); end > 0 {
 		return plain(end)
 	}
 	row, _ := block.Position()
@@ -89,17 +89,24 @@ func dunder(line []byte, before rune) int {
 	return i
 }
 
-// quotedPattern gives the length of a pattern like *x* in quotation marks, without the second one, 0 = none.
-func quotedPattern(line []byte, before rune) int {
-	if !among(before, `'"`) || len(line) < 2 || line[1] == line[0] {
-		return 0
-	}
+// patternIn gives the length of a pattern like *x* in quotation marks or __(.*?)__, without what closes the quotation, 0 = none.
+func patternIn(line []byte, before rune) int {
 	const longest = 100
-	end := bytes.IndexByte(line[1:min(len(line), longest)], line[0]) + 2
-	if end < 2 || end >= len(line) || rune(line[end]) != before {
+	n := len(line) - len(bytes.TrimLeft(line, string(line[:1])))
+	head := line[:min(len(line), longest)]
+	if n >= len(head) {
 		return 0
 	}
-	return end
+	size := bytes.Index(head[n:], line[:n])
+	if size <= 0 {
+		return 0
+	}
+	content, end := head[n:n+size], n+size+n
+	isQuoted := among(before, `'"`) && end < len(line) && rune(line[end]) == before
+	if isQuoted && n == 1 || isQuoted && replaced.Match(content) || pattern.Match(content) {
+		return end
+	}
+	return 0
 }
 
 // markRun is a row of marks and what stands on both sides of it. It implements parser.DelimiterProcessor.
@@ -115,7 +122,7 @@ type markRun struct {
 // Which ASCII punctuation may stand outside and inside of a single mark. What is missing is part of a formula, a path, a pattern, or
 // an emoticon. Double marks are hardly anything but markup, so more may stand around them.
 const (
-	outsideOpening = `([{"',;:*_~|!?`
+	outsideOpening = `([{"',;:*_~|`
 	insideOpening  = "\"'([{<`*_~#$"
 	notOpening     = ",;:.!?)]}"
 	insideClosing  = ")]}>\"'`*_~!?:%"
@@ -139,7 +146,7 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		left, right = left && (!right || punctBefore), right && (!left || punctAfter)
 	}
 	switch single := n == 1; {
-	case n != 2 && ofWord(before) && ofWord(r.after), before == r.after && ascii(before) && punctBefore: // a*b, |*|
+	case n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
 		return false, false
 	case !single:
 		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening)) &&
@@ -214,6 +221,9 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 		if i := strings.IndexRune(")]}", c.before); i == 0 && bytes.IndexByte(content, '(') < 0 || i > 0 && r.after != rune("([{"[i]) { // [a-z]*, {a,b}*
 			return false
 		}
+		if r.inBrackets() && leaves('(', content) || isFace(r.before, content, c.after) { // (*ﾟ∀ﾟ) and (*_*)
+			return false
+		}
 		if c.after == ')' && !r.inBrackets() || r.before == '{' && c.after == '}' || bytes.Contains(content, []byte("**/")) || c.after == '.' && c.beforeEnding() { // case $x in *a*) …, {*_a,_b*}, *_a.c and _*.py
 			return false
 		}
@@ -243,7 +253,21 @@ func (r *markRun) beforeEnding() bool {
 // leaves reports whether a text closes the bracket that stands in front of it.
 func leaves(bracket rune, content []byte) bool {
 	i := strings.IndexRune("([{", bracket)
-	return i >= 0 && bytes.Count(content, []byte(")]}"[i:i+1])) > bytes.Count(content, []byte("([{"[i:i+1]))
+	if i < 0 {
+		return false
+	}
+	depth := 0
+	for _, c := range content {
+		switch c {
+		case "([{"[i]:
+			depth++
+		case ")]}"[i]:
+			if depth--; depth < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // inBrackets reports whether a round bracket is open where the run stands.
@@ -301,11 +325,11 @@ func unspaced(r rune) bool {
 	return isCJK(r) || unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Javanese)
 }
 
-// saysSomething reports whether there is anything but ASCII punctuation: (*_*) is a face.
+// saysSomething reports whether there are letters, digits or pictures: (*_*) is a face, and *:・ﾟ✧* an ornament.
 func saysSomething(s []byte) bool {
-	const enough = 100 // a bound for the time
-	for i, c := range s {
-		if c >= utf8.RuneSelf || util.IsAlphaNumeric(c) || i > enough {
+	const enough, pictures = 100, 0x1f000 // a bound for the time; where most emoji begin
+	for i, r := range string(s) {
+		if unicode.IsLetter(r) && !unicode.Is(unicode.Lm, r) || unicode.IsNumber(r) || r >= pictures || i > enough {
 			return true
 		}
 	}
