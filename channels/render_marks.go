@@ -20,14 +20,33 @@ import (
 // source: tats-u/markdown-cjk-friendly, specification.md; commonmark/commonmark-spec#650; agegr/pi-web#385
 type emphasis struct{}
 
-// maxMarks is how many marks of one paragraph are looked at: the parser compares each with each.
-const maxMarks = 400
+// The parser compares each mark of a paragraph with each, so they are paired in groups: of enoughMarks where none is open, of maxMarks else.
+const (
+	enoughMarks = 64
+	maxMarks    = 128
+)
 
 var marksKey = parser.NewContextKey()
 
 type markCount struct {
-	in ast.Node
-	n  int
+	in   ast.Node
+	n    int // since the last group
+	open int
+}
+
+// pair pairs the marks so far when there are enough. A link that is open keeps them waiting: they may be part of its text.
+func (c *markCount) pair(parent ast.Node, pc parser.Context) {
+	if c.n < enoughMarks || c.open > 0 && c.n < maxMarks || c.n%enoughMarks != 0 && c.open > 0 {
+		return
+	}
+	first := pc.FirstDelimiter()
+	for n := parent.LastChild(); n != nil && first != nil && n != ast.Node(first); n = n.PreviousSibling() {
+		if n.Kind().String() == "LinkLabelState" {
+			return
+		}
+	}
+	parser.ProcessDelimiters(nil, pc)
+	c.n, c.open = 0, 0
 }
 
 // Trigger implements parser.InlineParser.
@@ -59,8 +78,15 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 		count = &markCount{in: parent}
 		pc.Set(marksKey, count)
 	}
-	if count.n++; !opens && !closes || count.n > maxMarks {
+	count.pair(parent, pc)
+	if !opens && !closes || count.n > 2*maxMarks {
 		return plain(n)
+	}
+	count.n++
+	if opens && (!closes || count.open == 0) {
+		count.open++
+	} else if count.open > 0 {
+		count.open--
 	}
 	d := parser.NewDelimiter(opens, closes, n, r.char, r)
 	d.Segment = segment.WithStop(segment.Start + n)

@@ -93,3 +93,15 @@ func TestSplitCountsMarks(t *testing.T) {
 		checkParts(t, md, lim, Split(md, lim))
 	})
 }
+
+// source: agegr/pi-web#385 (marks that are shown); a vocabulary of many lines is one paragraph.
+func TestManyMarksOfAParagraph(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{"z **b** end\n", "z **b** end ", "*i* x ", "~~s~~ x ", "**a *b* c** x ", "中**文**文"} {
+		const lines = 1000
+		got := Render(strings.Repeat(one, lines), TelegramHTML)
+		if strings.ContainsAny(got, "*~") {
+			t.Errorf("%q: marks are shown %d times", one, strings.Count(got, "*")+strings.Count(got, "~"))
+		}
+	}
+}

@@ -84,7 +84,7 @@ func (p *people) mention(chat channels.ChatID, text string) string {
 			}
 			b.WriteString(text[i : i+end+1])
 			i += end + 1
-		case text[i] == '@' && closed == 0 && !endsInWord(text[:i]):
+		case text[i] == '@' && closed == 0 && !endsInWord(text[:i]) && !inAddress(text[:i]):
 			name := longest(names, text[i+1:])
 			if name == "" {
 				b.WriteByte('@')
@@ -123,6 +123,12 @@ func longest(names []string, text string) (found string) {
 		}
 	}
 	return found
+}
+
+// inAddress reports whether a text ends inside of an address: https://example.com/, example.com/.
+func inAddress(text string) bool {
+	host, _, found := strings.Cut(text[strings.LastIndexAny(text, " \t\n>")+1:], "/")
+	return found && strings.ContainsAny(host, ".:")
 }
 
 func tagName(tag string) string {

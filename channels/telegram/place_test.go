@@ -274,8 +274,8 @@ func TestMentionByNumber(t *testing.T) {
 			r.srv.Say(team, kim, "hi")
 		}
 		r.wait(5)
-		const text = `@Bert, @Bertram, x@Bert <b>@Bert</b> <code>@Bert</code> @anna_a @Anna @Kim @Zoë &amp; Co`
-		want := `<a href="tg://user?id=1002">@Bert</a>, @Bertram, x@Bert <b><a href="tg://user?id=1002">@Bert</a></b> <code>@Bert</code> @anna_a @Anna @Kim <a href="tg://user?id=1003">@Zoë &amp; Co</a>`
+		const text = `@Bert, @Bertram, x@Bert <b>@Bert</b> <code>@Bert</code> @anna_a @Anna @Kim @Zoë &amp; Co https://example.com/@Bert example.com/a/@Bert`
+		want := `<a href="tg://user?id=1002">@Bert</a>, @Bertram, x@Bert <b><a href="tg://user?id=1002">@Bert</a></b> <code>@Bert</code> @anna_a @Anna @Kim <a href="tg://user?id=1003">@Zoë &amp; Co</a> https://example.com/@Bert example.com/a/@Bert`
 		if _, err := r.ch.Send(t.Context(), channels.Outbound{To: inTeam, Text: text, Plain: "x"}); err != nil {
 			t.Fatal(err)
 		}
