@@ -178,7 +178,7 @@ func (formulas) CanAcceptIndentedLine() bool { return false }
 // numberAttribute holds the digits of an item of a list that does not follow on the one before it: HTML's own name for that.
 const numberAttribute = "value"
 
-// itemNumbers keeps the numbers of lists as they are written: a list of years has gaps. Only 1. 1. 1. is counted.
+// itemNumbers keeps the numbers of lists as they are written: a list of years has gaps.
 type itemNumbers struct{}
 
 // Transform implements parser.ASTTransformer.
@@ -190,9 +190,8 @@ func (itemNumbers) Transform(doc *ast.Document, reader text.Reader, _ parser.Con
 			return ast.WalkContinue, nil
 		}
 		first := l.FirstChild()
-		counted := first != nil && first.NextSibling() != nil && bytes.Equal(digits(src, first), digits(src, first.NextSibling()))
 		next := l.Start
-		for item := first; item != nil && !counted; item = item.NextSibling() {
+		for item := first; item != nil; item = item.NextSibling() {
 			if d := digits(src, item); len(d) > 0 && string(d) != strconv.Itoa(next) {
 				item.SetAttributeString(numberAttribute, d)
 				next, _ = strconv.Atoi(string(d))

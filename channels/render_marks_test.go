@@ -37,7 +37,7 @@ func TestMarksThatAreMeant(t *testing.T) {
 		"2 \\* 3, snake\\_case, \\# x, 1986\\. y":                       "2 * 3, snake_case, \\# x, 1986\\. y",
 		"\\# x\n\n1986\\. y\n\n\\> z":                                   "# x\n\n1986. y\n\n&gt; z",
 		"> quote\n> more":                                               "<blockquote>quote\nmore</blockquote>",
-		"1. a\n1. b\n1. c":                                              "1. a\n2. b\n3. c",
+		"1. a\n1. b\n1. c":                                              "1. a\n1. b\n1. c",
 		"1986. a\n1990. b":                                              "1986. a\n1990. b",
 		"* tax\n\n* a\n* b":                                             "• tax\n\n• a\n• b",
 		"It costs 5\n\n* without tax":                                   "It costs 5\n\n* without tax",
@@ -102,6 +102,16 @@ func TestManyMarksOfAParagraph(t *testing.T) {
 		got := Render(strings.Repeat(one, lines), TelegramHTML)
 		if strings.ContainsAny(got, "*~") {
 			t.Errorf("%q: marks are shown %d times", one, strings.Count(got, "*")+strings.Count(got, "~"))
+		}
+	}
+}
+
+// source: Bot API, MessageEntity: bot_command, cashtag
+func TestSplitCountsCommandsAndCashtags(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{"/cmd x ", "$USD x "} {
+		if parts := Split(strings.Repeat(one, 150), Limits{Dialect: TelegramHTML, Text: 4096, Unit: UTF16, Marks: 100}); len(parts) != 2 {
+			t.Errorf("%q: %d parts", one, len(parts))
 		}
 	}
 }

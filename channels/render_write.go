@@ -307,7 +307,7 @@ func (w *writer) put(a *atom) {
 	if !w.visible {
 		w.visible = !blank(s)
 	}
-	if w.html && a.st == (style{}) && strings.ContainsAny(s, "@#/:") { // mentions, tags, commands, addresses
+	if w.html && a.st == (style{}) && strings.ContainsAny(s, "@#/:$") { // mentions, tags, commands, addresses
 		w.marked++
 	}
 	out := s

@@ -44,7 +44,7 @@ func Split(md string, lim Limits) []Part {
 		return nil
 	}
 	s := specOf(lim.Dialect)
-	if plainEnough(md) && !(s.html && hasLinkedName(md)) {
+	if plainEnough(md) && !(s.html && (hasLinkedName(md) || lim.Marks > 0 && strings.ContainsAny(md, "/$"))) { // commands and cashtags are marked
 		if t := strings.TrimSpace(md); within(t, lim) {
 			return []Part{{t, t}}
 		}
