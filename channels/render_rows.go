@@ -125,7 +125,7 @@ func (f *fenceRows) inside(i int, c container, head, row, info string) int {
 		return 0
 	}
 	f.out = append(f.out, c.marks+strings.TrimRight(head, " \t"))
-	if info = strings.TrimSpace(info); language(info) != "" || info == "" {
+	if info = strings.TrimSpace(info); info == "" || language(info) != "" && !strings.Contains(info, " ") {
 		f.out = append(f.out, c.next+row+info)
 	} else {
 		f.out = append(f.out, c.next+row, c.next+info)

@@ -14,6 +14,8 @@ var (
 	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content.{0,3} (?:is|was) not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found|thinking\W{0,2} blocks?\b.{0,80}cannot be modified`)
 	// callAlone are errors about a call whose reasoning is not there. source: cline/cline#12242
 	callAlone = pattern.New(`\bfunction_call\b.{0,40}without its required\W{1,3}reasoning`)
+	// sealedRefused are errors that refuse encrypted reasoning whatever it says. source: vllm-project/vllm#28248
+	sealedRefused = pattern.New(`encrypted[ _]content\b.{0,12}\b(?:is|are) not (?:supported|allowed)`)
 	// itemForm are errors about the form of reasoning items and of ids.
 	itemForm = pattern.New(`input(\[|\.)\d+(\]|\.|:).{0,80}(reasoning|summary|encrypted|\bid\b|phase)|item\['content'\]|(item|value|variant|type).{0,20}['"\x60]reasoning['"\x60]`)
 	// itemAt is the place of an item in a request.
@@ -50,6 +52,8 @@ func (r reading) items() (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	case callAlone.MatchString(r.text) && r.sent.Steps && !r.call.hasChanged(History):
 		return r.call.told(), true
+	case sealedRefused.MatchString(r.text):
+		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
 	case itemGone.MatchString(r.text):
 		return r.unreadable()
 	case itemForm.MatchString(r.text) && !pictureName.MatchString(r.text):

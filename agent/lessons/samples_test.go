@@ -2,6 +2,7 @@ package lessons
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"parley/agent"
@@ -106,7 +107,9 @@ func TestFailsWithHistory(t *testing.T) {
 			call, n := b.Call(at, ""), 0
 			for !call.Told() && call.ToldUntil().IsZero() {
 				failed := refusal(failure.status, string(body))
-				failed.(*agent.ModelError).Class = agent.Overloaded
+				if e, ok := errors.AsType[*agent.ModelError](failed); ok {
+					e.Class = agent.Overloaded
+				}
 				if n++; n > 3 {
 					t.Fatalf("%s: the history stays", failure.text)
 				}

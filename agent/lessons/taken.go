@@ -84,7 +84,8 @@ func (c *Call) wasTaken(l sessions.Lesson) bool {
 	case Tool, MaxTools, ToolTexts, Schema:
 		return c.taken.offered != 0 && c.taken.offered == c.sends.offered
 	case Reasoning:
-		return l.Use == OmitReasoning && l.Name == "" && c.taken.reasoning
+		_, again := c.now[key{Reasoning, OldReasoning, ""}] // what it refused before was left out, and it refuses newer reasoning
+		return l.Use == OmitReasoning && l.Name == "" && c.taken.reasoning && !again
 	case Parameter, Rename:
 		for name, value := range c.taken.params {
 			if (name == l.Name || strings.HasPrefix(name, l.Name+".")) && (l.Value == "" || l.Value == value) {

@@ -113,7 +113,7 @@ func TestTakenNoMore(t *testing.T) {
 	}
 }
 
-// TestOneReasoningItem: an error about one item of the history takes the older reasoning away, not what is made later, nor thinking.
+// TestOneReasoningItem: after an error about one item, older reasoning is left out. Later reasoning and thinking stay.
 func TestOneReasoningItem(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -104,7 +104,7 @@ func (h *hook) take(running context.Context, inbox channels.Inbox, raw json.RawM
 	d := h.c.decoder(offering)
 	items := withCursor([]item{d.single(raw)})
 	h.c.countIgnored(offering, items)
-	// The next part of an album comes only after this one was taken, so that each is offered by itself.
+	// Telegram sends the next part of an album only after this one is accepted.
 	if in := &items[0].in; in.Event == channels.Message {
 		in.Album, in.More = items[0].album, items[0].album != ""
 	}

@@ -23,7 +23,7 @@ type ledgerOf struct {
 
 func (l *ledgerOf) Spent(context.Context, sessions.SpentQuery) (sessions.Spent, error) {
 	l.asked.Add(1)
-	time.Sleep(time.Millisecond)
+	<-time.After(time.Millisecond)
 	return sessions.Spent{Usage: l.sum}, nil
 }
 
@@ -46,7 +46,7 @@ func TestBudgetParallel(t *testing.T) {
 		var total, calls, refused, beside, most atomic.Int64
 		for i := range 400 {
 			wg.Go(func() {
-				time.Sleep(time.Duration(i%7) * time.Millisecond)
+				<-time.After(time.Duration(i%7) * time.Millisecond)
 				settle, err := b.afford(t.Context(), limits, Amount{Tokens: 1000, Cost: 10})
 				if e, ok := errors.AsType[*agent.BudgetError](err); ok {
 					if e.Scope != "session:s" || e.Until.Before(time.Now()) {
@@ -60,7 +60,7 @@ func TestBudgetParallel(t *testing.T) {
 					return
 				}
 				most.Store(max(most.Load(), beside.Add(1)))
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				beside.Add(-1)
 				cost := int64(900 + 13*i) // mostly more than was thought
 				total.Add(cost)
@@ -120,13 +120,13 @@ func TestBudgetMidnight(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, ends := clock.Day(time.Now())
-		time.Sleep(time.Until(ends))
+		<-time.After(time.Until(ends))
 		long(Amount{Tokens: 99})
 		if p := b.Balances["host"]; p.spent != (Amount{Tokens: 99}) || p.Held != (Amount{}) || ledger.asked.Load() != 1 {
 			t.Errorf("%+v, asked %d times", p, ledger.asked.Load())
 		}
 		ledger.sum = sessions.Usage{}
-		time.Sleep(24 * time.Hour)
+		<-time.After(24 * time.Hour)
 		settle, err := b.afford(t.Context(), limits, Amount{})
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func TestBudgetMidnight(t *testing.T) {
 			}
 			ledger.lifts = nil // it is known
 		}
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		if _, err := b.afford(t.Context(), limits, Amount{}); err == nil {
 			t.Error("a lift does not end")
 		}

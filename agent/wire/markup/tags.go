@@ -200,7 +200,7 @@ var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|
 // source: vllm-project/vllm#58127, github.com/vllm-project/vllm/blob/main/vllm/reasoning/ernie45_reasoning_parser.py
 var answerTags = []struct{ open, closing string }{{"<answer>", "</answer>"}, {"<response>", "</response>"}, {"<|answer_prefix|>", "<|answer_suffix|>"}}
 
-// answerTag gives the tags of which one closes an answer; nil = it closes none.
+// answerTag gives the pair of tags that a closing tag belongs to; nil = none.
 func answerTag(closing string) *struct{ open, closing string } {
 	for i := range answerTags {
 		if strings.EqualFold(closing, answerTags[i].closing) {
