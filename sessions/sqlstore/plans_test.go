@@ -58,9 +58,8 @@ func (x *prepared) take(s *Store) {
 	if s.write(context.Background(), "look", func(tx *tx) error { add(tx.Conn); return nil }) != nil {
 		return // closed by its test
 	}
-	for _, c := range s.db.IdleReaders() {
-		add(c)
-	}
+	// The store's own goroutines may still read.
+	s.db.EachIdleReader(add)
 }
 
 // plans gives SQLite's plan for each statement.

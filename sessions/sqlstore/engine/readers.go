@@ -117,12 +117,11 @@ func (db *DB) Read(ctx context.Context, fn func(*Conn) error) error {
 	return nil
 }
 
-// IdleReaders returns the connections for reading that are open and not in use. Whoever uses one must know that nobody reads.
-func (db *DB) IdleReaders() (all []*Conn) {
+// EachIdleReader calls fn with each connection for reading that is open and not in use. No reader can take one meanwhile.
+func (db *DB) EachIdleReader(fn func(*Conn)) {
 	db.readers.mu.Lock()
 	defer db.readers.mu.Unlock()
 	for _, x := range db.readers.idle {
-		all = append(all, x.c)
+		fn(x.c)
 	}
-	return all
 }
