@@ -56,6 +56,12 @@ type Address struct {
 // IsZero reports whether the address is nowhere.
 func (a Address) IsZero() bool { return a == Address{} }
 
+// Outer gives the thread that a thread lies in: what is behind its first dot; "" = it lies in the chat itself.
+func (t ThreadID) Outer() ThreadID {
+	_, outer, _ := strings.Cut(string(t), ".")
+	return ThreadID(outer)
+}
+
 // String gives the address as one line of five or six segments, `telegram/default/group/-100123/7`; each segment is
 // percent-encoded, so ParseAddress gives the same address back whatever the ids contain.
 func (a Address) String() string {

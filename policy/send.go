@@ -17,23 +17,29 @@ type Subject struct {
 	To          channels.Address // where it goes
 	Was         []Subject        // the same under the names that its chat had before: a rule that matches one of them counts
 	Override    Override         // the session's own
+	ChatDeny    bool             // the session of the chat that its thread belongs to has the override deny
 }
 
 // The names of what decides besides rules.
 const (
 	overrideRule = "session override"
+	chatRule     = "session override of the whole chat"
 	policyPath   = "session.sendPolicy"
 	defaultRule  = policyPath + ".default"
 )
 
 func rulePath(i int) string { return fmt.Sprintf("%s.rules[%d]", policyPath, i) }
 
-// Decide says whether the delivery may leave (contract P1, P2): the session's override first, then any matching deny, then any
+// Decide says whether the delivery may leave (contract P1, P2): the session's override first, then a deny of the
+// whole chat that a thread belongs to, then any matching deny, then any
 // matching allow, then the default, which is allow when it is not set. An action that is neither allow nor deny denies.
 func (p SendPolicy) Decide(s Subject) Verdict {
 	if s.Override != Inherit {
 		a := strict(s.Override)
 		return Verdict{a, overrideRule, "this session's own send policy is " + string(a)}
+	}
+	if s.ChatDeny {
+		return Verdict{Deny, chatRule, "this is a thread, topic or private answer of a chat whose own send policy is deny"}
 	}
 	allow := -1
 	for i, r := range p.Rules {
@@ -93,6 +99,9 @@ func (p SendPolicy) Explain(s Subject) []Step {
 		o.Why = "set on this session; it wins over every rule"
 	}
 	steps = append(steps, o)
+	if s.ChatDeny {
+		steps = append(steps, Step{Rule: chatRule, Action: Deny, Matched: true, Why: "the session of the chat denies; a thread that has no override of its own goes by that"})
+	}
 	for i, r := range p.Rules {
 		miss := r.Match.miss(s)
 		st := Step{Rule: rulePath(i), Action: r.Action, Matched: miss == "", Why: miss}

@@ -120,6 +120,17 @@ func (k Key) Plain() Key {
 	return p.Key()
 }
 
+// Around gives the key of the place that a thread lies in: of the topic that an ephemeral message stands in, then of the whole chat; ok is
+// false when the key has no thread.
+func (k Key) Around() (outer Key, ok bool) {
+	p, err := k.Parse()
+	if err != nil || p.Thread == "" {
+		return k, false
+	}
+	p.Thread = p.Thread.Outer()
+	return p.Key(), true
+}
+
 // threaded reports whether a key of this form may have a thread.
 func (f Form) threaded() bool {
 	switch f {

@@ -39,6 +39,7 @@ type Session struct {
 	Top       Key              // of a sub-agent: the session above all, that nobody spawned: whose budget it uses; set once
 	Above     []AgentID        // the agents of the sessions above a sub-agent, its parent's first; set once. Its length is the depth
 	Settings  Settings
+	ChatDeny  bool  // of a thread: the session of its whole chat has the override deny. The store fills it in
 	Usage     Usage // sum over all runs since the last reset
 	Turns     int   // turns that ended since the last reset, posts left out
 	ByAgents  int   // those of them that other agents caused (contract S12)

@@ -129,9 +129,22 @@ func (g *Dispatcher) Refill(ctx context.Context) error {
 	return nil
 }
 
-// WaitInFlight waits until the calls that are in flight for a session have ended, or ctx ends: policy flips wait for it.
+// WaitInFlight waits until the calls that are in flight for a session and the threads of its chat have ended, or ctx ends: policy flips
+// wait for it.
 func (g *Dispatcher) WaitInFlight(ctx context.Context, key sessions.Key) error {
-	return g.inFlight.wait(ctx, key)
+	for _, k := range g.inFlight.keys() {
+		inside := k == key
+		for outer, ok := k.Around(); ok && !inside; outer, ok = outer.Around() {
+			inside = outer == key
+		}
+		if !inside {
+			continue
+		}
+		if err := g.inFlight.wait(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WaitAllInFlight waits until all calls that are in flight now have ended.

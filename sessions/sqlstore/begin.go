@@ -114,6 +114,9 @@ func (s *deliveries) verdict(t *tx, d *sessions.Delivery, check func(sessions.Se
 		} else if err != nil {
 			k.Session = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
 		}
+		if k.ChatDeny, err = s.sessions.ChatDenies(t, k.Key); err != nil {
+			return policy.Verdict{}, err
+		}
 	}
 	return check(k.Session), nil
 }

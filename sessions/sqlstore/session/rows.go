@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/policy"
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
@@ -58,6 +59,26 @@ func find(s sessions.Session) string {
 
 // Get reads a session, archived or not.
 func (s *Rows) Get(t *engine.Tx, key sessions.Key) (Row, error) { return get(t.Ctx, t.Conn, key) }
+
+// ChatDenies reports whether a key is of a thread that lies in a place whose own session has the send policy deny: the innermost one with an
+// override decides.
+func (s *Rows) ChatDenies(t *engine.Tx, key sessions.Key) (bool, error) {
+	return chatDenies(t.Ctx, t.Conn, key)
+}
+
+func chatDenies(ctx context.Context, c *engine.Conn, key sessions.Key) (bool, error) {
+	for outer, ok := key.Around(); ok; outer, ok = outer.Around() {
+		k, err := get(ctx, c, outer)
+		switch {
+		case errors.Is(err, sessions.ErrNotFound):
+		case err != nil:
+			return false, err
+		case k.Settings.SendPolicy != policy.Inherit:
+			return k.Settings.SendPolicy != policy.Allow, nil
+		}
+	}
+	return false, nil
+}
 
 func get(ctx context.Context, c *engine.Conn, key sessions.Key) (k Row, err error) {
 	found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE key = ?", []any{string(key)}, func(r engine.Row) (err error) {

@@ -19,7 +19,9 @@ func New(db *engine.DB, rows *Rows) *Store { return &Store{db, rows} }
 func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
 	var k Row
 	err := s.db.Read(ctx, func(c *engine.Conn) (err error) {
-		k, err = get(ctx, c, key)
+		if k, err = get(ctx, c, key); err == nil {
+			k.ChatDeny, err = chatDenies(ctx, c, k.Key)
+		}
 		return err
 	})
 	return k.Session, err
