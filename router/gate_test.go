@@ -255,6 +255,34 @@ func TestDenySilencesHints(t *testing.T) {
 	})
 }
 
+// What an owner switches off is the chat, with all threads and topics in it; one with an override of its own goes by that.
+// source: https://core.telegram.org/bots/api#message (message_thread_id: the writer chooses the place)
+// proves: P3, P4
+func TestThreadsGoByTheDenyOfTheirChat(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		thread := routertest.Group("g")
+		thread.Thread = "7"
+		g.Say(thread, routertest.Guest, "hello")
+		g.Shown(1)
+		g.Say(routertest.Group("g"), routertest.Owner, "/send off")
+		g.Shown(2)
+		before := len(g.Fake.Calls())
+		g.Say(thread, routertest.Guest, "and now?")
+		g.Until("it is withheld", func() bool { d := g.Deliveries(); return len(d) == 3 && d[2].State == sessions.Withheld })
+		if n := len(g.Fake.Calls()) - before; n != 0 {
+			t.Errorf("%d calls reached a thread of a chat that is switched off", n)
+		}
+		if v := g.Deliveries()[2].Verdict; v == nil || v.Rule != "session override of the whole chat" {
+			t.Errorf("withheld by %+v", v)
+		}
+		g.Say(thread, routertest.Owner, "/send on")
+		g.Shown(3)
+		g.Say(thread, routertest.Guest, "and now?")
+		g.Shown(4)
+	})
+}
+
 func TestRetryAndDropByHand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
