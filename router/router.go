@@ -1,5 +1,3 @@
-// Package router is parley's middle: it takes what comes in, decides whom it is for, has the agents answer, and lets out what may
-// leave. Two doors in (Accept, Submit), one door out (the gate).
 package router
 
 import (

@@ -20,12 +20,14 @@ const UsualAnswer = 4096
 // Amount is a use of models, or a bound of it; in a bound 0 = any amount.
 type Amount struct{ Tokens, Cost int64 }
 
+// AmountOf returns what a call used and cost.
 func AmountOf(u sessions.Usage) Amount { return Amount{int64(u.Total()), u.Cost} }
 
 func (a Amount) plus(b Amount) Amount { return Amount{a.Tokens + b.Tokens, a.Cost + b.Cost} }
 
 func (a Amount) minus(b Amount) Amount { return Amount{a.Tokens - b.Tokens, a.Cost - b.Cost} }
 
+// Reaches reports whether a has come up to one of the bounds of most.
 func (a Amount) Reaches(most Amount) bool {
 	return most.Tokens > 0 && a.Tokens >= most.Tokens || most.Cost > 0 && a.Cost >= most.Cost
 }
@@ -37,7 +39,7 @@ type Limit struct {
 	Most  Amount
 }
 
-// limits gives the budgets that a session's calls count in, those without a bound too.
+// LimitsOf returns the budgets that a session's calls count in, those without a bound too.
 func LimitsOf(s *settings.Snapshot, x sessions.Session, by sessions.AgentID) []Limit {
 	millionths := func(d float64) int64 { return int64(math.Round(d * 1e6)) }
 	key, owner := Payer(x), x.Agent

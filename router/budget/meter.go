@@ -20,6 +20,7 @@ type Meter struct {
 	run     sessions.Run
 }
 
+// Meter returns the meter of a session's run.
 func (b *Tracker) Meter(s sessions.Session, run sessions.Run) Meter { return Meter{b, s, run} }
 
 // reserveBeforeCall asks for a call of a prompt of so many tokens to one of the models, and gives the func that settles it. The bounds are
@@ -41,6 +42,7 @@ func (m Meter) reserveBeforeCall(ctx context.Context, tokens int, models ...agen
 	return func(u sessions.Usage) { settle(AmountOf(u)) }, nil
 }
 
+// Limits returns the budgets that the run's calls count in, by the settings in force.
 func (m Meter) Limits() []Limit { return LimitsOf(m.r.settings(), m.session, m.run.Agent) }
 
 // Spend writes what a call cost that leaves no message; purpose says why. ctx may have ended: the money is gone all the same.

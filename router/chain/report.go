@@ -58,6 +58,7 @@ func (a *Advancer) Report(c sessions.Chain, child sessions.Run, text string) str
 	return fmt.Sprintf("Status: %s\n\nResult:\n%s\n\nNotes:\n%s\n\n%s", StatusWord(c.Status), result, strings.Join(notes, "\n"), a.stats(c, child))
 }
 
+// StatusWord returns the word for a sub-agent's status that reports and lists show.
 func StatusWord(s sessions.RunStatus) string {
 	switch s {
 	case sessions.Done:

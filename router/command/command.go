@@ -19,6 +19,7 @@ import (
 // Who may use a command. Strangers, who are not let in at all, are not answered.
 type Who string
 
+// The people who may use a command.
 const (
 	OwnerOnly Who = "owner"
 	Allowed   Who = "allowed" // whoever a list of the account names, or a person has let in
@@ -28,6 +29,7 @@ const (
 // Where a command can be used.
 type Where string
 
+// The chats that a command can be used in.
 const (
 	Anywhere   Where = ""
 	GroupsOnly Where = "groups"
@@ -141,6 +143,7 @@ func ForAnotherBot(text string) bool {
 	return ok && at && IsName(name) && IsName(bot)
 }
 
+// IsName reports whether s has only characters that names of commands and bots have.
 func IsName(s string) bool {
 	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789_:") == ""
 }

@@ -46,11 +46,10 @@ func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	x, err := r.worker.Transcripts.Stored(ctx, c.Session.ID)
+	sum, msgs, err := r.worker.Transcripts.Shown(ctx, c.Session.ID, t.Label)
 	if err != nil {
 		return Result{}, err
 	}
-	x.Msgs = turn.Judge(x, t.Label).Shown()
 	files := make(map[string]*share)
 	system, own, kit := agent.TextTokens(t.System), 0, 0
 	for _, f := range r.worker.PromptFiles(c.Session.Agent, !sessions.IsSubagent(c.Session.Key)) {
@@ -63,7 +62,7 @@ func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 		tool[spec.Name] = &share{what: spec.Name, n: 1, tokens: agent.SpecTokens(spec)}
 		kit += tool[spec.Name].tokens
 	}
-	summary, messages := agent.TextTokens(x.Sum.Text), agent.Tokens(x.Msgs...)
+	summary, messages := agent.TextTokens(sum.Text), agent.Tokens(msgs...)
 	total := max(system+kit+summary+messages, c.Session.Context)
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Context** of this session: about %s of %s tokens", sessions.ShortCount(total), sessions.ShortCount(t.Facts.ContextWindow))
@@ -78,12 +77,12 @@ func cmdContext(ctx context.Context, r *Table, c Call) (Result, error) {
 	if detail {
 		writeShares(&b, tool)
 	}
-	if x.Sum.ID != "" {
-		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", channels.Plural(x.Sum.Messages, "message"), age(time.Since(x.Sum.Time)), sessions.ShortCount(summary))
+	if sum.ID != "" {
+		fmt.Fprintf(&b, "- Summary of %s, made %s ago: %s\n", channels.Plural(sum.Messages, "message"), age(time.Since(sum.Time)), sessions.ShortCount(summary))
 	}
-	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(x.Msgs), sessions.ShortCount(messages))
+	fmt.Fprintf(&b, "- Messages (%d): %s\n", len(msgs), sessions.ShortCount(messages))
 	if detail {
-		writeShares(&b, byKind(x.Msgs))
+		writeShares(&b, byKind(msgs))
 	}
 	if c.Set.Agents.Defaults.Compaction.Off {
 		fmt.Fprintf(&b, "\nOlder messages are left out above %s tokens or %d messages.", sessions.ShortCount(t.CompactAt), t.CompactOver)

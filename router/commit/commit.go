@@ -54,6 +54,25 @@ func (c *Committer) Rescue(ctx context.Context) error {
 // rescueTimeout is how long a store may take to say what waits.
 const rescueTimeout = 5 * time.Second
 
+// Accept commits what an event of a platform causes. The caller shows the person that it came, and then calls Abort and AfterCommit; after
+// an error that is its last, it calls NoteUncertain.
+func (c *Committer) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
+	return c.store.Accept(ctx, a)
+}
+
+// Finish commits the end of a run. The caller tries again until it works, and then calls AfterCommit.
+func (c *Committer) Finish(ctx context.Context, id sessions.RunID, o sessions.Outcome) (sessions.Accepted, error) {
+	return c.store.Finish(ctx, id, o)
+}
+
+// Fire commits a time of a scheduled job, and begins what it made.
+func (c *Committer) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Accepted, err error) {
+	if acc, err = c.store.Fire(ctx, f); err == nil {
+		c.AfterCommit(ctx, acc)
+	}
+	return acc, err
+}
+
 // Submit queues work that comes from no platform: the API, cron, hooks, session tools. It is durable when it returns.
 func (c *Committer) Submit(ctx context.Context, change sessions.Change) (acc sessions.Accepted, err error) {
 	lane := c.lanes.Reserve(&change, c.settings())

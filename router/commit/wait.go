@@ -19,6 +19,7 @@ type Waiters struct {
 	wait map[string][]chan struct{}
 }
 
+// Subscribe returns a channel that says when Notify was called for an id; cancel ends that.
 func (w *Waiters) Subscribe(id string) (ended <-chan struct{}, cancel func()) {
 	ch := make(chan struct{}, 1)
 	w.mu.Lock()
@@ -37,6 +38,7 @@ func (w *Waiters) Subscribe(id string) (ended <-chan struct{}, cancel func()) {
 	}
 }
 
+// Notify wakes those who subscribed to an id. It does not block.
 func (w *Waiters) Notify(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,18 +54,18 @@ func (w *Waiters) Notify(id string) {
 const LookAgainEvery = 30 * time.Second
 
 // Idle implements tools.Host.
-func (r *Committer) Idle(ctx context.Context, c tools.Caller) error {
-	queued, cancel := r.Waiters.Subscribe(string(c.Run.Key))
+func (c *Committer) Idle(ctx context.Context, by tools.Caller) error {
+	queued, cancel := c.Waiters.Subscribe(string(by.Run.Key))
 	defer cancel()
 	for {
-		if waits, err := r.Waiting(ctx, c.Run); err != nil || waits {
+		if waits, err := c.Waiting(ctx, by.Run); err != nil || waits {
 			return err
 		}
-		open, err := sessions.OpenChildren(ctx, r.store, c.Run.Key, 1)
+		open, err := sessions.OpenChildren(ctx, c.store, by.Run.Key, 1)
 		if err != nil || len(open) == 0 {
 			return err
 		}
-		if err := r.idleFor(ctx, queued, open[0].ID); err != nil {
+		if err := c.idleFor(ctx, queued, open[0].ID); err != nil {
 			return err
 		}
 	}

@@ -186,12 +186,11 @@ func (s *Scheduler) leaveOut(ctx context.Context, f sessions.Firing, due time.Ti
 
 // fired commits a firing and sets in motion what it made.
 func (s *Scheduler) fired(ctx context.Context, f sessions.Firing) (sessions.Accepted, error) {
-	acc, err := s.store.Fire(ctx, f)
+	acc, err := s.commit.Fire(ctx, f)
 	if errors.Is(err, sessions.ErrConflict) && !f.Due.IsZero() {
 		return acc, nil // it was changed or removed meanwhile
 	}
 	if err == nil {
-		s.commit.AfterCommit(ctx, acc)
 		s.tellTimes(f, acc)
 	}
 	return acc, err

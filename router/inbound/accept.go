@@ -16,7 +16,7 @@ import (
 	"parley/sessions"
 )
 
-// errNoAccount: nobody knows who may write there, so the event stays with the platform.
+// ErrNoAccount says that the configuration does not name the account: who may write there is not known, so the event stays with the platform.
 var ErrNoAccount = errors.New("the account is not in the configuration")
 
 // Accept takes one event from an adapter; it is a channels.Inbox. One transaction remembers the event and what it causes: a run,
@@ -52,7 +52,7 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
 	lane := r.lanes.Reserve(a.Change, r.settings())
 	defer func() { lane.End(acc, err) }()
-	if acc, err = r.store.Accept(ctx, a); err != nil {
+	if acc, err = r.commit.Accept(ctx, a); err != nil {
 		r.commit.NoteUncertain(ctx, err)
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}

@@ -127,10 +127,10 @@ func (r *Receiver) setAside(ctx context.Context, a sessions.Arrival, in channels
 	in.Raw = kept
 	aside := sessions.Arrival{In: in, Skip: &sessions.Skip{Listed: true, Notices: r.asideNotice(a, in),
 		Reason: sessions.SetAside + ", as it was refused again and again: " + channels.CleanText(why.Error())}}
-	acc, err := r.store.Accept(ctx, aside)
+	acc, err := r.commit.Accept(ctx, aside)
 	if err != nil && len(aside.Skip.Notices) > 0 && ofTheEvent(err) { // the notice may be what it cannot take
 		aside.Skip.Notices = nil
-		acc, err = r.store.Accept(ctx, aside)
+		acc, err = r.commit.Accept(ctx, aside)
 	}
 	if err != nil || acc.Duplicate {
 		undo()

@@ -59,6 +59,7 @@ func (a *Requesters) Add(msgs ...sessions.Message) {
 	}
 }
 
+// Join adds people, each once.
 func (a *Requesters) Join(people []sessions.Person) {
 	a.People = append(slices.Clip(a.People), people...)
 	slices.SortFunc(a.People, func(x, y sessions.Person) int {

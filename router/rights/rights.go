@@ -77,6 +77,7 @@ func (x *Rights) Add(msgs ...sessions.Message) {
 	x.layers = tools.Rules(x.set.Tools, factsOf(x.set, x.session, x.asked, x.from))
 }
 
+// Decide returns the verdict on a tool, and the people for whom the turn would use it.
 func (x *Rights) Decide(tool string) (v policy.Verdict, asked Requesters) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

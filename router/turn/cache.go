@@ -134,6 +134,7 @@ func (h *cache) trim() {
 	}
 }
 
+// SizeOf returns about how many bytes messages take in memory.
 func SizeOf(msgs []sessions.Message) int {
 	n := 0
 	for _, m := range msgs {

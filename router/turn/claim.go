@@ -14,7 +14,7 @@ import (
 func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
 	var ended error
 	ok = w.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
-		if acc, err = w.store.Finish(ctx, run.ID, out); err != nil {
+		if acc, err = w.commit.Finish(ctx, run.ID, out); err != nil {
 			booking.Release()
 			out.Begin = nil
 		}

@@ -22,7 +22,7 @@ import (
 // compact brings a run to its end that sums up its session because a person asked for it. Its outcome is the notice.
 func (w *Worker) compact(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
 	c := w.compacts(set, s, run, t)
-	x, err := w.Transcripts.Stored(ctx, run.Session)
+	x, err := w.Transcripts.stored(ctx, run.Session)
 	if err != nil {
 		return out, err
 	}
@@ -94,7 +94,7 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message) ([]se
 	if window <= 0 || before <= c.turn.CompactAt && len(msgs) <= c.turn.CompactOver {
 		window = before // so much the provider has refused: its window is smaller than was thought, or the estimate
 	}
-	x, err := c.r.Transcripts.Stored(ctx, c.run.Session)
+	x, err := c.r.Transcripts.stored(ctx, c.run.Session)
 	if err != nil {
 		return nil, err
 	}

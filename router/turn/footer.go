@@ -23,6 +23,7 @@ func (w *Worker) footer(ctx context.Context, run sessions.Run, u sessions.Usage)
 	return FooterWords(s.Settings.Footer, u)
 }
 
+// FooterWords returns the line below an answer that says what it used; "" = none is wanted.
 func FooterWords(footer string, u sessions.Usage) string {
 	switch {
 	case footer == "":

@@ -65,15 +65,24 @@ func (t *Transcripts) past(ctx context.Context, run sessions.Run) (history, erro
 			return x, nil
 		}
 	}
-	x, err := t.Stored(ctx, run.Session)
+	x, err := t.stored(ctx, run.Session)
 	if err == nil && run.Attempt > 0 { // in the session's lane
 		t.cache.put(x)
 	}
 	return x, err
 }
 
-// Stored reads the newest summary of a transcript, and the messages behind it, from the store.
-func (t *Transcripts) Stored(ctx context.Context, id sessions.ID) (history, error) {
+// Shown returns what a model is shown of a stored transcript: its newest summary, and the messages behind it that were not refused.
+func (t *Transcripts) Shown(ctx context.Context, id sessions.ID, model string) (sessions.Summary, []sessions.Message, error) {
+	x, err := t.stored(ctx, id)
+	if err != nil {
+		return sessions.Summary{}, nil, err
+	}
+	return x.Sum, judge(x, model).Shown(), nil
+}
+
+// stored reads the newest summary of a transcript, and the messages behind it, from the store.
+func (t *Transcripts) stored(ctx context.Context, id sessions.ID) (history, error) {
 	sum, _, err := t.store.Summary(ctx, id)
 	if err != nil {
 		return history{}, fmt.Errorf("reading the summary: %w", err)
@@ -93,7 +102,7 @@ func (t *Transcripts) readMost() int { return 2*t.historyLimit() + 1000 }
 // summary covers as well: they are to be answered. In front of the input is what is under way, as the turns that began it may be
 // summed up. covered says how many of the run's own steps need not be shown any more.
 func (t *Transcripts) view(ctx context.Context, x history, model string, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
-	j := Judge(x, model)
+	j := judge(x, model)
 	msgs = upToInput(j.Shown(), run)
 	if x.Sum.ID == "" || j.sum.state != partShown && len(steps) == 0 {
 		return msgs, 0, nil

@@ -15,6 +15,7 @@ import (
 	"parley/tools"
 )
 
+// NewRun returns the run that answers a message in a session.
 func NewRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, text string, files []channels.Media, owner bool) *sessions.Run {
 	id := sessions.RunID(uuid.NewString())
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: key, Agent: agentID, Reply: in.Address, Source: string(in.ID), Input: sessions.Message{
@@ -30,7 +31,8 @@ func NewRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	return run
 }
 
-const MediaMost = 32 // files of one message that are kept
+// MediaMost is how many files of one message are kept.
+const MediaMost = 32
 
 // MediaBlocks gives the files of a message as blocks that say where they are: pictures are fetched when a model is to see them, others
 // when it asks for them.

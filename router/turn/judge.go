@@ -61,8 +61,8 @@ type judged struct {
 	run      sessions.RunID               // of the newest answer
 }
 
-// Judge finds out what a model is shown of a transcript.
-func Judge(x history, model string) *judged {
+// judge finds out what a model is shown of a transcript.
+func judge(x history, model string) *judged {
 	j := &judged{model: model, msgs: x.Msgs, sum: &turnPart{}}
 	refused := sessions.RefusedRunsOf(model, x.Msgs)
 	known := slices.IndexFunc(x.Sum.Judged, func(k sessions.Judgement) bool { return k.Model == model })
@@ -139,7 +139,7 @@ func judgements(x history, first int) (all []sessions.Judgement) {
 		}
 	}
 	for _, model := range models {
-		j, k := Judge(x, model), sessions.Judgement{Model: model}
+		j, k := judge(x, model), sessions.Judgement{Model: model}
 		seen := make(map[*turnPart]bool)
 		for i := first; i < len(x.Msgs); i++ {
 			if j.of[i] == nil || seen[j.of[i].whole()] {
@@ -342,7 +342,7 @@ func (j *judged) those(states ...partState) []sessions.Message {
 // toSumUp returns those of a history's oldest messages that a summary is made of, and the text of the summary before them. Parts that are
 // on trial are among them: the summary is their last chance.
 func toSumUp(x history, oldest int, model string) (msgs []sessions.Message, before string) {
-	j := Judge(x, model)
+	j := judge(x, model)
 	if j.sum.state != partOut {
 		before = x.Sum.Text
 	}

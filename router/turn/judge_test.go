@@ -28,7 +28,7 @@ func (l *strictLife) add(role sessions.Role, model, text string, alone bool) {
 func (l *strictLife) turn(model, text string, refuses func(shown []sessions.Message) bool) {
 	l.turns++
 	l.add(sessions.User, "", text, false)
-	alone := refuses != nil && refuses(Judge(l.x, model).Shown())
+	alone := refuses != nil && refuses(judge(l.x, model).Shown())
 	if alone {
 		l.refused, l.last = l.refused+1, l.turns
 	}
@@ -60,7 +60,7 @@ func TestSearchIsBounded(t *testing.T) {
 				l.turn("strict/model", "good", isBad)
 			}
 			most, longest = max(most, l.refused), max(longest, l.last-200)
-			left := len(l.x.Msgs) - len(Judge(l.x, "strict/model").Shown())
+			left := len(l.x.Msgs) - len(judge(l.x, "strict/model").Shown())
 			if left != 2 || l.refused == 0 {
 				t.Errorf("%s, bad turn %d: %d messages are left out after %d refused requests", before, bad, left, l.refused)
 			}
@@ -99,10 +99,10 @@ func TestSummaryKeepsTheSearch(t *testing.T) {
 			}
 			l.turn("strict/model", "good", isBad)
 		}
-		if shown := Judge(l.x, "strict/model").Shown(); l.refused > c.after || isBad(shown) || len(l.x.Msgs)-len(shown) != 2 {
+		if shown := judge(l.x, "strict/model").Shown(); l.refused > c.after || isBad(shown) || len(l.x.Msgs)-len(shown) != 2 {
 			t.Errorf("%s: %d refused requests behind the summary, %d of %d messages are shown", name, l.refused, len(shown), len(l.x.Msgs))
 		}
-		if k := Judge(l.x, "other/model"); !isBad(k.Shown()) {
+		if k := judge(l.x, "other/model"); !isBad(k.Shown()) {
 			t.Errorf("%s: another model is not shown it", name)
 		}
 	}

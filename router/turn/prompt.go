@@ -51,6 +51,7 @@ type PromptFacts struct {
 	Items                      []string // what is under way
 }
 
+// Prompt returns a text of prompts/, filled in with facts.
 func Prompt(name string, f PromptFacts) (string, error) {
 	var b strings.Builder
 	if err := prompts.ExecuteTemplate(&b, name+".md", f); err != nil {
@@ -100,7 +101,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 		History: history, Steps: steps, Covered: covered,
 		Tools: tools.FitRequest(w.watched(kit), model.Facts.MaxTools), Caller: caller,
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
-		Failing: Judge(past, model.Label).isFailing(run.ID),
+		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
 			if !w.lanes.Fix(ctx, run.Key, run.ID) {
 				w.budgets.KeepUnrecorded(ctx, run, msgs...)

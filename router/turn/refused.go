@@ -28,7 +28,7 @@ func (t *Transcripts) MarkLeftOut(ctx context.Context, s sessions.Session, msgs 
 		if err != nil || !some {
 			return err
 		}
-		if x, err = t.Stored(ctx, s.ID); err != nil {
+		if x, err = t.stored(ctx, s.ID); err != nil {
 			return err
 		}
 	}
@@ -37,7 +37,7 @@ func (t *Transcripts) MarkLeftOut(ctx context.Context, s sessions.Session, msgs 
 		model = m.Label
 	}
 	seen := make(map[string]bool)
-	for _, m := range Judge(x, model).Shown() {
+	for _, m := range judge(x, model).Shown() {
 		seen[m.ID] = true
 	}
 	without := sessions.Without(x.Msgs)

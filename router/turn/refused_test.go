@@ -95,7 +95,7 @@ func TestAcceptable(t *testing.T) {
 			x.Msgs = append(x.Msgs, m)
 		}
 		var got []string
-		j := Judge(x, "mock/m")
+		j := judge(x, "mock/m")
 		if x.Sum.ID != "" && j.sum.state == partShown {
 			got = append(got, "s")
 		}
