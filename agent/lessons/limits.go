@@ -62,9 +62,9 @@ func numberOf(word string) (float64, bool) {
 
 var answerTooLong = pattern.New(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
 
-// limit reads errors about an answer that was asked for longer than the window has room for: the endpoint's own limit is the right one.
+// limit reads errors about an answer that was asked for longer than the window has room for, where it does not say how long it may be: the endpoint's own limit is the right one.
 func (r reading) limit() (sessions.Lesson, bool) {
-	if !answerTooLong.MatchString(r.text) && !promptFits(r.text) {
+	if !answerTooLong.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
 	for _, p := range r.sent.Params {
@@ -77,29 +77,7 @@ func (r reading) limit() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-var (
-	windowSize   = pattern.New(`maximum context length (?:is|of) (\d+)`)
-	answerAsked  = pattern.New(`requested (\d+) output tokens|(\d+) in the (?:completion|output)`)
-	tokensInAll  = pattern.New(`total of (?:at least )?(\d+)|requested (?:about )?(\d+) tokens`)
-	tooManyBytes = pattern.New(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
-)
-
-// promptFits reports whether an error counts prompt and answer together, and the prompt alone would have room.
-// source: tontinton/maki#301
-func promptFits(text string) bool {
-	window, answer, all := firstNumber(windowSize, text), firstNumber(answerAsked, text), firstNumber(tokensInAll, text)
-	return window > 0 && answer > 0 && all > window && all-answer < window*9/10
-}
-
-// firstNumber gives the first number that an expression has a group for; 0 = none.
-func firstNumber(e *pattern.Pattern, text string) int {
-	for i, s := range e.FindStringSubmatch(text) {
-		if n, err := strconv.Atoi(s); i > 0 && err == nil {
-			return n
-		}
-	}
-	return 0
-}
+var tooManyBytes = pattern.New(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
 
 // bytes reads errors about a request of too many bytes: the largest picture is left out. source: earendil-works/pi#401
 func (r reading) bytes() (sessions.Lesson, bool) {
@@ -125,8 +103,12 @@ func WantsResponses(err error) bool {
 // effort reads errors of endpoints that take tools without thinking only.
 func (r reading) effort() (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
-		if !p.Effort || p.Value == "none" || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
+		isAdvised := p.Value == "none" && r.call.hasChangedTo(p.Name, p.Value) // and refused as well
+		if !p.Effort || p.Value == "none" && !isAdvised || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
 			continue
+		}
+		if isAdvised {
+			return p.refused(""), true
 		}
 		if p.Value != Unset { // its own default may be none
 			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}, true

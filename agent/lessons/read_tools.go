@@ -75,7 +75,7 @@ func (r reading) namedTool() string {
 		return name
 	}
 	for _, m := range quoted.FindAllStringSubmatch(r.f.Raw, -1) {
-		if slices.Contains(r.sent.Tools, m[1]) {
+		if slices.Contains(r.sent.Tools, m[1]) && strings.Contains(r.text, strings.ToLower(m[1])) {
 			return m[1]
 		}
 	}

@@ -22,6 +22,9 @@ const maxChanges = 8
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	c.learnWindow(ctx, err)
+	if c.shortenAnswer(err, sent) {
+		return true
+	}
 	x, ok := c.understand(err, sent)
 	if !x.found && c.failedAgain(err, sent) {
 		return true
@@ -303,6 +306,11 @@ func (c *Call) wasApplied(l sessions.Lesson) bool {
 // hasChanged reports whether this call has been changed by a lesson of a kind.
 func (c *Call) hasChanged(kind string) bool {
 	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return a.Kind == kind })
+}
+
+// hasChangedTo reports whether this call has sent a value in the place of a parameter's.
+func (c *Call) hasChangedTo(name, value string) bool {
+	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return a.Kind == Parameter && a.Name == name && a.Use == value })
 }
 
 func (c *Call) apply(l sessions.Lesson) {
