@@ -369,7 +369,11 @@ func (c *Call) Worked(ctx context.Context) {
 	switch again := c.again(); {
 	case len(again) > 0:
 		c.pending = append(c.pending, again...)
-		c.book.suspect(c.at, suspects{})
+		rest := c.blind // is looked at in the next call
+		rest.changes = slices.DeleteFunc(slices.Clone(rest.changes), func(l sessions.Lesson) bool {
+			return slices.ContainsFunc(again, func(a sessions.Lesson) bool { return keyOf(a) == keyOf(l) })
+		})
+		c.book.suspect(c.at, rest)
 	case len(c.blind.changes) > 0:
 		c.book.suspect(c.at, c.blind)
 	case len(c.spared) > 0 && c.said == "": // taken without those changes

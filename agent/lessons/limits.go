@@ -133,16 +133,33 @@ func (r reading) uncountedTools() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true
 }
 
-var manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+var (
+	manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+	toolNoun  = pattern.New(`tools|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
+)
 
 // manyTools reads errors about the number of tools.
 func (r reading) manyTools() (sessions.Lesson, bool) {
 	n := len(r.sent.Tools)
-	if n < 2 || !r.has("tools", "functions", "function_declarations") || !manyTools.MatchString(r.text) || r.has("tokens", "name", "description") {
+	if n < 2 || !toolNoun.MatchString(r.text) || !manyTools.MatchString(r.text) || r.has("tokens", "name", "description") {
 		return sessions.Lesson{}, false
 	}
 	if most, ok := nearestNumber(r.text, float64(n)); ok && most >= 1 && most < float64(n) {
 		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(int(most))}, true
 	}
 	return sessions.Lesson{}, false
+}
+
+// toolTokens matches how many tokens of a prompt that is too long are its messages, and how many its tools.
+// source: platform.openai.com/docs/guides/error-codes (context_length_exceeded)
+var toolTokens = pattern.New(`(\d+) in the messages, (\d+) in the (?:functions|tools)`)
+
+// longTools reads errors about a prompt most of which are tools: so many are sent as have room.
+func (r reading) longTools() (sessions.Lesson, bool) {
+	n, window, sizes := len(r.sent.Tools), firstNumber(windowSize, r.text), numbersOf(toolTokens, r.text)
+	if n < 2 || sizes == nil || sizes[1] <= sizes[0] || sizes[0] > window/4 {
+		return sessions.Lesson{}, false
+	}
+	room := (window - sizes[0]) * 3 / 4 // the answer needs some as well
+	return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(max(1, min(n-1, n*room/sizes[1])))}, true
 }

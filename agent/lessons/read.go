@@ -31,13 +31,16 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		if l, ok := r.picture(); ok && ofPixels.MatchString(r.text) {
 			return l, true
 		}
+		if l, ok := r.longTools(); ok {
+			return l, true
+		}
 		if l, ok := r.limit(); ok || f.Status != http.StatusRequestEntityTooLarge || !denied.MatchString(r.text) {
 			return l, ok
 		}
 		return r.pictures()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.itemField, r.roleNames, r.ofMessages, r.asked, r.missing, r.renamed, r.parent, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
+		r.itemField, r.roleNames, r.ofMessages, r.asked, r.missing, r.renamed, r.parent, r.toolTexts, r.toolName, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
 		r.manyTools, r.param, r.value, r.pictures, r.itemForms, r.history, r.tools, r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -258,9 +261,13 @@ var (
 	onePicture  = pattern.New(`do(?:es)? not meet|restrictions|cannot identify|could not (?:be )?(?:load|open|identif)|too small|minimum|\d ?px\b|\bheight\b|\bwidth\b|animated|file type|media type|格式|解析错误|尺寸|could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
+// noPictures is in errors of models that take none.
+var noPictures = pattern.New(`does not support|not support image|support image input|unknown variant|at most 0 |valid string|\bimages?(?: inputs?)? (?:is|are) not supported\b|use a (?:vision|multimodal)`)
+
 // picture reads errors about one picture, not about pictures at all.
 func (r reading) picture() (sessions.Lesson, bool) {
-	if len(r.sent.Pictures) == 0 || !pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || r.has("does not support", "not support image", "support image input", "unknown variant", "at most 0 ", "valid string") {
+	ofMedia := r.f.Status == http.StatusUnsupportedMediaType && !pictureWord.MatchString(r.text) // of all that a request has, only pictures have one
+	if len(r.sent.Pictures) == 0 || !ofMedia && (!pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || noPictures.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
 	return r.newestPicture()
