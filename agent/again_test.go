@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -72,29 +73,55 @@ func TestEmptyAnswerAsksTheNext(t *testing.T) {
 	}
 }
 
-// TestTooLongGoesOn: a prompt that is too long is made shorter first; then only a model with a larger window is asked.
+// TestTooLongGoesOn: a prompt that is too long is made shorter first; then only a model with a larger window is asked. Where nothing could be
+// made shorter, no model is asked the same again, and whoever reads the error learns whether instructions and tools are the reason.
 func TestTooLongGoesOn(t *testing.T) {
 	t.Parallel()
-	var asked []string
-	model := func(name string, window int, good bool) Candidate {
-		return Candidate{Label: name, Name: name, Facts: ModelFacts{ContextWindow: window}, Model: asking(func(Prompt) Model {
-			asked = append(asked, name)
-			if good {
-				return &script{answers: []any{say("hello")}}
+	long := []sessions.Message{user(strings.Repeat("x", 3000))}
+	for name, c := range map[string]struct {
+		shorter bool
+		system  string
+		asked   []string
+		alone   []string // without fallbacks
+		notice  string
+	}{
+		"shorter":      {true, "", []string{"first", "first", "larger"}, []string{"first", "first"}, "/compact"},
+		"the same":     {false, "", []string{"first", "larger"}, []string{"first"}, "/compact"},
+		"instructions": {false, strings.Repeat("x", 9000), []string{"first", "larger"}, []string{"first"}, "tell an owner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked []string
+			model := func(name string, window int, good bool) Candidate {
+				return Candidate{Label: name, Name: name, Facts: ModelFacts{ContextWindow: window}, Model: asking(func(Prompt) Model {
+					asked = append(asked, name)
+					if good {
+						return &script{answers: []any{say("hello")}}
+					}
+					return &failingModel{class: TooLong}
+				})}
 			}
-			return &failingModel{class: TooLong}
-		})}
-	}
-	first, same, larger := model("first", 1000, false), model("same", 1000, true), model("larger", 9000, true)
-	compacted := 0
-	turn := Turn{Model: first.Model, Name: first.Name, Label: first.Label, Facts: first.Facts, Fallbacks: []Candidate{same, larger}, History: []sessions.Message{user("hi")},
-		Compact: func(_ context.Context, msgs []sessions.Message) ([]sessions.Message, error) {
-			compacted++
-			return msgs, nil
-		}}
-	out, err := new(Loop).Run(t.Context(), turn)
-	if err != nil || out.Text != "hello" || compacted != 1 || !slices.Equal(asked, []string{"first", "first", "larger"}) {
-		t.Errorf("%q, asked %q, summed up %d times: %v", out.Text, asked, compacted, err)
+			first := model("first", 1000, false)
+			compacted := 0
+			turn := Turn{Model: first.Model, Name: first.Name, Label: first.Label, Facts: first.Facts, System: c.system, History: long,
+				Fallbacks: []Candidate{model("same", 1000, true), model("larger", 9000, true)},
+				Compact: func(_ context.Context, msgs []sessions.Message) ([]sessions.Message, error) {
+					if compacted++; c.shorter {
+						msgs = []sessions.Message{user("hi")}
+					}
+					return msgs, nil
+				}}
+			out, err := new(Loop).Run(t.Context(), turn)
+			if err != nil || out.Text != "hello" || compacted != 1 || !slices.Equal(asked, c.asked) {
+				t.Errorf("%q, asked %q, summed up %d times: %v", out.Text, asked, compacted, err)
+			}
+			asked, turn.Fallbacks = nil, nil
+			_, err = new(Loop).Run(t.Context(), turn)
+			e, ok := errors.AsType[*ModelError](err)
+			if !ok || e.Class != TooLong || !strings.Contains(e.Notice(), c.notice) || !slices.Equal(asked, c.alone) {
+				t.Errorf("asked %q: %v", asked, err)
+			}
+		})
 	}
 }
 

@@ -25,11 +25,13 @@ type ModelCall struct {
 	// Compacted says that the prompt cannot be made shorter: one that is too long for a model is then shown to those behind it that
 	// have a larger window, or one that is not known. Otherwise the call ends there, so that the prompt is made shorter first.
 	Compacted bool
+	TooLong   *ModelError  // of the first candidate, for this prompt: it is not asked again; nil = it is asked
 	Once      bool         // make one request of the first candidate, and no other
 	Logger    *slog.Logger // nil = silent
 }
 
-// Run makes the call. It gives the answer, its cost by the prices of the candidate that gave it, and that candidate. The error is
+// Run makes the call. It gives the answer, its cost by the prices of the candidate that gave it, and that candidate; with an error, the
+// candidate whose answer ended the call, if one did. The error is
 // ctx's, or a *ModelError: TooLong where a candidate says so whose window is not smaller than that of the first one; otherwise what was
 // wrong with the first one that was asked, with the requests of all of them in Tries.
 //
@@ -42,12 +44,19 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 		c.Candidates, most = c.Candidates[:1], 1
 	}
 	tooSmall := -1 // a window that the prompt does not fit into
+	var by Candidate
 	for i, who := range c.Candidates {
 		behind := len(c.Candidates) - i - 1
 		if who.Facts.ContextWindow <= tooSmall && !who.Facts.Guessed {
 			continue
 		}
-		answer, err := c.ask(ctx, who, min(MaxTries, max(1, most-used-behind)))
+		var answer *Answer
+		var err error
+		if i == 0 && c.TooLong != nil {
+			err = c.TooLong
+		} else {
+			answer, err = c.ask(ctx, who, min(MaxTries, max(1, most-used-behind)))
+		}
 		if err == nil || ctx.Err() != nil {
 			return answer, who, firstError(ctx.Err(), err)
 		}
@@ -61,7 +70,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			tooSmall = max(tooSmall, who.Facts.shownWindow(e))
 		}
 		if tooLong && !c.Compacted || e.Class == Refused {
-			first = e
+			first, by = e, who
 			break
 		}
 		if behind > 0 && c.Logger != nil {
@@ -76,7 +85,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 		whole := *first
 		whole.Tries, whole.Requests, first = used, made, &whole
 	}
-	return nil, Candidate{}, first
+	return nil, by, first
 }
 
 // ask has one candidate answer.
@@ -199,7 +208,7 @@ func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer
 	var text strings.Builder
 	call := ModelCall{
 		Candidates: r.candidates()[r.from:],
-		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset, Compacted: compacted || r.Compact == nil, Once: r.once,
+		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset, Compacted: compacted || r.Compact == nil, TooLong: r.tooLong, Once: r.once,
 		Estimated: func(model string) {
 			if _, known := r.uncounted.LoadOrStore(model, true); !known {
 				r.log.LogAttrs(ctx, slog.LevelWarn, "the provider counts no tokens: they are estimated", slog.String("model", model))

@@ -137,6 +137,26 @@ func TestCompactBeforeAndAfterACall(t *testing.T) {
 	}
 }
 
+// A 413 to a prompt that is far from too long is a refusal of what it says: the turn goes on without the messages before it.
+// source: docs.aws.amazon.com/waf/latest/developerguide/waf-oversize-request-components.html, cloudflare (413 of rules)
+func TestTooLargeForAnotherReason(t *testing.T) {
+	t.Parallel()
+	for status, wants := range map[int]int{413: 3, 400: 2} {
+		no := &ModelError{Class: TooLong, Status: status}
+		run := sessions.Run{ID: "r", Input: user("now")}
+		run.Input.Run = "r"
+		m := &script{answers: []any{no, no, say("x")}}
+		turn := Turn{Model: m, Facts: ModelFacts{ContextWindow: 100000}, History: []sessions.Message{user(strings.Repeat("before ", 100)), run.Input}, Caller: tools.Caller{Run: run},
+			Compact: func(context.Context, []sessions.Message) ([]sessions.Message, error) {
+				return []sessions.Message{user("before"), run.Input}, nil
+			}}
+		out, err := new(Loop).Run(t.Context(), turn)
+		if len(m.prompts) != wants || (err == nil) != (status == 413) {
+			t.Errorf("%d: %q after %d requests: %v", status, out.Text, len(m.prompts), err)
+		}
+	}
+}
+
 // What the provider counted is taken where it is known, and only for what it covers.
 func TestEstimateTakesCounts(t *testing.T) {
 	t.Parallel()

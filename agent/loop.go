@@ -125,6 +125,7 @@ type turnRun struct {
 	spent     sessions.Usage // of the call under way, tries that broke off included
 	alone     bool           // the messages before the turn are left out, as the provider refused them
 	once      bool           // the next call may make one request
+	tooLong   *ModelError    // of the first model, which the next call would ask the same again; nil = it is asked
 	without   []string       // ids of the turn's own messages that are left out, as the provider refused them
 	answered  bool           // a model call of this attempt has its answer
 	from      int            // the first of candidates that the next call asks; above 0 only while an empty answer is replaced
@@ -200,13 +201,11 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	}
 	r.steps++
 	answer, by, err := r.paid(ctx, false)
-	if e, ok := errors.AsType[*ModelError](err); ok && e.Class == TooLong && r.Compact != nil {
-		r.log.LogAttrs(ctx, slog.LevelWarn, "the prompt was too long for the model", slog.String("run", string(r.Caller.Run.ID)),
-			slog.String("model", r.Label), slog.Int("estimated", r.tokens()))
-		if err := r.compact(ctx); err != nil {
+	if x := (response{answer, by, err}); r.Compact != nil && x.isTooLong() {
+		if err := r.shorter(ctx, &x); err != nil {
 			return sessions.Message{}, err
 		}
-		answer, by, err = r.paid(ctx, true)
+		answer, by, err = x.answer, x.by, x.err
 	}
 	if IsRefusal(answer, err) {
 		x := response{answer, by, err}

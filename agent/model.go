@@ -98,14 +98,14 @@ type ModelError struct {
 	Requests   int    // made in all, also those that were changed after a refusal, which are no tries; 0 = one for each try
 	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
 	Model      string // of a refusal: the model that the turn had, provider/model; set by Loop
-	Always     bool   // Refused, BadRequest: a harmless message was refused as well, so the reason is in what every request has
+	Always     bool   // the reason is in what every request has: a harmless message was refused as well; TooLong: instructions and tools are most of it
 	Window     int    // TooLong: the tokens that the model takes, as its provider says; 0 = it does not say
 	Err        error
 }
 
 func (e *ModelError) Error() string {
 	also := ""
-	if e.Always { // sessions.Message.IsRefusal does not take this for a refusal of the message
+	if e.Always && e.Class != TooLong { // sessions.Message.IsRefusal does not take this for a refusal of the message
 		also = ", as is a harmless message"
 	}
 	return fmt.Sprintf("model provider %s: %s%s (tries %d, status %d): %v", e.Provider, e.Class, also, e.Made(), e.Status, e.Err)
@@ -120,6 +120,9 @@ func (e *ModelError) Unwrap() error { return e.Err }
 func (e *ModelError) Notice() string {
 	if e.Always && e.Class == BadRequest {
 		return "The language model's provider refuses every request of mine, also a harmless one, and does not say why. Your message is not the reason, so I keep it. Please try again later, or tell an owner; `/model` lists other models."
+	}
+	if e.Always && e.Class == TooLong {
+		return "My instructions and my tools alone are too long for this language model. Please tell an owner; `/model` lists other models."
 	}
 	if e.Always {
 		return "The language model's provider refuses every request of mine, also with a harmless message. The reason is in my instructions, my workspace files or my tools, or in how the model is set up, not in your message. Please tell an owner; `/model` lists other models."

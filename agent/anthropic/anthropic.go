@@ -121,7 +121,7 @@ func ownHost(base string) bool {
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	at := lessons.Endpoint{Provider: m.name, Address: lessons.Address(m.base), Model: p.Model}
-	call := m.book.Call(at, m.fingerprint()) // of all tries: what one learned, the next one need not
+	call := m.book.Call(at, m.fingerprint()).ForPrompt(p) // of all tries: what one learned, the next one need not
 	made, said := 0, ""
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Requests: func() int { return made }, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		return m.try(ctx, p, at, call, &made, &said, yield)

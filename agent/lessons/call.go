@@ -85,16 +85,19 @@ type Call struct {
 	failed  map[string]int   // how often the same words told of a failure in this call
 	seen    map[string]bool  // words of refusals that may pass, after which the request was made again as it was
 
-	suspects suspects          // from an earlier call
-	fuller   []sessions.Lesson // in force, under a fingerprint that says more than when they were learned
-	spared   []key             // those of them that would have changed the request
-	quiet    bool              // an unclear refusal ends the call: changes did not help in the calls before
-	applied  []sessions.Lesson // in this call
-	images   bool              // pictures are left out of this call
-	bare     bool              // the history is told as text in this call
-	taken    parts             // by the endpoint, in earlier calls
-	sends    parts             // in the request at hand
-	longest  int               // bytes of the longest description of a tool in it
+	suspects  suspects          // from an earlier call
+	fuller    []sessions.Lesson // in force, under a fingerprint that says more than when they were learned
+	spared    []key             // those of them that would have changed the request
+	quiet     bool              // an unclear refusal ends the call: changes did not help in the calls before
+	applied   []sessions.Lesson // in this call
+	images    bool              // pictures are left out of this call
+	bare      bool              // the history is told as text in this call
+	taken     parts             // by the endpoint, in earlier calls
+	sends     parts             // in the request at hand
+	most      int               // tokens of an answer in this call, as an error said; 0 = no error did
+	estimated func() int        // tokens of the prompt; nil = not known
+
+	longest int // bytes of the longest description of a tool in it
 }
 
 // find gives the lesson in force for a key.
@@ -124,6 +127,9 @@ func (c *Call) isEmpty() bool {
 // Param says what to send for a parameter that would have a value, or Unset: use is sent when send is true.
 func (c *Call) Param(name, value string) (use string, send bool) {
 	use, send = c.param(name, value)
+	if slices.Contains(limits, name) {
+		use, send = c.withinRoom(name, use, send)
+	}
 	c.noteParam(name, use, send)
 	return use, send
 }
@@ -363,7 +369,11 @@ func (c *Call) Worked(ctx context.Context) {
 	switch again := c.again(); {
 	case len(again) > 0:
 		c.pending = append(c.pending, again...)
-		c.book.suspect(c.at, suspects{})
+		rest := c.blind // is looked at in the next call
+		rest.changes = slices.DeleteFunc(slices.Clone(rest.changes), func(l sessions.Lesson) bool {
+			return slices.ContainsFunc(again, func(a sessions.Lesson) bool { return keyOf(a) == keyOf(l) })
+		})
+		c.book.suspect(c.at, rest)
 	case len(c.blind.changes) > 0:
 		c.book.suspect(c.at, c.blind)
 	case len(c.spared) > 0 && c.said == "": // taken without those changes

@@ -62,9 +62,9 @@ func numberOf(word string) (float64, bool) {
 
 var answerTooLong = pattern.New(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
 
-// limit reads errors about an answer that was asked for longer than the window has room for: the endpoint's own limit is the right one.
+// limit reads errors about an answer that was asked for longer than the window has room for, where it does not say how long it may be: the endpoint's own limit is the right one.
 func (r reading) limit() (sessions.Lesson, bool) {
-	if !answerTooLong.MatchString(r.text) && !promptFits(r.text) {
+	if !answerTooLong.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
 	for _, p := range r.sent.Params {
@@ -77,29 +77,7 @@ func (r reading) limit() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-var (
-	windowSize   = pattern.New(`maximum context length (?:is|of) (\d+)`)
-	answerAsked  = pattern.New(`requested (\d+) output tokens|(\d+) in the (?:completion|output)`)
-	tokensInAll  = pattern.New(`total of (?:at least )?(\d+)|requested (?:about )?(\d+) tokens`)
-	tooManyBytes = pattern.New(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
-)
-
-// promptFits reports whether an error counts prompt and answer together, and the prompt alone would have room.
-// source: tontinton/maki#301
-func promptFits(text string) bool {
-	window, answer, all := firstNumber(windowSize, text), firstNumber(answerAsked, text), firstNumber(tokensInAll, text)
-	return window > 0 && answer > 0 && all > window && all-answer < window*9/10
-}
-
-// firstNumber gives the first number that an expression has a group for; 0 = none.
-func firstNumber(e *pattern.Pattern, text string) int {
-	for i, s := range e.FindStringSubmatch(text) {
-		if n, err := strconv.Atoi(s); i > 0 && err == nil {
-			return n
-		}
-	}
-	return 0
-}
+var tooManyBytes = pattern.New(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
 
 // bytes reads errors about a request of too many bytes: the largest picture is left out. source: earendil-works/pi#401
 func (r reading) bytes() (sessions.Lesson, bool) {
@@ -125,8 +103,12 @@ func WantsResponses(err error) bool {
 // effort reads errors of endpoints that take tools without thinking only.
 func (r reading) effort() (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
-		if !p.Effort || p.Value == "none" || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
+		isAdvised := p.Value == "none" && r.call.hasChangedTo(p.Name, p.Value) // and refused as well
+		if !p.Effort || p.Value == "none" && !isAdvised || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
 			continue
+		}
+		if isAdvised {
+			return p.refused(""), true
 		}
 		if p.Value != Unset { // its own default may be none
 			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}, true
@@ -151,16 +133,33 @@ func (r reading) uncountedTools() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true
 }
 
-var manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+var (
+	manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+	toolNoun  = pattern.New(`tools|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
+)
 
 // manyTools reads errors about the number of tools.
 func (r reading) manyTools() (sessions.Lesson, bool) {
 	n := len(r.sent.Tools)
-	if n < 2 || !r.has("tools", "functions", "function_declarations") || !manyTools.MatchString(r.text) || r.has("tokens", "name", "description") {
+	if n < 2 || !toolNoun.MatchString(r.text) || !manyTools.MatchString(r.text) || r.has("tokens", "name", "description") {
 		return sessions.Lesson{}, false
 	}
 	if most, ok := nearestNumber(r.text, float64(n)); ok && most >= 1 && most < float64(n) {
 		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(int(most))}, true
 	}
 	return sessions.Lesson{}, false
+}
+
+// toolTokens matches how many tokens of a prompt that is too long are its messages, and how many its tools.
+// source: platform.openai.com/docs/guides/error-codes (context_length_exceeded)
+var toolTokens = pattern.New(`(\d+) in the messages, (\d+) in the (?:functions|tools)`)
+
+// longTools reads errors about a prompt most of which are tools: so many are sent as have room.
+func (r reading) longTools() (sessions.Lesson, bool) {
+	n, window, sizes := len(r.sent.Tools), firstNumber(windowSize, r.text), numbersOf(toolTokens, r.text)
+	if n < 2 || sizes == nil || sizes[1] <= sizes[0] || sizes[0] > window/4 {
+		return sessions.Lesson{}, false
+	}
+	room := (window - sizes[0]) * 3 / 4 // the answer needs some as well
+	return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(max(1, min(n-1, n*room/sizes[1])))}, true
 }

@@ -31,13 +31,16 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		if l, ok := r.picture(); ok && ofPixels.MatchString(r.text) {
 			return l, true
 		}
+		if l, ok := r.longTools(); ok {
+			return l, true
+		}
 		if l, ok := r.limit(); ok || f.Status != http.StatusRequestEntityTooLarge || !denied.MatchString(r.text) {
 			return l, ok
 		}
 		return r.pictures()
 	}
 	for _, reader := range []func() (sessions.Lesson, bool){
-		r.itemField, r.roleNames, r.ofMessages, r.asked, r.missing, r.renamed, r.parent, r.toolTexts, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
+		r.itemField, r.roleNames, r.ofMessages, r.asked, r.missing, r.renamed, r.parent, r.toolTexts, r.toolName, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
 		r.manyTools, r.param, r.value, r.pictures, r.itemForms, r.history, r.tools, r.system, r.content,
 	} {
 		if l, ok := reader(); ok {
@@ -55,9 +58,10 @@ var knownFields = pattern.New("(unknown field [^\n,]{1,130}), (?:expected (?:one
 // source: QwenLM/qwen-code#48, ggml-org/llama.cpp#17040
 var templateCode = pattern.New(`(?s)\bat row \d+, column \d+(?::\s*\{[{%]-?\s*raise_exception\(['"]([^'"\n]*))?.*|\{%.*`)
 
-// noEvidence matches what errors say besides what is wrong: a name that is like the refused one, and LiteLLM's settings.
-// source: console.groq.com/docs/errors, docs.litellm.ai/docs/exception_mapping
-var noEvidence = pattern.New(`,? *\bdid you mean [^\n]*|\breceived model group=\S*|\bavailable model group fallbacks=\S*`)
+// noEvidence matches what errors say besides what is wrong: a name that is like the refused one, a name to use instead, tools to leave out, and
+// LiteLLM's settings.
+// source: console.groq.com/docs/errors, docs.litellm.ai/docs/exception_mapping, openrouter.ai/docs/guides/routing/provider-selection
+var noEvidence = pattern.New(`,? *\bdid you mean [^\n]*|\buse [\x60'"]?max_[a-z_]*tokens[\x60'"]? instead|\btry disabling [^.\n]*|\breceived model group=\S*|\bavailable model group fallbacks=\S*`)
 
 // reasons gives what an error says without what is no evidence in it.
 func reasons(text string) string {
@@ -257,9 +261,13 @@ var (
 	onePicture  = pattern.New(`do(?:es)? not meet|restrictions|cannot identify|could not (?:be )?(?:load|open|identif)|too small|minimum|\d ?px\b|\bheight\b|\bwidth\b|animated|file type|media type|格式|解析错误|尺寸|could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 
+// noPictures is in errors of models that take none.
+var noPictures = pattern.New(`does not support|not support image|support image input|unknown variant|at most 0 |valid string|\bimages?(?: inputs?)? (?:is|are) not supported\b|use a (?:vision|multimodal)`)
+
 // picture reads errors about one picture, not about pictures at all.
 func (r reading) picture() (sessions.Lesson, bool) {
-	if len(r.sent.Pictures) == 0 || !pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || r.has("does not support", "not support image", "support image input", "unknown variant", "at most 0 ", "valid string") {
+	ofMedia := r.f.Status == http.StatusUnsupportedMediaType && !pictureWord.MatchString(r.text) // of all that a request has, only pictures have one
+	if len(r.sent.Pictures) == 0 || !ofMedia && (!pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || noPictures.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
 	return r.newestPicture()
@@ -336,7 +344,10 @@ func (r reading) offered(p Param) string {
 		}
 		return ""
 	}
-	if listed := r.listed(p); len(listed) > 0 {
+	if otherModels.MatchString(r.text) || fieldExtra.MatchString(r.text) && !refusedWord(r.text, p.Value) {
+		return ""
+	}
+	if listed, isList := r.listed(p); isList {
 		if best := Nearest(p.Value, listed); best != "" || slices.Contains(efforts, p.Value) {
 			return best
 		}
@@ -360,23 +371,37 @@ func (r reading) offered(p Param) string {
 // refusedWord reports whether a word is the one that an error refuses: 'x' is not supported.
 func refusedWord(text, name string) bool {
 	i := strings.Index(text, name)
-	rest := text[i+len(name):]
+	if i < 0 {
+		return false
+	}
+	rest, _, _ := strings.Cut(text[i+len(name):], "\n")
 	return no.MatchString(rest[:min(len(rest), 24)])
 }
 
-// listed gives the values that an error lists as possible ones.
-func (r reading) listed(p Param) (out []string) {
+var (
+	// fieldExtra matches errors about a field that is not known, although they repeat its value.
+	// source: docs.pydantic.dev/latest/errors/validation_errors (extra_forbidden)
+	fieldExtra = pattern.New(`extra_forbidden|extra inputs? (?:is|are) not`)
+	// otherModels matches errors about a field of other models. source: www.volcengine.com/docs/82379/1299023
+	otherModels = pattern.New(`only support(?:s|ed)? (?:for|by|on|with) (?:certain|some|specific|other) models`)
+)
+
+// listed gives the values that an error lists as possible ones and that are not refused themselves. isList is false where it lists none.
+func (r reading) listed(p Param) (out []string, isList bool) {
 	where := lists.FindStringIndex(r.text)
 	if where == nil {
-		return nil
+		return nil, false
 	}
 	rest := r.text[where[1]:]
 	for _, e := range append(slices.Clone(efforts), p.Next...) {
-		if !r.call.refused(p, e) && !slices.Contains(out, e) && word(rest, e) {
+		if !word(rest, e) || slices.Contains(out, e) {
+			continue
+		}
+		if isList = isList || e != p.Value || r.call.hasChangedTo(p.Name, e); !r.call.refused(p, e) {
 			out = append(out, e)
 		}
 	}
-	return out
+	return out, isList
 }
 
 // Nearest gives the level of a list that is nearest to another one: thinking stays thinking where it can, and the lower one of two is

@@ -73,3 +73,22 @@ func (r reading) value() (sessions.Lesson, bool) {
 	}
 	return sessions.Lesson{}, false
 }
+
+// listedFields matches several fields that an error refuses together.
+// source: platform.openai.com/docs/guides/error-codes (Unrecognized request arguments supplied), docs.litellm.ai/docs/completion/drop_params
+var listedFields = pattern.New(`\b(?:unrecognized|unrecognised|unknown|unsupported|unexpected|extra|does not support)\b[^:;.,\n]{0,30}(?:arguments|parameters|params|fields|keys|properties)\b[^:;.,\n]{0,20}: ?([^\n;.]+)`)
+
+// applyListed leaves out the other fields that an error refuses with the one that was found.
+func (c *Call) applyListed(x refusedRequest, sent Sent) {
+	m := listedFields.FindStringSubmatch(reasons(x.fault.All))
+	if m == nil || x.lesson.Kind != Parameter || x.lesson.Use != "" || !word(m[1], strings.ToLower(x.lesson.Name)) {
+		return
+	}
+	for _, p := range sent.Params {
+		if p.Value != Unset && p.Name != x.lesson.Name && word(m[1], strings.ToLower(p.Name)) {
+			l := c.lesson(p.refused(""))
+			l.Evidence = x.err.Said
+			c.apply(l)
+		}
+	}
+}

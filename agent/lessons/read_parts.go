@@ -1,6 +1,7 @@
 package lessons
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,7 +70,7 @@ func (r reading) ofToolField() bool {
 }
 
 var (
-	systemWord = pattern.New("system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|[`'\"]system[`'\"] (?:is|was) not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|invalid value: .system|(?:[`'\"]|^)system[`'\"]?[^a-z]{1,3}(is )?(not|unsupported|invalid|unknown)")
+	systemWord = pattern.New("系统(?:角色|消息|提示词?|指令)|(?:\\bsystem|system[`'\"“‘”’]?) ?(?:消息|角色|提示)|\\bsystem-?(?:rolle|nachricht|anweisung)|(?:rôle|message|invite) (?:de |du )?syst[eè]me|(?:rol|mensaje|instrucci[oó]n(?:es)?) (?:de |del )?sistema|системн\\S* (?:рол|сообщен|инструкц)|роль \\S{0,2}system|システム(?:ロール|メッセージ|プロンプト|の役割)|시스템 ?(?:역할|메시지|프롬프트)|system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|[`'\"]system[`'\"] (?:is|was) not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|invalid value: .system|(?:[`'\"]|^)system[`'\"]?[^a-z]{1,3}(is )?(not|unsupported|invalid|unknown)")
 	// systemState is in errors about the moment.
 	systemState = pattern.New(`system (?:is|was) (?:not |un)(?:available|ready|responding|reachable)`)
 )
@@ -84,6 +85,8 @@ func (r reading) system() (sessions.Lesson, bool) {
 var (
 	roleList  = pattern.New("[`'\"‘“](?:user|assistant)[`'\"’”][^\n]{0,24}[`'\"‘“](?:user|assistant|tool|function|model)[`'\"’”][^\n]*")
 	otherRole = pattern.New("[`'\"‘“](?:tool|function|developer)[`'\"’”][^\n]{0,60}[`'\"‘“]user[`'\"’”]")
+	// bareRoles lists roles without quotation marks. source: ai.google.dev/api/caching#Content (Please use a valid role: user, model)
+	bareRoles = pattern.New(`\broles?\b[^\n:]{0,24}: ?(?:[a-z]+(?:,| and| or)* ?){2,5}`)
 	firstUser = pattern.New(`(?:first|initial) (?:message|turn|role|content)\b[^\n.]{0,40}\buser\b|(?:must|should|has to|have to|needs? to) (?:start|begin) with (?:an? |the )?[\x60'"]?user`)
 	// firstMessage is where a request has its system message.
 	firstMessage = pattern.New(`messages(?:\[|\.)0\b`)
@@ -98,10 +101,11 @@ func (r reading) roleNames() (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	place := strings.ToLower(r.f.Param) + "\n" + r.text
-	list := roleList.FindString(r.text)
+	list := cmp.Or(roleList.FindString(r.text), bareRoles.FindString(r.text))
+	isList := word(list, "user") && (word(list, "assistant") || word(list, "model")) && !word(list, "system")
 	switch {
 	case anyMessage.MatchString(place) && !firstMessage.MatchString(place):
-	case strings.Contains(list, "user") && strings.Contains(list, "assistant") && !strings.Contains(list, "system") && !otherRole.MatchString(r.text), firstUser.MatchString(r.text):
+	case isList && !otherRole.MatchString(r.text), firstUser.MatchString(r.text):
 		return sessions.Lesson{Kind: System}, true
 	}
 	return sessions.Lesson{}, false

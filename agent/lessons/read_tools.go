@@ -63,7 +63,7 @@ var (
 // the list, then anything in quotation marks.
 func (r reading) namedTool() string {
 	for _, name := range r.sent.Tools { // in function NAME
-		for _, lead := range []string{"function ", "tool ", "function: ", "tool: "} {
+		for _, lead := range []string{"function ", "tool ", "function: ", "tool: ", "function name: ", "tool name: "} {
 			for _, mark := range []string{"", "'", `"`, "`"} {
 				if word(r.text, lead+mark+strings.ToLower(name)) {
 					return name
@@ -75,7 +75,7 @@ func (r reading) namedTool() string {
 		return name
 	}
 	for _, m := range quoted.FindAllStringSubmatch(r.f.Raw, -1) {
-		if slices.Contains(r.sent.Tools, m[1]) {
+		if slices.Contains(r.sent.Tools, m[1]) && strings.Contains(r.text, strings.ToLower(m[1])) {
 			return m[1]
 		}
 	}
@@ -95,6 +95,21 @@ func (r reading) countedTool() (name string, counted bool) {
 		}
 	}
 	return "", false
+}
+
+// badName is in errors about the name of a tool. source: ai.google.dev/gemini-api/docs/function-calling (Invalid function name)
+var badName = pattern.New(`\b(?:invalid|illegal|unsupported|bad) (?:tool|function) name\b|\b(?:tool|function) name\b[^\n]{0,40}\b(?:must|invalid|match|not)\b`)
+
+// toolName reads errors about the name of a tool that was offered.
+func (r reading) toolName() (sessions.Lesson, bool) {
+	if len(r.sent.Tools) == 0 || !badName.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	name := r.namedTool()
+	if name == "" {
+		return sessions.Lesson{}, false
+	}
+	return r.without(name), true
 }
 
 // maxSingleTools is how many tools are left out one by one in a call.

@@ -104,9 +104,17 @@ func TestOtherLanguages(t *testing.T) {
 		"このモデルはツール呼び出しに対応していません":                         Tools,
 		"이 모델은 도구 호출을 지원하지 않습니다":                         Tools,
 		"스트리밍은 지원되지 않습니다":                                Stream,
+		"该模型不支持系统角色":                                     System,
+		"不支持 system 消息":                                  System,
+		"Die Systemrolle wird nicht unterstützt":         System,
+		"Le rôle système n'est pas pris en charge":       System,
+		"El rol de sistema no está permitido":            System,
+		"Системная роль не поддерживается":               System,
+		"システムロールはサポートされていません":                            System,
+		"시스템 역할은 지원되지 않습니다":                              System,
 	} {
 		c := NewBook(Config{}).Call(at, "")
-		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look"}, Stream: true, Pictures: []string{"aGk="}}) || len(c.pending) != 1 || c.pending[0].Kind != kind {
+		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look"}, Stream: true, System: true, Pictures: []string{"aGk="}}) || len(c.pending) != 1 || c.pending[0].Kind != kind {
 			t.Errorf("%s: learned %+v", text, c.pending)
 		}
 	}

@@ -22,6 +22,9 @@ const maxChanges = 8
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	c.learnWindow(ctx, err)
+	if c.shortenAnswer(err, sent) {
+		return true
+	}
 	x, ok := c.understand(err, sent)
 	if !x.found && c.failedAgain(err, sent) {
 		return true
@@ -122,6 +125,7 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 		c.suppose(l)
 	case x.found:
 		c.apply(l)
+		c.applyListed(x, sent)
 		if x.quoted {
 			c.forget(keyOf(l))
 		}
@@ -284,7 +288,7 @@ func (c *Call) restore(found bool) bool {
 	for k, old := range stale {
 		c.now = with(c.now, k, old)
 	}
-	if found {
+	if found || len(c.spared) > 0 && c.words == c.suspects.words { // what is suspected may be the reason instead
 		return true
 	}
 	for _, k := range c.tried {
@@ -303,6 +307,11 @@ func (c *Call) wasApplied(l sessions.Lesson) bool {
 // hasChanged reports whether this call has been changed by a lesson of a kind.
 func (c *Call) hasChanged(kind string) bool {
 	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return a.Kind == kind })
+}
+
+// hasChangedTo reports whether this call has sent a value in the place of a parameter's.
+func (c *Call) hasChangedTo(name, value string) bool {
+	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return a.Kind == Parameter && a.Name == name && a.Use == value })
 }
 
 func (c *Call) apply(l sessions.Lesson) {
@@ -398,11 +407,23 @@ func (c *Call) lastParts(sent Sent, status int) bool {
 	if system {
 		c.guess(sessions.Lesson{Kind: System})
 	}
-	tools := len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, "")
-	if tools {
+	return c.lastTools(sent) || system
+}
+
+// fewTools is how many tools are sent to an endpoint that may refuse their number: most take as many.
+const fewTools = 16
+
+// lastTools leaves out the tools, or most of them where there are many. source: zai-org/feedback#81
+func (c *Call) lastTools(sent Sent) bool {
+	switch {
+	case len(sent.Tools) > fewTools && !c.taken.tools:
+		c.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(fewTools)})
+	case len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, ""):
 		c.guess(sessions.Lesson{Kind: Tools})
+	default:
+		return false
 	}
-	return system || tools
+	return true
 }
 
 // lesson fills in where and when something is learned.

@@ -94,7 +94,7 @@ func (m *Model) settingsOf(model string) agent.ModelSettings {
 // Stream implements agent.Model.
 func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delta, error] {
 	at := lessons.Endpoint{Provider: m.name, Address: m.address, Model: p.Model}
-	r := request{m: m, p: p, at: at, settings: m.settingsOf(p.Model), call: m.book.Call(at, m.fingerprint())}
+	r := request{m: m, p: p, at: at, settings: m.settingsOf(p.Model), call: m.book.Call(at, m.fingerprint()).ForPrompt(p)}
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Requests: func() int { return r.made }, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		for {
 			again, err := r.try(ctx, yield)

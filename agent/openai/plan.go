@@ -86,7 +86,7 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		}
 		out = append(out, r)
 	}
-	limit := lessons.Param{Name: call.Name("max_tokens"), Value: lessons.Unset, Next: []string{wantedLimit}} // sent when an endpoint asks for it
+	limit := lessons.Param{Name: call.Name("max_tokens"), Words: limitNames, Value: lessons.Unset, Next: []string{wantedLimit}} // sent when an endpoint asks for it
 	if limit.Name == "max_tokens" && m.at.official {
 		limit.Name = "max_completion_tokens"
 	}

@@ -156,13 +156,43 @@ func TestRefusals(t *testing.T) {
 		{name: "stream_options", p: withTools, refuse: when(`stream_options`, 422, `{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`), not: `stream_options`, has: `"tools"|"stream":true`, requests: 2},
 		{name: "max_tokens", p: agent.Prompt{MaxTokens: 100}, refuse: when(`"max_tokens"`, 400, said("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")), has: `"max_completion_tokens":100`, requests: 2},
 		{name: "max_tokens, value", p: agent.Prompt{MaxTokens: 200000}, refuse: when(`200000`, 400, said("max_tokens is too large: 200000. This model supports at most 16384 completion tokens, whereas you provided 200000.")), has: `"max_tokens":16384`, requests: 2},
-		{name: "max_tokens, window", p: agent.Prompt{MaxTokens: 128000}, refuse: when(`128000`, 400, `{"object":"error","message":"'max_tokens' or 'max_completion_tokens' is too large: 128000. This model's maximum context length is 32768 tokens and your request has 27 input tokens (128000 > 32768 - 27).","type":"BadRequestError","code":400}`), not: `max_tokens`, requests: 2},
+		{name: "max_tokens, window", p: agent.Prompt{MaxTokens: 128000}, refuse: when(`128000`, 400, `{"object":"error","message":"'max_tokens' or 'max_completion_tokens' is too large: 128000. This model's maximum context length is 32768 tokens and your request has 27 input tokens (128000 > 32768 - 27).","type":"BadRequestError","code":400}`), has: `"max_tokens":32`, requests: 2},
+		// source: console.groq.com/docs/models (the longest answer is shorter than the window)
+		{name: "max_tokens, by its other name", p: agent.Prompt{MaxTokens: 32000}, refuse: when(`32000`, 400, said("`max_completion_tokens` must be less than or equal to `8192`, the maximum value for `max_completion_tokens` is less than the `context_window` for this model")), has: `"max_tokens":8192`, requests: 2},
+		// source: platform.openai.com/docs/guides/latest-model (reasoning_effort none), BerriAI/litellm#16265
+		{name: "effort, the advised value is refused too", p: thinking("low"), refuse: when("reasoning_effort", 400, said("Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.")), not: "reasoning_effort", has: `"tools"`, requests: 3},
+		// source: docs.pydantic.dev/latest/errors/validation_errors (literal_error)
+		{name: "effort, the only value is refused too", p: thinking("low"), refuse: when("reasoning_effort", 422, `{"detail":[{"type":"literal_error","loc":["body","reasoning_effort"],"msg":"Input should be 'none'"}]}`), not: "reasoning_effort", requests: 3},
+		// source: docs.pydantic.dev/latest/errors/validation_errors (extra_forbidden), with Python's form of it
+		{name: "effort, its value is repeated", p: thinking("low"), refuse: when("reasoning_effort", 400, said("[{'type': 'extra_forbidden', 'loc': ('body', 'reasoning_effort'), 'msg': 'Extra inputs are not permitted', 'input': 'low'}]")), not: "reasoning_effort", requests: 2},
+		// source: www.volcengine.com/docs/82379/1299023
+		{name: "effort, of certain models only", p: thinking("low"), refuse: when("reasoning_effort", 400, `{"error":{"code":"InvalidParameter","message":"The parameter `+"`reasoning_effort`"+` specified in the request are not valid: invalid reasoning_effort: low, only support for certain models","param":"reasoning_effort","type":"BadRequest"}}`), not: "reasoning_effort", requests: 2},
+		// source: platform.openai.com/docs/guides/error-codes
+		{name: "two fields at once", p: thinking("low"), refuse: func(raw string) (int, string) {
+			if strings.Contains(raw, "reasoning_effort") || strings.Contains(raw, "stream_options") {
+				return 400, said("Unrecognized request arguments supplied: reasoning_effort, stream_options")
+			}
+			return 0, ""
+		}, not: "reasoning_effort|stream_options", has: `"tools"`, requests: 2},
+		// source: docs.x.ai/docs/guides/image-understanding, with a code that speaks of one picture
+		{name: "image, code of one", p: withPicture, refuse: when(`image_url`, 400, `{"error":{"message":"Image input is not supported for this model. Please use a vision model","code":"invalid_image"}}`), not: "image_url", requests: 2},
+		// source: rfc-editor.org/rfc/rfc9110#name-415-unsupported-media-type
+		{name: "image, 415", p: withPicture, refuse: when(`image_url`, 415, "Unsupported Media Type"), not: "image_url", requests: 2},
+		// source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
+		{name: "many tools, vertex", p: agent.Prompt{Tools: manySpecs(40)}, refuse: when(`"t20"`, 400, said("At most 20 function declarations are supported.")), has: `"t19"`, not: `"t20"`, requests: 2},
+		{name: "a tool's name", p: agent.Prompt{Tools: manySpecs(40)}, refuse: when(`"t7"`, 400, said("Invalid function name: t7")), has: `"t39"`, not: `"t7"`, requests: 2},
+		// source: platform.openai.com/docs/guides/error-codes (context_length_exceeded)
+		{name: "tools are too long", p: agent.Prompt{Tools: manySpecs(40)}, refuse: when(`"t30"`, 400, said("This model's maximum context length is 8192 tokens. However, your messages resulted in 9500 tokens (1500 in the messages, 8000 in the functions). Please reduce the length of the messages or functions.")), has: `"t20"`, not: `"t30"`, requests: 2},
+		// source: openrouter.ai/docs/guides/routing/provider-selection
+		{name: "tools, openrouter names one", p: withTools, refuse: when(`"tools"`, 404, `{"error":{"message":"No endpoints found that support tool use. Try disabling \"look\". To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection","code":404}}`), not: `"tools"`, requests: 2},
 		{name: "temperature", s: agent.ModelSettings{Temperature: new(0.3)}, refuse: when(`temperature`, 400, said("Unsupported value: 'temperature' does not support 0.3 with this model. Only the default (1) value is supported.")), not: `temperature`, requests: 2},
 		{name: "temperature, range", s: agent.ModelSettings{Temperature: new(1.5)}, refuse: when(`1.5`, 400, said("temperature must be between 0 and 1")), has: `"temperature":1,`, requests: 2},
 		// source: continue#7129
 		{name: "stream", p: withTools, refuse: when(`"stream":true`, 400, `{"error":{"message":"Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general","type":"invalid_request_error","param":"stream","code":"unsupported_value"}}`), has: `"tools"`, not: `"stream|"stream_options`, requests: 2},
 		// source: google-deepmind/gemma chat template, vllm#3323
 		{name: "system", p: agent.Prompt{System: "be kind"}, refuse: when(`"system"`, 400, `{"object":"error","message":"System role not supported","code":400}`), has: `{"role":"user","content":"be kind\n\nhi"}`, requests: 2},
+		// source: ai.google.dev/api/caching#Content
+		{name: "system, gemini", p: agent.Prompt{System: "be kind", Tools: specs}, refuse: when(`"role":"system"`, 400, `[{"error":{"code":400,"message":"Please use a valid role: user, model.","status":"INVALID_ARGUMENT"}}]`), has: `"content":"be kind\n\nhi"|"tools"`, requests: 2},
 		{name: "system, o1", p: agent.Prompt{System: "be kind"}, refuse: when(`"system"`, 400, `{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","type":"invalid_request_error","param":"messages[0].role","code":"unsupported_value"}}`), has: `{"role":"user","content":"be kind\n\nhi"}`, requests: 2},
 		{name: "parallel calls", p: withTools, refuse: unless(`"parallel_tool_calls":false`, 400, said("parallel tool calls are not supported by this model; set parallel_tool_calls to false")), has: `"look"`, requests: 2},
 		// source: spacectl#402

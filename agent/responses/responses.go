@@ -114,7 +114,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 	)
 	retry := agent.Retry{Provider: m.name, Logger: m.log, Tries: p.Tries, Requests: func() int { return made }, Try: func(ctx context.Context, yield func(agent.Delta) bool) error {
 		if call == nil {
-			call = m.book.Call(at, m.fingerprint())
+			call = m.book.Call(at, m.fingerprint()).ForPrompt(p)
 		}
 		for {
 			if req == nil {

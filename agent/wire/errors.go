@@ -38,6 +38,8 @@ func (t *Try) modelError(err error) *agent.ModelError {
 		t.refused(e, e.Status, t.head, err)
 		if d := retryAfter(t.res.Header, time.Now()); d != 0 { // what the header says is surer than the words
 			e.RetryAfter = d
+		} else if e.Class == agent.RateLimited && e.RetryAfter == 0 {
+			e.RetryAfter = resetAfter(t.res.Header, time.Now())
 		}
 		if e.Status == http.StatusPaymentRequired && e.Class == agent.NoCredit && e.RetryAfter != 0 && e.RetryAfter <= agent.MaxRetryAfter {
 			e.Class = agent.RateLimited // money that comes back in a moment is a limit

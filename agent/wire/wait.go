@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -76,4 +77,61 @@ func waitOf(text string) (sum time.Duration) {
 		}
 	}
 	return sum
+}
+
+// resetHeaders are the headers that say when a limit ends, with those that say how much of it is left.
+// source: platform.openai.com/docs/guides/rate-limits, console.groq.com/docs/rate-limits, docs.anthropic.com/en/api/rate-limits,
+// docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers
+var resetHeaders = []struct{ reset, left string }{
+	{"X-Ratelimit-Reset-Requests", "X-Ratelimit-Remaining-Requests"},
+	{"X-Ratelimit-Reset-Tokens", "X-Ratelimit-Remaining-Tokens"},
+	{"Anthropic-Ratelimit-Requests-Reset", "Anthropic-Ratelimit-Requests-Remaining"},
+	{"Anthropic-Ratelimit-Tokens-Reset", "Anthropic-Ratelimit-Tokens-Remaining"},
+	{"Anthropic-Ratelimit-Input-Tokens-Reset", "Anthropic-Ratelimit-Input-Tokens-Remaining"},
+	{"Anthropic-Ratelimit-Output-Tokens-Reset", "Anthropic-Ratelimit-Output-Tokens-Remaining"},
+	{"X-Ratelimit-Reset", "X-Ratelimit-Remaining"},
+	{"Ratelimit-Reset", "Ratelimit-Remaining"},
+}
+
+// resetAfter reads how long to wait from the headers of limits: until the one that is used up ends, or the only one that is named; 0 = they
+// do not say, negative = not at all.
+func resetAfter(h http.Header, now time.Time) (wait time.Duration) {
+	named := 0
+	for _, x := range resetHeaders {
+		d, left := resetOf(h.Get(x.reset), now), strings.TrimSpace(h.Get(x.left))
+		switch {
+		case d == 0:
+		case left == "0":
+			return d
+		case left == "":
+			wait = d
+			named++
+		}
+	}
+	if named != 1 {
+		return 0
+	}
+	return wait
+}
+
+// resetOf reads 2s, 6m0s, 120ms, a number of seconds, a time in seconds or milliseconds since 1970, and a time of RFC 3339.
+func resetOf(value string, now time.Time) time.Duration {
+	value = strings.ToLower(strings.TrimSpace(value))
+	var at time.Time
+	if n, err := strconv.ParseFloat(value, 64); err == nil {
+		switch {
+		case n >= 1e12:
+			at = time.UnixMilli(int64(min(n, 1e14)))
+		case n >= 1e9:
+			at = time.Unix(int64(n), 0)
+		default:
+			return seconds(value)
+		}
+	} else if at, err = time.Parse(time.RFC3339, strings.ToUpper(value)); err != nil {
+		return waitOf(value)
+	}
+	if !at.After(now) {
+		return atOnce
+	}
+	return min(at.Sub(now), maxWait)
 }

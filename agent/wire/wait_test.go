@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"net/http"
 	"testing"
 	"time"
 )
@@ -32,6 +33,40 @@ func TestWaitIn(t *testing.T) {
 	} {
 		if got := waitIn(body, now); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
+
+// TestResetAfter: where neither Retry-After nor the body says it, the headers of limits tell when to come again.
+func TestResetAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		headers []string
+		want    time.Duration
+	}{
+		// source: https://platform.openai.com/docs/guides/rate-limits, https://console.groq.com/docs/rate-limits
+		"requests":        {[]string{"x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "2m59.56s", "x-ratelimit-remaining-tokens", "17997", "x-ratelimit-reset-tokens", "7.66s"}, 179560 * time.Millisecond},
+		"tokens":          {[]string{"x-ratelimit-remaining-requests", "3", "x-ratelimit-reset-requests", "1s", "x-ratelimit-remaining-tokens", "0", "x-ratelimit-reset-tokens", "6m0s"}, 6 * time.Minute},
+		"nothing used up": {[]string{"x-ratelimit-remaining-requests", "3", "x-ratelimit-reset-requests", "1s", "x-ratelimit-remaining-tokens", "4", "x-ratelimit-reset-tokens", "6m0s"}, 0},
+		"one alone":       {[]string{"x-ratelimit-reset-requests", "2s"}, 2 * time.Second},
+		"short":           {[]string{"x-ratelimit-reset-requests", "120ms"}, 120 * time.Millisecond},
+		// source: https://docs.anthropic.com/en/api/rate-limits
+		"anthropic": {[]string{"anthropic-ratelimit-requests-remaining", "0", "anthropic-ratelimit-requests-reset", "2026-11-26T12:00:12Z"}, 12 * time.Second},
+		// source: https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, https://openrouter.ai/docs/api/reference/limits
+		"since 1970":           {[]string{"x-ratelimit-remaining", "0", "x-ratelimit-reset", "1795694430"}, 30 * time.Second},
+		"milliseconds":         {[]string{"x-ratelimit-remaining", "0", "x-ratelimit-reset", "1795694430000"}, 30 * time.Second},
+		"long ago":             {[]string{"x-ratelimit-remaining", "0", "x-ratelimit-reset", "1795694300"}, atOnce},
+		"seconds":              {[]string{"ratelimit-reset", "45"}, 45 * time.Second}, // source: draft-ietf-httpapi-ratelimit-headers
+		"words":                {[]string{"x-ratelimit-reset", "tomorrow"}, 0},
+		"no header of a limit": {nil, 0},
+	} {
+		h := http.Header{}
+		for i := 0; i < len(c.headers); i += 2 {
+			h.Set(c.headers[i], c.headers[i+1])
+		}
+		if got := resetAfter(h, now); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

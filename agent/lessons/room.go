@@ -1,0 +1,135 @@
+package lessons
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"parley/agent"
+	"parley/agent/wire"
+	"parley/agent/wire/pattern"
+)
+
+// minAnswer is the shortest answer that is worth asking for, in tokens, where the prompt leaves room for no longer one.
+const minAnswer = 1024
+
+// promptMargin is how much longer a prompt may be than it is estimated, in tokens: templates add to it.
+const promptMargin = 256
+
+var (
+	// affordable is how long an answer the credit is enough for. source: openrouter.ai/docs/api-reference/errors
+	affordable = pattern.New(`can only afford (\d+)`)
+	// roomSum is prompt + answer > window. source: docs.anthropic.com/en/api/errors
+	roomSum = pattern.New(`(\d+) ?\+ ?\d+ ?> ?(\d+)`)
+	// roomRest is answer > window - prompt. source: github.com/vllm-project/vllm (serving_engine)
+	roomRest   = pattern.New(`\d+ ?> ?(\d+) ?- ?(\d+)`)
+	windowSize = pattern.New(`(?:maximum context length (?:is|of)|context length is only|must be <=) (\d+)`)
+	// promptSize is the prompt alone. source: github.com/vllm-project/vllm, huggingface/text-generation-inference (router/src/validation.rs)
+	promptSize  = pattern.New(`\b(\d+) (?:in the messages|input tokens|of text input|[\x60'"]?inputs[\x60'"]? tokens)|\b(?:prompt|messages|input) (?:contains?|has|have|resulted in)(?: at least)? (\d+)`)
+	answerAsked = pattern.New(`requested (\d+) output tokens|\b(\d+) in the (?:completion|output)`)
+	tokensInAll = pattern.New(`total of (?:at least )?(\d+)|requested (?:about )?(\d+) tokens`)
+)
+
+// roomOf returns how many tokens an answer may have, as an error says that counts prompt and answer together; 0 = it does not say.
+func roomOf(text string) int {
+	if m := numbersOf(roomSum, text); m != nil {
+		return m[1] - m[0]
+	}
+	if m := numbersOf(roomRest, text); m != nil {
+		return m[0] - m[1]
+	}
+	window, prompt := firstNumber(windowSize, text), firstNumber(promptSize, text)
+	if answer, all := firstNumber(answerAsked, text), firstNumber(tokensInAll, text); answer > 0 && all > answer {
+		prompt = max(prompt, all-answer)
+	}
+	if window == 0 || prompt == 0 {
+		return 0
+	}
+	return window - prompt
+}
+
+// numbersOf returns the numbers of an expression's groups; nil = it does not match.
+func numbersOf(e *pattern.Pattern, text string) (out []int) {
+	for i, s := range e.FindStringSubmatch(text) {
+		n, err := strconv.Atoi(s)
+		if i > 0 && err != nil {
+			return nil
+		}
+		if i > 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// firstNumber returns the first number that an expression has a group for; 0 = none.
+func firstNumber(e *pattern.Pattern, text string) int {
+	for i, s := range e.FindStringSubmatch(text) {
+		if n, err := strconv.Atoi(s); i > 0 && err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// shortenAnswer asks for a shorter answer in this call when an error says how many tokens there is room or money for, and reports whether it did.
+// Nothing is remembered: the next prompt has another length.
+func (c *Call) shortenAnswer(err error, sent Sent) bool {
+	e, isModel := errors.AsType[*agent.ModelError](err)
+	f, isFault := errors.AsType[*wire.Fault](err)
+	if !isModel || !isFault || c.changes >= maxChanges {
+		return false
+	}
+	text, most := reasons(withoutQuotes(f, sent).All), 0
+	switch e.Class {
+	case agent.NoCredit:
+		most = firstNumber(affordable, text)
+	case agent.TooLong, agent.BadRequest:
+		most = roomOf(text)
+	}
+	if most < minAnswer {
+		return false
+	}
+	for _, p := range sent.Params {
+		n, err := strconv.Atoi(p.Value)
+		if !slices.Contains(limits, p.Name) || err != nil && (p.Value != Unset || e.Class != agent.NoCredit) || err == nil && n <= most || c.most == most {
+			continue
+		}
+		c.judge(f.Text, c.lesson(p.refused("")), true)
+		c.most = most
+		c.changes++
+		return true
+	}
+	return false
+}
+
+// ForPrompt says which prompt the call is for: an answer is asked for that fits behind it, where the window was learned.
+func (c *Call) ForPrompt(p agent.Prompt) *Call {
+	c.estimated = func() int { return agent.PromptTokens(p.System, p.Tools, p.Messages) }
+	return c
+}
+
+// room returns how many tokens the answer may have in this call; 0 = as many as are asked for.
+func (c *Call) room() int {
+	if c.most > 0 || c.isEmpty() || c.estimated == nil {
+		return c.most
+	}
+	window, _ := strconv.Atoi(c.Use(Window)) // 0 when there is none
+	if window == 0 {
+		return 0
+	}
+	if rest := window - c.estimated() - promptMargin; rest >= minAnswer {
+		return rest
+	}
+	return 0 // an estimate may be far off: the endpoint counts
+}
+
+// withinRoom bounds the value of a parameter for the length of an answer.
+func (c *Call) withinRoom(name, value string, send bool) (string, bool) {
+	most := c.room()
+	n, err := strconv.Atoi(value)
+	if most == 0 || send && (err != nil || n <= most) || !send && c.most == 0 {
+		return value, send
+	}
+	return c.param(name, strconv.Itoa(most))
+}

@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+)
+
+// isTooLong reports whether a model found the prompt too long.
+func (x *response) isTooLong() bool {
+	e, ok := errors.AsType[*ModelError](x.err)
+	return ok && e.Class == TooLong
+}
+
+// shorter asks again, with less of the conversation, in the place of a request that was too long. If no message could be made shorter, the
+// same model is not asked the same again: only those behind it are.
+func (r *turnRun) shorter(ctx context.Context, x *response) error {
+	r.log.LogAttrs(ctx, slog.LevelWarn, "the prompt was too long for the model", slog.String("run", string(r.Caller.Run.ID)),
+		slog.String("model", r.Label), slog.Int("estimated", r.tokens()))
+	before := Tokens(r.msgs...)
+	if err := r.compact(ctx); err != nil {
+		return err
+	}
+	if e, ok := errors.AsType[*ModelError](x.err); ok && x.by.Label == r.Label && Tokens(r.msgs...) >= before {
+		own := *e
+		own.Always = TextTokens(r.System)+SpecTokens(r.specs...) > before
+		r.tooLong = &own
+		defer func() { r.tooLong = nil }()
+	}
+	x.answer, x.by, x.err = r.paid(ctx, true)
+	if e, ok := errors.AsType[*ModelError](x.err); ok && e.Class == TooLong && e.Status == http.StatusRequestEntityTooLarge && 4*r.tokens() < r.Facts.ContextWindow {
+		refused := *e // a firewall means something else by it
+		refused.Class, x.err = BadRequest, &refused
+	}
+	return nil
+}
