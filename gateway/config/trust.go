@@ -20,7 +20,8 @@ const maxTrusted = 1000
 // TrustedFolder is a folder whose config.yaml and .env count when parley is started in it.
 type TrustedFolder struct {
 	Path  string `json:"path"`            // absolute, without links
-	Inode uint64 `json:"inode,omitempty"` // another folder in its place is another folder; 0 = the system has none
+	Inode uint64 `json:"inode,omitempty"` // of the folder; 0 = the system has none
+	Born  int64  `json:"born,omitempty"`  // birth time in nanoseconds, as systems give an inode again; 0 = the file system has none
 }
 
 // Untrusted says that a ./config.yaml does not count, and why.
@@ -103,10 +104,12 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 	switch {
 	case err != nil:
 		return &Untrusted{Folder: f.Path, Why: err.Error(), Never: true}
-	case !slices.Contains(list, f):
-		return &Untrusted{Folder: f.Path, Why: "the folder is not trusted"}
+	case slices.Contains(list, f):
+		return nil
+	case slices.Contains(list, TrustedFolder{Path: f.Path, Inode: f.Inode}): // as an older parley wrote it
+		return &Untrusted{Folder: f.Path, Why: "the folder is not trusted with its birth time"}
 	}
-	return nil
+	return &Untrusted{Folder: f.Path, Why: "the folder is not trusted"}
 }
 
 // strangers says how another user could write a folder's configuration or its variables, with the folder itself; "" = none can.
@@ -134,7 +137,7 @@ func identify(folder string) (f TrustedFolder, err error) {
 	if !info.IsDir() {
 		return f, fmt.Errorf("%s is no folder", f.Path)
 	}
-	f.Inode = inode(info)
+	f.Inode, f.Born = inode(info), birthTime(f.Path)
 	return f, nil
 }
 

@@ -6,9 +6,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// birthTime gives when a folder was made; 0 = its file system does not tell.
+func birthTime(path string) int64 {
+	var s unix.Statx_t
+	if err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_BTIME, &s); err != nil || s.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return s.Btime.Sec*int64(time.Second) + int64(s.Btime.Nsec)
+}
 
 // isPrivateGroup reports whether what a group may do to a file only the user may do: Debian, Fedora and others give each user a group and the
 // umask 002. With an access control list the bits of the group stand for everybody who is named in it.

@@ -1,8 +1,12 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +36,48 @@ func TestTrustOwnGroup(t *testing.T) {
 		if got := isOwnGroup(tt.passwd, tt.group, 1000, tt.gid); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// A folder that was removed and made again is another folder, also when the file system gives it the same inode.
+// source: statx(2), STATX_BTIME; ext4 gives the inode of a removed folder to the next one, https://docs.kernel.org/filesystems/ext4/allocators.html
+func TestTrustInodeAgain(t *testing.T) {
+	getenv := env("HOME", t.TempDir())
+	folder := inFolder(t, "project")
+	if _, err := Trust(folder, getenv); err != nil {
+		t.Fatal(err)
+	}
+	was, err := Trusted(getenv)
+	if err != nil || len(was) != 1 || was[0].Inode == 0 {
+		t.Fatalf("%+v, %v", was, err)
+	}
+	if was[0].Born == 0 {
+		t.Skip("this file system keeps no birth times")
+	}
+	list := filepath.Join(usersFolder(t, getenv), trustName)
+	born := `"born": ` + strconv.FormatInt(was[0].Born, 10)
+	data, err := os.ReadFile(list)
+	if err != nil || !strings.Contains(string(data), born) {
+		t.Fatalf("%s, %v", data, err)
+	}
+	for why, text := range map[string]string{
+		"the folder is not trusted":                     strings.Replace(string(data), born, `"born": 1`, 1),  // one before it had the inode
+		"the folder is not trusted with its birth time": strings.Replace(string(data), ",\n    "+born, "", 1), // an older parley wrote it
+	} {
+		writeAll(t, list, text)
+		var u *Untrusted
+		if path, err := Find("", getenv); !errors.As(err, &u) || u.Why != why || u.Never {
+			t.Errorf("%s: %q, %v", text, path, err)
+		}
+	}
+	if _, err := Trust(folder, getenv); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := Trusted(getenv); err != nil || !slices.Equal(now, was) {
+		t.Errorf("trusted again: %+v, %v", now, err)
+	}
+	if path, err := Find("", getenv); err != nil || path != fileName {
+		t.Errorf("trusted again: %q, %v", path, err)
 	}
 }
 
