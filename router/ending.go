@@ -79,7 +79,7 @@ func (r *Router) unansweredWords(ctx context.Context, run sessions.Run, final se
 // maxProviderWords bounds what a notice quotes of a provider, in characters.
 const maxProviderWords = 300
 
-// providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, as a paragraph behind the notice; "" where somebody may read the
+// providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, and which setting is to change, as paragraphs behind the notice; "" where somebody may read the
 // notice who is no owner. steps has the messages that the run has taken up.
 func (r *Router) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
 	e, ok := errors.AsType[*agent.ModelError](err)
@@ -101,7 +101,11 @@ func (r *Router) providerWords(run sessions.Run, steps []sessions.Message, err e
 	if r.kit.Redact != nil {
 		said = r.kit.Redact(said)
 	}
-	return "\n\n" + lead + channels.Code(said, maxProviderWords)
+	words := "\n\n" + lead + channels.Code(said, maxProviderWords)
+	if e.Hint != "" {
+		words += "\n\n" + e.Hint
+	}
+	return words
 }
 
 // reported says in a few words what became of a sub-agent's report (contract N15); "" when nothing is known of it.
