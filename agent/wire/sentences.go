@@ -48,7 +48,7 @@ var (
 	// missingPage matches web pages about a path that is not served.
 	missingPage = pattern.New(`\bnot found\b|\bcannot post /|\bnot allowed\b`)
 	// refusalPage matches web pages that say what of a request is refused.
-	refusalPage = pattern.New(`\bunsupported\b|\bnot (?:supported|permitted|accepted|valid)\b|\bunrecogni[sz]ed\b|\binvalid\b`)
+	refusalPage = pattern.New(`\bunsupported\b|\bnot (?:support|permitted|accept|valid)|\bunrecogni[sz]ed\b|\binvalid\b`)
 	// gatePage matches web pages of what stands in front of a server: they say nothing of the address.
 	gatePage = pattern.New(`just a moment|captcha|checking your browser|maintenance|sign in|log in|login`)
 	// unexpectedPath matches what LM Studio answers with status 200. source: lmstudio.ai/docs/developer/openai-compat
