@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"parley/sessions"
@@ -97,6 +98,7 @@ type ModelError struct {
 	Tries      int
 	Requests   int    // made in all, also those that were changed after a refusal, which are no tries; 0 = one for each try
 	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
+	Hint       string // for owners, a sentence: which setting is the reason or the cure; empty = none is known
 	Model      string // of a refusal: the model that the turn had, provider/model; set by Loop
 	Always     bool   // the reason is in what every request has: a harmless message was refused as well; TooLong: instructions and tools are most of it
 	Window     int    // TooLong: the tokens that the model takes, as its provider says; 0 = it does not say
@@ -119,7 +121,11 @@ func (e *ModelError) Unwrap() error { return e.Err }
 // Notice is one plain sentence for the chat.
 func (e *ModelError) Notice() string {
 	if e.Always && e.Class == BadRequest {
-		return "The language model's provider refuses every request of mine, also a harmless one, and does not say why. Your message is not the reason, so I keep it. Please try again later, or tell an owner; `/model` lists other models."
+		why := ""
+		if len(strings.Fields(e.Said)) < 4 { // nothing, or Bad Request
+			why = ", and does not say why"
+		}
+		return "The language model's provider refuses every request of mine, also a harmless one" + why + ". Your message is not the reason, so I keep it. Please try again later, or tell an owner; `/model` lists other models."
 	}
 	if e.Always && e.Class == TooLong {
 		return "My instructions and my tools alone are too long for this language model. Please tell an owner; `/model` lists other models."
@@ -154,7 +160,7 @@ func (e *ModelError) Notice() string {
 	case BadRequest:
 		return "The language model could not take this message, so I leave it out of what it is shown from now on. Please put it differently; if that does not help, /new starts over."
 	case BadForm:
-		return "My language model's provider does not take my requests in their present form, whatever you write. Please try again; if that does not help, the details are in the log."
+		return "My language model's provider does not take my requests in their present form, whatever you write. Please tell an owner; `/model` lists other models."
 	case NoCredit:
 		return "I cannot use my language model: its provider wants to be paid first. The details are in the log."
 	case BadKey:

@@ -29,7 +29,7 @@ func (r *turnRun) shorter(ctx context.Context, x *response) error {
 		defer func() { r.tooLong = nil }()
 	}
 	x.answer, x.by, x.err = r.paid(ctx, true)
-	if e, ok := errors.AsType[*ModelError](x.err); ok && e.Class == TooLong && e.Status == http.StatusRequestEntityTooLarge && 4*r.tokens() < r.Facts.ContextWindow {
+	if e, ok := errors.AsType[*ModelError](x.err); ok && e.Class == TooLong && e.Status == http.StatusRequestEntityTooLarge && e.Window == 0 && 4*r.tokens() < r.Facts.ContextWindow {
 		refused := *e // a firewall means something else by it
 		refused.Class, x.err = BadRequest, &refused
 	}

@@ -248,13 +248,13 @@ func TestProviderWords(t *testing.T) {
 		from string
 		want string
 	}{
-		"an owner in a direct chat": {routertest.Direct("a"), routertest.Owner, "\n\nThe provider says: `no *access* with [hidden] to 'm'`"},
+		"an owner in a direct chat": {routertest.Direct("a"), routertest.Owner, "\n\nThe provider says: `no *access* with [hidden] to 'm'`\n\nSet `api` at this provider."},
 		"a guest":                   {routertest.Direct("a"), routertest.Guest, ""},
 		"an owner in a group":       {routertest.Group("a"), routertest.Owner, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				e := &agent.ModelError{Class: agent.BadKey, Provider: "mock", Tries: 1, Said: "no *access*\nwith sk-secret to `m`", Err: errors.New("401")}
+				e := &agent.ModelError{Class: agent.BadKey, Provider: "mock", Tries: 1, Said: "no *access*\nwith sk-secret to `m`", Hint: "Set `api` at this provider.", Err: errors.New("401")}
 				hide := func(d *router.Deps) {
 					d.Redact = func(s string) string { return strings.ReplaceAll(s, "sk-secret", "[hidden]") }
 				}
@@ -267,7 +267,7 @@ func TestProviderWords(t *testing.T) {
 				long := *e
 				long.Said = strings.Repeat("x", 1000)
 				g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) { return agent.Answer{}, &long })
-				if got := g.Asks(c.to, c.from, "hello"); len(got) > len(e.Notice())+330 {
+				if got := g.Asks(c.to, c.from, "hello"); len(got) > len(e.Notice())+360 {
 					t.Errorf("%d bytes", len(got))
 				}
 			})

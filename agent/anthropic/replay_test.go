@@ -210,7 +210,7 @@ func TestErrorsInside(t *testing.T) {
 		{"an error that is a text", sse(append(said, `{"error":"upstream went away"}`)...), agent.Broken},
 		{"one JSON object", fault("overloaded_error", "Overloaded"), agent.Overloaded},
 		{"a list", `[` + fault("overloaded_error", "Overloaded") + `]`, agent.Overloaded},
-		{"a web page", "<!DOCTYPE html><html><body>hello</body></html>", agent.Broken},
+		{"a web page", "<!DOCTYPE html><html><body>hello</body></html>", agent.BadAddress},
 		{"nothing", "", agent.Broken},
 		{"an end before the end", sse(said...), agent.Broken},
 		{"an end in a call", sse(msgStart, start(0, `{"type":"tool_use","id":"a","name":"b","input":{}}`), piece(0, `{"partial_json":"{"}`)), agent.Broken},

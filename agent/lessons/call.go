@@ -94,6 +94,7 @@ type Call struct {
 	bare      bool              // the history is told as text in this call
 	taken     parts             // by the endpoint, in earlier calls
 	sends     parts             // in the request at hand
+	settings  map[string]string // "on" or "off", by kind: these win over what is learned
 	most      int               // tokens of an answer in this call, as an error said; 0 = no error did
 	estimated func() int        // tokens of the prompt; nil = not known
 
@@ -190,6 +191,9 @@ func (c *Call) Off(kind, name string) bool {
 
 // Takes reports whether something is sent for which there is a setting, "on", "off" or "": the setting wins over what was learned.
 func (c *Call) Takes(kind, setting string) bool {
+	if setting == "on" || setting == "off" {
+		c.insists(kind, setting)
+	}
 	takes := !c.bareOff(kind) && (setting == "on" || setting != "off" && !c.Off(kind, ""))
 	switch kind {
 	case Stream:

@@ -127,7 +127,7 @@ func nameByte(b byte) bool {
 }
 
 var (
-	setTo   = pattern.New("set(?:ting)? [`'\"]?([a-z_.]+)[`'\"]? to [`'\"]?([a-z]+)")
+	setTo   = pattern.New("set(?:ting)? [`'\"]?([a-z_.]+)[`'\"]? to [`'\"]?([a-z]+)|(?:\\bparameter\\.)?\\b([a-z_]+) must be set to [`'\"]?([a-z]+)")
 	instead = pattern.New("use [`'\"]?([a-z_]+)[`'\"]? instead|(?:replaced by|renamed to|in favou?r of|did you mean) [`'\"]?([a-z_]+)")
 )
 
@@ -135,8 +135,9 @@ var (
 func (r reading) asked() (sessions.Lesson, bool) {
 	for _, m := range setTo.FindAllStringSubmatch(r.text, -1) {
 		for _, p := range r.sent.Params {
-			if (strings.EqualFold(p.Name, m[1]) || slices.Contains(p.Words, m[1])) && !r.call.refused(p, m[2]) && slices.Contains(append(slices.Clone(p.Next), efforts...), m[2]) {
-				return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: m[2]}, true
+			name, value := m[1]+m[3], m[2]+m[4]
+			if (strings.EqualFold(p.Name, name) || slices.Contains(p.Words, name)) && !r.call.refused(p, value) && slices.Contains(append(slices.Clone(p.Next), efforts...), value) {
+				return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: value}, true
 			}
 		}
 	}

@@ -26,6 +26,9 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		return true
 	}
 	x, ok := c.understand(err, sent)
+	if setting := c.againstSetting(x, sent); ok && setting != "" {
+		return c.obey(x, setting)
+	}
 	if !x.found && c.failedAgain(err, sent) {
 		return true
 	}
@@ -227,7 +230,7 @@ func (x refusedRequest) isOfForm(sent Sent) bool {
 	switch {
 	case field == "" || slices.Contains(contentFields, field):
 		return false
-	case field == "tools" || field == "tool_choice" || field == "stream":
+	case field == "tools" || field == "tool_choice" || field == "stream" || field == "store":
 		return true
 	}
 	return slices.ContainsFunc(x.fault.Codes, func(code string) bool { return slices.Contains(formCodes, code) }) ||

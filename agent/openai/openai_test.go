@@ -110,7 +110,11 @@ func TestDialects(t *testing.T) {
 			}, Config{})
 			a, err := answer(t, m, agent.Prompt{Model: "m", Tries: 1})
 			if c.want == nil {
-				if e, ok := errors.AsType[*agent.ModelError](err); !ok || e.Class != agent.Broken || e.Tries != 1 {
+				class := agent.Broken
+				if c.name == "a web page" {
+					class = agent.BadAddress
+				}
+				if e, ok := errors.AsType[*agent.ModelError](err); !ok || e.Class != class || e.Tries != 1 {
 					t.Fatalf("got %+v, %v", a, err)
 				}
 				return

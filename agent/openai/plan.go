@@ -113,6 +113,9 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		add(lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}}, literal)
 		add(lessons.Param{Name: "tool_choice", Value: lessons.Unset, Next: []string{"auto"}}, quoted)
 	}
+	if !so.stream { // sent when an endpoint asks for it. source: help.aliyun.com/zh/model-studio/error-code
+		add(lessons.Param{Name: "enable_thinking", Value: lessons.Unset, Next: []string{"false"}}, literal)
+	}
 	if so.stream {
 		add(lessons.Param{Name: "stream_options", Words: []string{"include_usage"}, Value: "include_usage"}, func(string) []byte { return []byte(`{"include_usage":true}`) })
 	}

@@ -130,7 +130,11 @@ func TestDialects(t *testing.T) {
 			m, _ := against(t, Config{}, reply{body: c.body})
 			g := ask(t, m, agent.Prompt{})
 			if c.want == nil {
-				if class(g.err) != agent.Broken {
+				want := agent.Broken
+				if c.name == "a web page" {
+					want = agent.BadAddress
+				}
+				if class(g.err) != want {
 					t.Fatalf("got %+v, %v", g.answer, g.err)
 				}
 				return

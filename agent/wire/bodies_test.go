@@ -50,7 +50,7 @@ var faultBodies = []faultBody{
 	// Azure. source: learn.microsoft.com/azure/ai-services/openai/concepts/content-filter
 	{400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"hate":{"filtered":true,"severity":"high"}}}}}`, agent.Refused, "content management policy"},
 	{404, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, agent.NoSuchModel, "deployment"},
-	{404, `{"error":{"code":"404","message":"Resource not found"}}`, agent.NoSuchModel, "Resource not found"},
+	{404, `{"error":{"code":"404","message":"Resource not found"}}`, agent.BadAddress, "Resource not found"}, // a missing deployment is DeploymentNotFound
 	{401, `{"statusCode":401,"message":"Unauthorized. Access token is missing, invalid, audience is incorrect (https://cognitiveservices.azure.com), or have expired."}`, agent.BadKey, "Access token"},
 	{429, `{"error":{"code":"429","message":"Requests to the ChatCompletions_Create Operation have exceeded call rate limit of your current OpenAI S0 pricing tier. Please retry after 6 seconds."}}`, agent.RateLimited, "call rate limit"},
 	// Anthropic. source: docs.anthropic.com/en/api/errors

@@ -19,11 +19,12 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.RateLimited
 	case f.ofAddress():
 		return agent.BadAddress
-	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && (f.is(creditCodes, creditWords) || creditSentence.MatchString(f.All)):
+	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)),
+		f.has(rateCodes) && moneyGone.MatchString(f.All):
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
-	case s != http.StatusUnauthorized && (s >= 400 && f.has(rateCodes) || rateSentence.MatchString(f.All)):
+	case s != http.StatusUnauthorized && (s >= 400 && f.has(rateCodes) || f.says(agent.RateLimited)):
 		return agent.RateLimited
 	case s != http.StatusTooManyRequests && f.IsPassing():
 		return agent.Overloaded
@@ -33,15 +34,23 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusTooManyRequests:
 		return agent.RateLimited
+	case s == http.StatusInternalServerError && f.ofKey():
+		return agent.BadKey // of a router: that of what is behind it
+	case s == http.StatusInternalServerError && f.says(agent.NoSuchModel):
+		return agent.NoSuchModel
 	case s >= 500 && f.invalid():
 		return agent.BadRequest // of a router: what is behind it refused the request, and will again
+	case s == http.StatusBadRequest && f.has(failureCodes) && strings.Contains(f.All, "internal server error"):
+		return agent.Overloaded // of a router: what is behind it failed
 	case s >= 500, slices.Contains(passingStatuses, s):
 		return agent.Overloaded
 	case f.Page && s == http.StatusForbidden:
 		return agent.Unreachable // a proxy or a bot check stands in between: it says nothing of the key
-	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired, s >= 400 && (f.is(keyCodes, keyWords) || keySentence.MatchString(f.All)):
+	case s == http.StatusForbidden && planWithout.MatchString(f.All):
+		return agent.NoSuchModel
+	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired, s >= 400 && f.ofKey():
 		return agent.BadKey
-	case s == http.StatusNotFound, s >= 400 && noSuchModel(f.All):
+	case s == http.StatusNotFound, s >= 400 && f.ofModel():
 		return agent.NoSuchModel
 	case s >= 300:
 		return agent.BadRequest
@@ -54,11 +63,11 @@ func inside(f *Fault) agent.ErrorClass {
 	switch {
 	case f.has(rateCodes):
 		return agent.RateLimited
-	case f.has([]string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "service_unavailable_error", "server_is_overloaded", "server_overloaded", "vector_store_timeout"}):
+	case f.has(failureCodes):
 		return agent.Overloaded
-	case f.is(append([]string{"permission_error", "1004", "2049"}, keyCodes...), append([]string{"login fail"}, keyWords...)), keySentence.MatchString(f.All): // the last two: MiniMax
+	case f.is([]string{"permission_error", "1004", "2049"}, []string{"login fail"}), f.ofKey(): // the last two: MiniMax
 		return agent.BadKey
-	case f.has([]string{"not_found_error"}), noSuchModel(f.All):
+	case f.has([]string{"not_found_error"}), f.ofModel():
 		return agent.NoSuchModel
 	case f.has([]string{"invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "2013"}): // MiniMax
 		return agent.BadRequest
@@ -75,6 +84,18 @@ var (
 func (f *Fault) WantsResponses() bool {
 	return responsesWord.MatchString(f.All) && chatWord.MatchString(f.All)
 }
+
+// ofKey reports whether an error is about who asks, whatever its status.
+func (f *Fault) ofKey() bool { return f.is(keyCodes, keyWords) || f.says(agent.BadKey) }
+
+var (
+	// moneyGone is in errors about money that have the code of a limit. source: ai.google.dev/gemini-api/docs/billing
+	moneyGone = regexp.MustCompile(`\bcredits? (?:are|is) (?:depleted|used up)|\bspending cap\b`)
+	// planWithout is in errors about a plan that has not all models. source: platform.minimax.io/docs/api-reference/errorcode (2061)
+	planWithout = regexp.MustCompile(`\bplan (?:does )?not (?:support|include)\b`)
+	// failureCodes are given by servers that failed.
+	failureCodes = []string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "service_unavailable_error", "server_is_overloaded", "server_overloaded", "vector_store_timeout"}
+)
 
 // invalidCodes are given for requests that are wrong, whatever the status.
 var invalidCodes = []string{"invalid_request_error", "unknown_parameter", "unsupported_parameter", "unsupported_value", "invalid_parameter_error", "badrequesterror", "extra_forbidden", "string_type"}
@@ -95,7 +116,7 @@ func (f *Fault) invalid() bool {
 // IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server
 // that is busy.
 func (f *Fault) IsPassing() bool {
-	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All) || busySentence.MatchString(f.All)) && !strings.Contains(f.All, "please retry with") // with something else
+	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All) || f.says(agent.Overloaded)) && !strings.Contains(f.All, "please retry with") // with something else
 }
 
 // has reports whether one of the codes was given, in lower case.
@@ -143,14 +164,14 @@ var (
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
 		"insufficient credit", "more credits", "out of credits", "no credits", "any credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
 		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
-		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "余额不足", "欠费",
+		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "欠费",
 		"api usage limits",                                                        // Anthropic
 		"budget limit exceeded", "budget has been exceeded", "key limit exceeded", // OpenRouter, LiteLLM
 		"套餐已到期", "not enough balance", // Z.ai, Novita
 		"session usage limit", "hourly usage limit", "daily usage limit", "weekly usage limit", // Ollama. source: continuedev/continue#11444
 	}
-	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
-	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                             // Groq
+	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
+	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                              // Groq
 	sampleWords  = []string{
 		"failed to call a function",    // Groq
 		"failed_generation",            // Groq
@@ -168,7 +189,7 @@ var (
 		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity", "at capacity", "capacity exceeded", "degraded function", "total request limit reached",
 	}, sampleWords...)
 	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
-	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key"}
+	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key", "authentication error:"}
 )
 
 // tooLong reports whether a prompt was refused because of its length: by its code, or by words that providers use.
@@ -201,6 +222,7 @@ var (
 		`\b(?:exceed\w*|over|above|beyond|larger than|longer than|greater than)\b[^.\n]{0,50}(?:\b(?:max_(?:prompt|input)_(?:tokens|length)|n_ctx|num_ctx|max_model_len|max_seq_len)\b|\b(?:maximum|max)[^.\n]{0,30}\b(?:input|prompt|context) tokens?\b)|` +
 		`\binput token count\b[^.\n]{0,30}\bexceeds|` +
 		`\b(?:request|prompt|input|conversation)\b[^.\n]{0,20}\b(?:over|beyond|above|larger than|longer than|too (?:big|large|long) for)\b[^.\n]{0,30}\bthe model\b|` +
+		`\btotal tokens\b[^.\n]{0,40}\bexceeds? (?:the )?max|\btoo many tokens in\b|\brequest exceeds the maximum size\b|超[过出](?:了)?(?:模型)?的?最大(?:上下文|输入)?长度|` +
 		`(?:输入|上下文|提示词?|消息)(?:的)?(?:总)?(?:长度|内容|\s?tokens?)?[^。，\n图]{0,12}(?:超过|超出|过长|太长)|` +
 		`(?:eingabe|prompt|kontext)[^.\n]{0,40}\b(?:zu lang|überschreitet)|プロンプト[^。\n]{0,20}(?:長すぎ|超え)|프롬프트[^.\n]{0,20}(?:길|초과)`)
 	// longAnswer matches texts about the length of the answer that was asked for.
@@ -243,8 +265,9 @@ var tooLongWords = []string{
 // modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107
 var modelGone = regexp.MustCompile(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)
 
-func noSuchModel(text string) bool {
-	if modelGone.MatchString(text) || modelSentence.MatchString(text) {
+func (f *Fault) ofModel() bool {
+	text := f.All
+	if f.says(agent.NoSuchModel) || modelGone.MatchString(text) {
 		return true
 	}
 	if !strings.Contains(text, "model") {

@@ -3,6 +3,8 @@ package wire
 import (
 	"net/http"
 	"regexp"
+
+	"parley/agent"
 )
 
 const (
@@ -25,7 +27,7 @@ var (
 // 500; of servers that fail and of limits a sentence about it is.
 func (f *Fault) ofContent() bool {
 	s := f.Status
-	if s != http.StatusTooManyRequests && s < 500 && (f.is(contentCodes, contentWords) || filteredPrompt.MatchString(f.All)) {
+	if s != http.StatusTooManyRequests && s < 500 && (f.is(contentCodes, contentWords) || filteredPrompt.MatchString(f.All) || f.says(agent.Refused)) {
 		return true
 	}
 	return !f.has(rateCodes) && !f.has(keyCodes) && filterSentence.MatchString(f.All) && !filterAccount.MatchString(f.All) && !filterDown.MatchString(f.All)

@@ -55,7 +55,8 @@ func (w *Worker) unansweredWords(ctx context.Context, run sessions.Run, final se
 // maxProviderWords bounds what a notice quotes of a provider, in characters.
 const maxProviderWords = 300
 
-// providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, as a paragraph behind the notice; "" where somebody may read the
+// providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, and
+// which setting is to change, as paragraphs behind the notice; "" where somebody may read the
 // notice who is no owner. steps has the messages that the run has taken up.
 func (w *Worker) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
 	e, ok := errors.AsType[*agent.ModelError](err)
@@ -77,5 +78,9 @@ func (w *Worker) providerWords(run sessions.Run, steps []sessions.Message, err e
 	if w.redact != nil {
 		said = w.redact(said)
 	}
-	return "\n\n" + lead + channels.Code(said, maxProviderWords)
+	words := "\n\n" + lead + channels.Code(said, maxProviderWords)
+	if e.Hint != "" {
+		words += "\n\n" + e.Hint
+	}
+	return words
 }

@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"strings"
+	"sync"
+
+	"parley/agent"
+	"parley/agent/wire/pattern"
+)
+
+// wording is how errors of a class are worded in a language: a regular expression for text in lower case.
+type wording struct {
+	class    agent.ErrorClass
+	language string
+	words    string
+}
+
+// wordings are the sentences of classes. A class has them in every language in which providers and gateways answer.
+//
+// source: docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModel.html and …/userguide/inference-profiles-support.html,
+// cloud.google.com/vertex-ai/generative-ai/docs/error-code-429, ai.google.dev/gemini-api/docs/troubleshooting, novita.ai/docs/api-reference/basic-error-code.md,
+// docs.bigmodel.cn/cn/api/api-code, help.aliyun.com/zh/model-studio/error-code, lmstudio-ai/lmstudio-bug-tracker#1106, songquanpeng/one-api (relay errors in Chinese)
+var wordings = []wording{
+	// Too many requests in a time, at any status.
+	{agent.RateLimited, "English", `\bthrottlingexception\b|\brequest (?:was|is being|has been) (?:throttled|rate.?limited)\b|\btoo many (?:concurrent |parallel )?requests\b|\btoo many tokens, please wait\b|` +
+		`\brate.?limit(?:s)?\b[^.\n]{0,40}\b(?:exceeded|reached|hit|triggered)|\b(?:exceeded|reached|hit)\b[^.\n]{0,40}\brate.?limit|` +
+		`\bquota exceeded\b[^\n]{0,120}\bper (?:second|minute|hour|day)|\bquota exceeded for (?:today|this (?:hour|minute|day))|\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b[^.\n]{0,40}\b(?:exceeded|reached)|\bconcurrency (?:limit|quota)`},
+	{agent.RateLimited, "Chinese", `并发(?:数|量)?[^。\n]{0,10}(?:过高|超|限)|请求(?:频率|速率|数)[^。\n]{0,12}(?:过高|超|限|频繁)|请求[过太]于?频繁|限流`},
+	{agent.RateLimited, "German", `\bzu viele anfragen\b|\banfragelimit\b`},
+	{agent.RateLimited, "French", `\btrop de requ[êe]tes\b`},
+	{agent.RateLimited, "Spanish", `\bdemasiadas (?:solicitudes|peticiones)\b`},
+	{agent.RateLimited, "Russian", `слишком много запросов|превышен лимит запросов`},
+	{agent.RateLimited, "Japanese", `リクエスト(?:数)?が(?:多すぎ|上限)|レート制限`},
+	{agent.RateLimited, "Korean", `요청이 너무 많|요청 한도`},
+
+	// Money that is missing.
+	{agent.NoCredit, "English", `\b(?:don['’]?t|do not|does not|doesn['’]?t|not) have (?:enough|sufficient|any) (?:[a-z]+ )?(?:balance|credits?|funds|money)\b|` +
+		`\b(?:balance|funds|credits?)\b[^.\n]{0,20}\b(?:insufficient|too low|not enough|exhausted|depleted|used up)\b|\b(?:not enough|insufficient) (?:[a-z]+ )?(?:balance|funds|credits?)\b|` +
+		`\bcheck your (?:plan and )?billing\b|\brun out of (?:[a-z]+ )?(?:credits?|funds)\b|\bfree.?tier\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired)\b|\bfreetieronly\b|\binactive subscription\b|\bno (?:remaining )?quota\b[^.\n]{0,30}\b(?:remaining|left|billing)\b|\bspending cap\b`},
+	{agent.NoCredit, "Chinese", `请充值|账户余额|余额不足|额度已?[用耗]尽|额度不足|免费额度[^。\n]{0,8}[用耗]完`},
+	{agent.NoCredit, "German", `\bguthaben\b[^.\n]{0,20}\b(?:reicht nicht|aufgebraucht|erschöpft|leer)|\b(?:kein|nicht genug|nicht genügend) guthaben\b`},
+	{agent.NoCredit, "French", `\b(?:solde|crédits?)\b[^.\n]{0,12}\b(?:insuffisants?|épuisés?)`},
+	{agent.NoCredit, "Spanish", `\b(?:saldo|créditos?)\b[^.\n]{0,12}\b(?:insuficientes?|agotados?)`},
+	{agent.NoCredit, "Russian", `недостаточно (?:средств|кредитов)|баланс исчерпан`},
+	{agent.NoCredit, "Japanese", `(?:残高|クレジット)[がは]?(?:不足|足りません)`},
+	{agent.NoCredit, "Korean", `(?:잔액|크레딧)[이가]? ?부족`},
+
+	// Who asks: credentials that are wrong, an account that is closed, a place that is not served.
+	{agent.BadKey, "English", `\b(?:organi[sz]ation|account|workspace|project|team|user|subscription|(?:api[ -]?)?key)\b[^.\n]{0,40}\b(?:is|was|has been|have been|been|currently|temporarily) (?:currently |temporarily |permanently )?(?:disabled|suspended|deactivated|banned|terminated|restricted|revoked|closed|locked|frozen)\b|` +
+		`\b(?:location|country|region|territory)\b[^.\n]{0,40}\b(?:not|un)[ -]?(?:supported|available|allowed|permitted)\b|` +
+		`\bsecurity token\b[^.\n]{0,40}\b(?:invalid|expired)|\b(?:unrecognizedclient|accessdenied|expiredtoken|invalidsignature|incompletesignature|missingauthenticationtoken)(?:exception)?\b|\bmissing authentication token\b|` +
+		`\bmissing api[ -]?key\b|\bapi[ -]?key (?:is )?(?:required|missing)\b|\bnot (?:allowed|permitted|authori[sz]ed) to use this (?:api )?key\b|\bcredential is only authori[sz]ed\b|\b(?:^|: )user not found\b`},
+	{agent.BadKey, "Chinese", `账[户号][^。\n]{0,12}(?:封禁|禁用|冻结|停用)|(?:密钥|令牌|api[ -]?key)\s?(?:无效|错误|不正确|已过期)|无效的\s?(?:api[ -]?key|密钥|令牌)`},
+	{agent.BadKey, "German", `\bungültiger? (?:api-)?(?:schlüssel|key)\b|\bapi-(?:schlüssel|key) (?:ist )?ungültig`},
+	{agent.BadKey, "French", `\bclé (?:d['’])?(?:api )?(?:invalide|incorrecte|non valide)`},
+	{agent.BadKey, "Spanish", `\bclave (?:de )?(?:api )?(?:no (?:es )?válida|inválida|incorrecta)`},
+	{agent.BadKey, "Russian", `(?:неверный|недействительный) (?:api[ -]?)?(?:ключ|токен)`},
+	{agent.BadKey, "Japanese", `api ?キーが(?:無効|正しくありません)|無効な ?api ?キー`},
+	{agent.BadKey, "Korean", `api ?키[가이]? ?(?:유효하지|잘못)|(?:유효하지 않은|잘못된) api ?키`},
+
+	// A model that is not served here, or that is no chat model.
+	{agent.NoSuchModel, "English", `\bunsupported model\b[^.\n]{0,3}(?:[:=]|$|[\s.]*\n)|\bmodel id(?:entifier)? is (?:invalid|not valid|unknown)|\binvocation of model id\b[^\n]{0,120}(?:isn['’]t|is not) supported|` +
+		"\\bmodel(?: ?[`'\"]?[\\w./:@-]+[`'\"]?)? (?:is|are) (?:not supported|unsupported)(?: (?:by|on|at|in|for) (?:this|the|any|your|that) (?:endpoint|provider|account|api|server|region|deployment|plan|key|service)| for format\\b|\\s*[.!]?\\s*$|\\s*[.!]?\\s*\\n| when using)|" +
+		`\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support chat(?: completions?)?(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
+		`\bmodel is deprecated\b|\bmodel\b[^.\n]{0,60}\bnot (?:currently )?available in your (?:region|country|plan)\b|\bmodel access is denied\b|\bplan (?:does )?not (?:support|include)\b`},
+	{agent.NoSuchModel, "Chinese", `模型不存在|不支持(?:该|此|的)模型(?:$|[。，,\n])|(?:未找到|找不到)(?:该|此)?模型|模型未找到`},
+	{agent.NoSuchModel, "German", `\bmodell\b[^.\n]{0,40}\b(?:nicht gefunden|existiert nicht)`},
+	{agent.NoSuchModel, "French", `\bmodèle\b[^.\n]{0,40}\b(?:introuvable|non trouvé|inexistant|n['’]existe pas)`},
+	{agent.NoSuchModel, "Spanish", `\bmodelo\b[^.\n]{0,40}\bno (?:encontrado|existe|se encontró)`},
+	{agent.NoSuchModel, "Russian", `модель[^.\n]{0,40}не (?:найдена|существует)`},
+	{agent.NoSuchModel, "Japanese", `モデル[^。\n]{0,40}(?:見つかりません|存在しません)`},
+	{agent.NoSuchModel, "Korean", `모델[^.\n]{0,40}(?:찾을 수 없|존재하지 않)`},
+
+	// A server that has too much to do, is not ready yet, or lost the model.
+	{agent.Overloaded, "English", `\b(?:service|server|system|model|engine|backend|upstream|cluster|instance|worker)s?\b[^.\n]{0,30}\b(?:overloaded|too busy|is busy|not (?:yet )?ready|warming up|starting up|still loading)\b|` +
+		`\bmodelnotreadyexception\b|\bserviceunavailableexception\b|\bmodeltimeoutexception\b|\binternalserverexception\b|\berror while processing the model\b|\brequest failed during generation\b|` +
+		`\bmodel (?:was |has been )?unloaded\b|\bmodel has crashed\b|^channel error\b`},
+	{agent.Overloaded, "Chinese", `服务(?:器)?(?:繁忙|过载)|系统繁忙|模型过载|请稍后(?:再试|重试)`},
+	{agent.Overloaded, "German", `\bserver\b[^.\n]{0,12}überlastet|\bversuchen sie es später\b`},
+	{agent.Overloaded, "French", `\bserveur\b[^.\n]{0,12}surchargé|\bréessayer plus tard\b`},
+	{agent.Overloaded, "Spanish", `\bservidor\b[^.\n]{0,12}sobrecargado|\binténte?(?:lo)? (?:de nuevo )?más tarde\b`},
+	{agent.Overloaded, "Russian", `сервер[^.\n]{0,12}перегружен|попробуйте (?:ещё раз )?позже`},
+	{agent.Overloaded, "Japanese", `サーバー?が(?:混雑|過負荷)|しばらくしてから`},
+	{agent.Overloaded, "Korean", `서버[가이]? ?(?:혼잡|과부하)|잠시 후 다시`},
+
+	// What a filter refused.
+	{agent.Refused, "Chinese", `(?:内容|输入|提问)[^。\n]{0,12}(?:敏感信息|违规|违法|不当)|未通过[^。\n]{0,6}审核`},
+	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie`},
+	{agent.Refused, "French", `(?:enfreint|viole)[^.\n]{0,20}politique (?:de contenu|d['’]utilisation)`},
+	{agent.Refused, "Spanish", `(?:infringe|viola)[^.\n]{0,20}política(?:s)? de (?:contenido|uso)`},
+	{agent.Refused, "Russian", `нарушает (?:правила|политику)`},
+	{agent.Refused, "Japanese", `コンテンツポリシーに違反|不適切な内容`},
+	{agent.Refused, "Korean", `콘텐츠 정책(?:을|에) 위반|부적절한 (?:내용|콘텐츠)`},
+}
+
+// patternsOfClasses joins the wordings of each class.
+var patternsOfClasses = sync.OnceValue(func() map[agent.ErrorClass]*pattern.Pattern {
+	words := make(map[agent.ErrorClass][]string)
+	for _, w := range wordings {
+		words[w.class] = append(words[w.class], w.words)
+	}
+	out := make(map[agent.ErrorClass]*pattern.Pattern)
+	for class, all := range words {
+		out[class] = pattern.New(strings.Join(all, "|"))
+	}
+	return out
+})
+
+// says reports whether an error has a sentence of a class.
+func (f *Fault) says(class agent.ErrorClass) bool {
+	return patternsOfClasses()[class].MatchString(f.All)
+}
