@@ -38,7 +38,7 @@ var (
 		code: [2]string{"`", "`"}, ticks: [2]string{"`` ", " ``"},
 		link: func(url string, quiet bool) (string, string) { return "[", "](" + url + ")" },
 		pre:  func(p pre) (string, string) { return "```" + p.lang + "\n", "\n```" },
-		word: escapeDiscord, inCode: splitTicks,
+		word: escapeDiscord, behind: escapeBehindAddress, inCode: splitTicks,
 	}
 	whatsAppSpec = spec{
 		dialect: WhatsAppText, whole: true, bullet: "-", tables: tableBullets, quote: "> ",
@@ -99,7 +99,7 @@ func splitTicks(s string) string {
 // escaped in an address.
 func escapeDiscord(s string, lineStart bool) string {
 	if at := webAddress(s); at >= 0 {
-		end := at + strings.IndexAny(s[at:]+"`", "`<>\"|\\")
+		end := at + discordAddress(s[at:])
 		head := s[:at]
 		if at > 0 {
 			head = escapeDiscord(head, lineStart)
@@ -125,6 +125,18 @@ func escapeDiscord(s string, lineStart bool) string {
 	return b.String()
 }
 
+// discordAddress gives how much of a text without spaces is part of the address that it begins in, or goes on with: nothing is escaped there.
+func discordAddress(s string) int { return strings.IndexAny(s+"`", "`<>\"|\\") }
+
+// escapeBehindAddress escapes what stands directly behind an address.
+func escapeBehindAddress(s string) string {
+	end := discordAddress(s)
+	if end == len(s) {
+		return s
+	}
+	return s[:end] + escapeDiscord(s[end:], false)
+}
+
 func needsEscape(s string, i int) bool {
 	next := byte(0)
 	if i+1 < len(s) {
@@ -147,9 +159,12 @@ func needsEscape(s string, i int) bool {
 		return strings.Contains(s[i:], "](")
 	case ']': // a link whose text has several words
 		return next == '(' && !strings.Contains(s[:i], "[")
-	case '<': // an address in brackets: they would be left out
+	case '<': // an address in brackets, which may go on in the next line: they would be left out
 		end := strings.IndexByte(s[i:], '>')
-		return end > 0 && strings.Contains(s[i:i+end], ":/")
+		if end < 0 {
+			return i+1 < len(s) && (!strings.Contains(s[i:], ":") || strings.Contains(s[i:], ":/"))
+		}
+		return strings.Contains(s[i:i+end], ":/")
 	}
 	return false
 }
