@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -112,7 +113,7 @@ func escapeDiscord(s string, lineStart bool) string {
 			return `\` + s
 		}
 	}
-	if !strings.ContainsAny(s, "\\`*_~|[]<") {
+	if !strings.ContainsAny(s, "\\`*_~|[]<:") {
 		return s
 	}
 	var b strings.Builder
@@ -145,6 +146,14 @@ func needsEscape(s string, i int) bool {
 	switch s[i] {
 	case '`':
 		return true
+	case ':': // a:b:c is no emoji, and :smile: is one
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		if before != ':' && !ofWord(before) || i > 1 && s[i-2] == '<' { // of Discord's own: <a:name:1>, <t:1:R>
+			return false
+		}
+		name := emojiName.FindString(s[i:])
+		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
+		return name != "" && (after == ':' || ofWord(after)) && (strings.Trim(name, ":0123456789") != "" || name == ":100:" || name == ":1234:")
 	case '\\':
 		return !asciiWord(rune(next))
 	case '*':
@@ -168,5 +177,8 @@ func needsEscape(s string, i int) bool {
 	}
 	return false
 }
+
+// emojiName finds the name of an emoji as Discord writes it: :smile:, :+1:.
+var emojiName = regexp.MustCompile(`^:[0-9A-Za-z_+-]+:`)
 
 func asciiWord(r rune) bool { return ascii(r) && util.IsAlphaNumeric(byte(r)) }
