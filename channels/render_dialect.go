@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -38,7 +39,7 @@ var (
 		code: [2]string{"`", "`"}, ticks: [2]string{"`` ", " ``"},
 		link: func(url string, quiet bool) (string, string) { return "[", "](" + url + ")" },
 		pre:  func(p pre) (string, string) { return "```" + p.lang + "\n", "\n```" },
-		word: escapeDiscord, inCode: splitTicks,
+		word: escapeDiscord, behind: escapeBehindAddress, inCode: splitTicks,
 	}
 	whatsAppSpec = spec{
 		dialect: WhatsAppText, whole: true, bullet: "-", tables: tableBullets, quote: "> ",
@@ -99,7 +100,7 @@ func splitTicks(s string) string {
 // escaped in an address.
 func escapeDiscord(s string, lineStart bool) string {
 	if at := webAddress(s); at >= 0 {
-		end := at + strings.IndexAny(s[at:]+"`", "`<>\"|\\")
+		end := at + discordAddress(s[at:])
 		head := s[:at]
 		if at > 0 {
 			head = escapeDiscord(head, lineStart)
@@ -112,7 +113,7 @@ func escapeDiscord(s string, lineStart bool) string {
 			return `\` + s
 		}
 	}
-	if !strings.ContainsAny(s, "\\`*_~|[]<") {
+	if !strings.ContainsAny(s, "\\`*_~|[]<:") {
 		return s
 	}
 	var b strings.Builder
@@ -125,6 +126,18 @@ func escapeDiscord(s string, lineStart bool) string {
 	return b.String()
 }
 
+// discordAddress gives how much of a text without spaces is part of the address that it begins in, or goes on with: nothing is escaped there.
+func discordAddress(s string) int { return strings.IndexAny(s+"`", "`<>\"|\\") }
+
+// escapeBehindAddress escapes what stands directly behind an address.
+func escapeBehindAddress(s string) string {
+	end := discordAddress(s)
+	if end == len(s) {
+		return s
+	}
+	return s[:end] + escapeDiscord(s[end:], false)
+}
+
 func needsEscape(s string, i int) bool {
 	next := byte(0)
 	if i+1 < len(s) {
@@ -133,6 +146,14 @@ func needsEscape(s string, i int) bool {
 	switch s[i] {
 	case '`':
 		return true
+	case ':': // a:b:c is no emoji, and :smile: is one
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		if before != ':' && !ofWord(before) || i > 1 && s[i-2] == '<' { // of Discord's own: <a:name:1>, <t:1:R>
+			return false
+		}
+		name := emojiName.FindString(s[i:])
+		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
+		return name != "" && (after == ':' || ofWord(after)) && (strings.Trim(name, ":0123456789") != "" || name == ":100:" || name == ":1234:")
 	case '\\':
 		return !asciiWord(rune(next))
 	case '*':
@@ -147,11 +168,17 @@ func needsEscape(s string, i int) bool {
 		return strings.Contains(s[i:], "](")
 	case ']': // a link whose text has several words
 		return next == '(' && !strings.Contains(s[:i], "[")
-	case '<': // an address in brackets: they would be left out
+	case '<': // an address in brackets, which may go on in the next line: they would be left out
 		end := strings.IndexByte(s[i:], '>')
-		return end > 0 && strings.Contains(s[i:i+end], ":/")
+		if end < 0 {
+			return i+1 < len(s) && (!strings.Contains(s[i:], ":") || strings.Contains(s[i:], ":/"))
+		}
+		return strings.Contains(s[i:i+end], ":/")
 	}
 	return false
 }
+
+// emojiName finds the name of an emoji as Discord writes it: :smile:, :+1:.
+var emojiName = regexp.MustCompile(`^:[0-9A-Za-z_+-]+:`)
 
 func asciiWord(r rune) bool { return ascii(r) && util.IsAlphaNumeric(byte(r)) }

@@ -172,7 +172,7 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		left, right = left && (!right || punctBefore), right && (!left || punctAfter)
 	}
 	switch single := n == 1; {
-	case n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
+	case single && ornament(before, r.after), n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
 		return false, false
 	case !single:
 		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening)) &&

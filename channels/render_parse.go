@@ -45,15 +45,36 @@ func parse(md string, s *spec, lim Limits) *document {
 			switch {
 			case isFence(q.text):
 				b.fenced(q.text)
-			case knotty(q.text):
-				b.flush()
-				b.plain(q.text)
 			default:
-				b.piece(q.text)
+				b.knots(q.text)
 			}
 		}
 	}
 	return b.document
+}
+
+// knots takes text without code that costs the parser too much as it is: in stretches of lines that do not.
+func (b *builder) knots(s string) {
+	lines := strings.SplitAfter(s, "\n")
+	for start := 0; start < len(lines); {
+		end, brackets := start, 0
+		for end < len(lines) && (end == start || brackets+strings.Count(lines[end], "[") <= mostBracket) {
+			brackets += strings.Count(lines[end], "[")
+			end++
+		}
+		stretch := strings.Join(lines[start:end], "")
+		b.br(1)
+		if strings.HasPrefix(stretch, "\n") || start > 0 && lines[start-1] == "\n" {
+			b.br(2)
+		}
+		if knotty(stretch) {
+			b.flush()
+			b.plain(stretch)
+		} else {
+			b.piece(stretch)
+		}
+		start = end
+	}
 }
 
 func isFence(s string) bool {

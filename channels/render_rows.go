@@ -96,8 +96,9 @@ func (f *fenceRows) fence(i int, c container, row, info string) int {
 		return i + 1
 	}
 	if isText {
-		if row, _ := fenceRow(info); row != "" {
-			info = `\` + info
+		marks := containerOf(info).marks
+		if row, _ := fenceRow(info[len(marks):]); row != "" {
+			info = marks + `\` + info[len(marks):]
 		}
 		f.out = append(f.out, c.marks+info)
 		if language(first) == "" || first != strings.ToLower(first) {
@@ -191,20 +192,23 @@ func (f *fenceRows) limit(i int, c container) int {
 }
 
 // closing gives the line that closes code which a row opens on line i, -1 = none, and the text behind its fence. A fence with one word
-// closes when no fence alone or with several words follows.
+// closes when no fence alone or with several words follows. Markdown as code has such fences itself, so there only a space parts words from
+// the fence that they follow on.
 func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	const most = 200 // a bound for the time
 	end = -1
 	n := 0
+	nests := opensMarkdown.MatchString(f.lines[i])
 	for _, k := range f.rows[f.rowAfter(i):] {
 		if n++; k >= limit || n > most {
 			break
 		}
-		r, rest := fenceRow(strings.TrimLeft(f.lines[k], quoteMarks))
+		line := strings.TrimLeft(f.lines[k], quoteMarks)
+		r, rest := fenceRow(line)
 		if !strings.HasPrefix(r, row) || strings.Contains(rest, row[:3]) {
 			continue
 		}
-		if rest == "" || strings.Contains(rest, " ") {
+		if rest == "" || strings.Contains(rest, " ") && !(nests && line[len(r)] != ' ') {
 			return k, rest
 		}
 		if end < 0 {
@@ -213,6 +217,9 @@ func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	}
 	return end, tail
 }
+
+// opensMarkdown finds an opening fence of code that is Markdown itself.
+var opensMarkdown = regexp.MustCompile(`(?:\x60{3}|~{3})(?:md|markdown)[ \t]*$`)
 
 // closingBehind gives the line of code that a closing fence ends, -1 = none.
 func (f *fenceRows) closingBehind(i, limit int, row string) int {

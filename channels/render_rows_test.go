@@ -24,15 +24,17 @@ func TestWordsBesideFencesAreShown(t *testing.T) {
 		"```js\nf()```\nThen":                                                      "<pre><code class=\"language-js\">f()</code></pre>\n\nThen",
 		"> a ```\n> x\n> ``` b\nc":                                                 "<blockquote>a</blockquote>\n<pre>x</pre>\n<blockquote>b</blockquote>\nc",
 		// What is right already stays.
-		"```x``` and ```y```":                     "<code>x</code> and <code>y</code>",
-		"````\n```\nx\n```\n````":                 "<pre>```\nx\n```</pre>",
-		"```md\n```js\nx\n```":                    "<pre><code class=\"language-md\">```js\nx</code></pre>",
-		"Begin with ```\n\n```js\nx\n```\nEnd":    "Begin with ```\n\n<pre><code class=\"language-js\">x</code></pre>\n\nEnd",
-		"end ```":                                 "end ```",
-		"1. do:\n```sh\nls\n```\n2. then":         "1. do:\n<pre><code class=\"language-sh\">ls</code></pre>\n\n2. then",
-		"- a\n  ```go\n  x\n  ```\n  b":           "• a\n<pre><code class=\"language-go\">x</code></pre>\n  b",
-		"Use ``` to open\n\n```js\nx\n```":        "Use ``` to open\n\n<pre><code class=\"language-js\">x</code></pre>",
-		"`` ``` `` opens\n```\nx\n```\ncode ends": "<code>```</code> opens\n<pre>x</pre>\n\ncode ends",
+		"```x``` and ```y```":                             "<code>x</code> and <code>y</code>",
+		"````\n```\nx\n```\n````":                         "<pre>```\nx\n```</pre>",
+		"```md\n```js\nx\n```":                            "<pre><code class=\"language-md\">```js\nx</code></pre>",
+		"```md\nInstall:\n```bash npm install\n```\nThen": "<pre><code class=\"language-md\">Install:\n```bash npm install</code></pre>\n\nThen",
+		"~~~- ```a\n~~~\nb":                               "• ```a\n\nb",
+		"Begin with ```\n\n```js\nx\n```\nEnd":            "Begin with ```\n\n<pre><code class=\"language-js\">x</code></pre>\n\nEnd",
+		"end ```":                                         "end ```",
+		"1. do:\n```sh\nls\n```\n2. then":                 "1. do:\n<pre><code class=\"language-sh\">ls</code></pre>\n\n2. then",
+		"- a\n  ```go\n  x\n  ```\n  b":                   "• a\n<pre><code class=\"language-go\">x</code></pre>\n  b",
+		"Use ``` to open\n\n```js\nx\n```":                "Use ``` to open\n\n<pre><code class=\"language-js\">x</code></pre>",
+		"`` ``` `` opens\n```\nx\n```\ncode ends":         "<code>```</code> opens\n<pre>x</pre>\n\ncode ends",
 	} {
 		if got := Render(md, TelegramHTML); got != want {
 			t.Errorf("%q gives\n%q, want\n%q", md, got, want)

@@ -306,3 +306,20 @@ func TestShortcutIsTheLongWay(t *testing.T) {
 		}
 	})
 }
+
+// What stands directly behind an address, and an address that stands in angle brackets over a line end, keep their signs.
+// source: Khan/simple-markdown, rules autolink and url; Discord's Markdown is made of them
+func TestDiscordBesideAddresses(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		"x ](https://e.x/a)](https://e.x/b)**```\n": "x \\](https://e.x/a)](https://e.x/b)**\\`\\`\\`",
+		"a<b\nhttps://e.x/a\n>5":                    "a\\<b\nhttps://e.x/a\n>5",
+		"a<b":                                       "a\\<b",
+		"<t:1700000000:R> <#12>":                    "<t:1700000000:R> <#12>",
+		"1 < 2, x <- y":                             "1 < 2, x \\<- y",
+	} {
+		if got := Render(md, DiscordMD); got != want {
+			t.Errorf("%q is %q, want %q", md, got, want)
+		}
+	}
+}

@@ -22,6 +22,7 @@ type spec struct {
 	link   func(url string, quiet bool) (open, close string)
 	pre    func(p pre) (open, close string)
 	word   func(s string, lineStart bool) string // escapes text
+	behind func(s string) string                 // instead of word directly behind an address
 	inCode func(s string) string                 // escapes code
 	glue   func(s string) string                 // escapes what stays as it is
 }
@@ -295,7 +296,9 @@ func (w *writer) put(a *atom) {
 		return
 	case a.st.pre != 0 || a.st.code:
 		esc = w.inCode
-	case a.kind == word && w.word != nil && (!w.url || w.html):
+	case a.kind == word && w.url && w.behind != nil:
+		esc = w.behind
+	case a.kind == word && w.word != nil:
 		start := w.prefix
 		esc = func(s string) string { return w.word(s, start) }
 	}
@@ -307,7 +310,7 @@ func (w *writer) put(a *atom) {
 	if !w.visible {
 		w.visible = !blank(s)
 	}
-	if w.html && a.st == (style{}) && strings.ContainsAny(s, "@#/:$") { // mentions, tags, commands, addresses
+	if w.html && !a.st.code && a.st.pre == 0 && a.st.link == 0 && strings.ContainsAny(s, "@#/:$") { // mentions, tags, commands, addresses
 		w.marked++
 	}
 	out := s

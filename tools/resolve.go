@@ -118,9 +118,9 @@ func (d Deps) now() time.Time {
 	return d.Now()
 }
 
-// find is the one place where a tool turns a reference into a session (contract K9, V4). What the reference means comes first,
-// whether the caller may see it second: a key that the caller named and may not see is `forbidden`; a session id that it may not
-// see looks like one that does not exist. action words the refusal.
+// find is the one place where a tool turns a reference into a session (contract K9, V4). A session id that the caller may not see looks like
+// one that does not exist. A key that the caller may not see is `forbidden`, in the same words whether there is such a session or not.
+// action words the refusal.
 func (d Deps) find(ctx context.Context, c Caller, ref, action string) (sessions.Session, *problem, error) {
 	if strings.TrimSpace(ref) == "" {
 		return sessions.Session{}, mistake("sessionKey is required: a key or session id from sessions_list, main, or current"), nil
@@ -133,20 +133,24 @@ func (d Deps) find(ctx context.Context, c Caller, ref, action string) (sessions.
 		return sessions.Session{}, mistake("%v", err), nil
 	}
 	s, err := d.lookup(ctx, r)
+	missing := errors.Is(err, sessions.ErrNotFound)
 	switch {
-	case errors.Is(err, sessions.ErrNotFound), err == nil && d.reserved(s):
-		return sessions.Session{}, unknownSession(ref), nil
+	case missing:
+		s = sessions.Session{Key: r.Key, Agent: r.Key.Agent()} // as one by that key would be
 	case err != nil:
 		return sessions.Session{}, nil, fmt.Errorf("%s: find session: %w", action, err)
 	}
 	ok, why := d.Rules().See(d.viewer(c), s)
 	switch {
-	case ok:
+	case d.reserved(s):
+		return sessions.Session{}, unknownSession(ref), nil
+	case ok && !missing:
 		return s, nil, nil
-	case r.ID != "":
+	case ok || r.ID != "":
 		return sessions.Session{}, unknownSession(ref), nil
 	}
-	return sessions.Session{}, forbidden("Session %s not permitted: %s", action, why), nil
+	short, _ := clip(strings.TrimSpace(ref), 200)
+	return sessions.Session{}, forbidden("Session not found, or %s not permitted: %s: %s", action, short, why), nil
 }
 
 // currentWord means the caller's own session.

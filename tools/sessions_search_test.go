@@ -166,7 +166,7 @@ func TestSessionsSearchInOneSession(t *testing.T) {
 		{"agent:main:subagent:1", "", ""},
 		{"cron:daily", "forbidden", "tools.sessions.visibility"},
 		{string(id(2)), "error", "Session not found"},
-		{"agent:main:subagent:9", "error", "Session not found"},
+		{"agent:main:subagent:9", "forbidden", "Session not found, or search not permitted: agent:main:subagent:9"},
 		{"nonsense", "error", "neither a session key nor a session id"},
 	} {
 		w := everywhere()

@@ -68,10 +68,20 @@ func (c *Channel) try(ctx context.Context, d *draft, aim func(*request)) (channe
 			}
 			return r, err
 		}
-		if !d.without(err) {
+		if err = unexplained(err); !d.without(err) {
 			return channels.Receipt{}, err
 		}
 	}
+}
+
+// unexplained makes a refusal that names no reason one that may pass: Discord has a code for each message that it does not take, and what
+// stands before it answers "404: Not Found" in the same form.
+func unexplained(err error) error {
+	said, ok := errors.AsType[*apiError](err)
+	if !ok || said.Code != 0 || !slices.Contains([]int{http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, said.Status) {
+		return err
+	}
+	return &channels.Error{Class: channels.Transient, RetryAfter: channels.Classify(err).RetryAfter, Err: said}
 }
 
 // request makes the call of a draft. With files its caller has to make the call, which closes them.
@@ -109,6 +119,9 @@ var chatCodes = []int{
 	50001, 50007, 50008, 50009, 50024, codeInvalidToken, 50083, 50278, 160005, // no access, no messages from us, archived, locked
 }
 
+// textCodes are the platform's codes for a message that it does not take for its words: it is empty, or a filter found something in it.
+var textCodes = []int{50006, 200000, 200001, 240000}
+
 // without leaves out what an error is about. It reports false when that is nothing that the message can do without.
 func (d *draft) without(err error) bool {
 	if bad, ok := errors.AsType[*fileError](err); ok && channels.Classify(err).Class == channels.Rejected {
@@ -142,9 +155,27 @@ func (d *draft) without(err error) bool {
 		d.voice = nil
 		d.leave("that it is a voice message")
 	default:
-		return d.withoutFiles(func(channels.File) bool { return true })
+		return d.withoutFiles(func(channels.File) bool { return true }) || said.Status == http.StatusBadRequest && !slices.Contains(textCodes, code) && d.withoutOptions()
 	}
 	return true
+}
+
+// withoutOptions leaves out everything but the words, for a refusal that does not say what it is about.
+func (d *draft) withoutOptions() bool {
+	was := len(d.left)
+	if d.body.Reference != nil {
+		d.body.Reference = nil
+		d.leave("the reply reference")
+	}
+	if len(d.body.Mentions.Users) > 0 {
+		d.body.Mentions.Users = nil
+		d.leave("the mentions")
+	}
+	if d.body.Flags != 0 {
+		d.body.Flags = 0
+		d.leave("the wish for no link preview")
+	}
+	return len(d.left) > was
 }
 
 // withoutFiles leaves files out, and names them in the text.

@@ -106,6 +106,81 @@ func TestRefusedMessagesStayRefused(t *testing.T) {
 	}
 }
 
+// What the platform refuses of a message of words, in a code or for a field that is not known here, is tried once more as words alone: nobody is
+// notified then, and links may show previews. Where that is refused too the message is.
+// source: Discord documentation, JSON error codes ("codes are subject to change") and Error Messages
+func TestRefusalsOfTomorrow(t *testing.T) {
+	for name, body := range map[string]string{
+		"an unknown code": `{"code":340013,"message":"odd new code"}`,
+		"a field":         `{"code":50035,"message":"Invalid Form Body","errors":{"allowed_mentions":{"users":{"_errors":[{"code":"X","message":"no"}]}}}}`,
+		"no code":         `{"code":0,"message":"400: Bad Request"}`,
+	} {
+		for times, want := range map[int]int{1: 1, 2: 0} {
+			inBubbleNamed(t, fmt.Sprint(name, times), func(h *host) {
+				h.srv.Say(general, anna, "hello")
+				in := h.one()
+				h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Status: 400, Body: body, Times: times})
+				r, err := h.send(channels.Outbound{Key: "k", Text: "@anna hi", ReplyTo: in.ID})
+				sent := h.srv.Sent(general)
+				if len(sent) != want || len(h.srv.Calls("POST "+discordtest.RouteMessages)) != 2 {
+					h.t.Fatalf("%v, %+v", err, sent)
+				}
+				if want == 0 && (err == nil || err.Class != channels.Rejected) || want == 1 && (err != nil || r.LeftOut != "the reply reference, the mentions, the wish for no link preview" ||
+					len(sent[0].Pinged) != 0 || sent[0].ReplyTo != "" || sent[0].Flags != 0) {
+					h.t.Errorf("%v, %+v, %+v", err, r, sent)
+				}
+			})
+		}
+	}
+}
+
+// What refuses a message without one of Discord's codes, or with the code of what stands before Discord, has not refused the message.
+// source: discord/discord-api-docs#6473 (Cloudflare blocks with code 40333, which reads as Discord's own)
+func TestRefusalsWithoutReason(t *testing.T) {
+	for name, f := range map[string]discordtest.Fault{
+		"blocked":     {Status: 403, Code: 40333, Message: "internal network error"},
+		"403":         {Status: 403, Message: "403: Forbidden"},
+		"404":         {Status: 404, Message: "404: Not Found"},
+		"405":         {Status: 405, Message: "405: Method Not Allowed"},
+		"blocked 400": {Status: 400, Code: 40333, Message: "internal network error"},
+	} {
+		inBubbleNamed(t, name, func(h *host) {
+			f.Method, f.Route = http.MethodPost, discordtest.RouteMessages
+			h.srv.Inject(f)
+			out := channels.Outbound{Key: "k", Text: "words", ReplyTo: "7", Files: []channels.File{file("a.txt", "A")}}
+			_, err := h.send(out)
+			if err == nil || err.Class != channels.Transient {
+				h.t.Fatalf("%v", err)
+			}
+			h.after(max(err.RetryAfter, time.Second))
+			if r, err := h.send(out); err != nil || r.LeftOut != "" {
+				h.t.Errorf("%v, %+v", err, r)
+			}
+		})
+	}
+}
+
+// A text that Discord finds too long leaves as shorter ones, in order, and the message counts as sent.
+// source: Discord documentation, Create Message ("content: Message contents (up to 2000 characters)") and Error Messages (BASE_TYPE_MAX_LENGTH)
+func TestTooLongForDiscord(t *testing.T) {
+	inBubble(t, func(h *host) {
+		h.srv.Say(general, anna, "hello")
+		in := h.one()
+		long := channels.Outbound{Key: "k", ReplyTo: in.ID, Text: strings.Repeat("word **bold** ", 160) + "end"}
+		r, err := h.send(long)
+		var all string
+		sent := h.srv.Sent(general)
+		for i, m := range sent {
+			if all += m.Text + " "; len(m.Text) > 2000 || (m.ReplyTo != "") != (i == 0) {
+				t.Errorf("%d characters, %+v", len(m.Text), m.ReplyTo)
+			}
+		}
+		if err != nil || r.LeftOut != "" || len(sent) < 2 || string(r.ID) != sent[0].ID || strings.TrimSpace(all) != long.Text {
+			t.Errorf("%v, %+v, %d messages: %s", err, r, len(sent), all)
+		}
+	})
+}
+
 // A chat that refused a reference is not asked with one for each answer; after an hour it is again.
 func TestChatWithoutHistory(t *testing.T) {
 	inBubble(t, func(h *host) {

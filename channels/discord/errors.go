@@ -36,6 +36,7 @@ func (e *apiError) Unwrap() error { return e.cause }
 const (
 	codeUnknownMessage = 10008
 	codeUnknownEmoji   = 10014
+	codeBlocked        = 40333 // said by Cloudflare in place of its page
 )
 
 // codeOf gives Discord's own code of an error, 0 when it has none.
@@ -82,8 +83,10 @@ type failure struct {
 
 // spoken reads an error and reports whether it is in Discord's own words. Anything else, with any status, comes from what stands before
 // Discord, such as Cloudflare or a proxy of the network: nobody who knows about the bot or the message has refused anything.
+//
+// source: discord/discord-api-docs#6473 (Cloudflare's block is JSON with a code of its own)
 func spoken(body []byte) (said failure, own bool) {
-	own = json.Unmarshal(body, &said) == nil && (said.Message != "" || said.Code != 0)
+	own = json.Unmarshal(body, &said) == nil && (said.Message != "" || said.Code != 0) && said.Code != codeBlocked
 	return said, own
 }
 

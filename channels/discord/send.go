@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -56,6 +57,15 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	if r, done, err := c.answer(ctx, out); done {
 		return r, err
 	}
+	r, err := c.post(ctx, out)
+	if said, ok := errors.AsType[*apiError](err); ok && len(out.Files) == 0 && said.Code == codeInvalid && strings.Contains(said.Fields, `"content"`) && strings.Contains(said.Fields, "MAX_LENGTH") {
+		return out.SendSmaller(ctx, limits, err, c.post)
+	}
+	return r, err
+}
+
+// post makes a message of its own.
+func (c *Channel) post(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
 	return c.try(ctx, c.draft(out, true), func(q *request) {
 		q.method, q.path, q.route = http.MethodPost, channelPath(out.To.Chat, "/messages"), messagesRoute(http.MethodPost, out.To.Chat)
 	})

@@ -93,6 +93,51 @@ func TestOneRefusedOption(t *testing.T) {
 	}
 }
 
+// A text that Telegram refuses in words that are not known here is tried once more as words alone.
+// source: the Bot API's "Making requests" ("error_code … its contents are subject to change in the future")
+func TestTextRefusedInNewWords(t *testing.T) {
+	for times, want := range map[int]int{1: 1, 2: 0} {
+		t.Run(fmt.Sprint(times), func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				r.srv.Inject(telegramtest.Fault{Method: "sendMessage", Times: times, Code: 400, Description: "Bad Request: SOMETHING_ODD"})
+				receipt, err := r.ch.Send(t.Context(), channels.Outbound{To: inTopic, Text: "<b>x</b>", Plain: "x", ReplyTo: "7"})
+				sent := r.srv.Sent()
+				if len(sent) != want || want == 0 && class(err) != channels.Rejected {
+					t.Fatalf("%v, %+v", err, sent)
+				}
+				if want == 1 && (err != nil || receipt.LeftOut != "the formatting, the reply reference, the wish for no link preview" || sent[0].Text != "x" || sent[0].Thread != topic || sent[0].ReplyTo != 0) {
+					t.Errorf("%v, %+v, %+v", err, receipt, sent)
+				}
+			})
+		})
+	}
+}
+
+// A text that Telegram finds too long leaves as shorter ones, in order, and the message counts as sent.
+// source: tdlib/td MessageEntity.cpp ("Message is too long"); the Bot API's sendMessage ("1-4096 characters after entities parsing")
+func TestTooLongForTelegram(t *testing.T) {
+	for _, says := range []string{"message is too long", "MESSAGE_TOO_LONG"} {
+		t.Run(says, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				r.srv.Pace(true)
+				r.srv.Inject(telegramtest.Fault{Method: "sendMessage", Code: 400, Description: "Bad Request: " + says})
+				const half = "Some words & more. Some words & more. Some words & more."
+				marked := strings.ReplaceAll(half, "&", "&amp;")
+				receipt, err := r.ch.Send(t.Context(), channels.Outbound{Key: "k", To: inTeam, Text: "<b>" + marked + "</b>\n" + marked, Plain: half + "\n" + half, ReplyTo: "7"})
+				sent := r.srv.Sent()
+				if err != nil || receipt.LeftOut != "the formatting" || len(sent) != 2 || string(receipt.ID) != fmt.Sprint(sent[0].ID) {
+					t.Fatalf("%v, %+v, %+v", err, receipt, sent)
+				}
+				for i, m := range sent {
+					if m.Text != half {
+						t.Errorf("%d: %+v", i, m)
+					}
+				}
+			})
+		})
+	}
+}
+
 // In a person's own chat a topic that is closed or deleted does not keep the answer away: nobody else reads there.
 // source: https://github.com/tdlib/telegram-bot-api/issues/847; the Bot API's sendMessage ("message_thread_id: … for forum supergroups and private chats of bots with
 // forum topic mode enabled only")

@@ -1,10 +1,12 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -65,13 +67,54 @@ func (c *Channel) answers(ctx context.Context) error {
 }
 
 func (c *Channel) sendText(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
+	receipt, err := c.sendWords(ctx, maps.Clone(params), out)
+	if said, ok := errors.AsType[*apiError](err); ok && said.Code == http.StatusBadRequest && said.isTooLong() {
+		return out.SendSmaller(ctx, c.Limits(out.To), err, func(ctx context.Context, part channels.Outbound) (channels.Receipt, error) {
+			params := maps.Clone(params)
+			if part.ReplyTo == "" {
+				delete(params, replyParam)
+			}
+			return c.sendWords(ctx, params, part)
+		})
+	}
+	return receipt, err
+}
+
+// sendWords sends one message of text. Where Telegram refuses it in words that are not known here, it is sent once more without all options.
+func (c *Channel) sendWords(ctx context.Context, params tgbotapi.Params, out channels.Outbound) (channels.Receipt, error) {
+	const method = "sendMessage"
 	params[previewParam] = noPreview
-	raw, left, err := c.write(ctx, "sendMessage", params, out)
+	replies := params[replyParam] != ""
+	raw, left, err := c.write(ctx, method, params, out)
+	said, ok := errors.AsType[*apiError](err)
+	if ok && said.Code == http.StatusBadRequest && !said.isTooLong() && !slices.ContainsFunc(chatRefusals, said.says) && !slices.ContainsFunc(textRefusals, said.says) {
+		bare := maps.Clone(params)
+		delete(bare, previewParam)
+		left = "the wish for no link preview"
+		delete(bare, replyParam)
+		if replies {
+			left = leaving("the reply reference", left)
+		}
+		if out.Plain != "" && out.Plain != out.Text {
+			left = leaving("the formatting", left)
+		}
+		bare["text"] = cmp.Or(out.Plain, out.Text)
+		delete(bare, "parse_mode")
+		raw, err = c.toChat(ctx, method, out.To.Chat, bare)
+	}
 	if err != nil {
 		return channels.Receipt{}, err
 	}
 	return c.receipt(raw, out.To, left), nil
 }
+
+// isTooLong reports whether Telegram finds a text too long.
+func (e *apiError) isTooLong() bool {
+	return e.says("message is too long") || e.says("message_too_long")
+}
+
+// textRefusals are parts of the sentences in which Telegram refuses a text for its words.
+var textRefusals = []string{"text is empty", "message_empty", "text must be non-empty"}
 
 // receipt reads what Telegram says about a message that it took: it was sent whatever the answer looks like.
 func (c *Channel) receipt(raw json.RawMessage, to channels.Address, left string) channels.Receipt {

@@ -119,9 +119,9 @@ func (s *sight) look(t *testing.T, from place, own string) (mode string, seen ma
 		if len(rs) != 2*len(s.names) {
 			t.Fatalf("%d results of %s, not %d", len(rs), tool, 2*len(s.names))
 		}
-		notFound := strings.ReplaceAll(rs[len(rs)-2].Text, unknown, "…")
-		if other := strings.ReplaceAll(rs[len(rs)-1].Text, nobody, "…"); other != notFound || !strings.Contains(notFound, "not found") {
-			t.Errorf("%s: an unknown key and an unknown id do not look alike: %s, %s", tool, other, notFound)
+		notFound, noKey := strings.ReplaceAll(rs[len(rs)-2].Text, unknown, "…"), strings.ReplaceAll(rs[len(rs)-1].Text, nobody, "…")
+		if !strings.Contains(notFound, "not found") || !strings.Contains(noKey, "not found") {
+			t.Errorf("%s: an unknown key and an unknown id: %s, %s", tool, noKey, notFound)
 		}
 		i := 0
 		for _, name := range s.names {
@@ -133,6 +133,9 @@ func (s *sight) look(t *testing.T, from place, own string) (mode string, seen ma
 			decode(rs[i+1].Text, &byID)
 			switch {
 			case byKey.Status == "forbidden":
+				if s.keys[name].Agent() == "a" && strings.ReplaceAll(rs[i].Text, string(s.keys[name]), "…") != noKey {
+					t.Errorf("%s: the key of %s, which cannot be seen, does not look like one that nobody has: %s, %s", tool, name, rs[i].Text, noKey)
+				}
 				if got := strings.ReplaceAll(rs[i+1].Text, string(s.ids[name]), "…"); got != notFound {
 					t.Errorf("%s: the id of %s, which cannot be seen, does not look unknown: %s", tool, name, got)
 				}

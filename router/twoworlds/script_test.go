@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +22,6 @@ type script struct {
 
 type call struct {
 	tool, args string
-	names      string // a key that the caller does not see, which the arguments name
 }
 
 var (
@@ -184,24 +182,19 @@ func (d drawer) hidden(s *script, id string) func(*world) {
 	return func(w *world) { w.made++; f(w) }
 }
 
-// ref draws a reference to a session; names is a key of one that the caller does not see.
-func (s *script) ref(d drawer) (ref, names string) {
+// ref draws a reference to a session.
+func (s *script) ref(d drawer) string {
 	switch d.IntN(6) {
 	case 0:
-		ref = pick(d, "current", "main", "agent:main:fake:direct:404", "nonsense", "agent:priv:fake:direct:404")
-		if ref == "main" && slices.Contains(s.hides(), "agent:main:main") {
-			names = "agent:main:main"
-		}
-		return ref, names
+		return pick(d, "current", "main", "agent:main:fake:direct:404", "nonsense", "agent:priv:fake:direct:404")
 	case 1:
-		return "{id:" + string(pick(d, s.hides()...)) + "}", ""
+		return "{id:" + string(pick(d, s.hides()...)) + "}"
 	case 2:
-		key := string(pick(d, s.hides()...))
-		return key, key
+		return string(pick(d, s.hides()...))
 	case 3:
-		return "{id:" + string(pick(d, append(s.shows(), outside)...)) + "}", ""
+		return "{id:" + string(pick(d, append(s.shows(), outside)...)) + "}"
 	}
-	return string(pick(d, append(s.shows(), outside)...)), ""
+	return string(pick(d, append(s.shows(), outside)...))
 }
 
 // query draws words to look for: whole ones, beginnings, several.
@@ -212,7 +205,7 @@ func (d drawer) query() string {
 
 // call draws one call of a tool.
 func (s *script) call(d drawer) call {
-	object := func(tool, names string, pairs ...any) call {
+	object := func(tool string, pairs ...any) call {
 		m := map[string]any{}
 		for i := 0; i < len(pairs); i += 2 {
 			if pairs[i+1] != nil {
@@ -220,7 +213,7 @@ func (s *script) call(d drawer) call {
 			}
 		}
 		b, _ := json.Marshal(m) //nolint:errchkjson // strings and numbers
-		return call{tool, string(b), names}
+		return call{tool, string(b)}
 	}
 	maybe := func(v ...any) any {
 		if d.IntN(2) == 0 {
@@ -228,42 +221,42 @@ func (s *script) call(d drawer) call {
 		}
 		return pick(d, v...)
 	}
-	ref, names := s.ref(d)
+	ref := s.ref(d)
 	child := pick(d, "1", "2", "last", "run-", "run-seen", words[0], string(pick(d, s.hides()...)), string(pick(d, children...)), "9")
 	hiddenJob := pick(d, "job-own0", "job-h0", "job-h1-3", "nothing")
 	switch d.IntN(16) {
 	case 0, 1:
-		return object("sessions_list", "", "limit", maybe(1, 2, 200), "offset", maybe(0, 1), "search", maybe("priv", "agent:priv:fake:direct:5", "tan", "direct"), "label", maybe("tango", "divorce"),
+		return object("sessions_list", "limit", maybe(1, 2, 200), "offset", maybe(0, 1), "search", maybe("priv", "agent:priv:fake:direct:5", "tan", "direct"), "label", maybe("tango", "divorce"),
 			"kinds", maybe([]string{"other"}, []string{"main", "group"}), "messageLimit", maybe(1, 5), "agentId", maybe("priv", "main"), "archived", maybe(true), "activeMinutes", maybe(1, 60))
 	case 2:
-		return object("sessions_history", names, "sessionKey", ref, "limit", maybe(1, 3), "offset", maybe(1, 2), "includeTools", maybe(true, false))
+		return object("sessions_history", "sessionKey", ref, "limit", maybe(1, 3), "offset", maybe(1, 2), "includeTools", maybe(true, false))
 	case 3:
-		return object("sessions_search", "", "query", d.query(), "limit", maybe(1, 25), "offset", maybe(1, 3))
+		return object("sessions_search", "query", d.query(), "limit", maybe(1, 25), "offset", maybe(1, 3))
 	case 4:
-		return object("sessions_search", names, "query", pick(d, words...), "sessionKey", ref)
+		return object("sessions_search", "query", pick(d, words...), "sessionKey", ref)
 	case 5:
-		return object("session_status", names, "sessionKey", ref)
+		return object("session_status", "sessionKey", ref)
 	case 6:
-		return object("sessions_send", names, "sessionKey", ref, "message", d.text(), "timeoutSeconds", pick(d, 0, 1))
+		return object("sessions_send", "sessionKey", ref, "message", d.text(), "timeoutSeconds", pick(d, 0, 1))
 	case 7:
-		return object("sessions_spawn", "", "task", d.text(), "label", maybe(words[0], words[7]), "agentId", maybe("priv", "main", "nobody"), "cleanup", maybe("delete"))
+		return object("sessions_spawn", "task", d.text(), "label", maybe(words[0], words[7]), "agentId", maybe("priv", "main", "nobody"), "cleanup", maybe("delete"))
 	case 8:
-		return object("subagents", "", "action", pick(d, "list", "list", "log", "cancel", "steer"), "id", child, "message", "go on", "limit", maybe(1, 2))
+		return object("subagents", "action", pick(d, "list", "list", "log", "cancel", "steer"), "id", child, "message", "go on", "limit", maybe(1, 2))
 	case 9:
 		if to := pick(d, "", "current", "fake/default/direct/2002", "fake/default/group/-9", "fake/default/direct/5005"); to != "" {
-			ref, names = to, ""
+			ref = to
 		}
-		return object("message", names, "to", ref, "text", d.text(), "files", maybe([]string{"a.md"}))
+		return object("message", "to", ref, "text", d.text(), "files", maybe([]string{"a.md"}))
 	case 10:
-		return object("remember", "", "text", d.text())
+		return object("remember", "text", d.text())
 	case 11, 12:
-		return object("recall", "", "query", d.query(), "limit", maybe(1, 2))
+		return object("recall", "query", d.query(), "limit", maybe(1, 2))
 	case 13:
-		return pick(d, object("cron", "", "action", "list"), object("cron", "", "action", "remove", "id", hiddenJob), object("cron", "", "action", "add", "message", d.text(), "every", "24h"))
+		return pick(d, object("cron", "action", "list"), object("cron", "action", "remove", "id", hiddenJob), object("cron", "action", "add", "message", d.text(), "every", "24h"))
 	case 14:
 		name := pick(d, "a.md", "b/c.md", "diary.md", "owner/tax.txt")
-		return pick(d, object("files", "", "action", "list"), object("files", "", "action", "read", "path", name), object("files", "", "action", "write", "path", name, "content", d.text()),
-			object("files", "", "action", "append", "path", name, "content", "x"), object("files", "", "action", "delete", "path", name), object("files", "", "action", "edit", "path", name, "old", "x", "new", "y"))
+		return pick(d, object("files", "action", "list"), object("files", "action", "read", "path", name), object("files", "action", "write", "path", name, "content", d.text()),
+			object("files", "action", "append", "path", name, "content", "x"), object("files", "action", "delete", "path", name), object("files", "action", "edit", "path", name, "old", "x", "new", "y"))
 	}
-	return pick(d, object("agents_list", ""), object("sessions_yield", ""), object("attachments", "", "action", "list"), object("attachments", "", "action", "read", "id", "abcdefgh"))
+	return pick(d, object("agents_list"), object("sessions_yield"), object("attachments", "action", "list"), object("attachments", "action", "read", "id", "abcdefgh"))
 }

@@ -55,7 +55,7 @@ func (w *world) answers() []string {
 }
 
 // In worlds that differ only in what the caller may not see, every tool gives the same answers: rows, counts, flags, cut marks, numbers,
-// order and refusals. A key that the caller names may be refused as `forbidden`, which tells no more than that.
+// order and refusals, also of keys that the caller names.
 // source: CWE-203
 //
 // proves: V4, L6
@@ -66,7 +66,7 @@ func TestTwoWorlds(t *testing.T) {
 			t.Parallel()
 			s := newScript(seed)
 			alone := s.run(t, nil)
-			want, named := alone.answers(), map[string]string{}
+			want := alone.answers()
 			for v := range uint64(variants) {
 				w := s.run(t, &drawer{rand.New(rand.NewPCG(seed, 100+v))}) //nolint:gosec // a test that can be repeated
 				if w.made == 0 {
@@ -76,12 +76,6 @@ func TestTwoWorlds(t *testing.T) {
 					if got != want[i] {
 						t.Fatalf("seed %d, variant %d, call %d, visibility %+v, sandboxed %t: with hidden rows\n%s\nwithout\n%s", seed, v, i, s.rules, s.sandboxed, got, want[i])
 					}
-				}
-				for key, text := range w.named {
-					if was := named[key]; was != "" && was != text {
-						t.Fatalf("seed %d, variant %d, %s: refused with\n%s\nand with\n%s", seed, v, key, was, text)
-					}
-					named[key] = text
 				}
 			}
 		})

@@ -43,13 +43,12 @@ type world struct {
 	calls int
 	made  int // rows that others made
 	log   []string
-	named map[string]string // refused, by the key that was named
 }
 
 // in starts a host with the script's settings, runs f in it on virtual time, and stops it.
 func in(t *testing.T, s *script, f func(w *world)) *world {
 	t.Helper()
-	w := &world{t: t, dir: memoryFolder(t), kit: map[string]tools.Tool{}, named: map[string]string{}}
+	w := &world{t: t, dir: memoryFolder(t), kit: map[string]tools.Tool{}}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -216,14 +215,6 @@ func (w *world) call(s *script, c call) {
 	text := r.Text
 	if place != "" && r.IsError {
 		text = strings.ReplaceAll(text, id, place)
-	}
-	if c.names != "" && r.IsError { // a key that the caller named: `forbidden` is what it may be told
-		if strings.Contains(text, `"status":"forbidden"`) {
-			w.named[c.names+" "+c.tool] = text
-		} else if !strings.Contains(text, "Session not found: ") {
-			w.t.Errorf("%s %s: %s", c.tool, args, text)
-		}
-		text = "(refused)"
 	}
 	w.log = append(w.log, fmt.Sprintf("%s %s = %s error %t yields %t", c.tool, c.args, text, r.IsError, r.Yield))
 }

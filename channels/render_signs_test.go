@@ -1,0 +1,77 @@
+package channels
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Ornaments keep their stars, also several in one paragraph, and so does what is emphasized beside stars and emoji.
+// source: kaomoji.ru ("*:･ﾟ✧", "☆*:.｡.o"); Unicode emoji-data.txt
+func TestOrnamentsStay(t *testing.T) {
+	t.Parallel()
+	for _, md := range []string{
+		"･*:.｡. hello .｡.:*･ and ✧*。 ok 。*✧", "☆*:.｡.o(≧▽≦)o.｡.:*☆ and *:･ﾟ✧*:･ﾟ✧ done", "+*:ꔫ:*﹤ text ﹥*:ꔫ:*+", "(ﾉ◕ヮ◕)ﾉ*:･ﾟ✧ wow ✧ﾟ･: *ヽ(◕ヮ◕ヽ)",
+		"*･゜ﾟ･*:.｡..｡.:*･'(*ﾟ▽ﾟ*)'･*:.｡. .｡.:*･゜ﾟ･*", "｡ﾟ( ﾟ^∀^ﾟ)ﾟ｡ (*≧▽≦) (*^▽^*) (*^_^*)",
+	} {
+		for _, d := range dialects {
+			if got := shown(t, d, Render(md, d)); d != WhatsAppText && got != md {
+				t.Errorf("%s: %q is shown as %q", d, md, got)
+			}
+		}
+	}
+	for md, want := range map[string]string{
+		"*done ✅*.":       "<i>done ✅</i>.",
+		"✅*done*":         "✅<i>done</i>",
+		"*a ☆* b":         "<i>a ☆</i> b",
+		"「*強調*」。":         "「<i>強調</i>」。",
+		"*「強調」*、":         "<i>「強調」</i>、",
+		"★ *new* ★":       "★ <i>new</i> ★",
+		"*サーバー*：":         "<i>サーバー</i>：",
+		"**★注目★**、**☆**。": "<b>★注目★</b>、<b>☆</b>。",
+	} {
+		if got := Render(md, TelegramHTML); got != want {
+			t.Errorf("%q is %q, want %q", md, got, want)
+		}
+	}
+}
+
+// Discord shows the name of an emoji between colons as a picture; ratios and keys are none.
+// source: https://support.discord.com/hc/en-us/articles/360041139231 (":emoji:"); Discord documentation, Message Formatting (custom emoji, timestamps)
+func TestDiscordEmojiNames(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		"ratio 1:100:1":                `ratio 1\:100:1`,
+		"level:key:value":              `level\:key:value`,
+		"std::on::x":                   `std:\:on::x`,
+		"at 12:30:45, a: b:":           "at 12:30:45, a: b:",
+		":smile: ok:+1: (:tada:)":      ":smile: ok:+1: (:tada:)",
+		"<a:party:123> <t:1234:R>":     "<a:party:123> <t:1234:R>",
+		"`a:key:b` https://e.x/a:on:b": "`a:key:b` https://e.x/a:on:b",
+	} {
+		if got := Render(md, DiscordMD); got != want {
+			t.Errorf("%q is %q, want %q", md, got, want)
+		}
+	}
+}
+
+// However many links a paragraph has, each of them is one.
+// source: rubenlagus/TelegramBots#854 (long lists of links)
+func TestManyLinksInOneParagraph(t *testing.T) {
+	t.Parallel()
+	var md strings.Builder
+	const n = 1000
+	for i := range n {
+		fmt.Fprintf(&md, "w%d [b%d](https://e.x/%d) and **c** end\n", i, i, i)
+	}
+	links := 0
+	for _, p := range Split(md.String(), Limits{Dialect: TelegramHTML, Text: 4096, Unit: UTF16, Marks: 100}) {
+		links += strings.Count(p.Text, "<a href=")
+		if strings.ContainsAny(p.Text, "[]*") || strings.Contains(p.Text, "\n\n") {
+			t.Fatalf("%.300s", p.Text)
+		}
+	}
+	if links != n {
+		t.Errorf("%d links", links)
+	}
+}
