@@ -292,7 +292,7 @@ func TestLoopAcceptsArgumentsEncodedTwice(t *testing.T) {
 	}
 }
 
-// proves: S9, S10, N10
+// proves: S9, S10, N10, W1
 func TestLoopControl(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -303,8 +303,11 @@ func TestLoopControl(t *testing.T) {
 		{"NO_REPLY", NoReply, ""},
 		{" REPLY_SKIP\n", ReplySkip, ""},
 		{"ANNOUNCE_SKIP", AnnounceSkip, ""},
-		{"no_reply", Speak, "no_reply"},
-		{"NO_REPLY.", Speak, "NO_REPLY."},
+		{"no_reply", NoReply, ""},
+		{"NO_REPLY.", NoReply, ""},
+		{"**ANNOUNCE_SKIP**", AnnounceSkip, ""},
+		{"<think>I see</think>\nREPLY_SKIP", ReplySkip, ""},
+		{"\u2063", Speak, ""},
 		{"I say NO_REPLY", Speak, "I say NO_REPLY"},
 		{"  ", Speak, ""},
 		{" text ", Speak, "text"},
