@@ -2,8 +2,8 @@ package agent
 
 import (
 	"slices"
-	"strings"
 
+	"parley/agent/control"
 	"parley/sessions"
 )
 
@@ -23,6 +23,6 @@ func (a *Answer) empty() bool {
 // wordless reports whether an answer has neither words nor calls.
 func (a *Answer) wordless() bool {
 	return !slices.ContainsFunc(a.Content, func(b sessions.Block) bool {
-		return b.Type == sessions.ToolCallBlock || b.Type == sessions.TextBlock && strings.TrimSpace(b.Text) != ""
+		return b.Type == sessions.ToolCallBlock || b.Type == sessions.TextBlock && control.Read(b.Text) != control.Reading{}
 	})
 }

@@ -27,6 +27,9 @@ const MaxToolResult = 80 << 10
 // an error is the host's fault.
 func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (tools.Result, error) {
 	tool, ok := r.tool(c.Name)
+	if !ok && tools.IsSessionTool(c.Name) {
+		return tools.Forbidden("There is no tool %q here: this session may not use it. The tools are: %s. Nothing was done; use one of these or answer without a tool.", c.Name, r.toolNames()), nil
+	}
 	if !ok {
 		return wrong("There is no tool %q. The tools are: %s. Nothing was done; use one of these or answer without a tool.",
 			capText(c.Name, 200), r.toolNames()), nil
@@ -83,11 +86,19 @@ func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec,
 		r.log.LogAttrs(ctx, slog.LevelError, "a tool has an unusable schema", slog.String("tool", spec.Name), slog.Any("err", err))
 		return wrong("The tool %s cannot be used: its description is broken. Nothing was done; go on without it.", spec.Name), nil
 	}
+	raw, ignored, refused := tools.FitArguments(spec, raw)
+	if refused != nil {
+		return *refused, nil
+	}
+	if args, raw, err = decodeArguments(raw); err != nil {
+		return res, err
+	}
 	if err := schema.Validate(args); err != nil {
 		return wrong("The arguments of %s do not fit its schema: %s. Nothing was done; correct them and call it again.",
 			spec.Name, capText(tools.SchemaProblem(err), 2000)), nil
 	}
-	return r.within(ctx, tool, spec, tools.Call{ID: c.ID, Args: raw, Caller: r.Caller})
+	res, err = r.within(ctx, tool, spec, tools.Call{ID: c.ID, Args: raw, Caller: r.Caller})
+	return tools.WithIgnored(res, ignored), err
 }
 
 // objectArguments returns what a model wrote as arguments, decoded where it is an object that was encoded twice.
@@ -136,9 +147,8 @@ func resultLimit(spec tools.Spec) int {
 	return MaxToolResult
 }
 
-func wrong(format string, args ...any) tools.Result {
-	return tools.Result{Text: fmt.Sprintf(format, args...), IsError: true}
-}
+// wrong is the answer to a call that the model got wrong, in the shape of every refusal (contract G2).
+func wrong(format string, args ...any) tools.Result { return tools.Mistake(format, args...) }
 
 func (r *turnRun) toolNames() string {
 	if len(r.specs) == 0 {

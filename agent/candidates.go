@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/agent/control"
 	"parley/sessions"
 )
 
@@ -221,8 +222,8 @@ func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer
 			return
 		}
 		text.WriteString(d.Text)
-		if !maybeControl(text.String()) {
-			r.OnText(text.String())
+		if draft, ok := control.Draft(text.String(), r.Place); ok {
+			r.OnText(draft)
 		}
 	}
 	return call.Run(ctx)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/agent/control"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -182,6 +183,9 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 		return false, err
 	}
 	msgs, err := r.Take(ctx)
+	if slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.Provenance.WantsAnswer() }) {
+		r.Place = control.Waited
+	}
 	r.msgs = append(r.msgs, inZone(msgs, r.Zone)...)
 	return len(msgs) > 0, err
 }
@@ -409,31 +413,11 @@ func (r *turnRun) record(m sessions.Message) error {
 // outcome ends the turn with m.
 func (r *turnRun) outcome(m sessions.Message, yield bool) Outcome {
 	o := Outcome{Final: m, Usage: r.usage, Context: r.context, Newest: r.newest}
-	o.Control, o.Text = splitControl(m.Text())
+	o.Control, o.Text = control.Split(m.Text(), r.Place)
 	if yield && o.Text == "" && o.Control == Speak {
 		o.Control = NoReply // the agent chose to end here; the newest result must not stand in for words
 	}
 	return o
-}
-
-var controls = []Control{NoReply, ReplySkip, AnnounceSkip}
-
-// splitControl tells a control word from an answer.
-func splitControl(text string) (Control, string) {
-	text = strings.TrimSpace(text)
-	if slices.Contains(controls, Control(text)) {
-		return Control(text), ""
-	}
-	return Speak, text
-}
-
-// maybeControl reports whether a text that is still growing is empty or may become a control word: nobody should see it yet.
-func maybeControl(text string) bool {
-	if len(text) > 64 {
-		return false
-	}
-	text = strings.TrimSpace(text)
-	return slices.ContainsFunc(controls, func(c Control) bool { return strings.HasPrefix(string(c), text) })
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -241,14 +241,13 @@ func TestLoopTellsTheModelWhatIsWrong(t *testing.T) {
 		name, tool, args, stop string
 		want                   []string
 	}{
-		{"unknown tool", "nope", `{}`, StopToolUse, []string{`no tool "nope"`, "count"}},
+		{"unknown tool", "nope", `{}`, StopToolUse, []string{`no tool \"nope\`, "count"}},
 		{"no JSON", "count", `{"n":`, StopToolUse, []string{"not a JSON object", "unexpected end"}},
 		{"cut off", "count", `{"n":`, StopLength, []string{"cut off", "shorter"}},
 		{"cut off at once", "any", ``, StopLength, []string{"cut off"}},
 		{"a list", "count", `[1]`, StopToolUse, []string{"not a JSON object"}},
 		{"missing", "count", ``, StopToolUse, []string{"required", "n"}},
 		{"wrong type", "count", `{"n":"x"}`, StopToolUse, []string{"integer"}},
-		{"unknown field", "count", `{"n":1,"zz":2}`, StopToolUse, []string{"zz"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -292,7 +291,7 @@ func TestLoopAcceptsArgumentsEncodedTwice(t *testing.T) {
 	}
 }
 
-// proves: S9, S10, N10
+// proves: S9, S10, N10, W1
 func TestLoopControl(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -303,8 +302,11 @@ func TestLoopControl(t *testing.T) {
 		{"NO_REPLY", NoReply, ""},
 		{" REPLY_SKIP\n", ReplySkip, ""},
 		{"ANNOUNCE_SKIP", AnnounceSkip, ""},
-		{"no_reply", Speak, "no_reply"},
-		{"NO_REPLY.", Speak, "NO_REPLY."},
+		{"no_reply", NoReply, ""},
+		{"NO_REPLY.", NoReply, ""},
+		{"**ANNOUNCE_SKIP**", AnnounceSkip, ""},
+		{"<think>I see</think>\nREPLY_SKIP", ReplySkip, ""},
+		{"\u2063", Speak, ""},
 		{"I say NO_REPLY", Speak, "I say NO_REPLY"},
 		{"  ", Speak, ""},
 		{" text ", Speak, "text"},

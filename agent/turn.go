@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"parley/agent/control"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -21,6 +22,7 @@ type Turn struct {
 	Tools    []tools.Tool
 	Caller   tools.Caller
 	Thinking string
+	Place    control.Place  // where the answer goes: it decides about a control word beside text
 	Zone     *time.Location // in which the model is told when messages were written; nil = as they are
 	MaxSteps int            // model calls in one turn; 0 = DefaultMaxSteps
 	Failing  bool           // the turn before failed, or a search for refused content is under way: a failure may be one for content
@@ -51,7 +53,8 @@ type Turn struct {
 	// func that keeps the answer in the transcript, and may, after calling it, block for what is still to come. Both may be nil.
 	Waiting func(ctx context.Context, keep func() error) (bool, error)
 	Take    func(ctx context.Context) ([]sessions.Message, error)
-	// OnText is called with the text of the answer so far whenever it grows; may be nil. It must not block.
+	// OnText is called with the text of the answer so far whenever it grows, without what may still become a control word; may be nil.
+	// It must not block.
 	OnText func(soFar string)
 }
 
@@ -76,22 +79,22 @@ func (e *BudgetError) Error() string {
 // DefaultMaxSteps bounds the model calls of one turn.
 const DefaultMaxSteps = 32
 
-// Control is what an agent asks of the host instead of talking: a control word, turned into a type in one place.
-type Control string
+// Control is what an agent asks of the host instead of talking. Package control tells what a text is.
+type Control = control.Word
 
-// The controls. A reply that is exactly the word, trimmed, is a control; anything else is text.
+// The controls.
 const (
-	Speak        Control = ""              // ordinary text
-	NoReply      Control = "NO_REPLY"      // nothing to say
-	ReplySkip    Control = "REPLY_SKIP"    // ends a reply-back loop (contract S9)
-	AnnounceSkip Control = "ANNOUNCE_SKIP" // nothing to announce (contract S10, N10)
+	Speak        = control.Speak
+	NoReply      = control.NoReply
+	ReplySkip    = control.ReplySkip
+	AnnounceSkip = control.AnnounceSkip
 )
 
 // Outcome is how a turn ended well.
 type Outcome struct {
 	Final   sessions.Message // the last assistant message, not recorded yet
 	Control Control
-	Text    string         // what to say; empty for a control or an empty answer
+	Text    string         // what to say; empty for an empty answer, and for a control unless it stands beside the last reply of an exchange
 	Usage   sessions.Usage // of all calls in this attempt
 	Context int            // tokens of the last call
 	Newest  string         // text of the newest tool result of the turn: stands in for an empty answer (contract N12)

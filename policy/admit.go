@@ -41,6 +41,11 @@ func FactsOf(in channels.Inbound) Facts {
 	return f
 }
 
+// Addressed reports whether an event is meant for the bot, wherever no mention is needed as well.
+func (f Facts) Addressed() bool {
+	return f.Mentioned || f.Private || f.Command || !f.MentionsOthers && mentioned(f.Text, f.Patterns)
+}
+
 // Outcome is what becomes of an event.
 type Outcome string
 

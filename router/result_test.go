@@ -54,7 +54,8 @@ func TestResultGoesToTheRequester(t *testing.T) {
 		"denied":            {"It is 42.", policy.Deny, "It is 42.", sessions.Withheld},
 		"nothing to say":    {" NO_REPLY\n", "", "", ""},
 		"skipped":           {"ANNOUNCE_SKIP", "", "", ""},
-		"another word":      {"REPLY_SKIP", "", report, sessions.Sent},
+		"another word":      {"**REPLY_SKIP**", "", "", ""},
+		"words and a word":  {"It is 42.\nNO_REPLY", "", "", ""},
 		"an empty reply":    {"", "", report, sessions.Sent},
 		"the step fails":    {"!", "", report, sessions.Sent},
 		"it fails, denied":  {"!", policy.Deny, report, sessions.Withheld},
@@ -159,6 +160,48 @@ func TestTypingForAResult(t *testing.T) {
 				calls := g.Fake.Calls()[before:]
 				if (len(calls) > 3) != (name == "allowed") || name == "denied" && len(calls) > 0 {
 					t.Errorf("%d calls to the platform", len(calls))
+				}
+			})
+		})
+	}
+}
+
+// In a group that nobody's mention woke, a text beside a control word is silent; behind a mention and in a direct chat it is delivered
+// without the word. The transcript keeps all of it.
+// source: openclaw/openclaw#64976
+// proves: W2
+func TestWordBesideText(t *testing.T) {
+	for name, c := range map[string]struct {
+		to     channels.Address
+		called bool
+		posted string
+	}{
+		"a direct chat": {routertest.Direct("a"), false, "Nothing new today."},
+		"a mention":     {routertest.Group("a"), true, "Nothing new today."},
+		"group talk":    {routertest.Group("a"), false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				no := false
+				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+					a := s.Accounts[routertest.Account]
+					a.Access.Groups = map[string]policy.GroupAccess{"*": {RequireMention: &no}}
+					s.Accounts[routertest.Account] = a
+				})
+				g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
+					return routertest.Text("Nothing new today.\n\n**NO_REPLY**"), nil
+				})
+				g.Fake.Say(channels.Inbound{Address: c.to, Sender: channels.Sender{ID: routertest.Owner}, Text: "hello", Mentioned: c.called})
+				run := g.Idle(1)[0]
+				switch list := g.Deliveries(); {
+				case c.posted == "" && (len(list) != 0 || router.Silence(run) != agent.NoReply):
+					t.Errorf("%d deliveries, the run says %q", len(list), router.Silence(run))
+				case c.posted != "" && (len(list) != 1 || list[0].Text != c.posted):
+					t.Errorf("delivered %+v", list)
+				}
+				msgs := g.Transcript(run.Key)
+				if got := msgs[len(msgs)-1].Text(); got != "Nothing new today.\n\n**NO_REPLY**" {
+					t.Errorf("the transcript has %q", got)
 				}
 			})
 		})

@@ -148,6 +148,9 @@ func TestSpawnRepeatedAtTheLimit(t *testing.T) {
 	})
 }
 
+// Any control word of the step is silence, also when the sub-agent itself ended with one, and the run says which.
+// source: openclaw/openclaw#27531
+// proves: W3, N15
 func TestAnnounceStepSaysNothing(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
@@ -164,8 +167,12 @@ func TestAnnounceStepSaysNothing(t *testing.T) {
 		})
 		g.Say(routertest.Direct("a"), routertest.Guest, "go")
 		g.Until("over", func() bool { return g.Model.Count() == 4 })
-		if d := g.Deliveries(); len(d) != 1 {
-			t.Errorf("%d deliveries: neither announced nor ANNOUNCE_SKIP nor listed", len(d))
+		g.Until("the step is over", func() bool { runs := g.Runs(); return len(runs) == 3 && runs[2].Status.Final() })
+		if d := g.Deliveries(); len(d) != 0 {
+			t.Errorf("%d deliveries after a step of silence", len(d))
+		}
+		if word := router.Silence(g.Runs()[2]); word != agent.NoReply {
+			t.Errorf("the run says %q", word)
 		}
 	})
 }

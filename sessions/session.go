@@ -212,6 +212,7 @@ type Provenance struct {
 	Cut       bool             `json:"cut,omitempty"`       // the text is as long as the platform takes in one message: the rest may come in another
 	More      bool             `json:"more,omitempty"`      // what its sender sent with it follows at once, or may
 	Album     string           `json:"album,omitempty"`     // the album that it is a part of, where each part is a message of its own
+	Addressed bool             `json:"addressed,omitempty"` // in a chat of several people: it was meant for the agent, by a mention, a reply or a command
 	Untrusted bool             `json:"untrusted,omitempty"` // a program outside sent it: data, whatever it says
 	Message   string           `json:"message,omitempty"`   // the platform's message id
 	Source    Key              `json:"sourceSessionKey,omitempty"`
@@ -222,6 +223,12 @@ type Provenance struct {
 
 // AwaitsRest reports whether the turn to a message waits a moment for what its sender sent with it. It takes nil.
 func (p *Provenance) AwaitsRest() bool { return p != nil && (p.Cut || p.More) }
+
+// WantsAnswer reports whether the one that wrote a message waits for an answer: not a program outside, nor people of a group who talk to
+// one another. It takes nil.
+func (p *Provenance) WantsAnswer() bool {
+	return p == nil || !p.Untrusted && (p.Addressed || !p.Address.Type.Several())
+}
 
 // The provenance kinds.
 const (

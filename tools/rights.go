@@ -10,6 +10,9 @@ import (
 	"parley/sessions"
 )
 
+// IsSessionTool reports whether a name is that of a tool on sessions: a turn that has it not may not use it.
+func IsSessionTool(name string) bool { return slices.Contains(sessionTools, name) }
+
 // sessionTools are what a sub-agent has not got unless tools.subagents.tools.allow names it (contract N7).
 var sessionTools = []string{"sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn", "sessions_yield",
 	"session_status", "agents_list", "subagents", "message", "cron"}

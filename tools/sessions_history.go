@@ -87,6 +87,9 @@ func (d Deps) history(ctx context.Context, c Caller, s sessions.Session, want re
 	if err != nil {
 		return historyResult{}, err
 	}
+	if s.Key != c.Session.Key {
+		msgs = withoutThinking(msgs)
+	}
 	p := page{msgs: withoutRefused(msgs), skip: want.offset - skip, limit: want.limit, pairs: want.tools, show: shown{redact: d.Redact, block: maxBlock}}
 	r := historyResult{SessionKey: d.display(c, s), SessionID: s.ID}
 	p.fill(&r, want.offset)

@@ -297,3 +297,20 @@ func checkMessages(rt *rapid.T, msgs []sessions.Message, withTools bool) {
 		rt.Fatalf("calls without a result: %v", open)
 	}
 }
+
+// Another session's thinking is not shown; one's own is.
+// proves: W4
+func TestSessionsHistoryThinking(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{"main": true, "agent:main:telegram:direct:42": false} {
+		w := newWorld()
+		other := w.add("agent:main:telegram:direct:42")
+		m := text("assistant", "said")
+		m.Content = append([]sessions.Block{{Type: sessions.ThinkingBlock, Text: "secret plan"}}, m.Content...)
+		w.messages[id(0)], w.messages[other.ID] = []sessions.Message{m}, []sessions.Message{m}
+		r := call[historyResult](t, w, SessionsHistory(w.deps()), `{"sessionKey":"`+key+`"}`)
+		if len(r.Messages) != 1 || (len(r.Messages[0].Content) == 2) != want {
+			t.Errorf("%s: %+v", key, r.Messages)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"parley/agent/control"
 	"parley/sessions"
 )
 
@@ -34,6 +35,7 @@ type sendResult struct {
 	Status     string         `json:"status"` // accepted, ok, timeout, error
 	SessionKey string         `json:"sessionKey"`
 	Reply      *string        `json:"reply,omitempty"`
+	Silent     control.Word   `json:"silent,omitempty"` // the control word that stands for an empty reply
 	Cut        bool           `json:"replyTruncated,omitempty"`
 	Error      string         `json:"error,omitempty"`
 	Delivery   *sendDelivery  `json:"delivery,omitempty"`
@@ -126,7 +128,11 @@ func seconds(name string, v integer, most int, zero string) *problem {
 func (r *sendResult) ended(run sessions.Run) {
 	switch run.Status {
 	case sessions.Done:
-		text, cut := clip(strings.TrimSpace(run.Result), replyMost)
+		said := control.Read(run.Result)
+		text, cut := clip(said.Text, replyMost)
+		if text == "" {
+			r.Silent = said.Word
+		}
 		r.Status, r.Reply, r.Cut, r.Delivery = "ok", &text, cut, announceFollows
 		return
 	case sessions.TimedOut:

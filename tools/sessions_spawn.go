@@ -168,7 +168,7 @@ func (d Deps) spawnable(from sessions.AgentID, name string) (sessions.AgentID, *
 		names[i] = string(a.ID)
 	}
 	if anyAgent {
-		return "", mistake("agent %q does not exist; there are: %s", name, strings.Join(names, ", "))
+		return "", forbidden("agent %q does not exist; there are: %s", name, strings.Join(names, ", "))
 	}
 	return "", forbidden("agent %q is not allowed for sessions_spawn (allowed: %s). agents.list[].subagents.allowAgents allows more.", name, strings.Join(names, ", "))
 }

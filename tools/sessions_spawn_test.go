@@ -62,7 +62,7 @@ func TestSessionsSpawnSaysWhereItReports(t *testing.T) {
 	}
 }
 
-// proves: N2, N3, N4, N5, N8
+// proves: N2, N3, N4, N5, N8, G2
 func TestSessionsSpawnRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestSessionsSpawnRefuses(t *testing.T) {
 		{"huge", `{"task":"` + strings.Repeat("x", textMost+1) + `"}`, "error", "65536", nil, "", nil},
 		{"other agent", `{"task":"t","agentId":"coder"}`, "forbidden", "allowed: main", nil, "", nil},
 		{"agent not in the list", `{"task":"t","agentId":"coder"}`, "forbidden", "allowed: main, work", []string{"Work"}, "", nil},
-		{"no such agent", `{"task":"t","agentId":"ghost"}`, "error", "there are: main, coder, work", []string{"*"}, "", nil},
+		{"no such agent", `{"task":"t","agentId":"ghost"}`, "forbidden", "there are: main, coder, work", []string{"*"}, "", nil},
 		{"sub-agent", `{"task":"t"}`, "forbidden", "sub-agent", []string{"*"}, "agent:main:subagent:1", nil},
 		{"the host says no", `{"task":"t"}`, "forbidden", "5 children", nil, "", &Refused{"5 children are at work"}},
 		{"label in use", `{"task":"t","label":"l"}`, "error", "that label is in use", nil, "", fmt.Errorf("%w: agent:other:main has it", sessions.ErrConflict)},

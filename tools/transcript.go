@@ -27,6 +27,15 @@ type shown struct {
 	redacted bool // a secret was taken out
 }
 
+// withoutThinking leaves the thinking of another session out (contract W4). msgs stays as it is.
+func withoutThinking(msgs []sessions.Message) []sessions.Message {
+	msgs = slices.Clone(msgs)
+	for i := range msgs {
+		msgs[i].Content = slices.DeleteFunc(slices.Clone(msgs[i].Content), func(b sessions.Block) bool { return b.Type == sessions.ThinkingBlock })
+	}
+	return msgs
+}
+
 // withoutRefused puts a mark in the place of what a provider has refused: a model that read it there would be refused as well. Calls go, and
 // their results with them. msgs stays as it is.
 func withoutRefused(msgs []sessions.Message) []sessions.Message {

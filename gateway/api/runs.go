@@ -40,6 +40,7 @@ type Waited struct {
 	State   sessions.RunStatus `json:"state" jsonschema:"how the run whose turn answers it stands"`
 	Final   bool               `json:"final"`
 	Reply   string             `json:"reply,omitempty"`
+	Silent  string             `json:"silent,omitempty" jsonschema:"the control word that it ended with"`
 	Error   string             `json:"error,omitempty"`
 	Started time.Time          `json:"startedAt,omitzero"`
 	Ended   time.Time          `json:"endedAt,omitzero"`

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"parley/agent"
+	"parley/agent/control"
 	"parley/channels/webchat"
 	"parley/gateway/api"
 	"parley/gateway/web"
@@ -122,6 +122,9 @@ func (s *session) history(ctx context.Context) ([]web.Line, error) {
 // line makes a line of a message. Steps of a turn that is not over are none.
 func (s *session) line(m sessions.Message) (web.Line, bool) {
 	l := web.Line{ID: m.ID, Text: strings.TrimSpace(m.Said()), Time: m.Time}
+	if m.Role == sessions.Assistant {
+		l.Text = control.Read(l.Text).Text
+	}
 	switch {
 	case l.Text == "" && m.Error == "":
 		return l, false
@@ -134,7 +137,7 @@ func (s *session) line(m sessions.Message) (web.Line, bool) {
 				}
 			}
 		}
-	case m.Role == sessions.Assistant && len(m.ToolCalls()) == 0 && !slices.Contains([]agent.Control{agent.NoReply, agent.AnnounceSkip, agent.ReplySkip}, agent.Control(l.Text)):
+	case m.Role == sessions.Assistant && len(m.ToolCalls()) == 0:
 		l.Role, l.Deliveries = web.Assistant, []string{m.ID}
 		if l.Text == "" {
 			l.Text = "(the turn failed: " + m.Error + ")"
@@ -250,7 +253,7 @@ func (s *session) ended(ctx context.Context, id sessions.RunID) error {
 		return err
 	}
 	switch {
-	case r.Status == sessions.Done && strings.TrimSpace(r.Result) != "" && router.Silence(r) == agent.Speak: // it is in the transcript
+	case r.Status == sessions.Done && strings.TrimSpace(r.Result) != "" && router.Silence(r) == control.Speak: // it is in the transcript
 	case r.Status == sessions.Done:
 		s.notice(web.Line{ID: "end-" + string(id), Role: web.Notice, Text: "(the agent has nothing to say)", Time: time.Now()})
 	default:

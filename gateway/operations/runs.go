@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
-	"parley/agent"
+	"parley/agent/control"
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/config"
@@ -199,7 +198,7 @@ func (o *Runs) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error)
 		x.Status = "error"
 	}
 	x.Error, x.Usage = run.Error, run.Usage
-	x.Reply, _ = splitReply(run.Result)
+	x.Reply, x.Silent = splitReply(run.Result)
 	return x, nil
 }
 
@@ -221,9 +220,8 @@ func (o *Runs) runState(ctx context.Context, id sessions.RunID) (sessions.Run, e
 
 // splitReply is what an agent said for others to read; silent is the control word that it ended with instead.
 func splitReply(result string) (text, silent string) {
-	word := strings.TrimSpace(result)
-	if slices.Contains([]agent.Control{agent.NoReply, agent.ReplySkip, agent.AnnounceSkip}, agent.Control(word)) {
-		return "", word
+	if r := control.Read(result); r.Word != control.Speak && r.Text == "" {
+		return "", string(r.Word)
 	}
 	return result, ""
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/agent"
+	"parley/agent/control"
 	"parley/channels"
 	"parley/sessions"
 )
@@ -159,6 +159,9 @@ func deliveryLine(d sessions.Delivery) Line {
 // the host and what it got for its own use, steps between tool calls, control words.
 func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, ok bool) {
 	l = Line{ID: m.ID, Text: strings.TrimSpace(m.Said()), Time: m.Time}
+	if m.Role == sessions.Assistant && len(m.ToolCalls()) == 0 {
+		l.Text = control.Read(l.Text).Text
+	}
 	if l.Text == "" {
 		return l, false
 	}
@@ -186,7 +189,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 				l.From = "to session " + string(asked.Source)
 			}
 		}
-		return l, len(m.Deliveries) > 0 || len(m.ToolCalls()) == 0 && !control(l.Text)
+		return l, len(m.Deliveries) > 0 || len(m.ToolCalls()) == 0
 	}
 	return l, false
 }
@@ -232,9 +235,4 @@ func place(a channels.Address) string {
 		return string(a.Channel)
 	}
 	return string(a.Channel) + "/" + string(a.Account)
-}
-
-func control(text string) bool {
-	c := agent.Control(text)
-	return c == agent.NoReply || c == agent.ReplySkip || c == agent.AnnounceSkip
 }

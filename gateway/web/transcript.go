@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/agent"
+	"parley/agent/control"
 	"parley/gateway/api"
 	"parley/sessions"
 )
@@ -131,8 +131,8 @@ func (u *utterance) answered(m sessions.Message, results map[string]sessions.Mes
 	u.Side, u.Who = "agent", "agent"
 	u.posted(m)
 	text := m.Text()
-	if word := agent.Control(text); word != "" && control(text) {
-		u.Silent = string(word)
+	if r := control.Read(text); r.Word != control.Speak && r.Text == "" {
+		u.Silent = string(r.Word)
 	} else if text != "" {
 		u.HTML = template.HTML(RenderMarkdown(text)) //nolint:gosec // RenderMarkdown escapes
 	}

@@ -51,6 +51,9 @@ func (a *Advancer) Advance(ctx context.Context, set *settings.Snapshot, run sess
 			c.Latest = out.Text
 			return a.onReply(ctx, set, run, c, out, o)
 		}
+		if o.Status == sessions.Done && out.Text != "" { // the last reply, with the word beside it
+			c.Latest = out.Text
+		}
 		o.Next = a.announceStep(run, c)
 	case run.Kind == sessions.AnnounceRun && c.Kind == Ask:
 		if o.Status == sessions.Done && spoke(out) && !c.Origin.IsZero() {

@@ -14,7 +14,7 @@ import (
 )
 
 // onChildDone decides where a sub-agent's result goes (contract N10, N15, N16): to the sub-agent that asked for it, to the agent of
-// the session that asked for it, or, worded by the sub-agent itself, into the chat there. Only its own ANNOUNCE_SKIP is silence.
+// the session that asked for it, or, worded by the sub-agent itself, into the chat there. Of its own words only ANNOUNCE_SKIP is silence.
 func (a *Advancer) onChildDone(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, notice string, o *sessions.Outcome) bool {
 	c.Status, c.Error = o.Status, notice
 	c.Latest = cmp.Or(out.Text, out.Newest)
@@ -109,10 +109,10 @@ func (a *Advancer) unreported(run sessions.Run, o *sessions.Outcome, why string)
 	o.Error = strings.TrimPrefix(o.Error+"; not reported: "+why, "; ")
 }
 
-// onAnnounceDone posts what the announce step says. Only the one word is silence (contract N15): when the step failed or said
-// nothing, the host posts the stored result (N11).
+// onAnnounceDone posts what the announce step says. A control word is silence (contract W3, N15): when the step failed or said nothing,
+// the host posts the stored result (N11).
 func (a *Advancer) onAnnounceDone(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
-	if out.Control == agent.AnnounceSkip {
+	if out.Control != agent.Speak {
 		return a.cleanup(ctx, run, c, o)
 	}
 	text := ""
@@ -142,7 +142,7 @@ func (a *Advancer) onAnnounceDone(ctx context.Context, set *settings.Snapshot, r
 // posts the report (contract N11). Without a chat the agent is all there is to tell.
 func (a *Advancer) onResultDone(ctx context.Context, set *settings.Snapshot, run sessions.Run, c sessions.Chain, out agent.Outcome, o *sessions.Outcome) bool {
 	switch {
-	case c.Origin.IsZero(), out.Control == agent.NoReply, out.Control == agent.AnnounceSkip:
+	case c.Origin.IsZero(), out.Control != agent.Speak:
 	case o.Status == sessions.Done && spoke(out):
 		o.Deliveries = append(o.Deliveries, a.announce(set, run, c, out.Final.ID, out.Text))
 	default:

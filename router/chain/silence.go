@@ -1,29 +1,19 @@
 package chain
 
 import (
-	"strings"
-
 	"parley/agent"
+	"parley/agent/control"
 	"parley/sessions"
 )
 
-// Silence gives the control word that ended a run in silence; "" when it ended otherwise. A sub-agent's own word counts only when it
-// is ANNOUNCE_SKIP: whatever else it says is reported (contract N10, N15).
+// Silence gives the control word that ended a run in silence; "" when it ended otherwise. Every word of every run is silence (contract
+// W3), but of a sub-agent at work only ANNOUNCE_SKIP: after any other one its announce step decides.
 func Silence(run sessions.Run) agent.Control {
-	if run.Status != sessions.Done {
+	r := control.Read(run.Result)
+	if run.Status != sessions.Done || r.Text != "" || run.Kind == sessions.ChildRun && r.Word != agent.AnnounceSkip {
 		return agent.Speak
 	}
-	word := agent.Control(strings.TrimSpace(run.Result))
-	spawned := run.Chain != nil && run.Chain.Kind == Spawn
-	switch {
-	case word == agent.AnnounceSkip:
-		return word
-	case word == agent.NoReply && (!spawned || run.Kind == sessions.ResultRun):
-		return word
-	case word == agent.ReplySkip && !spawned:
-		return word
-	}
-	return agent.Speak
+	return r.Word
 }
 
 // Wordless says to a person why a turn has no answer: silence without a reason looks like a fault of the chat.

@@ -7,7 +7,7 @@ import (
 	"parley/sessions"
 )
 
-// proves: N10, N15, S10
+// proves: N10, N15, S10, W3
 func TestSilence(t *testing.T) {
 	ask, spawn := &sessions.Chain{Kind: Ask}, &sessions.Chain{Kind: Spawn}
 	for _, c := range []struct {
@@ -20,7 +20,10 @@ func TestSilence(t *testing.T) {
 		{sessions.TurnRun, nil, "not NO_REPLY", agent.Speak},
 		{sessions.ReplyRun, ask, "REPLY_SKIP", agent.ReplySkip},
 		{sessions.AnnounceRun, ask, "NO_REPLY", agent.NoReply},
-		{sessions.AnnounceRun, spawn, "NO_REPLY", agent.Speak}, // the host posts what there is
+		{sessions.AnnounceRun, spawn, "NO_REPLY", agent.NoReply},
+		{sessions.AnnounceRun, spawn, "REPLY_SKIP.", agent.ReplySkip},
+		{sessions.JobRun, nil, "**REPLY_SKIP**", agent.ReplySkip},
+		{sessions.TurnRun, nil, "Hello\nNO_REPLY", agent.Speak}, // an earlier version posted it
 		{sessions.ChildRun, spawn, "NO_REPLY", agent.Speak},
 		{sessions.ChildRun, spawn, "REPLY_SKIP", agent.Speak},
 		{sessions.ResultRun, spawn, "NO_REPLY", agent.NoReply},

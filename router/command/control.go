@@ -24,6 +24,7 @@ func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
 		target.Ops = append(target.Ops, sessions.PatchSession{Model: &name})
 	} else if c.Arg != "" || len(c.In.Media) > 0 {
 		change.Run = &sessions.Enqueue{Run: *turn.NewRun(c.In, c.Session.Key, c.Session.Agent, c.Arg, turn.AllFiles(c.In), c.Owner)}
+		change.Run.Run.Input.Provenance.Addressed = c.In.Address.Type.Several()
 	}
 	return Result{Text: strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(did, " ")), Change: change}, nil
 }

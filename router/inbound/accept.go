@@ -254,6 +254,11 @@ func (r *Receiver) place(ctx context.Context, set *settings.Snapshot, in channel
 func (r *Receiver) runFor(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (*sessions.Run, error) {
 	run := turn.NewRun(in, s.Key, s.Agent, text, turn.AllFiles(in), owner)
 	run.Input.Provenance.Cut = r.atLimit(in)
+	if in.Address.Type.Several() {
+		f := policy.FactsOf(in)
+		f.Patterns = r.settings().Mentions[s.Agent]
+		run.Input.Provenance.Addressed = f.Addressed()
+	}
 	var err error
 	run.With, _, err = r.worker.Merger.Before(ctx, *run)
 	return run, err

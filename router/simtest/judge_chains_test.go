@@ -248,7 +248,7 @@ func (r *rest) ends(key sessions.Key) (ends []string) {
 		case run.Kind == sessions.ChildRun && strings.Contains(run.Error, "not reported: "): // it began while who asked for it was stopped
 			ends = append(ends, "listed")
 		case run.Status != sessions.Done:
-		case word == string(agent.AnnounceSkip), word == string(agent.NoReply) && run.Kind == sessions.ResultRun:
+		case word == string(agent.AnnounceSkip), (word == string(agent.NoReply) || word == string(agent.ReplySkip)) && run.Kind != sessions.ChildRun:
 			ends = append(ends, "silent")
 		}
 	}
@@ -285,7 +285,7 @@ func (r *rest) wantedSilent(key sessions.Key) (silent bool) {
 			continue
 		}
 		word := strings.TrimSpace(x.Result)
-		silent = word == string(agent.AnnounceSkip) || word == string(agent.NoReply) || silent && !x.done
+		silent = word == string(agent.AnnounceSkip) || word == string(agent.NoReply) || word == string(agent.ReplySkip) || silent && !x.done
 	}
 	return silent
 }

@@ -77,8 +77,12 @@ func (h *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, er
 	if text := string(bytes.TrimSpace(args)); text == "" || text == "null" { // as clients write that there are none
 		args = json.RawMessage("{}")
 	}
+	args, ignored, refused := tools.FitArguments(spec, args)
+	if refused != nil {
+		return *refused, nil
+	}
 	if err := fits(spec.Schema, args); err != nil {
-		return tools.Result{IsError: true, Text: fmt.Sprintf("The arguments of %s do not fit its schema: %.2000s. Nothing was done.", c.Tool, tools.SchemaProblem(err))}, nil
+		return tools.Mistake("The arguments of %s do not fit its schema: %.2000s. Nothing was done.", c.Tool, tools.SchemaProblem(err)), nil
 	}
 	caller, err := h.outsider(ctx, c.By, c.Conn)
 	if err != nil {
@@ -104,7 +108,8 @@ func (h *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, er
 		defer cancel()
 	}
 	h.log.Info("an agent outside calls a tool", keySession, caller.Session.Key, "tool", c.Tool)
-	return may.Guard(h.rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
+	res, err = may.Guard(h.rights.Tools[i]).Call(limited, tools.Call{ID: c.ID, Args: args, Caller: caller, Progress: func(string) {}})
+	return tools.WithIgnored(res, ignored), err
 }
 
 func refusedOutside(tool string, v policy.Verdict) tools.Result {

@@ -196,7 +196,10 @@ func TestOutsideHostile(t *testing.T) {
 				t.Errorf("without arguments agents_list got %s", text)
 			}
 		}
-		for _, args := range []string{`{"sessionKey":"main","message":"x","as":"agent:main:main"}`, `[]`, `{`, `"x"`, `{"sessionKey":5}`} {
+		if m, text := o.calls(desk, "", "sessions_send", `{"sessionKey":"no-such","message":"x","as":"agent:main:main"}`); m["status"] != "error" || !strings.Contains(text, `"ignored":["as"]`) {
+			t.Errorf("an argument that is none got %s", text)
+		}
+		for _, args := range []string{`[]`, `{`, `"x"`, `{"sessionKey":5}`} {
 			if _, text := o.calls(desk, "", "sessions_send", args); !strings.Contains(text, "do not fit its schema") {
 				t.Errorf("the arguments %s got %s", args, text)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/control"
 	"parley/channels"
 	"parley/sessions"
 )
@@ -18,6 +19,29 @@ func itOrThem(n int) string {
 		return "it"
 	}
 	return "them"
+}
+
+// placeOf says where the answer of a run goes; steps has the messages that it took up.
+func placeOf(run sessions.Run, steps []sessions.Message) control.Place {
+	switch run.Kind {
+	case sessions.AskRun, sessions.ChildRun:
+		return control.Waited
+	case sessions.ReplyRun:
+		return control.Loop
+	case sessions.TurnRun:
+		if run.Input.Provenance.WantsAnswer() || slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.User && m.Provenance.WantsAnswer() }) {
+			return control.Waited
+		}
+	}
+	return control.Unasked
+}
+
+// resultOf is what a run's row says of its answer: the words for others, or the control word that it ended with.
+func resultOf(out agent.Outcome) string {
+	if out.Text != "" {
+		return out.Text
+	}
+	return string(control.Read(out.Final.Text()).Word)
 }
 
 // cutOff says behind a text that it is not the whole answer; "" when it is.

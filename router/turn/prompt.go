@@ -100,6 +100,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: w.fallbacks(entry, name), System: system,
 		History: history, Steps: steps, Covered: covered,
 		Tools: tools.FitRequest(w.watched(kit), model.Facts.MaxTools), Caller: caller,
+		Place:    placeOf(run, steps),
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {

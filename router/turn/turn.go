@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"parley/agent"
+	"parley/agent/control"
 	"parley/channels"
 	"parley/router/chain"
 	"parley/router/lane"
@@ -172,7 +172,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 		}
 		return o
 	}
-	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: out.Final.Text(), Usage: out.Usage, Context: out.Context}
+	o := &sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{out.Final}, Result: resultOf(out), Usage: out.Usage, Context: out.Context}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(append(w.steps(ctx, run), out.Final)...)
 	}
@@ -240,11 +240,7 @@ func answer(steps []sessions.Message) string {
 			if len(m.ToolCalls()) > 0 {
 				return ""
 			}
-			text := strings.TrimSpace(m.Text())
-			if slices.Contains([]agent.Control{agent.NoReply, agent.ReplySkip, agent.AnnounceSkip}, agent.Control(text)) {
-				return ""
-			}
-			return text
+			return control.Read(m.Text()).Text
 		}
 	}
 	return ""
