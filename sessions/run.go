@@ -89,9 +89,9 @@ func (r Run) TranscriptKey() Key {
 	return r.Key
 }
 
-// Chain is what a run carries to its successors. One shape for both kinds of chain; a field that a kind does not use is empty.
+// Chain is what a run carries to its successors. One shape for all kinds of chain; a field that a kind does not use is empty.
 type Chain struct {
-	Kind      string           `json:"kind"` // ask | spawn
+	Kind      string           `json:"kind"` // see package chain: ask, spawn, job or said
 	Root      RunID            `json:"root"` // the first run of the chain
 	Requester Key              `json:"requester,omitempty"`
 	Target    Key              `json:"target,omitempty"`

@@ -1,14 +1,22 @@
 // Package delivery dispatches deliveries: it applies the send policy, sends in order per chat, and records the outcome.
 //
-// It imports clock, settings and filestore of the router's packages. The Dispatcher is the gate: the one place where a message meets the
-// policy and then the platform. Its parts own the state: accounts the channels, queues what waits for each chat, reservations the idle chats
-// that a commit is about to use, inFlight the calls under way, previews the answers that grow, reactions and hints what shows that the host is
-// at work. sender, recorder and reconciler have no state: a transfer is one delivery on its way.
+// It stands between chain and commit. The Dispatcher is the gate: the one place where a message meets the policy and then the platform.
+// Its parts own the state:
+//   - accounts: the channels, and whether they are there
+//   - queues: what waits for each chat
+//   - reservations: idle chats that a commit is about to use
+//   - inFlight: the calls under way
+//   - previews: answers that grow in the chat
+//   - reactions, hints: what shows that the host is at work
 //
-// Lock order: queues.mu, then one of accounts.mu, reservations.mu, inFlight.mu, lifetime.mu or pacer.mu; acks.mu, then lifetime.mu. All
-// others are leaves (openPreviews.mu, refusals.mu, signs.mu). No call to a platform or the store is made under a lock.
+// sender, recorder and reconciler have no state: a transfer is one delivery on its way. How long a delivery lives is
+// settings.Delivery.TTL, decided where a send begins (sqlstore, BeginSend); the rates of a platform are in the table of adapters in
+// cmd/parley.
 //
-// Each chat that has deliveries has one goroutine, and so has each account that has reactions; a preview that is being retracted has one of its own.
-// They end with the context of Start, and Stop waits for them. Errors of a platform are classes of channels.Error; a send that may have
-// arrived is reconciled, sent again or held for a person.
+// Lock order: queues.mu, then one of accounts.mu, reservations.mu, inFlight.mu, lifetime.mu or pacer.mu; reactions.mu, then lifetime.mu.
+// All others are leaves (openPreviews.mu, refusals.mu, signs.mu). No call to a platform or the store is made under a lock.
+//
+// Each chat that has deliveries has one goroutine, and so has each account that has reactions; a preview that is being retracted has one
+// of its own. They end with the context of Start, and Stop waits for them. Errors of a platform are classes of channels.Error; a send
+// that may have arrived is reconciled, sent again or held for a person.
 package delivery

@@ -1,11 +1,11 @@
 // Package inbound accepts messages and events from platforms, the API and hooks.
 //
-// It is the last of the router's packages before the router itself, and imports all to its left but filestore and budget. A Receiver turns
-// an event into an arrival and commits it: a run, a command with its answer, or the reason why nothing happens. Only then does the adapter
-// confirm the event to its platform. What is refused again and again is set aside for people.
+// It stands between command and router. A Receiver turns an event into an arrival and commits it: a run, a command with its answer, or
+// the reason why nothing happens. Only then does the adapter confirm the event to its platform. Whether a group needs a mention is
+// decided by policy.Access; which session a chat has, by sessions.Route. What is refused again and again is set aside for people.
 //
-// It owns the counts of refused events and the beginnings of messages that come in parts. Both mutexes (refusedEvents.mu, earlier.mu)
-// are leaves. The package starts no goroutine: adapters, the API and hooks call it in theirs.
+// It owns the counts of refused events and the beginnings of messages that come in parts. Both mutexes (refusedEvents.mu, earlier.mu) are
+// leaves. The package starts no goroutine: adapters, the API and hooks call it in theirs.
 //
 // Accept fails with ErrNoAccount, or the store's error: the platform sends the event again. ErrBusy says that too much waits.
 package inbound

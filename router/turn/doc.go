@@ -1,8 +1,8 @@
 // Package turn claims a session's next run, runs the agent on it, and commits the outcome.
 //
-// It stands right of rights and left of cron, and imports all of the router's packages to its left. A Worker does one run of a session at a time,
-// called by the session's lane. Its parts are: Merger, which joins messages that wait; Transcripts, which reads the history of a session and
-// keeps the newest of it in memory; Pictures, which fetches the pictures that a model is shown. The texts of prompts are in prompts/.
+// It stands between rights and cron. A Worker does one run of a session at a time, called by the session's lane. Its parts are: Merger,
+// which joins messages that wait; Transcripts, which reads the history of a session and keeps the newest of it in memory; compact.go,
+// which cuts it to the model's window; Pictures, which fetches the pictures that a model is shown. The texts of prompts are in prompts/.
 //
 // The mutex of the cache of transcripts is a leaf. The lane's goroutine runs the turn; pictures are fetched in goroutines that end before
 // the call of the model begins.

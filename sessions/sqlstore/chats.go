@@ -12,7 +12,7 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// chats keeps which chats an account has transcript.Encoded to, and which messages are its own.
+// chats keeps which chats an account has written to, and which messages are its own.
 type chats struct {
 	repository
 
@@ -25,7 +25,7 @@ func whole(a channels.Address) channels.Address {
 	return a
 }
 
-// reached notes the newest message of a chat that has transcript.Encoded to a session. A message that comes late moves nothing back, and one
+// reached notes the newest message of a chat that has written to a session. A message that comes late moves nothing back, and one
 // from the future holds nothing up.
 func (s *chats) reached(t *tx, in channels.Inbound) error {
 	if in.Event != channels.Message || in.ID == "" {
@@ -47,7 +47,7 @@ func (s *chats) Positions(ctx context.Context, kind channels.Kind, id channels.A
 		return c.Each(ctx, "SELECT h.address, h.msg, h.at FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address >= ? AND h.address < ? AND h.msg <> '' AND s.archived = 0 ORDER BY h.address, h.at DESC",
 			[]any{p + "/", p + "0"}, func(r engine.Row) error {
 				x := channels.Position{Address: column.Address(r.Str(0)), ID: channels.MessageID(r.Str(1)), Time: r.Time(2)}
-				if n := len(out); n == 0 || out[n-1].Address != x.Address { // a chat may have transcript.Encoded to several sessions
+				if n := len(out); n == 0 || out[n-1].Address != x.Address { // a chat may have written to several sessions
 					out = append(out, x)
 				}
 				return nil

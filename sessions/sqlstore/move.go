@@ -114,7 +114,7 @@ func (s *moves) current(t *tx, at channels.Address) (channels.Address, error) {
 // maxMoves bounds how often a chat's address is followed.
 const maxMoves = 16
 
-// moveDeliveries gives what is not final, and what is shown while it is being transcript.Encoded, the new address.
+// moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
 func (s *moves) moveDeliveries(t *tx, x relocation) error {
 	if err := x.moveColumn(t, "deliveries", "seq", "address", "state IN ('pending', 'sending', 'held') AND state <> 'sent'"); err != nil {
 		return err

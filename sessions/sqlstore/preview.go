@@ -16,7 +16,7 @@ func (s *deliveries) BeginPreview(ctx context.Context, p sessions.Preview) error
 			if known, err := s.chats.opened(t, p.To); err != nil {
 				return err
 			} else if !known {
-				return engine.Conflict("the account has never transcript.Encoded in %s", p.To)
+				return engine.Conflict("the account has never written in %s", p.To)
 			}
 		}
 		n, err := t.Exec("INSERT INTO previews (run, session, address, key, state, msg, text, quoted, at) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?) ON CONFLICT (run) DO NOTHING",

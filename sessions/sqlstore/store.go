@@ -287,7 +287,7 @@ func (s *Store) TranscriptPath(agent sessions.AgentID, id sessions.ID) string {
 }
 
 // Trouble gives the error of the last commit that failed for a reason of the store (a full disk, an I/O error, a read-only file, a
-// lost connection) when nothing was transcript.Encoded after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
+// lost connection) when nothing was written after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
 // still holds.
 func (s *Store) Trouble() error { return s.db.Trouble() }
 

@@ -1,7 +1,7 @@
 // Package column encodes values for columns of the store's tables, and decodes them.
 //
-// It stands right of transcriptfile and left of ledger. It is pure: it owns nothing, takes no lock and starts nothing.
+// It stands between transcriptfile and ledger. It is pure: it owns nothing, takes no lock and starts nothing.
 //
-// What platforms, models and tools hand over is made to fit a row here, or is refused with ErrUnfit: the second wall behind the adapters.
-// The error of a body that cannot be read back wraps ErrUnread.
+// What platforms, models and tools hand over is made to fit a row here, or is refused with ErrUnfit. Adapters have checked it before. The
+// error of a body that cannot be read back wraps ErrUnread.
 package column

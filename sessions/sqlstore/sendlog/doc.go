@@ -1,10 +1,10 @@
 // Package sendlog keeps notes of the calls to platforms that no commit waits for: what a killed host was doing when it died.
 //
-// It stands right of engine and left of transcriptfile, and knows no database. Log owns the file parley.calls in the state folder; where the
-// notes are wrong or missing, what was sent counts as unknown, never as sent or not sent.
+// It stands between engine and transcriptfile, and knows no database. Log owns the file parley.calls in the state folder; where the notes
+// are wrong or missing, what was sent counts as unknown, never as sent or not sent.
 //
-// Any goroutine may note a step; Log.mu is held while a line is written, into memory of the system's, as the order of the lines is what they
-// say. No other lock is taken under it, and the package has no goroutines.
+// Any goroutine may note a step; Log.mu is held while a line is written (to the page cache, without fsync), because the order of the
+// lines matters. No other lock is taken under it, and the package has no goroutines.
 //
 // Errors are the system's; the caller says which delivery could not be noted.
 package sendlog

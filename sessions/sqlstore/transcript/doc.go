@@ -1,12 +1,12 @@
 // Package transcript keeps the messages of sessions, what sums them up, and what deleted ones left behind.
 //
-// It stands right of search and left of session. Rows works in the transactions of others: it encodes and appends messages, and hands their
-// words to search, their price to ledger and their lines to transcriptfile. Store answers by itself. Maintenance is the writer's: it indexes,
-// and removes the messages of deleted transcripts a little at a time. They own the tables transcripts, messages and summaries, their
-// numbers, and whether something is to be removed.
+// It stands between search and session. Rows takes part in a transaction of the caller: it encodes and appends messages, and hands their
+// words to search, their price to ledger and their lines to transcriptfile. Store opens one of its own. Maintenance is the writer's: it
+// indexes, and removes the messages of deleted transcripts a little at a time. They own the tables transcripts, messages and summaries,
+// their numbers, and whether something is to be removed.
 //
-// The writer's goroutine alone calls Maintenance and what takes a transaction. Locks: places.mu and dropLog.mu guard one map each; nothing
-// is done under them, and no other lock is taken. There are no goroutines.
+// The writer's goroutine alone calls Maintenance and what takes a transaction. Locks: places.mu and dropLog.mu guard one map each;
+// nothing is done under them, and no other lock is taken. There are no goroutines.
 //
 // Errors wrap ErrUnfit for a message that cannot be stored, ErrUnread for one that cannot be read back, and ErrNotFound.
 package transcript
