@@ -223,12 +223,16 @@ func (w *world) Spawn(_ context.Context, q SpawnRequest) (sessions.Run, error) {
 	return sessions.Run{ID: "child-1", Key: sessions.SubagentKey(q.Agent, "c1"), Status: sessions.Queued}, nil
 }
 
-func (w *world) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
+func (w *world) Wait(ctx context.Context, id sessions.RunID) (Ended, error) {
 	if w.finish == nil {
 		<-ctx.Done()
-		return sessions.Run{}, ctx.Err()
+		return Ended{}, ctx.Err()
 	}
-	return w.finish(ctx, id)
+	run, err := w.finish(ctx, id)
+	if run.Result == "NO_REPLY" {
+		return Ended{Run: run, Silent: run.Result}, err
+	}
+	return Ended{Run: run, Reply: strings.TrimSpace(run.Result)}, err
 }
 
 func (w *world) Jobs(_ context.Context, id sessions.AgentID) (out []sessions.Job, err error) {

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"parley/agent/control"
 	"parley/sessions"
 )
 
@@ -35,7 +34,7 @@ type sendResult struct {
 	Status     string         `json:"status"` // accepted, ok, timeout, error
 	SessionKey string         `json:"sessionKey"`
 	Reply      *string        `json:"reply,omitempty"`
-	Silent     control.Word   `json:"silent,omitempty"` // the control word that stands for an empty reply
+	Silent     string         `json:"silent,omitempty"` // the control word that stands for an empty reply
 	Cut        bool           `json:"replyTruncated,omitempty"`
 	Error      string         `json:"error,omitempty"`
 	Delivery   *sendDelivery  `json:"delivery,omitempty"`
@@ -125,15 +124,12 @@ func seconds(name string, v integer, most int, zero string) *problem {
 }
 
 // ended fills in how the run ended.
-func (r *sendResult) ended(run sessions.Run) {
+func (r *sendResult) ended(end Ended) {
+	run := end.Run
 	switch run.Status {
 	case sessions.Done:
-		said := control.Read(run.Result)
-		text, cut := clip(said.Text, replyMost)
-		if text == "" {
-			r.Silent = said.Word
-		}
-		r.Status, r.Reply, r.Cut, r.Delivery = "ok", &text, cut, announceFollows
+		text, cut := clip(end.Reply, replyMost)
+		r.Status, r.Reply, r.Silent, r.Cut, r.Delivery = "ok", &text, end.Silent, cut, announceFollows
 		return
 	case sessions.TimedOut:
 		r.Error = "the run took too long and was ended"

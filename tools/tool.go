@@ -92,7 +92,7 @@ type Host interface {
 	// error). While it waits the calling run holds no slot.
 	Idle(ctx context.Context, c Caller) error
 	// Wait blocks until the run is final or ctx ends (then ctx's error). While it waits the calling run holds no slot.
-	Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error)
+	Wait(ctx context.Context, id sessions.RunID) (Ended, error)
 	// Jobs lists the scheduled jobs of an agent, next first.
 	Jobs(ctx context.Context, agent sessions.AgentID) ([]sessions.Job, error)
 	// AddJob keeps a scheduled job; its Next is set. A repeated source changes nothing. A host that has no room for more is a *Refused,
@@ -156,6 +156,13 @@ type PostFile struct {
 type PostResult struct {
 	Delivery sessions.DeliveryID // "" when the policy of the caller's own session forbids it: nothing was made
 	Verdict  policy.Verdict      // how the policy stands now; the gate decides when it is sent
+}
+
+// Ended is a run that is final, and what its agent said.
+type Ended struct {
+	Run    sessions.Run
+	Reply  string // what Run.Result says, without control words
+	Silent string // the control word that stands for an empty Reply
 }
 
 // AgentInfo is one configured agent.

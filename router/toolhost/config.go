@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"parley/agent"
+	"parley/agent/control"
 	"parley/router/chain"
 	"parley/router/clock"
 	"parley/router/commit"
@@ -62,8 +63,14 @@ func New(c Config) *Host {
 func (h *Host) Idle(ctx context.Context, c tools.Caller) error { return h.commit.Idle(ctx, c) }
 
 // Wait implements tools.Host.
-func (h *Host) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
-	return h.commit.Wait(ctx, id)
+func (h *Host) Wait(ctx context.Context, id sessions.RunID) (tools.Ended, error) {
+	run, err := h.commit.Wait(ctx, id)
+	said := control.Read(run.Result)
+	end := tools.Ended{Run: run, Reply: said.Text}
+	if said.Text == "" {
+		end.Silent = string(said.Word)
+	}
+	return end, err
 }
 
 // Jobs implements tools.Host.
