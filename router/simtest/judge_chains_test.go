@@ -131,7 +131,7 @@ func (r *rest) judgeAnnounce(ask, last sessions.Run) {
 }
 
 // judgeReplies: a reply to an ask reaches the requester's context once: as the result of the call, as the message of the first reply
-// step, or, where the call broke off, in what that step is told (S13). A step that never came to ask the model told nobody.
+// step, or, where the call broke off, in what that step is told (S13). A step that never came to ask the model may have told nobody.
 func (r *rest) judgeReplies() {
 	for _, run := range r.runs {
 		if run.Kind != sessions.ReplyRun || run.Chain.Turn != 1 {
@@ -149,11 +149,18 @@ func (r *rest) judgeReplies() {
 				told = max(told, strings.Count(t.prompt.System, `"`+word+`"`))
 			}
 		}
-		never := run.Status == sessions.TimedOut || run.Status != sessions.Done && (run.Attempt > 1 || strings.Contains(run.Error, "panic")) // of the store
-		if n := len(where) + told; n != 1 && (n > 0 || !never) {
+		if n := len(where) + told; n != 1 && (n > 0 || !r.neverAsked(run)) {
 			r.wrong("S13", "the reply %q stands in the transcript of its requester %s as %q, and its step is told it %d times", word, run.Chain.Requester, where, told)
 		}
 	}
+}
+
+// neverAsked reports whether a step may have ended before it could ask the model: it was stopped, ran out of time, or failed in the store.
+func (r *rest) neverAsked(run sessions.Run) bool {
+	asked := slices.ContainsFunc(r.w.thoughts, func(t thought) bool {
+		return t.Kind == "reply" && t.Turn == 1 && t.key() == run.Key && !t.began.Before(run.Started)
+	})
+	return !asked && (run.Status == sessions.TimedOut || run.Status != sessions.Done && (run.Attempt > 1 || strings.Contains(run.Error, "panic")))
 }
 
 // judgeChildren: each sub-agent that was accepted has one end, and so has each further task of it (N15).

@@ -88,7 +88,7 @@ func (r *rest) endsAs(state sessions.DeliveryState, why string, v *policy.Verdic
 // denied finds a deny that was acknowledged, and a send that is not its acknowledgement.
 func (r *rest) denied() (ruled, *contact) {
 	for _, x := range r.w.policies {
-		if x.to != "deny" || x.by != "" {
+		if x.to != "deny" || x.by != "" || x.old {
 			continue
 		}
 		for _, c := range r.w.called {
@@ -106,6 +106,21 @@ func (r *rest) report(is func(c sessions.Chain) bool) *sessions.Delivery {
 		c := r.byID[d.Run].Chain
 		return c != nil && c.Kind == "spawn" && is(*c)
 	})
+}
+
+// toldDeleted reports whether a process was told that a sub-agent's session is deleted.
+func (r *rest) toldDeleted(key sessions.Key) bool {
+	return slices.ContainsFunc(r.w.tries, func(x *attempted) bool { return x.done && x.Delete != nil && *x.Delete == key })
+}
+
+// told reports whether a call of a tool was answered with an effect that it has.
+func (r *rest) told(tool string) bool {
+	for _, msgs := range r.texts {
+		if slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.ToolName == tool && hasEffect(m) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // firstReply finds the first reply step of an exchange, and forgets or repeats in its requester's transcript what it was told.

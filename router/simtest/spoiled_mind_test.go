@@ -29,6 +29,14 @@ func afterTalk(t thought) bool {
 	return t.Kind == "turn" && n > 2 && t.prompt.Messages[n-1].Role == sessions.User && t.prompt.Messages[n-2].Role == sessions.Assistant
 }
 
+// shownMore reports whether the model was shown more than the first message of a transcript before a call of it.
+func (r *rest) shownMore(t thought) bool {
+	return slices.ContainsFunc(r.w.thoughts, func(before thought) bool {
+		msgs := before.prompt.Messages
+		return before.began.Before(t.began) && len(msgs) > 1 && msgs[0].ID == t.prompt.Messages[0].ID
+	})
+}
+
 // saidElsewhere finds an answer of another session.
 func (r *rest) saidElsewhere(key sessions.Key) string {
 	for _, t := range r.w.thoughts {
@@ -74,7 +82,7 @@ var spoiledMinds = []spoil{
 		})
 	}},
 	{"the model is shown less than before, and fails", "after it was shown", func(r *rest) bool {
-		return r.shownTo(func(t thought) bool { return afterTalk(t) && t.err != nil }, func(p *agent.Prompt) { p.Messages = p.Messages[:1] })
+		return r.shownTo(func(t thought) bool { return afterTalk(t) && t.err != nil && r.shownMore(t) }, func(p *agent.Prompt) { p.Messages = p.Messages[:1] })
 	}},
 	{"the model is shown two messages in the place of one another", "and something else stands there", func(r *rest) bool {
 		return r.shownTo(func(t thought) bool { return len(t.prompt.Messages) > 3 }, func(p *agent.Prompt) { p.Messages[1], p.Messages[2] = p.Messages[2], p.Messages[1] })

@@ -16,7 +16,7 @@ import (
 )
 
 // mostLived is how many seeds are lived to find what is to be spoiled.
-const mostLived = 250
+const mostLived = 1000
 
 // TestSimulationIsJudged spoils what came of good lives, in one way each, and looks whether the judge of the simulation names it.
 func TestSimulationIsJudged(t *testing.T) {
@@ -111,7 +111,7 @@ var spoils = []spoil{
 		for i := range r.runs {
 			b := &r.runs[i]
 			for _, a := range r.runs {
-				if !r.split && a.Kind == sessions.TurnRun && b.Kind == sessions.TurnRun && a.Key == b.Key && a.Batch == "" && b.Batch == "" && !a.Ended.After(b.Started) && a.Ended.Sub(a.Started) > time.Second {
+				if !r.split && a.Kind == sessions.TurnRun && b.Kind == sessions.TurnRun && a.Key == b.Key && a.Batch == "" && b.Batch == "" && !a.Started.IsZero() && !a.Ended.After(b.Started) && a.Ended.Sub(a.Started) > time.Second {
 					b.Started = a.Ended.Add(-time.Millisecond)
 					return true
 				}
@@ -134,7 +134,10 @@ var spoils = []spoil{
 	}},
 	{"an answer to a command comes before what was said before it", "of another session", func(r *rest) bool {
 		a, b, ok := r.pair(func(a, b sessions.Delivery) bool {
-			return a.Kind == sessions.Reply && b.Run == "" && b.Created.Sub(a.Created) > atOnce && len(r.w.troubles) == 1
+			between := func(x sessions.Delivery) bool {
+				return x.To == a.To && r.lane(x) == r.lane(a) && x.Seq > a.Seq && x.Seq < b.Seq
+			}
+			return a.Kind == sessions.Reply && b.Run == "" && b.Created.Sub(a.Created) > atOnce && len(r.w.troubles) == 1 && !slices.ContainsFunc(r.deliveries, between)
 		})
 		if ok {
 			r.swap(a, b)
@@ -219,7 +222,10 @@ var spoils = []spoil{
 		return r.callAgain(r.some(sessions.Reply, whichever), howTaken, true)
 	}},
 	{"an answer is sent again by the next process although its receipt is on disk", "its receipt is on disk", func(r *rest) bool {
-		return r.callAgain(r.some(sessions.Reply, whichever), howTaken, false)
+		return r.callAgain(r.some(sessions.Reply, func(d sessions.Delivery) bool {
+			p, i := r.at(d)
+			return r.w.receipts[p.shown[i].id] > 0
+		}), howTaken, false)
 	}},
 	{"an answer is sent again and nobody asked whether it arrived", "the platform was not asked", func(r *rest) bool {
 		clear(r.w.receipts)
@@ -259,7 +265,7 @@ var spoils = []spoil{
 		return d != nil
 	}},
 	{"the report of a sub-agent is missing that was deleted, and whose silence was only tried", "N15: ", func(r *rest) bool {
-		d := r.report(func(c sessions.Chain) bool { return r.deleted[c.Target] })
+		d := r.report(func(c sessions.Chain) bool { return r.deleted[c.Target] && r.toldDeleted(c.Target) })
 		if d != nil {
 			key := r.byID[d.Run].Chain.Target
 			r.lose(*d)
@@ -313,15 +319,13 @@ var spoils = []spoil{
 		return d != nil
 	}},
 	{"a note is missing", "nothing came of it", func(r *rest) bool {
+		told := r.told("remember")
 		n := len(r.notes)
 		r.notes = r.notes[:0]
-		return n > 0
+		return told && n > 0
 	}},
 	{"a message to another session is missing", "nothing came of it", func(r *rest) bool {
-		told := false
-		for _, msgs := range r.texts {
-			told = told || slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.ToolName == "sessions_send" && hasEffect(m) })
-		}
+		told := r.told("sessions_send")
 		n := len(r.runs)
 		r.runs = slices.DeleteFunc(r.runs, func(x sessions.Run) bool { return x.Chain != nil && x.Chain.Kind == "ask" })
 		return told && len(r.runs) < n
