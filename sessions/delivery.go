@@ -89,6 +89,15 @@ func NewDelivery(kind DeliveryKind, session Key, to channels.Address, text strin
 	return Delivery{ID: DeliveryID(uuid.NewString()), Kind: kind, Session: session, To: to, Text: text, Expires: expires}
 }
 
+// NewNotice makes the notice that answers a message: where several people write, it refers to the message.
+func NewNotice(session Key, in channels.Inbound, text string, expires time.Time) Delivery {
+	d := NewDelivery(Notice, session, in.Address, text, expires)
+	if in.Address.Type.Several() {
+		d.ReplyTo = in.ID
+	}
+	return d
+}
+
 // Absent counts the listed tries of the part under way that did not arrive.
 func (d *Delivery) Absent() (n int) {
 	for _, t := range d.Tries {

@@ -14,6 +14,7 @@ import (
 var (
 	ErrNotFound = errors.New("not found")
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
+	ErrBusy     = fmt.Errorf("%w: a run of the session is not over", ErrConflict)
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
 	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
 	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"parley/channels"
 	"parley/policy"
 	"parley/router/settings"
@@ -200,11 +198,7 @@ func (t *Table) withAnswer(c Call, res Result) Result {
 	if res.Change != nil {
 		change = *res.Change
 	}
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Notice, Session: c.Session.Key, To: c.In.Address, Text: res.Text,
-		Expires: time.Now().Add(c.Set.Delivery.TTL(sessions.Notice))}
-	if c.In.Address.Type.Several() {
-		d.ReplyTo = c.In.ID
-	}
+	d := sessions.NewNotice(c.Session.Key, c.In, res.Text, time.Now().Add(c.Set.Delivery.TTL(sessions.Notice)))
 	if p, ok := sessions.FindOp[sessions.PatchSession](change); ok && p.SendPolicy != nil {
 		after := c.Session
 		after.Settings.SendPolicy = *p.SendPolicy

@@ -147,8 +147,21 @@ func (s *Scheduler) resetJob(ctx context.Context, j sessions.Job, now time.Time)
 // was missed while the host was down is made up for once, by its newest time, unless that is older than what a job says may be late. A
 // time is left out while the turn of an earlier one is not over. Whatever happens is in the job's history.
 func (s *Scheduler) fire(ctx context.Context, j sessions.Job, now time.Time) error {
-	s.firing.Lock()
-	defer s.firing.Unlock()
+	return unlessBusy(func() error { return s.tryFire(ctx, j, now) })
+}
+
+// unlessBusy tries once more where a turn of the job began between the look at its turns and the commit: the next look sees it.
+func unlessBusy(try func() error) (err error) {
+	for range 3 { // that turn may end, and another one begin
+		if err = try(); !errors.Is(err, sessions.ErrBusy) {
+			break
+		}
+	}
+	return err
+}
+
+// tryFire is fire, and gives ErrBusy where a turn of the job began meanwhile.
+func (s *Scheduler) tryFire(ctx context.Context, j sessions.Job, now time.Time) error {
 	f := sessions.Firing{Job: j.ID, Due: j.Next, At: now}
 	next, err := j.After(now)
 	if err != nil { // a time zone that is gone: it never comes again
@@ -170,7 +183,7 @@ func (s *Scheduler) fire(ctx context.Context, j sessions.Job, now time.Time) err
 	if why != nil {
 		return s.leaveOut(ctx, f, due, why.Error())
 	}
-	f.Change = jobTurn(j, from, dueSource(j, due), now, next.IsZero())
+	f.Change, f.Alone = jobTurn(j, from, dueSource(j, due), now, next.IsZero()), true
 	f.Times = append(f.Times, sessions.Occurrence{Due: due, Run: f.Change.Run.ID})
 	_, err = s.fired(ctx, f)
 	return err
@@ -187,7 +200,7 @@ func (s *Scheduler) leaveOut(ctx context.Context, f sessions.Firing, due time.Ti
 // fired commits a firing and sets in motion what it made.
 func (s *Scheduler) fired(ctx context.Context, f sessions.Firing) (sessions.Accepted, error) {
 	acc, err := s.commit.Fire(ctx, f)
-	if errors.Is(err, sessions.ErrConflict) && !f.Due.IsZero() {
+	if errors.Is(err, sessions.ErrConflict) && !errors.Is(err, sessions.ErrBusy) && !f.Due.IsZero() {
 		return acc, nil // it was changed or removed meanwhile
 	}
 	if err == nil {

@@ -219,9 +219,16 @@ func (s *Scheduler) checkJob(j *sessions.Job) error {
 
 // RunJob begins a job's turn now, because a person asked for it: its next time stays. One that is off can be begun, too. The same source
 // begins it once, and while a turn of the job is queued or at work there is no further one (ErrConflict, which names that run).
-func (s *Scheduler) RunJob(ctx context.Context, source, id string) (sessions.Run, error) {
-	s.firing.Lock()
-	defer s.firing.Unlock()
+func (s *Scheduler) RunJob(ctx context.Context, source, id string) (run sessions.Run, err error) {
+	err = unlessBusy(func() (err error) {
+		run, err = s.tryRunJob(ctx, source, id)
+		return err
+	})
+	return run, err
+}
+
+// tryRunJob is RunJob, and gives ErrBusy where a turn of the job began meanwhile.
+func (s *Scheduler) tryRunJob(ctx context.Context, source, id string) (sessions.Run, error) {
 	if source != "" {
 		if run, err := s.store.GetRun(ctx, sessions.RunID(sessions.IDFor(source, "run"))); !errors.Is(err, sessions.ErrNotFound) {
 			return run, err
@@ -245,7 +252,7 @@ func (s *Scheduler) RunJob(ctx context.Context, source, id string) (sessions.Run
 		source = "job:" + id + ":" + uuid.NewString()
 	}
 	e := jobTurn(j, from, source, now, false)
-	acc, err := s.fired(ctx, sessions.Firing{Job: id, At: now, Change: e, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
+	acc, err := s.fired(ctx, sessions.Firing{Job: id, At: now, Change: e, Alone: true, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
 	return acc.Run, err
 }
 

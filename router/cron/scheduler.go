@@ -2,7 +2,6 @@ package cron
 
 import (
 	"log/slog"
-	"sync"
 	"time"
 
 	"parley/router/commit"
@@ -37,7 +36,6 @@ type Scheduler struct {
 	now        func() time.Time
 	modelKnown func(name string) error
 	wake       chan struct{}
-	firing     sync.Mutex // held while it is decided whether a job begins a turn, until that is on disk
 }
 
 // New returns a Scheduler.

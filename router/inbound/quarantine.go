@@ -154,12 +154,9 @@ func (r *Receiver) asideNotice(a sessions.Arrival, in channels.Inbound) []sessio
 	if a.Change == nil || a.Change.Run == nil {
 		return nil
 	}
-	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("set aside "+string(in.ID)+" of "+in.Address.String())).String()),
-		Kind: sessions.Notice, Session: a.Change.Run.Key, To: in.Address, Expires: time.Now().Add(r.settings().Delivery.TTL(sessions.Notice)),
-		Text: "⚙️ I cannot take this message; it is set aside for whoever runs this host. What you write next is taken."}
-	if in.Address.Type.Several() {
-		d.ReplyTo = in.ID
-	}
+	d := sessions.NewNotice(a.Change.Run.Key, in, "⚙️ I cannot take this message; it is set aside for whoever runs this host. What you write next is taken.",
+		time.Now().Add(r.settings().Delivery.TTL(sessions.Notice)))
+	d.ID = sessions.DeliveryID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("set aside "+string(in.ID)+" of "+in.Address.String())).String())
 	return []sessions.Delivery{d}
 }
 

@@ -52,10 +52,7 @@ func (r *Receiver) line(ctx context.Context, set *settings.Snapshot, s sessions.
 // sayFull tells the chat of a message that some are not answered: once for each turn that they wait for, as it is the same delivery.
 func (r *Receiver) sayFull(set *settings.Snapshot, in channels.Inbound, key sessions.Key, what string) []sessions.Delivery {
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("full queue of "+string(key)+" for "+in.Address.String()+" behind "+r.lanes.TurnToken(key)))
-	d := sessions.Delivery{ID: sessions.DeliveryID(id.String()), Kind: sessions.Notice, Session: key, To: in.Address,
-		Text: "⚙️ Too many messages are waiting here, " + what, Expires: time.Now().Add(set.Delivery.TTL(sessions.Notice))}
-	if in.Address.Type.Several() {
-		d.ReplyTo = in.ID
-	}
+	d := sessions.NewNotice(key, in, "⚙️ Too many messages are waiting here, "+what, time.Now().Add(set.Delivery.TTL(sessions.Notice)))
+	d.ID = sessions.DeliveryID(id.String())
 	return []sessions.Delivery{d}
 }

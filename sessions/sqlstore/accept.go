@@ -132,6 +132,9 @@ func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Acc
 		case !found || !f.Due.IsZero() && engine.Ms(j.Next) != engine.Ms(f.Due):
 			return engine.Conflict("job %s is not due at that time any more", f.Job)
 		}
+		if err := s.runs.alone(t, f); err != nil {
+			return err
+		}
 		if acc, err = s.once(t, sight{msg: p.key, event: submitEvent}, p); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -105,6 +106,18 @@ func (s *runs) Totals(ctx context.Context) (x sessions.Totals, err error) {
 func (s *runs) CountOpen(ctx context.Context, key sessions.Key) (int, error) {
 	n, err := engine.ReadNumber(ctx, s.db, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(key))
 	return int(n), err
+}
+
+// alone reports ErrBusy where the run of a firing must begin alone, and another one of its session waits or is at work.
+func (s *runs) alone(t *tx, f sessions.Firing) error {
+	if !f.Alone || f.Change.Run == nil {
+		return nil
+	}
+	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running') AND id <> ?", string(f.Change.Run.Key), string(f.Change.Run.ID))
+	if err == nil && open > 0 {
+		err = fmt.Errorf("job %s: %w", f.Job, sessions.ErrBusy)
+	}
+	return err
 }
 
 // OpenBelow lists the runs that wait or are at work in the sub-agents below sessions, however deep, but not in these themselves, oldest first.

@@ -116,6 +116,25 @@ func occurrences(t *testing.T, f *fixture) {
 		t.Errorf("%+v", got)
 	}
 
+	// A turn that must begin alone does not beside another one of its session, and moves nothing; the same once more is the same run.
+	alone := newRun(k, "report")
+	alone.Kind, alone.ID = sessions.JobRun, "three"
+	_, err = f.Fire(f.ctx, sessions.Firing{Job: "j", At: at, Due: next, Next: next.Add(time.Hour), Alone: true, Times: []sessions.Occurrence{{Due: next, Run: "three"}},
+		Change: sessions.Change{IdempotencyKey: "three", Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *alone}}})
+	f.is(err, sessions.ErrBusy)
+	for _, id := range []sessions.RunID{"one", "two"} {
+		f.equal(f.claim(k).ID, id)
+		f.finish(id, sessions.Outcome{})
+	}
+	if got := f.jobs("")[0]; !got.Next.Equal(next) || len(f.occurrences("j")) != 3 {
+		t.Errorf("%+v", got)
+	}
+	for _, again := range []bool{false, true} {
+		if acc := begin(sessions.Firing{Alone: true}, "four"); acc.Duplicate != again || acc.Run.ID != "four" {
+			t.Errorf("%v: %+v", again, acc)
+		}
+	}
+
 	// A time that has begun before, because the job was changed meanwhile, only moves on; Last does not go back.
 	made.Next = due
 	f.submit(sessions.Change{Ops: []sessions.Op{sessions.PutJob(made)}})
@@ -125,7 +144,7 @@ func occurrences(t *testing.T, f *fixture) {
 	if acc := begin(sessions.Firing{Due: due, Next: next}, "one"); !acc.Duplicate {
 		t.Errorf("%+v", acc)
 	}
-	f.equal(len(f.occurrences("")), 3)
+	f.equal(len(f.occurrences("")), 4)
 
 	// It cannot go on: it is kept, without a next time.
 	_, err = f.Fire(f.ctx, sessions.Firing{Job: "j", Due: next, At: next, Off: true, Times: []sessions.Occurrence{{Due: next, Skipped: "no such zone"}}})
@@ -139,13 +158,13 @@ func occurrences(t *testing.T, f *fixture) {
 	f.submit(sessions.Change{Ops: []sessions.Op{sessions.DeleteJob{ID: "j"}}})
 	_, err = f.Fire(f.ctx, sessions.Firing{Job: "j"})
 	f.is(err, sessions.ErrNotFound)
-	f.equal(len(f.occurrences("j")), 4)
+	f.equal(len(f.occurrences("j")), 5)
 	f.equal(len(f.occurrences("other")), 0)
 	list, err := f.Occurrences(f.ctx, "", 1)
 	f.ok(err)
 	f.equal(list, []sessions.Occurrence{{Job: "j", Name: "report", Agent: "main", Due: next, At: next, Skipped: "no such zone"}})
 
-	for _, x := range []struct{ days, left int }{{89, 4}, {91, 0}} {
+	for _, x := range []struct{ days, left int }{{89, 5}, {91, 0}} {
 		_, err = f.Expire(f.ctx, at.Add(time.Duration(x.days)*24*time.Hour), time.Hour)
 		f.ok(err)
 		f.equal(len(f.occurrences("")), x.left)
