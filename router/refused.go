@@ -39,13 +39,10 @@ func (r *Router) MarkLeftOut(ctx context.Context, s sessions.Session, msgs []ses
 	if m, err := r.deps.Model(model); err == nil {
 		model = m.Label
 	}
-	seen := make(map[string]bool)
-	for _, m := range judge(x, model).shown() {
-		seen[m.ID] = true
-	}
+	j := judge(x, model)
 	without := sessions.Without(x.msgs)
-	for _, m := range x.msgs {
-		if seen[m.ID] && !slices.Contains(without, m.ID) {
+	for k, m := range x.msgs {
+		if j.isShown(k) && !slices.Contains(without, m.ID) {
 			continue
 		}
 		for i := range msgs {
