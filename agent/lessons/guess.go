@@ -99,4 +99,3 @@ func (c *Call) lastTools(sent Sent) bool {
 	}
 	return true
 }
-

@@ -59,4 +59,3 @@ func readPictures(r reading) (sessions.Lesson, bool) {
 	}
 	return sessions.Lesson{Kind: Images}, true
 }
-
