@@ -13,8 +13,8 @@ var (
 	notBoth = pattern.New(`both (?:content|text) and (?:thinking|reasoning)|(content|text).{0,40}tool_?calls.{0,60}(not both|cannot both|at the same time|mutually exclusive|together)|tool_?calls.{0,40}(content|text).{0,60}(not both|cannot both|at the same time|mutually exclusive|together)`)
 )
 
-// content reads errors about messages that have calls and no text.
-func (r reading) content() (sessions.Lesson, bool) {
+// readContent reads errors about messages that have calls and no text.
+func readContent(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Steps || !emptyWord.MatchString(r.text) && !textUnset.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
@@ -27,8 +27,8 @@ func (r reading) content() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-// either reads errors about messages that have calls and a text.
-func (r reading) either() (sessions.Lesson, bool) {
+// readEither reads errors about messages that have calls and a text.
+func readEither(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Steps || !notBoth.MatchString(r.text) || r.call.Use(Content) == CallsOnly {
 		return sessions.Lesson{}, false
 	}

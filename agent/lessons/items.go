@@ -34,9 +34,9 @@ var (
 	fieldWrong  = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
 )
 
-// itemField reads errors about one field of the items of a request.
+// readItemField reads errors about one field of the items of a request.
 // source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689, microsoft/agent-framework#4576 (paths with slashes)
-func (r reading) itemField() (sessions.Lesson, bool) {
+func readItemField(r reading) (sessions.Lesson, bool) {
 	m := fieldOfItem.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text)
 	if m == nil || !fieldWrong.MatchString(r.text) {
 		return sessions.Lesson{}, false
@@ -45,8 +45,8 @@ func (r reading) itemField() (sessions.Lesson, bool) {
 	return p.refused(""), ok
 }
 
-// items reads errors about reasoning items that are sent back, and about ids of items.
-func (r reading) items() (sessions.Lesson, bool) {
+// readItems reads errors about reasoning items that are sent back, and about ids of items.
+func readItems(r reading) (sessions.Lesson, bool) {
 	switch {
 	case !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || r.f.Param == "include":
 		return sessions.Lesson{}, false
@@ -55,7 +55,7 @@ func (r reading) items() (sessions.Lesson, bool) {
 	case sealedRefused.MatchString(r.text):
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true
 	case itemGone.MatchString(r.text):
-		return r.unreadable()
+		return readUnreadable(r)
 	case itemForm.MatchString(r.text) && !pictureName.MatchString(r.text):
 		return r.leaveReasoning(), true
 	}
@@ -65,11 +65,11 @@ func (r reading) items() (sessions.Lesson, bool) {
 // maxItems bounds how many items are left out one by one: an endpoint that refuses more of them cannot read any.
 const maxItems = 2
 
-// unreadable is for errors about what an item says: it cannot be decrypted or verified, or is not known. The item that is named is left
+// readUnreadable is for errors about what an item says: it cannot be decrypted or verified, or is not known. The item that is named is left
 // out; where encrypted content is refused and none is named, all that are older than now, because an organisation or a key that changed
 // makes all of them unreadable. Only when that did not end it does the model get no reasoning back at all.
 // source: openai/codex#13724 (only old threads are refused, new ones work)
-func (r reading) unreadable() (sessions.Lesson, bool) {
+func readUnreadable(r reading) (sessions.Lesson, bool) {
 	known := 0
 	for k := range r.call.now {
 		if k.kind == Reasoning && k.name != "" && k.name != OldReasoning {
@@ -124,8 +124,8 @@ func (r reading) namesItem(i Item) bool {
 
 var pictureName = pattern.New(`image|picture`)
 
-// itemForms reads errors that name an item of the request and say nothing that another reader knows.
-func (r reading) itemForms() (sessions.Lesson, bool) {
+// readItemForms reads errors that name an item of the request and say nothing that another reader knows.
+func readItemForms(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || !itemAt.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}

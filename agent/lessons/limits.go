@@ -62,8 +62,8 @@ func numberOf(word string) (float64, bool) {
 
 var answerTooLong = pattern.New(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
 
-// limit reads errors about an answer that was asked for longer than the window has room for, where it does not say how long it may be: the endpoint's own limit is the right one.
-func (r reading) limit() (sessions.Lesson, bool) {
+// readLimit reads errors about an answer that was asked for longer than the window has room for, where it does not say how long it may be: the endpoint's own limit is the right one.
+func readLimit(r reading) (sessions.Lesson, bool) {
 	if !answerTooLong.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
@@ -79,8 +79,8 @@ func (r reading) limit() (sessions.Lesson, bool) {
 
 var tooManyBytes = pattern.New(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
 
-// bytes reads errors about a request of too many bytes: the largest picture is left out. source: earendil-works/pi#401
-func (r reading) bytes() (sessions.Lesson, bool) {
+// readBytes reads errors about a request of too many bytes: the largest picture is left out. source: earendil-works/pi#401
+func readBytes(r reading) (sessions.Lesson, bool) {
 	if !tooManyBytes.MatchString(r.text) || strings.Contains(r.text, "token") {
 		return sessions.Lesson{}, false
 	}
@@ -100,8 +100,8 @@ func WantsResponses(err error) bool {
 	return ok && f.WantsResponses()
 }
 
-// effort reads errors of endpoints that take tools without thinking only.
-func (r reading) effort() (sessions.Lesson, bool) {
+// readEffort reads errors of endpoints that take tools without thinking only.
+func readEffort(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
 		isAdvised := p.Value == "none" && r.call.hasChangedTo(p.Name, p.Value) // and refused as well
 		if !p.Effort || p.Value == "none" && !isAdvised || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
@@ -121,13 +121,13 @@ func (r reading) effort() (sessions.Lesson, bool) {
 // uncounted matches errors about the number of tools that do not say how many are taken. source: anomalyco/opencode#43374
 var uncounted = pattern.New(`tool[_ ]count|(?:too many|number of) (?:tools|functions)|tools?_limit`)
 
-// uncountedTools halves the number of tools until the endpoint takes them.
-func (r reading) uncountedTools() (sessions.Lesson, bool) {
+// readUncountedTools halves the number of tools until the endpoint takes them.
+func readUncountedTools(r reading) (sessions.Lesson, bool) {
 	n := len(r.sent.Tools)
 	if n < 2 || !uncounted.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
-	if l, ok := r.manyTools(); ok {
+	if l, ok := readManyTools(r); ok {
 		return l, true
 	}
 	return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true
@@ -138,8 +138,8 @@ var (
 	toolNoun  = pattern.New(`tools|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
 )
 
-// manyTools reads errors about the number of tools.
-func (r reading) manyTools() (sessions.Lesson, bool) {
+// readManyTools reads errors about the number of tools.
+func readManyTools(r reading) (sessions.Lesson, bool) {
 	n := len(r.sent.Tools)
 	if n < 2 || !toolNoun.MatchString(r.text) || !manyTools.MatchString(r.text) || r.has("tokens", "name", "description") {
 		return sessions.Lesson{}, false
@@ -154,8 +154,8 @@ func (r reading) manyTools() (sessions.Lesson, bool) {
 // source: platform.openai.com/docs/guides/error-codes (context_length_exceeded)
 var toolTokens = pattern.New(`(\d+) in the messages, (\d+) in the (?:functions|tools)`)
 
-// longTools reads errors about a prompt most of which are tools: so many are sent as have room.
-func (r reading) longTools() (sessions.Lesson, bool) {
+// readLongTools reads errors about a prompt most of which are tools: so many are sent as have room.
+func readLongTools(r reading) (sessions.Lesson, bool) {
 	n, window, sizes := len(r.sent.Tools), firstNumber(windowSize, r.text), numbersOf(toolTokens, r.text)
 	if n < 2 || sizes == nil || sizes[1] <= sizes[0] || sizes[0] > window/4 {
 		return sessions.Lesson{}, false

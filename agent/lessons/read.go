@@ -19,31 +19,31 @@ import (
 func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.Lesson, bool) {
 	r := reading{f: f, text: reasons(f.All), sent: sent, call: c}
 	if f.WantsResponses() { // only what keeps the tools: without them the agent could do nothing any more
-		if l, ok := r.asked(); ok {
+		if l, ok := readAsked(r); ok {
 			return l, true
 		}
-		return r.effort()
+		return readEffort(r)
 	}
 	if class == agent.TooLong {
-		if l, ok := r.bytes(); ok {
+		if l, ok := readBytes(r); ok {
 			return l, true
 		}
-		if l, ok := r.picture(); ok && ofPixels.MatchString(r.text) {
+		if l, ok := readPicture(r); ok && ofPixels.MatchString(r.text) {
 			return l, true
 		}
-		if l, ok := r.longTools(); ok {
+		if l, ok := readLongTools(r); ok {
 			return l, true
 		}
-		if l, ok := r.limit(); ok || f.Status != http.StatusRequestEntityTooLarge || !denied.MatchString(r.text) {
+		if l, ok := readLimit(r); ok || f.Status != http.StatusRequestEntityTooLarge || !denied.MatchString(r.text) {
 			return l, ok
 		}
-		return r.pictures()
+		return readPictures(r)
 	}
-	for _, reader := range []func() (sessions.Lesson, bool){
-		r.itemField, r.roleNames, r.ofMessages, r.asked, r.missing, r.renamed, r.parent, r.toolTexts, r.toolName, r.uncountedTools, r.schema, r.stream, r.items, r.reasoning, r.together, r.either, r.callIDs, r.roles, r.manyPictures, r.picture,
-		r.manyTools, r.param, r.value, r.pictures, r.itemForms, r.history, r.tools, r.system, r.content,
+	for _, reader := range []func(reading) (sessions.Lesson, bool){
+		readItemField, readRoleNames, readOfMessages, readAsked, readMissing, readRenamed, readParent, readToolTexts, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
+		readManyTools, readParam, readValue, readPictures, readItemForms, readHistory, readTools, readSystem, readContent,
 	} {
-		if l, ok := reader(); ok {
+		if l, ok := reader(r); ok {
 			return l, true
 		}
 	}
@@ -131,8 +131,8 @@ var (
 	instead = pattern.New("use [`'\"]?([a-z_]+)[`'\"]? instead|(?:replaced by|renamed to|in favou?r of|did you mean) [`'\"]?([a-z_]+)")
 )
 
-// asked reads errors that say which value a parameter is to have: set reasoning_effort to 'none'.
-func (r reading) asked() (sessions.Lesson, bool) {
+// readAsked reads errors that say which value a parameter is to have: set reasoning_effort to 'none'.
+func readAsked(r reading) (sessions.Lesson, bool) {
 	for _, m := range setTo.FindAllStringSubmatch(r.text, -1) {
 		for _, p := range r.sent.Params {
 			name, value := m[1]+m[3], m[2]+m[4]
@@ -147,9 +147,9 @@ func (r reading) asked() (sessions.Lesson, bool) {
 // required is in errors about a field that is not there.
 var required = pattern.New(`\bmissing\b|\bfield required\b|\b(?:is|are) required\b|\bmust be (?:set|provided|specified)\b`)
 
-// missing reads errors about a parameter that must be sent: with the first of its other values.
+// readMissing reads errors about a parameter that must be sent: with the first of its other values.
 // source: docs.pydantic.dev/latest/errors/validation_errors (missing), platform.openai.com/docs/guides/error-codes (missing_required_parameter)
-func (r reading) missing() (sessions.Lesson, bool) {
+func readMissing(r reading) (sessions.Lesson, bool) {
 	if !required.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
@@ -164,8 +164,8 @@ func (r reading) missing() (sessions.Lesson, bool) {
 // limits are the names that the length of an answer goes by.
 var limits = []string{"max_tokens", "max_completion_tokens", "max_output_tokens"}
 
-// renamed reads errors that name another parameter in the place of one that was sent.
-func (r reading) renamed() (sessions.Lesson, bool) {
+// readRenamed reads errors that name another parameter in the place of one that was sent.
+func readRenamed(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
 		if p.Value == Unset || !slices.Contains(limits, p.Name) || !r.names(p) {
 			continue
@@ -184,8 +184,8 @@ var (
 	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
-// schema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out.
-func (r reading) schema() (sessions.Lesson, bool) {
+// readSchema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out.
+func readSchema(r reading) (sessions.Lesson, bool) {
 	declared := r.has("function_declarations", "functiondeclaration") && !manyTools.MatchString(r.text)
 	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is") {
 		return sessions.Lesson{}, false
@@ -207,8 +207,8 @@ var (
 	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
 )
 
-// reasoning reads errors about the reasoning of earlier steps.
-func (r reading) reasoning() (sessions.Lesson, bool) {
+// readReasoning reads errors about the reasoning of earlier steps.
+func readReasoning(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Steps && !r.sent.Reasoning || !reasoningWord.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
@@ -235,14 +235,14 @@ var (
 	roleErr = pattern.New(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|only user(?:,| and) assistant|not the same number of function calls|consecutive`)
 )
 
-func (r reading) callIDs() (sessions.Lesson, bool) {
+func readCallIDs(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Steps || r.call.Off(CallIDs, "") || !idWord.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) || !idForm.MatchString(r.text) || r.has("no tool call", "not found", "did not have") {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: CallIDs}, true
 }
 
-func (r reading) roles() (sessions.Lesson, bool) {
+func readRoles(r reading) (sessions.Lesson, bool) {
 	if !roleErr.MatchString(r.text) || r.has("only user") && r.sent.System {
 		return sessions.Lesson{}, false
 	}
@@ -257,70 +257,18 @@ func (r reading) roles() (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-var (
-	pictureWord = pattern.New(`\bimages?\b|图片|图像|\bbild(?:er)?\b|im[aá]gen(?:es)?|изображени|画像|이미지|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
-	onePicture  = pattern.New(`do(?:es)? not meet|restrictions|cannot identify|could not (?:be )?(?:load|open|identif)|too small|minimum|\d ?px\b|\bheight\b|\bwidth\b|animated|file type|media type|格式|解析错误|尺寸|could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
-)
-
-// noPictures is in errors of models that take none.
-var noPictures = pattern.New(`does not support|not support image|support image input|unknown variant|at most 0 |valid string|\bimages?(?: inputs?)? (?:is|are) not supported\b|use a (?:vision|multimodal)`)
-
-// picture reads errors about one picture, not about pictures at all.
-func (r reading) picture() (sessions.Lesson, bool) {
-	ofMedia := r.f.Status == http.StatusUnsupportedMediaType && !pictureWord.MatchString(r.text) // of all that a request has, only pictures have one
-	if len(r.sent.Pictures) == 0 || !ofMedia && (!pictureWord.MatchString(r.text) || !onePicture.MatchString(r.text) || noPictures.MatchString(r.text)) {
-		return sessions.Lesson{}, false
-	}
-	return r.newestPicture()
-}
-
-// newestPicture leaves the newest picture out that was sent, or all where several were refused and none was taken.
-func (r reading) newestPicture() (sessions.Lesson, bool) {
-	if r.call.takesNoPicture() {
-		return sessions.Lesson{Kind: Images}, true
-	}
-	for _, data := range slices.Backward(r.sent.Pictures) {
-		if h := Hash(data); !r.call.Off(Images, h) {
-			return sessions.Lesson{Kind: Images, Name: h}, true
-		}
-	}
-	return sessions.Lesson{}, false
-}
-
-// ofPixels is in errors about the size of a picture.
-var ofPixels = pattern.New(`\bpixels?\b|\bpx\b|\b\d{2,6} ?[x×] ?\d{2,6}\b|dimension|resolution`)
-
-// containerWord is in errors about the image that a server's program runs from.
-var containerWord = pattern.New(`image pull|pull(?:ing)? (?:the )?image|container image|docker`)
-
-func (r reading) pictures() (sessions.Lesson, bool) {
-	if !pictureWord.MatchString(r.text) || containerWord.MatchString(r.text) || !r.refuses() && !denied.MatchString(r.text) && (r.f.Status < 400 || r.f.Status >= 500) {
-		return sessions.Lesson{}, false
-	}
-	if r.sent.ToolImages && !r.call.Off(ToolImages, "") {
-		return sessions.Lesson{Kind: ToolImages}, true
-	}
-	if len(r.sent.Pictures) == 0 {
-		return sessions.Lesson{}, false
-	}
-	if r.call.taken.images { // it took others
-		return r.newestPicture()
-	}
-	return sessions.Lesson{Kind: Images}, true
-}
-
 // efforts are the words for how much to think, lowest first.
 var efforts = agent.Efforts
 
-// param reads errors about a parameter or its value.
-func (r reading) param() (sessions.Lesson, bool) {
+// readParam reads errors about a parameter or its value.
+func readParam(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
 		if p.Value == Unset || p.Effort && itemGone.MatchString(r.text) || !r.names(p) || !r.refuses() && r.f.Status != 400 && r.f.Status != 422 {
 			continue
 		}
 		return p.refused(r.nearest(p)), true
 	}
-	return r.sibling()
+	return readSibling(r)
 }
 
 var (

@@ -11,8 +11,8 @@ import (
 // notKnown is in errors about a field itself, not about its value.
 var notKnown = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|unsupported (?:parameter|field|argument)|(?:parameter|field|argument)s?\b[^\n]{0,40} not supported`)
 
-// parent reads errors that name a field whose parts were sent: reasoning, with its effort and summary.
-func (r reading) parent() (sessions.Lesson, bool) {
+// readParent reads errors that name a field whose parts were sent: reasoning, with its effort and summary.
+func readParent(r reading) (sessions.Lesson, bool) {
 	if !notKnown.MatchString(r.text) || itemAt.MatchString(r.text) || anyMessage.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
@@ -37,8 +37,8 @@ func quotes(text, name string) bool {
 	return slices.ContainsFunc([]string{"'", `"`, "`"}, func(q string) bool { return strings.Contains(text, q+name+q) })
 }
 
-// sibling reads errors that go on to name a part of a field after that part was left out: the field itself is refused.
-func (r reading) sibling() (sessions.Lesson, bool) {
+// readSibling reads errors that go on to name a part of a field after that part was left out: the field itself is refused.
+func readSibling(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
 		parent, _, nested := strings.Cut(p.Name, ".")
 		if !nested || p.Value != Unset || !word(r.text, p.Name) && r.f.Param != p.Name || !r.call.hasLeftOut(p.Name) {
@@ -59,8 +59,8 @@ func (c *Call) hasLeftOut(name string) bool {
 // refusedValue matches a value that is refused.
 var refusedValue = pattern.New("(?:unsupported|invalid|unknown|unexpected) (?:value|option|variant)[^a-z0-9]{1,4}([a-z0-9_.-]+)|[`'\"]([a-z0-9_.-]+)[`'\"] is not (?:an? )?(?:support|valid|allow|one of|permitted|known)|value [`'\"]([a-z0-9_.-]+)[`'\"] (?:is )?(?:not|un|in)")
 
-// value reads errors that name a value and no parameter: the parameter is the one that had this value.
-func (r reading) value() (sessions.Lesson, bool) {
+// readValue reads errors that name a value and no parameter: the parameter is the one that had this value.
+func readValue(r reading) (sessions.Lesson, bool) {
 	if r.f.Param != "" {
 		return sessions.Lesson{}, false
 	}

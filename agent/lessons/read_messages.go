@@ -26,11 +26,11 @@ var (
 	thinkingKind = pattern.New(`thinking[._ ]?type|type[^a-z]{0,6}(adaptive|enabled|disabled)|(adaptive|enabled|disabled)[^a-z]{0,4} ?thinking|thinking[^a-z]{1,4}(adaptive|enabled|disabled)|tag[^a-z]{1,4}(adaptive|enabled|disabled)`)
 )
 
-// ofMessages reads errors about requests of Anthropic's Messages API, before the other readers: what it names has words in it that
+// readOfMessages reads errors about requests of Anthropic's Messages API, before the other readers: what it names has words in it that
 // mean something else there.
-func (r reading) ofMessages() (sessions.Lesson, bool) {
-	for _, reader := range []func() (sessions.Lesson, bool){r.marks, r.systemForm, r.signature, r.thinkingType, r.toolResult, r.thinkingBlocks} {
-		if l, ok := reader(); ok {
+func readOfMessages(r reading) (sessions.Lesson, bool) {
+	for _, reader := range []func(reading) (sessions.Lesson, bool){readMarks, readSystemForm, readSignature, readThinkingType, readToolResult, readThinkingBlocks} {
+		if l, ok := reader(r); ok {
 			return l, true
 		}
 	}
@@ -46,8 +46,8 @@ func (r reading) sentParam(name string) (Param, bool) {
 	return r.sent.Params[i], true
 }
 
-// marks reads errors about the marks where a prefix ends: that of the tools where the error names it, all of them otherwise.
-func (r reading) marks() (sessions.Lesson, bool) {
+// readMarks reads errors about the marks where a prefix ends: that of the tools where the error names it, all of them otherwise.
+func readMarks(r reading) (sessions.Lesson, bool) {
 	if !word(r.text, CacheMarks) && !caching.MatchString(r.text) || !r.refuses() {
 		return sessions.Lesson{}, false
 	}
@@ -61,8 +61,8 @@ func (r reading) marks() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Parameter, Name: CacheMarks, Value: "ephemeral"}, true
 }
 
-// systemForm reads errors that want the instructions to be a plain text.
-func (r reading) systemForm() (sessions.Lesson, bool) {
+// readSystemForm reads errors that want the instructions to be a plain text.
+func readSystemForm(r reading) (sessions.Lesson, bool) {
 	p, ok := r.sentParam(SystemForm)
 	if !ok || !wantsText.MatchString(r.text) || !systemField.MatchString(r.text) && r.f.Param != "system" {
 		return sessions.Lesson{}, false
@@ -70,8 +70,8 @@ func (r reading) systemForm() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}, true
 }
 
-// signature reads errors about the field of a signature, not about what stands in it.
-func (r reading) signature() (sessions.Lesson, bool) {
+// readSignature reads errors about the field of a signature, not about what stands in it.
+func readSignature(r reading) (sessions.Lesson, bool) {
 	p, ok := r.sentParam(EmptySignature)
 	if !ok || !noSignature.MatchString(r.text) {
 		return sessions.Lesson{}, false
@@ -79,9 +79,9 @@ func (r reading) signature() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value}, true
 }
 
-// thinkingType reads errors about the way in which a model is told to think. In a turn with tools they look like errors about earlier
+// readThinkingType reads errors about the way in which a model is told to think. In a turn with tools they look like errors about earlier
 // reasoning.
-func (r reading) thinkingType() (sessions.Lesson, bool) {
+func readThinkingType(r reading) (sessions.Lesson, bool) {
 	p, ok := r.sentParam("thinking")
 	if !ok || !thinkingKind.MatchString(r.text) || !word(r.text, p.Value) || !r.refuses() || wantsBack.MatchString(r.text) && r.has("passed back", "found `tool_use`", "found 'tool_use'") {
 		return sessions.Lesson{}, false
@@ -94,8 +94,8 @@ func (r reading) thinkingType() (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: r.nearest(p)}, true
 }
 
-// toolResult reads errors of servers that take only a text as the result of a tool.
-func (r reading) toolResult() (sessions.Lesson, bool) {
+// readToolResult reads errors of servers that take only a text as the result of a tool.
+func readToolResult(r reading) (sessions.Lesson, bool) {
 	if !r.sent.ToolImages || r.call.Off(ToolImages, "") || !wantsText.MatchString(r.text) && !strings.Contains(r.text, "tool_result") && !strings.Contains(r.text, "invalid input") {
 		return sessions.Lesson{}, false
 	}
@@ -105,8 +105,8 @@ func (r reading) toolResult() (sessions.Lesson, bool) {
 // allowedTypes matches a list of the types that a block may have.
 var allowedTypes = pattern.New("(?:should be|must be|expected|one of)[^\n]{0,40}['\"`]text['\"`][^\n]*")
 
-// thinkingBlocks reads errors of servers that do not know thinking in the history.
-func (r reading) thinkingBlocks() (sessions.Lesson, bool) {
+// readThinkingBlocks reads errors of servers that do not know thinking in the history.
+func readThinkingBlocks(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning {
 		return sessions.Lesson{}, false
 	}

@@ -32,7 +32,7 @@ var (
 	oneStream = pattern.New(`stream(?:ing)? (?:has |was |is )?(?:been )?(?:ended|closed|error|timed|timeout|failed|aborted|interrupted|reset|disconnected|terminated|idle)`)
 )
 
-func (r reading) stream() (sessions.Lesson, bool) {
+func readStream(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Stream || !r.refusesPart(streamWord, oneStream, "stream") {
 		return sessions.Lesson{}, false
 	}
@@ -47,7 +47,7 @@ var (
 		"found [`'\"]?tool_use|expected [`'\"]?(?:redacted_)?thinking|thought_?signature|`tool_use`|tool_calls?[\\[.'\"`]|at once|(?:tool|function)[^\n]{0,20} (?:arguments|turn)\\b|function_?call(?:ing)?_?parts?|functioncall parts")
 )
 
-func (r reading) tools() (sessions.Lesson, bool) {
+func readTools(r reading) (sessions.Lesson, bool) {
 	if len(r.sent.Tools) == 0 || !r.refusesPart(toolWord, oneToolCall, "tools", "functions", "tool_choice") || r.ofToolMessages() || r.ofToolField() {
 		return sessions.Lesson{}, false
 	}
@@ -75,7 +75,7 @@ var (
 	systemState = pattern.New(`system (?:is|was) (?:not |un)(?:available|ready|responding|reachable)`)
 )
 
-func (r reading) system() (sessions.Lesson, bool) {
+func readSystem(r reading) (sessions.Lesson, bool) {
 	if !r.sent.System || !r.refusesPart(systemWord, systemState, "system") {
 		return sessions.Lesson{}, false
 	}
@@ -93,10 +93,10 @@ var (
 	anyMessage   = pattern.New(`messages(?:\[|\.)\d+`)
 )
 
-// roleNames reads errors that list the roles of messages, without that of the system, or want a person's message first: its text goes into
+// readRoleNames reads errors that list the roles of messages, without that of the system, or want a person's message first: its text goes into
 // that one.
 // source: aattaran/deepclaude#29 (unknown variant), docs.pydantic.dev/latest/errors/validation_errors (literal_error)
-func (r reading) roleNames() (sessions.Lesson, bool) {
+func readRoleNames(r reading) (sessions.Lesson, bool) {
 	if !r.sent.System || r.call.Off(System, "") {
 		return sessions.Lesson{}, false
 	}
@@ -116,10 +116,10 @@ var together = pattern.New(`\b(?:single|one|1) (?:tool|function)[-_ ]?(?:calls?|
 // ParallelCalls is the parameter that forbids a model to make several calls in one answer.
 const ParallelCalls = "parallel_tool_calls"
 
-// together reads errors of servers that take one call in a message: earlier ones are told one after the other, and the model is told to make
+// readTogether reads errors of servers that take one call in a message: earlier ones are told one after the other, and the model is told to make
 // no others.
 // source: the chat template of Llama 3.1 at huggingface.co
-func (r reading) together() (sessions.Lesson, bool) {
+func readTogether(r reading) (sessions.Lesson, bool) {
 	if !together.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
@@ -137,9 +137,9 @@ func (r reading) together() (sessions.Lesson, bool) {
 
 var pictureCount = pattern.New(`too many (?:images|pictures)[^\n]*|(?:at most|maximum(?: of)?|up to|only|limit(?:ed)?(?: of| to| is)?|more than|exceeds?[^\n]{0,24}) \d+ (?:images?|pictures?)\b|\b(?:number|count) of (?:images|pictures)[^\n]*|\bmax(?:imum)?[_ ](?:number of )?(?:images|pictures)[^\n]*`)
 
-// manyPictures reads errors about the number of pictures: only the newest ones are sent.
+// readManyPictures reads errors about the number of pictures: only the newest ones are sent.
 // source: docs.vllm.ai (At most 1 image(s) may be provided), docs.anthropic.com/en/docs/build-with-claude/vision (many-image requests)
-func (r reading) manyPictures() (sessions.Lesson, bool) {
+func readManyPictures(r reading) (sessions.Lesson, bool) {
 	n := len(r.sent.Pictures)
 	said := pictureCount.FindString(strings.ReplaceAll(r.text, "(s)", "s"))
 	if n < 2 || said == "" {

@@ -25,12 +25,12 @@ func (r reading) ofToolMessages() bool {
 		(inHistory.MatchString(r.text) || toolMessage.MatchString(r.text) && !toolsOff.MatchString(toolMessage.ReplaceAllString(r.text, "_")))
 }
 
-// history reads errors about the calls and results of earlier steps that no other reader understands: those are told as text.
-func (r reading) history() (sessions.Lesson, bool) {
+// readHistory reads errors about the calls and results of earlier steps that no other reader understands: those are told as text.
+func readHistory(r reading) (sessions.Lesson, bool) {
 	if r.call.hasChanged(History) || !r.ofToolMessages() && (!r.sent.Steps || !itemAt.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
-	if l, ok := r.content(); ok {
+	if l, ok := readContent(r); ok {
 		return l, true
 	}
 	return r.call.told(), true
@@ -100,8 +100,8 @@ func (r reading) countedTool() (name string, counted bool) {
 // badName is in errors about the name of a tool. source: ai.google.dev/gemini-api/docs/function-calling (Invalid function name)
 var badName = pattern.New(`\b(?:invalid|illegal|unsupported|bad) (?:tool|function) name\b|\b(?:tool|function) name\b[^\n]{0,40}\b(?:must|invalid|match|not)\b`)
 
-// toolName reads errors about the name of a tool that was offered.
-func (r reading) toolName() (sessions.Lesson, bool) {
+// readToolName reads errors about the name of a tool that was offered.
+func readToolName(r reading) (sessions.Lesson, bool) {
 	if len(r.sent.Tools) == 0 || !badName.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
@@ -141,9 +141,9 @@ var (
 // minToolText is the shortest bound of a description that is believed, in bytes: smaller numbers count tools.
 const minToolText = 32
 
-// toolTexts reads errors about the length of a tool's description: descriptions are cut to the length that is named, or the tool is left
+// readToolTexts reads errors about the length of a tool's description: descriptions are cut to the length that is named, or the tool is left
 // out.
-func (r reading) toolTexts() (sessions.Lesson, bool) {
+func readToolTexts(r reading) (sessions.Lesson, bool) {
 	text := strings.ToLower(r.f.Param) + "\n" + r.text
 	if len(r.sent.Tools) == 0 || !toolText.MatchString(text) || !longText.MatchString(text) || schemaPath.MatchString(text) {
 		return sessions.Lesson{}, false

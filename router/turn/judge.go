@@ -326,17 +326,34 @@ func (j *judged) Shown() []sessions.Message {
 	return j.those(partShown)
 }
 
+// isShown reports whether the model is shown message i as it is.
+func (j *judged) isShown(i int) bool { return j.is(i, partShown) }
+
+// those returns the messages of parts in one of the states. A call that is among them has its result, or a sentence in the place of one that
+// is not: without it a model would read that the call was interrupted.
 func (j *judged) those(states ...partState) []sessions.Message {
-	msgs := j.msgs
-	if j.of != nil {
-		msgs = make([]sessions.Message, 0, len(j.msgs))
-		for i, m := range j.msgs {
-			if j.is(i, states...) {
-				msgs = append(msgs, m)
-			}
+	if j.of == nil {
+		return sessions.LeaveOut(j.msgs, sessions.Without(j.msgs))
+	}
+	type call struct {
+		run sessions.RunID
+		id  string
+	}
+	msgs, calls := make([]sessions.Message, 0, len(j.msgs)), make(map[call]bool)
+	var without []string
+	for i, m := range j.msgs {
+		is := j.is(i, states...)
+		if !is && (m.Role != sessions.ToolResult || !calls[call{m.Run, m.ToolCallID}]) {
+			continue
+		}
+		if msgs = append(msgs, m); !is {
+			without = append(without, m.ID)
+		}
+		for _, c := range m.ToolCalls() {
+			calls[call{m.Run, c.ID}] = true
 		}
 	}
-	return sessions.LeaveOut(msgs, sessions.Without(msgs))
+	return sessions.LeaveOut(msgs, append(without, sessions.Without(msgs)...))
 }
 
 // toSumUp returns those of a history's oldest messages that a summary is made of, and the text of the summary before them. Parts that are

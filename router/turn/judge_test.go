@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/agent"
 	"parley/sessions"
 )
 
@@ -68,6 +69,35 @@ func TestSearchIsBounded(t *testing.T) {
 		if most > 10 || longest > 10 {
 			t.Errorf("%s: %d refused requests, the last in turn %d", before, most, longest)
 		}
+	}
+}
+
+// TestResultLeftOut: a result that is left out without its call is told as such, not as a call that was interrupted: it had an effect.
+// source: ggml-org/llama.cpp#27025 (a request with calls is refused until its steps are left out)
+func TestResultLeftOut(t *testing.T) {
+	t.Parallel()
+	var l strictLife
+	l.turns = 1
+	l.add(sessions.User, "", "do it", false)
+	l.add(sessions.Assistant, "strict/model", "", false)
+	call := &l.x.Msgs[1]
+	call.Content = []sessions.Block{{Type: sessions.ToolCallBlock, ID: "c1", Name: "look", Arguments: []byte("{}")}}
+	l.add(sessions.ToolResult, "", "bad result", false)
+	l.x.Msgs[2].ToolCallID = "c1"
+	l.add(sessions.Assistant, sessions.NoticeModel, "The language model had a problem.", false) // the turn failed
+	leftOut := false
+	for range 6 {
+		l.turn("strict/model", "good", isBad)
+		shown := judge(l.x, "strict/model").Shown()
+		for _, m := range agent.Repair(shown, agent.Target{}) {
+			if strings.Contains(m.Text(), "was interrupted") {
+				t.Errorf("the model reads %q", m.Text())
+			}
+			leftOut = leftOut || strings.Contains(m.Text(), "refused this result")
+		}
+	}
+	if !leftOut || isBad(judge(l.x, "strict/model").Shown()) {
+		t.Errorf("shown %+v", judge(l.x, "strict/model").Shown())
 	}
 }
 

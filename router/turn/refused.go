@@ -36,13 +36,10 @@ func (t *Transcripts) MarkLeftOut(ctx context.Context, s sessions.Session, msgs 
 	if m, err := t.model(model); err == nil {
 		model = m.Label
 	}
-	seen := make(map[string]bool)
-	for _, m := range judge(x, model).Shown() {
-		seen[m.ID] = true
-	}
+	j := judge(x, model)
 	without := sessions.Without(x.Msgs)
-	for _, m := range x.Msgs {
-		if seen[m.ID] && !slices.Contains(without, m.ID) {
+	for k, m := range x.Msgs {
+		if j.isShown(k) && !slices.Contains(without, m.ID) {
 			continue
 		}
 		for i := range msgs {

@@ -34,5 +34,6 @@ func families() []family {
 		{"What a request says", content},
 		{"Thoughts and calls without a parser", textCalls},
 		{"One thing that is refused", oneThing},
+		{"Room for an answer", rooms},
 	}
 }
