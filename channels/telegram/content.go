@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,32 +68,41 @@ type (
 		Rights   []int        `json:"correct_option_ids"`
 		Why      string       `json:"explanation"`
 		Media    *wireFiles   `json:"media"`
+
+		QuestionEntities []wireEntity `json:"question_entities"`
+		AboutEntities    []wireEntity `json:"description_entities"`
+		WhyEntities      []wireEntity `json:"explanation_entities"`
 	}
 	wireOption struct {
-		ID    string     `json:"persistent_id"`
-		Text  string     `json:"text"`
-		Votes quantity   `json:"voter_count"`
-		Media *wireFiles `json:"media"`
+		ID       string       `json:"persistent_id"`
+		Text     string       `json:"text"`
+		Entities []wireEntity `json:"text_entities"`
+		Votes    quantity     `json:"voter_count"`
+		Media    *wireFiles   `json:"media"`
 	}
 	wireDice struct {
 		Emoji string   `json:"emoji"`
 		Value quantity `json:"value"`
 	}
 	wireChecklist struct {
-		Title string     `json:"title"`
-		Tasks []wireTask `json:"tasks"`
+		Title    string       `json:"title"`
+		Entities []wireEntity `json:"title_entities"`
+		Tasks    []wireTask   `json:"tasks"`
 	}
 	wireTask struct {
-		ID   int64     `json:"id"`
-		Text string    `json:"text"`
-		By   *wireUser `json:"completed_by_user"`
-		In   *wireChat `json:"completed_by_chat"`
-		Done quantity  `json:"completion_date"`
+		ID       int64        `json:"id"`
+		Text     string       `json:"text"`
+		Entities []wireEntity `json:"text_entities"`
+		By       *wireUser    `json:"completed_by_user"`
+		In       *wireChat    `json:"completed_by_chat"`
+		Done     quantity     `json:"completion_date"`
 	}
 	// wireTitled is a game or an invoice.
 	wireTitled struct {
-		Title       string `json:"title"`
-		Description string `json:"description"`
+		Title       string       `json:"title"`
+		Description string       `json:"description"`
+		Text        string       `json:"text"` // of a game: its high scores, or what it is about in other words
+		Entities    []wireEntity `json:"text_entities"`
 		wireMoney
 	}
 	wireMoney struct {
@@ -124,6 +135,14 @@ type (
 		} `json:"gift"`
 		Text     string       `json:"text"`
 		Entities []wireEntity `json:"entities"`
+	}
+	wireSuggested struct {
+		State string `json:"state"`
+		Price struct {
+			Currency string   `json:"currency"`
+			Amount   quantity `json:"amount"` // in stars, or billionths of a Toncoin
+		} `json:"price"`
+		At quantity `json:"send_date"`
 	}
 	wireShared struct {
 		Users []wireUser `json:"users"`
@@ -164,6 +183,9 @@ func (c *wireContent) beside() string {
 			}
 		}
 	}
+	if c.Suggested != nil {
+		b.WriteString("\n" + c.Suggested.words())
+	}
 	if c.Via != nil {
 		b.WriteString("\n" + channels.HostLine("sent with the bot "+cmp.Or(c.Via.name(), c.Via.Username)))
 	}
@@ -172,6 +194,38 @@ func (c *wireContent) beside() string {
 	}
 	return b.String()
 }
+
+// still is what a message says without the votes of its poll and the numbers on its buttons, which bots count presses with. counts reports
+// whether there are such.
+//
+// source: tdlib/telegram-bot-api#388 (a reaction comes as an edit, with the votes of that moment)
+func (c *wireContent) still() (still wireContent, counts bool) {
+	still = *c
+	if c.Poll != nil {
+		poll := *c.Poll
+		poll.Options = slices.Clone(poll.Options)
+		for i := range poll.Options {
+			poll.Options[i].Votes = 0
+		}
+		still.Poll, counts = &poll, true
+	}
+	if c.Markup != nil {
+		markup := *c.Markup
+		markup.Buttons = nil
+		for _, row := range c.Markup.Buttons {
+			row = slices.Clone(row)
+			for i := range row {
+				row[i].Text = strings.TrimSpace(pressed.ReplaceAllString(row[i].Text, ""))
+			}
+			markup.Buttons = append(markup.Buttons, row)
+		}
+		still.Markup, counts = &markup, true
+	}
+	return still, counts
+}
+
+// pressed finds a number at the end of a button, as bots count with: 👍 12, Yes (3), 1.2K.
+var pressed = regexp.MustCompile(`[ \x{a0}·:|(-]*[0-9][0-9.,]*[KkM]?\)?$`)
 
 // words names a button with what it opens or copies.
 func (b *wireButton) words() string {
@@ -202,7 +256,7 @@ func (c *wireContent) preview(words string) string {
 func (t *wireFiles) thing() string {
 	switch {
 	case t.Venue != nil:
-		return channels.HostLine("place: " + t.Venue.Title + ", " + t.Venue.Address + t.Venue.Location.behind())
+		return channels.HostLine("place: " + t.Venue.Title + behind(", ", t.Venue.Address) + t.Venue.Location.behind())
 	case t.Location != nil:
 		return t.Location.words()
 	case t.Contact != nil:
@@ -214,7 +268,7 @@ func (t *wireFiles) thing() string {
 	case t.Checklist != nil:
 		return t.Checklist.words()
 	case t.Game != nil:
-		return channels.HostLine("game: " + t.Game.Title + ": " + t.Game.Description)
+		return channels.HostLine("game: " + t.Game.Title + ": " + t.Game.Description + behind("; ", marked(t.Game.Text, t.Game.Entities, nil)))
 	case t.Story != nil:
 		if owner := t.Story.owner(); owner != "" {
 			return channels.HostLine("story of " + owner)
@@ -322,10 +376,11 @@ func dialled(number string) string {
 func (p *wirePoll) words() string {
 	var options []string
 	for _, o := range p.Options {
+		text := o.words()
 		if votes := o.Votes.number(); votes != "" {
-			o.Text += " (" + votes + ")"
+			text += " (" + votes + ")"
 		}
-		options = append(options, o.Text)
+		options = append(options, text)
 	}
 	what, about := "poll", ""
 	if p.Type == "quiz" {
@@ -335,10 +390,12 @@ func (p *wirePoll) words() string {
 		what = "closed " + what
 	}
 	if p.About != "" {
-		about = ": " + p.About
+		about = ": " + marked(p.About, p.AboutEntities, nil)
 	}
-	return channels.HostLine(what + ": " + p.Question + about + ": " + strings.Join(options, " / ") + p.solution())
+	return channels.HostLine(what + ": " + marked(p.Question, p.QuestionEntities, nil) + about + ": " + strings.Join(options, " / ") + p.solution())
 }
+
+func (o wireOption) words() string { return marked(o.Text, o.Entities, nil) }
 
 // solution is the right answer of a quiz and why it is right: the platform tells it when the quiz is closed or was sent by the bot's side.
 func (p *wirePoll) solution() string {
@@ -349,7 +406,7 @@ func (p *wirePoll) solution() string {
 	var answers []string
 	for _, i := range right {
 		if i >= 0 && i < len(p.Options) {
-			answers = append(answers, p.Options[i].Text)
+			answers = append(answers, p.Options[i].words())
 		}
 	}
 	text := ""
@@ -357,14 +414,14 @@ func (p *wirePoll) solution() string {
 		text = "; right answer: " + strings.Join(answers, " / ")
 	}
 	if p.Why != "" {
-		text += "; explanation: " + p.Why
+		text += "; explanation: " + marked(p.Why, p.WhyEntities, nil)
 	}
 	return text
 }
 
 // words lists the tasks, with those that are done.
 func (c *wireChecklist) words() string {
-	lines := "checklist: " + c.Title
+	lines := "checklist: " + marked(c.Title, c.Entities, nil)
 	for _, task := range c.Tasks {
 		lines += "\n" + task.line()
 	}
@@ -373,9 +430,9 @@ func (c *wireChecklist) words() string {
 
 func (t wireTask) line() string {
 	if t.By != nil || t.In != nil || t.Done != 0 {
-		return "☑ " + t.Text
+		return "☑ " + marked(t.Text, t.Entities, nil)
 	}
-	return "☐ " + t.Text
+	return "☐ " + marked(t.Text, t.Entities, nil)
 }
 
 func (s *wireStory) owner() string {
@@ -395,6 +452,21 @@ func (m *wireMoney) price() string {
 		digits, _ = currency.Standard.Rounding(unit)
 	}
 	return fmt.Sprintf("%.*f %s", digits, float64(m.Amount)/math.Pow10(digits), m.Currency)
+}
+
+// words names a post that a person suggests to a channel: whether it is approved, what is paid for it, and when it is to be sent.
+func (s *wireSuggested) words() string {
+	price := ""
+	if s.Price.Currency == "TON" {
+		const nano = 1e9
+		price = strconv.FormatFloat(float64(s.Price.Amount)/nano, 'f', -1, 64) + " TON"
+	} else {
+		price = s.Price.Amount.of("star")
+	}
+	if s.Price.Amount.number() == "" {
+		price = ""
+	}
+	return channels.HostLine("suggested post" + behind(", ", s.State) + behind(", for ", price) + behind(", to be sent ", moment(s.At)))
 }
 
 func (g *wireGiveaway) words() string {
