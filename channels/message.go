@@ -47,6 +47,7 @@ type Inbound struct {
 	Guild, Team     string // routing facts (contract K10); empty where the platform has none
 	Roles           []string
 	Media           []Media
+	Lasting         string          // Text without what counts votes and presses, where it has such; an edit that leaves it as it was is none
 	SameFiles       bool            // Edited: the files are as they were, whatever Media says
 	Cursor          string          // platform position that this event completes; stored in the same commit, returned by Cursors
 	Reason          string          // Unreadable: what was wrong

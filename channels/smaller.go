@@ -11,6 +11,9 @@ import (
 // it counts otherwise than this host. Each is tried once, and a part after the first once more when the platform asks to wait; once the
 // first is shown the message counts as sent. A text that has nowhere to be cut gives refused. Markup that cannot be cut again is left out.
 func (o Outbound) SendSmaller(ctx context.Context, l Limits, refused error, send func(context.Context, Outbound) (Receipt, error)) (Receipt, error) {
+	if !within(o.counted(l), l) {
+		return Receipt{}, refused // it is too long indeed
+	}
 	text, left := o.Text, ""
 	l.Text = measure(o.counted(l), l.Unit)/2 + 1
 	html := l.Dialect == TelegramHTML

@@ -166,7 +166,9 @@ func TestTooLongForDiscord(t *testing.T) {
 	inBubble(t, func(h *host) {
 		h.srv.Say(general, anna, "hello")
 		in := h.one()
-		long := channels.Outbound{Key: "k", ReplyTo: in.ID, Text: strings.Repeat("word **bold** ", 160) + "end"}
+		long := channels.Outbound{Key: "k", ReplyTo: in.ID, Text: strings.Repeat("word **bold** ", 100) + "end"}
+		h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Status: 400,
+			Body: `{"code":50035,"message":"Invalid Form Body","errors":{"content":{"_errors":[{"code":"BASE_TYPE_MAX_LENGTH","message":"Must be 1000 or fewer in length."}]}}}`})
 		r, err := h.send(long)
 		var all string
 		sent := h.srv.Sent(general)

@@ -67,22 +67,27 @@ func TestAlbumArrivesSlowly(t *testing.T) {
 			t.Errorf("%+v", in)
 		}
 		synctest.Wait()
+		r.srv.Album(anna, anna, "an upload", 0, pictures(6), slow(300*time.Millisecond))
+		if in := r.wait(2)[1]; refs(in) != "p0 p1 p2 p3 p4 p5" {
+			t.Errorf("%+v", in)
+		}
+		synctest.Wait()
 		began := time.Now()
 		r.srv.Album(anna, anna, "whole", 0, pictures(2), nil)
 		r.srv.Say(anna, anna, "that is all")
-		if in := r.wait(3)[1]; refs(in) != "p0 p1" || time.Since(began) > 150*time.Millisecond {
+		if in := r.wait(4)[2]; refs(in) != "p0 p1" || time.Since(began) > 150*time.Millisecond {
 			t.Errorf("waited %s: %+v", time.Since(began), in)
 		}
 		synctest.Wait()
 		began = time.Now()
 		go r.srv.Album(anna, anna, "endless", 0, pictures(10), slow(400*time.Millisecond))
-		r.wait(4)
-		if took := time.Since(began); took > 1100*time.Millisecond {
+		r.wait(5)
+		if took := time.Since(began); took > 2100*time.Millisecond {
 			t.Errorf("an album was waited for %s", took)
 		}
 		time.Sleep(10 * time.Second) // virtual time
 		total := 0
-		for _, in := range r.wait(5)[3:] {
+		for _, in := range r.wait(6)[4:] {
 			total += len(in.Media)
 		}
 		if total != 10 {

@@ -43,6 +43,7 @@ type apiError struct {
 	Method      string
 	Code        int // of the platform; 0 = no answer
 	Description string
+	moved       bool   // the chat has another id now
 	tooLarge    bool   // something in between does not let through as much
 	body        []byte // the whole answer, where it came and could not be read
 	cause       error
@@ -127,7 +128,7 @@ func (a api) classify(method string, x *exchange, err error) *channels.Error {
 		if out.Class == channels.Limited {
 			out.RetryAfter = retryAfter(said.RetryAfter, x.header)
 		}
-		if said.MigrateToChatID != 0 {
+		if e.moved = said.MigrateToChatID != 0; e.moved {
 			out.Class, out.Moved = channels.Transient, channels.ChatID(strconv.FormatInt(said.MigrateToChatID, 10))
 		}
 		return out

@@ -66,32 +66,41 @@ type (
 		Rights   []int        `json:"correct_option_ids"`
 		Why      string       `json:"explanation"`
 		Media    *wireFiles   `json:"media"`
+
+		QuestionEntities []wireEntity `json:"question_entities"`
+		AboutEntities    []wireEntity `json:"description_entities"`
+		WhyEntities      []wireEntity `json:"explanation_entities"`
 	}
 	wireOption struct {
-		ID    string     `json:"persistent_id"`
-		Text  string     `json:"text"`
-		Votes quantity   `json:"voter_count"`
-		Media *wireFiles `json:"media"`
+		ID       string       `json:"persistent_id"`
+		Text     string       `json:"text"`
+		Entities []wireEntity `json:"text_entities"`
+		Votes    quantity     `json:"voter_count"`
+		Media    *wireFiles   `json:"media"`
 	}
 	wireDice struct {
 		Emoji string   `json:"emoji"`
 		Value quantity `json:"value"`
 	}
 	wireChecklist struct {
-		Title string     `json:"title"`
-		Tasks []wireTask `json:"tasks"`
+		Title    string       `json:"title"`
+		Entities []wireEntity `json:"title_entities"`
+		Tasks    []wireTask   `json:"tasks"`
 	}
 	wireTask struct {
-		ID   int64     `json:"id"`
-		Text string    `json:"text"`
-		By   *wireUser `json:"completed_by_user"`
-		In   *wireChat `json:"completed_by_chat"`
-		Done quantity  `json:"completion_date"`
+		ID       int64        `json:"id"`
+		Text     string       `json:"text"`
+		Entities []wireEntity `json:"text_entities"`
+		By       *wireUser    `json:"completed_by_user"`
+		In       *wireChat    `json:"completed_by_chat"`
+		Done     quantity     `json:"completion_date"`
 	}
 	// wireTitled is a game or an invoice.
 	wireTitled struct {
-		Title       string `json:"title"`
-		Description string `json:"description"`
+		Title       string       `json:"title"`
+		Description string       `json:"description"`
+		Text        string       `json:"text"` // of a game: its high scores, or what it is about in other words
+		Entities    []wireEntity `json:"text_entities"`
 		wireMoney
 	}
 	wireMoney struct {
@@ -124,6 +133,14 @@ type (
 		} `json:"gift"`
 		Text     string       `json:"text"`
 		Entities []wireEntity `json:"entities"`
+	}
+	wireSuggested struct {
+		State string `json:"state"`
+		Price struct {
+			Currency string   `json:"currency"`
+			Amount   quantity `json:"amount"` // in stars, or billionths of a Toncoin
+		} `json:"price"`
+		At quantity `json:"send_date"`
 	}
 	wireShared struct {
 		Users []wireUser `json:"users"`
@@ -164,6 +181,9 @@ func (c *wireContent) beside() string {
 			}
 		}
 	}
+	if c.Suggested != nil {
+		b.WriteString("\n" + c.Suggested.words())
+	}
 	if c.Via != nil {
 		b.WriteString("\n" + channels.HostLine("sent with the bot "+cmp.Or(c.Via.name(), c.Via.Username)))
 	}
@@ -202,7 +222,7 @@ func (c *wireContent) preview(words string) string {
 func (t *wireFiles) thing() string {
 	switch {
 	case t.Venue != nil:
-		return channels.HostLine("place: " + t.Venue.Title + ", " + t.Venue.Address + t.Venue.Location.behind())
+		return channels.HostLine("place: " + t.Venue.Title + behind(", ", t.Venue.Address) + t.Venue.Location.behind())
 	case t.Location != nil:
 		return t.Location.words()
 	case t.Contact != nil:
@@ -214,7 +234,7 @@ func (t *wireFiles) thing() string {
 	case t.Checklist != nil:
 		return t.Checklist.words()
 	case t.Game != nil:
-		return channels.HostLine("game: " + t.Game.Title + ": " + t.Game.Description)
+		return channels.HostLine("game: " + t.Game.Title + ": " + t.Game.Description + behind("; ", marked(t.Game.Text, t.Game.Entities, nil)))
 	case t.Story != nil:
 		if owner := t.Story.owner(); owner != "" {
 			return channels.HostLine("story of " + owner)
@@ -319,65 +339,6 @@ func dialled(number string) string {
 	}, number)
 }
 
-func (p *wirePoll) words() string {
-	var options []string
-	for _, o := range p.Options {
-		if votes := o.Votes.number(); votes != "" {
-			o.Text += " (" + votes + ")"
-		}
-		options = append(options, o.Text)
-	}
-	what, about := "poll", ""
-	if p.Type == "quiz" {
-		what = "quiz"
-	}
-	if p.Closed {
-		what = "closed " + what
-	}
-	if p.About != "" {
-		about = ": " + p.About
-	}
-	return channels.HostLine(what + ": " + p.Question + about + ": " + strings.Join(options, " / ") + p.solution())
-}
-
-// solution is the right answer of a quiz and why it is right: the platform tells it when the quiz is closed or was sent by the bot's side.
-func (p *wirePoll) solution() string {
-	right := p.Rights
-	if p.Right != nil {
-		right = append(right, *p.Right)
-	}
-	var answers []string
-	for _, i := range right {
-		if i >= 0 && i < len(p.Options) {
-			answers = append(answers, p.Options[i].Text)
-		}
-	}
-	text := ""
-	if len(answers) > 0 {
-		text = "; right answer: " + strings.Join(answers, " / ")
-	}
-	if p.Why != "" {
-		text += "; explanation: " + p.Why
-	}
-	return text
-}
-
-// words lists the tasks, with those that are done.
-func (c *wireChecklist) words() string {
-	lines := "checklist: " + c.Title
-	for _, task := range c.Tasks {
-		lines += "\n" + task.line()
-	}
-	return channels.HostLine(lines)
-}
-
-func (t wireTask) line() string {
-	if t.By != nil || t.In != nil || t.Done != 0 {
-		return "☑ " + t.Text
-	}
-	return "☐ " + t.Text
-}
-
 func (s *wireStory) owner() string {
 	if s.Chat == nil {
 		return ""
@@ -395,6 +356,21 @@ func (m *wireMoney) price() string {
 		digits, _ = currency.Standard.Rounding(unit)
 	}
 	return fmt.Sprintf("%.*f %s", digits, float64(m.Amount)/math.Pow10(digits), m.Currency)
+}
+
+// words names a post that a person suggests to a channel: whether it is approved, what is paid for it, and when it is to be sent.
+func (s *wireSuggested) words() string {
+	price := ""
+	if s.Price.Currency == "TON" {
+		const nano = 1e9
+		price = strconv.FormatFloat(float64(s.Price.Amount)/nano, 'f', -1, 64) + " TON"
+	} else {
+		price = s.Price.Amount.of("star")
+	}
+	if s.Price.Amount.number() == "" {
+		price = ""
+	}
+	return channels.HostLine("suggested post" + behind(", ", s.State) + behind(", for ", price) + behind(", to be sent ", moment(s.At)))
 }
 
 func (g *wireGiveaway) words() string {

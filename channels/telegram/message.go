@@ -42,6 +42,10 @@ func (d decoder) message(m *wireMessage) (channels.Inbound, error) {
 	}
 	in.Preview = m.preview(text)
 	in.Text = channels.CleanText(m.written(text, entities, nil)+m.beside()) + in.Preview
+	if still, counts := m.still(); counts {
+		text, entities := still.words()
+		in.Lasting = channels.CleanText(still.written(text, entities, nil)+still.beside()) + in.Preview
+	}
 	d.mentions(&in, m, text, entities)
 	in.Quote = d.quote(m, address.Thread)
 	if in.Quote != nil && in.Quote.FromBot {

@@ -87,7 +87,7 @@ func (c *Channel) sendWords(ctx context.Context, params tgbotapi.Params, out cha
 	replies := params[replyParam] != ""
 	raw, left, err := c.write(ctx, method, params, out)
 	said, ok := errors.AsType[*apiError](err)
-	if ok && said.Code == http.StatusBadRequest && !said.isTooLong() && !slices.ContainsFunc(chatRefusals, said.says) && !slices.ContainsFunc(textRefusals, said.says) {
+	if ok && said.Code == http.StatusBadRequest && !said.moved && !said.isTooLong() && !slices.ContainsFunc(chatRefusals, said.says) && !slices.ContainsFunc(textRefusals, said.says) {
 		bare := maps.Clone(params)
 		delete(bare, previewParam)
 		left = "the wish for no link preview"
@@ -113,8 +113,10 @@ func (e *apiError) isTooLong() bool {
 	return e.says("message is too long") || e.says("message_too_long")
 }
 
-// textRefusals are parts of the sentences in which Telegram refuses a text for its words.
-var textRefusals = []string{"text is empty", "message_empty", "text must be non-empty"}
+// textRefusals are parts of the sentences in which Telegram refuses a message that no option is to blame for.
+var textRefusals = []string{
+	"text is empty", "message_empty", "text must be non-empty", "not found", "can't be", "banned", "administrator", "rights", "message_id_invalid", "caption", "file", "entit",
+}
 
 // receipt reads what Telegram says about a message that it took: it was sent whatever the answer looks like.
 func (c *Channel) receipt(raw json.RawMessage, to channels.Address, left string) channels.Receipt {

@@ -42,13 +42,14 @@ type (
 	}
 	// wireContent is what a message says, also one that is replied to.
 	wireContent struct {
-		Text            string       `json:"text"`
-		Entities        []wireEntity `json:"entities"`
-		Caption         string       `json:"caption"`
-		CaptionEntities []wireEntity `json:"caption_entities"`
-		ForwardOrigin   *wireOrigin  `json:"forward_origin"`
-		Signature       string       `json:"author_signature"` // of a channel's post; the title of an administrator who writes as the group
-		Via             *wireUser    `json:"via_bot"`
+		Text            string         `json:"text"`
+		Entities        []wireEntity   `json:"entities"`
+		Caption         string         `json:"caption"`
+		CaptionEntities []wireEntity   `json:"caption_entities"`
+		ForwardOrigin   *wireOrigin    `json:"forward_origin"`
+		Signature       string         `json:"author_signature"` // of a channel's post; the title of an administrator who writes as the group
+		Via             *wireUser      `json:"via_bot"`
+		Suggested       *wireSuggested `json:"suggested_post_info"`
 		Preview         *struct {
 			URL string `json:"url"`
 		} `json:"link_preview_options"`

@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -23,7 +24,7 @@ func digest(in channels.Inbound) string {
 		return ""
 	}
 	h := sha256.New()
-	_, _ = fmt.Fprintf(h, "%q", strings.TrimSuffix(in.Text, in.Preview)) // a hash takes everything
+	_, _ = fmt.Fprintf(h, "%q", strings.TrimSuffix(cmp.Or(in.Lasting, in.Text), in.Preview)) // a hash takes everything
 	for _, m := range in.Media {
 		_, _ = fmt.Fprintf(h, " %s", fileMark(m))
 	}

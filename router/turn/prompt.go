@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"unicode"
+	"unicode/utf8"
 
 	"parley/agent"
 	"parley/router/chain"
@@ -21,7 +23,7 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": quote}).ParseFS(promptFiles, "prompts/*.md"))
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{"quote": quote, "name": quoteName}).ParseFS(promptFiles, "prompts/*.md"))
 
 // quote writes a text that people or other agents made as one line in quotes, a JSON string: it cannot leave its place in a prompt.
 func quote(s string) (string, error) {
@@ -30,6 +32,16 @@ func quote(s string) (string, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(s)
 	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// quoteName quotes what people call a chat or a program, without the brackets of the lines that the host writes above messages.
+func quoteName(s string) (string, error) {
+	return quote(strings.Map(func(c rune) rune {
+		if c == '[' || c == ']' || c >= utf8.RuneSelf && unicode.In(c, unicode.Ps, unicode.Pe) {
+			return '_'
+		}
+		return c
+	}, s))
 }
 
 // PromptFacts are what the templates may name.
