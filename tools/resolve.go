@@ -141,7 +141,7 @@ func (d Deps) find(ctx context.Context, c Caller, ref, action string) (sessions.
 	}
 	ok, why := d.Rules().See(d.viewer(c), s)
 	switch {
-	case ok:
+	case ok, d.inTree(ctx, c, s):
 		return s, nil, nil
 	case r.ID != "":
 		return sessions.Session{}, unknownSession(ref), nil
@@ -165,9 +165,9 @@ func (d Deps) lookup(ctx context.Context, r sessions.Ref) (sessions.Session, err
 }
 
 // sees applies the rule of visibility to a session that nobody named.
-func (d Deps) sees(c Caller, s sessions.Session) bool {
+func (d Deps) sees(ctx context.Context, c Caller, s sessions.Session) bool {
 	ok, _ := d.Rules().See(d.viewer(c), s)
-	return ok
+	return ok || d.inTree(ctx, c, s)
 }
 
 func (d Deps) reserved(s sessions.Session) bool { return s.Key.Reserved(d.Scope) }
