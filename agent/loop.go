@@ -85,6 +85,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 				return nil
 			}
 			kept = true
+			r.heard(next)
 			return r.record(next)
 		}
 		if len(next.ToolCalls()) == 0 {
@@ -121,7 +122,8 @@ type turnRun struct {
 	usage     sessions.Usage
 	context   int
 	newest    string
-	counted   int // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
+	words     sessions.Message // the newest message of the turn that says something
+	counted   int              // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
 	covers    int
 	spent     sessions.Usage // of the call under way, tries that broke off included
 	alone     bool           // the messages before the turn are left out, as the provider refused them
@@ -140,6 +142,7 @@ func (r *turnRun) resume() (last *sessions.Message, done map[string]sessions.Mes
 		case sessions.Assistant:
 			r.steps++
 			last, done = m, make(map[string]sessions.Message)
+			r.heard(*m)
 			for _, c := range m.ToolCalls() {
 				r.callIDs[c.ID] = true
 			}
@@ -415,10 +418,22 @@ func (r *turnRun) record(m sessions.Message) error {
 func (r *turnRun) outcome(m sessions.Message, yield bool) Outcome {
 	o := Outcome{Final: m, Usage: r.usage, Context: r.context, Newest: r.newest}
 	o.Control, o.Text = control.Split(m.Text(), r.Place)
-	if yield && o.Text == "" && o.Control == Speak {
+	switch {
+	case o.Text != "" || o.Control != Speak:
+	case yield:
 		o.Control = NoReply // the agent chose to end here; the newest result must not stand in for words
+	case r.words.ID != "":
+		_, o.Text = control.Split(r.words.Text(), control.Waited)
+		o.From = r.words.ID
 	}
 	return o
+}
+
+// heard keeps a message that says something: an empty end of the turn falls back to the newest one (contract N12).
+func (r *turnRun) heard(m sessions.Message) {
+	if control.Read(m.Text()).Text != "" {
+		r.words = m
+	}
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

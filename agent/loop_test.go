@@ -473,3 +473,27 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+// A turn that ends without words has said what it said beside its last tool call; a control word at the end wins over that.
+// source: openclaw/openclaw#115041
+// proves: N12
+func TestLoopFallsBackToItsWords(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[string]Outcome{"": {Text: "It is forty-two."}, "NO_REPLY": {Control: NoReply}, "Done.": {Text: "Done."}} {
+		tool := &fakeTool{name: "count"}
+		m := &script{answers: []any{
+			calls(sessions.Block{Type: sessions.TextBlock, Text: "It is forty-two."}, callBlock("a", "count", `{"n":1}`)),
+			calls(callBlock("b", "count", `{"n":1}`)), say(end), say(end),
+		}}
+		var first string
+		out, err := new(Loop).Run(t.Context(), Turn{Model: m, History: []sessions.Message{user("go")}, Tools: []tools.Tool{tool}, Record: func(ms ...sessions.Message) error {
+			if first == "" {
+				first = ms[0].ID
+			}
+			return nil
+		}})
+		if err != nil || out.Text != want.Text || out.Control != want.Control || (out.From == first) != (end == "") {
+			t.Errorf("%q: %+v %v", end, out, err)
+		}
+	}
+}

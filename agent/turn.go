@@ -97,5 +97,6 @@ type Outcome struct {
 	Text    string         // what to say; empty for an empty answer, and for a control unless it stands beside the last reply of an exchange
 	Usage   sessions.Usage // of all calls in this attempt
 	Context int            // tokens of the last call
+	From    string         // id of the earlier message that has Text, as the last one says nothing; "" = Final has it
 	Newest  string         // text of the newest tool result of the turn: stands in for an empty answer (contract N12)
 }

@@ -325,6 +325,7 @@ type Transcript struct {
 type SearchQuery struct {
 	Text   string
 	Agents []AgentID // only sessions of these; nil = all, empty = none
+	Also   []Key     // with Agents: these sessions as well, of any agent, the first ones of many
 	Keys   []Key     // only these sessions; nil = all, empty = none
 	Offset int       // newest hits to leave out
 	Limit  int       // default 10

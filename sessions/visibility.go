@@ -54,8 +54,9 @@ func (r Rules) Effective(v Viewer) string {
 
 func (r Rules) clamped(v Viewer) bool { return v.Sandboxed && r.Clamp != ClampAll }
 
-// See says whether the viewer's tools may show or touch the target, and if not, why, for the agent to read. Sessions of other
-// agents need the mode all and tools.agentToAgent (contract V2), those that the viewer spawned as well.
+// See says whether the viewer's tools may show or touch the target, and if not, why, for the agent to read. What the viewer spawned
+// it sees under any agent, unless the mode is self (contract V1); other sessions of other agents need the mode all and
+// tools.agentToAgent (V2).
 func (r Rules) See(v Viewer, target Session) (ok bool, why string) {
 	if target.Key == UnknownKey {
 		return false, "this session is reserved"
@@ -71,10 +72,10 @@ func (r Rules) See(v Viewer, target Session) (ok bool, why string) {
 	switch {
 	case mode == SeeSelf:
 		return false, r.only(v, "this session itself")
-	case mode == SeeTree && agent == v.Agent && v.Key != "" && target.SpawnedBy == v.Key:
+	case v.Key != "" && target.SpawnedBy == v.Key:
 		return true, ""
 	case mode == SeeTree:
-		return false, r.only(v, "this session and those it spawned")
+		return false, r.only(v, "this session and what it spawned")
 	case agent == v.Agent:
 		return true, ""
 	case mode == SeeAgent:

@@ -24,7 +24,7 @@ func modelSees(r Rules, v Viewer, all []Session) map[Key]bool {
 	}
 	owner := func(s Session) AgentID { return AgentID(strings.Split(string(s.Key), ":")[1]) }
 	if level >= 1 {
-		add(func(s Session) bool { return s.SpawnedBy == v.Key && owner(s) == v.Agent })
+		add(func(s Session) bool { return s.SpawnedBy == v.Key })
 	}
 	if level >= 2 {
 		add(func(s Session) bool { return owner(s) == v.Agent })

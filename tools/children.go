@@ -19,8 +19,8 @@ const (
 	childRuns = 50   // runs of one sub-agent, the newest
 )
 
-// Child is a sub-agent that a session may look at and direct: one below it, which the rule of visibility lets it see (contract V4,
-// N16). All runs of one sub-agent, follow-ups included, are one Child.
+// Child is a sub-agent that a session may look at and direct: one below it, under any agent and in every mode of visibility (contract
+// N16, N19). All runs of one sub-agent, follow-ups included, are one Child.
 type Child struct {
 	Index   int // its number in the list, 1 = started last; 0 = it is archived, so in no list
 	Session sessions.Session
@@ -151,9 +151,6 @@ func (d Deps) childByKey(ctx context.Context, c Caller, key sessions.Key) (Child
 		if err != nil {
 			return Child{}, err
 		}
-		if !d.sees(c, s) { // nor does it see what is below that (contract V4)
-			return Child{}, none
-		}
 		if depth == 0 {
 			child = Child{Session: s}
 		}
@@ -168,7 +165,7 @@ func (d Deps) childByKey(ctx context.Context, c Caller, key sessions.Key) (Child
 	return Child{}, none
 }
 
-// tree gives the live sub-agents below a session which it sees, numbered, without their runs. The numbers go by when they were
+// tree gives the live sub-agents below a session, numbered, without their runs. The numbers go by when they were
 // started: what they do meanwhile does not move them.
 func (d Deps) tree(ctx context.Context, c Caller) ([]Child, error) {
 	var all []Child
@@ -176,7 +173,7 @@ func (d Deps) tree(ctx context.Context, c Caller) ([]Child, error) {
 	for depth := 0; len(parents) > 0 && depth < treeDepth; depth++ {
 		var below []sessions.Key
 		for _, p := range parents {
-			kids, err := d.kids(ctx, c, p, false)
+			kids, err := d.kids(ctx, p, false)
 			if err != nil {
 				return nil, err
 			}
@@ -184,9 +181,6 @@ func (d Deps) tree(ctx context.Context, c Caller) ([]Child, error) {
 				below = append(below, s.Key)
 				all = append(all, Child{Session: s})
 			}
-		}
-		if m := d.mode(c); m == VisibleSelf || m == VisibleTree {
-			break // what its sub-agents spawned is hidden from it
 		}
 		parents = below
 	}

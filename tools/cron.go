@@ -169,7 +169,7 @@ func (a cronArgs) times(j *sessions.Job) (err error) {
 func (t cronTool) jobs(ctx context.Context, c Caller) (out []sessions.Job, err error) {
 	all, err := t.deps.Host.Jobs(ctx, c.Session.Agent)
 	for _, j := range all {
-		if j.From != "" && (j.From == jobsOf(c) || t.deps.sees(c, sessions.Session{Key: j.From, Agent: j.From.Agent()})) {
+		if j.From != "" && (j.From == jobsOf(c) || t.deps.sees(ctx, c, sessions.Session{Key: j.From, Agent: j.From.Agent()})) {
 			out = append(out, j)
 		}
 	}

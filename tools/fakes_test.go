@@ -289,7 +289,7 @@ func (w *world) Search(_ context.Context, q sessions.SearchQuery) ([]sessions.Hi
 	var out []sessions.Hit
 	for _, h := range w.hits { // newest first
 		s, _ := w.Get(context.Background(), h.Key)
-		if strings.Contains(h.Snippet, q.Text) && (q.Keys == nil || slices.Contains(q.Keys, h.Key)) && (q.Agents == nil || slices.Contains(q.Agents, s.Agent)) {
+		if strings.Contains(h.Snippet, q.Text) && (q.Keys == nil || slices.Contains(q.Keys, h.Key)) && (q.Agents == nil || slices.Contains(q.Agents, s.Agent) || slices.Contains(q.Also, s.Key)) {
 			out = append(out, h)
 		}
 	}

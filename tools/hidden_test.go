@@ -52,7 +52,7 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 		}
 	}
 	below := func(w *world) {
-		w.add("agent:priv:subagent:h", spawnedBy("agent:main:subagent:1"))
+		w.add("agent:priv:subagent:h", spawnedBy("agent:priv:main"))
 		w.alsoStopped = []sessions.StoppedRun{{Key: "agent:priv:subagent:h", ID: "h"}}
 	}
 	diary := func(w *world) {
@@ -84,13 +84,13 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 			w.said("tea", slices.Repeat([]sessions.Key{hidden}, searchScan+searchPage)...)
 			w.hits = append(w.hits, hits...)
 		}, SessionsSearch, `{"query":"tea"}`},
-		{"sessions_search: the bound of sub-agents", tree, many(treeMost, spawnedBy("agent:main:main")), SessionsSearch, `{"query":"tea"}`},
-		{"session_status: at work", agent, many(3, spawnedBy("agent:main:main")), SessionStatus, `{}`},
-		{"subagents: the bound of sub-agents", tree, many(treeMost, spawnedBy("agent:main:main")), SubagentsTool, `{"action":"list"}`},
+		{"sessions_search: the bound of sub-agents", tree, many(treeMost, spawnedBy("agent:priv:main")), SessionsSearch, `{"query":"tea"}`},
+		{"session_status: at work", agent, many(3, spawnedBy("agent:priv:main")), SessionStatus, `{}`},
+		{"subagents: the bound of sub-agents", tree, many(treeMost, spawnedBy("agent:priv:main")), SubagentsTool, `{"action":"list"}`},
 		{"subagents: log", tree, busy, SubagentsTool, `{"action":"log","id":"1"}`},
 		{"subagents: what was stopped", agent, below, SubagentsTool, `{"action":"cancel","id":"1"}`},
-		{"subagents: a run id", agent, many(2, spawnedBy("agent:main:main")), SubagentsTool, `{"action":"cancel","id":"hidden"}`},
-		{"sessions_yield", agent, many(2, spawnedBy("agent:main:subagent:1")), SessionsYield, `{}`},
+		{"subagents: a run id", agent, many(2, spawnedBy("agent:priv:main")), SubagentsTool, `{"action":"cancel","id":"hidden"}`},
+		{"sessions_yield", agent, many(2, spawnedBy("agent:priv:main")), SessionsYield, `{}`},
 		{"message: an address", agent, func(w *world) {
 			divorce(w)
 			w.heard = map[channels.Address][]sessions.Key{{Channel: "fake", Account: "default", Chat: "5005", Type: channels.Direct}: {hidden}}

@@ -226,7 +226,7 @@ func (t message) known(ctx context.Context, c Caller, a channels.Address) (sessi
 		case errors.Is(err, sessions.ErrNotFound):
 		case err != nil:
 			return "", a, nil, fmt.Errorf("message: find session: %w", err)
-		case !t.deps.reserved(s) && t.deps.sees(c, s):
+		case !t.deps.reserved(s) && t.deps.sees(ctx, c, s):
 			return key, a, nil, nil
 		}
 	}

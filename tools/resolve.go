@@ -144,7 +144,7 @@ func (d Deps) find(ctx context.Context, c Caller, ref, action string) (sessions.
 	switch {
 	case d.reserved(s):
 		return sessions.Session{}, unknownSession(ref), nil
-	case ok && !missing:
+	case !missing && (ok || d.inTree(ctx, c, s)):
 		return s, nil, nil
 	case ok || r.ID != "":
 		return sessions.Session{}, unknownSession(ref), nil
@@ -169,9 +169,9 @@ func (d Deps) lookup(ctx context.Context, r sessions.Ref) (sessions.Session, err
 }
 
 // sees applies the rule of visibility to a session that nobody named.
-func (d Deps) sees(c Caller, s sessions.Session) bool {
+func (d Deps) sees(ctx context.Context, c Caller, s sessions.Session) bool {
 	ok, _ := d.Rules().See(d.viewer(c), s)
-	return ok
+	return ok || d.inTree(ctx, c, s)
 }
 
 func (d Deps) reserved(s sessions.Session) bool { return s.Key.Reserved(d.Scope) }

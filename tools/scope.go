@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -32,20 +31,17 @@ func (d Deps) agents(c Caller) []sessions.AgentID {
 		}
 	}
 	for _, id := range ids {
-		if !slices.Contains(own, id) && d.sees(c, sessions.Session{Key: sessions.MainKey(id), Agent: id}) {
+		if !slices.Contains(own, id) && d.seesAgent(c, id) {
 			own = append(own, id)
 		}
 	}
 	return own
 }
 
-// kids lists what a session spawned, as far as the caller sees it.
-func (d Deps) kids(ctx context.Context, c Caller, parent sessions.Key, archived bool) ([]sessions.Session, error) {
-	if parent == "" {
-		return nil, nil
-	}
-	kids, err := d.Store.List(ctx, sessions.Query{SpawnedBy: parent, Agents: d.agents(c), Archived: archived, Limit: treeMost})
-	return slices.DeleteFunc(kids, func(s sessions.Session) bool { return !d.sees(c, s) }), err
+// seesAgent reports whether a caller sees all sessions of an agent.
+func (d Deps) seesAgent(c Caller, id sessions.AgentID) bool {
+	ok, _ := d.Rules().See(d.viewer(c), sessions.Session{Key: sessions.MainKey(id), Agent: id})
+	return ok
 }
 
 // notesOf selects the notes that a caller may see: those made in sessions that it sees.

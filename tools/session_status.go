@@ -116,7 +116,7 @@ func (t sessionStatus) card(ctx context.Context, c Caller, s sessions.Session) (
 		case errors.Is(err, sessions.ErrNotFound):
 		case err != nil:
 			return r, err
-		case t.deps.sees(c, child):
+		case t.deps.sees(ctx, c, child):
 			r.AtWork++
 		}
 	}

@@ -229,7 +229,7 @@ func (d Deps) visibility(c Caller) listVisibility {
 func (l *listing) visible(ctx context.Context) iter.Seq2[sessions.Session, error] {
 	return func(yield func(sessions.Session, error) bool) {
 		for s, err := range l.found(ctx) {
-			if err == nil && (l.deps.reserved(s) || !l.deps.sees(l.caller, s)) {
+			if err == nil && (l.deps.reserved(s) || !l.deps.sees(ctx, l.caller, s)) {
 				continue
 			}
 			if l.scanned++; l.scanned > listScan {
@@ -252,9 +252,26 @@ func (l *listing) found(ctx context.Context) iter.Seq2[sessions.Session, error] 
 	case VisibleSelf:
 		q.Keys = []sessions.Key{own}
 	case VisibleTree:
+		q.Agents = nil
 		self, children := q, q
 		self.Keys, children.SpawnedBy = []sessions.Key{own}, own
-		return newest(l.pages(ctx, self), l.pages(ctx, children))
+		return newest(l.pages(ctx, self), newest(l.deeper(ctx, func(s sessions.Session) bool { return s.SpawnedBy == own }), l.pages(ctx, children)))
+	}
+	if q.Agents == nil {
+		return l.pages(ctx, q)
+	}
+	return newest(l.deeper(ctx, func(s sessions.Session) bool { return slices.Contains(q.Agents, s.Agent) }), l.pages(ctx, q))
+}
+
+// deeper gives what the caller spawned and no other query of the listing finds.
+func (l *listing) deeper(ctx context.Context, listed func(sessions.Session) bool) iter.Seq2[sessions.Session, error] {
+	q := l.query
+	var err error
+	if q.Keys, err = l.deps.elsewhere(ctx, l.caller, listed); err != nil {
+		return func(yield func(sessions.Session, error) bool) { yield(sessions.Session{}, err) }
+	}
+	if len(q.Keys) == 0 {
+		return func(func(sessions.Session, error) bool) {}
 	}
 	return l.pages(ctx, q)
 }
@@ -281,30 +298,25 @@ func (l *listing) pages(ctx context.Context, q sessions.Query) iter.Seq2[session
 	}
 }
 
-// newest merges a, which has one session at most, into b; both are newest first.
+// newest merges two listings, both newest first.
 func newest(a, b iter.Seq2[sessions.Session, error]) iter.Seq2[sessions.Session, error] {
 	return func(yield func(sessions.Session, error) bool) {
-		var one *sessions.Session
-		for s, err := range a {
-			if err != nil {
-				yield(s, err)
-				return
-			}
-			one = &s
-		}
-		for s, err := range b {
-			if err == nil && one != nil && !s.Updated.After(one.Updated) {
-				if !yield(*one, nil) {
+		next, stop := iter.Pull2(a)
+		defer stop()
+		first, err, ok := next()
+		for s, errB := range b {
+			for ok && (err != nil || errB == nil && !s.Updated.After(first.Updated)) {
+				if !yield(first, err) || err != nil {
 					return
 				}
-				one = nil
+				first, err, ok = next()
 			}
-			if !yield(s, err) || err != nil {
+			if !yield(s, errB) || errB != nil {
 				return
 			}
 		}
-		if one != nil {
-			yield(*one, nil)
+		for ok && yield(first, err) && err == nil {
+			first, err, ok = next()
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -104,18 +105,20 @@ func (s *search) scope(ctx context.Context) error {
 		s.query.Keys = []sessions.Key{own.Key}
 	case VisibleTree:
 		s.query.Keys = []sessions.Key{own.Key}
-		for _, archived := range []bool{false, true} {
-			kids, err := s.deps.kids(ctx, s.caller, own.Key, archived)
-			if err != nil {
-				return err
-			}
-			s.cut = s.cut || len(kids) == treeMost
-			for _, k := range kids {
-				s.query.Keys = append(s.query.Keys, k.Key)
-			}
+		below, all, err := s.deps.descendants(ctx, own.Key)
+		if err != nil {
+			return err
+		}
+		s.cut = s.cut || !all
+		for _, k := range below {
+			s.query.Keys = append(s.query.Keys, k.Key)
 		}
 	default:
-		s.query.Agents = s.deps.agents(s.caller)
+		var err error
+		if s.query.Agents = s.deps.agents(s.caller); s.query.Agents != nil {
+			s.query.Also, err = s.deps.elsewhere(ctx, s.caller, func(x sessions.Session) bool { return slices.Contains(s.query.Agents, x.Agent) })
+		}
+		return err
 	}
 	return nil
 }
@@ -191,7 +194,7 @@ func (s *search) sees(ctx context.Context, key sessions.Key) (bool, error) {
 	}
 	s.seen[key] = false
 	if err == nil && !s.deps.reserved(x) {
-		s.seen[key] = s.deps.sees(s.caller, x)
+		s.seen[key] = s.deps.sees(ctx, s.caller, x)
 	}
 	return s.seen[key], nil
 }

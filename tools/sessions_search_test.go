@@ -45,6 +45,7 @@ func TestSessionsSearchKeepsToWhatTheCallerSees(t *testing.T) {
 	t.Parallel()
 	ofMain := []string{"main", "agent:main:telegram:group:-1001", "cron:daily", "hook:abc", "node-kitchen", "agent:main:subagent:1", "agent:main:discord:channel:9",
 		"agent:main:telegram:direct:7", "agent:main:subagent:2", "agent:main:subagent:4"}
+	andSpawned := slices.Insert(slices.Clone(ofMain), 9, "agent:work:subagent:3")
 	everything := slices.Concat(ofMain[:7], []string{"agent:work:main"}, ofMain[7:9], []string{"agent:work:subagent:3"}, ofMain[9:])
 	for _, c := range []struct {
 		name      string
@@ -55,14 +56,14 @@ func TestSessionsSearchKeepsToWhatTheCallerSees(t *testing.T) {
 		agents    []sessions.AgentID
 	}{
 		{"self", sessions.Rules{Mode: "self"}, false, ofMain[:1], []sessions.Key{"agent:main:main"}, nil},
-		{"tree", sessions.Rules{}, false, []string{"main", "agent:main:subagent:1", "agent:main:subagent:2"},
-			[]sessions.Key{"agent:main:main", "agent:main:subagent:1", "agent:main:subagent:2"}, nil},
-		{"agent", sessions.Rules{Mode: "agent"}, false, ofMain, nil, []sessions.AgentID{"main"}},
-		{"all without a2a", sessions.Rules{Mode: "all"}, false, ofMain, nil, []sessions.AgentID{"main"}},
-		{"all, one agent allowed", sessions.Rules{Mode: "all", A2AEnabled: true, A2AAllow: []string{"main", "coder"}}, false, ofMain, nil, []sessions.AgentID{"main", "coder"}},
+		{"tree", sessions.Rules{}, false, []string{"main", "agent:main:subagent:1", "agent:main:subagent:2", "agent:work:subagent:3", "agent:main:subagent:4"},
+			[]sessions.Key{"agent:main:main", "agent:main:subagent:1", "agent:work:subagent:3", "agent:main:subagent:2", "agent:main:subagent:4"}, nil},
+		{"agent", sessions.Rules{Mode: "agent"}, false, andSpawned, nil, []sessions.AgentID{"main"}},
+		{"all without a2a", sessions.Rules{Mode: "all"}, false, andSpawned, nil, []sessions.AgentID{"main"}},
+		{"all, one agent allowed", sessions.Rules{Mode: "all", A2AEnabled: true, A2AAllow: []string{"main", "coder"}}, false, andSpawned, nil, []sessions.AgentID{"main", "coder"}},
 		{"all", sessions.Rules{Mode: "all", A2AEnabled: true}, false, everything, nil, nil},
-		{"sandboxed", sessions.Rules{Mode: "all", A2AEnabled: true}, true, []string{"main", "agent:main:subagent:1", "agent:main:subagent:2"},
-			[]sessions.Key{"agent:main:main", "agent:main:subagent:1", "agent:main:subagent:2"}, nil},
+		{"sandboxed", sessions.Rules{Mode: "all", A2AEnabled: true}, true, []string{"main", "agent:main:subagent:1", "agent:main:subagent:2", "agent:work:subagent:3", "agent:main:subagent:4"},
+			[]sessions.Key{"agent:main:main", "agent:main:subagent:1", "agent:work:subagent:3", "agent:main:subagent:2", "agent:main:subagent:4"}, nil},
 	} {
 		w := everywhere()
 		w.rules, w.caller.Sandboxed = c.rules, c.sandboxed
@@ -143,8 +144,13 @@ func TestSessionsSearchShowsWhatTheRuleShows(t *testing.T) {
 		w.caller.Sandboxed = rapid.Bool().Draw(rt, "sandboxed")
 		w.caller.Session = w.sessions[rapid.IntRange(0, len(w.sessions)-1).Draw(rt, "caller")]
 		want := []string{}
+		mode := w.rules.Effective(sessions.Viewer{Key: w.caller.Session.Key, Agent: w.caller.Session.Agent, Sandboxed: w.caller.Sandboxed})
 		for _, s := range w.sessions {
-			if ok, _ := w.rules.See(sessions.Viewer{Key: w.caller.Session.Key, Agent: w.caller.Session.Agent, Sandboxed: w.caller.Sandboxed}, s); ok {
+			ok, _ := w.rules.See(sessions.Viewer{Key: w.caller.Session.Key, Agent: w.caller.Session.Agent, Sandboxed: w.caller.Sandboxed}, s)
+			for at := s; !ok && mode != sessions.SeeSelf && at.SpawnedBy != ""; at, _ = w.Get(t.Context(), at.SpawnedBy) {
+				ok = at.SpawnedBy == w.caller.Session.Key
+			}
+			if ok {
 				want = append(want, s.Key.Display(w.caller.Session.Agent, ""))
 			}
 		}

@@ -155,7 +155,7 @@ func (t subagents) cancel(ctx context.Context, c Call, child Child) (Result, err
 	}
 	n := 0
 	for _, run := range stopped { // those that the caller does not see have ended as well, and are not told of (contract V4)
-		if s, err := t.deps.Store.Get(ctx, run.Key); err == nil && t.deps.sees(c.Caller, s) {
+		if s, err := t.deps.Store.Get(ctx, run.Key); err == nil && t.deps.sees(ctx, c.Caller, s) {
 			n++
 		}
 	}

@@ -194,9 +194,9 @@ func TestAnnounceSkip(t *testing.T) {
 		{"NO_REPLY", false},
 		{"", false},
 		{"I write ANNOUNCE_SKIP here", true},
-		{"announce_skip", true},
-		{"ANNOUNCE_SKIP.", true},
-		{"ANNOUNCE_SKIP\nreally", true},
+		{"announce_skip", false},
+		{"ANNOUNCE_SKIP.", false},
+		{"ANNOUNCE_SKIP\nreally", false},
 	}
 	tn := newTown(t, setup{})
 	tn.words = func(c call) modeltest.Reply {

@@ -58,7 +58,7 @@ func TestAllowAgents(t *testing.T) {
 		{atA, 4, "error", []string{"task is required"}},
 		{atA, 5, "accepted", nil},
 		{atA, 6, "accepted", nil},
-		{atC, 1, "error", []string{`"nobody" does not exist`, "c, a, b"}},
+		{atC, 1, "forbidden", []string{`"nobody" does not exist`, "c, a, b"}},
 		{atC, 2, "accepted", nil},
 		{ofB, 1, "forbidden", []string{"allowed: b)"}},
 	} {

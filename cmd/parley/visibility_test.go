@@ -174,8 +174,8 @@ func TestVisibility(t *testing.T) {
 	s := newSight(t)
 	const (
 		self  = "topic"
-		tree  = "child topic"
-		agent = "child child2 group main topic"
+		tree  = "child childB topic"
+		agent = "child child2 childB group main topic"
 		all   = "child child2 childB group main mainB topic topicB"
 		open  = "{enabled: true}"
 		box   = "sandbox: {mode: non-main},"

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,6 +178,10 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 		o.Usage = used(append(w.steps(ctx, run), out.Final)...)
 	}
 	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
+	if out.Control == agent.Speak && !speaks && out.Text != "" {
+		out.Text += cutOff(out.Final.Stop)
+		o.Result = out.Text
+	}
 	if speaks && out.Text == "" { // whoever waits for the run reads it too
 		o.Error = chain.Wordless(out.Final.Stop)
 	} else if speaks {
@@ -188,7 +193,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	case out.Text == "":
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, out.Final.ID, o.Error)}
 	default:
-		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Reply, out.Final.ID, out.Text+w.footer(ctx, run, o.Usage))}
+		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Reply, cmp.Or(out.From, out.Final.ID), out.Text+w.footer(ctx, run, o.Usage))}
 	}
 	if !w.chain.Advance(ctx, set, run, out, "", o) {
 		w.budgets.KeepUnrecorded(ctx, run, o.Messages...)
@@ -207,7 +212,7 @@ func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessio
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, msg.ID, notice+w.providerWords(run, steps, err))}
 	}
-	if !w.chain.Advance(ctx, set, run, agent.Outcome{Text: answer(steps)}, notice, o) {
+	if !w.chain.Advance(ctx, set, run, partial(steps), notice, o) {
 		return nil
 	}
 	return o
@@ -231,6 +236,19 @@ func used(steps ...sessions.Message) (sum sessions.Usage) {
 		}
 	}
 	return sum
+}
+
+// partial is what a turn that failed had: its newest words, and its newest tool result (contract N17).
+func partial(steps []sessions.Message) (out agent.Outcome) {
+	for _, m := range steps {
+		switch text := control.Read(m.Text()).Text; {
+		case m.Role == sessions.Assistant && text != "":
+			out.Text = text
+		case m.Role == sessions.ToolResult:
+			out.Newest = m.Text()
+		}
+	}
+	return out
 }
 
 // answer is what a turn that broke off had answered before: a sub-agent that waited for its own has.

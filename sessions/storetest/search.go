@@ -27,6 +27,7 @@ func search(_ *testing.T, f *fixture) {
 		"limit":         {sessions.SearchQuery{Text: "bicycle", Limit: 2}, []string{"ops-in", a2.ID}},
 		"all words":     {sessions.SearchQuery{Text: "BLUE bicycle!"}, []string{q1.ID}},
 		"agent":         {sessions.SearchQuery{Text: "bicycle", Agents: []sessions.AgentID{"ops"}}, []string{"ops-in"}},
+		"agent or key":  {sessions.SearchQuery{Text: "bicycle", Agents: []sessions.AgentID{"ops"}, Also: []sessions.Key{key("1")}}, []string{"ops-in", a1.ID, q1.ID}},
 		"key":           {sessions.SearchQuery{Text: "bicycle", Keys: []sessions.Key{key("1")}}, []string{a1.ID, q1.ID}},
 		"two keys":      {sessions.SearchQuery{Text: "bicycle", Keys: []sessions.Key{ops, key("2"), key("7")}}, []string{"ops-in", a2.ID, q2.ID}},
 		"two agents":    {sessions.SearchQuery{Text: "bicycle", Agents: []sessions.AgentID{"ops", "main"}, Limit: 2}, []string{"ops-in", a2.ID}},

@@ -24,7 +24,8 @@ func (x *Index) Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.
 	}
 	f := finding{terms: terms[:min(len(terms), maxTerms)], limit: engine.Limit(q.Limit, 10), offset: max(q.Offset, 0)}
 	if q.Agents != nil {
-		f.scopes = [][]string{scoped(agentMark, q.Agents)}
+		also := q.Also[:min(len(q.Also), maxScopes)]
+		f.scopes = [][]string{append(scoped(agentMark, q.Agents), scoped(sessionMark, also)...)}
 	}
 	var found []hit
 	err := x.db.Read(ctx, func(c *engine.Conn) (err error) {
