@@ -73,7 +73,7 @@ func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec,
 			res, err = tools.Result{}, fmt.Errorf("tool %s panicked: %s", spec.Name, capText(fmt.Sprint(p), 500))
 		}
 	}()
-	args, raw, err := decodeArguments(c.Arguments)
+	_, raw, err := decodeArguments(c.Arguments)
 	if err != nil {
 		if stop == StopLength {
 			return wrong("The call of %s was cut off by the length limit of the answer before its arguments were complete. "+
@@ -90,7 +90,8 @@ func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec,
 	if refused != nil {
 		return *refused, nil
 	}
-	if args, raw, err = decodeArguments(raw); err != nil {
+	args, raw, err := decodeArguments(raw)
+	if err != nil {
 		return res, err
 	}
 	if err := schema.Validate(args); err != nil {
