@@ -27,10 +27,10 @@ func TestHowAReportEnded(t *testing.T) {
 		with     func(t *testing.T, x *routertest.Tree) // what is otherwise than usual
 		want     string
 	}{
-		"announced":        {"counted", "Result: 42", nil, "announced"},
-		"silent itself":    {" ANNOUNCE_SKIP\n", "not asked", nil, "silent: ANNOUNCE_SKIP"},
-		"silent at last":   {"counted", "ANNOUNCE_SKIP", nil, "silent: ANNOUNCE_SKIP"},
-		"another word":     {"NO_REPLY", "NO_REPLY", nil, "silent: NO_REPLY"},
+		"announced":      {"counted", "Result: 42", nil, "announced"},
+		"silent itself":  {" ANNOUNCE_SKIP\n", "not asked", nil, "silent: ANNOUNCE_SKIP"},
+		"silent at last": {"counted", "ANNOUNCE_SKIP", nil, "silent: ANNOUNCE_SKIP"},
+		"another word":   {"NO_REPLY", "NO_REPLY", nil, "silent: NO_REPLY"},
 		"withheld": {"counted", "Result: 42", func(t *testing.T, x *routertest.Tree) {
 			if _, err := x.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: &deny}); err != nil {
 				t.Fatal(err)
