@@ -20,7 +20,11 @@ func family(then string) func(context.Context, routertest.Step) (agent.Answer, e
 		case s.Said == "inner":
 			return takes(10*time.Second)(ctx, s)
 		case len(s.Results) == 0:
-			return routertest.Call("f1", "sessions_spawn", map[string]any{"task": "inner"}), nil
+			a := routertest.Call("f1", "sessions_spawn", map[string]any{"task": "inner"})
+			if then == "fails" { // what it said is reported
+				a.Content = append(routertest.Text("outer has asked inner").Content, a.Content...)
+			}
+			return a, nil
 		case len(s.Results) == 1 && then == "yields":
 			return routertest.Call("f2", "sessions_yield", map[string]any{}), nil
 		case then == "fails":
@@ -79,7 +83,7 @@ func belowScenarios() []*scenario {
 			name: "child_fails_before_its_child", moves: spawn, set: deep,
 			answer: spawning{calls: outer, works: family("fails")}.answer,
 			want: want{chains: []string{"child child (failed), announce child, child child, announce child", "child child"}, children: []string{"announced", "announced", "reported"},
-				results: []string{accepted, accepted}, shows: show("started", reported("error", "not available", broken), success("outer has what inner found"))},
+				results: []string{accepted, accepted}, shows: show("started", reported("error", "outer has asked inner", broken), success("outer has what inner found"))},
 		},
 		{
 			name: "steer_at_work", moves: direct,

@@ -326,7 +326,7 @@ func TestDocsFigures(t *testing.T) {
 		return string(b)
 	}
 	want := map[string]bool{}
-	for _, dir := range []string{"gateway", "gateway/accounts", "gateway/api", "gateway/config", "gateway/models", "gateway/operations", "gateway/server", "router", "router/delivery", "router/event", "router/filestore", "router/lane", "router/settings", "cmd/parley"} {
+	for _, dir := range []string{"gateway", "gateway/accounts", "gateway/api", "gateway/config", "gateway/models", "gateway/operations", "gateway/server", "router", "router/inbound", "router/turn", "router/commit", "router/chain", "router/cron", "router/command", "router/toolhost", "router/delivery", "router/event", "router/filestore", "router/lane", "router/settings", "cmd/parley"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)

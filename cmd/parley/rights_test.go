@@ -148,7 +148,7 @@ func TestChildSpawns(t *testing.T) {
 		spawn           string // what the child is told when it spawns
 		self, parent    bool   // whether it is shown itself, its parent
 	}{
-		"no session tools": {"{}", "", `There is no tool "sessions_spawn"`, false, false},
+		"no session tools": {"{}", "", `There is no tool \"sessions_spawn\"`, false, false},
 		"given back":       {back, "", `"status":"forbidden"`, true, true},
 		"sandboxed":        {back, "sandbox: {mode: non-main},", `"status":"forbidden"`, true, false},
 	} {
