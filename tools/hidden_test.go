@@ -85,7 +85,7 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 			w.hits = append(w.hits, hits...)
 		}, SessionsSearch, `{"query":"tea"}`},
 		{"sessions_search: the bound of sub-agents", tree, many(treeMost, spawnedBy("agent:priv:main")), SessionsSearch, `{"query":"tea"}`},
-		{"session_status: at work", agent, many(3, spawnedBy("agent:priv:main")), SessionStatus, `{}`},
+		{"session_status: at work", agent, many(3, spawnedBy("agent:main:hook:abc")), SessionStatus, `{"sessionKey":"agent:main:hook:abc"}`},
 		{"subagents: the bound of sub-agents", tree, many(treeMost, spawnedBy("agent:priv:main")), SubagentsTool, `{"action":"list"}`},
 		{"subagents: log", tree, busy, SubagentsTool, `{"action":"log","id":"1"}`},
 		{"subagents: what was stopped", agent, below, SubagentsTool, `{"action":"cancel","id":"1"}`},
