@@ -110,8 +110,8 @@ func childScenarios() []*scenario {
 		},
 		{
 			name: "spawn_with_empty_reply", moves: spawn,
-			answer: spawning{calls: one, works: remembers, report: " "}.answer,
-			want: want{chains: []string{"child child, announce child"}, children: []string{"announced"}, results: append(accepted, "remember ok"),
+			answer: spawning{calls: one, works: remembers, report: "!"}.answer,
+			want: want{chains: []string{"child child, announce child (failed)"}, children: []string{"announced"}, results: append(accepted, "remember ok"),
 				shows: show("started", reported("success", `{"status":"ok"}`, "• (none)")), notes: 1},
 		},
 		{
