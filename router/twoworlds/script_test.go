@@ -30,10 +30,10 @@ var (
 	// Keys of sessions that no mode of a script shows to the caller, and of those that some modes do.
 	strangers = []sessions.Key{"agent:priv:main", "agent:priv:fake:direct:5005", "agent:priv:fake:group:-9", "agent:priv:subagent:h1", "agent:priv:cron:hj", "agent:priv:hook:hh"}
 	relatives = []sessions.Key{"agent:main:main", "agent:main:fake:direct:3003", "agent:main:fake:group:-5", "agent:main:fake:group:-5:topic:7", "agent:main:subagent:h2", "agent:main:cron:mj", "agent:main:subagent:g1"}
-	children  = []sessions.Key{"agent:main:subagent:v1", "agent:main:subagent:v2"}
+	children  = []sessions.Key{"agent:main:subagent:v1", "agent:main:subagent:v2", "agent:priv:subagent:v3"}
 
 	parents = map[sessions.Key]sessions.Key{"agent:priv:subagent:h1": "agent:priv:fake:direct:5005", "agent:main:subagent:h2": "agent:main:fake:direct:3003",
-		"agent:main:subagent:g1": "agent:main:subagent:v1", "agent:main:subagent:v1": outside, "agent:main:subagent:v2": outside}
+		"agent:main:subagent:g1": "agent:main:subagent:h2", "agent:priv:subagent:v3": "agent:main:subagent:v1", "agent:main:subagent:v1": outside, "agent:main:subagent:v2": outside}
 )
 
 // hides returns the keys whose sessions the caller does not see.
@@ -103,7 +103,7 @@ func (d drawer) row(key sessions.Key, id, peer string) func(*world) {
 		s.Label = d.text()
 	}
 	one, two, kind := d.text(), d.text(), sessions.TurnRun
-	if s.SpawnedBy != "" && key != "agent:main:subagent:g1" { // whose result would be told in a session that the caller sees
+	if s.SpawnedBy != "" {
 		kind = sessions.ChildRun
 	}
 	turn := func(w *world) { w.turn(s, id, one, two, kind, true) }
