@@ -93,7 +93,7 @@ type MCPServer struct {
 
 // Sessions is tools.sessions.
 type Sessions struct {
-	Visibility Visibility `yaml:"visibility" enum:"self,tree,agent,all" default:"tree" doc:"Which sessions an agent sees: its own, those it spawned, all of its agent, all."`
+	Visibility Visibility `yaml:"visibility" enum:"self,tree,agent,all" default:"tree" doc:"Which sessions an agent sees: its own, those spawned from it (at any depth, under any agent), all of its agent, all."`
 }
 
 // Visibility is a mode of tools.sessions.visibility (contract V1).
