@@ -114,7 +114,10 @@ func unescape(s string) string {
 // https://example.com/**a** does not.
 func inAddress(src []byte, at, n int) bool {
 	const longest = 1000
-	from := max(0, at-longest)
+	from := at
+	for from > max(0, at-longest) && isOfAddress(src[from-1]) {
+		from--
+	}
 	start := from + max(bytes.LastIndex(src[from:at], []byte("://")), bytes.LastIndex(src[from:at], []byte("www.")))
 	if start < from {
 		return false
@@ -123,7 +126,7 @@ func inAddress(src []byte, at, n int) bool {
 		start--
 	}
 	before := src[start:at]
-	if addressLength(before) < len(before) || bytes.Count(before, []byte(")")) > bytes.Count(before, []byte("(")) {
+	if bytes.Count(before, []byte(")")) > bytes.Count(before, []byte("(")) {
 		return false
 	}
 	mark := src[at : at+n]
@@ -137,11 +140,16 @@ func inAddress(src []byte, at, n int) bool {
 // addressLength gives how much of a text could be the rest of an address.
 func addressLength(s []byte) int {
 	for i, c := range s {
-		if c <= ' ' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '"' {
+		if !isOfAddress(c) {
 			return i
 		}
 	}
 	return len(s)
+}
+
+// isOfAddress reports whether a byte can be a part of an address.
+func isOfAddress(c byte) bool {
+	return c > ' ' && c < utf8.RuneSelf && c != '<' && c != '>' && c != '"'
 }
 
 // webAddress gives where the first address of the web begins that platforms follow, -1 = there is none.

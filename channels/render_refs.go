@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"bytes"
 	"regexp"
 
 	"github.com/yuin/goldmark/ast"
@@ -56,6 +57,9 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 
 // defined gives the definition that a line is.
 func defined(line []byte) *ast.LinkReferenceDefinition {
+	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
+		return nil
+	}
 	m := definition.FindSubmatch(line)
 	if m == nil {
 		return nil

@@ -42,6 +42,9 @@ type container struct{ marks, next string }
 var blockMarks = regexp.MustCompile(`^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t]))*[ \t]*`)
 
 func containerOf(line string) container {
+	if line == "" || !strings.ContainsRune(" \t>-*+0123456789", rune(line[0])) {
+		return container{}
+	}
 	marks := blockMarks.FindString(line)
 	return container{marks, strings.Map(func(r rune) rune {
 		if r == '>' || r == '\t' {

@@ -23,7 +23,8 @@ func isYAML(src []byte, at int, pc parser.Context) bool {
 	if i := bytes.Index(src[at:], []byte("\n\n")); i >= 0 {
 		v.end = at + i + 1
 	}
-	v.is = yaml.Match(src[v.start:v.end])
+	block := src[v.start:v.end]
+	v.is = (bytes.Contains(block, []byte(":\n")) || bytes.Contains(block, []byte("\n "))) && yaml.Match(block)
 	pc.Set(yamlKey, v)
 	return v.is
 }
