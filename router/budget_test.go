@@ -94,7 +94,7 @@ func TestBudgetLives(t *testing.T) {
 		wantsLast(g, "Only an owner", "of this agent is lifted until 00:00", "echo: four", "echo: five")
 
 		_, ends := clock.Day(time.Now())
-		time.Sleep(time.Until(ends))
+		<-time.After(time.Until(ends))
 		say("six")
 		say("seven")
 		wantsLast(g, "echo: six", noMore)
