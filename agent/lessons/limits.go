@@ -154,7 +154,7 @@ func readManyTools(r reading) (sessions.Lesson, bool) {
 // source: platform.openai.com/docs/guides/error-codes (context_length_exceeded)
 var toolTokens = pattern.New(`(\d+) in the messages, (\d+) in the (?:functions|tools)`)
 
-// readLongTools reads errors about a prompt most of which are tools: so many are sent as have room.
+// readLongTools reads errors about a prompt that is too long mostly because of its tools. As many tools are sent as there is room for.
 func readLongTools(r reading) (sessions.Lesson, bool) {
 	n, window, sizes := len(r.sent.Tools), firstNumber(windowSize, r.text), numbersOf(toolTokens, r.text)
 	if n < 2 || sizes == nil || sizes[1] <= sizes[0] || sizes[0] > window/4 {

@@ -358,7 +358,7 @@ func (m *wireMoney) price() string {
 	return fmt.Sprintf("%.*f %s", digits, float64(m.Amount)/math.Pow10(digits), m.Currency)
 }
 
-// words names a post that a person suggests to a channel: whether it is approved, what is paid for it, and when it is to be sent.
+// words describes a post that a person suggests to a channel: its state, its price and when it is to be sent.
 func (s *wireSuggested) words() string {
 	price := ""
 	if s.Price.Currency == "TON" {

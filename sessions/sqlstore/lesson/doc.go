@@ -1,6 +1,6 @@
 // Package lesson keeps what models' endpoints were seen to refuse.
 //
-// It stands between column and sqlstore, whose other tables it does not know. Store answers by itself and owns the table lessons.
+// It stands between column and sqlstore, whose other tables it does not know. Store opens transactions of its own and owns the table lessons.
 //
 // There are no locks and no goroutines: what is written is written by the engine's.
 //
