@@ -112,6 +112,9 @@ func escapeDiscord(s string, lineStart bool) string {
 		case strings.Trim(s, "#") == "" && len(s) <= 3, s == "-", s == "*", s == "+", s == ">", s == ">>>", s == "-#":
 			return `\` + s
 		}
+		if isNumbered := escapeNumber(s); isNumbered != s {
+			return isNumbered
+		}
 	}
 	if !strings.ContainsAny(s, "\\`*_~|[]<:") {
 		return s

@@ -291,6 +291,7 @@ func (w *writer) pop() {
 func (w *writer) put(a *atom) {
 	if a.kind == markup {
 		w.mark(a.text)
+		w.url = false
 		return
 	}
 	s := a.text
