@@ -104,3 +104,35 @@ func escapeNumber(s string) string {
 	}
 	return digits + `\.`
 }
+
+// isUnderscored reports whether an underscore ends a word in code or in an address, where it cannot be escaped. One inside of a word opens
+// italics for Discord, and such a one would close them.
+//
+// source: Discord's rule for italics, /^\b_((?:__|\\[\s\S]|[^\\_])+?)_\b/, whose first \b holds at the start of any rest of a text
+func (d *document) isUnderscored() bool {
+	for _, link := range d.links {
+		if endsWithUnderscore(link) {
+			return true
+		}
+	}
+	for i := range d.atoms {
+		a := &d.atoms[i]
+		if (a.kind != word || a.st.code || a.st.pre != 0 || webAddress(a.text) >= 0) && endsWithUnderscore(a.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsWithUnderscore reports whether an underscore stands at the end of a word.
+func endsWithUnderscore(s string) bool {
+	for i := 0; ; i++ {
+		n := strings.IndexByte(s[i:], '_')
+		if n < 0 {
+			return false
+		}
+		if i += n; i+1 == len(s) || !asciiWord(rune(s[i+1])) && s[i+1] != '_' {
+			return true
+		}
+	}
+}

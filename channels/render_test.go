@@ -339,6 +339,31 @@ func TestDiscordsOwnRules(t *testing.T) {
 	}
 }
 
+// An underscore inside of a word opens italics for Discord when a later one can close them, also one in code or in an address.
+//
+// source: Discord's client, modules/markup/MarkupTextRule.tsx; discord/SimpleAST, SimpleMarkdownRules.kt (PATTERN_ITALICS)
+func TestDiscordUnderscores(t *testing.T) {
+	t.Parallel()
+	for md, shown := range map[string]string{
+		"In snake_case words are joined with `_`.":                       "In snake_case words are joined with _.",
+		"Set max_size in `conf_` and go":                                 "Set max_size in conf_ and go",
+		"user_id → `id_` or `_id`":                                       "user_id → id_ or _id",
+		"Use err_msg:\n```go\n_, err := f()\n```":                        "Use err_msg:\n_, err := f()",
+		"use snake_case, see https://e.org/wiki/C_(language) ok":         "use snake_case, see https://e.org/wiki/C_(language) ok",
+		"use snake_case, see [docs](https://e.org/wiki/C_(language)) ok": "use snake_case, see docs ok",
+		"max_size at https://e.com/x_ now":                               "max_size at https://e.com/x_ now",
+		"user_name [a](https://e.com/q_?x=1)":                            "user_name a",
+		"a_b https://e.com/x_, c_d":                                      "a_b https://e.com/x_, c_d",
+	} {
+		if got := discordText(Render(md, DiscordMD)); strings.TrimSpace(got) != shown {
+			t.Errorf("%q is shown as %q, sent as %q", md, got, Render(md, DiscordMD))
+		}
+	}
+	if got := Render("keep `x` in snake_case", DiscordMD); got != "keep `x` in snake_case" {
+		t.Errorf("%q", got)
+	}
+}
+
 // What stands directly behind an address, and an address that stands in angle brackets over a line end, keep their signs.
 // source: Khan/simple-markdown, rules autolink and url; Discord's Markdown is made of them
 func TestDiscordBesideAddresses(t *testing.T) {
