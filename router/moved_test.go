@@ -172,3 +172,24 @@ func TestMovedChatFlips(t *testing.T) {
 		}
 	})
 }
+
+// The message that an answer is for has no id in the group's new place, where another message may have that number: an answer that was at
+// work when the group moved refers to none, shown while it is written or at once.
+//
+// source: https://core.telegram.org/method/messages.migrateChat
+func TestAnswerToMovedChatRefersToNothing(t *testing.T) {
+	for name, set := range map[string]func(*router.Settings){"at once": routertest.WithStreaming(channels.Streaming{}), "as it is written": routertest.Edits} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				old, now := routertest.Group("-5"), routertest.Group("-1005")
+				g := routertest.Writes(t, routertest.TenSeconds(), channeltest.Options{}, set)
+				g.Say(old, routertest.Guest, "write")
+				g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+				g.Ended(1)
+				if sent := g.Fake.Calls(channeltest.OpSend); len(sent) != 1 || sent[0].Out.To != now || sent[0].Out.ReplyTo != "" {
+					t.Errorf("%+v", sent)
+				}
+			})
+		})
+	}
+}
