@@ -68,7 +68,7 @@ func sketch(s Step) string {
 
 // Every rule of the protocol has a case in which it decides, and what follows is what it says.
 //
-// proves: S9, S10, S13, N10, N11, N14, N15, N16
+// proves: S9, S10, S12, S13, N10, N11, N13, N14, N15, N16
 func TestProtocol(t *testing.T) {
 	t.Parallel()
 	ex := sessions.Chain{Kind: Ask, Requester: asker, Target: asked, Request: "q", Origin: chat, Waited: true, Latest: "before"}
