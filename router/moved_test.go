@@ -178,7 +178,7 @@ func TestMovedChatFlips(t *testing.T) {
 //
 // source: https://core.telegram.org/method/messages.migrateChat
 func TestAnswerToMovedChatRefersToNothing(t *testing.T) {
-	for name, set := range map[string]func(*router.Settings){"at once": routertest.WithStreaming(channels.Streaming{}), "as it is written": routertest.Edits} {
+	for name, set := range map[string]func(*settings.Snapshot){"at once": routertest.WithStreaming(channels.Streaming{}), "as it is written": routertest.Edits} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				old, now := routertest.Group("-5"), routertest.Group("-1005")
