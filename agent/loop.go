@@ -41,6 +41,9 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if t.MaxSteps <= 0 {
 		t.MaxSteps = DefaultMaxSteps
 	}
+	if t.Step {
+		t.MaxSteps = stepAnswers
+	}
 	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools)), specs: make([]tools.Spec, 0, len(t.Tools))}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
@@ -251,6 +254,12 @@ func (r *turnRun) again(ctx context.Context, answer *Answer, by Candidate) (*Ans
 	defer func() { r.from = 0 }()
 	var err error
 	for again := 1; err == nil && answer.empty() && again <= 2; again++ {
+		if r.Step {
+			if r.steps >= r.MaxSteps {
+				break
+			}
+			r.steps++
+		}
 		if again == 2 {
 			all := r.candidates()
 			behind := 1 + slices.IndexFunc(all, func(c Candidate) bool { return c.Label == by.Label })
