@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -50,6 +51,7 @@ func (s *stream) deliver() error {
 		answer.Content = append(answer.Content, b)
 	}
 	bounded(answer.Content)
+	wire.CallsInReasoning(answer, s.tool)
 	s.answered = true
 	s.yield(agent.Delta{Final: answer})
 	return nil

@@ -23,7 +23,9 @@ type plan struct {
 	content   string // of messages with calls: "" = null without a text, lessons.EmptyContent, FilledContent or CallsOnly
 	stream    bool
 	tools     []tools.Spec
-	plain     bool // the tools' schemas have the plainest keywords
+	plain     bool   // the tools' schemas have the plainest keywords
+	strict    string // of each tool: "true", "false", or "" = not sent
+	forms     []lessons.Param
 	params    []param
 }
 
@@ -62,6 +64,14 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		OneCall:      call.Off(lessons.OneCall, ""),
 		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
 		Picture: call.Picture(s.Images, p.Messages),
+	}
+	out.forms = call.ContentForms()
+	if len(out.tools) > 0 { // sent when an endpoint asks for it
+		strict := lessons.Param{Name: "tools.strict", Words: []string{"strict"}, Value: lessons.Unset, Next: []string{"false", "true"}}
+		if value, send := call.Param(strict.Name, strict.Value); send {
+			strict.Value, out.strict = value, value
+		}
+		out.forms = append(out.forms, strict)
 	}
 	out.params = m.params(p, s, call, out)
 	return out
@@ -232,6 +242,7 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 // sent says what a request had, for the reader of its refusal.
 func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
 	out := lessons.Sent{Pictures: w.pictures, System: o.system && p.System != "", Stream: o.stream, Reasoning: w.reasoning, Steps: w.steps, Instructions: p.System, Messages: p.Messages}
+	out.Roles, out.Params = w.roles, slices.Clone(o.forms)
 	for _, q := range o.params {
 		if q.json == nil {
 			q.Value = lessons.Unset

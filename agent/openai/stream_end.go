@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -47,6 +48,7 @@ func (s *stream) end() error {
 		answer.Stop = stop
 	}
 	answer.Content = s.blocks(text, calls)
+	wire.CallsInReasoning(answer, s.offered)
 	s.good()
 	if s.stopped {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -108,6 +109,7 @@ func (s *stream) end() error {
 	default:
 		answer.Stop = agent.StopEnd
 	}
+	wire.CallsInReasoning(answer, s.tools)
 	s.answered = true
 	_ = s.pass(agent.Delta{Final: answer})
 	return nil
