@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"parley/agent"
@@ -49,6 +50,12 @@ func (s *stream) deliver() error {
 			}
 		}
 		answer.Content = append(answer.Content, b)
+	}
+	speaks := func(b sessions.Block) bool {
+		return b.Type == sessions.ToolCallBlock || b.Type == sessions.TextBlock && strings.TrimSpace(b.Text) != ""
+	}
+	if s.stop == "model_context_window_exceeded" && !slices.ContainsFunc(answer.Content, speaks) { // the prompt filled it
+		return s.t.Failed(agent.TooLong, s.stop)
 	}
 	bounded(answer.Content)
 	wire.CallsInReasoning(answer, s.tool)

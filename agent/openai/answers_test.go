@@ -218,6 +218,15 @@ func TestGoesBack(t *testing.T) {
 			delta(`"reasoning_details":[{"type":"reasoning.encrypted","data":"abc","id":"tool_0","index":1},{"type":"reasoning.encrypted","data":"def","id":"tool_1","index":1}]`),
 			delta(called), stopped("tool_calls")),
 			`"reasoning_details":[{"format":"anthropic-claude-v1","index":0,"signature":"sig","text":"I see","type":"reasoning.text"},{"type":"reasoning.encrypted","data":"abc","id":"tool_0","index":1},{"type":"reasoning.encrypted","data":"def","id":"tool_1","index":1}]`, `"reasoning":`},
+		// source: agno-agi/agno#5802, OpenRouterTeam/ai-sdk-provider#423
+		{"a signature in a piece without a text", events(
+			delta(`"reasoning":"I ","reasoning_details":[{"type":"reasoning.text","text":"I ","format":"anthropic-claude-v1","index":0}]`),
+			delta(`"reasoning":"see","reasoning_details":[{"type":"reasoning.text","text":"see","format":"anthropic-claude-v1","index":0}]`),
+			delta(`"reasoning_details":[{"type":"reasoning.text","signature":"sig","format":"anthropic-claude-v1","index":0}]`),
+			delta(`"reasoning_details":[{"type":"reasoning.text","text":"Next","format":"anthropic-claude-v1","index":1}]`),
+			delta(`"reasoning_details":[{"type":"reasoning.text","signature":"other","format":"anthropic-claude-v1","index":1}]`),
+			delta(called), stopped("tool_calls")),
+			`"reasoning_details":[{"format":"anthropic-claude-v1","index":0,"signature":"sig","text":"I see","type":"reasoning.text"},{"format":"anthropic-claude-v1","index":1,"signature":"other","text":"Next","type":"reasoning.text"}]`, `"reasoning":`},
 		{"encrypted only", events(delta(`"reasoning_details":[{"type":"reasoning.encrypted","data":"abc"}]`), delta(called), stopped("tool_calls")), `"reasoning_details":[{"type":"reasoning.encrypted","data":"abc"}]`, ""},
 		// source: ai.google.dev/gemini-api/docs/thought-signatures
 		{"gemini's call", events(`{"choices":[{"delta":{"tool_calls":[{"id":"functions.look:0","type":"function","function":{"name":"look","arguments":"{}"},"extra_content":{"google":{"thought_signature":"CpQB"}}}]}}]}`, stopped("stop")), `"id":"functions.look:0","extra_content":{"google":{"thought_signature":"CpQB"}},"function"`, "skip_thought"},

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 
 	"parley/agent"
@@ -38,6 +39,8 @@ func (s *stream) end() error {
 		return s.t.Failed(class, s.finish)
 	case s.visible.Removed() && len(calls) == 0 && strings.TrimSpace(text) == "":
 		return s.t.Broken("the model wrote a call of a tool that it was not offered, as text")
+	case stop == agent.StopLength && len(calls) == 0 && strings.TrimSpace(text) == "" && slices.Contains(overlong, strings.ToLower(s.finish)):
+		return s.t.Failed(agent.TooLong, s.finish)
 	case stop == agent.StopLength:
 		answer.Stop = stop
 	case len(calls) > 0:
