@@ -38,6 +38,7 @@ func (s *stream) deliver() error {
 			if answer.Stop == agent.StopLength && len(p.text) == 0 && !s.isJSON { // it was cut off: it is no call without arguments
 				b.Arguments = nil
 			}
+			b.Arguments = wire.Arguments(b.Arguments)
 			if b.ID == "" {
 				b.ID = agent.NewCallID()
 			}

@@ -43,6 +43,25 @@ var (
 	ofContent = pattern.New(`\bcontent\b`)
 )
 
+// ResultName is the parameter for the name of the tool beside its result.
+const (
+	ResultName = "name of a tool's result"
+	NameSent   = "sent"
+)
+
+// unnamedResult is in errors of servers that want to know of which tool a result is. source: ai.google.dev/gemini-api/docs/function-calling (FunctionResponse)
+var unnamedResult = pattern.New(`function_?response\.name\b|\btool (?:messages?|results?|responses?)\b[^.\n]{0,40}\bname\b[^.\n]{0,24}(?:required|missing|empty|must be)|\bmessages(?:\[|\.)\d+\]?\.name\b[^\n]{0,40}(?:required|missing|empty)`)
+
+// readResultName reads errors about results of tools without a name.
+func readResultName(r reading) (sessions.Lesson, bool) {
+	for _, p := range r.sent.Params {
+		if p.Name == ResultName && p.Value == Unset && r.sent.Steps && unnamedResult.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) {
+			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: NameSent}, true
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
 // readContentForm reads errors that want the content of messages as a list, or as a text where a list was sent. An error that speaks of
 // both forms tells which ones there are.
 // source: docs.pydantic.dev/latest/errors/validation_errors (list_type, string_type), lastmile-ai/mcp-agent#25 (expected a string)

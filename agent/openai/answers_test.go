@@ -66,7 +66,11 @@ func TestAnswers(t *testing.T) {
 		{name: "blocked", body: events(stopped("blocked")), want: told{stop: "filter"}},
 		// source: openclaw#68418
 		{name: "arguments as an object", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":{"limit":2}}`), stopped("tool_calls")), want: told{calls: `a look {"limit":2};`, stop: "toolUse"}},
-		{name: "arguments as a list", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":[]}`), stopped("tool_calls")), want: told{calls: `a look [];`, stop: "toolUse"}},
+		{name: "arguments as a list", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":[]}`), stopped("tool_calls")), want: told{calls: `a look {};`, stop: "toolUse"}},
+		// source: developers.cloudflare.com/workers-ai/features/function-calling
+		{name: "a flat call", body: events(delta(`"tool_calls":[{"index":0,"id":"a","type":"function","name":"look","arguments":"{\"q\":"}]`), delta(`"tool_calls":[{"index":0,"arguments":"5}"}]`), stop), want: told{calls: `a look {"q":5};`, stop: "toolUse"}},
+		{name: "flat calls with objects", body: events(delta(`"tool_calls":[{"name":"look","arguments":{"q":5}},{"type":"tool_use","name":"list","input":{"n":1}}]`), stop), want: told{calls: `* look {"q":5};* list {"n":1};`, stop: "toolUse"}},
+		{name: "parameters of a function", body: events(delta(`"tool_calls":[{"index":0,"id":"a","function":{"name":"look","parameters":{"q":5}}}]`), stop), want: told{calls: `a look {"q":5};`, stop: "toolUse"}},
 		// source: elizaOS/eliza#16973
 		{name: "arguments whole once more", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":"{\"q\":"}`), call(`"index":0,"function":{"arguments":"\"x\"}"}`), call(`"index":0,"function":{"arguments":"{\"q\":\"x\"}"}`), stopped("tool_calls")), want: told{calls: `a look {"q":"x"};`, stop: "toolUse"}},
 		// source: NousResearch/hermes-agent#26053

@@ -25,7 +25,7 @@ func TestFullWindow(t *testing.T) {
 		{"", "risk_control", "", agent.StopFilter},
 	} {
 		m := against(t, func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, events(delta(`"content":"`+c.text+`"`), stopped(c.finish))) // the reader sees what is missing
+			_, _ = io.WriteString(w, events(`{"choices":[{"delta":{"content":"`+c.text+`"}}]}`, stopped(c.finish))) // the reader sees what is missing
 		}, Config{})
 		a, err := answer(t, m, agent.Prompt{Model: "m"})
 		e, _ := errors.AsType[*agent.ModelError](err)

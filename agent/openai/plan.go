@@ -26,6 +26,7 @@ type plan struct {
 	plain     bool   // the tools' schemas have the plainest keywords
 	strict    string // of each tool: "true", "false", or "" = not sent
 	forms     []lessons.Param
+	named     bool // results of tools have the name of their tool
 	params    []param
 }
 
@@ -66,6 +67,11 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		Picture: call.Picture(s.Images, p.Messages),
 	}
 	out.forms = call.ContentForms()
+	name := lessons.Param{Name: lessons.ResultName, Value: lessons.Unset} // sent when an endpoint asks for it
+	if value, send := call.Param(name.Name, name.Value); send {
+		name.Value = value
+	}
+	out.named, out.forms = name.Value == lessons.NameSent, append(out.forms, name)
 	if len(out.tools) > 0 { // sent when an endpoint asks for it
 		strict := lessons.Param{Name: "tools.strict", Words: []string{"strict"}, Value: lessons.Unset, Next: []string{"false", "true"}}
 		if value, send := call.Param(strict.Name, strict.Value); send {

@@ -74,6 +74,9 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 			w.assistant(m, o, field, i > 0 && msgs[i-1].Role == sessions.ToolResult)
 		case sessions.ToolResult:
 			w.body = wire.Quote(append(w.body, `{"role":"tool","tool_call_id":`...), cmp.Or(w.ids[m.ToolCallID], m.ToolCallID))
+			if o.named && m.ToolName != "" {
+				w.body = wire.Quote(append(w.body, `,"name":`...), m.ToolName)
+			}
 			w.text(append(w.body, `,"content":`...), wire.Text(m.Content), o.isList("tool"))
 			w.roles = append(w.roles, "tool")
 		}

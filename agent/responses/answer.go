@@ -174,7 +174,7 @@ func (s *stream) addCall(a *agent.Answer, o *output) error {
 	if id == "" {
 		id = agent.NewCallID()
 	}
-	a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: o.name, Arguments: args, Opaque: s.opaque(o.extra)})
+	a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: o.name, Arguments: wire.Arguments(args), Opaque: s.opaque(o.extra)})
 	return nil
 }
 

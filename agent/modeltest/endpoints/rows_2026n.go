@@ -1,6 +1,9 @@
 package endpoints
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // musing moves what a model says into its reasoning where that is all it says: a call in markup.
 func musing(form func(k ToolCall) string) Mind {
@@ -82,4 +85,14 @@ var forms = []Row{
 		}
 		return nil
 	}}, Want: Expectation{Refused: 4}},
+	{ID: "gemini-name-of-a-result", Vendor: "Google", Source: "https://ai.google.dev/api/caching#FunctionResponse", Path: "/v1beta/openai", Model: "gemini-3-flash", Does: "wants to know of which tool a result is", Checks: []Check{func(c *Call) *Refusal {
+		for i, m := range objects(c.Body["messages"]) {
+			if str(m["role"]) == "tool" && str(m["name"]) == "" {
+				return raw(400, encode(list{obj{"error": obj{"code": 400, "message": fmt.Sprintf("* GenerateContentRequest.contents[%d].parts[0].function_response.name: Name cannot be empty.\n", i), "status": "INVALID_ARGUMENT"}}}))
+			}
+		}
+		return nil
+	}}, Want: Expectation{Refused: 1, Sends: []string{`"name":"sessions_list","content"`}}},
+	{ID: "xai-content-beside-calls", Vendor: "xAI", Source: "langchain-ai/langchain#34140", Model: "grok-4", Does: "wants content beside calls", Checks: []Check{nullContent(raw(400, `{"code":"Client specified an invalid argument","error":"Invalid request content: Each message must have at least one content element."}`))}, Want: Expectation{Refused: 2, Lacks: []string{`I called the tool`}}},
+	{ID: "rust-content-beside-calls", Vendor: "mistral.rs", Source: "https://serde.rs/enum-representations.html#untagged", Does: "cannot read messages whose content is null", Checks: []Check{nullContent(raw(422, "Failed to deserialize the JSON body into the target type: messages[2]: data did not match any variant of untagged enum ChatMessage at line 1 column 900"))}, Want: Expectation{Refused: 2, Lacks: []string{`I called the tool`}}},
 }
