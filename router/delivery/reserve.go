@@ -169,7 +169,7 @@ func (g *Dispatcher) sendReserved(ctx context.Context, a *account, q *queue, b *
 		b.done()
 		return g.putBack(ctx, q, d)
 	}
-	return g.sender.transfer(a, q).sendBegun(ctx, ch, d, b.done)
+	return g.sender.transfer(a, q, d.ID).sendBegun(ctx, ch, d, b.done)
 }
 
 // putInOrder puts a delivery where it belongs in its queue, as others were made for the chat before it. It looks for

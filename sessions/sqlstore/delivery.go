@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"parley/channels"
@@ -254,16 +255,19 @@ func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last 
 			return false, nil
 		}
 	}
-	if d.State != sessions.Sending {
+	if d.State != sessions.Sending && d.State != sessions.DeliveryStopped {
 		return false, engine.Conflict("delivery %s is %s, not being sent", d.ID, d.State)
 	}
 	d.Receipts = append(d.Receipts, r)
 	d.Part++
-	d.Error, d.Unclear, d.Doubts = "", false, 0
-	if last {
-		d.State = sessions.Sent
-	} else {
-		d.Attempt = 0
+	d.Unclear, d.Doubts = false, 0
+	switch {
+	case last:
+		d.State, d.Error = sessions.Sent, ""
+	case d.State == sessions.Sending:
+		d.Attempt, d.Error = 0, ""
+	default: // this one has arrived, the rest does not go
+		d.Error = strings.TrimSuffix(d.Error, "; "+sessions.MayHaveArrived)
 	}
 	return true, s.chats.receipt(t, d, r.ID)
 }
@@ -272,7 +276,7 @@ func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last 
 func (s *deliveries) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
 	at = engine.FromMs(engine.Ms(at))
 	_, err := s.onDelivery(ctx, "Retry", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
+		if d.State == sessions.DeliveryStopped || d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
 			return false, nil
 		}
 		if d.State != sessions.Sending {
@@ -293,7 +297,7 @@ func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, st
 	}
 	_, err := s.onDelivery(ctx, "EndDelivery", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		switch {
-		case d.State == state:
+		case d.State == state, d.State == sessions.DeliveryStopped:
 			return false, nil
 		case !d.State.Final(), d.State == sessions.Held:
 		case state == sessions.Dropped && (d.State == sessions.DeliveryFail || d.State == sessions.Expired):
