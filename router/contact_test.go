@@ -8,8 +8,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -19,7 +19,7 @@ import (
 // proves: S17
 func TestFirstContact(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Default: true}, {ID: "clerk"}}
 			s.Tools.Sessions.Visibility, s.Tools.AgentToAgent.Enabled = sessions.SeeAll, true
 		})

@@ -11,8 +11,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -22,7 +22,7 @@ import (
 // proves: D8
 func TestAgeOfATurnThatTookUpOthers(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Delivery.ReplyTTL = 5 * time.Minute
 			s.Agents.Defaults.TimeoutSeconds = 60
 			s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect, Cap: 20}

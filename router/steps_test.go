@@ -9,8 +9,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -48,7 +48,7 @@ func TestStepsCostTwoAnswers(t *testing.T) {
 					}
 					asked++
 					return c.step(asked), nil
-				}, func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = 5 })
+				}, func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxPingPongTurns = 5 })
 				askB(g, "x")
 				<-time.After(time.Minute)
 				if asked != c.steps || !strings.Contains(announce, c.told) {
