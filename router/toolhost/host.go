@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,7 +32,7 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 		hops = append(hops, from.Key)
 	}
 	id := sessions.RunID(uuid.NewString())
-	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
+	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits, Back: backTo(q.From, q.Source)}
 	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
@@ -44,6 +45,22 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_send"}}}},
 	})
 	return acc.Run, err
+}
+
+// backTo is the chat that hears of a reply that comes too late for the turn that asks: where that turn's own answer goes. A sub-agent, an
+// agent outside and what goes nowhere have none.
+func backTo(c tools.Caller, source string) channels.Address {
+	switch up := c.Run.Chain; {
+	case !strings.HasPrefix(source, "tool:") || sessions.IsSubagent(c.Session.Key):
+		return channels.Address{}
+	case !c.Run.Reply.IsZero():
+		return c.Run.Reply
+	case up != nil && (c.Run.Kind == sessions.JobRun || up.Kind == chain.Relay):
+		return up.Origin
+	case c.Run.Kind == sessions.AskRun:
+		return c.Session.Last
+	}
+	return channels.Address{}
 }
 
 // isMain reports whether a session is a configured agent's main one.
