@@ -10,8 +10,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -231,7 +231,7 @@ func TestSessionsCommand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				x := routertest.Flock(t, func(s *router.Settings) {
+				x := routertest.Flock(t, func(s *settings.Snapshot) {
 					s.Tools.Sessions.Visibility, s.Agents.Defaults.Sandbox.Mode = c.mode, c.sandbox
 				})
 				x.Asks(routertest.Group("b"), routertest.Guest, "hello")
@@ -269,7 +269,7 @@ func TestSessionsCommandShowsTheNewestTwenty(t *testing.T) {
 // proves: N1, N3
 func TestAgentsCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Default: true}, {ID: "helper", Name: "The `Helper`", Model: "mock/h"}, {ID: "hidden"}}
 			s.Agents.List[0].Subagents.AllowAgents = []string{"helper"}
 		})
@@ -287,7 +287,7 @@ func TestAgentsCommand(t *testing.T) {
 // TestLogFitsOneAnswer shows a long transcript, with text that is Markdown itself.
 func TestLogFitsOneAnswer(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 1, func(s *router.Settings) { s.Agents.Defaults.MaxSteps = 200 })
+		x := routertest.NewTree(t, 1, func(s *settings.Snapshot) { s.Agents.Defaults.MaxSteps = 200 })
 		x.Does("talk", func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 			if n := len(p.Messages); n < 150 {
 				return agent.Answer{Content: append(sessions.TextContent(fmt.Sprintf("%d `*bold*`\n# %s", n, strings.Repeat("long ", 100))), routertest.Call(fmt.Sprint("c", n), "recall", map[string]any{}).Content...), Stop: "toolUse"}, nil

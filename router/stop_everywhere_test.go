@@ -13,8 +13,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -72,9 +72,9 @@ func newStopRig(t *testing.T, kind channels.Kind, m stopMoment) *stopRig {
 		return channels.Address{Channel: kind, Account: channels.DefaultAccount, Chat: channels.ChatID(id), Type: channels.Direct}
 	}
 	x := &stopRig{moment: m, a: at("a"), b: at("b")}
-	ref := router.AccountRef{Channel: kind, Account: channels.DefaultAccount}
-	x.Rig = &routertest.Rig{T: t, Dir: t.TempDir(), Ref: ref, Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 200}}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(func(s *router.Settings) {
-		s.Accounts = map[router.AccountRef]router.AccountSettings{ref: {Access: policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{"a", "b"}}, Pacing: channels.Pacing{PerChatPerSecond: 1}}}
+	ref := settings.AccountRef{Channel: kind, Account: channels.DefaultAccount}
+	x.Rig = &routertest.Rig{T: t, Dir: t.TempDir(), Ref: ref, Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 200}}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(func(s *settings.Snapshot) {
+		s.Accounts = map[settings.AccountRef]settings.Account{ref: {Access: policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{"a", "b"}}, Pacing: channels.Pacing{PerChatPerSecond: 1}}}
 		s.Owners = nil
 		s.Agents.Defaults.Subagents.MaxSpawnDepth = 4
 		if m.result {

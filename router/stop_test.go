@@ -93,22 +93,22 @@ func TestStoppedStartsNothing(t *testing.T) {
 		})
 		x.Asks(routertest.Group("a"), routertest.Guest, "/stop")
 		from := tools.Caller{Session: x.Session(routertest.KeyA), Run: at}
-		if run, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: from, Agent: "main", Task: "long"}); !errors.Is(err, sessions.ErrStopped) {
+		if run, err := x.Router.ToolHost.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: from, Agent: "main", Task: "long"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("spawned: %+v, %v", run, err)
 		}
-		if run, err := x.Router.Steer(t.Context(), tools.SteerRequest{Source: "s3", From: from.Session, Run: at, Child: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
+		if run, err := x.Router.ToolHost.Steer(t.Context(), tools.SteerRequest{Source: "s3", From: from.Session, Run: at, Child: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("told: %+v, %v", run, err)
 		}
-		if run, err := x.Router.Ask(t.Context(), tools.AskRequest{Source: "s4", From: from, To: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
+		if run, err := x.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "s4", From: from, To: child.Key, Message: "long"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("asked: %+v, %v", run, err)
 		}
-		if made, err := x.Router.Post(t.Context(), tools.PostRequest{Source: "s5", From: from, Session: routertest.KeyA, To: routertest.Group("a"), Text: "late"}); !errors.Is(err, sessions.ErrStopped) {
+		if made, err := x.Router.ToolHost.Post(t.Context(), tools.PostRequest{Source: "s5", From: from, Session: routertest.KeyA, To: routertest.Group("a"), Text: "late"}); !errors.Is(err, sessions.ErrStopped) {
 			t.Errorf("posted: %+v, %v", made, err)
 		}
 		if all, err := x.Store.ListRuns(t.Context(), sessions.RunQuery{Parent: routertest.KeyA}); err != nil || len(all) != 1 {
 			t.Errorf("at work although nobody can stop it: %+v, %v", all, err)
 		}
-		if again, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "s1", From: from, Agent: "main", Task: "short"}); err != nil || again.ID != child.ID {
+		if again, err := x.Router.ToolHost.Spawn(t.Context(), tools.SpawnRequest{Source: "s1", From: from, Agent: "main", Task: "short"}); err != nil || again.ID != child.ID {
 			t.Errorf("what was spawned before: %+v, %v", again, err)
 		}
 	})

@@ -101,6 +101,11 @@ func NewNotice(session Key, in channels.Inbound, text string, expires time.Time)
 	return d
 }
 
+// MoveTo gives a delivery the address that its chat has now.
+func (d *Delivery) MoveTo(to channels.Address) {
+	d.To, d.ReplyTo = to, d.ReplyTo.Moved(d.To, to)
+}
+
 // Absent counts the listed tries of the part under way that did not arrive.
 func (d *Delivery) Absent() (n int) {
 	for _, t := range d.Tries {

@@ -154,7 +154,11 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 	s := &stream{
 		t: t, yield: yield, tools: r.plan.tools, from: r.plan.target.From,
 		begun: func() { r.call.Worked(ctx) }, unread: func(raw []byte) { m.unread.Log(t, m.log, r.at.Label(), "an event", raw) },
-		accepts: func(said string) bool { return m.endings.Accepts(t, m.log, r.at.Label(), said, &r.unmarked) },
+		judge: func(said string, calls bool) wire.Ending {
+			before := r.unmarked
+			r.unmarked = said
+			return m.endings.Judge(t, m.log, r.at.Label(), wire.Unmarked{Said: said, Calls: calls, Before: before})
+		},
 	}
 	err = s.read(res.Body)
 	if s.finish != "" || s.done {

@@ -28,7 +28,7 @@ func TestReportKeepsTheHostsLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := new(Advancer).Report(sessions.Chain{Status: sessions.Failed, Latest: c.latest}, sessions.Run{}, c.text)
+			got := Report(sessions.Chain{Status: sessions.Failed, Latest: c.latest}, sessions.Run{}, "", c.text)
 			want := "Status: error\n\nResult:\n" + c.result + "\n\nNotes:\n" + c.notes + "\n\nStats: sub-agent • runtime "
 			if !strings.HasPrefix(got, want) || strings.Count(got, "\n") != strings.Count(want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s…", got, want)
@@ -51,7 +51,7 @@ func TestReportNamesTheChild(t *testing.T) {
 		"sub-agent":                   {Request: refusedRequest},
 		"`a b`":                       {Label: "a\nb"},
 	} {
-		got := new(Advancer).Report(c, sessions.Run{}, "fine")
+		got := Report(c, sessions.Run{}, "", "fine")
 		if line := got[strings.LastIndex(got, "\n")+1:]; !strings.HasPrefix(line, "Stats: "+want+" • runtime ") {
 			t.Errorf("%q, want %s", line, want)
 		}

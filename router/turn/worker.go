@@ -37,7 +37,7 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 		if out = w.stopped(ctx, run, w.turn(ctx, run)); out == nil {
 			return false // handed over
 		}
-	} else if !w.chain.Advance(ctx, w.settings(), run, agent.Outcome{}, "", out) {
+	} else if !w.chain.Complete(ctx, w.settings(), run, agent.Outcome{}, "", out) {
 		return false
 	}
 	w.lanes.MarkIdle(key)

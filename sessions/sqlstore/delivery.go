@@ -99,9 +99,18 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 			return d, err
 		}
 	}
-	var err error
-	if d.To, err = s.moves.current(t, d.To); err != nil { // whoever made it may have been at work before the chat moved
+	to, err := s.moves.current(t, d.To)
+	if err != nil {
 		return d, err
+	}
+	body := p.body
+	if to != d.To { // it was made by a turn that began before the chat moved
+		d.MoveTo(to)
+		moved, err := wrap(d)
+		if err != nil {
+			return d, err
+		}
+		body = moved.body
 	}
 	awaits := ""
 	if d.Message != "" && messageSeq == 0 {
@@ -118,7 +127,7 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 	d.Created = engine.FromMs(engine.Ms(t.Now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
 	n, err := t.Exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, awaits, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Created), engine.Ms(d.Updated), p.body)
+		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Created), engine.Ms(d.Updated), body)
 	if err != nil {
 		return d, err
 	}
