@@ -101,6 +101,7 @@ type Chain struct {
 	Asker     string           `json:"asker,omitempty"`     // whose share of the host its runs use
 	From      channels.Address `json:"from,omitzero"`       // the requester's chat when it asked
 	Request   string           `json:"request,omitempty"`   // the original request or task
+	Label     string           `json:"label,omitempty"`     // spawn: of the child; "" = it has none
 	Round1    string           `json:"round1,omitempty"`    // the first reply
 	Latest    string           `json:"latest,omitempty"`    // the newest reply
 	Turn      int              `json:"turn,omitempty"`      // reply-back turns taken

@@ -87,7 +87,7 @@ func TestProtocol(t *testing.T) {
 		f.FollowUp, f.CallEnded, f.Asker = true, true, &sessions.Session{Key: asker}
 		f.Run.Chain.Back = chat
 	}
-	const announced, report = "announce in agent:clerk:main: Announce step. (agent:main:main, announce)", "Notes: - (none)  Stats: runtime 0s • tokens 0 (in 0 / out 0) • sessionKey `agent:main:subagent:x` • sessionId ``"
+	const announced, report = "announce in agent:clerk:main: Announce step. (agent:main:main, announce)", "Notes: - (none)  Stats: `q` • runtime 0s • tokens 0 (in 0 / out 0) • sessionKey `agent:main:subagent:x` • sessionId ``"
 	const posted = "Status: success  Result: words  " + report
 	const stored = "Status: success  Result: stored  " + report
 	seen := []string{}

@@ -71,7 +71,7 @@ func (h *Host) isMain(key sessions.Key) bool {
 
 // Cancel implements tools.Host.
 func (h *Host) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
-	acc, err := h.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{child}}}})
+	acc, err := h.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{child}, By: sessions.ByParent}}})
 	return acc.Stopped, err
 }
 
