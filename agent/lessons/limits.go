@@ -103,7 +103,7 @@ func WantsResponses(err error) bool {
 // readEffort reads errors of endpoints that take tools without thinking only.
 func readEffort(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
-		isAdvised := p.Value == "none" && r.call.hasChangedTo(p.Name, p.Value) // and refused as well
+		isAdvised := p.Value == "none" && r.call.changed.hasChangedTo(p.Name, p.Value) // and refused as well
 		if !p.Effort || p.Value == "none" && !isAdvised || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
 			continue
 		}

@@ -219,7 +219,7 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 	back, not := wantsBack.MatchString(r.text), wantsNot.MatchString(r.text)
 	was := r.call.Use(Reasoning)
 	switch {
-	case foundToolUse.MatchString(r.text) && !r.call.hasChanged(History): // of a step that another model made: only what is older is told as text
+	case foundToolUse.MatchString(r.text) && !r.call.changed.hasChanged(History): // of a step that another model made: only what is older is told as text
 		return sessions.Lesson{Kind: History, Use: r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)}, true
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
@@ -350,7 +350,7 @@ func (r reading) listed(p Param) (out []string, isList bool) {
 		if !word(rest, e) || slices.Contains(out, e) {
 			continue
 		}
-		if isList = isList || e != p.Value || r.call.hasChangedTo(p.Name, e); !r.call.refused(p, e) {
+		if isList = isList || e != p.Value || r.call.changed.hasChangedTo(p.Name, e); !r.call.refused(p, e) {
 			out = append(out, e)
 		}
 	}
