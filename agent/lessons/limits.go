@@ -134,8 +134,8 @@ func readUncountedTools(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
-	toolNoun  = pattern.New(`tools|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
+	manyTools = pattern.New(`(?:less than or equal to|不能超过|最多|maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+	toolNoun  = pattern.New(`tools|工具|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
 )
 
 // readManyTools reads errors about the number of tools.
