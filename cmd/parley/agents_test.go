@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/agent/modeltest"
 	"parley/sessions"
@@ -215,7 +216,10 @@ func TestAnnounceSkip(t *testing.T) {
 	want := []string{"hello from here"}
 	for i, test := range tests {
 		tn.hereA().tell(askFor(atB, say(fmt.Sprintf("question %d", i)), 0))
-		tn.asked(atB, "announce", i+1)
+		tn.until(20*time.Second, fmt.Sprintf("announce step %d is over", i+1), func() bool {
+			steps := strings.Split(strings.Join(tn.file(atB), "\n"), "Announce step.")
+			return len(steps) == i+2 && strings.Contains(steps[i+1], `"role":"assistant"`)
+		})
 		if test.shown {
 			want = append(want, test.says)
 			tn.shows(tn.hereB(), len(want))
