@@ -19,12 +19,12 @@ func readContent(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Steps || !emptyWord.MatchString(r.text) && !textUnset.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
-	use := r.call.otherContent()
+	use := otherContent(r.call)
 	return sessions.Lesson{Kind: Content, Use: use}, use != ""
 }
 
 // otherContent gives the next form of the text of a message that has calls and no text; "" = all were tried.
-func (c *Call) otherContent() string {
+func otherContent(c *Call) string {
 	return map[string]string{"": EmptyContent, EmptyContent: FilledContent}[c.Use(Content)]
 }
 

@@ -57,7 +57,7 @@ func readItems(r reading) (sessions.Lesson, bool) {
 			return p.refused(""), true
 		}
 		return r.leaveReasoning(), true
-	case callAlone.MatchString(r.text) && r.sent.Steps && !r.call.hasChanged(History):
+	case callAlone.MatchString(r.text) && r.sent.Steps && !r.call.changed.hasChanged(History):
 		return r.call.told(), true
 	case sealedRefused.MatchString(r.text):
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true

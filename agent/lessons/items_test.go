@@ -58,8 +58,8 @@ func TestIDsOfItems(t *testing.T) {
 		call := NewBook(Config{}).Call(at, "")
 		sent := Sent{Params: []Param{{Name: ItemField + "id", Value: Taken, Fixed: true}, {Name: ItemField + "summary", Value: Taken, Fixed: true}}, Steps: true, Reasoning: true, Items: []Item{{ID: "rs_1"}}}
 		call.Refused(t.Context(), refusal(400, `{"error":{"message":"`+said+`","type":"invalid_request_error"}}`), sent)
-		if len(call.applied) != 1 || call.applied[0].Name != ItemField+"id" {
-			t.Errorf("%s: %+v", said, call.applied)
+		if len(call.changed.applied) != 1 || call.changed.applied[0].Name != ItemField+"id" {
+			t.Errorf("%s: %+v", said, call.changed.applied)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func WantsResponses(err error) bool {
 // readEffort reads errors of endpoints that take tools without thinking only.
 func readEffort(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
-		isAdvised := p.Value == "none" && r.call.hasChangedTo(p.Name, p.Value) // and refused as well
+		isAdvised := p.Value == "none" && r.call.changed.hasChangedTo(p.Name, p.Value) // and refused as well
 		if !p.Effort || p.Value == "none" && !isAdvised || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
 			continue
 		}
@@ -134,8 +134,8 @@ func readUncountedTools(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
-	toolNoun  = pattern.New(`tools|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
+	manyTools = pattern.New(`(?:less than or equal to|不能超过|最多|maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+	toolNoun  = pattern.New(`tools|工具|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
 )
 
 // readManyTools reads errors about the number of tools.

@@ -188,7 +188,9 @@ var (
 	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
-// readSchema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out.
+// readSchema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out, or half of the tools
+// where none is named; find_tool finds those.
+// source: docs.vllm.ai/en/latest/features/structured_outputs.html (xgrammar), ai.google.dev/gemini-api/docs/structured-output (too many states)
 func readSchema(r reading) (sessions.Lesson, bool) {
 	declared := r.has("function_declarations", "functiondeclaration") && !manyTools.MatchString(r.text)
 	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is") {
@@ -199,6 +201,9 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 	}
 	if name := r.namedTool(); name != "" {
 		return r.without(name), true
+	}
+	if n := len(r.sent.Tools); n > 1 && !r.sent.Loose && r.has("schema", "grammar") {
+		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true
 	}
 	return sessions.Lesson{}, false
 }
@@ -219,7 +224,7 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 	back, not := wantsBack.MatchString(r.text), wantsNot.MatchString(r.text)
 	was := r.call.Use(Reasoning)
 	switch {
-	case foundToolUse.MatchString(r.text) && !r.call.hasChanged(History): // of a step that another model made: only what is older is told as text
+	case foundToolUse.MatchString(r.text) && !r.call.changed.hasChanged(History): // of a step that another model made: only what is older is told as text
 		return sessions.Lesson{Kind: History, Use: r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)}, true
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
@@ -350,7 +355,7 @@ func (r reading) listed(p Param) (out []string, isList bool) {
 		if !word(rest, e) || slices.Contains(out, e) {
 			continue
 		}
-		if isList = isList || e != p.Value || r.call.hasChangedTo(p.Name, e); !r.call.refused(p, e) {
+		if isList = isList || e != p.Value || r.call.changed.hasChangedTo(p.Name, e); !r.call.refused(p, e) {
 			out = append(out, e)
 		}
 	}

@@ -27,7 +27,7 @@ func (r reading) ofToolMessages() bool {
 
 // readHistory reads errors about the calls and results of earlier steps that no other reader understands: those are told as text.
 func readHistory(r reading) (sessions.Lesson, bool) {
-	if r.call.hasChanged(History) || !r.ofToolMessages() && (!r.sent.Steps || !itemAt.MatchString(r.text)) {
+	if r.call.changed.hasChanged(History) || !r.ofToolMessages() && (!r.sent.Steps || !itemAt.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
 	if l, ok := readContent(r); ok {
@@ -119,7 +119,7 @@ const maxSingleTools = 2
 // in front of it then, which were not complained of, and the others are found by find_tool; or none, where it is the first one.
 func (r reading) without(name string) sessions.Lesson {
 	single := 0
-	for _, l := range r.call.applied {
+	for _, l := range r.call.changed.applied {
 		if l.Kind == Tool {
 			single++
 		}

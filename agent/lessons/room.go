@@ -109,7 +109,7 @@ func (b *Book) affords(at Endpoint, config string) int {
 func (c *Call) shortenAnswer(err error, sent Sent) bool {
 	e, isModel := errors.AsType[*agent.ModelError](err)
 	f, isFault := errors.AsType[*wire.Fault](err)
-	if !isModel || !isFault || c.changes >= maxChanges {
+	if !isModel || !isFault || c.changed.count >= maxChanges {
 		return false
 	}
 	text, most := reasons(withoutQuotes(f, sent).All), 0
@@ -127,11 +127,11 @@ func (c *Call) shortenAnswer(err error, sent Sent) bool {
 		if !slices.Contains(limits, p.Name) || err != nil && (p.Value != Unset || e.Class != agent.NoCredit) || err == nil && n <= most || c.most == most {
 			continue
 		}
-		c.judge(f.Text, c.lesson(p.refused("")), true)
+		c.changed.judge(f.Text, c.lesson(p.refused("")), true)
 		if c.most = most; e.Class == agent.NoCredit {
 			c.book.lackCredit(c.at, most, c.config)
 		}
-		c.changes++
+		c.changed.count++
 		return true
 	}
 	return false

@@ -41,15 +41,15 @@ func (p parts) with(now parts) parts {
 }
 
 // noteParam notes what this request has for a parameter.
-func (c *Call) noteParam(name, value string, send bool) {
+func (p *parts) noteParam(name, value string, send bool) {
 	if !send {
-		delete(c.sends.params, name)
+		delete(p.params, name)
 		return
 	}
-	if c.sends.params == nil {
-		c.sends.params = make(map[string]string)
+	if p.params == nil {
+		p.params = make(map[string]string)
 	}
-	c.sends.params[name] = value
+	p.params[name] = value
 }
 
 var listSeed = maphash.MakeSeed()
@@ -103,7 +103,7 @@ func (c *Call) Shows(reasoning bool, forms []Param, roles []string) {
 	c.sends.reasoning = reasoning
 	for _, p := range forms {
 		if role, ok := strings.CutPrefix(p.Name, contentForm); ok {
-			c.noteParam(p.Name, p.Value, slices.Contains(roles, role))
+			c.sends.noteParam(p.Name, p.Value, slices.Contains(roles, role))
 		}
 	}
 }

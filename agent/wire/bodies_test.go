@@ -79,6 +79,7 @@ var faultBodies = []faultBody{
 	{400, `{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 129 instead.","type":"invalid_request_error","param":"tools","code":"array_above_max_length"}}`, agent.BadRequest, "array too long"},
 	// OpenRouter. source: continuedev/continue#11540
 	{402, `{"error":{"message":"Prompt tokens limit exceeded: 36163 > 29652. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account","code":402}}`, agent.TooLong, "Prompt tokens"},
+	{400, `{"error":{"code":400,"message":"Request payload size exceeds the limit: 20971520 bytes.","status":"INVALID_ARGUMENT"}}`, agent.TooLong, "payload size"}, // source: ai.google.dev/gemini-api/docs/image-understanding
 	// Volcengine, Baidu. source: volcengine.com/docs/82379/1299023, cloud.baidu.com/doc/WENXINWORKSHOP/s/tlmyncueh
 	{403, `{"error":{"code":"AccountOverdueError","message":"The request failed because your account has an overdue balance. Request id: 0217","param":"","type":"Forbidden"}}`, agent.NoCredit, "overdue"},
 	{0, `{"error_code":336103,"error_msg":"Prompt tokens too long"}`, agent.TooLong, "too long"},

@@ -225,7 +225,7 @@ var (
 	// ofTool matches the place of a field of a tool, as in tools[24].function.description.
 	ofTool = regexp.MustCompile(`\b(?:tools|functions|function_?declarations)(?:[\[./]\d+\]?)[\w.\[\]/]*[./](?:name|description|parameters|input_schema)\b|\bfunction\.(?:name|description|parameters)\b`)
 	// longPrompt matches texts about a prompt that is too long, whatever their other words.
-	longPrompt = regexp.MustCompile(`\b(?:input|prompt|context|sequence|conversation)[ _]length\b[^\n]{0,30}\bexceed|\binputs?\b\W{0,3} must have (?:less|fewer) than \d+ tokens|\bprompt tokens? too long\b|` +
+	longPrompt = regexp.MustCompile(`\brequest payload size exceeds\b|\b(?:input|prompt|context|sequence|conversation)[ _]length\b[^\n]{0,30}\bexceed|\binputs?\b\W{0,3} must have (?:less|fewer) than \d+ tokens|\bprompt tokens? too long\b|` +
 		`\bexceed(?:s|ed|ing)?\b[^.\n]{0,24}\bcontext (?:window|length|size)\b|` +
 		`\b(?:input|prompt)[ _]tokens?\b[^.\n]{0,50}\b(?:exceed|over\b|above|beyond)|` +
 		`\b(?:exceed\w*|over|above|beyond|larger than|longer than|greater than)\b[^.\n]{0,50}(?:\b(?:max_(?:prompt|input)_(?:tokens|length)|n_ctx|num_ctx|max_model_len|max_seq_len)\b|\b(?:maximum|max)[^.\n]{0,30}\b(?:input|prompt|context) tokens?\b)|` +

@@ -96,6 +96,7 @@ func TestAsk(t *testing.T) {
 		"hugging face": {map[string]string{list: `{"data":[{"id":"m","providers":[{"provider":"x","context_length":32768},{"provider":"y","context_length":16384},{"provider":"z"}]}]}`}, "m", "16384 0 ? ? nil 0 0"},
 		"venice":       {map[string]string{list: `{"data":[{"id":"m","model_spec":{"availableContextTokens":32001,"capabilities":{"supportsVision":false,"supportsFunctionCalling":true},"pricing":{"input":{"usd":0.15},"output":{"usd":0.6}}}}]}`}, "m", "32001 0 false true nil 0.15 0.6"},
 		"fireworks":    {map[string]string{list: `{"data":[{"id":"m","context_length":4096,"supports_image_input":false,"supports_tools":false}]}`}, "m", "4096 0 false false nil 0 0"},
+		"by name":      {map[string]string{list: `{"data":{"m":{"context_length":8192},"n":7}}`}, "m", "8192 0 ? ? nil 0 0"},
 		"names":        {map[string]string{list: `{"models":["a","m"]}`}, "m", "0 0 ? ? nil 0 0"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,6 +29,8 @@ type host struct {
 	fault error              // of Say
 	hangs bool               // Outcome waits until its context ends
 	onSay func()
+	draft string // is told before the end
+	told  chan struct{}
 }
 
 func (h *host) Say(_ context.Context, w inbound.Words) (inbound.Heard, error) {
@@ -42,12 +44,26 @@ func (h *host) Say(_ context.Context, w inbound.Words) (inbound.Heard, error) {
 	return inbound.Heard{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
 }
 
-func (h *host) Watch(event.Filter) (<-chan event.Event, func()) { return nil, func() {} }
+func (h *host) Watch(event.Filter) (<-chan event.Event, func()) {
+	if h.draft == "" {
+		return nil, func() {}
+	}
+	h.told = make(chan struct{})
+	events := make(chan event.Event)
+	go func() {
+		events <- event.Event{Run: "r1", Text: h.draft}
+		close(h.told)
+	}()
+	return events, func() {}
+}
 
 func (h *host) Outcome(ctx context.Context, _ sessions.RunID) (sessions.Run, error) {
 	if h.hangs {
 		<-ctx.Done()
 		return sessions.Run{}, ctx.Err()
+	}
+	if h.told != nil {
+		<-h.told
 	}
 	return h.run, h.err
 }
@@ -340,6 +356,37 @@ func TestStoredText(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &x); err != nil || x.Status != "completed" || x.Output[0].Content[0].Text != want {
 			t.Errorf("the response%s is %s, %v", stream, w.Body, err)
 		}
+	}
+}
+
+// TestDraftThatBrokeOff: the item of a streamed response is the answer, without a draft in whose place it came.
+// source: platform.openai.com/docs/api-reference/responses-streaming (response.output_text.done: the text that is finalized)
+func TestDraftThatBrokeOff(t *testing.T) {
+	t.Parallel()
+	h := host{draft: "Draft one two ", run: sessions.Run{Status: sessions.Done, Result: "Final.", Ended: time.Now()}, steps: []sessions.Message{step("Final.", "stop")}}
+	w := h.ask(nil, http.MethodPost, "/v1/responses", strings.Replace(responseBody, "%s", `, "stream": true`, 1))
+	deltas, ended := "", ""
+	for line := range strings.Lines(w.Body.String()) {
+		var e struct {
+			Type, Delta, Text string
+			Response          response
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal([]byte(data), &e); err != nil {
+			t.Fatal(err)
+		}
+		switch deltas += e.Delta; e.Type {
+		case "response.output_text.done":
+			ended += e.Text
+		case "response.completed":
+			ended += "|" + e.Response.Output[0].Content[0].Text
+		}
+	}
+	if !strings.HasPrefix(deltas, h.draft) || ended != "Final.|Final." {
+		t.Errorf("deltas %q, at the end %q", deltas, ended)
 	}
 }
 

@@ -66,12 +66,10 @@ func (t *pendingTurn) responseStream(w http.ResponseWriter, r *http.Request, x *
 		return
 	}
 	var g grow
-	sent := ""
 	text := func(delta string) error {
 		if delta == "" {
 			return nil
 		}
-		sent += delta
 		return e.part("response.output_text.delta", fields{"delta": delta, "logprobs": []string{}})
 	}
 	ans, err := t.wait(r.Context(), func(soFar string) error { return text(g.next(soFar)) }, e.s.ping)
@@ -82,13 +80,13 @@ func (t *pendingTurn) responseStream(w http.ResponseWriter, r *http.Request, x *
 	if text(g.last(ans.text)) != nil {
 		return
 	}
-	ans.text = sent // what was shown is what the response says
+	ans.text = streamed(ans.steps, ans.text) // without drafts that broke off, which the deltas cannot take back
 	x.done(ans)
 	_ = all(
 		func() error {
-			return e.part("response.output_text.done", fields{"text": sent, "logprobs": []string{}})
+			return e.part("response.output_text.done", fields{"text": ans.text, "logprobs": []string{}})
 		},
-		func() error { return e.part("response.content_part.done", fields{"part": textOf(sent)}) },
+		func() error { return e.part("response.content_part.done", fields{"part": textOf(ans.text)}) },
 		func() error {
 			return e.send("response.output_item.done", fields{"output_index": 0, "item": x.Output[0]})
 		},

@@ -202,6 +202,7 @@ type answer struct {
 	finish string // stop, length, content_filter
 	usage  sessions.Usage
 	ended  time.Time
+	steps  []sessions.Message
 	// refusal is the host's notice of a refused answer without words; nil otherwise.
 	refusal *string
 }
@@ -313,7 +314,7 @@ func answerOf(run sessions.Run, steps []sessions.Message) (answer, error) {
 	if run.Status != sessions.Done {
 		return answer{}, ended(run, strings.TrimSpace(last.Text()))
 	}
-	a := answer{finish: "stop", usage: run.Usage, ended: run.Ended}
+	a := answer{finish: "stop", usage: run.Usage, ended: run.Ended, steps: steps}
 	switch last.Stop {
 	case agent.StopLength, agent.StopUnclear:
 		a.finish = "length"

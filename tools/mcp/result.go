@@ -48,7 +48,10 @@ func resultOf(r *sdk.CallToolResult, tool string, redact func(string) string) to
 	if len(text) > maxResult {
 		text = fmt.Sprintf("%s\n[cut here: the result has %d bytes]", cut(text, maxResult), len(text))
 	}
-	if text == "" {
+	switch {
+	case text == "" && r.IsError:
+		text = "(the tool failed, and did not say why)"
+	case text == "":
 		text = "(the tool gave no text)"
 	}
 	return tools.Result{Text: text, IsError: r.IsError, Blocks: x.blocks}

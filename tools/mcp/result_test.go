@@ -29,6 +29,7 @@ func TestResult(t *testing.T) {
 		"texts":        {`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b\u0000\u001b[1m\r\nc"}]}`, "a\nb[1m\nc", false},
 		"error":        {`{"isError":true,"content":[{"type":"text","text":"no such file"}]}`, "no such file", true},
 		"nothing":      {`{"content":[]}`, "(the tool gave no text)", false},
+		"no reason":    {`{"content":[],"isError":true}`, "(the tool failed, and did not say why)", true},
 		"image":        {`{"content":[{"type":"image","mimeType":"image/png","data":"aGVsbG8="}]}`, "[image image/png, 5 bytes: attachment ID]", false},
 		"no sound":     {`{"content":[{"type":"audio","mimeType":"a\nb","data":""}]}`, "[audio a b, 0 bytes]", false},
 		"sound":        {`{"content":[{"type":"audio","mimeType":"audio/wav","data":"aGVsbG8="}]}`, "[audio audio/wav, 5 bytes: attachment ID]", false},
