@@ -21,7 +21,7 @@ func IsRefusal(answer *Answer, err error) bool {
 	if e, ok := errors.AsType[*ModelError](err); ok {
 		return e.Class == Refused || e.Class == BadRequest
 	}
-	return err == nil && answer.Stop == StopFilter && answer.wordless()
+	return err == nil && answer.Stop == StopFilter && answer.IsWordless()
 }
 
 // response is what came of a request.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -47,6 +48,9 @@ func (s *stream) end() error {
 		answer.Stop = stop
 	}
 	answer.Content = s.blocks(text, calls)
+	if wire.IsWindowFull(s.finish) && answer.IsWordless() { // the prompt fills it
+		return s.t.Failed(agent.TooLong, s.finish)
+	}
 	s.good()
 	if s.stopped {
 		return nil
