@@ -35,5 +35,6 @@ func families() []family {
 		{"Thoughts and calls without a parser", textCalls},
 		{"One thing that is refused", oneThing},
 		{"Room for an answer", rooms},
+		{"Words for length, money and time", wordings},
 	}
 }
