@@ -238,7 +238,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.counted, r.covers = r.context, len(r.msgs)+1 // the answer is recorded next
 	r.answered = true
 	m := sessions.Message{
-		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop), Time: time.Now(), Run: r.Caller.Run.ID,
+		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop, by.Label), Time: time.Now(), Run: r.Caller.Run.ID,
 		Model: by.Label, Usage: &answer.Usage, Stop: answer.Stop, Alone: r.alone, Without: r.without,
 	}
 	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", by.Label),
@@ -308,7 +308,7 @@ func (r *turnRun) spend(model string, u sessions.Usage) {
 
 // storable makes blocks fit for the transcript: text that every store takes, arguments that are JSON, and call ids that are
 // unique in the turn, because effects are keyed by them (some servers number the calls of every message from 0).
-func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Block {
+func (r *turnRun) storable(blocks []sessions.Block, stop, model string) []sessions.Block {
 	out := slices.Clone(blocks)
 	dropOpaque(out)
 	for i := range out {
@@ -321,7 +321,7 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		if b.Type != sessions.ToolCallBlock {
 			continue
 		}
-		b.Name = r.toolName(b.Name)
+		r.asOffered(b, stop, model)
 		if b.ID == "" || r.callIDs[b.ID] {
 			b.ID = NewCallID()
 		}
@@ -337,21 +337,6 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		out = []sessions.Block{}
 	}
 	return out
-}
-
-// toolName gives the name of a tool as it is known: models put white space around it, a name space in front of it, or a mark of their channel
-// behind it. source: vllm-project/vllm#32587 (gpt-oss: NAME<|channel|>commentary)
-func (r *turnRun) toolName(name string) string {
-	if _, ok := r.tools[name]; ok {
-		return name
-	}
-	bare, _, _ := strings.Cut(strings.TrimSpace(name), "<|")
-	for _, n := range []string{bare, bare[strings.LastIndexAny(bare, ".:/")+1:]} {
-		if _, ok := r.tools[n]; ok {
-			return n
-		}
-	}
-	return name
 }
 
 // dropOpaque takes the opaque data of a message away when it is more than is kept: a part of it would be refused. blocks are changed.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"parley/agent/wire"
+	"parley/agent/wire/pattern"
 	"parley/sessions"
 )
 
@@ -126,6 +127,11 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	clear(c.Choices[:cap(c.Choices)])
 	*c = chunk{Choices: c.Choices[:0]}
 	if json.Unmarshal(data, c) == nil {
+		if c.hasOddCall(data) {
+			if all, odd := tolerant(data); len(all) == 1 && !odd {
+				*c = all[0]
+			}
+		}
 		return nil, false
 	}
 	if fixed, ok := wire.Repair(data); ok {
@@ -138,6 +144,29 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	}
 	*c = all[0]
 	return all[1:], odd
+}
+
+// oddCallFields are names of fields in calls whose form is another than that of the document.
+var oddCallFields = pattern.New(`"(?:parameters|args|input|params|kwargs|tool_\w+|tool[A-Z]\w*|functionCall|function_(?:call|name|arguments)|call_id)"\s*:`)
+
+// hasOddCall reports whether a call of a chunk has no name, or no arguments, where the document has them, and may have them elsewhere.
+func (c *chunk) hasOddCall(data []byte) bool {
+	for i := range c.Choices {
+		o := &c.Choices[i]
+		calls := o.Delta.ToolCalls
+		if o.Message != nil {
+			calls = append(calls[:len(calls):len(calls)], o.Message.ToolCalls...)
+		}
+		if f := o.Delta.FunctionCall; f != nil {
+			calls = append(calls[:len(calls):len(calls)], toolCall{Function: *f})
+		}
+		for _, k := range calls {
+			if k.Function.Name == "" && k.Function.Arguments == "" || k.Function.Arguments == "" && oddCallFields.MatchString(string(data)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // says reports whether a value is an error: servers send null, "" and {} in ordinary events.

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -84,7 +85,8 @@ func oddDelta(v any) (d delta) {
 		}
 	}
 	if f, ok := m["function_call"].(map[string]any); ok {
-		d.FunctionCall = &function{Name: text(f["name"]), Arguments: argumentsOf(f["arguments"])}
+		odd := oddFunction(f)
+		d.FunctionCall = &odd
 	}
 	return d
 }
@@ -104,28 +106,48 @@ func callsIn(content any) (out []toolCall) {
 // callKinds are the types of calls in a list of content.
 var callKinds = []string{"tool_use", "tool_call", "function_call"}
 
+// functionKeys are the fields of a call that hold its name and arguments, as objects; nameKeys and argumentKeys are those of the name and
+// the arguments.
+//
+// source: developers.cloudflare.com/workers-ai/features/function-calling, docs.cohere.com/reference/chat, ai.google.dev/api/caching#FunctionCall
+var (
+	functionKeys = []string{"function", "functionCall", "function_call", "toolCall", "tool_call", "tool"}
+	nameKeys     = []string{"name", "tool_name", "toolName", "function_name", "function", "tool"}
+	argumentKeys = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "toolInput", "tool_args", "function_arguments"}
+)
+
 func oddCall(m map[string]any, i int) toolCall {
 	c := toolCall{Index: number(m["index"]), ID: text(m["id"]), Extra: rawOf(m["extra_content"]), signed: oddSigned(m)}
-	f, ok := m["function"].(map[string]any)
-	c.Function.signed = oddSigned(f)
-	if !ok { // name and arguments beside the id
-		f = m
-		if name := text(m["function"]); name != "" {
-			c.Function.Name = name
-		}
+	if c.ID == "" {
+		c.ID = cmp.Or(text(m["call_id"]), text(m["tool_call_id"]), text(m["tool_use_id"]))
 	}
-	if name := text(f["name"]); name != "" {
-		c.Function.Name = name
-	}
-	for _, key := range []string{"arguments", "parameters", "args", "input"} {
-		if c.Function.Arguments == "" {
-			c.Function.Arguments = argumentsOf(f[key])
+	c.Function = oddFunction(m)
+	for _, key := range functionKeys {
+		if f, ok := m[key].(map[string]any); ok {
+			c.Function = oddFunction(f)
+			break
 		}
 	}
 	if _, ok := m["index"]; !ok && i > 0 {
 		c.Index = i
 	}
 	return c
+}
+
+// oddFunction reads a name and arguments.
+func oddFunction(m map[string]any) (f function) {
+	f.signed = oddSigned(m)
+	for _, key := range nameKeys {
+		if name, ok := m[key].(string); ok && f.Name == "" {
+			f.Name = name
+		}
+	}
+	for _, key := range argumentKeys {
+		if f.Arguments == "" {
+			f.Arguments = argumentsOf(m[key])
+		}
+	}
+	return f
 }
 
 func oddSigned(m map[string]any) signed {

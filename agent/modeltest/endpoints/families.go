@@ -36,5 +36,6 @@ func families() []family {
 		{"One thing that is refused", oneThing},
 		{"Room for an answer", rooms},
 		{"Words for length, money and time", wordings},
+		{"Names and arguments with other things in them", leaks},
 	}
 }
