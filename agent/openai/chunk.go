@@ -78,19 +78,31 @@ type function struct {
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
 	Details    struct {
 		Cached int `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
-	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
-	Cached   int `json:"cached_tokens"`           // Moonshot
-	Input    int `json:"input_tokens"`
-	Output   int `json:"output_tokens"`
+	CacheHit   int `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached     int `json:"cached_tokens"`           // Moonshot
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"` // gateways of Anthropic, as the next one
+	CacheWrite int `json:"cache_creation_input_tokens"`
 }
 
+// counted gives what is paid for. Thinking that a provider counts in the total only is output.
+//
+// source: docs.x.ai/docs/key-information/consumption-and-rate-limits, Wei-Shaw/sub2api#5771, docs.litellm.ai/docs/completion/usage
 func (u usage) counted() sessions.Usage {
-	out := sessions.Usage{Input: max(u.Prompt, 0), Output: max(u.Completion, 0), CacheRead: max(u.Details.Cached, u.CacheHit, u.Cached, 0)}
+	out := sessions.Usage{Input: max(u.Prompt, 0), Output: max(u.Completion, 0), CacheRead: max(u.Details.Cached, u.CacheHit, u.Cached, u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0)}
 	if u.Prompt == 0 && u.Completion == 0 {
 		out.Input, out.Output = max(u.Input, 0), max(u.Output, 0)
+		if u.Input > 0 { // Anthropic counts the cache beside it
+			out.Input += max(u.CacheRead, 0) + out.CacheWrite
+		}
+	}
+	if rest := u.Total - out.Input - out.Output; rest > 0 && out.Input > 0 {
+		out.Output += rest
 	}
 	return out
 }

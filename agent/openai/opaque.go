@@ -192,7 +192,7 @@ func (d *details) addOne(item json.RawMessage) string {
 			joined = name
 		}
 	}
-	if n := len(d.list); n > 0 && joined != "" && d.list[n-1].goesOn(joined, fields) {
+	if n := len(d.list); n > 0 && (joined != "" && d.list[n-1].goesOn(joined, fields) || joined == "" && d.list[n-1].isCompletedBy(fields)) {
 		d.list[n-1].join(text, fields)
 		return text
 	}
@@ -214,6 +214,13 @@ func (e *detail) goesOn(joined string, fields map[string]json.RawMessage) bool {
 	}
 	// a signature ends an entry, unless the next piece says that it belongs to it
 	return !says(e.fields["signature"]) || fields["index"] != nil && e.fields["index"] != nil
+}
+
+// isCompletedBy reports whether a piece without a text belongs to the entry of a text: it has the entry's type and index, and brings the
+// signature. source: agno-agi/agno#5802, OpenRouterTeam/ai-sdk-provider#423
+func (e *detail) isCompletedBy(fields map[string]json.RawMessage) bool {
+	return e.joined != "" && set(fields["index"]) && bytes.Equal(e.fields["index"], fields["index"]) && bytes.Equal(e.fields["type"], fields["type"]) &&
+		says(fields["signature"]) && !says(e.fields["signature"])
 }
 
 // set reports whether a field has a value.

@@ -279,7 +279,8 @@ func oddUsage(v any) *usage {
 	if !ok {
 		return nil
 	}
-	u := &usage{Prompt: number(m["prompt_tokens"]), Completion: number(m["completion_tokens"]), CacheHit: number(m["prompt_cache_hit_tokens"]),
+	u := &usage{Total: number(m["total_tokens"]), CacheRead: number(m["cache_read_input_tokens"]), CacheWrite: number(m["cache_creation_input_tokens"]),
+		Prompt: number(m["prompt_tokens"]), Completion: number(m["completion_tokens"]), CacheHit: number(m["prompt_cache_hit_tokens"]),
 		Cached: number(m["cached_tokens"]), Input: number(m["input_tokens"]), Output: number(m["output_tokens"])}
 	if d, ok := m["prompt_tokens_details"].(map[string]any); ok {
 		u.Details.Cached = number(d["cached_tokens"])

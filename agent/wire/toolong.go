@@ -69,10 +69,13 @@ func (f *Fault) window() int {
 	if f.Status == http.StatusPaymentRequired || f.Status == http.StatusTooManyRequests {
 		return 0 // the limit of an account at this moment
 	}
+	if ofLetters.MatchString(f.All) {
+		return 0
+	}
 	for _, p := range []*pattern.Pattern{shorterWindow, windowInTokens} {
 		if found := p.FindStringSubmatch(f.All); found != nil {
-			if n, ok := sizeOf(strings.Join(found[1:], "")); ok {
-				return n
+			if n, ok := sizeOf(strings.Join(found[1:], "")); ok && isWindow(n) {
+				return f.smallerThan(n)
 			}
 		}
 	}
@@ -80,11 +83,25 @@ func (f *Fault) window() int {
 		return 0
 	}
 	for line := range strings.SplitSeq(f.All, "\n") {
-		if sizes := sizesIn(line); len(sizes) == 2 && sizes[0] != sizes[1] && tokenNoun.MatchString(line) && limitWord.MatchString(line) {
+		if sizes := sizesIn(line); len(sizes) == 2 && sizes[0] != sizes[1] && tokenNoun.MatchString(line) && limitWord.MatchString(line) && isWindow(slices.Min(sizes)) {
 			return slices.Min(sizes)
 		}
 	}
 	return 0
+}
+
+// isWindow reports whether a number may be a window: the codes of errors are not. source: platform.minimax.io/docs/api-reference/errorcode (2013)
+func isWindow(n int) bool { return n >= 3000 || n >= 2*minSize && n%minSize == 0 }
+
+// smallerThan returns the other size of a sentence that says that n is larger, n where there is none.
+func (f *Fault) smallerThan(n int) int {
+	for line := range strings.SplitSeq(f.All, "\n") {
+		sizes := sizesIn(line)
+		if len(sizes) == 2 && slices.Max(sizes) == n && isWindow(slices.Min(sizes)) && isGreater.MatchString(line) {
+			return slices.Min(sizes)
+		}
+	}
+	return n
 }
 
 // minSize is the smallest number that may be the size of a prompt or of a window: smaller ones are counts of other things.
@@ -118,16 +135,21 @@ var (
 	sizeNumber = pattern.New(`(?:^|[^\w.,-])` + sizeGroup + `(?:[^\w-]|\p{Han}|$)`)
 	// allowance matches the limit of a time, and what the request needs.
 	allowance = pattern.New(`\blimit:? ` + sizeGroup + `\b[^\n]{0,40}\brequested:? ` + sizeGroup)
+	// isGreater matches sentences that say that the first of two sizes is larger. source: theroyallab/tabbyAPI
+	isGreater = pattern.New(`^[^\d]*` + sizeGroup + `[^\d]{0,40}(?:greater|larger|longer|more|exceeds?|over|above|>)`)
 	// windowInTokens matches a limit in tokens that has no other number beside it. source: cline/cline#995
-	windowInTokens = pattern.New(`\bmax(?:imum)? (?:prompt |input |context |request |token )?(?:size|length|limit|window|count):? (?:is |of )?` + sizeGroup + ` tokens\b|\b(?:less|fewer) than ` + sizeGroup + ` tokens\b|\b(?:at most|up to|no more than|limited to) ` + sizeGroup + ` (?:input |prompt |context )?tokens\b`)
+	windowInTokens = pattern.New(`\bmax(?:imum)? (?:prompt |input |context |request |token )?(?:size|length|limit|window|count):? (?:is |of )?` + sizeGroup + ` tokens\b|\b(?:less|fewer) than ` + sizeGroup + ` tokens\b|\b(?:at most|up to|no more than|limited to) ` + sizeGroup + ` (?:input |prompt |context )?tokens\b|` +
+		`\bmax_(?:input_len\w*|seq_len|model_len|num_tokens|prompt_tokens|input_tokens|total_tokens)\W{1,4}` + sizeGroup + `\b|\bmax(?:imum)? (?:input|prompt|model|sequence|context) length\b(?: (?:is|of))?\W{1,4}` + sizeGroup + `\b|` +
+		`\binput length should be \[\d+, ?` + sizeGroup + `\]|\bthan (?:the )?` + sizeGroup + ` tokens\b|\bmaximum number of tokens(?: allowed)?\W{1,4}` + sizeGroup + `\b|\bcannot exceed ` + sizeGroup + `\b|(?:最大|上限|限制)[^\d\n]{0,8}` + sizeGroup)
 
-	tokenNoun  = pattern.New(`\btokens?\b|\b(?:context|n_ctx|max_model_len)\b|令牌|トークン|토큰|токен|jetons?\b`)
+	ofLetters  = pattern.New(`\bcharacters?\b|\bbytes\b|字符|文字`)
+	tokenNoun  = pattern.New(`\btokens?\b|\b(?:context|n_ctx|max_(?:model|seq|input)_len\w*|max_num_tokens|(?:input|prompt|model|sequence) length)\b|上下文|令牌|トークン|토큰|токен|jetons?\b`)
 	promptNoun = pattern.New(`\b(?:inputs?|prompts?|messages)\b`)
 	// sizeNoun matches what has a size that a conversation may be too long for.
-	sizeNoun = pattern.New(`\b(?:tokens?|context|prompts?|inputs?|messages|conversations?|sequences?|requests?|history|n_ctx|max_model_len|jetons?|eingabe\w*|kontext\w*|anfrage\w*|nachricht\w*|requêtes?|contexte|entrada|contexto|mensajes?|mensagens|solicitud|richiesta|contesto)\b|entrée|` +
+	sizeNoun = pattern.New(`\b(?:tokens?|context|prompts?|inputs?|messages|conversations?|sequences?|requests?|history|n_ctx|max_(?:model|seq|input)_len\w*|max_num_tokens|input_length|jetons?|eingabe\w*|kontext\w*|anfrage\w*|nachricht\w*|requêtes?|contexte|entrada|contexto|mensajes?|mensagens|solicitud|richiesta|contesto)\b|entrée|` +
 		`токен|контекст|запрос|ввод|сообщени|输入|上下文|提示|消息|令牌|長さ|トークン|コンテキスト|プロンプト|入力|토큰|컨텍스트|프롬프트|입력`)
 	// limitWord matches words of limits.
-	limitWord = pattern.New(`\b(?:exceed\w*|limit\w*|maxim\w*|max|less than|fewer than|at most|no more than|too (?:long|large|big|many)|longer|larger|over|above|beyond|greater|bigger|more than|up to|allow(?:s|ed)?|window|capacity|fit|höchst\w*|grenze|zu (?:lang|viele)|dépass\w*|trop|excede\w*|supera\w*|máxim\w*|demasiad\w*|massimo|troppo|troppi|muito)\b|überschr|zu groß|>|≤|<=|` +
+	limitWord = pattern.New(`\b(?:exceed\w*|limit\w*|maxim\w*|max|less than|fewer than|at most|no more than|too (?:long|large|big|many)|longer|larger|over|above|beyond|greater|bigger|more than|up to|allow(?:s|ed)?|window|capacity|fit|only|configured|context (?:size|length)|höchst\w*|grenze|zu (?:lang|viele)|dépass\w*|trop|excede\w*|supera\w*|máxim\w*|demasiad\w*|massimo|troppo|troppi|muito)\b|überschr|zu groß|>|≤|<=|` +
 		`превыш|максим|слишком|лимит|超过|超出|上限|最大|最多|限制|过长|太长|超え|長すぎ|制限|초과|최대|제한`)
 	// answerSize matches the length of an answer, beside longAnswer.
 	answerSize = pattern.New(`\b(?:output|completion|new|generated|response)[ -](?:tokens?|length)\b|\bmax_?output_?tokens\b|\bmaximum tokens (?:you requested|value)\b|\bmaxtokens\b|\bbudget_?tokens\b|\bthinking budget\b`)
@@ -194,12 +216,13 @@ var tooLongWords = []string{
 	"prompt exceeds max length",              // Z.ai
 	"range of input length should be",        // DashScope
 	"context length is only",                 // vLLM
+	"must be less than the context length",   // Together
 }
 
 var (
 	// longSentence matches errors about prompts that are too long, with numbers.
 	// source: docs.cohere.com/reference/errors ("too many tokens: size limit exceeded")
-	longSentence = pattern.New(`\btoo many tokens: |\bsize limit exceeded by \d+ tokens\b|\b(?:prompt|input|request|conversation|messages?) (?:contains?|has|have|is|are|uses?) (?:about )?\d[\d,]* (?:input )?tokens\b[^\n]{0,80}\b(?:limit|maximum|max|too large|only)\b|` +
+	longSentence = pattern.New(`\bprompt length\b[^\n]{0,80}\bexceed|\btoo many tokens: |\bsize limit exceeded by \d+ tokens\b|\b(?:prompt|input|request|conversation|messages?) (?:contains?|has|have|is|are|uses?) (?:about )?\d[\d,]* (?:input )?tokens\b[^\n]{0,80}\b(?:limit|maximum|max|too large|only)\b|` +
 		`\bmax_(?:completion_|output_|new_)?tokens\W{0,3} must be (?:at least|greater than|>=?) \d+\W{1,3}(?:but )?(?:got|is|was|received)? ?-\d|\bmax_(?:completion_|output_|new_)?tokens\b[^\n]{0,30}\bgot -\d`)
 	// shorterWindow matches a window, in tokens, that an error names.
 	shorterWindow = pattern.New(`\b(?:maximum context length|context (?:length|window|size)|max_model_len|n_ctx|maximum prompt length|model token limit|model with|(?:the )?limit)\b(?: (?:is|of|only|exceeds?))*\W{1,4}(?:only )?(\d[\d,]{2,9})\b|\bcontext limit: \d+ ?\+ ?\d+ ?> ?(\d+)`)

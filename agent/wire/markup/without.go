@@ -27,7 +27,7 @@ func DraftWithoutReasoning(text string) (words string, thinks bool) {
 
 func opening(text string) (tag *reasonTag, n int, partial bool) {
 	text = strings.TrimLeft(text, " \t\r\n")
-	if text == "" || text[0] != '<' && text[0] != '[' && text[0] != "\u25c1"[0] && text[0] != 'H' {
+	if text == "" || text[0] != '<' && text[0] != '[' && text[0] != "\u25c1"[0] {
 		return nil, 0, false
 	}
 	return openingTag(text)
