@@ -53,6 +53,16 @@ var faultBodies = []faultBody{
 	// source: developers.cloudflare.com/workers-ai/platform/errors
 	{429, `{"errors":[{"message":"AiError: you have used up your daily free allocation of 10,000 neurons, please upgrade to Cloudflare's Workers Paid plan if you would like to continue usage.","code":4006}],"success":false,"result":{},"messages":[]}`, agent.NoCredit, "free allocation"},
 	{429, `{"error":{"message":"Your free credits are exhausted"}}`, agent.NoCredit, "free credits"},
+	// source: anomalyco/opencode#37161
+	{401, `{"type":"error","error":{"type":"CreditsError","message":"No payment method. Add a payment method here: https://opencode.ai/workspace/wrk_1/billing"}}`, agent.NoCredit, "No payment method"},
+	{401, `{"error":{"message":"Insufficient balance. Please top up."}}`, agent.NoCredit, "Insufficient balance"},
+	{403, `{"error":"this model requires a subscription, upgrade for access: https://ollama.com/upgrade"}`, agent.NoCredit, "subscription"},
+	{422, `{"detail":[{"type":"enum","loc":["body","model"],"msg":"Input should be 'a' or 'b'","input":"m"}]}`, agent.NoSuchModel, "should be"},
+	{400, `{"error":"Die Anfrage wurde vom Inhaltsfilter blockiert."}`, agent.Refused, "Inhaltsfilter"},
+	{400, `{"error":"La requête a été bloquée par le filtre de contenu."}`, agent.Refused, "filtre"},
+	{400, `{"error":"La solicitud fue bloqueada por el filtro de contenido"}`, agent.Refused, "filtro"},
+	{400, `{"error":"有害なコンテンツが含まれているため拒否されました"}`, agent.Refused, "有害"},
+	{400, `{"error":"Запрос заблокирован из-за политики содержимого"}`, agent.Refused, "заблокирован"},
 	// source: docs.z.ai/api-reference/api-code
 	{429, `{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at 2026-11-27 03:26:27"}}`, agent.RateLimited, "Usage limit"},
 	{429, `{"error":{"code":"1308","message":"已达到 5 小时的使用上限。您的限额将在 2026-08-25 07:41:44 重置。"}}`, agent.RateLimited, "使用上限"},

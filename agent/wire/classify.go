@@ -22,7 +22,7 @@ func classify(f *Fault) agent.ErrorClass {
 	case s == http.StatusPaymentRequired && tooLong(f):
 		return agent.TooLong
 	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)),
-		f.has(rateCodes) && moneyGone.MatchString(f.All):
+		s == http.StatusUnauthorized && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)) && !f.ofKey(), f.has(rateCodes) && moneyGone.MatchString(f.All):
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
@@ -52,7 +52,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired, s >= 400 && f.ofKey():
 		return agent.BadKey
-	case s == http.StatusNotFound, s >= 400 && f.ofModel():
+	case s == http.StatusNotFound, s >= 400 && (f.ofModel() || f.Param == "body.model"):
 		return agent.NoSuchModel
 	case s >= 300:
 		return agent.BadRequest
@@ -160,7 +160,7 @@ var (
 	}
 	rateCodes   = []string{"throttlingexception", "throttling", "servicequotaexceededexception", "1302", "1303", "1305", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "1002", "1039", "2045", "2056", "17", "18", "19"} // MiniMax, Qianfan
 	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing",
-		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance", "accountoverdueerror"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
+		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance", "accountoverdueerror", "creditserror"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
 	creditWords = []string{
 		"credit balance",                                       // Anthropic
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot

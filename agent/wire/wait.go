@@ -25,6 +25,8 @@ var (
 	resetField = pattern.New(`"(?:x-ratelimit-reset|resets?_?at|reset_?time)\\*"\s*:\s*\\*"?(\d{10}|\d{13})\b`)
 	// resetSeconds is how many seconds a limit lasts.
 	resetSeconds = pattern.New(`"(?:resets?_?in(?:_?seconds)?|retry_?after(?:_?seconds)?)\\*"\s*:\s*\\*"?(\d{1,7}(?:\.\d+)?)\b`)
+	// perDay matches quotas of a day. source: ai.google.dev/gemini-api/docs/rate-limits (requests per day reset at midnight Pacific time)
+	perDay = pattern.New(`"quotaid\\*"\s*:\s*\\*"[^"]{0,120}perday`)
 	// ofChina matches the codes of Zhipu, and texts in Chinese: their times are those of Beijing.
 	ofChina = pattern.New(`"code\\*"\s*:\s*\\*"?13\d\d\b|\p{Han}`)
 )
@@ -37,6 +39,13 @@ var beijing = time.FixedZone("CST", 8*60*60)
 // waitIn reads from the body of an error how long to wait; 0 = it does not say, negative = not at all.
 func waitIn(body string, now time.Time) time.Duration {
 	body = strings.ToLower(body)
+	if perDay.MatchString(body) { // the delay that is named is too short
+		at := now.UTC().Truncate(24 * time.Hour).Add(8 * time.Hour) // midnight in California
+		if !at.After(now) {
+			at = at.Add(24 * time.Hour)
+		}
+		return at.Sub(now)
+	}
 	if m := delayField.FindStringSubmatch(body); m != nil {
 		return seconds(m[1])
 	}
@@ -139,6 +148,9 @@ var resetHeaders = []struct{ reset, left string }{
 // resetAfter reads how long to wait from the headers of limits: until the one that is used up ends, or the only one that is named; 0 = they
 // do not say, negative = not at all.
 func resetAfter(h http.Header, now time.Time) (wait time.Duration) {
+	if d := resetOf(h.Get("Anthropic-Ratelimit-Unified-Reset"), now); d != 0 { // of a subscription. source: anthropics/claude-code#2087
+		return d
+	}
 	named := 0
 	for _, x := range resetHeaders {
 		d, left := resetOf(h.Get(x.reset), now), strings.TrimSpace(h.Get(x.left))

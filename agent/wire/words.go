@@ -41,7 +41,7 @@ var wordings = []wording{
 		`\b(?:balance|funds|credits?)\b[^.\n]{0,20}\b(?:insufficient|too low|not enough|exhausted|depleted|used up)\b|\b(?:not enough|insufficient) (?:[a-z]+ )?(?:balance|funds|credits?)\b|` +
 		`\bcheck your (?:plan and )?billing\b|\brun out of (?:[a-z]+ )?(?:credits?|funds)\b|\bfree.?tier\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired)\b|\bfreetieronly\b|\binactive subscription\b|\bno (?:remaining )?quota\b[^.\n]{0,30}\b(?:remaining|left|billing)\b|\bspending cap\b|` +
 		`\b(?:account|balance|payments?|bill|invoices?|subscription)\b[^.\n]{0,40}\b(?:overdue|past due|in arrears|delinquent)\b|\boverdue (?:balance|payments?|bills?|invoices?|amount)\b|` +
-		`\bused (?:up )?(?:all )?(?:of )?your\b[^.\n]{0,30}\b(?:free|trial|paid|included)\b[^.\n]{0,20}\b(?:allocation|allowance|quota|tier|usage|credits?|plan)\b|\b(?:free|trial|included) (?:allocation|allowance|quota|usage|credits?)\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired|exceeded|reached)\b|\btop up your (?:account|balance)\b`},
+		`\bused (?:up )?(?:all )?(?:of )?your\b[^.\n]{0,30}\b(?:free|trial|paid|included)\b[^.\n]{0,20}\b(?:allocation|allowance|quota|tier|usage|credits?|plan)\b|\b(?:free|trial|included) (?:allocation|allowance|quota|usage|credits?)\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired|exceeded|reached)\b|\b(?:please )?top up\b|\brequires? (?:a|an|an active|a paid) (?:paid )?subscription\b|\bsubscription (?:is )?required\b`},
 	{agent.NoCredit, "Chinese", `请充值|(?:账户|帐户|账号)?已?欠费|账单逾期|账户余额|余额不足|额度已?[用耗]尽|额度不足|免费额度[^。\n]{0,8}[用耗]完`},
 	{agent.NoCredit, "German", `\bguthaben\b[^.\n]{0,20}\b(?:reicht nicht|aufgebraucht|erschöpft|leer)|\b(?:kein|nicht genug|nicht genügend) guthaben\b`},
 	{agent.NoCredit, "French", `\b(?:solde|crédits?)\b[^.\n]{0,12}\b(?:insuffisants?|épuisés?)`},
@@ -113,15 +113,15 @@ var wordings = []wording{
 	{agent.TooLong, "Korean", `(?:프롬프트|입력|컨텍스트|메시지|대화|요청|토큰)[^.\n]{0,30}(?:너무 길|너무 많은 토큰|너무 큽|초과|넘)`},
 
 	// What a filter refused.
-	{agent.Refused, "Chinese", `(?:内容|输入|提问)[^。\n]{0,12}(?:敏感信息|违规|违法|不当)|未通过[^。\n]{0,6}审核`},
-	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie`},
-	{agent.Refused, "French", `(?:enfreint|viole)[^.\n]{0,20}politique (?:de contenu|d['’]utilisation)`},
-	{agent.Refused, "Spanish", `(?:infringe|viola)[^.\n]{0,20}política(?:s)? de (?:contenido|uso)`},
-	{agent.Refused, "Portuguese", `\bviola[^.\n]{0,20}política(?:s)? de (?:conteúdo|uso)`},
-	{agent.Refused, "Italian", `\bviola[^.\n]{0,20}(?:le norme|la politica|le linee guida)`},
-	{agent.Refused, "Russian", `нарушает (?:правила|политику)`},
-	{agent.Refused, "Japanese", `コンテンツポリシーに違反|不適切な内容`},
-	{agent.Refused, "Korean", `콘텐츠 정책(?:을|에) 위반|부적절한 (?:내용|콘텐츠)`},
+	{agent.Refused, "Chinese", `(?:内容|输入|提问)[^。\n]{0,12}(?:敏感信息|违规|违法|不当)|未通过[^。\n]{0,6}审核|内容过滤|有害内容`},
+	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie|\binhaltsfilter|\bfilter (?:blockiert|abgelehnt)`},
+	{agent.Refused, "French", `(?:enfreint|viole)[^.\n]{0,20}politique (?:de contenu|d['’]utilisation)|\bfiltre de contenu`},
+	{agent.Refused, "Spanish", `(?:infringe|viola)[^.\n]{0,20}política(?:s)? de (?:contenido|uso)|\bfiltro de contenido`},
+	{agent.Refused, "Portuguese", `\bviola[^.\n]{0,20}política(?:s)? de (?:conteúdo|uso)|\bfiltro de conteúdo`},
+	{agent.Refused, "Italian", `\bviola[^.\n]{0,20}(?:le norme|la politica|le linee guida)|\bfiltro (?:dei |di )?contenut`},
+	{agent.Refused, "Russian", `нарушает (?:правила|политику)|заблокирован[^.\n]{0,30}(?:политик|фильтр)|фильтр[а-я]* (?:содержим|контент)`},
+	{agent.Refused, "Japanese", `コンテンツポリシーに違反|不適切な内容|有害なコンテンツ|コンテンツ ?フィルター`},
+	{agent.Refused, "Korean", `콘텐츠 정책(?:을|에) 위반|부적절한 (?:내용|콘텐츠)|콘텐츠 필터`},
 }
 
 // patternsOfClasses joins the wordings of each class.
