@@ -32,22 +32,23 @@ type stream struct {
 	t       *wire.Try
 	yield   func(agent.Delta) bool
 	tools   []tools.Spec
-	from    string                 // the endpoint, as sessions.Opaque.From has it
-	begun   func()                 // told of the first good event
-	unread  func(raw []byte)       // told of what could not be read
-	accepts func(said string) bool // decides about an answer that did not say that it is at its end
-	chunk   chunk                  // of the event at hand
-	content joiner                 // content as it came
-	reason  joiner                 // reasoning as it came
-	visible markup.Reader          // of the content
-	thought strings.Builder        // all reasoning
-	field   string                 // where reasoning came; fieldContent and fieldParts for content
-	details details                // reasoning_details
-	thinks  details                // thinking_blocks
-	part    map[string]any         // further fields of the part of content that has reasoning
-	extra   json.RawMessage        // extra_content of the message
-	special json.RawMessage        // provider_specific_fields of the message
-	sealed  json.RawMessage        // reasoning_opaque of the message
+	from    string                     // the endpoint, as sessions.Opaque.From has it
+	begun   func()                     // told of the first good event
+	unread  func(raw []byte)           // told of what could not be read
+	accepts func(said string) bool     // decides about an answer that did not say that it is at its end
+	chunk   chunk                      // of the event at hand
+	content joiner                     // content as it came
+	reason  joiner                     // reasoning as it came
+	visible markup.Reader              // of the content
+	thought strings.Builder            // all reasoning
+	field   string                     // where reasoning came; fieldContent and fieldParts for content
+	details details                    // reasoning_details
+	thinks  details                    // thinking_blocks
+	part    map[string]any             // further fields of the part of content that has reasoning
+	extra   json.RawMessage            // extra_content of the message
+	special json.RawMessage            // provider_specific_fields of the message
+	sealed  json.RawMessage            // reasoning_opaque of the message
+	rest    map[string]json.RawMessage // fields of the message under other names that the endpoint wants back
 	calls   []*call
 	beside  []toolCall // of other choices than the first
 	size    int        // of the arguments of all calls
@@ -158,6 +159,9 @@ func (s *stream) event(ev wire.Event) error {
 	if odd {
 		s.odd = true
 		s.unread(data)
+	}
+	if mayBeSealed(data) {
+		s.keepSealed(data)
 	}
 	if err := s.add(data, ev.Value); err != nil {
 		return err

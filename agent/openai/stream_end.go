@@ -86,7 +86,7 @@ func (s *stream) replay() error {
 func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 	var out []sessions.Block
 	opened, closed, tagged := s.visible.Tags()
-	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed, Provider: s.special, Blocks: s.thinks.json()}
+	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed, Provider: s.special, Blocks: s.thinks.json(), Rest: rawOfFields(s.rest)}
 	if s.field == fieldParts && len(s.part) > 0 {
 		kept.Part = rawOf(s.part)
 	}

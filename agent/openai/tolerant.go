@@ -13,13 +13,18 @@ import (
 // tolerant reads an event whose fields have other types than documented, or several that stand one after the other. odd: something
 // could not be read and was left out.
 func tolerant(data []byte) (out []chunk, odd bool) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
 	for {
+		data = bytes.TrimPrefix(bytes.TrimSpace(data), []byte("data:")) // of a line whose end was lost
+		if data = bytes.TrimSpace(data); len(data) == 0 || bytes.HasPrefix(data, []byte("[DONE]")) {
+			return out, odd
+		}
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.UseNumber()
 		var v any
 		if dec.Decode(&v) != nil {
-			return out, odd || len(bytes.TrimSpace(data[min(int(dec.InputOffset()), len(data)):])) > 0
+			return out, true
 		}
+		data = data[dec.InputOffset():]
 		list, ok := v.([]any)
 		if !ok {
 			list = []any{v}
