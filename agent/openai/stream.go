@@ -223,6 +223,7 @@ func (s *stream) add(data []byte, value bool) error {
 		if !d.empty() || s.finish != "" && !failing(s.finish) {
 			s.good()
 		}
+		s.t.Ending(s.finish != "" && d.empty())
 		if err := s.delta(d); err != nil {
 			return err
 		}
