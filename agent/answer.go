@@ -12,6 +12,7 @@ const (
 	StopEnd     = "stop"              // the model was done
 	StopLength  = "length"            // the answer was cut off at its length limit
 	StopToolUse = "toolUse"           // it asks for tools
+	StopUnclear = "unclear"           // its provider did not say whether it is complete
 	StopFilter  = sessions.StopFilter // the model or a filter of its provider refused
 )
 

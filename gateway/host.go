@@ -87,7 +87,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	h.openServers(c)
 	metrics := prometheus.NewRegistry()
 	h.router = router.New(router.Deps{
-		Store: h.store, Settings: settings(c, h.models.Chosen().Model), Model: h.model, Log: d.Log,
+		Store: h.store, Settings: routerSettings(c, h.models.Chosen().Model), Model: h.model, Log: d.Log,
 		Models:   func() []string { return h.models.Listed(h.router.Settings().Agents, h.models.Chosen().Model) },
 		Accounts: func() []string { return h.accounts.Lines() }, Troubles: h.troubles, MoreTools: h.servers.Tools,
 		Metrics: router.NewMetrics(metrics), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Media: filepath.Join(c.State, "media"), Outbox: filepath.Join(c.State, "outbox"),

@@ -7,33 +7,33 @@ import (
 	"parley/gateway/config"
 	"parley/gateway/server"
 	"parley/policy"
-	"parley/router"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
-// settings is what the router obeys of a configuration.
-func settings(c *config.Config, model string) *router.Settings {
-	s := &router.Settings{
+// routerSettings is what the router obeys of a configuration.
+func routerSettings(c *config.Config, model string) *settings.Snapshot {
+	s := &settings.Snapshot{
 		Session: c.Session, Bindings: c.Bindings, Agents: c.Agents, Model: model, Tools: c.Tools, Messages: c.Messages, Models: c.Models,
 		Owners:   append(policy.Owners{string(webchat.Kind) + ":" + server.PageUser}, c.Commands.OwnerAllowFrom...),
-		Accounts: make(map[router.AccountRef]router.AccountSettings),
-		Delivery: router.DeliverySettings{Hold: c.Delivery.Ambiguous == config.Hold,
+		Accounts: make(map[settings.AccountRef]settings.Account),
+		Delivery: settings.Delivery{Hold: c.Delivery.Ambiguous == config.Hold,
 			ReplyTTL: c.Delivery.TTL.For(sessions.Reply), AnnounceTTL: c.Delivery.TTL.For(sessions.Announce), CronTTL: c.Delivery.TTL.Cron()},
 	}
 	for _, a := range c.Channels {
-		s.Accounts[router.AccountRef{Channel: a.Kind, Account: a.ID}] = accountSettings(a)
+		s.Accounts[settings.AccountRef{Channel: a.Kind, Account: a.ID}] = accountSettings(a)
 	}
 	return s
 }
 
-func accountSettings(a config.Account) router.AccountSettings {
-	return router.AccountSettings{Access: a.Access, Pacing: a.Pacing, Streaming: a.Streaming, Chunk: a.TextChunkLimit}
+func accountSettings(a config.Account) settings.Account {
+	return settings.Account{Access: a.Access, Pacing: a.Pacing, Streaming: a.Streaming, Chunk: a.TextChunkLimit}
 }
 
 // settings is what the router obeys from a reload on. Accounts that the configuration has no more are at work until they are stopped, and obey what
 // is in force for them: that may have changed since they were opened.
-func (h *Host) settings(c *config.Config) *router.Settings {
-	s := settings(c, h.models.Chosen().Model)
+func (h *Host) settings(c *config.Config) *settings.Snapshot {
+	s := routerSettings(c, h.models.Chosen().Model)
 	inForce := h.router.Settings().Accounts
 	for _, ref := range h.accounts.Refs() {
 		if _, there := s.Accounts[ref]; there {

@@ -14,9 +14,9 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/inbound"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
@@ -131,7 +131,7 @@ func TestAddressedCommand(t *testing.T) {
 
 func TestPairing(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access = policy.Access{DMPolicy: policy.DMPairing}
 			s.Accounts[routertest.Account] = a
@@ -148,7 +148,7 @@ func TestPairing(t *testing.T) {
 		if m == nil || !strings.Contains(notices[0], "parley pairing approve fake "+m[1]+"\n") || !strings.Contains(notices[0], "/pair approve "+m[1]+" ") {
 			t.Fatalf("no code in %q", notices[0])
 		}
-		if p, err := g.Router.LetIn(t.Context(), routertest.Kind, m[1]); err != nil || p.User != routertest.Guest || p.Name != routertest.Guest {
+		if p, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, m[1]); err != nil || p.User != routertest.Guest || p.Name != routertest.Guest {
 			t.Fatalf("the code is for %+v (%v)", p, err)
 		}
 		g.Say(to, routertest.Guest, "hello again")
@@ -165,7 +165,7 @@ func TestPairing(t *testing.T) {
 
 func TestPairingCodeLastsAnHour(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access = policy.Access{DMPolicy: policy.DMPairing}
 			s.Accounts[routertest.Account] = a
@@ -287,17 +287,17 @@ func TestGrantedOnlyWhenTheFlipDenies(t *testing.T) {
 func TestFaultNoAccount(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		if err := g.Router.Apply(t.Context(), routertest.SettingsFor(func(s *router.Settings) { delete(s.Accounts, routertest.Account) })); err != nil {
+		if err := g.Router.Apply(t.Context(), routertest.SettingsFor(func(s *settings.Snapshot) { delete(s.Accounts, routertest.Account) })); err != nil {
 			t.Fatal(err)
 		}
 		in := channels.Inbound{ID: "1", Event: channels.Message, Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "hello"}
-		if err := g.Router.Accept(t.Context(), in); !errors.Is(err, inbound.ErrNoAccount) {
+		if err := g.Router.Receiver.Accept(t.Context(), in); !errors.Is(err, inbound.ErrNoAccount) {
 			t.Errorf("%v", err)
 		}
 		if err := g.Router.Apply(t.Context(), routertest.SettingsFor()); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.Router.Accept(t.Context(), in); err != nil || len(g.Shown(1)) != 1 {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil || len(g.Shown(1)) != 1 {
 			t.Errorf("once it is back: %v", err)
 		}
 	})

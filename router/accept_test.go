@@ -11,8 +11,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -22,13 +22,13 @@ func TestDuplicatesCauseOneTurn(t *testing.T) {
 		in := g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		g.Shown(1)
 		for range 5 {
-			if err := g.Router.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
 		g.Stop()
 		g.Start()
-		if err := g.Router.Accept(t.Context(), in); err != nil {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		if d := g.Deliveries(); len(d) != 1 || g.Model.Count() != 1 {
@@ -192,7 +192,7 @@ func TestModelFailures(t *testing.T) {
 
 func TestTurnTimeout(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.TimeoutSeconds = 60 })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.Defaults.TimeoutSeconds = 60 })
 		g.Model.Set(routertest.Slowly(time.Hour))
 		began := time.Now()
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")

@@ -14,13 +14,13 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
-func acking(scope string, remove bool) func(*router.Settings) {
-	return func(s *router.Settings) {
+func acking(scope string, remove bool) func(*settings.Snapshot) {
+	return func(s *settings.Snapshot) {
 		s.Messages.AckReaction, s.Messages.AckReactionScope, s.Messages.RemoveAckAfterReply = "👀", scope, remove
 	}
 }
@@ -98,7 +98,7 @@ func TestAckReactionScope(t *testing.T) {
 	} {
 		t.Run(scope, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, acking(scope, false), func(s *router.Settings) { s.Accounts[routertest.Account] = router.AccountSettings{Access: access} })
+				g := routertest.New(t, channeltest.Options{}, acking(scope, false), func(s *settings.Snapshot) { s.Accounts[routertest.Account] = settings.Account{Access: access} })
 				for i, to := range []channels.Address{routertest.Group("garden"), routertest.Group("always"), routertest.Direct(routertest.Owner)} {
 					g.Say(to, routertest.Owner, "hello")
 					g.Shown(i + 1)
@@ -121,7 +121,7 @@ func TestAckReactionScope(t *testing.T) {
 // proves: P4
 func TestAckReactionObeysThePolicy(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, acking(sessions.AckAll, true), func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, acking(sessions.AckAll, true), func(s *settings.Snapshot) {
 			s.Session.SendPolicy = policy.SendPolicy{Rules: []policy.SendRule{{Match: policy.SendMatch{ChatType: channels.Group}, Action: policy.Deny}}}
 		})
 		g.Say(routertest.Group("garden"), routertest.Owner, "hello")

@@ -8,8 +8,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 )
 
 // The platform's sign that a message was taken is given for what is answered, once, and to nobody else: not to strangers, not for talk
@@ -18,7 +18,7 @@ import (
 // proves: P4
 func TestAcknowledged(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access.DMPolicy, a.Access.AllowFrom = policy.DMAllowlist, []string{routertest.Guest}
 			s.Accounts[routertest.Account] = a

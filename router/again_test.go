@@ -12,8 +12,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/router/turn"
 	"parley/sessions"
 )
@@ -194,7 +194,7 @@ func TestCommentAndForward(t *testing.T) {
 			for _, order := range []string{"comment first", "forward first"} {
 				t.Run(string(mode)+"/"+string(to.Type)+"/"+order, func(t *testing.T) {
 					routertest.Bubble(t, func(t *testing.T) {
-						g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Messages.Queue.Queue = sessions.Queue{Mode: mode} })
+						g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Messages.Queue.Queue = sessions.Queue{Mode: mode} })
 						stuck(g)
 						comment := channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "What do you think?", Mentioned: to.Type.Several()}
 						forward := channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "We offer you 50k", Forwarded: true, Origin: "Ann"}

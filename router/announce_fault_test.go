@@ -14,8 +14,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -71,7 +71,7 @@ func TestFaultAnnounces(t *testing.T) {
 		b := &busy{forest: &forest{rand: rand.New(rand.NewPCG(2, 2)), book: book{made: map[sessions.RunID]sessions.Run{}, ends: map[sessions.RunID][]sessions.Outcome{},
 			next: map[sessions.RunID]sessions.RunID{}, ups: map[string]int{}, stopped: map[sessions.RunID]bool{}}}}
 		const atOnce = 40
-		b.Rig = routertest.Parent(t, routertest.Child{}, toRequester, routertest.EachAlone, func(s *router.Settings) {
+		b.Rig = routertest.Parent(t, routertest.Child{}, toRequester, routertest.EachAlone, func(s *settings.Snapshot) {
 			s.Agents.Defaults.Subagents.MaxConcurrent, s.Agents.Defaults.Subagents.MaxChildrenPerAgent = atOnce, 2*n
 		})
 		b.Wrap = func(s sessions.Store) sessions.Store { return ledger{s, &b.book} }

@@ -18,8 +18,9 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/event"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -30,7 +31,7 @@ func posts(g *routertest.Rig, d sessions.Delivery) {
 	if d.ID == "" {
 		d.ID = "posted"
 	}
-	if _, err := g.Router.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
+	if _, err := g.Router.Committer.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
 		g.T.Error(err)
 	}
 }
@@ -111,8 +112,8 @@ func TestBegunAndLost(t *testing.T) {
 	})
 	t.Run("withheld, and those who watch are told", func(t *testing.T) {
 		routertest.Bubble(t, func(t *testing.T) {
-			g := routertest.NewWith(t, channeltest.Options{}, answerLost(nil), nil, func(s *router.Settings) { s.Session.SendPolicy.Default = policy.Deny })
-			events, cancel := g.Router.Watch(router.Watching{Kinds: []string{router.EventDelivery}})
+			g := routertest.NewWith(t, channeltest.Options{}, answerLost(nil), nil, func(s *settings.Snapshot) { s.Session.SendPolicy.Default = policy.Deny })
+			events, cancel := g.Router.Watch(event.Filter{Kinds: []string{event.KindDelivery}})
 			defer cancel()
 			g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 			g.Ended(1)
@@ -152,8 +153,8 @@ func TestBegunAndLost(t *testing.T) {
 
 // TestBookedAndPaced: what was booked leaves at the pace of its account, however long its commit takes; what does not leave takes no turn of others.
 func TestBookedAndPaced(t *testing.T) {
-	slowly := func(perSecond float64) func(*router.Settings) {
-		return func(s *router.Settings) {
+	slowly := func(perSecond float64) func(*settings.Snapshot) {
+		return func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Pacing = channels.Pacing{PerSecond: perSecond}
 			s.Accounts[routertest.Account] = a
@@ -184,7 +185,7 @@ func TestBookedAndPaced(t *testing.T) {
 	})
 	t.Run("withheld", func(t *testing.T) {
 		routertest.Bubble(t, func(t *testing.T) {
-			g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, slowly(0.1), func(s *router.Settings) {
+			g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, slowly(0.1), func(s *settings.Snapshot) {
 				s.Session.SendPolicy = policy.SendPolicy{Default: policy.Allow, Rules: []policy.SendRule{{Match: policy.SendMatch{To: "b"}, Action: policy.Deny}}}
 			})
 			g.Say(routertest.Direct("b"), "3003", "denied")

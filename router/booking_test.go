@@ -11,8 +11,8 @@ import (
 
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -34,7 +34,7 @@ func (s aroundFinish) Finish(ctx context.Context, id sessions.RunID, o sessions.
 }
 
 // held is an account of whose sends nobody knows whether they arrived, and whose owner wants to decide about those.
-func held(s *router.Settings) { s.Delivery.Hold = true }
+func held(s *settings.Snapshot) { s.Delivery.Hold = true }
 
 // TestBegunWithItsEnd: the commit that ends a turn begins to send its answer where nothing else is on its way.
 func TestBegunWithItsEnd(t *testing.T) {
@@ -59,7 +59,7 @@ func TestBegunInItsTurn(t *testing.T) {
 			return aroundFinish{s, func() {
 				once.Do(func() {
 					e := sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "posted", Kind: sessions.Posted, To: routertest.Direct("a"), Text: "posted"}}}
-					if _, err := g.Router.Submit(t.Context(), e); err != nil {
+					if _, err := g.Router.Committer.Submit(t.Context(), e); err != nil {
 						t.Error(err)
 					}
 				})

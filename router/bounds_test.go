@@ -10,8 +10,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -21,7 +21,7 @@ import (
 // proves: S12
 func TestSubagentsThatDelegateAgain(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 2, func(s *router.Settings) {
+		x := routertest.NewTree(t, 2, func(s *settings.Snapshot) {
 			s.Session.AgentToAgent.MaxTurnsPerHour = 5
 			s.Agents.Defaults.HistoryLimit = 10000
 		})
@@ -78,7 +78,7 @@ func TestHopsOnce(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.TwoChats(t, nil)
 		from := tools.Caller{Session: g.Session(routertest.KeyA), Run: sessions.Run{ID: "r", Kind: sessions.ResultRun, Key: routertest.KeyA, Chain: &sessions.Chain{Kind: "spawn", Hops: []sessions.Key{"agent:main:main", routertest.KeyA}}}}
-		run, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: from, To: routertest.KeyB, Message: "hi"})
+		run, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "q", From: from, To: routertest.KeyB, Message: "hi"})
 		if err != nil || len(run.Chain.Hops) != 2 {
 			t.Errorf("hops %v, %v", run.Chain.Hops, err)
 		}
@@ -156,7 +156,7 @@ func TestSteerKeepsHops(t *testing.T) {
 			}
 			return routertest.Slowly(time.Hour)(ctx, p)
 		})
-		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.Session(routertest.KeyB)}, To: routertest.KeyA, Message: "have your sub-agent ask me"}); err != nil {
+		if _, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.Session(routertest.KeyB)}, To: routertest.KeyA, Message: "have your sub-agent ask me"}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Minute)
@@ -183,7 +183,7 @@ func TestMessagesAreNoSubagents(t *testing.T) {
 		for _, w := range []string{"1", "2", "3", "4"} {
 			x.Steer("long", w)
 		}
-		if _, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: tools.Caller{Session: x.Session(routertest.KeyA)}, Agent: "main", Task: "second"}); err != nil {
+		if _, err := x.Router.ToolHost.Spawn(t.Context(), tools.SpawnRequest{Source: "s2", From: tools.Caller{Session: x.Session(routertest.KeyA)}, Agent: "main", Task: "second"}); err != nil {
 			t.Errorf("one sub-agent is at work: %v", err)
 		}
 	})

@@ -10,9 +10,9 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/clock"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -22,17 +22,17 @@ const noMore = "has used up its budget for today"
 func TestBudgetScopes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		set    func(*router.Settings)
+		set    func(*settings.Snapshot)
 		others bool // other chats go on
 	}{
-		{"session tokens", func(s *router.Settings) { s.Agents.Defaults.Budget.SessionTokens = 30 }, true},
-		{"session cost", func(s *router.Settings) { s.Agents.Defaults.Budget.SessionCost = 0.00003 }, true},
-		{"agent tokens", func(s *router.Settings) {
+		{"session tokens", func(s *settings.Snapshot) { s.Agents.Defaults.Budget.SessionTokens = 30 }, true},
+		{"session cost", func(s *settings.Snapshot) { s.Agents.Defaults.Budget.SessionCost = 0.00003 }, true},
+		{"agent tokens", func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Budget: &agent.Budget{AgentTokens: 20}}}
 		}, false},
-		{"agent cost", func(s *router.Settings) { s.Agents.Defaults.Budget.AgentCost = 0.000021 }, false},
-		{"host tokens", func(s *router.Settings) { s.Models.DayTokens = 16 }, false},
-		{"host cost", func(s *router.Settings) { s.Models.DayCost = 0.00002 }, false},
+		{"agent cost", func(s *settings.Snapshot) { s.Agents.Defaults.Budget.AgentCost = 0.000021 }, false},
+		{"host tokens", func(s *settings.Snapshot) { s.Models.DayTokens = 16 }, false},
+		{"host cost", func(s *settings.Snapshot) { s.Models.DayCost = 0.00002 }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func priced(g *routertest.Rig, each float64) {
 // budget until then.
 func TestBudgetLives(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.Budget.AgentTokens = 15 })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.Defaults.Budget.AgentTokens = 15 })
 		say := func(text string) {
 			g.Say(routertest.Direct(routertest.Guest), routertest.Guest, text)
 			g.Deliveries()
@@ -165,7 +165,7 @@ func TestMeter(t *testing.T) {
 // posted, and those that have nothing say so on their rows.
 func TestBudgetBelow(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.Defaults.Budget.SessionTokens = 300
 			s.Agents.Defaults.Subagents.MaxChildrenPerAgent, s.Agents.Defaults.Subagents.MaxConcurrent = 100, 50
 		})
@@ -230,7 +230,7 @@ func TestBudgetBelow(t *testing.T) {
 // /usage shows the day and the bounds, to an owner the host as well; the figures below replies are as chosen.
 func TestUsageCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.Defaults.Budget = agent.Budget{SessionTokens: 1000, AgentCost: 0.1}
 			s.Accounts[routertest.Account] = named(s.Accounts[routertest.Account])
 		})
@@ -276,7 +276,7 @@ func TestUsageCommand(t *testing.T) {
 	})
 }
 
-func named(a router.AccountSettings) router.AccountSettings {
+func named(a settings.Account) settings.Account {
 	a.Access.AllowFrom = []string{"*", routertest.Guest}
 	return a
 }

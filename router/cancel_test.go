@@ -11,8 +11,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -24,7 +24,7 @@ func TestCanceledChildReportsNothing(t *testing.T) {
 	for _, mode := range []string{"direct", "requester"} {
 		t.Run(mode, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				x := routertest.NewTree(t, 1, func(s *router.Settings) { s.Agents.Defaults.Subagents.Announce = mode })
+				x := routertest.NewTree(t, 1, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.Announce = mode })
 				x.Does("long", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					if len(p.Messages) == 1 {
 						<-ctx.Done()
@@ -139,7 +139,7 @@ func TestCanceledAsItEnds(t *testing.T) {
 		g = routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return hooked{s, func(key sessions.Key) {
 				if key == routertest.KeyA && armed.CompareAndSwap(true, false) {
-					if n, err := g.Router.Cancel(t.Context(), "cancel", child.Load().Key); len(n) != 1 || err != nil {
+					if n, err := g.Router.ToolHost.Cancel(t.Context(), "cancel", child.Load().Key); len(n) != 1 || err != nil {
 						t.Errorf("%d runs ended (%v)", len(n), err)
 					}
 				}

@@ -11,8 +11,8 @@ import (
 
 	"parley/agent"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -28,7 +28,7 @@ func path(list []sessions.Run) string {
 
 func askB(g *routertest.Rig, source string) sessions.Run {
 	g.T.Helper()
-	run, err := g.Router.Ask(g.T.Context(), tools.AskRequest{Source: source, From: tools.Caller{Session: g.Session(routertest.KeyA)}, To: routertest.KeyB, Message: "how are you?"})
+	run, err := g.Router.ToolHost.Ask(g.T.Context(), tools.AskRequest{Source: source, From: tools.Caller{Session: g.Session(routertest.KeyA)}, To: routertest.KeyB, Message: "how are you?"})
 	if err != nil {
 		g.T.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestPathOfAnAsk(t *testing.T) {
 						return say("go on")
 					}
 					return say(c.first)
-				}, func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = c.turns })
+				}, func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxPingPongTurns = c.turns })
 				askB(g, "x")
 				<-time.After(time.Minute)
 				if got := path(g.Idle(3)[2:]); got != c.path {
@@ -162,11 +162,11 @@ func TestHopsOfAnAskInsideAnAsk(t *testing.T) {
 		if !slices.Equal(one.Chain.Hops, []sessions.Key{routertest.KeyA}) || one.Chain.Root != one.ID {
 			t.Errorf("hops %v, root %s", one.Chain.Hops, one.Chain.Root)
 		}
-		two, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "y", From: tools.Caller{Session: g.Session(routertest.KeyB), Run: one}, To: routertest.KeyA, Message: "and you?"})
+		two, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "y", From: tools.Caller{Session: g.Session(routertest.KeyB), Run: one}, To: routertest.KeyA, Message: "and you?"})
 		if err != nil || !slices.Equal(two.Chain.Hops, []sessions.Key{routertest.KeyA, routertest.KeyB}) || len(one.Chain.Hops) != 1 {
 			t.Errorf("hops %v after %v (%v)", two.Chain.Hops, one.Chain.Hops, err)
 		}
-		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "z", From: tools.Caller{Session: g.Session(routertest.KeyB)}, To: "agent:main:fake:group:nobody"}); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "z", From: tools.Caller{Session: g.Session(routertest.KeyB)}, To: "agent:main:fake:group:nobody"}); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("asking nobody: %v", err)
 		}
 	})
@@ -175,7 +175,7 @@ func TestHopsOfAnAskInsideAnAsk(t *testing.T) {
 // proves: P4, P5
 func TestAnnounceOfAnAskMeetsItsTargetsPolicy(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.TwoChats(t, nil, func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
+		g := routertest.TwoChats(t, nil, func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
 		deny := policy.Deny
 		if _, err := g.Router.Patch(t.Context(), routertest.KeyB, sessions.Patch{SendPolicy: &deny}); err != nil {
 			t.Fatal(err)
@@ -193,7 +193,7 @@ func TestAnnounceOfAnAskMeetsItsTargetsPolicy(t *testing.T) {
 // proves: S9, S10, S12
 func TestTurnsByAgentsAreCapped(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.TwoChats(t, nil, func(s *router.Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
+		g := routertest.TwoChats(t, nil, func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
 		ask, reply, announce := string(sessions.AskRun), string(sessions.ReplyRun), string(sessions.AnnounceRun)
 		n := 2
 		for i, want := range []string{

@@ -10,8 +10,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -183,7 +183,7 @@ func TestSendWithoutWaiting(t *testing.T) {
 		}
 		for _, r := range runs {
 			if r.Kind == sessions.AskRun {
-				if got, err := g.Router.Wait(t.Context(), r.ID); err != nil || got.Result != "round one" {
+				if got, err := g.Router.Committer.Wait(t.Context(), r.ID); err != nil || got.Result != "round one" {
 					t.Errorf("waiting for a finished run: %+v, %v", got, err)
 				}
 			}
@@ -194,7 +194,7 @@ func TestSendWithoutWaiting(t *testing.T) {
 // TestWaitingHoldsNoSlot has as many askers as there are slots: all of them get their answers.
 func TestWaitingHoldsNoSlot(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.Defaults.MaxConcurrent = 1 })
 		g.Model.Set(pingPong(1, 30))
 		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
 		g.Shown(1)

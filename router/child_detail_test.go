@@ -12,8 +12,8 @@ import (
 
 	"parley/agent"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -89,7 +89,7 @@ func TestWhatASpawnStores(t *testing.T) {
 	}{"kept for a while": {30, "keep"}, "kept": {0, "keep"}, "deleted": {30, "delete"}} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.Parent(t, routertest.Child{Work: routertest.Slowly(time.Minute)}, func(s *router.Settings) {
+				g := routertest.Parent(t, routertest.Child{Work: routertest.Slowly(time.Minute)}, func(s *settings.Snapshot) {
 					s.Agents.Defaults.Subagents.ArchiveAfterMinutes = c.minutes
 					s.Agents.Defaults.Subagents.Model = "mock/child"
 				})
@@ -146,7 +146,7 @@ func TestAnnounceOfAChildMeetsItsRequestersPolicy(t *testing.T) {
 // proves: N16
 func TestMaxChildren(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.Parent(t, routertest.Child{Work: routertest.Slowly(time.Minute)}, func(s *router.Settings) {
+		g := routertest.Parent(t, routertest.Child{Work: routertest.Slowly(time.Minute)}, func(s *settings.Snapshot) {
 			s.Agents.Defaults.Subagents.MaxChildrenPerAgent = 2
 			s.Agents.Defaults.Subagents.MaxConcurrent = 1 // one at work, one that waits
 		})
@@ -154,13 +154,13 @@ func TestMaxChildren(t *testing.T) {
 			g.Spawn(tools.SpawnRequest{Source: fmt.Sprint("s", i)})
 		}
 		q := tools.SpawnRequest{Source: "s2", From: tools.Caller{Session: g.Session(routertest.KeyA)}, Agent: "main", Task: "compute"}
-		_, err := g.Router.Spawn(t.Context(), q)
+		_, err := g.Router.ToolHost.Spawn(t.Context(), q)
 		var no *tools.Refused
 		if !errors.As(err, &no) || !strings.Contains(no.Reason, "2 sub-agents") {
 			t.Errorf("the third child: %v", err)
 		}
 		g.Idle(5)
-		if _, err := g.Router.Spawn(t.Context(), q); err != nil {
+		if _, err := g.Router.ToolHost.Spawn(t.Context(), q); err != nil {
 			t.Errorf("after the others have ended: %v", err)
 		}
 	})
@@ -178,7 +178,7 @@ func TestToolsOfAChild(t *testing.T) {
 				t.Errorf("the announce step has %d tools", len(p.Tools))
 			}
 			return routertest.Text("ANNOUNCE_SKIP"), nil
-		}}, func(s *router.Settings) {
+		}}, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Default: true}, {ID: "helper"}}
 			s.Agents.List[0].Tools.Deny = []string{"remember"}
 		})

@@ -12,8 +12,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -125,7 +125,7 @@ func (s *byTheClock) CountByAgents(ctx context.Context, key sessions.Key, since 
 }
 
 // setRig is a rig whose router and store have the time of a clock that is set.
-func setRig(t *testing.T, fs ...func(*router.Settings)) (*routertest.Rig, *byTheClock) {
+func setRig(t *testing.T, fs ...func(*settings.Snapshot)) (*routertest.Rig, *byTheClock) {
 	t.Helper()
 	s := &byTheClock{c: &setClock{}}
 	g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(fs...), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Clock: s.c.now, Wall: s.c.now,
@@ -141,7 +141,7 @@ func TestFaultClockReset(t *testing.T) {
 		for _, rule := range []sessions.ResetRule{{Mode: "daily", AtHour: 4}, {Mode: "idle", IdleMinutes: 40}} {
 			t.Run(name+"/"+rule.Mode, func(t *testing.T) {
 				routertest.Bubble(t, func(t *testing.T) {
-					g, s := setRig(t, func(s *router.Settings) { s.Session.Reset = rule })
+					g, s := setRig(t, func(s *settings.Snapshot) { s.Session.Reset = rule })
 					midnight := time.Date(2000, 1, 2, 0, 0, 0, 0, time.Local)
 					<-time.After(time.Until(midnight.Add(3*time.Hour + 58*time.Minute)))
 					g.Say(routertest.Direct("a"), routertest.Guest, "one")
@@ -183,7 +183,7 @@ func TestFaultClockTurnsByAgents(t *testing.T) {
 	for name, turns := range clockTurns {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g, s := setRig(t, func(s *router.Settings) {
+				g, s := setRig(t, func(s *settings.Snapshot) {
 					s.Session.AgentToAgent.MaxTurnsPerHour, s.Session.AgentToAgent.MaxPingPongTurns = most, 0
 				})
 				for _, chat := range []string{"a", "b"} {
@@ -234,7 +234,7 @@ func TestFaultClockMoreChildren(t *testing.T) {
 	for name, turns := range clockTurns {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g, s := setRig(t, func(s *router.Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
+				g, s := setRig(t, func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxTurnsPerHour = 2 })
 				g.Say(routertest.Group("a"), routertest.Guest, "hello")
 				g.Shown(1)
 				for _, source := range []string{"1", "2"} {

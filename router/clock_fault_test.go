@@ -76,7 +76,7 @@ func expiring(g *routertest.Rig, ttl time.Duration, chats ...string) {
 		e.Ops = append(e.Ops, sessions.EnqueueDelivery{ID: sessions.DeliveryID("d-" + chat), Kind: sessions.Announce, To: routertest.Direct(chat), Text: chat,
 			Expires: time.Now().Add(ttl)})
 	}
-	if _, err := g.Router.Submit(g.T.Context(), e); err != nil {
+	if _, err := g.Router.Committer.Submit(g.T.Context(), e); err != nil {
 		g.T.Fatal(err)
 	}
 }
@@ -242,7 +242,7 @@ func TestFaultClockForgets(t *testing.T) {
 		c.turn(87_660 * time.Hour)
 		<-time.After(time.Hour)
 		c.turn(-87_660 * time.Hour)
-		if err := g.Router.Accept(t.Context(), in); err != nil {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Minute)

@@ -11,8 +11,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -130,7 +130,7 @@ func TestContextCommand(t *testing.T) {
 // does not while something is at work in it, or below it.
 func TestSessionStartsOver(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *settings.Snapshot) {
 			s.Session.Reset = sessions.ResetRule{Mode: "idle", IdleMinutes: 60}
 			s.Agents.Defaults.TimeoutSeconds = 86400
 		})

@@ -11,6 +11,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -23,7 +24,7 @@ func newModelRig(t *testing.T, more ...func(*router.Deps)) *routertest.Rig {
 		for _, f := range more {
 			f(d)
 		}
-	}, channeltest.Options{}, func(s *router.Settings) {
+	}, channeltest.Options{}, func(s *settings.Snapshot) {
 		s.Agents.Defaults.Fallbacks, s.Agents.Defaults.Thinking = []string{"mock/small", "mock/m"}, "low"
 	})
 }
@@ -111,7 +112,7 @@ func TestNewWithText(t *testing.T) {
 		before := g.Session(routertest.KeyA)
 		in := g.Say(to, routertest.Guest, "/new small things, please")
 		g.Shown(3)
-		if err := g.Router.Accept(t.Context(), in); err != nil {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		g.Idle(2)

@@ -10,8 +10,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -120,22 +120,23 @@ func TestStopCountsWhatItEnds(t *testing.T) {
 	})
 }
 
-// TestStopCountsNoReports has a sub-agent whose report is being worded: a stop leaves that alone, and does not say otherwise.
+// TestStopEndsReports has a sub-agent whose report is being worded: a stop ends that too, and says so.
 //
-// proves: N15
-func TestStopCountsNoReports(t *testing.T) {
-	for words, want := range map[string]string{"/stop": "⚙️ Nothing is running here.", "/subagents stop all": "⚙️ No sub-agent is at work.", "/subagents stop 1": "⚙️ No sub-agent is at work."} {
+// source: openclaw/openclaw#122909
+// proves: X1, X3, N15
+func TestStopEndsReports(t *testing.T) {
+	for _, words := range []string{"/stop", "/subagents stop all", "/subagents stop 1"} {
 		t.Run(words, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.Parent(t, routertest.Child{Announce: routertest.Slowly(time.Minute)})
 				g.Spawn(tools.SpawnRequest{Source: "s"})
 				<-time.After(time.Second)
-				if got := g.Asks(routertest.Group("a"), routertest.Owner, words); got != want {
+				if got, want := g.Asks(routertest.Group("a"), routertest.Owner, words), "⚙️ Cancelled 1 report of sub-agents."; got != want {
 					t.Errorf("%q, want %q", got, want)
 				}
 				<-time.After(2 * time.Minute)
-				if d := g.Deliveries(); len(d) != 3 || d[2].Kind != sessions.Announce {
-					t.Errorf("%d deliveries, want the report as well", len(d))
+				if d := g.Deliveries(); len(d) != 2 {
+					t.Errorf("%d deliveries, want no report", len(d))
 				}
 			})
 		})
@@ -230,7 +231,7 @@ func TestSessionsCommand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				x := routertest.Flock(t, func(s *router.Settings) {
+				x := routertest.Flock(t, func(s *settings.Snapshot) {
 					s.Tools.Sessions.Visibility, s.Agents.Defaults.Sandbox.Mode = c.mode, c.sandbox
 				})
 				x.Asks(routertest.Group("b"), routertest.Guest, "hello")
@@ -268,7 +269,7 @@ func TestSessionsCommandShowsTheNewestTwenty(t *testing.T) {
 // proves: N1, N3
 func TestAgentsCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Default: true}, {ID: "helper", Name: "The `Helper`", Model: "mock/h"}, {ID: "hidden"}}
 			s.Agents.List[0].Subagents.AllowAgents = []string{"helper"}
 		})
@@ -286,7 +287,7 @@ func TestAgentsCommand(t *testing.T) {
 // TestLogFitsOneAnswer shows a long transcript, with text that is Markdown itself.
 func TestLogFitsOneAnswer(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 1, func(s *router.Settings) { s.Agents.Defaults.MaxSteps = 200 })
+		x := routertest.NewTree(t, 1, func(s *settings.Snapshot) { s.Agents.Defaults.MaxSteps = 200 })
 		x.Does("talk", func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 			if n := len(p.Messages); n < 150 {
 				return agent.Answer{Content: append(sessions.TextContent(fmt.Sprintf("%d `*bold*`\n# %s", n, strings.Repeat("long ", 100))), routertest.Call(fmt.Sprint("c", n), "recall", map[string]any{}).Content...), Stop: "toolUse"}, nil

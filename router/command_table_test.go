@@ -13,9 +13,9 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/command"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -86,12 +86,12 @@ type tableRig struct {
 
 func newTableRig(t *testing.T, w writer, to channels.Address) *tableRig {
 	t.Helper()
-	g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+	g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 		a := policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{routertest.Guest}, GroupPolicy: policy.GroupAllowlist, AllowBots: w.bots}
 		if w.open {
 			a.GroupPolicy = policy.GroupOpen
 		}
-		s.Accounts[routertest.Account] = router.AccountSettings{Access: a}
+		s.Accounts[routertest.Account] = settings.Account{Access: a}
 		s.Messages.GroupChat.MaxBotTurns = 1000
 	})
 	x := &tableRig{Rig: g, w: w, to: to}
@@ -130,7 +130,7 @@ func (x *tableRig) one(c command.Command, words string) {
 	x.events++
 	x.Taken(x.events)
 	x.quiet()
-	if err := x.Router.Accept(x.T.Context(), in); err != nil {
+	if err := x.Router.Receiver.Accept(x.T.Context(), in); err != nil {
 		x.T.Fatal(err)
 	}
 	x.quiet()
@@ -195,7 +195,7 @@ func TestMenuIsPartOfTheTable(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
 		menu := map[string]string{}
-		for _, c := range g.Router.Commands() {
+		for _, c := range g.Router.CommandTable.Commands() {
 			menu[c.Name] = c.Description
 		}
 		seen := map[string]bool{}
@@ -248,7 +248,7 @@ func TestCommandThatFails(t *testing.T) {
 			t.Errorf("a command that failed has set the model to %q", m)
 		}
 		in := channels.Inbound{ID: "once", Event: channels.Message, Address: routertest.Direct(routertest.Owner), Sender: channels.Sender{ID: routertest.Owner}, Text: "/reads", Time: time.Now()}
-		if err := g.Router.Accept(t.Context(), in); err == nil {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err == nil {
 			t.Error("taken although the store is down")
 		}
 	})

@@ -15,8 +15,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -55,7 +55,7 @@ func TestSearchFindsWhatWasSaid(t *testing.T) {
 	for mode, want := range map[tools.Visibility]int{tools.VisibleSelf: 2, tools.VisibleTree: 3, tools.VisibleAgent: 5} {
 		t.Run(string(mode), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Tools.Sessions.Visibility = mode })
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Tools.Sessions.Visibility = mode })
 				g.Asks(routertest.Group("a"), routertest.Guest, "the marmot is awake")
 				g.Asks(routertest.Group("b"), routertest.Guest, "another marmot sleeps")
 				g.Asks(routertest.Group("a"), routertest.Guest, "/new")
@@ -63,7 +63,7 @@ func TestSearchFindsWhatWasSaid(t *testing.T) {
 				g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) {
 					return routertest.Text("ANNOUNCE_SKIP"), nil
 				})
-				run, err := g.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "s", From: tools.Caller{Session: g.Session(routertest.KeyA)}, Agent: "main", Task: "watch the marmot"})
+				run, err := g.Router.ToolHost.Spawn(t.Context(), tools.SpawnRequest{Source: "s", From: tools.Caller{Session: g.Session(routertest.KeyA)}, Agent: "main", Task: "watch the marmot"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,7 +97,7 @@ func TestToolsByDepth(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				var mu sync.Mutex
 				got := map[string]string{}
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = most })
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.MaxSpawnDepth = most })
 				g.Asks(routertest.Group("a"), routertest.Guest, "hello")
 				g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 					if !strings.Contains(p.System, "You are a sub-agent") || len(p.Tools) == 0 {

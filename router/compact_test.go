@@ -14,8 +14,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -255,7 +255,7 @@ func checkPairs(t *testing.T, p agent.Prompt) {
 // After a summary the agent is told what the store says is under way: sub-agents, messages that wait, jobs.
 func TestOpenWorkIsRestated(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) { s.Agents.Defaults.HistoryLimit = 6 })
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *settings.Snapshot) { s.Agents.Defaults.HistoryLimit = 6 })
 		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			switch {
 			case routertest.IsSummary(p):
@@ -275,7 +275,7 @@ func TestOpenWorkIsRestated(t *testing.T) {
 		})
 		g.Say(routertest.Direct("a"), routertest.Guest, "spawn")
 		g.Shown(1)
-		if _, err := g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "j1", Name: "tea", Agent: "main", Every: time.Hour, Message: "make tea", From: routertest.GuestKey,
+		if _, err := g.Router.Committer.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.PutJob{ID: "j1", Name: "tea", Agent: "main", Every: time.Hour, Message: "make tea", From: routertest.GuestKey,
 			Next: time.Now().Add(24 * time.Hour)}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +364,7 @@ func TestPromptTooLong(t *testing.T) {
 func TestModelOfSummaries(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		for _, c := range []struct{ model, want string }{{"mock/cheap", "cheap"}, {"", "m"}, {"other/gone", "m"}} {
-			g := routertest.New(t, channeltest.Options{}, routertest.FewTools, func(s *router.Settings) { s.Agents.Defaults.Compaction.Model = c.model })
+			g := routertest.New(t, channeltest.Options{}, routertest.FewTools, func(s *settings.Snapshot) { s.Agents.Defaults.Compaction.Model = c.model })
 			narrow(g, 6000)
 			chat(g, 14)
 			if _, summaries := g.Model.ByKind(); len(summaries) == 0 || summaries[0].Model != c.want {
@@ -378,7 +378,7 @@ func TestModelOfSummaries(t *testing.T) {
 // A budget that is used up pays no summary: the turn ends as any turn does whose call may not be made.
 func TestSummaryWithoutBudget(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.FewTools, func(s *router.Settings) { s.Agents.Defaults.Compaction.Model = "mock/cheap" })
+		g := routertest.New(t, channeltest.Options{}, routertest.FewTools, func(s *settings.Snapshot) { s.Agents.Defaults.Compaction.Model = "mock/cheap" })
 		narrow(g, 6000)
 		chat(g, 5)
 		g.Settings.Models.DayTokens = 1
@@ -394,7 +394,7 @@ func TestSummaryWithoutBudget(t *testing.T) {
 func TestLeftOutWithTheEnd(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		var made routertest.Commits
-		g := routertest.NewWith(t, channeltest.Options{}, made.Trace, nil, routertest.EachAlone, func(s *router.Settings) { s.Agents.Defaults.HistoryLimit, s.Agents.Defaults.Compaction.Off = 4, true })
+		g := routertest.NewWith(t, channeltest.Options{}, made.Trace, nil, routertest.EachAlone, func(s *settings.Snapshot) { s.Agents.Defaults.HistoryLimit, s.Agents.Defaults.Compaction.Off = 4, true })
 		chat(g, 12)
 		g.Idle(12)
 		sum, ok, err := g.Store.Summary(t.Context(), g.Session(routertest.GuestKey).ID)

@@ -7,8 +7,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 )
 
 // asking is a script in which the agent of chat a asks that of chat b.
@@ -50,8 +50,8 @@ func (q asking) answer(ctx context.Context, s routertest.Step) (agent.Answer, er
 const flip = "⚙️ Send policy set to off."
 
 // turns makes a setting of the most reply steps.
-func turns(n int) func(*router.Settings) {
-	return func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = n }
+func turns(n int) func(*settings.Snapshot) {
+	return func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxPingPongTurns = n }
 }
 
 // shows is what the chats a and b show.

@@ -7,8 +7,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 )
 
 // family is a sub-agent that starts one of its own and then yields, ends or fails; what that one finds it makes its own result.
@@ -54,7 +54,7 @@ func directs(tool string, args map[string]any) func(routertest.Step) agent.Answe
 	}
 }
 
-func deep(s *router.Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = 2 }
+func deep(s *settings.Snapshot) { s.Agents.Defaults.Subagents.MaxSpawnDepth = 2 }
 
 func belowScenarios() []*scenario {
 	spawn := []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "spawn"}}

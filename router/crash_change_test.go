@@ -15,6 +15,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -54,7 +55,7 @@ func movedTo(now channels.Address) func(*channels.Inbound) {
 // moving is a chat that moves while a message is at work, one waits for its turn, and answers wait for the platform; a job speaks there. With
 // both, somebody has written under the new id before.
 func moving(name string, from, to channels.Address, was, now string, both bool) *changeStory {
-	c := &changeStory{from: from, to: to, scenario: scenario{name: name, set: func(s *router.Settings) {
+	c := &changeStory{from: from, to: to, scenario: scenario{name: name, set: func(s *settings.Snapshot) {
 		routertest.EachAlone(s)
 		s.Session.DMScope = sessions.PerChannelPeer
 	}, answer: echoes, script: []channeltest.Step{{Op: channeltest.OpSend, Err: routertest.Failure(channels.Transient, 0)}, {Op: channeltest.OpSend, Err: routertest.Failure(channels.Limited, 9*time.Second)}},

@@ -160,7 +160,7 @@ func (l *life) start() {
 		}{l.fake.Full(), l.fake.Reconciler()}
 	}
 	l.r.Attach(routertest.Account, ch)
-	l.wg.Go(func() { _ = l.fake.Run(ctx, l.r.Accept) })
+	l.wg.Go(func() { _ = l.fake.Run(ctx, l.r.Receiver.Accept) })
 }
 
 // stop ends the process.

@@ -10,6 +10,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -18,7 +19,7 @@ import (
 // of what it is shown: a process that takes over hears the same.
 type scenario struct {
 	name   string
-	set    func(*router.Settings)
+	set    func(*settings.Snapshot)
 	moves  []move
 	answer func(ctx context.Context, s routertest.Step) (agent.Answer, error)
 	want   want
@@ -30,7 +31,7 @@ type scenario struct {
 	prepare func(ctx context.Context, store sessions.Store) error // before the first message; may be repeated
 }
 
-func (sc *scenario) settings() *router.Settings {
+func (sc *scenario) settings() *settings.Snapshot {
 	if sc.set == nil {
 		return routertest.SettingsFor()
 	}

@@ -12,8 +12,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -51,7 +51,7 @@ func (u uttered) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Del
 // streamStory is an answer that takes three seconds and a bit, and how it ends.
 func streamStory(name, fails string, limit int) *scenario {
 	answer := strings.TrimSpace(strings.Repeat("words ", 33))
-	return &scenario{name: name, pause: 100 * time.Millisecond, set: func(s *router.Settings) {
+	return &scenario{name: name, pause: 100 * time.Millisecond, set: func(s *settings.Snapshot) {
 		routertest.Edits(s)
 		a := s.Accounts[routertest.Account]
 		a.Chunk = limit

@@ -11,9 +11,9 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/chain"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -29,7 +29,7 @@ func TestDeadlineWhileResting(t *testing.T) {
 	for name, restart := range map[string]bool{"one host": false, "restarted": true} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
+				x := routertest.NewTree(t, 2, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
 				x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Resting("c2"), routertest.Text("never said")))
 				x.Does("inner", routertest.Slowly(time.Hour))
 				began := time.Now()
@@ -104,7 +104,7 @@ func TestDeadlineOfFurtherTurns(t *testing.T) {
 // proves: N9
 func TestFurtherTurnWaitsForASlot(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
+		x := routertest.NewTree(t, 2, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.MaxConcurrent = 1 })
 		x.Does("outer", func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			if len(p.Messages) > 6 && !channels.Sleep(ctx, time.Hour) {
 				return agent.Answer{}, ctx.Err()
@@ -155,7 +155,7 @@ func TestSteerBelowAParentWhoseTimeIsUp(t *testing.T) {
 // proves: N9
 func TestDeadlineWithoutASlot(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxConcurrent = 5 })
+		x := routertest.NewTree(t, 2, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.MaxConcurrent = 5 })
 		x.Does("inner", routertest.Slowly(time.Hour))
 		x.Does("outer", routertest.Steps(routertest.Delegate("c1", "inner"), routertest.Resting("c2"), routertest.Text("never said")))
 		began := time.Now()
@@ -180,7 +180,7 @@ func TestDeadlineWithoutASlot(t *testing.T) {
 // TestWaitTakesItsTurn has sessions wait for the answers of others, in vain: they go on when there is a slot for them, not before.
 func TestWaitTakesItsTurn(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.Defaults.MaxConcurrent = 1 })
 		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
 		g.Idle(1)
 		var atWork, most atomic.Int32

@@ -9,8 +9,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 )
 
 // Who deletes somebody else's message, as admins may, withdraws nothing: it is answered, and the agent is told.
@@ -113,7 +113,7 @@ func TestRenamedByNobodyKnown(t *testing.T) {
 				to := routertest.Group("g")
 				g.Say(to, routertest.Owner, "hello")
 				g.Shown(1)
-				if err := g.Router.Apply(t.Context(), routertest.SettingsFor(func(s *router.Settings) { s.Accounts[routertest.Account] = router.AccountSettings{Access: c.access} })); err != nil {
+				if err := g.Router.Apply(t.Context(), routertest.SettingsFor(func(s *settings.Snapshot) { s.Accounts[routertest.Account] = settings.Account{Access: c.access} })); err != nil {
 					t.Fatal(err)
 				}
 				g.Happens(channels.Inbound{Event: channels.Renamed, Address: to, Title: "Ignore\nall" + strings.Repeat(" ", 500)})

@@ -49,7 +49,7 @@ func TestFaultRepeatedUpdates(t *testing.T) {
 		}
 		for c := 0; c >= 0; c = someChat(rnd, waiting) {
 			if len(waiting[c]) > 0 {
-				if err := g.Router.Accept(t.Context(), waiting[c][0]); err != nil {
+				if err := g.Router.Receiver.Accept(t.Context(), waiting[c][0]); err != nil {
 					t.Fatal(err)
 				}
 				waiting[c] = waiting[c][1:]
@@ -68,7 +68,7 @@ func TestFaultRepeatedUpdates(t *testing.T) {
 		<-time.After(time.Hour) // what is old is forgotten meanwhile
 		rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, in := range all {
-			if err := g.Router.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -236,7 +236,7 @@ func (x *eventRig) all() {
 					x.w.edit(&in)
 				}
 				for range 2 {
-					if err := x.Router.Accept(x.T.Context(), in); err != nil {
+					if err := x.Router.Receiver.Accept(x.T.Context(), in); err != nil {
 						x.T.Fatal(err)
 					}
 				}

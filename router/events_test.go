@@ -12,7 +12,6 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
@@ -24,7 +23,7 @@ func TestEditOfWhatWaits(t *testing.T) {
 		for _, to := range []channels.Address{routertest.Direct(routertest.Owner), routertest.Group("g")} {
 			t.Run(string(mode)+"/"+string(to.Type), func(t *testing.T) {
 				routertest.Bubble(t, func(t *testing.T) {
-					g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Messages.Queue.Queue = sessions.Queue{Mode: mode} })
+					g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Messages.Queue.Queue = sessions.Queue{Mode: mode} })
 					rest := g.Busy(to, routertest.Owner)
 					q := channels.Inbound{Address: to, Sender: routertest.Person(routertest.Owner), Text: "secnd", Mentioned: true, Quote: &channels.Quote{Text: "one\ntwo"}}
 					second, third, fourth := g.Fake.Say(q), g.Say(to, routertest.Owner, "third"), g.Say(to, routertest.Owner, "fourth")
@@ -141,7 +140,7 @@ func must(events []channels.Inbound, _ int) []channels.Inbound { return events }
 // Group talk that nobody was told of yet is shown as it is now.
 func TestEditOfGroupTalk(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Messages.GroupChat.HistoryLimit = ptr(3) })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Messages.GroupChat.HistoryLimit = ptr(3) })
 		to := routertest.Group("garden")
 		one, two, three := g.Talk(to, "Gustav", "8:05"), g.Talk(to, "Gustav", "wrong"), g.Talk(to, "Mia", "stays")
 		g.Taken(3)
@@ -287,11 +286,11 @@ func TestEcho(t *testing.T) {
 // proves: K3, K10
 func TestThreadOfAGuild(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "ops"}, {ID: "guild"}}
 			s.Bindings = []sessions.Binding{{AgentID: "guild", Match: sessions.BindingMatch{Channel: routertest.Kind, GuildID: "g"}},
 				{AgentID: "ops", Match: sessions.BindingMatch{Channel: routertest.Kind, GuildID: "g", Roles: []string{"admin"}}}}
-			s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{GroupPolicy: policy.GroupAllowlist, Groups: map[string]policy.GroupAccess{
+			s.Accounts[routertest.Account] = settings.Account{Access: policy.Access{GroupPolicy: policy.GroupAllowlist, Groups: map[string]policy.GroupAccess{
 				"chan": {RequireMention: new(bool), SystemPrompt: "Talk about roses."}}}}
 		})
 		thread := routertest.Direct("thread")

@@ -5,15 +5,16 @@ import (
 
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/rights"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/tools"
 )
 
 // TestExplainMissing asks about tools that no turn has: none of them is allowed, and an MCP server's own rules are named.
 func TestExplainMissing(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Tools.MCP.Servers = map[string]tools.MCPServer{"git": {Deny: []string{"push*"}}, "disk": {Allow: []string{"read"}}}
 		})
 		for name, rule := range map[string]string{
@@ -23,7 +24,7 @@ func TestExplainMissing(t *testing.T) {
 			"disk_read":    "tools",
 			"nothing":      "tools",
 		} {
-			table, err := g.Router.ExplainTools(t.Context(), router.ToolQuery{Tool: name})
+			table, err := g.Router.Rights.ExplainTools(t.Context(), rights.ToolQuery{Tool: name})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,8 @@ import (
 	"parley/agent/openai"
 	"parley/agent/responses"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -139,7 +139,7 @@ type faultBench struct {
 	reply    atomic.Pointer[func(modeltest.Request) modeltest.Reply]
 }
 
-func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tests ...func(*router.Settings)) *faultBench {
+func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tests ...func(*settings.Snapshot)) *faultBench {
 	t.Helper()
 	ln, client := modeltest.Pipe()
 	b := &faultBench{srv: modeltest.NewOn(ln), fallback: fallback}
@@ -148,13 +148,13 @@ func newFaultBench(t *testing.T, protocol modeltest.Protocol, fallback bool, tes
 		reply.Usage = modeltest.Usage{Input: 100 + len(r.Messages), Output: 7, CacheRead: 10}
 		return reply
 	})
-	common := func(s *router.Settings) {
+	common := func(s *settings.Snapshot) {
 		s.Agents.Defaults.TimeoutSeconds, s.Agents.Defaults.MaxSteps = int(turnDeadline/time.Second), 4
 		if fallback {
 			s.Agents.Defaults.Fallbacks = []string{"mock/spare"}
 		}
 	}
-	b.Rig = &routertest.Rig{T: t, Dir: t.TempDir(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(append([]func(*router.Settings){common}, tests...)...)}
+	b.Rig = &routertest.Rig{T: t, Dir: t.TempDir(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(append([]func(*settings.Snapshot){common}, tests...)...)}
 	b.Models = func(name string) (agent.Candidate, error) {
 		m := agent.Model(openai.New(openai.Config{Name: "mock", BaseURL: b.srv.URL() + "/v1", HTTPClient: client, Deadlines: faultDeadlines}))
 		switch protocol {
@@ -274,7 +274,7 @@ func (b *faultBench) ledger() {
 // A turn whose model says nothing for ten minutes ends at its own deadline, with a notice, and the chat goes on.
 func TestStallBeyondTheDeadline(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		b := newFaultBench(t, modeltest.OpenAI, false, func(s *router.Settings) { s.Agents.Defaults.TimeoutSeconds = 30 })
+		b := newFaultBench(t, modeltest.OpenAI, false, func(s *settings.Snapshot) { s.Agents.Defaults.TimeoutSeconds = 30 })
 		stall := func(modeltest.Request) modeltest.Reply {
 			return modeltest.Reply{Delay: 10 * time.Minute, Text: []string{"late"}}
 		}

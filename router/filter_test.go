@@ -13,8 +13,8 @@ import (
 	"parley/agent"
 	"parley/agent/modeltest"
 	"parley/channels"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
@@ -66,7 +66,7 @@ func newFilterBench(t *testing.T, name string) *filterBench {
 // newFilterBenchFor makes one whose filter has a reply of its own.
 func newFilterBenchFor(t *testing.T, protocol modeltest.Protocol, refusal modeltest.Reply) *filterBench {
 	t.Helper()
-	b := &filterBench{faultBench: newFaultBench(t, protocol, false, func(s *router.Settings) {
+	b := &filterBench{faultBench: newFaultBench(t, protocol, false, func(s *settings.Snapshot) {
 		s.Tools.Allow = []string{"remember", "look"}
 		s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect}
 	}), chat: routertest.Direct("a"), key: routertest.GuestKey, summary: "they talked", costs: 1}
@@ -388,7 +388,7 @@ func TestLeftOutIsMarked(t *testing.T) {
 		b := newFilterBench(t, "Azure, 400")
 		marked := func() (out []string) {
 			msgs := b.Transcript(b.key)
-			routertest.Check(t, b.Router.MarkLeftOut(t.Context(), b.Session(b.key), msgs))
+			routertest.Check(t, b.Router.Worker.Transcripts.MarkLeftOut(t.Context(), b.Session(b.key), msgs))
 			for _, m := range msgs {
 				if m.LeftOut != "" {
 					out = append(out, m.LeftOut+" "+strings.Fields(m.Text())[0])
@@ -441,7 +441,7 @@ func TestMarkingReadsATranscriptOnce(t *testing.T) {
 		var last int64
 		for range 3 {
 			read.Store(0)
-			routertest.Check(t, b.Router.MarkLeftOut(t.Context(), b.Session(b.key), nil))
+			routertest.Check(t, b.Router.Worker.Transcripts.MarkLeftOut(t.Context(), b.Session(b.key), nil))
 			last = read.Load()
 		}
 		if last != 0 {

@@ -14,9 +14,9 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/policy"
-	"parley/router"
 	"parley/router/chain"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -164,7 +164,7 @@ func TestEveryChildIsAccountedFor(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				f := &forest{rand: rand.New(rand.NewPCG(seed, 1)), book: book{made: map[sessions.RunID]sessions.Run{}, ends: map[sessions.RunID][]sessions.Outcome{},
 					next: map[sessions.RunID]sessions.RunID{}, ups: map[string]int{}, stopped: map[sessions.RunID]bool{}}}
-				f.Rig = routertest.Parent(t, routertest.Child{}, func(s *router.Settings) {
+				f.Rig = routertest.Parent(t, routertest.Child{}, func(s *settings.Snapshot) {
 					s.Agents.Defaults.Subagents = agent.Subagents{MaxSpawnDepth: 3, MaxConcurrent: 1 + f.upTo(8), Announce: f.pick("direct", "requester")}
 				})
 				f.Wrap = func(s sessions.Store) sessions.Store { return ledger{s, &f.book} }
@@ -198,7 +198,7 @@ func (f *forest) grow() {
 			}
 		}
 		if len(keys) > 0 && f.upTo(3) == 0 {
-			if _, err := f.Router.Cancel(f.T.Context(), fmt.Sprint("stop", i), keys[f.upTo(len(keys))]); err != nil {
+			if _, err := f.Router.ToolHost.Cancel(f.T.Context(), fmt.Sprint("stop", i), keys[f.upTo(len(keys))]); err != nil {
 				f.T.Fatal(err)
 			}
 		}
@@ -282,6 +282,12 @@ func (f *forest) fate(run sessions.Run, posts map[sessions.RunID][]sessions.Deli
 // wording follows a result through its announce or result step.
 func (f *forest) wording(run sessions.Run, status sessions.RunStatus, step sessions.Run, posts []sessions.Delivery) string {
 	ends := f.ends[step.ID]
+	if f.stopped[step.ID] || len(ends) == 1 && ends[0].Status == sessions.Stopped {
+		if row, err := f.Store.GetRun(f.T.Context(), step.ID); err != nil || row.Status != sessions.Stopped || row.Error == "" || len(posts) > 0 {
+			f.T.Errorf("a stopped %s step is %s %q and has %d posts (%v)", step.Kind, row.Status, row.Error, len(posts), err)
+		}
+		return "listed"
+	}
 	if len(ends) != 1 || step.Kind != sessions.AnnounceRun && step.Kind != sessions.ResultRun {
 		f.T.Errorf("a result goes on as %q, which has %d ends", step.Kind, len(ends))
 		return "lost"

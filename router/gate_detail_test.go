@@ -14,8 +14,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -51,7 +51,7 @@ func TestPartsOfADelivery(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: c.platform}}, func(s *router.Settings) {
+				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: c.platform}}, func(s *settings.Snapshot) {
 					a := s.Accounts[routertest.Account]
 					a.Chunk = c.chunk
 					s.Accounts[routertest.Account] = a
@@ -217,7 +217,7 @@ func TestFoundSendingAtStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return killed{s} }, func(s *router.Settings) { s.Delivery.Hold = c.hold })
+				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return killed{s} }, func(s *settings.Snapshot) { s.Delivery.Hold = c.hold })
 				g.Fake.Script(channeltest.Step{Wait: make(chan struct{})})
 				g.Say(routertest.Direct("a"), routertest.Guest, "one")
 				g.Until("it is on its way", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State == sessions.Sending })
@@ -259,7 +259,7 @@ func (s betweenParts) BeginSend(ctx context.Context, id sessions.DeliveryID, now
 func TestFoundBetweenParts(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		var begun atomic.Int32
-		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return betweenParts{s, &begun} }, func(s *router.Settings) {
+		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return betweenParts{s, &begun} }, func(s *settings.Snapshot) {
 			s.Delivery.Hold = true
 			a := s.Accounts[routertest.Account]
 			a.Chunk = 100
@@ -280,7 +280,7 @@ func TestFoundBetweenParts(t *testing.T) {
 func TestNothingToSend(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		acc, err := g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "d1", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "\u200b", Expires: time.Now().Add(time.Hour)}, sessions.EnqueueDelivery{ID: "d2", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "words", Expires: time.Now().Add(time.Hour)}}})
+		acc, err := g.Router.Committer.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "d1", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "\u200b", Expires: time.Now().Add(time.Hour)}, sessions.EnqueueDelivery{ID: "d2", Kind: sessions.Notice, To: routertest.Direct("a"), Text: "words", Expires: time.Now().Add(time.Hour)}}})
 		if err != nil || len(acc.Deliveries) != 2 {
 			t.Fatal(acc, err)
 		}
@@ -320,7 +320,7 @@ func TestMissingRowStopsNoQueue(t *testing.T) {
 				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return gone{s, op, &n} })
 				began := time.Now()
 				for _, text := range []string{"one", "two"} {
-					if _, err := g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID(text), Kind: sessions.Notice,
+					if _, err := g.Router.Committer.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID(text), Kind: sessions.Notice,
 						To: routertest.Direct("a"), Text: text, Expires: time.Now().Add(time.Hour)}}}); err != nil {
 						t.Fatal(err)
 					}

@@ -9,8 +9,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -20,7 +20,7 @@ import (
 // proves: P4
 func TestSignsFadeUnderThePolicy(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(*router.Settings) {})
+		g := routertest.New(t, channeltest.Options{}, func(*settings.Snapshot) {})
 		g.Router.Attach(routertest.Account, struct {
 			*channeltest.Full
 			channels.Acknowledger

@@ -14,8 +14,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -29,7 +29,7 @@ func TestCommitWhoseAnswerIsLost(t *testing.T) {
 					if o == op && phase == "after-commit" && once.CompareAndSwap(false, true) {
 						panic("connection lost")
 					}
-				}, nil, routertest.EachAlone, func(s *router.Settings) {
+				}, nil, routertest.EachAlone, func(s *settings.Snapshot) {
 					a := s.Accounts[routertest.Account]
 					switch op {
 					case "PutPairing":
@@ -99,7 +99,7 @@ func TestGrantedEndsWithTheNextDeny(t *testing.T) {
 
 func TestMovedChatMeetsItsOwnRules(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *settings.Snapshot) {
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "new"}}}
 		})
 		hold := make(chan struct{})
@@ -131,15 +131,15 @@ func TestAmbiguousSendsAreBounded(t *testing.T) {
 
 func TestLimitsChangeBetweenParts(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		chunk := func(n int) *router.Settings {
-			return routertest.SettingsFor(func(s *router.Settings) {
+		chunk := func(n int) *settings.Snapshot {
+			return routertest.SettingsFor(func(s *settings.Snapshot) {
 				a := s.Accounts[routertest.Account]
 				a.Chunk = n
 				s.Accounts[routertest.Account] = a
 			})
 		}
 		for _, c := range [][2]int{{200, 1000}, {200, 100}} {
-			g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { *s = *chunk(c[0]) })
+			g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { *s = *chunk(c[0]) })
 			var words []string
 			for i := range 60 {
 				words = append(words, fmt.Sprintf("w%03d", i))
@@ -166,7 +166,7 @@ func TestLimitsChangeBetweenParts(t *testing.T) {
 
 func TestDetachedWhilePaced(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Pacing = channels.Pacing{PerGroupPerMinute: 1}
 			s.Accounts[routertest.Account] = a
@@ -233,7 +233,7 @@ func TestRetryAfterHoldsTheWholeChat(t *testing.T) {
 
 func TestPairingNoticeMeetsKeyRules(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access = policy.Access{DMPolicy: policy.DMPairing}
 			s.Accounts[routertest.Account] = a
@@ -260,7 +260,7 @@ func TestPanicInTyping(t *testing.T) {
 
 func TestDeniedTakesNoTurn(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Pacing = channels.Pacing{PerSecond: 1}
 			s.Accounts[routertest.Account] = a

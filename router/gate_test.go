@@ -9,8 +9,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -56,7 +56,7 @@ func TestErrorClasses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Idempotent: c.idem}}, func(s *router.Settings) { s.Delivery.Hold = c.hold })
+				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Idempotent: c.idem}}, func(s *settings.Snapshot) { s.Delivery.Hold = c.hold })
 				g.Fake.Script(c.step)
 				g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 				g.Until("it is final", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State.Final() })
@@ -211,7 +211,7 @@ func TestFlipBetweenParts(t *testing.T) {
 
 func TestPacing(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Pacing = channels.Pacing{PerSecond: 30, PerChatPerSecond: 1, PerGroupPerMinute: 20}
 			s.Accounts[routertest.Account] = a
@@ -237,7 +237,7 @@ func TestPacing(t *testing.T) {
 // proves: P4
 func TestDenySilencesHints(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "quiet"}}}
 		})
 		g.Model.Set(routertest.Slowly(30 * time.Second))

@@ -11,8 +11,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 )
 
 // withPrompt gives a group and its topic 7 words for agents.
@@ -23,11 +23,11 @@ func withPrompt(a policy.Access, group, topic string) policy.GroupAccess {
 }
 
 // bots is a configuration in which other bots may cause so many turns in a row, without a mention.
-func bots(most int) func(*router.Settings) {
-	return func(s *router.Settings) {
+func bots(most int) func(*settings.Snapshot) {
+	return func(s *settings.Snapshot) {
 		no := false
 		s.Messages.GroupChat.MaxBotTurns = most
-		s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{GroupPolicy: policy.GroupOpen, AllowBots: true,
+		s.Accounts[routertest.Account] = settings.Account{Access: policy.Access{GroupPolicy: policy.GroupOpen, AllowBots: true,
 			Groups: map[string]policy.GroupAccess{"*": {RequireMention: &no}}}}
 	}
 }
@@ -154,8 +154,8 @@ func TestActivation(t *testing.T) {
 // What counts as a mention of an agent: its own patterns, else messages.groupChat.mentionPatterns, else its name.
 func TestMentionPatternsOfAnAgent(t *testing.T) {
 	t.Parallel()
-	of := func(entry, all []string) *router.Settings {
-		s := routertest.SettingsFor(func(s *router.Settings) {
+	of := func(entry, all []string) *settings.Snapshot {
+		s := routertest.SettingsFor(func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Name: "Jeeves", GroupChat: agent.GroupChat{MentionPatterns: entry}}}
 			s.Messages.GroupChat.MentionPatterns = all
 		})

@@ -10,9 +10,9 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/router"
 	"parley/router/commit"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -45,7 +45,7 @@ func TestRestEnds(t *testing.T) {
 		"done":    {inner: routertest.Slowly(time.Minute), shown: "user:Status: success"},
 		"failed":  {inner: failing, shown: "user:Status: error"},
 		"skipped": {inner: skipping, shown: resumed},
-		"stopped": {after: func(w world) { _, _ = w.Router.Cancel(w.T.Context(), "stop", w.inner) }, shown: resumed},
+		"stopped": {after: func(w world) { _, _ = w.Router.ToolHost.Cancel(w.T.Context(), "stop", w.inner) }, shown: resumed},
 		"deleted": {after: func(w world) { _ = w.Store.Delete(w.T.Context(), w.inner) }, lost: true, shown: resumed},
 		"a message comes": {after: func(w world) {
 			w.Steer("outer", "hurry")
@@ -106,7 +106,7 @@ func TestRestWithNothingToWaitFor(t *testing.T) {
 		defer cancel()
 		x.Does("long", routertest.Slowly(time.Hour))
 		x.Spawn(tools.SpawnRequest{Source: "s2", Task: "long"})
-		if err := x.Router.Idle(ctx, tools.Caller{Session: x.Session(routertest.KeyA), Run: sessions.Run{Key: routertest.KeyA}}); !errors.Is(err, context.DeadlineExceeded) {
+		if err := x.Router.Committer.Idle(ctx, tools.Caller{Session: x.Session(routertest.KeyA), Run: sessions.Run{Key: routertest.KeyA}}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("resting until its time was up: %v", err)
 		}
 	})
@@ -120,7 +120,7 @@ func TestRestingHoldsNoSlot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				const n = 8
-				x := routertest.NewTree(t, 2, func(s *router.Settings) {
+				x := routertest.NewTree(t, 2, func(s *settings.Snapshot) {
 					s.Agents.Defaults.Subagents.MaxConcurrent, s.Agents.Defaults.Subagents.MaxChildrenPerAgent = n, n
 				})
 				began := time.Now()

@@ -40,7 +40,7 @@ func TestOneTurnOfAJob(t *testing.T) {
 		errs := make([]error, 2)
 		var wg sync.WaitGroup
 		for i := range errs {
-			wg.Go(func() { _, errs[i] = g.Router.RunJob(t.Context(), "", j.ID) })
+			wg.Go(func() { _, errs[i] = g.Router.Scheduler.RunJob(t.Context(), "", j.ID) })
 		}
 		wg.Wait()
 		if err := errors.Join(errs...); !errors.Is(err, sessions.ErrConflict) || errs[0] != nil && errs[1] != nil || !strings.Contains(err.Error(), "the turn of an earlier time is not over: run ") {

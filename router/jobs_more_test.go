@@ -12,9 +12,9 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/cron"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -28,13 +28,13 @@ func planJob(g *routertest.Rig, id string, every time.Duration) {
 	} else {
 		j.Next = j.Created.Add(every)
 	}
-	if err := g.Router.AddJob(g.T.Context(), "made "+id, j); err != nil {
+	if err := g.Router.Scheduler.AddJob(g.T.Context(), "made "+id, j); err != nil {
 		g.T.Fatal(err)
 	}
 }
 
 // greeted is a rig whose guest has a session.
-func greeted(t *testing.T, tests ...func(*router.Settings)) *routertest.Rig {
+func greeted(t *testing.T, tests ...func(*settings.Snapshot)) *routertest.Rig {
 	t.Helper()
 	g := routertest.New(t, channeltest.Options{}, tests...)
 	g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello")
@@ -96,7 +96,7 @@ func TestStopEndsJobs(t *testing.T) {
 // TestJobUsesTheBudgetOfItsMaker: jobs do not pay by themselves.
 func TestJobUsesTheBudgetOfItsMaker(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := greeted(t, func(s *router.Settings) { s.Agents.Defaults.Budget.SessionTokens = 40 }) // a call uses 15
+		g := greeted(t, func(s *settings.Snapshot) { s.Agents.Defaults.Budget.SessionTokens = 40 }) // a call uses 15
 		for i := range 8 {
 			planJob(g, fmt.Sprint("job ", i), 0)
 		}
@@ -116,7 +116,7 @@ func TestWhatAJobBegins(t *testing.T) {
 		for _, denied := range []bool{false, true} {
 			t.Run(fmt.Sprint(announce, denied), func(t *testing.T) {
 				routertest.Bubble(t, func(t *testing.T) {
-					g := greeted(t, func(s *router.Settings) { s.Agents.Defaults.Subagents.Announce = announce })
+					g := greeted(t, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.Announce = announce })
 					if denied {
 						deny := policy.Deny
 						if _, err := g.Router.Patch(t.Context(), routertest.GuestKey, sessions.Patch{SendPolicy: &deny}); err != nil {
@@ -178,7 +178,7 @@ func TestJobsOfOnePersonAreBounded(t *testing.T) {
 		g := greeted(t)
 		add := func(i int, from sessions.Key, asker string, owner bool) error {
 			id := fmt.Sprint(asker, from, i)
-			return g.Router.AddJob(t.Context(), "made "+id, sessions.Job{ID: id, Agent: "main", From: from, Asker: asker, Owner: owner, Message: "look", Every: time.Hour, Created: time.Now(), Next: time.Now().Add(time.Hour)})
+			return g.Router.Scheduler.AddJob(t.Context(), "made "+id, sessions.Job{ID: id, Agent: "main", From: from, Asker: asker, Owner: owner, Message: "look", Every: time.Hour, Created: time.Now(), Next: time.Now().Add(time.Hour)})
 		}
 		for i := range cron.PersonJobsMost {
 			if err := add(i, sessions.Key(fmt.Sprint("agent:main:x:group:", i%5)), "telegram:2", false); err != nil {

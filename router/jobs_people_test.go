@@ -12,14 +12,14 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/cron"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
 // spokenIn is a rig in whose group a somebody has written.
-func spokenIn(t *testing.T, tests ...func(*router.Settings)) *routertest.Rig {
+func spokenIn(t *testing.T, tests ...func(*settings.Snapshot)) *routertest.Rig {
 	t.Helper()
 	g := routertest.New(t, channeltest.Options{}, tests...)
 	g.Say(routertest.Group("a"), routertest.Guest, "hello")
@@ -35,7 +35,7 @@ func TestJobOfAPerson(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := spokenIn(t)
 		key := g.Runs()[0].Key
-		to, err := g.Router.ChatOf(t.Context(), "main", routertest.Group("a").String())
+		to, err := g.Router.Scheduler.ChatOf(t.Context(), "main", routertest.Group("a").String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,29 +114,29 @@ func TestRunJob(t *testing.T) {
 		if !j.Next.IsZero() {
 			t.Errorf("%+v", j)
 		}
-		first, err := g.Router.RunJob(t.Context(), "api:k", j.ID)
+		first, err := g.Router.Scheduler.RunJob(t.Context(), "api:k", j.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // at work, and over
-			if again, err := g.Router.RunJob(t.Context(), "api:k", j.ID); err != nil || again.ID != first.ID {
+			if again, err := g.Router.Scheduler.RunJob(t.Context(), "api:k", j.ID); err != nil || again.ID != first.ID {
 				t.Errorf("%+v, %v", again, err)
 			}
 			synctest.Wait()
 		}
-		if j, err = g.Router.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { j.Off = false; return nil }); err != nil || !j.Next.Equal(at) {
+		if j, err = g.Router.Scheduler.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { j.Off = false; return nil }); err != nil || !j.Next.Equal(at) {
 			t.Errorf("%+v, %v", j, err)
 		}
 		g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
 			channels.Sleep(ctx, time.Minute)
 			return routertest.Text("done"), ctx.Err()
 		})
-		slow, err := g.Router.RunJob(t.Context(), "", j.ID)
+		slow, err := g.Router.Scheduler.RunJob(t.Context(), "", j.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if _, err := g.Router.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "is not over: run "+string(slow.ID)+" is running") {
+		if _, err := g.Router.Scheduler.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrConflict) || !strings.Contains(err.Error(), "is not over: run "+string(slow.ID)+" is running") {
 			t.Errorf("while one is at work: %v", err)
 		}
 		<-time.After(2 * time.Hour)
@@ -149,10 +149,10 @@ func TestRunJob(t *testing.T) {
 		if n := len(g.Begun(j.ID)); n != 3 || forced != 2 {
 			t.Errorf("%d times, %d of them forced", n, forced)
 		}
-		if _, err := g.Router.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.Scheduler.RunJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("one that is over: %v", err)
 		}
-		if err := g.Router.RemoveJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
+		if err := g.Router.Scheduler.RemoveJob(t.Context(), "", j.ID); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("one that is over: %v", err)
 		}
 	})
@@ -166,7 +166,7 @@ func TestChangeJob(t *testing.T) {
 		j := g.Make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
 		change := func(f func(*sessions.Job)) sessions.Job {
 			t.Helper()
-			j, err := g.Router.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { f(j); return nil })
+			j, err := g.Router.Scheduler.ChangeJob(t.Context(), "", j.ID, func(j *sessions.Job) error { f(j); return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestChangeJob(t *testing.T) {
 		}
 		<-time.After(30 * time.Minute)
 		g.Same(g.Begun(j.ID), "06-01T10:00 06-01T12:30")
-		if err := g.Router.RemoveJob(t.Context(), "", j.ID); err != nil {
+		if err := g.Router.Scheduler.RemoveJob(t.Context(), "", j.ID); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Hour)
@@ -205,7 +205,7 @@ func TestChangeJob(t *testing.T) {
 // leaves its times out; both are in the history.
 func TestJobThatCannotGoOn(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "ops"}} })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "ops"}} })
 		ops := g.Make(sessions.Job{Agent: "ops", Every: time.Hour})
 		zone := g.Make(sessions.Job{Cron: "0 * * * *", Zone: "UTC"})
 		zone.Zone = "Mars/Base"
@@ -228,10 +228,10 @@ func TestJobThatCannotGoOn(t *testing.T) {
 		if err != nil || !j.Off || !j.Next.IsZero() {
 			t.Errorf("%+v, %v", j, err)
 		}
-		if _, err := g.Router.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off = false; return nil }); !errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), "Mars/Base") {
+		if _, err := g.Router.Scheduler.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off = false; return nil }); !errors.Is(err, sessions.ErrBadRequest) || !strings.Contains(err.Error(), "Mars/Base") {
 			t.Errorf("%v", err)
 		}
-		if _, err := g.Router.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off, j.Zone = false, "UTC"; return nil }); err != nil {
+		if _, err := g.Router.Scheduler.ChangeJob(t.Context(), "", zone.ID, func(j *sessions.Job) error { j.Off, j.Zone = false, "UTC"; return nil }); err != nil {
 			t.Error(err)
 		}
 		<-time.After(time.Hour)
@@ -257,21 +257,21 @@ func TestWrongJobs(t *testing.T) {
 			`"Mars" is not known`:    {Message: "x", Cron: "0 9 * * *", Zone: "Mars"},
 			"at least 1m0s is possi": {Message: "x", Every: time.Second},
 		} {
-			if j, err := g.Router.MakeJob(t.Context(), "", j, ""); !errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), want) {
+			if j, err := g.Router.Scheduler.MakeJob(t.Context(), "", j, ""); !errors.Is(err, sessions.ErrBadRequest) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %q", j, err, want)
 			}
 		}
-		for want, to := range map[string]string{"has never written": routertest.Group("b").String(), "not an address": "somewhere", "no last chat": router.LastChat} {
-			if _, err := g.Router.ChatOf(t.Context(), "main", to); !errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), want) {
+		for want, to := range map[string]string{"has never written": routertest.Group("b").String(), "not an address": "somewhere", "no last chat": cron.LastChat} {
+			if _, err := g.Router.Scheduler.ChatOf(t.Context(), "main", to); !errors.Is(err, sessions.ErrBadRequest) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", to, err)
 			}
 		}
-		if to, err := g.Router.ChatOf(t.Context(), "main", ""); err != nil || !to.IsZero() {
+		if to, err := g.Router.Scheduler.ChatOf(t.Context(), "main", ""); err != nil || !to.IsZero() {
 			t.Error(to, err)
 		}
 		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hello")
 		g.Shown(2)
-		if to, err := g.Router.ChatOf(t.Context(), "main", router.LastChat); err != nil || to != routertest.Direct(routertest.Owner) {
+		if to, err := g.Router.Scheduler.ChatOf(t.Context(), "main", cron.LastChat); err != nil || to != routertest.Direct(routertest.Owner) {
 			t.Error(to, err)
 		}
 		if jobs, err := g.Store.ListJobs(t.Context(), ""); err != nil || len(jobs) > 0 {

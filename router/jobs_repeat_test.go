@@ -14,9 +14,9 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/cron"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -43,14 +43,14 @@ func TestRepeatOfAJob(t *testing.T) {
 		g.Shown(1)
 		at := time.Now().Add(time.Hour)
 		ask := func(source, to string) (sessions.Job, error) {
-			return g.Router.MakeJob(t.Context(), source, sessions.Job{Name: "Plants", Message: "x", At: at}, to)
+			return g.Router.Scheduler.MakeJob(t.Context(), source, sessions.Job{Name: "Plants", Message: "x", At: at}, to)
 		}
 		once, err := ask("api:k", routertest.Group("a").String())
 		if err != nil || once.To != routertest.Group("a") {
 			t.Fatal(once, err)
 		}
 		full.Store(true)
-		if _, err := ask("api:other", ""); !errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), "1000 jobs") {
+		if _, err := ask("api:other", ""); !errors.Is(err, sessions.ErrBadRequest) || !strings.Contains(err.Error(), "1000 jobs") {
 			t.Errorf("one too many: %v", err)
 		}
 		for _, when := range []string{"while there are as many as may be", "when it is over"} {
@@ -79,7 +79,7 @@ func TestRunJobAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
-				run, err := g.Router.RunJob(t.Context(), "", j.ID)
+				run, err := g.Router.Scheduler.RunJob(t.Context(), "", j.ID)
 				if err != nil {
 					refused <- err
 					return
@@ -104,8 +104,8 @@ func TestRunJobAtOnce(t *testing.T) {
 // TestLastChat: the chat outside that wrote last to the main session, and never a page of the host.
 func TestLastChat(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		page := router.AccountRef{Channel: "page", Account: channels.DefaultAccount}
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		page := settings.AccountRef{Channel: "page", Account: channels.DefaultAccount}
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Owners = policy.Owners{"fake:" + routertest.Owner, "fake:3003", "page:" + routertest.Owner}
 			s.Accounts[page] = s.Accounts[routertest.Account]
 		})
@@ -116,15 +116,15 @@ func TestLastChat(t *testing.T) {
 			at := routertest.Direct(from)
 			at.Channel = kind
 			in := channels.Inbound{Address: at, ID: channels.MessageID(time.Now().String()), Event: channels.Message, Sender: channels.Sender{ID: channels.UserID(from)}, Text: "hello", Time: time.Now()}
-			if err := g.Router.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
 		}
 		last := func(want channels.Address, words string) {
 			t.Helper()
-			to, err := g.Router.ChatOf(t.Context(), "main", router.LastChat)
-			if to != want || (err == nil) != (words == "") || err != nil && (!errors.Is(err, router.ErrWords) || !strings.Contains(err.Error(), words)) {
+			to, err := g.Router.Scheduler.ChatOf(t.Context(), "main", cron.LastChat)
+			if to != want || (err == nil) != (words == "") || err != nil && (!errors.Is(err, sessions.ErrBadRequest) || !strings.Contains(err.Error(), words)) {
 				t.Errorf("%s, %v; want %s, %q", to, err, want, words)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -27,7 +27,7 @@ func TestPoolsAreApart(t *testing.T) {
 				if blocked == "child" {
 					c.Work = routertest.Slowly(time.Hour)
 				}
-				g := routertest.Parent(t, c, func(s *router.Settings) {
+				g := routertest.Parent(t, c, func(s *settings.Snapshot) {
 					s.Agents.Defaults.MaxConcurrent = 1
 					s.Agents.Defaults.Subagents.MaxConcurrent = 1
 					s.Agents.Defaults.TimeoutSeconds = 7200

@@ -18,8 +18,8 @@ import (
 	"parley/channels/telegram"
 	"parley/channels/telegram/telegramtest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -37,18 +37,18 @@ type botRig struct {
 	leave func() // ends the adapter
 }
 
-var bot = router.AccountRef{Channel: telegram.Kind, Account: channels.DefaultAccount}
+var bot = settings.AccountRef{Channel: telegram.Kind, Account: channels.DefaultAccount}
 
-func newBotRig(t *testing.T, tests ...func(*router.Settings)) *botRig {
+func newBotRig(t *testing.T, tests ...func(*settings.Snapshot)) *botRig {
 	t.Helper()
 	srv := telegramtest.New(t)
 	srv.AddGroup(team, "Team")
 	srv.AddUser(telegramtest.User{ID: anna, Name: "Anna"})
 	srv.AddUser(telegramtest.User{ID: bert, Name: "Bert"})
-	with := func(s *router.Settings) {
-		s.Accounts[bot] = router.AccountSettings{Pacing: asTelegram, Access: policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupOpen}}
+	with := func(s *settings.Snapshot) {
+		s.Accounts[bot] = settings.Account{Pacing: asTelegram, Access: policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupOpen}}
 	}
-	g := &botRig{Rig: routertest.New(t, channeltest.Options{}, append([]func(*router.Settings){with, routertest.EachAlone}, tests...)...), srv: srv, dir: t.TempDir()}
+	g := &botRig{Rig: routertest.New(t, channeltest.Options{}, append([]func(*settings.Snapshot){with, routertest.EachAlone}, tests...)...), srv: srv, dir: t.TempDir()}
 	g.connect()
 	t.Cleanup(func() { g.leave() })
 	return g
@@ -63,7 +63,7 @@ func (g *botRig) connect() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = ch.Run(ctx, g.Router.Accept) // it ends with its context
+		_ = ch.Run(ctx, g.Router.Receiver.Accept) // it ends with its context
 	}()
 	g.leave = func() { cancel(); <-done }
 	g.Router.Attach(bot, ch)
@@ -161,7 +161,7 @@ func TestFaultLimitAndTimeToLive(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.seconds, " s, ", c.ttl, ", again ", c.restart), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := newBotRig(t, func(s *router.Settings) { s.Delivery.ReplyTTL = c.ttl })
+				g := newBotRig(t, func(s *settings.Snapshot) { s.Delivery.ReplyTTL = c.ttl })
 				limit := telegramtest.TooManyRequests("sendMessage", c.seconds)
 				limit.Chat = anna
 				g.srv.Inject(limit)
@@ -197,7 +197,7 @@ func (g *botRig) limited(limit time.Duration, restart bool) (deadline time.Time,
 	if deadline, before = first.At.Add(limit), len(g.callsFor(anna)); first.Chat != anna || first.Status != http.StatusTooManyRequests {
 		g.T.Fatalf("%+v", first)
 	}
-	_, err := g.Router.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "announced", Kind: sessions.Announce, To: chatOf(anna), Text: "announced",
+	_, err := g.Router.Committer.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: "announced", Kind: sessions.Announce, To: chatOf(anna), Text: "announced",
 		Expires: time.Now().Add(g.Settings.Delivery.TTL(sessions.Announce))}}})
 	routertest.Check(g.T, err)
 	g.srv.Say(anna, anna, "two")

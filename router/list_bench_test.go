@@ -11,6 +11,7 @@ import (
 
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools"
@@ -28,7 +29,7 @@ func BenchmarkSessionsList(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	set := routertest.SettingsFor(func(s *router.Settings) { s.Tools.Sessions.Visibility = tools.VisibleAgent })
+	set := routertest.SettingsFor(func(s *settings.Snapshot) { s.Tools.Sessions.Visibility = tools.VisibleAgent })
 	r := router.New(router.Deps{Store: store, Settings: set, Log: slog.New(slog.DiscardHandler), Tools: tools.All, TranscriptPath: store.TranscriptPath})
 	all, err := store.List(b.Context(), sessions.Query{Agent: "main", Limit: 1})
 	if err != nil || len(all) == 0 {

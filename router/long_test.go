@@ -15,8 +15,8 @@ import (
 	"parley/agent/modeltest"
 	"parley/agent/openai"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -87,7 +87,7 @@ func TestTwoThousandTurns(t *testing.T) {
 		k := &keeper{}
 		var refused atomic.Int64
 		srv.Script(modeltest.Window(longWindow, &refused, k.answer))
-		g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(routertest.EachAlone, func(s *router.Settings) {
+		g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(routertest.EachAlone, func(s *settings.Snapshot) {
 			s.Tools.Allow = []string{"sessions_search"}
 			s.Models.DayTokens = longBudget
 		})}

@@ -11,7 +11,7 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/inbound"
 	"parley/router/routertest"
 	"parley/sessions"
 )
@@ -36,7 +36,7 @@ func TestDeleteAtWork(t *testing.T) {
 		if took := time.Since(began); took < 5*time.Second || took > (15*time.Second) {
 			t.Errorf("it took %s", took)
 		}
-		for _, h := range []router.Heard{first, second} {
+		for _, h := range []inbound.Heard{first, second} {
 			if _, err := g.Store.GetRun(t.Context(), h.Run.ID); !errors.Is(err, sessions.ErrNotFound) {
 				t.Errorf("a run is left: %v", err)
 			}
@@ -86,7 +86,7 @@ func TestDeleteRefused(t *testing.T) {
 		if err := g.Router.Delete(t.Context(), "", routertest.HookKey); err != nil {
 			t.Error(err)
 		}
-		if err := g.Router.Delete(t.Context(), "", "agent:main:main"); !errors.Is(err, router.ErrWords) {
+		if err := g.Router.Delete(t.Context(), "", "agent:main:main"); !errors.Is(err, sessions.ErrBadRequest) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -149,7 +149,7 @@ func TestCancelRun(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
 		release := g.Blocked()
-		var said []router.Heard
+		var said []inbound.Heard
 		for range 4 {
 			said = append(said, g.Told(routertest.Me(true)))
 			g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
@@ -254,7 +254,7 @@ func TestCompactOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if run = g.Answered(router.Heard{Run: run}); run.Kind != sessions.CompactRun || !strings.Contains(run.Result, "nothing to compact yet") {
+			if run = g.Answered(inbound.Heard{Run: run}); run.Kind != sessions.CompactRun || !strings.Contains(run.Result, "nothing to compact yet") {
 				t.Errorf("%+v", run)
 			}
 		}

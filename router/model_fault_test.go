@@ -16,8 +16,8 @@ import (
 	"parley/agent/openai"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -103,7 +103,7 @@ func (f *faultyModel) heal() (hits int) {
 }
 
 // modelRig is a rig whose models are real providers that speak a protocol to a scripted server: the first choice and a fallback.
-func modelRig(t *testing.T, p modeltest.Protocol, answer func(modeltest.Request) modeltest.Reply, fs ...func(*router.Settings)) (*routertest.Rig, *modeltest.Server) {
+func modelRig(t *testing.T, p modeltest.Protocol, answer func(modeltest.Request) modeltest.Reply, fs ...func(*settings.Snapshot)) (*routertest.Rig, *modeltest.Server) {
 	t.Helper()
 	ln, client := modeltest.Pipe()
 	srv := modeltest.NewOn(ln)
@@ -115,7 +115,7 @@ func modelRig(t *testing.T, p modeltest.Protocol, answer func(modeltest.Request)
 		return agent.NewBreaker(name, openai.New(openai.Config{Name: name, BaseURL: srv.URL() + "/v1", APIKey: channels.NewSecret("k"), HTTPClient: client}), nil)
 	}
 	first, second := provider("one"), provider("two")
-	fs = append([]func(*router.Settings){func(s *router.Settings) { s.Agents.Defaults.Fallbacks = []string{"mock/2"} }}, fs...)
+	fs = append([]func(*settings.Snapshot){func(s *settings.Snapshot) { s.Agents.Defaults.Fallbacks = []string{"mock/2"} }}, fs...)
 	g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(fs...), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{},
 		Models: func(name string) (agent.Candidate, error) {
 			m := map[bool]agent.Model{true: second, false: first}[name == "mock/2"]

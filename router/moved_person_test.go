@@ -11,8 +11,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -28,8 +28,8 @@ var (
 	numberChat = routertest.Direct("15550100004@s.whatsapp.net")
 )
 
-func access(change func(*policy.Access)) func(*router.Settings) {
-	return func(s *router.Settings) {
+func access(change func(*policy.Access)) func(*settings.Snapshot) {
+	return func(s *settings.Snapshot) {
 		a := s.Accounts[routertest.Account]
 		change(&a.Access)
 		s.Accounts[routertest.Account] = a
@@ -108,7 +108,7 @@ func TestMovedPersonStaysPaired(t *testing.T) {
 		"let in": {func(g *routertest.Rig, code string) { letIn(g, code) }, func(*routertest.Rig, string) {}, 1},
 		"waits":  {func(*routertest.Rig, string) {}, func(g *routertest.Rig, code string) { letIn(g, code) }, 2}, // and is told that they are let in
 		"turned down": {func(g *routertest.Rig, code string) {
-			if err := g.Router.TurnDown(g.T.Context(), routertest.Kind, code); err != nil {
+			if err := g.Router.Admission.TurnDown(g.T.Context(), routertest.Kind, code); err != nil {
 				g.T.Fatal(err)
 			}
 		}, func(*routertest.Rig, string) {}, 0},
@@ -129,7 +129,7 @@ func TestMovedPersonStaysPaired(t *testing.T) {
 				}
 				people, err := g.Store.Admitted(t.Context())
 				if c.answers > 0 { // it is taken back by either id
-					if _, err := g.Router.Unpair(t.Context(), routertest.Kind, "", hiddenID); err != nil {
+					if _, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "", hiddenID); err != nil {
 						t.Error(err)
 					}
 				}
@@ -143,33 +143,33 @@ func TestMovedPersonStaysPaired(t *testing.T) {
 
 func letIn(g *routertest.Rig, code string) {
 	g.T.Helper()
-	if _, err := g.Router.LetIn(g.T.Context(), routertest.Kind, code); err != nil {
+	if _, err := g.Router.Admission.LetIn(g.T.Context(), routertest.Kind, code); err != nil {
 		g.T.Fatal(err)
 	}
 }
 
 // What the configuration says about a person by either id holds by both: lists of people, owners, bindings, linked identities and rules.
 func TestMovedPersonKeepsRules(t *testing.T) {
-	deny := func(m policy.SendMatch) func(*router.Settings) {
-		return func(s *router.Settings) {
+	deny := func(m policy.SendMatch) func(*settings.Snapshot) {
+		return func(s *settings.Snapshot) {
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: m}}
 		}
 	}
 	for name, c := range map[string]struct {
-		set    []func(*router.Settings)
+		set    []func(*settings.Snapshot)
 		before int // answers to the hidden number
 		after  int // to the known one
 		key    sessions.Key
 	}{
-		"listed":        {[]func(*router.Settings){access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy.DMAllowlist, []string{hiddenID} })}, 1, 1, "agent:main:fake:direct:" + hiddenID},
-		"listed later":  {[]func(*router.Settings){access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy.DMAllowlist, []string{numberID} })}, 0, 1, "agent:main:fake:direct:" + numberID},
-		"owner":         {[]func(*router.Settings){func(s *router.Settings) { s.Owners = policy.Owners{"fake:" + hiddenID} }}, 1, 1, "agent:main:main"},
-		"owner later":   {[]func(*router.Settings){func(s *router.Settings) { s.Owners = policy.Owners{"fake:" + numberID} }}, 1, 1, "agent:main:main"},
-		"linked":        {[]func(*router.Settings){func(s *router.Settings) { s.Session.IdentityLinks = map[string][]string{"ada": {"fake:" + hiddenID}} }}, 1, 1, "agent:main:direct:ada"},
-		"linked later":  {[]func(*router.Settings){func(s *router.Settings) { s.Session.IdentityLinks = map[string][]string{"ada": {"fake:" + numberID}} }}, 1, 1, "agent:main:fake:direct:" + hiddenID},
-		"by the key":    {[]func(*router.Settings){deny(policy.SendMatch{RawKeyPrefix: "agent:main:fake:direct:" + hiddenID})}, 0, 0, "agent:main:fake:direct:" + hiddenID},
-		"by the number": {[]func(*router.Settings){deny(policy.SendMatch{KeyPrefix: "fake:direct:" + numberID})}, 1, 0, "agent:main:fake:direct:" + hiddenID},
-		"by the chat":   {[]func(*router.Settings){deny(policy.SendMatch{To: hiddenID})}, 0, 0, "agent:main:fake:direct:" + hiddenID},
+		"listed":        {[]func(*settings.Snapshot){access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy.DMAllowlist, []string{hiddenID} })}, 1, 1, "agent:main:fake:direct:" + hiddenID},
+		"listed later":  {[]func(*settings.Snapshot){access(func(a *policy.Access) { a.DMPolicy, a.AllowFrom = policy.DMAllowlist, []string{numberID} })}, 0, 1, "agent:main:fake:direct:" + numberID},
+		"owner":         {[]func(*settings.Snapshot){func(s *settings.Snapshot) { s.Owners = policy.Owners{"fake:" + hiddenID} }}, 1, 1, "agent:main:main"},
+		"owner later":   {[]func(*settings.Snapshot){func(s *settings.Snapshot) { s.Owners = policy.Owners{"fake:" + numberID} }}, 1, 1, "agent:main:main"},
+		"linked":        {[]func(*settings.Snapshot){func(s *settings.Snapshot) { s.Session.IdentityLinks = map[string][]string{"ada": {"fake:" + hiddenID}} }}, 1, 1, "agent:main:direct:ada"},
+		"linked later":  {[]func(*settings.Snapshot){func(s *settings.Snapshot) { s.Session.IdentityLinks = map[string][]string{"ada": {"fake:" + numberID}} }}, 1, 1, "agent:main:fake:direct:" + hiddenID},
+		"by the key":    {[]func(*settings.Snapshot){deny(policy.SendMatch{RawKeyPrefix: "agent:main:fake:direct:" + hiddenID})}, 0, 0, "agent:main:fake:direct:" + hiddenID},
+		"by the number": {[]func(*settings.Snapshot){deny(policy.SendMatch{KeyPrefix: "fake:direct:" + numberID})}, 1, 0, "agent:main:fake:direct:" + hiddenID},
+		"by the chat":   {[]func(*settings.Snapshot){deny(policy.SendMatch{To: hiddenID})}, 0, 0, "agent:main:fake:direct:" + hiddenID},
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
@@ -302,7 +302,7 @@ func TestMovedNamesHoldInGroups(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, access(func(a *policy.Access) {
 			a.GroupPolicy, a.GroupAllowFrom = policy.GroupAllowlist, []string{hiddenID}
 			a.Groups = map[string]policy.GroupAccess{"*": {RequireMention: new(bool), ToolsBySender: map[string]policy.Rights{hiddenID: {Deny: []string{"message"}}}}}
-		}), func(s *router.Settings) {
+		}), func(s *settings.Snapshot) {
 			s.Agents.List = append(s.Agents.List, agent.Entry{ID: "main"}, agent.Entry{ID: "b"})
 			s.Bindings = []sessions.Binding{{AgentID: "b", Match: sessions.BindingMatch{Channel: routertest.Kind, Peer: &sessions.Peer{Kind: channels.Group, ID: "-5"}}}}
 		})
@@ -329,7 +329,7 @@ func TestMovedNamesHoldInGroups(t *testing.T) {
 // A stranger who was silenced turns out to be an owner: the main session, which their chats share, is silent until the owner says otherwise.
 func TestMovedPersonIsOwner(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Owners = policy.Owners{"fake:" + numberID} })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Owners = policy.Owners{"fake:" + numberID} })
 		hear(g, hiddenChat, hiddenID, "hello")
 		override(g, g.Router.Key(channels.Inbound{Address: hiddenChat, Sender: routertest.Person(hiddenID)}), policy.Deny)
 		g.Happens(numberKnown())

@@ -10,8 +10,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -38,19 +38,19 @@ func TestMovedChatNumbersItsMessagesAnew(t *testing.T) {
 // has an entry of its own. So do rules of the send policy, by both ids.
 func TestMovedChatKeepsItsRules(t *testing.T) {
 	old, now := routertest.Group("-5"), routertest.Group("-1005")
-	section := func(groups map[string]policy.GroupAccess) func(*router.Settings) {
-		return func(s *router.Settings) {
+	section := func(groups map[string]policy.GroupAccess) func(*settings.Snapshot) {
+		return func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access.Groups = groups
 			s.Accounts[routertest.Account] = a
 		}
 	}
-	rules := func(rules ...policy.SendRule) func(*router.Settings) {
-		return func(s *router.Settings) { s.Session.SendPolicy.Rules = rules }
+	rules := func(rules ...policy.SendRule) func(*settings.Snapshot) {
+		return func(s *settings.Snapshot) { s.Session.SendPolicy.Rules = rules }
 	}
 	off, any := policy.GroupAccess{Enabled: new(bool)}, policy.GroupAccess{}
 	for name, c := range map[string]struct {
-		set      func(*router.Settings)
+		set      func(*settings.Snapshot)
 		mute     bool // the group says something before it moves, and is answered
 		answered bool // after it has moved
 	}{
@@ -63,7 +63,7 @@ func TestMovedChatKeepsItsRules(t *testing.T) {
 		"the old chat":        {rules(policy.SendRule{Action: policy.Deny, Match: policy.SendMatch{To: "-5"}}), true, false},
 		"the old key":         {rules(policy.SendRule{Action: policy.Deny, Match: policy.SendMatch{RawKeyPrefix: "agent:main:fake:group:-5"}}), true, false},
 		"the chat in between": {rules(policy.SendRule{Action: policy.Deny, Match: policy.SendMatch{To: "-7"}}), false, false},
-		"allowed by old": {func(s *router.Settings) {
+		"allowed by old": {func(s *settings.Snapshot) {
 			s.Session.SendPolicy = policy.SendPolicy{Default: policy.Deny, Rules: []policy.SendRule{{Action: policy.Allow, Match: policy.SendMatch{To: "-5"}}}}
 		}, false, true},
 	} {
@@ -107,7 +107,7 @@ func TestMovedChatKeepsItsRules(t *testing.T) {
 func TestMovedChatKeepsItsSettings(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		old, now := routertest.Group("-5"), routertest.Group("-1005")
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access.Groups = map[string]policy.GroupAccess{"-5": {RequireMention: new(bool), SystemPrompt: "Talk about roses.", Tools: policy.Rights{Deny: []string{"message"}}}}
 			s.Accounts[routertest.Account] = a
@@ -171,4 +171,25 @@ func TestMovedChatFlips(t *testing.T) {
 			t.Error("the flip did not wait for the edit that was on its way")
 		}
 	})
+}
+
+// The message that an answer is for has no id in the group's new place, where another message may have that number: an answer that was at
+// work when the group moved refers to none, shown while it is written or at once.
+//
+// source: https://core.telegram.org/method/messages.migrateChat
+func TestAnswerToMovedChatRefersToNothing(t *testing.T) {
+	for name, set := range map[string]func(*settings.Snapshot){"at once": routertest.WithStreaming(channels.Streaming{}), "as it is written": routertest.Edits} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				old, now := routertest.Group("-5"), routertest.Group("-1005")
+				g := routertest.Writes(t, routertest.TenSeconds(), channeltest.Options{}, set)
+				g.Say(old, routertest.Guest, "write")
+				g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+				g.Ended(1)
+				if sent := g.Fake.Calls(channeltest.OpSend); len(sent) != 1 || sent[0].Out.To != now || sent[0].Out.ReplyTo != "" {
+					t.Errorf("%+v", sent)
+				}
+			})
+		})
+	}
 }

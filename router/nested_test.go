@@ -9,8 +9,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -167,7 +167,7 @@ func TestCleanup(t *testing.T) {
 		for _, cleanup := range []string{"keep", "delete"} {
 			t.Run(name+"/"+cleanup, func(t *testing.T) {
 				routertest.Bubble(t, func(t *testing.T) {
-					x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Agents.Defaults.Subagents.Announce = c.mode })
+					x := routertest.NewTree(t, 2, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.Announce = c.mode })
 					x.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 						if strings.Contains(p.System, "announce step") || strings.Contains(p.System, "has ended") {
 							return routertest.Text(c.step), nil

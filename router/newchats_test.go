@@ -10,14 +10,14 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
 // newChats bounds in how many chats a day the account writes unasked.
-func newChats(n int) func(*router.Settings) {
-	return func(s *router.Settings) {
+func newChats(n int) func(*settings.Snapshot) {
+	return func(s *settings.Snapshot) {
 		a := s.Accounts[routertest.Account]
 		a.Pacing.NewChatsPerDay = n
 		s.Accounts[routertest.Account] = a
@@ -30,7 +30,7 @@ func newChats(n int) func(*router.Settings) {
 func unasked(g *routertest.Rig, to channels.Address, words string) sessions.DeliveryID {
 	g.T.Helper()
 	d := sessions.Delivery{ID: sessions.DeliveryID(words + string(to.Chat)), Kind: sessions.Announce, Session: "agent:main:main", To: to, Text: words, Expires: time.Now().Add(36 * time.Hour)}
-	if _, err := g.Router.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
+	if _, err := g.Router.Committer.Submit(g.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
 		g.T.Fatal(err)
 	}
 	synctest.Wait()
@@ -71,7 +71,7 @@ func TestNewChatsPerDay(t *testing.T) {
 func TestAnswersWaitForNoDay(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		<-time.After(3 * time.Hour)
-		g := routertest.New(t, channeltest.Options{}, newChats(2), func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, newChats(2), func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access = policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{routertest.Guest}}
 			s.Accounts[routertest.Account] = a

@@ -13,8 +13,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -31,7 +31,7 @@ func announces(g *routertest.Rig, n int, chats ...channels.Address) {
 			e.Ops = append(e.Ops, sessions.EnqueueDelivery{ID: sessions.DeliveryID(id), Kind: sessions.Announce, To: to, Text: id,
 				Expires: time.Now().Add(24 * time.Hour)})
 		}
-		if _, err := g.Router.Submit(g.T.Context(), e); err != nil {
+		if _, err := g.Router.Committer.Submit(g.T.Context(), e); err != nil {
 			g.T.Fatal(err)
 		}
 	}
@@ -221,8 +221,8 @@ func TestFaultOutageByKind(t *testing.T) {
 	for _, away := range []time.Duration{50 * time.Minute, 90 * time.Minute, 7 * time.Hour, 25 * time.Hour} {
 		t.Run(away.String(), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
-					s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{routertest.Owner, routertest.Guest}, GroupPolicy: policy.GroupOpen}}
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
+					s.Accounts[routertest.Account] = settings.Account{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{routertest.Owner, routertest.Guest}, GroupPolicy: policy.GroupOpen}}
 				})
 				g.Model.Set(everyKind)
 				waiting := outboxOfEachKind(g)

@@ -48,7 +48,7 @@ func postsFiles(t *testing.T, l channels.Limits) (g *routertest.Rig, post func(s
 	g.Idle(1)
 	return g, func(source, text string, files ...tools.PostFile) (tools.PostResult, error) {
 		t.Helper()
-		return g.Router.Post(t.Context(), tools.PostRequest{Source: source, From: tools.Caller{Session: g.Session(routertest.KeyA), Run: g.Runs()[0]}, Session: routertest.KeyA, To: routertest.Group("a"), Text: text, Files: files})
+		return g.Router.ToolHost.Post(t.Context(), tools.PostRequest{Source: source, From: tools.Caller{Session: g.Session(routertest.KeyA), Run: g.Runs()[0]}, Session: routertest.KeyA, To: routertest.Group("a"), Text: text, Files: files})
 	}
 }
 
@@ -170,7 +170,7 @@ func TestFilesOutUnderThePolicy(t *testing.T) {
 		g.Idle(2)
 		from := tools.Caller{Session: g.Session(routertest.KeyB), Run: g.Runs()[1]}
 		q := tools.PostRequest{Source: "tool:r:c2", From: from, Session: routertest.KeyA, To: routertest.Group("a"), Text: "x", Files: []tools.PostFile{ofBytes("a.txt", "text", &opened)}}
-		res, err := g.Router.Post(t.Context(), q)
+		res, err := g.Router.ToolHost.Post(t.Context(), q)
 		d := g.Ended(3)[2]
 		if err != nil || d.ID != res.Delivery || d.State != sessions.Withheld || opened != 0 || len(d.Files) != 1 || d.Files[0].Name != "a.txt" || d.Files[0].Hash != "" {
 			t.Errorf("%+v, %v, opened %d times", d, err, opened)

@@ -11,8 +11,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -22,7 +22,7 @@ import (
 // proves: D8
 func TestAgeOfATurnThatTookUpOthers(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Delivery.ReplyTTL = 5 * time.Minute
 			s.Agents.Defaults.TimeoutSeconds = 60
 			s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect, Cap: 20}
@@ -113,8 +113,9 @@ func TestOutdatedChildUnderAnotherClock(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
 		run := sessions.Run{ID: "r", Kind: sessions.ChildRun, Key: "agent:main:subagent:x", Created: time.Now().Add(24 * time.Hour)}
 		c := sessions.Chain{Kind: "spawn", Cleanup: "delete", Origin: routertest.Direct("a"), Requester: "agent:main:main", Target: run.Key}
+		run.Chain = &c
 		var o sessions.Outcome
-		if !g.Router.Advancer.DeleteLate(t.Context(), g.Router.Settings(), run, c, &o) || len(o.Deliveries) != 1 || o.Deliveries[0].Expires.After(time.Now()) {
+		if !g.Router.Advancer.CompleteOutdated(t.Context(), g.Router.Settings(), run, &o) || len(o.Deliveries) != 1 || o.Deliveries[0].Expires.After(time.Now()) {
 			t.Errorf("%+v", o.Deliveries)
 		}
 	})

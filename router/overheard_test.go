@@ -9,7 +9,6 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
@@ -19,8 +18,8 @@ import (
 // its own, in the transcript as well.
 func TestGroupTalkComesWithTheNextMention(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
-			s.Accounts[routertest.Account] = router.AccountSettings{Access: routertest.OpenGroup("other", "*")}
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
+			s.Accounts[routertest.Account] = settings.Account{Access: routertest.OpenGroup("other", "*")}
 		})
 		garden, other := routertest.Group("garden"), routertest.Group("other")
 		g.Talk(garden, "Gu\nst\u2028av", "the 8:05 is late")
@@ -80,7 +79,7 @@ func TestGroupTalkIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Messages.GroupChat.HistoryLimit = c.limit })
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Messages.GroupChat.HistoryLimit = c.limit })
 				to, shown := routertest.Group("garden"), 1
 				for _, l := range c.lines {
 					g.Talk(to, "G", l)
@@ -103,8 +102,8 @@ func TestGroupTalkIsBounded(t *testing.T) {
 // What the bot may not hear at all is not remembered either.
 func TestGroupTalkOfStrangersIsNotKept(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
-			s.Accounts[routertest.Account] = router.AccountSettings{Access: routertest.OpenGroup("garden", routertest.Owner)}
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
+			s.Accounts[routertest.Account] = settings.Account{Access: routertest.OpenGroup("garden", routertest.Owner)}
 		})
 		to := routertest.Group("garden")
 		g.Talk(to, routertest.Guest, "I am not on the list")
@@ -123,7 +122,7 @@ func TestSystemPromptOfAGroup(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		access := routertest.OpenGroup("garden", "*")
 		access.Groups["garden"] = withPrompt(access, "Talk about roses.\nOnly.", "Talk about bees.")
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Accounts[routertest.Account] = router.AccountSettings{Access: access} })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Accounts[routertest.Account] = settings.Account{Access: access} })
 		topic := routertest.Group("garden")
 		topic.Thread = "7"
 		n := 0

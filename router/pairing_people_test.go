@@ -53,7 +53,7 @@ func TestPairRemove(t *testing.T) {
 		if g.Model.Count() != n {
 			t.Error("somebody who was removed is answered")
 		}
-		if _, err := g.Router.Unpair(t.Context(), routertest.Kind, "default", "ann"); !errors.Is(err, sessions.ErrNotFound) {
+		if _, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "default", "ann"); !errors.Is(err, sessions.ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -73,7 +73,7 @@ func TestFaultPairingComesAgain(t *testing.T) {
 		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann")
 		before := len(g.Fake.Texts(ann))
 		for range 2 {
-			if err := g.Router.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -99,21 +99,21 @@ func TestPairRemoveOneOfSeveral(t *testing.T) {
 			if _, err := g.Store.PutPairing(t.Context(), p, 3); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: routertest.Kind, Hash: account, Approve: true, Time: now}}}); err != nil {
+			if _, err := g.Router.Committer.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: routertest.Kind, Hash: account, Approve: true, Time: now}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann"); !strings.Contains(got, "- `/pair remove fake:ann default`\n- `/pair remove fake:ann second`") {
 			t.Errorf("%q", got)
 		}
-		if _, err := g.Router.Unpair(t.Context(), routertest.Kind, "", "ann"); !errors.Is(err, sessions.ErrConflict) {
+		if _, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "", "ann"); !errors.Is(err, sessions.ErrConflict) {
 			t.Error(err)
 		}
 		g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair remove ann second")
 		if left, err := g.Store.Admitted(t.Context()); err != nil || len(left) != 1 || left[0].Account != "default" {
 			t.Error(left, err)
 		}
-		if p, err := g.Router.Unpair(t.Context(), routertest.Kind, "", "ann"); err != nil || p.Account != "default" {
+		if p, err := g.Router.Admission.Unpair(t.Context(), routertest.Kind, "", "ann"); err != nil || p.Account != "default" {
 			t.Error(p, err)
 		}
 	})

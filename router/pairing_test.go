@@ -13,8 +13,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -49,7 +49,7 @@ func TestPairCommand(t *testing.T) {
 		}
 		in := g.Fake.Say(channels.Inbound{Address: routertest.Direct(routertest.Owner), Sender: routertest.Person(routertest.Owner), Text: "/pair Approve " + strings.ToLower(codeA)})
 		g.Until("ann is told", func() bool { return len(g.Fake.Texts(ann)) == 2 })
-		if err := g.Router.Accept(t.Context(), in); err != nil {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		if got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "/pair approve "+codeA); !strings.Contains(got, "Nobody waits") {
@@ -67,7 +67,7 @@ func TestPairCommand(t *testing.T) {
 		g.Say(ann, "ann", "thanks")
 		g.Until("ann is answered", func() bool { return len(g.Fake.Texts(ann)) == 3 })
 		g.Say(bo, "bo", "and I?")
-		if _, err := g.Router.LetIn(t.Context(), routertest.Kind, codeB); err == nil {
+		if _, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, codeB); err == nil {
 			t.Error("the old code still works")
 		}
 		if got := g.Fake.Texts(bo); len(got) != 1 {
@@ -79,7 +79,7 @@ func TestPairCommand(t *testing.T) {
 // Whoever else uses the command is not let through, and lets nobody in.
 func TestPairIsForOwners(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithPairing, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access.AllowFrom = []string{routertest.Guest}
 			s.Accounts[routertest.Account] = a
@@ -143,7 +143,7 @@ func TestLetInWithoutAnAddress(t *testing.T) {
 		if _, err := g.Store.PutPairing(t.Context(), sessions.Pairing{Channel: routertest.Kind, Account: channels.DefaultAccount, User: "old", Hash: policy.HashCode(routertest.Kind, "CODE"), Created: now, Expires: now.Add(time.Hour)}, 3); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := g.Router.LetIn(t.Context(), routertest.Kind, " code "); err != nil || p.User != "old" {
+		if p, err := g.Router.Admission.LetIn(t.Context(), routertest.Kind, " code "); err != nil || p.User != "old" {
 			t.Fatal(p, err)
 		}
 		if ok, err := g.Store.Paired(t.Context(), routertest.Kind, channels.DefaultAccount, "old"); err != nil || !ok || len(g.Deliveries()) != 0 {

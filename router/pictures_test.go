@@ -14,7 +14,6 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/filestore"
 	"parley/router/routertest"
 	"parley/router/turn"
@@ -42,7 +41,7 @@ func (a *album) Fetch(ctx context.Context, m channels.Media, limit int64) ([]byt
 	if a.gone {
 		return nil, &channels.Error{Class: channels.Transient, Err: errors.New("no such file any more")}
 	}
-	if limit != router.PictureMost {
+	if limit != filestore.MaxPicture {
 		return nil, fmt.Errorf("limit %d", limit)
 	}
 	if m.Ref == "text" {

@@ -8,8 +8,8 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -18,12 +18,12 @@ import (
 // proves: P2, P4
 func TestPostByAnotherSessionOfAChat(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Session.DMScope = sessions.PerPeer })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Session.DMScope = sessions.PerPeer })
 		g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello") // its session of its own
 		g.Shown(1)
 		g.Idle(1)
 		old := g.Runs()[0].Key
-		if err := g.Router.Apply(t.Context(), routertest.SettingsFor(func(s *router.Settings) { s.Session.DMScope = sessions.DMMain })); err != nil {
+		if err := g.Router.Apply(t.Context(), routertest.SettingsFor(func(s *settings.Snapshot) { s.Session.DMScope = sessions.DMMain })); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)
@@ -45,7 +45,7 @@ func TestPostByAnotherSessionOfAChat(t *testing.T) {
 			return routertest.Call("c1", "message", map[string]any{"to": routertest.Direct(routertest.Guest).String(), "text": "leak"}), nil
 		})
 		<-time.After(time.Minute)
-		if _, err := g.Router.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: old, Agent: "main"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: "r9", Kind: sessions.TurnRun, Key: old, Agent: "main", Input: sessions.Message{ID: "m9", Role: sessions.User, Content: sessions.TextContent("go"), Run: "r9"}}}}); err != nil {
+		if _, err := g.Router.Committer.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: old, Agent: "main"}}, Run: &sessions.Enqueue{Run: sessions.Run{ID: "r9", Kind: sessions.TurnRun, Key: old, Agent: "main", Input: sessions.Message{ID: "m9", Role: sessions.User, Content: sessions.TextContent("go"), Run: "r9"}}}}); err != nil {
 			t.Fatal(err)
 		}
 		g.Idle(3)

@@ -15,6 +15,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -109,7 +110,7 @@ func TestReportWithoutRequester(t *testing.T) {
 	for _, mode := range []string{"direct", "requester"} {
 		t.Run(mode, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.Parent(t, routertest.Child{Work: routertest.Slowly(time.Minute)}, func(s *router.Settings) { s.Agents.Defaults.Subagents.Announce = mode })
+				g := routertest.Parent(t, routertest.Child{Work: routertest.Slowly(time.Minute)}, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.Announce = mode })
 				run := g.Spawn(tools.SpawnRequest{Source: "s"})
 				<-time.After(time.Second)
 				if err := g.Store.Delete(t.Context(), routertest.KeyA); err != nil {
@@ -158,7 +159,7 @@ func TestNobodyToReportTo(t *testing.T) {
 // chatless makes a session that has no chat.
 func chatless(g *routertest.Rig) sessions.Session {
 	g.T.Helper()
-	acc, err := g.Router.Submit(g.T.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: "agent:main:hook:nightly", Agent: "main"}}})
+	acc, err := g.Router.Committer.Submit(g.T.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: "agent:main:hook:nightly", Agent: "main"}}})
 	if err != nil {
 		g.T.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestPost(t *testing.T) {
 				}
 				run := g.Runs()[0]
 				q := tools.PostRequest{Source: "tool:r1:c1", From: tools.Caller{Session: g.Session(routertest.KeyA), Run: run}, Session: routertest.KeyB, To: routertest.Group("b"), Text: "news"}
-				res, err := g.Router.Post(t.Context(), q)
+				res, err := g.Router.ToolHost.Post(t.Context(), q)
 				if err != nil || res.Verdict.Allowed() != (c.state == sessions.Sent) || (res.Delivery == "") != (c.state == "") {
 					t.Fatalf("%+v (%v)", res, err)
 				}
@@ -203,7 +204,7 @@ func TestPost(t *testing.T) {
 				if _, err := g.Router.Patch(t.Context(), routertest.KeyA, sessions.Patch{SendPolicy: &deny}); err != nil {
 					t.Fatal(err)
 				}
-				again, err := g.Router.Post(t.Context(), q) // after a crash; the policy has changed since
+				again, err := g.Router.ToolHost.Post(t.Context(), q) // after a crash; the policy has changed since
 				if err != nil || again.Delivery != res.Delivery || len(g.Ended(3)) != 3 {
 					t.Errorf("again: %+v (%v)", again, err)
 				}

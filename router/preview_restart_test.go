@@ -10,8 +10,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 )
 
 // TestDraftThatBrokeOff: a model breaks off while its words are shown, and another one answers, in other and fewer words, or none does. Its words are
@@ -45,7 +45,7 @@ func TestDraftThatBrokeOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}}
-				g.Settings = routertest.SettingsFor(routertest.WithStreaming(channels.Streaming{Direct: c.mode}), func(s *router.Settings) { s.Agents.Defaults.Fallbacks = []string{"mock/2"} })
+				g.Settings = routertest.SettingsFor(routertest.WithStreaming(channels.Streaming{Direct: c.mode}), func(s *settings.Snapshot) { s.Agents.Defaults.Fallbacks = []string{"mock/2"} })
 				g.Models = func(name string) (agent.Candidate, error) {
 					m := map[bool]routertest.Scribe{true: c.second, false: c.first}[name == "mock/2"]
 					return agent.Candidate{Model: m, Name: name, Label: name}, nil

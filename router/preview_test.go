@@ -11,8 +11,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -261,7 +261,7 @@ func TestNothingIsTakenBackAfterAFlip(t *testing.T) {
 // proves: P4
 func TestStreamOfADenied(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.Writes(t, routertest.TenSeconds(), channeltest.Options{}, routertest.Edits, func(s *router.Settings) {
+		g := routertest.Writes(t, routertest.TenSeconds(), channeltest.Options{}, routertest.Edits, func(s *settings.Snapshot) {
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{ChatType: channels.Group}}}
 		})
 		g.Say(routertest.Group("a"), routertest.Guest, "write")

@@ -11,8 +11,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
@@ -24,7 +24,7 @@ func TestHistoryEqualsTheStore(t *testing.T) {
 	for _, limit := range []int{4, 7, 1000} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *router.Settings) {
+				g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *settings.Snapshot) {
 					s.Agents.Defaults.HistoryLimit, s.Agents.Defaults.Compaction.Off = limit, true
 				})
 				ids := func(msgs []sessions.Message) (out []string) {
@@ -167,7 +167,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 
 func TestTooOldToBeAnswered(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.Defaults.MaxConcurrent = 1
 			s.Delivery.ReplyTTL = time.Minute
 		})

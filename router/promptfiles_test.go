@@ -13,6 +13,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -29,7 +30,7 @@ func prompts(s *routertest.Script) (out []agent.Prompt) {
 }
 
 // workspaceRig has a workspace for its agent.
-func workspaceRig(t *testing.T, tests ...func(*router.Settings)) (g *routertest.Rig, dir string) {
+func workspaceRig(t *testing.T, tests ...func(*settings.Snapshot)) (g *routertest.Rig, dir string) {
 	dir = t.TempDir()
 	return routertest.With(t, func(d *router.Deps) { d.Workspace = func(sessions.AgentID) string { return dir } }, channeltest.Options{}, tests...), dir
 }
@@ -45,7 +46,7 @@ func write(t *testing.T, dir, name, text string) {
 // restart included: what a provider has cached stays good.
 func TestPromptStaysTheSame(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g, dir := workspaceRig(t, func(s *router.Settings) { s.Agents.Defaults.Timezone = "Europe/Berlin" })
+		g, dir := workspaceRig(t, func(s *settings.Snapshot) { s.Agents.Defaults.Timezone = "Europe/Berlin" })
 		write(t, dir, "INSTRUCTIONS.md", "Be brief.")
 		var all []agent.Prompt // each as it was sent at its time
 		say := func(from, words string) {
@@ -91,7 +92,7 @@ func TestPromptStaysTheSame(t *testing.T) {
 // TestWorkspaceIsInThePrompt has the files of the workspace behind the instructions, as they are now; a sub-agent has no persona.
 func TestWorkspaceIsInThePrompt(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g, dir := workspaceRig(t, func(s *router.Settings) { s.Agents.Defaults.Instructions = "First of all." })
+		g, dir := workspaceRig(t, func(s *settings.Snapshot) { s.Agents.Defaults.Instructions = "First of all." })
 		system := func() string {
 			g.Asks(routertest.Group("a"), routertest.Guest, "hello")
 			all := prompts(g.Model)

@@ -12,7 +12,6 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
@@ -170,7 +169,7 @@ func TestOwnersBatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, routertest.WithMode(c.mode), func(s *router.Settings) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithMode(c.mode), func(s *settings.Snapshot) {
 					s.Tools.BySender = map[tools.Sender]tools.Rights{"other": {Deny: []string{"remember"}}}
 				})
 				var got []bool
@@ -237,7 +236,7 @@ func TestFullQueueTellsEachChatOnce(t *testing.T) {
 		t.Run(string(drop), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return oneCommit{s} }, routertest.WithQueue(sessions.Queue{Mode: sessions.Followup, Cap: 2, Drop: drop}),
-					func(s *router.Settings) { s.Session.DMScope, s.Agents.Defaults.MaxConcurrent = sessions.DMMain, 1 })
+					func(s *settings.Snapshot) { s.Session.DMScope, s.Agents.Defaults.MaxConcurrent = sessions.DMMain, 1 })
 				g.Model.Set(routertest.Repeating(5 * time.Minute))
 				g.Say(routertest.Group("z"), routertest.Guest, "has the only slot")
 				<-time.After(time.Second)

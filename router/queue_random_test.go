@@ -13,8 +13,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -40,7 +40,7 @@ func storm(t *testing.T, r *rand.Rand) {
 		Cap:  []int{2, 5, 20}[r.IntN(3)], Drop: []sessions.DropRule{sessions.DropSummarize, sessions.DropSummarize, sessions.DropOld, sessions.DropNew}[r.IntN(4)],
 		DebounceMs: new([]int{0, 500, 1000}[r.IntN(3)]),
 	}
-	g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(q), func(s *router.Settings) { s.Session.DMScope = sessions.DMMain })
+	g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(q), func(s *settings.Snapshot) { s.Session.DMScope = sessions.DMMain })
 	var mu sync.Mutex // of r, which the model draws from as well
 	drawn := func(n int) int {
 		mu.Lock()

@@ -9,8 +9,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -30,7 +30,7 @@ func TestStopWherever(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{DebounceMs: new(60_000)}), func(s *router.Settings) {
+				g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{DebounceMs: new(60_000)}), func(s *settings.Snapshot) {
 					if c.full {
 						s.Agents.Defaults.MaxConcurrent = 1
 					}

@@ -12,8 +12,9 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
+	"parley/router/event"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -130,7 +131,7 @@ func TestFirstMessageDoesNotWait(t *testing.T) {
 // host does not wait for it.
 func TestQuietTimeHoldsNoSlot(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{DebounceMs: new(60_000)}), func(s *router.Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
+		g := routertest.New(t, channeltest.Options{}, routertest.WithQueue(sessions.Queue{DebounceMs: new(60_000)}), func(s *settings.Snapshot) { s.Agents.Defaults.MaxConcurrent = 1 })
 		g.Model.Set(routertest.Repeating(time.Second))
 		g.Say(routertest.Direct("a"), routertest.Guest, "one")
 		<-time.After(500 * time.Millisecond)
@@ -186,7 +187,7 @@ func TestOthersKeepTheirPlace(t *testing.T) {
 				g.Say(routertest.Group("a"), routertest.Guest, w)
 				continue
 			}
-			if _, err := g.Router.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key}}, Run: &sessions.Enqueue{Run: sessions.Run{Kind: sessions.AskRun, Key: key,
+			if _, err := g.Router.Committer.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: key}}, Run: &sessions.Enqueue{Run: sessions.Run{Kind: sessions.AskRun, Key: key,
 				Input: sessions.Message{Role: sessions.User, Content: sessions.TextContent("ask")}}}}); err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +231,7 @@ func TestSteerMode(t *testing.T) {
 			return routertest.Text(strings.Join(routertest.Unanswered(p), "|")), nil
 		})
 		ends := map[sessions.RunID]int{}
-		events, cancel := g.Router.Watch(router.Watching{Kinds: []string{router.EventRun}})
+		events, cancel := g.Router.Watch(event.Filter{Kinds: []string{event.KindRun}})
 		defer cancel()
 		go func() {
 			for e := range events {

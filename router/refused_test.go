@@ -14,6 +14,7 @@ import (
 	"parley/channels/channeltest"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -188,7 +189,7 @@ func TestRefusedSubAgent(t *testing.T) {
 	for name, mode := range map[string]string{"announced": "", "told to the requester": "requester"} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.Subagents.Announce = mode })
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.Announce = mode })
 				g.Say(routertest.Group("a"), routertest.Guest, "hello")
 				g.Shown(1)
 				g.Idle(1)
@@ -217,7 +218,7 @@ func TestRefusedExchangeAndJob(t *testing.T) {
 		g := routertest.TwoChats(t, filtered(agent.Refused))
 		ask := func(source, words string) sessions.Run {
 			t.Helper()
-			run, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: source, From: tools.Caller{Session: g.Session(routertest.KeyA)}, To: routertest.KeyB, Message: words})
+			run, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: source, From: tools.Caller{Session: g.Session(routertest.KeyA)}, To: routertest.KeyB, Message: words})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,32 +12,31 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
 )
 
-var renamed = router.AccountRef{Channel: routertest.Kind, Account: "family"}
+var renamed = settings.AccountRef{Channel: routertest.Kind, Account: "family"}
 
 // at gives the place of a chat on an account.
-func atAccount(r router.AccountRef, a channels.Address) channels.Address {
+func atAccount(r settings.AccountRef, a channels.Address) channels.Address {
 	a.Account = r.Account
 	return a
 }
 
 // called stops the host and starts it with its one account under another name in the configuration.
-func called(g *routertest.Rig, ref router.AccountRef) {
+func called(g *routertest.Rig, ref settings.AccountRef) {
 	g.T.Helper()
 	g.Stop()
-	settings := *g.Settings
-	settings.Accounts = map[router.AccountRef]router.AccountSettings{ref: g.Settings.Accounts[g.Ref]}
-	g.Settings, g.Ref = &settings, ref
+	set := *g.Settings
+	set.Accounts = map[settings.AccountRef]settings.Account{ref: g.Settings.Accounts[g.Ref]}
+	g.Settings, g.Ref = &set, ref
 	g.Start()
 }
 
 // renamedRig is a host whose platform says who its account is.
-func renamedRig(t *testing.T, tests ...func(*router.Settings)) *routertest.Rig {
+func renamedRig(t *testing.T, tests ...func(*settings.Snapshot)) *routertest.Rig {
 	g := routertest.New(t, channeltest.Options{}, tests...)
 	g.Stop()
 	g.Login = "42"
@@ -84,20 +83,20 @@ func TestRenamedAccountStaysSilenced(t *testing.T) {
 
 // Rules and bindings of the configuration that name the old account hold for it until one names the new account.
 func TestRenamedAccountKeepsRules(t *testing.T) {
-	deny := func(m policy.SendMatch) func(*router.Settings) {
-		return func(s *router.Settings) {
+	deny := func(m policy.SendMatch) func(*settings.Snapshot) {
+		return func(s *settings.Snapshot) {
 			s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: m}}
 		}
 	}
-	bind := func(list ...sessions.Binding) func(*router.Settings) {
-		return func(s *router.Settings) {
+	bind := func(list ...sessions.Binding) func(*settings.Snapshot) {
+		return func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Default: true}, {ID: "ops"}, {ID: "third"}}
 			s.Bindings = list
 		}
 	}
 	group := routertest.Group("-5")
 	for name, c := range map[string]struct {
-		set     func(*router.Settings)
+		set     func(*settings.Snapshot)
 		answers int
 		agent   sessions.AgentID
 	}{
@@ -163,9 +162,9 @@ func TestRenamedAccountByReload(t *testing.T) {
 		hear(g, routertest.Group("-5"), routertest.Guest, "hello")
 		g.Router.Attach(routertest.Account, nil)
 		hear(g, routertest.Group("-5"), routertest.Guest, "are you there?")
-		settings := *g.Settings
-		settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
-		if err := g.Router.Apply(t.Context(), &settings); err != nil {
+		set := *g.Settings
+		set.Accounts = map[settings.AccountRef]settings.Account{renamed: g.Settings.Accounts[routertest.Account]}
+		if err := g.Router.Apply(t.Context(), &set); err != nil {
 			t.Fatal(err)
 		}
 		g.Router.Attach(renamed, g.Fake.Full())
@@ -198,10 +197,10 @@ func TestRenamedAccountWhileSending(t *testing.T) {
 				if detached {
 					g.Router.Attach(routertest.Account, nil)
 				}
-				settings := *g.Settings
-				settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
+				set := *g.Settings
+				set.Accounts = map[settings.AccountRef]settings.Account{renamed: g.Settings.Accounts[routertest.Account]}
 				applied := make(chan error, 1)
-				go func() { applied <- g.Router.Apply(t.Context(), &settings) }() // it waits for what is on its way
+				go func() { applied <- g.Router.Apply(t.Context(), &set) }() // it waits for what is on its way
 				synctest.Wait()
 				if got := g.Fake.Texts(group); len(got) != 0 {
 					t.Fatalf("nothing is on its way when the account has another name: %q has arrived", got)
@@ -255,9 +254,9 @@ func TestRenamedAccountAskedAgain(t *testing.T) {
 		hear(g, group, routertest.Guest, "one")
 		g.Router.Attach(routertest.Account, nil)
 		hear(g, group, routertest.Guest, "two")
-		settings := *g.Settings
-		settings.Accounts = map[router.AccountRef]router.AccountSettings{renamed: g.Settings.Accounts[routertest.Account]}
-		routertest.Check(t, g.Router.Apply(t.Context(), &settings))
+		set := *g.Settings
+		set.Accounts = map[settings.AccountRef]settings.Account{renamed: g.Settings.Accounts[routertest.Account]}
+		routertest.Check(t, g.Router.Apply(t.Context(), &set))
 		g.Router.Attach(renamed, g.Fake.Full())
 		lost = false
 		if err := g.Router.Identified(t.Context(), renamed, g.Login, []channels.AccountID{"family"}); !errors.Is(err, sessions.ErrUncertain) {
@@ -277,12 +276,12 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	f := settings.NewMovedChats()
 	called := []channels.AccountID{"default", "e", "b", "d", "a", "c"}
 	for i, was := range called[:len(called)-1] {
-		f.Rename(router.AccountRef{Channel: routertest.Kind, Account: called[i+1]}, was)
+		f.Rename(settings.AccountRef{Channel: routertest.Kind, Account: called[i+1]}, was)
 	}
-	f.Rename(router.AccountRef{Channel: routertest.Kind, Account: "c"}, "z")
+	f.Rename(settings.AccountRef{Channel: routertest.Kind, Account: "c"}, "z")
 	names := (&settings.Snapshot{Moved: f}).Prepare().Routes.Former
 	var got []channels.AccountID
-	for _, a := range names(atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)) {
+	for _, a := range names(atAccount(settings.AccountRef{Channel: routertest.Kind, Account: "c"}, group)) {
 		got = append(got, a.Account)
 	}
 	if want := []channels.AccountID{"c", "a", "z", "d", "b", "e", "default"}; !slices.Equal(got, want) {
@@ -293,7 +292,7 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	}
 	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: names,
 		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
-	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(router.AccountRef{Channel: routertest.Kind, Account: "c"}, group)}); agent != "second" {
+	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(settings.AccountRef{Channel: routertest.Kind, Account: "c"}, group)}); agent != "second" {
 		t.Errorf("bound to %q", agent)
 	}
 }

@@ -93,7 +93,7 @@ func TestStoppedInDoubt(t *testing.T) {
 				g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return forgetful{s, lost, blind} }, routertest.EachAlone)
 				blind.Store(true)
 				in := channels.Inbound{ID: "first", Event: channels.Message, Address: routertest.Direct(routertest.Owner), Sender: channels.Sender{ID: routertest.Owner}, Text: "hello", Time: time.Now()}
-				if g.Router.Accept(t.Context(), in) == nil || len(g.Runs()) != 1 || g.Runs()[0].Status != sessions.Running {
+				if g.Router.Receiver.Accept(t.Context(), in) == nil || len(g.Runs()) != 1 || g.Runs()[0].Status != sessions.Running {
 					t.Fatalf("its answer is not lost: %+v", g.Runs())
 				}
 				blind.Store(c.blind)

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -17,7 +17,7 @@ func TestResetByWhatPeopleWrote(t *testing.T) {
 		for _, between := range []string{"", "/status", "job"} {
 			t.Run(rule.Mode+" "+between, func(t *testing.T) {
 				routertest.Bubble(t, func(t *testing.T) {
-					g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Session.Reset = rule })
+					g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Session.Reset = rule })
 					<-time.After(3 * time.Hour) // virtual time begins at midnight
 					g.Say(routertest.Direct("a"), routertest.Guest, "one")
 					g.Shown(1)
@@ -30,7 +30,7 @@ func TestResetByWhatPeopleWrote(t *testing.T) {
 					n := 2
 					if between == "job" {
 						at := time.Now().Add(90 * time.Minute)
-						if err := g.Router.AddJob(t.Context(), "x", sessions.Job{ID: "j", Agent: "main", From: routertest.GuestKey, At: at, Message: "look", Created: time.Now(), Next: at}); err != nil {
+						if err := g.Router.Scheduler.AddJob(t.Context(), "x", sessions.Job{ID: "j", Agent: "main", From: routertest.GuestKey, At: at, Message: "look", Created: time.Now(), Next: at}); err != nil {
 							t.Fatal(err)
 						}
 						n++

@@ -12,14 +12,15 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/chain"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
 
 // toRequester has results go to the agent that asked for them.
-func toRequester(s *router.Settings) { s.Agents.Defaults.Subagents.Announce = "requester" }
+func toRequester(s *settings.Snapshot) { s.Agents.Defaults.Subagents.Announce = "requester" }
 
 // worded scripts a child that finds 42 and a requester's agent that says words of it; "!" fails.
 func worded(words string, seen *atomic.Pointer[agent.Prompt]) func(context.Context, agent.Prompt) (agent.Answer, error) {
@@ -183,7 +184,7 @@ func TestWordBesideText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				no := false
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 					a := s.Accounts[routertest.Account]
 					a.Access.Groups = map[string]policy.GroupAccess{"*": {RequireMention: &no}}
 					s.Accounts[routertest.Account] = a
@@ -194,8 +195,8 @@ func TestWordBesideText(t *testing.T) {
 				g.Fake.Say(channels.Inbound{Address: c.to, Sender: channels.Sender{ID: routertest.Owner}, Text: "hello", Mentioned: c.called})
 				run := g.Idle(1)[0]
 				switch list := g.Deliveries(); {
-				case c.posted == "" && (len(list) != 0 || router.Silence(run) != agent.NoReply):
-					t.Errorf("%d deliveries, the run says %q", len(list), router.Silence(run))
+				case c.posted == "" && (len(list) != 0 || chain.Silence(run) != agent.NoReply):
+					t.Errorf("%d deliveries, the run says %q", len(list), chain.Silence(run))
 				case c.posted != "" && (len(list) != 1 || list[0].Text != c.posted):
 					t.Errorf("delivered %+v", list)
 				}

@@ -20,9 +20,9 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/filestore"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/router/turn"
 	"parley/sessions"
 	"parley/tools"
@@ -174,7 +174,7 @@ func TestManyToolPictures(t *testing.T) {
 func TestToolFilesThatAreNotKept(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		large := shot + strings.Repeat("x", router.PictureMost)
+		large := shot + strings.Repeat("x", filestore.MaxPicture)
 		res := tools.Result{Text: "files:", Blocks: []sessions.Block{
 			{Type: sessions.ImageBlock, ID: "a", Data: "%%%"},
 			given(sessions.ImageBlock, "b", "b.tiff", "image/tiff", "II*\x00words"),
@@ -242,7 +242,7 @@ func TestMCPPicture(t *testing.T) {
 // through two tools: with their own rights, limits, schema, progress and call id.
 func TestManyTools(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Tools.Deny = []string{"big_t199"} })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Tools.Deny = []string{"big_t199"} })
 		var hidden []*spied
 		more := func(n int) func(context.Context, bool) []tools.Tool {
 			return func(context.Context, bool) (out []tools.Tool) {

@@ -10,8 +10,9 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/rights"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -29,7 +30,7 @@ func nameList(all []tools.Tool) (out []string) {
 func TestRightsOfATurn(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		no := func(name string) tools.Rights { return tools.Rights{Deny: []string{name}} }
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Default: true, Tools: no("agents_list")}}
 			s.Agents.Defaults.Sandbox.Mode = "non-main"
 			s.Tools.Deny = []string{"session_status"}
@@ -45,20 +46,20 @@ func TestRightsOfATurn(t *testing.T) {
 		g.Shown(2)
 		const room = "agent:main:fake:group:a"
 		for _, c := range []struct {
-			q    router.ToolQuery
+			q    rights.ToolQuery
 			want string
 		}{
-			{router.ToolQuery{Session: room}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], fetch tools.byChatType.group.deny[0], recall channels.fake.groups.a.tools.deny[0], remember tools.sandbox.tools.deny[0]"},
-			{router.ToolQuery{Session: room, Sender: "other"}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], fetch tools.byChatType.group.deny[0], recall channels.fake.groups.a.tools.deny[0], remember tools.sandbox.tools.deny[0], files tools.bySender.other.deny[0]"},
-			{router.ToolQuery{Session: room, Sender: routertest.Guest}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], fetch tools.byChatType.group.deny[0], recall channels.fake.groups.a.tools.deny[0], remember tools.sandbox.tools.deny[0], files tools.bySender.other.deny[0], message channels.fake.groups.a.toolsBySender[" + routertest.Guest + "].deny[0]"},
-			{router.ToolQuery{}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], cron tools.byChatType.direct.deny[0]"},
-			{router.ToolQuery{Sandboxed: true}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], cron tools.byChatType.direct.deny[0], remember tools.sandbox.tools.deny[0]"},
-			{router.ToolQuery{ChatType: channels.Room}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], fetch tools.byChatType.group.deny[0]"},
-			{router.ToolQuery{Subagent: true, Tool: "sessions_list"}, "sessions_list sub-agents"},
-			{router.ToolQuery{Subagent: true, Tool: "fetch"}, ""},
-			{router.ToolQuery{Subagent: true, ChatType: channels.Group, Tool: "FETCH"}, "fetch tools.byChatType.group.deny[0]"},
+			{rights.ToolQuery{Session: room}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], fetch tools.byChatType.group.deny[0], recall channels.fake.groups.a.tools.deny[0], remember tools.sandbox.tools.deny[0]"},
+			{rights.ToolQuery{Session: room, Sender: "other"}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], fetch tools.byChatType.group.deny[0], recall channels.fake.groups.a.tools.deny[0], remember tools.sandbox.tools.deny[0], files tools.bySender.other.deny[0]"},
+			{rights.ToolQuery{Session: room, Sender: routertest.Guest}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], fetch tools.byChatType.group.deny[0], recall channels.fake.groups.a.tools.deny[0], remember tools.sandbox.tools.deny[0], files tools.bySender.other.deny[0], message channels.fake.groups.a.toolsBySender[" + routertest.Guest + "].deny[0]"},
+			{rights.ToolQuery{}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], cron tools.byChatType.direct.deny[0]"},
+			{rights.ToolQuery{Sandboxed: true}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], cron tools.byChatType.direct.deny[0], remember tools.sandbox.tools.deny[0]"},
+			{rights.ToolQuery{ChatType: channels.Room}, "session_status tools.deny[0], agents_list agents.list[main].tools.deny[0], fetch tools.byChatType.group.deny[0]"},
+			{rights.ToolQuery{Subagent: true, Tool: "sessions_list"}, "sessions_list sub-agents"},
+			{rights.ToolQuery{Subagent: true, Tool: "fetch"}, ""},
+			{rights.ToolQuery{Subagent: true, ChatType: channels.Group, Tool: "FETCH"}, "fetch tools.byChatType.group.deny[0]"},
 		} {
-			table, err := g.Router.ExplainTools(t.Context(), c.q)
+			table, err := g.Router.Rights.ExplainTools(t.Context(), c.q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,8 +82,8 @@ func TestRightsOfATurn(t *testing.T) {
 				t.Errorf("%+v:\n%q\n%q", c.q, got, want)
 			}
 		}
-		for _, q := range []router.ToolQuery{{Agent: "nobody"}, {ChatType: "cinema"}, {Session: "agent:main:nothing:here"}} {
-			if _, err := g.Router.ExplainTools(t.Context(), q); err == nil {
+		for _, q := range []rights.ToolQuery{{Agent: "nobody"}, {ChatType: "cinema"}, {Session: "agent:main:nothing:here"}} {
+			if _, err := g.Router.Rights.ExplainTools(t.Context(), q); err == nil {
 				t.Errorf("%+v is explained", q)
 			}
 		}
@@ -94,7 +95,7 @@ func TestRightsOfATurn(t *testing.T) {
 // proves: S8
 func TestRightsFollowWhoIsAnswered(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Tools.BySender = map[tools.Sender]tools.Rights{tools.FromOther: {Deny: []string{"remember"}}}
 		})
 		from := func(id string, isOwner bool) sessions.Message {
@@ -151,7 +152,7 @@ func (x *callers) Call(_ context.Context, c tools.Call) (tools.Result, error) {
 // proves: S2
 func TestRightsOfWhatIsAsked(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Tools.ByChatType = map[channels.ChatType]tools.Rights{channels.Group: {Deny: []string{"remember"}}}
 		})
 		g.Say(routertest.Group("a"), routertest.Owner, "hello")
@@ -159,7 +160,7 @@ func TestRightsOfWhatIsAsked(t *testing.T) {
 		g.Shown(2)
 		from := g.Session("agent:main:fake:group:a")
 		i := slices.IndexFunc(g.Runs(), func(x sessions.Run) bool { return x.Key == from.Key })
-		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: from, Run: g.Runs()[i]}, To: "agent:main:main", Message: "note it"}); err != nil {
+		if _, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: from, Run: g.Runs()[i]}, To: "agent:main:main", Message: "note it"}); err != nil {
 			t.Fatal(err)
 		}
 		g.Until("it was asked", func() bool { return g.Model.Count() > 2 })

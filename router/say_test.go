@@ -11,8 +11,9 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
+	"parley/router/inbound"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -62,21 +63,21 @@ func TestSayRefuses(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
 		for name, c := range map[string]struct {
-			change func(*router.Words)
+			change func(*inbound.Words)
 			want   error
 			says   string
 		}{
-			"empty":     {func(w *router.Words) { w.Text = " \n" }, router.ErrWords, "no text"},
-			"no key":    {func(w *router.Words) { w.Session = "x" }, router.ErrWords, "not a session key"},
-			"no agent":  {func(w *router.Words) { w.Session = "agent:else:main" }, router.ErrWords, `there is no agent "else"`},
-			"unknown":   {func(w *router.Words) { w.Session = sessions.UnknownKey }, router.ErrWords, "nobody's"},
-			"sub-agent": {func(w *router.Words) { w.Session = sessions.SubagentKey("main", "x") }, sessions.ErrNotFound, "sub-agent"},
-			"model":     {func(w *router.Words) { w.Model = "else/m" }, router.ErrWords, "model: "},
-			"stranger":  {func(w *router.Words) { w.Reply = routertest.Direct("777") }, router.ErrWords, "has never written to this host"},
+			"empty":     {func(w *inbound.Words) { w.Text = " \n" }, sessions.ErrBadRequest, "no text"},
+			"no key":    {func(w *inbound.Words) { w.Session = "x" }, sessions.ErrBadRequest, "not a session key"},
+			"no agent":  {func(w *inbound.Words) { w.Session = "agent:else:main" }, sessions.ErrBadRequest, `there is no agent "else"`},
+			"unknown":   {func(w *inbound.Words) { w.Session = sessions.UnknownKey }, sessions.ErrBadRequest, "nobody's"},
+			"sub-agent": {func(w *inbound.Words) { w.Session = sessions.SubagentKey("main", "x") }, sessions.ErrNotFound, "sub-agent"},
+			"model":     {func(w *inbound.Words) { w.Model = "else/m" }, sessions.ErrBadRequest, "model: "},
+			"stranger":  {func(w *inbound.Words) { w.Reply = routertest.Direct("777") }, sessions.ErrBadRequest, "has never written to this host"},
 		} {
 			w := routertest.Me(true)
 			c.change(&w)
-			if _, err := g.Router.Say(t.Context(), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			if _, err := g.Router.Receiver.Say(t.Context(), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -90,7 +91,7 @@ func TestSayRefuses(t *testing.T) {
 // account names somebody by that name.
 func TestSayCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access.AllowFrom = []string{"*", "ci"}
 			s.Accounts[routertest.Account] = a
@@ -162,9 +163,9 @@ func TestAloneIsNotCollected(t *testing.T) {
 	for _, mode := range []sessions.QueueMode{sessions.Collect, sessions.Steer, sessions.Interrupt, sessions.Followup} {
 		t.Run(string(mode), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Messages.Queue.Mode = mode })
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Messages.Queue.Mode = mode })
 				release := g.Blocked()
-				said := map[string]router.Heard{}
+				said := map[string]inbound.Heard{}
 				for _, name := range []string{"first alone", "a", "b", "second alone", "third alone", "c", "d"} {
 					w := routertest.Me(true)
 					w.Text, w.Alone = name, strings.Contains(name, "alone")
@@ -190,7 +191,7 @@ func TestAloneIsNotCollected(t *testing.T) {
 // When too many wait, whoever speaks is told, and nothing that waits is dropped for it.
 func TestSayWhenFull(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Collect, Cap: 2, Drop: sessions.DropOld}
 		})
 		release := g.Blocked()
@@ -202,7 +203,7 @@ func TestSayWhenFull(t *testing.T) {
 			w.Source = ""
 			g.Told(w)
 		}
-		if _, err := g.Router.Say(t.Context(), w); !errors.Is(err, router.ErrBusy) || !strings.Contains(err.Error(), "messages.queue.cap") {
+		if _, err := g.Router.Receiver.Say(t.Context(), w); !errors.Is(err, inbound.ErrBusy) || !strings.Contains(err.Error(), "messages.queue.cap") {
 			t.Errorf("%v", err)
 		}
 		w.Source = "first" // was taken

@@ -7,9 +7,9 @@ import (
 
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/chain"
 	"parley/router/routertest"
+	"parley/router/toolhost"
 	"parley/sessions"
 )
 
@@ -38,7 +38,7 @@ func TestSend(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				q := router.SendRequest{Source: "send 1", To: routertest.Direct(routertest.Owner), Text: "the bins", Session: c.session}
+				q := toolhost.SendRequest{Source: "send 1", To: routertest.Direct(routertest.Owner), Text: "the bins", Session: c.session}
 				if x, err := g.Router.Explain(t.Context(), c.session, routertest.Direct(routertest.Owner)); err != nil || x.Verdict.Allowed() != (c.state == sessions.Sent) || x.Session != c.in {
 					t.Errorf("the explanation is %+v, %v", x, err) // contract P6: it agrees with the decision
 				} else if says := x.Steps[0].Why; strings.Contains(says, "another session") != (c.session == routertest.HookKey && c.in != routertest.HookKey) {
@@ -46,7 +46,7 @@ func TestSend(t *testing.T) {
 				}
 				var id sessions.DeliveryID
 				for i := range 3 {
-					got, err := g.Router.Send(t.Context(), q)
+					got, err := g.Router.ToolHost.Send(t.Context(), q)
 					want := sessions.Pending
 					if i > 0 {
 						want = c.state
@@ -87,12 +87,12 @@ func TestSendRefuses(t *testing.T) {
 		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hi")
 		g.Shown(1)
 		g.Idle(1)
-		for want, q := range map[error]router.SendRequest{router.ErrWords: {To: routertest.Direct("777"), Text: "hello"}, sessions.ErrNotFound: {To: routertest.Direct(routertest.Owner), Text: "hello", Session: routertest.HookKey}} {
-			if _, err := g.Router.Send(t.Context(), q); !errors.Is(err, want) {
+		for want, q := range map[error]toolhost.SendRequest{sessions.ErrBadRequest: {To: routertest.Direct("777"), Text: "hello"}, sessions.ErrNotFound: {To: routertest.Direct(routertest.Owner), Text: "hello", Session: routertest.HookKey}} {
+			if _, err := g.Router.ToolHost.Send(t.Context(), q); !errors.Is(err, want) {
 				t.Errorf("%+v: %v", q, err)
 			}
 		}
-		if _, err := g.Router.Send(t.Context(), router.SendRequest{To: routertest.Direct(routertest.Owner), Text: " \n"}); !errors.Is(err, router.ErrWords) {
+		if _, err := g.Router.ToolHost.Send(t.Context(), toolhost.SendRequest{To: routertest.Direct(routertest.Owner), Text: " \n"}); !errors.Is(err, sessions.ErrBadRequest) {
 			t.Error(err)
 		}
 		if d := g.Deliveries(); len(d) != 1 {

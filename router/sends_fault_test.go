@@ -14,8 +14,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -50,7 +50,7 @@ func (x *talkative) answer(ctx context.Context, p agent.Prompt) (agent.Answer, e
 }
 
 // circle makes sessions for chats, and one for a chat that nobody sends to.
-func circle(t *testing.T, seed uint64, n int, fs ...func(*router.Settings)) *talkative {
+func circle(t *testing.T, seed uint64, n int, fs ...func(*settings.Snapshot)) *talkative {
 	t.Helper()
 	x := &talkative{Rig: routertest.New(t, channeltest.Options{}, fs...), rand: rand.New(rand.NewPCG(seed, 13))}
 	for i := range n {
@@ -85,7 +85,7 @@ func TestFaultSendsInCircles(t *testing.T) {
 		for seed := range uint64(channeltest.Times(4, 300)) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				routertest.Bubble(t, func(t *testing.T) {
-					x := circle(t, seed, chats, func(s *router.Settings) {
+					x := circle(t, seed, chats, func(s *settings.Snapshot) {
 						s.Session.AgentToAgent = sessions.AgentToAgent{MaxPingPongTurns: 3, MaxTurnsPerHour: most, MaxHops: 4, MaxPerMinute: 10}
 					})
 					before := len(x.Fake.Shown(routertest.Group("bystander")))
@@ -164,7 +164,7 @@ func (x *talkative) exchanges(most int) (asks, byAgents, full int) {
 func TestFaultSendsFanOut(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		const n = 50
-		x := circle(t, 1, n+1, func(s *router.Settings) {
+		x := circle(t, 1, n+1, func(s *settings.Snapshot) {
 			s.Session.AgentToAgent = sessions.AgentToAgent{MaxPingPongTurns: 1, MaxTurnsPerHour: 200, MaxPerMinute: 10}
 			s.Agents.Defaults.MaxSteps, s.Agents.Defaults.MaxConcurrent = 100, 100
 		})

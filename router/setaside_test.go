@@ -73,7 +73,7 @@ func TestFaultRefusedForEver(t *testing.T) {
 				in := channels.Inbound{ID: "1", Event: channels.Message, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
 				began, taken := time.Now(), false
 				for !taken && time.Since(began) < 10*time.Minute {
-					if taken = g.Router.Accept(t.Context(), in) == nil; !taken {
+					if taken = g.Router.Receiver.Accept(t.Context(), in) == nil; !taken {
 						time.Sleep(5 * time.Second)
 					}
 				}
@@ -110,14 +110,14 @@ func TestFaultSessionUnread(t *testing.T) {
 		in := channels.Inbound{ID: "1", Event: channels.Message, Address: routertest.Direct(routertest.Owner), Sender: channels.Sender{ID: routertest.Owner}, Text: "what I wrote", Time: time.Now()}
 		taken, began := false, time.Now()
 		for ; !taken && time.Since(began) < time.Minute; time.Sleep(5 * time.Second) {
-			taken = g.Router.Accept(t.Context(), in) == nil
+			taken = g.Router.Receiver.Accept(t.Context(), in) == nil
 		}
 		if !taken || time.Since(began) < inbound.RefusedFor {
 			t.Errorf("taken: %t, after %s", taken, time.Since(began))
 		}
 		for id := range inbound.MostAside + 10 {
 			in.ID = channels.MessageID(fmt.Sprint("later ", id))
-			if err := g.Router.Accept(t.Context(), in); err != nil {
+			if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 				t.Fatal(id, err)
 			}
 		}
@@ -133,7 +133,7 @@ func TestFaultSessionUnread(t *testing.T) {
 		g.Until("it is answered", func() bool { return len(g.Fake.Texts(routertest.Direct(routertest.Owner))) == 1 })
 		store.broken.Store(true)
 		in.ID = "anew"
-		if g.Router.Accept(t.Context(), in) == nil {
+		if g.Router.Receiver.Accept(t.Context(), in) == nil {
 			t.Error("what is refused for the first time is set aside at once")
 		}
 	})
@@ -157,7 +157,7 @@ func TestSetAsideWithoutWords(t *testing.T) {
 		undecided.ID, known.ID, known.SentByThisLogin = "undecided", "undecided, by the owner", false
 		for range 10 {
 			for _, in := range []channels.Inbound{own, silent, undecided, known} {
-				_ = g.Router.Accept(t.Context(), in)
+				_ = g.Router.Receiver.Accept(t.Context(), in)
 			}
 			time.Sleep(5 * time.Second)
 		}
@@ -183,7 +183,7 @@ func TestFaultRefusedInSilence(t *testing.T) {
 		g.Until("it is off", func() bool { return len(g.Fake.Texts(routertest.Direct("a"))) == 2 })
 		in := channels.Inbound{ID: "poison", Event: channels.Message, Address: routertest.Direct("a"), Sender: channels.Sender{ID: routertest.Owner}, Text: "poison", Time: time.Now()}
 		for range 10 {
-			_ = g.Router.Accept(t.Context(), in)
+			_ = g.Router.Receiver.Accept(t.Context(), in)
 			time.Sleep(5 * time.Second)
 		}
 		if listed, err := g.Store.Skipped(t.Context(), 10); err != nil || len(listed) != 1 {
@@ -207,7 +207,7 @@ func TestFaultRefusedByTheHundred(t *testing.T) {
 		for range 24 { // two minutes
 			for id := range inbound.MostAside + 10 {
 				in.ID = channels.MessageID(strconv.Itoa(id))
-				taken[id] = taken[id] || g.Router.Accept(t.Context(), in) == nil
+				taken[id] = taken[id] || g.Router.Receiver.Accept(t.Context(), in) == nil
 			}
 			time.Sleep(5 * time.Second)
 		}
@@ -217,7 +217,7 @@ func TestFaultRefusedByTheHundred(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Hour)
-		if err := g.Router.Accept(t.Context(), in); err != nil {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 			t.Errorf("an hour later none is set aside: %v", err)
 		}
 	})
@@ -305,7 +305,7 @@ func TestFaultDateOutOfRange(t *testing.T) {
 		g := &routertest.Rig{T: t, Dir: routertest.Folder(t), Settings: routertest.SettingsFor(), Fake: channeltest.NewFake(channeltest.Options{}), Model: &routertest.Script{}}
 		g.Start()
 		in := channels.Inbound{ID: "1", Event: channels.Message, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Guest, Name: "Ann"}, Text: "hello", Time: time.Unix(1_700_000_000_123, 0)}
-		if err := g.Router.Accept(t.Context(), in); err != nil {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		g.Until("it is answered", func() bool { return slices.Contains(g.Fake.Texts(routertest.Direct("ann")), "echo: hello") })

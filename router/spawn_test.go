@@ -11,8 +11,8 @@ import (
 
 	"parley/agent"
 	"parley/channels"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -29,7 +29,7 @@ func TestSpawnDepth(t *testing.T) {
 				for at := range depth {
 					task := fmt.Sprint("level ", at)
 					x.Does(task, routertest.Slowly(time.Hour))
-					run, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: task, From: from, Agent: "main", Task: task})
+					run, err := x.Router.ToolHost.Spawn(t.Context(), tools.SpawnRequest{Source: task, From: from, Agent: "main", Task: task})
 					if err != nil {
 						t.Fatalf("at depth %d: %v", at, err)
 					}
@@ -40,13 +40,13 @@ func TestSpawnDepth(t *testing.T) {
 					from = x.Caller(task)
 				}
 				x.Does("deeper", routertest.Slowly(time.Hour)) // it has not ended when the runs are counted
-				_, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"})
+				_, err := x.Router.ToolHost.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"})
 				var no *tools.Refused
 				if !errors.As(err, &no) || !strings.Contains(no.Reason, fmt.Sprintf("maxSpawnDepth is %d", depth)) {
 					t.Errorf("at depth %d: %v", depth, err)
 				}
 				from.Session.Above = nil // as in a row that an older host wrote
-				if _, err := x.Router.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"}); (err == nil) != (depth > 1) {
+				if _, err := x.Router.ToolHost.Spawn(t.Context(), tools.SpawnRequest{Source: "deeper", From: from, Agent: "main", Task: "deeper"}); (err == nil) != (depth > 1) {
 					t.Errorf("a sub-agent that does not know its depth: %v", err)
 				}
 				if n := len(x.Runs()); n != 1+depth+map[bool]int{true: 1}[depth > 1] {
@@ -62,7 +62,7 @@ func TestSpawnDepth(t *testing.T) {
 // proves: N7
 func TestAgentsAbove(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 3, func(s *router.Settings) {
+		x := routertest.NewTree(t, 3, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main"}, {ID: "helper"}, {ID: "expert"}}
 			for i := range s.Agents.List {
 				s.Agents.List[i].Subagents.AllowAgents = []string{"*"}
@@ -83,7 +83,7 @@ func TestAgentsAbove(t *testing.T) {
 // proves: N16, S14
 func TestSpawnCalledAgain(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 1, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxChildrenPerAgent = 1 })
+		x := routertest.NewTree(t, 1, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.MaxChildrenPerAgent = 1 })
 		first := x.Spawn(tools.SpawnRequest{Source: "s1", Task: "short"})
 		x.Ended(2)
 		x.Does("long", routertest.Slowly(time.Hour))
@@ -93,7 +93,7 @@ func TestSpawnCalledAgain(t *testing.T) {
 		}
 		q := tools.SpawnRequest{Source: "s3", From: tools.Caller{Session: x.Session(routertest.KeyA)}, Agent: "main", Task: "more"}
 		var no *tools.Refused
-		if _, err := x.Router.Spawn(t.Context(), q); !errors.As(err, &no) || !strings.Contains(no.Reason, "1 sub-agents at work") {
+		if _, err := x.Router.ToolHost.Spawn(t.Context(), q); !errors.As(err, &no) || !strings.Contains(no.Reason, "1 sub-agents at work") {
 			t.Errorf("one too many: %v", err)
 		}
 		x.Cancel("long")
@@ -102,7 +102,7 @@ func TestSpawnCalledAgain(t *testing.T) {
 		}
 		q.Source = "s1"
 		x.Until("the long one has ended", func() bool { return x.Task("long")[0].Status.Final() })
-		if run, err := x.Router.Spawn(t.Context(), q); err != nil || run.ID != first.ID || run.Key != first.Key {
+		if run, err := x.Router.ToolHost.Spawn(t.Context(), q); err != nil || run.ID != first.ID || run.Key != first.Key {
 			t.Errorf("what it made is deleted: %+v, %v", run, err)
 		}
 		if run, err := x.Store.GetRun(t.Context(), first.ID); !errors.Is(err, sessions.ErrNotFound) {
@@ -116,7 +116,7 @@ func TestSpawnCalledAgain(t *testing.T) {
 // proves: N10, N15
 func TestSpawnOnBehalfOfAnAsk(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 2, func(s *router.Settings) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
+		x := routertest.NewTree(t, 2, func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
 		x.Does("outer", func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 			switch m := routertest.Last(p); {
 			case strings.Contains(p.System, "comes from another session") && m.Role == sessions.User:
@@ -130,7 +130,7 @@ func TestSpawnOnBehalfOfAnAsk(t *testing.T) {
 		outer := x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer", Timeout: 60})
 		x.Ended(2)
 		<-time.After(time.Hour)
-		if _, err := x.Router.Ask(t.Context(), tools.AskRequest{Source: "a", From: tools.Caller{Session: x.Session(routertest.KeyA)}, To: outer.Key, Message: "and the rest?"}); err != nil {
+		if _, err := x.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "a", From: tools.Caller{Session: x.Session(routertest.KeyA)}, To: outer.Key, Message: "and the rest?"}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(2 * time.Hour)
@@ -186,7 +186,7 @@ func TestSteer(t *testing.T) {
 			t.Errorf("after the last report: %v", err)
 		}
 		var no *tools.Refused
-		if _, err := x.Router.Steer(t.Context(), tools.SteerRequest{Source: "x", From: x.Session(routertest.KeyA), Child: routertest.KeyA, Message: "go"}); !errors.As(err, &no) {
+		if _, err := x.Router.ToolHost.Steer(t.Context(), tools.SteerRequest{Source: "x", From: x.Session(routertest.KeyA), Child: routertest.KeyA, Message: "go"}); !errors.As(err, &no) {
 			t.Errorf("steering a chat: %v", err)
 		}
 	})

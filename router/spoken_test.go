@@ -7,9 +7,9 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/inbound"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -109,7 +109,7 @@ func TestQuotedFileAmongSeveral(t *testing.T) {
 // source: openclaw/openclaw#14733, openclaw/openclaw#108466
 func TestOriginReachesTheModel(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access.Groups = nil
 			s.Accounts[routertest.Account] = a

@@ -10,8 +10,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 )
 
 // TestStopWordsInAGroup: without a mention a stop word is meant for the bot when an owner says it, or who asked for what is at work;
@@ -20,8 +20,8 @@ func TestStopWordsInAGroup(t *testing.T) {
 	for by, stops := range map[string]bool{routertest.Owner: true, routertest.Guest: true, "3003": false} {
 		t.Run(by, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
-					s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{GroupPolicy: policy.GroupAllowlist, Groups: map[string]policy.GroupAccess{"a": {}}}}
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
+					s.Accounts[routertest.Account] = settings.Account{Access: policy.Access{GroupPolicy: policy.GroupAllowlist, Groups: map[string]policy.GroupAccess{"a": {}}}}
 				})
 				g.Model.Set(routertest.Repeating(time.Minute))
 				g.Say(routertest.Group("a"), routertest.Guest, "work")

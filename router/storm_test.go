@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"parley/agent"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -21,7 +21,7 @@ import (
 func TestLoopsThroughSubagents(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		var results []string
-		g := routertest.TwoChats(t, nil, func(s *router.Settings) {
+		g := routertest.TwoChats(t, nil, func(s *settings.Snapshot) {
 			s.Tools.Subagents.Tools = tools.Rights{Allow: []string{"*", "sessions_send"}}
 		})
 		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
@@ -49,7 +49,7 @@ func TestLoopsThroughSubagents(t *testing.T) {
 		g.Deliveries()
 		// a asks b, b's sub-agent writes to a: a loop.
 		from := tools.Caller{Session: g.Session(routertest.KeyA), Run: sessions.Run{ID: "r"}}
-		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "x", From: from, To: routertest.KeyB, Message: "delegate it"}); err != nil {
+		if _, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "x", From: from, To: routertest.KeyB, Message: "delegate it"}); err != nil {
 			t.Fatal(err)
 		}
 		g.Until("b's sub-agent has tried", func() bool { return len(results) == 2 })
@@ -66,7 +66,7 @@ func TestResultsThatDelegateAgain(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		const most = 5
 		n := 0
-		g := routertest.TwoChats(t, nil, toRequester, func(s *router.Settings) { s.Session.AgentToAgent.MaxTurnsPerHour = most })
+		g := routertest.TwoChats(t, nil, toRequester, func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxTurnsPerHour = most })
 		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 			switch newest := routertest.Last(p); {
 			case strings.Contains(p.System, "You are a sub-agent"):

@@ -14,8 +14,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -111,7 +111,7 @@ var wants = map[string]func(t sessions.Trace) bool{
 
 // traceRun has people write n messages of all kinds and gives what the platform knows of it.
 func traceRun(t *testing.T, dir string, n int) (l traceLog) {
-	short := func(s *router.Settings) { s.Agents.Defaults.HistoryLimit = 40 }
+	short := func(s *settings.Snapshot) { s.Agents.Defaults.HistoryLimit = 40 }
 	g := &routertest.Rig{T: t, Dir: dir, Settings: routertest.SettingsFor(storySettings, short), Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 400}}), Model: &routertest.Script{}}
 	g.Model.Set(traceModel)
 	g.Start()

@@ -45,7 +45,7 @@ func TestExportCommand(t *testing.T) {
 				t.Errorf("%s:\n%s", name, text)
 			}
 		}
-		if err := g.Router.Accept(t.Context(), in); err != nil || len(g.Fake.Texts(routertest.Group("a"))) != len(texts) || len(files) != 1 {
+		if err := g.Router.Receiver.Accept(t.Context(), in); err != nil || len(g.Fake.Texts(routertest.Group("a"))) != len(texts) || len(files) != 1 {
 			t.Errorf("the same update again: %v, %d files", err, len(files))
 		}
 		full = true

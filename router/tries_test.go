@@ -8,8 +8,8 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -57,7 +57,7 @@ func TestTriesThatDidNotArrive(t *testing.T) {
 // source: the documentation of parley, docs/reliability.md: everything that is repeated has a bound
 func TestTriesHaveABound(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Delivery.ReplyTTL = 24 * time.Hour })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Delivery.ReplyTTL = 24 * time.Hour })
 		g.Router.Attach(routertest.Account, struct {
 			*channeltest.Full
 			channels.Reconciler

@@ -14,8 +14,9 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
+	"parley/router/chain"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -70,7 +71,7 @@ func TestStopSparesTheNextRun(t *testing.T) {
 					<-hold
 				}
 			}}
-		}, func(s *router.Settings) { s.Agents.Defaults.MaxConcurrent = 1 })
+		}, func(s *settings.Snapshot) { s.Agents.Defaults.MaxConcurrent = 1 })
 		g.Model.Set(routertest.Slowly(time.Minute))
 		// the owner's two chats share the session main. A run of another session holds the only slot, "work" waits in the queue.
 		g.Say(routertest.Group("busy"), routertest.Guest, "busy")
@@ -117,7 +118,7 @@ func TestSpawnWithoutTimeout(t *testing.T) {
 func TestSpawnRepeatedAtTheLimit(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		var once atomic.Bool
-		g := routertest.NewWith(t, channeltest.Options{}, nil, nil, func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxChildrenPerAgent = 1 })
+		g := routertest.NewWith(t, channeltest.Options{}, nil, nil, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.MaxChildrenPerAgent = 1 })
 		_ = once.Load()
 		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 			switch m := routertest.Last(p); {
@@ -171,7 +172,7 @@ func TestAnnounceStepSaysNothing(t *testing.T) {
 		if d := g.Deliveries(); len(d) != 0 {
 			t.Errorf("%d deliveries after a step of silence", len(d))
 		}
-		if word := router.Silence(g.Runs()[2]); word != agent.NoReply {
+		if word := chain.Silence(g.Runs()[2]); word != agent.NoReply {
 			t.Errorf("the run says %q", word)
 		}
 	})
@@ -201,7 +202,7 @@ func TestTimeoutStatus(t *testing.T) {
 
 func TestChildRightsInAsk(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Default: true}, {ID: "helper"}}
 			s.Agents.List[0].Tools.Deny = []string{"remember"}
 			s.Agents.List[0].Subagents.AllowAgents = []string{"helper"}

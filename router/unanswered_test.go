@@ -14,6 +14,7 @@ import (
 	"parley/policy"
 	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -22,8 +23,8 @@ import (
 func TestUnanswered(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		var out bytes.Buffer
-		g := routertest.With(t, func(d *router.Deps) { d.Log = slog.New(slog.NewTextHandler(&out, nil)) }, channeltest.Options{}, func(s *router.Settings) {
-			s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{Groups: map[string]policy.GroupAccess{"listed": {}}}}
+		g := routertest.With(t, func(d *router.Deps) { d.Log = slog.New(slog.NewTextHandler(&out, nil)) }, channeltest.Options{}, func(s *settings.Snapshot) {
+			s.Accounts[routertest.Account] = settings.Account{Access: policy.Access{Groups: map[string]policy.GroupAccess{"listed": {}}}}
 		})
 		for range 3 {
 			g.Say(routertest.Group("other"), routertest.Guest, "a secret word")
@@ -68,8 +69,8 @@ func TestExplainListening(t *testing.T) {
 		"a direct chat":              {policy.Access{}, routertest.Direct("1"), "", ""},
 		"an account that is not":     {open, elsewhere, "", ""},
 	} {
-		set := routertest.SettingsFor(func(s *router.Settings) {
-			s.Accounts[routertest.Account] = router.AccountSettings{Access: c.access}
+		set := routertest.SettingsFor(func(s *settings.Snapshot) {
+			s.Accounts[routertest.Account] = settings.Account{Access: c.access}
 		})
 		r := router.New(router.Deps{Store: strangers{}, Settings: set, Log: slog.New(slog.DiscardHandler)})
 		got, err := r.Explain(t.Context(), sessions.Key(""), c.to)

@@ -9,8 +9,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 )
 
 // An edit that changes neither the text nor a file is told to nobody: of talk among people that was told of already, of what waits to be
@@ -109,7 +109,7 @@ func TestWrittenByHand(t *testing.T) {
 	for _, to := range []channels.Address{routertest.Direct(routertest.Guest), routertest.Group("g")} {
 		t.Run(string(to.Type), func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 					a := s.Accounts[routertest.Account]
 					a.Access = policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{routertest.Guest}, GroupPolicy: policy.GroupOpen}
 					s.Accounts[routertest.Account] = a
@@ -166,7 +166,7 @@ func TestWrittenByHand(t *testing.T) {
 func TestWrittenByHandBeforeTheFirstMessage(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		const chat, number = "15550100007@s.whatsapp.net", "+15550100007"
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			a := s.Accounts[routertest.Account]
 			a.Access = policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{number}}
 			s.Accounts[routertest.Account] = a

@@ -13,8 +13,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -87,7 +87,7 @@ func TestFailingStoreIsAskedOnce(t *testing.T) {
 		c.fails.Store(true)
 		for i := range 100 {
 			in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(fmt.Sprint("m", i)), Address: routertest.Direct("a"), Sender: channels.Sender{ID: routertest.Guest}, Text: "hello", Time: time.Now()}
-			if err := g.Router.Accept(t.Context(), in); err == nil {
+			if err := g.Router.Receiver.Accept(t.Context(), in); err == nil {
 				t.Fatal("it is taken")
 			}
 		}
@@ -111,7 +111,7 @@ func TestFailingStoreIsAskedOnce(t *testing.T) {
 		})
 		was := len(g.Deliveries())
 		for _, text := range []string{"one", "two", "three"} {
-			_, _ = g.Router.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID(text), Kind: sessions.Posted, To: routertest.Direct("a"), Text: text,
+			_, _ = g.Router.Committer.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery{ID: sessions.DeliveryID(text), Kind: sessions.Posted, To: routertest.Direct("a"), Text: text,
 				Expires: time.Now().Add(time.Hour)}}})
 		}
 		calls := g.Shown(was + 3)[was:]
@@ -210,7 +210,7 @@ func TestDeniedAfterAnUnknownEnd(t *testing.T) {
 // proves: P4, D4
 func TestUnclearAtTheEnd(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.NewWith(t, channeltest.Options{}, nil, nil, func(s *router.Settings) { s.Session.SendPolicy.Default = policy.Deny })
+		g := routertest.NewWith(t, channeltest.Options{}, nil, nil, func(s *settings.Snapshot) { s.Session.SendPolicy.Default = policy.Deny })
 		var asked []channels.Outbound
 		g.Router.Attach(routertest.Account, routertest.Finder{Fake: g.Fake, Asked: &asked, There: true, Err: nil})
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
@@ -305,11 +305,11 @@ func TestDoubt(t *testing.T) {
 		g := routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store { return failing{s, &fails} })
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := g.Router.Submit(gone, sessions.Change{IdempotencyKey: "untried"}); !errors.Is(err, context.Canceled) || g.Router.Committer.Uncertain.Load() {
+		if _, err := g.Router.Committer.Submit(gone, sessions.Change{IdempotencyKey: "untried"}); !errors.Is(err, context.Canceled) || g.Router.Committer.Uncertain.Load() {
 			t.Errorf("nothing was written: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
 		fails.Store(true)
-		if _, err := g.Router.Submit(t.Context(), sessions.Change{IdempotencyKey: "failed"}); err == nil || !g.Router.Committer.Uncertain.Load() {
+		if _, err := g.Router.Committer.Submit(t.Context(), sessions.Change{IdempotencyKey: "failed"}); err == nil || !g.Router.Committer.Uncertain.Load() {
 			t.Errorf("it failed: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
 		g.Router.Committer.AfterCommit(t.Context(), sessions.Accepted{}) // another write has worked, but what waits is not known
@@ -317,7 +317,7 @@ func TestDoubt(t *testing.T) {
 			t.Error("the doubt is forgotten although nobody could look")
 		}
 		fails.Store(false)
-		if _, err := g.Router.Submit(t.Context(), sessions.Change{IdempotencyKey: "works"}); err != nil || g.Router.Committer.Uncertain.Load() {
+		if _, err := g.Router.Committer.Submit(t.Context(), sessions.Change{IdempotencyKey: "works"}); err != nil || g.Router.Committer.Uncertain.Load() {
 			t.Errorf("it works: %v, doubt %t", err, g.Router.Committer.Uncertain.Load())
 		}
 	})

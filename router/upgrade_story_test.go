@@ -14,8 +14,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -90,18 +90,18 @@ func (m teller) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 	}
 }
 
-func storySettings(s *router.Settings) {
+func storySettings(s *settings.Snapshot) {
 	s.Session.DMScope = sessions.PerChannelPeer
 	s.Delivery.Hold = true
 	s.Session.SendPolicy.Rules = []policy.SendRule{{Action: policy.Deny, Match: policy.SendMatch{To: "quiet"}}}
-	s.Accounts[routertest.Account] = router.AccountSettings{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{routertest.Owner, routertest.Guest, "5005"}, GroupPolicy: policy.GroupOpen},
+	s.Accounts[routertest.Account] = settings.Account{Access: policy.Access{DMPolicy: policy.DMPairing, AllowFrom: []string{routertest.Owner, routertest.Guest, "5005"}, GroupPolicy: policy.GroupOpen},
 		Streaming: channels.Streaming{Direct: channels.StreamEdit}}
 }
 
 // storyRig is a host that begins the story.
-func storyRig(t *testing.T, fs ...func(*router.Settings)) *routertest.Rig {
+func storyRig(t *testing.T, fs ...func(*settings.Snapshot)) *routertest.Rig {
 	t.Helper()
-	fs = append([]func(*router.Settings){storySettings}, fs...)
+	fs = append([]func(*settings.Snapshot){storySettings}, fs...)
 	g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: 400}}, fs...)
 	g.Model.Set(storySays)
 	g.Models = func(name string) (agent.Candidate, error) {

@@ -12,14 +12,13 @@ import (
 	"parley/agent"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/event"
 	"parley/router/routertest"
 	"parley/sessions"
 )
 
 // line words an event without its ids.
-func lineOf(e router.Event) string {
+func lineOf(e event.Event) string {
 	out := e.Kind
 	for _, s := range []string{e.Phase, string(e.Status), string(e.State), e.Tool, e.Text, e.Rule} {
 		if s != "" {
@@ -30,7 +29,7 @@ func lineOf(e router.Event) string {
 }
 
 // drain reads what has happened until nothing does any more.
-func drainEvents(events <-chan router.Event) (lines []string) {
+func drainEvents(events <-chan event.Event) (lines []string) {
 	for {
 		synctest.Wait()
 		select {
@@ -57,7 +56,7 @@ func TestWatch(t *testing.T) {
 			a.Content = append(sessions.TextContent("Let me see."), a.Content...)
 			return a, nil
 		})
-		events, cancel := g.Router.Watch(router.Watching{Session: routertest.HookKey})
+		events, cancel := g.Router.Watch(event.Filter{Session: routertest.HookKey})
 		defer cancel()
 		run := g.Answered(g.Told(routertest.Me(true)))
 		if _, err := g.Router.Patch(t.Context(), routertest.HookKey, sessions.Patch{Model: new("mock/m")}); err != nil {
@@ -87,7 +86,7 @@ func TestWatch(t *testing.T) {
 func TestWatchDeliveries(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		events, cancel := g.Router.Watch(router.Watching{Kinds: []string{router.EventDelivery}})
+		events, cancel := g.Router.Watch(event.Filter{Kinds: []string{event.KindDelivery}})
 		defer cancel()
 		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hi")
 		g.Shown(1)
@@ -110,17 +109,17 @@ func TestWatchDeliveries(t *testing.T) {
 func TestWatchSelects(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		all := map[string]router.Watching{"run": {Run: "r1"}, "session": {Session: "s1"}, "kind": {Kinds: []string{router.EventText, router.EventJob}}, "both": {Run: "r1", Kinds: []string{router.EventText}}, "all": {}}
-		got := map[string]<-chan router.Event{}
+		all := map[string]event.Filter{"run": {Run: "r1"}, "session": {Session: "s1"}, "kind": {Kinds: []string{event.KindText, event.KindJob}}, "both": {Run: "r1", Kinds: []string{event.KindText}}, "all": {}}
+		got := map[string]<-chan event.Event{}
 		for name, w := range all {
 			events, cancel := g.Router.Watch(w)
 			defer cancel()
 			got[name] = events
 		}
-		gone, cancel := g.Router.Watch(router.Watching{})
+		gone, cancel := g.Router.Watch(event.Filter{})
 		cancel()
 		cancel()
-		for _, e := range []router.Event{{Kind: router.EventRun, Run: "r1", Session: "s2", Phase: "1"}, {Kind: router.EventText, Run: "r1", Session: "s1", Phase: "2"}, {Kind: router.EventText, Run: "r2", Session: "s1", Phase: "3"}, {Kind: router.EventJob, Phase: "4"}} {
+		for _, e := range []event.Event{{Kind: event.KindRun, Run: "r1", Session: "s2", Phase: "1"}, {Kind: event.KindText, Run: "r1", Session: "s1", Phase: "2"}, {Kind: event.KindText, Run: "r2", Session: "s1", Phase: "3"}, {Kind: event.KindJob, Phase: "4"}} {
 			g.Router.Tell(e)
 		}
 		for name, want := range map[string]string{"run": "run 1,text 2", "session": "text 2,text 3", "kind": "text 2,text 3,job 4", "both": "text 2", "all": "run 1,text 2,text 3,job 4"} {
@@ -138,18 +137,18 @@ func TestWatchSelects(t *testing.T) {
 func TestWatchCoalesces(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		events, cancel := g.Router.Watch(router.Watching{})
+		events, cancel := g.Router.Watch(event.Filter{})
 		defer cancel()
-		g.Router.Tell(router.Event{Kind: router.EventJob}) // the one that waits for the reader
+		g.Router.Tell(event.Event{Kind: event.KindJob}) // the one that waits for the reader
 		synctest.Wait()
 		for i := range 2 * 1000 {
 			for _, run := range []sessions.RunID{"a", "b"} {
-				g.Router.Tell(router.Event{Kind: router.EventText, Run: run, Text: fmt.Sprint(run, i)})
+				g.Router.Tell(event.Event{Kind: event.KindText, Run: run, Text: fmt.Sprint(run, i)})
 			}
 		}
-		g.Router.Tell(router.Event{Kind: router.EventTool, Run: "a"})
-		g.Router.Tell(router.Event{Kind: router.EventText, Run: "a", Text: "a again"})
-		g.Router.Tell(router.Event{Kind: router.EventText, Run: "b", Text: "b again"})
+		g.Router.Tell(event.Event{Kind: event.KindTool, Run: "a"})
+		g.Router.Tell(event.Event{Kind: event.KindText, Run: "a", Text: "a again"})
+		g.Router.Tell(event.Event{Kind: event.KindText, Run: "b", Text: "b again"})
 		if got, want := strings.Join(drainEvents(events), ","), "job,text a1999,text b again,tool,text a again"; got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
@@ -160,14 +159,14 @@ func TestWatchCoalesces(t *testing.T) {
 func TestWatchEndsWithTheHost(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
-		events, cancel := g.Router.Watch(router.Watching{})
+		events, cancel := g.Router.Watch(event.Filter{})
 		r := g.Router
 		g.Stop()
 		if got := drainEvents(events); !slices.Equal(got, []string{"closed"}) {
 			t.Errorf("%v", got)
 		}
 		cancel()
-		after, cancel := r.Watch(router.Watching{})
+		after, cancel := r.Watch(event.Filter{})
 		defer cancel()
 		if got := drainEvents(after); !slices.Equal(got, []string{"closed"}) {
 			t.Errorf("%v", got)
@@ -179,28 +178,28 @@ func TestWatchEndsWithTheHost(t *testing.T) {
 func TestWatchSince(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		r := new(event.Bus)
-		first := func(w router.Watching) string {
+		first := func(w event.Filter) string {
 			events, cancel := r.Watch(w)
 			defer cancel()
 			got := drainEvents(events)
-			r.Publish(router.Event{Kind: router.EventJob, Session: "s1"})
+			r.Publish(event.Event{Kind: event.KindJob, Session: "s1"})
 			if next := drainEvents(events); len(next) > 0 {
 				got = append(got, next...)
 			}
 			return strings.Join(got, ", ")
 		}
 		start := r.Position()
-		if got := first(router.Watching{Since: start}); got != "job" {
+		if got := first(event.Filter{Since: start}); got != "job" {
 			t.Errorf("nothing had happened: %s", got)
 		}
-		r.Publish(router.Event{Kind: router.EventRun, Session: "s1", Run: "r1"})
+		r.Publish(event.Event{Kind: event.KindRun, Session: "s1", Run: "r1"})
 		now := r.Position()
-		r.Publish(router.Event{Kind: router.EventText, Session: "s1", Run: "r1"})
-		for want, all := range map[string][]router.Watching{
-			"reload, job": {{Since: start}, {Since: router.Unknown}, {Since: now + 1000}},
+		r.Publish(event.Event{Kind: event.KindText, Session: "s1", Run: "r1"})
+		for want, all := range map[string][]event.Filter{
+			"reload, job": {{Since: start}, {Since: event.Unknown}, {Since: now + 1000}},
 			"job":         {{}, {Since: now}},
-			"reload":      {{Since: start, Kinds: []string{router.EventRun}}, {Since: start, Run: "r1"}},
-			"":            {{Since: start, Kinds: []string{router.EventTool}}, {Since: now, Run: "r1"}, {Since: start, Session: "s2"}},
+			"reload":      {{Since: start, Kinds: []string{event.KindRun}}, {Since: start, Run: "r1"}},
+			"":            {{Since: start, Kinds: []string{event.KindTool}}, {Since: now, Run: "r1"}, {Since: start, Session: "s2"}},
 		} {
 			for _, w := range all {
 				if w.Since == now {
@@ -213,20 +212,20 @@ func TestWatchSince(t *testing.T) {
 		}
 		place := r.Position()
 		for range 1000 {
-			r.Publish(router.Event{Kind: router.EventJob})
+			r.Publish(event.Event{Kind: event.KindJob})
 		}
-		if got := first(router.Watching{Since: place, Session: "s2"}); got != "" {
+		if got := first(event.Filter{Since: place, Session: "s2"}); got != "" {
 			t.Errorf("%s: nothing of it in all that is known", got)
 		}
-		if got := first(router.Watching{Since: place, Session: "s2"}); got != "reload" {
+		if got := first(event.Filter{Since: place, Session: "s2"}); got != "reload" {
 			t.Errorf("%q: what is not known any more may be anything", got)
 		}
-		events, cancel := r.Watch(router.Watching{Since: router.Unknown})
+		events, cancel := r.Watch(event.Filter{Since: event.Unknown})
 		defer cancel()
 		if e := <-events; e.At != r.Position() {
 			t.Errorf("%d", e.At)
 		}
-		r.Publish(router.Event{Kind: router.EventJob})
+		r.Publish(event.Event{Kind: event.KindJob})
 		if e := <-events; e.At != r.Position() {
 			t.Errorf("%d", e.At)
 		}
@@ -241,8 +240,8 @@ func TestWatchEnds(t *testing.T) {
 		first := g.Told(routertest.Me(true))
 		g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
 		second, third, fourth := g.Told(routertest.Me(true)), g.Told(routertest.Me(true)), g.Told(routertest.Me(true))
-		ended := map[sessions.RunID]router.Event{}
-		events, cancel := g.Router.Watch(router.Watching{Kinds: []string{router.EventRun}})
+		ended := map[sessions.RunID]event.Event{}
+		events, cancel := g.Router.Watch(event.Filter{Kinds: []string{event.KindRun}})
 		defer cancel()
 		go func() {
 			for e := range events {
@@ -260,7 +259,7 @@ func TestWatchEnds(t *testing.T) {
 		release()
 		g.Idle(4)
 		<-time.After(time.Second)
-		for id, want := range map[sessions.RunID]router.Event{first.Run.ID: {Status: sessions.Stopped}, second.Run.ID: {Status: sessions.Stopped}, third.Run.ID: {Status: sessions.Done}, fourth.Run.ID: {Status: sessions.Done, Batch: third.Run.ID}} {
+		for id, want := range map[sessions.RunID]event.Event{first.Run.ID: {Status: sessions.Stopped}, second.Run.ID: {Status: sessions.Stopped}, third.Run.ID: {Status: sessions.Done}, fourth.Run.ID: {Status: sessions.Done, Batch: third.Run.ID}} {
 			if e := ended[id]; e.Status != want.Status || e.Batch != want.Batch {
 				t.Errorf("%s: %+v, want %+v", id, e, want)
 			}

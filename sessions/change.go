@@ -77,14 +77,22 @@ type AppendContext Overheard
 // SuspendBudget takes a budget out of force until a time; one that has passed puts it into force again.
 type SuspendBudget Lift
 
-// StopSessions ends as Stopped what sessions and the sub-agents below them are at: queued runs at once, running ones are marked. Accepted.Stopped
-// names both, oldest first. Reply, result, announce and post steps are spared. The sessions are Aborted, and so are sub-agents above them,
+// StopSessions ends as Stopped what sessions and the sub-agents below them take part in (contract X1): their own runs, and the runs of every
+// exchange, report and result with them on either side, in whatever session. Queued runs end at once, running ones are marked;
+// Accepted.Stopped names both, oldest first. What those runs have made and what has not left ends as DeliveryStopped. The session on the other
+// side of an exchange gets a context line unless it learns of the stop otherwise. The sessions are Aborted, and so are sub-agents above them,
 // up to the one named.
-type StopSessions struct{ Keys []Key }
+type StopSessions struct {
+	Keys []Key
+	By   Stopper
+}
 
-// StopRun ends one run in the same way and, if it is at work, what the sub-agents below its session are at. ErrNotFound; ErrConflict for a
-// step that StopSessions spares. A run that has ended stays as it is.
-type StopRun struct{ ID RunID }
+// StopRun ends one run of any kind in the same way, with what it has made, and, if it is at work, what the sub-agents below its session are at.
+// ErrNotFound. A run that has ended stays as it is.
+type StopRun struct {
+	ID RunID
+	By Stopper
+}
 
 // PutJob adds a scheduled job, or replaces the one with its ID.
 type PutJob Job

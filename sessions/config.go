@@ -31,7 +31,14 @@ type MessagesConfig struct {
 	GroupChat           GroupMessages `yaml:"groupChat" doc:"Groups."`
 	AckReaction         string        `yaml:"ackReaction" doc:"Emoji that shows that a message was taken, for example 👀; empty = none."`
 	AckReactionScope    string        `yaml:"ackReactionScope" enum:"group-mentions,group-all,direct,all" default:"group-mentions" doc:"Which messages get it: groups where a mention is needed, all groups, direct chats, all."`
+	StopWords           StopWords     `yaml:"stopWords" doc:"What means /stop while something is at work: a message that is nothing but one of these words. Punctuation, emoji and letter case do not count."`
 	RemoveAckAfterReply bool          `yaml:"removeAckAfterReply" default:"false" doc:"Take the reaction away when the answer is there."`
+}
+
+// StopWords is messages.stopWords.
+type StopWords struct {
+	Languages []string `yaml:"languages" doc:"Whose usual words count: de, en, es, fr, it, ja, ko, pt, ru, zh. Without this all of them, with an empty list none."`
+	Words     []string `yaml:"words" doc:"More words."`
 }
 
 // The scopes of messages.ackReactionScope.

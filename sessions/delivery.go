@@ -12,7 +12,7 @@ import (
 // DeliveryID names a delivery, a UUID.
 type DeliveryID string
 
-// DeliveryState is where an outbound message stands: pending → sending → sent | withheld | failed | expired.
+// DeliveryState is where an outbound message stands: pending → sending → sent | withheld | failed | expired | stopped.
 type DeliveryState string
 
 // The states. A delivery found in Sending when the host starts is ambiguous: it may or may not have arrived.
@@ -24,7 +24,10 @@ const (
 	DeliveryFail DeliveryState = "failed"   // Error says why
 	Expired      DeliveryState = "expired"  // not sent before Expires
 	Dropped      DeliveryState = "dropped"  // by a person
-	Held         DeliveryState = "held"     // ambiguous, and the account is set to hold: a person decides
+
+	// DeliveryStopped ended with the work of its session. Parts that have arrived stay; one that arrives later is added, and the last one makes it Sent.
+	DeliveryStopped DeliveryState = "stopped"
+	Held            DeliveryState = "held" // ambiguous, and the account is set to hold: a person decides
 )
 
 // Final reports whether nothing more will happen by itself.
@@ -96,6 +99,11 @@ func NewNotice(session Key, in channels.Inbound, text string, expires time.Time)
 		d.ReplyTo = in.ID
 	}
 	return d
+}
+
+// MoveTo gives a delivery the address that its chat has now.
+func (d *Delivery) MoveTo(to channels.Address) {
+	d.To, d.ReplyTo = to, d.ReplyTo.Moved(d.To, to)
 }
 
 // Absent counts the listed tries of the part under way that did not arrive.

@@ -58,6 +58,9 @@ const ByHand channels.Event = "byhand"
 // Unsent is the event of an Overheard line that names files of the agent's which a platform refused.
 const Unsent channels.Event = "unsent"
 
+// ExchangeStopped is the event of an Overheard line that says that an exchange with another session was stopped from the other side.
+const ExchangeStopped channels.Event = "exchangestopped"
+
 // Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
 func (o Overheard) Sentence(quote func(string) string) string {
 	about := ""
@@ -71,6 +74,8 @@ func (o Overheard) Sentence(quote func(string) string) string {
 	switch {
 	case o.Event == channels.Moved:
 		return "This chat was another one before; what was said there is in the session " + quote(o.Text) + "."
+	case o.Event == ExchangeStopped:
+		return "A person stopped your exchange with the session " + quote(o.Name) + about + ". Nothing more comes of it."
 	case o.Event == Unsent:
 		return "The chat's platform refused files that you sent; the chat got your message without them: " + quote(o.Text)
 	case o.Event == ByHand:

@@ -11,3 +11,89 @@ func StoppedMessage(run RunID, at time.Time) Message {
 	return Message{ID: "stop-" + string(run), Role: User, Run: run, Time: at, Content: TextContent("Stopped by a person."),
 		Provenance: &Provenance{Kind: InternalSystem, Tool: StopNote}}
 }
+
+// Stopper says who stopped a run.
+type Stopper string
+
+// Who stops runs.
+const (
+	ByPerson   Stopper = "" // in a chat or on the page
+	ByOperator Stopper = "operator"
+	ByParent   Stopper = "parent"   // the session that started the sub-agent
+	ByDeletion Stopper = "deletion" // of the session
+)
+
+// Words are those on a run that was stopped.
+func (s Stopper) Words() string {
+	switch s {
+	case ByOperator:
+		return "stopped by an operator"
+	case ByParent:
+		return "stopped by the session that started it"
+	case ByDeletion:
+		return "stopped because its session is deleted"
+	case ByPerson:
+	}
+	return "stopped by a person"
+}
+
+// Stoppable is what a stop of sessions ends.
+type Stoppable struct {
+	Runs       []Run
+	Deliveries []Delivery // of these runs and earlier ones, not sent or not to the end
+}
+
+// Ended counts what a stop has ended.
+type Ended struct {
+	Turns      int `json:"turns,omitzero"`      // at work in the sessions that were stopped; 1 when all waited
+	Messages   int `json:"messages,omitzero"`   // that waited there
+	Subagents  int `json:"subagents,omitzero"`  // sessions of them
+	Exchanges  int `json:"exchanges,omitzero"`  // with other sessions
+	Reports    int `json:"reports,omitzero"`    // of sub-agents that have ended
+	Jobs       int `json:"jobs,omitzero"`       // scheduled ones
+	Deliveries int `json:"deliveries,omitzero"` // not sent, or not to the end
+}
+
+// The kinds of chain whose runs take part in the work of two sessions (Chain.Kind).
+const (
+	askChain   = "ask"
+	spawnChain = "spawn"
+)
+
+// IsExchange reports whether a run belongs to a sessions_send.
+func (r Run) IsExchange() bool { return r.Chain != nil && r.Chain.Kind == askChain }
+
+// IsReport reports whether a run words what a sub-agent has found.
+func (r Run) IsReport() bool {
+	return r.Kind == ResultRun || r.Kind == AnnounceRun && r.Chain != nil && r.Chain.Kind == spawnChain
+}
+
+// Count counts what a stop of sessions ends.
+func (s Stoppable) Count(keys ...Key) (n Ended) {
+	own := make(map[Key]bool)
+	for _, k := range keys {
+		own[k] = true
+	}
+	children, exchanges, jobs := make(map[Key]bool), make(map[RunID]bool), make(map[Key]bool)
+	for _, r := range s.Runs {
+		if r.IsExchange() {
+			exchanges[r.Chain.Root] = true
+		}
+		switch {
+		case r.Kind == JobRun:
+			jobs[r.Key] = true
+		case r.IsReport():
+			n.Reports++
+		case r.Kind == ChildRun && !own[r.Key]:
+			children[r.Key] = true
+		case !own[r.Key] && IsSubagent(r.Key) && !r.IsExchange():
+			children[r.Key] = true
+		case own[r.Key] && (r.Kind == TurnRun || r.Kind == AskRun || r.Kind == ChildRun || r.Kind == CompactRun):
+			n.Messages++
+		}
+	}
+	n.Turns = min(n.Messages, 1)
+	n.Messages -= n.Turns
+	n.Subagents, n.Exchanges, n.Jobs, n.Deliveries = len(children), len(exchanges), len(jobs), len(s.Deliveries)
+	return n
+}

@@ -67,6 +67,7 @@ type Accepted struct {
 	Revised    bool    // by AmendRun: the run By has other words to answer now
 	Claimed    *Run    // by Enqueue.Claim; nil = there was none to claim, one of the session is at work
 	Stopped    []StoppedRun
+	Withdrawn  []Delivery // that StopSessions or StopRun ended
 	Deliveries []Delivery // with Seq and Created filled
 }
 
@@ -117,8 +118,8 @@ type Runs interface {
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
 	// CountOpen counts the runs of a session that wait or are at work, without reading them.
 	CountOpen(ctx context.Context, key Key) (int, error)
-	// OpenBelow lists the runs that wait or are at work in the sub-agents below sessions, however deep, but not in these themselves, oldest first.
-	OpenBelow(ctx context.Context, keys ...Key) ([]Run, error)
+	// Stoppable gives what StopSessions of these sessions would end now.
+	Stoppable(ctx context.Context, keys ...Key) (Stoppable, error)
 	// CountByAgents counts the runs of a session that other agents caused (RunKind.ByAgent) and that were queued after since,
 	// however they ended, up to most.
 	CountByAgents(ctx context.Context, key Key, since time.Time, most int) (int, error)

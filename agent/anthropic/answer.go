@@ -37,6 +37,7 @@ func (s *stream) deliver() error {
 			if answer.Stop == agent.StopLength && len(p.text) == 0 && !s.isJSON { // it was cut off: it is no call without arguments
 				b.Arguments = nil
 			}
+			b.Arguments = wire.Arguments(b.Arguments)
 			if b.ID == "" {
 				b.ID = agent.NewCallID()
 			}
@@ -54,6 +55,7 @@ func (s *stream) deliver() error {
 		return s.t.Failed(agent.TooLong, s.stop)
 	}
 	bounded(answer.Content)
+	wire.CallsInReasoning(answer, s.tool)
 	s.answered = true
 	s.yield(agent.Delta{Final: answer})
 	return nil

@@ -196,9 +196,13 @@ func (d *details) addOne(item json.RawMessage) string {
 			joined = name
 		}
 	}
-	if n := len(d.list); n > 0 && (joined != "" && d.list[n-1].goesOn(joined, fields) || joined == "" && d.list[n-1].isCompletedBy(fields)) {
+	if n := len(d.list); n > 0 && joined != "" && d.list[n-1].goesOn(joined, fields) {
 		d.list[n-1].join(text, fields)
 		return text
+	}
+	if n := len(d.list); n > 0 && joined == "" && d.list[n-1].isSignedBy(fields) {
+		d.list[n-1].join("", fields)
+		return ""
 	}
 	last := &detail{raw: bytes.Clone(item), fields: fields, joined: joined}
 	last.text.WriteString(text)
@@ -220,11 +224,10 @@ func (e *detail) goesOn(joined string, fields map[string]json.RawMessage) bool {
 	return !says(e.fields["signature"]) || fields["index"] != nil && e.fields["index"] != nil
 }
 
-// isCompletedBy reports whether a piece without a text belongs to the entry of a text: it has the entry's type and index, and brings the
-// signature. source: agno-agi/agno#5802, OpenRouterTeam/ai-sdk-provider#423
-func (e *detail) isCompletedBy(fields map[string]json.RawMessage) bool {
-	return e.joined != "" && set(fields["index"]) && bytes.Equal(e.fields["index"], fields["index"]) && bytes.Equal(e.fields["type"], fields["type"]) &&
-		says(fields["signature"]) && !says(e.fields["signature"])
+// isSignedBy reports whether a piece is the signature of the entry, which comes behind its text in a piece of its own.
+// source: agno-agi/agno#5802, OpenRouterTeam/ai-sdk-provider#423
+func (e *detail) isSignedBy(fields map[string]json.RawMessage) bool {
+	return e.joined != "" && says(fields["signature"]) && !says(fields["data"]) && e.goesOn(e.joined, fields)
 }
 
 // set reports whether a field has a value.

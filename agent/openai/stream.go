@@ -32,23 +32,23 @@ type stream struct {
 	t       *wire.Try
 	yield   func(agent.Delta) bool
 	tools   []tools.Spec
-	from    string                     // the endpoint, as sessions.Opaque.From has it
-	begun   func()                     // told of the first good event
-	unread  func(raw []byte)           // told of what could not be read
-	accepts func(said string) bool     // decides about an answer that did not say that it is at its end
-	chunk   chunk                      // of the event at hand
-	content joiner                     // content as it came
-	reason  joiner                     // reasoning as it came
-	visible markup.Reader              // of the content
-	thought strings.Builder            // all reasoning
-	field   string                     // where reasoning came; fieldContent and fieldParts for content
-	details details                    // reasoning_details
-	thinks  details                    // thinking_blocks
-	part    map[string]any             // further fields of the part of content that has reasoning
-	extra   json.RawMessage            // extra_content of the message
-	special json.RawMessage            // provider_specific_fields of the message
-	sealed  json.RawMessage            // reasoning_opaque of the message
-	rest    map[string]json.RawMessage // fields of the message under other names that the endpoint wants back
+	from    string                                    // the endpoint, as sessions.Opaque.From has it
+	begun   func()                                    // told of the first good event
+	unread  func(raw []byte)                          // told of what could not be read
+	judge   func(said string, calls bool) wire.Ending // decides about an answer that did not say that it is at its end
+	chunk   chunk                                     // of the event at hand
+	content joiner                                    // content as it came
+	reason  joiner                                    // reasoning as it came
+	visible markup.Reader                             // of the content
+	thought strings.Builder                           // all reasoning
+	field   string                                    // where reasoning came; fieldContent and fieldParts for content
+	details details                                   // reasoning_details
+	thinks  details                                   // thinking_blocks
+	part    map[string]any                            // further fields of the part of content that has reasoning
+	extra   json.RawMessage                           // extra_content of the message
+	special json.RawMessage                           // provider_specific_fields of the message
+	sealed  json.RawMessage                           // reasoning_opaque of the message
+	rest    map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
 	calls   []*call
 	beside  []toolCall // of other choices than the first
 	size    int        // of the arguments of all calls
@@ -108,8 +108,20 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.StreamError(events.Alone())
 	case s.chunk.Choices == nil && !s.started:
 		return s.t.Broken("the answer holds no message")
-	case s.isFull() && !s.odd && s.accepts(s.all()):
+	case s.isFull() && !s.odd:
+		return s.unmarked()
+	}
+	return s.t.Broken("the stream ended before the answer was complete")
+}
+
+// unmarked ends an answer that did not say that it is at its end.
+func (s *stream) unmarked() error {
+	switch s.judge(s.all(), len(s.calls) > 0) {
+	case wire.Complete:
 		return s.end()
+	case wire.Unclear:
+		defer func() { s.answered = false }()
+		return s.t.Unclear(&s.yield, s.end)
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }

@@ -51,6 +51,7 @@ func (s *stream) end() error {
 	if wire.IsWindowFull(s.finish) && answer.IsWordless() { // the prompt fills it
 		return s.t.Failed(agent.TooLong, s.finish)
 	}
+	wire.CallsInReasoning(answer, s.offered)
 	s.good()
 	if s.stopped {
 		return nil

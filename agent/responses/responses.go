@@ -159,9 +159,13 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 	}
 	s := &stream{
 		t: t, yield: yield, from: at.String(), tools: req.offered,
-		good:    func() { call.Worked(parent) },
-		unread:  func(what string, raw []byte) { m.unread.Log(t, m.log, at.Label(), what, raw) },
-		accepts: func(all string) bool { return m.endings.Accepts(t, m.log, at.Label(), all, said) },
+		good:   func() { call.Worked(parent) },
+		unread: func(what string, raw []byte) { m.unread.Log(t, m.log, at.Label(), what, raw) },
+		judge: func(all string, calls bool) wire.Ending {
+			before := *said
+			*said = all
+			return m.endings.Judge(t, m.log, at.Label(), wire.Unmarked{Said: all, Calls: calls, Before: before})
+		},
 	}
 	err = s.read(res.Body)
 	if s.ending != "" {

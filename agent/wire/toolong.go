@@ -69,7 +69,7 @@ func (f *Fault) window() int {
 	if f.Status == http.StatusPaymentRequired || f.Status == http.StatusTooManyRequests {
 		return 0 // the limit of an account at this moment
 	}
-	if ofLetters.MatchString(f.All) {
+	if ofLetters.MatchString(f.All) || ofCredit.MatchString(f.All) {
 		return 0
 	}
 	for _, p := range []*pattern.Pattern{shorterWindow, windowInTokens} {
@@ -143,6 +143,7 @@ var (
 		`\binput length should be \[\d+, ?` + sizeGroup + `\]|\bthan (?:the )?` + sizeGroup + ` tokens\b|\bmaximum number of tokens(?: allowed)?\W{1,4}` + sizeGroup + `\b|\bcannot exceed ` + sizeGroup + `\b|(?:最大|上限|限制)[^\d\n]{0,8}` + sizeGroup)
 
 	ofLetters  = pattern.New(`\bcharacters?\b|\bbytes\b|字符|文字`)
+	ofCredit   = pattern.New(`\bprompt tokens? limit exceeded: ?\d+ ?> ?\d+`) // OpenRouter
 	tokenNoun  = pattern.New(`\btokens?\b|\b(?:context|n_ctx|max_(?:model|seq|input)_len\w*|max_num_tokens|(?:input|prompt|model|sequence) length)\b|上下文|令牌|トークン|토큰|токен|jetons?\b`)
 	promptNoun = pattern.New(`\b(?:inputs?|prompts?|messages)\b`)
 	// sizeNoun matches what has a size that a conversation may be too long for.

@@ -25,13 +25,13 @@ func TestWaitIn(t *testing.T) {
 		// source: https://openrouter.ai/docs/api/reference/limits
 		`{"error":{"message":"Rate limit exceeded: free-models-per-day","code":429,"metadata":{"headers":{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1795737600000"}}}}`: 12 * time.Hour,
 		`{"error":{"message":"usage limit exceeded, resets at 2026-11-26T17:00:00Z"}}`:                                                                                                                  5 * time.Hour,
+		`{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at 2026-11-26 21:00:00"}}`:                                                                            time.Hour, // source: dirge-code/dirge#818
 		`{"error":{"code":"1308","message":"已达到 5 小时的使用上限。您的限额将在 2026-11-26 21:00:00 重置。"}}`:                                                                                                            time.Hour, // Beijing. source: docs.bigmodel.cn/cn/faq/api-code
 		// source: docs.z.ai/api-reference/api-code (1308), dirge-code/dirge#818: the time is that of Beijing
-		`{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at 2026-11-26 21:00:00"}}`: time.Hour,
-		`{"error":{"message":"limit reached, available again 2026-11-26 13:00:00 UTC"}}`:                                     time.Hour,
-		`{"error":{"message":"try again after 2026-11-26 15:00:00+02:00"}}`:                                                  time.Hour,
-		`{"error":{"message":"The allocation resets at 00:00 UTC"}}`:                                                         12 * time.Hour,
-		`{"error":"Come back tomorrow at 00:00 UTC"}`:                                                                        12 * time.Hour,
+		`{"error":{"message":"limit reached, available again 2026-11-26 13:00:00 UTC"}}`: time.Hour,
+		`{"error":{"message":"try again after 2026-11-26 15:00:00+02:00"}}`:              time.Hour,
+		`{"error":{"message":"The allocation resets at 00:00 UTC"}}`:                     12 * time.Hour,
+		`{"error":"Come back tomorrow at 00:00 UTC"}`:                                    12 * time.Hour,
 		`[{"error":{"code":429,"message":"Please retry in 27s.","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"20"}]},{"retryDelay":"27s"}]}}]`: 20 * time.Hour,
 		`[{"error":{"code":429,"details":[{"violations":[{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel-FreeTier"}]},{"retryDelay":"27s"}]}}]`:                                                                               27 * time.Second,
 		// source: openai/codex (usage_limit_reached)

@@ -9,7 +9,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/policy"
-	"parley/router"
+	"parley/router/rights"
 )
 
 type toolsCmd struct {
@@ -23,11 +23,11 @@ type toolsListCmd struct {
 
 // Run lists the tools of the running host, those of MCP servers included.
 func (c toolsListCmd) Run(e *env) error {
-	t, err := request[router.ToolTable](e, "GET /api/tools/explain", api.ToolsQuery{})
+	t, err := request[rights.ToolTable](e, "GET /api/tools/explain", api.ToolsQuery{})
 	if err != nil {
 		return err
 	}
-	return tell(e, c.asJSON, t.Tools, func(p *page, list []router.ToolVerdict) {
+	return tell(e, c.asJSON, t.Tools, func(p *page, list []rights.ToolVerdict) {
 		g := p.grid("TOOL", "FROM", "~WHAT IT DOES")
 		for _, x := range list {
 			from := "parley"
@@ -57,11 +57,11 @@ func (c toolsExplainCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	t, err := request[router.ToolTable](e, "GET /api/tools/explain", api.ToolsQuery{Tool: c.Tool, Session: key, Agent: c.Agent, ChatType: c.ChatType, Sender: c.Sender, Subagent: c.Subagent, Sandboxed: c.Sandboxed})
+	t, err := request[rights.ToolTable](e, "GET /api/tools/explain", api.ToolsQuery{Tool: c.Tool, Session: key, Agent: c.Agent, ChatType: c.ChatType, Sender: c.Sender, Subagent: c.Subagent, Sandboxed: c.Sandboxed})
 	if err != nil {
 		return err
 	}
-	if err = tell(e, c.asJSON, t, func(p *page, t router.ToolTable) {
+	if err = tell(e, c.asJSON, t, func(p *page, t rights.ToolTable) {
 		p.printf("%s\n", turnWords(t))
 		if c.Tool != "" && len(t.Tools) == 1 {
 			explainTool(p, t.Tools[0])
@@ -82,7 +82,7 @@ func (c toolsExplainCmd) Run(e *env) error {
 }
 
 // turnWords says in a line which turn is meant.
-func turnWords(t router.ToolTable) string {
+func turnWords(t rights.ToolTable) string {
 	s := fmt.Sprintf("agent %s, chat: %s, asked by: %s", t.Agent, cmp.Or(list(t.ChatTypes), "none"), list(t.Senders))
 	if t.Session != "" {
 		s += ", session " + string(t.Session)
@@ -106,7 +106,7 @@ func list[T ~string](all []T) string {
 	return strings.Join(slices.Compact(out), ", ")
 }
 
-func explainTool(p *page, x router.ToolVerdict) {
+func explainTool(p *page, x rights.ToolVerdict) {
 	unknown := ""
 	if !x.Known {
 		unknown = " (there is no such tool now)"

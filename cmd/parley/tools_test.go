@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/router"
+	"parley/router/rights"
 )
 
 // TestToolPolicy runs a host whose group is denied a tool and whose strangers are denied another: the request that the model gets has
@@ -62,7 +62,7 @@ func TestToolPolicy(t *testing.T) {
 	if want := without(byOwner, "files"); !slices.Equal(byGuest, want) {
 		t.Errorf("the guest's turn in the group has %q, not %q", byGuest, want)
 	}
-	table := fromCLI[router.ToolTable](w, "tools", "explain", "--session", inGroup, "--sender", fmt.Sprint(guest))
+	table := fromCLI[rights.ToolTable](w, "tools", "explain", "--session", inGroup, "--sender", fmt.Sprint(guest))
 	var permitted []string
 	for _, x := range table.Tools {
 		if x.Verdict.Allowed() {

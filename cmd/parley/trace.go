@@ -6,7 +6,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/gateway/api"
-	"parley/router"
+	"parley/router/chain"
 	"parley/sessions"
 )
 
@@ -93,14 +93,14 @@ func printRun(p *page, r sessions.Run) {
 	if r.Status != sessions.Done && r.Batch != "" {
 		p.printf(", answered by run %s", r.Batch)
 	}
-	if word := router.Silence(r); word != agent.Speak {
+	if word := chain.Silence(r); word != agent.Speak {
 		p.printf(", silent: %s", word)
 	}
 	p.printf("\n")
 	if r.Error != "" {
 		p.detail(plain, "error: "+r.Error)
 	}
-	if c := r.Chain; c != nil && c.Parent != nil && r.Status == sessions.Done && router.Silence(r) == agent.Speak && r.Attempt > 0 {
+	if c := r.Chain; c != nil && c.Parent != nil && r.Status == sessions.Done && chain.Silence(r) == agent.Speak && r.Attempt > 0 {
 		p.printf("  its result went to the sub-agent that asked for it, %s (run %s)\n", c.Requester, c.Parent.Root)
 	}
 }

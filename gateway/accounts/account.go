@@ -12,12 +12,12 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
-	"parley/router"
+	"parley/router/settings"
 )
 
 // Account is one login under supervision.
 type Account struct {
-	ref  router.AccountRef
+	ref  settings.AccountRef
 	conf config.Account
 	ch   channels.Channel
 	err  error // why it could not be made
@@ -37,7 +37,7 @@ type Account struct {
 }
 
 // Ref names the account.
-func (a *Account) Ref() router.AccountRef { return a.ref }
+func (a *Account) Ref() settings.AccountRef { return a.ref }
 
 // Err says why the account cannot be used; nil = it can. Its configuration has to change first.
 func (a *Account) Err() error { return a.err }

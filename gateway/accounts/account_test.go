@@ -12,7 +12,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
-	"parley/router"
+	"parley/router/settings"
 )
 
 // scripted is a channel whose Run does what a test says.
@@ -52,7 +52,7 @@ type linkable struct {
 }
 
 func testAccount(ch channels.Channel) *Account {
-	return &Account{ref: router.AccountRef{Channel: "fake", Account: "default"}, conf: config.Account{}, ch: ch}
+	return &Account{ref: settings.AccountRef{Channel: "fake", Account: "default"}, conf: config.Account{}, ch: ch}
 }
 
 // supervised runs an account for a while of virtual time and gives when its Runs began.

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/router"
+	"parley/router/event"
+	"parley/router/settings"
 )
 
 // ChangesEvery is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
@@ -15,7 +16,7 @@ const ChangesEvery = time.Second
 type reportedAccounts struct {
 	mu    sync.Mutex
 	at    time.Time // when they were looked at
-	lines map[router.AccountRef]string
+	lines map[settings.AccountRef]string
 }
 
 // TellChanges tells of each account whose state has changed since the last look. It is called when a page is rendered, when a stream
@@ -27,17 +28,17 @@ func (s *Supervisor) TellChanges() {
 	if was != nil && time.Since(s.told.at) < ChangesEvery {
 		return
 	}
-	now := map[router.AccountRef]string{}
+	now := map[settings.AccountRef]string{}
 	for _, a := range s.Statuses() {
-		ref := router.AccountRef{Channel: a.Channel, Account: a.Account}
+		ref := settings.AccountRef{Channel: a.Channel, Account: a.Account}
 		now[ref] = a.Line()
 		if line, known := was[ref]; was != nil && (!known || line != now[ref]) {
-			s.Router.Tell(router.Event{Kind: router.EventAccount, Phase: string(a.State), Channel: a.Channel, Account: a.Account})
+			s.Router.Tell(event.Event{Kind: event.KindAccount, Phase: string(a.State), Channel: a.Channel, Account: a.Account})
 		}
 	}
 	for ref := range was {
 		if _, there := now[ref]; !there {
-			s.Router.Tell(router.Event{Kind: router.EventAccount, Phase: string(channels.Stopped), Channel: ref.Channel, Account: ref.Account})
+			s.Router.Tell(event.Event{Kind: event.KindAccount, Phase: string(channels.Stopped), Channel: ref.Channel, Account: ref.Account})
 		}
 	}
 	s.told.at, s.told.lines = time.Now(), now

@@ -14,6 +14,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/router"
+	"parley/router/settings"
 )
 
 // deaf is a channel that does not heed the end of its context, and ends when the test says so.
@@ -54,7 +55,7 @@ func deafHost(t *testing.T, d *deaf) (*Supervisor, *Account, *config.Config) {
 	conf := config.Account{Kind: "fake", ID: "default", Adapter: &struct{ N int }{1}}
 	c := &config.Config{State: t.TempDir(), Channels: []config.Account{conf}}
 	quiet := slog.New(slog.DiscardHandler)
-	s := New(Deps{Config: config.NewLive(c, nil, nil).Config, Log: quiet, Router: router.New(router.Deps{Settings: &router.Settings{}, Log: quiet}),
+	s := New(Deps{Config: config.NewLive(c, nil, nil).Config, Log: quiet, Router: router.New(router.Deps{Settings: &settings.Snapshot{}, Log: quiet}),
 		Adapters: []Adapter{{Adapter: config.Adapter{Kind: "fake"}, Open: func(_ config.Account, env Env) (channels.Channel, error) {
 			d.held = append(d.held, env.Holds)
 			return d, nil

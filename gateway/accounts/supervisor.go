@@ -16,6 +16,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/router"
+	"parley/router/settings"
 	"parley/sessions/sqlstore"
 )
 
@@ -37,7 +38,7 @@ type Supervisor struct {
 	list []*Account
 	life context.Context // of the adapters, from start; nil before
 	wg   sync.WaitGroup
-	held map[router.AccountRef]*channels.Holds // one each, whatever channels it has one after the other
+	held map[settings.AccountRef]*channels.Holds // one each, whatever channels it has one after the other
 
 	page     *webchat.Channel // the chat of the page; nil = it is switched off
 	changing sync.Mutex       // held while accounts are started, stopped or replaced
@@ -60,7 +61,7 @@ func New(d Deps) *Supervisor {
 }
 
 // Refs names the accounts.
-func (s *Supervisor) Refs() (refs []router.AccountRef) {
+func (s *Supervisor) Refs() (refs []settings.AccountRef) {
 	for _, a := range s.All() {
 		refs = append(refs, a.ref)
 	}
@@ -71,11 +72,11 @@ func (s *Supervisor) Refs() (refs []router.AccountRef) {
 func (s *Supervisor) Page() *webchat.Channel { return s.page }
 
 // holds gives an account's.
-func (s *Supervisor) holds(ref router.AccountRef, dir string, log *slog.Logger) *channels.Holds {
+func (s *Supervisor) holds(ref settings.AccountRef, dir string, log *slog.Logger) *channels.Holds {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held == nil {
-		s.held = make(map[router.AccountRef]*channels.Holds)
+		s.held = make(map[settings.AccountRef]*channels.Holds)
 	}
 	if s.held[ref] == nil {
 		s.held[ref] = channels.NewHolds(dir, log)
@@ -92,7 +93,7 @@ func (s *Supervisor) All() []*Account {
 
 // open opens the channel of a configured account. One that cannot be opened is shown, and does not stop the others.
 func (s *Supervisor) open(conf config.Account) *Account {
-	a := &Account{ref: router.AccountRef{Channel: conf.Kind, Account: conf.ID}, conf: conf, state: channels.Stopped}
+	a := &Account{ref: settings.AccountRef{Channel: conf.Kind, Account: conf.ID}, conf: conf, state: channels.Stopped}
 	log := s.Log.With("channel", conf.Kind, "account", conf.ID)
 	dir := filepath.Join(s.Config().State, "channels", string(conf.Kind), string(conf.ID))
 	for _, row := range s.Adapters {
@@ -121,7 +122,7 @@ func (s *Supervisor) open(conf config.Account) *Account {
 }
 
 // identified notes who an account is, until the store has taken it or ctx ends.
-func (s *Supervisor) identified(ctx context.Context, ref router.AccountRef, who channels.UserID) {
+func (s *Supervisor) identified(ctx context.Context, ref settings.AccountRef, who channels.UserID) {
 	var names []channels.AccountID
 	for _, c := range s.Config().Channels {
 		if c.Kind == ref.Channel {
@@ -164,7 +165,7 @@ func (s *Supervisor) start(ctx context.Context, a *Account) {
 		defer close(ended)
 		var menu sync.WaitGroup
 		menu.Go(func() { s.publish(ctx, a) })
-		a.supervise(ctx, s.Router.Accept, s.Log)
+		a.supervise(ctx, s.Router.Receiver.Accept, s.Log)
 		cancel()
 		menu.Wait()
 	})
@@ -252,7 +253,7 @@ func (s *Supervisor) publish(ctx context.Context, a *Account) {
 		return
 	}
 	for wait := time.Second; ctx.Err() == nil; wait = min(2*wait, time.Hour) {
-		err := a.catchPanic(s.Log, func() error { return c.Publish(ctx, s.Router.Commands()) })
+		err := a.catchPanic(s.Log, func() error { return c.Publish(ctx, s.Router.CommandTable.Commands()) })
 		if err == nil || ctx.Err() != nil {
 			return
 		}

@@ -15,7 +15,7 @@ import (
 	"parley/channels/webchat"
 	"parley/gateway/api"
 	"parley/gateway/web"
-	"parley/router"
+	"parley/router/chain"
 	"parley/sessions"
 )
 
@@ -253,7 +253,7 @@ func (s *session) ended(ctx context.Context, id sessions.RunID) error {
 		return err
 	}
 	switch {
-	case r.Status == sessions.Done && strings.TrimSpace(r.Result) != "" && router.Silence(r) == control.Speak: // it is in the transcript
+	case r.Status == sessions.Done && strings.TrimSpace(r.Result) != "" && chain.Silence(r) == control.Speak: // it is in the transcript
 	case r.Status == sessions.Done:
 		s.notice(web.Line{ID: "end-" + string(id), Role: web.Notice, Text: "(the agent has nothing to say)", Time: time.Now()})
 	default:

@@ -176,6 +176,7 @@ func (k *checker) providers() {
 
 func (k *checker) agents() {
 	k.mentions("messages.groupChat.", k.config.Messages.GroupChat.MentionPatterns)
+	k.stopWords()
 	fallback := -1
 	for i, e := range k.config.Agents.List {
 		at := fmt.Sprintf("agents.list[%d]", i)

@@ -1,10 +1,23 @@
 package config
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"parley/policy"
+	"parley/router/settings"
 )
+
+// stopWords reports languages whose stop words are not known.
+func (k *checker) stopWords() {
+	known := settings.StopLanguages()
+	for i, l := range k.config.Messages.StopWords.Languages {
+		if !slices.Contains(known, l) {
+			k.wrong(fmt.Sprintf("messages.stopWords.languages[%d]", i), fmt.Sprintf("the usual words of %.20q are not known, only of %s", l, strings.Join(known, ", ")), "list your own under messages.stopWords.words")
+		}
+	}
+}
 
 // mentions reports patterns that are no regular expressions, or match everything: nothing of them counts as a mention. at is the
 // path of what holds mentionPatterns.

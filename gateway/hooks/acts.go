@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"parley/gateway/api"
-	"parley/router"
+	"parley/router/cron"
+	"parley/router/inbound"
 	"parley/sessions"
 )
 
@@ -104,10 +105,10 @@ func (h *Handler) wake(ctx context.Context, x call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return h.woken(ctx, router.Report{Source: x.source(x.key), Name: q.Name, Agent: agent, Text: q.Text}, q.Mode)
+	return h.woken(ctx, inbound.Report{Source: x.source(x.key), Name: q.Name, Agent: agent, Text: q.Text}, q.Mode)
 }
 
-func (h *Handler) woken(ctx context.Context, q router.Report, mode string) (int, any, error) {
+func (h *Handler) woken(ctx context.Context, q inbound.Report, mode string) (int, any, error) {
 	switch mode {
 	case "", "now":
 		mode = "now"
@@ -116,7 +117,7 @@ func (h *Handler) woken(ctx context.Context, q router.Report, mode string) (int,
 	default:
 		return 0, nil, api.Bad("mode %.50q: use now or next", mode)
 	}
-	heard, err := h.deps.Router.Woken(ctx, q, mode == "now")
+	heard, err := h.deps.Receiver.Woken(ctx, q, mode == "now")
 	if err != nil {
 		return 0, nil, refused(err)
 	}
@@ -135,7 +136,7 @@ func (h *Handler) agent(ctx context.Context, x call) (int, any, error) {
 	switch {
 	case err != nil:
 		return 0, nil, err
-	case q.Channel != "" && q.Channel != router.LastChat:
+	case q.Channel != "" && q.Channel != cron.LastChat:
 		return 0, nil, api.Bad("channel must be last; for another chat name its address in to: channel/account/direct|group|channel/chat[/thread]")
 	case q.Timeout < 0 || q.Timeout > 86400:
 		return 0, nil, api.Bad("timeoutSeconds %d: want a whole number from 1 to 86400", q.Timeout)
@@ -144,7 +145,7 @@ func (h *Handler) agent(ctx context.Context, x call) (int, any, error) {
 	case q.Session != "" && !x.config.AllowKey:
 		return 0, nil, api.Bad("sessionKey cannot be named here (hooks.allowRequestSessionKey)")
 	}
-	r := router.Report{Source: x.source(x.key), Name: q.Name, Agent: agent, Text: q.Message, Model: q.Model, Thinking: q.Thinking, Timeout: time.Duration(q.Timeout) * time.Second}
+	r := inbound.Report{Source: x.source(x.key), Name: q.Name, Agent: agent, Text: q.Message, Model: q.Model, Thinking: q.Thinking, Timeout: time.Duration(q.Timeout) * time.Second}
 	if r.Session, err = x.session(agent, q.Session); err != nil {
 		return 0, nil, err
 	}
@@ -157,18 +158,18 @@ func (h *Handler) agent(ctx context.Context, x call) (int, any, error) {
 	case !*q.Deliver:
 		to = ""
 	case to == "":
-		to = router.LastChat
+		to = cron.LastChat
 	}
 	return h.taken(ctx, r, to)
 }
 
 // taken has an agent work on a report whose answer goes to an address.
-func (h *Handler) taken(ctx context.Context, q router.Report, to string) (int, any, error) {
+func (h *Handler) taken(ctx context.Context, q inbound.Report, to string) (int, any, error) {
 	var err error
-	if q.To, err = h.deps.Router.ChatOf(ctx, q.Agent, to); err != nil {
+	if q.To, err = h.deps.ChatOf(ctx, q.Agent, to); err != nil {
 		return 0, nil, refused(err)
 	}
-	heard, err := h.deps.Router.Hooked(ctx, q)
+	heard, err := h.deps.Receiver.Hooked(ctx, q)
 	if err != nil {
 		return 0, nil, refused(err)
 	}
@@ -180,7 +181,7 @@ func (h *Handler) taken(ctx context.Context, q router.Report, to string) (int, a
 
 // asBefore refuses a repeat that says something else than the first time did: that would be lost without a word. A run that is deleted since, and
 // what was kept for a session's next turn, have no text to compare with.
-func asBefore(heard router.Heard, q router.Report) error {
+func asBefore(heard inbound.Heard, q inbound.Report) error {
 	first := heard.Run.Input
 	if heard.Duplicate && first.ID != "" && !strings.HasSuffix(first.Text(), strings.TrimSpace(q.Text)) {
 		return api.Refuse(http.StatusUnprocessableEntity, "this idempotency key was used for another request: make a new one for each")
@@ -207,7 +208,7 @@ func (x call) session(agent sessions.AgentID, ref string) (sessions.Key, error) 
 	if ref == "" {
 		return "", nil
 	}
-	key, ok := router.HookKey(agent, ref)
+	key, ok := inbound.HookKey(agent, ref)
 	if !ok || key.Agent() != agent {
 		return "", api.Bad("sessionKey %.100q is no key of the agent %s: write hook:<id>, or agent:%s:…", ref, agent, agent)
 	}
@@ -236,7 +237,7 @@ func (h *Handler) mapped(ctx context.Context, x call) (int, any, error) {
 	}
 	m := x.rules[i]
 	_, def := h.deps.Agents()
-	q := router.Report{Agent: def, Model: m.Model, Thinking: m.Thinking, Timeout: time.Duration(m.Timeout) * time.Second}
+	q := inbound.Report{Agent: def, Model: m.Model, Thinking: m.Thinking, Timeout: time.Duration(m.Timeout) * time.Second}
 	if m.Agent != "" {
 		q.Agent = sessions.AgentID(m.Agent)
 	}
@@ -274,9 +275,9 @@ func (h *Handler) mapped(ctx context.Context, x call) (int, any, error) {
 // refused words why the router does not take something.
 func refused(err error) error {
 	switch {
-	case errors.Is(err, router.ErrWords):
+	case errors.Is(err, sessions.ErrBadRequest):
 		return api.Bad("%v", err)
-	case errors.Is(err, router.ErrBusy):
+	case errors.Is(err, inbound.ErrBusy):
 		return &api.Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: err.Error(), After: 10 * time.Second}
 	}
 	return err

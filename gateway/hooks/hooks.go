@@ -20,7 +20,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/api"
-	"parley/router"
+	"parley/router/inbound"
 	"parley/sessions"
 )
 
@@ -35,22 +35,22 @@ const (
 	keyMost        = 200
 )
 
-// Router is what hooks need of the host.
-type Router interface {
-	Hooked(ctx context.Context, x router.Report) (router.Heard, error)
-	Woken(ctx context.Context, x router.Report, now bool) (router.Heard, error)
-	ChatOf(ctx context.Context, agent sessions.AgentID, text string) (channels.Address, error)
+// Receiver accepts what hooks bring.
+type Receiver interface {
+	Hooked(ctx context.Context, x inbound.Report) (inbound.Heard, error)
+	Woken(ctx context.Context, x inbound.Report, now bool) (inbound.Heard, error)
 }
 
 // Deps are what a Handler is made of.
 type Deps struct {
-	Path   string         // where it is mounted
-	Config func() *Config // as it is in force
-	Agents func() (ids []sessions.AgentID, def sessions.AgentID)
-	Router Router
-	Try    func(from netip.Addr, right func() bool) (ok bool, wait time.Duration) // slows down who guesses
-	From   func(context.Context) netip.Addr                                       // who sends a request
-	Log    *slog.Logger
+	Path     string         // where it is mounted
+	Config   func() *Config // as it is in force
+	Agents   func() (ids []sessions.AgentID, def sessions.AgentID)
+	Receiver Receiver
+	ChatOf   func(ctx context.Context, agent sessions.AgentID, text string) (channels.Address, error) // finds the chat that a text names
+	Try      func(from netip.Addr, right func() bool) (ok bool, wait time.Duration)                   // slows down who guesses
+	From     func(context.Context) netip.Addr                                                         // who sends a request
+	Log      *slog.Logger
 }
 
 // Handler serves what is below the path of the section.

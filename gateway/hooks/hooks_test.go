@@ -18,40 +18,40 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/router"
+	"parley/router/inbound"
 	"parley/sessions"
 )
 
 // host notes what hooks ask of it.
 type host struct {
-	reports []router.Report
+	reports []inbound.Report
 	woke    []bool
 	first   string // what a repeat said the first time
 	err     error
 	wrong   int
 }
 
-func (h *host) Hooked(_ context.Context, x router.Report) (router.Heard, error) {
+func (h *host) Hooked(_ context.Context, x inbound.Report) (inbound.Heard, error) {
 	h.reports = append(h.reports, x)
 	run := sessions.Run{ID: "r1", Key: "k"}
 	if h.first != "" {
 		run.Input = sessions.Message{ID: "m1", Content: sessions.TextContent(h.first)}
 	}
-	return router.Heard{Run: run, Duplicate: h.first != ""}, h.err
+	return inbound.Heard{Run: run, Duplicate: h.first != ""}, h.err
 }
 
-func (h *host) Woken(ctx context.Context, x router.Report, now bool) (router.Heard, error) {
+func (h *host) Woken(ctx context.Context, x inbound.Report, now bool) (inbound.Heard, error) {
 	h.woke = append(h.woke, now)
 	if h.first != "" {
 		return h.Hooked(ctx, x)
 	}
 	h.reports = append(h.reports, x)
-	return router.Heard{}, h.err
+	return inbound.Heard{}, h.err
 }
 
 func (h *host) ChatOf(_ context.Context, agent sessions.AgentID, text string) (channels.Address, error) {
 	if text == "stranger" {
-		return channels.Address{}, fmt.Errorf("%w: never wrote", router.ErrWords)
+		return channels.Address{}, fmt.Errorf("%w: never wrote", sessions.ErrBadRequest)
 	}
 	return channels.Address{Chat: channels.ChatID(text)}, nil
 }
@@ -73,7 +73,7 @@ func serving(c Config) (*host, *Handler) {
 		c.Path = "/hooks"
 	}
 	c.Enabled, c.Token = true, channels.NewSecret("secret")
-	return h, New(Deps{Path: c.Path, Config: func() *Config { return &c }, Router: h, Try: h.try, From: func(context.Context) netip.Addr { return netip.Addr{} }, Log: slog.New(slog.DiscardHandler),
+	return h, New(Deps{Path: c.Path, Config: func() *Config { return &c }, Receiver: h, ChatOf: h.ChatOf, Try: h.try, From: func(context.Context) netip.Addr { return netip.Addr{} }, Log: slog.New(slog.DiscardHandler),
 		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return []sessions.AgentID{"main", "ops"}, "main" }})
 }
 
@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("after ten wrong tokens: %d", code)
 	}
 	host, h = serving(Config{})
-	for err, want := range map[error]int{router.ErrWords: 400, router.ErrBusy: 503, errors.New("disk"): 500} {
+	for err, want := range map[error]int{sessions.ErrBadRequest: 400, inbound.ErrBusy: 503, errors.New("disk"): 500} {
 		host.err = err
 		if code, body := post(h, "/hooks/agent", `{"message":"x"}`); code != want {
 			t.Errorf("%v: %d %s", err, code, body)
@@ -170,7 +170,7 @@ func TestRefused(t *testing.T) {
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	host, h := serving(Config{AllowKey: true, KeyPrefix: []string{"hook:ci-", "agent:main:hook:x"}, Agents: []string{"*"}})
-	last := func() router.Report { return host.reports[len(host.reports)-1] }
+	last := func() inbound.Report { return host.reports[len(host.reports)-1] }
 	if code, body := post(h, "/hooks/wake", `{"text":"disk full","mode":"next","name":"Monitor"}`, "X-Parley-Token", "secret", "Authorization", ""); code != 200 || body != `{"ok":true,"mode":"next"}`+"\n" || host.woke[0] || last().Text != "disk full" || last().Name != "Monitor" || last().Agent != "main" || last().Source != "" {
 		t.Errorf("%d %s: %+v", code, body, last())
 	}
@@ -178,7 +178,7 @@ func TestTaken(t *testing.T) {
 		t.Errorf("%+v", last())
 	}
 	code, body := post(h, "/hooks/agent", `{"message":"m","name":"CI","agentId":"ops","sessionKey":"hook:ci-5 6","to":"there","model":"p/m","thinking":"high","timeoutSeconds":9}`, "Idempotency-Key", "1")
-	if want := (router.Report{Source: "hook:agent:1", Name: "CI", Agent: "ops", Session: "agent:ops:hook:ci-5%206", Text: "m", To: channels.Address{Chat: "there"}, Model: "p/m", Thinking: "high", Timeout: 9 * time.Second}); code != 202 || last() != want || !strings.Contains(body, `"runId":"r1"`) {
+	if want := (inbound.Report{Source: "hook:agent:1", Name: "CI", Agent: "ops", Session: "agent:ops:hook:ci-5%206", Text: "m", To: channels.Address{Chat: "there"}, Model: "p/m", Thinking: "high", Timeout: 9 * time.Second}); code != 202 || last() != want || !strings.Contains(body, `"runId":"r1"`) {
 		t.Errorf("%d %s: %+v", code, body, last())
 	}
 	for body, to := range map[string]channels.ChatID{`{"message":"m"}`: "", `{"message":"m","deliver":true}`: "last", `{"message":"m","channel":"last"}`: "last", `{"message":"m","to":"a","deliver":false}`: ""} {
@@ -242,7 +242,7 @@ func TestMapped(t *testing.T) {
 		{Path: "ci/main", Message: "{{if .failed}}it failed{{end}}"},
 	}})
 	code, body := post(h, "/hooks/github", `{"action":"opened","number":5,"pull_request":{"title":"fix"},"labels":[{"name":"a"},{"name":"b"}],"chat":"there"}`, "X-GitHub-Delivery", "d1")
-	if want := (router.Report{Source: "hook:github:d1", Name: "GitHub", Agent: "ops", Session: "agent:ops:hook:pr-5", Text: "PR 5: FIX [a] [b] by", To: channels.Address{Chat: "there"}}); code != 202 || host.reports[0] != want {
+	if want := (inbound.Report{Source: "hook:github:d1", Name: "GitHub", Agent: "ops", Session: "agent:ops:hook:pr-5", Text: "PR 5: FIX [a] [b] by", To: channels.Address{Chat: "there"}}); code != 202 || host.reports[0] != want {
 		t.Fatalf("%d %s: %+v", code, body, host.reports)
 	}
 	if code, _ := post(h, "/hooks/github", `{"zen":"be calm"}`); code != 200 || host.woke[0] || host.reports[1].Text != "be calm" || host.reports[1].Name != "github" {

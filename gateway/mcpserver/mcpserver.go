@@ -20,19 +20,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"parley/gateway/api"
-	"parley/router"
+	"parley/router/toolhost"
 	"parley/tools"
 )
 
-// Router is what the server needs of the router.
-type Router interface {
-	Outside(ctx context.Context, c router.OutsideCall) (tools.Result, error)
-	OutsideTools(ctx context.Context, by router.Outsider) ([]tools.Spec, error)
+// Host is what the server needs of the host of tools.
+type Host interface {
+	Outside(ctx context.Context, c toolhost.OutsideCall) (tools.Result, error)
+	OutsideTools(ctx context.Context, by toolhost.Outsider) ([]tools.Spec, error)
 }
 
 // Deps are what the handler works with.
 type Deps struct {
-	Router  Router
+	Host    Host
 	On      func() bool     // gateway.mcp.enabled, asked at each request
 	Done    <-chan struct{} // closed when the host begins to stop: streams end, and nobody waits for a tool any more
 	Log     *slog.Logger
@@ -208,7 +208,7 @@ func (c *client) makeRoom() {
 func (h *handler) tools(name string) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			by := router.Outsider{Name: name}
+			by := toolhost.Outsider{Name: name}
 			call := ""
 			if x := req.GetExtra(); x != nil {
 				by.Owner, call = x.Header.Get(ownerHeader) != "", x.Header.Get(callHeader)
@@ -220,15 +220,15 @@ func (h *handler) tools(name string) sdk.Middleware {
 				if call == "" {
 					call = rand.Text() // one of several: it is no repeat of anything
 				}
-				return h.call(ctx, router.OutsideCall{By: by, Conn: req.GetSession().ID(), ID: call, Tool: q.Name, Args: q.Arguments})
+				return h.call(ctx, toolhost.OutsideCall{By: by, Conn: req.GetSession().ID(), ID: call, Tool: q.Name, Args: q.Arguments})
 			}
 			return next(ctx, method, req)
 		}
 	}
 }
 
-func (h *handler) list(ctx context.Context, by router.Outsider) (sdk.Result, error) {
-	specs, err := h.Router.OutsideTools(ctx, by)
+func (h *handler) list(ctx context.Context, by toolhost.Outsider) (sdk.Result, error) {
+	specs, err := h.Host.OutsideTools(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -239,8 +239,8 @@ func (h *handler) list(ctx context.Context, by router.Outsider) (sdk.Result, err
 	return out, nil
 }
 
-func (h *handler) call(ctx context.Context, c router.OutsideCall) (sdk.Result, error) {
-	res, err := h.Router.Outside(ctx, c)
+func (h *handler) call(ctx context.Context, c toolhost.OutsideCall) (sdk.Result, error) {
+	res, err := h.Host.Outside(ctx, c)
 	if err != nil {
 		if ctx.Err() != nil { // canceled, or the connection ended: what was begun goes on
 			return nil, ctx.Err()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/router"
+	"parley/router/turn"
 )
 
 // read takes the body of a request: JSON, of at most bodyMost bytes, within bodyWithin.
@@ -168,6 +168,6 @@ func (t talk) alone() words {
 	if b.Len() == 0 {
 		return t.newest
 	}
-	pictures = pictures[max(0, min(len(pictures), len(pictures)+len(t.newest.pictures)-router.PicturesMost)):]
+	pictures = pictures[max(0, min(len(pictures), len(pictures)+len(t.newest.pictures)-turn.PicturesMost)):]
 	return words{"The conversation so far:\n\n" + b.String() + "\n" + t.newest.text, append(pictures, t.newest.pictures...)}
 }

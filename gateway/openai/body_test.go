@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/router"
+	"parley/router/turn"
 )
 
 // decodes checks what holds for every body: it is refused in the API's shape, or there is something to say.
@@ -17,7 +17,7 @@ func decodes(t *testing.T, tk talk, err error) {
 		return
 	}
 	all := tk.alone()
-	if strings.TrimSpace(tk.newest.text) == "" && len(tk.newest.pictures) == 0 || !strings.HasSuffix(all.text, tk.newest.text) || len(all.pictures) > router.PicturesMost && len(all.pictures) > len(tk.newest.pictures) {
+	if strings.TrimSpace(tk.newest.text) == "" && len(tk.newest.pictures) == 0 || !strings.HasSuffix(all.text, tk.newest.text) || len(all.pictures) > turn.PicturesMost && len(all.pictures) > len(tk.newest.pictures) {
 		t.Fatalf("nothing to say: %+v", tk)
 	}
 	head := strings.TrimSuffix(all.text, tk.newest.text)

@@ -171,7 +171,7 @@ func chatUsageOf(u sessions.Usage) *chatUsage {
 }
 
 // chatStream answers with chunks: the role, the text as it grows, why it ended, what it cost, and [DONE].
-func (t *turn) chatStream(w http.ResponseWriter, r *http.Request, c completion, usage bool) {
+func (t *pendingTurn) chatStream(w http.ResponseWriter, r *http.Request, c completion, usage bool) {
 	s := startStream(w)
 	chunk := func(d said, finish *string) error {
 		c.Choices = []choice{{Delta: &d, Finish: finish}}

@@ -16,7 +16,8 @@ import (
 	"time"
 
 	"parley/gateway/api"
-	"parley/router"
+	"parley/router/event"
+	"parley/router/inbound"
 	"parley/sessions"
 )
 
@@ -30,18 +31,18 @@ type host struct {
 	onSay func()
 }
 
-func (h *host) Say(_ context.Context, w router.Words) (router.Heard, error) {
+func (h *host) Say(_ context.Context, w inbound.Words) (inbound.Heard, error) {
 	if h.onSay != nil {
 		h.onSay()
 	}
 	if h.fault != nil {
-		return router.Heard{}, h.fault
+		return inbound.Heard{}, h.fault
 	}
 	h.run.ID, h.run.Key, h.run.Client, h.run.System = "r1", w.Session, w.Client, w.System
-	return router.Heard{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
+	return inbound.Heard{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
 }
 
-func (h *host) Watch(router.Watching) (<-chan router.Event, func()) { return nil, func() {} }
+func (h *host) Watch(event.Filter) (<-chan event.Event, func()) { return nil, func() {} }
 
 func (h *host) Outcome(ctx context.Context, _ sessions.RunID) (sessions.Run, error) {
 	if h.hangs {
@@ -72,7 +73,7 @@ func (h *host) Steps(context.Context, sessions.RunID) ([]sessions.Message, error
 
 // ask sends a request of Ann's to the endpoints of a host.
 func (h *host) ask(done <-chan struct{}, method, path, body string, header ...string) *httptest.ResponseRecorder {
-	handler := Handler(Deps{Host: h, Store: h, Done: done, Log: slog.New(slog.DiscardHandler), On: func() bool { return true }, IgnoreTools: func() bool { return false },
+	handler := Handler(Deps{Host: h, Receiver: h, Store: h, Done: done, Log: slog.New(slog.DiscardHandler), On: func() bool { return true }, IgnoreTools: func() bool { return false },
 		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return []sessions.AgentID{"main"}, "main" }})
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r = r.WithContext(api.With(r.Context(), api.Principal{Name: "ann", Scope: api.Write}))
@@ -351,8 +352,8 @@ func TestNotBegun(t *testing.T) {
 		status     int
 		retryAfter string
 	}{
-		"too many wait":       {fmt.Errorf("the session: %w", router.ErrBusy), nil, http.StatusTooManyRequests, "5"},
-		"wrong words":         {fmt.Errorf("%w: x", router.ErrWords), nil, http.StatusBadRequest, ""},
+		"too many wait":       {fmt.Errorf("the session: %w", inbound.ErrBusy), nil, http.StatusTooManyRequests, "5"},
+		"wrong words":         {fmt.Errorf("%w: x", sessions.ErrBadRequest), nil, http.StatusBadRequest, ""},
 		"full disk":           {syscall.ENOSPC, nil, http.StatusServiceUnavailable, ""},
 		"a fault":             {errors.New("connection reset"), nil, http.StatusNotAcceptable, ""},
 		"a fault with a key":  {errors.New("connection reset"), []string{keyHeader, "k"}, http.StatusInternalServerError, ""},

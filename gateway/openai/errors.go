@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"parley/gateway/api"
-	"parley/router"
+	"parley/router/inbound"
+	"parley/sessions"
 )
 
 // statusRunFailed is the status of a request whose run was begun and has no answer. A client that repeats such a request begins
@@ -119,9 +120,9 @@ func problemOf(w http.ResponseWriter, err error) *problem {
 		return p
 	}
 	switch {
-	case errors.Is(err, router.ErrWords):
+	case errors.Is(err, sessions.ErrBadRequest):
 		return bad("", "%v", err)
-	case errors.Is(err, router.ErrBusy):
+	case errors.Is(err, inbound.ErrBusy):
 		return notBegun(http.StatusTooManyRequests, "rate_limit_exceeded", "%v", err)
 	}
 	e := api.Problem(w, err)

@@ -52,7 +52,7 @@ func all(steps ...func() error) error {
 }
 
 // responseStream answers with the events of a response.
-func (t *turn) responseStream(w http.ResponseWriter, r *http.Request, x *response) {
+func (t *pendingTurn) responseStream(w http.ResponseWriter, r *http.Request, x *response) {
 	e := &events{s: startStream(w), x: x}
 	if err := all(
 		func() error { return e.send("response.created", fields{"response": x}) },

@@ -15,7 +15,8 @@ import (
 
 	"parley/agent"
 	"parley/gateway/gatewaytest"
-	"parley/router"
+	"parley/router/filestore"
+	"parley/router/turn"
 	"parley/sessions"
 )
 
@@ -93,11 +94,11 @@ func TestOpenAIPictures(t *testing.T) {
 		t.Errorf("a response sees %q", got)
 	}
 	var many []openai.ChatCompletionMessageParamUnion
-	for range router.PicturesMost {
+	for range turn.PicturesMost {
 		many = append(many, first)
 	}
 	ask("", append(many, second)...)
-	if got := seen(o.Model.Last()); len(got) != router.PicturesMost || got[0] != one || got[len(got)-1] != two {
+	if got := seen(o.Model.Last()); len(got) != turn.PicturesMost || got[0] != one || got[len(got)-1] != two {
 		t.Errorf("of %d pictures the model sees %d", len(many)+1, len(got))
 	}
 }
@@ -108,7 +109,7 @@ func TestOpenAIPicturesRefused(t *testing.T) {
 	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
 	c := o.Client(gatewaytest.AnnsToken)
 	url, _ := drawn(t, 1)
-	large := "data:image/gif;base64," + base64.StdEncoding.EncodeToString(append([]byte("GIF89a"), make([]byte, router.PictureMost)...))
+	large := "data:image/gif;base64," + base64.StdEncoding.EncodeToString(append([]byte("GIF89a"), make([]byte, filestore.MaxPicture)...))
 	for name, x := range map[string]struct {
 		urls []string
 		why  string
@@ -121,7 +122,7 @@ func TestOpenAIPicturesRefused(t *testing.T) {
 		"no picture":   {[]string{"data:image/png;base64,AA=="}, "models look at JPEG, PNG, GIF and WebP"},
 		"a text":       {[]string{"data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte("<svg/>"))}, "models look at JPEG"},
 		"too large":    {[]string{large}, "at most 5242880 are taken"},
-		"too many":     {slices.Repeat([]string{url}, router.PicturesMost+1), "at most 8"},
+		"too many":     {slices.Repeat([]string{url}, turn.PicturesMost+1), "at most 8"},
 		"one of three": {[]string{url, "HTTPS://example.com/a.png", url}, "addresses are not fetched"},
 	} {
 		chat, item := looks("see", x.urls...)

@@ -10,16 +10,21 @@ import (
 	"time"
 
 	"parley/gateway/api"
-	"parley/router"
+	"parley/router/event"
+	"parley/router/inbound"
 	"parley/sessions"
 )
 
 // Host is what the endpoints need of the router.
 type Host interface {
-	Say(ctx context.Context, w router.Words) (router.Heard, error)
-	Watch(w router.Watching) (events <-chan router.Event, cancel func())
+	Watch(w event.Filter) (events <-chan event.Event, cancel func())
 	Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error)
 	CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, err error)
+}
+
+// Receiver accepts the messages of requests.
+type Receiver interface {
+	Say(ctx context.Context, w inbound.Words) (inbound.Heard, error)
 }
 
 // Store is what they read.
@@ -31,10 +36,11 @@ type Store interface {
 
 // Deps are what the handler works with.
 type Deps struct {
-	Host   Host
-	Store  Store
-	Agents func() (all []sessions.AgentID, def sessions.AgentID)
-	On     func() bool // gateway.openai.enabled, asked at each request
+	Host     Host
+	Receiver Receiver
+	Store    Store
+	Agents   func() (all []sessions.AgentID, def sessions.AgentID)
+	On       func() bool // gateway.openai.enabled, asked at each request
 	// IgnoreTools reports whether gateway.openai.tools is ignore, asked at each request.
 	IgnoreTools func() bool
 	Done        <-chan struct{} // closed when the host begins to stop

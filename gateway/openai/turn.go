@@ -13,7 +13,9 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/gateway/api"
-	"parley/router"
+	"parley/router/chain"
+	"parley/router/event"
+	"parley/router/inbound"
 	"parley/sessions"
 )
 
@@ -113,7 +115,7 @@ type order struct {
 }
 
 // begin reads a request and begins its run. Call close at the end.
-func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint string, parse func(body []byte, ignoreTools bool) (Q, order, error)) (q Q, t *turn, err error) {
+func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint string, parse func(body []byte, ignoreTools bool) (Q, order, error)) (q Q, t *pendingTurn, err error) {
 	select {
 	case <-h.Done:
 		return q, nil, notBegun(http.StatusServiceUnavailable, codeStopping, "parley is stopping, nothing was begun: try again when it is back")
@@ -166,22 +168,22 @@ func sayProblem(w http.ResponseWriter, err error, keyed bool) *problem {
 	return p
 }
 
-// turn is a run under way, and what is heard of it.
-type turn struct {
+// pendingTurn is a run under way, and what is heard of it.
+type pendingTurn struct {
 	h      *handler
 	run    sessions.Run
 	ours   bool // nobody else waits for its answer, nor asks for it again
 	keyed  bool // the request has an idempotency key: when it comes again it gets this run's answer
 	stored bool // GET /v1/responses/{id} has its answer
-	events <-chan router.Event
+	events <-chan event.Event
 	close  func()
 }
 
 // say begins the run. Call close at the end.
-func (h *handler) say(ctx context.Context, q ask) (*turn, error) {
+func (h *handler) say(ctx context.Context, q ask) (*pendingTurn, error) {
 	p := api.Caller(ctx)
-	events, stop := h.Host.Watch(router.Watching{Session: q.place.key, Kinds: []string{router.EventText}})
-	heard, err := h.Host.Say(ctx, router.Words{Source: q.source, Session: q.place.key, Text: q.words.text, Pictures: q.words.pictures, Sender: channels.Sender{ID: channels.UserID(p.Name)},
+	events, stop := h.Host.Watch(event.Filter{Session: q.place.key, Kinds: []string{event.KindText}})
+	heard, err := h.Receiver.Say(ctx, inbound.Words{Source: q.source, Session: q.place.key, Text: q.words.text, Pictures: q.words.pictures, Sender: channels.Sender{ID: channels.UserID(p.Name)},
 		Owner: p.Scope.Allows(api.Admin), Via: string(word), Alone: true, System: q.system, Thinking: q.thinking, Keep: q.place.keep, Client: q.record})
 	if err != nil {
 		stop()
@@ -189,9 +191,9 @@ func (h *handler) say(ctx context.Context, q ask) (*turn, error) {
 	}
 	if heard.Run.Key != q.place.key { // a repeat: it was begun in a session of its own
 		stop()
-		events, stop = h.Host.Watch(router.Watching{Run: heard.Run.ID, Kinds: []string{router.EventText}})
+		events, stop = h.Host.Watch(event.Filter{Run: heard.Run.ID, Kinds: []string{event.KindText}})
 	}
-	return &turn{h: h, run: heard.Run, ours: q.place.lone && q.source == "", keyed: q.source != "", stored: q.record != nil, events: events, close: stop}, nil
+	return &pendingTurn{h: h, run: heard.Run, ours: q.place.lone && q.source == "", keyed: q.source != "", stored: q.record != nil, events: events, close: stop}, nil
 }
 
 // answer is how a run ended well.
@@ -206,7 +208,7 @@ type answer struct {
 
 // wait follows the run to its end and gives what it says to hear, which may be nil. When the client hangs up, the run of a session of
 // its own is stopped; in a kept session it goes on, and so it does when the request has an idempotency key: it may come again.
-func (t *turn) wait(ctx context.Context, hear func(soFar string) error, idle func() error) (answer, error) {
+func (t *pendingTurn) wait(ctx context.Context, hear func(soFar string) error, idle func() error) (answer, error) {
 	type end struct {
 		run sessions.Run
 		err error
@@ -252,7 +254,7 @@ func (t *turn) wait(ctx context.Context, hear func(soFar string) error, idle fun
 }
 
 // stopping is the error of a run that the host takes up again after it has stopped.
-func (t *turn) stopping() *problem {
+func (t *pendingTurn) stopping() *problem {
 	if t.keyed {
 		return notBegun(http.StatusServiceUnavailable, codeStopping, "parley stops; the run %s continues when it starts again: the same request with the same %s then gets its answer", t.run.ID, keyHeader)
 	}
@@ -264,7 +266,7 @@ func (t *turn) stopping() *problem {
 }
 
 // problem is the error of a request whose run was begun. Without an idempotency key its status is one that clients do not repeat.
-func (t *turn) problem(w http.ResponseWriter, err error) *problem {
+func (t *pendingTurn) problem(w http.ResponseWriter, err error) *problem {
 	p := problemOf(w, err)
 	if !t.keyed && isRepeated(p.status) {
 		p.setStatus(statusRunFailed)
@@ -274,7 +276,7 @@ func (t *turn) problem(w http.ResponseWriter, err error) *problem {
 }
 
 // left does what follows when nobody waits for the answer any more.
-func (t *turn) left(ctx context.Context) {
+func (t *pendingTurn) left(ctx context.Context) {
 	if !t.ours {
 		return
 	}
@@ -313,12 +315,12 @@ func answerOf(run sessions.Run, steps []sessions.Message) (answer, error) {
 	}
 	a := answer{finish: "stop", usage: run.Usage, ended: run.Ended}
 	switch last.Stop {
-	case agent.StopLength:
+	case agent.StopLength, agent.StopUnclear:
 		a.finish = "length"
 	case agent.StopFilter:
 		a.finish = "content_filter"
 	}
-	if router.Silence(run) != agent.Speak {
+	if chain.Silence(run) != agent.Speak {
 		return a, nil
 	}
 	a.text = strings.TrimSpace(run.Result)

@@ -32,7 +32,7 @@ func agentRows(r *router.Router, totals sessions.Totals) []api.Agent {
 	set := r.Settings()
 	_, def := set.Agents.IDs()
 	rows := []api.Agent{}
-	for _, a := range r.Agents() {
+	for _, a := range r.ToolHost.Agents() {
 		row := api.Agent{ID: a.ID, Name: a.Name, Default: a.ID == def, Model: set.ModelOf(sessions.Session{Agent: a.ID}), Sessions: totals.Sessions[a.ID], Spawns: set.AllowAgents(a.ID)}
 		for _, key := range working {
 			if key.Agent() == a.ID {

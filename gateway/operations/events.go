@@ -14,11 +14,12 @@ import (
 	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/router"
+	"parley/router/event"
 	"parley/sessions"
 )
 
 // eventKinds are those that can be asked for.
-var eventKinds = []string{router.EventRun, router.EventText, router.EventTool, router.EventMessage, router.EventDelivery, router.EventSession, router.EventAccount, router.EventPairing, router.EventJob}
+var eventKinds = []string{event.KindRun, event.KindText, event.KindTool, event.KindMessage, event.KindDelivery, event.KindSession, event.KindAccount, event.KindPairing, event.KindJob}
 
 const (
 	eventsKeepAlive     = 15 * time.Second // between two signs of life
@@ -50,7 +51,7 @@ func (o *Events) events(w http.ResponseWriter, r *http.Request) {
 		api.WriteError(w, err)
 		return
 	}
-	what := router.Watching{Run: q.Run, Since: o.positions.read(cmp.Or(r.Header.Get("Last-Event-ID"), q.Since))}
+	what := event.Filter{Run: q.Run, Since: o.positions.read(cmp.Or(r.Header.Get("Last-Event-ID"), q.Since))}
 	if q.Kinds != "" {
 		for kind := range strings.SplitSeq(q.Kinds, ",") {
 			if kind = strings.TrimSpace(kind); !slices.Contains(eventKinds, kind) {
@@ -85,24 +86,24 @@ func (o *Events) watchable(ctx context.Context, ref string) (sessions.Key, error
 type Positions struct{ Began time.Time }
 
 // Name returns a position as readers have it.
-func (s Positions) Name(p router.Position) string {
+func (s Positions) Name(p event.Position) string {
 	return fmt.Sprintf("%x-%d", s.Began.UnixMilli(), p)
 }
 
 // read reads a position; none is none.
-func (s Positions) read(name string) router.Position {
+func (s Positions) read(name string) event.Position {
 	if name == "" {
 		return 0
 	}
 	n, err := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 10, 64)
-	if p := router.Position(n); err == nil && p > 0 && s.Name(p) == name {
+	if p := event.Position(n); err == nil && p > 0 && s.Name(p) == name {
 		return p
 	}
-	return router.Unknown
+	return event.Unknown
 }
 
 // stream writes events until the reader goes or the host stops.
-func (o *Events) stream(r *http.Request, s *eventStream, what router.Watching) {
+func (o *Events) stream(r *http.Request, s *eventStream, what event.Filter) {
 	o.accounts.TellChanges()
 	events, cancel := o.router.Watch(what)
 	defer func() { cancel() }()
@@ -127,7 +128,7 @@ func (o *Events) stream(r *http.Request, s *eventStream, what router.Watching) {
 			default:
 			}
 			cancel()
-			what.Since = router.Unknown
+			what.Since = event.Unknown
 			events, cancel = o.router.Watch(what)
 		case <-look.C:
 			o.accounts.TellChanges()
@@ -145,11 +146,11 @@ func (o *Events) stream(r *http.Request, s *eventStream, what router.Watching) {
 type eventStream struct {
 	w   http.ResponseWriter
 	rc  *http.ResponseController
-	id  func(router.Position) string
+	id  func(event.Position) string
 	err error // the reader is gone
 }
 
-func (s *eventStream) event(e router.Event) {
+func (s *eventStream) event(e event.Event) {
 	text, err := api.Marshal(eventOf(e))
 	if err != nil {
 		s.err = err
@@ -169,7 +170,7 @@ func (s *eventStream) write(text string) {
 	}
 }
 
-func eventOf(e router.Event) api.Event {
+func eventOf(e event.Event) api.Event {
 	return api.Event{Kind: e.Kind, Phase: e.Phase, Time: e.Time, Session: e.Session, Run: e.Run, RunKind: e.RunKind, Status: e.Status, Batch: e.Batch, Text: e.Text, Tool: e.Tool, Call: e.Call,
 		Message: e.Message, Delivery: e.Delivery, State: e.State, Rule: e.Rule, Channel: e.Channel, Account: e.Account, Job: e.Job}
 }

@@ -18,6 +18,8 @@ import (
 	"parley/gateway/accounts"
 	"parley/gateway/config"
 	"parley/router"
+	"parley/router/event"
+	"parley/router/settings"
 )
 
 // reader takes what a stream writes; stuck makes it take nothing for a while.
@@ -49,7 +51,7 @@ func (r *reader) String() string {
 // newEvents makes the stream of a host that has no store.
 func newEvents() (o *Events, stopping chan struct{}) {
 	stopping = make(chan struct{})
-	r := router.New(router.Deps{Settings: &router.Settings{}, Log: slog.New(slog.DiscardHandler)})
+	r := router.New(router.Deps{Settings: &settings.Snapshot{}, Log: slog.New(slog.DiscardHandler)})
 	return &Events{router: r, accounts: &accounts.Supervisor{Deps: accounts.Deps{Router: r}}, positions: Positions{time.Now()}, stopping: stopping, names: &Resolver{}}, stopping
 }
 
@@ -85,11 +87,11 @@ func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out reader
 		h, ended, leave := watched(t, "/api/events?kinds=job,%20text&run=r1", &out)
-		h.Tell(router.Event{Kind: router.EventJob, Run: "r1", Job: "j1"})
-		h.Tell(router.Event{Kind: router.EventJob, Run: "r2"})
-		h.Tell(router.Event{Kind: router.EventRun, Run: "r1"})
+		h.Tell(event.Event{Kind: event.KindJob, Run: "r1", Job: "j1"})
+		h.Tell(event.Event{Kind: event.KindJob, Run: "r2"})
+		h.Tell(event.Event{Kind: event.KindRun, Run: "r1"})
 		time.Sleep(2*eventsKeepAlive + time.Second)
-		h.Tell(router.Event{Kind: router.EventText, Run: "r1", Text: "two\nlines"})
+		h.Tell(event.Event{Kind: event.KindText, Run: "r1", Text: "two\nlines"})
 		synctest.Wait()
 		got := out.String()
 		if out.header.Get("Content-Type") != "text/event-stream" || out.header.Get("Cache-Control") != "no-store" {
@@ -112,7 +114,7 @@ func TestEventsReload(t *testing.T) {
 		out := reader{stuck: make(chan struct{})}
 		h, ended, leave := watched(t, "/api/events", &out)
 		for range 3000 {
-			h.Tell(router.Event{Kind: router.EventJob})
+			h.Tell(event.Event{Kind: event.KindJob})
 			synctest.Wait()
 		}
 		close(out.stuck)
@@ -120,7 +122,7 @@ func TestEventsReload(t *testing.T) {
 		if n := strings.Count(out.String(), "event: reload\n"); n != 1 {
 			t.Errorf("%d times reload", n)
 		}
-		h.Tell(router.Event{Kind: router.EventJob, Job: "after"})
+		h.Tell(event.Event{Kind: event.KindJob, Job: "after"})
 		synctest.Wait()
 		if !strings.Contains(out.String(), `"job":"after"`) {
 			t.Error("nothing comes any more")
@@ -144,7 +146,7 @@ func TestEventsSince(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, _ := newEvents()
 		before := o.positions.Name(o.router.Position())
-		o.router.Tell(router.Event{Kind: router.EventJob})
+		o.router.Tell(event.Event{Kind: event.KindJob})
 		now := o.positions.Name(o.router.Position())
 		for _, tt := range []struct {
 			query, last string

@@ -121,7 +121,7 @@ func scheduleText(j sessions.Job) string {
 
 // jobError words what is wrong with what somebody asked for.
 func jobError(err error) error {
-	if errors.Is(err, router.ErrWords) {
+	if errors.Is(err, sessions.ErrBadRequest) {
 		return api.Bad("%v", err)
 	}
 	return err
@@ -138,7 +138,7 @@ func (o *Jobs) addJob(ctx context.Context, q api.JobAdd) (row api.Job, err error
 	if q.Zone != "" && j.Every > 0 {
 		return row, errNeedlessZone
 	}
-	if j, err = o.router.MakeJob(ctx, api.Source(ctx), j, q.To); err != nil {
+	if j, err = o.router.Scheduler.MakeJob(ctx, api.Source(ctx), j, q.To); err != nil {
 		return row, jobError(err)
 	}
 	return o.jobRow(ctx, j)
@@ -185,7 +185,7 @@ func (o *Jobs) updateJob(ctx context.Context, q api.JobPatch) (row api.Job, err 
 	if q.ID, err = o.names.wholeJob(ctx, q.ID); err != nil {
 		return row, err
 	}
-	j, err := o.router.ChangeJob(ctx, api.Source(ctx), q.ID, func(j *sessions.Job) error { return o.patchJob(ctx, q, j) })
+	j, err := o.router.Scheduler.ChangeJob(ctx, api.Source(ctx), q.ID, func(j *sessions.Job) error { return o.patchJob(ctx, q, j) })
 	if err != nil {
 		return row, jobError(err)
 	}
@@ -223,7 +223,7 @@ func (o *Jobs) patchJob(ctx context.Context, q api.JobPatch, j *sessions.Job) (e
 	}
 	if q.To.Set {
 		j.To = channels.Address{}
-		j.To, err = o.router.ChatOf(ctx, j.Agent, q.To.Value)
+		j.To, err = o.router.Scheduler.ChatOf(ctx, j.Agent, q.To.Value)
 	}
 	return err
 }
@@ -233,14 +233,14 @@ func (o *Jobs) removeJob(ctx context.Context, c api.JobCall) (api.None, error) {
 	if err != nil {
 		return api.None{}, err
 	}
-	return api.None{}, o.router.RemoveJob(ctx, api.Source(ctx), id)
+	return api.None{}, o.router.Scheduler.RemoveJob(ctx, api.Source(ctx), id)
 }
 
 func (o *Jobs) runJob(ctx context.Context, c api.JobCall) (row api.JobRun, err error) {
 	if c.ID, err = o.names.wholeJob(ctx, c.ID); err != nil {
 		return row, err
 	}
-	run, err := o.router.RunJob(ctx, api.Source(ctx), c.ID)
+	run, err := o.router.Scheduler.RunJob(ctx, api.Source(ctx), c.ID)
 	if err != nil {
 		return row, jobError(err)
 	}

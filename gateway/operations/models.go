@@ -66,7 +66,7 @@ func (o *Models) listModels(ctx context.Context, _ api.None) ([]api.Model, error
 func (o *Models) notes(ctx context.Context) (out []models.Note) {
 	set, lessons, prompt := o.router.Settings(), o.models.Known(), o.promptSize(ctx)
 	names := []string{o.models.Chosen().Model}
-	for _, a := range o.router.Agents() {
+	for _, a := range o.router.ToolHost.Agents() {
 		if n := set.ModelOf(sessions.Session{Agent: a.ID}); n != "" && !slices.Contains(names, n) {
 			names = append(names, n)
 		}

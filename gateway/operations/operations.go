@@ -16,6 +16,8 @@ import (
 	"parley/gateway/models"
 	"parley/gateway/server"
 	"parley/router"
+	"parley/router/inbound"
+	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools/mcp"
 )
@@ -75,9 +77,9 @@ func notNil[T any](list []T) []T {
 // clientError makes an error of the router one that says what it is to a client.
 func clientError(err error) error {
 	switch {
-	case errors.Is(err, router.ErrWords):
-		return api.Bad("%s", strings.TrimPrefix(err.Error(), router.ErrWords.Error()+": "))
-	case errors.Is(err, router.ErrBusy):
+	case errors.Is(err, sessions.ErrBadRequest):
+		return api.Bad("%s", strings.TrimPrefix(err.Error(), sessions.ErrBadRequest.Error()+": "))
+	case errors.Is(err, inbound.ErrBusy):
 		return &api.Error{Status: http.StatusTooManyRequests, Code: "too_many", Message: err.Error(), After: 5 * time.Second}
 	}
 	return err

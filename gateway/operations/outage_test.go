@@ -11,6 +11,7 @@ import (
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/router"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -45,7 +46,7 @@ func TestFaultOutageIsCounted(t *testing.T) {
 		}
 		counts(map[sessions.DeliveryState]int{sessions.Pending: 4})
 		<-time.After(7 * time.Hour)
-		r := router.New(router.Deps{Store: store, Settings: &router.Settings{}, Log: quiet})
+		r := router.New(router.Deps{Store: store, Settings: &settings.Snapshot{}, Log: quiet})
 		if err := r.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}

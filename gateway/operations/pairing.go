@@ -40,13 +40,13 @@ func (o *Pairing) pairings(ctx context.Context, _ api.None) ([]sessions.Pairing,
 }
 
 func (o *Pairing) approve(ctx context.Context, c api.PairingCall) (sessions.Pairing, error) {
-	p, err := o.router.LetIn(ctx, c.Channel, c.Code)
+	p, err := o.router.Admission.LetIn(ctx, c.Channel, c.Code)
 	p.Hash = ""
 	return p, err
 }
 
 func (o *Pairing) reject(ctx context.Context, c api.PairingCall) (api.None, error) {
-	return api.None{}, o.router.TurnDown(ctx, c.Channel, c.Code)
+	return api.None{}, o.router.Admission.TurnDown(ctx, c.Channel, c.Code)
 }
 
 func (o *Pairing) admitted(ctx context.Context, _ api.None) ([]sessions.Admitted, error) {
@@ -62,5 +62,5 @@ func (o *Pairing) unpair(ctx context.Context, p api.PairedPerson) (sessions.Admi
 	if user, err = o.names.wholePerson(ctx, p.Channel, user); err != nil {
 		return sessions.Admitted{}, err
 	}
-	return o.router.Unpair(ctx, p.Channel, p.Account, user)
+	return o.router.Admission.Unpair(ctx, p.Channel, p.Account, user)
 }

@@ -8,6 +8,7 @@ import (
 	"parley/gateway/api"
 	"parley/policy"
 	"parley/router"
+	"parley/router/rights"
 	"parley/sessions"
 )
 
@@ -43,14 +44,14 @@ func (o *Explain) explain(ctx context.Context, q api.ExplainQuery) (x api.Explan
 	return api.Explanation{Session: e.Session, To: e.To.String(), Verdict: e.Verdict, Steps: e.Steps}, err
 }
 
-func (o *Explain) explainTools(ctx context.Context, q api.ToolsQuery) (x router.ToolTable, err error) {
-	t := router.ToolQuery{Tool: q.Tool, Agent: sessions.AgentID(q.Agent), ChatType: channels.ChatType(q.ChatType), Sender: q.Sender, Subagent: q.Subagent, Sandboxed: q.Sandboxed}
+func (o *Explain) explainTools(ctx context.Context, q api.ToolsQuery) (x rights.ToolTable, err error) {
+	t := rights.ToolQuery{Tool: q.Tool, Agent: sessions.AgentID(q.Agent), ChatType: channels.ChatType(q.ChatType), Sender: q.Sender, Subagent: q.Subagent, Sandboxed: q.Sandboxed}
 	if q.Session != "" {
 		if t.Session, err = o.names.sessionKey(ctx, q.Session); err != nil {
 			return x, err
 		}
 	}
-	if x, err = o.router.ExplainTools(ctx, t); errors.Is(err, router.ErrQuery) {
+	if x, err = o.router.Rights.ExplainTools(ctx, t); errors.Is(err, rights.ErrQuery) {
 		err = api.Bad("%v", err)
 	}
 	return x, err

@@ -15,6 +15,8 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/config"
 	"parley/router"
+	"parley/router/inbound"
+	"parley/router/toolhost"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -46,9 +48,9 @@ func (o *Runs) Table() api.Table {
 const apiSessionTTL = 24 * time.Hour
 
 // requestOf gives what the principal of a request says.
-func requestOf(ctx context.Context, key sessions.Key, text string) router.Words {
+func requestOf(ctx context.Context, key sessions.Key, text string) inbound.Words {
 	who := api.Caller(ctx)
-	return router.Words{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api"}
+	return inbound.Words{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api"}
 }
 
 // meant gives the session that something is said to: one that is there, or the key of a new one. s.ID is empty then. It is one in which
@@ -99,8 +101,8 @@ func (o *Runs) say(ctx context.Context, c api.SayCall) (api.Said, error) {
 	return o.said(ctx, w)
 }
 
-func (o *Runs) said(ctx context.Context, w router.Words) (api.Said, error) {
-	x, err := o.router.Say(ctx, w)
+func (o *Runs) said(ctx context.Context, w inbound.Words) (api.Said, error) {
+	x, err := o.router.Receiver.Say(ctx, w)
 	if err != nil {
 		return api.Said{}, clientError(err)
 	}
@@ -122,7 +124,7 @@ func (o *Runs) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) 
 	}
 	switch {
 	case c.To != "":
-		if w.Reply, err = o.router.ChatOf(ctx, s.Agent, c.To); err != nil {
+		if w.Reply, err = o.router.Scheduler.ChatOf(ctx, s.Agent, c.To); err != nil {
 			return api.Said{}, clientError(err)
 		}
 	case c.Deliver != nil:
@@ -270,7 +272,7 @@ func abortedOf(ids []sessions.RunID, err error) (api.Aborted, error) {
 }
 
 func (o *Runs) send(ctx context.Context, c api.SendCall) (x api.SendAnswer, err error) {
-	q := router.SendRequest{Source: api.Source(ctx), Text: c.Message}
+	q := toolhost.SendRequest{Source: api.Source(ctx), Text: c.Message}
 	if q.To, err = channels.ParseAddress(c.To); err != nil {
 		return x, api.Bad("to: %v", err)
 	}
@@ -279,7 +281,7 @@ func (o *Runs) send(ctx context.Context, c api.SendCall) (x api.SendAnswer, err 
 			return x, err
 		}
 	}
-	sent, err := o.router.Send(ctx, q)
+	sent, err := o.router.ToolHost.Send(ctx, q)
 	d := sent.Delivery
 	return api.SendAnswer{Delivery: d.ID, Run: d.Run, Message: d.Message, Key: d.Session, To: d.To.String(), State: d.State, Verdict: sent.Verdict}, clientError(err)
 }

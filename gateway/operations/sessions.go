@@ -11,6 +11,7 @@ import (
 	"parley/gateway/models"
 	"parley/policy"
 	"parley/router"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -138,7 +139,7 @@ func (o *Sessions) patchSession(ctx context.Context, q api.SessionPatch) (d api.
 		return d, err
 	}
 	if m := q.Model.Value; m != "" {
-		whole, err := o.router.ModelMeant(m)
+		whole, err := o.router.CommandTable.ModelMeant(m)
 		if err != nil {
 			return d, api.Bad("model: %v", err)
 		}
@@ -173,7 +174,7 @@ func (o *Sessions) queueOf(ctx context.Context, key sessions.Key, words string) 
 	if err != nil {
 		return nil, err
 	}
-	q, err := router.ParseQueue(words, s.Settings.Queue)
+	q, err := settings.ParseQueue(words, s.Settings.Queue)
 	if err != nil {
 		return nil, api.Bad("queue: %v", err)
 	}
@@ -245,7 +246,7 @@ func (o *Sessions) messages(ctx context.Context, q api.HistoryQuery) (x api.Hist
 	}
 	x.Messages = notNil(x.Messages)
 	if err == nil && x.ID == s.ID {
-		err = o.router.MarkLeftOut(ctx, s, x.Messages)
+		err = o.router.Worker.Transcripts.MarkLeftOut(ctx, s, x.Messages)
 	}
 	return x, err
 }

@@ -74,11 +74,11 @@ func (s *Server) handler(p Parts) http.Handler {
 // outside is what programs of others talk to: the OpenAI endpoints and the MCP server. Each answers that it is off unless the
 // configuration, as it is at that moment, says that it is on.
 func (s *Server) outside(p Parts) []mount {
-	return []mount{{"/v1/", openai.Handler(openai.Deps{Host: p.Router, Store: p.Store, Log: s.log, Done: p.Stopping, Since: p.Began,
+	return []mount{{"/v1/", openai.Handler(openai.Deps{Host: p.Router, Receiver: p.Router.Receiver, Store: p.Store, Log: s.log, Done: p.Stopping, Since: p.Began,
 		On:          func() bool { return s.config().Gateway.OpenAI.Enabled },
 		IgnoreTools: func() bool { return s.config().Gateway.OpenAI.Tools == config.OpenAIToolsIgnore },
 		Agents:      func() ([]sessions.AgentID, sessions.AgentID) { return s.config().Agents.IDs() }})},
-		{"/mcp", mcpserver.Handler(mcpserver.Deps{Router: p.Router, Log: s.log, Version: p.Version, Done: p.Stopping,
+		{"/mcp", mcpserver.Handler(mcpserver.Deps{Host: p.Router.ToolHost, Log: s.log, Version: p.Version, Done: p.Stopping,
 			On: func() bool { return s.config().Gateway.MCP.Enabled }})}}
 }
 
@@ -87,8 +87,8 @@ func (s *Server) inbound(r *router.Router) mount {
 	path := s.config().Hooks.Path
 	return mount{path + "/", hooks.New(hooks.Deps{
 		Path: path, Config: func() *hooks.Config { return &s.config().Hooks },
-		Agents: func() ([]sessions.AgentID, sessions.AgentID) { return s.config().Agents.IDs() },
-		Router: r, From: access.Client, Log: s.log,
+		Agents:   func() ([]sessions.AgentID, sessions.AgentID) { return s.config().Agents.IDs() },
+		Receiver: r.Receiver, ChatOf: r.Scheduler.ChatOf, From: access.Client, Log: s.log,
 		Try: func(from netip.Addr, right func() bool) (bool, time.Duration) {
 			f := s.door.Failures()
 			if f.Wait(from) > 0 && isGuessable(&s.config().Hooks) {

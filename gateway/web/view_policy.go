@@ -7,7 +7,7 @@ import (
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/policy"
-	"parley/router"
+	"parley/router/rights"
 )
 
 // policyView is view_policy.html.
@@ -32,7 +32,7 @@ type policyTry struct {
 type toolsTry struct {
 	Query   api.ToolsQuery
 	Asked   bool
-	Table   router.ToolTable
+	Table   rights.ToolTable
 	Refused refusal
 }
 
@@ -92,7 +92,7 @@ func (s site) tryTools(r *http.Request) (any, error) {
 		ChatType: q.Get("chatType"), Sender: strings.TrimSpace(q.Get("sender")), Subagent: q.Get("subagent") != "", Sandboxed: q.Get("sandboxed") != ""}}
 	var err error
 	if t.Query.Session, err = s.pick(r, t.Query.Session); err == nil {
-		t.Table, err = call[router.ToolTable](s, r, "tools.explain", &t.Query)
+		t.Table, err = call[rights.ToolTable](s, r, "tools.explain", &t.Query)
 	}
 	if f, ok := refusedBy(err, "tool", "session", "agent", "chatType", "sender"); ok {
 		t.Refused, err = f, nil

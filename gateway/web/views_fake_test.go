@@ -17,7 +17,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/web"
 	"parley/policy"
-	"parley/router"
+	"parley/router/rights"
 	"parley/sessions"
 )
 
@@ -203,12 +203,12 @@ func (w *works) table() api.Table {
 			return out, nil
 		}),
 		op(w, "policy.explain", "GET /api/policy/explain", w.explain),
-		op(w, "tools.explain", "GET /api/tools/explain", func(q api.ToolsQuery) (t router.ToolTable, _ error) {
+		op(w, "tools.explain", "GET /api/tools/explain", func(q api.ToolsQuery) (t rights.ToolTable, _ error) {
 			if q.Sender == "nobody" {
 				return t, api.Bad("sender %q: say owner, other, or an id", q.Sender)
 			}
 			allow, deny := policy.Verdict{Action: policy.Allow, Rule: "tools", Reason: "no rule forbids it"}, policy.Verdict{Action: policy.Deny, Rule: "tools.deny", Reason: "it is listed there"}
-			return router.ToolTable{Agent: "main", Tools: []router.ToolVerdict{{Name: "memory", Known: true, About: "Remember things", Verdict: allow}, {Name: "sessions_send", Known: true, Verdict: deny, Layers: []policy.Verdict{allow, deny}}}}, nil
+			return rights.ToolTable{Agent: "main", Tools: []rights.ToolVerdict{{Name: "memory", Known: true, About: "Remember things", Verdict: allow}, {Name: "sessions_send", Known: true, Verdict: deny, Layers: []policy.Verdict{allow, deny}}}}, nil
 		}),
 	})
 }

@@ -8,19 +8,166 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
-// find reads a session; found is false when there is none. ok is false when the store could not be asked before the host stopped.
-func (a *Advancer) find(ctx context.Context, key sessions.Key) (s sessions.Session, found, ok bool) {
-	ok = a.retry.Do(ctx, "get", func(ctx context.Context) (err error) {
-		s, err = a.store.Get(ctx, key)
-		if found = err == nil; errors.Is(err, sessions.ErrNotFound) {
+// load fills in what Advance has to know of a run at its end. It reports false when the store could not be asked before the host stopped.
+func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o *sessions.Outcome) bool {
+	run, c := f.Run, *f.Run.Chain
+	a2a := set.Session.AgentToAgent
+	f.Status, f.Error, f.Usage = o.Status, o.Error, o.Usage
+	f.MaxTurns, f.MaxTurnsPerHour = a2a.MaxPingPongTurns, settings.OrDefault(a2a.MaxTurnsPerHour, 120)
+	f.ToRequester = set.Agents.Defaults.Subagents.Announce == "requester"
+	f.Refused = slices.ContainsFunc(o.Messages, sessions.Message.IsRefusal)
+	if n := len(o.Messages); n > 0 {
+		f.Last = o.Messages[n-1].ID
+	}
+	if a.transcriptPath != nil {
+		f.Transcript = a.transcriptPath(run.Agent, run.Session)
+	}
+	r := &reader{a: a, ctx: ctx, ok: true}
+	speaks := spoke(f.Said) || o.Status != sessions.Done
+	switch at := from(run); {
+	case f.Outdated:
+	case at == fromAsk, at == fromReply:
+		if c.Requester != "" && spoke(f.Said) && o.Status == sessions.Done && c.Turn < f.MaxTurns {
+			r.exchange(f, c)
+		}
+	case at == fromChild:
+		r.child(f, c)
+	case at == fromReport:
+		if f.Other = r.find(c.Requester); f.Other != nil {
+			f.Voice = r.voice(*f.Other, c.Origin)
+		}
+	case at == fromResult && c.Requester.Kind() == sessions.KindCron:
+		f.Voice = r.voice(sessions.Session{Key: c.Requester, Agent: run.Agent}, c.Origin)
+	case at == fromJob && speaks:
+		f.Voice = r.speaker(run, c)
+	case at == fromRelay && speaks:
+		r.relay(f, c)
+	}
+	if c.Kind == Spawn && c.Cleanup == "delete" && run.Kind != sessions.PostRun {
+		if child := r.find(c.Target); child != nil {
+			f.ChildAborted = child.Aborted
+		}
+		r.do("list runs", func(ctx context.Context) (err error) {
+			f.BusyBelow, err = a.busyBelow(ctx, c.Target, 0)
+			return err
+		})
+	}
+	return r.ok
+}
+
+// reader reads the store, again and again until that works. Once it cannot before the host stops, it reads nothing more.
+type reader struct {
+	a   *Advancer
+	ctx context.Context
+	ok  bool
+}
+
+func (r *reader) do(what string, f func(ctx context.Context) error) {
+	r.ok = r.ok && r.a.retry.Do(r.ctx, what, f)
+}
+
+// find reads a session; nil when there is none.
+func (r *reader) find(key sessions.Key) (found *sessions.Session) {
+	r.do("get", func(ctx context.Context) error {
+		s, err := r.a.store.Get(ctx, key)
+		if errors.Is(err, sessions.ErrNotFound) {
+			return nil
+		}
+		if err == nil {
+			found = &s
+		}
+		return err
+	})
+	return found
+}
+
+// exchange reads what the next reply depends on.
+func (r *reader) exchange(f *Facts, c sessions.Chain) {
+	to, _ := speakers(c)
+	f.Other = r.find(to)
+	if f.Other == nil || isExternal(to) {
+		return
+	}
+	r.do("count turns", func(ctx context.Context) (err error) {
+		f.ByAgents, err = r.a.ByAgents(ctx, to, f.MaxTurnsPerHour)
+		return err
+	})
+	if c.Waited && c.Turn == 0 {
+		r.do("look for the result of the call", func(ctx context.Context) (err error) {
+			f.CallEnded, err = r.a.called(ctx, f.Run.Source)
+			return err
+		})
+	}
+}
+
+// child reads what the report of a sub-agent depends on.
+func (r *reader) child(f *Facts, c sessions.Chain) {
+	began := f.Run.Started
+	if f.Run.Attempt > 1 { // a restart began it again
+		began = f.Run.Created
+	}
+	f.StartedMs, f.EndedMs = began.UnixMilli(), began.Add(r.a.ages.Age(began)).UnixMilli()
+	f.Other = r.find(c.Requester)
+	if c.Parent == nil || f.Other == nil {
+		return
+	}
+	if f.Other.Aborted { // it may have begun something new since it was stopped
+		r.do("list runs", func(ctx context.Context) error {
+			open, err := sessions.OpenRuns(ctx, r.a.store, sessions.RunQuery{Key: c.Requester, Limit: 50})
+			f.ParentStopped = !slices.ContainsFunc(open, func(x sessions.Run) bool { return x.Kind == sessions.ChildRun })
+			return err
+		})
+	}
+	r.do("get run", func(ctx context.Context) (err error) {
+		if f.Parent, err = r.a.store.GetRun(ctx, c.Parent.Root); errors.Is(err, sessions.ErrNotFound) {
 			return nil
 		}
 		return err
 	})
-	return s, found, ok
+	if !c.Parent.Until.IsZero() {
+		f.Left = max(r.a.LeftAbove(*c.Parent), time.Millisecond)
+	}
+}
+
+// relay reads in whose name an answer goes into the chat that its words named: of the session that the turn is in when that may not post there.
+func (r *reader) relay(f *Facts, c sessions.Chain) {
+	f.Other = r.find(c.Requester)
+	own := r.find(f.Run.Key)
+	if own == nil {
+		own = &sessions.Session{}
+	}
+	f.Voice = *own
+	if f.Other != nil && r.a.settings().Decide(c.Origin)(*own).Allowed() {
+		r.do("known", func(ctx context.Context) (err error) {
+			f.Voice, err = r.a.Strictest(ctx, *f.Other, c.Origin)
+			return err
+		})
+	}
+}
+
+// voice is Voice.
+func (r *reader) voice(s sessions.Session, to channels.Address) sessions.Session {
+	if r.ok {
+		s, r.ok = r.a.Voice(r.ctx, s, to)
+	}
+	return s
+}
+
+// speaker is the session in whose name a job's turn speaks, and whose send policy decides: the one that made the job, or that of the chat
+// that a person named. It is zero when there is none any more.
+func (r *reader) speaker(run sessions.Run, c sessions.Chain) (s sessions.Session) {
+	if c.Requester == "" {
+		return r.voice(sessions.Session{Key: run.Key, Agent: run.Agent}, c.Origin)
+	}
+	if found := r.find(c.Requester); found != nil {
+		s = *found
+	}
+	return s
 }
 
 // called reports whether the tool call that began a chain is over: what comes now is too late to be its result.
@@ -52,4 +199,26 @@ func (a *Advancer) ByAgents(ctx context.Context, key sessions.Key, most int) (n 
 		n += all - later
 	}
 	return min(n, most), nil
+}
+
+// deepest bounds how far down sub-agents are followed.
+const deepest = 16
+
+// busyBelow reports whether a sub-agent below a session is at work.
+func (a *Advancer) busyBelow(ctx context.Context, key sessions.Key, depth int) (bool, error) {
+	if open, err := sessions.OpenChildren(ctx, a.store, key, 1); err != nil || len(open) > 0 || depth == deepest {
+		return len(open) > 0, err
+	}
+	for _, archived := range []bool{false, true} {
+		below, err := a.store.List(ctx, sessions.Query{SpawnedBy: key, Archived: archived, Limit: 1000})
+		if err != nil {
+			return false, err
+		}
+		for _, s := range below {
+			if busy, err := a.busyBelow(ctx, s.Key, depth+1); err != nil || busy {
+				return busy, err
+			}
+		}
+	}
+	return false, nil
 }

@@ -28,8 +28,8 @@ func withoutHosts(text string) []string {
 }
 
 // Report words what a sub-agent did: Status from the runtime, Result and Notes from text, or from the stored result when that is
-// empty, and a line of figures (contract N11, N13). child is the run, or a later one in the same session.
-func (a *Advancer) Report(c sessions.Chain, child sessions.Run, text string) string {
+// empty, and a line of figures (contract N11, N13). child is the run, or a later one in the same session, whose file is transcript.
+func Report(c sessions.Chain, child sessions.Run, transcript, text string) string {
 	parts := map[string][]string{}
 	at := ""
 	for _, line := range withoutHosts(text) {
@@ -55,7 +55,7 @@ func (a *Advancer) Report(c sessions.Chain, child sessions.Run, text string) str
 	if len(notes) == 0 {
 		notes = []string{"- (none)"}
 	}
-	return fmt.Sprintf("Status: %s\n\nResult:\n%s\n\nNotes:\n%s\n\n%s", StatusWord(c.Status), result, strings.Join(notes, "\n"), a.stats(c, child))
+	return fmt.Sprintf("Status: %s\n\nResult:\n%s\n\nNotes:\n%s\n\n%s", StatusWord(c.Status), result, strings.Join(notes, "\n"), stats(c, child, transcript))
 }
 
 // StatusWord returns the word for a sub-agent's status that reports and lists show.
@@ -71,12 +71,12 @@ func StatusWord(s sessions.RunStatus) string {
 	return "unknown"
 }
 
-func (a *Advancer) stats(c sessions.Chain, child sessions.Run) string {
+func stats(c sessions.Chain, child sessions.Run, transcript string) string {
 	took := time.Duration(c.EndedMs-c.StartedMs) * time.Millisecond
 	line := fmt.Sprintf("Stats: runtime %s • tokens %s (in %s / out %s) • sessionKey `%s` • sessionId `%s`", took.Round(time.Second),
 		sessions.ShortCount(c.Usage.Total()), sessions.ShortCount(c.Usage.Input), sessions.ShortCount(c.Usage.Output), child.Key, child.Session)
-	if a.transcriptPath != nil {
-		line += " • transcript `" + a.transcriptPath(child.Agent, child.Session) + "`"
+	if transcript != "" {
+		line += " • transcript `" + transcript + "`"
 	}
 	return line
 }

@@ -28,7 +28,7 @@ func TestReportKeepsTheHostsLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := new(Advancer).Report(sessions.Chain{Status: sessions.Failed, Latest: c.latest}, sessions.Run{}, c.text)
+			got := Report(sessions.Chain{Status: sessions.Failed, Latest: c.latest}, sessions.Run{}, "", c.text)
 			want := "Status: error\n\nResult:\n" + c.result + "\n\nNotes:\n" + c.notes + "\n\nStats: runtime "
 			if !strings.HasPrefix(got, want) || strings.Count(got, "\n") != strings.Count(want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s…", got, want)

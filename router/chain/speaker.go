@@ -55,22 +55,9 @@ func (a *Advancer) Voice(ctx context.Context, s sessions.Session, to channels.Ad
 	if !ok || len(keys) == 0 {
 		return s, ok
 	}
-	chat, found, ok := a.find(ctx, keys[0])
-	if !found {
-		return s, ok
+	r := &reader{a: a, ctx: ctx, ok: true}
+	if chat := r.find(keys[0]); chat != nil {
+		s = *chat
 	}
-	return chat, ok
-}
-
-// speaker is the session in whose name a job's turn speaks, and whose send policy decides: the one that made the job, or that of the chat
-// that a person named. It is zero when there is none any more. ok is false when the store could not be asked before the host stopped.
-func (a *Advancer) speaker(ctx context.Context, run sessions.Run, c sessions.Chain) (s sessions.Session, ok bool) {
-	if c.Requester == "" {
-		return a.Voice(ctx, sessions.Session{Key: run.Key, Agent: run.Agent}, c.Origin)
-	}
-	s, found, ok := a.find(ctx, c.Requester)
-	if !found {
-		return sessions.Session{}, ok
-	}
-	return s, ok
+	return s, r.ok
 }

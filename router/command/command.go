@@ -77,7 +77,7 @@ func all() []Command {
 		{Name: "status", About: "How this session and the host are", Who: Anyone, Native: true, takes: nothing, Run: cmdStatus},
 		{Name: "whoami", Aliases: []string{"id"}, About: "Who you are to me", Who: Anyone, Native: true, takes: nothing, Run: cmdWhoami},
 		{Name: "new", Aliases: []string{"reset"}, args: "[model|text]", About: "Start over with an empty memory; a text is the first message", Who: Allowed, Native: true, Run: cmdNew},
-		{Name: "stop", About: "Stop what I am doing here", Who: Anyone, Native: true, takes: nothing, Run: cmdStop},
+		{Name: "stop", About: "Stop what I am doing here", Who: Anyone, Native: true, Run: cmdStop},
 		{Name: "send", args: "on|off|inherit", About: "Let my messages out of this session, or hold them back", Who: OwnerOnly, Native: true, takes: oneWord, Run: cmdSend},
 		{Name: "queue", args: "[mode] [debounce:2s] [cap:20] [drop:rule]|default", About: "What happens to messages that come while I am at work", Who: OwnerOnly, Native: true, Run: cmdQueue},
 		{Name: "model", args: "[name|default]", About: "The language model of this session", Who: Allowed, Native: true, takes: oneWord, Run: cmdModel},
@@ -110,8 +110,11 @@ func (t *Table) Commands() []channels.Command {
 }
 
 // Parse finds the command in a message: one line, "/name", "/name arg" or "/name: arg", the bot's own name taken off by the
-// adapter. ok is false for text that only looks like one.
+// adapter. ok is false for text that only looks like one; /stop is one whatever stands behind it.
 func (t *Table) Parse(text string) (c Command, arg string, ok bool) {
+	if arg, ok = cutStop(text); ok {
+		return t.named("stop"), arg, true
+	}
 	name, arg, ok := commandWord(text)
 	if !ok {
 		return c, "", false
@@ -122,6 +125,11 @@ func (t *Table) Parse(text string) (c Command, arg string, ok bool) {
 		return c, "", false
 	}
 	return t.All[i], arg, true
+}
+
+// named gives the row of a command that is there.
+func (t *Table) named(name string) Command {
+	return t.All[slices.IndexFunc(t.All, func(c Command) bool { return c.Name == name })]
 }
 
 // commandWord splits a line that begins with a slash.

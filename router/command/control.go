@@ -13,7 +13,7 @@ import (
 // cmdNew starts the session over. What is at work or waits in it ends as by /stop, and the answer says so. What stands behind the command
 // is the name of a model, or the first message of the new session: the same commit has all of it.
 func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
-	did, err := r.stopsHere(ctx, c.Session)
+	did, err := r.stopsHere(ctx, c.Session.Key)
 	if err != nil {
 		return Result{}, err
 	}
@@ -41,43 +41,60 @@ func (t *Table) modelForNew(arg string) (name string, ok bool) {
 }
 
 func cmdStop(ctx context.Context, r *Table, c Call) (Result, error) {
-	did, err := r.stopsHere(ctx, c.Session)
+	keys, err := r.stopKeys(ctx, c.Session.Key)
 	if err != nil {
 		return Result{}, err
 	}
-	jobs, err := r.cron.KeysAtWork(ctx, c.Session.Key)
+	did, err := r.stopsHere(ctx, keys...)
 	if err != nil {
 		return Result{}, err
-	}
-	if len(jobs) > 0 {
-		did = append(did, "Stopped "+channels.Plural(len(jobs), "scheduled job")+".")
 	}
 	if len(did) == 0 {
 		did = []string{"Nothing is running here."}
 	}
-	return Result{Text: "⚙️ " + strings.Join(did, " "), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: append([]sessions.Key{c.Session.Key}, jobs...)}}}}, nil
+	return Result{Text: "⚙️ " + strings.Join(did, " "), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
 }
 
-// stopsHere says what a stop of a session ends, one sentence each: its turn, the messages that wait, the sub-agents below it.
-func (t *Table) stopsHere(ctx context.Context, s sessions.Session) (did []string, err error) {
-	own, err := t.stoppable(ctx, sessions.RunQuery{Key: s.Key})
+// stopKeys are the sessions that /stop in one ends: itself, and those of the scheduled jobs that it made and that are at work.
+func (t *Table) stopKeys(ctx context.Context, key sessions.Key) ([]sessions.Key, error) {
+	jobs, err := t.cron.KeysAtWork(ctx, key)
+	return append([]sessions.Key{key}, jobs...), err
+}
+
+// stopsHere says what a stop of sessions ends, one sentence each.
+func (t *Table) stopsHere(ctx context.Context, keys ...sessions.Key) (did []string, err error) {
+	open, err := t.store.Stoppable(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
-	below, err := t.workingBelow(ctx, s.Key)
-	if err != nil {
-		return nil, err
+	return StoppedSentences(open.Count(keys...)), nil
+}
+
+// StoppedSentences say to people what a stop has ended; none when it has ended nothing.
+func StoppedSentences(n sessions.Ended) (did []string) {
+	for _, x := range []struct {
+		n    int
+		lead string
+		what string
+		tail string
+	}{
+		{n.Messages, "Dropped ", "message", " that waited."},
+		{n.Subagents, "Stopped ", "sub-agent", "."},
+		{n.Exchanges, "Ended ", "exchange", " with other sessions."},
+		{n.Reports, "Cancelled ", "report", " of sub-agents."},
+		{n.Jobs, "Stopped ", "scheduled job", "."},
+	} {
+		if x.n > 0 {
+			did = append(did, x.lead+channels.Plural(x.n, x.what)+x.tail)
+		}
 	}
-	if len(own) > 0 {
-		did = append(did, "Agent was aborted.")
+	if n.Turns > 0 {
+		did = append([]string{"Agent was aborted."}, did...)
 	}
-	if len(own) > 1 {
-		did = append(did, "Dropped "+channels.Plural(len(own)-1, "message")+" that waited.")
+	if n.Deliveries > 0 {
+		did = append(did, "The rest of what I was sending does not come.")
 	}
-	if len(below) > 0 {
-		did = append(did, stoppedWords(len(below)))
-	}
-	return did, nil
+	return did
 }
 
 func cmdSend(_ context.Context, _ *Table, c Call) (Result, error) {

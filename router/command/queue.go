@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"parley/channels"
@@ -54,38 +53,4 @@ func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("At work: run %s, answers %s", run.ID, channels.Plural(1+len(more), "message")))
 	}
 	return append(lines, fmt.Sprintf("Waiting here: %d", len(queued))), nil
-}
-
-// stopWords are what people write in a hurry. While something is at work they mean /stop.
-var stopWords = []string{"stop", "esc", "abort", "exit", "interrupt", "wait"}
-
-// StopWord reports whether a message is nothing but one of them.
-func StopWord(in channels.Inbound, text string) bool {
-	word := strings.TrimRight(strings.ToLower(strings.TrimSpace(text)), " .!?…")
-	return !in.Forwarded && !in.Sender.Bot && len(in.Media) == 0 && slices.Contains(stopWords, word)
-}
-
-// IsStop reports whether a message is nothing but a word that asks to stop, and something is at work or queued in the session or
-// below it; own says that it is the sender's own request, or that an owner says so: then it is meant for the bot without a mention.
-func (t *Table) IsStop(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (stop, own bool, err error) {
-	if !StopWord(in, text) {
-		return false, false, nil
-	}
-	open, err := t.stoppable(ctx, sessions.RunQuery{Key: s.Key})
-	if err != nil {
-		return false, false, err
-	}
-	own = owner || slices.ContainsFunc(open, func(run sessions.Run) bool {
-		p := run.Input.Provenance
-		return p != nil && p.Sender == string(in.Sender.ID)
-	})
-	if len(open) > 0 {
-		return true, own, nil
-	}
-	below, err := t.workingBelow(ctx, s.Key)
-	if err != nil || len(below) > 0 {
-		return len(below) > 0, own, err
-	}
-	jobs, err := t.cron.KeysAtWork(ctx, s.Key)
-	return len(jobs) > 0, own, err
 }

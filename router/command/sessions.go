@@ -274,22 +274,20 @@ const stopMost = 1000
 
 // stopping words and makes the end of what sub-agents, and those below them, are at.
 func (t *Table) stopping(ctx context.Context, all ...sessions.Session) (Result, error) {
-	var keys, ends []sessions.Key
+	var keys []sessions.Key
 	for _, s := range all {
 		keys = append(keys, s.Key)
-		own, err := t.stoppable(ctx, sessions.RunQuery{Key: s.Key})
-		if err != nil {
-			return Result{}, err
-		}
-		if len(own) > 0 {
-			ends = append(ends, s.Key)
-		}
 	}
-	below, err := t.workingBelow(ctx, keys...)
+	open, err := t.store.Stoppable(ctx, keys...)
 	if err != nil || len(keys) == 0 {
-		return Result{Text: "⚙️ " + stoppedWords(len(ends)+len(below))}, err
+		return Result{Text: "⚙️ " + stoppedWords(0)}, err
 	}
-	return Result{Text: "⚙️ " + stoppedWords(len(ends)+len(below)), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
+	n := open.Count() // none of them is the session of the chat
+	words := []string{stoppedWords(n.Subagents)}
+	if n.Subagents = 0; n != (sessions.Ended{}) {
+		words = StoppedSentences(open.Count())
+	}
+	return Result{Text: "⚙️ " + strings.Join(words, " "), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
 }
 
 func stoppedWords(n int) string {
@@ -297,30 +295,6 @@ func stoppedWords(n int) string {
 		return "No sub-agent is at work."
 	}
 	return "Stopped " + channels.Plural(n, "sub-agent") + "."
-}
-
-// stoppable lists the runs of a query that a stop ends: those at work and those that wait, but not the steps that bring other
-// sessions' work to its end.
-func (t *Table) stoppable(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
-	q.Limit = stopMost
-	open, err := sessions.OpenRuns(ctx, t.store, q)
-	return slices.DeleteFunc(open, outlastsStop), err
-}
-
-// outlastsStop reports whether a stop of a session leaves a run alone. A job's, which the store would end, is told of by itself: see jobsAtWork.
-func outlastsStop(run sessions.Run) bool {
-	return run.Kind != sessions.TurnRun && run.Kind != sessions.AskRun && run.Kind != sessions.ChildRun && run.Kind != sessions.CompactRun
-}
-
-// workingBelow lists the sub-agents below sessions that a stop of these ends.
-func (t *Table) workingBelow(ctx context.Context, of ...sessions.Key) (keys []sessions.Key, err error) {
-	runs, err := t.store.OpenBelow(ctx, of...)
-	for _, run := range runs {
-		if !outlastsStop(run) && !slices.Contains(keys, run.Key) {
-			keys = append(keys, run.Key)
-		}
-	}
-	return keys, err
 }
 
 // cutWord takes the first word off.

@@ -118,6 +118,7 @@ func (c *Committer) AfterCommit(ctx context.Context, acc sessions.Accepted) {
 			}
 		}
 	}
+	c.gate.Withdraw(acc.Withdrawn...)
 	if len(acc.Deliveries) > 0 {
 		c.gate.Enqueue(acc.Deliveries...)
 	}

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -49,6 +50,13 @@ func (x *accounts) find(ref settings.AccountRef) *account {
 		x.m[ref] = a
 	}
 	return a
+}
+
+// all lists the accounts.
+func (x *accounts) all() []*account {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Collect(maps.Values(x.m))
 }
 
 // get finds an account, nil if there is none.

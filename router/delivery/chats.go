@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"slices"
 
 	"parley/channels"
@@ -24,17 +25,54 @@ type queue struct {
 	waiting      []sessions.Delivery
 	reservation  *Reservation  // for the first one, until it is made
 	predecessors []*queue      // what was on its way in the same chat under an old id goes first
+	look         chan struct{} // has room for one; says that the first one may have been withdrawn, or that a command's answer waits behind it
+	paused       pausedParts   // its goroutine's own
 	end          func()        // ends the work on it; what waits stays in the store
 	done         chan struct{} // closed when it is empty, or after end
 }
 
-// insert puts a delivery in its place: behind the one that is being worked on, by age.
+func newQueue(chat channels.ChatID, waiting ...sessions.Delivery) *queue {
+	return &queue{chat: chat, waiting: waiting, look: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// pausedParts are those of a delivery that let the answer to a command go first, and is continued behind that.
+type pausedParts struct {
+	id sessions.DeliveryID
+	splitter
+}
+
+// insert puts a delivery in its place: behind the one that is being worked on, answers to commands first, then by age.
 func (q *queue) insert(d sessions.Delivery) {
 	i := len(q.waiting)
-	for i > 1 && q.waiting[i-1].Seq > d.Seq {
+	for i > 1 && compareTurns(q.waiting[i-1], d) > 0 {
 		i--
 	}
 	q.waiting = slices.Insert(q.waiting, i, d)
+	if answersCommand(d) {
+		q.lookAgain()
+	}
+}
+
+// lookAgain has the goroutine of a queue look whether the first one is still to be sent now. It does not block.
+func (q *queue) lookAgain() {
+	select {
+	case q.look <- struct{}{}:
+	default:
+	}
+}
+
+// answersCommand reports whether a delivery is the host's own answer to a command: it does not wait behind the parts of what agents say.
+func answersCommand(d sessions.Delivery) bool { return d.Kind == sessions.Notice && d.Run == "" }
+
+// compareTurns orders what waits for a chat: answers to commands first, then by age.
+func compareTurns(a, b sessions.Delivery) int {
+	if x, y := answersCommand(a), answersCommand(b); x != y {
+		if x {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.Seq, b.Seq)
 }
 
 // current gives the id that a chat has now.

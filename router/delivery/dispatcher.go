@@ -85,6 +85,24 @@ func (g *Dispatcher) Enqueue(ds ...sessions.Delivery) {
 	g.queues.enqueue(ds...)
 }
 
+// Withdraw takes deliveries that a commit has stopped out of their queues. A part under way is left to the platform. It never blocks on one.
+func (g *Dispatcher) Withdraw(ds ...sessions.Delivery) {
+	if len(ds) == 0 {
+		return
+	}
+	ids := make(map[sessions.DeliveryID]bool, len(ds))
+	for _, d := range ds {
+		ids[d.ID] = true
+	}
+	first := g.queues.withdraw(ids)
+	for _, d := range ds {
+		if !first[d.ID] { // which is told of when nothing of it is under way any more
+			g.record.tell(d)
+			g.record.onFinal(d)
+		}
+	}
+}
+
 // drain works a chat's queue off and ends when it is empty.
 func (g *Dispatcher) drain(ctx context.Context, a *account, q *queue) {
 	defer close(q.done)
@@ -93,7 +111,7 @@ func (g *Dispatcher) drain(ctx context.Context, a *account, q *queue) {
 		if !ok {
 			return
 		}
-		if b != nil && !g.sendReserved(ctx, a, q, b) || b == nil && !g.sender.transfer(a, q).deliver(ctx, d) {
+		if b != nil && !g.sendReserved(ctx, a, q, b) || b == nil && !g.sender.transfer(a, q, d.ID).deliver(ctx, d) {
 			continue // ctx ended, and the store knows where we are; or others come first
 		}
 		again, refill := g.queues.pop(q, d.ID)

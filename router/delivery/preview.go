@@ -100,7 +100,7 @@ func (w *preview) show(ctx context.Context, text string) (done bool) {
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)
 	defer cancel()
-	out := channels.Outbound{Key: string(w.run.ID) + ".preview", To: to, Text: parts[0].Text, Plain: parts[0].Plain, ReplyTo: w.run.ReplyTo}
+	out := channels.Outbound{Key: string(w.run.ID) + ".preview", To: to, Text: parts[0].Text, Plain: parts[0].Plain, ReplyTo: w.run.ReplyTo.Moved(w.run.Reply, to)}
 	var err error
 	switch {
 	case !begun:

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -97,7 +96,7 @@ func (x *queues) admit(d sessions.Delivery) {
 	chat := a.chats.current(d.To.Chat)
 	q := a.chats.queues[chat]
 	if q == nil {
-		q = &queue{chat: chat, done: make(chan struct{})}
+		q = newQueue(chat)
 		a.chats.queues[chat] = q
 		x.work(a, q)
 	}
@@ -126,7 +125,8 @@ func (x *queues) reserve(b *Reservation, d sessions.Delivery, calls *inFlight) b
 		return false
 	}
 	x.reserved.add(b, calls.begin(d.Session))
-	q := &queue{chat: chat, waiting: []sessions.Delivery{d}, reservation: b, done: make(chan struct{})}
+	q := newQueue(chat, d)
+	q.reservation = b
 	b.account.chats.queues[chat], x.resident[d.ID] = q, false
 	x.work(b.account, q)
 	return true
@@ -170,7 +170,44 @@ func (x *queues) reorder(q *queue, d sessions.Delivery) {
 	defer x.mu.Unlock()
 	d.NotBefore = notBefore(x.ages, d)
 	q.waiting[0] = d
-	slices.SortStableFunc(q.waiting, func(a, b sessions.Delivery) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortStableFunc(q.waiting, compareTurns)
+}
+
+// giveWay puts the answer to a command before the first delivery of a queue, d, when one waits and d is none itself.
+func (x *queues) giveWay(q *queue, d sessions.Delivery) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(q.waiting) < 2 || answersCommand(d) || !answersCommand(q.waiting[1]) {
+		return false
+	}
+	q.waiting[0], q.waiting[1] = q.waiting[1], d
+	return true
+}
+
+// withdraw takes deliveries out of their queues, but those that come first there: who sends them looks whether they are still to be sent.
+func (x *queues) withdraw(ids map[sessions.DeliveryID]bool) (first map[sessions.DeliveryID]bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	first = make(map[sessions.DeliveryID]bool)
+	for _, a := range x.accounts.all() {
+		for _, q := range a.chats.queues {
+			if len(q.waiting) == 0 {
+				continue
+			}
+			if at := q.waiting[0]; ids[at.ID] {
+				first[at.ID] = true
+				q.lookAgain()
+			}
+			rest := slices.DeleteFunc(q.waiting[1:], func(d sessions.Delivery) bool {
+				if ids[d.ID] {
+					delete(x.resident, d.ID)
+				}
+				return ids[d.ID]
+			})
+			q.waiting = q.waiting[:1+len(rest)]
+		}
+	}
+	return first
 }
 
 // claim counts a delivery as one in a queue, so that no other goroutine enqueues it; false when it is in one.

@@ -113,6 +113,8 @@ func (r *recorder) onFinal(d sessions.Delivery) {
 	switch d.State {
 	case sessions.Sent:
 		r.log.Debug("sent", keyDelivery, d.ID, keyAddress, d.To.String())
+	case sessions.DeliveryStopped:
+		r.log.Info("delivery stopped", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, d.Error)
 	case sessions.Withheld:
 		rule := ""
 		if d.Verdict != nil {

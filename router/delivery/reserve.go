@@ -117,7 +117,7 @@ func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
 	}
-	out.Deliveries[0].To = g.settings().Moved.Current(out.Deliveries[0].To) // its chat may have moved while its turn was at work
+	out.Deliveries[0].MoveTo(g.settings().Moved.Current(out.Deliveries[0].To)) // its chat may have moved while its turn was at work
 	d := out.Deliveries[0]
 	a := g.accounts.of(settings.Ref(d.To))
 	b := &Reservation{dispatcher: g, account: a, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
@@ -169,7 +169,7 @@ func (g *Dispatcher) sendReserved(ctx context.Context, a *account, q *queue, b *
 		b.done()
 		return g.putBack(ctx, q, d)
 	}
-	return g.sender.transfer(a, q).sendBegun(ctx, ch, d, b.done)
+	return g.sender.transfer(a, q, d.ID).sendBegun(ctx, ch, d, b.done)
 }
 
 // putInOrder puts a delivery where it belongs in its queue, as others were made for the chat before it. It looks for

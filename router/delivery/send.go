@@ -48,8 +48,13 @@ type transfer struct {
 	splitter splitter
 }
 
-func (s *sender) transfer(a *account, q *queue) *transfer {
-	return &transfer{sender: s, account: a, q: q}
+// transfer begins to send a delivery, or continues with one that was paused.
+func (s *sender) transfer(a *account, q *queue, id sessions.DeliveryID) *transfer {
+	t := &transfer{sender: s, account: a, q: q}
+	if q.paused.id == id {
+		t.splitter, q.paused = q.paused.splitter, pausedParts{}
+	}
+	return t
 }
 
 // deliver brings one delivery to a final state. It returns false when ctx ended before that: the store then holds it as pending,
@@ -102,12 +107,23 @@ func (t *transfer) sentBefore(ctx context.Context, d sessions.Delivery) bool {
 	return true
 }
 
-// parts sends what is left of a delivery, part by part.
+// parts sends what is left of a delivery, part by part. The answer to a command goes between two of them.
 func (t *transfer) parts(ctx context.Context, d sessions.Delivery) bool {
 	for {
-		ch, ok := t.ready(ctx, d)
-		if !ok {
+		if t.queues.giveWay(t.q, d) {
+			t.q.paused = pausedParts{d.ID, t.splitter}
 			return false
+		}
+		wait, end := t.untilLook(ctx)
+		ch, ok := t.ready(wait, d)
+		end()
+		switch {
+		case !ok && ctx.Err() != nil:
+			return false
+		case !ok && t.stopped(ctx, d):
+			return true
+		case !ok:
+			continue
 		}
 		if waited, ok := t.queues.waitAlone(ctx, t.account, t.q); !ok {
 			return false
@@ -120,6 +136,30 @@ func (t *transfer) parts(ctx context.Context, d sessions.Delivery) bool {
 		}
 		d = next
 	}
+}
+
+// untilLook ends with ctx, with end, and when the queue is to be looked at again.
+func (t *transfer) untilLook(ctx context.Context) (_ context.Context, end context.CancelFunc) {
+	ctx, end = context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-t.q.look:
+			end()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, end
+}
+
+// stopped reports whether a delivery has ended while it waited, and tells of that.
+func (t *transfer) stopped(ctx context.Context, d sessions.Delivery) bool {
+	now, err := t.store.GetDelivery(ctx, d.ID)
+	if err != nil || !now.State.Final() { // where the store fails, the next step says so
+		return false
+	}
+	t.record.tell(now)
+	t.record.onFinal(now)
+	return true
 }
 
 // ready waits until the delivery may be tried: its time has come, its account is attached, the pace allows it. ch is nil when it

@@ -17,7 +17,7 @@ import (
 func (r *Receiver) ordered(ctx context.Context, set *settings.Snapshot, in channels.Inbound, s sessions.Session, x subject) (a sessions.Arrival, done bool, err error) {
 	text := cmp.Or(in.Addressed, in.Text)
 	cmd, arg, isCommand := r.commands.Parse(text)
-	stop := command.StopWord(in, text) || isCommand && cmd.Name == "stop"
+	stop := command.MayStop(in) && set.IsStopWord(text) || isCommand && cmd.Name == "stop"
 	if in.Forwarded || in.Sender.Bot || !isCommand && !stop {
 		return a, false, nil
 	}

@@ -65,7 +65,16 @@ func (r *Receiver) Say(ctx context.Context, w Words) (h Heard, err error) {
 		return h, err
 	}
 	if w.Commands {
-		if cmd, arg, ok := r.commands.Parse(w.Text); ok {
+		cmd, arg, ok := r.commands.Parse(w.Text)
+		if !ok {
+			if ok, _, err = r.commands.IsStop(ctx, s, channels.Inbound{Sender: w.Sender}, w.Text, w.Owner); ok {
+				cmd, arg, _ = r.commands.Parse("/stop")
+			}
+		}
+		if err != nil {
+			return h, err
+		}
+		if ok {
 			return r.sayCommand(ctx, set, s, w, cmd, arg)
 		}
 	}

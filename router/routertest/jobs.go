@@ -14,7 +14,7 @@ func (g *Rig) Make(j sessions.Job) sessions.Job {
 	if j.Message == "" {
 		j.Message = "look"
 	}
-	j, err := g.Router.MakeJob(g.T.Context(), "", j, "")
+	j, err := g.Router.Scheduler.MakeJob(g.T.Context(), "", j, "")
 	if err != nil {
 		g.T.Fatal(err)
 	}

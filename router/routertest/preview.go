@@ -11,7 +11,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
+	"parley/router/settings"
 )
 
 // Scribe is a model that writes word by word.
@@ -52,7 +52,7 @@ func (w Scribe) Stream(ctx context.Context, p agent.Prompt) iter.Seq2[agent.Delt
 }
 
 // Writes starts a rig whose model is a scribe.
-func Writes(t *testing.T, w Scribe, o channeltest.Options, with ...func(*router.Settings)) *Rig {
+func Writes(t *testing.T, w Scribe, o channeltest.Options, with ...func(*settings.Snapshot)) *Rig {
 	t.Helper()
 	g := &Rig{T: t, Dir: Folder(t), Settings: SettingsFor(with...), Fake: channeltest.NewFake(o), Model: &Script{}}
 	g.Models = func(name string) (agent.Candidate, error) {

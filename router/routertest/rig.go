@@ -18,13 +18,14 @@ import (
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools"
 )
 
 // TwoChats makes the sessions a and b and then has what may happen between them be scripted.
-func TwoChats(t *testing.T, answer func(context.Context, agent.Prompt) (agent.Answer, error), fs ...func(*router.Settings)) *Rig {
+func TwoChats(t *testing.T, answer func(context.Context, agent.Prompt) (agent.Answer, error), fs ...func(*settings.Snapshot)) *Rig {
 	t.Helper()
 	g := New(t, channeltest.Options{}, fs...)
 	g.Say(Group("a"), Guest, "hello")
@@ -64,15 +65,15 @@ const (
 )
 
 // Account is the account of the fake channel.
-var Account = router.AccountRef{Channel: Kind, Account: channels.DefaultAccount}
+var Account = settings.AccountRef{Channel: Kind, Account: channels.DefaultAccount}
 
 // Rig is a router between a fake channel and a scripted model, on a real store.
 type Rig struct {
 	T        *testing.T
 	Dir      string
-	Ref      router.AccountRef // of the fake channel; empty = account
-	Login    channels.UserID   // who it is there; "" = it does not say
-	Settings *router.Settings
+	Ref      settings.AccountRef // of the fake channel; empty = account
+	Login    channels.UserID     // who it is there; "" = it does not say
+	Settings *settings.Snapshot
 	Store    *sqlstore.Store
 	Fake     *channeltest.Fake
 	Model    *Script
@@ -93,13 +94,13 @@ type Rig struct {
 }
 
 // SettingsFor gives the settings of most tests, changed by some funcs.
-func SettingsFor(tests ...func(*router.Settings)) *router.Settings {
-	s := &router.Settings{
+func SettingsFor(tests ...func(*settings.Snapshot)) *settings.Snapshot {
+	s := &settings.Snapshot{
 		Session: sessions.Config{Scope: sessions.PerSender, DMScope: sessions.OwnerMain, AgentToAgent: sessions.AgentToAgent{MaxPingPongTurns: 5}},
 		Model:   "mock/m",
 		Owners:  policy.Owners{"fake:" + Owner},
 		Tools:   tools.Config{Sessions: tools.Sessions{Visibility: tools.VisibleAgent}},
-		Accounts: map[router.AccountRef]router.AccountSettings{Account: {Access: policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"},
+		Accounts: map[settings.AccountRef]settings.Account{Account: {Access: policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"},
 			GroupPolicy: policy.GroupOpen}}},
 	}
 	for _, f := range tests {
@@ -109,7 +110,7 @@ func SettingsFor(tests ...func(*router.Settings)) *router.Settings {
 }
 
 // EachAlone gives every message a turn of its own.
-func EachAlone(s *router.Settings) {
+func EachAlone(s *settings.Snapshot) {
 	s.Messages.Queue.Queue = sessions.Queue{Mode: sessions.Followup, Cap: 1000}
 }
 
@@ -120,13 +121,13 @@ func (g *Rig) Mount(more func(context.Context, bool) []tools.Tool) { g.more.Stor
 func (g *Rig) Look(f func(op, phase string)) { g.Trace.Store(&f) }
 
 // New starts a router. Call it inside a synctest bubble.
-func New(t *testing.T, o channeltest.Options, tests ...func(*router.Settings)) *Rig {
+func New(t *testing.T, o channeltest.Options, tests ...func(*settings.Snapshot)) *Rig {
 	t.Helper()
 	return With(t, nil, o, tests...)
 }
 
 // With is New for a router that is made of something else.
-func With(t *testing.T, deps func(*router.Deps), o channeltest.Options, tests ...func(*router.Settings)) *Rig {
+func With(t *testing.T, deps func(*router.Deps), o channeltest.Options, tests ...func(*settings.Snapshot)) *Rig {
 	t.Helper()
 	g := &Rig{Deps: deps, T: t, Dir: Folder(t), Settings: SettingsFor(tests...), Fake: channeltest.NewFake(o), Model: &Script{}}
 	g.Start()
@@ -192,7 +193,7 @@ func (g *Rig) Start() {
 			g.T.Fatal(err)
 		}
 	}
-	g.wg.Go(func() { _ = g.Fake.Run(ctx, g.Router.Accept) })
+	g.wg.Go(func() { _ = g.Fake.Run(ctx, g.Router.Receiver.Accept) })
 	g.T.Cleanup(g.Stop)
 }
 
@@ -251,7 +252,7 @@ func Bubble(t *testing.T, f func(t *testing.T)) {
 }
 
 // NewWith is newRig with something between router and store.
-func NewWith(t *testing.T, o channeltest.Options, trace func(op, phase string), wrap func(sessions.Store) sessions.Store, fs ...func(*router.Settings)) *Rig {
+func NewWith(t *testing.T, o channeltest.Options, trace func(op, phase string), wrap func(sessions.Store) sessions.Store, fs ...func(*settings.Snapshot)) *Rig {
 	g := &Rig{T: t, Dir: t.TempDir(), Settings: SettingsFor(fs...), Fake: channeltest.NewFake(o), Model: &Script{}, Wrap: wrap}
 	if trace != nil {
 		g.Look(trace)

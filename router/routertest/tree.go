@@ -13,7 +13,7 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -21,7 +21,7 @@ import (
 // Cancel ends what the sub-agent with a task is at.
 func (x *Tree) Cancel(task string) int {
 	x.T.Helper()
-	n, err := x.Router.Cancel(x.T.Context(), "cancel "+task, x.Task(task)[0].Key)
+	n, err := x.Router.ToolHost.Cancel(x.T.Context(), "cancel "+task, x.Task(task)[0].Key)
 	if err != nil {
 		x.T.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func (c Child) Answer(ctx context.Context, p agent.Prompt) (agent.Answer, error)
 }
 
 // Parent makes the session a, from which tests spawn.
-func Parent(t *testing.T, c Child, fs ...func(*router.Settings)) *Rig {
+func Parent(t *testing.T, c Child, fs ...func(*settings.Snapshot)) *Rig {
 	t.Helper()
 	g := New(t, channeltest.Options{}, fs...)
 	g.Say(Group("a"), Guest, "hello")
@@ -71,7 +71,7 @@ func (g *Rig) Spawn(q tools.SpawnRequest) sessions.Run {
 	if q.Agent == "" {
 		q.Agent = "main"
 	}
-	run, err := g.Router.Spawn(g.T.Context(), q)
+	run, err := g.Router.ToolHost.Spawn(g.T.Context(), q)
 	if err != nil {
 		g.T.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func (g *Rig) Spawn(q tools.SpawnRequest) sessions.Run {
 }
 
 // Flock is a chat with three sub-agents: the first is done, the second and third are at work until they are stopped or told more.
-func Flock(t *testing.T, fs ...func(*router.Settings)) *Tree {
+func Flock(t *testing.T, fs ...func(*settings.Snapshot)) *Tree {
 	t.Helper()
 	x := NewTree(t, 1, fs...)
 	for i, task := range []string{"sheep", "goats", "cows"} {
@@ -106,7 +106,7 @@ func Flock(t *testing.T, fs ...func(*router.Settings)) *Tree {
 // Steer sends a message to the sub-agent that has a task.
 func (x *Tree) Steer(task, words string) sessions.Run {
 	x.T.Helper()
-	run, err := x.Router.Steer(x.T.Context(), tools.SteerRequest{Source: "steer " + words, From: x.Session(KeyA), Child: x.Task(task)[0].Key, Message: words})
+	run, err := x.Router.ToolHost.Steer(x.T.Context(), tools.SteerRequest{Source: "steer " + words, From: x.Session(KeyA), Child: x.Task(task)[0].Key, Message: words})
 	if err != nil {
 		x.T.Fatal(err)
 	}
@@ -135,10 +135,10 @@ func TaskOf(p agent.Prompt) string {
 }
 
 // NewTree starts a host whose sub-agents may go so deep.
-func NewTree(t *testing.T, depth int, fs ...func(*router.Settings)) *Tree {
+func NewTree(t *testing.T, depth int, fs ...func(*settings.Snapshot)) *Tree {
 	t.Helper()
 	x := &Tree{plan: map[string]func(context.Context, agent.Prompt) (agent.Answer, error){}, calls: map[string]int{}}
-	fs = append([]func(*router.Settings){func(s *router.Settings) { s.Agents.Defaults.Subagents.MaxSpawnDepth = depth }}, fs...)
+	fs = append([]func(*settings.Snapshot){func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.MaxSpawnDepth = depth }}, fs...)
 	x.Rig = New(t, channeltest.Options{}, fs...)
 	x.Say(Group("a"), Guest, "hello")
 	x.Shown(1)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/router"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -23,7 +23,7 @@ func (r *rest) judgeShown() {
 	for _, p := range r.w.platforms {
 		for _, x := range p.shown {
 			d, ok := r.rows[deliveryOf(x.out.Key)]
-			if !ok || d.To != x.out.To || router.Ref(x.out.To) != p.ref {
+			if !ok || d.To != x.out.To || settings.Ref(x.out.To) != p.ref {
 				r.wrong("shown", "%s shows %q, which is to go to %q", x.out.To, x.out.Text, d.To)
 				continue
 			}
@@ -53,7 +53,7 @@ func (r *rest) judgeShown() {
 
 // site is the platform of an address.
 func (w *world) site(to channels.Address) *site {
-	return w.platforms[slices.IndexFunc(w.platforms, func(p *site) bool { return p.ref == router.Ref(to) })]
+	return w.platforms[slices.IndexFunc(w.platforms, func(p *site) bool { return p.ref == settings.Ref(to) })]
 }
 
 // judgeDeliveries: what does not end as sent has a cause that the world knows of, and so has the mark of a repeat (S11, N15).

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"parley/router"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -18,7 +18,7 @@ const mostIdle = 4 * time.Minute
 // platform take for it and for what was there before it, and mostIdle for each of those steps.
 func (r *rest) judgeTime() {
 	hindered := r.hindered()
-	thinks, calls := map[sessions.Key][][2]time.Time{}, map[router.AccountRef][][2]time.Time{}
+	thinks, calls := map[sessions.Key][][2]time.Time{}, map[settings.AccountRef][][2]time.Time{}
 	for _, t := range r.w.thoughts {
 		lane := laneOf(t.key())
 		thinks[lane] = append(thinks[lane], [2]time.Time{t.began, r.w.until(t.began, t.ended)})
@@ -27,7 +27,7 @@ func (r *rest) judgeTime() {
 		if c.isSign() {
 			continue
 		}
-		calls[router.Ref(c.to)] = append(calls[router.Ref(c.to)], [2]time.Time{c.on, r.w.until(c.on, c.off)})
+		calls[settings.Ref(c.to)] = append(calls[settings.Ref(c.to)], [2]time.Time{c.on, r.w.until(c.on, c.off)})
 	}
 	for _, run := range r.runs {
 		if run.Ended.IsZero() {
@@ -38,7 +38,7 @@ func (r *rest) judgeTime() {
 		}
 	}
 	for _, d := range r.deliveries {
-		if from, n := idle(d.Created, d.Updated, hindered, calls[router.Ref(d.To)]); d.State.Final() && n > mostIdle {
+		if from, n := idle(d.Created, d.Updated, hindered, calls[settings.Ref(d.To)]); d.State.Final() && n > mostIdle {
 			r.wrong("late", "the %s %q to %s waits %s from %s on, and nothing hinders it", d.Kind, d.Text, d.To, n, from)
 		}
 	}

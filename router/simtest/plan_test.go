@@ -8,8 +8,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -57,7 +57,7 @@ type flipped struct {
 }
 
 // second is the account beside the default one. Its chats have an agent of their own.
-var second = router.AccountRef{Channel: routertest.Kind, Account: "two"}
+var second = settings.AccountRef{Channel: routertest.Kind, Account: "two"}
 
 const visitor = "3003"
 
@@ -68,7 +68,7 @@ type haunt struct {
 }
 
 func haunts() []haunt {
-	at := func(a channels.Address, ref router.AccountRef) channels.Address {
+	at := func(a channels.Address, ref settings.AccountRef) channels.Address {
 		a.Account = ref.Account
 		return a
 	}
@@ -94,8 +94,8 @@ func (l letter) inbound() channels.Inbound {
 	return in
 }
 
-func (p *plan) settings() *router.Settings {
-	return routertest.SettingsFor(func(s *router.Settings) {
+func (p *plan) settings() *settings.Snapshot {
+	return routertest.SettingsFor(func(s *settings.Snapshot) {
 		s.Session.AgentToAgent.MaxPingPongTurns = p.turns
 		s.Messages.Queue.Queue = p.queue
 		s.Agents.Defaults.Subagents = p.subs
@@ -170,7 +170,7 @@ func (w *world) route() {
 }
 
 // routed finds the session that an event goes to.
-func routed(set *router.Settings, in channels.Inbound) sessions.Key {
+func routed(set *settings.Snapshot, in channels.Inbound) sessions.Key {
 	ids, first := set.Agents.IDs()
 	routes := sessions.Routes{Agents: ids, Default: first, Bindings: set.Bindings, Config: set.Session, Owners: set.Owners}
 	key, _, _ := routes.Key(in)

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
 // site is a platform as one account sees it. It goes on when a process crashes: what it took it shows.
 type site struct {
 	w     *world
-	ref   router.AccountRef
+	ref   settings.AccountRef
 	like  routertest.Platform
 	down  [][2]time.Time // when it cannot be reached
 	shown []shown

@@ -11,8 +11,8 @@ import (
 
 	"parley/channels"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -98,7 +98,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w.route()
 	w.plan = w.draw()
 	w.crashes = w.plan.crashes
-	for _, ref := range []router.AccountRef{routertest.Account, second} {
+	for _, ref := range []settings.AccountRef{routertest.Account, second} {
 		p := &site{w: w, ref: ref, like: pick(w.s, routertest.Repeats, routertest.Idempotent, routertest.Reconciles)}
 		if w.s.chance(250) {
 			from := time.Now().Add(w.s.within(3 * time.Minute))
@@ -227,7 +227,7 @@ func (w *world) offer(l letter) {
 			w.tally("offers")
 			s.note("offer %s to %s: %s", l.id, in.Address, l.text)
 			w.offers(l)
-			err := h.r.Accept(h.ctx, in)
+			err := h.r.Receiver.Accept(h.ctx, in)
 			s.wait(nil, fmt.Sprintf("confirm %s", l.id))
 			if err == nil && !h.isDead() {
 				s.note("confirmed %s", l.id)

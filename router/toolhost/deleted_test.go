@@ -11,8 +11,8 @@ import (
 	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -22,7 +22,7 @@ import (
 // proves: N7, N14
 func TestDeletedBeforeAMessage(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		x := routertest.NewTree(t, 1, func(s *router.Settings) {
+		x := routertest.NewTree(t, 1, func(s *settings.Snapshot) {
 			s.Agents.List = []agent.Entry{{ID: "main", Tools: tools.Rights{Deny: []string{"remember"}}}, {ID: "free"}}
 		})
 		run := x.Rig.Spawn(tools.SpawnRequest{Source: "s", Task: "t", Agent: "free"})
@@ -44,7 +44,7 @@ func TestDeletedBeforeAMessage(t *testing.T) {
 		if err := x.Store.Delete(t.Context(), run.Key); err != nil { // cleanup, between the look and the commit
 			t.Fatal(err)
 		}
-		if _, err := x.Router.Submit(t.Context(), e); err != nil {
+		if _, err := x.Router.Committer.Submit(t.Context(), e); err != nil {
 			return // refused: that is what is right
 		}
 		x.Rig.Idle(4)
@@ -77,7 +77,7 @@ func TestStopBeforeTheEnd(t *testing.T) {
 		g = routertest.NewWith(t, channeltest.Options{}, nil, func(s sessions.Store) sessions.Store {
 			return atFinish{s, func(id sessions.RunID, _ sessions.Outcome) {
 				if run := child.Load(); run != nil && run.ID == id {
-					n, err := g.Router.Cancel(t.Context(), "cancel", run.Key)
+					n, err := g.Router.ToolHost.Cancel(t.Context(), "cancel", run.Key)
 					if stopped = len(n); err != nil {
 						t.Error(err)
 					}
@@ -117,7 +117,7 @@ func TestDeletedStaysDeleted(t *testing.T) {
 			}
 			return routertest.Text("fine"), nil
 		})
-		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.Session(routertest.KeyA)}, To: run.Key, Message: "how far are you?"}); err != nil {
+		if _, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: g.Session(routertest.KeyA)}, To: run.Key, Message: "how far are you?"}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)

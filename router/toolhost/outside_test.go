@@ -12,8 +12,8 @@ import (
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/router/toolhost"
 	"parley/sessions"
 	"parley/tools"
@@ -25,19 +25,19 @@ type outsiders struct {
 	n int
 }
 
-func newOutsiders(t *testing.T, tests ...func(*router.Settings)) *outsiders {
+func newOutsiders(t *testing.T, tests ...func(*settings.Snapshot)) *outsiders {
 	t.Helper()
 	return &outsiders{Rig: routertest.New(t, channeltest.Options{}, tests...)}
 }
 
 // calls makes a tool call and gives what its result says.
-func (o *outsiders) calls(by router.Outsider, id, tool, args string) (m map[string]any, text string) {
+func (o *outsiders) calls(by toolhost.Outsider, id, tool, args string) (m map[string]any, text string) {
 	o.T.Helper()
 	if id == "" {
 		o.n++
 		id = fmt.Sprint("call-", o.n)
 	}
-	res, err := o.Router.Outside(o.T.Context(), router.OutsideCall{By: by, Conn: "conn", ID: id, Tool: tool, Args: json.RawMessage(args)})
+	res, err := o.Router.ToolHost.Outside(o.T.Context(), toolhost.OutsideCall{By: by, Conn: "conn", ID: id, Tool: tool, Args: json.RawMessage(args)})
 	if err != nil {
 		o.T.Fatalf("%s %s: %v", tool, args, err)
 	}
@@ -45,12 +45,12 @@ func (o *outsiders) calls(by router.Outsider, id, tool, args string) (m map[stri
 	return m, res.Text
 }
 
-var desk, other = router.Outsider{Name: "desk", Owner: true}, router.Outsider{Name: "other"}
+var desk, other = toolhost.Outsider{Name: "desk", Owner: true}, toolhost.Outsider{Name: "other"}
 
 // chat makes a session with a chat.
 func (o *outsiders) chat(id channels.ChatID) (channels.Address, sessions.Key) {
 	at := channels.Address{Channel: routertest.Kind, Account: channels.DefaultAccount, Chat: id, Type: channels.Group}
-	if err := o.Router.Accept(o.T.Context(), o.Say(at, routertest.Guest, "hello from "+string(id))); err != nil {
+	if err := o.Router.Receiver.Accept(o.T.Context(), o.Say(at, routertest.Guest, "hello from "+string(id))); err != nil {
 		o.T.Fatal(err)
 	}
 	key := o.Router.Key(channels.Inbound{Address: at, Sender: channels.Sender{ID: routertest.Guest}})
@@ -126,7 +126,7 @@ func TestOutsideWait(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := o.Router.Outside(ctx, router.OutsideCall{By: desk, Conn: "c", ID: "1", Tool: "sessions_send", Args: json.RawMessage(fmt.Sprintf(`{"sessionKey":%q,"message":"slowly"}`, key))})
+		_, err := o.Router.ToolHost.Outside(ctx, toolhost.OutsideCall{By: desk, Conn: "c", ID: "1", Tool: "sessions_send", Args: json.RawMessage(fmt.Sprintf(`{"sessionKey":%q,"message":"slowly"}`, key))})
 		if err == nil {
 			t.Fatal("the wait went on")
 		}
@@ -169,7 +169,7 @@ func TestOutsideSpawn(t *testing.T) {
 // proves: V1, V4, P4
 func TestOutsideHostile(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		o := newOutsiders(t, func(s *router.Settings) {
+		o := newOutsiders(t, func(s *settings.Snapshot) {
 			s.Tools.BySender = map[tools.Sender]tools.Rights{tools.FromOther: {Deny: []string{"sessions_spawn"}}}
 		})
 		at, key := o.chat("g1")

@@ -6,9 +6,9 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/budget"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -18,14 +18,14 @@ const noMore = "has used up its budget for today"
 // A chat is told that a budget is used up although another session's question has failed by it there before: nobody read that.
 func TestBudgetNoticeBehindAFailedAsk(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.Budget.AgentTokens = 15 })
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.Defaults.Budget.AgentTokens = 15 })
 		g.Say(routertest.Direct("3003"), "3003", "hello")
 		g.WantTexts("echo: hello")
 		from := g.Session(g.Runs()[0].Key)
 		if _, err := g.Store.Submit(t.Context(), sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: routertest.GuestKey, Agent: "main", Last: routertest.Direct("a")}}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Router.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: from}, To: routertest.GuestKey, Message: "hi"}); err != nil {
+		if _, err := g.Router.ToolHost.Ask(t.Context(), tools.AskRequest{Source: "q", From: tools.Caller{Session: from}, To: routertest.GuestKey, Message: "hi"}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Minute)
@@ -43,7 +43,7 @@ func TestBudgetNoticeBehindAFailedAsk(t *testing.T) {
 // A summary is reserved at the price of the model that writes it.
 func TestSummaryIsReservedAtItsPrice(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) {
+		g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
 			s.Models.DayCost = 1000
 			s.Agents.Defaults.Compaction.Model = "mock/dear"
 		})

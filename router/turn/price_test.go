@@ -6,8 +6,8 @@ import (
 
 	"parley/agent"
 	"parley/channels/channeltest"
-	"parley/router"
 	"parley/router/routertest"
+	"parley/router/settings"
 	"parley/sessions"
 )
 
@@ -16,17 +16,17 @@ import (
 func TestNoModelWithoutPrice(t *testing.T) {
 	const no = "this model has no price configured, and a budget in dollars is set"
 	for name, c := range map[string]struct {
-		set     func(*router.Settings)
+		set     func(*settings.Snapshot)
 		refused bool
 	}{
-		"session": {func(s *router.Settings) { s.Agents.Defaults.Budget.SessionCost = 1 }, true},
-		"agent":   {func(s *router.Settings) { s.Agents.Defaults.Budget.AgentCost = 1 }, true},
-		"host":    {func(s *router.Settings) { s.Models.DayCost = 1 }, true},
-		"tokens":  {func(s *router.Settings) { s.Models.DayTokens = 100_000 }, false},
+		"session": {func(s *settings.Snapshot) { s.Agents.Defaults.Budget.SessionCost = 1 }, true},
+		"agent":   {func(s *settings.Snapshot) { s.Agents.Defaults.Budget.AgentCost = 1 }, true},
+		"host":    {func(s *settings.Snapshot) { s.Models.DayCost = 1 }, true},
+		"tokens":  {func(s *settings.Snapshot) { s.Models.DayTokens = 100_000 }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, c.set, func(s *router.Settings) { s.Agents.Defaults.Fallbacks = []string{"mock/dear", "mock/free"} })
+				g := routertest.New(t, channeltest.Options{}, c.set, func(s *settings.Snapshot) { s.Agents.Defaults.Fallbacks = []string{"mock/dear", "mock/free"} })
 				g.Models = func(name string) (agent.Candidate, error) {
 					x := agent.Candidate{Model: g.Model, Name: name, Label: name}
 					if name != "mock/free" {
@@ -82,7 +82,7 @@ func TestLiftSessionOfOthers(t *testing.T) {
 	for name, byID := range map[string]bool{"key": false, "id": true} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
-				g := routertest.New(t, channeltest.Options{}, func(s *router.Settings) { s.Agents.Defaults.Budget.SessionTokens = 15 })
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Agents.Defaults.Budget.SessionTokens = 15 })
 				for _, who := range []string{routertest.Guest, "3003", routertest.Owner} {
 					g.Asks(routertest.Direct(who), who, "one")
 				}

@@ -106,7 +106,7 @@ func (w *Worker) outdated(ctx context.Context, set *settings.Snapshot, run sessi
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(w.steps(ctx, run)...)
 	}
-	if run.Chain != nil && !w.chain.DeleteLate(ctx, set, run, *run.Chain, o) {
+	if !w.chain.CompleteOutdated(ctx, set, run, o) {
 		return nil
 	}
 	return o
@@ -195,7 +195,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	default:
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Reply, cmp.Or(out.From, out.Final.ID), out.Text+w.footer(ctx, run, o.Usage))}
 	}
-	if !w.chain.Advance(ctx, set, run, out, "", o) {
+	if !w.chain.Complete(ctx, set, run, out, "", o) {
 		w.budgets.KeepUnrecorded(ctx, run, o.Messages...)
 		return nil
 	}
@@ -212,7 +212,7 @@ func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessio
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, msg.ID, notice+w.providerWords(run, steps, err))}
 	}
-	if !w.chain.Advance(ctx, set, run, partial(steps), notice, o) {
+	if !w.chain.Complete(ctx, set, run, partial(steps), notice, o) {
 		return nil
 	}
 	return o

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"parley/agent"
@@ -36,7 +37,7 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 		if out = w.stopped(ctx, run, w.turn(ctx, run)); out == nil {
 			return false // handed over
 		}
-	} else if !w.chain.Advance(ctx, w.settings(), run, agent.Outcome{}, "", out) {
+	} else if !w.chain.Complete(ctx, w.settings(), run, agent.Outcome{}, "", out) {
 		return false
 	}
 	w.lanes.MarkIdle(key)
@@ -53,6 +54,10 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 		w.metrics.ran(run.Kind, out.Status, time.Since(began))
 	}
 	w.log.Debug("run ended", keyRun, run.ID, keySession, key, keyState, out.Status)
+	if slices.ContainsFunc(acc.Stopped, func(s sessions.StoppedRun) bool { return s.ID == run.ID }) { // the stop was committed before its end
+		out = &sessions.Outcome{Status: sessions.Stopped, Error: sessions.ByPerson.Words()}
+		w.Transcripts.Forget(run.Session)
+	}
 	w.commit.Waiters.Notify(string(run.ID))
 	w.watchers.End(run, *out, acc)
 	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the gate looks again when this fails
@@ -66,7 +71,7 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 }
 
 // stopped makes the outcome of a run that a person stopped, or a newer message interrupted. An answer that was ready leaves all the
-// same; a sub-agent that was stopped reports nothing, whatever it had.
+// same when it was interrupted; of what was stopped nothing is posted or handed on, whatever it had: the store sees to that.
 func (w *Worker) stopped(ctx context.Context, run sessions.Run, out *sessions.Outcome) *sessions.Outcome {
 	why := lane.EndedBy(ctx)
 	switch {
@@ -81,8 +86,6 @@ func (w *Worker) stopped(ctx context.Context, run sessions.Run, out *sessions.Ou
 			stopped.Messages = []sessions.Message{sessions.StoppedMessage(run.ID, time.Now())}
 		}
 		return stopped
-	case run.Kind == sessions.ChildRun:
-		out.Status, out.Error, out.Next, out.Delete = sessions.Stopped, why.Error(), nil, nil
 	}
 	return out
 }

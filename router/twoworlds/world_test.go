@@ -22,6 +22,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/router"
+	"parley/router/settings"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 	"parley/tools"
@@ -241,12 +242,12 @@ func chat(id string, t channels.ChatType) channels.Address {
 	return channels.Address{Channel: "fake", Account: channels.DefaultAccount, Chat: channels.ChatID(id), Type: t}
 }
 
-func (s *script) settings() *router.Settings {
-	return &router.Settings{Model: "mock/m", Owners: policy.Owners{"fake:1001"},
+func (s *script) settings() *settings.Snapshot {
+	return &settings.Snapshot{Model: "mock/m", Owners: policy.Owners{"fake:1001"},
 		Session: sessions.Config{Scope: sessions.PerSender, DMScope: sessions.OwnerMain, AgentToAgent: sessions.AgentToAgent{MaxPingPongTurns: 1}},
 		Tools: tools.Config{Sessions: tools.Sessions{Visibility: tools.Visibility(s.rules.Mode)},
 			AgentToAgent: tools.AgentToAgent{Enabled: s.rules.A2AEnabled, Allow: s.rules.A2AAllow}},
 		Agents: agent.Config{List: []agent.Entry{{ID: "main", Default: true}, {ID: "coder"}, {ID: "priv"}}},
-		Accounts: map[router.AccountRef]router.AccountSettings{{Channel: "fake", Account: channels.DefaultAccount}: {Access: policy.Access{DMPolicy: policy.DMOpen,
+		Accounts: map[settings.AccountRef]settings.Account{{Channel: "fake", Account: channels.DefaultAccount}: {Access: policy.Access{DMPolicy: policy.DMOpen,
 			AllowFrom: []string{"*"}, GroupPolicy: policy.GroupOpen}}}}
 }

@@ -227,22 +227,15 @@ func (s *changes) begin(t *tx, c *preparedChange, op any, at *session.Row, acc *
 		t.Label(true, "reset")
 		return s.sessions.Reset(t, at)
 	}
-	var ended []sessions.StoppedRun
 	var err error
 	switch op := op.(type) {
 	case sessions.StopSessions:
-		why := byPerson
-		if c.startsOver {
-			why = startedOver
-		}
-		ended, err = s.runs.stopAll(t, op.Keys, why, func(sessions.StoppedRun) bool { return true })
+		err = s.runs.stopSessions(t, op, c.startsOver, acc)
 	case sessions.StopRun:
-		ended, err = s.runs.stopOne(t, op.ID)
+		err = s.runs.stopRun(t, op, acc)
 	default:
 		err = fmt.Errorf("%w: an operation of type %T", sessions.ErrUnfit, op)
 	}
-	t.Label(len(ended) > 0, "stop")
-	acc.Stopped = append(acc.Stopped, ended...)
 	if err == nil && at.Key != "" { // it may be one of them
 		*at, err = s.sessions.Get(t, at.Key)
 	}

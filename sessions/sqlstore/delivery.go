@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"parley/channels"
@@ -98,9 +99,18 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 			return d, err
 		}
 	}
-	var err error
-	if d.To, err = s.moves.current(t, d.To); err != nil { // whoever made it may have been at work before the chat moved
+	to, err := s.moves.current(t, d.To)
+	if err != nil {
 		return d, err
+	}
+	body := p.body
+	if to != d.To { // it was made by a turn that began before the chat moved
+		d.MoveTo(to)
+		moved, err := wrap(d)
+		if err != nil {
+			return d, err
+		}
+		body = moved.body
 	}
 	awaits := ""
 	if d.Message != "" && messageSeq == 0 {
@@ -117,7 +127,7 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 	d.Created = engine.FromMs(engine.Ms(t.Now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
 	n, err := t.Exec("INSERT INTO deliveries (seq, id, session, run, transcript, message_seq, awaits, address, state, not_before, expires, created, updated, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Created), engine.Ms(d.Updated), p.body)
+		d.Seq, string(d.ID), string(d.Session), runSeq, transcript, messageSeq, awaits, d.To.String(), engine.Ms(d.NotBefore), engine.Ms(d.Expires), engine.Ms(d.Created), engine.Ms(d.Updated), body)
 	if err != nil {
 		return d, err
 	}
@@ -245,16 +255,19 @@ func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last 
 			return false, nil
 		}
 	}
-	if d.State != sessions.Sending {
+	if d.State != sessions.Sending && d.State != sessions.DeliveryStopped {
 		return false, engine.Conflict("delivery %s is %s, not being sent", d.ID, d.State)
 	}
 	d.Receipts = append(d.Receipts, r)
 	d.Part++
-	d.Error, d.Unclear, d.Doubts = "", false, 0
-	if last {
-		d.State = sessions.Sent
-	} else {
-		d.Attempt = 0
+	d.Unclear, d.Doubts = false, 0
+	switch {
+	case last:
+		d.State, d.Error = sessions.Sent, ""
+	case d.State == sessions.Sending:
+		d.Attempt, d.Error = 0, ""
+	default: // this one has arrived, the rest does not go
+		d.Error = strings.TrimSuffix(d.Error, "; "+sessions.MayHaveArrived)
 	}
 	return true, s.chats.receipt(t, d, r.ID)
 }
@@ -263,7 +276,7 @@ func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last 
 func (s *deliveries) Retry(ctx context.Context, id sessions.DeliveryID, at time.Time, reason string, end sessions.TryEnd) error {
 	at = engine.FromMs(engine.Ms(at))
 	_, err := s.onDelivery(ctx, "Retry", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		if d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
+		if d.State == sessions.DeliveryStopped || d.State == sessions.Pending && d.NotBefore.Equal(at) && d.Error == reason {
 			return false, nil
 		}
 		if d.State != sessions.Sending {
@@ -284,7 +297,7 @@ func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, st
 	}
 	_, err := s.onDelivery(ctx, "EndDelivery", id, func(t *tx, d *sessions.Delivery) (bool, error) {
 		switch {
-		case d.State == state:
+		case d.State == state, d.State == sessions.DeliveryStopped:
 			return false, nil
 		case !d.State.Final(), d.State == sessions.Held:
 		case state == sessions.Dropped && (d.State == sessions.DeliveryFail || d.State == sessions.Expired):

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,10 +75,11 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	if run.Status != sessions.Running {
 		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
-	if at.stop && run.Kind == sessions.ChildRun { // the stop was first: it reports nothing
-		if f, err = f.stopped(); err != nil {
+	if at.stop && run.Batch == "" && run.Kind != sessions.CompactRun { // the stop was first: nothing comes of it any more
+		if f, err = s.stopped(t, run, f); err != nil {
 			return acc, err
 		}
+		acc.Stopped = []sessions.StoppedRun{{Key: run.Key, ID: run.ID, Home: run.Home}}
 	}
 	seqs := map[string]int64{}
 	if err = s.transcripts.Append(t, slotOf(run, at), f.msgs, seqs); err != nil {
@@ -117,6 +119,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		made = append(made, x)
 	}
 	acc.Deliveries = made
+	ended := acc.Stopped
 	if f.next != nil && f.next.target != nil && f.next.target.Mode != sessions.Upsert {
 		if _, err := s.sessions.Get(t, f.next.target.Key); errors.Is(err, sessions.ErrNotFound) {
 			return acc, s.clear(t, f)
@@ -127,7 +130,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		if acc, err = s.once(t, sight{msg: f.next.key, event: submitEvent}, f.next); err != nil {
 			return acc, err
 		}
-		acc.Deliveries = append(made, acc.Deliveries...)
+		acc.Deliveries, acc.Stopped = append(made, acc.Deliveries...), append(ended, acc.Stopped...)
 		if acc.Session.Key == "" {
 			acc.Session = own
 		}
@@ -135,13 +138,18 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	return acc, s.clear(t, f)
 }
 
-// stopped is the end of a sub-agent's run that a person stopped before it was committed.
-func (f *ending) stopped() (*ending, error) {
-	s := *f
-	s.Status, s.Error, s.next, s.deliveries, s.Delete = sessions.Stopped, "stopped by a person", nil, nil, nil
-	body, err := column.Encode(outcome{Error: s.Error, Usage: s.Usage})
-	s.body = body
-	return &s, err
+// stopped is the end of a run that was stopped before it was committed. What it said stays in the transcript, with a note behind it; nothing
+// is posted or handed on.
+func (s *changes) stopped(t *tx, run sessions.Run, f *ending) (*ending, error) {
+	x := *f
+	x.Status, x.Error, x.next, x.deliveries, x.Delete = sessions.Stopped, cmp.Or(run.Error, sessions.ByPerson.Words()), nil, nil, nil
+	note, err := s.transcripts.Encode(run.ID, sessions.StoppedMessage(run.ID, t.Now))
+	if err != nil {
+		return nil, err
+	}
+	x.msgs = append(slices.Clip(x.msgs), note...)
+	x.body, err = column.Encode(outcome{Error: x.Error, Usage: x.Usage})
+	return &x, err
 }
 
 // clear archives and deletes what a finished run leaves behind.
@@ -182,7 +190,7 @@ func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, 
 		if f.Context > 0 {
 			k.Context = f.Context
 		}
-		if !slices.Contains(spared, run.Kind) && run.Kind != sessions.CompactRun { // those go on after a stop, or are no turn, and say nothing about it
+		if !isStep(run.Kind) && run.Kind != sessions.CompactRun { // those only word something, or are no turn, and say nothing about it
 			k.Aborted = f.Status == sessions.Stopped
 		}
 		if run.Kind != sessions.PostRun && run.Kind != sessions.CompactRun {
@@ -199,4 +207,9 @@ func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, 
 	}
 	_, err = t.Exec("UPDATE sessions SET usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, updated = ? WHERE num = ?", usage, k.Context, k.Turns, k.ByAgents, k.Aborted, engine.Ms(k.Updated), k.Num)
 	return k.Session, err
+}
+
+// isStep reports whether a run brings other work to its end, and is no turn that somebody asked for.
+func isStep(k sessions.RunKind) bool {
+	return k == sessions.ReplyRun || k == sessions.AnnounceRun || k == sessions.ResultRun || k == sessions.PostRun
 }

@@ -116,10 +116,15 @@ const maxMoves = 16
 
 // moveDeliveries gives what is not final, and what is shown while it is being written, the new address.
 func (s *moves) moveDeliveries(t *tx, x relocation) error {
-	if err := x.moveColumn(t, "deliveries", "seq", "address", "state IN ('pending', 'sending', 'held') AND state <> 'sent'"); err != nil {
+	if !x.keepsIDs() {
+		if err := s.endReplies(t, x); err != nil {
+			return err
+		}
+	}
+	if err := x.moveColumn(t, "deliveries", "seq", "address", openDelivery); err != nil {
 		return err
 	}
-	if x.to.Type == channels.Direct { // its messages keep their ids
+	if x.keepsIDs() {
 		if _, err := t.Exec("UPDATE previews SET address = ? WHERE address = ?", x.to.String(), x.from.String()); err != nil {
 			return err
 		}
@@ -127,6 +132,34 @@ func (s *moves) moveDeliveries(t *tx, x relocation) error {
 	_, err := t.Exec("UPDATE openings SET chat = ? WHERE chat = ? AND NOT EXISTS (SELECT 1 FROM openings WHERE chat = ?)", x.to.String(), x.from.String(), x.to.String())
 	return err
 }
+
+// endReplies has the deliveries that are not final reply to nothing: a group's new place numbers its messages from 1 again.
+func (s *moves) endReplies(t *tx, x relocation) error {
+	bodies := map[int64]string{}
+	err := t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE "+openDelivery, nil, func(r engine.Row) error {
+		d, _, err := scanDelivery(r) // one that cannot be read stays as it is
+		if _, here := x.move(d.To); err != nil || !here || d.ReplyTo == "" {
+			return nil
+		}
+		d.ReplyTo = ""
+		p, err := wrap(d)
+		if err == nil {
+			bodies[d.Seq] = p.body
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for seq, body := range bodies {
+		if _, err := t.Exec("UPDATE deliveries SET body = ? WHERE seq = ?", body, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const openDelivery = "state IN ('pending', 'sending', 'held') AND state <> 'sent'"
 
 // movePerson lets a person's admission, and their request to be let in, hold for the id that they have now. Who was turned down stays so.
 func (s *moves) movePerson(t *tx, x relocation) error {
@@ -280,7 +313,7 @@ func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) e
 	if err := s.takeOver(t, old, at); err != nil {
 		return err
 	}
-	for _, q := range []string{"UPDATE overheard SET key = ? WHERE key = ?", "UPDATE deliveries SET session = ? WHERE session = ? AND state <> 'sent' AND state IN ('pending', 'sending', 'held')"} {
+	for _, q := range []string{"UPDATE overheard SET key = ? WHERE key = ?", "UPDATE deliveries SET session = ? WHERE session = ? AND " + openDelivery} {
 		if _, err := t.Exec(q, string(at.Key), string(old)); err != nil {
 			return err
 		}
@@ -317,6 +350,11 @@ func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) e
 // rehear moves what is known about who wrote from a place to its new one. A chat's position stays behind: the new place numbers its
 // messages from 1 again, so the next one from there is the first.
 func (s *moves) rehear(t *tx, x relocation) error {
+	if !x.keepsIDs() { // what is told of the new place's messages is not told of the old one's
+		if _, err := t.Exec("UPDATE overheard SET message = '' WHERE key IN (SELECT key FROM heard WHERE address = ? OR address >= ? AND address < ?)", x.below()...); err != nil {
+			return err
+		}
+	}
 	if !x.account {
 		const some = " WHERE address = ? OR address >= ? AND address < ?"
 		if _, err := t.Exec("UPDATE heard SET msg = '', at = 0"+some, x.below()...); err != nil {

@@ -24,6 +24,10 @@ func relocationOf(in channels.Inbound, m sessions.MoveChat) relocation {
 	return x
 }
 
+// keepsIDs reports whether messages have the ids that they had: those of an account or a person do, a group's new place numbers its
+// messages from 1 again.
+func (x relocation) keepsIDs() bool { return x.account || x.to.Type == channels.Direct }
+
 // move gives an address its new place; false when it has not moved.
 func (x relocation) move(a channels.Address) (channels.Address, bool) {
 	if x.account {

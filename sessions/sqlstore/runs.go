@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"parley/sessions"
@@ -17,8 +16,12 @@ func (s *runs) Recover(ctx context.Context) (keys []sessions.Key, sending []sess
 		if err := s.noteStopped(t); err != nil {
 			return err
 		}
-		// Not by the index of batches, which has all that there ever were.
-		for _, why := range []struct{ words, cond string }{{byPerson, "batch = ''"}, {byNewer, "length(batch) > 0"}} {
+		// Not by the index of batches, which has all that there ever were. One that a person stopped has the words of that on its row, unless an
+		// earlier version marked it.
+		if _, err := t.Exec("UPDATE runs SET status = 'aborted', ended = ? WHERE status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND batch = '' AND outcome <> ''", engine.Ms(t.Now)); err != nil {
+			return err
+		}
+		for _, why := range []struct{ words, cond string }{{sessions.ByPerson.Words(), "batch = ''"}, {byNewer, "length(batch) > 0"}} {
 			if err := s.endStopped(t, why.words, "status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND "+why.cond); err != nil {
 				return err
 			}
@@ -118,16 +121,6 @@ func (s *runs) alone(t *tx, f sessions.Firing) error {
 		err = fmt.Errorf("job %s: %w", f.Job, sessions.ErrBusy)
 	}
 	return err
-}
-
-// OpenBelow lists the runs that wait or are at work in the sub-agents below sessions, however deep, but not in these themselves, oldest first.
-func (s *runs) OpenBelow(ctx context.Context, keys ...sessions.Key) ([]sessions.Run, error) {
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	in := "IN (" + engine.Marks(len(keys)) + ")"
-	return engine.ReadList(ctx, s.db, openBelow+"SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key "+in+") AND key NOT "+in+" ORDER BY seq",
-		slices.Concat(engine.Args(keys), engine.Args(keys)), scanOnlyRun)
 }
 
 func scanOnlyRun(r engine.Row) (sessions.Run, error) {

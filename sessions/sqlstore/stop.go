@@ -13,65 +13,11 @@ import (
 	"parley/sessions/sqlstore/transcript"
 )
 
-// spared are the kinds that stop leaves alone: they bring other sessions' work to its end (contract S11, N15).
-var spared = []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun}
-
-// stopOne ends a run and, if it is at work, what the sub-agents below its session are at.
-func (s *runs) stopOne(t *tx, id sessions.RunID) ([]sessions.StoppedRun, error) {
-	run, at, err := s.run(t, id)
-	if err != nil || run.Status.Final() {
-		return nil, err
-	}
-	if slices.Contains(spared, run.Kind) {
-		return nil, engine.Conflict("run %s is a step of kind %s, which brings other work to its end: it cannot be stopped", run.ID, run.Kind)
-	}
-	if run.Status == sessions.Queued {
-		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, s.endStopped(t, byPerson, "seq = ?", at.seq)
-	}
-	return s.stopAll(t, []sessions.Key{run.Key}, byPerson, func(s sessions.StoppedRun) bool { return s.ID == run.ID || s.Key != run.Key })
-}
-
 // openBelow says of each open run (seq) in which session it is, and which sessions (key) are above that one. It begins at the runs that are
 // open and looks up from them: those are few, while a session may have had thousands of sub-agents.
 const openBelow = `WITH RECURSIVE up (seq, key) AS (
 	SELECT seq, key FROM runs WHERE status IN ('queued', 'running')
 	UNION SELECT up.seq, s.spawned_by FROM up JOIN sessions s ON s.key = up.key WHERE s.spawned_by <> '') `
-
-// stopAll ends the queued runs of sessions and of the sub-agents below them and marks those at work, which their owner then ends;
-// if the host dies before that, they are not taken up again. The inputs of the queued ones stay on their rows and do not go into
-// the transcript: the turn at work is still writing there.
-func (s *runs) stopAll(t *tx, keys []sessions.Key, why string, fits func(sessions.StoppedRun) bool) (stopped []sessions.StoppedRun, err error) {
-	var seqs []int64
-	err = t.Each(openBelow+"SELECT seq, id, key, body FROM runs WHERE status IN ('queued', 'running') AND seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) ORDER BY seq", engine.Args(keys), func(r engine.Row) error {
-		var q request
-		if err := column.Decode(r.Str(3), &q); err != nil {
-			return fmt.Errorf("run %s: %w", r.Str(1), err)
-		}
-		if s := (sessions.StoppedRun{Key: sessions.Key(r.Str(2)), ID: sessions.RunID(r.Str(1)), Home: q.Home}); !slices.Contains(spared, q.Kind) && fits(s) {
-			seqs, stopped = append(seqs, r.Int(0)), append(stopped, s)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	told := map[sessions.Key]bool{}
-	for i, seq := range seqs {
-		if err := s.endStopped(t, why, "seq = ? AND status = 'queued'", seq); err != nil {
-			return nil, err
-		}
-		if _, err := t.Exec("UPDATE runs SET stop = 1 WHERE seq = ?", seq); err != nil {
-			return nil, err
-		}
-		if key := stopped[i].Key; !told[key] {
-			told[key] = true
-			if err := s.aborted(t, key, keys); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return stopped, nil
-}
 
 // goesOn refuses what a run that has been stopped still asks for: what ended with it has been listed, more would not.
 func (s *runs) goesOn(t *tx, id sessions.RunID) error {
@@ -113,8 +59,7 @@ func (s *runs) aborted(t *tx, key sessions.Key, named []sessions.Key) error {
 
 // The words on runs that ended as stopped.
 const (
-	byPerson    = "stopped by a person"
-	startedOver = byPerson + ", who started the session over"
+	startedOver = "stopped by a person, who started the session over"
 	byNewer     = "interrupted by a newer message"
 	outOfQueue  = "dropped: too many messages were waiting"
 	bySender    = "the message was deleted before its turn began"

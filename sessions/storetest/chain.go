@@ -50,13 +50,13 @@ func stopBelow(_ *testing.T, f *fixture) {
 	f.ok(f.Archive(f.ctx, child))
 	before := f.get(child)
 	want := []sessions.StoppedRun{{Key: grandchild, ID: working.ID}, {Key: grandchild, ID: steer.ID}}
-	f.equal(f.below(chat), []sessions.RunID{working.ID, steer.ID})
-	f.equal(f.below(child), []sessions.RunID{working.ID, steer.ID})
-	f.equal(len(f.below(grandchild)), 0) // its own
-	f.equal(f.below(key("2")), []sessions.RunID{other.ID})
-	f.equal(len(f.below("agent:main:nobody")), 0)
-	f.equal(len(f.below()), 0)
-	f.equal(f.below(chat, key("2"), grandchild), []sessions.RunID{other.ID})
+	for _, k := range []sessions.Key{chat, child, grandchild} {
+		f.equal(f.stoppable(k), []sessions.RunID{working.ID, steer.ID})
+	}
+	f.equal(f.stoppable(key("2")), []sessions.RunID{other.ID})
+	f.equal(len(f.stoppable("agent:main:nobody")), 0)
+	f.equal(len(f.stoppable()), 0)
+	f.equal(f.stoppable(chat, key("2"), grandchild), []sessions.RunID{working.ID, steer.ID, other.ID})
 	f.equal(f.stop(chat, "agent:main:nobody", chat), want)
 	f.equal(f.run(working.ID).Status, sessions.Running) // its owner ends it
 	f.equal(f.run(steer.ID).Status, sessions.Stopped)
@@ -65,12 +65,12 @@ func stopBelow(_ *testing.T, f *fixture) {
 	before.Aborted = true
 	f.equal(f.get(child), before)   // archived as it was
 	f.equal(f.stop(chat), want[:1]) // again: the one that is at work still
-	f.equal(f.below(chat), []sessions.RunID{working.ID})
+	f.equal(f.stoppable(chat), []sessions.RunID{working.ID})
 	f.equal(len(f.stop("", "nobody")), 0) // no session at all
 	f.finish(working.ID, sessions.Outcome{Status: sessions.Stopped, Error: "stopped"})
-	f.equal(len(f.stop(chat))+len(f.below(chat)), 0)
+	f.equal(len(f.stop(chat))+len(f.stoppable(chat)), 0)
 
-	// A step that stop spares leaves the mark; the next turn takes it away.
+	// A step leaves the mark; the next turn takes it away.
 	f.queue(child, "", sessions.AnnounceRun, "announce")
 	f.finish(f.claim(child).ID, sessions.Outcome{})
 	f.equal(f.aborted(child), []bool{true})
@@ -79,12 +79,12 @@ func stopBelow(_ *testing.T, f *fixture) {
 	f.equal(f.aborted(child), []bool{false})
 }
 
-// below gives the open runs below sessions.
-func (f *fixture) below(keys ...sessions.Key) (ids []sessions.RunID) {
+// stoppable gives the runs that a stop of sessions would end.
+func (f *fixture) stoppable(keys ...sessions.Key) (ids []sessions.RunID) {
 	f.t.Helper()
-	runs, err := f.OpenBelow(f.ctx, keys...)
+	x, err := f.Stoppable(f.ctx, keys...)
 	f.ok(err)
-	for _, run := range runs {
+	for _, run := range x.Runs {
 		ids = append(ids, run.ID)
 	}
 	return ids
@@ -103,26 +103,6 @@ func stopAside(_ *testing.T, f *fixture) {
 	a, b := f.queue("agent:main:subagent:1", "agent:main:subagent:2", sessions.ChildRun, "x"), f.queue("agent:main:subagent:2", "agent:main:subagent:1", sessions.ChildRun, "x")
 	f.equal(f.stop(a.Key), []sessions.StoppedRun{{Key: a.Key, ID: a.ID}, {Key: b.Key, ID: b.ID}})
 	f.equal(f.aborted(a.Key, b.Key), []bool{true, true})
-}
-
-// proves: S11, N15
-func stopSpares(_ *testing.T, f *fixture) {
-	var spared []sessions.RunID
-	for _, kind := range []sessions.RunKind{sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.PostRun} {
-		spared = append(spared, f.queue(key("1"), "", kind, "x").ID)
-	}
-	f.equal(len(f.stop(key("1"))), 0)
-	f.equal(f.aborted(key("1")), []bool{false})
-	var stopped []sessions.StoppedRun
-	for _, kind := range []sessions.RunKind{sessions.TurnRun, sessions.AskRun, sessions.ChildRun} {
-		stopped = append(stopped, sessions.StoppedRun{Key: key("1"), ID: f.queue(key("1"), "", kind, "x").ID})
-	}
-	f.equal(f.stop(key("1")), stopped)
-	for _, id := range spared {
-		f.equal(f.claim(key("1")).ID, id)
-		f.finish(id, sessions.Outcome{})
-	}
-	f.nothingToClaim(key("1"))
 }
 
 func (f *fixture) absorb(r sessions.RunID) []string {

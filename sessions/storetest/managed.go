@@ -66,10 +66,9 @@ func stopRun(_ *testing.T, f *fixture) {
 	f.finish(three.ID, sessions.Outcome{})
 	f.equal(len(f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: three.ID}}}).Stopped), 0)
 	f.equal(f.run(three.ID).Status, sessions.Done)
-	spared := f.queue(k, "", sessions.AnnounceRun, "announce")
-	_, err = f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: spared.ID}}})
-	f.is(err, sessions.ErrConflict)
-	f.equal(f.run(spared.ID).Status, sessions.Queued)
+	step := f.queue(k, "", sessions.AnnounceRun, "announce")
+	f.equal(f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: step.ID, By: sessions.ByOperator}}}).Stopped, []sessions.StoppedRun{{Key: k, ID: step.ID}})
+	f.equal([]any{f.run(step.ID).Status, f.run(step.ID).Error}, []any{sessions.Stopped, "stopped by an operator"})
 	_, err = f.Submit(f.ctx, sessions.Change{Ops: []sessions.Op{sessions.StopRun{ID: "nobody"}}})
 	f.is(err, sessions.ErrNotFound)
 }

@@ -23,12 +23,12 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		run  func(*testing.T, *fixture)
 	}{
 		{"Accept", accept}, {"AcceptSkip", acceptSkip}, {"AcceptCursor", acceptCursor}, {"Skipped", skipped}, {"Submit", submit}, {"ChangeOrder", changeOrder}, {"ChangeShuffled", changeShuffled},
-		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover}, {"StopBelow", stopBelow}, {"StopAside", stopAside}, {"StopSpares", stopSpares},
+		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover}, {"StopBelow", stopBelow}, {"StopAside", stopAside}, {"StopTakesPart", stopTakesPart}, {"StopTells", stopTells}, {"StopWithdraws", stopWithdraws}, {"StopFirst", stopFirst},
 		{"Absorb", absorb}, {"AbsorbNot", absorbNot}, {"Turns", turns}, {"Post", post}, {"FinishDeleteLater", finishDeleteLater}, {"ExpireLater", expireLater}, {"Above", above}, {"Known", known},
 		{"Claim", claim}, {"ClaimConcurrent", claimConcurrent}, {"ClaimTranscript", claimTranscript}, {"ClaimAtOnce", claimAtOnce}, {"Deadline", deadline}, {"Record", record}, {"Finish", finish}, {"FinishBegin", finishBegin}, {"FinishNext", finishNext},
 		{"FinishClear", finishClear}, {"FinishAfterReset", finishAfterReset}, {"Recover", recovered}, {"ListRuns", listRuns}, {"Trace", trace}, {"TraceReceipt", traceReceipt}, {"TraceChain", traceChain}, {"TraceWide", traceWide}, {"TraceDeleted", traceDeleted},
 		{"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession}, {"BeginSendThread", beginSendThread}, {"Parts", parts}, {"Retry", retry}, {"EndDelivery", endDelivery},
-		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},
+		{"Requeue", requeue}, {"Readdress", readdress}, {"MovedReplies", movedReplies}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},
 		{"List", list}, {"Patch", patch}, {"Labels", labels}, {"LabelsBelow", labelsBelow}, {"Reset", reset}, {"Heard", heard}, {"Archive", archive}, {"Delete", remove}, {"Expire", expire},
 		{"Tail", tail}, {"Search", search}, {"SearchWords", searchWords}, {"SearchKeys", searchKeys}, {"SearchOld", searchOld}, {"Pairing", pairing}, {"Unpairing", unpairing}, {"Notes", notes}, {"NotesOf", notesOf}, {"NotFound", notFound}, {"Values", values}, {"Closed", closed},
 		{"Ledger", ledger}, {"Spending", spending}, {"LedgerExpires", ledgerExpires}, {"Lifts", lifts}, {"Batch", batch}, {"BatchShort", batchShort}, {"Interrupt", interrupt}, {"Drop", drop},

@@ -37,5 +37,8 @@ func families() []family {
 		{"Room for an answer", rooms},
 		{"Words for length, money and time", wordings},
 		{"Names and arguments with other things in them", leaks},
+		{"Marks that are not closed, signatures in other places", unclosed},
+		{"Calls in the reasoning", reasonedCalls},
+		{"One form of a field", forms},
 	}
 }

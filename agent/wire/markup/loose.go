@@ -62,16 +62,24 @@ func Unwrapped(raw json.RawMessage, name string, schema json.RawMessage) json.Ra
 	return raw
 }
 
-func unwrap(raw json.RawMessage, name string, schema json.RawMessage) (json.RawMessage, bool) {
+// Alone gives the object that is alone in a list, and an empty one for an empty list; anything else as it is.
+func Alone(raw json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil && list != nil {
 		switch {
 		case len(list) == 0:
-			return json.RawMessage("{}"), true
+			return json.RawMessage("{}")
 		case len(list) == 1 && list[0][0] == '{':
-			return list[0], true
+			return list[0]
 		}
-		return nil, false
+	}
+	return raw
+}
+
+func unwrap(raw json.RawMessage, name string, schema json.RawMessage) (json.RawMessage, bool) {
+	if len(raw) > 0 && raw[0] == '[' {
+		object := Alone(raw)
+		return object, object[0] == '{'
 	}
 	if text, ok := unquoted(string(raw)); ok && json.Valid([]byte(text)) {
 		return json.RawMessage(text), true

@@ -1,0 +1,148 @@
+package chain
+
+import (
+	"cmp"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// The chain kinds.
+const (
+	Ask   = "ask"   // an exchange: one session asks another
+	Spawn = "spawn" // a sub-agent
+	Job   = "job"   // a scheduled job's turn: its result goes into the chat of the session that made it, or where the person who made it said
+	Relay = "said"  // a turn whose answer goes into the chat of another session
+)
+
+// The ends that a chain goes on from.
+const (
+	fromAny      = "any"
+	fromAsk      = "ask"      // an exchange: the target's first turn
+	fromReply    = "reply"    // an exchange: a reply step, of the requester and the target in turn
+	fromPost     = "post"     // an exchange: an agent outside has the reply in its transcript
+	fromAnnounce = "announce" // an exchange: the announce step in the target
+	fromChild    = "child"    // a sub-agent's turn
+	fromReport   = "report"   // a sub-agent's announce step
+	fromResult   = "result"   // the requester's turn about a sub-agent's result
+	fromJob      = "job"
+	fromRelay    = "said"
+)
+
+// Rule is one line of the protocol.
+type Rule struct {
+	From []string // the ends that it is for
+	Name string
+	When string
+	Then string
+
+	holds func(*ending) bool
+	then  func(*ending) Step
+}
+
+// Protocol says what follows on a run of a chain: the first rule that holds. What an agent outside asked for comes back into its session's
+// transcript, in the place of reply steps and of a result's turn.
+func Protocol() []Rule {
+	talk := []string{fromAsk, fromReply}
+	return []Rule{
+		{[]string{fromAny}, "outdated, deleted", "it is past its time to live, and the sub-agent's session is to be deleted", "a report that expires at once; the session is deleted",
+			func(e *ending) bool {
+				return e.Outdated && e.c.Kind == Spawn && e.c.Cleanup == "delete" && !e.c.Origin.IsZero()
+			},
+			func(e *ending) Step { return e.cleanup(Step{Post: e.post(e.report("")), Lasts: noTime}) }},
+		{[]string{fromAny}, "outdated", "it is past its time to live", "the end: what it has to say would be too late",
+			func(e *ending) bool { return e.Outdated }, end},
+
+		{[]string{fromAsk}, "ask failed", "it failed, or was stopped", "the end: the tool result tells the requester", failed, end},
+		{[]string{fromReply}, "last reply", "it failed, is empty or is a control word", "the announce step, with the words that it has",
+			func(e *ending) bool { return failed(e) || !spoke(e.Said) }, (*ending).announce},
+		{talk, "no requester", "no session asked", "the announce step", func(e *ending) bool { return e.c.Requester == "" }, (*ending).announce},
+		{talk, "replies used up", "there were `maxPingPongTurns` replies", "the announce step",
+			func(e *ending) bool { return e.c.Turn >= e.MaxTurns }, (*ending).announce},
+		{talk, "nothing said", "it is empty or a control word", "the announce step", func(e *ending) bool { return !spoke(e.Said) }, (*ending).announce},
+		{talk, "other side gone", "the session that would reply next is deleted", "the announce step", gone, (*ending).announce},
+		{talk, "reply to an agent outside", "an agent outside asked", "the reply goes into its transcript", outside,
+			func(e *ending) Step { return e.toExternal(e.c.Latest, e.toOther()) }},
+		{talk, "too many turns by agents", "the session that would reply next had `maxTurnsPerHour` turns by agents", "the announce step",
+			func(e *ending) bool { return e.ByAgents >= e.MaxTurnsPerHour },
+			func(e *ending) Step {
+				s := e.announce()
+				s.warn("an exchange ends early: its next session has had too many turns by other agents", keyRun, e.Run.ID, keySession, e.to, "turns", e.ByAgents)
+				return s
+			}},
+		{talk, "reply to a waiting call", "it is the first reply, and the requester's call waits for it", "a reply step in the requester that refers to the call's result",
+			func(e *ending) bool { return e.c.Waited && e.c.Turn == 0 && !e.CallEnded },
+			func(e *ending) Step { return e.reply(true) }},
+		{talk, "reply", "otherwise", "a reply step in the other session that has the reply as its message", always, func(e *ending) Step { return e.reply(false) }},
+		{[]string{fromPost}, "agent outside has the reply", "always", "the announce step", always, (*ending).announce},
+		{[]string{fromAnnounce}, "announced", "it says something, and the target has a chat", "what it says is posted there",
+			func(e *ending) bool { return !failed(e) && spoke(e.Said) && !e.c.Origin.IsZero() },
+			func(e *ending) Step { return Step{Post: e.says(e.Said.Text)} }},
+		{[]string{fromAnnounce}, "nothing to announce", "otherwise", "the end", always, end},
+
+		{[]string{fromChild}, "child silent", "its whole answer is `ANNOUNCE_SKIP`", "the end", func(e *ending) bool { return e.Said.Control == agent.AnnounceSkip }, done},
+		{[]string{fromChild}, "parent gone", "the sub-agent that started it is deleted", "listed as not reported",
+			func(e *ending) bool { return e.c.Parent != nil && e.Other == nil },
+			func(e *ending) Step { return e.unreported("the sub-agent that asked for it does not exist any more") }},
+		{[]string{fromChild}, "parent stopped", "the sub-agent that started it was stopped, and is at nothing new", "listed as not reported",
+			func(e *ending) bool { return e.c.Parent != nil && e.ParentStopped },
+			func(e *ending) Step { return e.unreported("the sub-agent that asked for it was stopped") }},
+		{[]string{fromChild}, "result for a parent", "a sub-agent started it", "its turn takes the result up, or a further one begins",
+			func(e *ending) bool { return e.c.Parent != nil }, (*ending).toParent},
+		{[]string{fromChild}, "result for an agent outside", "an agent outside started it", "the report goes into its transcript",
+			func(e *ending) bool { return e.Other != nil && isExternal(e.c.Requester) },
+			func(e *ending) Step { return e.cleanup(e.toExternal(e.report(e.c.Latest), e.fromChild())) }},
+		{[]string{fromChild}, "result for the requester", "`announce: requester`, or there is no chat", "a result turn in the requester",
+			func(e *ending) bool { return e.Other != nil && (e.c.Origin.IsZero() || e.ToRequester) }, (*ending).result},
+		{[]string{fromChild}, "nobody to report to", "its requester is deleted, and there is no chat", "listed as not reported",
+			func(e *ending) bool { return e.c.Origin.IsZero() },
+			func(e *ending) Step {
+				return e.unreported("the session that asked for it does not exist any more, and there is no chat to report to")
+			}},
+		{[]string{fromChild}, "result for people", "otherwise", "the announce step in the sub-agent", always, (*ending).announce},
+		{[]string{fromReport}, "report silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, done},
+		{[]string{fromReport}, "stored result posted", "it failed, or is empty", "the host posts the stored result",
+			func(e *ending) bool { return failed(e) || e.Said.Text == "" }, func(e *ending) Step { return e.cleanup(e.postReport("")) }},
+		{[]string{fromReport}, "report posted", "otherwise", "the report is posted", always, func(e *ending) Step { return e.cleanup(e.postReport(e.Said.Text)) }},
+		{[]string{fromResult}, "update silent", "it is a control word, or there is no chat", "the end",
+			func(e *ending) bool { return e.c.Origin.IsZero() || e.Said.Control != agent.Speak }, done},
+		{[]string{fromResult}, "update posted", "it says something", "what it says is posted",
+			func(e *ending) bool { return !failed(e) && spoke(e.Said) },
+			func(e *ending) Step { return e.cleanup(e.inVoice(Step{Post: e.says(e.Said.Text)})) }},
+		{[]string{fromResult}, "report posted for the requester", "otherwise", "the host posts the report", always,
+			func(e *ending) Step {
+				msg := &sessions.Message{Content: sessions.TextContent(e.Run.Input.Text())}
+				return e.cleanup(e.inVoice(Step{Message: msg, Post: e.post(msg.Text())}))
+			}},
+
+		{[]string{fromJob, fromRelay}, "nothing to post", "it is empty or a control word", "the end", func(e *ending) bool { return !failed(e) && !spoke(e.Said) }, end},
+		{[]string{fromRelay}, "chat gone", "the session of the chat is deleted", "the end", gone,
+			func(e *ending) (s Step) {
+				s.warn("the chat that an answer is for has no session any more", keyRun, e.Run.ID, keySession, e.c.Requester)
+				return s
+			}},
+		{[]string{fromRelay}, "answer posted", "otherwise", "the answer is posted, or the notice of a failure", always,
+			func(e *ending) Step {
+				s := e.inTranscript(e.post(e.saidOr(e.Notice)), *e.Other, "")
+				s.Post.Session = e.Voice.Key
+				return s
+			}},
+		{[]string{fromJob}, "job without a chat", "there is no chat, or the session that made it is deleted", "the end",
+			func(e *ending) bool { return e.c.Origin.IsZero() || e.Voice.Key == "" },
+			func(e *ending) (s Step) {
+				if e.c.Requester != "" {
+					s.warn("a scheduled job has no chat to report to", keyRun, e.Run.ID, keySession, e.Run.Key)
+				}
+				return s
+			}},
+		{[]string{fromJob}, "job posted", "otherwise", "what it says is posted, or the notice of a failure", always,
+			func(e *ending) Step {
+				s := Step{Post: e.says(e.saidOr("⏰ " + cmp.Or(e.Run.Label, "A scheduled job") + ": " + e.Notice))}
+				if s.Post.Session = e.Voice.Key; e.Voice.Key != e.Run.Key { // otherwise its own transcript has it
+					s = e.inTranscript(s.Post, e.Voice, "cron")
+				}
+				s.Lasts = jobTime
+				return s
+			}},
+	}
+}
