@@ -93,8 +93,6 @@ func (f *Fault) ofKey() bool { return f.is(keyCodes, keyWords) || f.says(agent.B
 var (
 	// moneyGone is in errors about money that have the code of a limit. source: ai.google.dev/gemini-api/docs/billing
 	moneyGone = regexp.MustCompile(`\bcredits? (?:are|is) (?:depleted|used up)|\bspending cap\b`)
-	// promptUnpaid is in errors of routers about a prompt for which the credit is not enough. source: continuedev/continue#11540
-	promptUnpaid = regexp.MustCompile(`\bprompt tokens? limit exceeded: ?\d+ ?> ?\d+`)
 	// planWithout is in errors about a plan that has not all models. source: platform.minimax.io/docs/api-reference/errorcode (2061)
 	planWithout = regexp.MustCompile(`\bplan (?:does )?not (?:support|include)\b`)
 	// failureCodes are given by servers that failed.
