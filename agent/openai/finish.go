@@ -32,6 +32,9 @@ func ending(finish string) (stop string, class agent.ErrorClass) {
 // broken reports whether an answer failed in a way that the same request mostly does not meet again.
 func broken(finish string) bool {
 	finish = wire.EndingWord(finish)
+	if finish == "" {
+		return false
+	}
 	for _, part := range []string{"malformed", "unexpected_tool_call", "too_many_tool_calls", "insufficient_system_resource", "network_error", "overloaded", "engine_overloaded", "server_error", "repetition_truncation", "timeout"} {
 		if strings.Contains(finish, part) {
 			return true

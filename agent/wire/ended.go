@@ -9,8 +9,13 @@ import (
 
 // EndingWord gives a provider's word for the end of an answer in lower case, with underscores.
 func EndingWord(word string) string {
-	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
+	if word == "" { // of nearly every event
+		return ""
+	}
+	return underscored.Replace(strings.ToLower(strings.TrimSpace(word)))
 }
+
+var underscored = strings.NewReplacer("-", "_", " ", "_")
 
 // IsWindowFull reports whether a word for the end of an answer says that prompt and answer fill the model's window.
 //
