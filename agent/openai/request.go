@@ -212,7 +212,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 	if give.data.Rest != nil {
 		w.body, w.reasoning = appendFields(w.body, give.data.Rest), true
 	}
-	if !o.target.Plain && !inText && !repeats(give.data.Rest) {
+	if !o.target.Plain && !inText && (give.data.Rest == nil || !repeats(give.data.Rest)) {
 		w.reasoningField(give, o, field, calls || step)
 	}
 	if give.data.Extra != nil {
