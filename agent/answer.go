@@ -18,11 +18,11 @@ const (
 
 // empty reports whether a model that was done said nothing and asks for nothing.
 func (a *Answer) empty() bool {
-	return a.Stop != StopFilter && a.Stop != StopLength && a.wordless()
+	return a.Stop != StopFilter && a.Stop != StopLength && a.IsWordless()
 }
 
-// wordless reports whether an answer has neither words nor calls.
-func (a *Answer) wordless() bool {
+// IsWordless reports whether an answer has neither words nor calls.
+func (a *Answer) IsWordless() bool {
 	return !slices.ContainsFunc(a.Content, func(b sessions.Block) bool {
 		return b.Type == sessions.ToolCallBlock || b.Type == sessions.TextBlock && control.Read(b.Text) != control.Reading{}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -62,6 +63,10 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			return answer, who, firstError(ctx.Err(), err)
 		}
 		e := modelErrorOf(who, err)
+		if c.Compacted && e.Class == TooLong && e.Status == http.StatusPaymentRequired { // the credit is enough for shorter prompts only
+			unpaid := *e
+			unpaid.Class, unpaid.Always, e = NoCredit, false, &unpaid
+		}
 		used, made = used+e.Tries, made+e.Made()
 		tooLong := e.Class == TooLong && who.Facts.ContextWindow >= c.Candidates[0].Facts.ContextWindow
 		if tooLong || first == nil || first.Class == Tripped && e.Class != Tripped {

@@ -196,7 +196,7 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 
 // storable makes blocks fit for the transcript: text that every store takes, arguments that are JSON, and call ids that are
 // unique in the turn, because effects are keyed by them (some servers number the calls of every message from 0).
-func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Block {
+func (r *turnRun) storable(blocks []sessions.Block, stop, model string) []sessions.Block {
 	out := slices.Clone(blocks)
 	dropOpaque(out)
 	for i := range out {
@@ -209,7 +209,7 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		if b.Type != sessions.ToolCallBlock {
 			continue
 		}
-		b.Name = r.toolName(b.Name)
+		r.asOffered(b, stop, model)
 		if b.ID == "" || r.callIDs[b.ID] {
 			b.ID = NewCallID()
 		}

@@ -21,7 +21,7 @@ func IsRefusal(answer *Answer, err error) bool {
 	if e, ok := errors.AsType[*ModelError](err); ok {
 		return e.Class == Refused || e.Class == BadRequest
 	}
-	return err == nil && answer.Stop == StopFilter && answer.wordless()
+	return err == nil && answer.Stop == StopFilter && answer.IsWordless()
 }
 
 // tryAlone makes one more request of a turn that failed as the one before did, without the messages before the turn. If the model takes

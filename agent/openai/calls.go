@@ -34,7 +34,6 @@ func (c *call) complete() bool {
 // addCall takes a piece of a call in. Servers count from 1, leave the index out, give every call the index 0 or the same id, repeat a
 // call's name in every piece, or a whole call at the end.
 func (s *stream) addCall(p toolCall) error {
-	p = p.flat()
 	c, repeated := s.callOf(p)
 	if repeated {
 		return nil

@@ -21,6 +21,7 @@ type opaque struct {
 	Provider json.RawMessage `json:"provider_specific_fields,omitempty"` // of the message
 	Blocks   json.RawMessage `json:"thinking_blocks,omitempty"`          // a list
 	Part     json.RawMessage `json:"thinking_part,omitempty"`            // fieldParts: further fields of the part, an object
+	Rest     json.RawMessage `json:"message_fields,omitempty"`           // an object: further fields of the message
 	ofCall
 }
 
@@ -47,11 +48,12 @@ type signed struct {
 	Provider  json.RawMessage `json:"provider_specific_fields,omitempty"`
 	Signature json.RawMessage `json:"thought_signature,omitempty"`
 	Camel     json.RawMessage `json:"thoughtSignature,omitempty"`
+	Rest      json.RawMessage `json:"further_fields,omitempty"` // an object: other fields with signatures
 }
 
 // add takes the fields of a piece in.
 func (s *signed) add(p signed) {
-	for _, f := range []struct{ to, from *json.RawMessage }{{&s.Provider, &p.Provider}, {&s.Signature, &p.Signature}, {&s.Camel, &p.Camel}} {
+	for _, f := range []struct{ to, from *json.RawMessage }{{&s.Provider, &p.Provider}, {&s.Signature, &p.Signature}, {&s.Camel, &p.Camel}, {&s.Rest, &p.Rest}} {
 		if says(*f.from) {
 			*f.to = bytes.Clone(*f.from)
 		}
@@ -60,7 +62,7 @@ func (s *signed) add(p signed) {
 
 // kept returns the fields if there are any.
 func (s signed) kept() *signed {
-	if s.Provider == nil && s.Signature == nil && s.Camel == nil {
+	if s.Provider == nil && s.Signature == nil && s.Camel == nil && s.Rest == nil {
 		return nil
 	}
 	return &s
@@ -71,11 +73,13 @@ func (s *signed) appendTo(b []byte) []byte {
 	if s == nil {
 		return b
 	}
-	raw, err := json.Marshal(s)
+	named := *s
+	named.Rest = nil
+	raw, err := json.Marshal(named)
 	if err != nil { // raw values were decoded before
 		return b
 	}
-	return appendFields(b, raw)
+	return appendFields(appendFields(b, raw), s.Rest)
 }
 
 // appendFields appends the fields of one JSON object to those of another one.
@@ -107,7 +111,7 @@ func shortCallID(id string) (short, whole string) {
 }
 
 func (o opaque) empty() bool {
-	return o.Field == "" && o.Details == nil && o.Extra == nil && o.Sealed == nil && o.Provider == nil && o.Blocks == nil && o.Part == nil && o.ofCall.empty()
+	return o.Field == "" && o.Details == nil && o.Extra == nil && o.Sealed == nil && o.Provider == nil && o.Blocks == nil && o.Part == nil && o.Rest == nil && o.ofCall.empty()
 }
 
 // block makes the Opaque of a block.

@@ -160,6 +160,9 @@ func backOf(m sessions.Message) (out back) {
 		if data.Part != nil {
 			out.data.Part = data.Part
 		}
+		if data.Rest != nil {
+			out.data.Rest = data.Rest
+		}
 		switch {
 		case data.Details == nil:
 		case out.data.Details == nil:
@@ -180,7 +183,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		give = backOf(m)
 	}
 	if o.reasoning == lessons.PlaceholderSignatures {
-		give.data.Details, give.data.Extra, give.data.Provider, give.data.Blocks = nil, nil, nil, nil
+		give.data.Details, give.data.Extra, give.data.Provider, give.data.Blocks, give.data.Rest = nil, nil, nil, nil, nil
 	}
 	if calls && o.content == lessons.CallsOnly {
 		text, give.own = "", give.own && give.data.Field != fieldTags && give.data.Field != fieldParts
@@ -206,7 +209,10 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		}
 	}
 	w.reasoning = w.reasoning || inText
-	if !o.target.Plain && !inText {
+	if give.data.Rest != nil {
+		w.body, w.reasoning = appendFields(w.body, give.data.Rest), true
+	}
+	if !o.target.Plain && !inText && (give.data.Rest == nil || !repeats(give.data.Rest)) {
 		w.reasoningField(give, o, field, calls || step)
 	}
 	if give.data.Extra != nil {
@@ -224,6 +230,12 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 	if calls {
 		w.calls(m.Content, o)
 	}
+}
+
+// repeats reports whether the further fields of a message have its reasoning.
+func repeats(rest json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	return rest != nil && json.Unmarshal(rest, &fields) == nil && (fields["thinking"] != nil || fields["reasoning"] != nil)
 }
 
 // reasoningField appends reasoning in a field of its own: of steps of a turn that called tools always, of other messages where an

@@ -48,6 +48,7 @@ type stream struct {
 	extra   json.RawMessage                           // extra_content of the message
 	special json.RawMessage                           // provider_specific_fields of the message
 	sealed  json.RawMessage                           // reasoning_opaque of the message
+	rest    map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
 	calls   []*call
 	beside  []toolCall // of other choices than the first
 	size    int        // of the arguments of all calls
@@ -171,6 +172,9 @@ func (s *stream) event(ev wire.Event) error {
 		s.odd = true
 		s.unread(data)
 	}
+	if mayBeSealed(data) {
+		s.keepSealed(data)
+	}
 	if err := s.add(data, ev.Value); err != nil {
 		return err
 	}
@@ -231,6 +235,7 @@ func (s *stream) add(data []byte, value bool) error {
 		if !d.empty() || s.finish != "" && !failing(s.finish) {
 			s.good()
 		}
+		s.t.Ending(s.finish != "" && d.empty())
 		if err := s.delta(d); err != nil {
 			return err
 		}

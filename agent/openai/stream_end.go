@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"slices"
 	"strings"
 
 	"parley/agent"
@@ -39,8 +38,6 @@ func (s *stream) end() error {
 		return s.t.Failed(class, s.finish)
 	case s.visible.Removed() && len(calls) == 0 && strings.TrimSpace(text) == "":
 		return s.t.Broken("the model wrote a call of a tool that it was not offered, as text")
-	case stop == agent.StopLength && len(calls) == 0 && strings.TrimSpace(text) == "" && slices.Contains(overlong, strings.ToLower(s.finish)):
-		return s.t.Failed(agent.TooLong, s.finish)
 	case stop == agent.StopLength:
 		answer.Stop = stop
 	case len(calls) > 0:
@@ -51,6 +48,9 @@ func (s *stream) end() error {
 		answer.Stop = stop
 	}
 	answer.Content = s.blocks(text, calls)
+	if wire.IsWindowFull(s.finish) && answer.IsWordless() { // the prompt fills it
+		return s.t.Failed(agent.TooLong, s.finish)
+	}
 	wire.CallsInReasoning(answer, s.offered)
 	s.good()
 	if s.stopped {
@@ -87,7 +87,7 @@ func (s *stream) replay() error {
 func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 	var out []sessions.Block
 	opened, closed, tagged := s.visible.Tags()
-	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed, Provider: s.special, Blocks: s.thinks.json()}
+	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed, Provider: s.special, Blocks: s.thinks.json(), Rest: rawOfFields(s.rest)}
 	if s.field == fieldParts && len(s.part) > 0 {
 		kept.Part = rawOf(s.part)
 	}

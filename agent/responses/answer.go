@@ -3,7 +3,6 @@ package responses
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"parley/agent"
@@ -98,8 +97,10 @@ func (s *stream) end() error {
 	}
 	s.bound(answer)
 	switch {
-	case s.ending == "incomplete" && filters.MatchString(s.reason):
+	case s.ending == "incomplete" && wire.IsFiltered(s.reason):
 		answer.Stop = agent.StopFilter
+	case s.ending == "incomplete" && wire.IsWindowFull(s.reason) && answer.IsWordless(): // the prompt fills it
+		return s.t.Failed(agent.TooLong, s.reason)
 	case s.ending == "incomplete":
 		answer.Stop = agent.StopLength
 	case calls > 0:
@@ -114,9 +115,6 @@ func (s *stream) end() error {
 	_ = s.pass(agent.Delta{Final: answer})
 	return nil
 }
-
-// filters matches why an answer ended, where a filter refused it.
-var filters = regexp.MustCompile(`(?i)filter|block|safety|refus|moderat|guardrail|policy|toxic|sensitive`)
 
 // addThoughts adds a reasoning item that says something to people or to its provider.
 func (s *stream) addThoughts(a *agent.Answer, o *output) {

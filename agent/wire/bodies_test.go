@@ -64,6 +64,36 @@ var faultBodies = []faultBody{
 	{400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, agent.BadRequest, "max_completion_tokens"},
 	{404, `{"error":{"message":"This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/responses?","type":"invalid_request_error","param":"model","code":null}}`, agent.BadRequest, "v1/responses"},
 	{400, `{"error":{"message":"Billing hard limit has been reached","type":"invalid_request_error","param":null,"code":"billing_hard_limit_reached"}}`, agent.NoCredit, "Billing hard limit"},
+	// source: volcengine.com/docs/82379/1299023
+	{403, `{"error":{"code":"AccountOverdueError","message":"The request failed because your account has an overdue balance. Request id: 0217","param":"","type":"Forbidden"}}`, agent.NoCredit, "overdue balance"},
+	{403, `{"error":{"message":"Your account is past due. Please pay your invoices."}}`, agent.NoCredit, "past due"},
+	// source: developers.cloudflare.com/workers-ai/platform/errors
+	{429, `{"errors":[{"message":"AiError: you have used up your daily free allocation of 10,000 neurons, please upgrade to Cloudflare's Workers Paid plan if you would like to continue usage.","code":4006}],"success":false,"result":{},"messages":[]}`, agent.NoCredit, "free allocation"},
+	{429, `{"error":{"message":"Your free credits are exhausted"}}`, agent.NoCredit, "free credits"},
+	// source: anomalyco/opencode#37161
+	{401, `{"type":"error","error":{"type":"CreditsError","message":"No payment method. Add a payment method here: https://opencode.ai/workspace/wrk_1/billing"}}`, agent.NoCredit, "No payment method"},
+	{401, `{"error":{"message":"Insufficient balance. Please top up."}}`, agent.NoCredit, "Insufficient balance"},
+	{403, `{"error":"this model requires a subscription, upgrade for access: https://ollama.com/upgrade"}`, agent.NoCredit, "subscription"},
+	{422, `{"detail":[{"type":"enum","loc":["body","model"],"msg":"Input should be 'a' or 'b'","input":"m"}]}`, agent.NoSuchModel, "should be"},
+	{400, `{"error":"Die Anfrage wurde vom Inhaltsfilter blockiert."}`, agent.Refused, "Inhaltsfilter"},
+	{400, `{"error":"La requête a été bloquée par le filtre de contenu."}`, agent.Refused, "filtre"},
+	{400, `{"error":"La solicitud fue bloqueada por el filtro de contenido"}`, agent.Refused, "filtro"},
+	{400, `{"error":"有害なコンテンツが含まれているため拒否されました"}`, agent.Refused, "有害"},
+	{400, `{"error":"Запрос заблокирован из-за политики содержимого"}`, agent.Refused, "заблокирован"},
+	// source: docs.z.ai/api-reference/api-code
+	{429, `{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at 2026-11-27 03:26:27"}}`, agent.RateLimited, "Usage limit"},
+	{429, `{"error":{"code":"1308","message":"已达到 5 小时的使用上限。您的限额将在 2026-08-25 07:41:44 重置。"}}`, agent.RateLimited, "使用上限"},
+	{0, `{"error":{"message":"Usage limit reached for this hour"}}`, agent.RateLimited, "Usage limit"},
+	// Baidu, with status 200. source: cloud.baidu.com/doc/WENXINWORKSHOP/s/tlmyncueh
+	{0, `{"error_code":336103,"error_msg":"Prompt tokens too long"}`, agent.TooLong, "tokens too long"},
+	{0, `{"error_code":18,"error_msg":"Open api qps request limit reached"}`, agent.RateLimited, "qps"},
+	{0, `{"error_code":17,"error_msg":"Open api daily request limit reached"}`, agent.RateLimited, "daily"},
+	{0, `{"error_code":110,"error_msg":"Access token invalid or no longer valid"}`, agent.BadKey, "Access token"},
+	{0, `{"error_code":111,"error_msg":"Access token expired"}`, agent.BadKey, "expired"},
+	{0, `{"error_code":336501,"error_msg":"Safety system detected the prompt"}`, agent.Refused, "Safety system"},
+	{400, `{"error":{"message":"Muitas solicitações"}}`, agent.RateLimited, "Muitas"},
+	{400, `{"error":{"message":"Il credito è esaurito"}}`, agent.NoCredit, "esaurito"},
+	{400, `{"error":{"message":"Il modello x non esiste"}}`, agent.NoSuchModel, "modello"},
 	// Azure. source: learn.microsoft.com/azure/ai-services/openai/concepts/content-filter
 	{400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"hate":{"filtered":true,"severity":"high"}}}}}`, agent.Refused, "content management policy"},
 	{404, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, agent.NoSuchModel, "deployment"},

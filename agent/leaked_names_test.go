@@ -17,7 +17,7 @@ func TestToolName(t *testing.T) {
 		`"files"`: "files", "files()": "files", "Files": "files", "agents-list": "agents_list", "Agents_List": "agents_list",
 		"other": "other", "a-b": "a-b", "": "", "filesystem": "filesystem",
 	} {
-		if got := r.toolName(name); got != want {
+		if got, _ := r.toolName(name); got != want {
 			t.Errorf("%q: %q, not %q", name, got, want)
 		}
 	}

@@ -1,0 +1,44 @@
+package openai
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"parley/agent"
+	"parley/sessions"
+)
+
+// TestGlued: events of which a line end was lost, and those that were wrapped twice, are read whole; thinking that only the total of the
+// usage counts is paid for.
+//
+// source: sysid/sse-starlette#89, docs.x.ai/docs/key-information/consumption-and-rate-limits, Wei-Shaw/sub2api#5771
+func TestGlued(t *testing.T) {
+	t.Parallel()
+	const one, two, end = `{"choices":[{"index":0,"delta":{"content":"ans"}}]}`, `{"choices":[{"index":0,"delta":{"content":"wer"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
+	usage := func(u string) string { return `{"choices":[],"usage":` + u + `}` }
+	for name, c := range map[string]struct {
+		stream string
+		usage  sessions.Usage
+	}{
+		"a line end is lost":       {"data: " + one + "data: " + two + "\n\ndata: " + end + "\n\ndata: [DONE]\n\n", sessions.Usage{}},
+		"all line ends are lost":   {"data: " + one + "data: " + two + "data:" + end + "data: [DONE]\n\n", sessions.Usage{}},
+		"wrapped twice":            {"data: data: " + one + "\n\ndata: data: " + two + "\n\ndata: data: " + end + "\n\ndata: data: [DONE]\n\n", sessions.Usage{}},
+		"thinking beside":          {"data: " + one + "\n\ndata: " + two + "\n\ndata: " + end + "\n\ndata: " + usage(`{"prompt_tokens":1000,"completion_tokens":10,"total_tokens":1510,"completion_tokens_details":{"reasoning_tokens":500}}`) + "\n\n", sessions.Usage{Input: 1000, Output: 510}},
+		"thinking inside":          {"data: " + one + "\n\ndata: " + two + "\n\ndata: " + end + "\n\ndata: " + usage(`{"prompt_tokens":1000,"completion_tokens":510,"total_tokens":1510,"completion_tokens_details":{"reasoning_tokens":500}}`) + "\n\n", sessions.Usage{Input: 1000, Output: 510}},
+		"as Anthropic counts":      {"data: " + one + "\n\ndata: " + two + "\n\ndata: " + end + "\n\ndata: " + usage(`{"input_tokens":100,"output_tokens":10,"cache_read_input_tokens":900}`) + "\n\n", sessions.Usage{Input: 1000, Output: 10, CacheRead: 900}},
+		"Anthropic's name besides": {"data: " + one + "\n\ndata: " + two + "\n\ndata: " + end + "\n\ndata: " + usage(`{"prompt_tokens":1000,"completion_tokens":10,"total_tokens":1010,"cache_read_input_tokens":900}`) + "\n\n", sessions.Usage{Input: 1000, Output: 10, CacheRead: 900}},
+	} {
+		m := against(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			if _, err := io.Copy(w, strings.NewReader(c.stream)); err != nil {
+				t.Error(err)
+			}
+		}, Config{})
+		a, err := answer(t, m, agent.Prompt{Model: "m"})
+		if err != nil || (sessions.Message{Content: a.Content}).Text() != "answer" || a.Usage != c.usage {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+}
