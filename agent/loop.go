@@ -39,6 +39,9 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if t.MaxSteps <= 0 {
 		t.MaxSteps = DefaultMaxSteps
 	}
+	if t.Step {
+		t.MaxSteps = stepAnswers
+	}
 	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools)), specs: make([]tools.Spec, 0, len(t.Tools))}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
@@ -222,21 +225,6 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		out = []sessions.Block{}
 	}
 	return out
-}
-
-// toolName gives the name of a tool as it is known: models put white space around it, a name space in front of it, or a mark of their channel
-// behind it. source: vllm-project/vllm#32587 (gpt-oss: NAME<|channel|>commentary)
-func (r *turnRun) toolName(name string) string {
-	if _, ok := r.tools[name]; ok {
-		return name
-	}
-	bare, _, _ := strings.Cut(strings.TrimSpace(name), "<|")
-	for _, n := range []string{bare, bare[strings.LastIndexAny(bare, ".:/")+1:]} {
-		if _, ok := r.tools[n]; ok {
-			return n
-		}
-	}
-	return name
 }
 
 // dropOpaque takes the opaque data of a message away when it is more than is kept: a part of it would be refused. blocks are changed.

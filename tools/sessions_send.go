@@ -49,12 +49,13 @@ type sendDelivery struct {
 var announceFollows = &sendDelivery{Status: "pending", Mode: "announce"}
 
 type sessionsSend struct {
-	deps Deps
-	pace *pace
+	deps  Deps
+	pace  *pace
+	waits *waitGraph
 }
 
 // SessionsSend is the tool sessions_send (contract S1–S6, S12, S14).
-func SessionsSend(d Deps) Tool { return sessionsSend{d, &pace{sent: map[route][]stamp{}}} }
+func SessionsSend(d Deps) Tool { return sessionsSend{d, &pace{sent: map[route][]stamp{}}, &waitGraph{}} }
 
 var sessionsSendSchema = schemaOf[sendArgs](nil)
 
@@ -70,7 +71,7 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 	if bad != nil {
 		return bad.result(), nil
 	}
-	target, bad, err := t.deps.find(ctx, c.Caller, args.SessionKey, "send")
+	target, bad, err := t.target(ctx, c.Caller, args.SessionKey)
 	if err != nil || bad != nil {
 		return bad.orError(err)
 	}
@@ -78,6 +79,13 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.orError(err)
 	}
 	wait := time.Duration(args.TimeoutSeconds.or(sendWait)) * time.Second
+	if wait > 0 {
+		circle, done := t.waits.begin(c.Caller.Session.Key, target.Key)
+		defer done()
+		if circle != nil {
+			return forbidden("That session waits for this one, so neither would get an answer: %s. Answer with what you have, or send with timeoutSeconds 0.", t.chain(c.Caller, circle)).result(), nil
+		}
+	}
 	run, err := t.deps.Host.Ask(ctx, AskRequest{Source: c.Source(), From: c.Caller, To: target.Key, Message: args.Message, Waits: wait > 0})
 	if err != nil {
 		return refusal(err)

@@ -135,7 +135,7 @@ func heard(f Facts) sessions.Chain {
 			c.Round1, c.Latest = f.Said.Text, f.Said.Text
 		}
 	case f.Run.Kind == sessions.ReplyRun:
-		if ok && f.Said.Text != "" { // also beside the word that makes it the last one
+		if f.Said.Text != "" { // also beside the word that makes it the last one, or before it failed
 			c.Latest = f.Said.Text
 		}
 	case f.Run.Kind == sessions.ChildRun:

@@ -54,7 +54,7 @@ func Protocol() []Rule {
 			func(e *ending) bool { return e.Outdated }, end},
 
 		{[]string{fromAsk}, "ask failed", "it failed, or was stopped", "the end: the tool result tells the requester", failed, end},
-		{[]string{fromReply}, "last reply", "it failed, is empty or is a control word", "the announce step",
+		{[]string{fromReply}, "last reply", "it failed, is empty or is a control word", "the announce step, with the words that it has",
 			func(e *ending) bool { return failed(e) || !spoke(e.Said) }, (*ending).announce},
 		{talk, "no requester", "no session asked", "the announce step", func(e *ending) bool { return e.c.Requester == "" }, (*ending).announce},
 		{talk, "replies used up", "there were `maxPingPongTurns` replies", "the announce step",

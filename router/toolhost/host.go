@@ -2,6 +2,7 @@ package toolhost
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -18,6 +19,9 @@ import (
 // Ask implements tools.Host: it queues a message from one session as a run in another (contract S2, S7, S8).
 func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error) {
 	target, err := h.store.Get(ctx, q.To)
+	if errors.Is(err, sessions.ErrNotFound) && h.isMain(q.To) { // nobody has written to that agent yet
+		target, err = sessions.Session{Key: q.To, Agent: q.To.Agent()}, nil
+	}
 	if err != nil {
 		return sessions.Run{}, err
 	}
@@ -40,6 +44,12 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_send"}}}},
 	})
 	return acc.Run, err
+}
+
+// isMain reports whether a session is a configured agent's main one.
+func (h *Host) isMain(key sessions.Key) bool {
+	ids, _ := h.settings().Agents.IDs()
+	return key == sessions.MainKey(key.Agent()) && slices.Contains(ids, key.Agent())
 }
 
 // Cancel implements tools.Host.

@@ -113,6 +113,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 		History: history, Steps: steps, Covered: covered,
 		Tools: tools.FitRequest(w.watched(kit), model.Facts.MaxTools), Caller: caller,
 		Place:    placeOf(run, steps),
+		Step:     run.Kind == sessions.ReplyRun || run.Kind == sessions.AnnounceRun,
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
