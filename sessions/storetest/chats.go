@@ -352,6 +352,18 @@ func titles(_ *testing.T, f *fixture) {
 	f.equal(f.get(key("1")).Title, "Cats & dogs")
 	_, err := f.Get(f.ctx, key("nobody"))
 	f.is(err, sessions.ErrNotFound)
+	// A message in a topic does not always tell what the topic is called.
+	// source: https://core.telegram.org/bots/api#message (reply_to_message), #directmessagestopic (user is optional)
+	chat := sessions.Parts{Form: sessions.FormGroup, Agent: "main", Channel: "telegram", Account: channels.DefaultAccount, ID: "-1"}
+	topic := chat
+	topic.Thread = "17"
+	for _, k := range []sessions.Key{topic.Key(), chat.Key()} {
+		for _, title := range []string{"Forum / Trains", "Forum"} {
+			f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Title: title}}})
+		}
+	}
+	f.equal(f.get(topic.Key()).Title, "Forum / Trains")
+	f.equal(f.get(chat.Key()).Title, "Forum")
 	if list, err := f.List(f.ctx, sessions.Query{Search: "cats"}); err != nil || len(list) != 1 {
 		f.t.Error(list, err)
 	}

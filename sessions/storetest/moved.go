@@ -255,3 +255,38 @@ func movedPairing(_ *testing.T, f *fixture) {
 		f.equal(in, want)
 	}
 }
+
+// A supergroup numbers its messages from 1 again: nothing that waits for a group's new place names a message of the old one.
+//
+// source: https://core.telegram.org/method/messages.migrateChat
+func movedReplies(_ *testing.T, f *fixture) {
+	from := channels.Address{Channel: "telegram", Account: "default", Chat: "-5", Type: channels.Group}
+	to := from
+	to.Chat = "-1005"
+	k := sessions.Key("agent:main:telegram:group:-5")
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Last: from}}})
+	post := func(at channels.Address) sessions.DeliveryID {
+		d := delivery(k, at, "x")
+		d.ReplyTo = "1061"
+		return f.post(d).ID
+	}
+	line := func(event channels.Event, id channels.MessageID, at channels.Address, message channels.MessageID, text string) {
+		f.accept(sessions.Arrival{In: channels.Inbound{Event: event, Address: at, ID: id}, Skip: &sessions.Skip{Reason: "x", Events: []sessions.SkipEvent{
+			sessions.AppendContext{Key: k, Event: event, Sender: "1", Message: message, Text: text, Keep: 9}}}})
+	}
+	waits, held, sending, person := post(from), post(from), post(from), post(addr("1"))
+	f.ok(f.EndDelivery(f.ctx, held, sessions.Held, "ambiguous"))
+	f.begin(sending)
+	line(channels.Message, "1062", from, "1062", "old words")
+	f.ok(f.Readdress(f.ctx, from, to))
+	late := post(from) // its turn began before
+	f.ok(f.Readdress(f.ctx, addr("1"), addr("2")))
+	f.equal(f.delivery(person).ReplyTo, channels.MessageID("1061"))
+	for _, id := range []sessions.DeliveryID{waits, held, sending, late} {
+		if d := f.delivery(id); d.To != to || d.ReplyTo != "" || d.Text != "x" {
+			f.t.Errorf("%+v", d)
+		}
+	}
+	line(channels.Edited, "e", to, "1062", "new words")
+	f.equal(f.overheard(k), []string{"old words", "new words"})
+}

@@ -110,6 +110,13 @@ func (s *Rows) Rename(t *engine.Tx, x sessions.RenameSession) error {
 	return s.Save(t, k)
 }
 
+// namesThread reports whether a session of a thread is called by its chat's name and its own: a message that tells the chat's alone takes
+// nothing away.
+func namesThread(s sessions.Session, chat string) bool {
+	_, isThread := s.Key.Around()
+	return isThread && strings.HasPrefix(s.Title, chat+" / ")
+}
+
 // Upsert makes a session or refreshes it: a new message came. An archived session lives again. The key of a chat that another one
 // became is that one's session: Key says so.
 func (s *Rows) Upsert(t *engine.Tx, x sessions.Session) (Row, error) {
@@ -122,7 +129,7 @@ func (s *Rows) Upsert(t *engine.Tx, x sessions.Session) (Row, error) {
 		return k, err
 	}
 	was := k
-	if x.Title != "" {
+	if x.Title != "" && !namesThread(k.Session, x.Title) {
 		k.Title = x.Title
 	}
 	if !x.Last.IsZero() {
