@@ -203,7 +203,7 @@ func TestSayWhenFull(t *testing.T) {
 			w.Source = ""
 			g.Told(w)
 		}
-		if _, err := g.Router.Receiver.Say(t.Context(), w); !errors.Is(err, inbound.ErrBusy) || !strings.Contains(err.Error(), "messages.queue.cap") {
+		if _, err := g.Router.Receiver.Say(t.Context(), w); !errors.Is(err, inbound.ErrQueueFull) || !strings.Contains(err.Error(), "messages.queue.cap") {
 			t.Errorf("%v", err)
 		}
 		w.Source = "first" // was taken

@@ -277,7 +277,7 @@ func refused(err error) error {
 	switch {
 	case errors.Is(err, sessions.ErrBadRequest):
 		return api.Bad("%v", err)
-	case errors.Is(err, inbound.ErrBusy):
+	case errors.Is(err, inbound.ErrQueueFull):
 		return &api.Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: err.Error(), After: 10 * time.Second}
 	}
 	return err

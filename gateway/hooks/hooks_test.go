@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("after ten wrong tokens: %d", code)
 	}
 	host, h = serving(Config{})
-	for err, want := range map[error]int{sessions.ErrBadRequest: 400, inbound.ErrBusy: 503, errors.New("disk"): 500} {
+	for err, want := range map[error]int{sessions.ErrBadRequest: 400, inbound.ErrQueueFull: 503, errors.New("disk"): 500} {
 		host.err = err
 		if code, body := post(h, "/hooks/agent", `{"message":"x"}`); code != want {
 			t.Errorf("%v: %d %s", err, code, body)

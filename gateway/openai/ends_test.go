@@ -352,7 +352,7 @@ func TestNotBegun(t *testing.T) {
 		status     int
 		retryAfter string
 	}{
-		"too many wait":       {fmt.Errorf("the session: %w", inbound.ErrBusy), nil, http.StatusTooManyRequests, "5"},
+		"too many wait":       {fmt.Errorf("the session: %w", inbound.ErrQueueFull), nil, http.StatusTooManyRequests, "5"},
 		"wrong words":         {fmt.Errorf("%w: x", sessions.ErrBadRequest), nil, http.StatusBadRequest, ""},
 		"full disk":           {syscall.ENOSPC, nil, http.StatusServiceUnavailable, ""},
 		"a fault":             {errors.New("connection reset"), nil, http.StatusNotAcceptable, ""},

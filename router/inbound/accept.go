@@ -222,7 +222,7 @@ func (r *Receiver) arrives(ctx context.Context, set *settings.Snapshot, s sessio
 	if err := r.renew(ctx, set, s, in.Address, c); err != nil {
 		return sessions.Arrival{}, err
 	}
-	full, err := r.line(ctx, set, s, in, c)
+	full, err := r.applyQueueLimit(ctx, set, s, in, c)
 	switch {
 	case err != nil:
 		return sessions.Arrival{In: in, Change: c}, err

@@ -50,9 +50,6 @@ type Heard struct {
 	Answer    string       // of the command
 }
 
-// ErrBusy says that too many messages wait; it may be tried again later.
-var ErrBusy = errors.New("too many messages wait")
-
 // Say has an agent answer a text. It is durable when it returns: the run that it gives is queued.
 func (r *Receiver) Say(ctx context.Context, w Words) (h Heard, err error) {
 	defer channels.RecoverPanic(r.log, "say", &err)
@@ -77,7 +74,7 @@ func (r *Receiver) Say(ctx context.Context, w Words) (h Heard, err error) {
 		return h, err
 	}
 	c := &sessions.Change{IdempotencyKey: w.Source, Session: &sessions.Target{Session: freshFor(s, w)}, Run: &sessions.Enqueue{Run: *run}}
-	if err := r.waitInLine(ctx, set, s, w, c); err != nil {
+	if err := r.checkQueueLimit(ctx, set, s, c); err != nil {
 		return h, err
 	}
 	if err := r.renew(ctx, set, s, s.Last, c); err != nil {
@@ -201,32 +198,5 @@ func (r *Receiver) answerTo(ctx context.Context, set *settings.Snapshot, s sessi
 	who := rights.Requesters{Owner: w.Owner}
 	who.Add(run.Input)
 	run.Chain.People = who.People
-	return nil
-}
-
-// waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are
-// refused, as there is somebody who can be told so.
-func (r *Receiver) waitInLine(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, c *sessions.Change) error {
-	if !r.lanes.Busy(s.Key) {
-		return nil
-	}
-	q := set.Queue(s, c.Run.Reply.Channel)
-	c.Run.Interrupt = q.Mode == sessions.Interrupt && !w.Alone
-	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
-	if err != nil {
-		return err
-	}
-	n, most := 0, q.Most
-	for _, run := range queued {
-		if sessions.IsFresh(run) && run.Reply == c.Run.Reply {
-			n++
-		}
-	}
-	if q.Drop == sessions.DropSummarize && !w.Alone {
-		most += settings.ShortLines
-	}
-	if n >= most {
-		return fmt.Errorf("%w: %d in session %s, the most it may have (messages.queue.cap)", ErrBusy, n, s.Key)
-	}
 	return nil
 }
