@@ -31,15 +31,15 @@ type host struct {
 	onSay func()
 }
 
-func (h *host) Say(_ context.Context, w inbound.Words) (inbound.Heard, error) {
+func (h *host) Submit(_ context.Context, w inbound.Request) (inbound.Submitted, error) {
 	if h.onSay != nil {
 		h.onSay()
 	}
 	if h.fault != nil {
-		return inbound.Heard{}, h.fault
+		return inbound.Submitted{}, h.fault
 	}
 	h.run.ID, h.run.Key, h.run.Client, h.run.System = "r1", w.Session, w.Client, w.System
-	return inbound.Heard{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
+	return inbound.Submitted{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
 }
 
 func (h *host) Watch(event.Filter) (<-chan event.Event, func()) { return nil, func() {} }

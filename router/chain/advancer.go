@@ -23,7 +23,7 @@ type Config struct {
 type Advancer struct {
 	store          sessions.Store
 	settings       func() *settings.Snapshot
-	ages           *clock.Steady
+	clock          *clock.Steady
 	retry          *clock.Retrier
 	log            *slog.Logger
 	transcriptPath func(sessions.AgentID, sessions.ID) string
@@ -31,5 +31,5 @@ type Advancer struct {
 
 // New returns an Advancer.
 func New(c Config) *Advancer {
-	return &Advancer{store: c.Store, settings: c.Settings, ages: c.Ages, retry: c.Retry, log: c.Log, transcriptPath: c.TranscriptPath}
+	return &Advancer{store: c.Store, settings: c.Settings, clock: c.Ages, retry: c.Retry, log: c.Log, transcriptPath: c.TranscriptPath}
 }

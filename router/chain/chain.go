@@ -200,7 +200,7 @@ func Requester(run sessions.Run) sessions.Key {
 // LeftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
 func (a *Advancer) LeftAbove(c sessions.Chain) time.Duration {
 	if c.StartedMs == 0 { // as earlier versions have stored it
-		return c.Until.Sub(a.ages.Now())
+		return c.Until.Sub(a.clock.Now())
 	}
-	return a.ages.Left(c.Until, time.UnixMilli(c.StartedMs))
+	return a.clock.Left(c.Until, time.UnixMilli(c.StartedMs))
 }

@@ -25,7 +25,7 @@ func (a *Advancer) onChildDone(ctx context.Context, set *settings.Snapshot, run 
 	if run.Attempt > 1 { // a restart began it again
 		began = run.Created
 	}
-	c.StartedMs, c.EndedMs, c.Usage = began.UnixMilli(), began.Add(a.ages.Age(began)).UnixMilli(), o.Usage
+	c.StartedMs, c.EndedMs, c.Usage = began.UnixMilli(), began.Add(a.clock.Age(began)).UnixMilli(), o.Usage
 	if out.Control == agent.AnnounceSkip {
 		return a.cleanup(ctx, run, c, o)
 	}

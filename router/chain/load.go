@@ -40,7 +40,7 @@ func (a *Advancer) called(ctx context.Context, source string) (bool, error) {
 // ByAgents counts the turns of a session that other agents caused within the last hour, up to most. Turns of a time that the clock did not
 // show within the hour do not count, nor those of one that is still to come.
 func (a *Advancer) ByAgents(ctx context.Context, key sessions.Key, most int) (n int, err error) {
-	for _, x := range a.ages.Intervals(time.Hour) {
+	for _, x := range a.clock.Intervals(time.Hour) {
 		later, err := a.store.CountByAgents(ctx, key, x.To, math.MaxInt32)
 		if err != nil {
 			return 0, err

@@ -246,11 +246,11 @@ func (x *eventRig) all() {
 			x.T.Fatalf("%s has changed something: %s", kind, diff)
 		}
 	}
-	lines, err := x.Store.Overheard(x.T.Context(), x.key)
+	lines, err := x.Store.ContextLines(x.T.Context(), x.key)
 	if err != nil {
 		x.T.Fatal(err)
 	}
-	events := slices.DeleteFunc(lines, func(l sessions.Overheard) bool { return l.Event == "" })
+	events := slices.DeleteFunc(lines, func(l sessions.ContextLine) bool { return l.Event == "" })
 	if let := x.w.may != nil || x.w.text; let == (len(events) == 0) || len(events) > 50 {
 		x.T.Errorf("let in: %t, and %d lines", let, len(events))
 	}

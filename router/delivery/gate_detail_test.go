@@ -250,7 +250,7 @@ type betweenParts struct {
 	begun *atomic.Int32
 }
 
-func (s betweenParts) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
+func (s betweenParts) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.FirstContactQuota) (sessions.Delivery, error) {
 	s.begun.Add(1)
 	return sessions.Delivery{}, errors.New("the process is gone")
 }
@@ -271,8 +271,8 @@ func TestFoundBetweenParts(t *testing.T) {
 		g.Stop()
 		g.Wrap = nil
 		g.Start()
-		if d := g.Ended(1)[0]; d.State != sessions.Sent || d.Repeat || d.Doubts > 0 || strings.Join(g.Fake.Texts(routertest.Direct("a")), " ") != "echo: "+long {
-			t.Errorf("%s, %s, repeat %t, %d doubts: %q", d.State, d.Error, d.Repeat, d.Doubts, g.Fake.Texts(routertest.Direct("a")))
+		if d := g.Ended(1)[0]; d.State != sessions.Sent || d.Repeat || d.AmbiguousTries > 0 || strings.Join(g.Fake.Texts(routertest.Direct("a")), " ") != "echo: "+long {
+			t.Errorf("%s, %s, repeat %t, %d doubts: %q", d.State, d.Error, d.Repeat, d.AmbiguousTries, g.Fake.Texts(routertest.Direct("a")))
 		}
 	})
 }
@@ -298,7 +298,7 @@ type gone struct {
 	n  *int
 }
 
-func (s gone) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
+func (s gone) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.FirstContactQuota) (sessions.Delivery, error) {
 	if *s.n++; s.op == "begin" && *s.n == 1 {
 		return sessions.Delivery{}, fmt.Errorf("delivery %s: %w", id, sessions.ErrNotFound)
 	}

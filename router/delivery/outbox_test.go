@@ -308,7 +308,7 @@ func TestOutboxMakesRoom(t *testing.T) {
 		g, post := postsFiles(t, anything)
 		x := g.Router.Outbox
 		sent := func(d sessions.Delivery) { // long ago
-			path, old := filepath.Join(g.Dir, "outbox", d.Files[0].Hash), time.Now().Add(-filestore.OutboxLeast-time.Minute)
+			path, old := filepath.Join(g.Dir, "outbox", d.Files[0].Hash), time.Now().Add(-filestore.MinOutbox-time.Minute)
 			routertest.Check(t, os.Chtimes(path, old, old))
 		}
 		send := func(n int, data string) error {

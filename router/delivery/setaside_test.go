@@ -31,7 +31,7 @@ type unfitting struct {
 
 func (s *unfitting) Get(ctx context.Context, key sessions.Key) (sessions.Session, error) {
 	if key == "agent:main:main" && s.broken.Load() {
-		return sessions.Session{}, sessions.ErrUnread
+		return sessions.Session{}, sessions.ErrCorruptRow
 	}
 	return s.Store.Get(ctx, key)
 }
@@ -61,7 +61,7 @@ func TestFaultRefusedForEver(t *testing.T) {
 		err   error
 		aside bool
 	}{
-		"a constraint":     {fmt.Errorf("Accept: %w: UNIQUE", sessions.ErrUnfit), true},
+		"a constraint":     {fmt.Errorf("Accept: %w: UNIQUE", sessions.ErrInvalid), true},
 		"a conflict":       {sessions.ErrConflict, true},
 		"a panic":          {nil, true},
 		"the disk is full": {errors.New("database or disk is full"), false},
@@ -142,7 +142,7 @@ func TestFaultSessionUnread(t *testing.T) {
 // What the policy would have dropped leaves no words behind, also where the program fails before it has decided.
 func TestSetAsideWithoutWords(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrUnfit})
+		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrInvalid})
 		own := channels.Inbound{ID: "own", Event: channels.Message, SentByThisLogin: true, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Owner}, Text: "poison", Time: time.Now()}
 		silent := channels.Inbound{ID: "group", Event: channels.Message, Address: routertest.Group("far away"), Sender: channels.Sender{ID: "stranger"}, Text: "poison", Time: time.Now()}
 		deaf := *g.Router.Settings()
@@ -176,7 +176,7 @@ func TestSetAsideWithoutWords(t *testing.T) {
 // A chat that is not written to is not told either, as by /send off.
 func TestFaultRefusedInSilence(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
-		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrUnfit})
+		g := newUnfitting(t, &unfitting{words: "poison", err: sessions.ErrInvalid})
 		g.Say(routertest.Direct("a"), routertest.Owner, "hello")
 		g.Until("it is answered", func() bool { return len(g.Fake.Texts(routertest.Direct("a"))) == 1 })
 		g.Say(routertest.Direct("a"), routertest.Owner, "/send off")
@@ -237,7 +237,7 @@ func TestFaultRefusedOnTelegram(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := newBotRig(t)
 		g.Wrap = func(store sessions.Store) sessions.Store {
-			return &unfitting{Store: store, words: "poison", err: fmt.Errorf("Accept: %w: UNIQUE", sessions.ErrUnfit)}
+			return &unfitting{Store: store, words: "poison", err: fmt.Errorf("Accept: %w: UNIQUE", sessions.ErrInvalid)}
 		}
 		g.restart()
 		texts := func(chat int64) (out []string) {
@@ -277,7 +277,7 @@ func TestFaultRefusedOnTelegram(t *testing.T) {
 type stateless struct{ sessions.Store }
 
 func (stateless) Retry(context.Context, sessions.DeliveryID, time.Time, string, sessions.TryEnd) error {
-	return fmt.Errorf("Retry: %w: a value out of range", sessions.ErrUnfit)
+	return fmt.Errorf("Retry: %w: a value out of range", sessions.ErrInvalid)
 }
 
 // A delivery whose state cannot be stored holds its chat up for seconds, not for ever.

@@ -129,7 +129,7 @@ type lifts struct {
 	lift    bool
 }
 
-func (l lifts) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
+func (l lifts) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.FirstContactQuota) (sessions.Delivery, error) {
 	if *l.decided++; *l.decided == 1 && l.lift {
 		d, err := l.GetDelivery(ctx, id)
 		if err != nil {

@@ -29,7 +29,7 @@ func (r *Receiver) applyQueueLimit(ctx context.Context, set *settings.Snapshot, 
 		return nil, err
 	}
 	// A message does not make room for runs that are never merged: others do not pay for what one chat sends.
-	n, err := r.countQueued(ctx, s.Key, func(run sessions.Run) bool { return !run.Alone && run.Reply == c.Run.Reply })
+	n, err := r.countQueued(ctx, s.Key, func(run sessions.Run) bool { return !run.Exclusive && run.Reply == c.Run.Reply })
 	switch {
 	case err != nil || n < limit:
 		return nil, err
@@ -48,7 +48,7 @@ func (r *Receiver) checkQueueLimit(ctx context.Context, set *settings.Snapshot, 
 		return nil
 	}
 	q := set.Queue(s, c.Run.Reply.Channel)
-	c.Run.Interrupt = q.Mode == sessions.Interrupt && !c.Run.Alone
+	c.Run.Interrupt = q.Mode == sessions.Interrupt && !c.Run.Exclusive
 	n, err := r.countQueued(ctx, s.Key, func(run sessions.Run) bool { return run.Reply == c.Run.Reply })
 	if err == nil && n >= queueLimit(q, c.Run.Run) {
 		err = fmt.Errorf("%w: %d in session %s, the most it may have (messages.queue.cap)", ErrQueueFull, n, s.Key)
@@ -58,10 +58,10 @@ func (r *Receiver) checkQueueLimit(ctx context.Context, set *settings.Snapshot, 
 
 // queueLimit returns how many runs of a chat may wait when a run is added. Runs that a summary may shorten can be more.
 func queueLimit(q settings.QueueRule, added sessions.Run) int {
-	if q.Drop == sessions.DropSummarize && !added.Alone {
-		return q.Most + settings.ShortLines
+	if q.Drop == sessions.DropSummarize && !added.Exclusive {
+		return q.Cap + settings.ShortLines
 	}
-	return q.Most
+	return q.Cap
 }
 
 // countQueued counts the queued runs of a session that have not begun before and match.

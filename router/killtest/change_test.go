@@ -158,7 +158,7 @@ func tellChange(t *testing.T, c *changeStory, from *image, record bool) (images 
 		l.stop()
 		if t.Failed() {
 			for _, r := range a.runs {
-				t.Logf("run %s in %s %q: %s, batch %q, attempt %d, revised %v %s", r.ID, r.Key, routertest.Shortened(r.Input.Text()), r.Status, r.Batch, r.Attempt, r.Revised, r.Error)
+				t.Logf("run %s in %s %q: %s, batch %q, attempt %d, revised %v %s", r.ID, r.Key, routertest.Shortened(r.Input.Text()), r.Status, r.MergedInto, r.Attempt, r.Revised, r.Error)
 			}
 			for _, d := range a.deliveries {
 				t.Logf("delivery of %s to %s: %s %q %s", d.Session, d.To, d.State, routertest.Shortened(d.Text), d.Error)
@@ -207,8 +207,8 @@ func (a *aftermath) judgeAnswered(c *changeStory) {
 			continue
 		}
 		lead := a.runs[i]
-		for lead.Batch != "" {
-			lead = byID[lead.Batch]
+		for lead.MergedInto != "" {
+			lead = byID[lead.MergedInto]
 		}
 		if lead.Status != sessions.Done || len(replies[lead.ID]) != 1 {
 			a.Errorf("%s: %s, %d answers", m.id, lead.Status, len(replies[lead.ID]))

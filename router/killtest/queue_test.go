@@ -58,7 +58,7 @@ func tellBusy(t *testing.T, sc *scenario, from *image, record bool) (images []*i
 		a.judgeBatches()
 		if t.Failed() {
 			for _, r := range a.runs {
-				t.Logf("run %s %s: %s, batch %q, attempt %d, %q %s", r.ID, r.Input.Text(), r.Status, r.Batch, r.Attempt, r.Result, r.Error)
+				t.Logf("run %s %s: %s, batch %q, attempt %d, %q %s", r.ID, r.Input.Text(), r.Status, r.MergedInto, r.Attempt, r.Result, r.Error)
 			}
 		}
 		images, _ = l.distinct()
@@ -76,8 +76,8 @@ func (a *aftermath) judgeBatches() {
 	batches := map[sessions.RunID][]string{}
 	for _, r := range a.runs {
 		lead := r
-		for lead.Batch != "" {
-			lead = byID[lead.Batch]
+		for lead.MergedInto != "" {
+			lead = byID[lead.MergedInto]
 		}
 		if lead.Status != sessions.Done || lead.Reply != r.Reply {
 			a.Errorf("%s: %s, answered by %s, %s", r.Input.Text(), r.Status, lead.Input.Text(), lead.Status)

@@ -132,7 +132,7 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 			return routertest.Text(fmt.Sprint(routertest.Seen(p))), nil
 		})
 		in := channels.Inbound{Address: routertest.Direct(routertest.Guest), Sender: channels.Sender{ID: routertest.Guest, Name: "Bo"}, Text: "look"}
-		for i := range turn.PicturesMost - 2 {
+		for i := range turn.MaxPictures - 2 {
 			in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: fmt.Sprint("slow", i), MIME: "image/jpeg"})
 		}
 		in.Media = append(in.Media, channels.Media{Kind: channels.Image, Ref: "panic"}, channels.Media{Kind: channels.Image, Ref: "there"})
@@ -142,7 +142,7 @@ func TestPicturesThatDoNotCome(t *testing.T) {
 		if took := time.Since(began); took < filestore.PictureTimeout || took > filestore.PictureTimeout+2*time.Second {
 			t.Errorf("the turn took %s", took)
 		}
-		if strings.Count(answer, "could not be loaded") != turn.PicturesMost-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
+		if strings.Count(answer, "could not be loaded") != turn.MaxPictures-1 || !strings.Contains(answer, "there image/png") || a.times("slow0") != 1 || a.times("slow5") != 1 {
 			t.Errorf("%s; fetched %d and %d times", answer, a.times("slow0"), a.times("slow5"))
 		}
 	})

@@ -155,7 +155,7 @@ func TestManyToolPictures(t *testing.T) {
 		for i, p := range g.Model.Asked {
 			now := fmt.Sprint(routertest.Seen(p))
 			shown := strings.Count(now, "image/png")
-			if shown > turn.PicturesMost || shown < min(i, turn.PicturesMost-turn.PicturesStep+1) || i > 0 && !strings.Contains(now, fmt.Sprint("shot", i, " ")) {
+			if shown > turn.MaxPictures || shown < min(i, turn.MaxPictures-turn.PicturesStep+1) || i > 0 && !strings.Contains(now, fmt.Sprint("shot", i, " ")) {
 				t.Errorf("request %d shows %d pictures: %s", i, shown, now)
 			}
 			if !strings.HasPrefix(now, strings.TrimSuffix(before, "]")) {

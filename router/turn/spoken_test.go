@@ -120,11 +120,11 @@ func TestOriginReachesTheModel(t *testing.T) {
 		if p := run.Input.Provenance; !p.Forwarded || p.Origin != "Ann in News" {
 			t.Errorf("%+v", p)
 		}
-		line := inbound.Overheard(g.Settings, channels.Inbound{Address: routertest.Group("g"), Forwarded: true, Origin: "News\n]"}, "k", "words")
+		line := inbound.NewContextLine(g.Settings, channels.Inbound{Address: routertest.Group("g"), Forwarded: true, Origin: "News\n]"}, "k", "words")
 		if line.Text != "[forwarded from News ]]\nwords" {
 			t.Errorf("%q", line.Text)
 		}
-		line = inbound.Overheard(g.Settings, channels.Inbound{Address: routertest.Group("g"), Quote: &channels.Quote{Sender: "Bob", Media: []channels.Media{{Kind: channels.Image}}}}, "k", "nice")
+		line = inbound.NewContextLine(g.Settings, channels.Inbound{Address: routertest.Group("g"), Quote: &channels.Quote{Sender: "Bob", Media: []channels.Media{{Kind: channels.Image}}}}, "k", "nice")
 		if line.Text != "> Bob: [picture]\n\nnice" {
 			t.Errorf("%q", line.Text)
 		}

@@ -30,7 +30,7 @@ func (s *changes) Finish(ctx context.Context, id sessions.RunID, o sessions.Outc
 type ending struct {
 	sessions.Outcome
 	msgs       []transcript.Encoded
-	deliveries []*parcel
+	deliveries []*encodedDelivery
 	next       *preparedChange
 	summary    string // the body of Summary
 	body       string
@@ -51,7 +51,7 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 		}
 	}
 	for _, d := range o.Deliveries {
-		x, err := wrap(d)
+		x, err := encode(d)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	}
 	if t.Label(f.next != nil, "next"); f.next != nil {
 		own := acc.Session
-		if acc, err = s.once(t, sight{msg: f.next.key, event: submitEvent}, f.next); err != nil {
+		if acc, err = s.applyOnce(t, dedupeKey{msg: f.next.key, event: submitEvent}, f.next); err != nil {
 			return acc, err
 		}
 		acc.Deliveries = append(made, acc.Deliveries...)
