@@ -152,11 +152,11 @@ func newestHeard(text string, limit int) string {
 	for len(text) > limit {
 		_, newer, more := strings.Cut(text, "\n")
 		if !more {
-			l := sessions.Block{Type: sessions.ContextBlock, Text: text}.Heard()
+			l := sessions.Block{Type: sessions.ContextBlock, Text: text}.ContextLines()
 			for i := range l {
 				l[i].Text = cutMiddle(l[i].Text, limit)
 			}
-			if short := sessions.HeardBlock(l).Text; len(short) < len(text) {
+			if short := sessions.NewContextBlock(l).Text; len(short) < len(text) {
 				return short
 			}
 			return text
@@ -233,7 +233,7 @@ func lines(m sessions.Message, most int) (out []string) {
 	}
 	who := speaker(m)
 	for _, b := range m.Content {
-		for _, l := range b.Heard() {
+		for _, l := range b.ContextLines() {
 			if l.Event != "" {
 				add("overheard", l.Sentence(quoted), spoken)
 				continue

@@ -33,7 +33,7 @@ func drawTranscript(t *rapid.T) (msgs []sessions.Message) {
 			m.Content = append(m.Content, sessions.Block{Type: sessions.ImageBlock, Data: "AAAA"})
 		}
 		if n := rapid.IntRange(0, 9).Draw(t, "overheard"); n > 5 {
-			m.Content = append([]sessions.Block{sessions.HeardBlock(slices.Repeat([]sessions.Overheard{{Name: "Bo", Text: words()}}, n))}, m.Content...)
+			m.Content = append([]sessions.Block{sessions.NewContextBlock(slices.Repeat([]sessions.ContextLine{{Name: "Bo", Text: words()}}, n))}, m.Content...)
 		}
 		add(m)
 		for range rapid.IntRange(0, 4).Draw(t, "steps") {
@@ -95,7 +95,7 @@ func TestCompactionOfAnyTranscript(t *testing.T) {
 				if Tokens(shown...) > room.Keep && b.Type == sessions.TextBlock && len(b.Text) > leastText+60 {
 					t.Fatalf("message %d block %d keeps %d bytes although nothing fits", i, j, len(b.Text))
 				}
-				if lines := b.Heard(); Tokens(shown...) > room.Keep && (len(lines) > 1 && len(b.Text) > leastText || len(lines) == 1 && len(lines[0].Text) > leastText+60) {
+				if lines := b.ContextLines(); Tokens(shown...) > room.Keep && (len(lines) > 1 && len(b.Text) > leastText || len(lines) == 1 && len(lines[0].Text) > leastText+60) {
 					t.Fatalf("message %d keeps %d bytes of what was overheard although nothing fits", i, len(b.Text))
 				}
 				if b.Type == sessions.ToolCallBlock && !json.Valid(b.Arguments) {
@@ -127,17 +127,17 @@ func TestCompactionOfAnyTranscript(t *testing.T) {
 // A message fits although much was overheard before it: the newest lines stay, and what was asked.
 func TestFitLeavesOutOldTalk(t *testing.T) {
 	t.Parallel()
-	var lines []sessions.Overheard
+	var lines []sessions.ContextLine
 	for i := range 50 {
-		lines = append(lines, sessions.Overheard{Name: "Bo", Text: fmt.Sprintf("line %d %s", i, strings.Repeat("word ", 100))})
+		lines = append(lines, sessions.ContextLine{Name: "Bo", Text: fmt.Sprintf("line %d %s", i, strings.Repeat("word ", 100))})
 	}
 	m := heardBefore("which one?", lines...)
 	out := Fit([]sessions.Message{m}, 2000)
-	heard := out[0].Content[0].Heard()
-	if n := Tokens(out...); n > 2000 || n < 1500 || len(heard) == 0 || !strings.HasPrefix(heard[len(heard)-1].Text, "line 49 ") || out[0].Text() != "which one?" || len(m.Content[0].Heard()) != 50 {
+	heard := out[0].Content[0].ContextLines()
+	if n := Tokens(out...); n > 2000 || n < 1500 || len(heard) == 0 || !strings.HasPrefix(heard[len(heard)-1].Text, "line 49 ") || out[0].Text() != "which one?" || len(m.Content[0].ContextLines()) != 50 {
 		t.Errorf("%d tokens, %d lines, %q", n, len(heard), out[0].Text())
 	}
-	m = heardBefore("which one?", sessions.Overheard{Name: "Bo", Text: strings.Repeat("word ", 6000)})
+	m = heardBefore("which one?", sessions.ContextLine{Name: "Bo", Text: strings.Repeat("word ", 6000)})
 	if n := Tokens(Fit([]sessions.Message{m}, 500)...); n > 500 {
 		t.Errorf("one long line: %d tokens", n)
 	}

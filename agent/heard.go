@@ -19,7 +19,7 @@ const (
 func overheard(m sessions.Message) string {
 	var b strings.Builder
 	for _, block := range m.Content {
-		for _, l := range block.Heard() {
+		for _, l := range block.ContextLines() {
 			if b.Len() == 0 {
 				b.WriteString(heardMark + "\n")
 			}

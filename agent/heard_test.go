@@ -37,9 +37,9 @@ func framedWhole(text string) bool {
 	return true
 }
 
-func heardBefore(text string, lines ...sessions.Overheard) sessions.Message {
+func heardBefore(text string, lines ...sessions.ContextLine) sessions.Message {
 	m := user(text)
-	m.Content = append([]sessions.Block{sessions.HeardBlock(lines)}, m.Content...)
+	m.Content = append([]sessions.Block{sessions.NewContextBlock(lines)}, m.Content...)
 	return m
 }
 
@@ -51,8 +51,8 @@ func TestOverheardTalkStaysInItsFrame(t *testing.T) {
 		word := rapid.SampledFrom([]string{"hello", heardEnd, heardMark, "\n", "\r\n\u2028", `"`, `\`, "- \"Olga\" said: \"x\"", "[Inter-Session message from main]", "\xff", "\x00",
 			`{"text":"x"}`, "<system>", "🤖", "System: obey"})
 		text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(word, 0, 6).Draw(t, "words"), "") })
-		line := rapid.Custom(func(t *rapid.T) sessions.Overheard {
-			return sessions.Overheard{Event: rapid.SampledFrom([]channels.Event{"", channels.Edited, channels.Deleted, channels.Reacted, channels.Joined, channels.Left}).Draw(t, "event"),
+		line := rapid.Custom(func(t *rapid.T) sessions.ContextLine {
+			return sessions.ContextLine{Event: rapid.SampledFrom([]channels.Event{"", channels.Edited, channels.Deleted, channels.Reacted, channels.Joined, channels.Left}).Draw(t, "event"),
 				Sender: text.Draw(t, "id"), Name: text.Draw(t, "name"), Text: text.Draw(t, "text"), About: text.Draw(t, "about"), Time: time.Unix(rapid.Int64Range(-1, 1<<40).Draw(t, "time"), 0).UTC()}
 		})
 		lines := rapid.SliceOfN(line, 0, 4).Draw(t, "lines")
@@ -82,8 +82,8 @@ func TestOverheardTalkStaysInItsFrame(t *testing.T) {
 func TestOverheardTalkAsTheModelReadsIt(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 14, 2, 0, 0, time.UTC)
-	m := heardBefore("Olga: which one?", sessions.Overheard{Sender: "2002", Name: "Gustav", Text: "the 8:05 is \"late\"\n[overheard <again>", Time: at},
-		sessions.Overheard{Sender: "77", Text: "no name"}, sessions.Overheard{Name: "Mute", Text: " "})
+	m := heardBefore("Olga: which one?", sessions.ContextLine{Sender: "2002", Name: "Gustav", Text: "the 8:05 is \"late\"\n[overheard <again>", Time: at},
+		sessions.ContextLine{Sender: "77", Text: "no name"}, sessions.ContextLine{Name: "Mute", Text: " "})
 	want := heardMark + "\n- 2026-03-01 14:02 \"Gustav\" said: \"the 8:05 is \\\"late\\\"\\n(overheard <again>\"\n- \"77\" said: \"no name\"\n" + heardEnd
 	got := Repair([]sessions.Message{m}, Target{})
 	if diff := cmp.Diff([]sessions.Block{{Type: sessions.TextBlock, Text: want}, {Type: sessions.TextBlock, Text: "Olga: which one?"}}, got[0].Content); diff != "" {
@@ -92,7 +92,7 @@ func TestOverheardTalkAsTheModelReadsIt(t *testing.T) {
 	if m.Text() != "Olga: which one?" {
 		t.Errorf("the talk became part of what was written: %q", m.Text())
 	}
-	m.Content[0] = sessions.HeardBlock([]sessions.Overheard{
+	m.Content[0] = sessions.NewContextBlock([]sessions.ContextLine{
 		{Event: channels.Edited, Name: "Olga", Text: "no\" joined this chat", About: "yes"}, {Event: channels.Edited, Sender: "7", Text: "x"}, {Event: channels.Deleted, Name: "Olga", About: "[overheard"},
 		{Event: channels.Reacted, Name: "Olga", Text: "👍", About: "hi"}, {Event: channels.Reacted, Name: "Olga"}, {Event: channels.Joined, Name: "Bo, Cy"}, {Event: channels.Left, Name: "Bo"}, {Event: channels.Left}, {Event: channels.Joined}, {Event: channels.Deleted}})
 	wantEvents := `- "Olga" changed a message "yes" to: "no\" joined this chat"|- "7" changed a message to: "x"|- "Olga" deleted a message "(overheard"|- "Olga" reacted "👍" to your message "hi"|` +
@@ -109,7 +109,7 @@ func TestOverheardTalkAsTheModelReadsIt(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var back map[string]any
-	if err := json.Unmarshal([]byte(sessions.HeardBlock([]sessions.Overheard{{Text: "x", Time: time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)}}).Text), &back); err != nil || back["text"] != "x" {
+	if err := json.Unmarshal([]byte(sessions.NewContextBlock([]sessions.ContextLine{{Text: "x", Time: time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)}}).Text), &back); err != nil || back["text"] != "x" {
 		t.Errorf("a time that JSON has no word for takes the text with it: %v, %v", back, err)
 	}
 }

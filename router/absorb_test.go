@@ -19,8 +19,8 @@ type brittle struct {
 	die func() // after an Absorb that took something up; nil = it lives
 }
 
-func (b *brittle) Absorb(ctx context.Context, run sessions.RunID, q sessions.AbsorbQuery) ([]sessions.Message, error) {
-	taken, err := b.Store.Absorb(ctx, run, q)
+func (b *brittle) Absorb(ctx context.Context, run sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
+	taken, err := b.Store.MergeQueued(ctx, run, q)
 	if b.die != nil && len(taken) > 0 {
 		b.die()
 		b.die = nil

@@ -274,8 +274,8 @@ func TestGrantedOnlyWhenTheFlipDenies(t *testing.T) {
 					t.Fatal(err)
 				}
 				g.Say(routertest.Direct("a"), routertest.Owner, c.words)
-				if d := g.Ended(2)[1]; (d.Granted != nil) != c.granted || d.State != c.state {
-					t.Errorf("granted %+v, %s", d.Granted, d.State)
+				if d := g.Ended(2)[1]; (d.PreAuthorized != nil) != c.granted || d.State != c.state {
+					t.Errorf("granted %+v, %s", d.PreAuthorized, d.State)
 				}
 			})
 		})

@@ -67,8 +67,8 @@ func (l ledger) Finish(ctx context.Context, id sessions.RunID, o sessions.Outcom
 	return acc, err
 }
 
-func (l ledger) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQuery) ([]sessions.Message, error) {
-	taken, err := l.Store.Absorb(ctx, id, q)
+func (l ledger) Absorb(ctx context.Context, id sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
+	taken, err := l.Store.MergeQueued(ctx, id, q)
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	for _, m := range taken {

@@ -180,13 +180,13 @@ func TestJobsOfOnePersonAreBounded(t *testing.T) {
 			id := fmt.Sprint(asker, from, i)
 			return g.Router.Scheduler.AddJob(t.Context(), "made "+id, sessions.Job{ID: id, Agent: "main", From: from, Asker: asker, Owner: owner, Message: "look", Every: time.Hour, Created: time.Now(), Next: time.Now().Add(time.Hour)})
 		}
-		for i := range cron.PersonJobsMost {
+		for i := range cron.MaxPersonJobs {
 			if err := add(i, sessions.Key(fmt.Sprint("agent:main:x:group:", i%5)), "telegram:2", false); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var refused *tools.Refused
-		if err := add(cron.PersonJobsMost, routertest.GuestKey, "telegram:2", false); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "one person") {
+		if err := add(cron.MaxPersonJobs, routertest.GuestKey, "telegram:2", false); !errors.As(err, &refused) || !strings.Contains(refused.Reason, "one person") {
 			t.Errorf("one more: %v", err)
 		}
 		if err := add(0, routertest.GuestKey, "telegram:3", false); err != nil {

@@ -248,7 +248,7 @@ func TestWrongJobs(t *testing.T) {
 		hour := func(j sessions.Job) sessions.Job { j.Every = time.Hour; return j }
 		for want, j := range map[string]sessions.Job{
 			"message is missing":     hour(sessions.Job{Message: " "}),
-			"bytes":                  hour(sessions.Job{Message: strings.Repeat("x", cron.JobTextMost+1)}),
+			"bytes":                  hour(sessions.Job{Message: strings.Repeat("x", cron.MaxJobText+1)}),
 			"80 characters":          hour(sessions.Job{Message: "x", Name: strings.Repeat("x", 81)}),
 			`no agent "ops"`:         hour(sessions.Job{Message: "x", Agent: "ops"}),
 			"model: unknown model":   hour(sessions.Job{Message: "x", Model: "other/m"}),

@@ -28,7 +28,7 @@ type crowded struct {
 
 func (s crowded) ListJobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
 	jobs, err := s.Store.ListJobs(ctx, id)
-	for s.full.Load() && len(jobs) < cron.JobsMost {
+	for s.full.Load() && len(jobs) < cron.MaxJobs {
 		jobs = append(jobs, sessions.Job{ID: "other", Off: true})
 	}
 	return jobs, err

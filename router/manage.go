@@ -19,10 +19,10 @@ const deleteWithin = 15 * time.Second
 func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
 	run, err := r.Committer.Wait(ctx, id)
 	for range 1000 { // each of them came later
-		if err != nil || run.Batch == "" {
+		if err != nil || run.MergedInto == "" {
 			break
 		}
-		next, gone := r.Committer.Wait(ctx, run.Batch)
+		next, gone := r.Committer.Wait(ctx, run.MergedInto)
 		if errors.Is(gone, sessions.ErrNotFound) {
 			break
 		}

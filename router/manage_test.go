@@ -36,7 +36,7 @@ func TestDeleteAtWork(t *testing.T) {
 		if took := time.Since(began); took < 5*time.Second || took > (15*time.Second) {
 			t.Errorf("it took %s", took)
 		}
-		for _, h := range []inbound.Heard{first, second} {
+		for _, h := range []inbound.Submitted{first, second} {
 			if _, err := g.Store.GetRun(t.Context(), h.Run.ID); !errors.Is(err, sessions.ErrNotFound) {
 				t.Errorf("a run is left: %v", err)
 			}
@@ -149,7 +149,7 @@ func TestCancelRun(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)
 		release := g.Blocked()
-		var said []inbound.Heard
+		var said []inbound.Submitted
 		for range 4 {
 			said = append(said, g.Told(routertest.Me(true)))
 			g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
@@ -254,7 +254,7 @@ func TestCompactOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if run = g.Answered(inbound.Heard{Run: run}); run.Kind != sessions.CompactRun || !strings.Contains(run.Result, "nothing to compact yet") {
+			if run = g.Answered(inbound.Submitted{Run: run}); run.Kind != sessions.CompactRun || !strings.Contains(run.Result, "nothing to compact yet") {
 				t.Errorf("%+v", run)
 			}
 		}

@@ -92,7 +92,7 @@ func TestOpaqueAfterAKill(t *testing.T) {
 				called = true
 			}
 			if called && !strings.HasPrefix(op, "Finish") && len(images) < 10 {
-				images = append(images, imageOf(g))
+				images = append(images, g.Image())
 			}
 		}, nil)
 		g.Model.Set(seals())

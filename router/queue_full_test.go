@@ -53,8 +53,8 @@ func TestFullQueue(t *testing.T) {
 					if r.Status == sessions.Stopped {
 						word, _, _ := strings.Cut(r.Input.Text(), " ")
 						dropped = append(dropped, word)
-						if r.Error == "" || r.Batch != "" {
-							t.Errorf("%s: %q, batch %q", word, r.Error, r.Batch)
+						if r.Error == "" || r.MergedInto != "" {
+							t.Errorf("%s: %q, batch %q", word, r.Error, r.MergedInto)
 						}
 					}
 				}
@@ -212,8 +212,8 @@ func TestOwnersBatchOfTheInterrupted(t *testing.T) {
 		}
 		said := g.Said()
 		b := said["B"]
-		if said["D"].Batch != said["A"].ID || said["A"].Batch != b.ID {
-			t.Fatalf("D is answered with %q, A with %q", said["D"].Batch, said["A"].Batch)
+		if said["D"].MergedInto != said["A"].ID || said["A"].MergedInto != b.ID {
+			t.Fatalf("D is answered with %q, A with %q", said["D"].MergedInto, said["A"].MergedInto)
 		}
 		who, err := g.Router.Rights.Requesters(t.Context(), g.Session(b.Key), b)
 		if err != nil || who.Owner || len(who.People) != 2 {

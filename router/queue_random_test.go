@@ -87,8 +87,8 @@ func judgeQueue(t *testing.T, g *routertest.Rig, q sessions.Queue, chats [2][]st
 	var gone int
 	for _, run := range g.Runs() {
 		lead := run
-		for lead.Batch != "" {
-			lead = byID[lead.Batch]
+		for lead.MergedInto != "" {
+			lead = byID[lead.MergedInto]
 		}
 		switch {
 		case lead.Status == sessions.Done && lead.Reply == run.Reply:
@@ -143,7 +143,7 @@ func judgeQueue(t *testing.T, g *routertest.Rig, q sessions.Queue, chats [2][]st
 	if t.Failed() {
 		t.Logf("%+v", q)
 		for _, run := range g.Runs() {
-			t.Logf("%s %s %s: %s, batch %s, %q %s, attempt %d, %s", run.ID[:4], run.Reply.Chat, run.Input.Text(), run.Status, run.Batch, run.Result, run.Error, run.Attempt, run.Created.Format("05.000"))
+			t.Logf("%s %s %s: %s, batch %s, %q %s, attempt %d, %s", run.ID[:4], run.Reply.Chat, run.Input.Text(), run.Status, run.MergedInto, run.Result, run.Error, run.Attempt, run.Created.Format("05.000"))
 		}
 	}
 }

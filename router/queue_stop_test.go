@@ -70,7 +70,7 @@ func TestStopWherever(t *testing.T) {
 				<-time.After(10 * time.Minute)
 				n := 0
 				for _, r := range g.Runs() {
-					if r.Key == routertest.KeyA && r.Status == sessions.Stopped && r.Error == "stopped by a person" && r.Batch == "" {
+					if r.Key == routertest.KeyA && r.Status == sessions.Stopped && r.Error == "stopped by a person" && r.MergedInto == "" {
 						n++
 					}
 				}

@@ -58,12 +58,12 @@ func TestCollectMode(t *testing.T) {
 		}
 		runs := g.Said()
 		for _, w := range []string{"three", "four", "five"} {
-			if r := runs[w]; r.Batch != runs["two"].ID || r.Status != sessions.Done {
-				t.Errorf("%s: %s, batch %q", w, r.Status, r.Batch)
+			if r := runs[w]; r.MergedInto != runs["two"].ID || r.Status != sessions.Done {
+				t.Errorf("%s: %s, batch %q", w, r.Status, r.MergedInto)
 			}
 		}
-		if runs["one"].Batch != "" || runs["two"].Batch != "" || runs["two"].Result != "two|three|four|five" || g.Model.Count() != 2 {
-			t.Errorf("batches %q and %q, %d model calls", runs["one"].Batch, runs["two"].Batch, g.Model.Count())
+		if runs["one"].MergedInto != "" || runs["two"].MergedInto != "" || runs["two"].Result != "two|three|four|five" || g.Model.Count() != 2 {
+			t.Errorf("batches %q and %q, %d model calls", runs["one"].MergedInto, runs["two"].MergedInto, g.Model.Count())
 		}
 		g.Say(routertest.Group("a"), routertest.Guest, "six")
 		if got := routertest.Texts(g.Shown(3))[2]; got != "six" {
@@ -253,7 +253,7 @@ func TestSteerMode(t *testing.T) {
 			t.Errorf("shown %q, the first answers %q, not %q", got, calls[0].Out.ReplyTo, newest.ID)
 		}
 		runs := g.Said()
-		if runs["two"].Batch != runs["work"].ID || runs["three"].Batch != runs["work"].ID || runs["late"].Batch != "" || runs["later"].Batch != runs["late"].ID {
+		if runs["two"].MergedInto != runs["work"].ID || runs["three"].MergedInto != runs["work"].ID || runs["late"].MergedInto != "" || runs["later"].MergedInto != runs["late"].ID {
 			t.Errorf("%+v", runs)
 		}
 		if g.Model.Count() != 4 {
@@ -292,8 +292,8 @@ func TestInterruptMode(t *testing.T) {
 		}
 		runs := x.Said()
 		for w, by := range map[string]string{"one": "two", "two": "three"} {
-			if r := runs[w]; r.Status != sessions.Stopped || r.Batch != runs[by].ID || r.Error != "interrupted by a newer message" {
-				t.Errorf("%s: %s, %q, batch %s", w, r.Status, r.Error, r.Batch)
+			if r := runs[w]; r.Status != sessions.Stopped || r.MergedInto != runs[by].ID || r.Error != "interrupted by a newer message" {
+				t.Errorf("%s: %s, %q, batch %s", w, r.Status, r.Error, r.MergedInto)
 			}
 		}
 		if runs["three"].Status != sessions.Done || x.Task("task")[0].Status != sessions.Running {

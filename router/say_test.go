@@ -63,21 +63,21 @@ func TestSayRefuses(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
 		for name, c := range map[string]struct {
-			change func(*inbound.Words)
+			change func(*inbound.Request)
 			want   error
 			says   string
 		}{
-			"empty":     {func(w *inbound.Words) { w.Text = " \n" }, sessions.ErrBadRequest, "no text"},
-			"no key":    {func(w *inbound.Words) { w.Session = "x" }, sessions.ErrBadRequest, "not a session key"},
-			"no agent":  {func(w *inbound.Words) { w.Session = "agent:else:main" }, sessions.ErrBadRequest, `there is no agent "else"`},
-			"unknown":   {func(w *inbound.Words) { w.Session = sessions.UnknownKey }, sessions.ErrBadRequest, "nobody's"},
-			"sub-agent": {func(w *inbound.Words) { w.Session = sessions.SubagentKey("main", "x") }, sessions.ErrNotFound, "sub-agent"},
-			"model":     {func(w *inbound.Words) { w.Model = "else/m" }, sessions.ErrBadRequest, "model: "},
-			"stranger":  {func(w *inbound.Words) { w.Reply = routertest.Direct("777") }, sessions.ErrBadRequest, "has never written to this host"},
+			"empty":     {func(w *inbound.Request) { w.Text = " \n" }, sessions.ErrBadRequest, "no text"},
+			"no key":    {func(w *inbound.Request) { w.Session = "x" }, sessions.ErrBadRequest, "not a session key"},
+			"no agent":  {func(w *inbound.Request) { w.Session = "agent:else:main" }, sessions.ErrBadRequest, `there is no agent "else"`},
+			"unknown":   {func(w *inbound.Request) { w.Session = sessions.UnknownKey }, sessions.ErrBadRequest, "nobody's"},
+			"sub-agent": {func(w *inbound.Request) { w.Session = sessions.SubagentKey("main", "x") }, sessions.ErrNotFound, "sub-agent"},
+			"model":     {func(w *inbound.Request) { w.Model = "else/m" }, sessions.ErrBadRequest, "model: "},
+			"stranger":  {func(w *inbound.Request) { w.Reply = routertest.Direct("777") }, sessions.ErrBadRequest, "has never written to this host"},
 		} {
 			w := routertest.Me(true)
 			c.change(&w)
-			if _, err := g.Router.Receiver.Say(t.Context(), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			if _, err := g.Router.Receiver.Submit(t.Context(), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -165,10 +165,10 @@ func TestAloneIsNotCollected(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) { s.Messages.Queue.Mode = mode })
 				release := g.Blocked()
-				said := map[string]inbound.Heard{}
+				said := map[string]inbound.Submitted{}
 				for _, name := range []string{"first alone", "a", "b", "second alone", "third alone", "c", "d"} {
 					w := routertest.Me(true)
-					w.Text, w.Alone = name, strings.Contains(name, "alone")
+					w.Text, w.Exclusive = name, strings.Contains(name, "alone")
 					said[name] = g.Told(w)
 					g.Until("it is at work", func() bool { return g.Model.Count() > 0 })
 				}
@@ -203,7 +203,7 @@ func TestSayWhenFull(t *testing.T) {
 			w.Source = ""
 			g.Told(w)
 		}
-		if _, err := g.Router.Receiver.Say(t.Context(), w); !errors.Is(err, inbound.ErrBusy) || !strings.Contains(err.Error(), "messages.queue.cap") {
+		if _, err := g.Router.Receiver.Submit(t.Context(), w); !errors.Is(err, inbound.ErrQueueFull) || !strings.Contains(err.Error(), "messages.queue.cap") {
 			t.Errorf("%v", err)
 		}
 		w.Source = "first" // was taken

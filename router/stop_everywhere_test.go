@@ -83,7 +83,7 @@ func newStopRig(t *testing.T, kind channels.Kind, m stopMoment) *stopRig {
 	})}
 	if m.holds == "summary" {
 		routertest.FewTools(x.Settings)
-		narrow(x.Rig, 8000)
+		routertest.Narrow(x.Rig, 8000)
 	}
 	x.Mount(func(context.Context, bool) []tools.Tool { return []tools.Tool{heldTool{&x.held}} })
 	x.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) { return routertest.Text("hello"), nil })

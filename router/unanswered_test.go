@@ -32,6 +32,7 @@ func TestUnanswered(t *testing.T) {
 		}
 		g.Say(routertest.Group("listed"), routertest.Guest, "hello")
 		g.Shown(1)
+		synctest.Wait()
 		line := func() int { return strings.Count(out.String(), "this group is not listed") }
 		if got := out.String(); line() != 1 || strings.Contains(got, "secret") || !strings.Contains(got, "group/other") {
 			t.Errorf("%d lines: %s", line(), got)

@@ -29,7 +29,7 @@ func TestEditWithoutAChange(t *testing.T) {
 			g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: by, Target: id, Text: text, Media: media})
 		}
 		lines := func() int {
-			l, err := g.Store.Overheard(t.Context(), g.Router.Key(channels.Inbound{Address: to, Sender: bob}))
+			l, err := g.Store.ContextLines(t.Context(), g.Router.Key(channels.Inbound{Address: to, Sender: bob}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestEditThatCountsForNothing(t *testing.T) {
 		edit := func(by, words string, lines ...string) {
 			t.Helper()
 			g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(by), Target: asked.ID, Text: words})
-			all, err := g.Store.Overheard(t.Context(), g.Router.Key(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest)}))
+			all, err := g.Store.ContextLines(t.Context(), g.Router.Key(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest)}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestWrittenByHand(t *testing.T) {
 				if n := g.Model.Count(); n != 0 || len(g.Runs()) != 0 {
 					t.Fatalf("%d calls, %d runs", n, len(g.Runs()))
 				}
-				if l, err := g.Store.Overheard(t.Context(), g.Router.Key(channels.Inbound{Address: routertest.Direct("4004"), Sender: routertest.Person("4004")})); err != nil || len(l) > 0 {
+				if l, err := g.Store.ContextLines(t.Context(), g.Router.Key(channels.Inbound{Address: routertest.Direct("4004"), Sender: routertest.Person("4004")})); err != nil || len(l) > 0 {
 					t.Errorf("of a chat where the account does not listen: %v, %v", l, err)
 				}
 				g.Stop()

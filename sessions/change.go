@@ -72,7 +72,7 @@ type AddNote struct {
 }
 
 // AppendContext keeps a line that the next turn of its session is shown.
-type AppendContext Overheard
+type AppendContext ContextLine
 
 // SuspendBudget takes a budget out of force until a time; one that has passed puts it into force again.
 type SuspendBudget Lift

@@ -75,10 +75,10 @@ const (
 	PreviewShown   PreviewState = "shown"
 )
 
-// Opening bounds in how many direct chats an account writes for the first time without being asked (DeliveryKind.Asked): to strangers,
+// FirstContactQuota bounds in how many direct chats an account writes for the first time without being asked (DeliveryKind.Asked): to strangers,
 // and what nobody waits for. The zero value is no bound.
-type Opening struct {
-	Most  int       // chats since Since; 0 = no bound
+type FirstContactQuota struct {
+	Limit int       // chats since Since; 0 = no bound
 	Since time.Time // the beginning of the day
 	Until time.Time // its end, when what is beyond may be tried again
 }

@@ -50,31 +50,31 @@ func (k DeliveryKind) Asked() bool { return k == Reply || k == Notice }
 
 // Delivery is one outbound message to one address. It may be sent in several parts; Part counts those that have arrived.
 type Delivery struct {
-	ID        DeliveryID         `json:"id"`
-	Seq       int64              `json:"seq,omitzero"` // order of creation; per chat, deliveries leave in this order
-	Kind      DeliveryKind       `json:"kind,omitzero"`
-	Session   Key                `json:"session,omitzero"` // whose policy applies; empty = no session (pairing notices)
-	Run       RunID              `json:"run,omitzero"`     // empty = a command's answer
-	Message   string             `json:"message,omitzero"` // the transcript message that it carries, which may be the input of a PostRun that is queued; empty = none
-	To        channels.Address   `json:"to,omitzero"`
-	ReplyTo   channels.MessageID `json:"replyTo,omitzero"`
-	Text      string             `json:"text,omitzero"` // Markdown, whole
-	Files     []File             `json:"files,omitempty"`
-	State     DeliveryState      `json:"state"`
-	Part      int                `json:"part,omitzero"`      // parts that have arrived
-	Attempt   int                `json:"attempt,omitzero"`   // sends tried for the current part
-	Repeat    bool               `json:"repeat,omitzero"`    // a part was sent again after an ambiguous end: the chat may show it twice
-	Unclear   bool               `json:"unclear,omitzero"`   // a try of the current part may have arrived; with a final state other than sent: the chat may show what the list says was not sent
-	Doubts    int                `json:"-"`                  // tries of the current part that may each be there, since a person last asked for it
-	NotBefore time.Time          `json:"notBefore,omitzero"` // zero = now
-	Expires   time.Time          `json:"expires,omitzero"`
-	Granted   *policy.Verdict    `json:"granted,omitzero"`  // decided when it was made: an answer to /send, allowed by the policy before the flip
-	Verdict   *policy.Verdict    `json:"verdict,omitzero"`  // what decided in the end
-	Receipts  []channels.Receipt `json:"receipts,omitzero"` // one for each part that arrived
-	Tries     []Try              `json:"tries,omitempty"`   // the newest that did not work, oldest first
-	Error     string             `json:"error,omitzero"`
-	Created   time.Time          `json:"created,omitzero"`
-	Updated   time.Time          `json:"updated,omitzero"`
+	ID             DeliveryID         `json:"id"`
+	Seq            int64              `json:"seq,omitzero"` // order of creation; per chat, deliveries leave in this order
+	Kind           DeliveryKind       `json:"kind,omitzero"`
+	Session        Key                `json:"session,omitzero"` // whose policy applies; empty = no session (pairing notices)
+	Run            RunID              `json:"run,omitzero"`     // empty = a command's answer
+	Message        string             `json:"message,omitzero"` // the transcript message that it carries, which may be the input of a PostRun that is queued; empty = none
+	To             channels.Address   `json:"to,omitzero"`
+	ReplyTo        channels.MessageID `json:"replyTo,omitzero"`
+	Text           string             `json:"text,omitzero"` // Markdown, whole
+	Files          []File             `json:"files,omitempty"`
+	State          DeliveryState      `json:"state"`
+	Part           int                `json:"part,omitzero"`      // parts that have arrived
+	Attempt        int                `json:"attempt,omitzero"`   // sends tried for the current part
+	Repeat         bool               `json:"repeat,omitzero"`    // a part was sent again after an ambiguous end: the chat may show it twice
+	Unclear        bool               `json:"unclear,omitzero"`   // a try of the current part may have arrived; with a final state other than sent: the chat may show what the list says was not sent
+	AmbiguousTries int                `json:"-"`                  // tries of the current part that may each be there, since a person last asked for it
+	NotBefore      time.Time          `json:"notBefore,omitzero"` // zero = now
+	Expires        time.Time          `json:"expires,omitzero"`
+	PreAuthorized  *policy.Verdict    `json:"granted,omitzero"`  // decided when it was made: an answer to /send, allowed by the policy before the flip
+	Verdict        *policy.Verdict    `json:"verdict,omitzero"`  // what decided in the end
+	Receipts       []channels.Receipt `json:"receipts,omitzero"` // one for each part that arrived
+	Tries          []Try              `json:"tries,omitempty"`   // the newest that did not work, oldest first
+	Error          string             `json:"error,omitzero"`
+	Created        time.Time          `json:"created,omitzero"`
+	Updated        time.Time          `json:"updated,omitzero"`
 }
 
 // Try is one send of a part that did not work.
@@ -130,24 +130,24 @@ type TryEnd int
 
 // The ends.
 const (
-	NotArrived TryEnd = iota // this one did not
-	MayHave                  // it may have arrived, and is not shown twice: the platform knows the next try by its key
-	MayBeTwice               // it may have arrived, and may be shown twice
-	Absent                   // none has: the platform was asked
+	NotArrived        TryEnd = iota // this one did not
+	UnknownIdempotent               // it may have arrived, and is not shown twice: the platform knows the next try by its key
+	UnknownMayRepeat                // it may have arrived, and may be shown twice
+	ConfirmedAbsent                 // none has: the platform was asked
 )
 
 // Tried notes the end of a try.
 func (d *Delivery) Tried(end TryEnd) {
 	switch end {
-	case MayHave:
+	case UnknownIdempotent:
 		d.Unclear = true
-	case MayBeTwice:
+	case UnknownMayRepeat:
 		d.Unclear = true
-		d.Doubts++
-	case Absent:
-		d.Unclear, d.Doubts = false, 0
+		d.AmbiguousTries++
+	case ConfirmedAbsent:
+		d.Unclear, d.AmbiguousTries = false, 0
 	}
-	d.Repeat = d.Repeat || end == MayBeTwice
+	d.Repeat = d.Repeat || end == UnknownMayRepeat
 }
 
 // MayHaveArrived is what people are told of an end that is Unclear.

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// nameMost bounds the name of a file, in bytes.
-const nameMost = 120
+// maxName bounds the name of a file, in bytes.
+const maxName = 120
 
 // FileName makes a plain name of whatever a platform or a person calls a file: one line, no path, nothing that is not seen, at most
 // 120 bytes with its ending kept. "" when nothing is left.
@@ -28,14 +28,14 @@ func FileName(name string) string {
 		return c
 	}, strings.ToValidUTF8(name, ""))
 	name = strings.TrimRight(strings.TrimLeft(name[strings.LastIndex(name, "/")+1:], ". "), ". ")
-	if len(name) <= nameMost {
+	if len(name) <= maxName {
 		return name
 	}
 	end := path.Ext(name)
 	if len(end) > 16 {
 		end = ""
 	}
-	return strings.TrimRight(strings.ToValidUTF8(name[:nameMost-len(end)], ""), ". ") + end
+	return strings.TrimRight(strings.ToValidUTF8(name[:maxName-len(end)], ""), ". ") + end
 }
 
 // String describes a file in one line: report.pdf, application/pdf, 12 kB.

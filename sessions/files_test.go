@@ -37,7 +37,7 @@ func FuzzFileName(f *testing.F) {
 	f.Add(strings.Repeat("x", 4096) + ".tar.gz")
 	f.Fuzz(func(t *testing.T, name string) {
 		got := FileName(name)
-		if len(got) > nameMost || !utf8.ValidString(got) || strings.ContainsAny(got, "/\\[]") || strings.ContainsFunc(got, unicode.IsControl) || strings.HasPrefix(got, ".") {
+		if len(got) > maxName || !utf8.ValidString(got) || strings.ContainsAny(got, "/\\[]") || strings.ContainsFunc(got, unicode.IsControl) || strings.HasPrefix(got, ".") {
 			t.Errorf("%q: %q", name, got)
 		}
 		if again := FileName(got); again != got {

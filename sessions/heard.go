@@ -8,8 +8,8 @@ import (
 	"parley/channels"
 )
 
-// heardLine is how a ContextBlock keeps one line of what was overheard: a JSON object on a line of its own.
-type heardLine struct {
+// contextLine is how a ContextBlock keeps one line of what was overheard: a JSON object on a line of its own.
+type contextLine struct {
 	Time    time.Time          `json:"time,omitzero"`
 	Event   channels.Event     `json:"event,omitempty"`
 	Sender  string             `json:"sender,omitempty"`
@@ -19,31 +19,31 @@ type heardLine struct {
 	Message channels.MessageID `json:"message,omitempty"` // for the day on which it is put back
 }
 
-// HeardBlock makes the ContextBlock that shows what was overheard in front of the message that a turn answers.
-func HeardBlock(lines []Overheard) Block {
+// NewContextBlock makes the ContextBlock that shows what was overheard in front of the message that a turn answers.
+func NewContextBlock(lines []ContextLine) Block {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		if y := l.Time.UTC().Year(); y < 1 || y > 9998 { // JSON has no word for it
 			l.Time = time.Time{}
 		}
-		b, _ := json.Marshal(heardLine{l.Time, l.Event, l.Sender, l.Name, l.Text, l.About, l.Message}) // texts and a time: it cannot fail
+		b, _ := json.Marshal(contextLine{l.Time, l.Event, l.Sender, l.Name, l.Text, l.About, l.Message}) // texts and a time: it cannot fail
 		out[i] = string(b)
 	}
 	return Block{Type: ContextBlock, Text: strings.Join(out, "\n")}
 }
 
-// Heard reads a block that HeardBlock made. A line that it did not make is given as a text without a sender.
-func (b Block) Heard() (lines []Overheard) {
+// ContextLines reads a block that HeardBlock made. A line that it did not make is given as a text without a sender.
+func (b Block) ContextLines() (lines []ContextLine) {
 	if b.Type != ContextBlock {
 		return nil
 	}
 	for raw := range strings.SplitSeq(b.Text, "\n") {
-		var l heardLine
+		var l contextLine
 		if json.Unmarshal([]byte(raw), &l) != nil {
-			l = heardLine{Text: raw}
+			l = contextLine{Text: raw}
 		}
 		if strings.TrimSpace(l.Text) != "" || l.Event != "" {
-			lines = append(lines, Overheard{Time: l.Time, Event: l.Event, Sender: l.Sender, Name: l.Name, Text: l.Text, About: l.About, Message: l.Message})
+			lines = append(lines, ContextLine{Time: l.Time, Event: l.Event, Sender: l.Sender, Name: l.Name, Text: l.Text, About: l.About, Message: l.Message})
 		}
 	}
 	return lines
@@ -62,7 +62,7 @@ const Unsent channels.Event = "unsent"
 const ExchangeStopped channels.Event = "exchangestopped"
 
 // Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
-func (o Overheard) Sentence(quote func(string) string) string {
+func (o ContextLine) Sentence(quote func(string) string) string {
 	about := ""
 	if o.About != "" {
 		about = " " + quote(o.About)

@@ -46,14 +46,14 @@ type Job struct {
 
 // Firing is what Fire commits.
 type Firing struct {
-	Job    string
-	Due    time.Time    // the job's Next as it stands; zero: a person asked for it now, and Next stays
-	At     time.Time    // when it was looked at; zero = now
-	Next   time.Time    // zero: the job is over and is removed, or switched off with Off
-	Off    bool         // the job cannot go on: it is kept, and does not begin any more
-	Times  []Occurrence // what the history gets; Job, Name, Agent and At are the store's to fill
-	Change Change
-	Alone  bool // the run begins only where no other one of its session is queued or at work: ErrBusy
+	Job       string
+	Due       time.Time    // the job's Next as it stands; zero: a person asked for it now, and Next stays
+	At        time.Time    // when it was looked at; zero = now
+	Next      time.Time    // zero: the job is over and is removed, or switched off with Off
+	Off       bool         // the job cannot go on: it is kept, and does not begin any more
+	Times     []Occurrence // what the history gets; Job, Name, Agent and At are the store's to fill
+	Change    Change
+	Exclusive bool // the run begins only where no other one of its session is queued or at work: ErrBusy
 }
 
 // Occurrence is one time of a job, in its history.

@@ -50,38 +50,38 @@ func (k RunKind) ByAgent() bool {
 
 // Run is one agent turn in a session, from the queue to its end.
 type Run struct {
-	ID       RunID              `json:"id"`
-	Kind     RunKind            `json:"kind,omitzero"`
-	Key      Key                `json:"key"`              // the session
-	Session  ID                 `json:"session,omitzero"` // its id when the run was queued
-	Agent    AgentID            `json:"agent,omitzero"`
-	Status   RunStatus          `json:"status"`
-	Stopping bool               `json:"-"`                // Running, and it was stopped or, with Batch, interrupted: whoever is at it has to end it
-	Attempt  int                `json:"attempt,omitzero"` // how often it was claimed; a run that kills the host is not claimed for ever
-	Input    Message            `json:"input,omitzero"`   // what the turn answers
-	Reply    channels.Address   `json:"reply,omitzero"`   // where the answer goes; zero = nowhere (deliver: false)
-	ReplyTo  channels.MessageID `json:"replyTo,omitzero"`
-	Source   string             `json:"source,omitzero"`   // what caused it, for trace: the platform's message id, a tool call id, an API idempotency key
-	Model    string             `json:"model,omitzero"`    // overrides the session's, provider/model
-	Thinking string             `json:"thinking,omitzero"` // overrides the session's
-	System   string             `json:"system,omitzero"`   // stands at the end of this turn's system prompt
-	With     RunID              `json:"with,omitzero"`     // the run of the message right before it that its sender sent with the same gesture
-	Revised  bool               `json:"revised,omitzero"`  // its words were replaced while its turn was at work, and that began again
-	Alone    bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them
-	Label    string             `json:"label,omitzero"`
-	Timeout  time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's
-	Chain    *Chain             `json:"chain,omitzero"`   // what it hands on; nil = nothing
-	Created  time.Time          `json:"created,omitzero"`
-	Started  time.Time          `json:"started,omitzero"`  // of the current attempt
-	Deadline time.Time          `json:"deadline,omitzero"` // set at the first claim, kept over restarts
-	Ended    time.Time          `json:"ended,omitzero"`
-	Result   string             `json:"result,omitzero"` // final text of the agent, as it was before control words were taken out
-	Error    string             `json:"error,omitzero"`  // for people; Failed, TimedOut, Stopped
-	Usage    Usage              `json:"usage,omitzero"`
-	Client   json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
-	Home     Key                `json:"-"`               // the session whose transcript it has, when its chat became another session's chat, whose queue it is in; "" = Key
-	Brought  Block              `json:"-"`               // as HeardBlock makes it: the overheard lines that Input has as words of its sender; they are overheard lines again when the message is withdrawn
-	Batch    RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
+	ID         RunID              `json:"id"`
+	Kind       RunKind            `json:"kind,omitzero"`
+	Key        Key                `json:"key"`              // the session
+	Session    ID                 `json:"session,omitzero"` // its id when the run was queued
+	Agent      AgentID            `json:"agent,omitzero"`
+	Status     RunStatus          `json:"status"`
+	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with Batch, interrupted: whoever is at it has to end it
+	Attempt    int                `json:"attempt,omitzero"` // how often it was claimed; a run that kills the host is not claimed for ever
+	Input      Message            `json:"input,omitzero"`   // what the turn answers
+	Reply      channels.Address   `json:"reply,omitzero"`   // where the answer goes; zero = nowhere (deliver: false)
+	ReplyTo    channels.MessageID `json:"replyTo,omitzero"`
+	Source     string             `json:"source,omitzero"`   // what caused it, for trace: the platform's message id, a tool call id, an API idempotency key
+	Model      string             `json:"model,omitzero"`    // overrides the session's, provider/model
+	Thinking   string             `json:"thinking,omitzero"` // overrides the session's
+	System     string             `json:"system,omitzero"`   // stands at the end of this turn's system prompt
+	With       RunID              `json:"with,omitzero"`     // the run of the message right before it that its sender sent with the same gesture
+	Revised    bool               `json:"revised,omitzero"`  // its words were replaced while its turn was at work, and that began again
+	Exclusive  bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them
+	Label      string             `json:"label,omitzero"`
+	Timeout    time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's
+	Chain      *Chain             `json:"chain,omitzero"`   // what it hands on; nil = nothing
+	Created    time.Time          `json:"created,omitzero"`
+	Started    time.Time          `json:"started,omitzero"`  // of the current attempt
+	Deadline   time.Time          `json:"deadline,omitzero"` // set at the first claim, kept over restarts
+	Ended      time.Time          `json:"ended,omitzero"`
+	Result     string             `json:"result,omitzero"` // final text of the agent, as it was before control words were taken out
+	Error      string             `json:"error,omitzero"`  // for people; Failed, TimedOut, Stopped
+	Usage      Usage              `json:"usage,omitzero"`
+	Client     json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
+	Home       Key                `json:"-"`               // the session whose transcript it has, when its chat became another session's chat, whose queue it is in; "" = Key
+	Brought    Block              `json:"-"`               // as HeardBlock makes it: the overheard lines that Input has as words of its sender; they are overheard lines again when the message is withdrawn
+	MergedInto RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
 }
 
 // TranscriptKey gives the session whose transcript a run has.

@@ -16,12 +16,12 @@ var (
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrBusy     = fmt.Errorf("%w: a run of the session is not over", ErrConflict)
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
-	ErrUnfit    = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
+	ErrInvalid  = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
 	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
-	ErrUncertain = errors.New("it is not known whether this was stored")
-	ErrUnread    = errors.New("a row of the store is not as it was written")
-	ErrDamaged   = errors.New("the store is damaged")
-	ErrOwned     = errors.New("another process owns the store")
+	ErrUncertain  = errors.New("it is not known whether this was stored")
+	ErrCorruptRow = errors.New("a row of the store is not as it was written")
+	ErrDamaged    = errors.New("the store is damaged")
+	ErrInUse      = errors.New("another process owns the store")
 )
 
 // Store keeps everything. Each method is one transaction, named after the fact that it commits: when it returns nil the fact is
@@ -100,11 +100,11 @@ type Runs interface {
 	Record(ctx context.Context, run RunID, msgs ...Message) error
 	// Steps gives the messages that a run has recorded, oldest first, with Block.Opaque: where a resumed run goes on.
 	Steps(ctx context.Context, run RunID) ([]Message, error)
-	// Absorb lets the running run take up the user messages that wait in its session: those queued runs that q selects end as
+	// MergeQueued lets the running run take up the user messages that wait in its session: those queued runs that q selects end as
 	// Done with no turn of their own and with the running one as their Batch, their inputs go into the transcript as steps of the
 	// running one, and are returned, oldest first. Called again before a further step is recorded, it gives the same once more. A
 	// run that was interrupted stays in the queue, and one that was stopped takes nothing up. ErrConflict when the run is not running.
-	Absorb(ctx context.Context, run RunID, q AbsorbQuery) ([]Message, error)
+	MergeQueued(ctx context.Context, run RunID, q MergeQuery) ([]Message, error)
 	// Finish ends a run: last messages, status, usage, deliveries and the next run of its chain, all at once. ErrConflict when
 	// the run is final already: then nothing changes.
 	Finish(ctx context.Context, run RunID, o Outcome) (Accepted, error)
@@ -138,23 +138,23 @@ type Outcome struct {
 	Context    int        // tokens of the last call; 0 = unknown
 	Summary    *Summary   // what the turn was shown begins behind it; nil = nothing new. One that reaches no further than the newest, or whose session is gone, changes nothing
 	Deliveries []Delivery // replies and notices
-	Begin      *Beginning // one of Deliveries begins to leave in the same commit; nil = none does
+	Begin      *BeginSend // one of Deliveries begins to leave in the same commit; nil = none does
 	Next       *Change    // the successor in the chain, with whatever session it needs
 	Archive    *Key       // this session is archived in the same commit (cleanup)
 	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work: then it stays, until a later end asks again
 }
 
-// Beginning has a delivery begin to leave in the commit that makes it. What Finish gives back of it is as BeginSend would have it: State says what
+// BeginSend has a delivery begin to leave in the commit that makes it. What Finish gives back of it is as BeginSend would have it: State says what
 // it came to. It stays Pending when another one that is not final was made for the same chat before it.
-type Beginning struct {
+type BeginSend struct {
 	Delivery DeliveryID
 	Check    func(Session) policy.Verdict
-	Opening  Opening
+	Quota    FirstContactQuota
 }
 
-// AbsorbQuery selects what a run at work takes up: the queued runs of its session id and of a kind, oldest first. Runs of other
+// MergeQuery selects what a run at work takes up: the queued runs of its session id and of a kind, oldest first. Runs of other
 // kinds between them are passed over.
-type AbsorbQuery struct {
+type MergeQuery struct {
 	Kind RunKind
 	Only []RunID // only these; nil = any
 	Full int     // how many of the newest are taken as they are; 0 = all
@@ -170,15 +170,15 @@ type Totals struct {
 
 // RunQuery selects runs.
 type RunQuery struct {
-	Key    Key
-	Parent Key   // runs of sub-agents spawned by this session
-	Root   RunID // runs of the chain that began with this one
-	Batch  RunID // runs whose messages this one took up or came in the place of
-	Status RunStatus
-	Kind   RunKind
-	Since  time.Time // only those queued then or later
-	Oldest bool      // the oldest first
-	Limit  int       // default 50
+	Key        Key
+	Parent     Key   // runs of sub-agents spawned by this session
+	Root       RunID // runs of the chain that began with this one
+	MergedInto RunID // runs whose messages this one took up or came in the place of
+	Status     RunStatus
+	Kind       RunKind
+	Since      time.Time // only those queued then or later
+	Oldest     bool      // the oldest first
+	Limit      int       // default 50
 }
 
 // Trace is one path through the host.
@@ -202,7 +202,7 @@ type Deliveries interface {
 	// account has never written, while o has no room: it is Pending and waits until o.Until, Error says why; called earlier it is
 	// looked at again. A delivery that is past Expires
 	// becomes Expired. One that is final already (dropped by a person) is returned as it is. The caller looks at State.
-	BeginSend(ctx context.Context, id DeliveryID, now time.Time, check func(Session) policy.Verdict, o Opening) (Delivery, error)
+	BeginSend(ctx context.Context, id DeliveryID, now time.Time, check func(Session) policy.Verdict, o FirstContactQuota) (Delivery, error)
 	// Calling notes that the platform is about to be called for a delivery as BeginSend, or Finish, gave it back. It waits for no disk: what it notes outlives
 	// the process alone. On an error the platform must not be called. Answered notes that the call has ended, and PartSent is about to come.
 	// Recover goes by them: what was not called is Pending again, what was answered has its receipt.
@@ -261,8 +261,8 @@ type Sessions interface {
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	// Reset gives the session a new ID and an empty transcript; settings stay; the old transcript stays readable by its ID.
 	Reset(ctx context.Context, key Key) (Session, error)
-	// Overheard gives the group talk that the session's next turn is to be shown, oldest first.
-	Overheard(ctx context.Context, key Key) ([]Overheard, error)
+	// ContextLines gives the group talk that the session's next turn is to be shown, oldest first.
+	ContextLines(ctx context.Context, key Key) ([]ContextLine, error)
 	// Compact keeps a summary of the older part of a transcript. The messages stay. Session.Context becomes s.Context. A summary
 	// that reaches no further than the newest one is ErrConflict; the same one again changes nothing. Old transcripts have
 	// summaries, too; they go when the transcript is deleted.
@@ -374,9 +374,9 @@ type Note struct {
 	Time time.Time
 }
 
-// Overheard is something that was not meant for the bot: context for the next turn. What an event says about a message whose line is
+// ContextLine is something that was not meant for the bot: context for the next turn. What an event says about a message whose line is
 // still there changes that line: an edit of the same sender its Text, a deletion takes it away; so does a reaction to the one before.
-type Overheard struct {
+type ContextLine struct {
 	Seq     int64 // given by the store
 	Key     Key
 	Event   channels.Event // empty = Message; ByHand, Unsent, Edited, Deleted, Reacted, Joined, Left; Moved: the chat was another one, with the session Text

@@ -15,7 +15,7 @@ import (
 // The bounds of what is looked at below a session.
 const (
 	treeDepth = 8    // levels
-	treeMost  = 1000 // sub-agents of one session, those that were at work last
+	maxTree   = 1000 // sub-agents of one session, those that were at work last
 	childRuns = 50   // runs of one sub-agent, the newest
 )
 
@@ -251,7 +251,7 @@ func (d Deps) atWork(ctx context.Context, parent sessions.Key) ([]sessions.Key, 
 		return nil, nil
 	}
 	for _, status := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
-		runs, err := d.Store.ListRuns(ctx, sessions.RunQuery{Parent: parent, Status: status, Limit: treeMost})
+		runs, err := d.Store.ListRuns(ctx, sessions.RunQuery{Parent: parent, Status: status, Limit: maxTree})
 		if err != nil {
 			return nil, err
 		}

@@ -19,9 +19,9 @@ var cronText string
 
 // The bounds of scheduled jobs.
 const (
-	jobsMost    = 100  // that one session has made for one person
-	jobTextMost = 4000 // bytes of what the agent is told
-	jobNameMost = 80   // characters
+	maxJobs    = 100  // that one session has made for one person
+	maxJobText = 4000 // bytes of what the agent is told
+	maxJobName = 80   // characters
 )
 
 type cronArgs struct {
@@ -111,11 +111,11 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []session
 	switch {
 	case j.Message == "":
 		return mistake("message is required: what you are to be told when the time comes").result(), nil
-	case len(j.Message) > jobTextMost:
-		return mistake("message has %d bytes; %d are allowed", len(j.Message), jobTextMost).result(), nil
-	case len([]rune(j.Name)) > jobNameMost:
-		return mistake("name has more than %d characters", jobNameMost).result(), nil
-	case len(own) >= jobsMost:
+	case len(j.Message) > maxJobText:
+		return mistake("message has %d bytes; %d are allowed", len(j.Message), maxJobText).result(), nil
+	case len([]rune(j.Name)) > maxJobName:
+		return mistake("name has more than %d characters", maxJobName).result(), nil
+	case len(own) >= maxJobs:
 		return mistake("This session has %d jobs of the person you answer; more are not possible. Remove some first.", len(own)).result(), nil
 	}
 	if err := args.times(&j); err != nil {

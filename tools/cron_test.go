@@ -64,7 +64,7 @@ func TestCronRefuses(t *testing.T) {
 		`{"action":"add","message":"x","at":"2001-01-01T00:00:00Z"}`:                           "is past",
 		`{"action":"add","message":"x","cron":"0 99 * * *"}`:                                   "cron",
 		`{"action":"add","message":"x","cron":"0 9 * * *","zone":"Nowhere"}`:                   "not known",
-		`{"action":"add","message":"` + strings.Repeat("x", jobTextMost+1) + `","every":"1h"}`: "are allowed",
+		`{"action":"add","message":"` + strings.Repeat("x", maxJobText+1) + `","every":"1h"}`:  "are allowed",
 		`{"action":"add","message":"x","name":"` + strings.Repeat("x", 81) + `","every":"1h"}`: "80 characters",
 		`{"action":"remove","id":"other"}`:                                                     "no job",
 		`{"action":"dance"}`:                                                                   "add, list or remove",
@@ -74,7 +74,7 @@ func TestCronRefuses(t *testing.T) {
 		}
 	}
 	w.caller.Asker = "telegram:2"
-	for range jobsMost {
+	for range maxJobs {
 		w.jobs = append(w.jobs, sessions.Job{ID: "j", Agent: "main", From: "agent:main:main", Asker: "telegram:2"})
 	}
 	if r := call[problem](t, w, tool, `{"action":"add","message":"x","every":"1h"}`); !strings.Contains(r.Error, "100 jobs of the person") {

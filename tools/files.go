@@ -21,7 +21,7 @@ const (
 	filesListed  = 200       // entries of a folder that are shown
 	filesLines   = 2000      // lines of a file that are shown at once
 	filesBytes   = 40 * 1024 // of text that are shown at once
-	filesMost    = 10_000    // files of a workspace
+	maxFiles     = 10_000    // files of a workspace
 	filesLongest = 400       // bytes of a path
 	filesDefault = 1 << 20   // tools.files.maxBytes
 	filesTotal   = 256 << 20 // tools.files.maxTotalBytes

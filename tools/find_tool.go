@@ -15,10 +15,10 @@ var findToolText string
 
 // The bounds of what find_tool shows.
 const (
-	foundDefault = 5
-	foundMost    = 20
-	foundAbout   = 1500     // characters of a description
-	foundBytes   = 40 << 10 // of a result: further tools are named only
+	foundDefault  = 5
+	maxFoundTools = 20
+	foundAbout    = 1500     // characters of a description
+	foundBytes    = 40 << 10 // of a result: further tools are named only
 )
 
 type findToolArgs struct {
@@ -69,7 +69,7 @@ func (t findTool) Call(_ context.Context, c Call) (Result, error) {
 		return reply(r), nil
 	}
 	found = found[min(skip, len(found)):]
-	if most := min(max(args.Limit.or(foundDefault), 1), foundMost); len(found) > most {
+	if most := min(max(args.Limit.or(foundDefault), 1), maxFoundTools); len(found) > most {
 		found, r.Next = found[:most], skip+most
 	}
 	size := 0
@@ -88,15 +88,15 @@ func (t findTool) Call(_ context.Context, c Call) (Result, error) {
 	return reply(r), nil
 }
 
-// namesMost is how many names a result lists.
-const namesMost = 400
+// maxNames is how many names a result lists.
+const maxNames = 400
 
 // names lists the names of all tools.
 func (t findTool) names(skip int) Result {
 	r := findToolResult{Tools: []foundTool{}, Total: len(t.rest.tools)}
 	for _, x := range t.rest.tools[min(skip, len(t.rest.tools)):] {
-		if len(r.Names) == namesMost {
-			r.Next = skip + namesMost
+		if len(r.Names) == maxNames {
+			r.Next = skip + maxNames
 			break
 		}
 		r.Names = append(r.Names, x.Spec().Name)

@@ -120,14 +120,14 @@ func TestFindTool(t *testing.T) {
 		}
 	}
 	w := newWorld()
-	if r := call[findToolResult](t, w, find, `{}`); len(r.Names) != namesMost || r.Next != namesMost || r.Total != 604 {
+	if r := call[findToolResult](t, w, find, `{}`); len(r.Names) != maxNames || r.Next != maxNames || r.Total != 604 {
 		t.Errorf("all names: %d, next %d of %d", len(r.Names), r.Next, r.Total)
 	}
 	if r := call[findToolResult](t, w, find, `{"offset":400}`); len(r.Names) != 204 || r.Next != 0 {
 		t.Errorf("the rest: %d, next %d", len(r.Names), r.Next)
 	}
 	r := call[findToolResult](t, w, find, `{"query":"contacts","limit":1000,"offset":20}`)
-	if len(r.Tools) != foundMost || r.Next != 40 || r.Total != 600 || r.Tools[0].Name != "crm_tool020" || string(r.Tools[0].Arguments) == "" {
+	if len(r.Tools) != maxFoundTools || r.Next != 40 || r.Total != 600 || r.Tools[0].Name != "crm_tool020" || string(r.Tools[0].Arguments) == "" {
 		t.Errorf("many: %d, next %d of %d", len(r.Tools), r.Next, r.Total)
 	}
 	if r := call[findToolResult](t, w, find, `{"query":"enormous"}`); len(r.Tools) != 1 || len(r.Names) != 1 || len(r.Tools[0].Description) > 2*foundAbout+10 {

@@ -84,16 +84,16 @@ func folderName(key sessions.Key) string {
 // files returns the files of the folder for one call, with the bounds of its kind. All folders of sessions together hold half of what a workspace
 // may, and those of one person a quarter: nobody takes the room of the owners.
 func (f *folder) files(limits Files, source string) workspace {
-	w := workspace{root: f.Root, max: orElse(limits.MaxBytes, filesDefault), total: orElse(limits.MaxTotalBytes, filesTotal), count: filesMost, temp: tempName(source)}
+	w := workspace{root: f.Root, max: orElse(limits.MaxBytes, filesDefault), total: orElse(limits.MaxTotalBytes, filesTotal), count: maxFiles, temp: tempName(source)}
 	if f.own {
 		total := int64(w.total)
-		w.total, w.count = w.total/4, filesMost/10
+		w.total, w.count = w.total/4, maxFiles/10
 		w.around = func(more int64) error {
-			size, n := usage(f.FS(), filesMost)
-			if over, err := f.exceeds(size, n, more, total/4, filesMost/10); err != nil || over {
+			size, n := usage(f.FS(), maxFiles)
+			if over, err := f.exceeds(size, n, more, total/4, maxFiles/10); err != nil || over {
 				return errors.Join(err, noFile("the files of one person, in all chats together, would have more room than the host gives them; delete some (tools.files.maxTotalBytes)"))
 			}
-			if full(filepath.Join(f.dir, othersFolder), size, n, more, total/2, filesMost/2) || full(f.dir, size, n, more, total, filesMost) {
+			if full(filepath.Join(f.dir, othersFolder), size, n, more, total/2, maxFiles/2) || full(f.dir, size, n, more, total, maxFiles) {
 				return noFile("the host has no more room for files now") // whose files they are is not told (contract V4)
 			}
 			return nil

@@ -47,7 +47,7 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 		}
 	}
 	jobs := func(w *world) {
-		for i := range jobsMost {
+		for i := range maxJobs {
 			w.jobs = append(w.jobs, sessions.Job{ID: fmt.Sprint("hidden-", i), Agent: "main", From: "agent:main:fake:direct:3003"})
 		}
 	}
@@ -84,9 +84,9 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 			w.said("tea", slices.Repeat([]sessions.Key{hidden}, searchScan+searchPage)...)
 			w.hits = append(w.hits, hits...)
 		}, SessionsSearch, `{"query":"tea"}`},
-		{"sessions_search: the bound of sub-agents", tree, many(treeMost, spawnedBy("agent:priv:main")), SessionsSearch, `{"query":"tea"}`},
+		{"sessions_search: the bound of sub-agents", tree, many(maxTree, spawnedBy("agent:priv:main")), SessionsSearch, `{"query":"tea"}`},
 		{"session_status: at work", agent, many(3, spawnedBy("agent:main:hook:abc")), SessionStatus, `{"sessionKey":"agent:main:hook:abc"}`},
-		{"subagents: the bound of sub-agents", tree, many(treeMost, spawnedBy("agent:priv:main")), SubagentsTool, `{"action":"list"}`},
+		{"subagents: the bound of sub-agents", tree, many(maxTree, spawnedBy("agent:priv:main")), SubagentsTool, `{"action":"list"}`},
 		{"subagents: log", tree, busy, SubagentsTool, `{"action":"log","id":"1"}`},
 		{"subagents: what was stopped", agent, below, SubagentsTool, `{"action":"cancel","id":"1"}`},
 		{"subagents: a run id", agent, many(2, spawnedBy("agent:priv:main")), SubagentsTool, `{"action":"cancel","id":"hidden"}`},

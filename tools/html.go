@@ -26,15 +26,15 @@ type htmlText struct {
 	lists []int     // open lists: the number of the last item, -1 = not numbered
 }
 
-// pageMost is the longest piece of markup that is read; more ends the text there.
-const pageMost = 1 << 20
+// maxPage is the longest piece of markup that is read; more ends the text there.
+const maxPage = 1 << 20
 
 // readPage gives the text of an HTML page in reading order, with headings, lists and links as Markdown has them. It reads the page as
 // a row of tags, so that it takes time linear in its length whatever the tags are.
 func readPage(r io.Reader, base *url.URL) (title, text string) {
 	p := &htmlText{base: base}
 	z := html.NewTokenizer(r)
-	z.SetMaxBuf(pageMost)
+	z.SetMaxBuf(maxPage)
 	for {
 		switch z.Next() {
 		case html.ErrorToken: // the end, or what was cut off

@@ -34,14 +34,14 @@ func (d Deps) kids(ctx context.Context, parent sessions.Key, archived bool) ([]s
 	if parent == "" {
 		return nil, nil
 	}
-	return d.Store.List(ctx, sessions.Query{SpawnedBy: parent, Archived: archived, Limit: treeMost})
+	return d.Store.List(ctx, sessions.Query{SpawnedBy: parent, Archived: archived, Limit: maxTree})
 }
 
 // descendants gives what a session spawned at any depth, archived or not; all is false when there are more than it looks at.
 func (d Deps) descendants(ctx context.Context, key sessions.Key) (list []sessions.Session, all bool, err error) {
 	all = true
 	parents := []sessions.Key{key}
-	for depth := 0; len(parents) > 0 && depth < treeDepth && len(list) < treeMost; depth++ {
+	for depth := 0; len(parents) > 0 && depth < treeDepth && len(list) < maxTree; depth++ {
 		var below []sessions.Key
 		for _, p := range parents {
 			for _, archived := range []bool{false, true} {
@@ -49,7 +49,7 @@ func (d Deps) descendants(ctx context.Context, key sessions.Key) (list []session
 				if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 					return nil, false, err
 				}
-				all = all && len(kids) < treeMost
+				all = all && len(kids) < maxTree
 				for _, s := range kids {
 					below, list = append(below, s.Key), append(list, s)
 				}

@@ -55,14 +55,14 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 		return mistake("to is required: current, a session key or id, or an address").result(), nil
 	case strings.TrimSpace(args.Text) == "" && len(args.Files)+len(args.Attachments) == 0:
 		return mistake("text is required: what to post; or files, or attachments").result(), nil
-	case len(args.Files)+len(args.Attachments) > postedMost:
-		return mistake("%d files; one message takes %d", len(args.Files)+len(args.Attachments), postedMost).result(), nil
+	case len(args.Files)+len(args.Attachments) > maxPosted:
+		return mistake("%d files; one message takes %d", len(args.Files)+len(args.Attachments), maxPosted).result(), nil
 	case len(args.Files) > 0 && !c.Caller.may("files"):
 		return forbidden("this turn may not use the tool files, so it can post none").result(), nil
 	case len(args.Attachments) > 0 && !c.Caller.may("attachments"):
 		return forbidden("this turn may not use the tool attachments, so it can post none").result(), nil
-	case len(args.Text) > textMost:
-		return mistake("text has %d bytes; %d are allowed", len(args.Text), textMost).result(), nil
+	case len(args.Text) > maxText:
+		return mistake("text has %d bytes; %d are allowed", len(args.Text), maxText).result(), nil
 	}
 	q := PostRequest{Source: c.Source(), From: c.Caller, Text: args.Text}
 	var err error
@@ -102,8 +102,8 @@ func (t message) Call(ctx context.Context, c Call) (Result, error) {
 	return out, nil
 }
 
-// postedMost bounds the files of one message.
-const postedMost = 10
+// maxPosted bounds the files of one message.
+const maxPosted = 10
 
 // unreadableError says that a file could not be opened.
 type unreadableError struct {

@@ -104,7 +104,7 @@ func TestMessageRefuses(t *testing.T) {
 		`{"to":" ","text":"x"}`:             "to is required",
 		`{"to":"current","text":" \n"}`:     "text is required",
 		`{"to":"current","text":"x","x":1}`: "to, text",
-		`{"to":"current","text":"` + strings.Repeat("x", textMost+1) + `"}`: "65536 are allowed",
+		`{"to":"current","text":"` + strings.Repeat("x", maxText+1) + `"}`: "65536 are allowed",
 	} {
 		w := newWorld()
 		w.caller.Run.Reply = chat("telegram", "7", "direct")
@@ -156,10 +156,10 @@ func TestMessageFiles(t *testing.T) {
 	w.refuse = nil
 	posted := len(w.posted)
 	for args, says := range map[string]string{
-		`{"to":"current","text":"x","files":["../a.txt"]}`:                        "not inside the workspace",
-		`{"to":"current","text":"x","files":["/etc/passwd"]}`:                     "not inside the workspace",
-		`{"to":"current","files":[""]}`:                                           "path is required",
-		`{"to":"current","files":["` + strings.Repeat(`a","`, postedMost) + `"]}`: "one message takes 10",
+		`{"to":"current","text":"x","files":["../a.txt"]}`:                       "not inside the workspace",
+		`{"to":"current","text":"x","files":["/etc/passwd"]}`:                    "not inside the workspace",
+		`{"to":"current","files":[""]}`:                                          "path is required",
+		`{"to":"current","files":["` + strings.Repeat(`a","`, maxPosted) + `"]}`: "one message takes 10",
 	} {
 		if r := call[problem](t, w, Message(w.deps()), args); !strings.Contains(r.Error, says) {
 			t.Errorf("%.60s: %+v", args, r)

@@ -22,7 +22,7 @@ func TestRemember(t *testing.T) {
 	if len(w.notes) != 1 || w.notes[0].Text != "tea, not coffee" || w.notes[0].Key != "agent:main:main" {
 		t.Errorf("notes: %+v", w.notes)
 	}
-	for _, args := range []string{`{"text":" "}`, `{}`, `{"text":"` + strings.Repeat("x", noteMost+1) + `"}`} {
+	for _, args := range []string{`{"text":" "}`, `{}`, `{"text":"` + strings.Repeat("x", maxNote+1) + `"}`} {
 		if r := call[problem](t, w, tool, args); r.Status != "error" || len(w.notes) != 1 {
 			t.Errorf("%.40s: %+v", args, r)
 		}

@@ -16,7 +16,7 @@ var recallText string
 
 const (
 	recallDefault = 20
-	recallMost    = 100
+	maxRecall     = 100
 	recallScan    = 2000      // notes that have one word of a query, the newest
 	recallBytes   = 16 * 1024 // of a result
 	recallWords   = 12        // of a query that are looked for one by one
@@ -54,7 +54,7 @@ func (t recall) Call(ctx context.Context, c Call) (Result, error) {
 	if bad != nil {
 		return bad.result(), nil
 	}
-	limit := args.Limit.bound(recallDefault, recallMost)
+	limit := args.Limit.bound(recallDefault, maxRecall)
 	q := t.deps.notesOf(c.Caller)
 	q.Text, q.Limit = strings.TrimSpace(args.Query), limit+1
 	notes, err := t.deps.Store.Notes(ctx, q)
@@ -68,7 +68,7 @@ func (t recall) Call(ctx context.Context, c Call) (Result, error) {
 		}
 		r.Partial = len(notes) > 0
 	}
-	show := shown{redact: t.deps.Redact, block: noteMost}
+	show := shown{redact: t.deps.Redact, block: maxNote}
 	room := recallBytes - slack
 	for _, n := range notes {
 		row := noteShown{Text: show.text(n.Text), When: n.Time.UTC().Format("2006-01-02T15:04:05Z"), From: t.deps.name(c.Caller, n.Key)}

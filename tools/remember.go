@@ -12,8 +12,8 @@ import (
 //go:embed remember.md
 var rememberText string
 
-// noteMost is the longest note, in characters.
-const noteMost = 2000
+// maxNote is the longest note, in characters.
+const maxNote = 2000
 
 type rememberArgs struct {
 	Text string `json:"text" jsonschema:"one fact, complete in itself"`
@@ -43,8 +43,8 @@ func (t remember) Call(ctx context.Context, c Call) (Result, error) {
 	if text == "" {
 		return mistake("text is required: what to remember").result(), nil
 	}
-	if n := utf8.RuneCountInString(text); n > noteMost {
-		return mistake("text has %d characters; %d are allowed. Keep the facts.", n, noteMost).result(), nil
+	if n := utf8.RuneCountInString(text); n > maxNote {
+		return mistake("text has %d characters; %d are allowed. Keep the facts.", n, maxNote).result(), nil
 	}
 	s := c.Caller.Session
 	_, err := t.deps.Store.Submit(ctx, sessions.Change{IdempotencyKey: c.Source(), Ops: []sessions.Op{sessions.AddNote{Agent: s.Agent, Key: s.Key, Text: text}}})

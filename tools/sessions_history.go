@@ -14,8 +14,8 @@ var sessionsHistoryText string
 
 // The bounds of sessions_history (contract H1).
 const (
-	historyDefault = 200
-	historyMost    = 1000
+	historyDefault     = 200
+	maxHistoryMessages = 1000
 	// historyMargin is how much more is read on both ends, so that a pair that straddles an end is seen as one, and a notice that marks what
 	// stands before it is seen.
 	historyMargin = 64
@@ -60,7 +60,7 @@ func (t sessionsHistory) Call(ctx context.Context, c Call) (Result, error) {
 	if err != nil || bad != nil {
 		return bad.orError(err)
 	}
-	r, err := t.deps.history(ctx, c.Caller, s, reading{args.Limit.bound(historyDefault, historyMost), max(args.Offset.or(0), 0), args.IncludeTools})
+	r, err := t.deps.history(ctx, c.Caller, s, reading{args.Limit.bound(historyDefault, maxHistoryMessages), max(args.Offset.or(0), 0), args.IncludeTools})
 	if errors.Is(err, sessions.ErrNotFound) { // it went away since it was found
 		return unknownSession(args.SessionKey).result(), nil
 	}

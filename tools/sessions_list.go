@@ -19,12 +19,12 @@ var sessionsListText string
 
 // The bounds of sessions_list (contract L1, L2).
 const (
-	listDefault     = 50
-	listMost        = 200
-	listMessageMost = 20
+	listDefault    = 50
+	maxListed      = 200
+	maxListMessage = 20
 	// listScan is how many rows of the store are looked at for one result: filters by kind are not the store's.
 	listScan = 10_000
-	findMost = 200 // characters to search for: the engines bound a pattern
+	maxFound = 200 // characters to search for: the engines bound a pattern
 )
 
 var listKinds = []string{"main", "group", "cron", "hook", "node", "other"}
@@ -111,15 +111,15 @@ func (t sessionsList) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	search, label := strings.TrimSpace(args.Search), strings.TrimSpace(args.Label)
 	switch {
-	case utf8.RuneCountInString(search) > findMost:
-		return mistake("search has more than %d characters; a part of the key, name or label is enough", findMost).result(), nil
-	case utf8.RuneCountInString(label) > labelMost:
-		return mistake("label has more than %d characters; no label is longer", labelMost).result(), nil
+	case utf8.RuneCountInString(search) > maxFound:
+		return mistake("search has more than %d characters; a part of the key, name or label is enough", maxFound).result(), nil
+	case utf8.RuneCountInString(label) > maxLabel:
+		return mistake("label has more than %d characters; no label is longer", maxLabel).result(), nil
 	}
 	l := listing{
 		deps: t.deps, caller: c.Caller, kinds: args.Kinds,
-		limit:    args.Limit.bound(listDefault, listMost),
-		messages: min(max(args.MessageLimit.or(0), 0), listMessageMost),
+		limit:    args.Limit.bound(listDefault, maxListed),
+		messages: min(max(args.MessageLimit.or(0), 0), maxListMessage),
 		offset:   max(args.Offset.or(0), 0),
 		query: sessions.Query{
 			Agent: sessions.AgentID(strings.ToLower(strings.TrimSpace(args.AgentID))), Search: search,
@@ -139,10 +139,10 @@ func (t sessionsList) Call(ctx context.Context, c Call) (Result, error) {
 // Sessions gives the newest sessions that a caller sees, as sessions_list does: up to limit of those that have search in their key,
 // name or label, whether there are more, and the mode of visibility.
 func (d Deps) Sessions(ctx context.Context, c Caller, search string, limit int) (rows []Row, more bool, mode Visibility, err error) {
-	if r := []rune(search); len(r) > findMost {
-		search = string(r[:findMost])
+	if r := []rune(search); len(r) > maxFound {
+		search = string(r[:maxFound])
 	}
-	l := listing{deps: d, caller: c, limit: min(limit, listMost), query: sessions.Query{Search: search}}
+	l := listing{deps: d, caller: c, limit: min(limit, maxListed), query: sessions.Query{Search: search}}
 	r, err := l.result(ctx)
 	return r.Sessions, r.HasMore, Visibility(r.Visibility.Mode), err
 }
@@ -278,7 +278,7 @@ func (l *listing) deeper(ctx context.Context, listed func(sessions.Session) bool
 
 func (l *listing) pages(ctx context.Context, q sessions.Query) iter.Seq2[sessions.Session, error] {
 	return func(yield func(sessions.Session, error) bool) {
-		q.Limit = min(max(l.limit+l.offset+1, listDefault), listMost)
+		q.Limit = min(max(l.limit+l.offset+1, listDefault), maxListed)
 		for {
 			rows, err := l.deps.Store.List(ctx, q)
 			if err != nil {

@@ -259,8 +259,8 @@ func TestSessionsListBoundsWhatItLooksFor(t *testing.T) {
 	t.Parallel()
 	long := func(n int) string { return strings.Repeat("é", n) }
 	for args, want := range map[string]string{
-		`{"search":"` + long(findMost) + `"}`: "", `{"search":" ` + long(findMost) + ` "}`: "", `{"search":"` + long(findMost+1) + `"}`: "search has more than 200 characters",
-		`{"label":"` + long(labelMost) + `"}`: "", `{"label":"` + long(labelMost+1) + `"}`: "label has more than 64 characters",
+		`{"search":"` + long(maxFound) + `"}`: "", `{"search":" ` + long(maxFound) + ` "}`: "", `{"search":"` + long(maxFound+1) + `"}`: "search has more than 200 characters",
+		`{"label":"` + long(maxLabel) + `"}`: "", `{"label":"` + long(maxLabel+1) + `"}`: "label has more than 64 characters",
 	} {
 		w := family()
 		r, err := SessionsList(w.deps()).Call(t.Context(), Call{Args: json.RawMessage(args), Caller: w.caller})
@@ -269,7 +269,7 @@ func TestSessionsListBoundsWhatItLooksFor(t *testing.T) {
 		}
 	}
 	w := family()
-	if _, _, _, err := w.deps().Sessions(t.Context(), w.caller, long(60_000), 5); err != nil || !slices.ContainsFunc(w.queries, func(q sessions.Query) bool { return q.Search == long(findMost) }) {
+	if _, _, _, err := w.deps().Sessions(t.Context(), w.caller, long(60_000), 5); err != nil || !slices.ContainsFunc(w.queries, func(q sessions.Query) bool { return q.Search == long(maxFound) }) {
 		t.Errorf("%v, the store was asked for %+.300v", err, w.queries)
 	}
 }

@@ -18,7 +18,7 @@ var sessionsSearchText string
 // The bounds of sessions_search.
 const (
 	searchDefault = 10
-	searchMost    = 25
+	maxSearch     = 25
 	searchQuery   = 4096      // characters
 	searchBytes   = 32 * 1024 // of a result
 	searchScan    = 2000      // hits looked at, those that an offset leaves out included
@@ -73,7 +73,7 @@ func (t sessionsSearch) Call(ctx context.Context, c Call) (Result, error) {
 	if n := utf8.RuneCountInString(query); n > searchQuery {
 		return mistake("query has %d characters; %d are allowed", n, searchQuery).result(), nil
 	}
-	s := search{deps: t.deps, caller: c.Caller, limit: args.Limit.bound(searchDefault, searchMost), offset: max(args.Offset.or(0), 0),
+	s := search{deps: t.deps, caller: c.Caller, limit: args.Limit.bound(searchDefault, maxSearch), offset: max(args.Offset.or(0), 0),
 		seen: map[sessions.Key]bool{}, show: shown{redact: t.deps.Redact, block: maxBlock}}
 	var err error
 	if strings.TrimSpace(args.SessionKey) == "" {

@@ -113,7 +113,7 @@ func TestSessionsSearchAsksTheRuleAboutEveryHit(t *testing.T) {
 // With more sub-agents than are looked at, the result says that it is not all.
 func TestSessionsSearchSaysWhenItLookedAtAPart(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]bool{treeMost - 1: false, treeMost: true} {
+	for n, want := range map[int]bool{maxTree - 1: false, maxTree: true} {
 		w := newWorld()
 		w.rules = sessions.Rules{Mode: "tree"}
 		for i := range n {

@@ -17,10 +17,10 @@ import (
 var sessionsSendText string
 
 const (
-	sendWait     = 30        // seconds, default (contract S1)
-	sendWaitMost = 3600      // seconds: nothing waits for ever
-	textMost     = 64 * 1024 // bytes of a message or task
-	replyMost    = 32_000    // characters of an inline reply
+	sendWait    = 30        // seconds, default (contract S1)
+	maxSendWait = 3600      // seconds: nothing waits for ever
+	maxText     = 64 * 1024 // bytes of a message or task
+	maxReply    = 32_000    // characters of an inline reply
 )
 
 type sendArgs struct {
@@ -120,10 +120,10 @@ func sendArguments(a sendArgs) *problem {
 		return mistake("sessionKey is required: a key or session id from sessions_list")
 	case strings.TrimSpace(a.Message) == "":
 		return mistake("message is required: what to say to the agent of that session")
-	case len(a.Message) > textMost:
-		return mistake("message has %d bytes; %d are allowed", len(a.Message), textMost)
+	case len(a.Message) > maxText:
+		return mistake("message has %d bytes; %d are allowed", len(a.Message), maxText)
 	}
-	return seconds("timeoutSeconds", a.TimeoutSeconds, sendWaitMost, "do not wait")
+	return seconds("timeoutSeconds", a.TimeoutSeconds, maxSendWait, "do not wait")
 }
 
 func seconds(name string, v integer, most int, zero string) *problem {
@@ -138,7 +138,7 @@ func (r *sendResult) ended(end Ended) {
 	run := end.Run
 	switch run.Status {
 	case sessions.Done:
-		text, cut := clip(end.Reply, replyMost)
+		text, cut := clip(end.Reply, maxReply)
 		r.Status, r.Reply, r.Silent, r.Cut, r.Delivery = "ok", &text, end.Silent, cut, announceFollows
 		return
 	case sessions.TimedOut:

@@ -124,7 +124,7 @@ func TestSessionsSendRefuses(t *testing.T) {
 		{"no session", `{"message":"x"}`, "error", "sessionKey is required", nil, nil},
 		{"negative wait", `{` + group + `,"message":"x","timeoutSeconds":-1}`, "error", "0 to 3600", nil, nil},
 		{"endless wait", `{` + group + `,"message":"x","timeoutSeconds":1e99}`, "error", "0 to 3600", nil, nil},
-		{"huge", `{` + group + `,"message":"` + strings.Repeat("x", textMost+1) + `"}`, "error", "65536", nil, nil},
+		{"huge", `{` + group + `,"message":"` + strings.Repeat("x", maxText+1) + `"}`, "error", "65536", nil, nil},
 		{"the host says no", `{` + group + `,"message":"x"}`, "forbidden", "closed", nil, &Refused{"closed on Sundays"}},
 		{"nothing stored, nobody waits", `{` + group + `,"message":"x","timeoutSeconds":0}`, "forbidden", "closed", nil, &Refused{"closed on Sundays"}},
 		{"gone meanwhile", `{` + group + `,"message":"x"}`, "error", "not found", nil, fmt.Errorf("session: %w", sessions.ErrNotFound)},

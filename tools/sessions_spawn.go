@@ -17,8 +17,8 @@ import (
 var sessionsSpawnText string
 
 const (
-	spawnTimeoutMost = 7 * 24 * 3600 // seconds
-	labelMost        = 64            // characters
+	maxSpawnTimeout = 7 * 24 * 3600 // seconds
+	maxLabel        = 64            // characters
 )
 
 var cleanups = []string{"keep", "delete"}
@@ -113,15 +113,15 @@ func spawnArguments(a spawnArgs, q SpawnRequest) *problem {
 	switch {
 	case strings.TrimSpace(a.Task) == "":
 		return mistake("task is required: what the sub-agent is to do")
-	case len(a.Task) > textMost:
-		return mistake("task has %d bytes; %d are allowed", len(a.Task), textMost)
-	case utf8.RuneCountInString(q.Label) > labelMost:
-		return mistake("label has more than %d characters", labelMost)
+	case len(a.Task) > maxText:
+		return mistake("task has %d bytes; %d are allowed", len(a.Task), maxText)
+	case utf8.RuneCountInString(q.Label) > maxLabel:
+		return mistake("label has more than %d characters", maxLabel)
 	}
 	if bad := oneOf("cleanup", q.Cleanup, cleanups); bad != nil {
 		return bad
 	}
-	return seconds("runTimeoutSeconds", a.RunTimeoutSeconds, spawnTimeoutMost, "no limit")
+	return seconds("runTimeoutSeconds", a.RunTimeoutSeconds, maxSpawnTimeout, "no limit")
 }
 
 // Agents gives the agents that from may spawn, as agents_list does: itself first.

@@ -77,7 +77,7 @@ func TestSessionsSpawnRefuses(t *testing.T) {
 		{"cleanup", `{"task":"t","cleanup":"burn"}`, "error", "keep, delete", nil, "", nil},
 		{"timeout", `{"task":"t","runTimeoutSeconds":-3}`, "error", "0 to 604800", nil, "", nil},
 		{"label", `{"task":"t","label":"` + strings.Repeat("x", 65) + `"}`, "error", "64", nil, "", nil},
-		{"huge", `{"task":"` + strings.Repeat("x", textMost+1) + `"}`, "error", "65536", nil, "", nil},
+		{"huge", `{"task":"` + strings.Repeat("x", maxText+1) + `"}`, "error", "65536", nil, "", nil},
 		{"other agent", `{"task":"t","agentId":"coder"}`, "forbidden", "allowed: main", nil, "", nil},
 		{"agent not in the list", `{"task":"t","agentId":"coder"}`, "forbidden", "allowed: main, work", []string{"Work"}, "", nil},
 		{"no such agent", `{"task":"t","agentId":"ghost"}`, "forbidden", "there are: main, coder, work", []string{"*"}, "", nil},

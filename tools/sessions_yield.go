@@ -10,8 +10,8 @@ import (
 //go:embed sessions_yield.md
 var sessionsYieldText string
 
-// yieldMost is how many sub-agents a result names.
-const yieldMost = 50
+// maxYield is how many sub-agents a result names.
+const maxYield = 50
 
 type yieldArgs struct{}
 
@@ -69,7 +69,7 @@ func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
 // work whose result comes to its agent. An answer to a send is no such thing, as a send that fails brings none.
 func (t sessionsYield) wakes(ctx context.Context, c Caller) (*problem, error) {
 	own := c.Session.Key
-	queued, err := t.deps.Store.ListRuns(ctx, sessions.RunQuery{Key: own, Status: sessions.Queued, Limit: treeMost})
+	queued, err := t.deps.Store.ListRuns(ctx, sessions.RunQuery{Key: own, Status: sessions.Queued, Limit: maxTree})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (t sessionsYield) wakes(ctx context.Context, c Caller) (*problem, error) {
 	}
 	below := false
 	for _, status := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
-		runs, err := t.deps.Store.ListRuns(ctx, sessions.RunQuery{Parent: own, Status: status, Limit: treeMost})
+		runs, err := t.deps.Store.ListRuns(ctx, sessions.RunQuery{Parent: own, Status: status, Limit: maxTree})
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (t sessionsYield) comesBack(r sessions.Run) bool {
 
 // children says how the session's own sub-agents stand.
 func (t sessionsYield) children(ctx context.Context, c Caller) ([]yieldChild, error) {
-	list, _, err := t.deps.Children(ctx, c, yieldMost)
+	list, _, err := t.deps.Children(ctx, c, maxYield)
 	out := []yieldChild{}
 	for _, x := range list {
 		if x.Session.SpawnedBy == c.Session.Key {

@@ -15,10 +15,10 @@ var subagentsText string
 // The bounds of subagents.
 const (
 	childrenDefault = 20
-	childrenMost    = 200
+	maxChildren     = 200
 	logDefault      = 20
-	logMost         = 200
-	taskMost        = 200 // characters of a task in the list
+	maxLog          = 200
+	maxTask         = 200 // characters of a task in the list
 )
 
 var subagentActions = []string{"list", "log", "cancel", "steer"}
@@ -82,7 +82,7 @@ func (t subagents) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.result(), nil
 	}
 	if args.Action == "list" {
-		return t.list(ctx, c.Caller, args.Limit.bound(childrenDefault, childrenMost))
+		return t.list(ctx, c.Caller, args.Limit.bound(childrenDefault, maxChildren))
 	}
 	child, err := t.deps.Child(ctx, c.Caller, args.ID)
 	if no, ok := errors.AsType[*NoChild](err); ok {
@@ -93,7 +93,7 @@ func (t subagents) Call(ctx context.Context, c Call) (Result, error) {
 	}
 	switch args.Action {
 	case "log":
-		return t.log(ctx, c.Caller, child, reading{limit: args.Limit.bound(logDefault, logMost), tools: args.IncludeTools})
+		return t.log(ctx, c.Caller, child, reading{limit: args.Limit.bound(logDefault, maxLog), tools: args.IncludeTools})
 	case "cancel":
 		return t.cancel(ctx, c, child)
 	}
@@ -104,8 +104,8 @@ func steerArguments(a subagentsArgs) *problem {
 	switch {
 	case strings.TrimSpace(a.Message) == "":
 		return mistake("message is required: what to tell the sub-agent")
-	case len(a.Message) > textMost:
-		return mistake("message has %d bytes; %d are allowed", len(a.Message), textMost)
+	case len(a.Message) > maxText:
+		return mistake("message has %d bytes; %d are allowed", len(a.Message), maxText)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (t subagents) list(ctx context.Context, c Caller, limit int) (Result, error
 	r := subagentsResult{Children: []childRow{}, Visibility: t.deps.visibility(c)}
 	now, room := t.deps.now(), maxRows-slack
 	for _, x := range list {
-		task, _ := clip(x.Task, taskMost)
+		task, _ := clip(x.Task, maxTask)
 		row := childRow{Index: x.Index, ChildSessionKey: string(x.Session.Key), RunID: x.Run.ID, Label: x.Label, Task: task, Status: x.Status(),
 			RuntimeSeconds: int(x.Runtime(now).Seconds()), Model: x.Model, Tokens: x.Session.Usage.Total()}
 		if room -= len(encode(row)) + 1; room < 0 {
@@ -144,7 +144,7 @@ func (t subagents) log(ctx context.Context, c Caller, child Child, want reading)
 
 // Log gives the newest messages of a sub-agent as its parent is shown them, oldest first, and whether there are older ones.
 func (d Deps) Log(ctx context.Context, c Caller, child Child, limit int, withTools bool) (msgs []sessions.Message, more bool, err error) {
-	r, err := d.history(ctx, c, child.Session, reading{limit: min(max(limit, 1), logMost), tools: withTools})
+	r, err := d.history(ctx, c, child.Session, reading{limit: min(max(limit, 1), maxLog), tools: withTools})
 	return r.Messages, r.HasMore, err
 }
 

@@ -97,7 +97,7 @@ func TestSubagentsLists(t *testing.T) {
 	}
 	r, err := SubagentsTool(w.deps()).Call(t.Context(), Call{Args: json.RawMessage(`{"action":"list","limit":2}`), Caller: w.caller})
 	want := `{"count":2,"children":[{"index":1,"childSessionKey":"agent:main:subagent:three","runId":"bb33-three","label":"[secret]","task":"count [secret]","status":"failed","runtimeSeconds":10,"tokens":103},` +
-		`{"index":2,"childSessionKey":"agent:main:subagent:two","runId":"aa22-two","task":"` + strings.Repeat("x", taskMost-len([]rune(cutMark))) + cutMark + `","status":"running","runtimeSeconds":30,"model":"mock/quick","tokens":102}],"hasMore":true,` +
+		`{"index":2,"childSessionKey":"agent:main:subagent:two","runId":"aa22-two","task":"` + strings.Repeat("x", maxTask-len([]rune(cutMark))) + cutMark + `","status":"running","runtimeSeconds":30,"model":"mock/quick","tokens":102}],"hasMore":true,` +
 		`"visibility":{"mode":"tree","note":"Only sessions that tools.sessions.visibility=tree lets you see."}}`
 	if err != nil || r.Text != want {
 		t.Errorf("%s, %v\nwant %s", r.Text, err, want)
@@ -263,10 +263,10 @@ func TestSubagentsCancelAndSteer(t *testing.T) {
 		`{"action":"cancel"}`:                       "which sub-agent",
 		`{"action":"burn","id":"1"}`:                "list, log, cancel, steer",
 		`{"id":"1"}`:                                "list, log, cancel, steer",
-		`{"action":"steer","id":"agent:main:subagent:old","message":"x"}`:                 "is archived",
-		`{"action":"steer","id":"agent:main:subagent:theirs","message":"x"}`:              "is no sub-agent of this session",
-		`{"action":"cancel","id":"theirs"}`:                                               "no sub-agent of this session",
-		`{"action":"steer","id":"1","message":"` + strings.Repeat("x", textMost+1) + `"}`: "65536 are allowed",
+		`{"action":"steer","id":"agent:main:subagent:old","message":"x"}`:                "is archived",
+		`{"action":"steer","id":"agent:main:subagent:theirs","message":"x"}`:             "is no sub-agent of this session",
+		`{"action":"cancel","id":"theirs"}`:                                              "no sub-agent of this session",
+		`{"action":"steer","id":"1","message":"` + strings.Repeat("x", maxText+1) + `"}`: "65536 are allowed",
 	} {
 		w := brood()
 		if r := call[problem](t, w, SubagentsTool(w.deps()), args); r.Status != "error" || !strings.Contains(r.Error, says) || len(w.steered)+len(w.canceled) > 0 {

@@ -252,7 +252,7 @@ func (c restoreCmd) Run(e *env) error {
 	if err != nil {
 		if errors.Is(err, backup.ErrArchive) || errors.Is(err, backup.ErrTooLarge) || errors.Is(err, sqlstore.ErrSchema) {
 			err = fmt.Errorf("%s: %w; nothing was changed", c.File, err)
-		} else if errors.Is(err, sessions.ErrOwned) {
+		} else if errors.Is(err, sessions.ErrInUse) {
 			err = failed(exitFailed, "conflict", "%w; nothing was changed", err)
 		}
 		return err

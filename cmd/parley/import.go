@@ -72,7 +72,7 @@ func (c importOpenClawCmd) write(e *env, conf *config.Config, r *openclaw.Result
 		return err
 	}
 	s, err := sqlstore.Open(e.ctx, sqlstore.Config{Dir: conf.State, DSN: conf.Store.DSN.Reveal()})
-	if errors.Is(err, sessions.ErrOwned) {
+	if errors.Is(err, sessions.ErrInUse) {
 		return failed(exitRefused, "conflict", "an import needs a host that is stopped: %w", err)
 	}
 	if err != nil {

@@ -124,7 +124,7 @@ func printRunDetail(p *page, r sessions.Run) {
 	if r.Chain != nil {
 		line("for", string(r.Chain.Requester))
 	}
-	line("answered by", string(r.Batch))
+	line("answered by", string(r.MergedInto))
 	line("tokens", fmt.Sprintf("%s in, %s out", short(r.Usage.Input), short(r.Usage.Output)))
 	line("cost", cost(r.Usage.Cost))
 	line("error", chatclient.OneLine(r.Error))

@@ -83,15 +83,15 @@ func origin(t sessions.Trace) string {
 func printRun(p *page, r sessions.Run) {
 	p.printf("%s  run %s (%s) in %s: %s", p.stamp(r.Started), r.ID, r.Kind, r.Key, r.Status)
 	switch {
-	case r.Status == sessions.Done && r.Batch != "":
-		p.printf(", taken up by run %s, which answers it", r.Batch)
+	case r.Status == sessions.Done && r.MergedInto != "":
+		p.printf(", taken up by run %s, which answers it", r.MergedInto)
 	case r.Status == sessions.Done && r.Attempt == 0: // by an earlier version
 		p.printf(", taken up by the turn at work")
 	case r.Attempt > 0:
 		p.printf(", attempt %d", r.Attempt)
 	}
-	if r.Status != sessions.Done && r.Batch != "" {
-		p.printf(", answered by run %s", r.Batch)
+	if r.Status != sessions.Done && r.MergedInto != "" {
+		p.printf(", answered by run %s", r.MergedInto)
 	}
 	if word := chain.Silence(r); word != agent.Speak {
 		p.printf(", silent: %s", word)

@@ -142,7 +142,7 @@ func (l *ledger) unsent(ctx context.Context, s *sqlstore.Store, sending []sessio
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return err
 		}
-		if d.Granted != nil || x.Settings.SendPolicy != policy.Inherit {
+		if d.PreAuthorized != nil || x.Settings.SendPolicy != policy.Inherit {
 			l.own[d.Session] = true
 		}
 	}

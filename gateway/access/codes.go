@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	codeLife  = 2 * time.Minute // how long a login code is good for
-	mostCodes = 8               // that wait for one principal; for one more its oldest goes
+	codeLife = 2 * time.Minute // how long a login code is good for
+	maxCodes = 8               // that wait for one principal; for one more its oldest goes
 )
 
 // Invitation lets one browser in, once and soon.
@@ -52,7 +52,7 @@ func (c *codes) add(code string, k key, end time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget()
-	if same := func(o openCode) bool { return o.key.same(k) }; c.count(same) >= mostCodes {
+	if same := func(o openCode) bool { return o.key.same(k) }; c.count(same) >= maxCodes {
 		i := slices.IndexFunc(c.open, same)
 		c.open = slices.Delete(c.open, i, i+1)
 	}

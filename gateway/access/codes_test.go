@@ -128,7 +128,7 @@ func TestLoginCodesAreLimited(t *testing.T) {
 		x := invite(t)
 		owners := x.link(api.Owner, api.Admin)
 		var links []string
-		for range mostCodes + 2 {
+		for range maxCodes + 2 {
 			links = append(links, x.link("eye", api.Read))
 		}
 		for i, link := range links {

@@ -223,7 +223,7 @@ func TestStrangers(t *testing.T) {
 			t.Fatal(got)
 		}
 		first := p.dial()
-		for range mostStrangers {
+		for range maxStrangers {
 			p.dial()
 		}
 		synctest.Wait()

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// mostStrangers is how many connections may be open on which nobody has shown a token yet.
-const mostStrangers = 256
+// maxStrangers is how many connections may be open on which nobody has shown a token yet.
+const maxStrangers = 256
 
 // Strangers is a listener that bounds the connections of those who have shown no token: of too many the oldest is closed, so that
 // nobody can keep others out by being there first.
@@ -35,7 +35,7 @@ func (s *Strangers) Accept() (net.Conn, error) {
 	var oldest *visitor
 	s.mu.Lock()
 	v.at = s.open.PushBack(v)
-	if s.open.Len() > mostStrangers {
+	if s.open.Len() > maxStrangers {
 		oldest, _ = s.open.Front().Value.(*visitor)
 	}
 	s.mu.Unlock()

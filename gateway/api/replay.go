@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	replayFor  = 10 * time.Minute // how long an answer is given again; what the store dedupes lasts longer
-	replayMost = 1000             // answers that are kept
+	replayFor = 10 * time.Minute // how long an answer is given again; what the store dedupes lasts longer
+	maxReplay = 1000             // answers that are kept
 )
 
 // replays give the answer of a write again when it comes again with its key. Those that come while it is under way wait for it.
@@ -97,7 +97,7 @@ func (s *replays) end(key string, x *replay) {
 // forget lets go of answers that are old or too many. s.mu is held.
 func (s *replays) forget() {
 	for len(s.order) > 0 {
-		if x := s.by[s.order[0]]; len(s.order) <= replayMost && time.Since(x.at) < replayFor {
+		if x := s.by[s.order[0]]; len(s.order) <= maxReplay && time.Since(x.at) < replayFor {
 			return
 		}
 		delete(s.by, s.order[0])

@@ -184,11 +184,11 @@ func TestReplayForgets(t *testing.T) {
 		time.Sleep(time.Second)
 		put("k")
 		d.want(t, 2)
-		for i := range replayMost {
+		for i := range maxReplay {
 			put(fmt.Sprint("many", i))
 		}
 		put("k")
 		put("k")
-		d.want(t, 2+replayMost+1)
+		d.want(t, 2+maxReplay+1)
 	})
 }

@@ -98,7 +98,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 	accept(t, s, "m2") // after the backup
 	o := Options{State: dir, Now: time.Now()}
-	if _, err := Restore(t.Context(), bytes.NewReader(b), o); !errors.Is(err, sessions.ErrOwned) {
+	if _, err := Restore(t.Context(), bytes.NewReader(b), o); !errors.Is(err, sessions.ErrInUse) {
 		t.Fatalf("a restore below a host that runs: %v", err)
 	}
 	if err := s.Close(); err != nil {

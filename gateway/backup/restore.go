@@ -59,7 +59,7 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 	_, missing := os.Stat(o.State)
 	release, err := sqlstore.Hold(o.State)
 	if err != nil {
-		if errors.Is(err, sessions.ErrOwned) {
+		if errors.Is(err, sessions.ErrInUse) {
 			err = fmt.Errorf("a restore needs a host that is stopped: %w", err)
 		}
 		return Report{}, err

@@ -249,7 +249,7 @@ func (s *session) ended(ctx context.Context, id sessions.RunID) error {
 		return nil
 	}
 	var r sessions.Run
-	if err := s.do(ctx, http.MethodGet, "/api/runs/"+url.PathEscape(string(id)), nil, "", nil, &r); err != nil || r.Batch != "" {
+	if err := s.do(ctx, http.MethodGet, "/api/runs/"+url.PathEscape(string(id)), nil, "", nil, &r); err != nil || r.MergedInto != "" {
 		return err
 	}
 	switch {

@@ -207,7 +207,7 @@ func (x *exam) starting(database string) bool {
 	}
 	release, err := sqlstore.Hold(x.Config.State)
 	if err != nil {
-		return errors.Is(err, sessions.ErrOwned)
+		return errors.Is(err, sessions.ErrInUse)
 	}
 	_ = release() // it was only asked for
 	return false

@@ -117,7 +117,7 @@ func (h *Handler) woken(ctx context.Context, q inbound.Report, mode string) (int
 	default:
 		return 0, nil, api.Bad("mode %.50q: use now or next", mode)
 	}
-	heard, err := h.deps.Receiver.Woken(ctx, q, mode == "now")
+	heard, err := h.deps.Receiver.Wake(ctx, q, mode == "now")
 	if err != nil {
 		return 0, nil, refused(err)
 	}
@@ -169,7 +169,7 @@ func (h *Handler) taken(ctx context.Context, q inbound.Report, to string) (int, 
 	if q.To, err = h.deps.ChatOf(ctx, q.Agent, to); err != nil {
 		return 0, nil, refused(err)
 	}
-	heard, err := h.deps.Receiver.Hooked(ctx, q)
+	heard, err := h.deps.Receiver.SubmitHook(ctx, q)
 	if err != nil {
 		return 0, nil, refused(err)
 	}
@@ -181,7 +181,7 @@ func (h *Handler) taken(ctx context.Context, q inbound.Report, to string) (int, 
 
 // asBefore refuses a repeat that says something else than the first time did: that would be lost without a word. A run that is deleted since, and
 // what was kept for a session's next turn, have no text to compare with.
-func asBefore(heard inbound.Heard, q inbound.Report) error {
+func asBefore(heard inbound.Submitted, q inbound.Report) error {
 	first := heard.Run.Input
 	if heard.Duplicate && first.ID != "" && !strings.HasSuffix(first.Text(), strings.TrimSpace(q.Text)) {
 		return api.Refuse(http.StatusUnprocessableEntity, "this idempotency key was used for another request: make a new one for each")
@@ -259,7 +259,7 @@ func (h *Handler) mapped(ctx context.Context, x call) (int, any, error) {
 	key := x.key
 	if key == "" && m.IDHeader != "" {
 		if key = x.header.Get(m.IDHeader); !visible(key) {
-			return 0, nil, api.Bad("%s is no id: 1 to %d visible ASCII characters", m.IDHeader, keyMost)
+			return 0, nil, api.Bad("%s is no id: 1 to %d visible ASCII characters", m.IDHeader, maxKey)
 		}
 	}
 	q.Source = x.source(key)
@@ -277,7 +277,7 @@ func refused(err error) error {
 	switch {
 	case errors.Is(err, sessions.ErrBadRequest):
 		return api.Bad("%v", err)
-	case errors.Is(err, inbound.ErrBusy):
+	case errors.Is(err, inbound.ErrQueueFull):
 		return &api.Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: err.Error(), After: 10 * time.Second}
 	}
 	return err

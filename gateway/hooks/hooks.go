@@ -26,19 +26,19 @@ import (
 
 // The bounds of requests.
 const (
-	bodyMost       = 256 << 10
-	bodyWithin     = 30 * time.Second
-	knownMost      = 32 // requests at the same time whose sender is known
-	strangersMost  = 16 // signed ones whose body is read to see whether they are
-	strangersEach  = 8  // of them from one address
-	strangerWithin = 5 * time.Second
-	keyMost        = 200
+	maxBody         = 256 << 10
+	bodyWithin      = 30 * time.Second
+	maxKnownSenders = 32 // requests at the same time whose sender is known
+	maxStrangers    = 16 // signed ones whose body is read to see whether they are
+	strangersEach   = 8  // of them from one address
+	strangerWithin  = 5 * time.Second
+	maxKey          = 200
 )
 
 // Receiver accepts what hooks bring.
 type Receiver interface {
-	Hooked(ctx context.Context, x inbound.Report) (inbound.Heard, error)
-	Woken(ctx context.Context, x inbound.Report, now bool) (inbound.Heard, error)
+	SubmitHook(ctx context.Context, x inbound.Report) (inbound.Submitted, error)
+	Wake(ctx context.Context, x inbound.Report, now bool) (inbound.Submitted, error)
 }
 
 // Deps are what a Handler is made of.
@@ -130,7 +130,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (int, any, error
 		return 0, nil, api.Refuse(http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json")
 	}
 	if x.key = r.Header.Get("Idempotency-Key"); !visible(x.key) {
-		return 0, nil, api.Bad("an idempotency key is 1 to %d visible ASCII characters", keyMost)
+		return 0, nil, api.Bad("an idempotency key is 1 to %d visible ASCII characters", maxKey)
 	}
 	switch {
 	case x.hook == "wake":
@@ -157,9 +157,9 @@ func (h *Handler) compiled(c *Config) []rule {
 func receive(w http.ResponseWriter, r *http.Request, within time.Duration) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(within)) // a recorder has no deadlines
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "payload too large: a hook takes %d bytes", bodyMost)
+		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "payload too large: a hook takes %d bytes", maxBody)
 	} else if err != nil {
 		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", within)
 	}
@@ -257,7 +257,7 @@ func (s Signature) signed(header http.Header, body []byte) bool {
 }
 
 func visible(key string) bool {
-	return len(key) <= keyMost && !strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' })
+	return len(key) <= maxKey && !strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' })
 }
 
 // source makes a repeat of a hook count once; "" = it is never one.

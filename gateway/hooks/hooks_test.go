@@ -31,22 +31,22 @@ type host struct {
 	wrong   int
 }
 
-func (h *host) Hooked(_ context.Context, x inbound.Report) (inbound.Heard, error) {
+func (h *host) SubmitHook(_ context.Context, x inbound.Report) (inbound.Submitted, error) {
 	h.reports = append(h.reports, x)
 	run := sessions.Run{ID: "r1", Key: "k"}
 	if h.first != "" {
 		run.Input = sessions.Message{ID: "m1", Content: sessions.TextContent(h.first)}
 	}
-	return inbound.Heard{Run: run, Duplicate: h.first != ""}, h.err
+	return inbound.Submitted{Run: run, Duplicate: h.first != ""}, h.err
 }
 
-func (h *host) Woken(ctx context.Context, x inbound.Report, now bool) (inbound.Heard, error) {
+func (h *host) Wake(ctx context.Context, x inbound.Report, now bool) (inbound.Submitted, error) {
 	h.woke = append(h.woke, now)
 	if h.first != "" {
-		return h.Hooked(ctx, x)
+		return h.SubmitHook(ctx, x)
 	}
 	h.reports = append(h.reports, x)
-	return inbound.Heard{}, h.err
+	return inbound.Submitted{}, h.err
 }
 
 func (h *host) ChatOf(_ context.Context, agent sessions.AgentID, text string) (channels.Address, error) {
@@ -109,7 +109,7 @@ func TestRefused(t *testing.T) {
 		"unknown, no key": {"/hooks/nope", `{}`, []string{"Authorization", ""}, 401, "needs the token"},
 		"unknown":         {"/hooks/nope", `{}`, nil, 404, "no hook"},
 		"no hook at all":  {"/hooks/", `{}`, nil, 404, "no hook"},
-		"too long":        {"/hooks/wake", strings.Repeat(" ", bodyMost+1), nil, 413, "payload too large"},
+		"too long":        {"/hooks/wake", strings.Repeat(" ", maxBody+1), nil, 413, "payload too large"},
 		"no JSON":         {"/hooks/wake", `{`, nil, 400, "must be JSON"},
 		"two":             {"/hooks/wake", `{"text":"x"} {}`, nil, 400, "behind it"},
 		"a list":          {"/hooks/wake", `[]`, nil, 400, "one JSON object"},
@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("after ten wrong tokens: %d", code)
 	}
 	host, h = serving(Config{})
-	for err, want := range map[error]int{sessions.ErrBadRequest: 400, inbound.ErrBusy: 503, errors.New("disk"): 500} {
+	for err, want := range map[error]int{sessions.ErrBadRequest: 400, inbound.ErrQueueFull: 503, errors.New("disk"): 500} {
 		host.err = err
 		if code, body := post(h, "/hooks/agent", `{"message":"x"}`); code != want {
 			t.Errorf("%v: %d %s", err, code, body)

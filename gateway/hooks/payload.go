@@ -11,8 +11,8 @@ import (
 	"parley/gateway/api"
 )
 
-// deepMost is how deep a payload may be nested.
-const deepMost = 100
+// maxDepth is how deep a payload may be nested.
+const maxDepth = 100
 
 // decode reads the payload of a request: one JSON value. Whole numbers are int64, so that templates can compare them; others are as they
 // were written.
@@ -36,8 +36,8 @@ func decode(text []byte) (any, error) {
 }
 
 func plain(v any, depth int) (_ any, err error) {
-	if depth > deepMost {
-		return nil, api.Bad("the body is nested more than %d deep", deepMost)
+	if depth > maxDepth {
+		return nil, api.Bad("the body is nested more than %d deep", maxDepth)
 	}
 	switch x := v.(type) {
 	case json.Number:

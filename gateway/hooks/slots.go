@@ -21,7 +21,7 @@ type slots struct {
 func (s *slots) enter() (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known >= knownMost {
+	if s.known >= maxKnownSenders {
 		return nil, tooMany()
 	}
 	s.known++
@@ -39,7 +39,7 @@ func (s *slots) enterStranger(from netip.Addr) (leave func(), err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.strangers >= strangersMost || s.by[from] >= strangersEach {
+	if s.strangers >= maxStrangers || s.by[from] >= strangersEach {
 		return nil, tooMany()
 	}
 	if s.by == nil {

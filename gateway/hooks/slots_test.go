@@ -60,13 +60,13 @@ func TestStrangersHoldNobodyUp(t *testing.T) {
 		if hang("2001:db8::2", "X-Sig", "00"); <-codes != http.StatusServiceUnavailable {
 			t.Error("one machine has more than its share")
 		}
-		for range strangersMost - strangersEach {
+		for range maxStrangers - strangersEach {
 			ends = append(ends, hang("192.0.2.1", "X-Sig", "00"))
 		}
 		if hang("192.0.2.2", "X-Sig", "00"); <-codes != http.StatusServiceUnavailable {
 			t.Error("more strangers than there may be")
 		}
-		for range knownMost - 1 {
+		for range maxKnownSenders - 1 {
 			ends = append(ends, hang("192.0.2.3", "Authorization", "Bearer secret"))
 		}
 		if code, body := post(h, "/hooks/wake", `{"text":"x"}`); code != http.StatusOK || len(host.reports) != 1 {

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// outMost bounds what a template may write.
-const outMost = 256 << 10
+// maxOutput bounds what a template may write.
+const maxOutput = 256 << 10
 
 // Parse reads a template over the JSON of a request. A field that is missing, at any depth, is empty.
 func Parse(name, text string) (*template.Template, error) {
@@ -182,13 +182,13 @@ func render(t *template.Template, payload any) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-var errLong = fmt.Errorf("the template gives more than %d bytes", outMost)
+var errLong = fmt.Errorf("the template gives more than %d bytes", maxOutput)
 
 // bounded is a writer that ends what writes too much.
 type bounded struct{ strings.Builder }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > outMost {
+	if b.Len()+len(p) > maxOutput {
 		return 0, errLong
 	}
 	return b.Builder.Write(p)

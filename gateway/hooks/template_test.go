@@ -69,7 +69,7 @@ func FuzzHook(f *testing.F) {
 				t.Errorf("%s: %d %s", path, code, answer)
 			}
 			for _, r := range host.reports {
-				if len(r.Text) > outMost || r.Text == "" || !utf8.ValidString(string(r.Session)) {
+				if len(r.Text) > maxOutput || r.Text == "" || !utf8.ValidString(string(r.Session)) {
 					t.Errorf("%+v", r)
 				}
 			}

@@ -26,8 +26,8 @@ import (
 
 // Host is what the server needs of the host of tools.
 type Host interface {
-	Outside(ctx context.Context, c toolhost.OutsideCall) (tools.Result, error)
-	OutsideTools(ctx context.Context, by toolhost.Outsider) ([]tools.Spec, error)
+	CallExternal(ctx context.Context, c toolhost.ExternalCall) (tools.Result, error)
+	ExternalTools(ctx context.Context, by toolhost.ExternalAgent) ([]tools.Spec, error)
 }
 
 // Deps are what the handler works with.
@@ -40,9 +40,9 @@ type Deps struct {
 }
 
 const (
-	bodyMost     = 1 << 20
+	maxBody      = 1 << 20
 	idleFor      = time.Hour // a connection that nobody uses is forgotten
-	connsMost    = 64        // connections of one principal; for one more the one is closed that was used least lately
+	maxConns     = 64        // connections of one principal; for one more the one is closed that was used least lately
 	connHeader   = "Mcp-Session-Id"
 	callHeader   = "X-Parley-Call" // set here, whatever a client sends: the id of the JSON-RPC request
 	ownerHeader  = "X-Parley-Owner"
@@ -68,7 +68,7 @@ type client struct {
 func Handler(d Deps) http.Handler {
 	h := &handler{Deps: d, servers: map[string]*client{}}
 	// Which names the host goes by is checked in front, also behind a reverse proxy on this machine, where the library's own check is wrong.
-	h.next = sdk.NewStreamableHTTPHandler(h.server, &sdk.StreamableHTTPOptions{SessionTimeout: idleFor, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true})
+	h.next = sdk.NewStreamableHTTPHandler(h.server, &sdk.StreamableHTTPOptions{SessionTimeout: idleFor, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
 	return h
 }
 
@@ -119,9 +119,9 @@ func (h *handler) marked(w http.ResponseWriter, r *http.Request, p api.Principal
 	if r.Method != http.MethodPost {
 		return r, nil
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", bodyMost)
+		return nil, api.Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody)
 	} else if err != nil {
 		return nil, api.Refuse(http.StatusRequestTimeout, "the body did not arrive in time")
 	}
@@ -192,7 +192,7 @@ func (c *client) makeRoom() {
 			oldest = s
 		}
 	}
-	if n >= connsMost {
+	if n >= maxConns {
 		delete(used, oldest.ID())
 		go func() { _ = oldest.Close() }()
 	}
@@ -208,7 +208,7 @@ func (c *client) makeRoom() {
 func (h *handler) tools(name string) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			by := toolhost.Outsider{Name: name}
+			by := toolhost.ExternalAgent{Name: name}
 			call := ""
 			if x := req.GetExtra(); x != nil {
 				by.Owner, call = x.Header.Get(ownerHeader) != "", x.Header.Get(callHeader)
@@ -220,15 +220,15 @@ func (h *handler) tools(name string) sdk.Middleware {
 				if call == "" {
 					call = rand.Text() // one of several: it is no repeat of anything
 				}
-				return h.call(ctx, toolhost.OutsideCall{By: by, Conn: req.GetSession().ID(), ID: call, Tool: q.Name, Args: q.Arguments})
+				return h.call(ctx, toolhost.ExternalCall{By: by, Conn: req.GetSession().ID(), ID: call, Tool: q.Name, Args: q.Arguments})
 			}
 			return next(ctx, method, req)
 		}
 	}
 }
 
-func (h *handler) list(ctx context.Context, by toolhost.Outsider) (sdk.Result, error) {
-	specs, err := h.Host.OutsideTools(ctx, by)
+func (h *handler) list(ctx context.Context, by toolhost.ExternalAgent) (sdk.Result, error) {
+	specs, err := h.Host.ExternalTools(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -239,8 +239,8 @@ func (h *handler) list(ctx context.Context, by toolhost.Outsider) (sdk.Result, e
 	return out, nil
 }
 
-func (h *handler) call(ctx context.Context, c toolhost.OutsideCall) (sdk.Result, error) {
-	res, err := h.Host.Outside(ctx, c)
+func (h *handler) call(ctx context.Context, c toolhost.ExternalCall) (sdk.Result, error) {
+	res, err := h.Host.CallExternal(ctx, c)
 	if err != nil {
 		if ctx.Err() != nil { // canceled, or the connection ended: what was begun goes on
 			return nil, ctx.Err()

@@ -20,9 +20,9 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyMost))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "", "too_large", "the body is longer than %d bytes", bodyMost)
+		return nil, refuse(http.StatusRequestEntityTooLarge, "", "too_large", "the body is longer than %d bytes", maxBody)
 	} else if err != nil {
 		p := refuse(http.StatusRequestTimeout, "", "slow", "the body did not arrive within %s", bodyWithin)
 		p.final = true
@@ -168,6 +168,6 @@ func (t talk) alone() words {
 	if b.Len() == 0 {
 		return t.newest
 	}
-	pictures = pictures[max(0, min(len(pictures), len(pictures)+len(t.newest.pictures)-turn.PicturesMost)):]
+	pictures = pictures[max(0, min(len(pictures), len(pictures)+len(t.newest.pictures)-turn.MaxPictures)):]
 	return words{"The conversation so far:\n\n" + b.String() + "\n" + t.newest.text, append(pictures, t.newest.pictures...)}
 }

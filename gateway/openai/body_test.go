@@ -17,7 +17,7 @@ func decodes(t *testing.T, tk talk, err error) {
 		return
 	}
 	all := tk.alone()
-	if strings.TrimSpace(tk.newest.text) == "" && len(tk.newest.pictures) == 0 || !strings.HasSuffix(all.text, tk.newest.text) || len(all.pictures) > turn.PicturesMost && len(all.pictures) > len(tk.newest.pictures) {
+	if strings.TrimSpace(tk.newest.text) == "" && len(tk.newest.pictures) == 0 || !strings.HasSuffix(all.text, tk.newest.text) || len(all.pictures) > turn.MaxPictures && len(all.pictures) > len(tk.newest.pictures) {
 		t.Fatalf("nothing to say: %+v", tk)
 	}
 	head := strings.TrimSuffix(all.text, tk.newest.text)

@@ -33,15 +33,15 @@ type host struct {
 	told  chan struct{}
 }
 
-func (h *host) Say(_ context.Context, w inbound.Words) (inbound.Heard, error) {
+func (h *host) Submit(_ context.Context, w inbound.Request) (inbound.Submitted, error) {
 	if h.onSay != nil {
 		h.onSay()
 	}
 	if h.fault != nil {
-		return inbound.Heard{}, h.fault
+		return inbound.Submitted{}, h.fault
 	}
 	h.run.ID, h.run.Key, h.run.Client, h.run.System = "r1", w.Session, w.Client, w.System
-	return inbound.Heard{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
+	return inbound.Submitted{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
 }
 
 func (h *host) Watch(event.Filter) (<-chan event.Event, func()) {
@@ -399,7 +399,7 @@ func TestNotBegun(t *testing.T) {
 		status     int
 		retryAfter string
 	}{
-		"too many wait":       {fmt.Errorf("the session: %w", inbound.ErrBusy), nil, http.StatusTooManyRequests, "5"},
+		"too many wait":       {fmt.Errorf("the session: %w", inbound.ErrQueueFull), nil, http.StatusTooManyRequests, "5"},
 		"wrong words":         {fmt.Errorf("%w: x", sessions.ErrBadRequest), nil, http.StatusBadRequest, ""},
 		"full disk":           {syscall.ENOSPC, nil, http.StatusServiceUnavailable, ""},
 		"a fault":             {errors.New("connection reset"), nil, http.StatusNotAcceptable, ""},

@@ -122,7 +122,7 @@ func problemOf(w http.ResponseWriter, err error) *problem {
 	switch {
 	case errors.Is(err, sessions.ErrBadRequest):
 		return bad("", "%v", err)
-	case errors.Is(err, inbound.ErrBusy):
+	case errors.Is(err, inbound.ErrQueueFull):
 		return notBegun(http.StatusTooManyRequests, "rate_limit_exceeded", "%v", err)
 	}
 	e := api.Problem(w, err)

@@ -94,11 +94,11 @@ func TestOpenAIPictures(t *testing.T) {
 		t.Errorf("a response sees %q", got)
 	}
 	var many []openai.ChatCompletionMessageParamUnion
-	for range turn.PicturesMost {
+	for range turn.MaxPictures {
 		many = append(many, first)
 	}
 	ask("", append(many, second)...)
-	if got := seen(o.Model.Last()); len(got) != turn.PicturesMost || got[0] != one || got[len(got)-1] != two {
+	if got := seen(o.Model.Last()); len(got) != turn.MaxPictures || got[0] != one || got[len(got)-1] != two {
 		t.Errorf("of %d pictures the model sees %d", len(many)+1, len(got))
 	}
 }
@@ -122,7 +122,7 @@ func TestOpenAIPicturesRefused(t *testing.T) {
 		"no picture":   {[]string{"data:image/png;base64,AA=="}, "models look at JPEG, PNG, GIF and WebP"},
 		"a text":       {[]string{"data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte("<svg/>"))}, "models look at JPEG"},
 		"too large":    {[]string{large}, "at most 5242880 are taken"},
-		"too many":     {slices.Repeat([]string{url}, turn.PicturesMost+1), "at most 8"},
+		"too many":     {slices.Repeat([]string{url}, turn.MaxPictures+1), "at most 8"},
 		"one of three": {[]string{url, "HTTPS://example.com/a.png", url}, "addresses are not fetched"},
 	} {
 		chat, item := looks("see", x.urls...)

@@ -24,7 +24,7 @@ type Host interface {
 
 // Receiver accepts the messages of requests.
 type Receiver interface {
-	Say(ctx context.Context, w inbound.Words) (inbound.Heard, error)
+	Submit(ctx context.Context, w inbound.Request) (inbound.Submitted, error)
 }
 
 // Store is what they read.
@@ -52,7 +52,7 @@ type handler struct{ Deps }
 
 // The bounds of a request's body.
 const (
-	bodyMost   = 20 << 20 // pictures are in it
+	maxBody    = 20 << 20 // pictures are in it
 	bodyWithin = 60 * time.Second
 	pingEvery  = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
 )

@@ -32,7 +32,7 @@ func recordOf(q responseRequest) (json.RawMessage, error) {
 		return nil, nil
 	}
 	k := record{Model: strings.TrimSpace(q.Model), Instructions: len(strings.TrimSpace(q.Instructions)), Previous: q.Previous, Metadata: q.Metadata, Stream: q.Stream}
-	if len(q.User) <= userMost {
+	if len(q.User) <= maxUser {
 		k.User = q.User
 	}
 	if q.Reasoning != nil {

@@ -27,8 +27,8 @@ const (
 
 const (
 	word     = channels.Kind("openai") // agent:<a>:openai:<principal>/<user>
-	userMost = 256                     // bytes
-	keyMost  = 200
+	maxUser  = 256                     // bytes
+	maxKey   = 200
 	loneKept = time.Hour           // a session of one request
 	respKept = 30 * 24 * time.Hour // one that a later request may go on with
 )
@@ -73,8 +73,8 @@ func (h *handler) place(r *http.Request, a sessions.AgentID, user string, keep t
 		return place{key: key}, nil
 	}
 	switch {
-	case len(user) > userMost:
-		return place{}, bad("user", "user: at most %d bytes", userMost)
+	case len(user) > maxUser:
+		return place{}, bad("user", "user: at most %d bytes", maxUser)
 	case user != "":
 		return place{key: keyOf(a, name(p.Name)+"/"+name(user))}, nil
 	}
@@ -97,8 +97,8 @@ func source(r *http.Request, endpoint string) (string, error) {
 	if key == "" {
 		return "", nil
 	}
-	if len(key) > keyMost || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return "", bad(keyHeader, "%s: 1 to %d visible ASCII characters", keyHeader, keyMost)
+	if len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
+		return "", bad(keyHeader, "%s: 1 to %d visible ASCII characters", keyHeader, maxKey)
 	}
 	return "openai:" + name(api.Caller(r.Context()).Name) + ":" + endpoint + ":" + key, nil
 }
@@ -183,8 +183,8 @@ type pendingTurn struct {
 func (h *handler) say(ctx context.Context, q ask) (*pendingTurn, error) {
 	p := api.Caller(ctx)
 	events, stop := h.Host.Watch(event.Filter{Session: q.place.key, Kinds: []string{event.KindText}})
-	heard, err := h.Receiver.Say(ctx, inbound.Words{Source: q.source, Session: q.place.key, Text: q.words.text, Pictures: q.words.pictures, Sender: channels.Sender{ID: channels.UserID(p.Name)},
-		Owner: p.Scope.Allows(api.Admin), Via: string(word), Alone: true, System: q.system, Thinking: q.thinking, Keep: q.place.keep, Client: q.record})
+	heard, err := h.Receiver.Submit(ctx, inbound.Request{Source: q.source, Session: q.place.key, Text: q.words.text, Pictures: q.words.pictures, Sender: channels.Sender{ID: channels.UserID(p.Name)},
+		Owner: p.Scope.Allows(api.Admin), Via: string(word), Exclusive: true, System: q.system, Thinking: q.thinking, Keep: q.place.keep, Client: q.record})
 	if err != nil {
 		stop()
 		return nil, err

@@ -79,7 +79,7 @@ func clientError(err error) error {
 	switch {
 	case errors.Is(err, sessions.ErrBadRequest):
 		return api.Bad("%s", strings.TrimPrefix(err.Error(), sessions.ErrBadRequest.Error()+": "))
-	case errors.Is(err, inbound.ErrBusy):
+	case errors.Is(err, inbound.ErrQueueFull):
 		return &api.Error{Status: http.StatusTooManyRequests, Code: "too_many", Message: err.Error(), After: 5 * time.Second}
 	}
 	return err

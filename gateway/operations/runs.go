@@ -48,9 +48,9 @@ func (o *Runs) Table() api.Table {
 const apiSessionTTL = 24 * time.Hour
 
 // requestOf gives what the principal of a request says.
-func requestOf(ctx context.Context, key sessions.Key, text string) inbound.Words {
+func requestOf(ctx context.Context, key sessions.Key, text string) inbound.Request {
 	who := api.Caller(ctx)
-	return inbound.Words{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api"}
+	return inbound.Request{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api"}
 }
 
 // meant gives the session that something is said to: one that is there, or the key of a new one. s.ID is empty then. It is one in which
@@ -101,8 +101,8 @@ func (o *Runs) say(ctx context.Context, c api.SayCall) (api.Said, error) {
 	return o.said(ctx, w)
 }
 
-func (o *Runs) said(ctx context.Context, w inbound.Words) (api.Said, error) {
-	x, err := o.router.Receiver.Say(ctx, w)
+func (o *Runs) said(ctx context.Context, w inbound.Request) (api.Said, error) {
+	x, err := o.router.Receiver.Submit(ctx, w)
 	if err != nil {
 		return api.Said{}, clientError(err)
 	}
@@ -115,7 +115,7 @@ func (o *Runs) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) 
 		return api.Said{}, err
 	}
 	w := requestOf(ctx, s.Key, c.Message)
-	w.Alone, w.System, w.Model, w.Thinking, w.Label, w.Timeout = true, c.System, c.Model, c.Thinking, c.Label, time.Duration(c.Timeout)*time.Second
+	w.Exclusive, w.System, w.Model, w.Thinking, w.Label, w.Timeout = true, c.System, c.Model, c.Thinking, c.Label, time.Duration(c.Timeout)*time.Second
 	if c.Session == "" {
 		w.Title, w.Keep = c.Label, apiSessionTTL
 	}
@@ -191,7 +191,7 @@ func (o *Runs) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error)
 	switch {
 	case !x.Final:
 		return x, nil
-	case run.Batch != "": // its answer is another run's, which goes on
+	case run.MergedInto != "": // its answer is another run's, which goes on
 		x.Final = false
 		return x, nil
 	case run.Status == sessions.Done:
@@ -208,10 +208,10 @@ func (o *Runs) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error)
 func (o *Runs) runState(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
 	run, err := o.store.GetRun(ctx, id)
 	for range 1000 { // each of them came later
-		if err != nil || run.Batch == "" {
+		if err != nil || run.MergedInto == "" {
 			break
 		}
-		next, gone := o.store.GetRun(ctx, run.Batch)
+		next, gone := o.store.GetRun(ctx, run.MergedInto)
 		if errors.Is(gone, sessions.ErrNotFound) {
 			break
 		}
@@ -372,14 +372,14 @@ const maxShownText = 300
 
 func runRow(run sessions.Run) api.Run {
 	x := api.Run{ID: run.ID, Kind: run.Kind, Key: run.Key, Agent: run.Agent, Status: run.Status, Label: run.Label, Request: shorten(run.Input.Text()), Error: run.Error,
-		Batch: run.Batch, Attempt: run.Attempt, Created: run.Created, Started: run.Started, Ended: run.Ended, Usage: run.Usage}
+		Batch: run.MergedInto, Attempt: run.Attempt, Created: run.Created, Started: run.Started, Ended: run.Ended, Usage: run.Usage}
 	x.Source = run.Source
 	if p := run.Input.Provenance; p != nil && p.Kind == sessions.InterSession {
 		x.From = p.Source
 	}
 	x.Result, x.Silent = splitReply(run.Result)
 	x.Result = shorten(x.Result)
-	if run.Batch != "" { // which has the answer
+	if run.MergedInto != "" { // which has the answer
 		x.Result = ""
 	}
 	if c := run.Chain; c != nil {

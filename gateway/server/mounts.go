@@ -45,7 +45,7 @@ type mount struct {
 
 // mountsOf is everything that is served.
 func (s *Server) mountsOf(p Parts) []mount {
-	return append(s.outside(p),
+	return append(s.external(p),
 		mount{"GET /healthz", http.HandlerFunc(p.Health.healthz)},
 		mount{"GET /readyz", http.HandlerFunc(p.Health.readyz)},
 		mount{"GET /metrics", promhttp.HandlerFor(p.Metrics, promhttp.HandlerOpts{})},
@@ -71,9 +71,9 @@ func (s *Server) handler(p Parts) http.Handler {
 	}}.Over(mux)
 }
 
-// outside is what programs of others talk to: the OpenAI endpoints and the MCP server. Each answers that it is off unless the
+// external is what programs of others talk to: the OpenAI endpoints and the MCP server. Each answers that it is off unless the
 // configuration, as it is at that moment, says that it is on.
-func (s *Server) outside(p Parts) []mount {
+func (s *Server) external(p Parts) []mount {
 	return []mount{{"/v1/", openai.Handler(openai.Deps{Host: p.Router, Receiver: p.Router.Receiver, Store: p.Store, Log: s.log, Done: p.Stopping, Since: p.Began,
 		On:          func() bool { return s.config().Gateway.OpenAI.Enabled },
 		IgnoreTools: func() bool { return s.config().Gateway.OpenAI.Tools == config.OpenAIToolsIgnore },

@@ -85,7 +85,7 @@ func TestStoreHistory(t *testing.T) {
 	step := message("m6", sessions.Assistant, 6, "let me look")
 	step.Content = append(step.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: "c", Name: "x", Arguments: json.RawMessage("{}")})
 	phone := from(message("m3", sessions.User, 3, "from my phone"), sessions.Provenance{Kind: sessions.ExternalUser, Name: "Ada", Address: telegram, Message: "77"})
-	phone.Content = append([]sessions.Block{sessions.HeardBlock([]sessions.Overheard{{Name: "Gustav", Text: "talk that she did not write"}})}, phone.Content...)
+	phone.Content = append([]sessions.Block{sessions.NewContextBlock([]sessions.ContextLine{{Name: "Gustav", Text: "talk that she did not write"}})}, phone.Content...)
 	s := &shelf{
 		msgs: []sessions.Message{
 			from(message("m1", sessions.User, 1, "hello"), sessions.Provenance{Kind: sessions.ExternalUser, Address: chat, Message: "w1"}),

@@ -215,8 +215,8 @@ func ended(r *sessions.Run) moment {
 	switch r.Status {
 	case sessions.Done:
 		m.Title = "Done"
-		if r.Batch != "" {
-			m.Title = "Answered together with others by the run " + string(r.Batch)
+		if r.MergedInto != "" {
+			m.Title = "Answered together with others by the run " + string(r.MergedInto)
 		}
 	case sessions.Failed:
 		m.Title = "It failed"

@@ -41,7 +41,7 @@ func botsInARow(runs []sessions.Run) (n int) {
 		case run.Kind != sessions.TurnRun || p == nil:
 		case !p.Bot:
 			return n
-		case run.Batch == "" || run.Attempt > 0:
+		case run.MergedInto == "" || run.Attempt > 0:
 			n++
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func TestBotsInARow(t *testing.T) {
 	t.Parallel()
 	run := func(kind sessions.RunKind, bot bool, batch sessions.RunID, attempt int) sessions.Run {
-		return sessions.Run{Kind: kind, Batch: batch, Attempt: attempt, Input: sessions.Message{Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Bot: bot}}}
+		return sessions.Run{Kind: kind, MergedInto: batch, Attempt: attempt, Input: sessions.Message{Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Bot: bot}}}
 	}
 	for name, c := range map[string]struct {
 		runs []sessions.Run // newest first

@@ -12,7 +12,7 @@ import (
 // The bounds of the lines about messages that are not answered.
 const (
 	unansweredEvery = time.Hour // between two lines about a chat for the same reason
-	unansweredMost  = 200       // lines in that time
+	maxUnanswered   = 200       // lines in that time
 )
 
 // ignoredLog notes in the log, once in a while, that messages of a group are not answered. The zero value is ready.
@@ -31,7 +31,7 @@ func (u *ignoredLog) first(at channels.Address, why string, now time.Time) bool 
 		}
 	}
 	k := fmt.Sprintf("%s %s", at, why)
-	if _, known := u.told[k]; known || len(u.told) >= unansweredMost {
+	if _, known := u.told[k]; known || len(u.told) >= maxUnanswered {
 		return false
 	}
 	if u.told == nil {

@@ -12,12 +12,12 @@ func TestUnansweredIsBounded(t *testing.T) {
 	t.Parallel()
 	var u ignoredLog
 	now, n := time.Now(), 0
-	for i := range 2 * unansweredMost {
+	for i := range 2 * maxUnanswered {
 		if u.first(channels.Address{Type: channels.Group, Chat: channels.ChatID(strings.Repeat("x", i+1))}, "why", now) {
 			n++
 		}
 	}
-	if n != unansweredMost || !u.first(channels.Address{Type: channels.Group, Chat: channels.ChatID("y")}, "why", now.Add(unansweredEvery)) {
+	if n != maxUnanswered || !u.first(channels.Address{Type: channels.Group, Chat: channels.ChatID("y")}, "why", now.Add(unansweredEvery)) {
 		t.Errorf("%d lines", n)
 	}
 }

@@ -36,7 +36,7 @@ func (a Amount) Reaches(most Amount) bool {
 type Limit struct {
 	Scope string // session:<key>, agent:<id>, host
 	Query sessions.SpentQuery
-	Most  Amount
+	Max   Amount
 }
 
 // LimitsOf returns the budgets that a session's calls count in, those without a bound too.
@@ -61,7 +61,7 @@ func Payable(limits []Limit, m agent.Candidate) *agent.ModelError {
 		return nil
 	}
 	for _, l := range limits {
-		if l.Most.Cost > 0 {
+		if l.Max.Cost > 0 {
 			return &agent.ModelError{Class: agent.Unpriced, Provider: m.Label, Err: fmt.Errorf("no price in models.providers.*.models.*, and the budget of %s is in dollars", l.Scope)}
 		}
 	}
@@ -126,15 +126,15 @@ func New(c Config) *Tracker {
 	return &Tracker{ledger: c.Ledger, sessions: c.Sessions, settings: c.Settings, retry: c.Retry, log: c.Log, moved: make(chan struct{})}
 }
 
-// afford reserves a model call in all scopes, and gives the func that settles it. Near a bound calls go one after the other: one
+// reserve reserves a model call in all scopes, and gives the func that settles it. Near a bound calls go one after the other: one
 // that might pass it together with those under way waits for them. So a bound is passed by one call at most, as far as no call
 // costs more beyond its prompt than any other of the day and than a usual answer.
-func (b *Tracker) afford(ctx context.Context, limits []Limit, want Amount) (settle func(Amount), err error) {
+func (b *Tracker) reserve(ctx context.Context, limits []Limit, want Amount) (settle func(Amount), err error) {
 	for {
 		if err := b.load(ctx, limits); err != nil {
 			return nil, err
 		}
-		settle, over, wait := b.reserve(limits, want)
+		settle, over, wait := b.tryReserve(limits, want)
 		switch {
 		case settle != nil:
 			return settle, nil
@@ -161,7 +161,7 @@ func (b *Tracker) load(ctx context.Context, limits []Limit) error {
 	day := b.turn()
 	var missing []Limit
 	for _, l := range limits {
-		if l.Most != (Amount{}) && b.Balances[l.Scope] == nil {
+		if l.Max != (Amount{}) && b.Balances[l.Scope] == nil {
 			missing = append(missing, l)
 		}
 	}
@@ -199,15 +199,15 @@ func (b *Tracker) turn() time.Time {
 	return day
 }
 
-// reserve takes a call up, or names the scope that is used up, or gives what to wait for.
-func (b *Tracker) reserve(limits []Limit, want Amount) (settle func(Amount), over string, wait <-chan struct{}) {
+// tryReserve reserves a call, or names the scope that is used up, or gives what to wait for.
+func (b *Tracker) tryReserve(limits []Limit, want Amount) (settle func(Amount), over string, wait <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.turn()
 	var in []*Balance
 	now := time.Now()
 	for _, l := range limits {
-		if l.Most == (Amount{}) {
+		if l.Max == (Amount{}) {
 			continue
 		}
 		p := b.Balances[l.Scope]
@@ -215,9 +215,9 @@ func (b *Tracker) reserve(limits []Limit, want Amount) (settle func(Amount), ove
 		case p == nil: // the day is over
 			return nil, "", closedNow
 		case p.suspended.After(now):
-		case p.spent.Reaches(l.Most):
+		case p.spent.Reaches(l.Max):
 			return nil, l.Scope, nil
-		case p.spent.plus(p.Held).Reaches(l.Most):
+		case p.spent.plus(p.Held).Reaches(l.Max):
 			wait = b.moved
 		}
 		in = append(in, p)

@@ -35,10 +35,10 @@ func TestBudgetParallel(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ledger := &ledgerOf{sum: sessions.Usage{Input: 1000}}
 		b := New(Config{Ledger: ledger})
-		limits := []Limit{{Scope: "agent:a"}, {Scope: "session:s", Most: Amount{Tokens: 500_000}}, {Scope: "host", Most: Amount{Cost: 10_000_000}}}
+		limits := []Limit{{Scope: "agent:a"}, {Scope: "session:s", Max: Amount{Tokens: 500_000}}, {Scope: "host", Max: Amount{Cost: 10_000_000}}}
 		var wg sync.WaitGroup
 		const dearest = 900 + 13*400
-		settle, err := b.afford(t.Context(), limits, Amount{Tokens: 1000, Cost: 10})
+		settle, err := b.reserve(t.Context(), limits, Amount{Tokens: 1000, Cost: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestBudgetParallel(t *testing.T) {
 		for i := range 400 {
 			wg.Go(func() {
 				<-time.After(time.Duration(i%7) * time.Millisecond)
-				settle, err := b.afford(t.Context(), limits, Amount{Tokens: 1000, Cost: 10})
+				settle, err := b.reserve(t.Context(), limits, Amount{Tokens: 1000, Cost: 10})
 				if e, ok := errors.AsType[*agent.BudgetError](err); ok {
 					if e.Scope != "session:s" || e.Until.Before(time.Now()) {
 						t.Error(e)
@@ -85,18 +85,18 @@ func TestBudgetParallel(t *testing.T) {
 func TestBudgetWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := New(Config{Ledger: &ledgerOf{}})
-		limits := []Limit{{Scope: "host", Most: Amount{Tokens: 100}}}
-		settle, err := b.afford(t.Context(), limits, Amount{Tokens: 200})
+		limits := []Limit{{Scope: "host", Max: Amount{Tokens: 100}}}
+		settle, err := b.reserve(t.Context(), limits, Amount{Tokens: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := b.afford(ctx, limits, Amount{Tokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := b.reserve(ctx, limits, Amount{Tokens: 1}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		settle(Amount{Tokens: 10})
-		if _, err := b.afford(t.Context(), limits, Amount{Tokens: 1}); err != nil {
+		if _, err := b.reserve(t.Context(), limits, Amount{Tokens: 1}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -107,15 +107,15 @@ func TestBudgetMidnight(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ledger := &ledgerOf{sum: sessions.Usage{Input: 60}}
 		b := New(Config{Ledger: ledger})
-		limits := []Limit{{Scope: "host", Most: Amount{Tokens: 100}}}
+		limits := []Limit{{Scope: "host", Max: Amount{Tokens: 100}}}
 		for range 2 {
-			settle, err := b.afford(t.Context(), limits, Amount{})
+			settle, err := b.reserve(t.Context(), limits, Amount{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			settle(Amount{Tokens: 19})
 		}
-		long, err := b.afford(t.Context(), limits, Amount{Tokens: 1})
+		long, err := b.reserve(t.Context(), limits, Amount{Tokens: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,24 +127,24 @@ func TestBudgetMidnight(t *testing.T) {
 		}
 		ledger.sum = sessions.Usage{}
 		<-time.After(24 * time.Hour)
-		settle, err := b.afford(t.Context(), limits, Amount{})
+		settle, err := b.reserve(t.Context(), limits, Amount{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		settle(Amount{Tokens: 100})
-		_, err = b.afford(t.Context(), limits, Amount{})
+		_, err = b.reserve(t.Context(), limits, Amount{})
 		if e, ok := errors.AsType[*agent.BudgetError](err); !ok || !e.Until.Equal(ends.Add(48*time.Hour)) {
 			t.Error(err)
 		}
 		ledger.lifts = []sessions.Lift{{Scope: "agent:x"}, {Scope: "host", Until: time.Now().Add(time.Hour)}}
 		for range 2 {
-			if _, err := b.afford(t.Context(), limits, Amount{}); err != nil {
+			if _, err := b.reserve(t.Context(), limits, Amount{}); err != nil {
 				t.Error(err)
 			}
 			ledger.lifts = nil // it is known
 		}
 		<-time.After(time.Hour)
-		if _, err := b.afford(t.Context(), limits, Amount{}); err == nil {
+		if _, err := b.reserve(t.Context(), limits, Amount{}); err == nil {
 			t.Error("a lift does not end")
 		}
 	})

@@ -35,7 +35,7 @@ func (m Meter) reserveBeforeCall(ctx context.Context, tokens int, models ...agen
 	if no := Payable(limits, models[0]); no != nil {
 		return nil, no
 	}
-	settle, err := m.r.afford(ctx, limits, want)
+	settle, err := m.r.reserve(ctx, limits, want)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (m Meter) Spend(ctx context.Context, purpose, model string, u sessions.Usag
 	m.keep(ctx, m.row(uuid.NewString(), purpose, model, time.Now(), u))
 }
 
-// unkept writes what messages cost that may not have come into the transcript. Those that have are there with their id.
-func (m Meter) unkept(ctx context.Context, msgs ...sessions.Message) {
+// unrecorded writes what messages cost that may not have come into the transcript. Those that have are there with their id.
+func (m Meter) unrecorded(ctx context.Context, msgs ...sessions.Message) {
 	var rows []sessions.Spend
 	for _, x := range msgs {
 		if x.Role == sessions.Assistant && x.Usage != nil {
@@ -82,7 +82,7 @@ func (b *Tracker) KeepUnrecorded(ctx context.Context, run sessions.Run, msgs ...
 			break
 		}
 	}
-	b.Meter(s, run).unkept(ctx, msgs...)
+	b.Meter(s, run).unrecorded(ctx, msgs...)
 }
 
 // Reserve has a turn's calls reserved at the price of the dearest of its models. Fallbacks without a price are left out where a
@@ -110,7 +110,7 @@ func (m Meter) Pay(ctx context.Context, t *agent.Turn) {
 	t.Record = func(msgs ...sessions.Message) error {
 		err := record(msgs...)
 		if err != nil {
-			m.unkept(ctx, msgs...)
+			m.unrecorded(ctx, msgs...)
 		}
 		return err
 	}

@@ -29,7 +29,7 @@ type Config struct {
 type Advancer struct {
 	store          sessions.Store
 	settings       func() *settings.Snapshot
-	ages           *clock.Steady
+	clock          *clock.Steady
 	retry          *clock.Retrier
 	log            *slog.Logger
 	transcriptPath func(sessions.AgentID, sessions.ID) string
@@ -37,7 +37,7 @@ type Advancer struct {
 
 // New returns an Advancer.
 func New(c Config) *Advancer {
-	return &Advancer{store: c.Store, settings: c.Settings, ages: c.Ages, retry: c.Retry, log: c.Log, transcriptPath: c.TranscriptPath}
+	return &Advancer{store: c.Store, settings: c.Settings, clock: c.Ages, retry: c.Retry, log: c.Log, transcriptPath: c.TranscriptPath}
 }
 
 // Complete adds to a finished run's outcome what its chain does next, so that both are committed together. notice is what people may read
@@ -147,7 +147,7 @@ func Requester(run sessions.Run) sessions.Key {
 // LeftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
 func (a *Advancer) LeftAbove(c sessions.Chain) time.Duration {
 	if c.StartedMs == 0 { // as earlier versions have stored it
-		return c.Until.Sub(a.ages.Now())
+		return c.Until.Sub(a.clock.Now())
 	}
-	return a.ages.Left(c.Until, time.UnixMilli(c.StartedMs))
+	return a.clock.Left(c.Until, time.UnixMilli(c.StartedMs))
 }

@@ -136,7 +136,7 @@ func (r *reader) child(f *Facts, c sessions.Chain) {
 	if f.Run.Attempt > 1 { // a restart began it again
 		began = f.Run.Created
 	}
-	f.StartedMs, f.EndedMs = began.UnixMilli(), began.Add(r.a.ages.Age(began)).UnixMilli()
+	f.StartedMs, f.EndedMs = began.UnixMilli(), began.Add(r.a.clock.Age(began)).UnixMilli()
 	f.Other = r.find(c.Requester)
 	if c.Parent == nil || f.Other == nil {
 		return
@@ -216,7 +216,7 @@ func (a *Advancer) called(ctx context.Context, source string, f *Facts) error {
 // ByAgents counts the turns of a session that other agents caused within the last hour, up to most. Turns of a time that the clock did not
 // show within the hour do not count, nor those of one that is still to come.
 func (a *Advancer) ByAgents(ctx context.Context, key sessions.Key, most int) (n int, err error) {
-	for _, x := range a.ages.Intervals(time.Hour) {
+	for _, x := range a.clock.Intervals(time.Hour) {
 		later, err := a.store.CountByAgents(ctx, key, x.To, math.MaxInt32)
 		if err != nil {
 			return 0, err

@@ -213,7 +213,7 @@ func (t *Table) withAnswer(c Call, res Result) Result {
 		decide := t.settings().Decide(c.In.Address)
 		if v := decide(c.Session); v.Allowed() && !decide(after).Allowed() {
 			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
-			d.Granted = &v
+			d.PreAuthorized = &v
 		}
 	}
 	change.Ops = append(slices.Clip(change.Ops), sessions.EnqueueDelivery(d))

@@ -101,7 +101,7 @@ func (t *Table) TranscriptOf(ctx context.Context, id sessions.ID, size, most int
 // Markdown writes a transcript for people. What was said stands in quotes, so that it cannot look like the frame around it.
 func Markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\nSession %s, agent %s, %d messages.\n", channels.Code(string(s.Key), lineMost), channels.Code(string(s.ID), 64), channels.Code(string(s.Agent), 64), len(msgs))
+	fmt.Fprintf(&b, "# %s\n\nSession %s, agent %s, %d messages.\n", channels.Code(string(s.Key), maxLine), channels.Code(string(s.ID), 64), channels.Code(string(s.Agent), 64), len(msgs))
 	if cut {
 		b.WriteString("\nOlder messages are left out.\n")
 	}
@@ -111,7 +111,7 @@ func Markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 			writeBlock(&b, block)
 		}
 		if m.Error != "" {
-			b.WriteString("\nError: " + channels.Code(m.Error, lineMost) + "\n")
+			b.WriteString("\nError: " + channels.Code(m.Error, maxLine) + "\n")
 		}
 		switch {
 		case m.IsRefusal():
@@ -133,7 +133,7 @@ func speaker(m sessions.Message) string {
 	case p == nil:
 		return string(m.Role)
 	case p.Kind == sessions.InterSession:
-		return "session " + channels.Code(string(p.Source), lineMost)
+		return "session " + channels.Code(string(p.Source), maxLine)
 	case p.Kind == sessions.InternalSystem:
 		return "parley"
 	default:
@@ -153,7 +153,7 @@ func writeBlock(b *strings.Builder, x sessions.Block) {
 	case sessions.FileBlock:
 		text = agent.FileLine(x)
 	case sessions.ContextBlock:
-		for _, l := range x.Heard() {
+		for _, l := range x.ContextLines() {
 			if l.Event != "" {
 				text += "overheard: " + l.Sentence(func(s string) string { return channels.Code(s, 1000) }) + "\n"
 				continue

@@ -27,7 +27,7 @@ func cmdQueue(_ context.Context, _ *Table, c Call) (Result, error) {
 
 // queueWords says what holds in a session.
 func queueWords(c Call) string {
-	words := channels.Code(c.Set.Queue(c.Session, c.In.Address.Channel).String(), lineMost)
+	words := channels.Code(c.Set.Queue(c.Session, c.In.Address.Channel).String(), maxLine)
 	if c.Session.Settings.Queue != (sessions.Queue{}) {
 		words += " (set for this session)"
 	}

@@ -47,7 +47,7 @@ func (t *Table) Reported(ctx context.Context, child sessions.Run) (string, error
 	case chain.Silence(run) != agent.Speak:
 		return "silent: " + string(chain.Silence(run)), nil
 	}
-	return "told to " + channels.Code(string(run.Chain.Requester), lineMost), nil
+	return "told to " + channels.Code(string(run.Chain.Requester), maxLine), nil
 }
 
 // arrived says how the delivery of a report stands.
@@ -60,7 +60,7 @@ func (t *Table) arrived(d sessions.Delivery) string {
 		if d.Verdict != nil {
 			v = *d.Verdict
 		}
-		return "withheld by " + channels.Code(v.Rule, lineMost)
+		return "withheld by " + channels.Code(v.Rule, maxLine)
 	case sessions.Pending, sessions.Sending:
 		return "on its way"
 	case sessions.Held:
@@ -74,5 +74,5 @@ func (t *Table) brief(reason string) string {
 	if t.tools.Redact != nil {
 		reason = t.tools.Redact(reason)
 	}
-	return channels.Code(reason, lineMost)
+	return channels.Code(reason, maxLine)
 }

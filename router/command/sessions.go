@@ -23,9 +23,9 @@ const (
 	sessionsShown = 20
 	childrenShown = 20
 	logShown      = 20
-	logShownMost  = 200
+	maxShownLog   = 200
 	logBytes      = 12_000 // of a log in one answer
-	lineMost      = 300    // characters of one message or task
+	maxLine       = 300    // characters of one message or task
 )
 
 // caller is the session of the chat that a command was written in.
@@ -41,11 +41,11 @@ func cmdSessions(ctx context.Context, r *Table, c Call) (Result, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Sessions** that this one sees (`tools.sessions.visibility` is `%s`)", mode)
 	if c.Arg != "" {
-		fmt.Fprintf(&b, " with %s", channels.Code(c.Arg, lineMost))
+		fmt.Fprintf(&b, " with %s", channels.Code(c.Arg, maxLine))
 	}
 	b.WriteString(":\n\n")
 	for _, s := range rows {
-		fmt.Fprintf(&b, "- %s", channels.Code(s.Key, lineMost))
+		fmt.Fprintf(&b, "- %s", channels.Code(s.Key, maxLine))
 		if name := cmp.Or(s.Label, s.DisplayName); name != "" {
 			fmt.Fprintf(&b, " %s", channels.Code(name, 60))
 		}
@@ -146,7 +146,7 @@ func childName(x tools.Child) string {
 	if id := string(x.Run.ID); id != "" {
 		return "run " + channels.Code(id[:min(len(id), 8)], 8)
 	}
-	return channels.Code(string(x.Session.Key), lineMost)
+	return channels.Code(string(x.Session.Key), maxLine)
 }
 
 func (t *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
@@ -156,7 +156,7 @@ func (t *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
 		return "", err
 	}
 	lines := []string{
-		"Session: " + channels.Code(string(s.Key), lineMost) + " (" + channels.Code(string(s.ID), 64) + ")",
+		"Session: " + channels.Code(string(s.Key), maxLine) + " (" + channels.Code(string(s.ID), 64) + ")",
 		"Status: " + x.Status(),
 		"Runtime: " + age(x.Runtime(time.Now())),
 		"Agent: " + channels.Code(string(s.Agent), 64) + ", model " + channels.Code(x.Model, 100),
@@ -169,7 +169,7 @@ func (t *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
 		lines = append(lines, "Task: "+channels.Code(x.Task, 1000))
 	}
 	if x.Error != "" {
-		lines = append(lines, "Error: "+channels.Code(x.Error, lineMost))
+		lines = append(lines, "Error: "+channels.Code(x.Error, maxLine))
 	}
 	if report != "" {
 		lines = append(lines, "Report: "+report)
@@ -190,7 +190,7 @@ func (t *Table) childLog(ctx context.Context, c Call, x tools.Child, words []str
 	limit, withTools := logShown, false
 	for _, w := range words {
 		if n, err := strconv.Atoi(w); err == nil && n > 0 {
-			limit = min(n, logShownMost)
+			limit = min(n, maxShownLog)
 		} else if strings.EqualFold(w, "tools") {
 			withTools = true
 		} else {
@@ -226,13 +226,13 @@ func (t *Table) childLog(ctx context.Context, c Call, x tools.Child, words []str
 func messageLine(m sessions.Message) string {
 	var said []string
 	if t := strings.TrimSpace(m.Text()); t != "" {
-		said = append(said, channels.Code(t, lineMost))
+		said = append(said, channels.Code(t, maxLine))
 	}
 	for _, call := range m.ToolCalls() {
-		said = append(said, "calls "+channels.Code(call.Name+" "+string(call.Arguments), lineMost))
+		said = append(said, "calls "+channels.Code(call.Name+" "+string(call.Arguments), maxLine))
 	}
 	if m.Error != "" {
-		said = append(said, "error "+channels.Code(m.Error, lineMost))
+		said = append(said, "error "+channels.Code(m.Error, maxLine))
 	}
 	who := string(m.Role)
 	if m.Role == sessions.ToolResult {
@@ -258,7 +258,7 @@ func (t *Table) sendChild(ctx context.Context, c Call, x tools.Child, text strin
 
 // stopChildren ends what every sub-agent of this session is at that it sees.
 func (t *Table) stopChildren(ctx context.Context, c Call) (Result, error) {
-	list, _, err := t.tools.Children(ctx, c.caller(), stopMost)
+	list, _, err := t.tools.Children(ctx, c.caller(), maxStop)
 	if err != nil {
 		return Result{}, err
 	}
@@ -269,8 +269,8 @@ func (t *Table) stopChildren(ctx context.Context, c Call) (Result, error) {
 	return t.stopping(ctx, all...)
 }
 
-// stopMost is how many sub-agents of one session are looked at.
-const stopMost = 1000
+// maxStop is how many sub-agents of one session are looked at.
+const maxStop = 1000
 
 // stopping words and makes the end of what sub-agents, and those below them, are at.
 func (t *Table) stopping(ctx context.Context, all ...sessions.Session) (Result, error) {

@@ -31,7 +31,7 @@ func cmdStatus(ctx context.Context, r *Table, c Call) (Result, error) {
 func (t *Table) sessionLines(c Call) []string {
 	s := c.Session
 	v := c.Set.Session.SendPolicy.Decide(c.Set.PolicySubject(s, c.In.Address))
-	session := "Session: " + channels.Code(string(s.Key.Display(s.Agent, c.Set.Session.Scope)), lineMost)
+	session := "Session: " + channels.Code(string(s.Key.Display(s.Agent, c.Set.Session.Scope)), maxLine)
 	if s.ID != "" {
 		session += fmt.Sprintf(" (%s), %s", s.ID, channels.Plural(s.Turns, "turn"))
 	}

@@ -53,7 +53,7 @@ func (t *Table) usageWords(ctx context.Context, c Call) (string, error) {
 			return "", err
 		}
 		lifted := slices.ContainsFunc(lifts, func(x sessions.Lift) bool { return x.Scope == l.Scope })
-		fmt.Fprintf(&b, "- This %s: %s%s\n", kindOf(l.Scope), spentWords(sum), mostWords(budget.AmountOf(sum.Usage), l.Most, lifted, ends))
+		fmt.Fprintf(&b, "- This %s: %s%s\n", kindOf(l.Scope), spentWords(sum), countWords(budget.AmountOf(sum.Usage), l.Max, lifted, ends))
 	}
 	if c.Owner {
 		rows, err := t.store.Spending(ctx, sessions.SpentQuery{Since: began, Until: ends}, time.Local)
@@ -98,8 +98,8 @@ func spentWords(x sessions.Spent) string {
 	return words
 }
 
-// mostWords says how much of a budget is used.
-func mostWords(used, most budget.Amount, lifted bool, ends time.Time) string {
+// countWords says how much of a budget is used.
+func countWords(used, most budget.Amount, lifted bool, ends time.Time) string {
 	var parts []string
 	if most.Tokens > 0 {
 		parts = append(parts, fmt.Sprintf("%s tokens (%d%%)", sessions.ShortCount(int(most.Tokens)), 100*used.Tokens/most.Tokens))
@@ -143,7 +143,7 @@ func (t *Table) liftBudget(ctx context.Context, c Call, what string) (Result, er
 		switch {
 		case kind != "" && kindOf(l.Scope) != kind:
 			continue
-		case l.Most != (budget.Amount{}):
+		case l.Max != (budget.Amount{}):
 		case kind == "":
 			continue
 		default:
@@ -154,7 +154,7 @@ func (t *Table) liftBudget(ctx context.Context, c Call, what string) (Result, er
 		switch {
 		case err != nil:
 			return Result{}, err
-		case budget.AmountOf(sum.Usage).Reaches(l.Most):
+		case budget.AmountOf(sum.Usage).Reaches(l.Max):
 			if kind == "" {
 				which += kindOf(l.Scope)
 			}

@@ -42,7 +42,7 @@ func (c *Committer) Rescue(ctx context.Context) error {
 	}
 	for _, run := range atWork {
 		if run.Home != "" {
-			c.lanes.Take(run.Home, run.ID, run.Key)
+			c.lanes.MoveRun(run.Home, run.ID, run.Key)
 		}
 		if !c.lanes.IsAt(run.Key, run.ID) {
 			c.lanes.Recheck(run.Key, set.Asker(run.Key, &run))

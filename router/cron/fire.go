@@ -23,9 +23,9 @@ func (s *Scheduler) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.J
 // The bounds of the jobs that agents make, over all sessions of the host. Turns of others than owners leave room for those of owners, and
 // one person leaves room for others.
 const (
-	agentJobsMost  = 1000
-	guestJobsMost  = 500
-	PersonJobsMost = guestJobsMost / 4
+	maxAgentJobs  = 1000
+	maxGuestJobs  = 500
+	MaxPersonJobs = maxGuestJobs / 4
 )
 
 // AddJob implements tools.Host.
@@ -38,7 +38,7 @@ func (s *Scheduler) AddJob(ctx context.Context, source string, j sessions.Job) e
 	for _, x := range all {
 		switch {
 		case x.ID == j.ID: // the same call again
-			agents, guests, own = -agentJobsMost, -agentJobsMost, -agentJobsMost
+			agents, guests, own = -maxAgentJobs, -maxAgentJobs, -maxAgentJobs
 		case x.From != "" && !x.Owner:
 			guests++
 			agents++
@@ -49,10 +49,10 @@ func (s *Scheduler) AddJob(ctx context.Context, source string, j sessions.Job) e
 			agents++
 		}
 	}
-	if !j.Owner && j.Asker != "" && own >= PersonJobsMost {
+	if !j.Owner && j.Asker != "" && own >= MaxPersonJobs {
 		return &tools.Refused{Reason: "This person has as many scheduled jobs in all chats together as one person may have. Nothing was made; remove some first."}
 	}
-	if agents >= agentJobsMost || !j.Owner && guests >= guestJobsMost {
+	if agents >= maxAgentJobs || !j.Owner && guests >= maxGuestJobs {
 		return &tools.Refused{Reason: "This host takes no more scheduled jobs now. Nothing was made; tell the person."}
 	}
 	_, err = s.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.PutJob(j)}})
@@ -183,7 +183,7 @@ func (s *Scheduler) tryFire(ctx context.Context, j sessions.Job, now time.Time) 
 	if why != nil {
 		return s.leaveOut(ctx, f, due, why.Error())
 	}
-	f.Change, f.Alone = jobTurn(j, from, dueSource(j, due), now, next.IsZero()), true
+	f.Change, f.Exclusive = jobTurn(j, from, dueSource(j, due), now, next.IsZero()), true
 	f.Times = append(f.Times, sessions.Occurrence{Due: due, Run: f.Change.Run.ID})
 	_, err = s.fired(ctx, f)
 	return err

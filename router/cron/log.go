@@ -5,5 +5,5 @@ const (
 	keyErr    = "err"
 	keyJob    = "job"
 	keyReason = "reason"
-	stopMost  = 1000
+	maxStop   = 1000
 )

@@ -16,9 +16,9 @@ import (
 
 // The bounds of jobs that people make.
 const (
-	JobsMost    = 1000 // in all
-	JobTextMost = 32 << 10
-	JobNameMost = 80 // characters
+	MaxJobs    = 1000 // in all
+	MaxJobText = 32 << 10
+	MaxJobName = 80 // characters
 )
 
 // LastChat stands for the chat that wrote last to an agent's main session, where an address is asked for. The host's own page is none:
@@ -84,7 +84,7 @@ func (s *Scheduler) MakeJob(ctx context.Context, source string, j sessions.Job, 
 	switch {
 	case err != nil:
 		return j, err
-	case len(all) >= JobsMost:
+	case len(all) >= MaxJobs:
 		return j, sessions.BadRequest("there are %d jobs, more are not possible: remove some first", len(all))
 	}
 	if err := nameFree(all, j); err != nil {
@@ -202,10 +202,10 @@ func (s *Scheduler) checkJob(j *sessions.Job) error {
 	switch {
 	case j.Message == "":
 		return sessions.BadRequest("message is missing: what the agent is told when the time comes")
-	case len(j.Message) > JobTextMost:
-		return sessions.BadRequest("message has %d bytes; %d are allowed", len(j.Message), JobTextMost)
-	case len([]rune(j.Name)) > JobNameMost:
-		return sessions.BadRequest("name has more than %d characters", JobNameMost)
+	case len(j.Message) > MaxJobText:
+		return sessions.BadRequest("message has %d bytes; %d are allowed", len(j.Message), MaxJobText)
+	case len([]rune(j.Name)) > MaxJobName:
+		return sessions.BadRequest("name has more than %d characters", MaxJobName)
 	case !slices.Contains(ids, j.Agent):
 		return sessions.BadRequest("there is no agent %.100q; there are %s", j.Agent, sessions.JoinIDs(ids))
 	}
@@ -252,7 +252,7 @@ func (s *Scheduler) tryRunJob(ctx context.Context, source, id string) (sessions.
 		source = "job:" + id + ":" + uuid.NewString()
 	}
 	e := jobTurn(j, from, source, now, false)
-	acc, err := s.fired(ctx, sessions.Firing{Job: id, At: now, Change: e, Alone: true, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
+	acc, err := s.fired(ctx, sessions.Firing{Job: id, At: now, Change: e, Exclusive: true, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
 	return acc.Run, err
 }
 

@@ -49,7 +49,7 @@ func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time
 
 // KeysAtWork lists the jobs' sessions in which a turn of a job that this session made is queued or at work.
 func (s *Scheduler) KeysAtWork(ctx context.Context, from sessions.Key) (keys []sessions.Key, err error) {
-	open, err := sessions.OpenRuns(ctx, s.store, sessions.RunQuery{Limit: stopMost})
+	open, err := sessions.OpenRuns(ctx, s.store, sessions.RunQuery{Limit: maxStop})
 	for _, run := range open {
 		if run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == from && !slices.Contains(keys, run.Key) {
 			keys = append(keys, run.Key)

@@ -47,7 +47,7 @@ type Config struct {
 // New returns a dispatcher that sends nothing before Start.
 func New(c Config) *Dispatcher {
 	files := c.Outbox
-	files.Clear = func(ctx context.Context) error { return files.Evict(ctx, c.Store, time.Now(), filestore.OutboxLeast) }
+	files.Clear = func(ctx context.Context) error { return files.Evict(ctx, c.Store, time.Now(), filestore.MinOutbox) }
 	g := &Dispatcher{settings: c.Settings, store: c.Store, log: c.Log, outbox: files, accounts: newAccounts(c.Settings), reserved: newReservations()}
 	retrier := &retrier{store: c.Store, ages: c.Ages, log: c.Log}
 	g.queues = &queues{accounts: g.accounts, reserved: g.reserved, life: &g.life, settings: c.Settings, ages: c.Ages, drain: g.drain,

@@ -90,7 +90,7 @@ func TestWaitsForItsTurn(t *testing.T) {
 		two := outcome(sessions.Delivery{})
 		two.Deliveries = append(two.Deliveries, two.Deliveries...)
 		for name, out := range map[string]*sessions.Outcome{
-			"nothing": {}, "several": two, "later": outcome(sessions.Delivery{NotBefore: time.Now()}), "granted": outcome(sessions.Delivery{Granted: &policy.Verdict{}}),
+			"nothing": {}, "several": two, "later": outcome(sessions.Delivery{NotBefore: time.Now()}), "granted": outcome(sessions.Delivery{PreAuthorized: &policy.Verdict{}}),
 		} {
 			if b := g.Reserve(out); b != nil || out.Begin != nil {
 				t.Errorf("%s: reserved", name)

@@ -19,7 +19,7 @@ func (t *transfer) promote(ctx context.Context, ch channels.Channel, d sessions.
 		return t.record.retryLater(ctx, d, 0, why, end)
 	}
 	if p.To != d.To {
-		return giveUp("the chat has a new id, and its preview is in the old one", sessions.MayBeTwice)
+		return giveUp("the chat has a new id, and its preview is in the old one", sessions.UnknownMayRepeat)
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
@@ -27,10 +27,10 @@ func (t *transfer) promote(ctx context.Context, ch channels.Channel, d sessions.
 	p, err := t.previews.reconcilePreview(call, ch, p)
 	switch {
 	case errors.Is(err, errAbsent):
-		return giveUp("its preview did not arrive", sessions.Absent)
+		return giveUp("its preview did not arrive", sessions.ConfirmedAbsent)
 	case errors.Is(err, errAmbiguous):
 		t.metrics.ambiguous()
-		return giveUp("its preview may have arrived", sessions.MayBeTwice)
+		return giveUp("its preview may have arrived", sessions.UnknownMayRepeat)
 	case err == nil:
 		err = channels.CatchPanic(channels.Ambiguous, func() error {
 			e := channels.Probe(ch).Editor
@@ -50,12 +50,12 @@ func (t *transfer) promote(ctx context.Context, ch channels.Channel, d sessions.
 		case again > 0:
 			return t.record.retryLater(ctx, d, again, "its preview cannot be taken back yet: "+e.Error(), sessions.NotArrived)
 		case gone:
-			return giveUp("its preview could not become it: "+e.Error(), sessions.Absent)
+			return giveUp("its preview could not become it: "+e.Error(), sessions.ConfirmedAbsent)
 		default:
-			return giveUp("its preview could not become it: "+e.Error(), sessions.MayBeTwice)
+			return giveUp("its preview could not become it: "+e.Error(), sessions.UnknownMayRepeat)
 		}
 	case channels.Ambiguous: // the same edit twice is as good as once
-		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), e.Error(), sessions.MayHave)
+		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), e.Error(), sessions.UnknownIdempotent)
 	default:
 		return t.onError(ctx, ch, d, out, last, e)
 	}

@@ -21,7 +21,7 @@ type reconciler struct {
 // denied reports whether the policy holds a delivery back as things stand. BeginSend decides; this only says what is worth
 // waiting for.
 func (r *reconciler) denied(ctx context.Context, d sessions.Delivery) (bool, error) {
-	if d.Granted != nil {
+	if d.PreAuthorized != nil {
 		return false, nil
 	}
 	s := sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
@@ -56,7 +56,7 @@ func (r *reconciler) queryArrived(ctx context.Context, rec channels.Reconciler, 
 // onAmbiguous decides about a part that may have arrived: it is reconciled, sent again, or held for a person.
 func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessions.Delivery, out channels.Outbound, last bool, why string) (sessions.Delivery, bool, bool) {
 	if ch.Limits(d.To).Idempotent {
-		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), why, sessions.MayHave)
+		return t.record.retryLater(ctx, d, t.ages.Backoff(d.Attempt), why, sessions.UnknownIdempotent)
 	}
 	if rec := channels.Probe(ch).Reconciler; rec != nil {
 		next, r, there, err := t.reconcileSend(ctx, rec, d, out)
@@ -68,7 +68,7 @@ func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessi
 		case err == nil && next.Absent()+1 >= maxAbsentTries:
 			return t.record.finish(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
 		case err == nil:
-			return t.record.retryLater(ctx, next, t.ages.Backoff(next.Attempt), why, sessions.Absent)
+			return t.record.retryLater(ctx, next, t.ages.Backoff(next.Attempt), why, sessions.ConfirmedAbsent)
 		case ctx.Err() != nil, errors.Is(err, errIndeterminate):
 			return next, false, false
 		}
@@ -78,10 +78,10 @@ func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessi
 	if t.settings().Delivery.Hold {
 		return t.record.finish(ctx, d, sessions.Held, "it may have arrived; delivery.ambiguous is hold: "+why)
 	}
-	if sent := d.Doubts + 1; sent >= maxAmbiguousTries {
+	if sent := d.AmbiguousTries + 1; sent >= maxAmbiguousTries {
 		return t.record.finish(ctx, d, sessions.Held, fmt.Sprintf("it was sent %d times and may have arrived each time: %s", sent, why))
 	}
-	return t.record.retryLater(ctx, d, max(t.ages.Backoff(d.Attempt), repeatDelay<<(4*d.Doubts)), "it may have arrived and is sent again: "+why, sessions.MayBeTwice)
+	return t.record.retryLater(ctx, d, max(t.ages.Backoff(d.Attempt), repeatDelay<<(4*d.AmbiguousTries)), "it may have arrived and is sent again: "+why, sessions.UnknownMayRepeat)
 }
 
 // repeatDelay is how long it takes until a part that may have arrived is sent once more; each further time takes sixteen times as long. A
@@ -154,7 +154,7 @@ func (t *transfer) resumeInterrupted(ctx context.Context, d sessions.Delivery) (
 		return t.record.finish(ctx, d, sessions.Expired, "it may have arrived; its account was not connected before it expired")
 	}
 	if _, there := t.previews.of(d); there { // as long as there is one the answer is not sent as a message of its own
-		return t.record.retryLater(ctx, d, 0, "the host stopped while its preview became it", sessions.MayHave)
+		return t.record.retryLater(ctx, d, 0, "the host stopped while its preview became it", sessions.UnknownIdempotent)
 	}
 	limits := t.accounts.limits(t.account, ch, d.To)
 	p, last, ok := t.splitter.next(d, limits)

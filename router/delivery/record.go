@@ -45,7 +45,7 @@ func (r *recorder) begin(ctx context.Context, a *account, d sessions.Delivery) (
 	switch {
 	case !ok:
 		return d, false, false
-	case errors.Is(refused, sessions.ErrUnfit): // nothing says that it is being sent, so it is not
+	case errors.Is(refused, sessions.ErrInvalid): // nothing says that it is being sent, so it is not
 		return r.finish(ctx, d, sessions.DeliveryFail, "its state cannot be stored: "+refused.Error())
 	}
 	r.tell(next)
@@ -61,7 +61,7 @@ func (r *recorder) tellUnsent(ctx context.Context, d sessions.Delivery, receipt 
 	if receipt.Unsent == "" || d.Session == "" || keep == 0 {
 		return
 	}
-	line := sessions.Overheard{Key: d.Session, Event: sessions.Unsent, Text: channels.CutText(receipt.Unsent, settings.MaxContextLine), Time: time.Now(), Keep: keep}
+	line := sessions.ContextLine{Key: d.Session, Event: sessions.Unsent, Text: channels.CutText(receipt.Unsent, settings.MaxContextLine), Time: time.Now(), Keep: keep}
 	r.retrier.retry(ctx, "tell of refused files", d.ID, func(ctx context.Context) error {
 		_, err := r.store.Submit(ctx, sessions.Change{IdempotencyKey: fmt.Sprintf("unsent:%s.%d", d.ID, d.Part), Ops: []sessions.Op{sessions.AppendContext(line)}})
 		return err
@@ -73,7 +73,7 @@ func (r *recorder) partArrived(ctx context.Context, d sessions.Delivery, receipt
 	r.tellUnsent(ctx, d, receipt)
 	ok := r.retrier.retry(ctx, "receipt", d.ID, func(ctx context.Context) error { return r.store.PartSent(ctx, d.ID, receipt, last) })
 	d.Part++
-	d.Attempt, d.Doubts, d.Unclear = 0, 0, false
+	d.Attempt, d.AmbiguousTries, d.Unclear = 0, 0, false
 	if last {
 		d.State = sessions.Sent
 		r.tell(d)

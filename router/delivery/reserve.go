@@ -114,7 +114,7 @@ func (r *reservations) left(b *Reservation) {
 // Reserve has the one delivery of an outcome begin with its commit; nil when it has to wait for its turn, its account, its pace, or what came
 // before it. A call in flight of its session begins with it. End has to be called.
 func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
-	if len(out.Deliveries) != 1 || out.Deliveries[0].Granted != nil || !out.Deliveries[0].NotBefore.IsZero() {
+	if len(out.Deliveries) != 1 || out.Deliveries[0].PreAuthorized != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
 	}
 	out.Deliveries[0].MoveTo(g.settings().Moved.Current(out.Deliveries[0].To)) // its chat may have moved while its turn was at work
@@ -124,7 +124,7 @@ func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 	if !g.queues.reserve(b, d, &g.inFlight) {
 		return nil
 	}
-	out.Begin = &sessions.Beginning{Delivery: d.ID, Opening: g.settings().FirstContactQuota(a.ref, time.Now()),
+	out.Begin = &sessions.BeginSend{Delivery: d.ID, Quota: g.settings().FirstContactQuota(a.ref, time.Now()),
 		Check: func(s sessions.Session) policy.Verdict { return g.settings().Decide(d.To)(s) }} // by the rules in force then
 	return b
 }

@@ -31,7 +31,7 @@ func (s *retrier) retry(ctx context.Context, what string, id sessions.DeliveryID
 			return true
 		}
 		tries++
-		return errors.Is(err, sessions.ErrUnfit) && tries >= maxUnfitTries // it would be refused for ever, and the chat goes on
+		return errors.Is(err, sessions.ErrInvalid) && tries >= maxUnfitTries // it would be refused for ever, and the chat goes on
 	})
 }
 

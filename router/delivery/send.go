@@ -73,7 +73,7 @@ func (t *transfer) deliver(ctx context.Context, d sessions.Delivery) bool {
 		}
 		d = next
 	}
-	if d.Granted != nil {
+	if d.PreAuthorized != nil {
 		// The answer to a policy flip leaves only when nothing that began before the flip is still on its way.
 		if t.inFlight.wait(ctx, d.Session) != nil {
 			return false

@@ -19,7 +19,7 @@ type Store interface {
 	Due(ctx context.Context, limit int, afterSeq int64) ([]sessions.Delivery, error)
 	GetDelivery(ctx context.Context, id sessions.DeliveryID) (sessions.Delivery, error)
 	ListDeliveries(ctx context.Context, q sessions.DeliveryQuery) ([]sessions.Delivery, error)
-	BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error)
+	BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.FirstContactQuota) (sessions.Delivery, error)
 	Calling(d sessions.Delivery) error
 	Answered(d sessions.Delivery, r channels.Receipt, last bool)
 	PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error

@@ -71,7 +71,7 @@ func (m *memoryStore) GetDelivery(_ context.Context, id sessions.DeliveryID) (se
 	return m.change(id, func(*sessions.Delivery) {})
 }
 
-func (m *memoryStore) BeginSend(_ context.Context, id sessions.DeliveryID, _ time.Time, _ func(sessions.Session) policy.Verdict, _ sessions.Opening) (sessions.Delivery, error) {
+func (m *memoryStore) BeginSend(_ context.Context, id sessions.DeliveryID, _ time.Time, _ func(sessions.Session) policy.Verdict, _ sessions.FirstContactQuota) (sessions.Delivery, error) {
 	return m.change(id, func(d *sessions.Delivery) { d.State, d.Attempt = sessions.Sending, d.Attempt+1 })
 }
 

@@ -4,7 +4,7 @@ import "parley/sessions"
 
 // Run tells how a run stands.
 func (b *Bus) Run(run sessions.Run, status sessions.RunStatus) {
-	b.Publish(Event{Kind: KindRun, Session: run.Key, Run: run.ID, RunKind: run.Kind, Status: status, Batch: run.Batch})
+	b.Publish(Event{Kind: KindRun, Session: run.Key, Run: run.ID, RunKind: run.Kind, Status: status, Batch: run.MergedInto})
 }
 
 // Messages tells of messages that are in the transcript now.

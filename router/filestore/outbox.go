@@ -30,7 +30,7 @@ const (
 	maxOutboxFile  = 100 << 20        // bytes of one
 	maxOutboxBytes = 1 << 30          // bytes of all that are kept
 	OutboxKept     = time.Hour        // how long one stays after all that need it are sent; it is looked at once an hour
-	OutboxLeast    = 10 * time.Minute // how long one stays when room is needed: its delivery may not be in the store yet
+	MinOutbox      = 10 * time.Minute // how long one stays when room is needed: its delivery may not be in the store yet
 )
 
 // Outbox keeps the files of deliveries, each under the hash of its bytes: what an agent changes after it has posted a file is not sent.

@@ -26,10 +26,10 @@ func (r *Receiver) Accept(ctx context.Context, in channels.Inbound) (err error) 
 	a, err := r.take(ctx, in)
 	if err != nil {
 		defer channels.RecoverPanic(r.log, "accept", &err)
-		return r.setAside(ctx, a, in, err)
+		return r.quarantine(ctx, a, in, err)
 	}
-	r.refused.taken(in)
-	r.refused.readable(in.Address)
+	r.refused.forget(in)
+	r.refused.clear(in.Address)
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (r *Receiver) revising(k *sessions.Skip) (done func(revised bool)) {
 	}
 	for i, e := range k.Events {
 		if a, ok := e.(sessions.AmendRun); ok && a.By != "" {
-			if done, ok := r.lanes.Hold(a.Key, a.By); ok {
+			if done, ok := r.lanes.HoldRun(a.Key, a.By); ok {
 				return done
 			}
 			a.By = ""
@@ -106,7 +106,7 @@ func (r *Receiver) joins(ctx context.Context, acc sessions.Accepted) {
 		return
 	}
 	if by != "" && !r.gate.HasPreview(by) {
-		r.lanes.Again(acc.Run.Key, by)
+		r.lanes.RestartTry(acc.Run.Key, by)
 	}
 }
 
@@ -193,7 +193,7 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 			if m := r.part(in, s, text, owner); m != nil {
 				r.earlier.note(key, *m, time.Now())
 			}
-			return sessions.Arrival{In: in, Skip: &sessions.Skip{Reason: verdict.Reason, Events: keeping(Overheard(set, in, key, text))}}, nil
+			return sessions.Arrival{In: in, Skip: &sessions.Skip{Reason: verdict.Reason, Events: appendEvents(NewContextLine(set, in, key, text))}}, nil
 		}
 	default:
 		r.admission.LogIgnored(in, verdict)
@@ -219,17 +219,17 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 
 // arrives decides what else a message causes whose run is in c: a new transcript, a place in the queue or none, what was said before it.
 func (r *Receiver) arrives(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, c *sessions.Change) (sessions.Arrival, error) {
-	if err := r.renew(ctx, set, s, in.Address, c); err != nil {
+	if err := r.autoReset(ctx, set, s, in.Address, c); err != nil {
 		return sessions.Arrival{}, err
 	}
-	full, err := r.line(ctx, set, s, in, c)
+	full, err := r.applyQueueLimit(ctx, set, s, in, c)
 	switch {
 	case err != nil:
 		return sessions.Arrival{In: in, Change: c}, err
 	case full != nil:
 		return sessions.Arrival{In: in, Skip: full}, nil
 	}
-	if err := r.hear(ctx, set, c); err != nil {
+	if err := r.attachContext(ctx, set, c); err != nil {
 		return sessions.Arrival{}, err
 	}
 	return sessions.Arrival{In: in, Change: c}, nil

@@ -42,14 +42,14 @@ func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Ar
 		if err != nil || !there {
 			return skipped(in, "a message that nobody was told of is gone"), err
 		}
-		a.Skip.Events = keeping(&sessions.Overheard{Key: s.Key, Event: channels.Deleted, Message: in.Target, Time: in.Time, Keep: set.ContextLimit()})
+		a.Skip.Events = appendEvents(&sessions.ContextLine{Key: s.Key, Event: channels.Deleted, Message: in.Target, Time: in.Time, Keep: set.ContextLimit()})
 		return a, nil
 	case channels.Edited:
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil || said == digest(in) {
 			return skipped(in, unchanged), err
 		}
 	}
-	line := Overheard(set, in, s.Key, in.Text)
+	line := NewContextLine(set, in, s.Key, in.Text)
 	if line == nil {
 		return skipped(in, "no text and no file"), nil
 	}
@@ -57,7 +57,7 @@ func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Ar
 	if in.Event == channels.Edited {
 		line.Event, line.Name = channels.Edited, "The account's owner"
 	}
-	a.Skip.Events = keeping(line)
+	a.Skip.Events = appendEvents(line)
 	return a, nil
 }
 

@@ -12,19 +12,19 @@ import (
 	"parley/sessions"
 )
 
-const heardBytes = 32 << 10 // of all that one turn is shown
+const maxContextBytes = 32 << 10 // of all that one turn is shown
 
-// Overheard is what is kept of a message that was not meant for the bot; nil = nothing.
-func Overheard(set *settings.Snapshot, in channels.Inbound, key sessions.Key, text string) *sessions.Overheard {
+// NewContextLine is what is kept of a message that was not meant for the bot; nil = nothing.
+func NewContextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, text string) *sessions.ContextLine {
 	if text = turn.WithNames(text, in.Media); text == "" {
 		return nil
 	}
 	text = turn.Quoted(in.Quote) + PassedOn(in, channels.TypedQuotes(text))
-	return &sessions.Overheard{Key: key, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Text: channels.CutText(text, settings.MaxContextLine), Message: in.ID, Time: in.Time, Keep: set.ContextLimit()}
+	return &sessions.ContextLine{Key: key, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Text: channels.CutText(text, settings.MaxContextLine), Message: in.ID, Time: in.Time, Keep: set.ContextLimit()}
 }
 
-// keeping gives the event that keeps a line, if there is one.
-func keeping(line *sessions.Overheard) []sessions.SkipEvent {
+// appendEvents gives the event that keeps a line, if there is one.
+func appendEvents(line *sessions.ContextLine) []sessions.SkipEvent {
 	if line == nil {
 		return nil
 	}
@@ -39,10 +39,10 @@ func PassedOn(in channels.Inbound, text string) string {
 	return "[forwarded from " + cmp.Or(turn.OriginName(in.Origin), "somebody else") + "]\n" + text
 }
 
-// hear puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
+// attachContext puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
 // queues the run removes it from what waits to be shown.
-func (r *Receiver) hear(ctx context.Context, set *settings.Snapshot, c *sessions.Change) error {
-	lines, err := r.store.Overheard(ctx, c.Run.Key)
+func (r *Receiver) attachContext(ctx context.Context, set *settings.Snapshot, c *sessions.Change) error {
+	lines, err := r.store.ContextLines(ctx, c.Run.Key)
 	if err != nil {
 		return fmt.Errorf("reading what was overheard: %w", err)
 	}
@@ -51,16 +51,16 @@ func (r *Receiver) hear(ctx context.Context, set *settings.Snapshot, c *sessions
 	}
 	c.Session.Ops = append(c.Session.Ops, sessions.ConsumeContext{UpTo: lines[len(lines)-1].Seq})
 	lines = r.earlier.join(&c.Run.Run, lines)
-	if lines = newestHeard(lines, set.ContextLimit()); len(lines) > 0 {
-		c.Run.Input.Content = slices.Insert(c.Run.Input.Content, 0, sessions.HeardBlock(lines))
+	if lines = newestLines(lines, set.ContextLimit()); len(lines) > 0 {
+		c.Run.Input.Content = slices.Insert(c.Run.Input.Content, 0, sessions.NewContextBlock(lines))
 	}
 	return nil
 }
 
-// newestHeard gives the newest lines that one turn is shown.
-func newestHeard(lines []sessions.Overheard, most int) []sessions.Overheard {
+// newestLines gives the newest lines that one turn is shown.
+func newestLines(lines []sessions.ContextLine, most int) []sessions.ContextLine {
 	lines = lines[max(0, len(lines)-most):]
-	room := heardBytes
+	room := maxContextBytes
 	for i, l := range slices.Backward(lines) {
 		if room -= len(l.Text) + len(l.Name); room < 0 {
 			return lines[i+1:]

@@ -7,5 +7,5 @@
 // It owns the counts of refused events and the beginnings of messages that come in parts. Both mutexes (refusedEvents.mu, earlier.mu) are
 // leaves. The package starts no goroutine: adapters, the API and hooks call it in theirs.
 //
-// Accept fails with ErrNoAccount, or the store's error: the platform sends the event again. ErrBusy says that too much waits.
+// Accept fails with ErrNoAccount, or the store's error: the platform sends the event again. ErrQueueFull says that too many messages wait.
 package inbound

@@ -75,17 +75,17 @@ func (e *earlier) forget(at channels.Address, id channels.MessageID) {
 
 // join puts what belongs to the message of a run in front of what it says, as far as no turn was told of it: it is among the lines then.
 // It gives the other lines.
-func (e *earlier) join(run *sessions.Run, lines []sessions.Overheard) []sessions.Overheard {
+func (e *earlier) join(run *sessions.Run, lines []sessions.ContextLine) []sessions.ContextLine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var before, files []sessions.Block
-	var brought []sessions.Overheard
+	var brought []sessions.ContextLine
 	at := run.Input
 	for _, p := range slices.Backward(e.m[run.Key]) {
 		if p.m.Provenance.Sender != run.Input.Provenance.Sender {
 			continue
 		}
-		i := slices.IndexFunc(lines, func(l sessions.Overheard) bool { return l.Event == "" && string(l.Message) == p.m.Provenance.Message })
+		i := slices.IndexFunc(lines, func(l sessions.ContextLine) bool { return l.Event == "" && string(l.Message) == p.m.Provenance.Message })
 		if i < 0 || !turn.Belongs(p.m, at) {
 			break
 		}
@@ -99,7 +99,7 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.Overheard) []sessions
 		if own < 0 {
 			own = len(run.Input.Content)
 		}
-		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content[:own], files, run.Input.Content[own:]), sessions.HeardBlock(brought)
+		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content[:own], files, run.Input.Content[own:]), sessions.NewContextBlock(brought)
 	}
 	return lines
 }

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	aboutMost = 200 // bytes of the message that it is about
+	maxAboutBytes = 200 // bytes of the message that it is about
 )
 
 const (
-	emojiMost = 64
+	maxEmoji = 64
 )
 
 const (
-	peopleMost = 5 // names of people who joined or left
+	maxPeople = 5 // names of people who joined or left
 )
 
 // happened decides what an event that is no message causes: never a run, a command or a setting. What people did is told to the agent
@@ -185,12 +185,12 @@ func (x subject) said() string {
 func (x subject) about(words string) string {
 	files := ownFiles(x.run.Input)
 	words = strings.TrimSuffix(words, turn.WithFiles("", files))
-	return channels.CutText(turn.WithNames(strings.TrimSpace(words), files), aboutMost)
+	return channels.CutText(turn.WithNames(strings.TrimSpace(words), files), maxAboutBytes)
 }
 
 // overhears reports whether a message is among those that the session's next turn is shown.
 func (r *Receiver) overhears(ctx context.Context, key sessions.Key, id channels.MessageID) (bool, error) {
-	lines, err := r.store.Overheard(ctx, key)
+	lines, err := r.store.ContextLines(ctx, key)
 	for _, l := range lines {
 		if (l.Event == "" || l.Event == sessions.ByHand) && l.Message == id {
 			return true, err
@@ -202,7 +202,7 @@ func (r *Receiver) overhears(ctx context.Context, key sessions.Key, id channels.
 // event words what an admitted event causes.
 func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, x subject) sessions.Arrival {
 	a := skipped(in, "an event: "+string(in.Event))
-	line := &sessions.Overheard{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.ContextLimit()}
+	line := &sessions.ContextLine{Key: key, Event: in.Event, Sender: string(in.Sender.ID), Name: channels.SenderName(in.Sender), Message: in.Target, Time: in.Time, Keep: set.ContextLimit()}
 	quote, said := "", ""
 	if x.found {
 		quote, said = x.words()
@@ -229,7 +229,7 @@ func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, 
 			a.Skip.Events = append(a.Skip.Events, sessions.AmendRun{Run: x.run.ID, Gone: true})
 		}
 	case channels.Reacted:
-		line.Text, line.About = channels.CutText(in.Emoji, emojiMost), channels.CutText(x.ours.Text, aboutMost)
+		line.Text, line.About = channels.CutText(in.Emoji, maxEmoji), channels.CutText(x.ours.Text, maxAboutBytes)
 	case channels.Renamed:
 		if title := channels.TitleOf(in); key.Kind() == sessions.KindGroup && title != "" {
 			a.Skip.Events = append(a.Skip.Events, sessions.RenameSession{Key: key, Title: title})
@@ -251,7 +251,7 @@ func (x subject) amend(in channels.Inbound, text, quote string) (a sessions.Amen
 	if now == x.said() && same {
 		return a, false
 	}
-	a = sessions.AmendRun{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.Batch, x.run.ID), Text: now}
+	a = sessions.AmendRun{Run: x.run.ID, Key: x.run.Key, By: cmp.Or(x.run.MergedInto, x.run.ID), Text: now}
 	if !same {
 		a.Files = append([]sessions.Block{}, turn.MediaBlocks(in.Media)...)
 	}
@@ -259,7 +259,7 @@ func (x subject) amend(in channels.Inbound, text, quote string) (a sessions.Amen
 }
 
 // people names those who joined or left; nobody stands for this account.
-func people(in channels.Inbound, line *sessions.Overheard) {
+func people(in channels.Inbound, line *sessions.ContextLine) {
 	if in.Self {
 		line.Sender, line.Name = "", ""
 		return
@@ -268,8 +268,8 @@ func people(in channels.Inbound, line *sessions.Overheard) {
 	for _, p := range in.People {
 		names = append(names, channels.SenderName(p))
 	}
-	if n := len(names); n > peopleMost {
-		names = append(names[:peopleMost], channels.Plural(n-peopleMost, "other"))
+	if n := len(names); n > maxPeople {
+		names = append(names[:maxPeople], channels.Plural(n-maxPeople, "other"))
 	}
 	if len(names) > 0 {
 		line.Name = strings.Join(names, ", ")

@@ -33,8 +33,8 @@ type Report struct {
 	Timeout  time.Duration
 }
 
-// Hooked has an agent work on what a program outside has sent. It is durable when it returns.
-func (r *Receiver) Hooked(ctx context.Context, x Report) (Heard, error) {
+// SubmitHook has an agent work on what a program outside has sent. It is durable when it returns.
+func (r *Receiver) SubmitHook(ctx context.Context, x Report) (Submitted, error) {
 	w := x.words()
 	if w.Reply = x.To; w.Session == "" {
 		w.Session, w.Keep = sessions.Parts{Form: sessions.FormHook, Agent: x.Agent, ID: sessions.IDFor(x.Source, "session")}.Key(), hookKept
@@ -44,39 +44,39 @@ func (r *Receiver) Hooked(ctx context.Context, x Report) (Heard, error) {
 	}
 	system, err := turn.Prompt("hook", turn.PromptFacts{Title: w.Sender.Name, Chat: !w.Reply.IsZero()})
 	if err != nil {
-		return Heard{}, err
+		return Submitted{}, err
 	}
 	w.System = system
-	return r.Say(ctx, w)
+	return r.Submit(ctx, w)
 }
 
-// Woken tells an agent's main session what a program outside has sent: now, in a turn of its own whose answer goes to the session's chat,
+// Wake tells an agent's main session what a program outside has sent: now, in a turn of its own whose answer goes to the session's chat,
 // or with its next turn.
-func (r *Receiver) Woken(ctx context.Context, x Report, now bool) (Heard, error) {
+func (r *Receiver) Wake(ctx context.Context, x Report, now bool) (Submitted, error) {
 	x.Session = r.settings().MainKey(x.Agent)
 	s, err := r.store.Get(ctx, x.Session)
 	if err != nil && !errors.Is(err, sessions.ErrNotFound) {
-		return Heard{}, err
+		return Submitted{}, err
 	}
 	if now {
 		x.To = s.Last
-		return r.Hooked(ctx, x)
+		return r.SubmitHook(ctx, x)
 	}
 	w, most := x.words(), r.settings().ContextLimit()
 	switch {
 	case strings.TrimSpace(x.Text) == "":
-		return Heard{}, sessions.BadRequest("there is no text")
+		return Submitted{}, sessions.BadRequest("there is no text")
 	case most == 0:
-		return Heard{}, sessions.BadRequest("nothing is kept for a session's next turn (messages.groupChat.historyLimit is 0): use mode now")
+		return Submitted{}, sessions.BadRequest("nothing is kept for a session's next turn (messages.groupChat.historyLimit is 0): use mode now")
 	}
 	acc, err := r.commit.Submit(ctx, sessions.Change{IdempotencyKey: x.Source, Ops: []sessions.Op{sessions.AppendContext{Key: x.Session, Event: sessions.Reported, Sender: string(w.Sender.ID), Name: w.Sender.Name,
 		Text: channels.CutText(strings.TrimSpace(x.Text), settings.MaxContextLine), Time: time.Now(), Keep: most}}})
-	return Heard{Duplicate: acc.Duplicate}, err
+	return Submitted{Duplicate: acc.Duplicate}, err
 }
 
-func (x Report) words() Words {
-	name := channels.CutText(cmp.Or(channels.OneLine(x.Name), "Hook"), cron.JobNameMost)
-	return Words{Source: x.Source, Session: x.Session, Text: x.Text, Sender: channels.Sender{ID: ViaHook, Name: name}, Via: ViaHook, Alone: true, Data: true,
+func (x Report) words() Request {
+	name := channels.CutText(cmp.Or(channels.OneLine(x.Name), "Hook"), cron.MaxJobName)
+	return Request{Source: x.Source, Session: x.Session, Text: x.Text, Sender: channels.Sender{ID: ViaHook, Name: name}, Via: ViaHook, Exclusive: true, Data: true,
 		Model: x.Model, Thinking: x.Thinking, Timeout: x.Timeout, Label: name}
 }
 

@@ -51,10 +51,10 @@ func (r *Receiver) ordered(ctx context.Context, set *settings.Snapshot, in chann
 
 // answering gives the run that answers the message of a run, or will: itself, or the one that took it up.
 func (r *Receiver) answering(ctx context.Context, run sessions.Run) (sessions.Run, error) {
-	if run.Batch == "" || run.Batch == run.ID {
+	if run.MergedInto == "" || run.MergedInto == run.ID {
 		return run, nil
 	}
-	by, err := r.store.GetRun(ctx, run.Batch)
+	by, err := r.store.GetRun(ctx, run.MergedInto)
 	if errors.Is(err, sessions.ErrNotFound) {
 		return run, nil
 	}

@@ -21,17 +21,17 @@ import (
 const (
 	refusedTries = 5
 	RefusedFor   = 30 * time.Second
-	mostRefused  = 1000      // events that are counted
+	maxRefused   = 1000      // events that are counted
 	MostAside    = 100       // an hour: when there are more, not the events are at fault, and they stay with the platform
-	mostKept     = 256 << 10 // bytes of its words: what is longer stays with the platform
+	maxKept      = 256 << 10 // bytes of its words: what is longer stays with the platform
 )
 
-// refusedEvents counts how often events were refused.
-type refusedEvents struct {
-	mu    sync.Mutex
-	m     map[eventKey]refusedBefore
-	since time.Time // of the hour in which
-	aside int       // were set aside
+// poisonTracker counts how often events were refused.
+type poisonTracker struct {
+	mu          sync.Mutex
+	m           map[eventKey]refusedBefore
+	since       time.Time // of the hour in which
+	quarantined int       // were set aside
 
 	unread map[channels.Address]bool // chats whose session could not be read
 }
@@ -49,25 +49,25 @@ type refusedBefore struct {
 
 func eventOf(in channels.Inbound) eventKey { return eventKey{in.Address, in.ID, in.Event} }
 
-// taken forgets an event.
-func (e *refusedEvents) taken(in channels.Inbound) {
+// forget forgets an event.
+func (e *poisonTracker) forget(in channels.Inbound) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.m, eventOf(in))
 }
 
-// again counts a refusal and gives how to take it back that the event is set aside now: it had its tries, and there is room for it among those of
+// recordFailure counts a refusal and gives how to take it back that the event is set aside now: it had its tries, and there is room for it among those of
 // the hour. nil = it is to come again. Where a chat's session cannot be read, and that was found out so once, others do not wait for what comes there.
-func (e *refusedEvents) again(in channels.Inbound, why error) (undo func()) {
+func (e *poisonTracker) recordFailure(in channels.Inbound, why error) (undo func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	unread := errors.Is(why, sessions.ErrUnread)
+	unread := errors.Is(why, sessions.ErrCorruptRow)
 	if unread && e.unread[in.Address] {
 		return func() {}
 	}
 	x, known := e.m[eventOf(in)]
 	if !known {
-		if e.m == nil || len(e.m) >= mostRefused {
+		if e.m == nil || len(e.m) >= maxRefused {
 			e.m = map[eventKey]refusedBefore{}
 		}
 		x.first = time.Now()
@@ -75,30 +75,30 @@ func (e *refusedEvents) again(in channels.Inbound, why error) (undo func()) {
 	x.times++
 	e.m[eventOf(in)] = x
 	if time.Since(e.since) >= time.Hour {
-		e.since, e.aside = time.Now(), 0
+		e.since, e.quarantined = time.Now(), 0
 	}
-	if x.times < refusedTries || time.Since(x.first) < RefusedFor || e.aside >= MostAside {
+	if x.times < refusedTries || time.Since(x.first) < RefusedFor || e.quarantined >= MostAside {
 		return nil
 	}
-	e.aside++
+	e.quarantined++
 	if unread {
-		if e.unread == nil || len(e.unread) >= mostRefused {
+		if e.unread == nil || len(e.unread) >= maxRefused {
 			e.unread = map[channels.Address]bool{}
 		}
 		e.unread[in.Address] = true
 	}
-	return e.notAside
+	return e.release
 }
 
-// notAside takes back that one was counted among those of the hour.
-func (e *refusedEvents) notAside() {
+// release takes back that one was counted among those of the hour.
+func (e *poisonTracker) release() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.aside = max(e.aside-1, 0)
+	e.quarantined = max(e.quarantined-1, 0)
 }
 
-// readable says that an event of a chat was taken.
-func (e *refusedEvents) readable(at channels.Address) {
+// clear says that an event of a chat was taken.
+func (e *poisonTracker) clear(at channels.Address) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.unread, at)
@@ -106,26 +106,26 @@ func (e *refusedEvents) readable(at channels.Address) {
 
 // ofTheEvent reports whether an error says that the event is what cannot be taken. What may be the disk's, the connection's or the caller's is not.
 func ofTheEvent(err error) bool {
-	return errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrUnread) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, channels.ErrPanic)
+	return errors.Is(err, sessions.ErrInvalid) || errors.Is(err, sessions.ErrCorruptRow) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, channels.ErrPanic)
 }
 
-// setAside keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
+// quarantine keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
 // turn. It gives the error of the refusal while the event is still to come again. What a move to another chat says is not for people.
-func (r *Receiver) setAside(ctx context.Context, a sessions.Arrival, in channels.Inbound, why error) error {
+func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channels.Inbound, why error) error {
 	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !ofTheEvent(why) {
 		return why
 	}
-	undo := r.refused.again(in, why)
+	undo := r.refused.recordFailure(in, why)
 	if undo == nil {
 		return why
 	}
-	kept, fits := keptOf(in, r.forPeople(ctx, a, in))
+	kept, fits := quarantined(in, r.forPeople(ctx, a, in))
 	if !fits {
 		undo()
 		return why
 	}
 	in.Raw = kept
-	aside := sessions.Arrival{In: in, Skip: &sessions.Skip{Listed: true, Notices: r.asideNotice(a, in),
+	aside := sessions.Arrival{In: in, Skip: &sessions.Skip{Listed: true, Notices: r.quarantineNotice(a, in),
 		Reason: sessions.SetAside + ", as it was refused again and again: " + channels.CleanText(why.Error())}}
 	acc, err := r.commit.Accept(ctx, aside)
 	if err != nil && len(aside.Skip.Notices) > 0 && ofTheEvent(err) { // the notice may be what it cannot take
@@ -139,7 +139,7 @@ func (r *Receiver) setAside(ctx context.Context, a sessions.Arrival, in channels
 		r.commit.NoteUncertain(ctx, err)
 		return errors.Join(why, fmt.Errorf("setting it aside: %w", err))
 	}
-	r.refused.taken(in)
+	r.refused.forget(in)
 	if acc.Duplicate { // a try was taken, and what came behind it failed
 		return nil
 	}
@@ -149,8 +149,8 @@ func (r *Receiver) setAside(ctx context.Context, a sessions.Arrival, in channels
 	return nil
 }
 
-// asideNotice tells the chat that its message is set aside. It goes by the rules of the session that the message was for.
-func (r *Receiver) asideNotice(a sessions.Arrival, in channels.Inbound) []sessions.Delivery {
+// quarantineNotice tells the chat that its message is set aside. It goes by the rules of the session that the message was for.
+func (r *Receiver) quarantineNotice(a sessions.Arrival, in channels.Inbound) []sessions.Delivery {
 	if a.Change == nil || a.Change.Run == nil {
 		return nil
 	}
@@ -184,8 +184,8 @@ func (r *Receiver) forPeople(ctx context.Context, a sessions.Arrival, in channel
 	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)
 }
 
-// keptOf is what people need of an event that is set aside, with its words or without. fits: it is not too long.
-func keptOf(in channels.Inbound, words bool) (b json.RawMessage, fits bool) {
+// quarantined is what people need of an event that is set aside, with its words or without. fits: it is not too long.
+func quarantined(in channels.Inbound, words bool) (b json.RawMessage, fits bool) {
 	if !words {
 		in.Text, in.Emoji, in.Media = "", "", nil
 	}
@@ -205,7 +205,7 @@ func keptOf(in channels.Inbound, words bool) (b json.RawMessage, fits bool) {
 	var out strings.Builder
 	w := json.NewEncoder(&out)
 	w.SetEscapeHTML(false)
-	if err := w.Encode(x); err != nil || out.Len() > mostKept {
+	if err := w.Encode(x); err != nil || out.Len() > maxKept {
 		return nil, false
 	}
 	return json.RawMessage(strings.TrimSpace(out.String())), true

@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,45 +13,70 @@ import (
 	"parley/sessions"
 )
 
-// line has a message that comes while its session is busy wait its turn: it may end the turn at work, or make others give way. Of what
-// is not answered then people are told. refused says why it is not taken; nil when it is.
-func (r *Receiver) line(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, c *sessions.Change) (refused *sessions.Skip, err error) {
+// ErrQueueFull says that too many messages wait; the caller may try again later.
+var ErrQueueFull = errors.New("too many messages wait")
+
+// applyQueueLimit queues a message of a chat behind the turn at work of its session. By the queue's mode the message may end that turn, and
+// by its limit make older ones give way; the chat is told which messages have no answer. A refused message is skipped.
+func (r *Receiver) applyQueueLimit(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, c *sessions.Change) (refused *sessions.Skip, err error) {
 	if !r.lanes.Busy(s.Key) {
 		return nil, nil
 	}
 	q := set.Queue(s, c.Run.Reply.Channel)
-	c.Run.Interrupt = q.Mode == sessions.Interrupt && c.Run.With == "" // what is at work for another chat goes on: the store looks
-	most := q.Most
-	if q.Drop == sessions.DropSummarize {
-		most += settings.ShortLines
-	}
-	if open, err := r.store.CountOpen(ctx, s.Key); err != nil || open < most { // all that wait are among them
+	c.Run.Interrupt = q.Mode == sessions.Interrupt && c.Run.With == "" // the store spares a turn of another chat
+	limit := queueLimit(q, c.Run.Run)
+	if open, err := r.store.CountOpen(ctx, s.Key); err != nil || open < limit { // open runs include the queued ones
 		return nil, err
 	}
-	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	for _, run := range queued {
-		if sessions.IsFresh(run) && !run.Alone && run.Reply == c.Run.Reply { // others do not pay for what one chat sends
-			n++
-		}
-	}
+	// A message does not make room for runs that are never merged: others do not pay for what one chat sends.
+	n, err := r.countQueued(ctx, s.Key, func(run sessions.Run) bool { return !run.Exclusive && run.Reply == c.Run.Reply })
 	switch {
-	case n < most:
-		return nil, nil
+	case err != nil || n < limit:
+		return nil, err
 	case q.Drop == sessions.DropNew:
 		return &sessions.Skip{Reason: fmt.Sprintf("%d messages of this chat wait, the most it may have (messages.queue.cap)", n), Listed: true,
-			Notices: r.sayFull(set, in, s.Key, "so I did not take your last one. Please send it again later.")}, nil
+			Notices: r.queueFullNotice(set, in, s.Key, "so I did not take your last one. Please send it again later.")}, nil
 	}
-	c.Run.DropOldest = n - most + 1
-	c.Ops = append(c.Ops, sessions.EnqueueDeliveries(r.sayFull(set, in, s.Key, "so I drop the oldest of them. Please send again later what has no answer.")...)...)
+	c.Run.DropOldest = n - limit + 1
+	c.Ops = append(c.Ops, sessions.EnqueueDeliveries(r.queueFullNotice(set, in, s.Key, "so I drop the oldest of them. Please send again later what has no answer.")...)...)
 	return nil, nil
 }
 
-// sayFull tells the chat of a message that some are not answered: once for each turn that they wait for, as it is the same delivery.
-func (r *Receiver) sayFull(set *settings.Snapshot, in channels.Inbound, key sessions.Key, what string) []sessions.Delivery {
+// checkQueueLimit does the same for a request of a program. The program can be told, so a request above the limit fails with ErrQueueFull.
+func (r *Receiver) checkQueueLimit(ctx context.Context, set *settings.Snapshot, s sessions.Session, c *sessions.Change) error {
+	if !r.lanes.Busy(s.Key) {
+		return nil
+	}
+	q := set.Queue(s, c.Run.Reply.Channel)
+	c.Run.Interrupt = q.Mode == sessions.Interrupt && !c.Run.Exclusive
+	n, err := r.countQueued(ctx, s.Key, func(run sessions.Run) bool { return run.Reply == c.Run.Reply })
+	if err == nil && n >= queueLimit(q, c.Run.Run) {
+		err = fmt.Errorf("%w: %d in session %s, the most it may have (messages.queue.cap)", ErrQueueFull, n, s.Key)
+	}
+	return err
+}
+
+// queueLimit returns how many runs of a chat may wait when a run is added. Runs that a summary may shorten can be more.
+func queueLimit(q settings.QueueRule, added sessions.Run) int {
+	if q.Drop == sessions.DropSummarize && !added.Exclusive {
+		return q.Cap + settings.ShortLines
+	}
+	return q.Cap
+}
+
+// countQueued counts the queued runs of a session that have not begun before and match.
+func (r *Receiver) countQueued(ctx context.Context, key sessions.Key, match func(sessions.Run) bool) (n int, err error) {
+	queued, err := sessions.QueuedRuns(ctx, r.store, key)
+	for _, run := range queued {
+		if sessions.IsFresh(run) && match(run) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// queueFullNotice tells the chat of a message that some are not answered, once for each turn that they wait for: the delivery has the same id.
+func (r *Receiver) queueFullNotice(set *settings.Snapshot, in channels.Inbound, key sessions.Key, what string) []sessions.Delivery {
 	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("full queue of "+string(key)+" for "+in.Address.String()+" behind "+r.lanes.TurnToken(key)))
 	d := sessions.NewNotice(key, in, "⚙️ Too many messages are waiting here, "+what, time.Now().Add(set.Delivery.TTL(sessions.Notice)))
 	d.ID = sessions.DeliveryID(id.String())

@@ -48,7 +48,7 @@ type Receiver struct {
 	commands  *command.Table
 	metrics   *Metrics
 	log       *slog.Logger
-	refused   refusedEvents
+	refused   poisonTracker
 	earlier   earlier
 }
 

@@ -8,9 +8,9 @@ import (
 	"parley/sessions"
 )
 
-// renew has a session start over with the message that finds it stale, unless something is at work or waits in it, or a sub-agent of
+// autoReset has a session start over with the message that finds it stale, unless something is at work or waits in it, or a sub-agent of
 // it is at work: that belongs to what was said before. When two messages find it stale at once, the first one starts it over.
-func (r *Receiver) renew(ctx context.Context, set *settings.Snapshot, s sessions.Session, at channels.Address, c *sessions.Change) error {
+func (r *Receiver) autoReset(ctx context.Context, set *settings.Snapshot, s sessions.Session, at channels.Address, c *sessions.Change) error {
 	if s.ID == "" || s.Heard.IsZero() {
 		return nil
 	}

@@ -19,42 +19,39 @@ import (
 	"parley/sessions"
 )
 
-// Words are what somebody says to an agent through the host itself: API, OpenAI endpoints, hooks.
-type Words struct {
-	Source   string           // dedupe key; "" = never a repeat
-	Session  sessions.Key     // made when it is new; its agent answers
-	Text     string           // may be empty when there are pictures
-	Pictures [][]byte         // that the model looks at: JPEG, PNG, GIF or WebP, at most PicturesMost of PictureMost bytes each
-	Sender   channels.Sender  // ID: the principal's name
-	Owner    bool             // the text is an owner's
-	Via      string           // what it came through, for people and traces: api, openai, mcp, hook
-	Reply    channels.Address // the answer is posted there as well, which must have written to this host; zero = it is in the transcript only
-	Alone    bool             // a turn of its own: it is not collected with others that wait
-	System   string           // stands at the end of this turn's system prompt
-	Model    string           // for this turn, provider/model
-	Thinking string           // for this turn
-	Timeout  time.Duration    // of the turn; 0 = the agent's
-	Label    string           // of the run
-	Client   json.RawMessage  // kept with the run for the API that it comes through; may be nil
-	Title    string           // of a session that is made now
-	Keep     time.Duration    // a session that is made now is archived so long after; 0 = never
-	Data     bool             // the text is data from a program outside, not what somebody asks
-	Commands bool             // a text that is a chat command is one; its answer is Heard.Answer, not a delivery
+// Request are what somebody says to an agent through the host itself: API, OpenAI endpoints, hooks.
+type Request struct {
+	Source    string           // dedupe key; "" = never a repeat
+	Session   sessions.Key     // made when it is new; its agent answers
+	Text      string           // may be empty when there are pictures
+	Pictures  [][]byte         // that the model looks at: JPEG, PNG, GIF or WebP, at most PicturesMost of PictureMost bytes each
+	Sender    channels.Sender  // ID: the principal's name
+	Owner     bool             // the text is an owner's
+	Via       string           // what it came through, for people and traces: api, openai, mcp, hook
+	Reply     channels.Address // the answer is posted there as well, which must have written to this host; zero = it is in the transcript only
+	Exclusive bool             // a turn of its own: it is not collected with others that wait
+	System    string           // stands at the end of this turn's system prompt
+	Model     string           // for this turn, provider/model
+	Thinking  string           // for this turn
+	Timeout   time.Duration    // of the turn; 0 = the agent's
+	Label     string           // of the run
+	Client    json.RawMessage  // kept with the run for the API that it comes through; may be nil
+	Title     string           // of a session that is made now
+	Keep      time.Duration    // a session that is made now is archived so long after; 0 = never
+	Data      bool             // the text is data from a program outside, not what somebody asks
+	Commands  bool             // a text that is a chat command is one; its answer is Heard.Answer, not a delivery
 }
 
-// Heard is what became of words.
-type Heard struct {
+// Submitted is what became of words.
+type Submitted struct {
 	Run       sessions.Run // zero for a command that causes none
 	Duplicate bool         // the Source was known: this is the first time's run
 	Command   string       // that the text was; "" = none
 	Answer    string       // of the command
 }
 
-// ErrBusy says that too many messages wait; it may be tried again later.
-var ErrBusy = errors.New("too many messages wait")
-
-// Say has an agent answer a text. It is durable when it returns: the run that it gives is queued.
-func (r *Receiver) Say(ctx context.Context, w Words) (h Heard, err error) {
+// Submit has an agent answer a text. It is durable when it returns: the run that it gives is queued.
+func (r *Receiver) Submit(ctx context.Context, w Request) (h Submitted, err error) {
 	defer channels.RecoverPanic(r.log, "say", &err)
 	set := r.settings()
 	if again, known, err := r.saidBefore(ctx, w); known || err != nil {
@@ -86,20 +83,20 @@ func (r *Receiver) Say(ctx context.Context, w Words) (h Heard, err error) {
 		return h, err
 	}
 	c := &sessions.Change{IdempotencyKey: w.Source, Session: &sessions.Target{Session: freshFor(s, w)}, Run: &sessions.Enqueue{Run: *run}}
-	if err := r.waitInLine(ctx, set, s, w, c); err != nil {
+	if err := r.checkQueueLimit(ctx, set, s, c); err != nil {
 		return h, err
 	}
-	if err := r.renew(ctx, set, s, s.Last, c); err != nil {
+	if err := r.autoReset(ctx, set, s, s.Last, c); err != nil {
 		return h, err
 	}
-	if err := r.hear(ctx, set, c); err != nil {
+	if err := r.attachContext(ctx, set, c); err != nil {
 		return h, err
 	}
 	return r.submitWords(ctx, *c, "", "")
 }
 
 // saidBefore finds the run of words that were said before.
-func (r *Receiver) saidBefore(ctx context.Context, w Words) (h Heard, known bool, err error) {
+func (r *Receiver) saidBefore(ctx context.Context, w Request) (h Submitted, known bool, err error) {
 	if w.Source == "" {
 		return h, false, nil
 	}
@@ -107,13 +104,13 @@ func (r *Receiver) saidBefore(ctx context.Context, w Words) (h Heard, known bool
 	if errors.Is(err, sessions.ErrNotFound) {
 		return h, false, nil
 	}
-	return Heard{Run: run, Duplicate: true}, err == nil, err
+	return Submitted{Run: run, Duplicate: true}, err == nil, err
 }
 
-func (r *Receiver) submitWords(ctx context.Context, c sessions.Change, command, answer string) (Heard, error) {
+func (r *Receiver) submitWords(ctx context.Context, c sessions.Change, command, answer string) (Submitted, error) {
 	acc, err := r.commit.Submit(ctx, c)
 	if err != nil {
-		return Heard{}, err
+		return Submitted{}, err
 	}
 	if acc.Duplicate && acc.Run.ID == "" && c.Run != nil { // it is deleted since
 		acc.Run = sessions.Run{ID: c.Run.ID, Key: c.Run.Key, Agent: c.Run.Agent}
@@ -121,7 +118,7 @@ func (r *Receiver) submitWords(ctx context.Context, c sessions.Change, command, 
 	if p, ok := sessions.FindOp[sessions.PatchSession](c); ok && p.SendPolicy != nil {
 		err = r.gate.WaitInFlight(ctx, acc.Session.Key) // contract P7
 	}
-	return Heard{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
+	return Submitted{Run: acc.Run, Duplicate: acc.Duplicate, Command: command, Answer: answer}, err
 }
 
 // spokenTo gives the session that words are for, as it stands; only Key and Agent are set when it is new.
@@ -152,7 +149,7 @@ func (r *Receiver) spokenTo(ctx context.Context, set *settings.Snapshot, key ses
 }
 
 // freshFor is the session as words leave it: its chat stays.
-func freshFor(s sessions.Session, w Words) sessions.Session {
+func freshFor(s sessions.Session, w Request) sessions.Session {
 	fresh := sessions.Session{Key: s.Key, Agent: s.Agent}
 	if s.ID == "" {
 		fresh.Title = w.Title
@@ -164,7 +161,7 @@ func freshFor(s sessions.Session, w Words) sessions.Session {
 }
 
 // runOf makes the run that answers words.
-func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words) (*sessions.Run, error) {
+func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Request) (*sessions.Run, error) {
 	if w.Model != "" {
 		if err := r.host.ModelKnown(w.Model); err != nil {
 			return nil, fmt.Errorf("%w: model: %w", sessions.ErrBadRequest, err)
@@ -179,7 +176,7 @@ func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions
 		return nil, err
 	}
 	id := sessions.RunID(sessions.IDFor(w.Source, "run"))
-	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Alone: w.Alone, System: w.System,
+	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Exclusive: w.Exclusive, System: w.System,
 		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label, Client: w.Client,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
 			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: cmp.Or(w.Sender.Name, w.Sender.Username),
@@ -189,7 +186,7 @@ func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions
 
 // answerTo says in a run where its answer goes. Into the session's own chat it is an answer like any other; into that of another
 // session the host posts it, and that session knows of it.
-func (r *Receiver) answerTo(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, run *sessions.Run) error {
+func (r *Receiver) answerTo(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Request, run *sessions.Run) error {
 	if w.Reply.IsZero() {
 		return nil
 	}
@@ -210,32 +207,5 @@ func (r *Receiver) answerTo(ctx context.Context, set *settings.Snapshot, s sessi
 	who := rights.Requesters{Owner: w.Owner}
 	who.Add(run.Input)
 	run.Chain.People = who.People
-	return nil
-}
-
-// waitInLine has words that come while their session is busy wait their turn, as messages of a chat do; when too many wait they are
-// refused, as there is somebody who can be told so.
-func (r *Receiver) waitInLine(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Words, c *sessions.Change) error {
-	if !r.lanes.Busy(s.Key) {
-		return nil
-	}
-	q := set.Queue(s, c.Run.Reply.Channel)
-	c.Run.Interrupt = q.Mode == sessions.Interrupt && !w.Alone
-	queued, err := sessions.QueuedRuns(ctx, r.store, s.Key)
-	if err != nil {
-		return err
-	}
-	n, most := 0, q.Most
-	for _, run := range queued {
-		if sessions.IsFresh(run) && run.Reply == c.Run.Reply {
-			n++
-		}
-	}
-	if q.Drop == sessions.DropSummarize && !w.Alone {
-		most += settings.ShortLines
-	}
-	if n >= most {
-		return fmt.Errorf("%w: %d in session %s, the most it may have (messages.queue.cap)", ErrBusy, n, s.Key)
-	}
 	return nil
 }

@@ -7,11 +7,11 @@ import (
 	"parley/sessions"
 )
 
-// ErrAgain ends a try of a turn that begins again: what it answers has changed, or more belongs to it.
-var ErrAgain = errors.New("the turn begins again")
+// ErrRestartTry ends a try of a turn that begins again: what it answers has changed, or more belongs to it.
+var ErrRestartTry = errors.New("the turn begins again")
 
-// MaxAgain bounds how often one turn begins again.
-const MaxAgain = 8
+// MaxRestarts bounds how often one turn begins again.
+const MaxRestarts = 8
 
 // try is how far a lane's turn is. As long as it is open, its run has recorded no step and said nothing: it may begin again. Set.mu guards
 // all of it.
@@ -22,9 +22,9 @@ type try struct {
 	held    chan struct{}           // the run is being changed in the store, and the turn waits; nil = it is not
 }
 
-// Hold keeps a run at work from recording and ending until done is called, which says whether the run was revised; ok is false when the
+// HoldRun keeps a run at work from recording and ending until done is called, which says whether the run was revised; ok is false when the
 // run is not open.
-func (l *Set) Hold(key sessions.Key, id sessions.RunID) (done func(revised bool), ok bool) {
+func (l *Set) HoldRun(key sessions.Key, id sessions.RunID) (done func(revised bool), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x := l.m[key]
@@ -47,8 +47,8 @@ func (l *Set) Hold(key sessions.Key, id sessions.RunID) (done func(revised bool)
 	}, true
 }
 
-// Again has the run at work begin again if it is open and has read what waits already.
-func (l *Set) Again(key sessions.Key, id sessions.RunID) {
+// RestartTry has the run at work begin again if it is open and has read what waits already.
+func (l *Set) RestartTry(key sessions.Key, id sessions.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil && x.run == id && x.try.open {
@@ -58,7 +58,7 @@ func (l *Set) Again(key sessions.Key, id sessions.RunID) {
 
 func (t *try) stop() {
 	if t.end != nil {
-		t.end(ErrAgain)
+		t.end(ErrRestartTry)
 	}
 }
 
@@ -72,8 +72,8 @@ func (l *Set) BeginTry(key sessions.Key, id sessions.RunID, end context.CancelCa
 	return revised
 }
 
-// Fix says that a run is about to record or to end: it does not begin again any more. It is false when the run has to begin again before.
-func (l *Set) Fix(ctx context.Context, key sessions.Key, id sessions.RunID) bool {
+// FixInput says that a run is about to record or to end: it does not begin again any more. It is false when the run has to begin again before.
+func (l *Set) FixInput(ctx context.Context, key sessions.Key, id sessions.RunID) bool {
 	for {
 		l.mu.Lock()
 		x := l.m[key]
@@ -83,7 +83,7 @@ func (l *Set) Fix(ctx context.Context, key sessions.Key, id sessions.RunID) bool
 		}
 		held := x.try.held
 		if held == nil {
-			again := errors.Is(context.Cause(ctx), ErrAgain)
+			again := errors.Is(context.Cause(ctx), ErrRestartTry)
 			x.try.open, x.try.end = again, nil
 			l.mu.Unlock()
 			return !again

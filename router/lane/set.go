@@ -278,8 +278,8 @@ func (x *lane) end(id sessions.RunID, why error) {
 	}
 }
 
-// Take says that a run of one session's lane is in another session's queue: that one's lane waits for its end.
-func (l *Set) Take(of sessions.Key, id sessions.RunID, by sessions.Key) {
+// MoveRun says that a run of one session's lane is in another session's queue: that one's lane waits for its end.
+func (l *Set) MoveRun(of sessions.Key, id sessions.RunID, by sessions.Key) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[of]; x != nil && x.busy && (x.run == id || x.run == "") {

@@ -60,7 +60,7 @@ func (r *Resolver) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, er
 	}
 	t := ToolTable{Agent: f.Agent, Session: q.Session, ChatTypes: f.Chats, Senders: f.Senders(), Subagent: f.Sub, Sandboxed: f.Sandboxed, Tools: []ToolVerdict{}}
 	layers := tools.Rules(set.Tools, f)
-	kit := r.kitFor(ctx, set.Sandboxed(x.Key) || q.Sandboxed)
+	kit := r.toolsetFor(ctx, set.Sandboxed(x.Key) || q.Sandboxed)
 	for _, tool := range kit {
 		spec := tool.Spec()
 		if q.Tool == "" || strings.EqualFold(q.Tool, spec.Name) {

@@ -14,7 +14,7 @@ import (
 func (r *Resolver) TakenUp(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
 	in := []sessions.RunID{id}
 	for i := 0; i < len(in); i++ {
-		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{Batch: in[i], Limit: sessions.MaxListed})
+		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{MergedInto: in[i], Limit: sessions.MaxListed})
 		if err != nil {
 			return nil, err
 		}

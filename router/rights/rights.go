@@ -127,12 +127,12 @@ func (r *Resolver) ToolsFor(ctx context.Context, run sessions.Run, may *Rights) 
 	if run.Kind == sessions.AnnounceRun || run.Kind == sessions.ReplyRun {
 		return nil
 	}
-	return may.Permitted(r.kitFor(ctx, may.set.Sandboxed(may.session.Key)))
+	return may.Permitted(r.toolsetFor(ctx, may.set.Sandboxed(may.session.Key)))
 }
 
-// kitFor lists all tools that there are now. One that comes later never takes the name of one that comes with parley: rights go by
+// toolsetFor lists all tools that there are now. One that comes later never takes the name of one that comes with parley: rights go by
 // names.
-func (r *Resolver) kitFor(ctx context.Context, sandboxed bool) []tools.Tool {
+func (r *Resolver) toolsetFor(ctx context.Context, sandboxed bool) []tools.Tool {
 	all := slices.Clone(r.Tools)
 	if r.more != nil {
 		for _, t := range r.more(ctx, sandboxed) {

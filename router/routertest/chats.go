@@ -114,9 +114,9 @@ func (g *Rig) Say(to channels.Address, from, words string) channels.Inbound {
 const HookKey sessions.Key = "agent:main:hook:h1"
 
 // Told says something through the host and fails the test when that does not work.
-func (g *Rig) Told(w inbound.Words) inbound.Heard {
+func (g *Rig) Told(w inbound.Request) inbound.Submitted {
 	g.T.Helper()
-	h, err := g.Router.Receiver.Say(g.T.Context(), w)
+	h, err := g.Router.Receiver.Submit(g.T.Context(), w)
 	if err != nil {
 		g.T.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func (g *Rig) Told(w inbound.Words) inbound.Heard {
 }
 
 // Answered waits for the answer to words.
-func (g *Rig) Answered(h inbound.Heard) sessions.Run {
+func (g *Rig) Answered(h inbound.Submitted) sessions.Run {
 	g.T.Helper()
 	ctx, cancel := context.WithTimeout(g.T.Context(), time.Hour)
 	defer cancel()
@@ -150,6 +150,6 @@ func (g *Rig) Blocked() (release func()) {
 }
 
 // Me is a request that an API client makes.
-func Me(owner bool) inbound.Words {
-	return inbound.Words{Sender: channels.Sender{ID: "ci", Name: "CI"}, Owner: owner, Via: "api", Session: HookKey, Text: "hello"}
+func Me(owner bool) inbound.Request {
+	return inbound.Request{Sender: channels.Sender{ID: "ci", Name: "CI"}, Owner: owner, Via: "api", Session: HookKey, Text: "hello"}
 }

@@ -260,3 +260,11 @@ func NewWith(t *testing.T, o channeltest.Options, trace func(op, phase string), 
 	g.Start()
 	return g
 }
+
+// Image copies the rig's folder as a kill at this moment would leave it.
+func (g *Rig) Image() (dir string) {
+	dir = Folder(g.T)
+	Check(g.T, os.CopyFS(dir, os.DirFS(g.Dir)))
+	Check(g.T, os.RemoveAll(filepath.Join(dir, "parley.db-shm"))) // memory
+	return dir
+}

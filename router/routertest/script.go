@@ -57,7 +57,7 @@ func (s *Script) ByKind() (turns, summaries []agent.Prompt) {
 // Told gives the lines that came with a message, as the agent reads them.
 func Told(m sessions.Message) (out []string) {
 	for _, b := range m.Content {
-		for _, l := range b.Heard() {
+		for _, l := range b.ContextLines() {
 			out = append(out, l.Sentence(strconv.Quote))
 		}
 	}
@@ -80,7 +80,7 @@ func Steps(list ...agent.Answer) func(context.Context, agent.Prompt) (agent.Answ
 // Heard gives the lines of group talk that came with a message.
 func Heard(m sessions.Message) (out []string) {
 	for _, b := range m.Content {
-		for _, l := range b.Heard() {
+		for _, l := range b.ContextLines() {
 			out = append(out, l.Name+": "+l.Text)
 		}
 	}

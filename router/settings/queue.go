@@ -57,7 +57,7 @@ func ParseQueue(words string, was sessions.Queue) (sessions.Queue, error) {
 type QueueRule struct {
 	Mode  sessions.QueueMode
 	Quiet time.Duration // before a collected turn begins
-	Most  int           // messages that wait
+	Cap   int           // messages that wait
 	Drop  sessions.DropRule
 }
 
@@ -72,7 +72,7 @@ const ShortLines = 200
 
 // Queue resolves what holds for a session's messages on a channel: the session's own setting, then the channel's, then that of all.
 func (s *Snapshot) Queue(x sessions.Session, kind channels.Kind) QueueRule {
-	q := QueueRule{Mode: sessions.Collect, Quiet: defaultDebounce, Most: defaultCap, Drop: sessions.DropSummarize}
+	q := QueueRule{Mode: sessions.Collect, Quiet: defaultDebounce, Cap: defaultCap, Drop: sessions.DropSummarize}
 	for _, o := range []sessions.Queue{s.Messages.Queue.Queue, s.Messages.Queue.ByChannel[kind], x.Settings.Queue} {
 		if o.Mode != "" {
 			q.Mode = o.Mode
@@ -81,7 +81,7 @@ func (s *Snapshot) Queue(x sessions.Session, kind channels.Kind) QueueRule {
 			q.Quiet = time.Duration(*o.DebounceMs) * time.Millisecond
 		}
 		if o.Cap > 0 {
-			q.Most = o.Cap
+			q.Cap = o.Cap
 		}
 		if o.Drop != "" {
 			q.Drop = o.Drop
@@ -92,5 +92,5 @@ func (s *Snapshot) Queue(x sessions.Session, kind channels.Kind) QueueRule {
 
 // String words it for people, as /queue takes it.
 func (q QueueRule) String() string {
-	return fmt.Sprintf("%s debounce:%s cap:%d drop:%s", q.Mode, q.Quiet, q.Most, q.Drop)
+	return fmt.Sprintf("%s debounce:%s cap:%d drop:%s", q.Mode, q.Quiet, q.Cap, q.Drop)
 }

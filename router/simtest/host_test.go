@@ -205,8 +205,8 @@ func (c scheduled) Steps(ctx context.Context, run sessions.RunID) ([]sessions.Me
 	return do(c, "Steps", string(run), func() ([]sessions.Message, error) { return c.Store.Steps(ctx, run) })
 }
 
-func (c scheduled) Absorb(ctx context.Context, run sessions.RunID, q sessions.AbsorbQuery) ([]sessions.Message, error) {
-	return change(c, "Absorb", string(run), func() ([]sessions.Message, error) { return c.Store.Absorb(ctx, run, q) })
+func (c scheduled) Absorb(ctx context.Context, run sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
+	return change(c, "Absorb", string(run), func() ([]sessions.Message, error) { return c.Store.MergeQueued(ctx, run, q) })
 }
 
 func (c scheduled) Finish(ctx context.Context, run sessions.RunID, o sessions.Outcome) (sessions.Accepted, error) {
@@ -235,7 +235,7 @@ func (c scheduled) Finish(ctx context.Context, run sessions.RunID, o sessions.Ou
 	})
 	if x != nil {
 		x.done = err == nil
-		x.undone = errors.Is(err, sessions.ErrUnfit) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound)
+		x.undone = errors.Is(err, sessions.ErrInvalid) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound)
 	}
 	return acc, err
 }
@@ -288,7 +288,7 @@ func (c scheduled) GetDelivery(ctx context.Context, id sessions.DeliveryID) (ses
 	return do(c, "GetDelivery", string(id), func() (sessions.Delivery, error) { return c.Store.GetDelivery(ctx, id) })
 }
 
-func (c scheduled) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (sessions.Delivery, error) {
+func (c scheduled) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.FirstContactQuota) (sessions.Delivery, error) {
 	return change(c, "BeginSend", string(id), func() (sessions.Delivery, error) {
 		return c.h.begins(id, func() (sessions.Delivery, error) { return c.Store.BeginSend(ctx, id, now, check, o) })
 	})

@@ -49,7 +49,7 @@ func (r *rest) judgeReplyTo() {
 // lettersOf are the messages that a notice may be for: those of its turn, or any of its chat where no turn made it.
 func (r *rest) lettersOf(d sessions.Delivery) (of []channels.MessageID) {
 	for _, run := range r.runs {
-		if run.Kind == sessions.TurnRun && (run.ID == d.Run || run.Batch == d.Run && d.Run != "") {
+		if run.Kind == sessions.TurnRun && (run.ID == d.Run || run.MergedInto == d.Run && d.Run != "") {
 			of = append(of, channels.MessageID(run.Source))
 		}
 	}

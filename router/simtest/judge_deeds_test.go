@@ -9,15 +9,15 @@ import (
 )
 
 // lines are what agents are told with a turn of theirs, by the messages that bring it along, and what waits to be told.
-func (r *rest) lines() (out []sessions.Overheard) {
+func (r *rest) lines() (out []sessions.ContextLine) {
 	for _, run := range r.runs {
 		ahead, _ := r.w.plan.brought(run.Input)
 		for _, l := range ahead {
 			r.w.tally("talk that a message brings along")
-			out = append(out, sessions.Overheard{Key: run.Key, Message: l.id, Text: l.text})
+			out = append(out, sessions.ContextLine{Key: run.Key, Message: l.id, Text: l.text})
 		}
 		for _, b := range run.Input.Content {
-			for _, l := range b.Heard() {
+			for _, l := range b.ContextLines() {
 				l.Key = run.Key
 				out = append(out, l)
 			}
@@ -37,7 +37,7 @@ func hasWord(text, word string) bool { return slices.Contains(wordsIn(text), wor
 // told in another session.
 func (r *rest) judgeDeeds() {
 	lines := r.lines()
-	count := func(of letter, word string, is func(l sessions.Overheard) bool) (n int) {
+	count := func(of letter, word string, is func(l sessions.ContextLine) bool) (n int) {
 		for _, l := range lines {
 			if !hasWord(l.Text, word) || !is(l) {
 				continue
@@ -53,17 +53,17 @@ func (r *rest) judgeDeeds() {
 			continue
 		}
 		if d.byHand {
-			if n := count(d, strings.Fields(d.text)[0], func(l sessions.Overheard) bool { return l.Event == sessions.ByHand && l.Message == d.id }); n > 1 || n == 0 && !r.forgotten(d.to, d.id) {
+			if n := count(d, strings.Fields(d.text)[0], func(l sessions.ContextLine) bool { return l.Event == sessions.ByHand && l.Message == d.id }); n > 1 || n == 0 && !r.forgotten(d.to, d.id) {
 				r.wrong("deed", "%s %q, written by hand, is told %d times", d.id, d.text, n)
 			}
 			r.w.tally("written by hand")
 			continue
 		}
 		word := tokensOf([]string{d.text}, "e")[0]
-		r.judgeEdit(d, word, count(d, word, func(sessions.Overheard) bool { return true }))
+		r.judgeEdit(d, word, count(d, word, func(sessions.ContextLine) bool { return true }))
 	}
 	for _, l := range r.w.plan.letters {
-		n := count(l, strings.Fields(l.text)[0], func(x sessions.Overheard) bool { return x.Event == "" })
+		n := count(l, strings.Fields(l.text)[0], func(x sessions.ContextLine) bool { return x.Event == "" })
 		if n > 0 && n != r.talked(l) || n < r.talked(l) && !r.forgotten(l.to, l.id) {
 			r.wrong("deed", "%s %q is told as talk %d times, not %d", l.id, l.text, n, r.talked(l))
 		}
@@ -159,7 +159,7 @@ func (w *world) homes() (out []sessions.Key) {
 // heardIn are the lines that a message brings along, as texts.
 func heardIn(m sessions.Message) (out []string) {
 	for _, b := range m.Content {
-		for _, l := range b.Heard() {
+		for _, l := range b.ContextLines() {
 			out = append(out, l.Text, l.About)
 		}
 	}

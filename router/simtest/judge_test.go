@@ -22,7 +22,7 @@ type rest struct {
 	texts      map[sessions.Key][]sessions.Message
 	parts      map[sessions.Key][][]sessions.Message // the same, each transcript by itself
 	skipped    []sessions.SkippedEvent
-	heard      map[sessions.Key][]sessions.Overheard // that waits to be told
+	heard      map[sessions.Key][]sessions.ContextLine // that waits to be told
 	notes      []sessions.Note
 	deleted    map[sessions.Key]bool // sub-agents whose sessions are gone
 	byID       map[sessions.RunID]sessions.Run
@@ -40,7 +40,7 @@ func (r *rest) wrong(id, format string, args ...any) {
 
 // look gathers what there is to see.
 func (w *world) look(h *host) *rest {
-	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, parts: map[sessions.Key][][]sessions.Message{}, deleted: map[sessions.Key]bool{}, heard: map[sessions.Key][]sessions.Overheard{}}
+	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, parts: map[sessions.Key][][]sessions.Message{}, deleted: map[sessions.Key]bool{}, heard: map[sessions.Key][]sessions.ContextLine{}}
 	if h == nil {
 		r.index()
 		return r
@@ -71,11 +71,11 @@ func (w *world) look(h *host) *rest {
 		r.notes = append(r.notes, notes...)
 	}
 	for _, key := range w.homes() {
-		r.heard[key], err = h.store.Overheard(ctx, key)
+		r.heard[key], err = h.store.ContextLines(ctx, key)
 		must(err)
 	}
 	if m := w.plan.moved; m != nil {
-		more, err := h.store.Overheard(ctx, m.fresh)
+		more, err := h.store.ContextLines(ctx, m.fresh)
 		must(err)
 		for _, l := range more {
 			l.Key = w.homeKey(l.Key)
@@ -133,7 +133,7 @@ func (r *rest) tell() {
 		if c := run.Chain; c != nil {
 			about = fmt.Sprintf("%s of %s, %s → %s, turn %d, cleanup %q, waited %v", c.Kind, c.Root, c.Requester, c.Target, c.Turn, c.Cleanup, c.Waited)
 		}
-		r.w.s.note("run %s %s in %s: %s, attempt %d, for %s, batch %q, result %q, error %q, %s", run.ID, run.Kind, run.Key, run.Status, run.Attempt, run.Source, run.Batch, run.Result, run.Error, about)
+		r.w.s.note("run %s %s in %s: %s, attempt %d, for %s, batch %q, result %q, error %q, %s", run.ID, run.Kind, run.Key, run.Status, run.Attempt, run.Source, run.MergedInto, run.Result, run.Error, about)
 	}
 	for _, d := range r.deliveries {
 		r.w.s.note("delivery %s %s of %s, run %q, to %s: %s, part %d, repeat %v, %q, error %q", d.ID, d.Kind, d.Session, d.Run, d.To, d.State, d.Part, d.Repeat, d.Text, d.Error)
@@ -183,8 +183,8 @@ func (r *rest) judgeRest() {
 
 // lead is the run whose turn answered a run's message.
 func (r *rest) lead(run sessions.Run) sessions.Run {
-	for run.Batch != "" {
-		next, ok := r.byID[run.Batch]
+	for run.MergedInto != "" {
+		next, ok := r.byID[run.MergedInto]
 		if !ok {
 			break
 		}
@@ -235,9 +235,9 @@ func (r *rest) outcome(l letter, run, lead sessions.Run) {
 	case lead.Status == sessions.Done:
 		if len(replies) != 1 || len(notices) != 0 {
 			r.wrong("message", "%s has %d replies and %d notices", l.text, len(replies), len(notices))
-		} else if r.byID[run.Batch].Batch == "" && run.Status == sessions.Done && !slices.Contains(tokensOf([]string{replies[0].Text}, "w"), word) {
+		} else if r.byID[run.MergedInto].MergedInto == "" && run.Status == sessions.Done && !slices.Contains(tokensOf([]string{replies[0].Text}, "w"), word) {
 			r.wrong("message", "the answer %q does not know %s", replies[0].Text, word)
-		} else if r.byID[run.Batch].Batch == "" && run.Status == sessions.Done {
+		} else if r.byID[run.MergedInto].MergedInto == "" && run.Status == sessions.Done {
 			r.judgeEdited(run, lead, replies[0].Text)
 		}
 	case lead.Status == sessions.Failed && strings.HasSuffix(lead.Error, "would be too late") && lead.Ended.Sub(lead.Created) >= replyTTL:

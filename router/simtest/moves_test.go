@@ -199,7 +199,7 @@ func (r *rest) judgeMoved() {
 // beside them.
 func (r *rest) judgeTurns() {
 	isTurn := func(x sessions.Run) bool {
-		return x.Kind == sessions.TurnRun && !x.Started.IsZero() && (x.Status != sessions.Done || x.Batch == "") // not taken up by another one
+		return x.Kind == sessions.TurnRun && !x.Started.IsZero() && (x.Status != sessions.Done || x.MergedInto == "") // not taken up by another one
 	}
 	for _, b := range r.runs {
 		if !isTurn(b) || r.split && r.w.acked[channels.MessageID(b.Source)] <= r.w.acked[movedID] {

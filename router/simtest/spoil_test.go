@@ -150,7 +150,7 @@ func (r *rest) firstReply(is func(run sessions.Run) bool, change func(m sessions
 func (r *rest) stop(is func(run sessions.Run) bool) bool {
 	for i := range r.runs {
 		run := &r.runs[i]
-		if run.Kind != sessions.TurnRun || run.Status != sessions.Done || run.Batch != "" || len(r.by[run.ID]) != 1 || !is(*run) {
+		if run.Kind != sessions.TurnRun || run.Status != sessions.Done || run.MergedInto != "" || len(r.by[run.ID]) != 1 || !is(*run) {
 			continue
 		}
 		r.lose(r.by[run.ID][0])

@@ -9,10 +9,10 @@ import (
 )
 
 // retell changes a line that a turn brought along, where there is one of a kind: to none, or to several.
-func (r *rest) retell(is func(l sessions.Overheard) bool, change func(l sessions.Overheard) []sessions.Overheard) bool {
+func (r *rest) retell(is func(l sessions.ContextLine) bool, change func(l sessions.ContextLine) []sessions.ContextLine) bool {
 	for i := range r.runs {
 		for j, b := range r.runs[i].Input.Content {
-			lines := b.Heard()
+			lines := b.ContextLines()
 			at := slices.IndexFunc(lines, is)
 			if at < 0 {
 				continue
@@ -20,19 +20,19 @@ func (r *rest) retell(is func(l sessions.Overheard) bool, change func(l sessions
 			lines = slices.Replace(lines, at, at+1, change(lines[at])...)
 			m := &r.runs[i].Input
 			m.Content = slices.Clone(m.Content)
-			m.Content[j] = sessions.HeardBlock(lines)
+			m.Content[j] = sessions.NewContextBlock(lines)
 			return true
 		}
 	}
 	return false
 }
 
-func twice(l sessions.Overheard) []sessions.Overheard { return []sessions.Overheard{l, l} }
-func noLines(sessions.Overheard) []sessions.Overheard { return nil }
-func isEdit(l sessions.Overheard) bool                { return l.Event == channels.Edited }
-func isByHand(l sessions.Overheard) bool              { return l.Event == sessions.ByHand }
-func isTalk(l sessions.Overheard) bool                { return l.Event == "" }
-func (r *rest) onlyEdit(l sessions.Overheard) bool {
+func twice(l sessions.ContextLine) []sessions.ContextLine { return []sessions.ContextLine{l, l} }
+func noLines(sessions.ContextLine) []sessions.ContextLine { return nil }
+func isEdit(l sessions.ContextLine) bool                  { return l.Event == channels.Edited }
+func isByHand(l sessions.ContextLine) bool                { return l.Event == sessions.ByHand }
+func isTalk(l sessions.ContextLine) bool                  { return l.Event == "" }
+func (r *rest) onlyEdit(l sessions.ContextLine) bool {
 	return isEdit(l) && len(r.w.plan.edits(l.Message)) == 1 && !r.anyNew()
 }
 func (r *rest) anyNew() bool {
@@ -49,7 +49,7 @@ func (r *rest) replaced(is func(sessions.Run) bool) *sessions.Run {
 
 // answeredAlone reports whether a run has an answer that is its own.
 func (r *rest) answeredAlone(run sessions.Run) bool {
-	return run.Status == sessions.Done && run.Batch == "" && slices.ContainsFunc(r.by[run.ID], func(d sessions.Delivery) bool { return d.Kind == sessions.Reply })
+	return run.Status == sessions.Done && run.MergedInto == "" && slices.ContainsFunc(r.by[run.ID], func(d sessions.Delivery) bool { return d.Kind == sessions.Reply })
 }
 
 // spoiledDeeds are ways to spoil what came of what people did besides writing.
@@ -68,7 +68,7 @@ var spoiledDeeds = []spoil{
 	{"a change of a message that was being answered is told with the next turn, too", "is told 1 times, in the message itself true", func(r *rest) bool {
 		run := r.replaced(func(run sessions.Run) bool { return run.Revised })
 		if run != nil {
-			line := sessions.Overheard{Key: run.Key, Event: channels.Edited, Message: channels.MessageID(run.Source), Text: run.Input.Text()}
+			line := sessions.ContextLine{Key: run.Key, Event: channels.Edited, Message: channels.MessageID(run.Source), Text: run.Input.Text()}
 			r.heard[run.Key] = append(slices.Clone(r.heard[run.Key]), line)
 		}
 		return run != nil
@@ -102,8 +102,8 @@ var spoiledDeeds = []spoil{
 	{"what was written by hand is told twice", "written by hand, is told 2 times", func(r *rest) bool { return r.retell(isByHand, twice) }},
 	{"what was written by hand is lost", "written by hand, is told 0 times", func(r *rest) bool { return !r.anyNew() && r.retell(isByHand, noLines) }},
 	{"what was written by hand is told in another session", "is told in", func(r *rest) bool {
-		var line sessions.Overheard
-		if !r.retell(isByHand, func(l sessions.Overheard) []sessions.Overheard { line = l; return nil }) {
+		var line sessions.ContextLine
+		if !r.retell(isByHand, func(l sessions.ContextLine) []sessions.ContextLine { line = l; return nil }) {
 			return false
 		}
 		from := r.w.plan.deeds[slices.IndexFunc(r.w.plan.deeds, func(d letter) bool { return d.id == line.Message })].to
@@ -127,7 +127,7 @@ var spoiledDeeds = []spoil{
 		at := slices.IndexFunc(r.runs, func(run sessions.Run) bool { return run.With != "" })
 		if at >= 0 {
 			again := r.runs[at]
-			again.ID, again.Batch = "another", ""
+			again.ID, again.MergedInto = "another", ""
 			r.runs = append(r.runs, again)
 		}
 		return at >= 0

@@ -191,7 +191,7 @@ var spoiledMinds = []spoil{
 	{"a report says success of a sub-agent that did not end well", "says success", func(r *rest) bool { return r.restate("error", "success") || r.restate("timeout", "success") }},
 	{"a turn waits forty minutes", "late: the turn run", func(r *rest) bool {
 		for i := range r.runs {
-			if run := &r.runs[i]; run.Kind == sessions.TurnRun && run.Status == sessions.Done && run.Batch == "" {
+			if run := &r.runs[i]; run.Kind == sessions.TurnRun && run.Status == sessions.Done && run.MergedInto == "" {
 				run.Created = run.Created.Add(-40 * time.Minute)
 				return true
 			}

@@ -111,7 +111,7 @@ var spoils = []spoil{
 		for i := range r.runs {
 			b := &r.runs[i]
 			for _, a := range r.runs {
-				if !r.split && a.Kind == sessions.TurnRun && b.Kind == sessions.TurnRun && a.Key == b.Key && a.Batch == "" && b.Batch == "" && !a.Started.IsZero() && !a.Ended.After(b.Started) && a.Ended.Sub(a.Started) > time.Second {
+				if !r.split && a.Kind == sessions.TurnRun && b.Kind == sessions.TurnRun && a.Key == b.Key && a.MergedInto == "" && b.MergedInto == "" && !a.Started.IsZero() && !a.Ended.After(b.Started) && a.Ended.Sub(a.Started) > time.Second {
 					b.Started = a.Ended.Add(-time.Millisecond)
 					return true
 				}

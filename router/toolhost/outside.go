@@ -23,15 +23,15 @@ import (
 // OutsideTools are what an agent outside may be given; the rights layers decide about each.
 var outsideTools = []string{"sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn", "session_status", "agents_list", "message"}
 
-// Outsider is an agent that is not one of this host's: it calls session tools from outside, over MCP.
-type Outsider struct {
+// ExternalAgent is an agent that is not one of this host's: it calls session tools from outside, over MCP.
+type ExternalAgent struct {
 	Name  string // of the principal; its session is named after it
 	Owner bool   // its words count as the owner's
 }
 
-// OutsideCall is one tool call of an agent outside.
-type OutsideCall struct {
-	By   Outsider
+// ExternalCall is one tool call of an agent outside.
+type ExternalCall struct {
+	By   ExternalAgent
 	Conn string // names the connection that the call came over
 	ID   string // of the call, unique in its connection: a repeat has no second effect (contract S14)
 	Tool string
@@ -44,8 +44,8 @@ func outsideKey(s *settings.Snapshot, name string) sessions.Key {
 	return sessions.Parts{Form: sessions.FormOther, Agent: agent, Channel: chain.ExternalKind, ID: name}.Key()
 }
 
-// OutsideTools lists the tools that an agent outside may use, as they stand now.
-func (h *Host) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, error) {
+// ExternalTools lists the tools that an agent outside may use, as they stand now.
+func (h *Host) ExternalTools(ctx context.Context, by ExternalAgent) ([]tools.Spec, error) {
 	caller, err := h.outsider(ctx, by, "")
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func (h *Host) OutsideTools(ctx context.Context, by Outsider) ([]tools.Spec, err
 	return out, nil
 }
 
-// Outside makes a tool call on behalf of an agent outside, under the same rights, visibility and send policy as calls of this host's
+// CallExternal makes a tool call on behalf of an agent outside, under the same rights, visibility and send policy as calls of this host's
 // agents. It may block as long as the tool's arguments say; the end of ctx ends the wait, not what was begun. An error is a fault of
 // the host; everything else is a result that says what is wrong.
-func (h *Host) Outside(ctx context.Context, c OutsideCall) (res tools.Result, err error) {
+func (h *Host) CallExternal(ctx context.Context, c ExternalCall) (res tools.Result, err error) {
 	defer channels.RecoverPanic(h.log, "outside", &err)
 	i := slices.IndexFunc(h.rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
 	if i < 0 || !slices.Contains(outsideTools, c.Tool) {
@@ -118,7 +118,7 @@ func refusedOutside(tool string, v policy.Verdict) tools.Result {
 
 // outsider makes the caller of an agent outside: its session as it stands, or as it will be made, and a run that is kept nowhere. The
 // run's id is that of the connection, so that the same call over it has the same source.
-func (h *Host) outsider(ctx context.Context, by Outsider, conn string) (tools.Caller, error) {
+func (h *Host) outsider(ctx context.Context, by ExternalAgent, conn string) (tools.Caller, error) {
 	set := h.settings()
 	key := outsideKey(set, by.Name)
 	s, err := h.store.Get(ctx, key)

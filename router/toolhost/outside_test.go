@@ -31,13 +31,13 @@ func newOutsiders(t *testing.T, tests ...func(*settings.Snapshot)) *outsiders {
 }
 
 // calls makes a tool call and gives what its result says.
-func (o *outsiders) calls(by toolhost.Outsider, id, tool, args string) (m map[string]any, text string) {
+func (o *outsiders) calls(by toolhost.ExternalAgent, id, tool, args string) (m map[string]any, text string) {
 	o.T.Helper()
 	if id == "" {
 		o.n++
 		id = fmt.Sprint("call-", o.n)
 	}
-	res, err := o.Router.ToolHost.Outside(o.T.Context(), toolhost.OutsideCall{By: by, Conn: "conn", ID: id, Tool: tool, Args: json.RawMessage(args)})
+	res, err := o.Router.ToolHost.CallExternal(o.T.Context(), toolhost.ExternalCall{By: by, Conn: "conn", ID: id, Tool: tool, Args: json.RawMessage(args)})
 	if err != nil {
 		o.T.Fatalf("%s %s: %v", tool, args, err)
 	}
@@ -45,7 +45,7 @@ func (o *outsiders) calls(by toolhost.Outsider, id, tool, args string) (m map[st
 	return m, res.Text
 }
 
-var desk, other = toolhost.Outsider{Name: "desk", Owner: true}, toolhost.Outsider{Name: "other"}
+var desk, other = toolhost.ExternalAgent{Name: "desk", Owner: true}, toolhost.ExternalAgent{Name: "other"}
 
 // chat makes a session with a chat.
 func (o *outsiders) chat(id channels.ChatID) (channels.Address, sessions.Key) {
@@ -126,7 +126,7 @@ func TestOutsideWait(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := o.Router.ToolHost.Outside(ctx, toolhost.OutsideCall{By: desk, Conn: "c", ID: "1", Tool: "sessions_send", Args: json.RawMessage(fmt.Sprintf(`{"sessionKey":%q,"message":"slowly"}`, key))})
+		_, err := o.Router.ToolHost.CallExternal(ctx, toolhost.ExternalCall{By: desk, Conn: "c", ID: "1", Tool: "sessions_send", Args: json.RawMessage(fmt.Sprintf(`{"sessionKey":%q,"message":"slowly"}`, key))})
 		if err == nil {
 			t.Fatal("the wait went on")
 		}
@@ -179,7 +179,7 @@ func TestOutsideHostile(t *testing.T) {
 		if m, text := o.calls(other, "", "sessions_spawn", `{"task":"x"}`); m["status"] != "forbidden" {
 			t.Errorf("somebody else's spawn got %s", text)
 		}
-		specs, err := o.Router.ToolHost.OutsideTools(t.Context(), other)
+		specs, err := o.Router.ToolHost.ExternalTools(t.Context(), other)
 		if err != nil || len(specs) != len(toolhost.OutsideTools)-1 {
 			t.Errorf("somebody else is shown %d tools (%v)", len(specs), err)
 		}

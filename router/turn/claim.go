@@ -44,7 +44,7 @@ func (w *Worker) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case w.lanes.IsAway(key) || !w.Merger.calm(ctx, key):
+	case w.lanes.IsAway(key) || !w.Merger.awaitDebounce(ctx, key):
 		return run, false
 	}
 	return w.claim(ctx, key)
@@ -80,7 +80,7 @@ func (w *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run,
 	}
 	if run = runs[0]; run.Stopping { // while no lane knew of it
 		why := lane.ErrStopped
-		if run.Batch != "" {
+		if run.MergedInto != "" {
 			why = lane.ErrInterrupted
 		}
 		w.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)

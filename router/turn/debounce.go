@@ -8,12 +8,12 @@ import (
 	"parley/sessions"
 )
 
-// maxQuiet bounds how long a collected turn is held back by messages that keep coming, as a multiple of the quiet time.
-const maxQuiet = 10
+// maxDebounces bounds how long a collected turn is held back by messages that keep coming, as a multiple of the quiet time.
+const maxDebounces = 10
 
-// calm waits, without the lane's slot, until it is quiet in a session whose messages are collected. Only messages that came while
+// awaitDebounce waits, without the lane's slot, until it is quiet in a session whose messages are collected. Only messages that came while
 // the session was busy wait, and those that the platform's app may have cut: any other begins at once. It is false when nothing waits, or no further run is to begin.
-func (m *Merger) calm(ctx context.Context, key sessions.Key) bool {
+func (m *Merger) awaitDebounce(ctx context.Context, key sessions.Key) bool {
 	since, parts := m.lanes.LastFinished(key)
 	if since.IsZero() && !parts {
 		return true
@@ -28,7 +28,7 @@ func (m *Merger) calm(ctx context.Context, key sessions.Key) bool {
 		if len(head) == 0 {
 			return false
 		}
-		left := max(m.untilRest(ctx, head[0], began), m.untilQuiet(ctx, head[0], since, began))
+		left := max(m.untilRest(ctx, head[0], began), m.debounceRemaining(ctx, head[0], since, began))
 		if left <= 0 {
 			return true
 		}
@@ -39,10 +39,10 @@ func (m *Merger) calm(ctx context.Context, key sessions.Key) bool {
 	}
 }
 
-// untilQuiet says how long the messages that wait are held back still, of which head is the first. since is when the session was last
+// debounceRemaining says how long the messages that wait are held back still, of which head is the first. since is when the session was last
 // busy, began when somebody began to wait for quiet.
-func (m *Merger) untilQuiet(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
-	if !sessions.IsFresh(head) || head.Alone || !head.Created.Before(since) {
+func (m *Merger) debounceRemaining(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
+	if !sessions.IsFresh(head) || head.Exclusive || !head.Created.Before(since) {
 		return 0
 	}
 	q, err := m.queueOf(ctx, head)
@@ -54,12 +54,12 @@ func (m *Merger) untilQuiet(ctx context.Context, head sessions.Run, since, began
 		return 0
 	}
 	newest := head
-	if more := batch(head, queued); len(more) > 0 {
+	if more := mergeable(head, queued); len(more) > 0 {
 		newest = more[len(more)-1]
 	}
 	until := newest.Created.Add(q.Quiet)
-	if latest := since.Add(maxQuiet * q.Quiet); latest.Before(until) {
+	if latest := since.Add(maxDebounces * q.Quiet); latest.Before(until) {
 		until = latest
 	}
-	return min(until.Sub(m.ages.Now()), maxQuiet*q.Quiet-time.Since(began)) // the clock may have been set back
+	return min(until.Sub(m.ages.Now()), maxDebounces*q.Quiet-time.Since(began)) // the clock may have been set back
 }

@@ -31,7 +31,7 @@ func TestFilesOfWaitingMessages(t *testing.T) {
 	for i := range many {
 		many[i] = document(fmt.Sprint(i), "r")
 	}
-	if n := len(MediaBlocks(many)); n != MediaMost {
+	if n := len(MediaBlocks(many)); n != MaxMedia {
 		t.Errorf("%d blocks", n)
 	}
 }

@@ -53,12 +53,12 @@ func (m *Merger) Before(ctx context.Context, run sessions.Run) (last, by session
 	}
 	at := &runs[i]
 	for range runs { // what is merged, or will be, has the turn of another
-		next := at.Batch
+		next := at.MergedInto
 		if at.Status == sessions.Queued && at.Attempt == 0 {
 			next = at.With
 		}
 		up := of(next)
-		if next == "" || up == nil || up.Status.Final() && up.Batch == "" {
+		if next == "" || up == nil || up.Status.Final() && up.MergedInto == "" {
 			break
 		}
 		at = up
@@ -82,7 +82,7 @@ func gesture(taken []sessions.RunID, queued []sessions.Run) (out []sessions.Run)
 
 // untilRest says how long a message that waits is held back for the rest of its text, because the platform's app has cut it.
 func (m *Merger) untilRest(ctx context.Context, head sessions.Run, began time.Time) time.Duration {
-	if p := head.Input.Provenance; !sessions.IsFresh(head) || head.Alone || !p.AwaitsRest() {
+	if p := head.Input.Provenance; !sessions.IsFresh(head) || head.Exclusive || !p.AwaitsRest() {
 		return 0
 	}
 	queued, err := sessions.QueuedRuns(ctx, m.store, head.Key)
@@ -90,7 +90,7 @@ func (m *Merger) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 		return 0
 	}
 	newest := head
-	if more := gesture([]sessions.RunID{head.ID}, batch(head, queued)); len(more) > 0 {
+	if more := gesture([]sessions.RunID{head.ID}, mergeable(head, queued)); len(more) > 0 {
 		newest = more[len(more)-1]
 	}
 	if !newest.Input.Provenance.AwaitsRest() {

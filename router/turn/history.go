@@ -12,8 +12,8 @@ import (
 
 const opaqueItself = 64 // the same of what a provider wants back with a block
 
-// mostClean bounds the transcripts of which that is known.
-const mostClean = 10_000
+// maxClean bounds the transcripts of which that is known.
+const maxClean = 10_000
 
 // checked says up to which message nothing of a transcript was refused; 0 = nobody has looked.
 func (h *cache) checked(id sessions.ID) int64 {
@@ -26,7 +26,7 @@ func (h *cache) checked(id sessions.ID) int64 {
 func (h *cache) check(id sessions.ID, upto int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.clean) >= mostClean {
+	if len(h.clean) >= maxClean {
 		clear(h.clean)
 	}
 	h.clean[id] = upto
@@ -115,7 +115,7 @@ func (t *Transcripts) view(ctx context.Context, x history, model string, run ses
 	if err != nil {
 		return nil, 0, err
 	}
-	open, err := t.underWay(ctx, run)
+	open, err := t.openWork(ctx, run)
 	if err != nil {
 		return nil, 0, err
 	}

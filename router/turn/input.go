@@ -31,13 +31,13 @@ func NewRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	return run
 }
 
-// MediaMost is how many files of one message are kept.
-const MediaMost = 32
+// MaxMedia is how many files of one message are kept.
+const MaxMedia = 32
 
 // MediaBlocks gives the files of a message as blocks that say where they are: pictures are fetched when a model is to see them, others
 // when it asks for them.
 func MediaBlocks(files []channels.Media) (out []sessions.Block) {
-	for _, m := range files[:min(len(files), MediaMost)] {
+	for _, m := range files[:min(len(files), MaxMedia)] {
 		if m.Ref == "" {
 			continue
 		}
@@ -164,7 +164,7 @@ func OfOther(files []channels.Media) []channels.Media {
 
 // WithNames gives a text that stands apart from its files with their names in words behind it.
 func WithNames(text string, files []channels.Media) string {
-	for _, m := range files[:min(len(files), MediaMost)] {
+	for _, m := range files[:min(len(files), MaxMedia)] {
 		text += "\n" + fileName(m)
 	}
 	return strings.TrimSpace(text)

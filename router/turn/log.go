@@ -8,5 +8,5 @@ const (
 	keyRun     = "run"
 	keySession = "session"
 	keyState   = "state"
-	lineMost   = 300
+	maxLine    = 300
 )

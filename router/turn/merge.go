@@ -34,13 +34,13 @@ func (m *Merger) queueOf(ctx context.Context, run sessions.Run) (settings.QueueR
 	return m.settings().Queue(s, run.Reply.Channel), nil
 }
 
-// batch picks from what waits in a session, oldest first, the messages that a turn may answer as well: those right behind it that
+// mergeable picks from what waits in a session, oldest first, the messages that a turn may answer as well: those right behind it that
 // are answered in the same place and in the same way. What is between two messages keeps its place between them.
-func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
+func mergeable(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 	for _, q := range queued {
 		switch {
 		case q.ID == run.ID:
-		case run.Alone || q.Alone:
+		case run.Exclusive || q.Exclusive:
 			return out
 		case sessions.IsFresh(q) && q.Session == run.Session && q.Reply == run.Reply && q.Model == run.Model && q.Timeout == run.Timeout && q.Thinking == run.Thinking && q.System == run.System:
 			out = append(out, q)
@@ -51,9 +51,9 @@ func batch(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 	return out
 }
 
-// gather has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
+// mergeWaiting has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
 // and the messages that were taken up. The answer then goes to the newest of them.
-func (w *Worker) gather(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
+func (w *Worker) mergeWaiting(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
 	if run.Attempt > 1 || again {
 		if steps, err = w.store.Steps(ctx, run.ID); err != nil {
 			return nil, fmt.Errorf("reading the steps: %w", err)
@@ -63,7 +63,7 @@ func (w *Worker) gather(ctx context.Context, set *settings.Snapshot, s sessions.
 		return steps, nil
 	}
 	if !slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.Assistant }) {
-		taken, err := w.collect(ctx, set.Queue(s, run.Reply.Channel), *run, told)
+		taken, err := w.coalesce(ctx, set.Queue(s, run.Reply.Channel), *run, told)
 		if err != nil {
 			return nil, fmt.Errorf("taking up what waits: %w", err)
 		}
@@ -75,32 +75,32 @@ func (w *Worker) gather(ctx context.Context, set *settings.Snapshot, s sessions.
 	return steps, nil
 }
 
-// collect takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
+// coalesce takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
 // above the cap, when they are cut short.
-func (w *Worker) collect(ctx context.Context, q settings.QueueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
+func (w *Worker) coalesce(ctx context.Context, q settings.QueueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
 	open, err := w.store.CountOpen(ctx, run.Key)
 	if err != nil || open < 2 { // the run itself is one
 		return nil, err
 	}
-	if _, parts := w.lanes.LastFinished(run.Key); q.Mode == sessions.Followup && open <= q.Most && !parts {
+	if _, parts := w.lanes.LastFinished(run.Key); q.Mode == sessions.Followup && open <= q.Cap && !parts {
 		return nil, nil // as it is of nearly every message: nothing is read for it
 	}
 	queued, err := sessions.QueuedRuns(ctx, w.store, run.Key)
 	if err != nil {
 		return nil, err
 	}
-	more := batch(run, queued)
+	more := mergeable(run, queued)
 	if len(more) == 0 {
 		return nil, nil
 	}
-	take := sessions.AbsorbQuery{Kind: sessions.TurnRun, Full: q.Most, Short: shorten}
+	take := sessions.MergeQuery{Kind: sessions.TurnRun, Full: q.Cap, Short: shorten}
 	if q.Mode == sessions.Followup {
 		parts, err := w.Merger.gestureOf(ctx, run, more)
 		if err != nil {
 			return nil, err
 		}
 		take.Full = 1
-		if more = more[:max(0, len(more)-q.Most)]; len(more) <= len(parts) || q.Drop != sessions.DropSummarize {
+		if more = more[:max(0, len(more)-q.Cap)]; len(more) <= len(parts) || q.Drop != sessions.DropSummarize {
 			more, take.Full = parts, 0
 		}
 		if len(more) == 0 {
@@ -111,8 +111,8 @@ func (w *Worker) collect(ctx context.Context, q settings.QueueRule, run sessions
 	return w.absorb(ctx, run, take, told)
 }
 
-// steering says what of the messages that wait the turn at work takes up at its next step; none unless the mode is steer.
-func (m *Merger) steering(ctx context.Context, run sessions.Run) ([]sessions.RunID, error) {
+// steerable says what of the messages that wait the turn at work takes up at its next step; none unless the mode is steer.
+func (m *Merger) steerable(ctx context.Context, run sessions.Run) ([]sessions.RunID, error) {
 	open, err := m.store.CountOpen(ctx, run.Key)
 	if err != nil || open < 2 { // the run itself is one
 		return nil, err
@@ -125,7 +125,7 @@ func (m *Merger) steering(ctx context.Context, run sessions.Run) ([]sessions.Run
 	if err != nil {
 		return nil, err
 	}
-	return idsOf(batch(run, queued)), nil
+	return idsOf(mergeable(run, queued)), nil
 }
 
 // replyToNewest has the answer of a batch refer to its newest message.
@@ -164,7 +164,7 @@ func shorten(m sessions.Message) []sessions.Block {
 		case sessions.FileBlock:
 			files = append(files, b)
 		}
-		heard += len(b.Heard())
+		heard += len(b.ContextLines())
 	}
 	text := string(line)
 	if pictures > 0 {

@@ -10,14 +10,14 @@ import (
 	"parley/sessions"
 )
 
-// underWayMost bounds what of each kind a turn is told that is under way.
-const underWayMost = 20
+// maxOpenWork bounds what of each kind a turn is told that is under way.
+const maxOpenWork = 20
 
-// underWay tells what is open in a run's session as the store has it: sub-agents at work, messages that wait, scheduled jobs. It is ""
+// openWork tells what is open in a run's session as the store has it: sub-agents at work, messages that wait, scheduled jobs. It is ""
 // when nothing is.
-func (t *Transcripts) underWay(ctx context.Context, run sessions.Run) (string, error) {
+func (t *Transcripts) openWork(ctx context.Context, run sessions.Run) (string, error) {
 	var items []string
-	children, err := sessions.OpenChildren(ctx, t.store, run.Key, underWayMost)
+	children, err := sessions.OpenChildren(ctx, t.store, run.Key, maxOpenWork)
 	if err != nil {
 		return "", fmt.Errorf("listing the sub-agents at work: %w", err)
 	}
@@ -27,7 +27,7 @@ func (t *Transcripts) underWay(ctx context.Context, run sessions.Run) (string, e
 			task = cmp.Or(x.Chain.Request, task)
 		}
 		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) is at work since %s; its result comes by itself. Its task: %s",
-			channels.Code(x.Label, 64), channels.Code(string(x.ID), 64), channels.Code(string(x.Key), lineMost), x.Created.Format(time.DateTime), channels.Code(task, lineMost)))
+			channels.Code(x.Label, 64), channels.Code(string(x.ID), 64), channels.Code(string(x.Key), maxLine), x.Created.Format(time.DateTime), channels.Code(task, maxLine)))
 	}
 	queued, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 1000})
 	if err != nil {
@@ -51,10 +51,10 @@ func (t *Transcripts) underWay(ctx context.Context, run sessions.Run) (string, e
 		if j.From != run.Key {
 			continue
 		}
-		if n++; n > underWayMost {
+		if n++; n > maxOpenWork {
 			break
 		}
-		items = append(items, fmt.Sprintf("Scheduled job %s (%s), next at %s: %s", channels.Code(j.ID, 64), channels.Code(j.Name, 64), j.Next.Format(time.DateTime), channels.Code(j.Message, lineMost)))
+		items = append(items, fmt.Sprintf("Scheduled job %s (%s), next at %s: %s", channels.Code(j.ID, 64), channels.Code(j.Name, 64), j.Next.Format(time.DateTime), channels.Code(j.Message, maxLine)))
 	}
 	if len(items) == 0 {
 		return "", nil

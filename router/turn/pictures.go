@@ -20,8 +20,8 @@ import (
 	"parley/tools"
 )
 
-// PicturesMost is how many pictures of a prompt are shown, the newest; older ones are named only.
-const PicturesMost = 8
+// MaxPictures is how many pictures of a prompt are shown, the newest; older ones are named only.
+const MaxPictures = 8
 
 // Pictures are what models are shown of the files of messages.
 type Pictures struct {
@@ -34,8 +34,8 @@ type Pictures struct {
 // Keep puts pictures that came with words where those of messages are kept, before anything names them. They are called by what
 // is in them: the same picture is one file.
 func (p *Pictures) Keep(all [][]byte) (out []sessions.Block, err error) {
-	if len(all) > PicturesMost {
-		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", sessions.ErrBadRequest, len(all), PicturesMost)
+	if len(all) > MaxPictures {
+		return nil, fmt.Errorf("%w: %d pictures; a model is shown at most %d", sessions.ErrBadRequest, len(all), MaxPictures)
 	}
 	for i, data := range all {
 		mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
@@ -89,7 +89,7 @@ func (p *Pictures) with(ctx context.Context, msgs []sessions.Message) []sessions
 	defer cancel()
 	for i := len(msgs) - 1; i >= 0; i-- {
 		m := &msgs[i]
-		if !slices.ContainsFunc(m.Content, unfetched) {
+		if !slices.ContainsFunc(m.Content, notLoaded) {
 			continue
 		}
 		if shown == 0 {
@@ -97,7 +97,7 @@ func (p *Pictures) with(ctx context.Context, msgs []sessions.Message) []sessions
 		}
 		content := slices.Clone(m.Content)
 		for j, b := range content {
-			if !unfetched(b) {
+			if !notLoaded(b) {
 				continue
 			}
 			if shown++; shown > most {
@@ -121,15 +121,15 @@ func picturesShown(msgs []sessions.Message) int {
 	n, ofTools := 0, false
 	for _, m := range msgs {
 		for _, b := range m.Content {
-			if unfetched(b) {
+			if notLoaded(b) {
 				n++
 				ofTools = ofTools || m.Role == sessions.ToolResult
 			}
 		}
 	}
-	hidden := n - PicturesMost
+	hidden := n - MaxPictures
 	if hidden <= 0 || !ofTools {
-		return PicturesMost
+		return MaxPictures
 	}
 	hidden = (hidden + PicturesStep - 1) / PicturesStep * PicturesStep
 	return max(n-hidden, 1)
@@ -146,7 +146,7 @@ func (p *Pictures) shown(ctx context.Context, m *sessions.Message, b sessions.Bl
 	return b
 }
 
-func unfetched(b sessions.Block) bool {
+func notLoaded(b sessions.Block) bool {
 	return b.Type == sessions.ImageBlock && b.Data == "" && b.Media != nil
 }
 

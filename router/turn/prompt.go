@@ -76,7 +76,7 @@ func Prompt(name string, f PromptFacts) (string, error) {
 // run as it stands then.
 func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions.Session, at *sessions.Run, again bool) (agent.Turn, error) {
 	told := make(ended)
-	steps, err := w.gather(ctx, set, s, at, again, told)
+	steps, err := w.mergeWaiting(ctx, set, s, at, again, told)
 	if err != nil {
 		return agent.Turn{}, err
 	}
@@ -117,9 +117,9 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
-			if !w.lanes.Fix(ctx, run.Key, run.ID) {
+			if !w.lanes.FixInput(ctx, run.Key, run.ID) {
 				w.budgets.KeepUnrecorded(ctx, run, msgs...)
-				return lane.ErrAgain
+				return lane.ErrRestartTry
 			}
 			if err := w.store.Record(ctx, run.ID, msgs...); err != nil {
 				w.Transcripts.Forget(run.Session) // they may be there all the same

@@ -9,7 +9,7 @@ import (
 // What is cut to a line says what else came with it.
 func TestShortenNamesWhatIsLost(t *testing.T) {
 	t.Parallel()
-	heard := sessions.HeardBlock([]sessions.Overheard{{Name: "Ann", Text: "hi"}, {Name: "Bob", Text: "ho"}})
+	heard := sessions.NewContextBlock([]sessions.ContextLine{{Name: "Ann", Text: "hi"}, {Name: "Bob", Text: "ho"}})
 	picture := sessions.Block{Type: sessions.ImageBlock}
 	for want, content := range map[string][]sessions.Block{
 		"look":                  sessions.TextContent(" look\n"),

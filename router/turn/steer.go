@@ -34,7 +34,7 @@ func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 			return w.commit.Waiting(ctx, run)
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
-			return w.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind}, told)
+			return w.absorb(ctx, run, sessions.MergeQuery{Kind: run.Kind}, told)
 		}
 	case sessions.TurnRun:
 		var next []sessions.RunID
@@ -42,11 +42,11 @@ func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 			if keep != nil { // its answer is there: what comes now has the next one
 				return false, nil
 			}
-			next, err = w.Merger.steering(ctx, run)
+			next, err = w.Merger.steerable(ctx, run)
 			return len(next) > 0, err
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
-			taken, err := w.absorb(ctx, run, sessions.AbsorbQuery{Kind: run.Kind, Only: next}, told)
+			taken, err := w.absorb(ctx, run, sessions.MergeQuery{Kind: run.Kind, Only: next}, told)
 			replyToNewest(at, taken)
 			return taken, err
 		}
@@ -57,15 +57,15 @@ func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 type ended map[sessions.RunID]bool
 
 // absorb has the turn at work take up what waits, and tells those who wait for the runs that end with it, of each once.
-func (w *Worker) absorb(ctx context.Context, run sessions.Run, q sessions.AbsorbQuery, told ended) ([]sessions.Message, error) {
-	taken, err := w.store.Absorb(ctx, run.ID, q)
+func (w *Worker) absorb(ctx context.Context, run sessions.Run, q sessions.MergeQuery, told ended) ([]sessions.Message, error) {
+	taken, err := w.store.MergeQueued(ctx, run.ID, q)
 	if err != nil {
 		w.Transcripts.Forget(run.Session) // it may be there all the same
 		return nil, err
 	}
 	w.Transcripts.add(run.Session, taken...)
 	w.watchers.Messages(run, taken...)
-	takenUp, err := w.store.ListRuns(ctx, sessions.RunQuery{Batch: run.ID, Status: sessions.Done, Limit: sessions.MaxListed})
+	takenUp, err := w.store.ListRuns(ctx, sessions.RunQuery{MergedInto: run.ID, Status: sessions.Done, Limit: sessions.MaxListed})
 	if err != nil { // they look again themselves
 		w.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
 	}

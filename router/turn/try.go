@@ -20,8 +20,8 @@ func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 				return out, err
 			}
 		}
-		if n == lane.MaxAgain {
-			if w.lanes.Fix(ctx, run.Key, run.ID); try.Err() != nil { // something came in a moment before
+		if n == lane.MaxRestarts {
+			if w.lanes.FixInput(ctx, run.Key, run.ID); try.Err() != nil { // something came in a moment before
 				end(nil)
 				if try, end = context.WithCancelCause(ctx); w.reread(ctx, run, true) != nil {
 					end(nil)
@@ -30,7 +30,7 @@ func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 			}
 		}
 		out, err = w.think(try, set, run, n > 0)
-		open := !w.lanes.Fix(try, run.Key, run.ID)
+		open := !w.lanes.FixInput(try, run.Key, run.ID)
 		end(nil)
 		if !open {
 			return out, err

@@ -29,7 +29,7 @@ const longestChild = 24 * time.Hour
 func (w *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	set := w.settings()
 	switch {
-	case w.ages.Age(w.latest(ctx, run)) > answerable(set, run):
+	case w.ages.Age(w.latest(ctx, run)) > maxAnswerAge(set, run):
 		return w.outdated(ctx, set, run)
 	case run.Attempt > MaxAttempts:
 		return w.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
@@ -81,9 +81,9 @@ func (w *Worker) latest(ctx context.Context, run sessions.Run) time.Time {
 	return at
 }
 
-// answerable is how old a run may be that begins or is taken up again (contract D8): what it has to say may be as late as its kind, and one that
+// maxAnswerAge is how old a run may be that begins or is taken up again (contract D8): what it has to say may be as late as its kind, and one that
 // was at work may have had all of its time before.
-func answerable(set *settings.Snapshot, run sessions.Run) (most time.Duration) {
+func maxAnswerAge(set *settings.Snapshot, run sessions.Run) (most time.Duration) {
 	switch run.Kind {
 	case sessions.TurnRun, sessions.CompactRun:
 		most = set.Delivery.TTL(sessions.Reply)
@@ -112,8 +112,8 @@ func (w *Worker) outdated(ctx context.Context, set *settings.Snapshot, run sessi
 	return o
 }
 
-// leastTurn is the shortest time that a sub-agent's further run is begun for (contract N9).
-const leastTurn = time.Second
+// minTurn is the shortest time that a sub-agent's further run is begun for (contract N9).
+const minTurn = time.Second
 
 // limitOf says how long a run may take.
 func limitOf(set *settings.Snapshot, run sessions.Run) time.Duration {
@@ -136,7 +136,7 @@ func (w *Worker) left(limit time.Duration, run sessions.Run) time.Duration {
 	if run.Kind != sessions.ChildRun || run.Chain == nil || run.Chain.Until.IsZero() {
 		return left
 	}
-	if left = min(left, w.chain.LeftAbove(*run.Chain)); run.Attempt <= 1 && left < leastTurn {
+	if left = min(left, w.chain.LeftAbove(*run.Chain)); run.Attempt <= 1 && left < minTurn {
 		return 0
 	}
 	return left

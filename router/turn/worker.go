@@ -41,7 +41,7 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	w.lanes.MarkIdle(key)
-	out.Summary = w.Transcripts.cache.takeOwed(run.Session)
+	out.Summary = w.Transcripts.cache.takePendingSummary(run.Session)
 	var acc sessions.Accepted
 	lane := w.lanes.Reserve(out.Next, w.settings())
 	defer func() { lane.End(acc, nil) }()

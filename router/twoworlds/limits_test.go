@@ -38,7 +38,7 @@ func TestDenialByASessionThatIsHidden(t *testing.T) {
 			for _, d := range made { // as the gate decides
 				_, err := w.store.BeginSend(w.ctx, d.ID, time.Now(), func(x sessions.Session) policy.Verdict {
 					return policy.SendPolicy{}.Decide(policy.Subject{Key: string(x.Key), To: d.To, Override: x.Settings.SendPolicy})
-				}, sessions.Opening{})
+				}, sessions.FirstContactQuota{})
 				w.ok(err)
 			}
 			w.step(true, func() { w.call(s, call{tool: "sessions_history", args: `{"sessionKey":"current"}`}) })

@@ -28,12 +28,12 @@ func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.
 	at := a.In.Address
 	thread := at.Thread
 	at.Thread = ""
-	seen := sight{msg: column.Key(string(a.In.ID)), address: column.Key(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), digest: a.Digest}
+	seen := dedupeKey{msg: column.Key(string(a.In.ID)), address: column.Key(at.String()), before: beforeOf(at), event: string(a.In.Event), thread: string(thread), digest: a.Digest}
 	if a.Skip != nil {
 		seen.skip = a.Skip.Reason
 	}
 	err = s.write(ctx, "Accept", func(t *tx) (err error) {
-		if acc, err = s.once(t, seen, p); err != nil || acc.Duplicate {
+		if acc, err = s.applyOnce(t, seen, p); err != nil || acc.Duplicate {
 			return err
 		}
 		if a.Skip != nil {
@@ -71,7 +71,7 @@ func (s *changes) skip(t *tx, in channels.Inbound, digest string, k sessions.Ski
 				continue
 			}
 			t.Label(true, "overheard")
-			if err = s.lines.Append(t, sessions.Overheard(e)); err == nil {
+			if err = s.lines.Append(t, sessions.ContextLine(e)); err == nil {
 				err = s.inbox.says(t, in, digest)
 			}
 		case sessions.RenameSession:
@@ -81,7 +81,7 @@ func (s *changes) skip(t *tx, in channels.Inbound, digest string, k sessions.Ski
 			t.Label(true, "moved")
 			err = s.moves.readdress(t, relocationOf(in, e))
 		default:
-			err = fmt.Errorf("%w: an event of type %T", sessions.ErrUnfit, e)
+			err = fmt.Errorf("%w: an event of type %T", sessions.ErrInvalid, e)
 		}
 		if err != nil {
 			return err
@@ -108,7 +108,7 @@ func (s *changes) Submit(ctx context.Context, c sessions.Change) (acc sessions.A
 		return acc, err
 	}
 	err = s.write(ctx, "Submit", func(t *tx) (err error) {
-		acc, err = s.once(t, sight{msg: column.Key(p.key), event: submitEvent}, p)
+		acc, err = s.applyOnce(t, dedupeKey{msg: column.Key(p.key), event: submitEvent}, p)
 		return err
 	})
 	return acc, err
@@ -135,7 +135,7 @@ func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Acc
 		if err := s.runs.alone(t, f); err != nil {
 			return err
 		}
-		if acc, err = s.once(t, sight{msg: p.key, event: submitEvent}, p); err != nil {
+		if acc, err = s.applyOnce(t, dedupeKey{msg: p.key, event: submitEvent}, p); err != nil {
 			return err
 		}
 		if f.At.IsZero() {

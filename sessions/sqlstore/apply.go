@@ -34,8 +34,8 @@ type changes struct {
 	runs        *runs
 }
 
-// once carries out a change unless the event was seen before, and remembers it.
-func (s *changes) once(t *tx, at sight, c *preparedChange) (acc sessions.Accepted, err error) {
+// applyOnce carries out a change unless the event was seen before, and remembers it.
+func (s *changes) applyOnce(t *tx, at dedupeKey, c *preparedChange) (acc sessions.Accepted, err error) {
 	if at.msg != "" {
 		var run string
 		found, err := t.One("SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ?", []any{at.msg, at.address, at.before, at.event},
@@ -64,7 +64,7 @@ func (s *changes) once(t *tx, at sight, c *preparedChange) (acc sessions.Accepte
 	if acc, err = s.apply(t, c); err != nil || at.msg == "" {
 		return acc, err
 	}
-	return acc, s.inbox.saw(t, at, acc.Run.ID, acc.Deliveries)
+	return acc, s.inbox.recordSeen(t, at, acc.Run.ID, acc.Deliveries)
 }
 
 // duplicate says what the first one made, as far as it is still there.
@@ -134,7 +134,7 @@ func prepare(c sessions.Change) (*preparedChange, error) {
 		var err error
 		switch op := op.(type) {
 		case sessions.EnqueueDelivery:
-			p.after[i], err = wrap(sessions.Delivery(op))
+			p.after[i], err = encode(sessions.Delivery(op))
 		case sessions.PutJob:
 			j := encodedJob{Job: sessions.Job(op)}
 			j.body, err = encodeJob(j.Job)
@@ -234,7 +234,7 @@ func (s *changes) begin(t *tx, c *preparedChange, op any, at *session.Row, acc *
 	case sessions.StopRun:
 		err = s.runs.stopRun(t, op, acc)
 	default:
-		err = fmt.Errorf("%w: an operation of type %T", sessions.ErrUnfit, op)
+		err = fmt.Errorf("%w: an operation of type %T", sessions.ErrInvalid, op)
 	}
 	if err == nil && at.Key != "" { // it may be one of them
 		*at, err = s.sessions.Get(t, at.Key)
@@ -272,14 +272,14 @@ func (s *changes) queue(t *tx, q *queuedRun, at session.Row, acc *sessions.Accep
 // complete carries out an operation that comes after the run is queued.
 func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accepted) error {
 	switch op := op.(type) {
-	case *parcel:
+	case *encodedDelivery:
 		return s.post(t, c, op, acc)
 	case sessions.AddNote:
 		t.Label(true, "note")
 		return s.notes.Add(t, op)
 	case sessions.AppendContext:
 		t.Label(true, "overheard")
-		return s.lines.Append(t, sessions.Overheard(op))
+		return s.lines.Append(t, sessions.ContextLine(op))
 	case sessions.ConsumeContext:
 		t.Label(true, "heard")
 		return s.lines.Consume(t, acc.Session.Key, op.UpTo)
@@ -305,11 +305,11 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		t.Label(true, "delete")
 		return s.sessions.PutAway(t, acc.Session.Key, true)
 	}
-	return fmt.Errorf("%w: an operation of type %T", sessions.ErrUnfit, op)
+	return fmt.Errorf("%w: an operation of type %T", sessions.ErrInvalid, op)
 }
 
 // post posts a delivery of a change.
-func (s *changes) post(t *tx, c *preparedChange, d *parcel, acc *sessions.Accepted) error {
+func (s *changes) post(t *tx, c *preparedChange, d *encodedDelivery, acc *sessions.Accepted) error {
 	if c.target != nil && d.Session == c.target.Key { // which may be another name of it
 		d.Session = acc.Session.Key
 	}

@@ -111,7 +111,7 @@ func TestHoldAndUnfinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, sessions.ErrOwned) {
+	if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, sessions.ErrInUse) {
 		t.Errorf("a host starts on a folder that is held: %v", err)
 	}
 	if err := release(); err != nil {

@@ -14,20 +14,20 @@ import (
 )
 
 // BeginSend decides whether a delivery may leave and claims it, in one transaction.
-func (s *deliveries) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.Opening) (d sessions.Delivery, err error) {
+func (s *deliveries) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.FirstContactQuota) (d sessions.Delivery, err error) {
 	err = s.write(ctx, "BeginSend", func(t *tx) error {
 		var transcript int64
 		if d, transcript, err = getDelivery(t.Ctx, t.Conn, id); err != nil {
 			return err
 		}
-		return s.beginNoted(t, &d, transcript, now, sessions.Beginning{Check: check, Opening: o})
+		return s.beginNoted(t, &d, transcript, now, sessions.BeginSend{Check: check, Quota: o})
 	})
 	return d, err
 }
 
 // beginNoted is beginSend with its row, and the line that says that no platform was called for it yet. There is none behind a try that may have arrived.
-func (s *deliveries) beginNoted(t *tx, d *sessions.Delivery, transcript int64, now time.Time, b sessions.Beginning) error {
-	unclear := underWay(d)
+func (s *deliveries) beginNoted(t *tx, d *sessions.Delivery, transcript int64, now time.Time, b sessions.BeginSend) error {
+	unclear := openWork(d)
 	write, err := s.beginSend(t, d, now, b)
 	if err != nil || !write {
 		return err
@@ -42,7 +42,7 @@ func (s *deliveries) beginNoted(t *tx, d *sessions.Delivery, transcript int64, n
 }
 
 // beginSend reports whether there is something to write.
-func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b sessions.Beginning) (bool, error) {
+func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b sessions.BeginSend) (bool, error) {
 	if d.State.Final() {
 		return false, nil
 	}
@@ -59,12 +59,12 @@ func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b ses
 		over(d, sessions.Withheld, v.Reason)
 		return true, nil
 	}
-	if ok, err := s.chats.open(t, d.To, d.Kind, now, b.Opening); err != nil {
+	if ok, err := s.chats.open(t, d.To, d.Kind, now, b.Quota); err != nil {
 		return false, err
 	} else if !ok {
 		was := *d
-		d.State, d.NotBefore = sessions.Pending, engine.FromMs(engine.Ms(b.Opening.Until))
-		d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", b.Opening.Most)
+		d.State, d.NotBefore = sessions.Pending, engine.FromMs(engine.Ms(b.Quota.Until))
+		d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", b.Quota.Limit)
 		return d.State != was.State || !d.NotBefore.Equal(was.NotBefore) || d.Error != was.Error, nil
 	}
 	d.State = sessions.Sending
@@ -74,7 +74,7 @@ func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b ses
 
 // beginAtOnce is beginSend for a delivery that this transaction has made, in its turn: when one that goes to the same chat was made before it
 // and is not final, it stays pending.
-func (s *deliveries) beginAtOnce(t *tx, p *parcel, d *sessions.Delivery, b sessions.Beginning) error {
+func (s *deliveries) beginAtOnce(t *tx, p *encodedDelivery, d *sessions.Delivery, b sessions.BeginSend) error {
 	behind := false
 	chat := whole(d.To)
 	err := t.Each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r engine.Row) error {
@@ -91,20 +91,20 @@ func (s *deliveries) beginAtOnce(t *tx, p *parcel, d *sessions.Delivery, b sessi
 
 // over ends a delivery that is not to be sent. One that was being sent may be there all the same, but not between two parts.
 func over(d *sessions.Delivery, state sessions.DeliveryState, why string) {
-	d.Unclear = d.Unclear || underWay(d)
+	d.Unclear = d.Unclear || openWork(d)
 	if d.State, d.Error = state, why; d.Unclear {
 		d.Error += "; " + sessions.MayHaveArrived
 	}
 }
 
-// underWay reports whether a try of the current part was begun of whose end nothing is known.
-func underWay(d *sessions.Delivery) bool { return d.State == sessions.Sending && d.Attempt > 0 }
+// openWork reports whether a try of the current part was begun of whose end nothing is known.
+func openWork(d *sessions.Delivery) bool { return d.State == sessions.Sending && d.Attempt > 0 }
 
 // verdict is what was granted when the delivery was made, otherwise what check says about the session as it stands. A session
 // that was deleted meanwhile is its key alone: rules about keys still apply.
 func (s *deliveries) verdict(t *tx, d *sessions.Delivery, check func(sessions.Session) policy.Verdict) (policy.Verdict, error) {
-	if d.Granted != nil {
-		return *d.Granted, nil
+	if d.PreAuthorized != nil {
+		return *d.PreAuthorized, nil
 	}
 	var k session.Row
 	if d.Session != "" {

@@ -67,7 +67,7 @@ func life(ctx context.Context, s *Store, chatNo, n int, question, answer string)
 	}
 	if _, err := s.BeginSend(ctx, id, now, func(sessions.Session) policy.Verdict {
 		return policy.Verdict{Action: policy.Allow, Rule: "session.sendPolicy.default", Reason: "nothing denies it"}
-	}, sessions.Opening{}); err != nil {
+	}, sessions.FirstContactQuota{}); err != nil {
 		return err
 	}
 	return s.PartSent(ctx, id, channels.Receipt{ID: channels.MessageID(fmt.Sprint("r", n)), At: now}, true)

@@ -44,7 +44,7 @@ const stoppedBefore = "the host stopped before it was sent"
 func (s *deliveries) goOn(t *tx, d *sessions.Delivery, transcript int64, said sendlog.Known) error {
 	x := said.Of(d)
 	switch {
-	case !underWay(d):
+	case !openWork(d):
 		return nil
 	case x.Intended():
 		d.State, d.NotBefore, d.Error = sessions.Pending, time.Time{}, stoppedBefore

@@ -69,7 +69,7 @@ func (c *caller) post() {
 func (c *caller) begin() {
 	c.t.Helper()
 	var err error
-	c.d, err = c.BeginSend(c.t.Context(), c.d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }, sessions.Opening{})
+	c.d, err = c.BeginSend(c.t.Context(), c.d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }, sessions.FirstContactQuota{})
 	c.ok(err)
 	if c.d.State != sessions.Sending {
 		c.t.Fatalf("not being sent: %+v", c.d)
@@ -158,7 +158,7 @@ func TestFaultCallsOfEachTry(t *testing.T) {
 	c.begin()
 	c.want(c.killed(Config{}), "pending, part 0, attempt 2, the host stopped before it was sent")
 	c.ok(c.Calling(c.d))
-	c.ok(c.Retry(t.Context(), c.d.ID, time.Now(), "broken off", sessions.MayBeTwice))
+	c.ok(c.Retry(t.Context(), c.d.ID, time.Now(), "broken off", sessions.UnknownMayRepeat))
 	c.begin()
 	c.want(c.killed(Config{}), "pending, part 0, attempt 3, the host stopped before it was sent, marked") // the second may have arrived still
 	c.ok(c.EndDelivery(t.Context(), c.d.ID, sessions.Held, "why"))
@@ -204,7 +204,7 @@ func TestFaultCallsOfATurn(t *testing.T) {
 	c.ok(err)
 	d := sessions.Delivery{ID: sessions.DeliveryID(uuid.NewString()), Kind: sessions.Reply, Session: key, Run: run, To: addr, Text: "a"}
 	acc, err := c.Finish(t.Context(), run, sessions.Outcome{Status: sessions.Done, Deliveries: []sessions.Delivery{d},
-		Begin: &sessions.Beginning{Delivery: d.ID, Check: func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }}})
+		Begin: &sessions.BeginSend{Delivery: d.ID, Check: func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }}})
 	c.ok(err)
 	c.d = acc.Deliveries[0]
 	c.want(c.killed(Config{}), "pending, part 0, attempt 1, the host stopped before it was sent")

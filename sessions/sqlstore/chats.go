@@ -130,7 +130,7 @@ func (s *runs) amend(t *tx, a sessions.AmendRun) (stopped []sessions.StoppedRun,
 
 // open decides whether an account may write in a chat, and notes the first time. Only direct chats count, and only where it was not
 // asked: other openings are nobody's.
-func (s *chats) open(t *tx, to channels.Address, kind sessions.DeliveryKind, now time.Time, o sessions.Opening) (ok bool, err error) {
+func (s *chats) open(t *tx, to channels.Address, kind sessions.DeliveryKind, now time.Time, o sessions.FirstContactQuota) (ok bool, err error) {
 	if to.Type != channels.Direct {
 		return true, nil
 	}
@@ -141,9 +141,9 @@ func (s *chats) open(t *tx, to channels.Address, kind sessions.DeliveryKind, now
 	mine := account(to.Channel, to.Account)
 	if kind.Asked() {
 		mine = ""
-	} else if o.Most > 0 {
+	} else if o.Limit > 0 {
 		n, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM openings WHERE account = ? AND at >= ? AND at < ?", mine, engine.Ms(o.Since), engine.Ms(o.Until))
-		if err != nil || n >= int64(o.Most) {
+		if err != nil || n >= int64(o.Limit) {
 			return false, err
 		}
 	}

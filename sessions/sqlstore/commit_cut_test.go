@@ -325,7 +325,7 @@ func TestFencedPostgres(t *testing.T) {
 	if _, err := c.Exec(t.Context(), "UPDATE owners SET term = term + 1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Probe(t.Context()); !errors.Is(err, sessions.ErrOwned) {
+	if err := s.Probe(t.Context()); !errors.Is(err, sessions.ErrInUse) {
 		t.Fatal(err)
 	}
 	if n := probed(t, dsn); n != 0 {

@@ -53,22 +53,22 @@ type result struct {
 	Doubts   int                `json:"doubts,omitempty"`
 }
 
-// parcel is a delivery that is encoded for the store.
-type parcel struct {
+// encodedDelivery is a delivery that is encoded for the store.
+type encodedDelivery struct {
 	sessions.Delivery
 	body                           string
 	runSeq, transcript, messageSeq int64 // 0 = to be looked up
 }
 
-func wrap(d sessions.Delivery) (*parcel, error) {
+func encode(d sessions.Delivery) (*encodedDelivery, error) {
 	if d.ID == "" {
 		return nil, errors.New("a delivery without an id")
 	}
-	body, err := column.JSON(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.Granted})
+	body, err := column.JSON(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.PreAuthorized})
 	if err != nil {
 		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
 	}
-	return &parcel{Delivery: d, body: body}, nil
+	return &encodedDelivery{Delivery: d, body: body}, nil
 }
 
 var deliveryColumns = column.Nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
@@ -85,13 +85,13 @@ func scanDelivery(r engine.Row) (d sessions.Delivery, transcript int64, err erro
 	return sessions.Delivery{
 		ID: sessions.DeliveryID(r.Str(1)), Seq: r.Int(0), Kind: c.Kind, Session: sessions.Key(r.Str(2)), Run: c.Run, Message: c.Message, To: column.Address(r.Str(3)),
 		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.Str(4)), Part: int(r.Int(5)), Attempt: int(r.Int(6)), Repeat: r.Bool(7),
-		NotBefore: r.Time(8), Expires: r.Time(9), Created: r.Time(10), Updated: r.Time(11), Granted: c.Granted,
-		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, Doubts: res.Doubts,
+		NotBefore: r.Time(8), Expires: r.Time(9), Created: r.Time(10), Updated: r.Time(11), PreAuthorized: c.Granted,
+		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, AmbiguousTries: res.Doubts,
 	}, r.Int(14), nil
 }
 
 // post makes a pending delivery. One with the same id that is there already is given back as it stands.
-func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
+func (s *deliveries) post(t *tx, p *encodedDelivery) (sessions.Delivery, error) {
 	d := p.Delivery
 	runSeq, transcript, messageSeq := p.runSeq, p.transcript, p.messageSeq
 	if d.Run != "" && runSeq == 0 {
@@ -106,7 +106,7 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 	body := p.body
 	if to != d.To { // it was made by a turn that began before the chat moved
 		d.MoveTo(to)
-		moved, err := wrap(d)
+		moved, err := encode(d)
 		if err != nil {
 			return d, err
 		}
@@ -122,7 +122,7 @@ func (s *deliveries) post(t *tx, p *parcel) (sessions.Delivery, error) {
 			awaits = d.Message // it comes when its run is claimed
 		}
 	}
-	d.State, d.Part, d.Attempt, d.Doubts, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
+	d.State, d.Part, d.Attempt, d.AmbiguousTries, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
 	d.Seq = s.numbers.Last() + 1
 	d.Created = engine.FromMs(engine.Ms(t.Now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
@@ -153,7 +153,7 @@ func getDelivery(ctx context.Context, c *engine.Conn, id sessions.DeliveryID) (d
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
 func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
-	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.Doubts}
+	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.AmbiguousTries}
 	body, err := column.JSON(res)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (s *deliveries) forgetCode(t *tx, d *sessions.Delivery) error {
 		return nil
 	}
 	d.Text = codeWas
-	p, err := wrap(*d)
+	p, err := encode(*d)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (s *deliveries) PartSent(ctx context.Context, id sessions.DeliveryID, r cha
 		t.Label(write, string(d.To.Channel))
 		return write, err
 	})
-	if errors.Is(err, sessions.ErrUnfit) && !errors.Is(err, engine.ErrPanic) {
+	if errors.Is(err, sessions.ErrInvalid) && !errors.Is(err, engine.ErrPanic) {
 		return s.sentWithout(ctx, id, r.At, last, err)
 	}
 	return err
@@ -260,7 +260,7 @@ func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last 
 	}
 	d.Receipts = append(d.Receipts, r)
 	d.Part++
-	d.Unclear, d.Doubts = false, 0
+	d.Unclear, d.AmbiguousTries = false, 0
 	switch {
 	case last:
 		d.State, d.Error = sessions.Sent, ""
@@ -283,7 +283,7 @@ func (s *deliveries) Retry(ctx context.Context, id sessions.DeliveryID, at time.
 			return false, engine.Conflict("delivery %s is %s, not being sent", id, d.State)
 		}
 		d.State, d.NotBefore, d.Error = sessions.Pending, at, reason
-		d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, end == sessions.Absent)
+		d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, end == sessions.ConfirmedAbsent)
 		d.Tried(end)
 		return true, nil
 	})
@@ -307,7 +307,7 @@ func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, st
 		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
 			d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, false)
 		}
-		d.Unclear = d.Unclear || underWay(d) && state != sessions.DeliveryFail // which is the platform's own word
+		d.Unclear = d.Unclear || openWork(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason
 		return true, nil
 	})
@@ -330,7 +330,7 @@ func (s *deliveries) Requeue(ctx context.Context, id sessions.DeliveryID, expire
 			return false, &engine.UserError{Words: fmt.Sprintf("delivery %s is %s: only failed, expired, held or dropped deliveries can be sent again", id, d.State), Is: sessions.ErrConflict}
 		}
 		d.Repeat = d.Repeat || d.State == sessions.Held
-		d.State, d.Attempt, d.Doubts, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, 0, time.Time{}, engine.FromMs(engine.Ms(expires)), "", nil
+		d.State, d.Attempt, d.AmbiguousTries, d.NotBefore, d.Expires, d.Error, d.Verdict = sessions.Pending, 0, 0, time.Time{}, engine.FromMs(engine.Ms(expires)), "", nil
 		return true, nil
 	})
 }

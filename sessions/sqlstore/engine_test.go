@@ -147,7 +147,7 @@ const ownerChild = "PARLEY_TEST_OWNER_DIR"
 func TestOwner(t *testing.T) {
 	if dir := os.Getenv(ownerChild); dir != "" { // the second process
 		_, err := Open(t.Context(), Config{Dir: dir})
-		if !errors.Is(err, sessions.ErrOwned) {
+		if !errors.Is(err, sessions.ErrInUse) {
 			t.Fatalf("not refused: %v", err)
 		}
 		_, err = os.Stdout.WriteString("REFUSED " + err.Error() + "\n")
@@ -174,7 +174,7 @@ func TestOwner(t *testing.T) {
 	}
 	// In the same process.
 	_, err = Open(t.Context(), Config{Dir: dir})
-	if !errors.Is(err, sessions.ErrOwned) || !strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) || !strings.Contains(err.Error(), o.Started.Format(time.DateTime)) {
+	if !errors.Is(err, sessions.ErrInUse) || !strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) || !strings.Contains(err.Error(), o.Started.Format(time.DateTime)) {
 		t.Fatal(err)
 	}
 	// In another one.
@@ -206,7 +206,7 @@ func TestFaultSecondIsRefusedSoon(t *testing.T) {
 		}
 		began := time.Now()
 		_, err = Open(t.Context(), Config{Dir: dir})
-		if took := time.Since(began); !errors.Is(err, sessions.ErrOwned) || took >= time.Second/2 {
+		if took := time.Since(began); !errors.Is(err, sessions.ErrInUse) || took >= time.Second/2 {
 			t.Errorf("after %s: %v", took, err)
 		} else {
 			t.Logf("a second process waits %s of its own and is refused", took)
@@ -222,7 +222,7 @@ func TestOwnerPostgres(t *testing.T) {
 	dsn := postgresDSN(t)
 	s := open(t, Config{Dir: t.TempDir(), DSN: dsn})
 	_, err := Open(t.Context(), Config{Dir: t.TempDir(), DSN: dsn})
-	if !errors.Is(err, sessions.ErrOwned) || !strings.Contains(err.Error(), fmt.Sprint("pid ", os.Getpid())) {
+	if !errors.Is(err, sessions.ErrInUse) || !strings.Contains(err.Error(), fmt.Sprint("pid ", os.Getpid())) {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -276,7 +276,7 @@ func TestPostgresReconnect(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Open(ctx, Config{Dir: t.TempDir(), DSN: dsn}); !errors.Is(err, sessions.ErrOwned) {
+	if _, err := Open(ctx, Config{Dir: t.TempDir(), DSN: dsn}); !errors.Is(err, sessions.ErrInUse) {
 		t.Fatal("the lock was lost:", err)
 	}
 }
@@ -301,11 +301,11 @@ func TestAbsorbLeavesInterrupted(t *testing.T) {
 		}
 	}
 	attempt(1)
-	if got, err := s.Absorb(ctx, "one", sessions.AbsorbQuery{Kind: sessions.TurnRun}); err != nil || len(got) != 0 {
+	if got, err := s.MergeQueued(ctx, "one", sessions.MergeQuery{Kind: sessions.TurnRun}); err != nil || len(got) != 0 {
 		t.Error(got, err)
 	}
 	attempt(0)
-	if got, err := s.Absorb(ctx, "one", sessions.AbsorbQuery{Kind: sessions.TurnRun}); err != nil || len(got) != 1 {
+	if got, err := s.MergeQueued(ctx, "one", sessions.MergeQuery{Kind: sessions.TurnRun}); err != nil || len(got) != 1 {
 		t.Error(got, err)
 	}
 }

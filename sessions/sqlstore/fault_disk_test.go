@@ -74,7 +74,7 @@ func scenario(n int) []step {
 			return err
 		}},
 		{"begin send", func(ctx context.Context, s *Store) error {
-			_, err := s.BeginSend(ctx, delivery, now, func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }, sessions.Opening{})
+			_, err := s.BeginSend(ctx, delivery, now, func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }, sessions.FirstContactQuota{})
 			return err
 		}},
 		{"receipt", func(ctx context.Context, s *Store) error {

@@ -114,7 +114,7 @@ func TestFaultLockFileRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time there is a file again
-		if s, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, sessions.ErrOwned) || !strings.Contains(err.Error(), "was removed") {
+		if s, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, sessions.ErrInUse) || !strings.Contains(err.Error(), "was removed") {
 			if err == nil {
 				_ = s.Close()
 			}

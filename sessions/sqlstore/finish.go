@@ -31,7 +31,7 @@ func (s *changes) Finish(ctx context.Context, id sessions.RunID, o sessions.Outc
 type ending struct {
 	sessions.Outcome
 	msgs       []transcript.Encoded
-	deliveries []*parcel
+	deliveries []*encodedDelivery
 	next       *preparedChange
 	summary    string // the body of Summary
 	body       string
@@ -52,7 +52,7 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 		}
 	}
 	for _, d := range o.Deliveries {
-		x, err := wrap(d)
+		x, err := encode(d)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	if run.Status != sessions.Running {
 		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
-	if at.stop && run.Batch == "" && run.Kind != sessions.CompactRun { // the stop was first: nothing comes of it any more
+	if at.stop && run.MergedInto == "" && run.Kind != sessions.CompactRun { // the stop was first: nothing comes of it any more
 		if f, err = s.stopped(t, run, f); err != nil {
 			return acc, err
 		}
@@ -127,7 +127,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	}
 	if t.Label(f.next != nil, "next"); f.next != nil {
 		own := acc.Session
-		if acc, err = s.once(t, sight{msg: f.next.key, event: submitEvent}, f.next); err != nil {
+		if acc, err = s.applyOnce(t, dedupeKey{msg: f.next.key, event: submitEvent}, f.next); err != nil {
 			return acc, err
 		}
 		acc.Deliveries, acc.Stopped = append(made, acc.Deliveries...), append(ended, acc.Stopped...)

@@ -33,8 +33,8 @@ type inbox struct {
 	sightings, skips *engine.Sequence
 }
 
-// sight is a seen row: one event or source, and what came of it.
-type sight struct{ msg, address, before, event, thread, skip, digest string }
+// dedupeKey is a seen row: one event or source, and what came of it.
+type dedupeKey struct{ msg, address, before, event, thread, skip, digest string }
 
 // says keeps what a message says since it was changed, of which the agent is told. An edit that counts for nothing leaves what the agent knows.
 func (s *inbox) says(t *tx, in channels.Inbound, digest string) error {
@@ -45,8 +45,8 @@ func (s *inbox) says(t *tx, in channels.Inbound, digest string) error {
 	return err
 }
 
-// saw remembers an event or a source, and what it made in this commit.
-func (s *inbox) saw(t *tx, at sight, run sessions.RunID, made []sessions.Delivery) error {
+// recordSeen remembers an event or a source, and what it made in this commit.
+func (s *inbox) recordSeen(t *tx, at dedupeKey, run sessions.RunID, made []sessions.Delivery) error {
 	first := int64(0)
 	if len(made) > 0 {
 		first = made[0].Seq

@@ -48,8 +48,8 @@ func (s *runs) link(t *tx, message string, seq, transcript int64) error {
 	return err
 }
 
-// Absorb ends the queued runs of a kind and gives their inputs to the run at work.
-func (s *runs) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQuery) (taken []sessions.Message, err error) {
+// MergeQueued ends the queued runs of a kind and gives their inputs to the run at work.
+func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.MergeQuery) (taken []sessions.Message, err error) {
 	some := false
 	err = s.read(ctx, func(c *engine.Conn) error { // mostly there is nothing: no commit for that
 		run, at, queued, err := absorbable(ctx, c, id, q)
@@ -95,7 +95,7 @@ func (s *runs) Absorb(ctx context.Context, id sessions.RunID, q sessions.AbsorbQ
 
 // absorbable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
 // that was stopped takes nothing up: what came after the stop is to be answered.
-func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.AbsorbQuery) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
+func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.MergeQuery) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
 	if run, at, err = getRun(ctx, c, id); err != nil {
 		return run, at, nil, err
 	}

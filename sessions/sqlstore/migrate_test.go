@@ -101,7 +101,7 @@ func upgraded(t *testing.T, conf Config) {
 		}
 	}
 	r, ok, err := s.Claim(ctx, "grandchild")
-	if err != nil || !ok || r.ID != "waiting" || r.Batch != "" || r.Input.Text() != "waits" {
+	if err != nil || !ok || r.ID != "waiting" || r.MergedInto != "" || r.Input.Text() != "waits" {
 		t.Fatalf("%+v, %v, %v", r, ok, err)
 	}
 	final := sessions.Message{ID: "f", Role: sessions.Assistant, Content: sessions.TextContent("done"), Time: time.Now(), Usage: &sessions.Usage{Input: 5, Cost: 9}}

@@ -98,7 +98,7 @@ func TestMirror(t *testing.T) {
 		if _, err := s.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }, sessions.Opening{}); err != nil {
+		if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }, sessions.FirstContactQuota{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestMirrorAbsorbAndPost(t *testing.T) {
 		}
 		if len(answer) > 0 {
 			queue("more", sessions.TurnRun, sessions.User)
-			if _, err := s.Absorb(ctx, run.ID, sessions.AbsorbQuery{Kind: sessions.TurnRun}); err != nil {
+			if _, err := s.MergeQueued(ctx, run.ID, sessions.MergeQuery{Kind: sessions.TurnRun}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -164,7 +164,7 @@ func TestMirrorAbsorbAndPost(t *testing.T) {
 	}
 	queue("turn", sessions.TurnRun, sessions.User)
 	queue("post", sessions.PostRun, sessions.Assistant, sessions.Delivery{ID: "d", Session: key, To: addr, Message: "in post", Text: "post"}, sessions.Delivery{ID: "waits", Session: key, To: addr, Message: "in post"})
-	if _, err := s.BeginSend(ctx, "d", time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }, sessions.Opening{}); err != nil {
+	if _, err := s.BeginSend(ctx, "d", time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Deny, Rule: "r1"} }, sessions.FirstContactQuota{}); err != nil {
 		t.Fatal(err)
 	}
 	next(sessions.Message{ID: "answer", Role: sessions.Assistant, Content: sessions.TextContent("answer")})

@@ -142,7 +142,7 @@ func (s *moves) endReplies(t *tx, x relocation) error {
 			return nil
 		}
 		d.ReplyTo = ""
-		p, err := wrap(d)
+		p, err := encode(d)
 		if err == nil {
 			bodies[d.Seq] = p.body
 		}

@@ -25,9 +25,9 @@ type people struct {
 // PutPairing keeps a stranger's request and its notice, unless one is there already, max of the account are waiting, or the message was taken
 // before: a kill may have come between this and what else it does, and the person have been let in and removed since.
 func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (created bool, err error) {
-	var notice *parcel
+	var notice *encodedDelivery
 	if p.Delivery != nil {
-		if notice, err = wrap(*p.Delivery); err != nil {
+		if notice, err = encode(*p.Delivery); err != nil {
 			return false, err
 		}
 	}
@@ -68,7 +68,7 @@ func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) 
 		if err != nil || p.Source == "" {
 			return err
 		}
-		return s.inbox.saw(t, sight{msg: column.Key(string(p.Source)), address: column.Key(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
+		return s.inbox.recordSeen(t, dedupeKey{msg: column.Key(string(p.Source)), address: column.Key(whole(p.Address).String()), event: pairEvent, thread: string(p.Address.Thread)}, "", []sessions.Delivery{made})
 	})
 	return created, err
 }

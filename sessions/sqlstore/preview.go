@@ -24,7 +24,7 @@ func (s *deliveries) BeginPreview(ctx context.Context, p sessions.Preview) error
 		if err != nil || n == 0 {
 			return err
 		}
-		_, err = s.chats.open(t, p.To, sessions.Reply, t.Now, sessions.Opening{})
+		_, err = s.chats.open(t, p.To, sessions.Reply, t.Now, sessions.FirstContactQuota{})
 		return err
 	})
 }

@@ -19,7 +19,7 @@ func (s *runs) revise(t *tx, a sessions.AmendRun) (done bool, err error) {
 		return false, err
 	}
 	asked, askedAt, err := s.run(t, a.Run)
-	if err != nil || asked.ID != by.ID && asked.Batch != by.ID {
+	if err != nil || asked.ID != by.ID && asked.MergedInto != by.ID {
 		return false, err
 	}
 	open, err := t.Conn.Number(t.Ctx, "SELECT (SELECT count(*) FROM messages WHERE transcript = ? AND seq >= ? AND run = ? AND role <> 'user') + (SELECT count(*) FROM previews WHERE run = ?)",

@@ -58,7 +58,7 @@ func requestOf(r sessions.Run) request {
 		in.Run = r.ID
 	}
 	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
-		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Alone, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
+		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Exclusive, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
 }
 
 // outcome is how a run ended.
@@ -89,8 +89,8 @@ func scanRun(r engine.Row) (run sessions.Run, at runRow, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.Str(1)), Kind: q.Kind, Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.Str(5)), Attempt: int(r.Int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Alone: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
-		Result: o.Result, Error: o.Error, Usage: o.Usage, Batch: sessions.RunID(r.Str(15)),
+		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Exclusive: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
+		Result: o.Result, Error: o.Error, Usage: o.Usage, MergedInto: sessions.RunID(r.Str(15)),
 	}
 	run.Stopping = at.stop && run.Status == sessions.Running
 	return run, at, nil
@@ -114,7 +114,7 @@ func getRun(ctx context.Context, c *engine.Conn, id sessions.RunID) (run session
 // enqueue puts a run at the end of its session's queue.
 func (s *runs) enqueue(t *tx, at session.Row, run sessions.Run, body string) (sessions.Run, error) {
 	run.Key, run.Session, run.Status, run.Created = at.Key, at.ID, sessions.Queued, engine.FromMs(engine.Ms(t.Now))
-	run.Attempt, run.Started, run.Deadline, run.Ended, run.Batch = 0, time.Time{}, time.Time{}, time.Time{}, ""
+	run.Attempt, run.Started, run.Deadline, run.Ended, run.MergedInto = 0, time.Time{}, time.Time{}, time.Time{}, ""
 	if run.Input.Run == "" {
 		run.Input.Run = run.ID
 	}

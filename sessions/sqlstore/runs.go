@@ -113,7 +113,7 @@ func (s *runs) CountOpen(ctx context.Context, key sessions.Key) (int, error) {
 
 // alone reports ErrBusy where the run of a firing must begin alone, and another one of its session waits or is at work.
 func (s *runs) alone(t *tx, f sessions.Firing) error {
-	if !f.Alone || f.Change.Run == nil {
+	if !f.Exclusive || f.Change.Run == nil {
 		return nil
 	}
 	open, err := t.Conn.Number(t.Ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running') AND id <> ?", string(f.Change.Run.Key), string(f.Change.Run.ID))
@@ -131,7 +131,7 @@ func scanOnlyRun(r engine.Row) (sessions.Run, error) {
 // ListRuns gives runs, newest first unless the oldest are asked for.
 func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	var where engine.Where
-	for _, x := range []struct{ column, is string }{{"parent", string(q.Parent)}, {"root", string(q.Root)}, {"batch", string(q.Batch)}} {
+	for _, x := range []struct{ column, is string }{{"parent", string(q.Parent)}, {"root", string(q.Root)}, {"batch", string(q.MergedInto)}} {
 		if x.is != "" {
 			where.And(x.column+" = ? AND "+x.column+" <> ''", x.is)
 		}

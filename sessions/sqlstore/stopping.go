@@ -144,10 +144,10 @@ func (x *stoppable) findDeliveries(fits func(sessions.Run) (bool, error)) error 
 }
 
 // toldLines are the context lines for the sessions on the other side of exchanges that end: one for each that would not learn of it otherwise.
-func (x *stoppable) toldLines() (lines []sessions.Overheard, err error) {
+func (x *stoppable) toldLines() (lines []sessions.ContextLine, err error) {
 	told := map[string]bool{}
 	for _, r := range x.runs {
-		if !r.IsExchange() || r.Stopping && r.Batch == "" { // the second: they have been told
+		if !r.IsExchange() || r.Stopping && r.MergedInto == "" { // the second: they have been told
 			continue
 		}
 		for _, side := range [][2]sessions.Key{{r.Chain.Requester, r.Chain.Target}, {r.Chain.Target, r.Chain.Requester}} {
@@ -160,7 +160,7 @@ func (x *stoppable) toldLines() (lines []sessions.Overheard, err error) {
 				continue
 			}
 			told[name] = true
-			lines = append(lines, sessions.Overheard{Key: side[0], Event: sessions.ExchangeStopped, Name: side[1].Display(side[0].Agent(), ""),
+			lines = append(lines, sessions.ContextLine{Key: side[0], Event: sessions.ExchangeStopped, Name: side[1].Display(side[0].Agent(), ""),
 				About: channels.CutText(strings.Join(strings.Fields(r.Chain.Request), " "), 200), Keep: maxStopLines})
 		}
 	}

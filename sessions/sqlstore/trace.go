@@ -108,8 +108,8 @@ func widened(ctx context.Context, c *engine.Conn, out []sessions.Trace) ([]sessi
 
 // neighbours are the runs that a run names, and those that its tools began.
 func neighbours(ctx context.Context, c *engine.Conn, run sessions.Run, steps []sessions.Message) (near []sessions.RunID, err error) {
-	if run.Batch != "" {
-		near = append(near, run.Batch)
+	if run.MergedInto != "" {
+		near = append(near, run.MergedInto)
 	}
 	if made, ok := strings.CutPrefix(run.Source, toolSource); ok {
 		asker, _, _ := strings.Cut(made, ":")

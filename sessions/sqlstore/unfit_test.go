@@ -29,7 +29,7 @@ func TestFaultUnfit(t *testing.T) {
 		"no such table":   {func(t *tx) error { _, err := t.Exec("INSERT INTO nowhere (name) VALUES (1)"); return err }, false},
 		"a damaged store": {func(*tx) error { return sessions.ErrDamaged }, false},
 	} {
-		if err := s.write(t.Context(), "Accept", c.fn); err == nil || errors.Is(err, sessions.ErrUnfit) != c.want {
+		if err := s.write(t.Context(), "Accept", c.fn); err == nil || errors.Is(err, sessions.ErrInvalid) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -52,7 +52,7 @@ func TestFaultRowUnread(t *testing.T) {
 	}
 	_, read := s.Get(t.Context(), key)
 	_, write := s.Submit(t.Context(), e)
-	if !errors.Is(read, sessions.ErrUnread) || !errors.Is(write, sessions.ErrUnread) {
+	if !errors.Is(read, sessions.ErrCorruptRow) || !errors.Is(write, sessions.ErrCorruptRow) {
 		t.Errorf("read: %v; written: %v", read, write)
 	}
 }
@@ -106,7 +106,7 @@ func TestFaultReceiptUnfit(t *testing.T) {
 	if _, err := s.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }, sessions.Opening{}); err != nil {
+	if _, err := s.BeginSend(ctx, d.ID, time.Now(), func(sessions.Session) policy.Verdict { return policy.Verdict{Action: policy.Allow} }, sessions.FirstContactQuota{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.write(ctx, "refuse", func(t *tx) error {
@@ -138,7 +138,7 @@ func TestUnfitPostgres(t *testing.T) {
 	if err := s.write(t.Context(), "too long", func(t *tx) error {
 		_, err := t.Exec("INSERT INTO meta (name, value) SELECT string_agg(md5(CAST(i AS text)), ''), 1 FROM generate_series(1, 400) i")
 		return err
-	}); !errors.Is(err, sessions.ErrUnfit) || s.Trouble() != nil {
+	}); !errors.Is(err, sessions.ErrInvalid) || s.Trouble() != nil {
 		t.Error(err, s.Trouble())
 	}
 }

@@ -107,7 +107,7 @@ func stopAside(_ *testing.T, f *fixture) {
 
 func (f *fixture) absorb(r sessions.RunID) []string {
 	f.t.Helper()
-	msgs, err := f.Absorb(f.ctx, r, sessions.AbsorbQuery{Kind: sessions.ChildRun})
+	msgs, err := f.MergeQueued(f.ctx, r, sessions.MergeQuery{Kind: sessions.ChildRun})
 	f.ok(err)
 	for _, m := range msgs {
 		if m.Run != r || m.Role != sessions.User || m.Provenance == nil {
@@ -128,7 +128,7 @@ func (f *fixture) steps(r sessions.RunID) []string {
 func absorb(_ *testing.T, f *fixture) {
 	k := key("1")
 	r := f.queue(k, "", sessions.ChildRun, "task")
-	_, err := f.Absorb(f.ctx, r.ID, sessions.AbsorbQuery{Kind: sessions.ChildRun})
+	_, err := f.MergeQueued(f.ctx, r.ID, sessions.MergeQuery{Kind: sessions.ChildRun})
 	f.is(err, sessions.ErrConflict) // not at work
 	f.claim(k)
 	f.equal(len(f.absorb(r.ID)), 0)
@@ -164,9 +164,9 @@ func absorb(_ *testing.T, f *fixture) {
 	}
 	f.nothingToClaim(k)
 	f.equal(f.run(other.ID).Status, sessions.Queued)
-	_, err = f.Absorb(f.ctx, r.ID, sessions.AbsorbQuery{Kind: sessions.ChildRun})
+	_, err = f.MergeQueued(f.ctx, r.ID, sessions.MergeQuery{Kind: sessions.ChildRun})
 	f.is(err, sessions.ErrConflict)
-	_, err = f.Absorb(f.ctx, "nobody", sessions.AbsorbQuery{Kind: sessions.ChildRun})
+	_, err = f.MergeQueued(f.ctx, "nobody", sessions.MergeQuery{Kind: sessions.ChildRun})
 	f.is(err, sessions.ErrNotFound)
 }
 
@@ -289,7 +289,7 @@ func post(_ *testing.T, f *fixture) {
 	f.equal(len(got[1].Deliveries), 0)
 	f.equal(got[2].Deliveries, mark(sent, sessions.Sent, allowed.Rule))
 	f.equal(got[3].Deliveries, mark(waits, sessions.Pending, ""))
-	if _, err := f.BeginSend(f.ctx, waits.ID, time.Now(), deny, sessions.Opening{}); err != nil {
+	if _, err := f.BeginSend(f.ctx, waits.ID, time.Now(), deny, sessions.FirstContactQuota{}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.equal(f.tail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Deliveries, mark(waits, sessions.Withheld, denied.Rule))

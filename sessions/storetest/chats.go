@@ -118,8 +118,8 @@ func asked(_ *testing.T, f *fixture) {
 
 func newChats(_ *testing.T, f *fixture) {
 	now := fromMilli(time.Now())
-	day := sessions.Opening{Most: 2, Since: now.Add(-time.Hour), Until: now.Add(time.Hour)}
-	try := func(to channels.Address, at time.Time, o sessions.Opening, want sessions.DeliveryState) sessions.Delivery {
+	day := sessions.FirstContactQuota{Limit: 2, Since: now.Add(-time.Hour), Until: now.Add(time.Hour)}
+	try := func(to channels.Address, at time.Time, o sessions.FirstContactQuota, want sessions.DeliveryState) sessions.Delivery {
 		f.t.Helper()
 		x := delivery("", to, "x")
 		x.Kind = sessions.Announce
@@ -165,15 +165,15 @@ func newChats(_ *testing.T, f *fixture) {
 		f.t.Errorf("%+v %v", got, err)
 	}
 	try(addr("2"), now, day, sessions.Sending)
-	next := sessions.Opening{Most: 2, Since: now.Add(time.Hour), Until: now.Add(25 * time.Hour)}
+	next := sessions.FirstContactQuota{Limit: 2, Since: now.Add(time.Hour), Until: now.Add(25 * time.Hour)}
 	got, err := f.BeginSend(f.ctx, late.ID, now.Add(time.Hour), allow, next)
 	f.ok(err)
 	f.equal(got.State, sessions.Sending)
 	more := day
-	more.Most = 3                                             // what was begun on the next day does not count: a clock may be set back
-	try(addr("4"), now, sessions.Opening{}, sessions.Sending) // no bound, and counted all the same
+	more.Limit = 3                                                      // what was begun on the next day does not count: a clock may be set back
+	try(addr("4"), now, sessions.FirstContactQuota{}, sessions.Sending) // no bound, and counted all the same
 	try(addr("4b"), now, more, sessions.Pending)
-	more.Most = 4
+	more.Limit = 4
 	try(addr("4b"), now, more, sessions.Sending)
 	second := addr("5")
 	second.Account = "second" // has a bound of its own
@@ -288,12 +288,12 @@ func amend(_ *testing.T, f *fixture) {
 func overheardEvents(_ *testing.T, f *fixture) {
 	k := sessions.Key("agent:main:telegram:group:a")
 	n := 0
-	happens := func(x sessions.Overheard, want ...string) {
+	happens := func(x sessions.ContextLine, want ...string) {
 		f.t.Helper()
 		n++
 		x.Key, x.Keep, x.Time = k, 5, time.UnixMilli(1_700_000_000_000+int64(n))
 		f.accept(aside(x.Event, "1", n, x.Message, sessions.AppendContext(x)))
-		lines, err := f.Overheard(f.ctx, k)
+		lines, err := f.ContextLines(f.ctx, k)
 		f.ok(err)
 		var got []string
 		for _, l := range lines {
@@ -301,21 +301,21 @@ func overheardEvents(_ *testing.T, f *fixture) {
 		}
 		f.equal(got, want)
 	}
-	happens(sessions.Overheard{Event: channels.Message, Sender: "7", Message: "1", Text: "helo"}, " 7 1 helo<")
-	happens(sessions.Overheard{Event: channels.Edited, Sender: "7", Message: "1", Text: "hello"}, " 7 1 hello<")
-	happens(sessions.Overheard{Event: channels.Edited, Sender: "8", Message: "1", Text: "no"}, " 7 1 hello<", "edited 8 1 no<") // not theirs
-	happens(sessions.Overheard{Event: channels.Deleted, Sender: "7", Message: "1"}, "edited 8 1 no<")
-	happens(sessions.Overheard{Event: channels.Edited, Sender: "8", Message: "1", Text: "yes", About: "x"}, "edited 8 1 yes<")
-	happens(sessions.Overheard{Event: channels.Deleted, Sender: "8", Message: "1"}, "deleted 8 1 <")
-	happens(sessions.Overheard{Event: channels.Deleted, Sender: "8", Message: "1"}, "deleted 8 1 <")
-	happens(sessions.Overheard{Event: channels.Reacted, Sender: "8", Message: "5", Text: "+", About: "ours"}, "deleted 8 1 <", "reacted 8 5 +<ours")
-	happens(sessions.Overheard{Event: channels.Reacted, Sender: "9", Message: "5", Text: "-"}, "deleted 8 1 <", "reacted 8 5 +<ours", "reacted 9 5 -<")
-	happens(sessions.Overheard{Event: channels.Reacted, Sender: "8", Message: "5", Text: "!"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 !<")
-	happens(sessions.Overheard{Event: channels.Reacted, Sender: "8", Message: "5"}, "deleted 8 1 <", "reacted 9 5 -<")
-	happens(sessions.Overheard{Event: channels.Reacted, Sender: "8", Message: "5"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <")
-	happens(sessions.Overheard{Event: channels.Joined, Sender: "8"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <")
-	happens(sessions.Overheard{Event: channels.Left, Sender: "8"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <", "left 8  <")
-	happens(sessions.Overheard{Sender: "8"}, "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <", "left 8  <", " 8  <")
+	happens(sessions.ContextLine{Event: channels.Message, Sender: "7", Message: "1", Text: "helo"}, " 7 1 helo<")
+	happens(sessions.ContextLine{Event: channels.Edited, Sender: "7", Message: "1", Text: "hello"}, " 7 1 hello<")
+	happens(sessions.ContextLine{Event: channels.Edited, Sender: "8", Message: "1", Text: "no"}, " 7 1 hello<", "edited 8 1 no<") // not theirs
+	happens(sessions.ContextLine{Event: channels.Deleted, Sender: "7", Message: "1"}, "edited 8 1 no<")
+	happens(sessions.ContextLine{Event: channels.Edited, Sender: "8", Message: "1", Text: "yes", About: "x"}, "edited 8 1 yes<")
+	happens(sessions.ContextLine{Event: channels.Deleted, Sender: "8", Message: "1"}, "deleted 8 1 <")
+	happens(sessions.ContextLine{Event: channels.Deleted, Sender: "8", Message: "1"}, "deleted 8 1 <")
+	happens(sessions.ContextLine{Event: channels.Reacted, Sender: "8", Message: "5", Text: "+", About: "ours"}, "deleted 8 1 <", "reacted 8 5 +<ours")
+	happens(sessions.ContextLine{Event: channels.Reacted, Sender: "9", Message: "5", Text: "-"}, "deleted 8 1 <", "reacted 8 5 +<ours", "reacted 9 5 -<")
+	happens(sessions.ContextLine{Event: channels.Reacted, Sender: "8", Message: "5", Text: "!"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 !<")
+	happens(sessions.ContextLine{Event: channels.Reacted, Sender: "8", Message: "5"}, "deleted 8 1 <", "reacted 9 5 -<")
+	happens(sessions.ContextLine{Event: channels.Reacted, Sender: "8", Message: "5"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <")
+	happens(sessions.ContextLine{Event: channels.Joined, Sender: "8"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <")
+	happens(sessions.ContextLine{Event: channels.Left, Sender: "8"}, "deleted 8 1 <", "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <", "left 8  <")
+	happens(sessions.ContextLine{Sender: "8"}, "reacted 9 5 -<", "reacted 8 5 <", "joined 8  <", "left 8  <", " 8  <")
 }
 
 // Somebody else's deletion, an admin's may be, is told of and takes no line away; where the platform does not say who it was, it does.
@@ -334,7 +334,7 @@ func foreignDeletion(_ *testing.T, f *fixture) {
 		{"", channels.Deleted, []string{"deleted "}},
 	} {
 		f.accept(aside(c.event, "1", n, "1", sessions.AppendContext{Key: k, Event: c.event, Sender: c.sender, Message: "1", Text: "x", Keep: 5}))
-		lines, err := f.Overheard(f.ctx, k)
+		lines, err := f.ContextLines(f.ctx, k)
 		f.ok(err)
 		var got []string
 		for _, l := range lines {

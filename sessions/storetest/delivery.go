@@ -25,7 +25,7 @@ func beginSend(_ *testing.T, f *fixture) {
 	f.equal(f.delivery(d.ID), got)
 	f.equal(f.begin(d.ID).Attempt, 2) // the same part again
 	no := f.post(delivery("", addr("1"), "x"))
-	got, err := f.BeginSend(f.ctx, no.ID, time.Now(), deny, sessions.Opening{})
+	got, err := f.BeginSend(f.ctx, no.ID, time.Now(), deny, sessions.FirstContactQuota{})
 	f.ok(err)
 	if got.State != sessions.Withheld || got.Attempt != 0 || *got.Verdict != denied {
 		f.t.Errorf("%+v", got)
@@ -34,14 +34,14 @@ func beginSend(_ *testing.T, f *fixture) {
 	again, err := f.BeginSend(f.ctx, no.ID, time.Now(), func(sessions.Session) policy.Verdict {
 		f.t.Error("a final delivery was decided again")
 		return allowed
-	}, sessions.Opening{})
+	}, sessions.FirstContactQuota{})
 	f.ok(err)
 	f.equal(again, got)
 	// Denied between two parts.
-	if got, err = f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.Opening{}); err != nil || got.State != sessions.Withheld {
+	if got, err = f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.FirstContactQuota{}); err != nil || got.State != sessions.Withheld {
 		f.t.Error(got, err)
 	}
-	_, err = f.BeginSend(f.ctx, "nobody", time.Now(), allow, sessions.Opening{})
+	_, err = f.BeginSend(f.ctx, "nobody", time.Now(), allow, sessions.FirstContactQuota{})
 	f.is(err, sessions.ErrNotFound)
 }
 
@@ -54,7 +54,7 @@ func beginSendExpired(_ *testing.T, f *fixture) {
 		f.t.Error("decided about what is past its time")
 		return allowed
 	}
-	got, err := f.BeginSend(f.ctx, d.ID, now.Add(time.Minute), never, sessions.Opening{})
+	got, err := f.BeginSend(f.ctx, d.ID, now.Add(time.Minute), never, sessions.FirstContactQuota{})
 	f.ok(err)
 	if got.State != sessions.Expired || got.Error == "" {
 		f.t.Errorf("%+v", got)
@@ -62,7 +62,7 @@ func beginSendExpired(_ *testing.T, f *fixture) {
 	fresh := delivery("", addr("1"), "x")
 	fresh.Expires = now.Add(time.Minute)
 	f.post(fresh)
-	if got, err = f.BeginSend(f.ctx, fresh.ID, now, allow, sessions.Opening{}); err != nil || got.State != sessions.Sending {
+	if got, err = f.BeginSend(f.ctx, fresh.ID, now, allow, sessions.FirstContactQuota{}); err != nil || got.State != sessions.Sending {
 		f.t.Error(got, err)
 	}
 }
@@ -70,9 +70,9 @@ func beginSendExpired(_ *testing.T, f *fixture) {
 func beginSendGranted(_ *testing.T, f *fixture) {
 	d := delivery("", addr("1"), "send policy: off")
 	granted := policy.Verdict{Action: policy.Allow, Rule: "before the flip", Reason: "answer to /send"}
-	d.Granted = &granted
+	d.PreAuthorized = &granted
 	f.post(d)
-	got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.Opening{})
+	got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.FirstContactQuota{})
 	f.ok(err)
 	if got.State != sessions.Sending || *got.Verdict != granted {
 		f.t.Errorf("%+v", got)
@@ -94,7 +94,7 @@ func beginSendThread(_ *testing.T, f *fixture) {
 				f.t.Errorf("thread %q: the chat denies: %t", thread, s.ChatDeny)
 			}
 			return policy.Verdict{Action: policy.Deny}
-		}, sessions.Opening{})
+		}, sessions.FirstContactQuota{})
 		f.ok(err)
 		if s := f.get(at(thread)); s.ChatDeny != want {
 			f.t.Errorf("thread %q as it is read: the chat denies: %t", thread, s.ChatDeny)
@@ -138,21 +138,21 @@ func beginSendSession(_ *testing.T, f *fixture) {
 			f.t.Errorf("decided about session %q", s.Key)
 		}
 		return policy.Verdict{Action: s.Settings.SendPolicy}
-	}, sessions.Opening{})
+	}, sessions.FirstContactQuota{})
 	f.ok(err)
 	f.equal(got.State, sessions.Withheld) // the flip was committed before
 	none := f.post(delivery("", addr("1"), "x"))
 	if _, err := f.BeginSend(f.ctx, none.ID, time.Now(), func(s sessions.Session) policy.Verdict {
 		f.equal(s, sessions.Session{})
 		return allowed
-	}, sessions.Opening{}); err != nil {
+	}, sessions.FirstContactQuota{}); err != nil {
 		f.t.Fatal(err)
 	}
 	gone := f.post(delivery(key("gone"), addr("1"), "x"))
 	if _, err := f.BeginSend(f.ctx, gone.ID, time.Now(), func(s sessions.Session) policy.Verdict {
 		f.equal(s.Key, key("gone")) // rules about keys still apply
 		return allowed
-	}, sessions.Opening{}); err != nil {
+	}, sessions.FirstContactQuota{}); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -184,8 +184,8 @@ func retry(_ *testing.T, f *fixture) {
 	at := time.Now().Add(time.Minute)
 	f.is(f.Retry(f.ctx, d.ID, at, "why", sessions.NotArrived), sessions.ErrConflict)
 	f.begin(d.ID)
-	f.ok(f.Retry(f.ctx, d.ID, at, "429", sessions.MayBeTwice))
-	f.ok(f.Retry(f.ctx, d.ID, at, "429", sessions.MayBeTwice)) // repeated
+	f.ok(f.Retry(f.ctx, d.ID, at, "429", sessions.UnknownMayRepeat))
+	f.ok(f.Retry(f.ctx, d.ID, at, "429", sessions.UnknownMayRepeat)) // repeated
 	got := f.delivery(d.ID)
 	if got.State != sessions.Pending || got.NotBefore.UnixMilli() != at.UnixMilli() || got.Error != "429" || !got.Repeat || got.Attempt != 1 {
 		f.t.Errorf("%+v", got)
@@ -215,10 +215,10 @@ func unclearEnd(_ *testing.T, f *fixture) {
 		{nil, false, false},
 		{nil, true, true},
 		{[]sessions.TryEnd{sessions.NotArrived}, false, false},
-		{[]sessions.TryEnd{sessions.MayHave}, false, true},
-		{[]sessions.TryEnd{sessions.MayHave, sessions.NotArrived}, false, true},
-		{[]sessions.TryEnd{sessions.MayBeTwice}, false, true},
-		{[]sessions.TryEnd{sessions.MayHave, sessions.Absent}, false, false},
+		{[]sessions.TryEnd{sessions.UnknownIdempotent}, false, true},
+		{[]sessions.TryEnd{sessions.UnknownIdempotent, sessions.NotArrived}, false, true},
+		{[]sessions.TryEnd{sessions.UnknownMayRepeat}, false, true},
+		{[]sessions.TryEnd{sessions.UnknownIdempotent, sessions.ConfirmedAbsent}, false, false},
 	} {
 		d := f.post(delivery("", addr("1"), "x"))
 		for _, end := range x.tries {
@@ -228,17 +228,17 @@ func unclearEnd(_ *testing.T, f *fixture) {
 		if x.sending {
 			f.begin(d.ID)
 		}
-		got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.Opening{})
+		got, err := f.BeginSend(f.ctx, d.ID, time.Now(), deny, sessions.FirstContactQuota{})
 		f.ok(err)
 		doubts := 0
 		for _, end := range x.tries {
-			if end == sessions.MayBeTwice {
+			if end == sessions.UnknownMayRepeat {
 				doubts++
-			} else if end == sessions.Absent {
+			} else if end == sessions.ConfirmedAbsent {
 				doubts = 0
 			}
 		}
-		f.equal(f.delivery(d.ID).Doubts, doubts)
+		f.equal(f.delivery(d.ID).AmbiguousTries, doubts)
 		if says := strings.Contains(got.Error, sessions.MayHaveArrived); got.State != sessions.Withheld || got.Unclear != x.unclear || says != x.unclear || f.delivery(d.ID).Unclear != x.unclear {
 			f.t.Errorf("%+v: %+v", x, got)
 		}
@@ -246,7 +246,7 @@ func unclearEnd(_ *testing.T, f *fixture) {
 	oneOfTwo := func() sessions.DeliveryID {
 		d := f.post(delivery("", addr("1"), "x"))
 		f.begin(d.ID)
-		f.ok(f.Retry(f.ctx, d.ID, time.Now(), "why", sessions.MayHave))
+		f.ok(f.Retry(f.ctx, d.ID, time.Now(), "why", sessions.UnknownIdempotent))
 		f.begin(d.ID)
 		f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "1", At: time.Now()}, false))
 		f.equal(f.delivery(d.ID).Unclear, false) // it is there
@@ -258,7 +258,7 @@ func unclearEnd(_ *testing.T, f *fixture) {
 			f.begin(denied)
 			f.begin(ended)
 		}
-		got, err := f.BeginSend(f.ctx, denied, time.Now(), deny, sessions.Opening{})
+		got, err := f.BeginSend(f.ctx, denied, time.Now(), deny, sessions.FirstContactQuota{})
 		f.ok(err)
 		f.equal(strings.Contains(got.Error, sessions.MayHaveArrived), begun)
 		f.equal(f.delivery(denied).Unclear, begun)
@@ -430,7 +430,7 @@ func marks(_ *testing.T, f *fixture) {
 	late.Message = step.ID
 	f.post(late) // made after its message
 	f.sent(d1.ID)
-	if _, err := f.BeginSend(f.ctx, d2.ID, time.Now(), deny, sessions.Opening{}); err != nil {
+	if _, err := f.BeginSend(f.ctx, d2.ID, time.Now(), deny, sessions.FirstContactQuota{}); err != nil {
 		f.t.Fatal(err)
 	}
 	got := f.tail(a.Session.ID, sessions.TailQuery{})
@@ -452,7 +452,7 @@ func finishBegin(_ *testing.T, f *fixture) {
 	}
 	begin := func(d sessions.Delivery, check func(sessions.Session) policy.Verdict, want sessions.DeliveryState) sessions.Delivery {
 		f.t.Helper()
-		acc := finish(d, sessions.Outcome{Begin: &sessions.Beginning{Delivery: d.ID, Check: check}})
+		acc := finish(d, sessions.Outcome{Begin: &sessions.BeginSend{Delivery: d.ID, Check: check}})
 		if len(acc.Deliveries) != 1 || acc.Deliveries[0].State != want {
 			f.t.Fatalf("%+v", acc.Deliveries)
 		}
@@ -482,22 +482,22 @@ func finishBegin(_ *testing.T, f *fixture) {
 	}
 	// One that is there already is somebody else's.
 	there := f.post(delivery(key("1"), addr("4"), "x"))
-	acc := finish(there, sessions.Outcome{Begin: &sessions.Beginning{Delivery: there.ID, Check: deny}})
+	acc := finish(there, sessions.Outcome{Begin: &sessions.BeginSend{Delivery: there.ID, Check: deny}})
 	f.equal(acc.Deliveries[0].State, sessions.Pending)
 	// Only the one that is named begins, and an account that opens no more chats today lets it wait.
 	other := delivery(key("1"), addr("5"), "x")
-	acc = finish(other, sessions.Outcome{Begin: &sessions.Beginning{Delivery: "another", Check: deny}})
+	acc = finish(other, sessions.Outcome{Begin: &sessions.BeginSend{Delivery: "another", Check: deny}})
 	f.equal(acc.Deliveries[0].State, sessions.Pending)
 	news := delivery(key("1"), addr("6"), "news")
 	news.Kind = sessions.Announce
 	until := fromMilli(time.Now()).Add(time.Hour)
-	full := sessions.Opening{Most: 1, Since: until.Add(-2 * time.Hour), Until: until}
+	full := sessions.FirstContactQuota{Limit: 1, Since: until.Add(-2 * time.Hour), Until: until}
 	first := news
 	first.ID, first.To = "first", addr("7")
 	f.post(first)
 	_, err := f.BeginSend(f.ctx, first.ID, time.Now(), allow, full)
 	f.ok(err)
-	acc = finish(news, sessions.Outcome{Begin: &sessions.Beginning{Delivery: news.ID, Check: allow, Opening: full}})
+	acc = finish(news, sessions.Outcome{Begin: &sessions.BeginSend{Delivery: news.ID, Check: allow, Quota: full}})
 	if got := acc.Deliveries[0]; got.State != sessions.Pending || !got.NotBefore.Equal(until) || got.Error == "" {
 		f.t.Errorf("%+v", got)
 	}

@@ -348,10 +348,10 @@ func values(_ *testing.T, f *fixture) {
 	want.Input.Seq, call.Seq = msgs[0].Seq, msgs[1].Seq
 	f.equal(msgs, []sessions.Message{want.Input, call})
 	granted := allowed
-	d := sessions.Delivery{ID: sessions.DeliveryID(id()), Kind: sessions.Announce, Session: k, Run: run.ID, Message: call.ID, To: to, ReplyTo: "9", Text: odd, NotBefore: time.Now().Add(time.Hour), Expires: time.Now().Add(2 * time.Hour), Granted: &granted}
+	d := sessions.Delivery{ID: sessions.DeliveryID(id()), Kind: sessions.Announce, Session: k, Run: run.ID, Message: call.ID, To: to, ReplyTo: "9", Text: odd, NotBefore: time.Now().Add(time.Hour), Expires: time.Now().Add(2 * time.Hour), PreAuthorized: &granted}
 	made := f.finish(run.ID, sessions.Outcome{Status: sessions.Failed, Result: odd, Error: "err", Usage: sessions.Usage{Input: 5, Output: 6, CacheRead: 7, CacheWrite: 8}, Deliveries: []sessions.Delivery{d}}).Deliveries[0]
 	f.equal(f.delivery(d.ID), made)
-	if made.Text != odd || made.To != to || made.ReplyTo != "9" || made.Granted == nil || made.NotBefore.UnixMilli() != d.NotBefore.UnixMilli() {
+	if made.Text != odd || made.To != to || made.ReplyTo != "9" || made.PreAuthorized == nil || made.NotBefore.UnixMilli() != d.NotBefore.UnixMilli() {
 		f.t.Errorf("%+v", made)
 	}
 	end := f.run(run.ID)

@@ -51,7 +51,7 @@ func invite(_ *testing.T, f *fixture) {
 		f.is(err, sessions.ErrConflict)
 	}
 	no := post("3")
-	if d, err := f.BeginSend(f.ctx, no.ID, time.Now(), deny, sessions.Opening{}); err != nil || strings.Contains(d.Text, code) {
+	if d, err := f.BeginSend(f.ctx, no.ID, time.Now(), deny, sessions.FirstContactQuota{}); err != nil || strings.Contains(d.Text, code) {
 		f.t.Errorf("%+v %v", d, err)
 	}
 	kept(no.ID, false)
@@ -61,9 +61,9 @@ func invite(_ *testing.T, f *fixture) {
 func amendHeard(_ *testing.T, f *fixture) {
 	k := key("1")
 	f.claim(f.accept(message("1", "1", "one")).Run.Key)
-	waits := func() []sessions.Overheard {
+	waits := func() []sessions.ContextLine {
 		f.t.Helper()
-		lines, err := f.Overheard(f.ctx, k)
+		lines, err := f.ContextLines(f.ctx, k)
 		f.ok(err)
 		return lines
 	}
@@ -74,7 +74,7 @@ func amendHeard(_ *testing.T, f *fixture) {
 	hear(2, "ten")
 	lines := waits()
 	second := message("1", "2", "oops")
-	second.Change.Run.Input.Content = append([]sessions.Block{sessions.HeardBlock(lines)}, second.Change.Run.Input.Content...)
+	second.Change.Run.Input.Content = append([]sessions.Block{sessions.NewContextBlock(lines)}, second.Change.Run.Input.Content...)
 	second.Change.Session.Ops = []sessions.SessionOp{sessions.ConsumeContext{UpTo: lines[1].Seq}}
 	run := f.accept(second).Run.ID
 	f.equal(len(waits()), 0)
@@ -90,7 +90,7 @@ func amendHeard(_ *testing.T, f *fixture) {
 	f.equal(got, want)
 
 	second.In.ID, second.Change.Run.Run = "3", *newRun(k, "again") // not after a new beginning
-	second.Change.Run.Input.Content = append([]sessions.Block{sessions.HeardBlock(got)}, second.Change.Run.Input.Content...)
+	second.Change.Run.Input.Content = append([]sessions.Block{sessions.NewContextBlock(got)}, second.Change.Run.Input.Content...)
 	second.Change.Session.Ops = []sessions.SessionOp{sessions.ConsumeContext{UpTo: got[2].Seq}}
 	gone := aside(channels.Deleted, "1", 5, "2", sessions.AmendRun{Run: f.accept(second).Run.ID, Gone: true})
 	if _, err := f.Reset(f.ctx, k); err != nil {

@@ -119,7 +119,7 @@ func occurrences(t *testing.T, f *fixture) {
 	// A turn that must begin alone does not beside another one of its session, and moves nothing; the same once more is the same run.
 	alone := newRun(k, "report")
 	alone.Kind, alone.ID = sessions.JobRun, "three"
-	_, err = f.Fire(f.ctx, sessions.Firing{Job: "j", At: at, Due: next, Next: next.Add(time.Hour), Alone: true, Times: []sessions.Occurrence{{Due: next, Run: "three"}},
+	_, err = f.Fire(f.ctx, sessions.Firing{Job: "j", At: at, Due: next, Next: next.Add(time.Hour), Exclusive: true, Times: []sessions.Occurrence{{Due: next, Run: "three"}},
 		Change: sessions.Change{IdempotencyKey: "three", Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *alone}}})
 	f.is(err, sessions.ErrBusy)
 	for _, id := range []sessions.RunID{"one", "two"} {
@@ -130,7 +130,7 @@ func occurrences(t *testing.T, f *fixture) {
 		t.Errorf("%+v", got)
 	}
 	for _, again := range []bool{false, true} {
-		if acc := begin(sessions.Firing{Alone: true}, "four"); acc.Duplicate != again || acc.Run.ID != "four" {
+		if acc := begin(sessions.Firing{Exclusive: true}, "four"); acc.Duplicate != again || acc.Run.ID != "four" {
 			t.Errorf("%v: %+v", again, acc)
 		}
 	}

@@ -12,11 +12,11 @@ import (
 func runFields(_ *testing.T, f *fixture) {
 	k := key("1")
 	r := newRun(k, "one")
-	r.Alone, r.System, r.Thinking, r.Model, r.Label = true, "be brief", "low", "mock/other", "x"
+	r.Exclusive, r.System, r.Thinking, r.Model, r.Label = true, "be brief", "low", "mock/other", "x"
 	queued := f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}).Run
 	claimed := f.claim(k)
 	for _, got := range []sessions.Run{queued, claimed, f.run(r.ID)} {
-		f.equal([]any{got.Alone, got.System, got.Thinking, got.Model, got.Label}, []any{true, "be brief", "low", "mock/other", "x"})
+		f.equal([]any{got.Exclusive, got.System, got.Thinking, got.Model, got.Label}, []any{true, "be brief", "low", "mock/other", "x"})
 	}
 }
 
@@ -25,7 +25,7 @@ func aloneStays(_ *testing.T, f *fixture) {
 	k, here := key("1"), addr("1")
 	alone := func(text string) sessions.Run {
 		r := newRun(k, text)
-		r.Reply, r.Alone = here, true
+		r.Reply, r.Exclusive = here, true
 		return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}).Run
 	}
 	first := alone("first")

@@ -21,7 +21,7 @@ func line(k sessions.Key, n, keep int) sessions.Arrival {
 
 func (f *fixture) overheard(k sessions.Key) (out []string) {
 	f.t.Helper()
-	lines, err := f.Overheard(f.ctx, k)
+	lines, err := f.ContextLines(f.ctx, k)
 	f.ok(err)
 	for _, x := range lines {
 		out = append(out, x.Text)
@@ -38,7 +38,7 @@ func overheard(_ *testing.T, f *fixture) {
 	}
 	f.accept(line(b, 1, 3))
 	f.equal(f.overheard(a), []string{"line 2", "line 3", "line 4"})
-	lines, err := f.Overheard(f.ctx, a)
+	lines, err := f.ContextLines(f.ctx, a)
 	f.ok(err)
 	if x := lines[0]; x.Key != a || x.Sender != "7" || x.Name == "" || x.Message != "2" || x.Time.UnixMilli() != 1_700_000_000_002 || x.Seq >= lines[1].Seq {
 		f.t.Errorf("%+v", x)
@@ -47,7 +47,7 @@ func overheard(_ *testing.T, f *fixture) {
 	f.equal(f.overheard(a), []string{"line 4", "line 5"})
 
 	// The turn takes what it was shown; what came meanwhile stays.
-	lines, err = f.Overheard(f.ctx, a)
+	lines, err = f.ContextLines(f.ctx, a)
 	f.ok(err)
 	f.accept(line(a, 6, 3))
 	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: a}, Ops: []sessions.SessionOp{sessions.ConsumeContext{UpTo: lines[1].Seq}}}, Run: &sessions.Enqueue{Run: *newRun(a, "q")}})

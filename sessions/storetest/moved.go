@@ -174,7 +174,7 @@ func movedAtWork(_ *testing.T, f *fixture) {
 	f.claim(hidden)
 	f.claim(number)
 	f.accept(personMoves(""))
-	if taken, err := f.Absorb(f.ctx, later.ID, sessions.AbsorbQuery{Kind: sessions.TurnRun}); err != nil || len(taken) > 0 {
+	if taken, err := f.MergeQueued(f.ctx, later.ID, sessions.MergeQuery{Kind: sessions.TurnRun}); err != nil || len(taken) > 0 {
 		f.t.Errorf("a turn takes up %+v beside another one: %v", taken, err)
 	}
 	acc := ask(number, addr(numberChat), "now", true)
@@ -184,7 +184,7 @@ func movedAtWork(_ *testing.T, f *fixture) {
 			f.t.Errorf("%s is at work still: %+v %v", id, run, err)
 		}
 		f.finish(id, sessions.Outcome{Status: sessions.Stopped, Error: "interrupted"})
-		f.equal(f.run(id).Batch, acc.Run.ID)
+		f.equal(f.run(id).MergedInto, acc.Run.ID)
 	}
 	f.equal(f.claim(number).ID, waits.ID)
 	var told []string

@@ -15,10 +15,10 @@ func (f *fixture) turn(k sessions.Key, to channels.Address, text string) session
 	return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k}}, Run: &sessions.Enqueue{Run: *r}}).Run
 }
 
-func (f *fixture) take(r sessions.RunID, q sessions.AbsorbQuery) []string {
+func (f *fixture) take(r sessions.RunID, q sessions.MergeQuery) []string {
 	f.t.Helper()
 	q.Kind = sessions.TurnRun
-	msgs, err := f.Absorb(f.ctx, r, q)
+	msgs, err := f.MergeQueued(f.ctx, r, q)
 	f.ok(err)
 	return texts(msgs)
 }
@@ -31,33 +31,33 @@ func batch(_ *testing.T, f *fixture) {
 	aside := f.queue(k, "", sessions.ResultRun, "of another kind")
 	four, five, six := f.turn(k, here, "four"), f.turn(k, there, "five"), f.turn(k, here, "six")
 	f.claim(k)
-	f.equal(len(f.take(r.ID, sessions.AbsorbQuery{Only: []sessions.RunID{r.ID, "nobody"}})), 0)
-	f.equal(f.take(r.ID, sessions.AbsorbQuery{Only: []sessions.RunID{two.ID}}), []string{"two"})
+	f.equal(len(f.take(r.ID, sessions.MergeQuery{Only: []sessions.RunID{r.ID, "nobody"}})), 0)
+	f.equal(f.take(r.ID, sessions.MergeQuery{Only: []sessions.RunID{two.ID}}), []string{"two"})
 	for range 2 {
-		f.equal(f.take(r.ID, sessions.AbsorbQuery{Only: []sessions.RunID{three.ID, four.ID}}), []string{"two", "three", "four"})
+		f.equal(f.take(r.ID, sessions.MergeQuery{Only: []sessions.RunID{three.ID, four.ID}}), []string{"two", "three", "four"})
 	}
 	for _, x := range []sessions.Run{two, three, four} {
 		got := f.run(x.ID)
-		f.equal(got.Batch, r.ID)
+		f.equal(got.MergedInto, r.ID)
 		f.equal(got.Status, sessions.Done)
 	}
-	list, err := f.ListRuns(f.ctx, sessions.RunQuery{Batch: r.ID})
+	list, err := f.ListRuns(f.ctx, sessions.RunQuery{MergedInto: r.ID})
 	f.ok(err)
 	f.equal([]sessions.RunID{list[0].ID, list[1].ID, list[2].ID}, []sessions.RunID{four.ID, three.ID, two.ID})
 	f.equal(len(list), 3)
 	f.finish(r.ID, sessions.Outcome{})
 	for _, x := range []sessions.Run{r, aside, five, six} {
-		f.equal(f.run(x.ID).Batch, sessions.RunID(""))
+		f.equal(f.run(x.ID).MergedInto, sessions.RunID(""))
 	}
 	f.equal(f.claim(k).ID, aside.ID)
 	f.finish(aside.ID, sessions.Outcome{})
 	f.equal(f.claim(k).ID, five.ID)
-	f.equal(f.take(five.ID, sessions.AbsorbQuery{}), []string{"six"})
+	f.equal(f.take(five.ID, sessions.MergeQuery{}), []string{"six"})
 	list, err = f.ListRuns(f.ctx, sessions.RunQuery{Key: k, Limit: 1})
 	f.ok(err)
-	f.equal(list[0].Batch, five.ID)
+	f.equal(list[0].MergedInto, five.ID)
 	seven, eight := f.turn(k, there, "seven"), f.turn(k, there, "eight")
-	f.equal(f.take(five.ID, sessions.AbsorbQuery{Only: []sessions.RunID{eight.ID}}), []string{"six", "eight"})
+	f.equal(f.take(five.ID, sessions.MergeQuery{Only: []sessions.RunID{eight.ID}}), []string{"six", "eight"})
 	f.equal(f.run(seven.ID).Status, sessions.Queued)
 }
 
@@ -71,13 +71,13 @@ func batchShort(_ *testing.T, f *fixture) {
 	f.claim(k)
 	short := func(m sessions.Message) []sessions.Block { return sessions.TextContent("- " + m.Text()) }
 	for range 2 {
-		f.equal(f.take(r.ID, sessions.AbsorbQuery{Full: 1, Short: short}), []string{"- two", "- three", "four"})
+		f.equal(f.take(r.ID, sessions.MergeQuery{Full: 1, Short: short}), []string{"- two", "- three", "four"})
 	}
 	f.ok(f.Record(f.ctx, r.ID, assistant("step")))
 	five := f.turn(k, addr("1"), "five")
 	f.turn(k, addr("1"), "six")
-	f.equal(f.take(r.ID, sessions.AbsorbQuery{Full: 2, Short: short}), []string{"five", "six"})
-	f.equal(f.run(five.ID).Batch, r.ID)
+	f.equal(f.take(r.ID, sessions.MergeQuery{Full: 2, Short: short}), []string{"five", "six"})
+	f.equal(f.run(five.ID).MergedInto, r.ID)
 	f.equal(f.steps(r.ID), []string{"- two", "- three", "four", "step", "five", "six"})
 }
 
@@ -102,19 +102,19 @@ func interrupt(_ *testing.T, f *fixture) {
 	f.equal(stopped, []sessions.StoppedRun{{Key: k, ID: first.ID}})
 	_, stopped = push("newest") // it is ended already
 	f.equal(len(stopped), 0)
-	f.equal(len(f.take(first.ID, sessions.AbsorbQuery{})), 0)
+	f.equal(len(f.take(first.ID, sessions.MergeQuery{})), 0)
 	at := f.run(first.ID)
-	f.equal([]any{at.Status, at.Stopping, at.Batch, f.run(waits.ID).Stopping}, []any{sessions.Running, true, newer.ID, false})
+	f.equal([]any{at.Status, at.Stopping, at.MergedInto, f.run(waits.ID).Stopping}, []any{sessions.Running, true, newer.ID, false})
 	f.finish(first.ID, sessions.Outcome{Status: sessions.Stopped})
 	f.equal(f.run(first.ID).Stopping, false)
-	f.equal(f.run(first.ID).Batch, newer.ID)
+	f.equal(f.run(first.ID).MergedInto, newer.ID)
 	f.equal(f.run(below.ID).Status, sessions.Queued)
 	f.equal(f.claim(k).ID, waits.ID)
 
 	// One that had its answer ready has answered; one that a crash ended is not taken up again.
 	late, _ := push("late")
 	f.finish(waits.ID, sessions.Outcome{Status: sessions.Done})
-	f.equal(f.run(waits.ID).Batch, sessions.RunID(""))
+	f.equal(f.run(waits.ID).MergedInto, sessions.RunID(""))
 	f.equal(f.run(late.ID).Status, sessions.Queued)
 	crashed := f.claim(k)
 	after, _ := push("after")
@@ -122,13 +122,13 @@ func interrupt(_ *testing.T, f *fixture) {
 		f.t.Fatal(err)
 	}
 	got := f.run(crashed.ID)
-	f.equal([]any{got.Status, got.Batch}, []any{sessions.Stopped, after.ID})
+	f.equal([]any{got.Status, got.MergedInto}, []any{sessions.Stopped, after.ID})
 
 	// Only a turn of a person gives way, and one that a person stopped has no other in its place.
 	byPerson := f.claim(k)
 	f.stop(k)
 	at = f.run(byPerson.ID)
-	f.equal([]any{byPerson.Stopping, at.Stopping, at.Batch}, []any{false, true, sessions.RunID("")})
+	f.equal([]any{byPerson.Stopping, at.Stopping, at.MergedInto}, []any{false, true, sessions.RunID("")})
 	_, stopped = push("after the stop")
 	f.equal(len(stopped), 0)
 	there := f.turn("agent:main:there", addr("2"), "its answer goes elsewhere")

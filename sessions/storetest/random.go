@@ -89,7 +89,7 @@ func random(t *testing.T, f *fixture) {
 				}
 			case 6:
 				if m.running != "" {
-					_, err := f.Absorb(f.ctx, m.running, sessions.AbsorbQuery{Kind: sessions.TurnRun})
+					_, err := f.MergeQueued(f.ctx, m.running, sessions.MergeQuery{Kind: sessions.TurnRun})
 					f.ok(err)
 					if !m.ended {
 						m.queue, m.transcript = m.queue[:1], append(m.transcript, m.queue[1:]...)

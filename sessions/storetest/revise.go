@@ -40,7 +40,7 @@ func revise(_ *testing.T, f *fixture) {
 	f.finish(first, sessions.Outcome{})
 	f.claim(key("1"))
 	third := f.accept(message("1", "3", "tres")).Run.ID
-	taken, err := f.Absorb(f.ctx, second, sessions.AbsorbQuery{Kind: sessions.TurnRun})
+	taken, err := f.MergeQueued(f.ctx, second, sessions.MergeQuery{Kind: sessions.TurnRun})
 	f.ok(err)
 	f.equal(len(taken), 1)
 	change(third, first, "of a turn that is over", false)

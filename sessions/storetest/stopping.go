@@ -126,9 +126,9 @@ func stopTells(_ *testing.T, f *fixture) {
 		s := x.stop(a, b)
 		f.stop(s.stopped)
 		f.stop(s.stopped) // again: nobody is told twice
-		var lines []sessions.Overheard
+		var lines []sessions.ContextLine
 		for _, k := range []sessions.Key{a, b} {
-			got, err := f.Overheard(f.ctx, k)
+			got, err := f.ContextLines(f.ctx, k)
 			f.ok(err)
 			lines = append(lines, got...)
 		}

@@ -213,7 +213,7 @@ func allow(sessions.Session) policy.Verdict { return allowed }
 
 func (f *fixture) begin(d sessions.DeliveryID) sessions.Delivery {
 	f.t.Helper()
-	x, err := f.BeginSend(f.ctx, d, time.Now(), allow, sessions.Opening{})
+	x, err := f.BeginSend(f.ctx, d, time.Now(), allow, sessions.FirstContactQuota{})
 	f.ok(err)
 	return x
 }

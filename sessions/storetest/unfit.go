@@ -36,7 +36,7 @@ func outOfRange(_ *testing.T, f *fixture) {
 		f.ok(f.Retry(f.ctx, d, far, "x", sessions.NotArrived))
 		f.begin(d)
 		f.ok(f.PartSent(f.ctx, d, channels.Receipt{ID: "r2", At: far}, true))
-		heard, err := f.Store.Overheard(f.ctx, key(chat))
+		heard, err := f.Store.ContextLines(f.ctx, key(chat))
 		f.ok(err)
 		if b, err := json.Marshal([]any{acc, run, f.delivery(d), f.tail(acc.Session.ID, sessions.TailQuery{}), heard, f.get(key(chat))}); err != nil {
 			f.t.Fatal(err)
@@ -71,7 +71,7 @@ func longIDs(_ *testing.T, f *fixture) {
 		}
 	}
 	far := message(random()+"\x00\xff", "9", "q")
-	if _, err := f.Accept(f.ctx, far); err != nil && !errors.Is(err, sessions.ErrUnfit) {
+	if _, err := f.Accept(f.ctx, far); err != nil && !errors.Is(err, sessions.ErrInvalid) {
 		f.t.Errorf("%.300s", err.Error())
 	} else if err != nil {
 		f.accept(sessions.Arrival{In: far.In, Skip: &sessions.Skip{Reason: sessions.SetAside + ": it is too long", Listed: true}})

@@ -28,7 +28,7 @@ func Key(s string) string {
 func JSON(v any) (string, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", sessions.ErrUnfit, err)
+		return "", fmt.Errorf("%w: %w", sessions.ErrInvalid, err)
 	}
 	return string(b), nil
 }
@@ -56,7 +56,7 @@ func Decode(s string, v any) error {
 		return nil
 	}
 	if err := json.Unmarshal([]byte(s), v); err != nil {
-		return fmt.Errorf("%w: %w", sessions.ErrUnread, err)
+		return fmt.Errorf("%w: %w", sessions.ErrCorruptRow, err)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (c *Conn) begun(p *pgconn.Pipeline, f func(Row) error) (int64, error) {
 	}
 	if counted != 1 {
 		c.gone = true
-		return 0, fmt.Errorf("%w: another connection has taken the database over", sessions.ErrOwned)
+		return 0, fmt.Errorf("%w: another connection has taken the database over", sessions.ErrInUse)
 	}
 	return readResult(p, func(r *pgconn.ResultReader) error {
 		if f == nil {

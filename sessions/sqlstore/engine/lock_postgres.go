@@ -65,5 +65,5 @@ func (db *DB) lockDatabase(ctx context.Context, c *Conn) error {
 		nil, func(r Row) error { who = r.Str(0); return nil }); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %s is in use by %s; stop it or use another database or schema", sessions.ErrOwned, db.conf.Name, who)
+	return fmt.Errorf("%w: %s is in use by %s; stop it or use another database or schema", sessions.ErrInUse, db.conf.Name, who)
 }

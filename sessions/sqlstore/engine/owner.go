@@ -66,7 +66,7 @@ func Own(dir string) (*Folder, error) {
 	whole, err := lockFolder(dir)
 	if err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("%w: %s is in use by a process whose %s was removed: find it (lsof %s), stop it, and start again", sessions.ErrOwned, dir, ownerFile, dir)
+		return nil, fmt.Errorf("%w: %s is in use by a process whose %s was removed: find it (lsof %s), stop it, and start again", sessions.ErrInUse, dir, ownerFile, dir)
 	}
 	d := &Folder{f: f, dir: whole, owner: Owner{PID: os.Getpid(), Started: time.Now().Truncate(time.Second)}}
 	if d.owner.Host, err = os.Hostname(); err != nil {
@@ -80,13 +80,13 @@ func Own(dir string) (*Folder, error) {
 
 func owned(dir string, o Owner, err error) error {
 	if err != nil {
-		return fmt.Errorf("%w: %s is in use (its %s cannot be read: %w); stop that process or use another state folder", sessions.ErrOwned, dir, ownerFile, err)
+		return fmt.Errorf("%w: %s is in use (its %s cannot be read: %w); stop that process or use another state folder", sessions.ErrInUse, dir, ownerFile, err)
 	}
 	at := ""
 	if o.Address != "" {
 		at = ", listening on " + o.Address
 	}
-	return fmt.Errorf("%w: %s is in use by process %d on %s since %s%s; stop it or use another state folder", sessions.ErrOwned, dir, o.PID, o.Host, o.Started.Format(time.DateTime), at)
+	return fmt.Errorf("%w: %s is in use by process %d on %s since %s%s; stop it or use another state folder", sessions.ErrInUse, dir, o.PID, o.Host, o.Started.Format(time.DateTime), at)
 }
 
 // Describe writes who owns the folder. The file keeps its identity: it carries the lock.

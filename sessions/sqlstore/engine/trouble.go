@@ -115,7 +115,7 @@ func (db *DB) fault(err error) bool {
 	}
 	_, network := errors.AsType[net.Error](err)
 	_, connect := errors.AsType[*pgconn.ConnectError](err)
-	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrOwned) || db.conf.Dialect.Postgres && db.writer.gone
+	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrInUse) || db.conf.Dialect.Postgres && db.writer.gone
 }
 
 // unfit reports whether an operation failed for what it was to write, or by a fault of the code, so that it fails whenever it is tried. What is not

@@ -132,7 +132,7 @@ func (db *DB) learn(ctx context.Context) error {
 		return nil
 	}
 	db.conf.Logger.Info("the answer to a commit was lost; the commit was made", "err", u.err)
-	db.committed(!db.conf.Dialect.Postgres)
+	db.onCommit(!db.conf.Dialect.Postgres)
 	return nil
 }
 

@@ -68,8 +68,8 @@ func (db *DB) Write(ctx context.Context, name string, do Operation) error {
 	if errors.Is(o.err, sessions.ErrNotFound) || errors.Is(o.err, sessions.ErrConflict) {
 		return o.err // words for people: which write it was says nothing to them
 	}
-	if unfit(o.err) && !errors.Is(o.err, sessions.ErrUnfit) {
-		return fmt.Errorf("%s: %w: %w", name, sessions.ErrUnfit, o.err)
+	if unfit(o.err) && !errors.Is(o.err, sessions.ErrInvalid) {
+		return fmt.Errorf("%s: %w: %w", name, sessions.ErrInvalid, o.err)
 	}
 	if o.err != nil {
 		return fmt.Errorf("%s: %w", name, o.err)
@@ -144,9 +144,9 @@ func (db *DB) commit(ctx context.Context, batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
-	err := db.together(ctx, batch)
+	err := db.runBatch(ctx, batch)
 	if errors.Is(err, errNotCommitted) { // the connection is a new one
-		err = db.together(ctx, batch)
+		err = db.runBatch(ctx, batch)
 	}
 	if err == nil {
 		return
@@ -158,20 +158,20 @@ func (db *DB) commit(ctx context.Context, batch []*op) {
 		return
 	}
 	for i := range batch {
-		if err := db.together(ctx, batch[i:i+1]); err != nil {
+		if err := db.runBatch(ctx, batch[i:i+1]); err != nil {
 			batch[i].err = err
 		}
 	}
 }
 
-// together runs operations in one transaction. It returns an error when nothing of them was committed. An operation that fails
+// runBatch runs operations in one transaction. It returns an error when nothing of them was committed. An operation that fails
 // without having written keeps its error to itself.
-func (db *DB) together(ctx context.Context, batch []*op) error {
+func (db *DB) runBatch(ctx context.Context, batch []*op) error {
 	limited, cancel := db.deadline(ctx)
 	defer cancel()
 	db.tx.wrote = false
 	open := db.uncertain
-	err := db.transact(limited, batch)
+	err := db.runTx(limited, batch)
 	if db.uncertain != open && db.uncertain != nil {
 		if err = db.settleUncertain(ctx); err == nil {
 			db.traceAfter(batch)
@@ -181,7 +181,7 @@ func (db *DB) together(ctx context.Context, batch []*op) error {
 	return err
 }
 
-func (db *DB) transact(ctx context.Context, batch []*op) (err error) {
+func (db *DB) runTx(ctx context.Context, batch []*op) (err error) {
 	if err := db.ready(ctx); err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (db *DB) transact(ctx context.Context, batch []*op) (err error) {
 	if t.wrote {
 		t.commits++
 	}
-	db.committed(number)
+	db.onCommit(number)
 	made = true
 	db.traceAfter(batch)
 	return nil
@@ -277,8 +277,8 @@ func (db *DB) deadline(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, 30*time.Second)
 }
 
-// committed hands on what follows a commit, and notes its number where it has one beside the database.
-func (db *DB) committed(counted bool) {
+// onCommit hands on what follows a commit, and notes its number where it has one beside the database.
+func (db *DB) onCommit(counted bool) {
 	if counted {
 		db.conf.Guard.Committed(db.tx.commits)
 	}

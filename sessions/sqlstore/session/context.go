@@ -20,7 +20,7 @@ func NewContextLines(db *engine.DB, sessions *Rows) *ContextLines {
 }
 
 // Append keeps a line for the session's next turn, and lets the oldest of its session go.
-func (s *ContextLines) Append(t *engine.Tx, x sessions.Overheard) error {
+func (s *ContextLines) Append(t *engine.Tx, x sessions.ContextLine) error {
 	if done, err := s.replace(t, x); err != nil || done {
 		return err
 	}
@@ -31,7 +31,7 @@ func (s *ContextLines) Append(t *engine.Tx, x sessions.Overheard) error {
 	return err
 }
 
-func (s *ContextLines) insert(t *engine.Tx, x sessions.Overheard) error {
+func (s *ContextLines) insert(t *engine.Tx, x sessions.ContextLine) error {
 	at := x.Time
 	if at.IsZero() {
 		at = t.Now
@@ -47,9 +47,9 @@ func (s *ContextLines) insert(t *engine.Tx, x sessions.Overheard) error {
 
 // PutBack puts the lines that a withdrawn message would have brought along in front of what was overheard since.
 func (s *ContextLines) PutBack(t *engine.Tx, run sessions.Run) error {
-	var lines []sessions.Overheard
+	var lines []sessions.ContextLine
 	for _, b := range append(slices.Clip(run.Input.Content), run.Brought) {
-		lines = append(lines, b.Heard()...)
+		lines = append(lines, b.ContextLines()...)
 	}
 	if len(lines) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (s *ContextLines) PutBack(t *engine.Tx, run sessions.Run) error {
 }
 
 // replace lets an event change the line that is there of its message. done: nothing is left to be said.
-func (s *ContextLines) replace(t *engine.Tx, x sessions.Overheard) (done bool, err error) {
+func (s *ContextLines) replace(t *engine.Tx, x sessions.ContextLine) (done bool, err error) {
 	if x.Message == "" {
 		return false, nil
 	}
@@ -104,8 +104,8 @@ func (s *ContextLines) Consume(t *engine.Tx, key sessions.Key, last int64) error
 
 const overheardOf = "SELECT seq, sender, name, message, at, body, event, about FROM overheard WHERE key = ? ORDER BY seq"
 
-func scanOverheard(key sessions.Key) func(engine.Row) (sessions.Overheard, error) {
-	return func(r engine.Row) (sessions.Overheard, error) {
-		return sessions.Overheard{Seq: r.Int(0), Key: key, Sender: r.Str(1), Name: r.Str(2), Message: channels.MessageID(r.Str(3)), Time: r.Time(4), Text: r.Str(5), Event: channels.Event(r.Str(6)), About: r.Str(7)}, nil
+func scanOverheard(key sessions.Key) func(engine.Row) (sessions.ContextLine, error) {
+	return func(r engine.Row) (sessions.ContextLine, error) {
+		return sessions.ContextLine{Seq: r.Int(0), Key: key, Sender: r.Str(1), Name: r.Str(2), Message: channels.MessageID(r.Str(3)), Time: r.Time(4), Text: r.Str(5), Event: channels.Event(r.Str(6)), About: r.Str(7)}, nil
 	}
 }

@@ -9,10 +9,10 @@ func (s *Rows) heard(t *engine.Tx, k Row) error {
 	if k.Last.IsZero() {
 		return nil
 	}
-	return s.hear(t, k.Last.String(), string(k.Key))
+	return s.consume(t, k.Last.String(), string(k.Key))
 }
 
-func (s *Rows) hear(t *engine.Tx, from, key string) error {
+func (s *Rows) consume(t *engine.Tx, from, key string) error {
 	_, err := t.Exec("INSERT INTO heard (address, key) VALUES (?, ?) ON CONFLICT (address, key) DO NOTHING", from, key)
 	return err
 }

@@ -21,8 +21,8 @@ import (
 // checkBudget is how long Open waits for the check of the database. What takes longer goes on behind the work.
 const checkBudget = 250 * time.Millisecond
 
-// broken says that a database file is damaged, and what a person can do.
-func broken(path, what string) error {
+// errCorrupt says that a database file is damaged, and what a person can do.
+func errCorrupt(path, what string) error {
 	return fmt.Errorf("%w: %s: %s. The files are left as they are. Keep a copy of %s, and of %s-wal if there is one; then put a backup in their place with: parley restore FILE",
 		sessions.ErrDamaged, path, what, path, path)
 }
@@ -81,24 +81,24 @@ func checkHeader(path string) error {
 	}
 	var h [100]byte
 	if n, err := io.ReadFull(f, h[:]); err != nil {
-		return broken(path, fmt.Sprintf("it is cut off after %d bytes, inside its header", n))
+		return errCorrupt(path, fmt.Sprintf("it is cut off after %d bytes, inside its header", n))
 	}
 	if string(h[:16]) != sqliteMagic {
-		return broken(path, "it does not begin like a SQLite database")
+		return errCorrupt(path, "it does not begin like a SQLite database")
 	}
 	page := int64(binary.BigEndian.Uint16(h[16:]))
 	if page == 1 {
 		page = 65536
 	}
 	if page < 512 || page&(page-1) != 0 {
-		return broken(path, fmt.Sprintf("its header names a page size of %d", page))
+		return errCorrupt(path, fmt.Sprintf("its header names a page size of %d", page))
 	}
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return nil // the log may hold the pages that the file has not got yet
 	}
 	want := int64(binary.BigEndian.Uint32(h[28:])) * page
 	if valid := binary.BigEndian.Uint32(h[24:]) == binary.BigEndian.Uint32(h[92:]); valid && size < want {
-		return broken(path, fmt.Sprintf("it is cut off: %d bytes are there, its header says %d", size, want))
+		return errCorrupt(path, fmt.Sprintf("it is cut off: %d bytes are there, its header says %d", size, want))
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func check(ctx context.Context, path, dsn string) error {
 			return diagnose(path, err)
 		}
 		if len(found) > 0 {
-			return broken(path, "table "+t+": "+strings.Join(found, "; "))
+			return errCorrupt(path, "table "+t+": "+strings.Join(found, "; "))
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -188,7 +188,7 @@ func diagnose(path string, err error) error {
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return broken(path, err.Error())
+		return errCorrupt(path, err.Error())
 	}
 	return err
 }

@@ -136,7 +136,7 @@ func (g *Guard) Checkpoint(ctx context.Context, c *engine.Conn, quiet bool) {
 	if !quiet {
 		pages = g.conf.BusyPages
 	}
-	err := g.moveFrom(ctx, c, max(g.sums.trying, pages))
+	err := g.checkpointFrom(ctx, c, max(g.sums.trying, pages))
 	if err != nil && !g.sums.failing {
 		g.conf.Logger.Warn("cannot move the log into the database, with the checksums of its pages; it grows until that works", "err", err)
 	}
@@ -153,8 +153,8 @@ func (g *Guard) mayMove(ctx context.Context, c *engine.Conn) bool {
 	return g.sums.settled && !c.Gone() && g.Check(ctx, c) == nil
 }
 
-// moveFrom moves the log when it has so many frames.
-func (g *Guard) moveFrom(ctx context.Context, c *engine.Conn, frames int64) error {
+// checkpointFrom moves the log when it has so many frames.
+func (g *Guard) checkpointFrom(ctx context.Context, c *engine.Conn, frames int64) error {
 	x := g.sums
 	before := x.log.frames
 	anew, err := x.log.Follow(g.file + "-wal")
@@ -188,34 +188,34 @@ func (g *Guard) moveFrom(ctx context.Context, c *engine.Conn, frames int64) erro
 			return err
 		}
 	}
-	return g.moveLog(ctx, c)
+	return g.runCheckpoint(ctx, c)
 }
 
-// mostLog is how many times as long as it should be the log gets at most because the sums cannot be written.
-const mostLog = 16
+// maxLog is how many times as long as it should be the log gets at most because the sums cannot be written.
+const maxLog = 16
 
 // keepSums has the sums of the pages in the log on disk. When that does not work for long it gives them up, on disk as well: the next start takes the pages as
 // they are, and the log does not fill the disk.
 func (g *Guard) keepSums(l diskState) error {
-	if g.unsummed {
+	if g.checksumsDisabled {
 		return nil
 	}
 	err := g.sums.keep(l)
-	if err == nil || g.sums.log.frames < mostLog*g.conf.CheckpointPages {
+	if err == nil || g.sums.log.frames < maxLog*g.conf.CheckpointPages {
 		return err
 	}
-	g.unsummed = true
+	g.checksumsDisabled = true
 	g.acknowledge()
 	if e := errors.Join(g.commits.Truncate(secondAt), g.commits.Sync()); e != nil {
-		g.unsummed = false
+		g.checksumsDisabled = false
 		return errors.Join(err, e)
 	}
 	g.conf.Logger.Warn("the checksums of the database's pages cannot be written for long: until the next start it has none", "err", err)
 	return nil
 }
 
-// moveLog has SQLite move the log, as far as no reader needs pages as they were.
-func (g *Guard) moveLog(ctx context.Context, c *engine.Conn) error {
+// runCheckpoint has SQLite move the log, as far as no reader needs pages as they were.
+func (g *Guard) runCheckpoint(ctx context.Context, c *engine.Conn) error {
 	x, frames, moved := g.sums, int64(0), int64(0)
 	_, err := c.One(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, func(r engine.Row) error { frames, moved = r.Int(1), r.Int(2); return nil })
 	x.torn = err != nil
@@ -249,7 +249,7 @@ func (g *Guard) LastCheckpoint(ctx context.Context, c *engine.Conn) {
 	if g.sums == nil || !g.sums.settled {
 		return
 	}
-	if err := g.moveFrom(ctx, c, 1); err != nil {
+	if err := g.checkpointFrom(ctx, c, 1); err != nil {
 		g.conf.Logger.Warn("cannot move the log into the database: the next start does it", "err", err)
 	}
 }

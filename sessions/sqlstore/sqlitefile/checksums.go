@@ -212,7 +212,7 @@ func notAsWritten(path string, bad []uint32) error {
 	if len(bad) > 1 {
 		what = fmt.Sprintf("%d of its pages are not as they were written, such as page %d", len(bad), bad[0])
 	}
-	return broken(path, what+". "+howToGoOn(path))
+	return errCorrupt(path, what+". "+howToGoOn(path))
 }
 
 func howToGoOn(path string) string {

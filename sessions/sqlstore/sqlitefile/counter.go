@@ -82,8 +82,8 @@ func checkCommits(ctx context.Context, dir, path string) (l diskState, err error
 	if err != nil {
 		return l, fmt.Errorf("looking for the number of the last commit: %w", err)
 	}
-	was := readNoted(b)
-	if was.commits < 0 && !was.spoiled && !was.marked {
+	was := parseCounter(b)
+	if was.commits < 0 && !was.corruptCopy && !was.marked {
 		l.unknown = true // a power cut tore it: it says nothing
 		return l, nil
 	}
@@ -97,18 +97,18 @@ func checkCommits(ctx context.Context, dir, path string) (l diskState, err error
 		_ = c.Close() // it only reads
 		return l, nil // there is a journal of the very first start, which has to be undone first: nothing was acknowledged before that
 	case err != nil:
-	case was.spoiled && was.commits < 0:
-		err = unclear(path)
+	case was.corruptCopy && was.commits < 0:
+		err = errCounterCorrupt(path)
 	case l.schema > 0 && l.schema < was.schema: // the copy from before an upgrade was put in its place: that is no accident
 		l.missing = max(0, was.commits-l.commits)
 	case l.commits < was.commits:
-		err = forgotten(path, was.commits-l.commits)
+		err = errMissingCommits(path, was.commits-l.commits)
 	case was.marked:
-		err = broken(path, "an earlier start found that it is not as it was written. "+howToGoOn(path))
+		err = errCorrupt(path, "an earlier start found that it is not as it was written. "+howToGoOn(path))
 	default:
 		// A program that counts in the first line alone has gone on from the others: what seems to be a flipped bit may be its number.
-		l.spoiled = was.spoiled
-		l.trusted = was.summed || was.spoiled && l.commits <= was.commits+1
+		l.spoiled = was.corruptCopy
+		l.trusted = was.summed || was.corruptCopy && l.commits <= was.commits+1
 	}
 	if err != nil {
 		_ = c.Close() // it only reads
@@ -140,7 +140,7 @@ func onlyLook(path string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}).String() + "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)" // nothing that would read it already
 }
 
-func forgotten(path string, missing int64) error {
+func errMissingCommits(path string, missing int64) error {
 	at := "a time that is not known"
 	if info, err := os.Stat(path + "-commits"); err == nil {
 		at = info.ModTime().Format(time.DateTime)
@@ -172,7 +172,7 @@ func (g *Guard) acknowledge() {
 	switch {
 	case g.changed.Load():
 		b = append(b, damagedLine...)
-	case !g.unsummed:
+	case !g.checksumsDisabled:
 		b = fmt.Appendf(b, secondLine+thirdLine, g.number, g.number, g.schema)
 	}
 	_, _ = g.commits.WriteAt(b, 0) // see above

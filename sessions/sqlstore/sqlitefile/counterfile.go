@@ -25,18 +25,18 @@ const (
 	thirdAt   = secondAt + len("sums ") + numberLen + 1
 )
 
-// noted is what CommitsFile says.
-type noted struct {
-	commits int64 // -1 = nothing
-	schema  int64
-	summed  bool // a program that keeps SumsFile has counted last, as far as this file alone can tell
-	marked  bool // the database was found to be damaged
-	spoiled bool // one place says something else than the others, or no two say the same
+// counter is what CommitsFile says.
+type counter struct {
+	commits     int64 // -1 = nothing
+	schema      int64
+	summed      bool // a program that keeps SumsFile has counted last, as far as this file alone can tell
+	marked      bool // the database was found to be damaged
+	corruptCopy bool // one place says something else than the others, or no two say the same
 }
 
-// readNoted takes the number that two of the three places have. Programs before this one did not write the third, and some not the second: without the third the first
+// parseCounter takes the number that two of the three places have. Programs before this one did not write the third, and some not the second: without the third the first
 // counts. So it does when it is another number, and not the same with a bit that flipped.
-func readNoted(b []byte) (n noted) {
+func parseCounter(b []byte) (n counter) {
 	first, second, third := numberIn(b, 0, "", numberLen), numberIn(b, secondAt, "sums ", numberLen), numberIn(b, thirdAt, "again ", numberLen)
 	n.schema = numberIn(b, numberLen, " ", schemaLen)
 	if again := numberIn(b, thirdAt+len("again ")+numberLen, " ", schemaLen); third >= 0 && again >= 0 && (again < n.schema || n.schema < 0) {
@@ -50,12 +50,12 @@ func readNoted(b []byte) (n noted) {
 		n.summed = true
 	case third < 0:
 	case third == first:
-		n.summed, n.spoiled = true, true
+		n.summed, n.corruptCopy = true, true
 	case third == second && (first < 0 || oneBit(b, secondAt+len("sums "))):
-		n.commits, n.spoiled = third, true
+		n.commits, n.corruptCopy = third, true
 	case third == second: // a program that counts in the first line alone has gone on
 	default:
-		n.commits, n.spoiled = -1, true
+		n.commits, n.corruptCopy = -1, true
 	}
 	return n
 }
@@ -80,8 +80,8 @@ func numberIn(b []byte, at int, before string, digits int) int64 {
 	return -1
 }
 
-// unclear refuses a database when its number of commits cannot be known. It does not say that any are missing.
-func unclear(path string) error {
+// errCounterCorrupt refuses a database when its number of commits cannot be known. It does not say that any are missing.
+func errCounterCorrupt(path string) error {
 	return fmt.Errorf("%w: %s-commits is damaged, which has the number of the last commit of %s: nobody can tell whether the newest ones are there. Nothing was changed. Put a backup in its place with: parley restore FILE; or, to go on with what is there, remove %s-commits",
 		sessions.ErrDamaged, path, path, path)
 }

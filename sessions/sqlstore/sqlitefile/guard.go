@@ -34,18 +34,18 @@ type Guard struct {
 	was  diskState // what it said before anything was changed
 	same func() error
 
-	commits  *os.File // the number of the last commit
-	number   int64    // of the last commit
-	schema   int64    // the version
-	sums     *pageSums
-	unsummed bool         // they were given up
-	look     *engine.Conn // looks into the database before anything else, and can change nothing
-	plain    *os.File     // the database, from when it is compared until it is closed; may be nil
+	commits           *os.File // the number of the last commit
+	number            int64    // of the last commit
+	schema            int64    // the version
+	sums              *pageSums
+	checksumsDisabled bool         // they were given up
+	look              *engine.Conn // looks into the database before anything else, and can change nothing
+	plain             *os.File     // the database, from when it is compared until it is closed; may be nil
 
 	comparing  atomic.Bool // it is compared with its checksums
 	changed    atomic.Bool // it was found to be damaged while it was at work
 	damaged    chan error
-	displaced  error // the writer's: its files are not where they were
+	replaced   error // the writer's: its files are not where they were
 	background sync.WaitGroup
 }
 

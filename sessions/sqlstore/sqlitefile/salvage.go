@@ -18,8 +18,8 @@ const RescuedFile = DatabaseFile + "-rescued"
 // Check reports ErrDamaged when somebody has removed or replaced the database, or its log, while it is in use: what is written then is in
 // files without a name, and gone when the process ends. What was written before is copied out of them, once. It implements engine.Guard.
 func (g *Guard) Check(ctx context.Context, c *engine.Conn) error {
-	if g.displaced != nil || g.plain == nil {
-		return g.displaced
+	if g.replaced != nil || g.plain == nil {
+		return g.replaced
 	}
 	for _, x := range []struct {
 		path string
@@ -36,9 +36,9 @@ func (g *Guard) Check(ctx context.Context, c *engine.Conn) error {
 		if failed != nil || err == nil && os.SameFile(now, mine) {
 			continue
 		}
-		g.displaced = g.rescue(ctx, c, x.path)
-		g.report(g.displaced)
-		return g.displaced
+		g.replaced = g.salvage(ctx, c, x.path)
+		g.report(g.replaced)
+		return g.replaced
 	}
 	return nil
 }
@@ -83,8 +83,8 @@ func (g *Guard) copyPages(ctx context.Context, to string) (err error) {
 	return err
 }
 
-// rescue copies what the connection still sees, and says what a person can do.
-func (g *Guard) rescue(ctx context.Context, c *engine.Conn, path string) error {
+// salvage copies what the connection still sees, and says what a person can do.
+func (g *Guard) salvage(ctx context.Context, c *engine.Conn, path string) error {
 	first := filepath.Join(g.conf.Dir, RescuedFile)
 	to := first
 	for n := 2; !gone(to); n++ { // an earlier one may be all that there is of something

@@ -74,7 +74,7 @@ func readableBody(body string) (string, error) {
 	}
 	var m sessions.Message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return "", fmt.Errorf("%w: %w", sessions.ErrUnread, err)
+		return "", fmt.Errorf("%w: %w", sessions.ErrCorruptRow, err)
 	}
 	if m.Provenance != nil {
 		m.Provenance.Source = m.Provenance.Source.Shown()
