@@ -77,6 +77,7 @@ const (
 
 func (s *stream) read(body io.Reader) error {
 	s.visible.Tools = s.offered
+	s.chunk.Choices = make([]choice, 0, 1) // one answer was asked for
 	events := wire.NewEvents(body)
 	for !s.done && !s.stopped {
 		ev, err := events.Next()
