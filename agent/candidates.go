@@ -73,7 +73,9 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			first = e
 			if by = (Candidate{}); e.Part != nil {
 				by = who
-				e.Part.Usage = c.counted(who, c.Prompt, e.Part)
+				if !e.PartSpent {
+					e.Part.Usage = c.counted(who, c.Prompt, e.Part)
+				}
 			}
 		}
 		if tooLong && c.Compacted {

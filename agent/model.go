@@ -103,6 +103,7 @@ type ModelError struct {
 	Always     bool    // the reason is in what every request has: a harmless message was refused as well; TooLong: instructions and tools are most of it
 	Window     int     // TooLong: the tokens that the model takes, as its provider says; 0 = it does not say
 	Part       *Answer // Broken: an answer that may be complete, as its provider did not say; nil = there was none
+	PartSpent  bool    // what Part cost was told to Prompt.Spent, and is not in its Usage
 	Err        error
 }
 

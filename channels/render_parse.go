@@ -29,6 +29,9 @@ func parse(md string, s *spec, lim Limits) *document {
 		if s.html && hasLinkedName(md) {
 			b.filesAsCode()
 		}
+		if s.dialect == DiscordMD && webAddress(md) >= 0 {
+			b.bracketAddresses()
+		}
 	}()
 	if plainEnough(md) {
 		b.plain(md)
@@ -97,13 +100,14 @@ func (b *builder) fenced(s string) {
 // builder turns the parser's tree into a document.
 type builder struct {
 	*document
-	spec   *spec
-	md     string // the piece that is parsed
-	src    []byte // the same
-	st     style
-	gap    int    // line ends to write before the next atom
-	indent string // of the list that is open
-	maxURL int    // an address that is longer is written out instead of linked
+	spec     *spec
+	md       string // the piece that is parsed
+	src      []byte // the same
+	st       style
+	gap      int      // line ends to write before the next atom
+	indent   string   // of the list that is open
+	unmarked ast.Node // the last list that has no marks of the dialect's
+	maxURL   int      // an address that is longer is written out instead of linked
 }
 
 // piece parses a piece. A parser that fails on it must not take the host down: the text is then shown as it is.
@@ -239,6 +243,9 @@ func (b *builder) heading(n *ast.Heading) {
 		b.st.bold = true
 	}
 	b.inlines(n)
+	if i := len(b.atoms) - 1; b.spec.headings && n.Level <= 3 && i >= 0 && strings.HasSuffix(b.atoms[i].text, "#") {
+		b.put(markup, hidden) // Discord leaves out the signs at the end of a heading
+	}
 	b.st = was
 }
 

@@ -21,10 +21,10 @@ type spec struct {
 
 	link   func(url string, quiet bool) (open, close string)
 	pre    func(p pre) (open, close string)
-	word   func(s string, lineStart bool) string // escapes text
-	behind func(s string) string                 // instead of word directly behind an address
-	inCode func(s string) string                 // escapes code
-	glue   func(s string) string                 // escapes what stays as it is
+	word   func(s string, at wordPlace) string // escapes text
+	behind func(s string, at wordPlace) string // instead of word directly behind an address
+	inCode func(s string) string               // escapes code
+	glue   func(s string) string               // escapes what stays as it is
 }
 
 // markup that is open, outermost first. A mark is one of these letters with what closes it.
@@ -55,14 +55,16 @@ type writer struct {
 	quoted  bool  // the last atom was quoted
 	prefix  bool  // only a line's own prefix was written since its start
 	started bool
+
+	underscored bool // the document is
 }
 
 func newWriter(s *spec, d *document, u Unit) *writer {
-	return &writer{spec: s, doc: d, unit: u, lines: 1}
+	return &writer{spec: s, doc: d, unit: u, lines: 1, underscored: s.dialect == DiscordMD && d.isUnderscored()}
 }
 
 func (w *writer) reset() {
-	*w = writer{spec: w.spec, doc: w.doc, unit: w.unit, buf: w.buf[:0], lines: 1, stack: w.stack[:0], literal: w.literal[:0]}
+	*w = writer{spec: w.spec, doc: w.doc, unit: w.unit, underscored: w.underscored, buf: w.buf[:0], lines: 1, stack: w.stack[:0], literal: w.literal[:0]}
 }
 
 // finish closes what is open and gives the text.
@@ -291,6 +293,7 @@ func (w *writer) pop() {
 func (w *writer) put(a *atom) {
 	if a.kind == markup {
 		w.mark(a.text)
+		w.url = false
 		return
 	}
 	s := a.text
@@ -331,9 +334,9 @@ func (w *writer) escaped(a *atom) string {
 	case a.st.pre != 0 || a.st.code:
 		esc = w.inCode
 	case a.kind == word && w.url && w.behind != nil:
-		esc = w.behind
+		return w.behind(a.text, wordPlace{underscored: w.underscored})
 	case a.kind == word && w.word != nil:
-		return w.word(a.text, w.prefix)
+		return w.word(a.text, wordPlace{w.prefix, w.underscored})
 	}
 	if esc == nil {
 		return a.text

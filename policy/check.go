@@ -17,7 +17,8 @@ type Problem struct {
 
 func (p Problem) String() string { return p.Path + ": " + p.Message }
 
-// Check finds rules that can never match and values that mean nothing (contract P2). known are the channel kinds that exist.
+// Check finds rules that can never match and values that mean nothing (contract P2). known are the channel kinds that exist. A rule about a
+// channel that is merely absent is a warning; what may be misspelt is not, because a misspelt deny would let everything out.
 func (p SendPolicy) Check(known []channels.Kind) []Problem {
 	var out []Problem
 	if p.Default != "" && p.Default != Allow && p.Default != Deny {
@@ -63,16 +64,25 @@ func (m SendMatch) covers(n SendMatch) bool {
 		(m.AccountID == "" || m.AccountID == n.AccountID) && (m.To == "" || m.To == n.To)
 }
 
+// elsewhere are channels that are known by name, and that a host may do without: built in elsewhere, made by plugins, or of no platform at all. A
+// rule about one of them says what it means and matches nothing.
+var elsewhere = []channels.Kind{"bluebubbles", "discord", "email", "feishu", "googlechat", "imessage", "internal", "irc", "line", "mail", "matrix", "mattermost", "msteams",
+	"nextcloud-talk", "nostr", "signal", "slack", "sms", "synology-chat", "telegram", "tlon", "twitch", "unknown", "webchat", "wechat", "whatsapp", "zalo", "zulip"}
+
+func isOneOf(kinds []channels.Kind, name string) bool {
+	return slices.ContainsFunc(kinds, func(c channels.Kind) bool { return strings.EqualFold(string(c), name) })
+}
+
 func (m SendMatch) check(path string, known []channels.Kind) []Problem {
 	var out []Problem
-	never := func(field, format string, a ...any) {
-		out = append(out, Problem{Path: path + "." + field, Message: "can never match: " + fmt.Sprintf(format, a...)})
+	report := func(warning bool, field, format string, a ...any) {
+		out = append(out, Problem{Path: path + "." + field, Message: "can never match: " + fmt.Sprintf(format, a...), Warning: warning})
 	}
-	isKnown := func(k string) bool {
-		return slices.ContainsFunc(known, func(c channels.Kind) bool { return strings.EqualFold(string(c), k) })
-	}
+	never := func(field, format string, a ...any) { report(false, field, format, a...) }
+	isKnown := func(k string) bool { return isOneOf(known, k) }
+	anywhere := slices.Concat(known, elsewhere)
 	if m.Channel != "" && !isKnown(string(m.Channel)) {
-		never("channel", "there is no channel %q, only %s", m.Channel, joinKinds(known))
+		report(isOneOf(elsewhere, string(m.Channel)), "channel", "there is no channel %q, only %s", m.Channel, joinKinds(known))
 	}
 	switch m.ChatType {
 	case "", channels.Direct, channels.Group, channels.Room:
@@ -80,10 +90,10 @@ func (m SendMatch) check(path string, known []channels.Kind) []Problem {
 		never("chatType", "%q is none of direct, group, channel", m.ChatType)
 	}
 	if m.KeyPrefix != "" && !fitsRaw(m.KeyPrefix, known) && !fitsStripped(m.KeyPrefix, known) {
-		never("keyPrefix", "no session key starts with %q; keys look like agent:main:telegram:group:-100 or cron:daily", m.KeyPrefix)
+		report(fitsRaw(m.KeyPrefix, anywhere) || fitsStripped(m.KeyPrefix, anywhere), "keyPrefix", "no session key starts with %q; keys look like agent:main:telegram:group:-100 or cron:daily", m.KeyPrefix)
 	}
 	if m.RawKeyPrefix != "" && !fitsRaw(m.RawKeyPrefix, known) {
-		never("rawKeyPrefix", "no whole session key starts with %q; they start with agent:<agentId>:", m.RawKeyPrefix)
+		report(fitsRaw(m.RawKeyPrefix, anywhere), "rawKeyPrefix", "no whole session key starts with %q; they start with agent:<agentId>:", m.RawKeyPrefix)
 	}
 	for _, f := range [][2]string{{"keyPrefix", m.KeyPrefix}, {"rawKeyPrefix", m.RawKeyPrefix}} {
 		t := prefixType(f[1])
@@ -94,7 +104,7 @@ func (m SendMatch) check(path string, known []channels.Kind) []Problem {
 	if a, err := channels.ParseAddress(m.To); err == nil && !a.IsZero() {
 		switch {
 		case !isKnown(string(a.Channel)):
-			never("to", "there is no channel %q, only %s", a.Channel, joinKinds(known))
+			report(isOneOf(elsewhere, string(a.Channel)), "to", "there is no channel %q, only %s", a.Channel, joinKinds(known))
 		case m.Channel != "" && !strings.EqualFold(string(m.Channel), string(a.Channel)):
 			never("to", "the address is on %s and channel is %s", a.Channel, m.Channel)
 		case m.AccountID != "" && m.AccountID != a.Account:

@@ -189,6 +189,31 @@ func TestDecideNamesTheRule(t *testing.T) {
 	}
 }
 
+// A rule about a channel that is known and not there is a warning; what may be misspelt is an error.
+//
+// source: OpenClaw documentation, session tools: channels signal, imessage and internal in send policy rules
+// proves: P2
+func TestSendPolicyCheckOfAbsentChannels(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		match   SendMatch
+		warning bool
+	}{
+		{SendMatch{Channel: "signal"}, true}, {SendMatch{Channel: "iMessage"}, true}, {SendMatch{Channel: "internal"}, true}, {SendMatch{Channel: "slack"}, true},
+		{SendMatch{Channel: "matrix"}, true}, {SendMatch{KeyPrefix: "agent:main:signal:"}, true}, {SendMatch{RawKeyPrefix: "agent:main:imessage:direct:"}, true},
+		{SendMatch{KeyPrefix: "slack:channel:"}, true}, {SendMatch{To: "signal/default/direct/1"}, true},
+		{SendMatch{Channel: "telegramm"}, false}, {SendMatch{Channel: "signall"}, false}, {SendMatch{KeyPrefix: "corn:"}, false}, {SendMatch{To: "singal/default/direct/1"}, false},
+		{SendMatch{Channel: "signal", ChatType: "dm"}, false},
+	} {
+		for _, action := range []Action{Deny, Allow} {
+			problems := SendPolicy{Rules: []SendRule{{c.match, action}}}.Check([]channels.Kind{"telegram", "discord"})
+			if len(problems) == 0 || slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning }) == c.warning {
+				t.Errorf("%s %+v: %v", action, c.match, problems)
+			}
+		}
+	}
+}
+
 // proves: P2
 func TestSendPolicyCheck(t *testing.T) {
 	t.Parallel()

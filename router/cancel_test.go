@@ -159,7 +159,7 @@ func TestCanceledAsItEnds(t *testing.T) {
 		if len(list) != 2 || list[1].Status != sessions.Stopped || len(g.Deliveries()) != 1 {
 			t.Errorf("%s, %d deliveries", routertest.Kinds(list), len(g.Deliveries()))
 		}
-		if msgs := g.Transcript(run.Key); len(msgs) != 2 || msgs[1].Text() != "done" {
+		if msgs := g.Transcript(run.Key); len(msgs) != 3 || msgs[1].Text() != "done" || msgs[2].Provenance.Tool != sessions.StopNote {
 			t.Errorf("the answer is lost: %+v", msgs)
 		}
 	})

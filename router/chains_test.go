@@ -38,7 +38,7 @@ func TestSpawnAnnounces(t *testing.T) {
 		if strings.HasPrefix(announce, "started") {
 			announce = calls[1].Out.Text
 		}
-		for _, want := range []string{"Status: success", "Result:\nforty-two", "Notes:\nit took a while", "Stats: runtime", "sessionKey", ".jsonl"} {
+		for _, want := range []string{"Status: success", "Result:\nforty-two", "Notes:\nit took a while", "• runtime", "sessionKey", ".jsonl"} {
 			if !strings.Contains(announce, want) {
 				t.Errorf("the announce does not say %q:\n%s", want, announce)
 			}

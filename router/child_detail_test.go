@@ -68,7 +68,7 @@ func TestWhatAChildReports(t *testing.T) {
 				if len(posts) != 1 || posts[0].To != routertest.Group("a") || posts[0].Kind != sessions.Announce || posts[0].Session != routertest.KeyA {
 					t.Fatalf("%+v", posts)
 				}
-				for _, want := range append(c.want, string(run.Key), "Stats: runtime") {
+				for _, want := range append(c.want, string(run.Key), "• runtime") {
 					if !strings.Contains(posts[0].Text, want) {
 						t.Errorf("the post does not say %q:\n%s", want, posts[0].Text)
 					}

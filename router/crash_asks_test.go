@@ -26,6 +26,8 @@ const roundOne = "round one"
 
 func (q asking) answer(ctx context.Context, s routertest.Step) (agent.Answer, error) {
 	switch {
+	case s.Kind == "follow-up":
+		return routertest.Text("it came late"), nil
 	case s.Kind == "announce":
 		return routertest.Text(q.announce), nil
 	case s.Kind == "reply" && s.Turn <= len(q.replies):
@@ -53,6 +55,9 @@ const flip = "⚙️ Send policy set to off."
 func turns(n int) func(*settings.Snapshot) {
 	return func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxPingPongTurns = n }
 }
+
+// tells makes a setting in which people are told of late replies.
+func tells(s *settings.Snapshot) { s.Session.AgentToAgent.FollowUp = true }
 
 // shows is what the chats a and b show.
 func shows(a, b string) map[channels.Address][]string {
@@ -99,6 +104,18 @@ func askScenarios() []*scenario {
 			name: "ask_that_waits_in_vain", moves: ask,
 			answer: asking{wait: 30, thinks: 2 * time.Minute, replies: []string{"second"}, announce: "announced"}.answer,
 			want:   want{chains: []string{"ask b, reply a, reply b, announce b"}, results: []string{"sessions_send timeout"}, shows: shows("b's agent: timeout", "announced")},
+		},
+		{
+			name: "ask_whose_reply_is_late", moves: ask, set: tells,
+			answer: asking{wait: 30, thinks: 2 * time.Minute, announce: "announced"}.answer,
+			want: want{chains: []string{"ask b, reply a, announce b, follow-up a"}, results: []string{"sessions_send timeout"},
+				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: timeout", "it came late"}, chatB: {"announced"}}},
+		},
+		{
+			name: "ask_that_fails_later", moves: ask, set: tells,
+			answer: asking{wait: 0, thinks: time.Minute, fails: true}.answer,
+			want: want{chains: []string{"ask b (failed), follow-up a"}, results: []string{"sessions_send accepted"},
+				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: accepted", "it came late"}}},
 		},
 		{
 			name: "ask_that_fails", moves: ask,

@@ -31,21 +31,29 @@ func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, 
 	return run, err
 }
 
-// CancelRun stops one run, and, when it is at work, what the sub-agents below its session are at; what else waits in the session goes
-// on. A run that has ended stays as it is: then nothing is stopped.
+// CancelRun stops one run of any kind, what it has made and not sent, and, when it is at work, what the sub-agents below its session are at; what
+// else waits in the session goes on. A run that has ended stays as it is: then nothing is stopped.
 func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, err error) {
-	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopRun{ID: id}}})
+	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopRun{ID: id, By: sessions.ByOperator}}})
 	return stoppedIDs(acc), err
 }
 
-// StopSession stops what a session, the sub-agents below it and the jobs that it made are at, as /stop does.
-func (r *Router) StopSession(ctx context.Context, source string, key sessions.Key) (stopped []sessions.RunID, err error) {
+// StopSession stops what a session takes part in, and the jobs that it made, as /stop does, and counts what it ended.
+func (r *Router) StopSession(ctx context.Context, source string, key sessions.Key) (stopped []sessions.RunID, n sessions.Ended, err error) {
 	jobs, err := r.Scheduler.KeysAtWork(ctx, key)
 	if err != nil {
-		return nil, err
+		return nil, n, err
 	}
-	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: append([]sessions.Key{key}, jobs...)}}})
-	return stoppedIDs(acc), err
+	keys := append([]sessions.Key{key}, jobs...)
+	open, err := r.store.Stoppable(ctx, keys...)
+	if err != nil {
+		return nil, n, err
+	}
+	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}})
+	if err == nil && !acc.Duplicate {
+		n = open.Count(keys...)
+	}
+	return stoppedIDs(acc), n, err
 }
 
 func stoppedIDs(acc sessions.Accepted) (ids []sessions.RunID) {
@@ -111,7 +119,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 			return err
 		}
 		// Without a source: this request has not deleted anything yet, and what came since it was first sent is stopped as well.
-		if _, err := r.Committer.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key}}}}); err != nil {
+		if _, err := r.Committer.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key}, By: sessions.ByDeletion}}}); err != nil {
 			return err
 		}
 		open, look := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: key, Limit: 1})

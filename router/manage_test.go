@@ -163,7 +163,7 @@ func TestCancelRun(t *testing.T) {
 			}
 		}
 		g.Until("the next one is at work", func() bool { return g.Model.Count() > 1 })
-		ids, err := g.Router.StopSession(t.Context(), "", routertest.HookKey)
+		ids, _, err := g.Router.StopSession(t.Context(), "", routertest.HookKey)
 		if err != nil || len(ids) != 2 {
 			t.Errorf("%v, %v", ids, err)
 		}

@@ -44,7 +44,7 @@ func worded(words string, seen *atomic.Pointer[agent.Prompt]) func(context.Conte
 //
 // proves: N11, N14, N15, N16, S8, P5
 func TestResultGoesToTheRequester(t *testing.T) {
-	report := "Status: success\n\nResult:\n42\n\nNotes:\nit took a while\n\nStats: runtime"
+	report := "Status: success\n\nResult:\n42\n\nNotes:\nit took a while\n\nStats: `compute` • runtime"
 	for name, c := range map[string]struct {
 		words  string
 		policy policy.Override

@@ -185,9 +185,17 @@ var stopsBy = map[string]func(*stopRig) (answers bool){
 	"word":    func(x *stopRig) bool { x.says(x.a, "停止！🛑"); return true },
 	"new":     func(x *stopRig) bool { x.says(x.a, "/new"); return true },
 	"page and API": func(x *stopRig) bool {
-		if _, err := x.Router.StopSession(x.T.Context(), "stop", x.key(x.a)); err != nil {
+		if _, n, err := x.Router.StopSession(x.T.Context(), "stop", x.key(x.a)); err != nil || n == (sessions.Ended{}) {
+			x.T.Errorf("stopped %+v (%v)", n, err)
+		}
+		return false
+	},
+	"a kill behind the commit": func(x *stopRig) bool {
+		if _, err := x.Store.Submit(x.T.Context(), sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{x.key(x.a)}}}}); err != nil { // its lanes and the gate are not told
 			x.T.Error(err)
 		}
+		x.Stop()
+		x.Start()
 		return false
 	},
 }

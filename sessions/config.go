@@ -110,10 +110,11 @@ const (
 
 // AgentToAgent bounds messages between sessions.
 type AgentToAgent struct {
-	MaxPingPongTurns int `yaml:"maxPingPongTurns" default:"5" min:"0" max:"5" doc:"Reply-back turns after a sessions_send, 0 to 5."`
-	MaxHops          int `yaml:"maxHops" default:"4" min:"1" max:"32" doc:"Messages in a chain of sends: A → B → C is two."`
-	MaxPerMinute     int `yaml:"maxPerMinute" default:"20" min:"1" max:"10000" doc:"Sends from one session to another in a minute."`
-	MaxTurnsPerHour  int `yaml:"maxTurnsPerHour" default:"120" min:"1" max:"100000" doc:"Turns of one session that other agents cause within an hour."`
+	MaxPingPongTurns int  `yaml:"maxPingPongTurns" default:"5" min:"0" max:"5" doc:"Reply-back turns after a sessions_send, 0 to 5."`
+	FollowUp         bool `yaml:"followUp" default:"true" doc:"Whether the agent that asked tells its chat of a reply or a failure that came after its sessions_send had answered without one."`
+	MaxHops          int  `yaml:"maxHops" default:"4" min:"1" max:"32" doc:"Messages in a chain of sends: A → B → C is two."`
+	MaxPerMinute     int  `yaml:"maxPerMinute" default:"20" min:"1" max:"10000" doc:"Sends from one session to another in a minute."`
+	MaxTurnsPerHour  int  `yaml:"maxTurnsPerHour" default:"120" min:"1" max:"100000" doc:"Turns of one session that other agents cause within an hour."`
 }
 
 // Binding is an entry of `bindings`: which agent answers where (contract K10). All fields of Match that are set must match.

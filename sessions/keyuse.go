@@ -81,6 +81,14 @@ func (k Key) Reserved(scope Scope) bool {
 	return k == UnknownKey || k == GlobalKey && scope != Global
 }
 
+// Shown gives the key as people and programs know it: the one session of session.scope global is main (contract K6).
+func (k Key) Shown() Key {
+	if k == GlobalKey {
+		return mainWord
+	}
+	return k
+}
+
 // Display gives the key as an agent's tools show it (contract K1, K4, K6): its own main session and the global one are "main",
 // its own cron, hook and node sessions have no prefix, everything else is the full key. Resolve reads it back.
 func (k Key) Display(forAgent AgentID, scope Scope) string {

@@ -31,19 +31,22 @@ type RunKind string
 
 // The kinds.
 const (
-	TurnRun     RunKind = "turn"     // a person (or the API) wrote
-	AskRun      RunKind = "ask"      // another session wrote, by sessions_send
-	ReplyRun    RunKind = "reply"    // a reply-back step of an ask (contract S9)
-	ChildRun    RunKind = "child"    // a sub-agent at work
-	AnnounceRun RunKind = "announce" // the last step of a chain: what is posted into a chat
-	ResultRun   RunKind = "result"   // a sub-agent's result in the session that asked for it, whose agent words the update (contract N16)
-	CompactRun  RunKind = "compact"  // no turn: sums up the transcript, because a person asked for it; Input holds what to look at
-	JobRun      RunKind = "job"      // a scheduled job's turn
-	PostRun     RunKind = "post"     // no turn: puts into the transcript what the host posted into the session's chat
+	TurnRun     RunKind = "turn"      // a person (or the API) wrote
+	AskRun      RunKind = "ask"       // another session wrote, by sessions_send
+	ReplyRun    RunKind = "reply"     // a reply-back step of an ask (contract S9)
+	ChildRun    RunKind = "child"     // a sub-agent at work
+	AnnounceRun RunKind = "announce"  // the last step of a chain: what is posted into a chat
+	FollowUpRun RunKind = "follow-up" // a late reply, or the failure of an ask, in the session that asked, whose agent tells its chat (contract S15)
+	ResultRun   RunKind = "result"    // a sub-agent's result in the session that asked for it, whose agent words the update (contract N16)
+	CompactRun  RunKind = "compact"   // no turn: sums up the transcript, because a person asked for it; Input holds what to look at
+	JobRun      RunKind = "job"       // a scheduled job's turn
+	PostRun     RunKind = "post"      // no turn: puts into the transcript what the host posted into the session's chat
 )
 
 // ByAgent reports whether another agent causes such a run. Those turns are counted by themselves, and capped (contract S12).
-func (k RunKind) ByAgent() bool { return k == AskRun || k == ReplyRun || k == ResultRun }
+func (k RunKind) ByAgent() bool {
+	return k == AskRun || k == ReplyRun || k == ResultRun || k == FollowUpRun
+}
 
 // Run is one agent turn in a session, from the queue to its end.
 type Run struct {
@@ -98,15 +101,18 @@ type Chain struct {
 	Asker     string           `json:"asker,omitempty"`     // whose share of the host its runs use
 	From      channels.Address `json:"from,omitzero"`       // the requester's chat when it asked
 	Request   string           `json:"request,omitempty"`   // the original request or task
+	Label     string           `json:"label,omitempty"`     // spawn: of the child; "" = it has none
 	Round1    string           `json:"round1,omitempty"`    // the first reply
 	Latest    string           `json:"latest,omitempty"`    // the newest reply
 	Turn      int              `json:"turn,omitempty"`      // reply-back turns taken
 	Hops      []Key            `json:"hops,omitempty"`      // sessions that the chain of sends has passed through
 	Origin    channels.Address `json:"origin,omitzero"`     // where the announce goes, captured at the start
 	Waited    bool             `json:"waited,omitempty"`    // the requester's tool call waits for round 1; in a reply step: it has it as its result
+	Back      channels.Address `json:"back,omitzero"`       // ask: the requester's chat, which hears of a late reply or a failure; zero = none
+	Unread    bool             `json:"unread,omitempty"`    // ask: Latest is the target's, and the requester has it in no message
 	Cleanup   string           `json:"cleanup,omitempty"`   // spawn: keep | delete
-	Status    RunStatus        `json:"status,omitempty"`    // spawn: how the child ended
-	Error     string           `json:"error,omitempty"`     // spawn: why
+	Status    RunStatus        `json:"status,omitempty"`    // spawn: how the child ended; ask: how the target's turn did, if it failed
+	Error     string           `json:"error,omitempty"`     // why
 	StartedMs int64            `json:"startedMs,omitempty"` // spawn: of the child, for the stats line; with Until: when the turn began that Until is the end of
 	EndedMs   int64            `json:"endedMs,omitempty"`
 	Usage     Usage            `json:"usage,omitzero"`

@@ -55,7 +55,9 @@ type sessionsSend struct {
 }
 
 // SessionsSend is the tool sessions_send (contract S1–S6, S12, S14).
-func SessionsSend(d Deps) Tool { return sessionsSend{d, &pace{sent: map[route][]stamp{}}, &waitGraph{}} }
+func SessionsSend(d Deps) Tool {
+	return sessionsSend{d, &pace{sent: map[route][]stamp{}}, &waitGraph{}}
+}
 
 var sessionsSendSchema = schemaOf[sendArgs](nil)
 
@@ -103,7 +105,7 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 		r.ended(end)
 	case ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded):
 		r.Status = "timeout"
-		r.Error = fmt.Sprintf("No reply within %s. The run goes on: its reply reaches you later as a message, and sessions_history shows it; when it fails there is no message, and sessions_history shows why.", wait)
+		r.Error = fmt.Sprintf("No reply within %s. The run goes on: its reply reaches you later as a message, and sessions_history shows it, or why there is none.", wait)
 	default:
 		return Result{}, fmt.Errorf("sessions_send: wait for run %s: %w", run.ID, err)
 	}
@@ -248,11 +250,22 @@ func (p *pace) prune(r route, now time.Time) []stamp {
 // among the recorded steps of its run says ok. A router that words the first reply-back turn asks this, so that the reply
 // reaches the requester's context exactly once (contract S13).
 func RepliedInline(steps []sessions.Message, callID string) bool {
+	return statusOf(steps, callID) == "ok"
+}
+
+// ToldInline reports whether a requester's agent got the reply, or the failure, as the result of its tool call.
+func ToldInline(steps []sessions.Message, callID string) bool {
+	status := statusOf(steps, callID)
+	return status == "ok" || status == statusError
+}
+
+// statusOf gives the status in the last result of a call; "" = there is none.
+func statusOf(steps []sessions.Message, callID string) string {
 	for _, m := range slices.Backward(steps) {
 		if m.Role == sessions.ToolResult && m.ToolCallID == callID {
 			status, _ := resultStatus(m.Text())
-			return status == "ok"
+			return status
 		}
 	}
-	return false
+	return ""
 }

@@ -113,7 +113,8 @@ func (t *Try) Unclear(yield *func(agent.Delta) bool, end func() error) error {
 	err = t.Broken("the stream ended before the answer was complete")
 	if e, ok := errors.AsType[*agent.ModelError](err); ok && part != nil && !slices.ContainsFunc(part.Content, func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock }) {
 		part.Stop = agent.StopUnclear
-		e.Part = part
+		e.Part, e.PartSpent = part, part.Usage != sessions.Usage{}
+		part.Usage = sessions.Usage{}
 	}
 	return err
 }

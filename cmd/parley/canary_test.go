@@ -220,7 +220,7 @@ agents:
 bindings:
   - {agentId: b, match: {channel: telegram, accountId: two}}
   - {agentId: c, match: {channel: whatsapp}}
-session: {identityLinks: {somebody: ["telegram:2100", "discord:2200000000000005000"]}, agentToAgent: {maxPerMinute: 10000, maxTurnsPerHour: 100000}}
+session: {identityLinks: {somebody: ["telegram:2100", "discord:2200000000000005000"]}, agentToAgent: {followUp: false, maxPerMinute: 10000, maxTurnsPerHour: 100000}}
 tools: {sessions: {visibility: %s}, agentToAgent: {enabled: true, allow: [a, b]}}
 commands: {ownerAllowFrom: ["telegram:%d", "discord:%s", "whatsapp:%s"]}
 channels:

@@ -19,7 +19,7 @@ type deliveriesCmd struct {
 }
 
 type deliveriesListCmd struct {
-	State   string `enum:"pending,sending,sent,withheld,failed,expired,dropped,held," default:"" help:"Only in this state: pending, sending, sent, withheld, failed, expired, dropped or held." placeholder:"STATE"`
+	State   string `enum:"pending,sending,sent,withheld,failed,expired,stopped,dropped,held," default:"" help:"Only in this state: pending, sending, sent, withheld, failed, expired, stopped, dropped or held." placeholder:"STATE"`
 	Session string `help:"Only of this session." placeholder:"SESSION"`
 	Run_    string `name:"run" help:"Only of this run." placeholder:"RUN"` //nolint:revive // Run is the command's method
 	Before  int64  `help:"Only those before this number: the next page." placeholder:"SEQ"`

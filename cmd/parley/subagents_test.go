@@ -33,7 +33,7 @@ func reports(text string) func(call) modeltest.Reply {
 }
 
 // stats is the last line of a report.
-var stats = regexp.MustCompile(`^Stats: runtime (\d+)s • tokens (\d+) \(in (\d+) / out (\d+)\) • sessionKey (\S+) • sessionId (\S+) • transcript (\S+)$`)
+var stats = regexp.MustCompile(`^Stats: \S[^•]* • runtime (\d+)s • tokens (\d+) \(in (\d+) / out (\d+)\) • sessionKey (\S+) • sessionId (\S+) • transcript (\S+)$`)
 
 // TestReport has an agent start a sub-agent from a topic: its report lands there, through the bot of that agent, with figures that are
 // true, and the agent knows of it.
@@ -154,7 +154,7 @@ func TestReports(t *testing.T) {
 			if len(about) > 0 {
 				t.Errorf("%s: %q", test.name, about)
 			}
-		case len(about) != 1 || !strings.HasPrefix(about[0], test.want) || !strings.Contains(about[0], "\nStats: runtime "):
+		case len(about) != 1 || !strings.HasPrefix(about[0], test.want) || !strings.Contains(about[0], " • runtime "):
 			t.Errorf("%s: the reports are %q, and one should begin with\n%s", test.name, about, test.want)
 		case test.name == "it failed later" && !strings.Contains(about[0], "tokens 110 (in 100 / out 10)"):
 			t.Errorf("what it used before it failed does not count: %s", about[0])

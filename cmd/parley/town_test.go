@@ -82,6 +82,7 @@ func secondURL(t *testing.T, bot *telegramtest.Server) string {
 // setup writes the configuration.
 func (tn town) setup(s setup) {
 	tn.t.Helper()
+	session := strings.Replace(cmp.Or(s.Session, "{agentToAgent: {}}"), "agentToAgent: {", "agentToAgent: {followUp: false, ", 1)
 	text := fmt.Sprintf(`
 state: state
 gateway: {listen: "127.0.0.1:0"}
@@ -103,7 +104,7 @@ channels:
     groupPolicy: open
     groups: {"*": {requireMention: false}}
     accounts: {one: {token: %q, apiUrl: %q}, two: {token: %q, apiUrl: %q}}
-`, tn.model.URL(), s.Defaults, cmp.Or(s.Agents, "[{id: a, default: true}, {id: b}]"), cmp.Or(s.Session, "{}"), cmp.Or(s.Tools, everybody),
+`, tn.model.URL(), s.Defaults, cmp.Or(s.Agents, "[{id: a, default: true}, {id: b}]"), session, cmp.Or(s.Tools, everybody),
 		cmp.Or(s.Bindings, apart), owner, guest, tn.tg.Token(), tn.tg.URL(), secondToken, tn.secondURL)
 	if err := os.WriteFile(filepath.Join(tn.dir, "config.yaml"), []byte(text), 0o600); err != nil {
 		tn.t.Fatal(err)

@@ -31,7 +31,7 @@ var frames = []string{"^Status: (?P<status>success|error|timeout|unknown)\n\n(Re
 	`|The language model's answer broke off or made no sense\. Please try again in a moment\.` +
 	`|The language model has failed several times in a row, so I leave it alone for a moment\. Please try again in a minute\.` +
 	"|" + regexp.QuoteMeta(notices[0].Text) +
-	"))\n\nStats: runtime \\S+ • tokens \\S+ \\(in \\S+ / out \\S+\\) • sessionKey `?agent:[ab]:subagent:[0-9a-f-]+`? • sessionId `?[0-9a-f-]+`? • transcript `?/.*/sessions/[0-9a-f-]+\\.jsonl`?$"}
+	"))\n\nStats: \\S[^•]* • runtime \\S+ • tokens \\S+ \\(in \\S+ / out \\S+\\) • sessionKey `?agent:[ab]:subagent:[0-9a-f-]+`? • sessionId `?[0-9a-f-]+`? • transcript `?/.*/sessions/[0-9a-f-]+\\.jsonl`?$"}
 
 // heads are what the host puts before what Olga wrote: in a chat of several with her name, elsewhere with the platform.
 var heads = []string{`\[message of [^\]\n]*, from "Olga", by an owner\]\n\nOlga: `, `\[message of [^\]\n]*, on (?:telegram|discord|whatsapp)(?:, by an owner)?\]\n\n`}

@@ -197,7 +197,7 @@ bindings:%s
 session:
   dmScope: per-account-channel-peer
   sendPolicy: {%s}
-  agentToAgent: {maxPingPongTurns: 2, maxPerMinute: 10000, maxTurnsPerHour: 100000}
+  agentToAgent: {followUp: false, maxPingPongTurns: 2, maxPerMinute: 10000, maxTurnsPerHour: 100000}
 tools: {sessions: {visibility: all}, agentToAgent: {enabled: true}}
 messages: {queue: {mode: followup, debounceMs: 0, cap: 1000}}
 commands: {ownerAllowFrom: ["telegram:%d", "discord:%s", "whatsapp:%s"]}

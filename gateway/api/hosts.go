@@ -177,7 +177,7 @@ type ToolsQuery struct {
 
 // DeliveriesQuery selects deliveries, newest first.
 type DeliveriesQuery struct {
-	State   sessions.DeliveryState `query:"state" enum:"pending,sending,sent,withheld,failed,expired,dropped,held"`
+	State   sessions.DeliveryState `query:"state" enum:"pending,sending,sent,withheld,failed,expired,stopped,dropped,held"`
 	Session string                 `query:"session" jsonschema:"key, session id, or main"`
 	Run     sessions.RunID         `query:"run"`
 	Before  int64                  `query:"before" min:"0" jsonschema:"only those with a smaller seq: the next page"`

@@ -154,7 +154,8 @@ type AbortCall struct {
 
 // Aborted is what was stopped.
 type Aborted struct {
-	Runs []sessions.RunID `json:"runIds"`
+	Runs  []sessions.RunID `json:"runIds"`
+	Ended *sessions.Ended  `json:"ended,omitempty"` // of a session's abort: what that was; absent = nothing
 }
 
 // Deleted is what sessions.delete did.

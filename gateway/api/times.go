@@ -6,9 +6,12 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"parley/sessions"
 )
 
-// Marshal writes a value as JSON as all of the API does: times are RFC 3339 in UTC, to the millisecond at most.
+// Marshal writes a value as JSON as all of the API does: times are RFC 3339 in UTC, to the millisecond at most, and the one session of
+// session.scope global is main (contract K6).
 func Marshal(v any) ([]byte, error) {
 	if x := reflect.ValueOf(v); x.IsValid() {
 		v = inUTC(x).Interface()
@@ -16,13 +19,20 @@ func Marshal(v any) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-var timeType = reflect.TypeFor[time.Time]()
+var (
+	timeType = reflect.TypeFor[time.Time]()
+	keyType  = reflect.TypeFor[sessions.Key]()
+)
 
-// inUTC gives the value with its times in UTC. What has any is copied, so that nothing of the caller's changes.
+// inUTC gives the value with its times in UTC, and its keys as callers know them. What has any is copied, so that nothing of the caller's
+// changes.
 func inUTC(v reflect.Value) reflect.Value {
 	t := v.Type()
-	if t == timeType {
+	switch t {
+	case timeType:
 		return reflect.ValueOf(v.Interface().(time.Time).UTC().Truncate(time.Millisecond))
+	case keyType:
+		return reflect.ValueOf(v.Interface().(sessions.Key).Shown())
 	}
 	if !hasTimes(t) {
 		return v
@@ -75,7 +85,7 @@ func inUTC(v reflect.Value) reflect.Value {
 
 var timed sync.Map // reflect.Type → bool, as hasTimes says
 
-// hasTimes reports whether a value of a type may hold times that JSON shows. Types that write their JSON themselves hold none, but for
+// hasTimes reports whether a value of a type may hold times or keys that JSON shows. Types that write their JSON themselves hold none, but for
 // Optional, whose fields are as here.
 func hasTimes(t reflect.Type) bool {
 	if known, ok := timed.Load(t); ok {
@@ -88,7 +98,7 @@ func hasTimes(t reflect.Type) bool {
 
 func holds(t reflect.Type, seen map[reflect.Type]bool) bool {
 	switch {
-	case t == timeType:
+	case t == timeType, t == keyType:
 		return true
 	case seen[t], t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return false

@@ -237,7 +237,12 @@ func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 		return api.Aborted{}, err
 	}
 	if c.Run == "" {
-		return abortedOf(o.router.StopSession(ctx, api.Source(ctx), key))
+		ids, n, err := o.router.StopSession(ctx, api.Source(ctx), key)
+		x, err := abortedOf(ids, err)
+		if n != (sessions.Ended{}) {
+			x.Ended = &n
+		}
+		return x, err
 	}
 	id, err := o.names.wholeRun(ctx, c.Run)
 	if err != nil {

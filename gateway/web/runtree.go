@@ -50,7 +50,7 @@ func (s *runStep) Says() bool { return s.Label != "" || s.Asked() && s.Request !
 // asks: what the others answer are the words of the host.
 func asks(k sessions.RunKind) bool {
 	switch k {
-	case sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun:
+	case sessions.ReplyRun, sessions.AnnounceRun, sessions.ResultRun, sessions.FollowUpRun:
 		return false
 	}
 	return true

@@ -13,7 +13,7 @@ import (
 const deliveriesShown = 50
 
 // deliveryStates are the states as the filter has them: those that want a look first.
-var deliveryStates = []sessions.DeliveryState{sessions.Pending, sessions.Sending, sessions.Held, sessions.DeliveryFail, sessions.Withheld, sessions.Expired, sessions.Dropped, sessions.Sent}
+var deliveryStates = []sessions.DeliveryState{sessions.Pending, sessions.Sending, sessions.Held, sessions.DeliveryFail, sessions.Withheld, sessions.Expired, sessions.DeliveryStopped, sessions.Dropped, sessions.Sent}
 
 // deliveriesView is view_deliveries.html.
 type deliveriesView struct {

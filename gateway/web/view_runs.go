@@ -136,6 +136,8 @@ func kindWords(k sessions.RunKind) string {
 		return "sub-agent's task"
 	case sessions.AnnounceRun:
 		return "report"
+	case sessions.FollowUpRun:
+		return "late reply of another session"
 	case sessions.ResultRun:
 		return "result of a sub-agent"
 	case sessions.CompactRun:

@@ -34,12 +34,17 @@ type Facts struct {
 	StartedMs, EndedMs int64
 	Transcript         string // the file of the run's session; "" = none
 
-	MaxTurns, MaxTurnsPerHour int  // session.agentToAgent
+	MaxTurns, MaxTurnsPerHour int // session.agentToAgent
+	FollowUp                  bool
 	ToRequester               bool // agents.defaults.subagents.announce
 
 	Other         *sessions.Session // of an exchange the one that would reply next, otherwise the requester; nil = there is none any more
 	ByAgents      int               // turns of Other within the last hour that agents caused
 	CallEnded     bool              // the tool call that began the exchange has its result
+	CallTold      bool              // and that has the reply, or the failure
+	Asker         *sessions.Session // the requester of an exchange; nil = it is deleted
+	AskerTurns    int               // turns of the requester within the last hour that agents caused
+	AskerStopped  bool              // a person has stopped the turn that asked, or what the requester was at
 	ParentStopped bool
 	Parent        sessions.Run     // the first run of the parent
 	Left          time.Duration    // that further turns of the parent may take
@@ -100,6 +105,8 @@ func Advance(f Facts) Step {
 func from(run sessions.Run) string {
 	ask := run.Chain.Kind == Ask
 	switch {
+	case run.Kind == sessions.FollowUpRun:
+		return fromFollowUp
 	case run.Kind == sessions.AskRun:
 		return fromAsk
 	case run.Kind == sessions.ReplyRun:
@@ -132,11 +139,13 @@ func heard(f Facts) sessions.Chain {
 		}
 	case f.Run.Kind == sessions.AskRun:
 		if ok {
-			c.Round1, c.Latest = f.Said.Text, f.Said.Text
+			c.Round1, c.Latest, c.Unread = f.Said.Text, f.Said.Text, f.Said.Text != ""
+		} else {
+			c.Status, c.Error = f.Status, cmp.Or(f.Notice, f.Error)
 		}
 	case f.Run.Kind == sessions.ReplyRun:
 		if f.Said.Text != "" { // also beside the word that makes it the last one, or before it failed
-			c.Latest = f.Said.Text
+			c.Latest, c.Unread = f.Said.Text, c.Turn%2 == 0
 		}
 	case f.Run.Kind == sessions.ChildRun:
 		c.Status, c.Error, c.StartedMs, c.EndedMs, c.Usage = f.Status, f.Notice, f.StartedMs, f.EndedMs, f.Usage
@@ -189,10 +198,53 @@ func (e *ending) announce() Step {
 func (e *ending) reply(inline bool) Step {
 	c, text := e.c, e.c.Latest
 	c.Turn++
+	if e.to == c.Requester {
+		c.Unread = false
+	}
 	if c.Waited = inline; inline {
 		text = inlineReply
 	}
 	return Step{Next: e.next(e.to, sessions.ReplyRun, c, text, e.toOther())}
+}
+
+// announces reports whether an announce step says something into a chat.
+func (e *ending) announces() bool { return !failed(e) && spoke(e.Said) && !e.c.Origin.IsZero() }
+
+// late reports whether the people who asked are to be told by a follow-up: the requester's call answered before there was a reply.
+func (e *ending) late() bool {
+	return e.FollowUp && e.CallEnded && !e.CallTold && !e.AskerStopped && !e.c.Back.IsZero() && e.Asker != nil && !e.Asker.Archived && e.AskerTurns < e.MaxTurnsPerHour &&
+		e.Status != sessions.Stopped // the other side of a stop is told in its context
+}
+
+// followUp has the requester's agent tell its chat what came of an exchange (contract S15). A reply that the transcript has already is
+// referred to; one that it has not is the message. Each follow-up is one hop more, so that sends in follow-ups come to an end (S12).
+func (e *ending) followUp() *sessions.Change {
+	c := e.c
+	c.Hops = append(slices.Clip(c.Hops), c.Requester)
+	text, p := followUpText, &sessions.Provenance{Kind: sessions.InternalSystem, Source: c.Target, Tool: "sessions_send"}
+	switch {
+	case c.Error != "":
+		text = "Your sessions_send call has no reply: " + c.Error
+	case c.Unread:
+		text, p = c.Latest, &sessions.Provenance{Kind: sessions.InterSession, Source: c.Target, Tool: "sessions_send"}
+	}
+	next := e.next(c.Requester, sessions.FollowUpRun, c, text, p)
+	next.Run.Reply = c.Back
+	return next
+}
+
+// followUpText is the input of a follow-up whose reply the transcript has already.
+const followUpText = "The exchange is over."
+
+// tell posts what the follow-up says into the requester's chat.
+func (e *ending) tell() Step {
+	text := e.saidOr(e.Notice)
+	if text == "" {
+		text = Wordless(e.Said.Final.Stop)
+	}
+	d := e.says(text)
+	d.Kind, d.Session, d.To = sessions.Reply, e.c.Requester, e.c.Back
+	return e.inVoice(Step{Post: d})
 }
 
 func (e *ending) toOther() *sessions.Provenance {

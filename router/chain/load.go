@@ -11,6 +11,7 @@ import (
 	"parley/channels"
 	"parley/router/settings"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // load fills in what Advance has to know of a run at its end. It reports false when the store could not be asked before the host stopped.
@@ -19,6 +20,7 @@ func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o
 	a2a := set.Session.AgentToAgent
 	f.Status, f.Error, f.Usage = o.Status, o.Error, o.Usage
 	f.MaxTurns, f.MaxTurnsPerHour = a2a.MaxPingPongTurns, settings.OrDefault(a2a.MaxTurnsPerHour, 120)
+	f.FollowUp = a2a.FollowUp
 	f.ToRequester = set.Agents.Defaults.Subagents.Announce == "requester"
 	f.Refused = slices.ContainsFunc(o.Messages, sessions.Message.IsRefusal)
 	if n := len(o.Messages); n > 0 {
@@ -31,6 +33,10 @@ func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o
 	speaks := spoke(f.Said) || o.Status != sessions.Done
 	switch at := from(run); {
 	case f.Outdated:
+	case at == fromAnnounce, at == fromAsk && o.Status != sessions.Done:
+		if f.FollowUp && !c.Back.IsZero() {
+			r.asker(f, c)
+		}
 	case at == fromAsk, at == fromReply:
 		if c.Requester != "" && spoke(f.Said) && o.Status == sessions.Done && c.Turn < f.MaxTurns {
 			r.exchange(f, c)
@@ -41,7 +47,7 @@ func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o
 		if f.Other = r.find(c.Requester); f.Other != nil {
 			f.Voice = r.voice(*f.Other, c.Origin)
 		}
-	case at == fromResult && c.Requester.Kind() == sessions.KindCron:
+	case (at == fromResult || at == fromFollowUp) && c.Requester.Kind() == sessions.KindCron:
 		f.Voice = r.voice(sessions.Session{Key: c.Requester, Agent: run.Agent}, c.Origin)
 	case at == fromJob && speaks:
 		f.Voice = r.speaker(run, c)
@@ -98,11 +104,30 @@ func (r *reader) exchange(f *Facts, c sessions.Chain) {
 		return err
 	})
 	if c.Waited && c.Turn == 0 {
-		r.do("look for the result of the call", func(ctx context.Context) (err error) {
-			f.CallEnded, err = r.a.called(ctx, f.Run.Source)
-			return err
-		})
+		r.call(f)
 	}
+}
+
+// call reads what became of the tool call that began an exchange.
+func (r *reader) call(f *Facts) {
+	r.do("look for the result of the call", func(ctx context.Context) (err error) {
+		return r.a.called(ctx, f.Run.Source, f)
+	})
+}
+
+// asker reads whether people are to be told of the end of an exchange by a follow-up.
+func (r *reader) asker(f *Facts, c sessions.Chain) {
+	if f.Asker = r.find(c.Requester); f.Asker == nil {
+		return
+	}
+	f.AskerStopped = f.Asker.Aborted
+	if r.call(f); !f.CallEnded || f.CallTold || f.AskerStopped {
+		return
+	}
+	r.do("count turns", func(ctx context.Context) (err error) {
+		f.AskerTurns, err = r.a.ByAgents(ctx, c.Requester, f.MaxTurnsPerHour)
+		return err
+	})
 }
 
 // child reads what the report of a sub-agent depends on.
@@ -170,18 +195,22 @@ func (r *reader) speaker(run sessions.Run, c sessions.Chain) (s sessions.Session
 	return s
 }
 
-// called reports whether the tool call that began a chain is over: what comes now is too late to be its result.
-func (a *Advancer) called(ctx context.Context, source string) (bool, error) {
+// called finds out whether the tool call that began a chain is over, so that what comes now is too late to be its result, and what it said.
+func (a *Advancer) called(ctx context.Context, source string, f *Facts) error {
 	asker, call, _ := strings.Cut(strings.TrimPrefix(source, "tool:"), ":")
 	run, err := a.store.GetRun(ctx, sessions.RunID(asker))
-	if errors.Is(err, sessions.ErrNotFound) || err == nil && run.Status.Final() {
-		return true, nil
+	if errors.Is(err, sessions.ErrNotFound) {
+		f.CallEnded = true
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
+	f.AskerStopped = f.AskerStopped || run.Status == sessions.Stopped
 	steps, err := a.store.Steps(ctx, run.ID)
-	return slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call }), err
+	f.CallEnded = run.Status.Final() || slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call })
+	f.CallTold = tools.ToldInline(steps, call)
+	return err
 }
 
 // ByAgents counts the turns of a session that other agents caused within the last hour, up to most. Turns of a time that the clock did not

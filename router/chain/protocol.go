@@ -18,13 +18,14 @@ const (
 // The ends that a chain goes on from.
 const (
 	fromAny      = "any"
-	fromAsk      = "ask"      // an exchange: the target's first turn
-	fromReply    = "reply"    // an exchange: a reply step, of the requester and the target in turn
-	fromPost     = "post"     // an exchange: an agent outside has the reply in its transcript
-	fromAnnounce = "announce" // an exchange: the announce step in the target
-	fromChild    = "child"    // a sub-agent's turn
-	fromReport   = "report"   // a sub-agent's announce step
-	fromResult   = "result"   // the requester's turn about a sub-agent's result
+	fromAsk      = "ask"       // an exchange: the target's first turn
+	fromReply    = "reply"     // an exchange: a reply step, of the requester and the target in turn
+	fromPost     = "post"      // an exchange: an agent outside has the reply in its transcript
+	fromAnnounce = "announce"  // an exchange: the announce step in the target
+	fromFollowUp = "follow-up" // an exchange: the requester's turn that tells its chat
+	fromChild    = "child"     // a sub-agent's turn
+	fromReport   = "report"    // a sub-agent's announce step
+	fromResult   = "result"    // the requester's turn about a sub-agent's result
 	fromJob      = "job"
 	fromRelay    = "said"
 )
@@ -53,7 +54,9 @@ func Protocol() []Rule {
 		{[]string{fromAny}, "outdated", "it is past its time to live", "the end: what it has to say would be too late",
 			func(e *ending) bool { return e.Outdated }, end},
 
-		{[]string{fromAsk}, "ask failed", "it failed, or was stopped", "the end: the tool result tells the requester", failed, end},
+		{[]string{fromAsk}, "late failure", "it failed, and the requester's call had answered before", "the follow-up in the requester",
+			func(e *ending) bool { return failed(e) && e.late() }, func(e *ending) Step { return Step{Next: e.followUp()} }},
+		{[]string{fromAsk}, "ask failed", "it failed otherwise", "the end: the tool result tells the requester", failed, end},
 		{[]string{fromReply}, "last reply", "it failed, is empty or is a control word", "the announce step, with the words that it has",
 			func(e *ending) bool { return failed(e) || !spoke(e.Said) }, (*ending).announce},
 		{talk, "no requester", "no session asked", "the announce step", func(e *ending) bool { return e.c.Requester == "" }, (*ending).announce},
@@ -75,10 +78,17 @@ func Protocol() []Rule {
 			func(e *ending) Step { return e.reply(true) }},
 		{talk, "reply", "otherwise", "a reply step in the other session that has the reply as its message", always, func(e *ending) Step { return e.reply(false) }},
 		{[]string{fromPost}, "agent outside has the reply", "always", "the announce step", always, (*ending).announce},
+		{[]string{fromAnnounce}, "announced after a late reply", "it says something, the target has a chat, and the requester's call had answered without the reply",
+			"what it says is posted there; the follow-up in the requester", func(e *ending) bool { return e.announces() && e.late() },
+			func(e *ending) Step { return Step{Post: e.says(e.Said.Text), Next: e.followUp()} }},
+		{[]string{fromAnnounce}, "late reply", "the requester's call had answered without the reply", "the follow-up in the requester", (*ending).late,
+			func(e *ending) Step { return Step{Next: e.followUp()} }},
 		{[]string{fromAnnounce}, "announced", "it says something, and the target has a chat", "what it says is posted there",
-			func(e *ending) bool { return !failed(e) && spoke(e.Said) && !e.c.Origin.IsZero() },
-			func(e *ending) Step { return Step{Post: e.says(e.Said.Text)} }},
+			(*ending).announces, func(e *ending) Step { return Step{Post: e.says(e.Said.Text)} }},
 		{[]string{fromAnnounce}, "nothing to announce", "otherwise", "the end", always, end},
+
+		{[]string{fromFollowUp}, "follow-up silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, end},
+		{[]string{fromFollowUp}, "followed up", "otherwise", "what it says is posted into the requester's chat, or the notice of a failure", always, (*ending).tell},
 
 		{[]string{fromChild}, "child silent", "its whole answer is `ANNOUNCE_SKIP`", "the end", func(e *ending) bool { return e.Said.Control == agent.AnnounceSkip }, done},
 		{[]string{fromChild}, "parent gone", "the sub-agent that started it is deleted", "listed as not reported",

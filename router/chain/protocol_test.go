@@ -68,7 +68,7 @@ func sketch(s Step) string {
 
 // Every rule of the protocol has a case in which it decides, and what follows is what it says.
 //
-// proves: S9, S10, S12, S13, N10, N11, N13, N14, N15, N16
+// proves: S9, S10, S12, S13, S15, N10, N11, N13, N14, N15, N16
 func TestProtocol(t *testing.T) {
 	t.Parallel()
 	ex := sessions.Chain{Kind: Ask, Requester: asker, Target: asked, Request: "q", Origin: chat, Waited: true, Latest: "before"}
@@ -83,7 +83,11 @@ func TestProtocol(t *testing.T) {
 	outdated := func(f *Facts) { failed(f); f.Outdated = true }
 	alone := func(f *Facts) { f.Other = nil }
 	ended := func(f *Facts) { f.CallEnded = true }
-	const announced, report = "announce in agent:clerk:main: Announce step. (agent:main:main, announce)", "Notes: - (none)  Stats: runtime 0s • tokens 0 (in 0 / out 0) • sessionKey `agent:main:subagent:x` • sessionId ``"
+	late := func(f *Facts) {
+		f.FollowUp, f.CallEnded, f.Asker = true, true, &sessions.Session{Key: asker}
+		f.Run.Chain.Back = chat
+	}
+	const announced, report = "announce in agent:clerk:main: Announce step. (agent:main:main, announce)", "Notes: - (none)  Stats: `q` • runtime 0s • tokens 0 (in 0 / out 0) • sessionKey `agent:main:subagent:x` • sessionId ``"
 	const posted = "Status: success  Result: words  " + report
 	const stored = "Status: success  Result: stored  " + report
 	seen := []string{}
@@ -97,6 +101,16 @@ func TestProtocol(t *testing.T) {
 		{"outdated, deleted", at(sessions.AnnounceRun, deleted, said(""), outdated), "post of agent:main:main with : " + stored + "; delete"},
 
 		{"ask failed", at(sessions.AskRun, ex, said("half"), failed), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, func(f *Facts) { f.FollowUp, f.Asker, f.Run.Chain.Back = true, &sessions.Session{}, chat }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.CallTold = true }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Status = sessions.Stopped }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.AskerStopped = true }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Asker.Archived = true }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Asker = nil }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.FollowUp = false }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.AskerTurns = 120 }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Run.Chain.Back = channels.Address{} }), ""},
+		{"late failure", at(sessions.AskRun, ex, said(""), failed, late), "follow-up in agent:main:main: Your sessions_send call has no reply: It broke. (agent:clerk:main, sessions_send)"},
 		{"no requester", at(sessions.AskRun, exchange(func(c *sessions.Chain) { c.Requester = "" }), said("words")), "announce in agent:clerk:main: Announce step. (, announce)"},
 		{"replies used up", at(sessions.AskRun, ex, said("words"), func(f *Facts) { f.MaxTurns = 0 }), announced},
 		{"replies used up", at(sessions.ReplyRun, exchange(func(c *sessions.Chain) { c.Turn = 5 }), said("words")), announced},
@@ -114,6 +128,16 @@ func TestProtocol(t *testing.T) {
 		{"last reply", at(sessions.ReplyRun, ex, said("half"), failed), announced},
 		{"agent outside has the reply", at(sessions.PostRun, ex, agent.Outcome{}), announced},
 		{"announced", at(sessions.AnnounceRun, ex, said("words")), "post of agent:clerk:main with last: words"},
+		{"announced after a late reply", at(sessions.AnnounceRun, ex, said("words"), late),
+			"follow-up in agent:main:main: The exchange is over. (agent:clerk:main, sessions_send); post of agent:clerk:main with last: words"},
+		{"late reply", at(sessions.AnnounceRun, exchange(func(c *sessions.Chain) { c.Unread = true }), word(agent.AnnounceSkip), late), "follow-up in agent:main:main: before (agent:clerk:main, sessions_send)"},
+		{"late reply", at(sessions.AnnounceRun, ex, said("half"), failed, late), "follow-up in agent:main:main: The exchange is over. (agent:clerk:main, sessions_send)"},
+		{"announced", at(sessions.AnnounceRun, ex, said("words"), late, func(f *Facts) { f.CallTold = true }), "post of agent:clerk:main with last: words"},
+		{"follow-up silent", at(sessions.FollowUpRun, ex, word(agent.NoReply), late), ""},
+		{"followed up", at(sessions.FollowUpRun, ex, said("words"), late), "post of agent:main:main with last: words"},
+		{"followed up", at(sessions.FollowUpRun, ex, said("half"), late, failed), "post of agent:main:main with last: It broke."},
+		{"followed up", at(sessions.FollowUpRun, ex, said(""), late), "post of agent:main:main with last: The language model gave an empty answer."},
+		{"followed up", at(sessions.FollowUpRun, exchange(func(c *sessions.Chain) { c.Requester = cronJob }), said("words"), late), "post in agent:main:main: words; post of agent:main:main with : words"},
 		{"nothing to announce", at(sessions.AnnounceRun, ex, word(agent.AnnounceSkip)), ""},
 		{"nothing to announce", at(sessions.AnnounceRun, ex, said("words"), failed), ""},
 		{"nothing to announce", at(sessions.AnnounceRun, exchange(func(c *sessions.Chain) { c.Origin = channels.Address{} }), said("words")), ""},
@@ -165,10 +189,12 @@ func TestProtocol(t *testing.T) {
 
 // What a run adds to its chain goes with it to the next one.
 //
-// proves: S10, N12, N13
+// proves: S10, S13, N12, N13
 func TestWhatAChainCarries(t *testing.T) {
 	t.Parallel()
 	ex := sessions.Chain{Kind: Ask, Requester: asker, Target: asked, Round1: "one", Latest: "two", Turn: 1}
+	ex0, ex2 := ex, ex
+	ex0.Turn, ex2.Turn = 0, 2
 	task := sessions.Chain{Kind: Spawn, Requester: asker, Target: sub, Request: "q", Origin: chat}
 	for name, c := range map[string]struct {
 		facts Facts
@@ -176,6 +202,10 @@ func TestWhatAChainCarries(t *testing.T) {
 	}{
 		"first reply":   {at(sessions.AskRun, ex, said("a")), func(c sessions.Chain) bool { return c.Round1 == "a" && c.Latest == "a" && c.Turn == 2 }},
 		"later reply":   {at(sessions.ReplyRun, ex, said("a")), func(c sessions.Chain) bool { return c.Round1 == "one" && c.Latest == "a" }},
+		"unread":        {at(sessions.AskRun, ex, said("a"), func(f *Facts) { f.MaxTurns = 0 }), func(c sessions.Chain) bool { return c.Unread }},
+		"read by then":  {at(sessions.AskRun, ex0, said("a")), func(c sessions.Chain) bool { return !c.Unread }},
+		"unread later":  {at(sessions.ReplyRun, ex2, said("a"), func(f *Facts) { f.MaxTurns = 2 }), func(c sessions.Chain) bool { return c.Unread }},
+		"one's own":     {at(sessions.ReplyRun, ex, said("a"), func(f *Facts) { f.MaxTurns = 1 }), func(c sessions.Chain) bool { return !c.Unread }},
 		"beside a word": {at(sessions.ReplyRun, ex, agent.Outcome{Control: agent.ReplySkip, Text: "a"}), func(c sessions.Chain) bool { return c.Latest == "a" }},
 		"silent reply":  {at(sessions.ReplyRun, ex, word(agent.ReplySkip)), func(c sessions.Chain) bool { return c.Latest == "two" }},
 		"child": {at(sessions.ChildRun, task, said("a"), func(f *Facts) { f.Usage.Input, f.StartedMs, f.EndedMs = 7, 1, 2 }), func(c sessions.Chain) bool {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -71,9 +72,31 @@ func StatusWord(s sessions.RunStatus) string {
 	return "unknown"
 }
 
+// The bounds of a sub-agent's name.
+const (
+	maxNameWords = 6
+	maxName      = 60 // characters
+)
+
+// nameOf is what people tell a sub-agent from others by: its label, or the first words of its task (contract N18).
+func nameOf(c sessions.Chain) string {
+	if c.Label != "" {
+		return channels.Code(c.Label, maxName)
+	}
+	words := strings.Fields(c.Request)
+	if c.Request == refusedRequest || len(words) == 0 {
+		return "sub-agent"
+	}
+	name := strings.Join(words[:min(len(words), maxNameWords)], " ")
+	if len(words) > maxNameWords {
+		name += " …"
+	}
+	return channels.Code(name, maxName)
+}
+
 func stats(c sessions.Chain, child sessions.Run, transcript string) string {
 	took := time.Duration(c.EndedMs-c.StartedMs) * time.Millisecond
-	line := fmt.Sprintf("Stats: runtime %s • tokens %s (in %s / out %s) • sessionKey `%s` • sessionId `%s`", took.Round(time.Second),
+	line := fmt.Sprintf("Stats: %s • runtime %s • tokens %s (in %s / out %s) • sessionKey `%s` • sessionId `%s`", nameOf(c), took.Round(time.Second),
 		sessions.ShortCount(c.Usage.Total()), sessions.ShortCount(c.Usage.Input), sessions.ShortCount(c.Usage.Output), child.Key, child.Session)
 	if transcript != "" {
 		line += " • transcript `" + transcript + "`"

@@ -29,10 +29,31 @@ func TestReportKeepsTheHostsLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := Report(sessions.Chain{Status: sessions.Failed, Latest: c.latest}, sessions.Run{}, "", c.text)
-			want := "Status: error\n\nResult:\n" + c.result + "\n\nNotes:\n" + c.notes + "\n\nStats: runtime "
+			want := "Status: error\n\nResult:\n" + c.result + "\n\nNotes:\n" + c.notes + "\n\nStats: sub-agent • runtime "
 			if !strings.HasPrefix(got, want) || strings.Count(got, "\n") != strings.Count(want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s…", got, want)
 			}
 		})
+	}
+}
+
+// The host's line names the sub-agent: three reports of one chat can be told apart. What a label or a task has in it cannot look like the
+// host's own words.
+//
+// source: openclaw/openclaw#22683, #64658
+// proves: N18
+func TestReportNamesTheChild(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]sessions.Chain{
+		"`server-alpha`":              {Label: "server-alpha", Request: "look at the first server"},
+		"`look at the logs of all …`": {Request: "look at the\nlogs of all servers of ours"},
+		"`count`":                     {Request: "  count\n"},
+		"sub-agent":                   {Request: refusedRequest},
+		"`a b`":                       {Label: "a\nb"},
+	} {
+		got := Report(c, sessions.Run{}, "", "fine")
+		if line := got[strings.LastIndex(got, "\n")+1:]; !strings.HasPrefix(line, "Stats: "+want+" • runtime ") {
+			t.Errorf("%q, want %s", line, want)
+		}
 	}
 }

@@ -117,6 +117,9 @@ func (c *Committer) Wait(ctx context.Context, id sessions.RunID) (sessions.Run, 
 			return run, err
 		}
 		if err := c.pause(ctx, ended); err != nil {
+			if now, unread := c.store.GetRun(context.WithoutCancel(ctx), id); unread == nil && now.Status.Final() { // in the last moment
+				return now, nil
+			}
 			return run, err
 		}
 	}

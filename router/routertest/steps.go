@@ -38,6 +38,7 @@ var (
 		{"reply", "This is a reply step"},
 		{"announce", "This is the announce step of an exchange"},
 		{"report", "This is the announce step of your task"},
+		{"follow-up", "This turn follows on a question"},
 		{"result", "A sub-agent that this session started has ended"},
 		{"child", "You are a sub-agent of"},
 	}

@@ -46,7 +46,7 @@ var reportFrame = regexp.MustCompile("(?s)^Status: (?:success|error|timeout|unkn
 	`|The language model gave an empty answer\.` +
 	`|I stopped: this took more steps than one answer may take\.` +
 	`|This message could not be answered: the host stopped each time it tried\.` +
-	"))\n\nStats: runtime [0-9hms]+ • tokens [0-9.km]+ \\(in [0-9.km]+ / out [0-9.km]+\\) • sessionKey `([a-z0-9:-]+)` • sessionId `[0-9a-f-]+` • transcript `transcript.jsonl`$")
+	"))\n\nStats: \\S[^•]* • runtime [0-9hms]+ • tokens [0-9.km]+ \\(in [0-9.km]+ / out [0-9.km]+\\) • sessionKey `([a-z0-9:-]+)` • sessionId `[0-9a-f-]+` • transcript `transcript.jsonl`$")
 
 // reports reports whether a delivery is the report of a sub-agent: in its own words, in those of the newest tool result that it had, or
 // in none.

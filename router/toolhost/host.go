@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,7 +32,7 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 		hops = append(hops, from.Key)
 	}
 	id := sessions.RunID(uuid.NewString())
-	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
+	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits, Back: backTo(q.From, q.Source)}
 	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
@@ -46,6 +47,22 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 	return acc.Run, err
 }
 
+// backTo is the chat that hears of a reply that comes too late for the turn that asks: where that turn's own answer goes. A sub-agent, an
+// agent outside and what goes nowhere have none.
+func backTo(c tools.Caller, source string) channels.Address {
+	switch up := c.Run.Chain; {
+	case !strings.HasPrefix(source, "tool:") || sessions.IsSubagent(c.Session.Key):
+		return channels.Address{}
+	case !c.Run.Reply.IsZero():
+		return c.Run.Reply
+	case up != nil && (c.Run.Kind == sessions.JobRun || up.Kind == chain.Relay):
+		return up.Origin
+	case c.Run.Kind == sessions.AskRun:
+		return c.Session.Last
+	}
+	return channels.Address{}
+}
+
 // isMain reports whether a session is a configured agent's main one.
 func (h *Host) isMain(key sessions.Key) bool {
 	ids, _ := h.settings().Agents.IDs()
@@ -54,7 +71,7 @@ func (h *Host) isMain(key sessions.Key) bool {
 
 // Cancel implements tools.Host.
 func (h *Host) Cancel(ctx context.Context, source string, child sessions.Key) ([]sessions.StoppedRun, error) {
-	acc, err := h.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{child}}}})
+	acc, err := h.commit.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{child}, By: sessions.ByParent}}})
 	return acc.Stopped, err
 }
 

@@ -46,7 +46,7 @@ func (h *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, e
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
-	chain := &sessions.Chain{Kind: chain.Spawn, Root: id, Requester: from.Key, From: sessions.OriginOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
+	chain := &sessions.Chain{Kind: chain.Spawn, Root: id, Requester: from.Key, From: sessions.OriginOf(from, q.From.Run).Chat, Target: key, Request: q.Task, Label: q.Label, Hops: passed(q.From), Origin: origin, Cleanup: q.Cleanup, Parent: parent}
 	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}

@@ -75,7 +75,7 @@ func Quoted(q *channels.Quote) string {
 	if q == nil {
 		return ""
 	}
-	said := WithNames(strings.TrimSpace(channels.CutText(q.Text, MaxQuote)), q.Media)
+	said := WithNames(channels.TypedQuotes(strings.TrimSpace(channels.CutText(q.Text, MaxQuote))), q.Media)
 	if said == "" {
 		return ""
 	}

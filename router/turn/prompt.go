@@ -52,7 +52,7 @@ type PromptFacts struct {
 	About                      string // the configuration's words about the chat
 	Agent                      sessions.AgentID
 	Group, Repeat, Carry       bool
-	Spawns, Chat               bool
+	Spawns, Chat, Unread       bool
 	Session, Requester, Target string
 	Channel, Side              string
 	Request, Round1, Latest    string
@@ -157,6 +157,7 @@ func (w *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Ent
 			f.Side, f.Repeat = "requester", c.Waited
 			f.Carry = c.Waited && !w.repliedInline(ctx, run.Source)
 		}
+		f.Unread = c.Unread
 		f.Channel, f.Chat = string(c.From.Channel), !c.Origin.IsZero()
 	}
 	base := "turn"
@@ -168,7 +169,7 @@ func (w *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Ent
 	if err != nil || c == nil {
 		return text, err
 	}
-	step := map[sessions.RunKind]string{sessions.AskRun: "ask", sessions.ReplyRun: "reply", sessions.AnnounceRun: "announce", sessions.ResultRun: "result", sessions.JobRun: "job"}[run.Kind]
+	step := map[sessions.RunKind]string{sessions.AskRun: "ask", sessions.ReplyRun: "reply", sessions.AnnounceRun: "announce", sessions.ResultRun: "result", sessions.JobRun: "job", sessions.FollowUpRun: "follow-up"}[run.Kind]
 	if run.Kind == sessions.AnnounceRun && c.Kind == chain.Spawn {
 		step = "report"
 	}

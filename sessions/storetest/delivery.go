@@ -98,6 +98,10 @@ func beginSendThread(_ *testing.T, f *fixture) {
 		f.ok(err)
 		if s := f.get(at(thread)); s.ChatDeny != want {
 			f.t.Errorf("thread %q as it is read: the chat denies: %t", thread, s.ChatDeny)
+		} else if list, err := f.List(f.ctx, sessions.Query{Keys: []sessions.Key{at(thread)}}); err != nil || len(list) != 1 || list[0].ChatDeny != want {
+			f.t.Errorf("thread %q in a list: %+v %v", thread, list, err)
+		} else if s, err := f.GetByID(f.ctx, s.ID); err != nil || s.ChatDeny != want {
+			f.t.Errorf("thread %q by its id: %+v %v", thread, s, err)
 		}
 	}
 	set := func(thread channels.ThreadID, to policy.Override) {

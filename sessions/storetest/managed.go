@@ -40,7 +40,9 @@ func aloneStays(_ *testing.T, f *fixture) {
 	f.equal(f.claim(k).ID, second.ID)
 }
 
-// One run is stopped: another that waits in its session goes on. What the sub-agents of a turn at work are at ends with it.
+// One run is stopped, a step too: another that waits in its session goes on. What the sub-agents of a turn at work are at ends with it.
+//
+// proves: X2
 func stopRun(_ *testing.T, f *fixture) {
 	k, kid := key("1"), sessions.SubagentKey("main", "1")
 	one, two, three := f.turn(k, addr("1"), "one"), f.turn(k, addr("1"), "two"), f.turn(k, addr("1"), "three")

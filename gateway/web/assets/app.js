@@ -265,7 +265,7 @@ $('stop').onclick = async () => {
       method: 'POST', headers: { 'Content-Type': 'application/json', 'Idempotency-Key': newID() }, body: '{}', signal: AbortSignal.timeout(30000) });
     const out = await res.json().catch(() => ({}));
     if (!res.ok) throw new Error(out.error || `The host answered ${res.status}.`);
-    toast(out.runIds?.length ? 'It is stopped.' : 'Nothing was at work.');
+    toast(out.runIds?.length || out.ended ? 'It is stopped.' : 'Nothing was at work.');
     watch(1000);
   } catch (e) {
     toast(e.message, 'bad');

@@ -195,6 +195,7 @@ const notes = {
   failed: (l) => `not delivered${l.reason ? `: ${l.reason}` : ''}`,
   expired: () => 'not delivered in time',
   dropped: () => 'not delivered: dropped',
+  stopped: () => 'not delivered to the end: stopped',
   held: () => 'held: it may have been delivered',
 };
 

@@ -353,7 +353,7 @@ if (box) {
   $('stop').onclick = async () => {
     try {
       const out = await post('abort', {});
-      toast(out.runIds?.length ? 'It is stopped.' : 'Nothing was at work.');
+      toast(out.runIds?.length || out.ended ? 'It is stopped.' : 'Nothing was at work.');
     } catch (e) {
       toast(e.message, 'bad');
     }

@@ -10,7 +10,7 @@ import (
 )
 
 // List gives sessions, newest first.
-func (s *Store) List(ctx context.Context, q sessions.Query) ([]sessions.Session, error) {
+func (s *Store) List(ctx context.Context, q sessions.Query) (list []sessions.Session, err error) {
 	var where engine.Where
 	where.And("archived = ?", q.Archived)
 	if q.Agent != "" {
@@ -40,11 +40,20 @@ func (s *Store) List(ctx context.Context, q sessions.Query) ([]sessions.Session,
 	if q.Search != "" {
 		where.And("find LIKE ? ESCAPE '!'", "%"+engine.Like(strings.ToLower(q.Search))+"%")
 	}
-	return engine.ReadList(ctx, s.db, "SELECT "+sessionColumns+" FROM sessions"+where.String()+" ORDER BY updated DESC, num DESC LIMIT ? OFFSET ?", where.Args(engine.Limit(q.Limit, 50), max(q.Offset, 0)),
-		func(r engine.Row) (sessions.Session, error) {
-			k, err := scanSession(r)
-			return k.Session, err
-		})
+	err = s.db.Read(ctx, func(c *engine.Conn) error {
+		list, err = engine.List(ctx, c, "SELECT "+sessionColumns+" FROM sessions"+where.String()+" ORDER BY updated DESC, num DESC LIMIT ? OFFSET ?", where.Args(engine.Limit(q.Limit, 50), max(q.Offset, 0)),
+			func(r engine.Row) (sessions.Session, error) {
+				k, err := scanSession(r)
+				return k.Session, err
+			})
+		for i := range list {
+			if err == nil {
+				list[i].ChatDeny, err = chatDenies(ctx, c, list[i].Key)
+			}
+		}
+		return err
+	})
+	return list, err
 }
 
 // Writers gives the chats that have written to a session.

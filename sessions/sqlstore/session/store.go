@@ -30,13 +30,19 @@ func (s *Store) Get(ctx context.Context, key sessions.Key) (sessions.Session, er
 // GetByID finds a session that is not archived by its current id.
 func (s *Store) GetByID(ctx context.Context, id sessions.ID) (sessions.Session, error) {
 	var k Row
-	found, err := engine.ReadOne(ctx, s.db, "SELECT "+sessionColumns+" FROM sessions WHERE id = ? AND archived = 0", []any{string(id)}, func(r engine.Row) (err error) {
-		k, err = scanSession(r)
+	err := s.db.Read(ctx, func(c *engine.Conn) error {
+		found, err := c.One(ctx, "SELECT "+sessionColumns+" FROM sessions WHERE id = ? AND archived = 0", []any{string(id)}, func(r engine.Row) (err error) {
+			k, err = scanSession(r)
+			return err
+		})
+		if err == nil && !found {
+			err = engine.NotFound("session", id)
+		}
+		if err == nil {
+			k.ChatDeny, err = chatDenies(ctx, c, k.Key)
+		}
 		return err
 	})
-	if err == nil && !found {
-		err = engine.NotFound("session", id)
-	}
 	return k.Session, err
 }
 
@@ -47,7 +53,11 @@ func (s *Store) onSession(ctx context.Context, name string, key sessions.Key, ch
 		if k, err = s.rows.Get(t, key); err != nil {
 			return err
 		}
-		return change(t, &k)
+		if err := change(t, &k); err != nil {
+			return err
+		}
+		k.ChatDeny, err = chatDenies(t.Ctx, t.Conn, k.Key)
+		return err
 	})
 	return k.Session, err
 }

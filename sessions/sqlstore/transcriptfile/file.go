@@ -95,7 +95,7 @@ func (t Transcript) header() string {
 		Key     string `json:"key"`
 		Agent   string `json:"agentId"`
 		Created string `json:"timestamp"`
-	}{"session", string(t.ID), string(t.Key), string(t.Agent), t.Created.UTC().Format(time.RFC3339Nano)})
+	}{"session", string(t.ID), string(t.Key.Shown()), string(t.Agent), t.Created.UTC().Format(time.RFC3339Nano)})
 	return string(b)
 }
 

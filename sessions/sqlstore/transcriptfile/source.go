@@ -68,12 +68,16 @@ func messageLine(seq int64, body string) (string, error) {
 
 // readableBody is the body of a message as a file has it: see sessions.Message.Readable. Most have nothing to leave out.
 func readableBody(body string) (string, error) {
-	if !strings.Contains(body, `"type":"`+sessions.ThinkingBlock+`"`) && !strings.Contains(body, `"signature":`) {
+	global := strings.Contains(body, `"sourceSessionKey":"`+string(sessions.GlobalKey)+`"`)
+	if !global && !strings.Contains(body, `"type":"`+sessions.ThinkingBlock+`"`) && !strings.Contains(body, `"signature":`) {
 		return body, nil
 	}
 	var m sessions.Message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
 		return "", fmt.Errorf("%w: %w", sessions.ErrUnread, err)
+	}
+	if m.Provenance != nil {
+		m.Provenance.Source = m.Provenance.Source.Shown()
 	}
 	b, err := json.Marshal(m.Readable())
 	return string(b), err

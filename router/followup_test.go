@@ -1,0 +1,97 @@
+package router_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/agent"
+	"parley/router/routertest"
+	"parley/router/settings"
+	"parley/sessions"
+)
+
+// What comes after the call had answered without it reaches the people who asked, in their own chat, once; what came in time does not come again.
+// source: openclaw/openclaw#76443, openclaw/openclaw#68387 (late replies), openclaw/openclaw#25198 (failures)
+//
+// proves: S13, S15
+func TestPeopleAreToldLater(t *testing.T) {
+	for name, c := range map[string]struct {
+		wait   int
+		fails  bool
+		turns  int
+		off    bool
+		says   string // of the follow-up
+		told   string // in chat a, at last; "" = nothing more than the turn's answer
+		input  string // what the follow-up answers
+		inTool int    // how often "4711" stands in the follow-up's messages of other sessions
+	}{
+		"a late reply":                {wait: 1, turns: 5, says: "The code is 4711.", told: "The code is 4711.", input: "The exchange is over.", inTool: 1},
+		"a late reply, no exchange":   {wait: 1, says: "The code is 4711.", told: "The code is 4711.", input: "door code 4711", inTool: 1},
+		"accepted":                    {wait: 0, says: "The code is 4711.", told: "The code is 4711.", input: "door code 4711", inTool: 1},
+		"a late failure":              {wait: 1, turns: 5, fails: true, says: "It failed.", told: "It failed.", input: "Your sessions_send call has no reply: "},
+		"nothing to tell":             {wait: 1, says: "NO_REPLY", input: "door code 4711", inTool: 1},
+		"in time":                     {wait: 30, turns: 5, says: "again"},
+		"a failure in time":           {wait: 30, turns: 5, fails: true, says: "again"},
+		"switched off":                {wait: 1, off: true, says: "again"},
+		"switched off, and a failure": {wait: 1, off: true, fails: true, says: "again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				followUps := 0
+				g := routertest.TwoChats(t, func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					m := routertest.Last(p)
+					switch {
+					case strings.Contains(p.System, "This turn follows on a question"):
+						followUps++
+						had := 0
+						for _, x := range p.Messages {
+							if x.Provenance != nil && x.Provenance.Kind == sessions.InterSession {
+								had += strings.Count(x.Text(), "4711")
+							}
+						}
+						if !strings.Contains(m.Text(), c.input) || had != c.inTool || len(p.Tools) == 0 {
+							t.Errorf("the follow-up answers %q, with %d replies and %d tools", m.Text(), had, len(p.Tools))
+						}
+						return routertest.Text(c.says), nil
+					case strings.Contains(p.System, "reply step"):
+						return routertest.Text("REPLY_SKIP"), nil
+					case strings.Contains(p.System, "announce step"):
+						return routertest.Text("ANNOUNCE_SKIP"), nil
+					case strings.Contains(p.System, "comes from another session"):
+						time.Sleep(4 * time.Second)
+						if c.fails {
+							return agent.Answer{}, errors.New("scripted")
+						}
+						return routertest.Text("door code 4711"), nil
+					case m.Role == sessions.ToolResult:
+						return routertest.Text("I asked."), nil
+					case strings.Contains(m.Text(), "ask b"):
+						return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "the code?", "timeoutSeconds": c.wait}), nil
+					}
+					return routertest.Text("hello"), nil
+				}, func(s *settings.Snapshot) {
+					s.Session.AgentToAgent.MaxPingPongTurns, s.Session.AgentToAgent.FollowUp = c.turns, !c.off
+				})
+				g.Say(routertest.Group("a"), routertest.Guest, "ask b")
+				<-time.After(10 * time.Minute)
+				var shown []string
+				for _, d := range g.Deliveries()[2:] {
+					if shown = append(shown, d.Text); d.To != routertest.Group("a") || d.Session != routertest.KeyA || d.State != sessions.Sent {
+						t.Errorf("%s of %s: %q is %s", d.To, d.Session, d.Text, d.State)
+					}
+				}
+				want := []string{"I asked."}
+				if c.told != "" {
+					want = append(want, c.told)
+				}
+				if fmt.Sprint(shown) != fmt.Sprint(want) || (followUps == 1) != (c.input != "") || followUps > 1 {
+					t.Errorf("chat a reads %q, want %q, after %d follow-ups", shown, want, followUps)
+				}
+			})
+		})
+	}
+}
