@@ -227,21 +227,6 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 	return out
 }
 
-// toolName gives the name of a tool as it is known: models put white space around it, a name space in front of it, or a mark of their channel
-// behind it. source: vllm-project/vllm#32587 (gpt-oss: NAME<|channel|>commentary)
-func (r *turnRun) toolName(name string) string {
-	if _, ok := r.tools[name]; ok {
-		return name
-	}
-	bare, _, _ := strings.Cut(strings.TrimSpace(name), "<|")
-	for _, n := range []string{bare, bare[strings.LastIndexAny(bare, ".:/")+1:]} {
-		if _, ok := r.tools[n]; ok {
-			return n
-		}
-	}
-	return name
-}
-
 // dropOpaque takes the opaque data of a message away when it is more than is kept: a part of it would be refused. blocks are changed.
 func dropOpaque(blocks []sessions.Block) {
 	size := 0

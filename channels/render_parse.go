@@ -18,7 +18,7 @@ func parse(md string, s *spec, lim Limits) *document {
 	if s.verbatim {
 		return parseVerbatim(md)
 	}
-	b := &builder{document: &document{atoms: make([]atom, 0, len(md)/4+4)}, spec: s, maxURL: 2000}
+	b := &builder{document: &document{atoms: make([]atom, 0, min(2*strings.Count(md, " ")+2*strings.Count(md, "\n"), len(md)/3)+8)}, spec: s, maxURL: 2000}
 	if lim.Text > 0 {
 		b.maxURL = min(b.maxURL, lim.Text/2)
 	}
@@ -98,7 +98,8 @@ func (b *builder) fenced(s string) {
 type builder struct {
 	*document
 	spec   *spec
-	src    []byte
+	md     string // the piece that is parsed
+	src    []byte // the same
 	st     style
 	gap    int    // line ends to write before the next atom
 	indent string // of the list that is open
@@ -115,7 +116,7 @@ func (b *builder) piece(s string) {
 			b.plain(s)
 		}
 	}()
-	b.src = []byte(s)
+	b.md, b.src = s, []byte(s)
 	b.blocks(tree(b.src))
 }
 
@@ -146,14 +147,17 @@ func (b *builder) put(k kind, s string) {
 
 // text writes words. Line ends in them are kept: people who type them in a chat mean them.
 func (b *builder) text(s string) {
-	for i, line := range strings.Split(s, "\n") {
-		if i > 0 {
-			b.br(1)
-		}
+	for {
+		line, rest, more := strings.Cut(s, "\n")
 		if line != "" {
 			b.flush()
 			b.add(line, b.st)
 		}
+		if !more {
+			return
+		}
+		b.br(1)
+		s = rest
 	}
 }
 
@@ -286,26 +290,45 @@ func (b *builder) words(t *ast.Text) ast.Node {
 	if b.st.quote && b.unquoted(start) {
 		b.st.quote = false
 	}
-	var s strings.Builder
-	s.WriteString(b.indentation(start))
+	var apart strings.Builder // segments that do not stand one behind the other in the source
+	apart.WriteString(b.indentation(start))
+	whole := t.Segment
 	for {
-		s.Write(t.Segment.Value(b.src))
 		next, ok := t.NextSibling().(*ast.Text)
 		if !ok || t.SoftLineBreak() || t.HardLineBreak() {
 			break
 		}
 		t = next
+		if t.Segment.Start == whole.Stop && t.Segment.Padding == 0 {
+			whole.Stop = t.Segment.Stop
+			continue
+		}
+		apart.WriteString(b.value(whole))
+		whole = t.Segment
+	}
+	s := b.value(whole)
+	if apart.Len() > 0 {
+		apart.WriteString(s)
+		s = apart.String()
 	}
 	indent := b.indent
 	if start == 0 || b.src[start-1] == '\n' { // a line that is not indented as the item is that it belongs to
 		b.indent = ""
 	}
-	b.text(s.String())
+	b.text(s)
 	b.indent = indent
 	if t.SoftLineBreak() || t.HardLineBreak() {
 		b.lineEnd()
 	}
 	return t
+}
+
+// value gives a segment of the source.
+func (b *builder) value(s text.Segment) string {
+	if s.Padding > 0 || s.ForceNewline {
+		return string(s.Value(b.src))
+	}
+	return b.md[s.Start:s.Stop]
 }
 
 func (b *builder) inline(n ast.Node) {

@@ -289,19 +289,12 @@ func (w *writer) pop() {
 
 // put writes an atom's text.
 func (w *writer) put(a *atom) {
-	s, esc := a.text, w.glue
-	switch {
-	case a.kind == markup:
-		w.mark(s)
+	if a.kind == markup {
+		w.mark(a.text)
 		return
-	case a.st.pre != 0 || a.st.code:
-		esc = w.inCode
-	case a.kind == word && w.url && w.behind != nil:
-		esc = w.behind
-	case a.kind == word && w.word != nil:
-		start := w.prefix
-		esc = func(s string) string { return w.word(s, start) }
 	}
+	s := a.text
+	out := w.escaped(a)
 	w.url = w.url || a.kind == glue && webAddress(s) >= 0
 	if w.whole && a.kind == word && a.st.pre == 0 && !a.st.code {
 		w.keep(s)
@@ -310,18 +303,42 @@ func (w *writer) put(a *atom) {
 	if !w.visible {
 		w.visible = !blank(s)
 	}
-	if w.html && !a.st.code && a.st.pre == 0 && a.st.link == 0 && strings.ContainsAny(s, "@#/:$") { // mentions, tags, commands, addresses
+	if w.html && !a.st.code && a.st.pre == 0 && a.st.link == 0 && mayBeMarked(s) {
 		w.marked++
-	}
-	out := s
-	if esc != nil {
-		out = esc(s)
 	}
 	w.buf = append(w.buf, out...)
 	if w.html {
 		out = s
 	}
 	w.n += measure(out, w.unit)
+}
+
+// mayBeMarked reports whether the platform could mark a word by itself: mentions, tags, commands, addresses.
+func mayBeMarked(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case '@', '#', '/', ':', '$':
+			return true
+		}
+	}
+	return false
+}
+
+// escaped gives the text of an atom as the dialect needs it where it stands.
+func (w *writer) escaped(a *atom) string {
+	esc := w.glue
+	switch {
+	case a.st.pre != 0 || a.st.code:
+		esc = w.inCode
+	case a.kind == word && w.url && w.behind != nil:
+		esc = w.behind
+	case a.kind == word && w.word != nil:
+		return w.word(a.text, w.prefix)
+	}
+	if esc == nil {
+		return a.text
+	}
+	return esc(a.text)
 }
 
 // raw writes what is counted in every dialect.

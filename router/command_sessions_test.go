@@ -120,22 +120,23 @@ func TestStopCountsWhatItEnds(t *testing.T) {
 	})
 }
 
-// TestStopCountsNoReports has a sub-agent whose report is being worded: a stop leaves that alone, and does not say otherwise.
+// TestStopEndsReports has a sub-agent whose report is being worded: a stop ends that too, and says so.
 //
-// proves: N15
-func TestStopCountsNoReports(t *testing.T) {
-	for words, want := range map[string]string{"/stop": "⚙️ Nothing is running here.", "/subagents stop all": "⚙️ No sub-agent is at work.", "/subagents stop 1": "⚙️ No sub-agent is at work."} {
+// source: openclaw/openclaw#122909
+// proves: X1, X3, N15
+func TestStopEndsReports(t *testing.T) {
+	for _, words := range []string{"/stop", "/subagents stop all", "/subagents stop 1"} {
 		t.Run(words, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.Parent(t, routertest.Child{Announce: routertest.Slowly(time.Minute)})
 				g.Spawn(tools.SpawnRequest{Source: "s"})
 				<-time.After(time.Second)
-				if got := g.Asks(routertest.Group("a"), routertest.Owner, words); got != want {
+				if got, want := g.Asks(routertest.Group("a"), routertest.Owner, words), "⚙️ Cancelled 1 report of sub-agents."; got != want {
 					t.Errorf("%q, want %q", got, want)
 				}
 				<-time.After(2 * time.Minute)
-				if d := g.Deliveries(); len(d) != 3 || d[2].Kind != sessions.Announce {
-					t.Errorf("%d deliveries, want the report as well", len(d))
+				if d := g.Deliveries(); len(d) != 2 {
+					t.Errorf("%d deliveries, want no report", len(d))
 				}
 			})
 		})

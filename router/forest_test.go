@@ -282,6 +282,12 @@ func (f *forest) fate(run sessions.Run, posts map[sessions.RunID][]sessions.Deli
 // wording follows a result through its announce or result step.
 func (f *forest) wording(run sessions.Run, status sessions.RunStatus, step sessions.Run, posts []sessions.Delivery) string {
 	ends := f.ends[step.ID]
+	if f.stopped[step.ID] || len(ends) == 1 && ends[0].Status == sessions.Stopped {
+		if row, err := f.Store.GetRun(f.T.Context(), step.ID); err != nil || row.Status != sessions.Stopped || row.Error == "" || len(posts) > 0 {
+			f.T.Errorf("a stopped %s step is %s %q and has %d posts (%v)", step.Kind, row.Status, row.Error, len(posts), err)
+		}
+		return "listed"
+	}
 	if len(ends) != 1 || step.Kind != sessions.AnnounceRun && step.Kind != sessions.ResultRun {
 		f.T.Errorf("a result goes on as %q, which has %d ends", step.Kind, len(ends))
 		return "lost"

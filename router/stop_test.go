@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"parley/agent"
@@ -15,41 +14,6 @@ import (
 	"parley/sessions"
 	"parley/tools"
 )
-
-// TestStopSparesOtherSessionsWork stops a chat while the announce of an exchange waits behind its turn: it is announced all the same.
-//
-// proves: S11
-func TestStopSparesOtherSessionsWork(t *testing.T) {
-	routertest.Bubble(t, func(t *testing.T) {
-		g := routertest.New(t, channeltest.Options{})
-		inner := pingPong(1, 30)
-		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
-			if strings.HasSuffix(routertest.LastUser(p), "long") || strings.Contains(p.System, "reply step") {
-				if !channels.Sleep(ctx, time.Minute) {
-					return agent.Answer{}, ctx.Err()
-				}
-			}
-			return inner(ctx, p)
-		})
-		g.Say(routertest.Group("b"), routertest.Guest, "make a session here")
-		g.Shown(1)
-		g.Say(routertest.Group("a"), routertest.Guest, "ask b")
-		g.Shown(2) // a has its answer, and its reply step is at work for a minute
-		<-time.After(50 * time.Second)
-		g.Say(routertest.Group("b"), routertest.Guest, "long")
-		<-time.After(20 * time.Second) // the announce waits behind it
-		g.Say(routertest.Group("b"), routertest.Guest, "/stop")
-		<-time.After(10 * time.Minute)
-		synctest.Wait()
-		kinds := map[sessions.DeliveryKind]int{}
-		for _, d := range g.Deliveries() {
-			kinds[d.Kind]++
-		}
-		if kinds[sessions.Announce] != 1 {
-			t.Errorf("deliveries by kind: %v, want one announce", kinds)
-		}
-	})
-}
 
 // TestStoppedRequestIsMarked: the model is told, in this process and the next one alike, that what it is shown was stopped, also when
 // the host died before the turn ended. What only a newer message interrupted is answered with that one.

@@ -2,9 +2,11 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -36,6 +38,7 @@ func (s *stream) deliver() error {
 			if answer.Stop == agent.StopLength && len(p.text) == 0 && !s.isJSON { // it was cut off: it is no call without arguments
 				b.Arguments = nil
 			}
+			b.Arguments = wire.Arguments(b.Arguments)
 			if b.ID == "" {
 				b.ID = agent.NewCallID()
 			}
@@ -49,7 +52,14 @@ func (s *stream) deliver() error {
 		}
 		answer.Content = append(answer.Content, b)
 	}
+	speaks := func(b sessions.Block) bool {
+		return b.Type == sessions.ToolCallBlock || b.Type == sessions.TextBlock && strings.TrimSpace(b.Text) != ""
+	}
+	if s.stop == "model_context_window_exceeded" && !slices.ContainsFunc(answer.Content, speaks) { // the prompt filled it
+		return s.t.Failed(agent.TooLong, s.stop)
+	}
 	bounded(answer.Content)
+	wire.CallsInReasoning(answer, s.tool)
 	s.answered = true
 	s.yield(agent.Delta{Final: answer})
 	return nil

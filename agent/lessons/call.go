@@ -22,7 +22,8 @@ type Sent struct {
 	Reasoning  bool // of earlier steps, or signatures of it
 	Steps      bool // there are tool calls in the history
 	Items      []Item
-	Loose      bool // schemas have other keywords than the plainest
+	Roles      []string // of the messages, in the order sent, where an API has one form of content for each
+	Loose      bool     // schemas have other keywords than the plainest
 
 	Instructions string // the system text
 	Messages     []sessions.Message
@@ -96,6 +97,7 @@ type Call struct {
 	sends     parts             // in the request at hand
 	settings  map[string]string // "on" or "off", by kind: these win over what is learned
 	most      int               // tokens of an answer in this call, as an error said; 0 = no error did
+	credit    int               // tokens of an answer that the credit was enough for a while ago; 0 = not known
 	estimated func() int        // tokens of the prompt; nil = not known
 
 	longest int // bytes of the longest description of a tool in it

@@ -12,6 +12,8 @@ import (
 var (
 	// itemGone are errors about items of this conversation: they cannot be read any more, or what belongs to them is missing.
 	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content.{0,3} (?:is|was) not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found|thinking\W{0,2} blocks?\b.{0,80}cannot be modified`)
+	// otherItemGone are errors about the id of a call or a message: reasoning has others.
+	otherItemGone = pattern.New(`\bitem with id \W?(?:fc|msg|ctc)_`)
 	// callAlone are errors about a call whose reasoning is not there. source: cline/cline#12242
 	callAlone = pattern.New(`\bfunction_call\b.{0,40}without its required\W{1,3}reasoning`)
 	// sealedRefused are errors that refuse encrypted reasoning whatever it says. source: vllm-project/vllm#28248
@@ -31,7 +33,7 @@ const (
 
 var (
 	fieldOfItem = pattern.New(`\binput(?:\[|\.|/)\d+\]?[./]([a-z_]+)`)
-	fieldWrong  = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
+	fieldWrong  = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|expected an id that begins|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
 )
 
 // readItemField reads errors about one field of the items of a request.
@@ -50,6 +52,11 @@ func readItems(r reading) (sessions.Lesson, bool) {
 	switch {
 	case !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || r.f.Param == "include":
 		return sessions.Lesson{}, false
+	case otherItemGone.MatchString(r.text):
+		if p, ok := r.sentParam(ItemField + "id"); ok {
+			return p.refused(""), true
+		}
+		return r.leaveReasoning(), true
 	case callAlone.MatchString(r.text) && r.sent.Steps && !r.call.hasChanged(History):
 		return r.call.told(), true
 	case sealedRefused.MatchString(r.text):

@@ -67,6 +67,8 @@ func (c *Call) failedAgain(err error, sent Sent) bool {
 	case isKnown && c.restoreSuspects():
 	case len(sent.Pictures) > 0 && !c.images:
 		c.leavePictures(sent)
+	case sent.Steps && emptyWord.MatchString(f.All) && c.otherContent() != "":
+		c.guess(sessions.Lesson{Kind: Content, Use: c.otherContent()})
 	case sent.Steps && !c.hasChanged(History):
 		c.guess(c.told())
 	case templateCode.MatchString(f.All) && sent.Loose && !c.Off(Schema, ""):

@@ -40,7 +40,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return readPictures(r)
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
-		readItemField, readRoleNames, readOfMessages, readAsked, readMissing, readRenamed, readParent, readToolTexts, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
+		readItemField, readContentForm, readResultName, readRoleNames, readOfMessages, readAsked, readMissing, readRenamed, readParent, readToolTexts, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readPictures, readItemForms, readHistory, readTools, readSystem, readContent,
 	} {
 		if l, ok := reader(r); ok {
@@ -145,9 +145,9 @@ func readAsked(r reading) (sessions.Lesson, bool) {
 }
 
 // required is in errors about a field that is not there.
-var required = pattern.New(`\bmissing\b|\bfield required\b|\b(?:is|are) required\b|\bmust be (?:set|provided|specified)\b`)
+var required = pattern.New(`\bmissing\b|\bfield required\b|\b(?:is|are) required\b|\bmust be (?:set|provided|specified|(?:an? )?bool(?:ean)?|true|false)\b|\breceived undefined\b`)
 
-// readMissing reads errors about a parameter that must be sent: with the first of its other values.
+// readMissing reads errors about a parameter that must be sent: with the value that the error names, or the first of its other values.
 // source: docs.pydantic.dev/latest/errors/validation_errors (missing), platform.openai.com/docs/guides/error-codes (missing_required_parameter)
 func readMissing(r reading) (sessions.Lesson, bool) {
 	if !required.MatchString(r.text) {
@@ -155,7 +155,11 @@ func readMissing(r reading) (sessions.Lesson, bool) {
 	}
 	for _, p := range r.sent.Params {
 		if p.Value == Unset && len(p.Next) > 0 && !p.Effort && !p.Fixed && (r.names(p) || strings.HasSuffix(strings.ToLower(r.f.Param), "."+p.Name)) && !r.call.refused(p, p.Next[0]) {
-			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: p.Next[0]}, true
+			use := p.Next[0]
+			if i := slices.IndexFunc(p.Next, func(v string) bool { return word(r.text, v) }); i > 0 && !word(r.text, use) {
+				use = p.Next[i]
+			}
+			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: use}, true
 		}
 	}
 	return sessions.Lesson{}, false

@@ -3,6 +3,7 @@ package lessons
 import (
 	"hash/maphash"
 	"maps"
+	"slices"
 	"strings"
 
 	"parley/sessions"
@@ -96,5 +97,13 @@ func (c *Call) wasTaken(l sessions.Lesson) bool {
 	return false
 }
 
-// ShowsReasoning notes whether the request at hand has reasoning of earlier steps. Providers say so of each request.
-func (c *Call) ShowsReasoning(shows bool) { c.sends.reasoning = shows }
+// Shows notes of the request at hand whether it has reasoning of earlier steps, and the form of its messages' content, by their roles.
+// Providers say so of each request.
+func (c *Call) Shows(reasoning bool, forms []Param, roles []string) {
+	c.sends.reasoning = reasoning
+	for _, p := range forms {
+		if role, ok := strings.CutPrefix(p.Name, contentForm); ok {
+			c.noteParam(p.Name, p.Value, slices.Contains(roles, role))
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -33,6 +34,7 @@ func (c *call) complete() bool {
 // addCall takes a piece of a call in. Servers count from 1, leave the index out, give every call the index 0 or the same id, repeat a
 // call's name in every piece, or a whole call at the end.
 func (s *stream) addCall(p toolCall) error {
+	p = p.flat()
 	c, repeated := s.callOf(p)
 	if repeated {
 		return nil
@@ -232,7 +234,7 @@ func (s *stream) block(id, name string, args json.RawMessage, kept ofCall) sessi
 		id = agent.NewCallID()
 	}
 	id, kept.CallID = shortCallID(id)
-	b := sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: name, Arguments: args}
+	b := sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: name, Arguments: wire.Arguments(args)}
 	if !kept.empty() {
 		b.Opaque = opaque{ofCall: kept}.block(s.from)
 	}

@@ -66,12 +66,34 @@ type toolCall struct {
 	ID       string
 	Function function
 	Extra    json.RawMessage `json:"extra_content"` // Gemini
+	flatCall
 	signed
+}
+
+// flatCall is a call whose name and arguments stand beside its id. source: developers.cloudflare.com/workers-ai/features/function-calling
+type flatCall struct {
+	Name                         string
+	Arguments, Input, Parameters json.RawMessage
 }
 
 type function struct {
 	Name, Arguments string
+	Parameters      json.RawMessage // some gateways call the arguments so
 	signed
+}
+
+// flat gives a call with its name and its arguments where they mostly stand.
+func (p toolCall) flat() toolCall {
+	f := &p.Function
+	if f.Name == "" {
+		f.Name = p.Name
+	}
+	for _, raw := range []json.RawMessage{f.Parameters, p.flatCall.Arguments, p.Input, p.flatCall.Parameters} {
+		if f.Arguments == "" && len(raw) > 0 && string(raw) != "null" && json.Unmarshal(raw, &f.Arguments) != nil {
+			f.Arguments = string(raw)
+		}
+	}
+	return p
 }
 
 type usage struct {

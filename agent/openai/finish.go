@@ -21,13 +21,17 @@ func ending(finish string) (stop string, class agent.ErrorClass) {
 	case "tool_calls", "tool_call", "tool_use", "function_call", "function_calls":
 		return agent.StopEnd, "" // the calls themselves say so
 	}
-	for _, part := range []string{"filter", "safety", "recitation", "prohibited", "block", "spii", "refus", "sensitive", "guardrail", "policy", "moderat", "toxic", "unsafe", "censor", "inappropriate"} {
+	for _, part := range []string{"filter", "safety", "recitation", "prohibited", "block", "spii", "refus", "sensitive", "guardrail", "blacklist", "risk_control", "policy", "moderat", "toxic", "unsafe", "censor", "inappropriate"} {
 		if strings.Contains(word, part) {
 			return agent.StopFilter, ""
 		}
 	}
 	return agent.StopEnd, ""
 }
+
+// overlong are the words for an answer that ended because the window is full: without a word, the prompt filled it.
+// source: docs.z.ai/api-reference/llm/chat-completion
+var overlong = []string{"model_context_window_exceeded", "context_length_exceeded"}
 
 // broken reports whether an answer failed in a way that the same request mostly does not meet again.
 func broken(finish string) bool {

@@ -196,6 +196,10 @@ func (d *details) addOne(item json.RawMessage) string {
 		d.list[n-1].join(text, fields)
 		return text
 	}
+	if n := len(d.list); n > 0 && joined == "" && d.list[n-1].isSignedBy(fields) {
+		d.list[n-1].join("", fields)
+		return ""
+	}
 	last := &detail{raw: bytes.Clone(item), fields: fields, joined: joined}
 	last.text.WriteString(text)
 	d.list = append(d.list, last)
@@ -214,6 +218,12 @@ func (e *detail) goesOn(joined string, fields map[string]json.RawMessage) bool {
 	}
 	// a signature ends an entry, unless the next piece says that it belongs to it
 	return !says(e.fields["signature"]) || fields["index"] != nil && e.fields["index"] != nil
+}
+
+// isSignedBy reports whether a piece is the signature of the entry, which comes behind its text in a piece of its own.
+// source: agno-agi/agno#5802, OpenRouterTeam/ai-sdk-provider#423
+func (e *detail) isSignedBy(fields map[string]json.RawMessage) bool {
+	return e.joined != "" && says(fields["signature"]) && !says(fields["data"]) && e.goesOn(e.joined, fields)
 }
 
 // set reports whether a field has a value.

@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -37,6 +39,8 @@ func (s *stream) end() error {
 		return s.t.Failed(class, s.finish)
 	case s.visible.Removed() && len(calls) == 0 && strings.TrimSpace(text) == "":
 		return s.t.Broken("the model wrote a call of a tool that it was not offered, as text")
+	case stop == agent.StopLength && len(calls) == 0 && strings.TrimSpace(text) == "" && slices.Contains(overlong, strings.ToLower(s.finish)):
+		return s.t.Failed(agent.TooLong, s.finish)
 	case stop == agent.StopLength:
 		answer.Stop = stop
 	case len(calls) > 0:
@@ -47,6 +51,7 @@ func (s *stream) end() error {
 		answer.Stop = stop
 	}
 	answer.Content = s.blocks(text, calls)
+	wire.CallsInReasoning(answer, s.offered)
 	s.good()
 	if s.stopped {
 		return nil

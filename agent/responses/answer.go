@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -108,6 +109,7 @@ func (s *stream) end() error {
 	default:
 		answer.Stop = agent.StopEnd
 	}
+	wire.CallsInReasoning(answer, s.tools)
 	s.answered = true
 	_ = s.pass(agent.Delta{Final: answer})
 	return nil
@@ -172,7 +174,7 @@ func (s *stream) addCall(a *agent.Answer, o *output) error {
 	if id == "" {
 		id = agent.NewCallID()
 	}
-	a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: o.name, Arguments: args, Opaque: s.opaque(o.extra)})
+	a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: o.name, Arguments: wire.Arguments(args), Opaque: s.opaque(o.extra)})
 	return nil
 }
 

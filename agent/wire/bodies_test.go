@@ -33,6 +33,23 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestWindows: errors about prompts that are too long name the window in many ways.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"Input length (9000 tokens) exceeds the maximum allowed length (8186 tokens).":                                    8186, // source: sgl-project/sglang
+		"Input validation error: `inputs` must have less than 4096 tokens. Given: 5000":                                   4096, // source: huggingface/text-generation-inference
+		"The estimated number of input and maximum output tokens (8500) exceeded this model context window limit (7968).": 7968, // source: developers.cloudflare.com/workers-ai
+		"Request body too large for gpt-4o model. Max size: 8000 tokens.":                                                 8000, // source: cline/cline#995
+		"Prompt tokens limit exceeded: 36163 > 29652.":                                                                    0,    // of the credit. source: continuedev/continue#11540
+		"Request body too large. Max size: 4194304 bytes.":                                                                0,
+	} {
+		if got := ReadFault([]byte(text)).window(); got != want {
+			t.Errorf("%s: %d, not %d", text, got, want)
+		}
+	}
+}
+
 var faultBodies = []faultBody{
 	// OpenAI. source: platform.openai.com/docs/guides/error-codes
 	{401, `{"error":{"message":"Incorrect API key provided: sk-x. You can find your API key at https://platform.openai.com/account/api-keys.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, agent.BadKey, "Incorrect API key"},
@@ -53,6 +70,20 @@ var faultBodies = []faultBody{
 	{404, `{"error":{"code":"404","message":"Resource not found"}}`, agent.BadAddress, "Resource not found"}, // a missing deployment is DeploymentNotFound
 	{401, `{"statusCode":401,"message":"Unauthorized. Access token is missing, invalid, audience is incorrect (https://cognitiveservices.azure.com), or have expired."}`, agent.BadKey, "Access token"},
 	{429, `{"error":{"code":"429","message":"Requests to the ChatCompletions_Create Operation have exceeded call rate limit of your current OpenAI S0 pricing tier. Please retry after 6 seconds."}}`, agent.RateLimited, "call rate limit"},
+	// source: sgl-project/sglang (managers/utils.py), huggingface/text-generation-inference (router/src/validation.rs), developers.cloudflare.com/workers-ai/platform/errors
+	{400, `{"object":"error","message":"Input length (9000 tokens) exceeds the maximum allowed length (8186 tokens). Use a shorter input or enable --allow-auto-truncate.","type":"BadRequestError","param":null,"code":400}`, agent.TooLong, "Input length"},
+	{422, "{\"error\":\"Input validation error: `inputs` must have less than 4096 tokens. Given: 5000\",\"error_type\":\"validation\"}", agent.TooLong, "must have less"},
+	{400, `{"errors":[{"message":"AiError: AiError: The estimated number of input and maximum output tokens (8500) exceeded this model context window limit (7968).","code":5021}],"success":false,"result":{},"messages":[]}`, agent.TooLong, "context window"},
+	{429, `{"errors":[{"message":"you have used up your daily free allocation of 10,000 neurons, please upgrade to Cloudflare's Workers Paid plan","code":4006}],"success":false,"result":{},"messages":[]}`, agent.NoCredit, "neurons"},
+	{400, `{"error":{"message":"Invalid 'messages': array too long. Expected an array with maximum length 2048, but got an array with length 2049 instead.","type":"invalid_request_error","param":"messages","code":"array_above_max_length"}}`, agent.TooLong, "array too long"},
+	{400, `{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 129 instead.","type":"invalid_request_error","param":"tools","code":"array_above_max_length"}}`, agent.BadRequest, "array too long"},
+	// OpenRouter. source: continuedev/continue#11540
+	{402, `{"error":{"message":"Prompt tokens limit exceeded: 36163 > 29652. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account","code":402}}`, agent.TooLong, "Prompt tokens"},
+	// Volcengine, Baidu. source: volcengine.com/docs/82379/1299023, cloud.baidu.com/doc/WENXINWORKSHOP/s/tlmyncueh
+	{403, `{"error":{"code":"AccountOverdueError","message":"The request failed because your account has an overdue balance. Request id: 0217","param":"","type":"Forbidden"}}`, agent.NoCredit, "overdue"},
+	{0, `{"error_code":336103,"error_msg":"Prompt tokens too long"}`, agent.TooLong, "too long"},
+	{0, `{"error_code":18,"error_msg":"Open api qps request limit reached"}`, agent.RateLimited, "qps"},
+	{0, `{"error_code":110,"error_msg":"Access token invalid or no longer valid"}`, agent.BadKey, "Access token"},
 	// Anthropic. source: docs.anthropic.com/en/api/errors
 	{529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}`, agent.Overloaded, "Overloaded"},
 	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}`, agent.NoCredit, "credit balance"},

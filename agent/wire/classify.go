@@ -19,6 +19,8 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.RateLimited
 	case f.ofAddress():
 		return agent.BadAddress
+	case s == http.StatusPaymentRequired && promptUnpaid.MatchString(f.All):
+		return agent.TooLong // a shorter prompt is paid for
 	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)),
 		f.has(rateCodes) && moneyGone.MatchString(f.All):
 		return agent.NoCredit // comes as 429 too, but waiting does not help
@@ -91,6 +93,8 @@ func (f *Fault) ofKey() bool { return f.is(keyCodes, keyWords) || f.says(agent.B
 var (
 	// moneyGone is in errors about money that have the code of a limit. source: ai.google.dev/gemini-api/docs/billing
 	moneyGone = regexp.MustCompile(`\bcredits? (?:are|is) (?:depleted|used up)|\bspending cap\b`)
+	// promptUnpaid is in errors of routers about a prompt for which the credit is not enough. source: continuedev/continue#11540
+	promptUnpaid = regexp.MustCompile(`\bprompt tokens? limit exceeded: ?\d+ ?> ?\d+`)
 	// planWithout is in errors about a plan that has not all models. source: platform.minimax.io/docs/api-reference/errorcode (2061)
 	planWithout = regexp.MustCompile(`\bplan (?:does )?not (?:support|include)\b`)
 	// failureCodes are given by servers that failed.
@@ -158,12 +162,12 @@ var (
 	}
 	rateCodes   = []string{"throttlingexception", "throttling", "servicequotaexceededexception", "1302", "1303", "1305", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "1002", "1039", "2045", "2056"} // MiniMax
 	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing",
-		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
+		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "accountoverdueerror", "not_enough_balance"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
 	creditWords = []string{
 		"credit balance",                                       // Anthropic
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
 		"insufficient credit", "more credits", "out of credits", "no credits", "any credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
-		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
+		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "overdue balance", "daily free allocation", "good standing", // DashScope
 		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "欠费",
 		"api usage limits",                                                        // Anthropic
 		"budget limit exceeded", "budget has been exceeded", "key limit exceeded", // OpenRouter, LiteLLM
@@ -189,7 +193,7 @@ var (
 		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity", "at capacity", "capacity exceeded", "degraded function", "total request limit reached",
 	}, sampleWords...)
 	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
-	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key", "authentication error:"}
+	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key", "authentication error:", "access token invalid"}
 )
 
 // tooLong reports whether a prompt was refused because of its length: by its code, or by words that providers use.
@@ -205,6 +209,9 @@ func tooLong(f *Fault) bool {
 	if (f.has([]string{"string_above_max_length"}) || strings.Contains(f.All, "string too long")) && (shortField.MatchString(f.Param) || shortField.MatchString(longField.FindString(f.All))) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
 		return false // an id or a name, or a part of a tool
 	}
+	if f.has([]string{"array_above_max_length"}) && slices.Contains([]string{"messages", "input"}, f.Param) {
+		return true // too many messages
+	}
 	return longPrompt.MatchString(f.All) && !longAnswer.MatchString(f.All) || longSentence.MatchString(f.All) || f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
 }
 
@@ -218,7 +225,9 @@ var (
 	// ofTool matches the place of a field of a tool, as in tools[24].function.description.
 	ofTool = regexp.MustCompile(`\b(?:tools|functions|function_?declarations)(?:[\[./]\d+\]?)[\w.\[\]/]*[./](?:name|description|parameters|input_schema)\b|\bfunction\.(?:name|description|parameters)\b`)
 	// longPrompt matches texts about a prompt that is too long, whatever their other words.
-	longPrompt = regexp.MustCompile(`\b(?:input|prompt)[ _]tokens?\b[^.\n]{0,50}\b(?:exceed|over\b|above|beyond)|` +
+	longPrompt = regexp.MustCompile(`\b(?:input|prompt|context|sequence|conversation)[ _]length\b[^\n]{0,30}\bexceed|\binputs?\b\W{0,3} must have (?:less|fewer) than \d+ tokens|\bprompt tokens? too long\b|` +
+		`\bexceed(?:s|ed|ing)?\b[^.\n]{0,24}\bcontext (?:window|length|size)\b|` +
+		`\b(?:input|prompt)[ _]tokens?\b[^.\n]{0,50}\b(?:exceed|over\b|above|beyond)|` +
 		`\b(?:exceed\w*|over|above|beyond|larger than|longer than|greater than)\b[^.\n]{0,50}(?:\b(?:max_(?:prompt|input)_(?:tokens|length)|n_ctx|num_ctx|max_model_len|max_seq_len)\b|\b(?:maximum|max)[^.\n]{0,30}\b(?:input|prompt|context) tokens?\b)|` +
 		`\binput token count\b[^.\n]{0,30}\bexceeds|` +
 		`\b(?:request|prompt|input|conversation)\b[^.\n]{0,20}\b(?:over|beyond|above|larger than|longer than|too (?:big|large|long) for)\b[^.\n]{0,30}\bthe model\b|` +

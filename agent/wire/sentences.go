@@ -18,7 +18,7 @@ var (
 	longSentence = pattern.New(`\btoo many tokens: |\bsize limit exceeded by \d+ tokens\b|\b(?:prompt|input|request|conversation|messages?) (?:contains?|has|have|is|are|uses?) (?:about )?\d[\d,]* (?:input )?tokens\b[^\n]{0,80}\b(?:limit|maximum|max|too large|only)\b|` +
 		`\bmax_(?:completion_|output_|new_)?tokens\W{0,3} must be (?:at least|greater than|>=?) \d+\W{1,3}(?:but )?(?:got|is|was|received)? ?-\d|\bmax_(?:completion_|output_|new_)?tokens\b[^\n]{0,30}\bgot -\d`)
 	// shorterWindow matches a window, in tokens, that an error names.
-	shorterWindow = pattern.New(`\b(?:maximum context length|context (?:length|window|size)|max_model_len|n_ctx|maximum prompt length|model token limit|model with|(?:the )?limit)\b(?: (?:is|of|only|exceeds?))*\W{1,4}(?:only )?(\d[\d,]{2,9})\b|\bcontext limit: \d+ ?\+ ?\d+ ?> ?(\d+)`)
+	shorterWindow = pattern.New(`\b(?:maximum context length|maximum allowed length|inputs?\W{0,3} must have (?:less|fewer) than|context (?:length|window|size)|max_model_len|n_ctx|maximum prompt length|model token limit|model with|(?:the )?limit)\b(?: (?:is|of|only|exceeds?))*\W{1,4}(?:only )?(\d[\d,]{2,9})\b|\bcontext limit: \d+ ?\+ ?\d+ ?> ?(\d+)|\bmax size: (\d[\d,]{2,9}) tokens`)
 )
 
 // awsType returns the error class of a service of AWS: com.amazon.coral.service#ThrottlingException without what is in front of it.
@@ -30,7 +30,7 @@ func (f *Fault) window() int {
 	if found == nil {
 		return 0
 	}
-	n, err := strconv.Atoi(strings.ReplaceAll(found[1]+found[2], ",", ""))
+	n, err := strconv.Atoi(strings.ReplaceAll(found[1]+found[2]+found[3], ",", ""))
 	if err != nil {
 		return 0
 	}

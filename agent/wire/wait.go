@@ -18,8 +18,8 @@ var (
 	waitPart     = regexp.MustCompile(`(\d+(?:\.\d+)?) ?(milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)`)
 	// resetSentence says at what time to come again. source: platform.minimax.io/docs/api-reference/errorcode
 	resetSentence = regexp.MustCompile(`\b(?:resets?|try again|available again|until)\b[^.\n\d]{0,24}(\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:\d\d))`)
-	// resetChinese has the time of Beijing. source: docs.bigmodel.cn/cn/faq/api-code (1308)
-	resetChinese = regexp.MustCompile(`(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*(?:后)?\s*重置`)
+	// resetChinese has the time of Beijing, also in English. source: docs.bigmodel.cn/cn/faq/api-code (1308), dirge-code/dirge#818
+	resetChinese = regexp.MustCompile(`(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*(?:后)?\s*重置|\breset(?:s)? (?:at|on) (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)`)
 )
 
 var beijing = time.FixedZone("CST", 8*60*60)
@@ -39,7 +39,7 @@ func waitIn(body string, now time.Time) time.Duration {
 	} else if m := resetSentence.FindStringSubmatch(body); m != nil {
 		at, _ = time.Parse(time.RFC3339, strings.ToUpper(m[1])) // zero for what is no time
 	} else if m := resetChinese.FindStringSubmatch(body); m != nil {
-		at, _ = time.ParseInLocation(time.DateTime, m[1], beijing) // zero for what is no time
+		at, _ = time.ParseInLocation(time.DateTime, m[1]+m[2], beijing) // zero for what is no time
 	}
 	switch {
 	case at.IsZero():

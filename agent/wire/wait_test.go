@@ -25,6 +25,7 @@ func TestWaitIn(t *testing.T) {
 		// source: https://openrouter.ai/docs/api/reference/limits
 		`{"error":{"message":"Rate limit exceeded: free-models-per-day","code":429,"metadata":{"headers":{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1795737600000"}}}}`: 12 * time.Hour,
 		`{"error":{"message":"usage limit exceeded, resets at 2026-11-26T17:00:00Z"}}`:                                                                                                                  5 * time.Hour,
+		`{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at 2026-11-26 21:00:00"}}`:                                                                            time.Hour, // source: dirge-code/dirge#818
 		`{"error":{"code":"1308","message":"已达到 5 小时的使用上限。您的限额将在 2026-11-26 21:00:00 重置。"}}`:                                                                                                            time.Hour, // Beijing. source: docs.bigmodel.cn/cn/faq/api-code
 		`{"error":{"message":"usage limit exceeded, reset at 2026-11-26T11:00:00Z"}}`:                                                                                                                   atOnce,
 		`{"error":{"message":"Rate limit reached: Limit 3, Used 3, Requested 1. Try again later."}}`:                                                                                                    0,

@@ -24,7 +24,7 @@ var wordings = []wording{
 	// Too many requests in a time, at any status.
 	{agent.RateLimited, "English", `\bthrottlingexception\b|\brequest (?:was|is being|has been) (?:throttled|rate.?limited)\b|\btoo many (?:concurrent |parallel )?requests\b|\btoo many tokens, please wait\b|` +
 		`\brate.?limit(?:s)?\b[^.\n]{0,40}\b(?:exceeded|reached|hit|triggered)|\b(?:exceeded|reached|hit)\b[^.\n]{0,40}\brate.?limit|` +
-		`\bquota exceeded\b[^\n]{0,120}\bper (?:second|minute|hour|day)|\bquota exceeded for (?:today|this (?:hour|minute|day))|\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b[^.\n]{0,40}\b(?:exceeded|reached)|\bconcurrency (?:limit|quota)`},
+		`\bquota exceeded\b[^\n]{0,120}\bper (?:second|minute|hour|day)|\bquota exceeded for (?:today|this (?:hour|minute|day))|\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b[^.\n]{0,40}\b(?:exceeded|reached)|\bconcurrency (?:limit|quota)|\bqps (?:request )?limit\b`},
 	{agent.RateLimited, "Chinese", `并发(?:数|量)?[^。\n]{0,10}(?:过高|超|限)|请求(?:频率|速率|数)[^。\n]{0,12}(?:过高|超|限|频繁)|请求[过太]于?频繁|限流`},
 	{agent.RateLimited, "German", `\bzu viele anfragen\b|\banfragelimit\b`},
 	{agent.RateLimited, "French", `\btrop de requ[êe]tes\b`},

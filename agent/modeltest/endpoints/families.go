@@ -35,5 +35,7 @@ func families() []family {
 		{"Thoughts and calls without a parser", textCalls},
 		{"One thing that is refused", oneThing},
 		{"Room for an answer", rooms},
+		{"Calls in the reasoning", reasonedCalls},
+		{"One form of a field", forms},
 	}
 }
