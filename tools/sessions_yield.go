@@ -24,12 +24,13 @@ type yieldChild struct {
 	ChildSessionKey string `json:"childSessionKey"`
 	Label           string `json:"label,omitempty"`
 	Status          string `json:"status"`
+	Result          string `json:"result,omitempty"` // in a turn that another session waits for
 }
 
 type sessionsYield struct{ deps Deps }
 
 // SessionsYield is the tool sessions_yield (contract N16). A sub-agent's turn must not end before its work is done: there the call
-// waits. Elsewhere it ends the turn, and what was waited for comes as a message: only when something is sure to come.
+// waits, and so it does in a turn that another session waits for. Elsewhere it ends the turn, and what was waited for comes as a message: only when something is sure to come.
 func SessionsYield(d Deps) Tool { return sessionsYield{d} }
 
 var sessionsYieldSchema = schemaOf[yieldArgs](nil)
@@ -43,7 +44,15 @@ func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.result(), nil
 	}
 	r := yieldResult{Status: "resumed"}
+	asked := c.Caller.Run.Kind == sessions.AskRun && !subagent(c.Caller.Session)
 	switch {
+	case asked: // another session waits for what this turn says (contract S16)
+		if bad, err := t.wakes(ctx, c.Caller); bad != nil || err != nil {
+			return bad.orError(err)
+		}
+		if err := t.deps.Host.Idle(ctx, c.Caller); err != nil {
+			return Result{}, err
+		}
 	case !subagent(c.Caller.Session):
 		if bad, err := t.wakes(ctx, c.Caller); bad != nil || err != nil {
 			return bad.orError(err)
@@ -57,7 +66,7 @@ func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
 		}
 	}
 	var err error
-	if r.Children, err = t.children(ctx, c.Caller); err != nil {
+	if r.Children, err = t.children(ctx, c.Caller, asked); err != nil {
 		return Result{}, err
 	}
 	out := reply(r)
@@ -106,13 +115,20 @@ func (t sessionsYield) comesBack(r sessions.Run) bool {
 	return requester || r.Chain != nil && r.Chain.Origin.IsZero()
 }
 
-// children says how the session's own sub-agents stand.
-func (t sessionsYield) children(ctx context.Context, c Caller) ([]yieldChild, error) {
+// maxYieldResult bounds what a result shows of a sub-agent's words, in characters.
+const maxYieldResult = 4000
+
+// children says how the session's own sub-agents stand, and with results what those that have ended found.
+func (t sessionsYield) children(ctx context.Context, c Caller, results bool) ([]yieldChild, error) {
 	list, _, err := t.deps.Children(ctx, c, maxYield)
 	out := []yieldChild{}
 	for _, x := range list {
 		if x.Session.SpawnedBy == c.Session.Key {
-			out = append(out, yieldChild{ChildSessionKey: string(x.Session.Key), Label: x.Label, Status: x.Status()})
+			child := yieldChild{ChildSessionKey: string(x.Session.Key), Label: x.Label, Status: x.Status()}
+			if results && x.Run.Status.Final() {
+				child.Result, _ = clip((&shown{redact: t.deps.Redact, block: maxBlock}).text(x.Run.Result), maxYieldResult)
+			}
+			out = append(out, child)
 		}
 	}
 	return out, err

@@ -60,7 +60,7 @@ func (a *Advancer) complete(ctx context.Context, set *settings.Snapshot, f Facts
 	}
 	s := Advance(f)
 	if s.Warning != "" {
-		a.log.Warn(s.Warning, s.Attrs...)
+		a.log.Warn(s.Warning, s.Attrs...) //nolint:sloglint // each is a constant of the rules
 	}
 	put(s, f.Run, set, o)
 	return true

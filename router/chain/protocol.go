@@ -43,7 +43,7 @@ type Rule struct {
 
 // Protocol says what follows on a run of a chain: the first rule that holds. What an agent outside asked for comes back into its session's
 // transcript, in the place of reply steps and of a result's turn.
-func Protocol() []Rule {
+func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 	talk := []string{fromAsk, fromReply}
 	return []Rule{
 		{[]string{fromAny}, "outdated, deleted", "it is past its time to live, and the sub-agent's session is to be deleted", "a report that expires at once; the session is deleted",

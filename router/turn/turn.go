@@ -182,6 +182,9 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 		out.Text += cutOff(out.Final.Stop)
 		o.Result = out.Text
 	}
+	if out.Control == agent.Speak && out.Text == "" && (run.Kind == sessions.AskRun || run.Kind == sessions.JobRun) { // the answer was the point of it (contract N12)
+		o.Status, o.Error = sessions.Failed, chain.Wordless(out.Final.Stop)
+	}
 	if speaks && out.Text == "" { // whoever waits for the run reads it too
 		o.Error = chain.Wordless(out.Final.Stop)
 	} else if speaks {
@@ -195,7 +198,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	default:
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Reply, cmp.Or(out.From, out.Final.ID), out.Text+w.footer(ctx, run, o.Usage))}
 	}
-	if !w.chain.Complete(ctx, set, run, out, "", o) {
+	if !w.chain.Complete(ctx, set, run, out, o.Error, o) {
 		w.budgets.KeepUnrecorded(ctx, run, o.Messages...)
 		return nil
 	}
