@@ -52,7 +52,7 @@ type Events struct {
 
 // NewEvents makes a reader of an answer's body.
 func NewEvents(body io.Reader) *Events {
-	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 8<<10)}
+	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 4<<10)}
 }
 
 // Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.

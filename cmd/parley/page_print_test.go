@@ -340,7 +340,7 @@ func TestCompletions(t *testing.T) {
 		"parley runs ":                               "list show cancel wait tree",
 		"parley comp":                                "completion", // complete is hidden
 		"parley sess":                                "sessions",
-		"parley deliveries list --state s":           "sending sent",
+		"parley deliveries list --state s":           "sending sent stopped",
 		"parley sessions show ":                      "session-1 session-2",
 		"parley sessions show x ":                    "",
 		"parley say main hello --w":                  "--wait",
