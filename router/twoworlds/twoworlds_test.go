@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -37,7 +38,7 @@ func (s *script) run(t *testing.T, others *drawer) *world {
 	})
 }
 
-var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{8}-[0-9a-f-]{0,27}…`) // whole, or cut by a bound of the answer
 
 // answers gives what a world's calls said. Ids that were drawn at random are numbered as they come.
 func (w *world) answers() []string {
@@ -45,6 +46,9 @@ func (w *world) answers() []string {
 	out := make([]string, len(w.log))
 	for i, line := range w.log {
 		out[i] = uuids.ReplaceAllStringFunc(line, func(id string) string {
+			if cut, ok := strings.CutSuffix(id, "…"); ok {
+				return fmt.Sprintf("%d characters of an id…", len(cut))
+			}
 			if known[id] == "" {
 				known[id] = fmt.Sprint("id-", len(known))
 			}
