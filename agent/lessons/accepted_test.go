@@ -45,6 +45,7 @@ func TestAccepted(t *testing.T) {
 		{chat[5:], 422, `{"detail":[{"loc":["body"],"msg":"value is not a valid dict; allowed: ['model','messages','stream','tools']","type":"type_error"}]}`, "parameter stream_options include_usage"},
 		{chat, 400, "'reasoning_content' does not match any of the regexes; schema: role, content, tool_calls, tools", "reasoning omit"},
 		{chat, 400, "思考模式下 assistant 消息必须包含 reasoning_content 字段", "reasoning send"}, // source: api-docs.deepseek.com/guides/thinking_mode
+		{chat, 400, "the message at position 2 with role 'assistant' must not be empty", "content empty"}, // source: platform.moonshot.ai/docs/api/chat
 		// Parts that do not go together. source: quarkiverse/quarkus-langchain4j#1812, langchain-ai/langchainjs#7750
 		{chat, 400, "`top_k` must be unset when thinking is enabled. Please consult our documentation.", "parameter top_k 5"},
 		{chat, 400, "Unsupported parameter: 'temperature' is not supported with reasoning_effort", "parameter temperature 1.5"},

@@ -30,7 +30,7 @@ const (
 	ItemField = "input."
 	Taken     = "taken"
 
-	ItemStatus = ItemField + "status" // of all items: not sent until an endpoint asks for it
+	ItemStatus = ItemField + "status" // of messages, calls and results: not sent until an endpoint asks for it
 	Completed  = "completed"
 )
 

@@ -60,13 +60,14 @@ type stream struct {
 	declined bool // a refusal was read, beside the content
 	filtered bool // Azure says that a filter refused the prompt: an answer without a word is a refusal then
 	started  bool
-	whole    bool // a whole message was read
-	done     bool // the end mark was read
-	odd      bool // a part of it could not be read
-	counted  bool // what the whole answer cost was read, behind it
-	yielded  bool // something was handed over
-	stopped  bool // the reader has stopped
-	answered bool // the answer was handed over, with what it cost
+	whole    bool   // a whole message was read
+	done     bool   // the end mark was read
+	odd      bool   // a part of it could not be read
+	counted  bool   // what the whole answer cost was read, behind it
+	stray    []byte // the first event that is no object: it may say why there is no answer
+	yielded  bool   // something was handed over
+	stopped  bool   // the reader has stopped
+	answered bool   // the answer was handed over, with what it cost
 }
 
 // Fields in which reasoning can come that is no field of its own.
@@ -101,6 +102,8 @@ func (s *stream) read(body io.Reader) error {
 	switch {
 	case s.stopped:
 		return nil
+	case s.stray != nil && !s.started:
+		return s.t.StreamError(s.stray)
 	case s.finish != "" || s.done || s.whole || s.filtered || s.counted:
 		return s.end()
 	case events.Junk() != "":
@@ -172,6 +175,9 @@ func (s *stream) event(ev wire.Event) error {
 	if odd {
 		s.odd = true
 		s.unread(data)
+		if s.stray == nil && data[0] != '{' && data[0] != '[' {
+			s.stray = bytes.Clone(data)
+		}
 	}
 	if mayBeSealed(data) {
 		s.keepSealed(data)

@@ -366,9 +366,6 @@ func (h *history) reasoning(kept keptItem) {
 	}
 	_, changed := all["status"]
 	delete(all, "status")
-	if h.complete != "" {
-		all["status"], changed = wire.Quote(nil, h.complete), true
-	}
 	if all["summary"] == nil { // there must be one. source: platform.openai.com/docs/api-reference/responses/create (reasoning item)
 		all["summary"], changed = json.RawMessage("[]"), true
 	}
