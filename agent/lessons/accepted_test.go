@@ -44,7 +44,7 @@ func TestAccepted(t *testing.T) {
 		{chat[5:], 400, "Only the following are supported: messages, model, stream, tools", "parameter stream_options include_usage"},
 		{chat[5:], 422, `{"detail":[{"loc":["body"],"msg":"value is not a valid dict; allowed: ['model','messages','stream','tools']","type":"type_error"}]}`, "parameter stream_options include_usage"},
 		{chat, 400, "'reasoning_content' does not match any of the regexes; schema: role, content, tool_calls, tools", "reasoning omit"},
-		{chat, 400, "思考模式下 assistant 消息必须包含 reasoning_content 字段", "reasoning send"}, // source: api-docs.deepseek.com/guides/thinking_mode
+		{chat, 400, "思考模式下 assistant 消息必须包含 reasoning_content 字段", "reasoning send"},                      // source: api-docs.deepseek.com/guides/thinking_mode
 		{chat, 400, "the message at position 2 with role 'assistant' must not be empty", "content empty"}, // source: platform.moonshot.ai/docs/api/chat
 		// Parts that do not go together. source: quarkiverse/quarkus-langchain4j#1812, langchain-ai/langchainjs#7750
 		{chat, 400, "`top_k` must be unset when thinking is enabled. Please consult our documentation.", "parameter top_k 5"},
@@ -70,5 +70,22 @@ func TestAccepted(t *testing.T) {
 				t.Errorf("learned %q, not %q", got, want)
 			}
 		})
+	}
+}
+
+// TestAcceptedTeachesNothing: a list of what is accepted teaches nothing where the error says no more.
+// source: docs.pydantic.dev/latest/errors/validation_errors (union_tag_invalid, literal_error)
+func TestAcceptedTeachesNothing(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"Only these fields are supported: messages, tools, stream",
+		"This endpoint can only read one of the allowed keys: tools, stream, system",
+		`{"detail":[{"type":"union_tag_invalid","loc":["body","extra"],"msg":"Input tag 'other' found using 'kind' does not match any of the expected tags: 'text', 'tools', 'stream'"}]}`,
+	} {
+		call := NewBook(Config{}).Call(at, "")
+		sent := Sent{Params: []Param{{Name: "stream_options", Value: "include_usage"}}, Tools: []string{"look", "list"}, System: true, Stream: true}
+		if !call.Refused(t.Context(), refusal(400, text), sent) || len(call.changed.pending) != 0 {
+			t.Errorf("%s: learned %+v", text, call.changed.pending)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"parley/agent"
@@ -317,7 +318,11 @@ func (s *stream) delta(d *delta) error {
 		}
 		s.think(s.reason.add(p.text, s.finish != ""))
 	}
-	if d.Content != "" {
+	switch {
+	case d.Content == "":
+	case s.isThought(d):
+		s.think(s.reason.add(d.Content, s.finish != ""))
+	default:
 		s.say(s.content.add(d.Content, s.finish != ""))
 	}
 	if d.Refusal != "" {
@@ -350,6 +355,18 @@ func (s *stream) delta(d *delta) error {
 		}
 	}
 	return nil
+}
+
+// thoughtMark marks content that is reasoning.
+var thoughtMark = regexp.MustCompile(`"thought"\s*:\s*true\b`)
+
+// isThought reports whether the content of a delta is reasoning by its mark alone, without tags. source: ai.google.dev/gemini-api/docs/openai
+func (s *stream) isThought(d *delta) bool {
+	if len(d.Extra) == 0 || !thoughtMark.Match(d.Extra) || strings.Contains(d.Content, "<thought") {
+		return false
+	}
+	opened, _, _ := s.visible.Tags()
+	return opened == ""
 }
 
 // say takes content in that is for people, as far as it is no markup.
