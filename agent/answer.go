@@ -21,6 +21,11 @@ func (a *Answer) empty() bool {
 	return a.Stop != StopFilter && a.Stop != StopLength && a.IsWordless()
 }
 
+// isThinkingOnly reports whether an answer has reasoning and nothing else. source: xorbitsai/inference#3673
+func (a *Answer) isThinkingOnly() bool {
+	return a.IsWordless() && slices.ContainsFunc(a.Content, func(b sessions.Block) bool { return b.Type == sessions.ThinkingBlock && b.Text != "" })
+}
+
 // IsWordless reports whether an answer has neither words nor calls.
 func (a *Answer) IsWordless() bool {
 	return !slices.ContainsFunc(a.Content, func(b sessions.Block) bool {

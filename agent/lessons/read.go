@@ -40,7 +40,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return readPictures(r)
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
-		readItemField, readContentForm, readResultName, readRoleNames, readOfMessages, readAsked, readMissing, readRenamed, readParent, readToolTexts, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
+		readItemField, readContentForm, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readPictures, readItemForms, readHistory, readTools, readSystem, readContent,
 	} {
 		if l, ok := reader(r); ok {
@@ -94,6 +94,9 @@ func (r reading) refuses() bool { return no.MatchString(r.text) || r.f.Param != 
 
 // names reports whether the error speaks of a parameter, by one of its names, as a word.
 func (r reading) names(p Param) bool {
+	if slices.Contains(limits, p.Name) && answerLength.MatchString(r.text) {
+		return true
+	}
 	for _, name := range append([]string{p.Name}, p.Words...) {
 		if strings.EqualFold(r.f.Param, name) || word(r.text, strings.ToLower(name)) {
 			return true
@@ -193,7 +196,7 @@ var (
 // source: docs.vllm.ai/en/latest/features/structured_outputs.html (xgrammar), ai.google.dev/gemini-api/docs/structured-output (too many states)
 func readSchema(r reading) (sessions.Lesson, bool) {
 	declared := r.has("function_declarations", "functiondeclaration") && !manyTools.MatchString(r.text)
-	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is") {
+	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is", "reasoning_content") {
 		return sessions.Lesson{}, false
 	}
 	if r.sent.Loose && !r.call.Off(Schema, "") {
@@ -211,9 +214,9 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 var (
 	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
 	foundToolUse  = pattern.New("expected [`'\"](?:redacted_)?thinking[`'\"][^\n]*\\bfound [`'\"]?tool_use")
-	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
+	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required|必须(?:包含|提供|传|带)|缺少`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)
-	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
+	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove|not match any`)
 )
 
 // readReasoning reads errors about the reasoning of earlier steps.

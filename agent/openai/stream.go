@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"parley/agent"
@@ -60,13 +61,14 @@ type stream struct {
 	declined bool // a refusal was read, beside the content
 	filtered bool // Azure says that a filter refused the prompt: an answer without a word is a refusal then
 	started  bool
-	whole    bool // a whole message was read
-	done     bool // the end mark was read
-	odd      bool // a part of it could not be read
-	counted  bool // what the whole answer cost was read, behind it
-	yielded  bool // something was handed over
-	stopped  bool // the reader has stopped
-	answered bool // the answer was handed over, with what it cost
+	whole    bool   // a whole message was read
+	done     bool   // the end mark was read
+	odd      bool   // a part of it could not be read
+	counted  bool   // what the whole answer cost was read, behind it
+	stray    []byte // the first event that is no object: it may say why there is no answer
+	yielded  bool   // something was handed over
+	stopped  bool   // the reader has stopped
+	answered bool   // the answer was handed over, with what it cost
 }
 
 // Fields in which reasoning can come that is no field of its own.
@@ -101,6 +103,8 @@ func (s *stream) read(body io.Reader) error {
 	switch {
 	case s.stopped:
 		return nil
+	case s.stray != nil && !s.started:
+		return s.t.StreamError(s.stray)
 	case s.finish != "" || s.done || s.whole || s.filtered || s.counted:
 		return s.end()
 	case events.Junk() != "":
@@ -172,6 +176,9 @@ func (s *stream) event(ev wire.Event) error {
 	if odd {
 		s.odd = true
 		s.unread(data)
+		if s.stray == nil && data[0] != '{' && data[0] != '[' {
+			s.stray = bytes.Clone(data)
+		}
 	}
 	if mayBeSealed(data) {
 		s.keepSealed(data)
@@ -311,7 +318,11 @@ func (s *stream) delta(d *delta) error {
 		}
 		s.think(s.reason.add(p.text, s.finish != ""))
 	}
-	if d.Content != "" {
+	switch {
+	case d.Content == "":
+	case s.isThought(d):
+		s.think(s.reason.add(d.Content, s.finish != ""))
+	default:
 		s.say(s.content.add(d.Content, s.finish != ""))
 	}
 	if d.Refusal != "" {
@@ -344,6 +355,18 @@ func (s *stream) delta(d *delta) error {
 		}
 	}
 	return nil
+}
+
+// thoughtMark marks content that is reasoning.
+var thoughtMark = regexp.MustCompile(`"thought"\s*:\s*true\b`)
+
+// isThought reports whether the content of a delta is reasoning by its mark alone, without tags. source: ai.google.dev/gemini-api/docs/openai
+func (s *stream) isThought(d *delta) bool {
+	if len(d.Extra) == 0 || !thoughtMark.Match(d.Extra) || strings.Contains(d.Content, "<thought") {
+		return false
+	}
+	opened, _, _ := s.visible.Tags()
+	return opened == ""
 }
 
 // say takes content in that is for people, as far as it is no markup.

@@ -95,9 +95,12 @@ func endpoint(base string) *url.URL {
 	if err != nil {
 		u = &url.URL{Opaque: base} // the request fails and says why
 	}
-	u.Path, u.Fragment = strings.TrimRight(u.Path, "/")+"/responses", ""
+	below := func(path string) string {
+		return strings.TrimSuffix(strings.TrimRight(path, "/"), "/responses") + "/responses"
+	}
+	u.Path, u.Fragment = below(u.Path), ""
 	if u.RawPath != "" {
-		u.RawPath = strings.TrimRight(u.RawPath, "/") + "/responses"
+		u.RawPath = below(u.RawPath)
 	}
 	return u
 }

@@ -172,8 +172,8 @@ var (
 		"套餐已到期", "not enough balance", // Z.ai, Novita
 		"session usage limit", "hourly usage limit", "daily usage limit", "weekly usage limit", // Ollama. source: continuedev/continue#11444
 	}
-	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
-	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                              // Groq
+	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "unsupported_country_region_territory", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
+	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                                                                      // Groq
 	sampleWords  = []string{
 		"failed to call a function",    // Groq
 		"failed_generation",            // Groq

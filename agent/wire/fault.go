@@ -75,6 +75,9 @@ func (r *faultReader) walk(under string, v any, depth int) {
 	case string:
 		r.text(under, v, depth)
 	case float64: // 336103, 20035013
+		if under == "error" { // the status alone
+			under = "code"
+		}
 		r.word(under, strconv.FormatFloat(v, 'f', -1, 64))
 	case bool:
 		r.word(under, strconv.FormatBool(v))

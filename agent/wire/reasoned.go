@@ -13,7 +13,8 @@ import (
 // maxReasonedCalls bounds the calls that are read out of reasoning.
 const maxReasonedCalls = 16
 
-// CallsInReasoning adds the calls that a model wrote into its reasoning to an answer that has neither a text nor calls. Parsers of servers give
+// CallsInReasoning adds the calls that a model wrote into its reasoning to an answer that has neither a text nor calls, or the text behind the end
+// of its thoughts. Parsers of servers give
 // all as reasoning that stands in front of the closing tag, also a call that takes its place. The reasoning stays as it is. tools gives the
 // schema of a tool that is offered.
 //
@@ -34,11 +35,32 @@ func CallsInReasoning(a *agent.Answer, tools func(name string) (json.RawMessage,
 	}
 	r.End()
 	calls := r.Calls()
+	if len(calls) == 0 {
+		answerInReasoning(a)
+	}
 	for _, c := range calls[:min(len(calls), maxReasonedCalls)] {
 		if c.ID == "" {
 			c.ID = agent.NewCallID()
 		}
 		a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 		a.Stop = agent.StopToolUse
+	}
+}
+
+// thoughtEnd is in front of an answer that a server gives as reasoning.
+const thoughtEnd = "</think>"
+
+// answerInReasoning takes the text behind the end of the thoughts out of the reasoning of an answer that has nothing else.
+//
+// source: xorbitsai/inference#3673, ollama/ollama#10976
+func answerInReasoning(a *agent.Answer) {
+	for i, b := range a.Content {
+		before, said, found := strings.Cut(b.Text, thoughtEnd)
+		if said = strings.TrimSpace(said); b.Type != sessions.ThinkingBlock || !found || said == "" || strings.Contains(said, thoughtEnd) {
+			continue
+		}
+		a.Content[i].Text = strings.TrimRight(before, " \n")
+		a.Content = slices.Insert(a.Content, i+1, sessions.Block{Type: sessions.TextBlock, Text: said})
+		return
 	}
 }

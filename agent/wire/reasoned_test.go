@@ -8,6 +8,26 @@ import (
 	"parley/sessions"
 )
 
+// TestAnswerInReasoning: what stands behind the end of the thoughts is the answer where there is nothing else.
+// source: xorbitsai/inference#3673, ollama/ollama#10976
+func TestAnswerInReasoning(t *testing.T) {
+	t.Parallel()
+	none := func(string) (json.RawMessage, bool) { return nil, false }
+	for _, c := range []struct{ thought, text, wantThought, want string }{
+		{"hm\n</think>\n\nThe answer", "", "hm", "The answer"},
+		{"hm</think>The answer", "Other", "hm</think>The answer", "Other"},
+		{"hm</think> ", "", "hm</think> ", ""},
+		{"The tag </think> ends it, as </think> does", "", "The tag </think> ends it, as </think> does", ""},
+		{"hm", "", "hm", ""},
+	} {
+		a := &agent.Answer{Stop: agent.StopEnd, Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: c.thought}, {Type: sessions.TextBlock, Text: c.text}}}
+		CallsInReasoning(a, none)
+		if got := (sessions.Message{Content: a.Content}).Text(); got != c.want || a.Content[0].Text != c.wantThought {
+			t.Errorf("%q: text %q, thought %q", c.thought, got, a.Content[0].Text)
+		}
+	}
+}
+
 // TestCallsInReasoning: a call in the reasoning counts where the answer has nothing else. One in code, of a tool that is not offered, or beside a
 // text stays reasoning.
 // source: vllm-project/vllm#39056, vybestack/llxprt-code#749, leehack/llamadart#402

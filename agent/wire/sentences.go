@@ -32,6 +32,8 @@ var (
 	// gatePage matches web pages of what stands in front of a server: they say nothing of the address.
 	gatePage = pattern.New(`just a moment|captcha|checking your browser|maintenance|sign in|log in|login`)
 	// unexpectedPath matches what LM Studio answers with status 200. source: lmstudio.ai/docs/developer/openai-compat
+	// noVersion matches what Azure says of an address without its version. source: learn.microsoft.com/azure/ai-services/openai/reference
+	noVersion      = pattern.New(`\bmissing required query parameter\W{0,3}api-version\b|^api version not supported\b`)
 	unexpectedPath = pattern.New(`\bunexpected endpoint or method\b`)
 )
 
@@ -43,6 +45,8 @@ func (f *Fault) ofAddress() bool {
 		return true
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		return f.Page && (missingPage.MatchString(f.All) || !refusalPage.MatchString(f.All)) || bareNotFound.MatchString(strings.TrimSpace(f.All)) || pathNotFound.MatchString(f.All)
+	case s == http.StatusBadRequest:
+		return noVersion.MatchString(f.All)
 	case s == http.StatusOK, s == 0:
 		return f.Page && !gatePage.MatchString(f.All) || unexpectedPath.MatchString(f.All)
 	}

@@ -40,5 +40,6 @@ func families() []family {
 		{"Marks that are not closed, signatures in other places", unclosed},
 		{"Calls in the reasoning", reasonedCalls},
 		{"One form of a field", forms},
+		{"Lists of what is accepted", accepted},
 	}
 }
