@@ -177,6 +177,8 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		left, right = left && (!right || punctBefore), right && (!left || punctAfter)
 	}
 	switch single := n == 1; {
+	case n == 2 && r.char == '*' && r.repeatsEnd() && r.endsPhrase(): // **A:**: b
+		return false, true
 	case single && ornament(before, r.after), n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
 		return false, false
 	case !single:
@@ -217,7 +219,12 @@ func (r *markRun) endsText() bool {
 
 // endsSentence reports whether the run stands between the end of a sentence or label and a word: **Note:**text.
 func (r *markRun) endsSentence() bool {
-	if !unicode.IsLetter(r.after) || !among(r.before, ":.!?") && (ascii(r.before) || !util.IsPunctRune(r.before)) {
+	return unicode.IsLetter(r.after) && r.endsPhrase()
+}
+
+// endsPhrase reports whether a punctuation mark that ends a phrase stands in front of the run.
+func (r *markRun) endsPhrase() bool {
+	if !among(r.before, ":.!?") && (ascii(r.before) || !util.IsPunctRune(r.before)) {
 		return false
 	}
 	last, _ := utf8.DecodeLastRune(r.src[:r.start-utf8.RuneLen(r.before)])
@@ -225,6 +232,15 @@ func (r *markRun) endsSentence() bool {
 		return false
 	}
 	return ofWord(last) || among(last, `.!?)"'%`)
+}
+
+// repeatsEnd reports whether the same punctuation mark stands on both sides of the run and text ends with it: **A.**. B, but not a.**.b.
+func (r *markRun) repeatsEnd() bool {
+	if r.before != r.after || isOpening(r.before) {
+		return false
+	}
+	rest := r.src[r.end+utf8.RuneLen(r.after):]
+	return !ascii(r.after) || len(rest) == 0 || util.IsSpace(rest[0])
 }
 
 // startsClearly reports whether the run stands at the begin of a word.

@@ -375,8 +375,8 @@ func (b *builder) inline(n ast.Node) {
 		}
 	case *ast.RawHTML:
 		s := b.lines(n.Segments)
-		if isBreak(s) && !b.alone(n) {
-			b.lineEnd()
+		if isBreak(s) && !b.alone(n) && !b.isQuoted(n) {
+			b.lineBreak(n)
 			break
 		}
 		b.text(s)
@@ -390,17 +390,6 @@ func (b *builder) inline(n ast.Node) {
 		b.inlines(n)
 	}
 	b.st = was
-}
-
-// alone reports whether a tag stands between two words of a line: then it is spoken about.
-func (b *builder) alone(n *ast.RawHTML) bool {
-	start, end := n.Segments.At(0).Start, n.Segments.At(n.Segments.Len()-1).Stop
-	return start > 1 && end+1 < len(b.src) && b.src[start-1] == ' ' && b.src[end] == ' ' && b.src[start-2] != '\n' && b.src[end+1] != '\n'
-}
-
-func isBreak(tag string) bool {
-	tag = strings.ToLower(strings.ReplaceAll(tag, " ", ""))
-	return tag == "<br>" || tag == "<br/>"
 }
 
 // lineEnd ends a line inside a paragraph. Links and headings stay on one line.

@@ -51,6 +51,17 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 			w.jobs = append(w.jobs, sessions.Job{ID: fmt.Sprint("hidden-", i), Agent: "main", From: "agent:main:fake:direct:3003"})
 		}
 	}
+	coming := func(w *world) { // their results come to agents, as the caller's own do not
+		many(2, spawnedBy("agent:priv:main"))(w)
+		for i := range w.list {
+			if w.list[i].Key.Agent() == "priv" {
+				w.list[i].Chain = &sessions.Chain{}
+			}
+		}
+	}
+	waiting := func(w *world) {
+		w.list = append(w.list, sessions.Run{ID: "hidden-result", Key: "agent:priv:main", Kind: sessions.ResultRun, Status: sessions.Queued})
+	}
 	below := func(w *world) {
 		w.add("agent:priv:subagent:h", spawnedBy("agent:priv:main"))
 		w.alsoStopped = []sessions.StoppedRun{{Key: "agent:priv:subagent:h", ID: "h"}}
@@ -90,7 +101,8 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 		{"subagents: log", tree, busy, SubagentsTool, `{"action":"log","id":"1"}`},
 		{"subagents: what was stopped", agent, below, SubagentsTool, `{"action":"cancel","id":"1"}`},
 		{"subagents: a run id", agent, many(2, spawnedBy("agent:priv:main")), SubagentsTool, `{"action":"cancel","id":"hidden"}`},
-		{"sessions_yield", agent, many(2, spawnedBy("agent:priv:main")), SessionsYield, `{}`},
+		{"sessions_yield: sub-agents at work", agent, coming, SessionsYield, `{}`},
+		{"sessions_yield: results that wait", agent, waiting, SessionsYield, `{}`},
 		{"message: an address", agent, func(w *world) {
 			divorce(w)
 			w.heard = map[channels.Address][]sessions.Key{{Channel: "fake", Account: "default", Chat: "5005", Type: channels.Direct}: {hidden}}
@@ -102,7 +114,8 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 		{"files: read", tree, diary, FilesTool, `{"action":"read","path":"diary.md"}`},
 		{"files: write", tree, diary, FilesTool, `{"action":"write","path":"diary.md","content":"mine"}`},
 	} {
-		answer := func(hide func(*world)) string {
+		answer := func(t *testing.T, hide func(*world)) string {
+			t.Helper()
 			w := newWorld()
 			w.rules, w.caller.Owner, w.workspace = c.rules, false, t.TempDir()
 			child := w.add("agent:main:subagent:1", spawnedBy("agent:main:main"))
@@ -120,12 +133,15 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 			hide(w)
 			r, err := c.tool(w.deps()).Call(t.Context(), Call{ID: "call", Args: json.RawMessage(c.args), Caller: w.caller})
 			if err != nil {
-				t.Fatalf("%s: %v", c.name, err)
+				t.Fatal(err)
 			}
 			return fmt.Sprint(r.Text, r.IsError, r.Yield)
 		}
-		if with, without := answer(c.hide), answer(func(*world) {}); with != without {
-			t.Errorf("%s: with hidden rows %.600s\nwithout %.600s", c.name, with, without)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if with, without := answer(t, c.hide), answer(t, func(*world) {}); with != without {
+				t.Errorf("with hidden rows %.600s\nwithout %.600s", with, without)
+			}
+		})
 	}
 }

@@ -20,13 +20,14 @@ type hints struct {
 	life     *lifetime
 	log      *slog.Logger
 	signs    signs
+	backoff  hintBackoff
 }
 
 // typing shows in a chat that a session's agent is at work.
 func (h *hints) typing(ctx context.Context, key sessions.Key, to channels.Address) {
 	to = h.settings().Moved.Current(to) // a turn that was asked for under an old id
 	if t := h.accounts.caps(to).Typer; t != nil {
-		if h.call(ctx, key, to, func(ctx context.Context) error { return t.Typing(ctx, to) }) {
+		if h.repeat(ctx, key, hintPlace{"typing", to}, func(ctx context.Context) error { return t.Typing(ctx, to) }) {
 			h.fadeLater(ctx, key, to, "")
 		}
 	}
@@ -36,8 +37,19 @@ func (h *hints) typing(ctx context.Context, key sessions.Key, to channels.Addres
 func (h *hints) draft(ctx context.Context, key sessions.Key, to channels.Address, id, text string) {
 	to = h.settings().Moved.Current(to)
 	if d := h.accounts.caps(to).Drafter; d != nil {
-		h.call(ctx, key, to, func(ctx context.Context) error { return d.Draft(ctx, to, id, text) })
+		h.repeat(ctx, key, hintPlace{"draft", to}, func(ctx context.Context) error { return d.Draft(ctx, to, id, text) })
 	}
+}
+
+// repeat makes one of the calls that come again and again while an answer is written: rarely where they fail.
+func (h *hints) repeat(ctx context.Context, key sessions.Key, p hintPlace, call func(context.Context) error) bool {
+	return !h.backoff.rests(p) && h.call(ctx, key, p.to, func(hint context.Context) error {
+		err := call(hint)
+		if ctx.Err() == nil { // else the answer was ready first
+			h.backoff.note(p, err)
+		}
+		return err
+	})
 }
 
 // call makes one of the calls. It reports whether the policy allowed that, and the call may have worked.

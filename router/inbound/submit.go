@@ -169,7 +169,7 @@ func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions
 	}
 	text := strings.TrimSpace(w.Text)
 	if s.Last.Type.Several() { // the others of the chat are named as well
-		text = channels.Speaker(w.Sender) + ": " + text
+		text = channels.Speaker(w.Sender) + ": " + channels.BehindSpeaker(text)
 	}
 	pictures, err := r.worker.Pictures.Keep(w.Pictures)
 	if err != nil {

@@ -60,13 +60,14 @@ const (
 // Spoken is the text as the model reads it: with the sender's name where several people talk, with what it answers to, with the
 // files that came along.
 func Spoken(in channels.Inbound, text string) string {
+	text = channels.TypedQuotes(text)
 	name := ""
 	if in.Address.Type.Several() {
 		if name = channels.Speaker(in.Sender); name != "" {
-			name += ": "
+			name, text = name+": ", channels.BehindSpeaker(text)
 		}
 	}
-	return strings.TrimSpace(Quoted(in.Quote) + name + WithFiles(channels.TypedQuotes(text), in.Media))
+	return strings.TrimSpace(Quoted(in.Quote) + name + WithFiles(text, in.Media))
 }
 
 // Quoted gives the message that another one answers to as a block quote with an empty line behind it: its author, its origin when it was
@@ -75,7 +76,7 @@ func Quoted(q *channels.Quote) string {
 	if q == nil {
 		return ""
 	}
-	said := WithNames(channels.TypedQuotes(strings.TrimSpace(channels.CutText(q.Text, MaxQuote))), q.Media)
+	said := WithNames(channels.BehindSpeaker(channels.TypedQuotes(strings.TrimSpace(channels.CutText(q.Text, MaxQuote)))), q.Media)
 	if said == "" {
 		return ""
 	}
