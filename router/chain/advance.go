@@ -73,6 +73,7 @@ type Lasting int
 // The times.
 const (
 	announceTime Lasting = iota
+	replyTime
 	jobTime
 	noTime
 )
@@ -244,7 +245,7 @@ func (e *ending) tell() Step {
 	}
 	d := e.says(text)
 	d.Kind, d.Session, d.To = sessions.Reply, e.c.Requester, e.c.Back
-	return e.inVoice(Step{Post: d})
+	return e.inVoice(Step{Post: d, Lasts: replyTime})
 }
 
 func (e *ending) toOther() *sessions.Provenance {
@@ -347,7 +348,7 @@ func (e *ending) inVoice(s Step) Step {
 		return s
 	}
 	voiced := e.inTranscript(s.Post, e.Voice, "")
-	voiced.Message = s.Message
+	voiced.Message, voiced.Lasts = s.Message, s.Lasts
 	return voiced
 }
 
