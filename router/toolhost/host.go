@@ -32,7 +32,10 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 		hops = append(hops, from.Key)
 	}
 	id := sessions.RunID(uuid.NewString())
-	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits, Back: backTo(q.From, q.Source)}
+	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
+	if h.settings().Session.AgentToAgent.FollowUp {
+		chain.Back = backTo(q.From, q.Source)
+	}
 	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
