@@ -35,7 +35,6 @@ type Facts struct {
 	Transcript         string // the file of the run's session; "" = none
 
 	MaxTurns, MaxTurnsPerHour int // session.agentToAgent
-	FollowUp                  bool
 	ToRequester               bool // agents.defaults.subagents.announce
 
 	Other         *sessions.Session // of an exchange the one that would reply next, otherwise the requester; nil = there is none any more
@@ -213,7 +212,7 @@ func (e *ending) announces() bool { return !failed(e) && spoke(e.Said) && !e.c.O
 
 // late reports whether the people who asked are to be told by a follow-up: the requester's call answered before there was a reply.
 func (e *ending) late() bool {
-	return e.FollowUp && e.CallEnded && !e.CallTold && !e.AskerStopped && !e.c.Back.IsZero() && e.Asker != nil && !e.Asker.Archived && e.AskerTurns < e.MaxTurnsPerHour &&
+	return e.CallEnded && !e.CallTold && !e.AskerStopped && !e.c.Back.IsZero() && e.Asker != nil && !e.Asker.Archived && e.AskerTurns < e.MaxTurnsPerHour &&
 		e.Status != sessions.Stopped // the other side of a stop is told in its context
 }
 

@@ -367,7 +367,7 @@ func (s *runs) unpost(t *tx, why string, ended []stoppableDelivery) error {
 	if len(unsent) == 0 {
 		return nil
 	}
-	posts, err := engine.List(t.Ctx, t.Conn, "SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'queued' AND body LIKE ? ORDER BY seq", []any{`{"kind":"` + string(sessions.PostRun) + `",%`}, scanStoppable)
+	posts, err := engine.List(t.Ctx, t.Conn, "SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'queued' AND body LIKE ? ORDER BY +seq", []any{`{"kind":"` + string(sessions.PostRun) + `",%`}, scanStoppable)
 	if err != nil {
 		return err
 	}

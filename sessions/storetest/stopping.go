@@ -204,6 +204,32 @@ func stopWithdraws(_ *testing.T, f *fixture) {
 	f.equal(len(found), 0)
 }
 
+// What a tool posts and a stop ends stands in the transcript of its chat if people may have read it, and otherwise does not.
+//
+// proves: X1, T2
+func stopKeepsRead(_ *testing.T, f *fixture) {
+	for _, begun := range []bool{true, false} {
+		k, other := key(fmt.Sprint("s", begun)), key(fmt.Sprint("t", begun))
+		f.session(k)
+		f.session(other)
+		run := f.turn(k, addr("1"), "x")
+		f.claim(k)
+		words := newRun(other, "posted")
+		words.Kind = sessions.PostRun
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: other}}, Run: &sessions.Enqueue{Run: *words}})
+		d := delivery(other, addr("2"), "posted")
+		d.Run, d.Kind, d.Message = run.ID, sessions.Posted, words.Input.ID
+		f.post(d)
+		if begun {
+			f.begin(d.ID)
+		}
+		f.stop(k)
+		if status := f.run(words.ID).Status; (status == sessions.Stopped) == begun {
+			f.t.Errorf("its send had begun %v: the post is %s", begun, status)
+		}
+	}
+}
+
 // A run that was stopped before its end was committed ends as stopped, with who did it, and a note stands behind its words.
 //
 // proves: X1, N15
