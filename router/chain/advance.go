@@ -34,7 +34,7 @@ type Facts struct {
 	StartedMs, EndedMs int64
 	Transcript         string // the file of the run's session; "" = none
 
-	MaxTurns, MaxTurnsPerHour int // session.agentToAgent
+	MaxTurns, MaxTurnsPerHour int  // session.agentToAgent
 	ToRequester               bool // agents.defaults.subagents.announce
 
 	Other         *sessions.Session // of an exchange the one that would reply next, otherwise the requester; nil = there is none any more
