@@ -211,6 +211,24 @@ func TestForwardOutlivesEventsElsewhere(t *testing.T) {
 	}
 }
 
+// A forward that was edited is brought along in its new words, also when the platform offers the old event once more behind the edit.
+// source: https://core.telegram.org/bots/api#getting-updates (an update that was not confirmed is offered again)
+func TestEditedForwardOfferedAgain(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		to := routertest.Group("g")
+		forward := g.Fake.Say(channels.Inbound{Address: to, Sender: routertest.Person(routertest.Guest), Text: "We offer 50k", Forwarded: true, Origin: "Ann"})
+		g.Happens(channels.Inbound{Event: channels.Edited, Address: to, Sender: routertest.Person(routertest.Guest), Target: forward.ID, Text: "We offer 60k"})
+		g.Fake.Say(forward)
+		asked := g.Say(to, routertest.Guest, "please sum up")
+		g.Shown(1)
+		m := turnOf(g, asked.ID, to, routertest.Guest)
+		if all := m.Text() + strings.Join(routertest.Told(m), " "); !strings.Contains(all, "60k") || strings.Contains(m.Text(), "50k") {
+			t.Errorf("answered %q, told %q", m.Text(), routertest.Told(m))
+		}
+	})
+}
+
 // An edit of one message of a gesture replaces that one only, whether the turn has begun with it alone, with all, or not at all.
 // source: docs/chats.md, "What a person sends with one gesture is one turn"
 func TestEditOfAPart(t *testing.T) {

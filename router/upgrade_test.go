@@ -64,7 +64,7 @@ func sentIn(t *testing.T, db *sql.DB) map[sessions.DeliveryID]bool {
 // expired or failed with a reason, and nobody begins what they were asked long ago. After a day a sub-agent that was at work, as it may be
 // for a day, still reports; after a month nothing at all is said.
 //
-// proves: N15
+// proves: N15, S11
 //
 // proves: D8
 func TestUpgradeRevivesNothing(t *testing.T) {
@@ -82,6 +82,7 @@ func TestUpgradeRevivesNothing(t *testing.T) {
 					synctest.Wait()
 					l := &revival{Rig: g, began: began, after: after, sent: sent, counts: map[string]int{}}
 					l.runs()
+					l.exchanges()
 					l.sends()
 					l.accounts()
 					t.Logf("%v, the model was asked %d times", l.counts, g.Model.Count())
@@ -149,6 +150,30 @@ func (l *revival) runs() {
 	}
 	if most := l.counts["run done"] + l.counts["run timeout"]; l.after > 48*time.Hour && most > 0 {
 		l.T.Errorf("%d runs of a month ago were not over", most)
+	}
+}
+
+// exchanges wants an end of every exchange that was under way: the announce step, a step that failed or was too late, or a follow-up. One that
+// was stored without a chat to go back to has no follow-up.
+func (l *revival) exchanges() {
+	l.T.Helper()
+	ends := map[sessions.RunID]bool{}
+	for _, r := range l.list {
+		if r.Chain == nil || r.Chain.Kind != "ask" || !l.old(r) || r.Ended.Before(l.began) {
+			continue
+		}
+		ends[r.Chain.Root] = ends[r.Chain.Root] || r.Kind == sessions.AnnounceRun || r.Kind == sessions.FollowUpRun || r.Status != sessions.Done
+		if r.Kind == sessions.FollowUpRun && r.Chain.Back.IsZero() {
+			l.T.Errorf("a follow-up without a chat: %s", r.Input.Text())
+		}
+	}
+	for root, over := range ends {
+		if l.counts["exchanges"]++; !over {
+			l.T.Errorf("the exchange %s was under way, and has no end", root)
+		}
+	}
+	if l.counts["exchanges"] == 0 {
+		l.T.Error("no exchange was under way")
 	}
 }
 

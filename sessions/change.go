@@ -80,7 +80,8 @@ type SuspendBudget Lift
 // StopSessions ends as Stopped what sessions and the sub-agents below them take part in (contract X1): their own runs, and the runs of every
 // exchange, report and result with them on either side, in whatever session. Queued runs end at once, running ones are marked;
 // Accepted.Stopped names both, oldest first. What those runs have made and what has not left ends as DeliveryStopped. The session on the other
-// side of an exchange gets a context line unless it learns of the stop otherwise. The sessions are Aborted, and so are sub-agents above them,
+// side of an exchange gets a context line unless it learns of the stop otherwise: one that asked, whose call has answered without a reply, and
+// whose Chain.Back names a chat gets a follow-up instead (Accepted.FollowUps, contract S15). The sessions are Aborted, and so are sub-agents above them,
 // up to the one named.
 type StopSessions struct {
 	Keys []Key

@@ -67,6 +67,7 @@ type Accepted struct {
 	Revised    bool    // by AmendRun: the run By has other words to answer now
 	Claimed    *Run    // by Enqueue.Claim; nil = there was none to claim, one of the session is at work
 	Stopped    []StoppedRun
+	FollowUps  []Run      // that StopSessions or StopRun queued, in the sessions that asked
 	Withdrawn  []Delivery // that StopSessions or StopRun ended
 	Deliveries []Delivery // with Seq and Created filled
 }

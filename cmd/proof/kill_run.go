@@ -77,7 +77,7 @@ func killRun(ctx context.Context, c killConfig) (f *killed, err error) {
 	r := &run{killConfig: c, model: &puppet{}, dice: rand.New(rand.NewPCG(c.Seed, 1)), points: newPoints(at, kills), fig: killed{Seed: c.Seed, Asked: goals{c.Kills, c.Messages, c.Spawns}, Windows: map[string]int{}, Late: map[string]int{}}}
 	r.points.named = c.At != nil
 	r.reloads.dice = rand.New(rand.NewPCG(c.Seed, 4))
-	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer, Logs: true, Edges: true}); err != nil {
+	if r.w, err = newWorld(ctx, worldConfig{Program: c.Program, Dir: c.Dir, Model: r.model.answer, Logs: true, Edges: true, Tells: c.Seed%2 == 0}); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.w.Close()) }()

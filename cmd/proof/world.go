@@ -47,6 +47,7 @@ type world struct {
 	latest *process // only one runs at a time
 	logs   bool
 	edges  bool
+	tells  bool
 	extra  string // of the configuration
 	says   settings
 }
@@ -65,6 +66,7 @@ type worldConfig struct {
 	Model   func(modeltest.Request) modeltest.Reply
 	Logs    bool   // what each life prints is kept in the folder log
 	Extra   string // further sections of the configuration, YAML
+	Tells   bool   // people are told of late replies, failures and stops
 	Edges   bool   // what seldom happens is made to: sub-agents are archived after a minute, answers shown while they are written, a budget used up
 }
 
@@ -82,7 +84,7 @@ func shortEnough(dir string) error {
 
 // newWorld makes the stand-ins, their chats and the configuration. Nothing runs until start. Close ends all of it.
 func newWorld(ctx context.Context, c worldConfig) (*world, error) {
-	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs, edges: c.Edges, extra: c.Extra}
+	w := &world{dir: c.Dir, program: c.Program, things: &keeper{}, logs: c.Logs, edges: c.Edges, tells: c.Tells, extra: c.Extra}
 	if err := shortEnough(c.Dir); err != nil {
 		return nil, err
 	}
@@ -197,7 +199,7 @@ bindings:%s
 session:
   dmScope: per-account-channel-peer
   sendPolicy: {%s}
-  agentToAgent: {followUp: false, maxPingPongTurns: 2, maxPerMinute: 10000, maxTurnsPerHour: 100000}
+  agentToAgent: {followUp: %t, maxPingPongTurns: 2, maxPerMinute: 10000, maxTurnsPerHour: 100000}
 tools: {sessions: {visibility: all}, agentToAgent: {enabled: true}}
 messages: {queue: {mode: followup, debounceMs: 0, cap: 1000}}
 commands: {ownerAllowFrom: ["telegram:%d", "discord:%s", "whatsapp:%s"]}
@@ -209,7 +211,7 @@ channels:
     token: %q
     apiUrl: %s%s%s
   whatsapp:%s%s%s
-%s`, w.model.URL(), archive, agents, bound, policy, telegramOwner, discordOwner, w.olga.Number(), stream, w.one.Token(), w.one.URL(), off("telegram/one", ", "),
+%s`, w.model.URL(), archive, agents, bound, policy, w.tells, telegramOwner, discordOwner, w.olga.Number(), stream, w.one.Token(), w.one.URL(), off("telegram/one", ", "),
 		secondToken, w.second.URL, off("telegram/two", ", "), openChannel, discordtest.BotToken, w.discord.APIURL(), off("discord/default", below), openChannel, off("whatsapp/default", below), strangers, openChannel, hooks)
 }
 

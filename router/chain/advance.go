@@ -34,8 +34,7 @@ type Facts struct {
 	StartedMs, EndedMs int64
 	Transcript         string // the file of the run's session; "" = none
 
-	MaxTurns, MaxTurnsPerHour int // session.agentToAgent
-	FollowUp                  bool
+	MaxTurns, MaxTurnsPerHour int  // session.agentToAgent
 	ToRequester               bool // agents.defaults.subagents.announce
 
 	Other         *sessions.Session // of an exchange the one that would reply next, otherwise the requester; nil = there is none any more
@@ -73,6 +72,7 @@ type Lasting int
 // The times.
 const (
 	announceTime Lasting = iota
+	replyTime
 	jobTime
 	noTime
 )
@@ -212,7 +212,7 @@ func (e *ending) announces() bool { return !failed(e) && spoke(e.Said) && !e.c.O
 
 // late reports whether the people who asked are to be told by a follow-up: the requester's call answered before there was a reply.
 func (e *ending) late() bool {
-	return e.FollowUp && e.CallEnded && !e.CallTold && !e.AskerStopped && !e.c.Back.IsZero() && e.Asker != nil && !e.Asker.Archived && e.AskerTurns < e.MaxTurnsPerHour &&
+	return e.CallEnded && !e.CallTold && !e.AskerStopped && !e.c.Back.IsZero() && e.Asker != nil && !e.Asker.Archived && e.AskerTurns < e.MaxTurnsPerHour &&
 		e.Status != sessions.Stopped // the other side of a stop is told in its context
 }
 
@@ -244,7 +244,7 @@ func (e *ending) tell() Step {
 	}
 	d := e.says(text)
 	d.Kind, d.Session, d.To = sessions.Reply, e.c.Requester, e.c.Back
-	return e.inVoice(Step{Post: d})
+	return e.inVoice(Step{Post: d, Lasts: replyTime})
 }
 
 func (e *ending) toOther() *sessions.Provenance {
@@ -347,7 +347,7 @@ func (e *ending) inVoice(s Step) Step {
 		return s
 	}
 	voiced := e.inTranscript(s.Post, e.Voice, "")
-	voiced.Message = s.Message
+	voiced.Message, voiced.Lasts = s.Message, s.Lasts
 	return voiced
 }
 

@@ -91,6 +91,8 @@ func put(s Step, run sessions.Run, set *settings.Snapshot, o *sessions.Outcome) 
 	switch s.Lasts {
 	case announceTime:
 		d.Expires = time.Now().Add(set.Delivery.TTL(sessions.Announce))
+	case replyTime:
+		d.Expires = time.Now().Add(set.Delivery.TTL(sessions.Reply))
 	case jobTime:
 		d.Expires = time.Now().Add(set.Delivery.JobTTL())
 	case noTime: // not by when it was made: the clock may have been set back since

@@ -20,7 +20,6 @@ func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o
 	a2a := set.Session.AgentToAgent
 	f.Status, f.Error, f.Usage = o.Status, o.Error, o.Usage
 	f.MaxTurns, f.MaxTurnsPerHour = a2a.MaxPingPongTurns, settings.OrDefault(a2a.MaxTurnsPerHour, 120)
-	f.FollowUp = a2a.FollowUp
 	f.ToRequester = set.Agents.Defaults.Subagents.Announce == "requester"
 	f.Refused = slices.ContainsFunc(o.Messages, sessions.Message.IsRefusal)
 	if n := len(o.Messages); n > 0 {
@@ -34,7 +33,7 @@ func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o
 	switch at := from(run); {
 	case f.Outdated:
 	case at == fromAnnounce, at == fromAsk && o.Status != sessions.Done:
-		if f.FollowUp && !c.Back.IsZero() {
+		if !c.Back.IsZero() {
 			r.asker(f, c)
 		}
 	case at == fromAsk, at == fromReply:

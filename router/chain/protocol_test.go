@@ -84,7 +84,7 @@ func TestProtocol(t *testing.T) {
 	alone := func(f *Facts) { f.Other = nil }
 	ended := func(f *Facts) { f.CallEnded = true }
 	late := func(f *Facts) {
-		f.FollowUp, f.CallEnded, f.Asker = true, true, &sessions.Session{Key: asker}
+		f.CallEnded, f.Asker = true, &sessions.Session{Key: asker}
 		f.Run.Chain.Back = chat
 	}
 	const announced, report = "announce in agent:clerk:main: Announce step. (agent:main:main, announce)", "Notes: - (none)  Stats: `q` • runtime 0s • tokens 0 (in 0 / out 0) • sessionKey `agent:main:subagent:x` • sessionId ``"
@@ -101,13 +101,13 @@ func TestProtocol(t *testing.T) {
 		{"outdated, deleted", at(sessions.AnnounceRun, deleted, said(""), outdated), "post of agent:main:main with : " + stored + "; delete"},
 
 		{"ask failed", at(sessions.AskRun, ex, said("half"), failed), ""},
-		{"ask failed", at(sessions.AskRun, ex, said(""), failed, func(f *Facts) { f.FollowUp, f.Asker, f.Run.Chain.Back = true, &sessions.Session{}, chat }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, func(f *Facts) { f.Asker, f.Run.Chain.Back = &sessions.Session{}, chat }), ""},
 		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.CallTold = true }), ""},
 		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Status = sessions.Stopped }), ""},
 		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.AskerStopped = true }), ""},
 		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Asker.Archived = true }), ""},
 		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Asker = nil }), ""},
-		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.FollowUp = false }), ""},
+		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Run.Chain.Back = channels.Address{} }), ""},
 		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.AskerTurns = 120 }), ""},
 		{"ask failed", at(sessions.AskRun, ex, said(""), failed, late, func(f *Facts) { f.Run.Chain.Back = channels.Address{} }), ""},
 		{"late failure", at(sessions.AskRun, ex, said(""), failed, late), "follow-up in agent:main:main: Your sessions_send call has no reply: It broke. (agent:clerk:main, sessions_send)"},

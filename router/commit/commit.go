@@ -122,6 +122,11 @@ func (c *Committer) AfterCommit(ctx context.Context, acc sessions.Accepted) {
 	if len(acc.Deliveries) > 0 {
 		c.gate.Enqueue(acc.Deliveries...)
 	}
+	for _, run := range acc.FollowUps {
+		c.watchers.Run(run, sessions.Queued)
+		c.lanes.WakeFor(&run, c.settings().Asker(run.Key, &run))
+		c.Waiters.Notify(string(run.Key))
+	}
 	if acc.Run.ID != "" && !acc.Run.Status.Final() {
 		if !acc.Duplicate {
 			c.watchers.Run(acc.Run, sessions.Queued)

@@ -190,10 +190,11 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 			return sessions.Arrival{}, err
 		}
 		if !part { // which needs no mention: what it belongs to had one
-			if m := r.part(in, s, text, owner); m != nil {
-				r.earlier.note(key, *m, time.Now())
+			line := NewContextLine(set, in, key, text)
+			if m := r.part(in, s, text, owner); m != nil && line != nil {
+				r.earlier.note(key, *m, line.Text, time.Now())
 			}
-			return sessions.Arrival{In: in, Skip: &sessions.Skip{Reason: verdict.Reason, Events: appendEvents(NewContextLine(set, in, key, text))}}, nil
+			return sessions.Arrival{In: in, Skip: &sessions.Skip{Reason: verdict.Reason, Events: appendEvents(line)}}, nil
 		}
 	default:
 		r.admission.LogIgnored(in, verdict)

@@ -25,6 +25,7 @@ type earlier struct {
 // parted is a message that may belong to one that comes.
 type parted struct {
 	m    sessions.Message
+	line string    // its text as a context line: one that was changed since then says something else
 	came time.Time // by the host's clock
 }
 
@@ -42,12 +43,12 @@ func (r *Receiver) part(in channels.Inbound, s sessions.Session, text string, ow
 }
 
 // note keeps a message that may belong to one that comes.
-func (e *earlier) note(key sessions.Key, m sessions.Message, now time.Time) {
+func (e *earlier) note(key sessions.Key, m sessions.Message, line string, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	maps.DeleteFunc(e.m, func(_ sessions.Key, list []parted) bool { return now.Sub(list[len(list)-1].came) > partedKept })
 	list := slices.DeleteFunc(e.m[key], func(p parted) bool { return p.m.Provenance.Message == m.Provenance.Message }) // offered again
-	if list = append(list, parted{m, now}); len(list) > turn.GestureBack {
+	if list = append(list, parted{m, line, now}); len(list) > turn.GestureBack {
 		list = list[1:]
 	}
 	if e.m == nil {
@@ -85,7 +86,9 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.ContextLine) []sessio
 		if p.m.Provenance.Sender != run.Input.Provenance.Sender {
 			continue
 		}
-		i := slices.IndexFunc(lines, func(l sessions.ContextLine) bool { return l.Event == "" && string(l.Message) == p.m.Provenance.Message })
+		i := slices.IndexFunc(lines, func(l sessions.ContextLine) bool {
+			return l.Event == "" && string(l.Message) == p.m.Provenance.Message && l.Text == p.line
+		})
 		if i < 0 || !turn.Belongs(p.m, at) {
 			break
 		}

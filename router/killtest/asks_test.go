@@ -74,6 +74,9 @@ func shows(a, b string) map[channels.Address][]string {
 func askScenarios() []*scenario {
 	ask := []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "ask b"}}
 	off := move{id: "m2", at: 20 * time.Second, to: chatB, by: routertest.Owner, text: "/send off"}
+	stopA, stopB := off, off
+	stopA.to, stopA.text, stopB.text = routertest.ChatA, "/stop", "/stop"
+	const ended = "⚙️ Agent was aborted. Ended 1 exchange with other sessions."
 	return []*scenario{
 		{
 			name: "ask_until_skip", moves: ask,
@@ -116,6 +119,23 @@ func askScenarios() []*scenario {
 			answer: asking{wait: 0, thinks: time.Minute, fails: true}.answer,
 			want: want{chains: []string{"ask b (failed), follow-up a"}, results: []string{"sessions_send accepted"},
 				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: accepted", "it came late"}}},
+		},
+		{
+			name: "ask_that_is_stopped_later", moves: append(ask, stopB), set: tells,
+			answer: asking{wait: 0, thinks: time.Minute}.answer,
+			want: want{chains: []string{"ask b (aborted), follow-up a"}, results: []string{"sessions_send accepted"},
+				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: accepted", "it came late"}, chatB: {ended}}},
+		},
+		{
+			name: "ask_that_is_stopped_while_it_waits", moves: append(ask, stopB), set: tells,
+			answer: asking{wait: 60, thinks: time.Minute}.answer,
+			want:   want{chains: []string{"ask b (aborted)"}, results: []string{"sessions_send error"}, shows: shows("b's agent: error", ended)},
+		},
+		{
+			name: "ask_whose_requester_is_stopped", moves: append(ask, stopA), set: tells,
+			answer: asking{wait: 0, thinks: time.Minute}.answer,
+			want: want{chains: []string{"ask b (aborted)"}, results: []string{"sessions_send accepted"},
+				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: accepted", "⚙️ Ended 1 exchange with other sessions."}}},
 		},
 		{
 			name: "ask_that_fails", moves: ask,

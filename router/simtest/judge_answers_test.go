@@ -26,8 +26,11 @@ func (r *rest) judgeReplyTo() {
 		if x, ok := newest[string(d.Session)+" "+d.Text]; d.Kind == sessions.Reply && ok {
 			of = []channels.MessageID{x}
 		}
-		if !d.To.Type.Several() || d.Kind != sessions.Reply && d.Kind != sessions.Notice {
+		switch follows := r.byID[d.Run].Kind == sessions.FollowUpRun; {
+		case !d.To.Type.Several() || d.Kind != sessions.Reply && d.Kind != sessions.Notice || follows:
 			of = []channels.MessageID{""}
+		case r.leftBehind(d):
+			of = append(of, "")
 		}
 		if !slices.Contains(of, d.ReplyTo) {
 			r.wrong("reply to", "the %s %q to %s is one to %q, and is for %q", d.Kind, d.Text, d.To, d.ReplyTo, of)
@@ -39,11 +42,20 @@ func (r *rest) judgeReplyTo() {
 			if partOf(x.out.Key) > 0 {
 				want = ""
 			}
+			if d := r.rows[deliveryOf(x.out.Key)]; want == "" && partOf(x.out.Key) == 0 && r.leftBehind(d) {
+				want = x.out.ReplyTo // shown before its chat moved: its row forgets that
+			}
 			if x.out.ReplyTo != want {
 				r.wrong("reply to", "%s shows %q as one to %q, and it is one to %q", x.out.To, x.out.Text, x.out.ReplyTo, want)
 			}
 		}
 	}
+}
+
+// leftBehind reports whether a delivery may have left for the new id of its chat: there it is no reply to a message of the old place.
+func (r *rest) leftBehind(d sessions.Delivery) bool {
+	m, at := r.w.plan.moved, r.w.asked[movedID]
+	return m != nil && at != nil && d.To == m.from && !d.Updated.Before(at.from)
 }
 
 // lettersOf are the messages that a notice may be for: those of its turn, or any of its chat where no turn made it.

@@ -52,6 +52,7 @@ func (r *rest) judgeExchange(steps []sessions.Run) {
 			r.wrong("S12", "a chain of messages passes a session twice: %v", c.Hops)
 		}
 	}
+	steps = r.judgeFollowUp(steps)
 	if ask.Status != sessions.Done {
 		if len(steps) > 1 {
 			r.wrong("S9", "the ask %s is %s and goes on", ask.ID, ask.Status)
@@ -63,6 +64,13 @@ func (r *rest) judgeExchange(steps []sessions.Run) {
 		before := steps[i]
 		if run.Created.Before(before.Ended) {
 			r.wrong("S9", "step %d of exchange %s began before the one before it had ended", turn, ask.ID)
+		}
+		if last && run.Status == sessions.Stopped {
+			if !r.stoppedWith(run) {
+				r.wrong("S9", "exchange %s ends with a step that nobody stopped: %q", ask.ID, run.Error)
+			}
+			w.tally("exchanges stopped")
+			return
 		}
 		if last != (run.Kind == sessions.AnnounceRun) {
 			r.wrong("S9", "step %d of %d of exchange %s is %s", turn, len(steps)-1, ask.ID, run.Kind)
@@ -178,7 +186,7 @@ func (r *rest) judgeChildren() {
 			r.w.tally("child " + e)
 		}
 		for _, run := range r.runs {
-			if run.Key == key && run.Kind == sessions.ChildRun && run.Status == sessions.Stopped && !r.mayStop(run) {
+			if run.Status == sessions.Stopped && (run.Key == key && run.Kind == sessions.ChildRun || reportsOf(run, key)) && !r.mayStop(run) {
 				r.wrong("N15", "the sub-agent %s was ended without a cause: %q", key, run.Error)
 			}
 		}
@@ -188,18 +196,19 @@ func (r *rest) judgeChildren() {
 	}
 }
 
-// mayStop reports whether a sub-agent's run may have been stopped: nobody was left to hear of it, a person stopped what its task came from, or
-// the agent there has tried to.
+// reportsOf reports whether a run words what a sub-agent has found.
+func reportsOf(run sessions.Run, key sessions.Key) bool {
+	return run.IsReport() && run.Chain.Target == key
+}
+
+// mayStop reports whether a run of a chain may have been stopped: nobody was left to hear of it, a person stopped a session that takes part in it,
+// or the agent above it has tried to.
 func (r *rest) mayStop(run sessions.Run) bool {
 	if strings.Contains(run.Error, "not reported: ") {
 		return true
 	}
-	c := run.Chain
-	for c.Parent != nil {
-		c = c.Parent
-	}
-	return r.stoppedBy(run, c.Requester) || slices.ContainsFunc(r.w.thoughts, func(t thought) bool {
-		return t.key() == c.Requester && slices.ContainsFunc(sessions.Message{Content: t.answer.Content}.ToolCalls(), func(b sessions.Block) bool { return b.Name == "subagents" })
+	return r.stoppedWith(run) || slices.ContainsFunc(r.w.thoughts, func(t thought) bool {
+		return slices.Contains(partners(run), t.key()) && slices.ContainsFunc(sessions.Message{Content: t.answer.Content}.ToolCalls(), func(b sessions.Block) bool { return b.Name == "subagents" })
 	})
 }
 
@@ -245,6 +254,8 @@ func (r *rest) ends(key sessions.Key) (ends []string) {
 		switch {
 		case run.Kind == sessions.ChildRun && run.Status == sessions.Stopped && run.Error != "":
 			ends = append(ends, "failed")
+		case reportsOf(run, key) && run.Status == sessions.Stopped && run.Error != "":
+			ends = append(ends, "stopped")
 		case run.Kind == sessions.ChildRun && strings.Contains(run.Error, "not reported: "): // it began while who asked for it was stopped
 			ends = append(ends, "listed")
 		case run.Status != sessions.Done:

@@ -183,7 +183,7 @@ func (f flows) join(a, b sessions.Key) {
 }
 
 // private are the kinds of words that are for the people of one session, or for that session itself: no tool shows them to another one.
-const private = "waufeh"
+const private = "waulfeh"
 
 // foreign finds a word of another session that a call of the model is shown, and must not be; "" = none.
 func (f flows) foreign(t thought) string {
@@ -221,6 +221,7 @@ func (r *rest) judgeTranscripts() {
 		switch {
 		case there:
 			carried[d.Message] = d.Text
+		case d.State == sessions.DeliveryStopped && d.Part == 0 && !d.Unclear && d.Kind != sessions.Reply: // nobody has read it
 		case d.Kind == sessions.Reply, d.Message != "" && !r.deleted[r.byID[d.Run].Key]:
 			r.wrong("transcript", "the %s %q to %s stands in no transcript", d.Kind, d.Text, d.To)
 		}

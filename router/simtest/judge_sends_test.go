@@ -113,9 +113,22 @@ func (r *rest) uncaused(d sessions.Delivery, calls contacts, x doubts) string {
 		return r.unsure(d, calls, x.n > 0)
 	case d.State == sessions.Dropped:
 		return "nobody has dropped it"
+	case d.State == sessions.DeliveryStopped && !r.mayStopSend(d):
+		return "nobody has stopped it"
 	}
 	return ""
 }
+
+// mayStopSend reports whether what a run has made may have been stopped before it left: somebody stopped a session that takes part in the run, or
+// an agent the sub-agent that it reports about.
+func (r *rest) mayStopSend(d sessions.Delivery) bool {
+	run := r.byID[d.Run]
+	run.Created, run.Ended, run.Error = d.Created, d.Updated, d.Error
+	return r.mayStop(run)
+}
+
+// answersCommand reports whether a delivery is the answer to a command. It does not wait behind what agents say (contract X3).
+func answersCommand(d sessions.Delivery) bool { return d.Kind == sessions.Notice && d.Run == "" }
 
 // unsure says why it must be known whether a delivery's parts have arrived; "" when it need not be. tried: a try had an end that nobody knows.
 func (r *rest) unsure(d sessions.Delivery, calls contacts, tried bool) string {
@@ -192,6 +205,9 @@ func (r *rest) judgeOrder() {
 			}
 			seen[x.out.Key] = true
 			chat, lane := x.out.To.Chat, r.lane(d)
+			if answersCommand(d) {
+				chat = "commands of " + chat // they come in their own order
+			}
 			if last[chat] == nil {
 				last[chat] = map[sessions.Key]shown{}
 			}
@@ -200,7 +216,7 @@ func (r *rest) judgeOrder() {
 			case before.out.Key != "" && lane != "" && r.behind(before, x):
 				r.wrong("order", "chat %s shows %q behind %q", chat, x.out.Text, before.out.Text)
 			case top.out.Key != "" && r.behind(top, x) && !r.mayOvertake(d, top):
-				r.wrong("order", "chat %s shows %q behind %q, of another session", chat, x.out.Text, top.out.Text)
+				r.wrong("order", "chat %s shows %q behind %q, of another session", x.out.To.Chat, x.out.Text, top.out.Text)
 			}
 			if last[chat][lane] = x; top.out.Key == "" || !r.behind(top, x) {
 				newest[chat] = x

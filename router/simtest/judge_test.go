@@ -274,6 +274,20 @@ func (r *rest) stoppedBy(run sessions.Run, top sessions.Key) bool {
 	})
 }
 
+// partners are the sessions whose stop ends a run: its own, both sides of its chain, those that this has passed through, and those above them.
+func partners(run sessions.Run) []sessions.Key {
+	keys := []sessions.Key{run.Key}
+	for c := run.Chain; c != nil; c = c.Parent {
+		keys = append(append(keys, c.Requester, c.Target), c.Hops...)
+	}
+	return keys
+}
+
+// stoppedWith reports whether somebody may have stopped a run in one of the sessions that take part in it.
+func (r *rest) stoppedWith(run sessions.Run) bool {
+	return slices.ContainsFunc(partners(run), func(k sessions.Key) bool { return r.stoppedBy(run, k) })
+}
+
 // written reports whether somebody wrote something of a kind that was accepted while a run was there.
 func (r *rest) written(run sessions.Run, is func(letter) bool) bool {
 	return slices.ContainsFunc(r.w.plan.letters, func(x letter) bool {
@@ -296,7 +310,8 @@ func (r *rest) crowded(l letter) bool {
 // answered is how the answer to a command begins.
 var answered = map[string][]string{
 	"/send off": {"⚙️ Send policy set to off."}, "/send on": {"⚙️ Send policy set to on."}, "/send inherit": {"⚙️ Send policy set to inherit."},
-	"/new": {"✅ New session started"}, "/status": {"**parley test**"}, "/stop": {"⚙️ Agent was aborted.", "⚙️ Nothing is running here.", "⚙️ Stopped "},
+	"/new": {"✅ New session started"}, "/status": {"**parley test**"},
+	"/stop": {"⚙️ Agent was aborted.", "⚙️ Nothing is running here.", "⚙️ Dropped ", "⚙️ Stopped ", "⚙️ Ended ", "⚙️ Cancelled ", "⚙️ The rest of what I was sending does not come."},
 }
 
 // judgeCommands: each command of a chat has its own answer, once. People write a command when the one before it is confirmed, so the answers
@@ -321,7 +336,7 @@ func (r *rest) judgeCommands(to channels.Address) {
 		d, at := have[i], r.w.asked[l.id]
 		r.answers[l.id] = d.ID
 		fits := slices.ContainsFunc(answered[l.text], func(x string) bool { return strings.HasPrefix(d.Text, x) })
-		if !fits || at == nil || !at.meets(d.Created, d.Created) || to.Type.Several() && d.ReplyTo != l.id {
+		if !fits || at == nil || !at.meets(d.Created, d.Created) || to.Type.Several() && d.ReplyTo != l.id && !(d.ReplyTo == "" && r.leftBehind(d)) {
 			r.wrong("message", "%s %q in %s is answered with %q, made %s, behind %s", l.id, l.text, to, d.Text, d.Created, d.ReplyTo)
 		}
 	}

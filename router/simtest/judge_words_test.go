@@ -24,7 +24,7 @@ func (r *rest) judgeWords() {
 		own := false
 		switch d.Kind {
 		case sessions.Reply:
-			own = said["turn "+string(d.Session)+" "+d.Text]
+			own = said["turn "+string(d.Session)+" "+d.Text] || said["follow-up "+string(d.Session)+" "+d.Text] || r.byID[d.Run].Kind == sessions.FollowUpRun && failureNotice.MatchString(d.Text)
 		case sessions.Announce:
 			own = said["announce "+string(d.Session)+" "+d.Text] || said["result "+string(d.Session)+" "+d.Text] || r.reports(d, said)
 		case sessions.Posted:
@@ -39,14 +39,21 @@ func (r *rest) judgeWords() {
 	r.judgeShownWords()
 }
 
-// reportFrame is what the host puts around what a sub-agent said, and which errors it may name there.
-var reportFrame = regexp.MustCompile("(?s)^Status: (?:success|error|timeout|unknown)\n\nResult:\n(.*)\n\nNotes:\n- (?:\\(none\\)|Error: (?:" +
+// failure is what the host may say of a turn that failed.
+const failure = "(?:" +
 	`I ran out of time \([0-9ms.]+\) and stopped working on this\.` +
 	`|Something went wrong while I was working on this\. The details are in the log\.` +
 	`|The language model gave an empty answer\.` +
 	`|I stopped: this took more steps than one answer may take\.` +
 	`|This message could not be answered: the host stopped each time it tried\.` +
-	"))\n\nStats: \\S[^•]* • runtime [0-9hms]+ • tokens [0-9.km]+ \\(in [0-9.km]+ / out [0-9.km]+\\) • sessionKey `([a-z0-9:-]+)` • sessionId `[0-9a-f-]+` • transcript `transcript.jsonl`$")
+	")"
+
+// failureNotice is that alone.
+var failureNotice = regexp.MustCompile("^" + failure + "$")
+
+// reportFrame is what the host puts around what a sub-agent said, and which errors it may name there.
+var reportFrame = regexp.MustCompile("(?s)^Status: (?:success|error|timeout|unknown)\n\nResult:\n(.*)\n\nNotes:\n- (?:\\(none\\)|Error: " + failure +
+	")\n\nStats: \\S[^•]* • runtime [0-9hms]+ • tokens [0-9.km]+ \\(in [0-9.km]+ / out [0-9.km]+\\) • sessionKey `([a-z0-9:-]+)` • sessionId `[0-9a-f-]+` • transcript `transcript.jsonl`$")
 
 // reports reports whether a delivery is the report of a sub-agent: in its own words, in those of the newest tool result that it had, or
 // in none.

@@ -16,7 +16,7 @@ import (
 
 // mind is the model of one process. What it answers is drawn; each answer has words that are nowhere else, so that it is known
 // wherever it shows up. The first letter says what for: w a person wrote, a an answer to people, q asked of another session, r its
-// replies, p announcements, c tasks of sub-agents, k what they found, u words about a result, n posted by a tool, f remembered; e a changed message, h by hand.
+// replies, p announcements, c tasks of sub-agents, k what they found, u words about a result, l about a late reply, n posted by a tool, f remembered; e a changed message, h by hand.
 type mind struct {
 	h     *host
 	agent sessions.AgentID
@@ -138,6 +138,11 @@ func (m mind) says(t thought) (agent.Answer, string, error) {
 		return word("u")
 	case "child":
 		return m.works(t, likes)
+	case "follow-up":
+		if s.chance(250) {
+			return control("", "NO_REPLY")
+		}
+		return word("l")
 	}
 	if likes {
 		return m.acts(t)

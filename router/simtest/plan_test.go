@@ -22,6 +22,7 @@ type plan struct {
 	timeout  int
 	long     int // longest message of the platforms; 0 = any
 	hold     bool
+	tells    bool // people are told of late replies and failures
 	letters  []letter
 	deeds    []letter // what is no message: changes of one, and what the account's owner writes
 	flips    []flipped
@@ -96,7 +97,7 @@ func (l letter) inbound() channels.Inbound {
 
 func (p *plan) settings() *settings.Snapshot {
 	return routertest.SettingsFor(func(s *settings.Snapshot) {
-		s.Session.AgentToAgent.MaxPingPongTurns = p.turns
+		s.Session.AgentToAgent.MaxPingPongTurns, s.Session.AgentToAgent.FollowUp = p.turns, p.tells
 		s.Messages.Queue.Queue = p.queue
 		s.Agents.Defaults.Subagents = p.subs
 		s.Agents.Defaults.TimeoutSeconds = p.timeout
@@ -115,7 +116,7 @@ func (w *world) draw() *plan {
 	p := &plan{
 		queue: sessions.Queue{Mode: pick(s, sessions.Collect, sessions.Collect, sessions.Followup, sessions.Steer, sessions.Interrupt), Cap: pick(s, 2, 2, 5, 20),
 			Drop: pick(s, sessions.DropSummarize, sessions.DropSummarize, sessions.DropOld, sessions.DropNew)},
-		turns: s.upTo(6), timeout: pick(s, 60, 300, 600), hold: s.chance(150), long: pick(s, 0, 0, 60, 200),
+		turns: s.upTo(6), timeout: pick(s, 60, 300, 600), hold: s.chance(150), tells: s.chance(700), long: pick(s, 0, 0, 60, 200),
 		subs:  agent.Subagents{MaxSpawnDepth: 1 + s.upTo(3), MaxConcurrent: 1 + s.upTo(8), Announce: pick(s, "direct", "direct", "requester")},
 		crash: pick(s, 0, 5, 15, 30), panics: pick(s, 0, 10, 30), slow: pick(s, 0, 0, 10), sending: pick(s, 0, 50, 400), thinking: pick(s, 0, 50, 150), crashes: 1 + s.upTo(4),
 	}

@@ -103,9 +103,9 @@ func sum(counts map[string]int, words ...string) (n int) {
 
 // events must come up in many seeds: what never happens is not tested.
 var events = []string{
-	"ambiguous sends that arrived", "ambiguous sends that did not", "announcements", "child announced", "child failed", "child listed", "child reported", "child silent",
+	"ambiguous sends that arrived", "ambiguous sends that did not", "announcements", "child announced", "child failed", "child listed", "child reported", "child silent", "child stopped",
 	"chats that moved", "chats that moved and had two sessions", "child withheld", "control ", "control ANNOUNCE_SKIP", "control NO_REPLY", "control REPLY_SKIP", "crashes after-commit", "crashes before-commit", "delivery failed", "denied before it moves",
-	"delivery held", "delivery sent", "delivery withheld", "edits of what is being answered", "edits of what waits", "edits told later", "exchanges", "fades", "failing models", "flips at a start", "flips by the API", "flips by people", "gestures in one turn", "hanging sends that arrived",
+	"delivery held", "delivery sent", "delivery stopped", "delivery withheld", "edits of what is being answered", "edits of what waits", "edits told later", "exchanges", "exchanges stopped", "fades", "failing models", "flips at a start", "flips by the API", "flips by people", "follow-ups", "follow-ups after a stop", "follow-ups on a failure", "gestures in one turn", "hanging sends that arrived",
 	"hanging sends that did not", "limited sends", "outcome: aborted", "outcome: done", "outcome: failed", "outcome: refused", "outcome: timeout", "platform down",
 	"questions what arrived", "refused offers", "refused starts", "rejected sends", "reordered updates", "repeated updates", "repeats", "reply steps", "restarts",
 	"slow commits", "slow models", "store faults after-commit", "store faults before-commit", "talk", "tool message", "tool remember", "tool sessions_send", "tool sessions_spawn",

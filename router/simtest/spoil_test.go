@@ -232,3 +232,25 @@ func (r *rest) elsewhere(to channels.Address) channels.Address {
 	all := haunts()
 	return all[slices.IndexFunc(all, func(h haunt) bool { return h.to.Account == to.Account && h.to != to })].to
 }
+
+// followUp has a follow-up on what nobody stopped be there so many times.
+func (r *rest) followUp(times func(sessions.Run) int) bool {
+	for i, run := range r.runs {
+		if run.Kind != sessions.FollowUpRun || times(run) == 1 || len(r.by[run.ID]) == 0 {
+			continue
+		}
+		r.runs = slices.Delete(r.runs, i, i+1)
+		if times(run) == 0 {
+			for _, d := range r.by[run.ID] {
+				r.lose(d)
+			}
+		}
+		for n := range times(run) {
+			again := run
+			again.ID += sessions.RunID(rune('a' + n))
+			r.runs = slices.Insert(r.runs, i, again)
+		}
+		return true
+	}
+	return false
+}

@@ -132,12 +132,9 @@ var spoils = []spoil{
 		}
 		return false
 	}},
-	{"an answer to a command comes before what was said before it", "of another session", func(r *rest) bool {
+	{"an answer to a command comes before that to one before it", "order: ", func(r *rest) bool {
 		a, b, ok := r.pair(func(a, b sessions.Delivery) bool {
-			between := func(x sessions.Delivery) bool {
-				return x.To == a.To && r.lane(x) == r.lane(a) && x.Seq > a.Seq && x.Seq < b.Seq
-			}
-			return a.Kind == sessions.Reply && b.Run == "" && b.Created.Sub(a.Created) > atOnce && len(r.w.troubles) == 1 && !slices.ContainsFunc(r.deliveries, between)
+			return answersCommand(a) && answersCommand(b) && b.Created.Sub(a.Created) > atOnce && len(r.w.troubles) == 1
 		})
 		if ok {
 			r.swap(a, b)
@@ -289,6 +286,26 @@ var spoils = []spoil{
 			r.double(*d)
 		}
 		return d != nil
+	}},
+	{"people are told twice of a late reply", "S15: ", func(r *rest) bool { return r.followUp(func(sessions.Run) int { return 2 }) }},
+	{"nobody is told of a late reply", "S15: ", func(r *rest) bool {
+		return r.followUp(func(run sessions.Run) int {
+			if run.Chain.Error == "" {
+				return 0
+			}
+			return 1
+		})
+	}},
+	{"nobody is told of a late failure", "S15: ", func(r *rest) bool {
+		return r.followUp(func(run sessions.Run) int {
+			if run.Chain.Error != "" {
+				return 0
+			}
+			return 1
+		})
+	}},
+	{"an answer ends as stopped that nobody stopped", "nobody has stopped it", func(r *rest) bool {
+		return r.endsAs(sessions.DeliveryStopped, "stopped by a person", nil, func(d sessions.Delivery) bool { return !r.mayStopSend(d) })
 	}},
 	{"an exchange has no announce step", "S10: ", func(r *rest) bool {
 		n := len(r.runs)

@@ -32,7 +32,10 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 		hops = append(hops, from.Key)
 	}
 	id := sessions.RunID(uuid.NewString())
-	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits, Back: backTo(q.From, q.Source)}
+	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
+	if h.settings().Session.AgentToAgent.FollowUp {
+		chain.Back = backTo(q.From, q.Source)
+	}
 	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
 	}
@@ -48,7 +51,7 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 }
 
 // backTo is the chat that hears of a reply that comes too late for the turn that asks: where that turn's own answer goes. A sub-agent, an
-// agent outside and what goes nowhere have none.
+// agent outside and what goes nowhere have none; without one people are not told.
 func backTo(c tools.Caller, source string) channels.Address {
 	switch up := c.Run.Chain; {
 	case !strings.HasPrefix(source, "tool:") || sessions.IsSubagent(c.Session.Key):

@@ -56,7 +56,7 @@ type PromptFacts struct {
 	Session, Requester, Target string
 	Channel, Side              string
 	Request, Round1, Latest    string
-	Status                     string
+	Status, Error              string // of an exchange or a sub-agent: how it ended, and why
 	Turn, Turns                int
 	Before, Look, Lines        string // of a summary
 	Messages, Words            int
@@ -151,7 +151,7 @@ func (w *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Ent
 	c := run.Chain
 	if c != nil {
 		f.Requester, f.Target, f.Request, f.Round1, f.Latest = show(c.Requester), show(c.Target), c.Request, c.Round1, c.Latest
-		f.Turn, f.Turns, f.Status = c.Turn, set.Session.AgentToAgent.MaxPingPongTurns, string(c.Status)
+		f.Turn, f.Turns, f.Status, f.Error = c.Turn, set.Session.AgentToAgent.MaxPingPongTurns, string(c.Status), c.Error
 		f.Side = "target"
 		if s.Key == c.Requester {
 			f.Side, f.Repeat = "requester", c.Waited

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -143,8 +144,9 @@ func (x *stoppable) findDeliveries(fits func(sessions.Run) (bool, error)) error 
 	return nil
 }
 
-// toldLines are the context lines for the sessions on the other side of exchanges that end: one for each that would not learn of it otherwise.
-func (x *stoppable) toldLines() (lines []sessions.ContextLine, err error) {
+// tells are the context lines for the sessions on the other side of exchanges that end, one for each that would not learn of it otherwise, and
+// the runs whose exchange has a follow-up that says it instead (contract S15).
+func (x *stoppable) tells() (lines []sessions.ContextLine, ends []sessions.Run, err error) {
 	told := map[string]bool{}
 	for _, r := range x.runs {
 		if !r.IsExchange() || r.Stopping && r.MergedInto == "" { // the second: they have been told
@@ -152,11 +154,20 @@ func (x *stoppable) toldLines() (lines []sessions.ContextLine, err error) {
 		}
 		for _, side := range [][2]sessions.Key{{r.Chain.Requester, r.Chain.Target}, {r.Chain.Target, r.Chain.Requester}} {
 			name := string(r.Chain.Root) + " " + string(side[0])
+			if told[name] {
+				continue
+			}
+			if late, err := x.late(r.Run); err != nil {
+				return nil, nil, err
+			} else if late && side[0] == r.Chain.Requester {
+				told[name], ends = true, append(ends, r.Run)
+				continue
+			}
 			learns, err := x.learns(r.Run, side[0])
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			if learns || told[name] {
+			if learns {
 				continue
 			}
 			told[name] = true
@@ -164,7 +175,7 @@ func (x *stoppable) toldLines() (lines []sessions.ContextLine, err error) {
 				About: channels.CutText(strings.Join(strings.Fields(r.Chain.Request), " "), 200), Keep: maxStopLines})
 		}
 	}
-	return lines, nil
+	return lines, ends, nil
 }
 
 // maxStopLines bounds the context lines of a session that got one more about a stop.
@@ -184,24 +195,39 @@ func (x *stoppable) learns(run sessions.Run, key sessions.Key) (bool, error) {
 	case key == run.Chain.Target:
 		return run.Attempt == 0, nil
 	}
-	return x.awaited(run)
+	call, err := x.callOf(run)
+	return call.waits, err
 }
 
-// awaited reports whether the tool call that made a run has no result yet: that one says how the run ended.
-func (x *stoppable) awaited(run sessions.Run) (bool, error) {
+// callState is what became of the tool call that began an exchange.
+type callState struct {
+	waits   bool // it has no result yet, which will say how the run ended
+	told    bool // its result has the reply, or the failure
+	stopped bool // its turn was stopped
+}
+
+func (x *stoppable) callOf(run sessions.Run) (c callState, err error) {
 	asker, call, ok := strings.Cut(strings.TrimPrefix(run.Source, "tool:"), ":")
-	if !ok || !run.Chain.Waited {
-		return false, nil
+	if !ok {
+		return c, nil
 	}
 	by, at, err := getRun(x.ctx, x.conn, sessions.RunID(asker))
-	if errors.Is(err, sessions.ErrNotFound) || err == nil && by.Status.Final() {
-		return false, nil
+	if errors.Is(err, sessions.ErrNotFound) {
+		return c, nil
 	}
 	if err != nil {
-		return false, err
+		return c, err
 	}
 	taken, err := steps(x.ctx, x.conn, by, at)
-	return !slices.ContainsFunc(taken, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call }), err
+	c.waits, c.stopped = run.Chain.Waited && !by.Status.Final(), by.Status == sessions.Stopped
+	for _, m := range taken {
+		if m.Role == sessions.ToolResult && m.ToolCallID == call {
+			var result struct{ Status string }
+			c.waits = false
+			c.told = json.Unmarshal([]byte(m.Text()), &result) == nil && (result.Status == "ok" || result.Status == "error")
+		}
+	}
+	return c, err
 }
 
 // Stoppable implements sessions.Runs.
@@ -272,7 +298,11 @@ func (s *runs) stopRun(t *tx, op sessions.StopRun, acc *sessions.Accepted) error
 
 // stop ends what was found.
 func (s *runs) stop(t *tx, x *stoppable, why string, named []sessions.Key, acc *sessions.Accepted) error {
-	lines, err := x.toldLines()
+	lines, ends, err := x.tells()
+	if err != nil {
+		return err
+	}
+	ends, err = s.withChats(t, ends)
 	if err != nil {
 		return err
 	}
@@ -296,7 +326,8 @@ func (s *runs) stop(t *tx, x *stoppable, why string, named []sessions.Key, acc *
 		}
 		acc.Stopped = append(acc.Stopped, sessions.StoppedRun{Key: r.Key, ID: r.ID, Home: r.Home})
 	}
-	for _, d := range x.deliveries {
+	for i := range x.deliveries {
+		d := &x.deliveries[i]
 		over(&d.Delivery, sessions.DeliveryStopped, why)
 		if err := s.deliveries.keep(t, &d.Delivery, d.transcript); err != nil {
 			return err
@@ -310,6 +341,11 @@ func (s *runs) stop(t *tx, x *stoppable, why string, named []sessions.Key, acc *
 			return err
 		}
 		if err := s.lines.Append(t, l); err != nil {
+			return err
+		}
+	}
+	for _, r := range ends {
+		if err := s.followUp(t, r, why, acc); err != nil {
 			return err
 		}
 	}
@@ -331,7 +367,7 @@ func (s *runs) unpost(t *tx, why string, ended []stoppableDelivery) error {
 	if len(unsent) == 0 {
 		return nil
 	}
-	posts, err := engine.List(t.Ctx, t.Conn, "SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'queued' AND body LIKE ? ORDER BY seq", []any{`{"kind":"` + string(sessions.PostRun) + `",%`}, scanStoppable)
+	posts, err := engine.List(t.Ctx, t.Conn, "SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'queued' AND body LIKE ? ORDER BY +seq", []any{`{"kind":"` + string(sessions.PostRun) + `",%`}, scanStoppable)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,9 +86,10 @@ func stopTakesPart(_ *testing.T, f *fixture) {
 	}
 }
 
-// The session on the other side of an exchange learns of the stop once: by the result of its call, by the note behind its own turn, or by a line.
+// The session on the other side of an exchange learns of the stop once: by the result of its call, by the note behind its own turn, by a line, or by the follow-up that
+// tells its people.
 //
-// proves: X1
+// proves: X1, S15
 func stopTells(_ *testing.T, f *fixture) {
 	type side struct{ stopped, other sessions.Key }
 	n := 0
@@ -99,45 +101,63 @@ func stopTells(_ *testing.T, f *fixture) {
 		begun  bool
 		waited bool // the call has no result yet
 		line   bool
+		status string // that the call was answered with
+		follow bool   // people of the requester's chat are told, where it has one
 	}{
-		{"requester, before the target began", func(a, b sessions.Key) side { return side{a, b} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, false, false, false},
-		{"requester, target at work", func(a, b sessions.Key) side { return side{a, b} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, true, false, false},
-		{"requester, its own reply at work", func(a, b sessions.Key) side { return side{a, b} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, true, false, true},
-		{"target, requester waits", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, true, true, false},
-		{"target, the call is over", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, true, false, true},
-		{"target, announcing", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AnnounceRun, true, false, true},
+		{"requester, before the target began", func(a, b sessions.Key) side { return side{a, b} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, false, false, false, "", false},
+		{"requester, target at work", func(a, b sessions.Key) side { return side{a, b} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, true, false, false, "", false},
+		{"requester, its own reply at work", func(a, b sessions.Key) side { return side{a, b} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, true, false, true, "timeout", false},
+		{"target, requester waits", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, true, true, false, "", false},
+		{"target, the call is over", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, true, false, true, "timeout", true},
+		{"target, announcing", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AnnounceRun, true, false, true, "ok", false},
+		{"target, announcing a late reply", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AnnounceRun, true, false, true, "accepted", true},
+		{"target, the requester's late reply at work", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, true, false, false, "timeout", true},
 	} {
-		n++
-		a, b := key(fmt.Sprint("a", n)), key(fmt.Sprint("b", n))
-		f.session(a)
-		f.session(b)
-		asker := f.turn(a, addr("1"), "ask b")
-		f.claim(a)
-		if !x.waited {
-			f.finish(asker.ID, sessions.Outcome{Status: sessions.Done})
-		}
-		r := newRun(x.in(a, b), "x")
-		r.Kind, r.Source = x.kind, "tool:"+string(asker.ID)+":c1"
-		r.Chain = &sessions.Chain{Kind: "ask", Root: r.ID, Requester: a, Target: b, Waited: x.waited, Request: "how is it?"}
-		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: r.Key}}, Run: &sessions.Enqueue{Run: *r}})
-		if x.begun {
-			f.claim(r.Key)
-		}
-		s := x.stop(a, b)
-		f.stop(s.stopped)
-		f.stop(s.stopped) // again: nobody is told twice
-		var lines []sessions.ContextLine
-		for _, k := range []sessions.Key{a, b} {
-			got, err := f.ContextLines(f.ctx, k)
-			f.ok(err)
-			lines = append(lines, got...)
-		}
-		want := 0
-		if x.line {
-			want = 1
-		}
-		if len(lines) != want || want > 0 && (lines[0].Key != s.other || lines[0].Event != sessions.ExchangeStopped || lines[0].About != "how is it?") {
-			f.t.Errorf("%s: the lines are %+v", x.name, lines)
+		for _, chat := range []bool{false, true} { // has the requester one
+			n++
+			a, b := key(fmt.Sprint("a", n)), key(fmt.Sprint("b", n))
+			f.session(a)
+			f.session(b)
+			asker := f.turn(a, addr("1"), "ask b")
+			f.claim(a)
+			if !x.waited {
+				f.finish(asker.ID, sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{
+					{ID: fmt.Sprint("call", n), Role: sessions.Assistant, Run: asker.ID, Content: []sessions.Block{{Type: sessions.ToolCallBlock, ID: "c1", Name: "sessions_send"}}},
+					{ID: fmt.Sprint("result", n), Role: sessions.ToolResult, Run: asker.ID, ToolCallID: "c1", ToolName: "sessions_send", Content: sessions.TextContent(`{"status":"` + x.status + `"}`)}}})
+			}
+			r := newRun(x.in(a, b), "x")
+			r.Kind, r.Source = x.kind, "tool:"+string(asker.ID)+":c1"
+			r.Chain = &sessions.Chain{Kind: "ask", Root: r.ID, Requester: a, Target: b, Waited: x.waited, Request: "how is it?"}
+			if chat {
+				r.Chain.Back = addr("1")
+			}
+			f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: r.Key}}, Run: &sessions.Enqueue{Run: *r}})
+			if x.begun {
+				f.claim(r.Key)
+			}
+			s := x.stop(a, b)
+			var told []sessions.Run
+			for range 2 { // again: nobody is told twice
+				told = append(told, f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{s.stopped}}}}).FollowUps...)
+			}
+			if follows := chat && x.follow; follows != (len(told) == 1) || len(told) > 1 {
+				f.t.Errorf("%s, chat %v: the follow-ups are %+v", x.name, chat, told)
+			} else if follows && (told[0].Key != a || told[0].Kind != sessions.FollowUpRun || told[0].Reply != addr("1") || !strings.Contains(told[0].Input.Text(), "stopped by a person")) {
+				f.t.Errorf("%s: the follow-up is %+v", x.name, told[0])
+			}
+			var lines []sessions.ContextLine
+			for _, k := range []sessions.Key{a, b} {
+				got, err := f.ContextLines(f.ctx, k)
+				f.ok(err)
+				lines = append(lines, got...)
+			}
+			want := 0
+			if x.line && !(chat && x.follow) {
+				want = 1
+			}
+			if len(lines) != want || want > 0 && (lines[0].Key != s.other || lines[0].Event != sessions.ExchangeStopped || lines[0].About != "how is it?") {
+				f.t.Errorf("%s: the lines are %+v", x.name, lines)
+			}
 		}
 	}
 }
@@ -182,6 +202,32 @@ func stopWithdraws(_ *testing.T, f *fixture) {
 	_, found, err := f.Recover(f.ctx)
 	f.ok(err)
 	f.equal(len(found), 0)
+}
+
+// What a tool posts and a stop ends stands in the transcript of its chat if people may have read it, and otherwise does not.
+//
+// proves: X1, T2
+func stopKeepsRead(_ *testing.T, f *fixture) {
+	for _, begun := range []bool{true, false} {
+		k, other := key(fmt.Sprint("s", begun)), key(fmt.Sprint("t", begun))
+		f.session(k)
+		f.session(other)
+		run := f.turn(k, addr("1"), "x")
+		f.claim(k)
+		words := newRun(other, "posted")
+		words.Kind = sessions.PostRun
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: other}}, Run: &sessions.Enqueue{Run: *words}})
+		d := delivery(other, addr("2"), "posted")
+		d.Run, d.Kind, d.Message = run.ID, sessions.Posted, words.Input.ID
+		f.post(d)
+		if begun {
+			f.begin(d.ID)
+		}
+		f.stop(k)
+		if status := f.run(words.ID).Status; (status == sessions.Stopped) == begun {
+			f.t.Errorf("its send had begun %v: the post is %s", begun, status)
+		}
+	}
 }
 
 // A run that was stopped before its end was committed ends as stopped, with who did it, and a note stands behind its words.

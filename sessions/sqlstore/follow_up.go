@@ -1,0 +1,62 @@
+package sqlstore
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"parley/sessions"
+	"parley/sessions/sqlstore/column"
+)
+
+// late reports whether people are told of the stop of an exchange by a follow-up in the session that asked (contract S15): the stop is not on
+// that side, and the call had answered without a reply.
+func (x *stoppable) late(run sessions.Run) (bool, error) {
+	if run.Chain.Back.IsZero() {
+		return false, nil
+	}
+	if in, err := x.within(run.Chain.Requester); err != nil || in {
+		return false, err
+	}
+	call, err := x.callOf(run)
+	return !call.waits && !call.told && !call.stopped, err
+}
+
+// withChats leaves out the exchanges whose requester does not exist any more, is archived or was stopped before.
+func (s *runs) withChats(t *tx, ends []sessions.Run) (out []sessions.Run, err error) {
+	for _, run := range ends {
+		at, err := s.sessions.Get(t, run.Chain.Requester)
+		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil && !at.Archived && !at.Aborted {
+			out = append(out, run)
+		}
+	}
+	return out, nil
+}
+
+// followUp queues the turn that tells the people who asked that their exchange was stopped, in the commit of the stop.
+func (s *runs) followUp(t *tx, run sessions.Run, why string, acc *sessions.Accepted) error {
+	c := *run.Chain
+	at, err := s.sessions.Get(t, c.Requester)
+	if err != nil {
+		return err
+	}
+	if run.Kind == sessions.AskRun || c.Unread {
+		c.Status, c.Unread = sessions.Stopped, false
+	}
+	c.Error, c.Hops = why, append(slices.Clip(c.Hops), c.Requester)
+	next := sessions.Run{ID: sessions.RunID(uuid.NewString()), Kind: sessions.FollowUpRun, Key: at.Key, Agent: at.Agent, Chain: &c, Source: run.Source, Reply: c.Back}
+	next.Input = sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent("The exchange was " + why + "."), Time: t.Now, Run: next.ID,
+		Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Source: c.Target, Tool: "sessions_send"}}
+	body, err := column.JSON(requestOf(next))
+	if err != nil {
+		return err
+	}
+	if next, err = s.enqueue(t, at, next, body); err == nil {
+		acc.FollowUps = append(acc.FollowUps, next)
+	}
+	return err
+}
