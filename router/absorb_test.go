@@ -16,10 +16,10 @@ import (
 // brittle is a store whose host dies at a commit.
 type brittle struct {
 	sessions.Store
-	die func() // after an Absorb that took something up; nil = it lives
+	die func() // after a MergeQueued that took something up; nil = it lives
 }
 
-func (b *brittle) Absorb(ctx context.Context, run sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
+func (b *brittle) MergeQueued(ctx context.Context, run sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
 	taken, err := b.Store.MergeQueued(ctx, run, q)
 	if b.die != nil && len(taken) > 0 {
 		b.die()

@@ -67,7 +67,7 @@ func (l ledger) Finish(ctx context.Context, id sessions.RunID, o sessions.Outcom
 	return acc, err
 }
 
-func (l ledger) Absorb(ctx context.Context, id sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
+func (l ledger) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
 	taken, err := l.Store.MergeQueued(ctx, id, q)
 	l.writing.Lock()
 	defer l.writing.Unlock()

@@ -43,9 +43,9 @@ type Enqueue struct {
 	Run // Key defaults to the session's. Session, Status and Created are the store's to fill
 
 	// Interrupt has the turn (TurnRun) of the session that is at work give way, if its answer goes where Run's goes: it is marked as stopped, with
-	// Run as its Batch, which it keeps unless it ends as Done after all. Accepted.Stopped names it. One that is stopped already or Alone stays.
+	// Run as its MergedInto, which it keeps unless it ends as Done after all. Accepted.Stopped names it. One that is stopped already or Exclusive stays.
 	Interrupt bool
-	// DropOldest has so many of the oldest queued turns of the session give way, of those that were never begun, are not Alone, and whose answers
+	// DropOldest has so many of the oldest queued turns of the session give way, of those that were never begun, are not Exclusive, and whose answers
 	// go where Run's goes: they end as Stopped, named in Accepted.Stopped.
 	DropOldest int
 	// Claim claims the next queued run of Run's Key, as Runs.Claim does, when all else is done: Accepted.Claimed. Not for a repeat, nor when

@@ -45,7 +45,7 @@ const (
 	Posted   DeliveryKind = "message" // by the tool message
 )
 
-// Asked reports whether somebody who is let in has written before: it waits for no other day (Opening).
+// Asked reports whether somebody who is let in has written before: it waits for no other day (FirstContactQuota).
 func (k DeliveryKind) Asked() bool { return k == Reply || k == Notice }
 
 // Delivery is one outbound message to one address. It may be sent in several parts; Part counts those that have arrived.

@@ -32,7 +32,7 @@ func NewContextBlock(lines []ContextLine) Block {
 	return Block{Type: ContextBlock, Text: strings.Join(out, "\n")}
 }
 
-// ContextLines reads a block that HeardBlock made. A line that it did not make is given as a text without a sender.
+// ContextLines reads a block that was made of context lines. A line that it did not make is given as a text without a sender.
 func (b Block) ContextLines() (lines []ContextLine) {
 	if b.Type != ContextBlock {
 		return nil
@@ -49,16 +49,16 @@ func (b Block) ContextLines() (lines []ContextLine) {
 	return lines
 }
 
-// Reported is the event of an Overheard line that a program outside has sent.
+// Reported is the event of a context line that a program outside has sent.
 const Reported channels.Event = "reported"
 
-// ByHand is the event of an Overheard line that a person wrote from another device of the account itself.
+// ByHand is the event of a context line that a person wrote from another device of the account itself.
 const ByHand channels.Event = "byhand"
 
-// Unsent is the event of an Overheard line that names files of the agent's which a platform refused.
+// Unsent is the event of a context line that names files of the agent's which a platform refused.
 const Unsent channels.Event = "unsent"
 
-// ExchangeStopped is the event of an Overheard line that says that an exchange with another session was stopped from the other side.
+// ExchangeStopped is the event of a context line that says that an exchange with another session was stopped from the other side.
 const ExchangeStopped channels.Event = "exchangestopped"
 
 // Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.

@@ -56,7 +56,7 @@ type Run struct {
 	Session    ID                 `json:"session,omitzero"` // its id when the run was queued
 	Agent      AgentID            `json:"agent,omitzero"`
 	Status     RunStatus          `json:"status"`
-	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with Batch, interrupted: whoever is at it has to end it
+	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with MergedInto, interrupted: whoever is at it has to end it
 	Attempt    int                `json:"attempt,omitzero"` // how often it was claimed; a run that kills the host is not claimed for ever
 	Input      Message            `json:"input,omitzero"`   // what the turn answers
 	Reply      channels.Address   `json:"reply,omitzero"`   // where the answer goes; zero = nowhere (deliver: false)

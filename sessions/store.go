@@ -102,7 +102,7 @@ type Runs interface {
 	// Steps gives the messages that a run has recorded, oldest first, with Block.Opaque: where a resumed run goes on.
 	Steps(ctx context.Context, run RunID) ([]Message, error)
 	// MergeQueued lets the running run take up the user messages that wait in its session: those queued runs that q selects end as
-	// Done with no turn of their own and with the running one as their Batch, their inputs go into the transcript as steps of the
+	// Done with no turn of their own and with the running one as their MergedInto, their inputs go into the transcript as steps of the
 	// running one, and are returned, oldest first. Called again before a further step is recorded, it gives the same once more. A
 	// run that was interrupted stays in the queue, and one that was stopped takes nothing up. ErrConflict when the run is not running.
 	MergeQueued(ctx context.Context, run RunID, q MergeQuery) ([]Message, error)

@@ -58,7 +58,7 @@ func (k *checker) all() {
 	k.providers()
 	k.agents()
 	k.models()
-	k.prices()
+	priceChecker{k}.all()
 	k.owners()
 	k.routes()
 	k.hooks()

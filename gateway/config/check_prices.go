@@ -9,9 +9,12 @@ import (
 	"parley/gateway/models/catalogue"
 )
 
-// prices warns where a budget is in dollars and no price is known: such models are refused.
-func (k *checker) prices() {
-	bounds := k.dollars()
+// priceChecker looks at the models' prices, which budgets in dollars need.
+type priceChecker struct{ *checker }
+
+// all warns where a budget is in dollars and no price is known: such models are refused.
+func (k priceChecker) all() {
+	bounds := k.config.dollarBudgets()
 	if len(bounds) == 0 {
 		return
 	}
@@ -46,10 +49,10 @@ func (k *checker) prices() {
 }
 
 // HasDollarBudget reports whether any budget is in dollars.
-func (c *Config) HasDollarBudget() bool { return len((&checker{config: c}).dollars()) > 0 }
+func (c *Config) HasDollarBudget() bool { return len(c.dollarBudgets()) > 0 }
 
-// dollars lists the bounds in dollars.
-func (k *checker) dollars() (paths []string) {
+// dollarBudgets lists the bounds in dollars.
+func (c *Config) dollarBudgets() (paths []string) {
 	add := func(path string, cost float64) {
 		if cost > 0 {
 			paths = append(paths, path)
@@ -59,9 +62,9 @@ func (k *checker) dollars() (paths []string) {
 		add(at+".budget.sessionCost", b.SessionCost)
 		add(at+".budget.agentCost", b.AgentCost)
 	}
-	add("models.dayCost", k.config.Models.DayCost)
-	budget("agents.defaults", k.config.Agents.Defaults.Budget)
-	for i, e := range k.config.Agents.List {
+	add("models.dayCost", c.Models.DayCost)
+	budget("agents.defaults", c.Agents.Defaults.Budget)
+	for i, e := range c.Agents.List {
 		if e.Budget != nil {
 			budget(fmt.Sprintf("agents.list[%d]", i), *e.Budget)
 		}
@@ -69,14 +72,14 @@ func (k *checker) dollars() (paths []string) {
 	return paths
 }
 
-func (k *checker) pricesOf(path string, names []string) {
+func (k priceChecker) pricesOf(path string, names []string) {
 	for i, name := range names {
 		k.price(fmt.Sprintf("%s[%d]", path, i), name)
 	}
 }
 
 // price looks at one model that the file names.
-func (k *checker) price(path, name string) {
+func (k priceChecker) price(path, name string) {
 	provider, model, ok := strings.Cut(name, "/")
 	if ok && !k.config.priced(provider, model) {
 		k.report(Warning, path, "has no price in the configuration or the catalogue, and a budget in dollars is set: it is refused unless its server names one", "set input and output in models.providers.*.models.*")
@@ -84,7 +87,7 @@ func (k *checker) price(path, name string) {
 }
 
 // somePrice reports whether any model has a price that the file names, that the catalogue knows, or that a key in the environment brings.
-func (k *checker) somePrice() bool {
+func (k priceChecker) somePrice() bool {
 	for _, name := range k.config.modelNames() {
 		if provider, model, ok := strings.Cut(name, "/"); ok && provider != agent.OfflineAPI && k.config.priced(provider, model) {
 			return true
@@ -145,8 +148,7 @@ type CataloguePrice struct {
 // CataloguePrices lists the prices that count into a budget in dollars although the configuration does not have them; none where there is
 // no such budget.
 func (c *Config) CataloguePrices() (out []CataloguePrice) {
-	k := &checker{config: c}
-	if len(k.dollars()) == 0 {
+	if len(c.dollarBudgets()) == 0 {
 		return nil
 	}
 	for _, name := range c.modelNames() {

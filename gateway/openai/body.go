@@ -13,7 +13,7 @@ import (
 	"parley/router/turn"
 )
 
-// read takes the body of a request: JSON, of at most bodyMost bytes, within bodyWithin.
+// read takes the body of a request: JSON, of at most maxBody bytes, within bodyWithin.
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return nil, refuse(http.StatusUnsupportedMediaType, "", "media_type", "send JSON, with Content-Type: application/json")

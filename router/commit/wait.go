@@ -103,7 +103,7 @@ func (c *Committer) pause(ctx context.Context, wake ...<-chan struct{}) (err err
 func (c *Committer) Waiting(ctx context.Context, run sessions.Run) (bool, error) {
 	queued, err := c.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 100})
 	return slices.ContainsFunc(queued, func(q sessions.Run) bool {
-		return q.Kind == sessions.ChildRun && q.Session == run.Session && q.Attempt == 0 // what Absorb takes
+		return q.Kind == sessions.ChildRun && q.Session == run.Session && q.Attempt == 0 // what MergeQueued takes
 	}), err
 }
 

@@ -39,7 +39,7 @@ func ofBytes(name, data string, opened *int) tools.PostFile {
 	}}
 }
 
-// withFiles starts a rig whose platform takes files, and gives what posts into chat a.
+// postsFiles starts a rig whose platform takes files, and gives what posts into chat a.
 func postsFiles(t *testing.T, l channels.Limits) (g *routertest.Rig, post func(source, text string, files ...tools.PostFile) (tools.PostResult, error)) {
 	t.Helper()
 	g = routertest.New(t, channeltest.Options{Limits: l})

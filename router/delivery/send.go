@@ -18,7 +18,7 @@ const (
 	sendBytesPerSecond = 512 << 10        // and a second for so many bytes of files
 	sendGrace          = 6 * time.Second  // what a call under way gets at shutdown
 	maxAmbiguousTries  = 3                // sends of one part that may each have arrived; then a person decides
-	maxAbsentTries     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at maxBackoff
+	maxAbsentTries     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at clock.MaxBackoff
 )
 
 // sender sends deliveries to platforms. It has no state: that of one delivery on its way is a transfer.

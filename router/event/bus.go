@@ -70,7 +70,7 @@ type Filter struct {
 	Session sessions.Key
 	Run     sessions.RunID
 	Kinds   []string
-	Since   Position // what happened from there until the watch begins is told by EventReload
+	Since   Position // what happened from there until the watch begins is told by KindReload
 }
 
 func (w Filter) wants(e Event) bool {

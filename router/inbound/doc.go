@@ -4,7 +4,7 @@
 // the reason why nothing happens. Only then does the adapter confirm the event to its platform. Whether a group needs a mention is
 // decided by policy.Access; which session a chat has, by sessions.Route. What is refused again and again is set aside for people.
 //
-// It owns the counts of refused events and the beginnings of messages that come in parts. Both mutexes (refusedEvents.mu, earlier.mu) are
+// It owns the counts of refused events and the beginnings of messages that come in parts. Both mutexes (poisonTracker.mu, earlier.mu) are
 // leaves. The package starts no goroutine: adapters, the API and hooks call it in theirs.
 //
 // Accept fails with ErrNoAccount, or the store's error: the platform sends the event again. ErrQueueFull says that too many messages wait.

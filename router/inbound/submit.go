@@ -24,7 +24,7 @@ type Request struct {
 	Source    string           // dedupe key; "" = never a repeat
 	Session   sessions.Key     // made when it is new; its agent answers
 	Text      string           // may be empty when there are pictures
-	Pictures  [][]byte         // that the model looks at: JPEG, PNG, GIF or WebP, at most PicturesMost of PictureMost bytes each
+	Pictures  [][]byte         // that the model looks at: JPEG, PNG, GIF or WebP, at most turn.MaxPictures of filestore.MaxPicture bytes each
 	Sender    channels.Sender  // ID: the principal's name
 	Owner     bool             // the text is an owner's
 	Via       string           // what it came through, for people and traces: api, openai, mcp, hook

@@ -6,5 +6,5 @@
 // queues.
 //
 // Lock order: Set.mu, then slots.mu. The func Set.Changed is called under Set.mu and must not block. Each lane has one goroutine, which
-// ends when its session has no work. The causes ErrStopped, ErrReset, ErrInterrupted and ErrAgain end the context of a run.
+// ends when its session has no work. The causes ErrStopped, ErrReset, ErrInterrupted and ErrRestartTry end the context of a run.
 package lane

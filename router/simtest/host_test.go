@@ -205,7 +205,7 @@ func (c scheduled) Steps(ctx context.Context, run sessions.RunID) ([]sessions.Me
 	return do(c, "Steps", string(run), func() ([]sessions.Message, error) { return c.Store.Steps(ctx, run) })
 }
 
-func (c scheduled) Absorb(ctx context.Context, run sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
+func (c scheduled) MergeQueued(ctx context.Context, run sessions.RunID, q sessions.MergeQuery) ([]sessions.Message, error) {
 	return change(c, "Absorb", string(run), func() ([]sessions.Message, error) { return c.Store.MergeQueued(ctx, run, q) })
 }
 

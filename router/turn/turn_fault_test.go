@@ -20,8 +20,6 @@ import (
 	"parley/sessions"
 )
 
-// slowAccept holds back the answer of the Accept of one message after its commit.
-
 type noSecondRecord struct {
 	sessions.Store
 	n *atomic.Int32

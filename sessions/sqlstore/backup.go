@@ -82,7 +82,7 @@ func Inspect(ctx context.Context, path string) (in Inside, err error) {
 	return in, nil
 }
 
-// Hold takes a state folder as a host would, so that no host starts on it meanwhile. The error wraps ErrOwned when a process has it.
+// Hold takes a state folder as a host would, so that no host starts on it meanwhile. The error wraps ErrInUse when a process has it.
 func Hold(dir string) (release func() error, err error) {
 	f, err := engine.Own(dir)
 	if err != nil {

@@ -10,5 +10,5 @@
 // A user's message goes into the transcript when its run is claimed for the first time: behind the answer of the turn before it, whatever
 // was accepted meanwhile; until then it is on the run's row.
 //
-// Errors wrap those of sessions (ErrNotFound, ErrConflict, ErrUnfit, ErrUncertain, ErrDamaged, ErrOwned).
+// Errors wrap those of sessions (ErrNotFound, ErrConflict, ErrInvalid, ErrUncertain, ErrDamaged, ErrInUse).
 package sqlstore

@@ -16,7 +16,7 @@ import (
 	"parley/sessions/sqlstore/schema"
 )
 
-// newStore gives a store with some content, closed.
+// filled gives a store with some content, closed.
 func filled(t *testing.T, messages int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -122,7 +122,7 @@ func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want ses
 	return run, at, queued, err
 }
 
-// unanswered gives the user messages that a run has taken up behind its newest step, so that a repeated Absorb gives the same.
+// unanswered gives the user messages that a run has taken up behind its newest step, so that a repeated MergeQueued gives the same.
 func unanswered(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
 	all, err := steps(ctx, c, run, at)
 	for i := len(all) - 1; i >= 0 && all[i].Role == sessions.User; i-- {

@@ -89,7 +89,7 @@ type (
 
 var _ sessions.Store = (*Store)(nil)
 
-// Open opens the store and takes the state folder. The error wraps ErrOwned when another process has it, and ErrDamaged when the
+// Open opens the store and takes the state folder. The error wraps ErrInUse when another process has it, and ErrDamaged when the
 // database is damaged; both say what to do. What goes on in the background lives until Close, not until ctx ends.
 func Open(ctx context.Context, conf Config) (*Store, error) {
 	s := &Store{conf: conf}

@@ -24,7 +24,7 @@ func Key(s string) string {
 	return strings.ToValidUTF8(s[:maxKey-64], "") + "#" + hex.EncodeToString(h[:16])
 }
 
-// JSON writes a JSON body. The error wraps ErrUnfit: it is the value's.
+// JSON writes a JSON body. The error wraps ErrInvalid: it is the value's.
 func JSON(v any) (string, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -50,7 +50,7 @@ func EncodeList[T any](v []T) (string, error) {
 	return JSON(v)
 }
 
-// Decode reads a JSON body; the empty text is the zero value. One that does not decode is ErrUnread.
+// Decode reads a JSON body; the empty text is the zero value. One that does not decode is ErrCorruptRow.
 func Decode(s string, v any) error {
 	if s == "" {
 		return nil

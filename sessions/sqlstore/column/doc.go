@@ -2,6 +2,6 @@
 //
 // It stands between transcriptfile and ledger. It is pure: it owns nothing, takes no lock and starts nothing.
 //
-// What platforms, models and tools hand over is made to fit a row here, or is refused with ErrUnfit. Adapters have checked it before. The
-// error of a body that cannot be read back wraps ErrUnread.
+// What platforms, models and tools hand over is made to fit a row here, or is refused with ErrInvalid. Adapters have checked it before. The
+// error of a body that cannot be read back wraps ErrCorruptRow.
 package column

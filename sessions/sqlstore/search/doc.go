@@ -9,5 +9,5 @@
 // language without spaces is found character by character.
 //
 // The writer's goroutine alone calls what takes a transaction. There are no locks: an atomic tells readers whether the index is behind.
-// There are no goroutines. The error of a message that cannot be read back wraps ErrUnread.
+// There are no goroutines. The error of a message that cannot be read back wraps ErrCorruptRow.
 package search

@@ -5,5 +5,5 @@
 //
 // The writer's goroutine alone calls what takes a transaction. There are no locks and no goroutines.
 //
-// Errors wrap ErrNotFound, ErrConflict (a label in use), and ErrUnread for a row that cannot be read back.
+// Errors wrap ErrNotFound, ErrConflict (a label in use), and ErrCorruptRow for a row that cannot be read back.
 package session

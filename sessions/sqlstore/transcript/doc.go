@@ -8,5 +8,5 @@
 // The writer's goroutine alone calls Maintenance and what takes a transaction. Locks: places.mu and dropLog.mu guard one map each;
 // nothing is done under them, and no other lock is taken. There are no goroutines.
 //
-// Errors wrap ErrUnfit for a message that cannot be stored, ErrUnread for one that cannot be read back, and ErrNotFound.
+// Errors wrap ErrInvalid for a message that cannot be stored, ErrCorruptRow for one that cannot be read back, and ErrNotFound.
 package transcript
