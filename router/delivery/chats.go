@@ -2,7 +2,9 @@ package delivery
 
 import (
 	"cmp"
+	"context"
 	"slices"
+	"sync"
 
 	"parley/channels"
 	"parley/sessions"
@@ -25,14 +27,14 @@ type queue struct {
 	waiting      []sessions.Delivery
 	reservation  *Reservation  // for the first one, until it is made
 	predecessors []*queue      // what was on its way in the same chat under an old id goes first
-	look         chan struct{} // has room for one; says that the first one may have been withdrawn, or that a command's answer waits behind it
+	looks        looks         // the first one may have been withdrawn, or a command's answer waits behind it
 	paused       pausedParts   // its goroutine's own
 	end          func()        // ends the work on it; what waits stays in the store
 	done         chan struct{} // closed when it is empty, or after end
 }
 
 func newQueue(chat channels.ChatID, waiting ...sessions.Delivery) *queue {
-	return &queue{chat: chat, waiting: waiting, look: make(chan struct{}, 1), done: make(chan struct{})}
+	return &queue{chat: chat, waiting: waiting, done: make(chan struct{})}
 }
 
 // pausedParts are those of a delivery that let the answer to a command go first, and is continued behind that.
@@ -49,15 +51,49 @@ func (q *queue) insert(d sessions.Delivery) {
 	}
 	q.waiting = slices.Insert(q.waiting, i, d)
 	if answersCommand(d) {
-		q.lookAgain()
+		q.looks.ask()
 	}
 }
 
-// lookAgain has the goroutine of a queue look whether the first one is still to be sent now. It does not block.
-func (q *queue) lookAgain() {
-	select {
-	case q.look <- struct{}{}:
-	default:
+// looks has the goroutine of a queue look whether the first one is still to be sent now: at once where it waits, otherwise before it does.
+type looks struct {
+	mu    sync.Mutex
+	asked bool
+	end   context.CancelFunc // of the wait
+}
+
+// ask does not block.
+func (l *looks) ask() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked = true; l.end != nil {
+		l.end()
+	}
+}
+
+// take reports whether somebody asked since it was called last.
+func (l *looks) take() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	asked := l.asked
+	l.asked = false
+	return asked
+}
+
+// untilAsked ends with ctx, with end, and when somebody asks or has asked.
+func (l *looks) untilAsked(ctx context.Context) (_ context.Context, end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked {
+		cancel()
+	}
+	l.end = cancel
+	return ctx, func() {
+		l.mu.Lock()
+		l.end = nil
+		l.mu.Unlock()
+		cancel()
 	}
 }
 

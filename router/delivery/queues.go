@@ -196,7 +196,7 @@ func (x *queues) withdraw(ids map[sessions.DeliveryID]bool) (first map[sessions.
 			}
 			if at := q.waiting[0]; ids[at.ID] {
 				first[at.ID] = true
-				q.lookAgain()
+				q.looks.ask()
 			}
 			rest := slices.DeleteFunc(q.waiting[1:], func(d sessions.Delivery) bool {
 				if ids[d.ID] {

@@ -110,19 +110,20 @@ func (t *transfer) sentBefore(ctx context.Context, d sessions.Delivery) bool {
 // parts sends what is left of a delivery, part by part. The answer to a command goes between two of them.
 func (t *transfer) parts(ctx context.Context, d sessions.Delivery) bool {
 	for {
+		if t.q.looks.take() && t.stopped(ctx, d) {
+			return true
+		}
 		if t.queues.giveWay(t.q, d) {
 			t.q.paused = pausedParts{d.ID, t.splitter}
 			return false
 		}
-		wait, end := t.untilLook(ctx)
+		wait, end := t.q.looks.untilAsked(ctx)
 		ch, ok := t.ready(wait, d)
 		end()
 		switch {
 		case !ok && ctx.Err() != nil:
 			return false
-		case !ok && t.stopped(ctx, d):
-			return true
-		case !ok:
+		case !ok: // somebody asked to look
 			continue
 		}
 		if waited, ok := t.queues.waitAlone(ctx, t.account, t.q); !ok {
@@ -136,19 +137,6 @@ func (t *transfer) parts(ctx context.Context, d sessions.Delivery) bool {
 		}
 		d = next
 	}
-}
-
-// untilLook ends with ctx, with end, and when the queue is to be looked at again.
-func (t *transfer) untilLook(ctx context.Context) (_ context.Context, end context.CancelFunc) {
-	ctx, end = context.WithCancel(ctx)
-	go func() {
-		select {
-		case <-t.q.look:
-			end()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, end
 }
 
 // stopped reports whether a delivery has ended while it waited, and tells of that.
