@@ -31,7 +31,7 @@ const (
 // images are numbered as they come, so -run 'TestKillAtEveryCommit/name/007' is one of them. The race detector sees every fourth
 // commit: it makes the database ten times as slow.
 //
-// proves: N15, S9, S11, S12, S13, S14, D3, D4
+// proves: N15, S9, S11, S12, S13, S14, S15, D3, D4
 func TestKillAtEveryCommit(t *testing.T) {
 	t.Parallel()
 	base := beginning(t)
