@@ -101,7 +101,10 @@ func TestPeopleAreToldLater(t *testing.T) {
 //
 // proves: S15
 func TestPeopleAreToldAfterAnInterruption(t *testing.T) {
-	for name, c := range map[string]struct{ fails, stopped bool }{"a reply": {}, "a failure": {fails: true}, "the target is stopped": {stopped: true}} {
+	for name, c := range map[string]struct{ fails, stopped, busy bool }{
+		"a reply": {}, "a failure": {fails: true}, "the target is stopped": {stopped: true}, "a reply while the newer turn is at work": {busy: true},
+		"the target is stopped while the newer turn is at work": {stopped: true, busy: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
 				g := routertest.TwoChats(t, func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
@@ -121,6 +124,8 @@ func TestPeopleAreToldAfterAnInterruption(t *testing.T) {
 						return routertest.Text("door code 4711"), nil
 					case m.Role == sessions.ToolResult:
 						return routertest.Slowly(time.Hour)(ctx, p)
+					case strings.Contains(m.Text(), "hurry") && c.busy:
+						return routertest.Slowly(2*time.Minute)(ctx, p)
 					case strings.Contains(m.Text(), "ask b"):
 						return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "the code?", "timeoutSeconds": 0}), nil
 					}
