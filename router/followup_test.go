@@ -95,3 +95,62 @@ func TestPeopleAreToldLater(t *testing.T) {
 		})
 	}
 }
+
+// A newer message that interrupts the turn that asked is no stop: the reply that comes after it is told all the same.
+// source: openclaw/openclaw#76443
+//
+// proves: S15
+func TestPeopleAreToldAfterAnInterruption(t *testing.T) {
+	for name, c := range map[string]struct{ fails, stopped, busy bool }{
+		"a reply": {}, "a failure": {fails: true}, "the target is stopped": {stopped: true}, "a reply while the newer turn is at work": {busy: true},
+		"the target is stopped while the newer turn is at work": {stopped: true, busy: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.TwoChats(t, func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+					m := routertest.Last(p)
+					switch {
+					case strings.Contains(p.System, "This turn follows on a question"):
+						return routertest.Text("This came of it."), nil
+					case strings.Contains(p.System, "announce step"):
+						return routertest.Text("ANNOUNCE_SKIP"), nil
+					case strings.Contains(p.System, "comes from another session"):
+						if a, err := routertest.Slowly(time.Minute)(ctx, p); err != nil {
+							return a, err
+						}
+						if c.fails {
+							return agent.Answer{}, errors.New("scripted")
+						}
+						return routertest.Text("door code 4711"), nil
+					case m.Role == sessions.ToolResult:
+						return routertest.Slowly(time.Hour)(ctx, p)
+					case strings.Contains(m.Text(), "hurry") && c.busy:
+						return routertest.Slowly(2*time.Minute)(ctx, p)
+					case strings.Contains(m.Text(), "ask b"):
+						return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "the code?", "timeoutSeconds": 0}), nil
+					}
+					return routertest.Text("hello"), nil
+				}, routertest.WithMode(sessions.Interrupt), func(s *settings.Snapshot) {
+					s.Session.AgentToAgent.MaxPingPongTurns, s.Session.AgentToAgent.FollowUp = 0, true
+				})
+				g.Say(routertest.Group("a"), routertest.Guest, "ask b")
+				<-time.After(10 * time.Second)
+				g.Say(routertest.Group("a"), routertest.Guest, "hurry")
+				<-time.After(10 * time.Second)
+				if c.stopped {
+					g.Say(routertest.Group("b"), routertest.Owner, "/stop")
+				}
+				<-time.After(10 * time.Minute)
+				times := 0
+				for _, d := range g.Deliveries() {
+					if d.Text == "This came of it." && d.To == routertest.Group("a") {
+						times++
+					}
+				}
+				if times != 1 {
+					t.Errorf("people are told %d times what came of the question", times)
+				}
+			})
+		})
+	}
+}

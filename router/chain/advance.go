@@ -236,15 +236,16 @@ func (e *ending) followUp() *sessions.Change {
 // followUpText is the input of a follow-up whose reply the transcript has already.
 const followUpText = "The exchange is over."
 
-// tell posts what the follow-up says into the requester's chat.
+// tell posts what the follow-up says into the requester's chat. When its answer is empty, the notice is a message of its own: the transcript has
+// the words that people read.
 func (e *ending) tell() Step {
-	text := e.saidOr(e.Notice)
-	if text == "" {
-		text = Wordless(e.Said.Final.Stop)
+	s := Step{Post: e.says(e.saidOr(e.Notice)), Lasts: replyTime}
+	if s.Post.Text == "" {
+		s.Message = &sessions.Message{Content: sessions.TextContent(Wordless(e.Said.Final.Stop))}
+		s.Post = e.post(s.Message.Text())
 	}
-	d := e.says(text)
-	d.Kind, d.Session, d.To = sessions.Reply, e.c.Requester, e.c.Back
-	return e.inVoice(Step{Post: d, Lasts: replyTime})
+	s.Post.Kind, s.Post.Session, s.Post.To = sessions.Reply, e.c.Requester, e.c.Back
+	return e.inVoice(s)
 }
 
 func (e *ending) toOther() *sessions.Provenance {

@@ -205,7 +205,7 @@ func (a *Advancer) called(ctx context.Context, source string, f *Facts) error {
 	if err != nil {
 		return err
 	}
-	f.AskerStopped = f.AskerStopped || run.Status == sessions.Stopped
+	f.AskerStopped = f.AskerStopped || run.Status == sessions.Stopped && run.MergedInto == "" // a newer message is no stop
 	steps, err := a.store.Steps(ctx, run.ID)
 	f.CallEnded = run.Status.Final() || slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call })
 	f.CallTold = tools.ToldInline(steps, call)

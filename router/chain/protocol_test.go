@@ -136,7 +136,7 @@ func TestProtocol(t *testing.T) {
 		{"follow-up silent", at(sessions.FollowUpRun, ex, word(agent.NoReply), late), ""},
 		{"followed up", at(sessions.FollowUpRun, ex, said("words"), late), "post of agent:main:main with last: words"},
 		{"followed up", at(sessions.FollowUpRun, ex, said("half"), late, failed), "post of agent:main:main with last: It broke."},
-		{"followed up", at(sessions.FollowUpRun, ex, said(""), late), "post of agent:main:main with last: The language model gave an empty answer."},
+		{"followed up", at(sessions.FollowUpRun, ex, said(""), late), "message: The language model gave an empty answer.; post of agent:main:main with : The language model gave an empty answer."},
 		{"followed up", at(sessions.FollowUpRun, exchange(func(c *sessions.Chain) { c.Requester = cronJob }), said("words"), late), "post in agent:main:main: words; post of agent:main:main with : words"},
 		{"nothing to announce", at(sessions.AnnounceRun, ex, word(agent.AnnounceSkip)), ""},
 		{"nothing to announce", at(sessions.AnnounceRun, ex, said("words"), failed), ""},

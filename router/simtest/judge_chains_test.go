@@ -165,6 +165,9 @@ func (r *rest) judgeReplies() {
 
 // neverAsked reports whether a step may have ended before it could ask the model: it was stopped, ran out of time, or failed in the store.
 func (r *rest) neverAsked(run sessions.Run) bool {
+	if run.Status == sessions.Stopped && run.Attempt == 0 {
+		return r.stoppedWith(run)
+	}
 	asked := slices.ContainsFunc(r.w.thoughts, func(t thought) bool {
 		return t.Kind == "reply" && t.Turn == 1 && t.key() == run.Key && !t.began.Before(run.Started)
 	})

@@ -46,7 +46,8 @@ func (r *rest) judgeTold(ask, last, run sessions.Run, answer string) {
 		r.wrong("S15", "people are told of the exchange %s, which they have stopped", ask.ID)
 	}
 	posts := r.by[run.ID]
-	if speaks := run.Status != sessions.Stopped && (run.Status != sessions.Done || !silent(run)); len(posts) > 1 || speaks != (len(posts) == 1) {
+	// An empty answer and a failure are told with a notice.
+	if speaks := run.Status != sessions.Stopped && (run.Status != sessions.Done || run.Result == "" || !silent(run)); len(posts) > 1 || speaks != (len(posts) == 1) {
 		r.wrong("S15", "the follow-up %s of the exchange %s says %q in %d deliveries", run.Status, ask.ID, run.Result, len(posts))
 	}
 	for _, d := range posts {

@@ -191,7 +191,7 @@ func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, 
 			k.Context = f.Context
 		}
 		if !isStep(run.Kind) && run.Kind != sessions.CompactRun { // those only word something, or are no turn, and say nothing about it
-			k.Aborted = f.Status == sessions.Stopped
+			k.Aborted = f.Status == sessions.Stopped && run.MergedInto == "" // a newer message is no stop
 		}
 		if run.Kind != sessions.PostRun && run.Kind != sessions.CompactRun {
 			k.Turns++

@@ -44,7 +44,7 @@ func (s *runs) followUp(t *tx, run sessions.Run, why string, acc *sessions.Accep
 	if err != nil {
 		return err
 	}
-	if run.Kind == sessions.AskRun || c.Unread {
+	if notBegun := run.Kind == sessions.ReplyRun && c.Turn == 1 && run.Attempt == 0; run.Kind == sessions.AskRun || c.Unread || notBegun { // no transcript of the requester has the reply
 		c.Status, c.Unread = sessions.Stopped, false
 	}
 	c.Error, c.Hops = why, append(slices.Clip(c.Hops), c.Requester)

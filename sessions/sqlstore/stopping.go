@@ -203,7 +203,7 @@ func (x *stoppable) learns(run sessions.Run, key sessions.Key) (bool, error) {
 type callState struct {
 	waits   bool // it has no result yet, which will say how the run ended
 	told    bool // its result has the reply, or the failure
-	stopped bool // its turn was stopped
+	stopped bool // its turn was stopped, and not only interrupted by a newer message
 }
 
 func (x *stoppable) callOf(run sessions.Run) (c callState, err error) {
@@ -219,7 +219,7 @@ func (x *stoppable) callOf(run sessions.Run) (c callState, err error) {
 		return c, err
 	}
 	taken, err := steps(x.ctx, x.conn, by, at)
-	c.waits, c.stopped = run.Chain.Waited && !by.Status.Final(), by.Status == sessions.Stopped
+	c.waits, c.stopped = run.Chain.Waited && !by.Status.Final(), by.Status == sessions.Stopped && by.MergedInto == ""
 	for _, m := range taken {
 		if m.Role == sessions.ToolResult && m.ToolCallID == call {
 			var result struct{ Status string }

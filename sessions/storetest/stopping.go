@@ -111,6 +111,7 @@ func stopTells(_ *testing.T, f *fixture) {
 		{"target, the call is over", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, true, false, true, "timeout", true},
 		{"target, announcing", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AnnounceRun, true, false, true, "ok", false},
 		{"target, announcing a late reply", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AnnounceRun, true, false, true, "accepted", true},
+		{"target, the requester's late reply waits", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, false, false, true, "timeout", true},
 		{"target, the requester's late reply at work", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, true, false, false, "timeout", true},
 	} {
 		for _, chat := range []bool{false, true} { // has the requester one
@@ -128,6 +129,9 @@ func stopTells(_ *testing.T, f *fixture) {
 			r := newRun(x.in(a, b), "x")
 			r.Kind, r.Source = x.kind, "tool:"+string(asker.ID)+":c1"
 			r.Chain = &sessions.Chain{Kind: "ask", Root: r.ID, Requester: a, Target: b, Waited: x.waited, Request: "how is it?"}
+			if x.kind == sessions.ReplyRun {
+				r.Chain.Turn = 1
+			}
 			if chat {
 				r.Chain.Back = addr("1")
 			}
@@ -144,6 +148,8 @@ func stopTells(_ *testing.T, f *fixture) {
 				f.t.Errorf("%s, chat %v: the follow-ups are %+v", x.name, chat, told)
 			} else if follows && (told[0].Key != a || told[0].Kind != sessions.FollowUpRun || told[0].Reply != addr("1") || !strings.Contains(told[0].Input.Text(), "stopped by a person")) {
 				f.t.Errorf("%s: the follow-up is %+v", x.name, told[0])
+			} else if heard := x.kind != sessions.AskRun && (x.kind != sessions.ReplyRun || x.begun); follows && heard == (told[0].Chain.Status == sessions.Stopped) {
+				f.t.Errorf("%s: the transcript of the requester has a reply: %v, and the follow-up says %q", x.name, heard, told[0].Chain.Status)
 			}
 			var lines []sessions.ContextLine
 			for _, k := range []sessions.Key{a, b} {
