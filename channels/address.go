@@ -101,3 +101,12 @@ func ParseAddress(s string) (Address, error) {
 	}
 	return Address{Channel: Kind(seg[0]), Account: AccountID(seg[1]), Type: t, Chat: ChatID(seg[3]), Thread: ThreadID(seg[4])}, nil
 }
+
+// Moved gives the id that a message has where its chat is now, "" when it has none: the messages of a person keep theirs, a group's new place
+// numbers its messages from 1 again.
+func (id MessageID) Moved(from, to Address) MessageID {
+	if from.Chat != to.Chat && to.Type != Direct {
+		return ""
+	}
+	return id
+}

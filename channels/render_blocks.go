@@ -62,6 +62,9 @@ func (w when) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.
 // beginsList: "+ 1 555 0100" is a number to call, and the lists of YAML stay as they are written.
 func beginsList(line []byte, reader text.Reader, pc parser.Context) bool {
 	if line[0] != '-' {
+		if line[0] != '*' {
+			pc.Set(numberedKey, true)
+		}
 		return line[0] != '+'
 	}
 	_, segment := reader.PeekLine()
@@ -175,6 +178,8 @@ func (formulas) CanInterruptParagraph() bool { return true }
 // CanAcceptIndentedLine implements parser.BlockParser.
 func (formulas) CanAcceptIndentedLine() bool { return false }
 
+var numberedKey = parser.NewContextKey() // set when there may be a list with numbers
+
 // numberAttribute holds the digits of an item of a list that does not follow on the one before it: HTML's own name for that.
 const numberAttribute = "value"
 
@@ -182,7 +187,10 @@ const numberAttribute = "value"
 type itemNumbers struct{}
 
 // Transform implements parser.ASTTransformer.
-func (itemNumbers) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
+func (itemNumbers) Transform(doc *ast.Document, reader text.Reader, pc parser.Context) {
+	if pc.Get(numberedKey) == nil {
+		return
+	}
 	src := reader.Source()
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		l, ok := n.(*ast.List)

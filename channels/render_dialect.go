@@ -31,7 +31,7 @@ var (
 			}
 			return `<pre><code class="language-` + escapeHTML(p.lang) + `">`, "</code></pre>"
 		},
-		word: func(s string, _ bool) string { return escapeHTML(s) }, inCode: escapeHTML, glue: escapeHTML,
+		word: func(s string, _ wordPlace) string { return escapeHTML(s) }, inCode: escapeHTML, glue: escapeHTML,
 	}
 	discordSpec = spec{
 		dialect: DiscordMD, headings: true, bullet: "-", tables: tableCode, quote: "> ",
@@ -96,21 +96,33 @@ func splitTicks(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "``", "`\u200b`"), "``", "`\u200b`")
 }
 
+// wordPlace says where a word stands.
+type wordPlace struct {
+	lineStart   bool
+	underscored bool // an underscore that cannot be escaped could close what one in this word opens
+}
+
+// within gives the place of the rest of a word.
+func (p wordPlace) within() wordPlace { return wordPlace{underscored: p.underscored} }
+
 // escapeDiscord escapes what Discord would take for markup. It sees one word at a time; its neighbours are spaces or markup. Nothing is
 // escaped in an address.
-func escapeDiscord(s string, lineStart bool) string {
-	if at := webAddress(s); at >= 0 {
-		end := at + discordAddress(s[at:])
-		head := s[:at]
-		if at > 0 {
-			head = escapeDiscord(head, lineStart)
+func escapeDiscord(s string, at wordPlace) string {
+	if start := webAddress(s); start >= 0 {
+		end := start + discordAddress(s[start:])
+		head := s[:start]
+		if start > 0 {
+			head = escapeDiscord(head, at)
 		}
-		return head + s[at:end] + escapeDiscord(s[end:], false)
+		return head + s[start:end] + escapeDiscord(s[end:], at.within())
 	}
-	if lineStart {
+	if at.lineStart {
 		switch {
 		case strings.Trim(s, "#") == "" && len(s) <= 3, s == "-", s == "*", s == "+", s == ">", s == ">>>", s == "-#":
 			return `\` + s
+		}
+		if isNumbered := escapeNumber(s); isNumbered != s {
+			return isNumbered
 		}
 	}
 	if !strings.ContainsAny(s, "\\`*_~|[]<:") {
@@ -118,7 +130,7 @@ func escapeDiscord(s string, lineStart bool) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if needsEscape(s, i) {
+		if needsEscape(s, i) || s[i] == '_' && at.underscored {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(s[i])
@@ -130,12 +142,12 @@ func escapeDiscord(s string, lineStart bool) string {
 func discordAddress(s string) int { return strings.IndexAny(s+"`", "`<>\"|\\") }
 
 // escapeBehindAddress escapes what stands directly behind an address.
-func escapeBehindAddress(s string) string {
+func escapeBehindAddress(s string, at wordPlace) string {
 	end := discordAddress(s)
 	if end == len(s) {
 		return s
 	}
-	return s[:end] + escapeDiscord(s[end:], false)
+	return s[:end] + escapeDiscord(s[end:], at.within())
 }
 
 func needsEscape(s string, i int) bool {

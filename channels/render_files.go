@@ -23,7 +23,7 @@ func (d *document) filesAsCode() {
 		st := a.st
 		st.bold, st.italic, st.strike, st.heading, st.quote = false, false, false, false, false
 		whole := (i == 0 || d.atoms[i-1].white() || d.atoms[i-1].kind == glue) && (i+1 == len(d.atoms) || d.atoms[i+1].white())
-		if a.kind != word || st != (style{}) || !whole || !strings.Contains(a.text, ".") {
+		if a.kind != word || st != (style{}) || !whole || !hasLinkedName(a.text) {
 			keep(a)
 			continue
 		}
@@ -54,10 +54,13 @@ func (d *document) filesAsCode() {
 
 // hasLinkedName reports whether a text could hold such a name.
 func hasLinkedName(s string) bool {
-	for i := 1; i < len(s)-2; i++ {
-		if s[i] == '.' && s[i+1] >= 'a' && s[i+1] <= 'z' && s[i-1] > ' ' {
+	for at := 0; ; at++ {
+		i := strings.IndexByte(s[at:], '.')
+		if i < 0 {
+			return false
+		}
+		if at += i; at > 0 && at+2 < len(s) && s[at+1] >= 'a' && s[at+1] <= 'z' && s[at-1] > ' ' {
 			return true
 		}
 	}
-	return false
 }

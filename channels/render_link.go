@@ -118,6 +118,9 @@ func inAddress(src []byte, at, n int) bool {
 	for from > max(0, at-longest) && isOfAddress(src[from-1]) {
 		from--
 	}
+	if from == at {
+		return false
+	}
 	start := from + max(bytes.LastIndex(src[from:at], []byte("://")), bytes.LastIndex(src[from:at], []byte("www.")))
 	if start < from {
 		return false

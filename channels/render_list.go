@@ -38,6 +38,7 @@ func (b *builder) list(l *ast.List) {
 	const deepest = 8 // levels of indentation; deeper ones look the same
 	was := b.indent
 	number := l.Start
+	joins := b.joinsList(l)
 	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.PreviousSibling() != nil {
 			b.br(1)
@@ -46,6 +47,9 @@ func (b *builder) list(l *ast.List) {
 			}
 		}
 		mark := b.spec.bullet + " "
+		if joins {
+			mark = "• "
+		}
 		width := 2
 		switch {
 		case l.IsOrdered():
@@ -56,8 +60,8 @@ func (b *builder) list(l *ast.List) {
 			mark = string(l.Marker) + " "
 			width = len(digits + mark)
 			b.put(glue, digits)
-			if digits != strconv.Itoa(number) {
-				b.put(markup, `\`) // Discord would count on from the first number
+			if joins || number == 0 || digits != strconv.Itoa(number) {
+				b.put(markup, `\`) // Discord would count on from the first number, and from 1 at least
 				number, _ = strconv.Atoi(digits)
 			}
 			number++

@@ -279,6 +279,9 @@ type lineEnds struct{}
 // Transform implements parser.ASTTransformer.
 func (lineEnds) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
 	src := reader.Source()
+	if bytes.IndexByte(src, '\\') < 0 {
+		return
+	}
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if t, ok := n.(*ast.Text); ok && entering && t.HardLineBreak() && t.Segment.Stop < len(src) && src[t.Segment.Stop] == '\\' {
 			t.Segment = t.Segment.WithStop(t.Segment.Stop + 1)

@@ -64,11 +64,11 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	if n > 3 || line[0] == '~' && n != 2 || inAddress(block.Source(), segment.Start, n) {
 		return plain(n)
 	}
-	if end := max(dunder(line, before), patternIn(line, before)); end > 0 {
+	if end := max(dunder(line, before), patternIn(line, n, before)); end > 0 {
 		return plain(end)
 	}
 	row, _ := block.Position()
-	r := &markRun{src: block.Source(), char: line[0], row: row, start: segment.Start, end: segment.Start + n, before: before, after: ' '}
+	r := markRun{src: block.Source(), char: line[0], row: row, start: segment.Start, end: segment.Start + n, before: before, after: ' '}
 	if n < len(line) {
 		r.after, _ = utf8.DecodeRune(line[n:])
 	}
@@ -88,7 +88,12 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	} else if count.open > 0 {
 		count.open--
 	}
-	d := parser.NewDelimiter(opens, closes, n, r.char, r)
+	mark := &struct { // one allocation
+		run markRun
+		parser.Delimiter
+	}{run: r}
+	d := &mark.Delimiter
+	d.CanOpen, d.CanClose, d.Length, d.OriginalLength, d.Char, d.Processor = opens, closes, n, n, r.char, &mark.run
 	d.Segment = segment.WithStop(segment.Start + n)
 	block.Advance(n)
 	pc.PushDelimiter(d)
@@ -115,10 +120,10 @@ func dunder(line []byte, before rune) int {
 	return i
 }
 
-// patternIn gives the length of a pattern like *x* in quotation marks or __(.*?)__, without what closes the quotation, 0 = none.
-func patternIn(line []byte, before rune) int {
+// patternIn gives the length of a pattern like *x* in quotation marks or __(.*?)__, without what closes the quotation, 0 = none. It
+// begins with n marks.
+func patternIn(line []byte, n int, before rune) int {
 	const longest = 100
-	n := len(line) - len(bytes.TrimLeft(line, string(line[:1])))
 	head := line[:min(len(line), longest)]
 	if n >= len(head) {
 		return 0
@@ -129,7 +134,7 @@ func patternIn(line []byte, before rune) int {
 	}
 	content, end := head[n:n+size], n+size+n
 	isQuoted := among(before, `'"`) && end < len(line) && rune(line[end]) == before
-	if isQuoted && n == 1 || isQuoted && replaced.Match(content) || pattern.Match(content) {
+	if isQuoted && n == 1 || isQuoted && replaced.Match(content) || among(rune(content[0]), `(\.[`) && pattern.Match(content) {
 		return end
 	}
 	return 0
@@ -172,6 +177,8 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		left, right = left && (!right || punctBefore), right && (!left || punctAfter)
 	}
 	switch single := n == 1; {
+	case n == 2 && r.char == '*' && r.repeatsEnd() && r.endsPhrase(): // **A:**: b
+		return false, true
 	case single && ornament(before, r.after), n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
 		return false, false
 	case !single:
@@ -212,7 +219,12 @@ func (r *markRun) endsText() bool {
 
 // endsSentence reports whether the run stands between the end of a sentence or label and a word: **Note:**text.
 func (r *markRun) endsSentence() bool {
-	if !unicode.IsLetter(r.after) || !among(r.before, ":.!?") && (ascii(r.before) || !util.IsPunctRune(r.before)) {
+	return unicode.IsLetter(r.after) && r.endsPhrase()
+}
+
+// endsPhrase reports whether a punctuation mark that ends a phrase stands in front of the run.
+func (r *markRun) endsPhrase() bool {
+	if !among(r.before, ":.!?") && (ascii(r.before) || !util.IsPunctRune(r.before)) {
 		return false
 	}
 	last, _ := utf8.DecodeLastRune(r.src[:r.start-utf8.RuneLen(r.before)])
@@ -220,6 +232,15 @@ func (r *markRun) endsSentence() bool {
 		return false
 	}
 	return ofWord(last) || among(last, `.!?)"'%`)
+}
+
+// repeatsEnd reports whether the same punctuation mark stands on both sides of the run and text ends with it: **A.**. B, but not a.**.b.
+func (r *markRun) repeatsEnd() bool {
+	if r.before != r.after || isOpening(r.before) {
+		return false
+	}
+	rest := r.src[r.end+utf8.RuneLen(r.after):]
+	return !ascii(r.after) || len(rest) == 0 || util.IsSpace(rest[0])
 }
 
 // startsClearly reports whether the run stands at the begin of a word.
@@ -348,7 +369,8 @@ func ofWord(r rune) bool {
 
 // unspaced reports whether a character is of a script that writes no spaces between words.
 func unspaced(r rune) bool {
-	return isCJK(r) || unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Javanese)
+	const first = 0xe00 // Thai begins there
+	return isCJK(r) || r >= first && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Javanese)
 }
 
 // saysSomething reports whether there are letters, digits or pictures: (*_*) is a face, and *:・ﾟ✧* an ornament.
@@ -365,6 +387,9 @@ func saysSomething(s []byte) bool {
 // names reports whether what stands between two underscores are names that have some themselves: _private_var … CONST_NAME_, or a list
 // of such: _private, __dunder__, trailing_.
 func names(s []byte) bool {
+	if bytes.IndexByte(s, '_') < 0 {
+		return false
+	}
 	first, _, _ := bytes.Cut(s, []byte(" "))
 	last := s[bytes.LastIndexByte(s, ' ')+1:]
 	return name.Match(first) || name.Match(last) || listed.Match(s)

@@ -19,6 +19,10 @@ func TestMarksThatAreMeant(t *testing.T) {
 		"**이 용어(This term)**를 강조":                                       "<b>이 용어(This term)</b>를 강조",
 		"**스크립트(Script)**는":                                             "<b>스크립트(Script)</b>는",
 		"~~価格（税込）~~です":                                                  "<s>価格（税込）</s>です",
+		"**重要：**：请看 他问**你确定吗？**，我说**是。**。":                              "<b>重要：</b>：请看 他问<b>你确定吗？</b>，我说<b>是。</b>。",
+		"**A:**: b, **A.**. Then":                                       "<b>A:</b>: b, <b>A.</b>. Then",
+		"**你好！**！**再见** **重要：**：请**注意，**然后":                             "<b>你好！</b>！<b>再见 重要：</b>：请<b>注意，</b>然后",
+		"x“**”y, 2.**.5 and a|**|b, '**'":                               "x“**”y, 2.**.5 and a|**|b, '**'",
 		"我可以**这个`code`**吗":                                              "我可以<b>这个</b><code>code</code>吗",
 		"**中文**文":                                                       "<b>中文</b>文",
 		"*「斜体」*です":                                                      "<i>「斜体」</i>です",
@@ -47,6 +51,8 @@ func TestMarksThatAreMeant(t *testing.T) {
 		"https://e.x/README.md e.g. 3.md5":                              "https://e.x/README.md e.g. 3.md5",
 		"fn[0](x) [t](./a.md) [t](b.md) f[1]()":                         "fn[0](x) t (./a.md) t (b.md) f[1]()",
 		"a <br> b, c<br>d":                                              "a &lt;br&gt; b, c\nd",
+		"el.innerHTML = \"a<br>b\" + 'c<br>d'; write “x<br>y”":          "el.innerHTML = \"a&lt;br&gt;b\" + 'c&lt;br&gt;d'; write “x&lt;br&gt;y”",
+		"it's a<br>b, isn't it \"c\"<br><br>d \"e\"":                    "it's a\nb, isn't it \"c\"\n\nd \"e\"",
 		"Great![docs](http://a.b/c)":                                    `Great!<a href="http://a.b/c">docs</a>`,
 	} {
 		if got := Render(md, TelegramHTML); got != want {

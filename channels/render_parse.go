@@ -18,7 +18,7 @@ func parse(md string, s *spec, lim Limits) *document {
 	if s.verbatim {
 		return parseVerbatim(md)
 	}
-	b := &builder{document: &document{atoms: make([]atom, 0, len(md)/4+4)}, spec: s, maxURL: 2000}
+	b := &builder{document: &document{atoms: make([]atom, 0, min(2*strings.Count(md, " ")+2*strings.Count(md, "\n"), len(md)/3)+8)}, spec: s, maxURL: 2000}
 	if lim.Text > 0 {
 		b.maxURL = min(b.maxURL, lim.Text/2)
 	}
@@ -28,6 +28,9 @@ func parse(md string, s *spec, lim Limits) *document {
 		}
 		if s.html && hasLinkedName(md) {
 			b.filesAsCode()
+		}
+		if s.dialect == DiscordMD && webAddress(md) >= 0 {
+			b.bracketAddresses()
 		}
 	}()
 	if plainEnough(md) {
@@ -97,12 +100,14 @@ func (b *builder) fenced(s string) {
 // builder turns the parser's tree into a document.
 type builder struct {
 	*document
-	spec   *spec
-	src    []byte
-	st     style
-	gap    int    // line ends to write before the next atom
-	indent string // of the list that is open
-	maxURL int    // an address that is longer is written out instead of linked
+	spec     *spec
+	md       string // the piece that is parsed
+	src      []byte // the same
+	st       style
+	gap      int      // line ends to write before the next atom
+	indent   string   // of the list that is open
+	unmarked ast.Node // the last list that has no marks of the dialect's
+	maxURL   int      // an address that is longer is written out instead of linked
 }
 
 // piece parses a piece. A parser that fails on it must not take the host down: the text is then shown as it is.
@@ -115,7 +120,7 @@ func (b *builder) piece(s string) {
 			b.plain(s)
 		}
 	}()
-	b.src = []byte(s)
+	b.md, b.src = s, []byte(s)
 	b.blocks(tree(b.src))
 }
 
@@ -146,14 +151,17 @@ func (b *builder) put(k kind, s string) {
 
 // text writes words. Line ends in them are kept: people who type them in a chat mean them.
 func (b *builder) text(s string) {
-	for i, line := range strings.Split(s, "\n") {
-		if i > 0 {
-			b.br(1)
-		}
+	for {
+		line, rest, more := strings.Cut(s, "\n")
 		if line != "" {
 			b.flush()
 			b.add(line, b.st)
 		}
+		if !more {
+			return
+		}
+		b.br(1)
+		s = rest
 	}
 }
 
@@ -235,6 +243,9 @@ func (b *builder) heading(n *ast.Heading) {
 		b.st.bold = true
 	}
 	b.inlines(n)
+	if i := len(b.atoms) - 1; b.spec.headings && n.Level <= 3 && i >= 0 && strings.HasSuffix(b.atoms[i].text, "#") {
+		b.put(markup, hidden) // Discord leaves out the signs at the end of a heading
+	}
 	b.st = was
 }
 
@@ -286,26 +297,45 @@ func (b *builder) words(t *ast.Text) ast.Node {
 	if b.st.quote && b.unquoted(start) {
 		b.st.quote = false
 	}
-	var s strings.Builder
-	s.WriteString(b.indentation(start))
+	var apart strings.Builder // segments that do not stand one behind the other in the source
+	apart.WriteString(b.indentation(start))
+	whole := t.Segment
 	for {
-		s.Write(t.Segment.Value(b.src))
 		next, ok := t.NextSibling().(*ast.Text)
 		if !ok || t.SoftLineBreak() || t.HardLineBreak() {
 			break
 		}
 		t = next
+		if t.Segment.Start == whole.Stop && t.Segment.Padding == 0 {
+			whole.Stop = t.Segment.Stop
+			continue
+		}
+		apart.WriteString(b.value(whole))
+		whole = t.Segment
+	}
+	s := b.value(whole)
+	if apart.Len() > 0 {
+		apart.WriteString(s)
+		s = apart.String()
 	}
 	indent := b.indent
 	if start == 0 || b.src[start-1] == '\n' { // a line that is not indented as the item is that it belongs to
 		b.indent = ""
 	}
-	b.text(s.String())
+	b.text(s)
 	b.indent = indent
 	if t.SoftLineBreak() || t.HardLineBreak() {
 		b.lineEnd()
 	}
 	return t
+}
+
+// value gives a segment of the source.
+func (b *builder) value(s text.Segment) string {
+	if s.Padding > 0 || s.ForceNewline {
+		return string(s.Value(b.src))
+	}
+	return b.md[s.Start:s.Stop]
 }
 
 func (b *builder) inline(n ast.Node) {
@@ -345,8 +375,8 @@ func (b *builder) inline(n ast.Node) {
 		}
 	case *ast.RawHTML:
 		s := b.lines(n.Segments)
-		if isBreak(s) && !b.alone(n) {
-			b.lineEnd()
+		if isBreak(s) && !b.alone(n) && !b.isQuoted(n) {
+			b.lineBreak(n)
 			break
 		}
 		b.text(s)
@@ -360,17 +390,6 @@ func (b *builder) inline(n ast.Node) {
 		b.inlines(n)
 	}
 	b.st = was
-}
-
-// alone reports whether a tag stands between two words of a line: then it is spoken about.
-func (b *builder) alone(n *ast.RawHTML) bool {
-	start, end := n.Segments.At(0).Start, n.Segments.At(n.Segments.Len()-1).Stop
-	return start > 1 && end+1 < len(b.src) && b.src[start-1] == ' ' && b.src[end] == ' ' && b.src[start-2] != '\n' && b.src[end+1] != '\n'
-}
-
-func isBreak(tag string) bool {
-	tag = strings.ToLower(strings.ReplaceAll(tag, " ", ""))
-	return tag == "<br>" || tag == "<br/>"
 }
 
 // lineEnd ends a line inside a paragraph. Links and headings stay on one line.

@@ -9,9 +9,13 @@ import (
 // 1."; Markdown reads the first as text and the second as a new fence whose words are not shown. Words behind an opening fence that
 // are more than the name of a language go in front of the code, words behind a closing fence follow on it. It takes linear time.
 func SeparateFences(md string) string {
-	if !strings.Contains(md, "```") && !strings.Contains(md, "~~~") {
+	if areFencesSeparate(md) {
 		return md
 	}
+	return rewriteFences(md)
+}
+
+func rewriteFences(md string) string {
 	f := &fenceRows{lines: strings.Split(md, "\n"), tildes: !newFence(md).backticked}
 	for i, line := range f.lines {
 		if row, _ := fenceRow(strings.TrimLeft(line, quoteMarks)); row != "" {
@@ -22,6 +26,31 @@ func SeparateFences(md string) string {
 		i = f.line(i)
 	}
 	return strings.Join(f.out, "\n")
+}
+
+// areFencesSeparate reports whether there are no fences, or all are as most models write them: three backticks at the start of a line, with
+// the name of a language or nothing behind those that open.
+func areFencesSeparate(md string) bool {
+	if strings.Contains(md, "~~~") {
+		return false
+	}
+	open := false
+	for at := 0; ; {
+		i := strings.Index(md[at:], "```")
+		if i < 0 {
+			return !open
+		}
+		start := at + i
+		at = len(md)
+		if n := strings.IndexByte(md[start:], '\n'); n >= 0 {
+			at = start + n
+		}
+		info := md[start+len("```") : at]
+		if start > 0 && md[start-1] != '\n' || info != "" && (open || language(info) != info) {
+			return false
+		}
+		open = !open
+	}
 }
 
 const quoteMarks = " \t>"
@@ -38,21 +67,46 @@ type fenceRows struct {
 // container is what a line with code belongs to: the marks of quotations and items in front of it, and what continues them.
 type container struct{ marks, next string }
 
-// blockMarks finds the marks of quotations and of list items at the start of a line.
-var blockMarks = regexp.MustCompile(`^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t]))*[ \t]*`)
-
 func containerOf(line string) container {
-	if line == "" || !strings.ContainsRune(" \t>-*+0123456789", rune(line[0])) {
+	end := blockMarks(line)
+	if end == 0 {
 		return container{}
 	}
-	marks := blockMarks.FindString(line)
-	return container{marks, strings.Map(func(r rune) rune {
+	return container{line[:end], strings.Map(func(r rune) rune {
 		if r == '>' || r == '\t' {
 			return r
 		}
 		return ' '
-	}, marks)}
+	}, line[:end])}
 }
+
+// blockMarks gives the length of the marks of quotations and of list items at the start of a line, with the white space around them.
+func blockMarks(line string) int {
+	const longest = 9 // digits of a number
+	for at := 0; ; {
+		for at < len(line) && isSpaceOrTab(line[at]) {
+			at++
+		}
+		i := at
+		for i < len(line) && i < at+longest && line[i] >= '0' && line[i] <= '9' {
+			i++
+		}
+		if i == len(line) {
+			return at
+		}
+		isMark := i == at && strings.IndexByte("-*+", line[i]) >= 0 || i > at && (line[i] == '.' || line[i] == ')')
+		switch {
+		case i == at && line[i] == '>':
+			at++
+		case isMark && i+1 < len(line) && isSpaceOrTab(line[i+1]):
+			at = i + 2
+		default:
+			return at
+		}
+	}
+}
+
+func isSpaceOrTab(c byte) bool { return c == ' ' || c == '\t' }
 
 func (c container) isItem() bool { return c.marks != c.next }
 

@@ -25,6 +25,9 @@ type wideTables struct{ parser.ParagraphTransformer }
 
 // Transform implements parser.ParagraphTransformer.
 func (w wideTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	if !hasBar(node.Lines(), reader.Source()) {
+		return
+	}
 	parent, before := node.Parent(), node.PreviousSibling()
 	lines := append([]text.Segment(nil), node.Lines().Sliced(0, node.Lines().Len())...)
 	for _, line := range lines { // a line of dashes under a title makes no table
@@ -51,6 +54,16 @@ func (w wideTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser
 			}
 		}
 	}
+}
+
+// hasBar reports whether there is a bar in a paragraph: there is one in each table.
+func hasBar(lines *text.Segments, src []byte) bool {
+	for i := range lines.Len() {
+		if line := lines.At(i); bytes.IndexByte(src[line.Start:line.Stop], '|') >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // widen lets the last cell of a row reach to the end of its line.
@@ -97,7 +110,7 @@ func (b *builder) table(t ast.Node) {
 
 // cell gives the text of a cell without markup, on one line.
 func (b *builder) cell(n ast.Node) string {
-	sub := builder{document: &document{}, spec: b.spec, src: b.src, maxURL: b.maxURL}
+	sub := builder{document: &document{}, spec: b.spec, md: b.md, src: b.src, maxURL: b.maxURL}
 	sub.inlines(n)
 	w := newWriter(&plainSpec, sub.document, Bytes)
 	for i := range sub.atoms {

@@ -307,12 +307,69 @@ func TestShortcutIsTheLongWay(t *testing.T) {
 	})
 }
 
+// Discord makes one list of neighbours, counts from 1 on, leaves out the signs at the end of a heading, and takes everything up to a space for
+// a part of an address.
+//
+// source: Discord's client, modules/markup/MarkupListRule.tsx, MarkupHeadingRule.tsx and its rule for addresses
+func TestDiscordsOwnRules(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		"1. **Step one**\n- detail a\n- detail b\n2. **Step two**\n- c": "1. **Step one**\n• detail a\n• detail b\n2. **Step two**\n• c",
+		"- a\n1. b\n2. c\n- d":           "- a\n1\\. b\n2\\. c\n- d",
+		"1. a\n\n- b":                    "1. a\n\n- b",
+		"1. a\n   - b\n   - c":           "1. a\n   - b\n   - c",
+		"0. zero\n1. one":                "0\\. zero\n1. one",
+		"12345678901. x":                 `12345678901\. x`,
+		"so\n7. x":                       "so\n7\\. x",
+		"it is 7. x":                     "it is 7. x",
+		"# C#":                           "# C#\u200b",
+		"## Introduction to F#":          "## Introduction to F#\u200b",
+		"# C# is it":                     "# C# is it",
+		"见https://e.com/a。**重要**：x":      "见<https://e.com/a>。**重要**：x",
+		"https://e.com/a，请看**这里**":       "<https://e.com/a>，请看**这里**",
+		"参考：https://e.com/a、**c**":       "参考：<https://e.com/a>、**c**",
+		"see https://e.com/a||b":         `see <https://e.com/a>\|\|b`,
+		"see https://e.com/a, and **b**": "see https://e.com/a, and **b**",
+		"(https://e.com/a).":             "(https://e.com/a).",
+		"**https://e.com/a**。":           "**https://e.com/a**。",
+	} {
+		if got := Render(md, DiscordMD); got != want {
+			t.Errorf("%q: %q, want %q", md, got, want)
+		}
+	}
+}
+
+// An underscore inside of a word opens italics for Discord when a later one can close them, also one in code or in an address.
+//
+// source: Discord's client, modules/markup/MarkupTextRule.tsx; discord/SimpleAST, SimpleMarkdownRules.kt (PATTERN_ITALICS)
+func TestDiscordUnderscores(t *testing.T) {
+	t.Parallel()
+	for md, shown := range map[string]string{
+		"In snake_case words are joined with `_`.":                       "In snake_case words are joined with _.",
+		"Set max_size in `conf_` and go":                                 "Set max_size in conf_ and go",
+		"user_id → `id_` or `_id`":                                       "user_id → id_ or _id",
+		"Use err_msg:\n```go\n_, err := f()\n```":                        "Use err_msg:\n_, err := f()",
+		"use snake_case, see https://e.org/wiki/C_(language) ok":         "use snake_case, see https://e.org/wiki/C_(language) ok",
+		"use snake_case, see [docs](https://e.org/wiki/C_(language)) ok": "use snake_case, see docs ok",
+		"max_size at https://e.com/x_ now":                               "max_size at https://e.com/x_ now",
+		"user_name [a](https://e.com/q_?x=1)":                            "user_name a",
+		"a_b https://e.com/x_, c_d":                                      "a_b https://e.com/x_, c_d",
+	} {
+		if got := discordText(Render(md, DiscordMD)); strings.TrimSpace(got) != shown {
+			t.Errorf("%q is shown as %q, sent as %q", md, got, Render(md, DiscordMD))
+		}
+	}
+	if got := Render("keep `x` in snake_case", DiscordMD); got != "keep `x` in snake_case" {
+		t.Errorf("%q", got)
+	}
+}
+
 // What stands directly behind an address, and an address that stands in angle brackets over a line end, keep their signs.
 // source: Khan/simple-markdown, rules autolink and url; Discord's Markdown is made of them
 func TestDiscordBesideAddresses(t *testing.T) {
 	t.Parallel()
 	for md, want := range map[string]string{
-		"x ](https://e.x/a)](https://e.x/b)**```\n": "x \\](https://e.x/a)](https://e.x/b)**\\`\\`\\`",
+		"x ](https://e.x/a)](https://e.x/b)**```\n": "x \\](<https://e.x/a)](https://e.x/b>)\\*\\*\\`\\`\\`",
 		"a<b\nhttps://e.x/a\n>5":                    "a\\<b\nhttps://e.x/a\n>5",
 		"a<b":                                       "a\\<b",
 		"<t:1700000000:R> <#12>":                    "<t:1700000000:R> <#12>",

@@ -21,10 +21,10 @@ type spec struct {
 
 	link   func(url string, quiet bool) (open, close string)
 	pre    func(p pre) (open, close string)
-	word   func(s string, lineStart bool) string // escapes text
-	behind func(s string) string                 // instead of word directly behind an address
-	inCode func(s string) string                 // escapes code
-	glue   func(s string) string                 // escapes what stays as it is
+	word   func(s string, at wordPlace) string // escapes text
+	behind func(s string, at wordPlace) string // instead of word directly behind an address
+	inCode func(s string) string               // escapes code
+	glue   func(s string) string               // escapes what stays as it is
 }
 
 // markup that is open, outermost first. A mark is one of these letters with what closes it.
@@ -55,14 +55,16 @@ type writer struct {
 	quoted  bool  // the last atom was quoted
 	prefix  bool  // only a line's own prefix was written since its start
 	started bool
+
+	underscored bool // the document is
 }
 
 func newWriter(s *spec, d *document, u Unit) *writer {
-	return &writer{spec: s, doc: d, unit: u, lines: 1}
+	return &writer{spec: s, doc: d, unit: u, lines: 1, underscored: s.dialect == DiscordMD && d.isUnderscored()}
 }
 
 func (w *writer) reset() {
-	*w = writer{spec: w.spec, doc: w.doc, unit: w.unit, buf: w.buf[:0], lines: 1, stack: w.stack[:0], literal: w.literal[:0]}
+	*w = writer{spec: w.spec, doc: w.doc, unit: w.unit, underscored: w.underscored, buf: w.buf[:0], lines: 1, stack: w.stack[:0], literal: w.literal[:0]}
 }
 
 // finish closes what is open and gives the text.
@@ -289,19 +291,13 @@ func (w *writer) pop() {
 
 // put writes an atom's text.
 func (w *writer) put(a *atom) {
-	s, esc := a.text, w.glue
-	switch {
-	case a.kind == markup:
-		w.mark(s)
+	if a.kind == markup {
+		w.mark(a.text)
+		w.url = false
 		return
-	case a.st.pre != 0 || a.st.code:
-		esc = w.inCode
-	case a.kind == word && w.url && w.behind != nil:
-		esc = w.behind
-	case a.kind == word && w.word != nil:
-		start := w.prefix
-		esc = func(s string) string { return w.word(s, start) }
 	}
+	s := a.text
+	out := w.escaped(a)
 	w.url = w.url || a.kind == glue && webAddress(s) >= 0
 	if w.whole && a.kind == word && a.st.pre == 0 && !a.st.code {
 		w.keep(s)
@@ -310,18 +306,42 @@ func (w *writer) put(a *atom) {
 	if !w.visible {
 		w.visible = !blank(s)
 	}
-	if w.html && !a.st.code && a.st.pre == 0 && a.st.link == 0 && strings.ContainsAny(s, "@#/:$") { // mentions, tags, commands, addresses
+	if w.html && !a.st.code && a.st.pre == 0 && a.st.link == 0 && mayBeMarked(s) {
 		w.marked++
-	}
-	out := s
-	if esc != nil {
-		out = esc(s)
 	}
 	w.buf = append(w.buf, out...)
 	if w.html {
 		out = s
 	}
 	w.n += measure(out, w.unit)
+}
+
+// mayBeMarked reports whether the platform could mark a word by itself: mentions, tags, commands, addresses.
+func mayBeMarked(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case '@', '#', '/', ':', '$':
+			return true
+		}
+	}
+	return false
+}
+
+// escaped gives the text of an atom as the dialect needs it where it stands.
+func (w *writer) escaped(a *atom) string {
+	esc := w.glue
+	switch {
+	case a.st.pre != 0 || a.st.code:
+		esc = w.inCode
+	case a.kind == word && w.url && w.behind != nil:
+		return w.behind(a.text, wordPlace{underscored: w.underscored})
+	case a.kind == word && w.word != nil:
+		return w.word(a.text, wordPlace{w.prefix, w.underscored})
+	}
+	if esc == nil {
+		return a.text
+	}
+	return esc(a.text)
 }
 
 // raw writes what is counted in every dialect.

@@ -3,34 +3,43 @@ package channels
 import "testing"
 
 // Lines that read like the host's get a backslash; code, lists, links, boxes to tick and plain words stay as they were typed.
+// Only what is fenced for all readers is code.
 // source: CommonMark 0.31, 2.4 (backslash escapes) and 4.5 (fenced code blocks)
 func TestTyped(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
-		"hello":                         "hello",
-		"[payment: 5 stars]":            `\[payment: 5 stars]`,
-		"ok\n\t [Payment]":              "ok\n\t \\[Payment]",
-		"a\r[poll: b]":                  "a\r\\[poll: b]",
-		"[ payment":                     `\[ payment`,
-		"[*payment*: 5]":                `\[*payment*: 5]`,
-		"[\u200bpayment]":               "\\[\u200bpayment]",
-		"【payment】":                     `\【payment】`,
-		"[🅟ayment]":                     `\[🅟ayment]`,
-		"[payment: 5](see below)":       `\[payment: 5](see below)`,
-		"[payment: 5](https://x)":       `\[payment: 5](https://x)`,
-		"[here](https://example.com/a)": "[here](https://example.com/a)",
-		"[https://a.b](https://c.d)":    "[https://a.b](https://c.d)",
-		"[1, 2, 3]":                     "[1, 2, 3]",
-		`["a", "b"]`:                    `["a", "b"]`,
-		"[[1, 0], [0, 1]]":              "[[1, 0], [0, 1]]",
-		"[x] done\n[ ] open":            "[x] done\n[ ] open",
-		"[m1] see [2b]":                 "[m1] see [2b]",
-		"[st0ry]":                       `\[st0ry]`,
-		"a [b] c":                       "a [b] c",
-		"```toml\n[server]\n```\n[x y]": "```toml\n[server]\n```\n\\[x y]",
-		"~~~\n[server]\n```\n[a]\n~~~":  "~~~\n[server]\n```\n[a]\n~~~",
-		"「こんにちは」":                       "「こんにちは」",
-		"> said":                        "> said",
+		"hello":                              "hello",
+		"[payment: 5 stars]":                 `\[payment: 5 stars]`,
+		"ok\n\t [Payment]":                   "ok\n\t \\[Payment]",
+		"a\r[poll: b]":                       "a\r\\[poll: b]",
+		"[ payment":                          `\[ payment`,
+		"[*payment*: 5]":                     `\[*payment*: 5]`,
+		"[\u200bpayment]":                    "\\[\u200bpayment]",
+		"【payment】":                          `\【payment】`,
+		"[🅟ayment]":                          `\[🅟ayment]`,
+		"[payment: 5](see below)":            `\[payment: 5](see below)`,
+		"[payment: 5](https://x)":            `\[payment: 5](https://x)`,
+		"[here](https://example.com/a)":      "[here](https://example.com/a)",
+		"[https://a.b](https://c.d)":         "[https://a.b](https://c.d)",
+		"[1, 2, 3]":                          "[1, 2, 3]",
+		`["a", "b"]`:                         `["a", "b"]`,
+		"[[1, 0], [0, 1]]":                   "[[1, 0], [0, 1]]",
+		"[x] done\n[ ] open":                 "[x] done\n[ ] open",
+		"[m1] see [2b]":                      "[m1] see [2b]",
+		"[st0ry]":                            `\[st0ry]`,
+		"a [b] c":                            "a [b] c",
+		"```toml\n[server]\n```\n[x y]":      "```toml\n[server]\n```\n\\[x y]",
+		"~~~\n[server]\n```\n[a]\n~~~":       "~~~\n[server]\n```\n[a]\n~~~",
+		"```a```\n[payment: 5 stars]":        "```a```\n\\[payment: 5 stars]",
+		"```\ncode\n```y\n[poll: x]\n```":    "```\ncode\n```y\n\\[poll: x]\n```",
+		"```\ncode```\n[poll: x]\n```":       "```\ncode```\n\\[poll: x]\n```",
+		"```\n[payment: 5 stars]":            "```\n\\[payment: 5 stars]",
+		"~~~ x\n[a]\n~~~ y\n[b]":             "~~~ x\n\\[a]\n~~~ y\n\\[b]",
+		"    ```\n[a]\n```\n[b]\n```":        "    ```\n\\[a]\n```\n\\[b]\n```",
+		"````md\n```\n[a]\n```\n````\n[b c]": "````md\n```\n[a]\n```\n````\n\\[b c]",
+		"```\n[a]\n````":                     "```\n[a]\n````",
+		"「こんにちは」":                            "「こんにちは」",
+		"> said":                             "> said",
 	} {
 		if got := Typed(typed); got != want {
 			t.Errorf("%q: %q, want %q", typed, got, want)
@@ -43,6 +52,7 @@ func TestTyped(t *testing.T) {
 		"<media:image>":         `\<media:image>`,
 		"<b>":                   "<b>",
 		"```\n> select 1\n```":  "```\n> select 1\n```",
+		"```a```\n> Olga: yes":  "```a```\n\\> Olga: yes",
 		"[payment: 5 stars]\n>": "[payment: 5 stars]\n\\>",
 	} {
 		if got := TypedQuotes(typed); got != want {

@@ -70,6 +70,27 @@ func TestRefusedOptionsAreLeftOut(t *testing.T) {
 	}
 }
 
+// Behind something that does not let files through, the text arrives at once without them, and so does the next message.
+// source: tdlib/telegram-bot-api#518; nginx, client_max_body_size
+func TestFileThatAProxyRefuses(t *testing.T) {
+	for _, body := range []string{"<html>413 Request Entity Too Large</html>", `{"error":"too large"}`, ""} {
+		inBubbleNamed(t, body, func(h *host) {
+			h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Status: 413, Body: body, Empty: body == ""})
+			began := time.Now()
+			r, err := h.send(channels.Outbound{Key: "k", Text: "here", Files: []channels.File{file("a.txt", "A")}})
+			_, next := h.send(channels.Outbound{Key: "l", Text: "next"})
+			sent := h.srv.Sent(general)
+			if err != nil || next != nil || r.LeftOut != "the file a.txt" || len(sent) != 2 || sent[0].Text != naming("here", r.LeftOut) || time.Since(began) > time.Second {
+				h.t.Errorf("%v, %v, left out %q, sent %+v after %s", err, next, r.LeftOut, sent, time.Since(began))
+			}
+			h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Status: 413, Body: body, Empty: body == ""})
+			if _, err := h.send(channels.Outbound{Key: "m", Text: "words alone"}); err == nil || err.Class != channels.Transient {
+				h.t.Errorf("words alone: %v", err)
+			}
+		})
+	}
+}
+
 // naming adds the sentences about files that were left out.
 func naming(text, left string) string {
 	for i, what := range strings.Split(left, ", ") {

@@ -65,7 +65,7 @@ func (r rest) classify(q request, x *exchange, err error) *channels.Error {
 		}
 	}
 	out := &channels.Error{Class: classOf(x.status, said.Code), Err: &apiError{Call: q.name(), Status: x.status, Code: said.Code, Text: text, Fields: string(said.Errors)}}
-	if !own && x.status >= http.StatusBadRequest && x.status < http.StatusInternalServerError && x.status != http.StatusTooManyRequests {
+	if !own && x.status >= http.StatusBadRequest && x.status < http.StatusInternalServerError && x.status != http.StatusTooManyRequests && !q.isTooLarge(x.status) {
 		out.Class = channels.Transient
 	}
 	if out.Class == channels.Limited || out.Class == channels.Transient {

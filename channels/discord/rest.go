@@ -97,7 +97,7 @@ func (r rest) call(ctx context.Context, q request) ([]byte, error) {
 	}
 	if wait := r.holds.wait(q.route); wait > 0 {
 		return nil, &channels.Error{Class: channels.Limited, RetryAfter: wait,
-			Err: &apiError{Call: q.name(), Text: "the platform asked to wait; not called"}}
+			Err: &apiError{Call: q.name(), Text: "waiting after an earlier answer; not called"}}
 	}
 	if q.limit == 0 {
 		q.limit = callTimeout
@@ -123,7 +123,9 @@ func (r rest) call(ctx context.Context, q request) ([]byte, error) {
 	bucket := discordgo.NewRatelimiter().LockBucket(q.route.key())
 	answer, err := r.bot.RequestWithLockedBucket(q.method, r.base+q.path, mime, raw, bucket, 0,
 		discordgo.WithContext(ctx), discordgo.WithClient(once), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
-	r.holds.note(q.route, x.status, x.header, x.body)
+	if _, own := spoken(x.body); own || !q.isTooLarge(x.status) {
+		r.holds.note(q.route, x.status, x.header, x.body)
+	}
 	switch {
 	case err == nil && len(answer) > 0 && !json.Valid(answer):
 		return nil, &channels.Error{Class: channels.Ambiguous, Err: &apiError{Call: q.name(), Status: x.status, Text: "the answer is a page, not Discord's"}}
@@ -147,6 +149,12 @@ func (r rest) get(ctx context.Context, path string, where route, into any) error
 		e.Class = channels.Transient
 	}
 	return err
+}
+
+// isTooLarge reports whether an answer, whoever gives it, refuses the files of a call: a proxy that does not let them through does so
+// whenever they are sent, and lets everything else of the route through.
+func (q request) isTooLarge(status int) bool {
+	return q.upload != nil && status == http.StatusRequestEntityTooLarge
 }
 
 func (q request) name() string { return q.method + " " + q.route.path }

@@ -77,7 +77,7 @@ func TestDoubtedRefusalIsSaid(t *testing.T) {
 // or where the message should be described, leaves open whether it was.
 // source: tdlib/telegram-bot-api#518 (a proxy's pages); Cloudflare's error 1015 and 1020
 func TestPagesAreNoAnswers(t *testing.T) {
-	for _, status := range []int{200, 201, 204, 301, 400, 401, 402, 403, 404, 405, 407, 408, 409, 410, 413, 414, 418, 421, 422, 425, 426, 428, 429, 431, 451, 499, 500, 502, 503, 504, 520, 522, 530} {
+	for _, status := range []int{200, 201, 204, 301, 400, 401, 402, 403, 404, 405, 407, 408, 409, 410, 414, 418, 421, 422, 425, 426, 428, 429, 431, 451, 499, 500, 502, 503, 504, 520, 522, 530} {
 		for what, body := range map[string]string{"page": "<html><body>no</body></html>", "text": "404 page not found\n", "JSON": `{"error":"no"}`, "list": `[]`, "nothing": ""} {
 			inBubbleNamed(t, fmt.Sprint(status, " ", what), func(h *host) {
 				h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Status: status, Body: body, Empty: body == ""})
