@@ -169,7 +169,7 @@ func TestToolNames(t *testing.T) {
 	t.Parallel()
 	r := &turnRun{tools: map[string]tools.Tool{"list": &fakeTool{name: "list"}, "a.list": &fakeTool{name: "a.list"}}, callIDs: map[string]bool{}}
 	for name, want := range map[string]string{"list": "list", " list\n": "list", "functions.list": "list", "default_api:list": "list", "list<|channel|>commentary": "list", "functions.list<|channel|>json": "list", "<|channel|>": "<|channel|>", "a.list": "a.list", "lists": "lists", "": ""} {
-		if got := r.storable([]sessions.Block{callBlock("c", name, "{}")}, StopToolUse)[0].Name; got != want {
+		if got := r.storable([]sessions.Block{callBlock("c", name, "{}")}, StopToolUse, "")[0].Name; got != want {
 			t.Errorf("%q became %q", name, got)
 		}
 	}

@@ -40,7 +40,7 @@ func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (tool
 		if problem != nil {
 			return *problem, nil
 		}
-		if tool, ok = many.Find(name); !ok {
+		if tool, ok = r.behind(many, name); !ok {
 			return wrong("%s knows no tool %q. Nothing was done; find_tool says which tools there are.", c.Name, capText(name, 200)), nil
 		}
 		c.Arguments, spec = args, tool.Spec()
@@ -63,6 +63,16 @@ func (r *turnRun) tool(name string) (tools.Tool, bool) {
 		}
 	}
 	return nil, false
+}
+
+// behind returns the tool that a call of many means: one that many finds, or one that the model was told of itself, but not another of its kind.
+func (r *turnRun) behind(many tools.Indirect, name string) (tools.Tool, bool) {
+	if t, ok := many.Find(name); ok {
+		return t, true
+	}
+	t, ok := r.tools[name]
+	_, again := t.(tools.Indirect)
+	return t, ok && !again
 }
 
 // execute checks the arguments of a call against the tool's schema and makes the call.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ type ModelCall struct {
 }
 
 // Run makes the call. It gives the answer, its cost by the prices of the candidate that gave it, and that candidate; with an error, the
-// candidate whose answer ended the call, if one did. The error is
+// candidate whose answer ended the call, or is in ModelError.Part, if there is one. The error is
 // ctx's, or a *ModelError: TooLong where a candidate says so whose window is not smaller than that of the first one; otherwise what was
 // wrong with the first one that was asked, with the requests of all of them in Tries.
 //
@@ -62,10 +63,20 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			return answer, who, firstError(ctx.Err(), err)
 		}
 		e := modelErrorOf(who, err)
+		if c.Compacted && e.Class == TooLong && e.Status == http.StatusPaymentRequired { // the credit is enough for shorter prompts only
+			unpaid := *e
+			unpaid.Class, unpaid.Always, e = NoCredit, false, &unpaid
+		}
 		used, made = used+e.Tries, made+e.Made()
 		tooLong := e.Class == TooLong && who.Facts.ContextWindow >= c.Candidates[0].Facts.ContextWindow
 		if tooLong || first == nil || first.Class == Tripped && e.Class != Tripped {
 			first = e
+			if by = (Candidate{}); e.Part != nil {
+				by = who
+				if !e.PartSpent {
+					e.Part.Usage = c.counted(who, c.Prompt, e.Part)
+				}
+			}
 		}
 		if tooLong && c.Compacted {
 			tooSmall = max(tooSmall, who.Facts.shownWindow(e))
@@ -116,17 +127,24 @@ func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, 
 			c.OnDelta(d)
 		}
 		if d.Final != nil {
-			if d.Final.Usage.Total() == 0 && !who.Facts.free {
-				d.Final.Usage = estimate(p, d.Final)
-				if c.Estimated != nil {
-					c.Estimated(who.Label)
-				}
-			}
-			d.Final.Usage.Cost = who.Facts.Cost(d.Final.Usage)
+			d.Final.Usage = c.counted(who, p, d.Final)
 			return d.Final, nil
 		}
 	}
 	return nil, &ModelError{Class: Broken, Provider: who.Label, Tries: 1, Err: errors.New("the stream ended without an answer")}
+}
+
+// counted returns what an answer cost: as its provider counted, else estimated.
+func (c ModelCall) counted(who Candidate, p Prompt, a *Answer) sessions.Usage {
+	u := a.Usage
+	if u.Total() == 0 && !who.Facts.free {
+		u = estimate(p, a)
+		if c.Estimated != nil {
+			c.Estimated(who.Label)
+		}
+	}
+	u.Cost = who.Facts.Cost(u)
+	return u
 }
 
 // shownWindow returns the window that a model is known to have after it found a prompt too long: what its provider says, else what is

@@ -158,13 +158,10 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		return
 	}
 	from := len(r.out)
-	for i, part := range r.parts(m) {
-		r.add(part)
-		if r.to.OneCall && i < len(answers) {
-			r.out = append(r.out, answers[i])
-		}
-	}
-	if !r.to.OneCall {
+	if r.to.OneCall && len(answers) > 1 {
+		r.addByCall(m, answers)
+	} else {
+		r.add(m)
 		r.out = append(r.out, answers...)
 	}
 	if !r.to.ToolPictures {
@@ -172,25 +169,23 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 	}
 }
 
-// parts gives an assistant message as it is sent: as one, or with OneCall as one for each of its calls and what stands before it.
-func (r *repair) parts(m sessions.Message) (out []sessions.Message) {
-	if !r.to.OneCall || len(m.ToolCalls()) < 2 {
-		return []sessions.Message{m}
-	}
-	rest := m.Content
+// addByCall adds an assistant message as one for each of its calls and what stands before it, each with the call's result behind it.
+func (r *repair) addByCall(m sessions.Message, answers []sessions.Message) {
+	rest, call := m.Content, 0
 	for i, b := range m.Content {
-		if b.Type == sessions.ToolCallBlock {
-			n := i + 1 - (len(m.Content) - len(rest))
-			part := m
-			part.Content, rest = rest[:n:n], rest[n:]
-			out = append(out, part)
+		if b.Type != sessions.ToolCallBlock {
+			continue
 		}
+		n := i + 1 - (len(m.Content) - len(rest))
+		part := m
+		part.Content, rest = rest[:n:n], rest[n:]
+		if call == len(answers)-1 { // what stands behind the last call
+			part.Content, rest = slices.Concat(part.Content, rest), nil
+		}
+		r.add(part)
+		r.out = append(r.out, answers[call])
+		call++
 	}
-	if len(rest) > 0 {
-		last := &out[len(out)-1]
-		last.Content = slices.Concat(last.Content, rest)
-	}
-	return out
 }
 
 // add appends a message, or its blocks to the message before it when that has the same role.

@@ -3,8 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -40,6 +38,9 @@ const yielded = "yield"
 func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if t.MaxSteps <= 0 {
 		t.MaxSteps = DefaultMaxSteps
+	}
+	if t.Step {
+		t.MaxSteps = stepAnswers
 	}
 	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools)), specs: make([]tools.Spec, 0, len(t.Tools))}
 	if r.log == nil {
@@ -193,122 +194,9 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 	return len(msgs) > 0, err
 }
 
-// ask calls the model once, twice when it finds the prompt too long, and makes a message of its answer.
-func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
-	if r.steps >= r.MaxSteps {
-		return sessions.Message{}, fmt.Errorf("%w (%d model calls)", ErrTooManySteps, r.steps)
-	}
-	if err := ctx.Err(); err != nil {
-		return sessions.Message{}, err
-	}
-	if r.full() {
-		if err := r.compact(ctx); err != nil {
-			return sessions.Message{}, err
-		}
-	}
-	r.steps++
-	answer, by, err := r.paid(ctx, false)
-	if x := (response{answer, by, err}); r.Compact != nil && x.isTooLong() {
-		if err := r.shorter(ctx, &x); err != nil {
-			return sessions.Message{}, err
-		}
-		answer, by, err = x.answer, x.by, x.err
-	}
-	if IsRefusal(answer, err) {
-		x := response{answer, by, err}
-		r.afterRefusal(ctx, &x)
-		answer, by, err = x.answer, x.by, x.err
-	}
-	if err == nil && answer.empty() {
-		answer, by, err = r.again(ctx, answer, by)
-	}
-	if x := (response{answer, by, err}); r.Failing && !r.answered && x.failed() {
-		r.tryAlone(ctx, &x)
-		answer, by, err = x.answer, x.by, x.err
-	}
-	if e, ok := errors.AsType[*ModelError](err); ok && IsRefusal(nil, err) {
-		own := *e
-		own.Model, err = r.Label, &own
-	}
-	if err != nil {
-		return sessions.Message{}, err
-	}
-	r.usage = r.usage.Add(answer.Usage)
-	r.context = answer.Usage.Total()
-	r.counted, r.covers = r.context, len(r.msgs)+1 // the answer is recorded next
-	r.answered = true
-	m := sessions.Message{
-		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop), Time: time.Now(), Run: r.Caller.Run.ID,
-		Model: by.Label, Usage: &answer.Usage, Stop: answer.Stop, Alone: r.alone, Without: r.without,
-	}
-	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", by.Label),
-		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))
-	return m, nil
-}
-
-// again asks for an answer in the place of an empty one: once more, as most often the next one is not, then the models behind it.
-func (r *turnRun) again(ctx context.Context, answer *Answer, by Candidate) (*Answer, Candidate, error) {
-	defer func() { r.from = 0 }()
-	var err error
-	for again := 1; err == nil && answer.empty() && again <= 2; again++ {
-		if again == 2 {
-			all := r.candidates()
-			behind := 1 + slices.IndexFunc(all, func(c Candidate) bool { return c.Label == by.Label })
-			if behind == len(all) {
-				break
-			}
-			r.from = behind
-		}
-		r.lost(by.Label, answer.Usage)
-		r.log.LogAttrs(ctx, slog.LevelWarn, "the model gave an empty answer, asking again", slog.String("run", string(r.Caller.Run.ID)),
-			slog.String("model", by.Label), slog.Bool("next", again == 2))
-		answer, by, err = r.paid(ctx, true)
-	}
-	return answer, by, err
-}
-
-// lost counts what was paid for an answer that gets into no transcript, and is settled already.
-func (r *turnRun) lost(model string, u sessions.Usage) {
-	if r.Spent != nil {
-		r.Spent(model, u)
-	}
-}
-
-// paid makes one model call that the budget allows, and settles what it cost, however it ends. An answer that nobody waits for any
-// more is paid for all the same.
-func (r *turnRun) paid(ctx context.Context, compacted bool) (*Answer, Candidate, error) {
-	r.spent = sessions.Usage{}
-	if r.Afford != nil {
-		settle, err := r.Afford(ctx, r.tokens())
-		if err != nil {
-			return nil, Candidate{}, err
-		}
-		defer func() { settle(r.spent) }()
-	}
-	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking}, compacted)
-	if ctx.Err() != nil {
-		if answer != nil {
-			r.spend(by.Label, answer.Usage)
-		}
-		return nil, by, ctx.Err()
-	}
-	if answer != nil {
-		r.spent = r.spent.Add(answer.Usage)
-	}
-	return answer, by, err
-}
-
-// spend counts what was paid for and is in no message.
-func (r *turnRun) spend(model string, u sessions.Usage) {
-	r.spent = r.spent.Add(u)
-	if r.Spent != nil {
-		r.Spent(model, u)
-	}
-}
-
 // storable makes blocks fit for the transcript: text that every store takes, arguments that are JSON, and call ids that are
 // unique in the turn, because effects are keyed by them (some servers number the calls of every message from 0).
-func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Block {
+func (r *turnRun) storable(blocks []sessions.Block, stop, model string) []sessions.Block {
 	out := slices.Clone(blocks)
 	dropOpaque(out)
 	for i := range out {
@@ -321,7 +209,7 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		if b.Type != sessions.ToolCallBlock {
 			continue
 		}
-		b.Name = r.toolName(b.Name)
+		r.asOffered(b, stop, model)
 		if b.ID == "" || r.callIDs[b.ID] {
 			b.ID = NewCallID()
 		}
@@ -337,21 +225,6 @@ func (r *turnRun) storable(blocks []sessions.Block, stop string) []sessions.Bloc
 		out = []sessions.Block{}
 	}
 	return out
-}
-
-// toolName gives the name of a tool as it is known: models put white space around it, a name space in front of it, or a mark of their channel
-// behind it. source: vllm-project/vllm#32587 (gpt-oss: NAME<|channel|>commentary)
-func (r *turnRun) toolName(name string) string {
-	if _, ok := r.tools[name]; ok {
-		return name
-	}
-	bare, _, _ := strings.Cut(strings.TrimSpace(name), "<|")
-	for _, n := range []string{bare, bare[strings.LastIndexAny(bare, ".:/")+1:]} {
-		if _, ok := r.tools[n]; ok {
-			return n
-		}
-	}
-	return name
 }
 
 // dropOpaque takes the opaque data of a message away when it is more than is kept: a part of it would be refused. blocks are changed.

@@ -455,7 +455,7 @@ func FuzzArguments(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		r := &turnRun{callIDs: map[string]bool{}}
-		b := r.storable([]sessions.Block{callBlock("", "count", raw)}, StopToolUse)[0]
+		b := r.storable([]sessions.Block{callBlock("", "count", raw)}, StopToolUse, "")[0]
 		if b.ID == "" || !json.Valid(b.Arguments) {
 			t.Fatalf("not storable: %q", b.Arguments)
 		}

@@ -96,12 +96,14 @@ type ModelError struct {
 	Status     int           // HTTP status, 0 = none
 	RetryAfter time.Duration // what the provider asked for last, 0 = nothing
 	Tries      int
-	Requests   int    // made in all, also those that were changed after a refusal, which are no tries; 0 = one for each try
-	Said       string // the provider's own words, on one line, short, without secrets; empty = it said nothing
-	Hint       string // for owners, a sentence: which setting is the reason or the cure; empty = none is known
-	Model      string // of a refusal: the model that the turn had, provider/model; set by Loop
-	Always     bool   // the reason is in what every request has: a harmless message was refused as well; TooLong: instructions and tools are most of it
-	Window     int    // TooLong: the tokens that the model takes, as its provider says; 0 = it does not say
+	Requests   int     // made in all, also those that were changed after a refusal, which are no tries; 0 = one for each try
+	Said       string  // the provider's own words, on one line, short, without secrets; empty = it said nothing
+	Hint       string  // for owners, a sentence: which setting is the reason or the cure; empty = none is known
+	Model      string  // of a refusal: the model that the turn had, provider/model; set by Loop
+	Always     bool    // the reason is in what every request has: a harmless message was refused as well; TooLong: instructions and tools are most of it
+	Window     int     // TooLong: the tokens that the model takes, as its provider says; 0 = it does not say
+	Part       *Answer // Broken: an answer that may be complete, as its provider did not say; nil = there was none
+	PartSpent  bool    // what Part cost was told to Prompt.Spent, and is not in its Usage
 	Err        error
 }
 

@@ -7,12 +7,6 @@ import (
 	"net/http"
 )
 
-// isTooLong reports whether a model found the prompt too long.
-func (x *response) isTooLong() bool {
-	e, ok := errors.AsType[*ModelError](x.err)
-	return ok && e.Class == TooLong
-}
-
 // shorter asks again, with less of the conversation, in the place of a request that was too long. If no message could be made shorter, the
 // same model is not asked the same again: only those behind it are.
 func (r *turnRun) shorter(ctx context.Context, x *response) error {

@@ -89,6 +89,7 @@ func TestCutOffSaysSo(t *testing.T) {
 		for _, c := range []struct{ said, stop, want string }{
 			{"one, two", agent.StopLength, "one, two\n\n(The answer ends here: it reached the length limit.)"},
 			{"one, two", agent.StopFilter, "one, two\n\n(The answer ends here: the language model or its provider refused to go on.)"},
+			{"one, two", agent.StopUnclear, "one, two\n\n(The answer may be cut off: the language model's provider did not say that it is complete.)"},
 			{"one, two", agent.StopEnd, "one, two"},
 			{"", agent.StopLength, "The language model reached its length limit before it said a word."},
 		} {

@@ -83,8 +83,8 @@ func faults() []fault {
 		{"cut", always(modeltest.Reply{Text: text, Fault: modeltest.Cut}), broken, 3, 0, 2},
 		{"cut after it was counted", always(modeltest.Reply{Text: text, Fault: modeltest.Cut, EarlyUsage: true}), broken, 3, 0, 2},
 		{"early end", func(n int, _ modeltest.Request) modeltest.Reply { // each time somewhere else
-			return modeltest.Reply{Text: append(text[:1:1], strings.Repeat("so ", n)), Fault: modeltest.End}
-		}, broken, 3, 0, 2},
+			return modeltest.Reply{Text: append(text[:1:1], strings.Repeat("so ", n)), Fault: modeltest.End, EarlyUsage: true}
+		}, "may be cut off", 3, 0, 2},
 		{"half a tool call", always(modeltest.Reply{ToolCalls: note, Fault: modeltest.HalfCall}), broken, 3, 0, 2},
 		{"a tool call, then cut", always(modeltest.Reply{ToolCalls: note, Fault: modeltest.Cut}), broken, 3, 0, 2},
 		{"no JSON", always(modeltest.Reply{Text: text, Fault: modeltest.Garbage}), broken, 3, 0, 2},

@@ -2,26 +2,27 @@ package anthropic
 
 import (
 	"encoding/json"
-	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
-// stops gives what the words mean by which the API, or a server that translates another one, says why an answer ended. Others mean that
-// it is complete.
-var stops = map[string]string{
-	"max_tokens": agent.StopLength, "model_context_window_exceeded": agent.StopLength, "length": agent.StopLength,
-	"refusal": agent.StopFilter, "content_filter": agent.StopFilter, "content_filtered": agent.StopFilter, "sensitive": agent.StopFilter,
-	"safety": agent.StopFilter, "guardrail_intervened": agent.StopFilter, "blocked": agent.StopFilter, "error_toxic": agent.StopFilter,
+// stopOf says how an answer ended by the word of the API, or of a server that translates another one. Words that say nothing of a limit or
+// a refusal mean that it is complete.
+func stopOf(word string) string {
+	switch word = wire.EndingWord(word); {
+	case word == "max_tokens", word == "length", wire.IsWindowFull(word):
+		return agent.StopLength
+	case wire.IsFiltered(word):
+		return agent.StopFilter
+	}
+	return agent.StopEnd
 }
 
 // deliver hands the answer over.
 func (s *stream) deliver() error {
-	answer := &agent.Answer{Model: s.by, Stop: agent.StopEnd, Usage: s.spent.Add(s.usage.counted())}
-	if stop, ok := stops[strings.ReplaceAll(strings.ToLower(s.stop), "-", "_")]; ok {
-		answer.Stop = stop
-	}
+	answer := &agent.Answer{Model: s.by, Stop: stopOf(s.stop), Usage: s.spent.Add(s.usage.counted())}
 	for _, p := range append(s.before[:len(s.before):len(s.before)], s.parts...) {
 		b := p.block(s.from)
 		switch p.kind {
@@ -36,6 +37,7 @@ func (s *stream) deliver() error {
 			if answer.Stop == agent.StopLength && len(p.text) == 0 && !s.isJSON { // it was cut off: it is no call without arguments
 				b.Arguments = nil
 			}
+			b.Arguments = wire.Arguments(b.Arguments)
 			if b.ID == "" {
 				b.ID = agent.NewCallID()
 			}
@@ -49,7 +51,11 @@ func (s *stream) deliver() error {
 		}
 		answer.Content = append(answer.Content, b)
 	}
+	if wire.IsWindowFull(s.stop) && answer.IsWordless() { // the prompt fills it
+		return s.t.Failed(agent.TooLong, s.stop)
+	}
 	bounded(answer.Content)
+	wire.CallsInReasoning(answer, s.tool)
 	s.answered = true
 	s.yield(agent.Delta{Final: answer})
 	return nil

@@ -151,7 +151,11 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, ca
 			return &agent.ModelError{Class: agent.BadRequest, Err: err}
 		}
 		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, specs: req.callable(), good: func() { call.Worked(ctx) }}
-		s.accepts = func(all string) bool { return m.endings.Accepts(s.t, m.log, at.Label(), all, said) }
+		s.judge = func(all string, calls bool) wire.Ending {
+			before := *said
+			*said = all
+			return m.endings.Judge(s.t, m.log, at.Label(), wire.Unmarked{Said: all, Calls: calls, Before: before})
+		}
 		*made++
 		err = m.send(ctx, req.body, set, s)
 		if s.marked {

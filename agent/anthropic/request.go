@@ -56,7 +56,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	if err != nil {
 		return request{}, err
 	}
-	call.ShowsReasoning(sent.Reasoning)
+	call.Shows(sent.Reasoning, nil, nil)
 	encodedTools, err := m.encodeTools(specs, &a)
 	if err != nil {
 		return request{}, err

@@ -32,10 +32,10 @@ type stream struct {
 	model    string
 	from     string // as sessions.Opaque names the endpoint
 	yield    func(agent.Delta) bool
-	good     func()                 // called once, when the first piece of the answer has come
-	accepts  func(said string) bool // decides about an answer that did not say that it is at its end
-	before   []*part                // of the answers that this one continues
-	spent    sessions.Usage         // by them
+	good     func()                                    // called once, when the first piece of the answer has come
+	judge    func(said string, calls bool) wire.Ending // decides about an answer that did not say that it is at its end
+	before   []*part                                   // of the answers that this one continues
+	spent    sessions.Usage                            // by them
 	mayPause bool
 	specs    []tools.Spec // the tools that may be called: models write calls into their text
 
@@ -148,26 +148,38 @@ func (s *stream) ended(err error, in *wire.Events) error {
 	case in.Alone() != nil && !s.accepted:
 		return s.t.StreamError(in.Alone())
 	}
-	if all, full := s.all(); full && !s.odd && s.accepts(all) {
-		return s.end()
+	return s.unmarked()
+}
+
+// unmarked ends an answer that did not say that it is at its end.
+func (s *stream) unmarked() error {
+	said, calls, full := s.all()
+	if full && !s.odd {
+		switch s.judge(said, calls) {
+		case wire.Complete:
+			return s.end()
+		case wire.Unclear:
+			defer func() { s.answered = false }()
+			return s.t.Unclear(&s.yield, s.end)
+		}
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }
 
 // all gives the texts and calls so far, and whether that may be a complete answer: none of the calls is cut off.
-func (s *stream) all() (said string, full bool) {
+func (s *stream) all() (said string, calls, full bool) {
 	for _, p := range s.parts {
 		switch p.kind {
 		case textPart:
 			said += string(p.text) + "\n"
 		case callPart:
 			if args := p.arguments(); p.name == "" || !json.Valid(args) {
-				return "", false
+				return "", calls, false
 			}
-			said += p.name + string(p.text) + "\n"
+			said, calls = said+p.name+string(p.text)+"\n", true
 		}
 	}
-	return said, strings.TrimSpace(said) != ""
+	return said, calls, strings.TrimSpace(said) != ""
 }
 
 // event takes one event in. done: the answer is complete.

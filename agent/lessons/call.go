@@ -22,7 +22,8 @@ type Sent struct {
 	Reasoning  bool // of earlier steps, or signatures of it
 	Steps      bool // there are tool calls in the history
 	Items      []Item
-	Loose      bool // schemas have other keywords than the plainest
+	Roles      []string // of the messages, in the order sent, where an API has one form of content for each
+	Loose      bool     // schemas have other keywords than the plainest
 
 	Instructions string // the system text
 	Messages     []sessions.Message
@@ -73,29 +74,22 @@ type Call struct {
 	stale   map[key]sessions.Lesson // in the book, but old: tried without, in force again after a refusal
 	doubted bool                    // one lesson in doubt is stale in this call
 	tried   []key                   // stale ones that would have changed the request
-	pending []sessions.Lesson       // in force, and not remembered yet
-	changes int
-	said    string           // by the last refusal
-	words   string           // of it, without what differs each time
-	since   []key            // what it had changed
-	after   map[string][]key // what was changed in this call, by the words of the refusal before
-	helped  []key            // changes after which the endpoint refused something else
-	guessed bool             // something was changed although nothing was understood
-	blind   suspects         // what was changed in this call without a reason that named it
-	failed  map[string]int   // how often the same words told of a failure in this call
-	seen    map[string]bool  // words of refusals that may pass, after which the request was made again as it was
+	changed changes
+	guessed bool            // something was changed although nothing was understood
+	failed  map[string]int  // how often the same words told of a failure in this call
+	seen    map[string]bool // words of refusals that may pass, after which the request was made again as it was
 
 	suspects  suspects          // from an earlier call
 	fuller    []sessions.Lesson // in force, under a fingerprint that says more than when they were learned
 	spared    []key             // those of them that would have changed the request
 	quiet     bool              // an unclear refusal ends the call: changes did not help in the calls before
-	applied   []sessions.Lesson // in this call
 	images    bool              // pictures are left out of this call
 	bare      bool              // the history is told as text in this call
 	taken     parts             // by the endpoint, in earlier calls
 	sends     parts             // in the request at hand
 	settings  map[string]string // "on" or "off", by kind: these win over what is learned
 	most      int               // tokens of an answer in this call, as an error said; 0 = no error did
+	credit    int               // tokens of an answer that the credit was enough for a while ago; 0 = not known
 	estimated func() int        // tokens of the prompt; nil = not known
 
 	longest int // bytes of the longest description of a tool in it
@@ -131,7 +125,7 @@ func (c *Call) Param(name, value string) (use string, send bool) {
 	if slices.Contains(limits, name) {
 		use, send = c.withinRoom(name, use, send)
 	}
-	c.noteParam(name, use, send)
+	c.sends.noteParam(name, use, send)
 	return use, send
 }
 
@@ -194,7 +188,7 @@ func (c *Call) Takes(kind, setting string) bool {
 	if setting == "on" || setting == "off" {
 		c.insists(kind, setting)
 	}
-	takes := !c.bareOff(kind) && (setting == "on" || setting != "off" && !c.Off(kind, ""))
+	takes := !(kind == Images && (c.images || c.bare)) && (setting == "on" || setting != "off" && !c.Off(kind, ""))
 	switch kind {
 	case Stream:
 		c.sends.stream = takes
@@ -205,9 +199,6 @@ func (c *Call) Takes(kind, setting string) bool {
 	}
 	return takes
 }
-
-// bareOff reports whether this call is made without pictures, whatever the settings say.
-func (c *Call) bareOff(kind string) bool { return kind == Images && (c.images || c.bare) }
 
 // Picture gives which pictures of a transcript may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
 func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Block) bool {
@@ -370,37 +361,21 @@ func (c *Call) Worked(ctx context.Context) {
 		c.book.refresh(ctx, c.fuller)
 		c.fuller = nil
 	}
-	switch again := c.again(); {
+	switch again := c.changed.again(c.suspects); {
 	case len(again) > 0:
-		c.pending = append(c.pending, again...)
-		rest := c.blind // is looked at in the next call
+		c.changed.pending = append(c.changed.pending, again...)
+		rest := c.changed.blind // is looked at in the next call
 		rest.changes = slices.DeleteFunc(slices.Clone(rest.changes), func(l sessions.Lesson) bool {
 			return slices.ContainsFunc(again, func(a sessions.Lesson) bool { return keyOf(a) == keyOf(l) })
 		})
 		c.book.suspect(c.at, rest)
-	case len(c.blind.changes) > 0:
-		c.book.suspect(c.at, c.blind)
-	case len(c.spared) > 0 && c.said == "": // taken without those changes
+	case len(c.changed.blind.changes) > 0:
+		c.book.suspect(c.at, c.changed.blind)
+	case len(c.spared) > 0 && c.changed.said == "": // taken without those changes
 		c.book.suspect(c.at, suspects{})
 	}
-	if len(c.pending) > 0 || len(wrong) > 0 {
-		c.book.keep(ctx, c.at, c.config, c.pending, wrong)
+	if len(c.changed.pending) > 0 || len(wrong) > 0 {
+		c.book.keep(ctx, c.at, c.config, c.changed.pending, wrong)
 	}
-	c.pending, c.tried, c.helped, c.blind, c.suspects, c.spared = nil, nil, nil, suspects{}, suspects{}, nil
-}
-
-// again gives the changes of this call that no refusal named, and that an earlier call was taken with as well. If there are several, the
-// next calls are made without one of them each, until it is known which of them are needed.
-func (c *Call) again() (out []sessions.Lesson) {
-	for _, l := range c.blind.changes {
-		if slices.ContainsFunc(c.suspects.changes, func(s sessions.Lesson) bool { return keyOf(s) == keyOf(l) }) {
-			out = append(out, l)
-		}
-	}
-	if len(out) > 1 {
-		for i := range out {
-			out[i].Evidence = leftTogether + out[i].Evidence
-		}
-	}
-	return out
+	c.changed.pending, c.tried, c.changed.helped, c.changed.blind, c.suspects, c.spared = nil, nil, nil, suspects{}, suspects{}, nil
 }

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	emptyWord = pattern.New(`(?s)content.{0,60}(valid string|string_type|null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing|valid string|string_type).{0,80}content`)
+	emptyWord = pattern.New(`(?s)content.{0,60}(valid string|string_type|null|none|required|must be a string|string type|empty|non-?empty|blank|missing)|(null|none|empty|missing|valid string|string_type).{0,80}content|at least one content element|untagged enum \w*message|\bnonetype\b|message content type: <nil>|role [\x60'"]?assistant[\x60'"]? must not be empty`)
 	// textUnset are errors about the text of a message that has calls only. source: XiaomiMiMo/MiMo-V2-Flash#8
 	textUnset = pattern.New("[`'\"]text[`'\"] (is )?(not (set|present|provided)|missing|required|null)")
 	// notBoth are errors about a message that has a text and calls. source: github/copilot-cli#4884, ggml-org/llama.cpp#17040
@@ -14,17 +14,18 @@ var (
 )
 
 // readContent reads errors about messages that have calls and no text.
+// source: langchain-ai/langchain#34140 (xAI), EricLBuehler/mistral.rs (untagged enum), vllm-project/vllm#18466 (NoneType), ollama/ollama (openai.go)
 func readContent(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Steps || !emptyWord.MatchString(r.text) && !textUnset.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
-	switch r.call.Use(Content) {
-	case "":
-		return sessions.Lesson{Kind: Content, Use: EmptyContent}, true
-	case EmptyContent:
-		return sessions.Lesson{Kind: Content, Use: FilledContent}, true
-	}
-	return sessions.Lesson{}, false
+	use := otherContent(r.call)
+	return sessions.Lesson{Kind: Content, Use: use}, use != ""
+}
+
+// otherContent gives the next form of the text of a message that has calls and no text; "" = all were tried.
+func otherContent(c *Call) string {
+	return map[string]string{"": EmptyContent, EmptyContent: FilledContent}[c.Use(Content)]
 }
 
 // readEither reads errors about messages that have calls and a text.

@@ -35,7 +35,7 @@ func FuzzRead(f *testing.F) {
 			if n > maxChanges {
 				t.Fatal("changed without end")
 			}
-			for _, l := range c.pending {
+			for _, l := range c.changed.pending {
 				if !sent.sentFor(l) {
 					t.Fatalf("%d %q changes %+v, which was not sent: %+v", status, body, l, sent)
 				}

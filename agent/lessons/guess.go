@@ -2,24 +2,36 @@ package lessons
 
 import (
 	"cmp"
+	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
+	"parley/agent"
+	"parley/agent/wire"
+	"parley/agent/wire/pattern"
 	"parley/sessions"
 )
 
+// unexplained is a refusal that gives no reason which is understood.
+type unexplained struct {
+	call *Call
+	sent Sent
+}
+
 // lastResort changes a request whose refusal says nothing that is understood. A history told bare is not remembered; what else ends the
 // refusals is, when it does so in the next call as well.
-func (c *Call) lastResort(sent Sent) bool {
+func (x unexplained) lastResort() bool {
+	c, sent := x.call, x.sent
 	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed })
 	switch {
 	case len(optional) > 0:
-		c.leaveOut(optional)
+		x.leaveOut(optional)
 	case !c.images && len(sent.Pictures) > 0:
-		c.leavePictures(sent)
-	case sent.Steps && !c.hasChanged(History): // every later call has them in its history
-		c.guess(c.told())
+		x.leavePictures()
+	case sent.Steps && !c.changed.hasChanged(History): // every later call has them in its history
+		x.guess(c.told())
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true
 	default:
@@ -30,19 +42,21 @@ func (c *Call) lastResort(sent Sent) bool {
 
 // leavePictures leaves all pictures out of this call. They are remembered one by one: another picture may be taken.
 // source: lmstudio-ai/lmstudio-bug-tracker#1106
-func (c *Call) leavePictures(sent Sent) {
+func (x unexplained) leavePictures() {
+	c, sent := x.call, x.sent
 	c.images = true
-	if c.takesNoPicture() || c.refusedOthers(sent.Pictures) {
-		c.guess(sessions.Lesson{Kind: Images})
+	if c.takesNoPicture() || x.refusedOthers(sent.Pictures) {
+		x.guess(sessions.Lesson{Kind: Images})
 	}
 	for _, data := range sent.Pictures {
-		c.guess(sessions.Lesson{Kind: Images, Name: Hash(data)})
+		x.guess(sessions.Lesson{Kind: Images, Name: Hash(data)})
 	}
 }
 
 // refusedOthers reports whether the endpoint took no picture since the host began, and the call before this one was taken without other ones
 // than these, in words that did not speak of one.
-func (c *Call) refusedOthers(pictures []string) bool {
+func (x unexplained) refusedOthers(pictures []string) bool {
+	c := x.call
 	return !c.taken.images && slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool {
 		return l.Kind == Images && l.Name != "" && !onePicture.MatchString(strings.ToLower(l.Evidence)) &&
 			!slices.ContainsFunc(pictures, func(data string) bool { return Hash(data) == l.Name })
@@ -50,28 +64,30 @@ func (c *Call) refusedOthers(pictures []string) bool {
 }
 
 // guess makes a change that no refusal named.
-func (c *Call) guess(l sessions.Lesson) {
+func (x unexplained) guess(l sessions.Lesson) {
+	c := x.call
 	l = c.lesson(l)
-	l.Evidence = cmp.Or(c.said, "(refused without a word, and taken without)")
+	l.Evidence = cmp.Or(c.changed.said, "(refused without a word, and taken without)")
 	c.suppose(l)
 }
 
 // leaveOut leaves parameters out of the request.
-func (c *Call) leaveOut(params []Param) {
+func (x unexplained) leaveOut(params []Param) {
 	for _, p := range params {
-		c.guess(p.refused(""))
+		x.guess(p.refused(""))
 	}
 }
 
 // lastParts leaves out what else a request has when nothing else is left to change: first streaming and rich schemas, then the system role and
 // the tools; but nothing that the endpoint has been seen to take since the host began. History with calls shows that tools are taken.
-func (c *Call) lastParts(sent Sent, status int) bool {
+func (x unexplained) lastParts(status int) bool {
+	c, sent := x.call, x.sent
 	stream := status >= 400 && sent.Stream && !c.taken.stream && !c.Off(Stream, "")
 	if stream {
-		c.guess(sessions.Lesson{Kind: Stream})
+		x.guess(sessions.Lesson{Kind: Stream})
 	}
 	if sent.Loose && !c.Off(Schema, "") {
-		c.guess(sessions.Lesson{Kind: Schema})
+		x.guess(sessions.Lesson{Kind: Schema})
 		return true
 	}
 	if stream || status < 400 {
@@ -79,23 +95,70 @@ func (c *Call) lastParts(sent Sent, status int) bool {
 	}
 	system := sent.System && !c.taken.system && !c.Off(System, "")
 	if system {
-		c.guess(sessions.Lesson{Kind: System})
+		x.guess(sessions.Lesson{Kind: System})
 	}
-	return c.lastTools(sent) || system
+	return x.lastTools() || system
 }
 
 // fewTools is how many tools are sent to an endpoint that may refuse their number: most take as many.
 const fewTools = 16
 
 // lastTools leaves out the tools, or most of them where there are many. source: zai-org/feedback#81
-func (c *Call) lastTools(sent Sent) bool {
+func (x unexplained) lastTools() bool {
+	c, sent := x.call, x.sent
 	switch {
 	case len(sent.Tools) > fewTools && !c.taken.tools:
-		c.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(fewTools)})
+		x.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(fewTools)})
 	case len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, ""):
-		c.guess(sessions.Lesson{Kind: Tools})
+		x.guess(sessions.Lesson{Kind: Tools})
 	default:
 		return false
 	}
 	return true
 }
+
+// failedAgain changes a request with which the server failed twice in the same words: pictures are left out, or the history is told as text.
+// Servers fail so with what a template cannot write down. One that quotes its template may be unable to write down the tools. An endpoint that was taken with those changes in an earlier call is not asked twice.
+//
+// source: mudler/LocalAI#10256, ggml-org/llama.cpp (common/minja), vllm-project/vllm (500 to pictures), QwenLM/qwen-code#48, OpenRouterTeam/openrouter-examples#67 (a word for a failure at the end of an empty answer)
+func (x unexplained) failedAgain(err error) bool {
+	c, sent := x.call, x.sent
+	e, isModel := errors.AsType[*agent.ModelError](err)
+	f, isFault := errors.AsType[*wire.Fault](err)
+	if !isModel || !isFault || e.Class != agent.Overloaded && (e.Class != agent.Broken || e.Status != http.StatusOK) || !slices.Contains(failingStatuses, e.Status) || c.changed.count >= maxChanges || busyNow.MatchString(strings.ToLower(f.Text)) {
+		return false
+	}
+	words := wordsWithoutCounts(f.Text)
+	if c.failed == nil {
+		c.failed = make(map[string]int)
+	}
+	c.failed[words]++
+	isKnown := words == c.suspects.words && len(c.spared) > 0
+	if c.failed[words] < 2 && !isKnown {
+		return false
+	}
+	c.changed.judge(f.Text, sessions.Lesson{}, false)
+	switch {
+	case isKnown && c.restoreSuspects():
+	case len(sent.Pictures) > 0 && !c.images:
+		x.leavePictures()
+	case sent.Steps && emptyWord.MatchString(f.All) && otherContent(c) != "":
+		x.guess(sessions.Lesson{Kind: Content, Use: otherContent(c)})
+	case sent.Steps && !c.changed.hasChanged(History):
+		x.guess(c.told())
+	case templateCode.MatchString(f.All) && sent.Loose && !c.Off(Schema, ""):
+		x.guess(sessions.Lesson{Kind: Schema})
+	case templateCode.MatchString(f.All) && len(sent.Tools) > 0 && !c.Off(Tools, ""):
+		x.guess(sessions.Lesson{Kind: Tools})
+	default:
+		return false
+	}
+	c.changed.count++
+	return true
+}
+
+// failingStatuses are those of servers that failed with a request, not of ones that cannot be reached.
+var failingStatuses = []int{http.StatusOK, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented}
+
+// busyNow is in errors of servers that have no time for any request.
+var busyNow = pattern.New(`overload|\bbusy\b|capacity|out of memory|timed? ?out|too many|rate.?limit|loading|upstream|connection`)

@@ -37,7 +37,7 @@ func TestCallsOfHistory(t *testing.T) {
 			for n := 0; !c.Told() && !c.ToldUntil().After(newest); n++ {
 				sent := Sent{Tools: []string{"look", "list"}, System: true, Stream: true, Steps: true}
 				if n == most || !c.Refused(t.Context(), refusal(400, text), sent) {
-					t.Fatalf("%q: refused %d times, learned %+v", text, n+1, c.pending)
+					t.Fatalf("%q: refused %d times, learned %+v", text, n+1, c.changed.pending)
 				}
 			}
 			if c.Off(Tools, "") || c.Off(Tool, "look") || c.Off(System, "") {
@@ -120,8 +120,8 @@ func TestItemsNotSent(t *testing.T) {
 			sent.Params = nil
 		}
 	}
-	if len(c.pending) > 0 {
-		t.Errorf("learned %+v", c.pending)
+	if len(c.changed.pending) > 0 {
+		t.Errorf("learned %+v", c.changed.pending)
 	}
 }
 
@@ -133,10 +133,10 @@ func TestThinkingSigned(t *testing.T) {
 	c := NewBook(Config{}).Call(at, "")
 	err := refusal(400, "messages.1.content.0: Invalid `signature` in `thinking` block")
 	if c.Refused(t.Context(), err, Sent{Reasoning: true}); c.ReasoningFrom().IsZero() || c.Use(Reasoning) != "" {
-		t.Errorf("learned %+v", c.pending)
+		t.Errorf("learned %+v", c.changed.pending)
 	}
 	if c.Refused(t.Context(), err, Sent{Reasoning: true}); c.Use(Reasoning) != OmitReasoning {
-		t.Errorf("learned %+v", c.pending)
+		t.Errorf("learned %+v", c.changed.pending)
 	}
 }
 

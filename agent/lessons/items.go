@@ -12,12 +12,14 @@ import (
 var (
 	// itemGone are errors about items of this conversation: they cannot be read any more, or what belongs to them is missing.
 	itemGone = pattern.New(`invalid_encrypted_content|thinking_signature_invalid|invalid\W{1,3}signature\W{1,3}in\W{1,3}thinking|encrypted[ _]content.{0,200}could not be|encrypted[ _]content.{0,3} (?:is|was) not|could not (?:decrypt|verify|parse) .{0,40}encrypted_content|item with id .{0,120}not found|items are not persisted|without its required|duplicate item found|thinking\W{0,2} blocks?\b.{0,80}cannot be modified`)
+	// otherItemGone are errors about the id of a call or a message: reasoning has others.
+	otherItemGone = pattern.New(`\bitem with id \W?(?:fc|msg|ctc)_`)
 	// callAlone are errors about a call whose reasoning is not there. source: cline/cline#12242
 	callAlone = pattern.New(`\bfunction_call\b.{0,40}without its required\W{1,3}reasoning`)
 	// sealedRefused are errors that refuse encrypted reasoning whatever it says. source: vllm-project/vllm#28248
 	sealedRefused = pattern.New(`encrypted[ _]content\b.{0,12}\b(?:is|are) not (?:supported|allowed)`)
 	// itemForm are errors about the form of reasoning items and of ids.
-	itemForm = pattern.New(`input(\[|\.)\d+(\]|\.|:).{0,80}(reasoning|summary|encrypted|\bid\b|phase)|item\['content'\]|(item|value|variant|type).{0,20}['"\x60]reasoning['"\x60]`)
+	itemForm = pattern.New(`input(\[|\.)\d+(\]|\.|:).{0,80}(reasoning|summary|encrypted|\bid\b|phase)|item\['content'\]|(item|value|variant|type|tag).{0,20}['"\x60]reasoning['"\x60]`)
 	// itemAt is the place of an item in a request.
 	itemAt = pattern.New(`input(\[|\.)\d+|input item|type of 'item'`)
 )
@@ -27,16 +29,31 @@ var (
 const (
 	ItemField = "input."
 	Taken     = "taken"
+
+	ItemStatus = ItemField + "status" // of messages, calls and results: not sent until an endpoint asks for it
+	Completed  = "completed"
 )
 
 var (
 	fieldOfItem = pattern.New(`\binput(?:\[|\.|/)\d+\]?[./]([a-z_]+)`)
-	fieldWrong  = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
+	// outputText is in errors of endpoints that take texts of the model as a plain text only.
+	// source: docs.pydantic.dev/latest/errors/validation_errors (union_tag_invalid), platform.openai.com/docs/guides/error-codes (invalid_value)
+	outputText = pattern.New("(?:invalid|unknown|unsupported|unexpected)[^\n]{0,24}[`'\"]output_text|\\btag [`'\"]output_text")
+	// itemStatus is the status of items, which some servers want back.
+	// source: vercel/ai#20828, Oaklight/llm-rosetta#650 (Volcengine), vllm-project/vllm#41355 (ResponseOutputMessage)
+	itemStatus = pattern.New(`\binput\.status\b|\binput(?:\[|\.|/)\d+\]?[./]status\b|responseoutputmessage(?:[.\w]{0,20}\n?[^\n]{0,80})?[./\s]status\b`)
+	fieldWrong = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|expected an id that begins|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
 )
 
 // readItemField reads errors about one field of the items of a request.
 // source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689, microsoft/agent-framework#4576 (paths with slashes)
 func readItemField(r reading) (sessions.Lesson, bool) {
+	if p, ok := r.sentParam(ItemField + "content"); ok && outputText.MatchString(r.text) {
+		return p.refused(""), true
+	}
+	if itemStatus.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && required.MatchString(r.text) && slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Name == ItemStatus && p.Value == Unset }) {
+		return sessions.Lesson{Kind: Parameter, Name: ItemStatus, Value: Unset, Use: Completed}, true
+	}
 	m := fieldOfItem.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text)
 	if m == nil || !fieldWrong.MatchString(r.text) {
 		return sessions.Lesson{}, false
@@ -50,7 +67,12 @@ func readItems(r reading) (sessions.Lesson, bool) {
 	switch {
 	case !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || r.f.Param == "include":
 		return sessions.Lesson{}, false
-	case callAlone.MatchString(r.text) && r.sent.Steps && !r.call.hasChanged(History):
+	case otherItemGone.MatchString(r.text):
+		if p, ok := r.sentParam(ItemField + "id"); ok {
+			return p.refused(""), true
+		}
+		return r.leaveReasoning(), true
+	case callAlone.MatchString(r.text) && r.sent.Steps && !r.call.changed.hasChanged(History):
 		return r.call.told(), true
 	case sealedRefused.MatchString(r.text):
 		return sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}, true

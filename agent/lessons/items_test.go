@@ -44,3 +44,22 @@ func TestItemNames(t *testing.T) {
 		t.Error("nothing is known, and something is left out")
 	}
 }
+
+// TestIDsOfItems: a refused id of an item is left out; reasoning goes back without it.
+// source: openai/openai-agents-python (Expected an ID that begins with 'fc'), maximhq/bifrost#6488
+func TestIDsOfItems(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"Invalid 'input[3].id': 'call_1'. Expected an ID that begins with 'fc'.",
+		"Invalid 'input[2].id': 'thinking_1'. Expected an ID that begins with 'rs'.",
+		"Invalid 'input[2].id': 'item_1'. Expected an ID that begins with 'msg'.",
+		"Item with id 'fc_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.",
+	} {
+		call := NewBook(Config{}).Call(at, "")
+		sent := Sent{Params: []Param{{Name: ItemField + "id", Value: Taken, Fixed: true}, {Name: ItemField + "summary", Value: Taken, Fixed: true}}, Steps: true, Reasoning: true, Items: []Item{{ID: "rs_1"}}}
+		call.Refused(t.Context(), refusal(400, `{"error":{"message":"`+said+`","type":"invalid_request_error"}}`), sent)
+		if len(call.changed.applied) != 1 || call.changed.applied[0].Name != ItemField+"id" {
+			t.Errorf("%s: %+v", said, call.changed.applied)
+		}
+	}
+}

@@ -119,6 +119,7 @@ type Book struct {
 	count int
 
 	suspects map[Endpoint]suspects
+	credits  map[Endpoint]credit
 }
 
 // suspects are changes that a call was taken with although no refusal gave them as the reason. They are no lessons: the next call is made
@@ -170,7 +171,7 @@ func NewBook(c Config) *Book {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson), taken: make(map[Endpoint]parts), vain: make(map[Endpoint]vain),
-		suspects: make(map[Endpoint]suspects)}
+		suspects: make(map[Endpoint]suspects), credits: make(map[Endpoint]credit)}
 }
 
 // Load adds lessons that were kept. They are not saved again.
@@ -258,6 +259,7 @@ func (b *Book) Forget(provider, model string) (n int) {
 	}
 	maps.DeleteFunc(b.vain, func(at Endpoint, _ vain) bool { return named(at) })
 	maps.DeleteFunc(b.suspects, func(at Endpoint, _ suspects) bool { return named(at) })
+	maps.DeleteFunc(b.credits, func(at Endpoint, _ credit) bool { return named(at) })
 	b.count -= n
 	return n
 }
@@ -284,8 +286,9 @@ func (b *Book) holds(l sessions.Lesson, config string) bool {
 func (b *Book) Call(at Endpoint, config string) *Call {
 	b.mu.Lock()
 	known, taken, vain, suspects := b.known[at], b.taken[at], b.vain[at], b.suspects[at]
+	afforded := b.affords(at, config)
 	b.mu.Unlock()
-	c := &Call{book: b, at: at, config: config, taken: taken}
+	c := &Call{book: b, at: at, config: config, taken: taken, credit: afforded}
 	if b.conf.Same(suspects.config, config) {
 		c.suspects = suspects
 	}

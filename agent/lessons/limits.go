@@ -14,9 +14,9 @@ var (
 	// digits matches numbers, also 8,192 and 8k.
 	digits = pattern.New(`\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?\b|\d+(?:\.\d+)?`)
 	// bounded matches numbers that are said to be a bound.
-	bounded = pattern.New(`(?:at most|at least|maximum|max|up to|limit(?:ed)?|less than|lower than|below|under|no more than|greater than|minimum|between|range|within|exceeds?|and|to|<=?|≤|>=?|≥|\[|,|\.\.)[^0-9a-z]{0,6}(?:(?:of|is|are|or equal to|value|allowed|be|the|output|completion|tokens|tools|for|this|model|length|to|limit)[^0-9a-z]{1,4}){0,5}(\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?)`)
+	bounded = pattern.New(`(?:at most|at least|maximum|max|up to|limit(?:ed)?|less than|less or equal to|lower than|below|under|no more than|greater than|minimum|between|range|within|exceeds?|and|to|<=?|≤|>=?|≥|\[|,|\.\.)[^0-9a-z]{0,6}(?:(?:of|is|are|or equal to|value|allowed|be|the|output|completion|tokens|tools|for|this|model|length|to|limit)[^0-9a-z]{1,4}){0,5}(\d{1,3}(?:,\d{3})+\b|\d+(?:\.\d+)?k?)`)
 	// bound matches texts that say where a value must lie.
-	bound = pattern.New(`at most|at least|maximum|minimum|up to|less than|lower than|greater than|no more than|between|\brange\b|within|<=|>=|≤|≥|exceeds?`)
+	bound = pattern.New(`at most|at least|maximum|minimum|up to|less than|less or equal|lower than|greater than|no more than|between|\brange\b|within|<=|>=|≤|≥|exceeds?|取值|范围`)
 )
 
 // nearestNumber gives the number of a text that is nearest below a value, or above it where the text asks for more. Numbers that are
@@ -59,6 +59,10 @@ func numberOf(word string) (float64, bool) {
 	}
 	return n, err == nil
 }
+
+// answerLength matches what errors call the length of an answer, besides the names of its parameters.
+// source: charmbracelet/crush#946 (Bedrock)
+var answerLength = pattern.New(`\bmaximum tokens (?:you )?(?:requested|value)|\brequested output length\b|\bmax(?:imum)?(?: number of)? (?:output|completion|generated|response) (?:tokens|length)\b`)
 
 var answerTooLong = pattern.New(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
 
@@ -103,7 +107,7 @@ func WantsResponses(err error) bool {
 // readEffort reads errors of endpoints that take tools without thinking only.
 func readEffort(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
-		isAdvised := p.Value == "none" && r.call.hasChangedTo(p.Name, p.Value) // and refused as well
+		isAdvised := p.Value == "none" && r.call.changed.hasChangedTo(p.Name, p.Value) // and refused as well
 		if !p.Effort || p.Value == "none" && !isAdvised || p.Fixed || !r.names(p) || len(r.sent.Tools) == 0 {
 			continue
 		}
@@ -134,8 +138,8 @@ func readUncountedTools(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	manyTools = pattern.New(`(?:maximum|at most|up to|limit|more than|exceed|too many|too long)`)
-	toolNoun  = pattern.New(`tools|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
+	manyTools = pattern.New(`(?:less than or equal to|不能超过|最多|maximum|at most|up to|limit|more than|exceed|too many|too long)`)
+	toolNoun  = pattern.New(`tools|工具|functions|function[_ ]?declarations`) // source: cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
 )
 
 // readManyTools reads errors about the number of tools.

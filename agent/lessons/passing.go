@@ -1,7 +1,6 @@
 package lessons
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,9 +30,10 @@ func (x refusedRequest) isPassing() bool {
 
 // waits reports whether a request is made again as it was, before its refusal teaches anything: when that looks like one that passes, or is of
 // something that was taken before, and did not come before. Words that an earlier call was refused in did.
-func (c *Call) waits(x refusedRequest) bool {
+func (x refusedRequest) waits() bool {
+	c := x.call
 	words := wordsWithoutCounts(x.text)
-	if x.err.Class == agent.TooLong || c.seen[words] || words == c.suspects.words || c.changes >= maxChanges || !x.isPassing() && !(x.found && c.wasTaken(x.lesson)) {
+	if x.err.Class == agent.TooLong || c.seen[words] || words == c.suspects.words || c.changed.count >= maxChanges || !x.isPassing() && !(x.found && c.wasTaken(x.lesson)) {
 		return false
 	}
 	if c.seen == nil {
@@ -42,49 +42,6 @@ func (c *Call) waits(x refusedRequest) bool {
 	c.seen[words] = true
 	return true
 }
-
-// failedAgain changes a request with which the server failed twice in the same words: pictures are left out, or the history is told as text.
-// Servers fail so with what a template cannot write down. One that quotes its template may be unable to write down the tools. An endpoint that was taken with those changes in an earlier call is not asked twice.
-//
-// source: mudler/LocalAI#10256, ggml-org/llama.cpp (common/minja), vllm-project/vllm (500 to pictures), QwenLM/qwen-code#48, OpenRouterTeam/openrouter-examples#67 (a word for a failure at the end of an empty answer)
-func (c *Call) failedAgain(err error, sent Sent) bool {
-	e, isModel := errors.AsType[*agent.ModelError](err)
-	f, isFault := errors.AsType[*wire.Fault](err)
-	if !isModel || !isFault || e.Class != agent.Overloaded && (e.Class != agent.Broken || e.Status != http.StatusOK) || !slices.Contains(failingStatuses, e.Status) || c.changes >= maxChanges || busyNow.MatchString(strings.ToLower(f.Text)) {
-		return false
-	}
-	words := wordsWithoutCounts(f.Text)
-	if c.failed == nil {
-		c.failed = make(map[string]int)
-	}
-	c.failed[words]++
-	isKnown := words == c.suspects.words && len(c.spared) > 0
-	if c.failed[words] < 2 && !isKnown {
-		return false
-	}
-	c.judge(f.Text, sessions.Lesson{}, false)
-	switch {
-	case isKnown && c.restoreSuspects():
-	case len(sent.Pictures) > 0 && !c.images:
-		c.leavePictures(sent)
-	case sent.Steps && !c.hasChanged(History):
-		c.guess(c.told())
-	case templateCode.MatchString(f.All) && sent.Loose && !c.Off(Schema, ""):
-		c.guess(sessions.Lesson{Kind: Schema})
-	case templateCode.MatchString(f.All) && len(sent.Tools) > 0 && !c.Off(Tools, ""):
-		c.guess(sessions.Lesson{Kind: Tools})
-	default:
-		return false
-	}
-	c.changes++
-	return true
-}
-
-// failingStatuses are those of servers that failed with a request, not of ones that cannot be reached.
-var failingStatuses = []int{http.StatusOK, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented}
-
-// busyNow is in errors of servers that have no time for any request.
-var busyNow = pattern.New(`overload|\bbusy\b|capacity|out of memory|timed? ?out|too many|rate.?limit|loading|upstream|connection`)
 
 // keyWord is in errors about keys and rights.
 var keyWord = pattern.New(`\b(?:api[ -]?)?keys?\b|\btokens?\b|permission|authori[sz]|authenti|credential|forbidden|access|account|region|country|verif|billing|blocked`)

@@ -40,7 +40,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return readPictures(r)
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
-		readItemField, readRoleNames, readOfMessages, readAsked, readMissing, readRenamed, readParent, readToolTexts, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
+		readItemField, readContentForm, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readPictures, readItemForms, readHistory, readTools, readSystem, readContent,
 	} {
 		if l, ok := reader(r); ok {
@@ -94,6 +94,9 @@ func (r reading) refuses() bool { return no.MatchString(r.text) || r.f.Param != 
 
 // names reports whether the error speaks of a parameter, by one of its names, as a word.
 func (r reading) names(p Param) bool {
+	if slices.Contains(limits, p.Name) && answerLength.MatchString(r.text) {
+		return true
+	}
 	for _, name := range append([]string{p.Name}, p.Words...) {
 		if strings.EqualFold(r.f.Param, name) || word(r.text, strings.ToLower(name)) {
 			return true
@@ -145,9 +148,9 @@ func readAsked(r reading) (sessions.Lesson, bool) {
 }
 
 // required is in errors about a field that is not there.
-var required = pattern.New(`\bmissing\b|\bfield required\b|\b(?:is|are) required\b|\bmust be (?:set|provided|specified)\b`)
+var required = pattern.New(`\bmissing\b|\bfield required\b|\b(?:is|are) required\b|\bmust be (?:set|provided|specified|(?:an? )?bool(?:ean)?|true|false)\b|\breceived undefined\b`)
 
-// readMissing reads errors about a parameter that must be sent: with the first of its other values.
+// readMissing reads errors about a parameter that must be sent: with the value that the error names, or the first of its other values.
 // source: docs.pydantic.dev/latest/errors/validation_errors (missing), platform.openai.com/docs/guides/error-codes (missing_required_parameter)
 func readMissing(r reading) (sessions.Lesson, bool) {
 	if !required.MatchString(r.text) {
@@ -155,7 +158,11 @@ func readMissing(r reading) (sessions.Lesson, bool) {
 	}
 	for _, p := range r.sent.Params {
 		if p.Value == Unset && len(p.Next) > 0 && !p.Effort && !p.Fixed && (r.names(p) || strings.HasSuffix(strings.ToLower(r.f.Param), "."+p.Name)) && !r.call.refused(p, p.Next[0]) {
-			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: p.Next[0]}, true
+			use := p.Next[0]
+			if i := slices.IndexFunc(p.Next, func(v string) bool { return word(r.text, v) }); i > 0 && !word(r.text, use) {
+				use = p.Next[i]
+			}
+			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: use}, true
 		}
 	}
 	return sessions.Lesson{}, false
@@ -184,10 +191,12 @@ var (
 	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
-// readSchema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out.
+// readSchema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out, or half of the tools
+// where none is named; find_tool finds those.
+// source: docs.vllm.ai/en/latest/features/structured_outputs.html (xgrammar), ai.google.dev/gemini-api/docs/structured-output (too many states)
 func readSchema(r reading) (sessions.Lesson, bool) {
 	declared := r.has("function_declarations", "functiondeclaration") && !manyTools.MatchString(r.text)
-	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is") {
+	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is", "reasoning_content") {
 		return sessions.Lesson{}, false
 	}
 	if r.sent.Loose && !r.call.Off(Schema, "") {
@@ -196,15 +205,18 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 	if name := r.namedTool(); name != "" {
 		return r.without(name), true
 	}
+	if n := len(r.sent.Tools); n > 1 && !r.sent.Loose && r.has("schema", "grammar") {
+		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true
+	}
 	return sessions.Lesson{}, false
 }
 
 var (
 	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
 	foundToolUse  = pattern.New("expected [`'\"](?:redacted_)?thinking[`'\"][^\n]*\\bfound [`'\"]?tool_use")
-	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required`)
+	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required|必须(?:包含|提供|传|带)|缺少`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)
-	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove`)
+	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove|not match any`)
 )
 
 // readReasoning reads errors about the reasoning of earlier steps.
@@ -215,7 +227,7 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 	back, not := wantsBack.MatchString(r.text), wantsNot.MatchString(r.text)
 	was := r.call.Use(Reasoning)
 	switch {
-	case foundToolUse.MatchString(r.text) && !r.call.hasChanged(History): // of a step that another model made: only what is older is told as text
+	case foundToolUse.MatchString(r.text) && !r.call.changed.hasChanged(History): // of a step that another model made: only what is older is told as text
 		return sessions.Lesson{Kind: History, Use: r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)}, true
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
@@ -346,7 +358,7 @@ func (r reading) listed(p Param) (out []string, isList bool) {
 		if !word(rest, e) || slices.Contains(out, e) {
 			continue
 		}
-		if isList = isList || e != p.Value || r.call.hasChangedTo(p.Name, e); !r.call.refused(p, e) {
+		if isList = isList || e != p.Value || r.call.changed.hasChangedTo(p.Name, e); !r.call.refused(p, e) {
 			out = append(out, e)
 		}
 	}

@@ -41,7 +41,7 @@ func quotes(text, name string) bool {
 func readSibling(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
 		parent, _, nested := strings.Cut(p.Name, ".")
-		if !nested || p.Value != Unset || !word(r.text, p.Name) && r.f.Param != p.Name || !r.call.hasLeftOut(p.Name) {
+		if !nested || p.Value != Unset || !word(r.text, p.Name) && r.f.Param != p.Name || !r.call.changed.hasLeftOut(p.Name) {
 			continue
 		}
 		if slices.ContainsFunc(r.sent.Params, func(s Param) bool { return s.Value != Unset && !s.Fixed && strings.HasPrefix(s.Name, parent+".") }) {
@@ -49,11 +49,6 @@ func readSibling(r reading) (sessions.Lesson, bool) {
 		}
 	}
 	return sessions.Lesson{}, false
-}
-
-// hasLeftOut reports whether this call has left a parameter out.
-func (c *Call) hasLeftOut(name string) bool {
-	return slices.ContainsFunc(c.applied, func(l sessions.Lesson) bool { return l.Kind == Parameter && l.Name == name && l.Use == "" })
 }
 
 // refusedValue matches a value that is refused.
@@ -79,7 +74,8 @@ func readValue(r reading) (sessions.Lesson, bool) {
 var listedFields = pattern.New(`\b(?:unrecognized|unrecognised|unknown|unsupported|unexpected|extra|does not support)\b[^:;.,\n]{0,30}(?:arguments|parameters|params|fields|keys|properties)\b[^:;.,\n]{0,20}: ?([^\n;.]+)`)
 
 // applyListed leaves out the other fields that an error refuses with the one that was found.
-func (c *Call) applyListed(x refusedRequest, sent Sent) {
+func (x refusedRequest) applyListed() {
+	c, sent := x.call, x.sent
 	m := listedFields.FindStringSubmatch(reasons(x.fault.All))
 	if m == nil || x.lesson.Kind != Parameter || x.lesson.Use != "" || !word(m[1], strings.ToLower(x.lesson.Name)) {
 		return

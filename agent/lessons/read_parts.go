@@ -10,9 +10,9 @@ import (
 	"parley/sessions"
 )
 
-// sentences splits what a provider said.
+// sentences splits what a provider said, without the lists of what it accepts.
 func (r reading) sentences() []string {
-	return strings.FieldsFunc(strings.ReplaceAll(r.text, ". ", "\n"), func(c rune) bool { return strings.ContainsRune("\n!。", c) })
+	return strings.FieldsFunc(strings.ReplaceAll(withoutAccepted(r.text), ". ", "\n"), func(c rune) bool { return strings.ContainsRune("\n!。", c) })
 }
 
 // refusesPart reports whether a sentence refuses what one of its words names, or the parameter that the error names is that. A sentence with

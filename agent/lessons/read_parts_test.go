@@ -69,10 +69,10 @@ func TestParts(t *testing.T) {
 			t.Parallel()
 			call := NewBook(Config{}).Call(at, "")
 			sent := Sent{Params: responsesParams, Tools: []string{"look", "list"}, Pictures: []string{"YQ==", "Yg==", "Yw==", "ZA=="}, System: true, Stream: true, Steps: true, Messages: several}
-			if !call.Refused(t.Context(), refusal(c.status, c.text), sent) || len(call.pending) != 1 {
-				t.Fatalf("learned %+v, supposed %+v", call.pending, call.blind.changes)
+			if !call.Refused(t.Context(), refusal(c.status, c.text), sent) || len(call.changed.pending) != 1 {
+				t.Fatalf("learned %+v, supposed %+v", call.changed.pending, call.changed.blind.changes)
 			}
-			l := call.pending[0]
+			l := call.changed.pending[0]
 			if got := strings.Join(strings.Fields(fmt.Sprint(l.Kind, " ", l.Name, " ", l.Value, " ", l.Use)), " "); got != c.want {
 				t.Errorf("learned %q, not %q", got, c.want)
 			}
@@ -99,7 +99,7 @@ func TestOtherPartsStay(t *testing.T) {
 		sent := Sent{Params: responsesParams, Tools: []string{"look", "list"}, System: true, Stream: true, Steps: true, Reasoning: true, Messages: several}
 		for range 2 {
 			call.Refused(t.Context(), refusal(400, `{"error":{"message":"`+text+`"}}`), sent)
-			for _, l := range call.pending {
+			for _, l := range call.changed.pending {
 				if l.Kind == Tools || l.Kind == Tool || l.Kind == System || l.Kind == Stream || l.Kind == Schema {
 					t.Errorf("%s: learned %+v", text, l)
 				}
@@ -134,8 +134,8 @@ func TestPassingWords(t *testing.T) {
 		sent := Sent{Params: responsesParams, Tools: []string{"look"}, Pictures: []string{"YQ=="}, System: true, Stream: true, Loose: true}
 		err := refusal(c.status, `{"error":{"message":"`+c.text+`"}}`)
 		setClass(err, c.status)
-		if got := call.Refused(t.Context(), err, sent); got != c.again || len(call.applied) > 0 {
-			t.Errorf("%d %s: again %v, changed %+v", c.status, c.text, got, call.applied)
+		if got := call.Refused(t.Context(), err, sent); got != c.again || len(call.changed.applied) > 0 {
+			t.Errorf("%d %s: again %v, changed %+v", c.status, c.text, got, call.changed.applied)
 		}
 		if call.Worked(t.Context()); len(b.Known()) > 0 || len(b.suspects) > 0 {
 			t.Errorf("%d %s: known %+v, suspects %+v", c.status, c.text, b.Known(), b.suspects)
@@ -314,7 +314,7 @@ func TestOnePicture(t *testing.T) {
 		c := b.Call(at, "")
 		sent := Sent{Tools: []string{"look"}, Pictures: []string{"YQ==", "Yg=="}}
 		if !c.Refused(t.Context(), refusal(400, `{"error":{"message":"`+text+`"}}`), sent) || c.Off(Images, "") || !c.Off(Images, Hash("Yg==")) {
-			t.Errorf("%s: changed %+v", text, c.applied)
+			t.Errorf("%s: changed %+v", text, c.changed.applied)
 		}
 	}
 	b := NewBook(Config{})
@@ -324,7 +324,7 @@ func TestOnePicture(t *testing.T) {
 	good.Worked(t.Context())
 	c := b.Call(at, "")
 	if !c.Refused(t.Context(), refusal(400, `{"error":{"message":"image input is not supported"}}`), Sent{Pictures: []string{"YQ==", "Yg=="}}) || c.Off(Images, "") {
-		t.Errorf("a model that took a picture: changed %+v", c.applied)
+		t.Errorf("a model that took a picture: changed %+v", c.changed.applied)
 	}
 }
 
@@ -338,8 +338,8 @@ func TestBesidesTheReason(t *testing.T) {
 	} {
 		c := NewBook(Config{}).Call(at, "")
 		sent := Sent{Params: []Param{{Name: "reasoning_effort", Value: "low", Effort: true}, {Name: "stream_options", Value: "include_usage"}}, Tools: []string{"look"}, Stream: true, Steps: true, Reasoning: true}
-		if !c.Refused(t.Context(), refusal(400, `{"error":{"message":"`+text+`"}}`), sent) || len(c.applied) != 1 || keyOf(c.applied[0]) != want || c.applied[0].Kind == Parameter && c.applied[0].Use != "" {
-			t.Errorf("%s: changed %+v", text, c.applied)
+		if !c.Refused(t.Context(), refusal(400, `{"error":{"message":"`+text+`"}}`), sent) || len(c.changed.applied) != 1 || keyOf(c.changed.applied[0]) != want || c.changed.applied[0].Kind == Parameter && c.changed.applied[0].Use != "" {
+			t.Errorf("%s: changed %+v", text, c.changed.applied)
 		}
 	}
 }

@@ -91,10 +91,10 @@ func TestReaders(t *testing.T) {
 				sent.Reasoning = false // a list of parts may be the reasoning's
 			}
 			call := NewBook(Config{}).Call(at, "")
-			if !call.Refused(t.Context(), refusal(c.status, c.text), sent) || len(call.pending) != 1 {
-				t.Fatalf("learned %+v", call.pending)
+			if !call.Refused(t.Context(), refusal(c.status, c.text), sent) || len(call.changed.pending) != 1 {
+				t.Fatalf("learned %+v", call.changed.pending)
 			}
-			l := call.pending[0]
+			l := call.changed.pending[0]
 			if l.Name == OldReasoning || l.Kind == History {
 				l.Use = "" // a time
 			}
@@ -113,7 +113,7 @@ func TestUnquotedTool(t *testing.T) {
 	call := NewBook(Config{}).Call(at, "")
 	text := "tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.one'> in function list"
 	if !call.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look", "list"}}) || !call.Off(Tool, "list") || call.Off(Tools, "") {
-		t.Errorf("learned %+v", call.pending)
+		t.Errorf("learned %+v", call.changed.pending)
 	}
 }
 
@@ -122,8 +122,8 @@ func TestNothingToLearn(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"tools are not supported", "image input is not supported", "reasoning_effort is not supported", "system role not supported", "streaming is not supported", "Tool call id must be a-z with a length of 9"} {
 		call := NewBook(Config{}).Call(at, "")
-		if call.Refused(t.Context(), refusal(400, text), Sent{Params: []Param{{Name: "reasoning_effort", Value: Unset, Effort: true}}}) || len(call.pending) > 0 {
-			t.Errorf("%q taught %+v", text, call.pending)
+		if call.Refused(t.Context(), refusal(400, text), Sent{Params: []Param{{Name: "reasoning_effort", Value: Unset, Effort: true}}}) || len(call.changed.pending) > 0 {
+			t.Errorf("%q taught %+v", text, call.changed.pending)
 		}
 	}
 }
@@ -145,8 +145,8 @@ func TestToolMessages(t *testing.T) {
 				break
 			}
 		}
-		if call.ToldUntil().IsZero() || !call.Bare() || len(call.pending) > 0 {
-			t.Errorf("%q: told as text until %v, bare %v, kept %+v", text, call.ToldUntil(), call.Bare(), call.pending)
+		if call.ToldUntil().IsZero() || !call.Bare() || len(call.changed.pending) > 0 {
+			t.Errorf("%q: told as text until %v, bare %v, kept %+v", text, call.ToldUntil(), call.Bare(), call.changed.pending)
 		}
 	}
 	for _, text := range []string{"m does not support tools: tool messages are refused", "Tool use is not supported, so is role 'tool'", "tools are unsupported (tool_call_id)"} {
@@ -167,8 +167,8 @@ func TestMissing(t *testing.T) {
 	} {
 		c := NewBook(Config{}).Call(at, "")
 		sent := Sent{Tools: []string{"look"}, Stream: true, Params: []Param{{Name: "max_tokens", Value: Unset, Next: []string{"8192"}}, {Name: "tool_choice", Value: Unset, Next: []string{"auto"}}}}
-		if !c.Refused(t.Context(), refusal(422, body), sent) || len(c.pending) != 1 || c.pending[0].Name != want || c.pending[0].Use == "" {
-			t.Errorf("%s: learned %+v", body, c.pending)
+		if !c.Refused(t.Context(), refusal(422, body), sent) || len(c.changed.pending) != 1 || c.changed.pending[0].Name != want || c.changed.pending[0].Use == "" {
+			t.Errorf("%s: learned %+v", body, c.changed.pending)
 		}
 		if use, send := c.Param(want, Unset); !send || use == Unset {
 			t.Errorf("%s: not sent: %q", body, use)

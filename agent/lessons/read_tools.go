@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	toolMessage = pattern.New(`tool[-_ ]?(results?|messages?|responses?|outputs?)|function[-_ ]?(call[-_ ]?)?(responses?|outputs?|results?)|role[^a-z]{0,6}tool\b|tool_(call|use)_ids?|tool_use[^a-z]{0,3} (ids?|blocks?)|followed by tool|tool_calls[^a-z]{0,3} must|messages?(\[|\.)\d+(\]|\.|:).{0,40}tool|no tool (output|call)|of type .function_call|function_call was provided`)
+	toolMessage = pattern.New(`tool[-_ ]?(results?|messages?|responses?|outputs?)|function[-_ ]?(call[-_ ]?)?(responses?|outputs?|results?)|role[^a-z]{0,6}tool\b|tool_(call|use)_ids?|tool_use[^a-z]{0,3} (ids?|blocks?)|followed by tool|tool_calls[^a-z]{0,3} must|messages?(\[|\.)\d+(\]|\.|:).{0,40}tool|no tool (output|call)|of type .function_call|function_call was provided|['\x60"]tool['\x60"] (?:found using .?role|is not one of)`)
 	toolsOff    = pattern.New(`(not|n't|no|un|without|only)[^.;]{0,16}support(s|ed|ing)?( for)?( the)?( use of)? (any )?(tools?\b|function[- _]?call|functions\b|tool[-_ ]?(us|call))|(tools?|functions?|(tool|function)[-_ ]?(us(e|age)|call(s|ing)?)) (is|are) (not|un)|endpoints found that support tool`)
 	// inHistory are errors about calls in the conversation, also where they say that calls are not supported there.
 	// source: docs.aws.amazon.com/bedrock/latest/userguide/tool-use (toolConfig), BerriAI/litellm (UnsupportedParamsError of Bedrock)
@@ -27,7 +27,7 @@ func (r reading) ofToolMessages() bool {
 
 // readHistory reads errors about the calls and results of earlier steps that no other reader understands: those are told as text.
 func readHistory(r reading) (sessions.Lesson, bool) {
-	if r.call.hasChanged(History) || !r.ofToolMessages() && (!r.sent.Steps || !itemAt.MatchString(r.text)) {
+	if r.call.changed.hasChanged(History) || !r.ofToolMessages() && (!r.sent.Steps || !itemAt.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
 	if l, ok := readContent(r); ok {
@@ -119,7 +119,7 @@ const maxSingleTools = 2
 // in front of it then, which were not complained of, and the others are found by find_tool; or none, where it is the first one.
 func (r reading) without(name string) sessions.Lesson {
 	single := 0
-	for _, l := range r.call.applied {
+	for _, l := range r.call.changed.applied {
 		if l.Kind == Tool {
 			single++
 		}

@@ -36,8 +36,8 @@ func TestCountedTool(t *testing.T) {
 	} {
 		for _, status := range []int{400, 422} {
 			c := NewBook(Config{}).Call(at, "")
-			if !c.Refused(t.Context(), refusal(status, text), Sent{Tools: []string{"look", "list", "odd"}}) || len(c.pending) != 1 || !c.Off(Tool, "odd") {
-				t.Errorf("%s: learned %+v", text, c.pending)
+			if !c.Refused(t.Context(), refusal(status, text), Sent{Tools: []string{"look", "list", "odd"}}) || len(c.changed.pending) != 1 || !c.Off(Tool, "odd") {
+				t.Errorf("%s: learned %+v", text, c.changed.pending)
 			}
 		}
 	}
@@ -52,11 +52,11 @@ func TestNoToolLeft(t *testing.T) {
 		c.Refused(t.Context(), refusal(400, fmt.Sprintf("Invalid schema for function '%s'", names[i])), Sent{Tools: names[i:]})
 	}
 	if !c.Off(Tools, "") {
-		t.Errorf("learned %+v", c.pending)
+		t.Errorf("learned %+v", c.changed.pending)
 	}
 	c = NewBook(Config{}).Call(at, "")
 	if c.Refused(t.Context(), refusal(400, "Invalid schema for function 'a1'"), Sent{Tools: names[:1]}); c.Off(Tools, "") {
-		t.Errorf("learned %+v", c.pending)
+		t.Errorf("learned %+v", c.changed.pending)
 	}
 }
 
@@ -74,8 +74,8 @@ func TestLongDescriptions(t *testing.T) {
 		c := NewBook(Config{}).Call(at, "")
 		all := specs("look", "list")
 		c.Offer(all)
-		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look", "list"}}) || len(c.pending) != 1 {
-			t.Fatalf("%s: learned %+v", text, c.pending)
+		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look", "list"}}) || len(c.changed.pending) != 1 {
+			t.Fatalf("%s: learned %+v", text, c.changed.pending)
 		}
 		got := c.Offer(all)
 		switch {
@@ -114,8 +114,8 @@ func TestOtherLanguages(t *testing.T) {
 		"시스템 역할은 지원되지 않습니다":                              System,
 	} {
 		c := NewBook(Config{}).Call(at, "")
-		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look"}, Stream: true, System: true, Pictures: []string{"aGk="}}) || len(c.pending) != 1 || c.pending[0].Kind != kind {
-			t.Errorf("%s: learned %+v", text, c.pending)
+		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look"}, Stream: true, System: true, Pictures: []string{"aGk="}}) || len(c.changed.pending) != 1 || c.changed.pending[0].Kind != kind {
+			t.Errorf("%s: learned %+v", text, c.changed.pending)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -18,7 +19,7 @@ const promptMargin = 256
 
 var (
 	// affordable is how long an answer the credit is enough for. source: openrouter.ai/docs/api-reference/errors
-	affordable = pattern.New(`can only afford (\d+)`)
+	affordable = pattern.New(`can only afford (?:up to |about )?(\d+)|\bafford(?:s|able)?\b[^.\n\d]{0,40}(\d+) (?:output |completion )?tokens|\b(?:credits?|balance)\b[^.\n\d]{0,40}\b(?:enough|sufficient)\b[^.\n\d]{0,20}(\d+) (?:output |completion )?tokens`)
 	// roomSum is prompt + answer > window. source: docs.anthropic.com/en/api/errors
 	roomSum = pattern.New(`(\d+) ?\+ ?\d+ ?> ?(\d+)`)
 	// roomRest is answer > window - prompt. source: github.com/vllm-project/vllm (serving_engine)
@@ -72,12 +73,43 @@ func firstNumber(e *pattern.Pattern, text string) int {
 	return 0
 }
 
+// creditTime is for how long the answers of an endpoint stay as short as its credit was enough for: then one request asks for more again.
+const creditTime = 15 * time.Minute
+
+// credit is how long an answer an endpoint's credit was enough for.
+type credit struct {
+	most   int // tokens
+	until  time.Time
+	config string
+}
+
+// lackCredit remembers for creditTime how many tokens the credit is enough for. Answers use it up: later calls ask for less than that.
+func (b *Book) lackCredit(at Endpoint, most int, config string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if most -= most / 4; most >= minAnswer {
+		b.credits[at] = credit{most, b.conf.Now().Add(creditTime), config}
+	}
+}
+
+// affords gives how many tokens the credit is enough for; 0 = as many as are asked for. b.mu is held.
+func (b *Book) affords(at Endpoint, config string) int {
+	switch known := b.credits[at]; {
+	case known.most == 0:
+	case b.conf.Now().Before(known.until) && b.conf.Same(known.config, config):
+		return known.most
+	default:
+		delete(b.credits, at)
+	}
+	return 0
+}
+
 // shortenAnswer asks for a shorter answer in this call when an error says how many tokens there is room or money for, and reports whether it did.
-// Nothing is remembered: the next prompt has another length.
+// What there is room for is not remembered: the next prompt has another length.
 func (c *Call) shortenAnswer(err error, sent Sent) bool {
 	e, isModel := errors.AsType[*agent.ModelError](err)
 	f, isFault := errors.AsType[*wire.Fault](err)
-	if !isModel || !isFault || c.changes >= maxChanges {
+	if !isModel || !isFault || c.changed.count >= maxChanges {
 		return false
 	}
 	text, most := reasons(withoutQuotes(f, sent).All), 0
@@ -95,9 +127,11 @@ func (c *Call) shortenAnswer(err error, sent Sent) bool {
 		if !slices.Contains(limits, p.Name) || err != nil && (p.Value != Unset || e.Class != agent.NoCredit) || err == nil && n <= most || c.most == most {
 			continue
 		}
-		c.judge(f.Text, c.lesson(p.refused("")), true)
-		c.most = most
-		c.changes++
+		c.changed.judge(f.Text, c.lesson(p.refused("")), true)
+		if c.most = most; e.Class == agent.NoCredit {
+			c.book.lackCredit(c.at, most, c.config)
+		}
+		c.changed.count++
 		return true
 	}
 	return false
@@ -111,24 +145,27 @@ func (c *Call) ForPrompt(p agent.Prompt) *Call {
 
 // room returns how many tokens the answer may have in this call; 0 = as many as are asked for.
 func (c *Call) room() int {
-	if c.most > 0 || c.isEmpty() || c.estimated == nil {
+	if c.most > 0 {
 		return c.most
+	}
+	if c.isEmpty() || c.estimated == nil {
+		return c.credit
 	}
 	window, _ := strconv.Atoi(c.Use(Window)) // 0 when there is none
 	if window == 0 {
-		return 0
+		return c.credit
 	}
-	if rest := window - c.estimated() - promptMargin; rest >= minAnswer {
+	if rest := window - c.estimated() - promptMargin; rest >= minAnswer && (c.credit == 0 || rest < c.credit) {
 		return rest
 	}
-	return 0 // an estimate may be far off: the endpoint counts
+	return c.credit // an estimate may be far off: the endpoint counts
 }
 
 // withinRoom bounds the value of a parameter for the length of an answer.
 func (c *Call) withinRoom(name, value string, send bool) (string, bool) {
 	most := c.room()
 	n, err := strconv.Atoi(value)
-	if most == 0 || send && (err != nil || n <= most) || !send && c.most == 0 {
+	if most == 0 || send && (err != nil || n <= most) || !send && c.most == 0 && c.credit == 0 {
 		return value, send
 	}
 	return c.param(name, strconv.Itoa(most))

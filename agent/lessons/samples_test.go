@@ -36,7 +36,7 @@ func TestWordsOfOnePicture(t *testing.T) {
 			t.Errorf("%s: nothing is changed", c.text)
 		}
 		if call.Off(Images, "") || call.Off(Images, Hash("YQ==")) || !call.Off(Images, Hash("Yg==")) {
-			t.Errorf("%s: learned %+v", c.text, call.pending)
+			t.Errorf("%s: learned %+v", c.text, call.changed.pending)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestTookAnother(t *testing.T) {
 	second := b.Call(at, "")
 	second.Picture("", picture("Yg=="))
 	if !second.Refused(t.Context(), refusal(400, `{"error":"This image is not supported"}`), Sent{Pictures: []string{"YQ==", "Yg=="}}) || second.Off(Images, "") || !second.Off(Images, Hash("Yg==")) {
-		t.Errorf("learned %+v", second.pending)
+		t.Errorf("learned %+v", second.changed.pending)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestWantsMore(t *testing.T) {
 		call := NewBook(Config{}).Call(at, "")
 		sent := Sent{Params: []Param{{Name: "thinking", Value: "adaptive"}}, Tools: []string{"look"}, Steps: true}
 		if !call.Refused(t.Context(), refusal(400, `{"error":{"message":"`+text+`"}}`), sent) || call.ToldUntil().IsZero() || call.Off(Tools, "") || call.Use(Reasoning) != "" {
-			t.Errorf("%s: learned %+v", text, call.pending)
+			t.Errorf("%s: learned %+v", text, call.changed.pending)
 		}
 	}
 }

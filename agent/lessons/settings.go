@@ -17,7 +17,8 @@ func (c *Call) insists(kind, setting string) {
 var wantsStream = pattern.New(`\bonly supports? stream|\bstream(?:ing)?(?: mode)? (?:is )?(?:required|only)\b|\bnon-?stream|\benable (?:the )?stream|\bmust (?:be |use )?stream|\bstream must be\b|[仅只]支持流式`)
 
 // againstSetting tells which setting of the model an error refuses, as kind: value; "" = none.
-func (c *Call) againstSetting(x refusedRequest, sent Sent) string {
+func (x refusedRequest) againstSetting() string {
+	c, sent := x.call, x.sent
 	if !x.found && !sent.Stream && c.settings[Stream] == "off" && wantsStream.MatchString(reasons(x.fault.All)) {
 		return Stream + ": off"
 	}
@@ -29,10 +30,11 @@ func (c *Call) againstSetting(x refusedRequest, sent Sent) string {
 
 // obey ends a call whose refusal a setting of the user is the reason of: it wins, and the error names it. Pictures alone are left out of this
 // call, so that the person gets an answer. It reports whether the request is worth making again.
-func (c *Call) obey(x refusedRequest, setting string) bool {
+func (x refusedRequest) obey(setting string) bool {
+	c := x.call
 	if setting == Images+": on" && !c.images {
 		c.images = true
-		c.changes++
+		c.changed.count++
 		return true
 	}
 	if x.err.Class == agent.BadRequest || x.err.Class == agent.NoSuchModel {

@@ -3,6 +3,7 @@ package lessons
 import (
 	"hash/maphash"
 	"maps"
+	"slices"
 	"strings"
 
 	"parley/sessions"
@@ -40,15 +41,15 @@ func (p parts) with(now parts) parts {
 }
 
 // noteParam notes what this request has for a parameter.
-func (c *Call) noteParam(name, value string, send bool) {
+func (p *parts) noteParam(name, value string, send bool) {
 	if !send {
-		delete(c.sends.params, name)
+		delete(p.params, name)
 		return
 	}
-	if c.sends.params == nil {
-		c.sends.params = make(map[string]string)
+	if p.params == nil {
+		p.params = make(map[string]string)
 	}
-	c.sends.params[name] = value
+	p.params[name] = value
 }
 
 var listSeed = maphash.MakeSeed()
@@ -96,5 +97,13 @@ func (c *Call) wasTaken(l sessions.Lesson) bool {
 	return false
 }
 
-// ShowsReasoning notes whether the request at hand has reasoning of earlier steps. Providers say so of each request.
-func (c *Call) ShowsReasoning(shows bool) { c.sends.reasoning = shows }
+// Shows notes of the request at hand whether it has reasoning of earlier steps, and the form of its messages' content, by their roles.
+// Providers say so of each request.
+func (c *Call) Shows(reasoning bool, forms []Param, roles []string) {
+	c.sends.reasoning = reasoning
+	for _, p := range forms {
+		if role, ok := strings.CutPrefix(p.Name, contentForm); ok {
+			c.sends.noteParam(p.Name, p.Value, slices.Contains(roles, role))
+		}
+	}
+}

@@ -42,7 +42,7 @@ func askWhole(t *testing.T, b *Book, refuses func(n int, r wholeRequest) error) 
 		c.Picture("", msgs)
 		from := c.ReasoningFrom()
 		r.reasoning = c.Use(Reasoning) != OmitReasoning && (from.IsZero() || msgs[0].Time.After(from)) && sent.Steps
-		c.ShowsReasoning(r.reasoning)
+		c.Shows(r.reasoning, nil, nil)
 		sent.Reasoning = r.reasoning
 		requests++
 		err := refuses(requests, r)
@@ -146,8 +146,8 @@ func TestNullField(t *testing.T) {
 	c := NewBook(Config{}).Call(at, "")
 	sent := Sent{Params: []Param{{Name: ItemField + "status", Value: Taken}, {Name: "reasoning.effort", Value: "low", Effort: true}}, Reasoning: true, Steps: true}
 	err := refusal(400, `{"error":{"code":"invalid_payload","message":"Invalid payload","details":[{"message":"Value is 'string' but should be 'null'","param":"/input/2/status"}]}}`)
-	if !c.Refused(t.Context(), err, sent) || len(c.pending) != 1 || c.pending[0].Name != ItemField+"status" {
-		t.Errorf("learned %+v", c.pending)
+	if !c.Refused(t.Context(), err, sent) || len(c.changed.pending) != 1 || c.changed.pending[0].Name != ItemField+"status" {
+		t.Errorf("learned %+v", c.changed.pending)
 	}
 }
 
@@ -156,8 +156,8 @@ func TestTextOrThinking(t *testing.T) {
 	t.Parallel()
 	c := NewBook(Config{}).Call(at, "")
 	err := refusal(500, `{"error":{"message":"Cannot pass both content and thinking in an assistant message with tool calls! Put the analysis message in one or the other, but not both. at row 290, column 178:\n{%- if tools %} does not support tools"}}`)
-	if !c.Refused(t.Context(), err, Sent{Tools: []string{"look"}, Steps: true, Reasoning: true, Stream: true}) || c.Use(Content) != CallsOnly || len(c.pending) != 1 {
-		t.Errorf("learned %+v", c.pending)
+	if !c.Refused(t.Context(), err, Sent{Tools: []string{"look"}, Steps: true, Reasoning: true, Stream: true}) || c.Use(Content) != CallsOnly || len(c.changed.pending) != 1 {
+		t.Errorf("learned %+v", c.changed.pending)
 	}
 }
 

@@ -66,7 +66,11 @@ func TestAnswers(t *testing.T) {
 		{name: "blocked", body: events(stopped("blocked")), want: told{stop: "filter"}},
 		// source: openclaw#68418
 		{name: "arguments as an object", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":{"limit":2}}`), stopped("tool_calls")), want: told{calls: `a look {"limit":2};`, stop: "toolUse"}},
-		{name: "arguments as a list", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":[]}`), stopped("tool_calls")), want: told{calls: `a look [];`, stop: "toolUse"}},
+		{name: "arguments as a list", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":[]}`), stopped("tool_calls")), want: told{calls: `a look {};`, stop: "toolUse"}},
+		// source: developers.cloudflare.com/workers-ai/features/function-calling
+		{name: "a flat call", body: events(delta(`"tool_calls":[{"index":0,"id":"a","type":"function","name":"look","arguments":"{\"q\":"}]`), delta(`"tool_calls":[{"index":0,"arguments":"5}"}]`), stop), want: told{calls: `a look {"q":5};`, stop: "toolUse"}},
+		{name: "flat calls with objects", body: events(delta(`"tool_calls":[{"name":"look","arguments":{"q":5}},{"type":"tool_use","name":"list","input":{"n":1}}]`), stop), want: told{calls: `* look {"q":5};* list {"n":1};`, stop: "toolUse"}},
+		{name: "parameters of a function", body: events(delta(`"tool_calls":[{"index":0,"id":"a","function":{"name":"look","parameters":{"q":5}}}]`), stop), want: told{calls: `a look {"q":5};`, stop: "toolUse"}},
 		// source: elizaOS/eliza#16973
 		{name: "arguments whole once more", body: events(call(`"index":0,"id":"a","function":{"name":"look","arguments":"{\"q\":"}`), call(`"index":0,"function":{"arguments":"\"x\"}"}`), call(`"index":0,"function":{"arguments":"{\"q\":\"x\"}"}`), stopped("tool_calls")), want: told{calls: `a look {"q":"x"};`, stop: "toolUse"}},
 		// source: NousResearch/hermes-agent#26053
@@ -218,6 +222,15 @@ func TestGoesBack(t *testing.T) {
 			delta(`"reasoning_details":[{"type":"reasoning.encrypted","data":"abc","id":"tool_0","index":1},{"type":"reasoning.encrypted","data":"def","id":"tool_1","index":1}]`),
 			delta(called), stopped("tool_calls")),
 			`"reasoning_details":[{"format":"anthropic-claude-v1","index":0,"signature":"sig","text":"I see","type":"reasoning.text"},{"type":"reasoning.encrypted","data":"abc","id":"tool_0","index":1},{"type":"reasoning.encrypted","data":"def","id":"tool_1","index":1}]`, `"reasoning":`},
+		// source: agno-agi/agno#5802, OpenRouterTeam/ai-sdk-provider#423
+		{"a signature in a piece without a text", events(
+			delta(`"reasoning":"I ","reasoning_details":[{"type":"reasoning.text","text":"I ","format":"anthropic-claude-v1","index":0}]`),
+			delta(`"reasoning":"see","reasoning_details":[{"type":"reasoning.text","text":"see","format":"anthropic-claude-v1","index":0}]`),
+			delta(`"reasoning_details":[{"type":"reasoning.text","signature":"sig","format":"anthropic-claude-v1","index":0}]`),
+			delta(`"reasoning_details":[{"type":"reasoning.text","text":"Next","format":"anthropic-claude-v1","index":1}]`),
+			delta(`"reasoning_details":[{"type":"reasoning.text","signature":"other","format":"anthropic-claude-v1","index":1}]`),
+			delta(called), stopped("tool_calls")),
+			`"reasoning_details":[{"format":"anthropic-claude-v1","index":0,"signature":"sig","text":"I see","type":"reasoning.text"},{"format":"anthropic-claude-v1","index":1,"signature":"other","text":"Next","type":"reasoning.text"}]`, `"reasoning":`},
 		{"encrypted only", events(delta(`"reasoning_details":[{"type":"reasoning.encrypted","data":"abc"}]`), delta(called), stopped("tool_calls")), `"reasoning_details":[{"type":"reasoning.encrypted","data":"abc"}]`, ""},
 		// source: ai.google.dev/gemini-api/docs/thought-signatures
 		{"gemini's call", events(`{"choices":[{"delta":{"tool_calls":[{"id":"functions.look:0","type":"function","function":{"name":"look","arguments":"{}"},"extra_content":{"google":{"thought_signature":"CpQB"}}}]}}]}`, stopped("stop")), `"id":"functions.look:0","extra_content":{"google":{"thought_signature":"CpQB"}},"function"`, "skip_thought"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -232,7 +233,7 @@ func (s *stream) block(id, name string, args json.RawMessage, kept ofCall) sessi
 		id = agent.NewCallID()
 	}
 	id, kept.CallID = shortCallID(id)
-	b := sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: name, Arguments: args}
+	b := sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: name, Arguments: wire.Arguments(args)}
 	if !kept.empty() {
 		b.Opaque = opaque{ofCall: kept}.block(s.from)
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"parley/agent/wire"
+	"parley/agent/wire/pattern"
 	"parley/sessions"
 )
 
@@ -77,19 +78,31 @@ type function struct {
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
 	Details    struct {
 		Cached int `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
-	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
-	Cached   int `json:"cached_tokens"`           // Moonshot
-	Input    int `json:"input_tokens"`
-	Output   int `json:"output_tokens"`
+	CacheHit   int `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached     int `json:"cached_tokens"`           // Moonshot
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"` // gateways of Anthropic, as the next one
+	CacheWrite int `json:"cache_creation_input_tokens"`
 }
 
+// counted gives what is paid for. Thinking that a provider counts in the total only is output.
+//
+// source: docs.x.ai/docs/key-information/consumption-and-rate-limits, Wei-Shaw/sub2api#5771, docs.litellm.ai/docs/completion/usage
 func (u usage) counted() sessions.Usage {
-	out := sessions.Usage{Input: max(u.Prompt, 0), Output: max(u.Completion, 0), CacheRead: max(u.Details.Cached, u.CacheHit, u.Cached, 0)}
+	out := sessions.Usage{Input: max(u.Prompt, 0), Output: max(u.Completion, 0), CacheRead: max(u.Details.Cached, u.CacheHit, u.Cached, u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0)}
 	if u.Prompt == 0 && u.Completion == 0 {
 		out.Input, out.Output = max(u.Input, 0), max(u.Output, 0)
+		if u.Input > 0 { // Anthropic counts the cache beside it
+			out.Input += max(u.CacheRead, 0) + out.CacheWrite
+		}
+	}
+	if rest := u.Total - out.Input - out.Output; rest > 0 && out.Input > 0 {
+		out.Output += rest
 	}
 	return out
 }
@@ -126,6 +139,11 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	clear(c.Choices[:cap(c.Choices)])
 	*c = chunk{Choices: c.Choices[:0]}
 	if json.Unmarshal(data, c) == nil {
+		if c.hasOddCall(data) {
+			if all, odd := tolerant(data); len(all) == 1 && !odd {
+				*c = all[0]
+			}
+		}
 		return nil, false
 	}
 	if fixed, ok := wire.Repair(data); ok {
@@ -138,6 +156,29 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	}
 	*c = all[0]
 	return all[1:], odd
+}
+
+// oddCallFields are names of fields in calls whose form is another than that of the document.
+var oddCallFields = pattern.New(`"(?:parameters|args|input|params|kwargs|tool_\w+|tool[A-Z]\w*|functionCall|function_(?:call|name|arguments)|call_id)"\s*:`)
+
+// hasOddCall reports whether a call of a chunk has no name, or no arguments, where the document has them, and may have them elsewhere.
+func (c *chunk) hasOddCall(data []byte) bool {
+	for i := range c.Choices {
+		o := &c.Choices[i]
+		calls := o.Delta.ToolCalls
+		if o.Message != nil {
+			calls = append(calls[:len(calls):len(calls)], o.Message.ToolCalls...)
+		}
+		if f := o.Delta.FunctionCall; f != nil {
+			calls = append(calls[:len(calls):len(calls)], toolCall{Function: *f})
+		}
+		for _, k := range calls {
+			if k.Function.Name == "" && k.Function.Arguments == "" || k.Function.Arguments == "" && oddCallFields.MatchString(string(data)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // says reports whether a value is an error: servers send null, "" and {} in ordinary events.

@@ -21,6 +21,7 @@ type opaque struct {
 	Provider json.RawMessage `json:"provider_specific_fields,omitempty"` // of the message
 	Blocks   json.RawMessage `json:"thinking_blocks,omitempty"`          // a list
 	Part     json.RawMessage `json:"thinking_part,omitempty"`            // fieldParts: further fields of the part, an object
+	Rest     json.RawMessage `json:"message_fields,omitempty"`           // an object: further fields of the message
 	ofCall
 }
 
@@ -47,11 +48,12 @@ type signed struct {
 	Provider  json.RawMessage `json:"provider_specific_fields,omitempty"`
 	Signature json.RawMessage `json:"thought_signature,omitempty"`
 	Camel     json.RawMessage `json:"thoughtSignature,omitempty"`
+	Rest      json.RawMessage `json:"further_fields,omitempty"` // an object: other fields with signatures
 }
 
 // add takes the fields of a piece in.
 func (s *signed) add(p signed) {
-	for _, f := range []struct{ to, from *json.RawMessage }{{&s.Provider, &p.Provider}, {&s.Signature, &p.Signature}, {&s.Camel, &p.Camel}} {
+	for _, f := range []struct{ to, from *json.RawMessage }{{&s.Provider, &p.Provider}, {&s.Signature, &p.Signature}, {&s.Camel, &p.Camel}, {&s.Rest, &p.Rest}} {
 		if says(*f.from) {
 			*f.to = bytes.Clone(*f.from)
 		}
@@ -60,7 +62,7 @@ func (s *signed) add(p signed) {
 
 // kept returns the fields if there are any.
 func (s signed) kept() *signed {
-	if s.Provider == nil && s.Signature == nil && s.Camel == nil {
+	if s.Provider == nil && s.Signature == nil && s.Camel == nil && s.Rest == nil {
 		return nil
 	}
 	return &s
@@ -71,11 +73,13 @@ func (s *signed) appendTo(b []byte) []byte {
 	if s == nil {
 		return b
 	}
-	raw, err := json.Marshal(s)
+	named := *s
+	named.Rest = nil
+	raw, err := json.Marshal(named)
 	if err != nil { // raw values were decoded before
 		return b
 	}
-	return appendFields(b, raw)
+	return appendFields(appendFields(b, raw), s.Rest)
 }
 
 // appendFields appends the fields of one JSON object to those of another one.
@@ -107,7 +111,7 @@ func shortCallID(id string) (short, whole string) {
 }
 
 func (o opaque) empty() bool {
-	return o.Field == "" && o.Details == nil && o.Extra == nil && o.Sealed == nil && o.Provider == nil && o.Blocks == nil && o.Part == nil && o.ofCall.empty()
+	return o.Field == "" && o.Details == nil && o.Extra == nil && o.Sealed == nil && o.Provider == nil && o.Blocks == nil && o.Part == nil && o.Rest == nil && o.ofCall.empty()
 }
 
 // block makes the Opaque of a block.
@@ -196,6 +200,10 @@ func (d *details) addOne(item json.RawMessage) string {
 		d.list[n-1].join(text, fields)
 		return text
 	}
+	if n := len(d.list); n > 0 && joined == "" && d.list[n-1].isSignedBy(fields) {
+		d.list[n-1].join("", fields)
+		return ""
+	}
 	last := &detail{raw: bytes.Clone(item), fields: fields, joined: joined}
 	last.text.WriteString(text)
 	d.list = append(d.list, last)
@@ -214,6 +222,12 @@ func (e *detail) goesOn(joined string, fields map[string]json.RawMessage) bool {
 	}
 	// a signature ends an entry, unless the next piece says that it belongs to it
 	return !says(e.fields["signature"]) || fields["index"] != nil && e.fields["index"] != nil
+}
+
+// isSignedBy reports whether a piece is the signature of the entry, which comes behind its text in a piece of its own.
+// source: agno-agi/agno#5802, OpenRouterTeam/ai-sdk-provider#423
+func (e *detail) isSignedBy(fields map[string]json.RawMessage) bool {
+	return e.joined != "" && says(fields["signature"]) && !says(fields["data"]) && e.goesOn(e.joined, fields)
 }
 
 // set reports whether a field has a value.

@@ -129,7 +129,7 @@ func (r *request) encode() ([]byte, error) {
 			return nil, &agent.ModelError{Class: agent.BadRequest, Provider: r.m.name, Err: fmt.Errorf("encoding the tools: %w", err)}
 		}
 		r.messages = encodeMessages(r.p, r.plan, len(r.tools)+restBytes)
-		r.call.ShowsReasoning(r.messages.reasoning)
+		r.call.Shows(r.messages.reasoning, r.plan.forms, r.messages.roles)
 	}
 	body := encode(r.p, r.plan, r.messages.body, r.tools)
 	r.messages.body = slices.Clip(r.messages.body) // the next try has a body of its own: this one may still be on its way
@@ -154,7 +154,11 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 	s := &stream{
 		t: t, yield: yield, tools: r.plan.tools, from: r.plan.target.From,
 		begun: func() { r.call.Worked(ctx) }, unread: func(raw []byte) { m.unread.Log(t, m.log, r.at.Label(), "an event", raw) },
-		accepts: func(said string) bool { return m.endings.Accepts(t, m.log, r.at.Label(), said, &r.unmarked) },
+		judge: func(said string, calls bool) wire.Ending {
+			before := r.unmarked
+			r.unmarked = said
+			return m.endings.Judge(t, m.log, r.at.Label(), wire.Unmarked{Said: said, Calls: calls, Before: before})
+		},
 	}
 	err = s.read(res.Body)
 	if s.finish != "" || s.done {

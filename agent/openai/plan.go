@@ -23,7 +23,10 @@ type plan struct {
 	content   string // of messages with calls: "" = null without a text, lessons.EmptyContent, FilledContent or CallsOnly
 	stream    bool
 	tools     []tools.Spec
-	plain     bool // the tools' schemas have the plainest keywords
+	plain     bool   // the tools' schemas have the plainest keywords
+	strict    string // of each tool: "true", "false", or "" = not sent
+	forms     []lessons.Param
+	named     bool // results of tools have the name of their tool
 	params    []param
 }
 
@@ -62,6 +65,19 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		OneCall:      call.Off(lessons.OneCall, ""),
 		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
 		Picture: call.Picture(s.Images, p.Messages),
+	}
+	out.forms = call.ContentForms()
+	name := lessons.Param{Name: lessons.ResultName, Value: lessons.Unset} // sent when an endpoint asks for it
+	if value, send := call.Param(name.Name, name.Value); send {
+		name.Value = value
+	}
+	out.named, out.forms = name.Value == lessons.NameSent, append(out.forms, name)
+	if len(out.tools) > 0 { // sent when an endpoint asks for it
+		strict := lessons.Param{Name: "tools.strict", Words: []string{"strict"}, Value: lessons.Unset, Next: []string{"false", "true"}}
+		if value, send := call.Param(strict.Name, strict.Value); send {
+			strict.Value, out.strict = value, value
+		}
+		out.forms = append(out.forms, strict)
 	}
 	out.params = m.params(p, s, call, out)
 	return out
@@ -232,6 +248,7 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 // sent says what a request had, for the reader of its refusal.
 func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
 	out := lessons.Sent{Pictures: w.pictures, System: o.system && p.System != "", Stream: o.stream, Reasoning: w.reasoning, Steps: w.steps, Instructions: p.System, Messages: p.Messages}
+	out.Roles, out.Params = w.roles, slices.Clone(o.forms)
 	for _, q := range o.params {
 		if q.json == nil {
 			q.Value = lessons.Unset

@@ -29,6 +29,7 @@ type written struct {
 	ids       map[string]string // of calls whose id the endpoint wants back as it was, by the one in the transcript
 	body      []byte
 	pictures  []string // base64
+	roles     []string // of the messages
 	reasoning bool
 	steps     bool
 }
@@ -49,8 +50,8 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 	w := &written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...)}
 	system := p.System
 	if system != "" && o.system {
-		w.body = wire.Quote(append(w.body, `{"role":"system","content":`...), system)
-		w.body = append(w.body, "},"...)
+		w.text(append(w.body, `{"role":"system","content":`...), system, o.isList("system"))
+		w.body, w.roles = append(w.body, "},"...), append(w.roles, "system")
 		system = ""
 	}
 	field := ownField(msgs, cmp.Or(o.field, "reasoning_content"))
@@ -65,13 +66,19 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 				system = ""
 			}
 			w.body = append(w.body, `{"role":"user","content":`...)
-			w.user(m.Content)
+			w.roles = append(w.roles, "user")
+			w.user(m.Content, o.isList("user"))
 		case sessions.Assistant:
 			w.body = append(w.body, `{"role":"assistant","content":`...)
+			w.roles = append(w.roles, "assistant")
 			w.assistant(m, o, field, i > 0 && msgs[i-1].Role == sessions.ToolResult)
 		case sessions.ToolResult:
 			w.body = wire.Quote(append(w.body, `{"role":"tool","tool_call_id":`...), cmp.Or(w.ids[m.ToolCallID], m.ToolCallID))
-			w.body = wire.Quote(append(w.body, `,"content":`...), wire.Text(m.Content))
+			if o.named && m.ToolName != "" {
+				w.body = wire.Quote(append(w.body, `,"name":`...), m.ToolName)
+			}
+			w.text(append(w.body, `,"content":`...), wire.Text(m.Content), o.isList("tool"))
+			w.roles = append(w.roles, "tool")
 		}
 		w.body = append(w.body, "},"...)
 	}
@@ -153,6 +160,9 @@ func backOf(m sessions.Message) (out back) {
 		if data.Part != nil {
 			out.data.Part = data.Part
 		}
+		if data.Rest != nil {
+			out.data.Rest = data.Rest
+		}
 		switch {
 		case data.Details == nil:
 		case out.data.Details == nil:
@@ -173,7 +183,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		give = backOf(m)
 	}
 	if o.reasoning == lessons.PlaceholderSignatures {
-		give.data.Details, give.data.Extra, give.data.Provider, give.data.Blocks = nil, nil, nil, nil
+		give.data.Details, give.data.Extra, give.data.Provider, give.data.Blocks, give.data.Rest = nil, nil, nil, nil, nil
 	}
 	if calls && o.content == lessons.CallsOnly {
 		text, give.own = "", give.own && give.data.Field != fieldTags && give.data.Field != fieldParts
@@ -191,7 +201,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		}
 		w.body = append(w.body, ']')
 	case text != "":
-		w.body = wire.Quote(w.body, text)
+		w.text(w.body, text, o.isList("assistant"))
 	default:
 		w.body = append(w.body, map[string]string{lessons.EmptyContent: `""`, lessons.FilledContent: `"` + filledContent + `"`}[o.content]...)
 		if o.content == "" || o.content == lessons.CallsOnly {
@@ -199,7 +209,10 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		}
 	}
 	w.reasoning = w.reasoning || inText
-	if !o.target.Plain && !inText {
+	if give.data.Rest != nil {
+		w.body, w.reasoning = appendFields(w.body, give.data.Rest), true
+	}
+	if !o.target.Plain && !inText && (give.data.Rest == nil || !repeats(give.data.Rest)) {
 		w.reasoningField(give, o, field, calls || step)
 	}
 	if give.data.Extra != nil {
@@ -217,6 +230,12 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 	if calls {
 		w.calls(m.Content, o)
 	}
+}
+
+// repeats reports whether the further fields of a message have its reasoning.
+func repeats(rest json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	return rest != nil && json.Unmarshal(rest, &fields) == nil && (fields["thinking"] != nil || fields["reasoning"] != nil)
 }
 
 // reasoningField appends reasoning in a field of its own: of steps of a turn that called tools always, of other messages where an
@@ -275,11 +294,23 @@ func (w *written) calls(blocks []sessions.Block, o plan) {
 	w.body = append(w.body, ']')
 }
 
+// text appends a content that is a text, or a list with it.
+func (w *written) text(body []byte, text string, asList bool) {
+	if !asList {
+		w.body = wire.Quote(body, text)
+		return
+	}
+	w.body = append(wire.Quote(append(body, `[{"type":"text","text":`...), text), `}]`...)
+}
+
+// isList reports whether the content of a role's messages is a list.
+func (o plan) isList(role string) bool { return lessons.IsList(o.forms, role) }
+
 // user appends a user message's content: a plain text where it can be, because some servers know nothing else.
-func (w *written) user(blocks []sessions.Block) {
+func (w *written) user(blocks []sessions.Block, asList bool) {
 	isImage := func(c sessions.Block) bool { return c.Type == sessions.ImageBlock }
 	if !slices.ContainsFunc(blocks, isImage) {
-		w.body = wire.Quote(w.body, wire.Text(blocks))
+		w.text(w.body, wire.Text(blocks), asList)
 		return
 	}
 	b := w.body
@@ -300,16 +331,12 @@ func (w *written) user(blocks []sessions.Block) {
 	w.body = append(b, ']')
 }
 
-func encodeTools(specs []tools.Spec) ([]byte, error) { return encodeSpecs(specs, wire.Schema) }
-func encodePlainTools(specs []tools.Spec) ([]byte, error) {
-	return encodeSpecs(specs, wire.PlainSchema)
-}
-
-func encodeSpecs(specs []tools.Spec, schema func(tools.Spec) json.RawMessage) ([]byte, error) {
+func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, strict string) ([]byte, error) {
 	type function struct {
-		Name        string `json:"name"`
-		Description string `json:"description,omitempty"`
-		Parameters  any    `json:"parameters"`
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  any             `json:"parameters"`
+		Strict      json.RawMessage `json:"strict,omitempty"`
 	}
 	type tool struct {
 		Type     string   `json:"type"`
@@ -317,17 +344,21 @@ func encodeSpecs(specs []tools.Spec, schema func(tools.Spec) json.RawMessage) ([
 	}
 	out := make([]tool, 0, len(specs))
 	for _, s := range specs {
-		out = append(out, tool{"function", function{s.Name, s.Description, schema(s)}})
+		out = append(out, tool{"function", function{s.Name, s.Description, schema(s), json.RawMessage(strict)}})
 	}
 	return wire.JSON(out)
 }
 
 // encodedTools gives the tools of a request as JSON; nil = none.
 func (m *Model) encodedTools(o plan) ([]byte, error) {
+	kept, schema := &m.tools, wire.Schema
 	if o.plain {
-		return m.plainTools.Encode(o.tools, encodePlainTools)
+		kept, schema = &m.plainTools, wire.PlainSchema
 	}
-	return m.tools.Encode(o.tools, encodeTools)
+	if o.strict != "" && len(o.tools) > 0 {
+		return encodeTools(o.tools, schema, o.strict)
+	}
+	return kept.Encode(o.tools, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, schema, "") })
 }
 
 // restBytes is room for what a request says besides messages and tools.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"parley/agent"
@@ -32,22 +33,23 @@ type stream struct {
 	t       *wire.Try
 	yield   func(agent.Delta) bool
 	tools   []tools.Spec
-	from    string                 // the endpoint, as sessions.Opaque.From has it
-	begun   func()                 // told of the first good event
-	unread  func(raw []byte)       // told of what could not be read
-	accepts func(said string) bool // decides about an answer that did not say that it is at its end
-	chunk   chunk                  // of the event at hand
-	content joiner                 // content as it came
-	reason  joiner                 // reasoning as it came
-	visible markup.Reader          // of the content
-	thought strings.Builder        // all reasoning
-	field   string                 // where reasoning came; fieldContent and fieldParts for content
-	details details                // reasoning_details
-	thinks  details                // thinking_blocks
-	part    map[string]any         // further fields of the part of content that has reasoning
-	extra   json.RawMessage        // extra_content of the message
-	special json.RawMessage        // provider_specific_fields of the message
-	sealed  json.RawMessage        // reasoning_opaque of the message
+	from    string                                    // the endpoint, as sessions.Opaque.From has it
+	begun   func()                                    // told of the first good event
+	unread  func(raw []byte)                          // told of what could not be read
+	judge   func(said string, calls bool) wire.Ending // decides about an answer that did not say that it is at its end
+	chunk   chunk                                     // of the event at hand
+	content joiner                                    // content as it came
+	reason  joiner                                    // reasoning as it came
+	visible markup.Reader                             // of the content
+	thought strings.Builder                           // all reasoning
+	field   string                                    // where reasoning came; fieldContent and fieldParts for content
+	details details                                   // reasoning_details
+	thinks  details                                   // thinking_blocks
+	part    map[string]any                            // further fields of the part of content that has reasoning
+	extra   json.RawMessage                           // extra_content of the message
+	special json.RawMessage                           // provider_specific_fields of the message
+	sealed  json.RawMessage                           // reasoning_opaque of the message
+	rest    map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
 	calls   []*call
 	beside  []toolCall // of other choices than the first
 	size    int        // of the arguments of all calls
@@ -59,13 +61,14 @@ type stream struct {
 	declined bool // a refusal was read, beside the content
 	filtered bool // Azure says that a filter refused the prompt: an answer without a word is a refusal then
 	started  bool
-	whole    bool // a whole message was read
-	done     bool // the end mark was read
-	odd      bool // a part of it could not be read
-	counted  bool // what the whole answer cost was read, behind it
-	yielded  bool // something was handed over
-	stopped  bool // the reader has stopped
-	answered bool // the answer was handed over, with what it cost
+	whole    bool   // a whole message was read
+	done     bool   // the end mark was read
+	odd      bool   // a part of it could not be read
+	counted  bool   // what the whole answer cost was read, behind it
+	stray    []byte // the first event that is no object: it may say why there is no answer
+	yielded  bool   // something was handed over
+	stopped  bool   // the reader has stopped
+	answered bool   // the answer was handed over, with what it cost
 }
 
 // Fields in which reasoning can come that is no field of its own.
@@ -76,6 +79,7 @@ const (
 
 func (s *stream) read(body io.Reader) error {
 	s.visible.Tools = s.offered
+	s.chunk.Choices = make([]choice, 0, 1) // one answer was asked for
 	events := wire.NewEvents(body)
 	for !s.done && !s.stopped {
 		ev, err := events.Next()
@@ -99,6 +103,8 @@ func (s *stream) read(body io.Reader) error {
 	switch {
 	case s.stopped:
 		return nil
+	case s.stray != nil && !s.started:
+		return s.t.StreamError(s.stray)
 	case s.finish != "" || s.done || s.whole || s.filtered || s.counted:
 		return s.end()
 	case events.Junk() != "":
@@ -107,8 +113,20 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.StreamError(events.Alone())
 	case s.chunk.Choices == nil && !s.started:
 		return s.t.Broken("the answer holds no message")
-	case s.isFull() && !s.odd && s.accepts(s.all()):
+	case s.isFull() && !s.odd:
+		return s.unmarked()
+	}
+	return s.t.Broken("the stream ended before the answer was complete")
+}
+
+// unmarked ends an answer that did not say that it is at its end.
+func (s *stream) unmarked() error {
+	switch s.judge(s.all(), len(s.calls) > 0) {
+	case wire.Complete:
 		return s.end()
+	case wire.Unclear:
+		defer func() { s.answered = false }()
+		return s.t.Unclear(&s.yield, s.end)
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }
@@ -158,6 +176,12 @@ func (s *stream) event(ev wire.Event) error {
 	if odd {
 		s.odd = true
 		s.unread(data)
+		if s.stray == nil && data[0] != '{' && data[0] != '[' {
+			s.stray = bytes.Clone(data)
+		}
+	}
+	if mayBeSealed(data) {
+		s.keepSealed(data)
 	}
 	if err := s.add(data, ev.Value); err != nil {
 		return err
@@ -219,6 +243,7 @@ func (s *stream) add(data []byte, value bool) error {
 		if !d.empty() || s.finish != "" && !failing(s.finish) {
 			s.good()
 		}
+		s.t.Ending(s.finish != "" && d.empty())
 		if err := s.delta(d); err != nil {
 			return err
 		}
@@ -293,7 +318,11 @@ func (s *stream) delta(d *delta) error {
 		}
 		s.think(s.reason.add(p.text, s.finish != ""))
 	}
-	if d.Content != "" {
+	switch {
+	case d.Content == "":
+	case s.isThought(d):
+		s.think(s.reason.add(d.Content, s.finish != ""))
+	default:
 		s.say(s.content.add(d.Content, s.finish != ""))
 	}
 	if d.Refusal != "" {
@@ -326,6 +355,18 @@ func (s *stream) delta(d *delta) error {
 		}
 	}
 	return nil
+}
+
+// thoughtMark marks content that is reasoning.
+var thoughtMark = regexp.MustCompile(`"thought"\s*:\s*true\b`)
+
+// isThought reports whether the content of a delta is reasoning by its mark alone, without tags. source: ai.google.dev/gemini-api/docs/openai
+func (s *stream) isThought(d *delta) bool {
+	if len(d.Extra) == 0 || !thoughtMark.Match(d.Extra) || strings.Contains(d.Content, "<thought") {
+		return false
+	}
+	opened, _, _ := s.visible.Tags()
+	return opened == ""
 }
 
 // say takes content in that is for people, as far as it is no markup.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -47,6 +48,10 @@ func (s *stream) end() error {
 		answer.Stop = stop
 	}
 	answer.Content = s.blocks(text, calls)
+	if wire.IsWindowFull(s.finish) && answer.IsWordless() { // the prompt fills it
+		return s.t.Failed(agent.TooLong, s.finish)
+	}
+	wire.CallsInReasoning(answer, s.offered)
 	s.good()
 	if s.stopped {
 		return nil
@@ -82,7 +87,7 @@ func (s *stream) replay() error {
 func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 	var out []sessions.Block
 	opened, closed, tagged := s.visible.Tags()
-	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed, Provider: s.special, Blocks: s.thinks.json()}
+	kept := opaque{Field: s.field, Details: s.details.json(), Sealed: s.sealed, Provider: s.special, Blocks: s.thinks.json(), Rest: rawOfFields(s.rest)}
 	if s.field == fieldParts && len(s.part) > 0 {
 		kept.Part = rawOf(s.part)
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -12,13 +13,18 @@ import (
 // tolerant reads an event whose fields have other types than documented, or several that stand one after the other. odd: something
 // could not be read and was left out.
 func tolerant(data []byte) (out []chunk, odd bool) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
 	for {
+		data = bytes.TrimPrefix(bytes.TrimSpace(data), []byte("data:")) // of a line whose end was lost
+		if data = bytes.TrimSpace(data); len(data) == 0 || bytes.HasPrefix(data, []byte("[DONE]")) {
+			return out, odd
+		}
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.UseNumber()
 		var v any
 		if dec.Decode(&v) != nil {
-			return out, odd || len(bytes.TrimSpace(data[min(int(dec.InputOffset()), len(data)):])) > 0
+			return out, true
 		}
+		data = data[dec.InputOffset():]
 		list, ok := v.([]any)
 		if !ok {
 			list = []any{v}
@@ -84,7 +90,8 @@ func oddDelta(v any) (d delta) {
 		}
 	}
 	if f, ok := m["function_call"].(map[string]any); ok {
-		d.FunctionCall = &function{Name: text(f["name"]), Arguments: argumentsOf(f["arguments"])}
+		odd := oddFunction(f)
+		d.FunctionCall = &odd
 	}
 	return d
 }
@@ -104,28 +111,48 @@ func callsIn(content any) (out []toolCall) {
 // callKinds are the types of calls in a list of content.
 var callKinds = []string{"tool_use", "tool_call", "function_call"}
 
+// functionKeys are the fields of a call that hold its name and arguments, as objects; nameKeys and argumentKeys are those of the name and
+// the arguments.
+//
+// source: developers.cloudflare.com/workers-ai/features/function-calling, docs.cohere.com/reference/chat, ai.google.dev/api/caching#FunctionCall
+var (
+	functionKeys = []string{"function", "functionCall", "function_call", "toolCall", "tool_call", "tool"}
+	nameKeys     = []string{"name", "tool_name", "toolName", "function_name", "function", "tool"}
+	argumentKeys = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "toolInput", "tool_args", "function_arguments"}
+)
+
 func oddCall(m map[string]any, i int) toolCall {
 	c := toolCall{Index: number(m["index"]), ID: text(m["id"]), Extra: rawOf(m["extra_content"]), signed: oddSigned(m)}
-	f, ok := m["function"].(map[string]any)
-	c.Function.signed = oddSigned(f)
-	if !ok { // name and arguments beside the id
-		f = m
-		if name := text(m["function"]); name != "" {
-			c.Function.Name = name
-		}
+	if c.ID == "" {
+		c.ID = cmp.Or(text(m["call_id"]), text(m["tool_call_id"]), text(m["tool_use_id"]))
 	}
-	if name := text(f["name"]); name != "" {
-		c.Function.Name = name
-	}
-	for _, key := range []string{"arguments", "parameters", "args", "input"} {
-		if c.Function.Arguments == "" {
-			c.Function.Arguments = argumentsOf(f[key])
+	c.Function = oddFunction(m)
+	for _, key := range functionKeys {
+		if f, ok := m[key].(map[string]any); ok {
+			c.Function = oddFunction(f)
+			break
 		}
 	}
 	if _, ok := m["index"]; !ok && i > 0 {
 		c.Index = i
 	}
 	return c
+}
+
+// oddFunction reads a name and arguments.
+func oddFunction(m map[string]any) (f function) {
+	f.signed = oddSigned(m)
+	for _, key := range nameKeys {
+		if name, ok := m[key].(string); ok && f.Name == "" {
+			f.Name = name
+		}
+	}
+	for _, key := range argumentKeys {
+		if f.Arguments == "" {
+			f.Arguments = argumentsOf(m[key])
+		}
+	}
+	return f
 }
 
 func oddSigned(m map[string]any) signed {
@@ -257,7 +284,8 @@ func oddUsage(v any) *usage {
 	if !ok {
 		return nil
 	}
-	u := &usage{Prompt: number(m["prompt_tokens"]), Completion: number(m["completion_tokens"]), CacheHit: number(m["prompt_cache_hit_tokens"]),
+	u := &usage{Total: number(m["total_tokens"]), CacheRead: number(m["cache_read_input_tokens"]), CacheWrite: number(m["cache_creation_input_tokens"]),
+		Prompt: number(m["prompt_tokens"]), Completion: number(m["completion_tokens"]), CacheHit: number(m["prompt_cache_hit_tokens"]),
 		Cached: number(m["cached_tokens"]), Input: number(m["input_tokens"]), Output: number(m["output_tokens"])}
 	if d, ok := m["prompt_tokens_details"].(map[string]any); ok {
 		u.Details.Cached = number(d["cached_tokens"])

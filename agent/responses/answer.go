@@ -3,10 +3,10 @@ package responses
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -97,8 +97,10 @@ func (s *stream) end() error {
 	}
 	s.bound(answer)
 	switch {
-	case s.ending == "incomplete" && filters.MatchString(s.reason):
+	case s.ending == "incomplete" && wire.IsFiltered(s.reason):
 		answer.Stop = agent.StopFilter
+	case s.ending == "incomplete" && wire.IsWindowFull(s.reason) && answer.IsWordless(): // the prompt fills it
+		return s.t.Failed(agent.TooLong, s.reason)
 	case s.ending == "incomplete":
 		answer.Stop = agent.StopLength
 	case calls > 0:
@@ -108,13 +110,11 @@ func (s *stream) end() error {
 	default:
 		answer.Stop = agent.StopEnd
 	}
+	wire.CallsInReasoning(answer, s.tools)
 	s.answered = true
 	_ = s.pass(agent.Delta{Final: answer})
 	return nil
 }
-
-// filters matches why an answer ended, where a filter refused it.
-var filters = regexp.MustCompile(`(?i)filter|block|safety|refus|moderat|guardrail|policy|toxic|sensitive`)
 
 // addThoughts adds a reasoning item that says something to people or to its provider.
 func (s *stream) addThoughts(a *agent.Answer, o *output) {
@@ -172,7 +172,7 @@ func (s *stream) addCall(a *agent.Answer, o *output) error {
 	if id == "" {
 		id = agent.NewCallID()
 	}
-	a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: o.name, Arguments: args, Opaque: s.opaque(o.extra)})
+	a.Content = append(a.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: id, Name: o.name, Arguments: wire.Arguments(args), Opaque: s.opaque(o.extra)})
 	return nil
 }
 

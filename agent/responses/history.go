@@ -26,17 +26,19 @@ type history struct {
 	toolPictures bool   // the server takes pictures in the results of tools
 	system       string // stands in front of the first message
 
-	b     []byte
-	omit  bool            // no reasoning, and no ids of items
-	ids   map[string]bool // of items: a request must not have one twice
-	texts map[string]int  // how often a text was given an id
-	hash  hash.Hash       // of texts
-	sum   [sha256.Size]byte
+	b        []byte
+	omit     bool            // no reasoning, and no ids of items
+	complete string          // the status of items; "" = none is sent
+	ids      map[string]bool // of items: a request must not have one twice
+	texts    map[string]int  // how often a text was given an id
+	hash     hash.Hash       // of texts
+	sum      [sha256.Size]byte
 }
 
 // encode begins a body: its input, with room behind it for more bytes.
 func (h *history) encode(p agent.Prompt, more int) []byte {
 	h.hash = sha256.New()
+	h.askStatus()
 	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on"
 	msgs := agent.Repair(p.Messages, h.target(p.Messages))
 	size := len(h.system) + 64
@@ -79,7 +81,9 @@ func (h *history) target(msgs []sessions.Message) agent.Target {
 
 // user adds a message of a person. Text alone is sent as a plain text: every server takes it.
 func (h *history) user(blocks []sessions.Block) {
-	h.b = append(h.b, `{"type":"message","role":"user","content":`...)
+	h.b = append(h.b, `{"type":"message","role":"user",`...)
+	h.status()
+	h.b = append(h.b, `"content":`...)
 	if h.system != "" {
 		blocks = slices.Insert(slices.Clone(blocks), 0, sessions.Block{Type: sessions.TextBlock, Text: h.system})
 		h.system = ""
@@ -118,7 +122,9 @@ func (h *history) parts(blocks []sessions.Block) {
 // result adds what a tool answered.
 func (h *history) result(m sessions.Message) {
 	h.sent.Steps = true
-	h.b = wire.Quote(append(h.b, `{"type":"function_call_output","call_id":`...), m.ToolCallID)
+	h.b = append(h.b, `{"type":"function_call_output",`...)
+	h.status()
+	h.b = wire.Quote(append(h.b, `"call_id":`...), m.ToolCallID)
 	h.b = append(h.b, `,"output":`...)
 	if hasPictures(m.Content) {
 		h.sent.ToolImages = true
@@ -142,7 +148,7 @@ func (h *history) assistant(m sessions.Message) {
 			kept[i] = h.readable(readKept(c))
 		}
 	}
-	whole := !h.omit && h.complete(m, kept)
+	whole := !h.omit && h.isWhole(m, kept)
 	var text []string
 	flush := func() {
 		if len(text) > 0 {
@@ -214,8 +220,8 @@ func (h *history) readable(kept keptItem) keptItem {
 	return kept
 }
 
-// complete reports whether all reasoning of a message can be sent, and none of its items was sent before.
-func (h *history) complete(m sessions.Message, kept []keptItem) bool {
+// isWhole reports whether all reasoning of a message can be sent, and none of its items was sent before.
+func (h *history) isWhole(m sessions.Message, kept []keptItem) bool {
 	for i, c := range m.Content {
 		if c.Type == sessions.ThinkingBlock && c.Opaque != nil && kept[i].data == nil || h.ids[kept[i].id] {
 			return false
@@ -241,11 +247,13 @@ func (h *history) message(text string, kept keptItem, whole bool) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
+	h.b = append(h.b, `{"type":"message","role":"assistant",`...)
+	h.status()
+	h.b = append(h.b, `"content":`...)
 	if h.omit { // in the form that asks for nothing
-		h.b = append(wire.Quote(append(h.b, `{"type":"message","role":"assistant","content":`...), text), "},"...)
+		h.b = append(wire.Quote(h.b, text), "},"...)
 		return
 	}
-	h.b = append(h.b, `{"type":"message","role":"assistant","content":`...)
 	isList := h.field("content")
 	if isList {
 		h.b = append(h.b, `[{"type":"output_text","text":`...)
@@ -263,10 +271,29 @@ func (h *history) message(text string, kept keptItem, whole bool) {
 	h.b = append(h.b, "},"...)
 }
 
+// status adds that an item is complete, where the endpoint wants to be told.
+func (h *history) status() {
+	if h.complete == "" {
+		return
+	}
+	h.b = append(wire.Quote(append(h.b, `"status":`...), h.complete), ',')
+}
+
+// askStatus finds out whether items have a status, and notes that an endpoint may ask for one.
+func (h *history) askStatus() {
+	p := lessons.Param{Name: lessons.ItemStatus, Value: lessons.Unset, Next: []string{lessons.Completed}, Fixed: true}
+	if use, send := h.call.Param(p.Name, p.Value); send {
+		h.complete, p.Value, p.Next = use, use, nil
+	}
+	h.sent.Params = append(h.sent.Params, p)
+}
+
 // toolCall adds a call.
 func (h *history) toolCall(c sessions.Block, kept keptItem, whole bool) {
 	h.sent.Steps = true
-	h.b = wire.Quote(append(h.b, `{"type":"function_call","call_id":`...), c.ID)
+	h.b = append(h.b, `{"type":"function_call",`...)
+	h.status()
+	h.b = wire.Quote(append(h.b, `"call_id":`...), c.ID)
 	h.b = wire.Quote(append(h.b, `,"name":`...), c.Name)
 	h.b = wire.Quote(append(h.b, `,"arguments":`...), string(c.Arguments))
 	h.further(kept, whole)
@@ -339,6 +366,9 @@ func (h *history) reasoning(kept keptItem) {
 	}
 	_, changed := all["status"]
 	delete(all, "status")
+	if all["summary"] == nil { // there must be one. source: platform.openai.com/docs/api-reference/responses/create (reasoning item)
+		all["summary"], changed = json.RawMessage("[]"), true
+	}
 	for name := range all {
 		switch {
 		case name == "type" || name == "encrypted_content":

@@ -95,9 +95,12 @@ func endpoint(base string) *url.URL {
 	if err != nil {
 		u = &url.URL{Opaque: base} // the request fails and says why
 	}
-	u.Path, u.Fragment = strings.TrimRight(u.Path, "/")+"/responses", ""
+	below := func(path string) string {
+		return strings.TrimSuffix(strings.TrimRight(path, "/"), "/responses") + "/responses"
+	}
+	u.Path, u.Fragment = below(u.Path), ""
 	if u.RawPath != "" {
-		u.RawPath = strings.TrimRight(u.RawPath, "/") + "/responses"
+		u.RawPath = below(u.RawPath)
 	}
 	return u
 }
@@ -159,9 +162,13 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 	}
 	s := &stream{
 		t: t, yield: yield, from: at.String(), tools: req.offered,
-		good:    func() { call.Worked(parent) },
-		unread:  func(what string, raw []byte) { m.unread.Log(t, m.log, at.Label(), what, raw) },
-		accepts: func(all string) bool { return m.endings.Accepts(t, m.log, at.Label(), all, said) },
+		good:   func() { call.Worked(parent) },
+		unread: func(what string, raw []byte) { m.unread.Log(t, m.log, at.Label(), what, raw) },
+		judge: func(all string, calls bool) wire.Ending {
+			before := *said
+			*said = all
+			return m.endings.Judge(t, m.log, at.Label(), wire.Unmarked{Said: all, Calls: calls, Before: before})
+		},
 	}
 	err = s.read(res.Body)
 	if s.ending != "" {

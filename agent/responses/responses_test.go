@@ -172,6 +172,16 @@ func TestHeaderAndAddress(t *testing.T) {
 		t.Errorf("asked %s", s.queries[0])
 	}
 
+	for base, want := range map[string]string{ // an address may be that of the requests
+		"https://model.test/v1/responses":  "https://model.test/v1/responses",
+		"https://model.test/v1/responses/": "https://model.test/v1/responses",
+		"https://model.test/v1/?a=b":       "https://model.test/v1/responses?a=b",
+	} {
+		if got := endpoint(base).String(); got != want {
+			t.Errorf("%s: %s", base, got)
+		}
+	}
+
 	// source: learn.microsoft.com/azure/foundry/openai/api-version-lifecycle (the v1 address, the key in api-key)
 	var sent *http.Request
 	azureModel := New(Config{Name: "azure", BaseURL: "https://house.openai.azure.com/openai/v1/?api-version=v1", APIKey: channels.NewSecret("secret"),

@@ -17,13 +17,13 @@ import (
 
 // stream reads one answer.
 type stream struct {
-	t       *wire.Try
-	yield   func(agent.Delta) bool
-	from    string                                                   // the endpoint, as opaque data names it
-	good    func()                                                   // is called once, when a part of an answer came
-	unread  func(what string, raw []byte)                            // is told of what cannot be read
-	accepts func(said string) bool                                   // decides about an answer that did not say that it is at its end
-	tools   func(name string) (schema json.RawMessage, offered bool) // models write calls of them into their text
+	t      *wire.Try
+	yield  func(agent.Delta) bool
+	from   string                                                   // the endpoint, as opaque data names it
+	good   func()                                                   // is called once, when a part of an answer came
+	unread func(what string, raw []byte)                            // is told of what cannot be read
+	judge  func(said string, calls bool) wire.Ending                // decides about an answer that did not say that it is at its end
+	tools  func(name string) (schema json.RawMessage, offered bool) // models write calls of them into their text
 
 	ev       event
 	outputs  []*output
@@ -92,14 +92,26 @@ func (s *stream) read(body io.Reader) error {
 	case events.Alone() != nil && !s.begun:
 		return s.t.StreamError(events.Alone())
 	}
-	if all, full := s.all(); full && s.accepts(all) {
-		return s.end()
+	return s.unmarked()
+}
+
+// unmarked ends an answer that did not say that it is at its end.
+func (s *stream) unmarked() error {
+	said, calls, full := s.all()
+	if full {
+		switch s.judge(said, calls) {
+		case wire.Complete:
+			return s.end()
+		case wire.Unclear:
+			defer func() { s.answered = false }()
+			return s.t.Unclear(&s.yield, s.end)
+		}
 	}
 	return s.t.Broken("the stream ended before the answer was complete")
 }
 
 // all gives the texts and calls so far, and whether that may be a complete answer: none of the calls is cut off.
-func (s *stream) all() (said string, full bool) {
+func (s *stream) all() (said string, calls, full bool) {
 	for _, o := range s.outputs {
 		switch o.kind {
 		case message:
@@ -110,12 +122,12 @@ func (s *stream) all() (said string, full bool) {
 				args = o.begun
 			}
 			if o.name == "" || !o.done && !json.Valid([]byte(args)) {
-				return "", false
+				return "", calls, false
 			}
-			said += o.name + args + "\n"
+			said, calls = said+o.name+args+"\n", true
 		}
 	}
-	return said, strings.TrimSpace(said) != ""
+	return said, calls, strings.TrimSpace(said) != ""
 }
 
 // take takes one piece of the answer in. more is false when the answer is complete or the reader has stopped.

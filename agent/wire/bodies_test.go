@@ -33,10 +33,27 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestWindows: errors about prompts that are too long name the window in many ways.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"Input length (9000 tokens) exceeds the maximum allowed length (8186 tokens).":                                    8186, // source: sgl-project/sglang
+		"Input validation error: `inputs` must have less than 4096 tokens. Given: 5000":                                   4096, // source: huggingface/text-generation-inference
+		"The estimated number of input and maximum output tokens (8500) exceeded this model context window limit (7968).": 7968, // source: developers.cloudflare.com/workers-ai
+		"Request body too large for gpt-4o model. Max size: 8000 tokens.":                                                 8000, // source: cline/cline#995
+		"Prompt tokens limit exceeded: 36163 > 29652.":                                                                    0,    // of the credit. source: continuedev/continue#11540
+		"Request body too large. Max size: 4194304 bytes.":                                                                0,
+	} {
+		if got := ReadFault([]byte(text)).window(); got != want {
+			t.Errorf("%s: %d, not %d", text, got, want)
+		}
+	}
+}
+
 var faultBodies = []faultBody{
 	// OpenAI. source: platform.openai.com/docs/guides/error-codes
 	{401, `{"error":{"message":"Incorrect API key provided: sk-x. You can find your API key at https://platform.openai.com/account/api-keys.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, agent.BadKey, "Incorrect API key"},
-	{403, `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}`, agent.BadKey, "Country"},
+	{403, `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}`, agent.NoSuchModel, "Country"},
 	{429, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, agent.NoCredit, "current quota"},
 	{429, `{"error":{"message":"Rate limit reached for gpt-4o in organization org-x on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.","type":"requests","param":null,"code":"rate_limit_exceeded"}}`, agent.RateLimited, "Rate limit reached"},
 	{404, `{"error":{"message":"The model 'gpt-9' does not exist or you do not have access to it.","type":"invalid_request_error","param":null,"code":"model_not_found"}}`, agent.NoSuchModel, "does not exist"},
@@ -47,12 +64,57 @@ var faultBodies = []faultBody{
 	{400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, agent.BadRequest, "max_completion_tokens"},
 	{404, `{"error":{"message":"This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/responses?","type":"invalid_request_error","param":"model","code":null}}`, agent.BadRequest, "v1/responses"},
 	{400, `{"error":{"message":"Billing hard limit has been reached","type":"invalid_request_error","param":null,"code":"billing_hard_limit_reached"}}`, agent.NoCredit, "Billing hard limit"},
+	// source: volcengine.com/docs/82379/1299023
+	{403, `{"error":{"code":"AccountOverdueError","message":"The request failed because your account has an overdue balance. Request id: 0217","param":"","type":"Forbidden"}}`, agent.NoCredit, "overdue balance"},
+	{403, `{"error":{"message":"Your account is past due. Please pay your invoices."}}`, agent.NoCredit, "past due"},
+	// source: developers.cloudflare.com/workers-ai/platform/errors
+	{429, `{"errors":[{"message":"AiError: you have used up your daily free allocation of 10,000 neurons, please upgrade to Cloudflare's Workers Paid plan if you would like to continue usage.","code":4006}],"success":false,"result":{},"messages":[]}`, agent.NoCredit, "free allocation"},
+	{429, `{"error":{"message":"Your free credits are exhausted"}}`, agent.NoCredit, "free credits"},
+	// source: anomalyco/opencode#37161
+	{401, `{"type":"error","error":{"type":"CreditsError","message":"No payment method. Add a payment method here: https://opencode.ai/workspace/wrk_1/billing"}}`, agent.NoCredit, "No payment method"},
+	{401, `{"error":{"message":"Insufficient balance. Please top up."}}`, agent.NoCredit, "Insufficient balance"},
+	{403, `{"error":"this model requires a subscription, upgrade for access: https://ollama.com/upgrade"}`, agent.NoCredit, "subscription"},
+	{422, `{"detail":[{"type":"enum","loc":["body","model"],"msg":"Input should be 'a' or 'b'","input":"m"}]}`, agent.NoSuchModel, "should be"},
+	{400, `{"error":"Die Anfrage wurde vom Inhaltsfilter blockiert."}`, agent.Refused, "Inhaltsfilter"},
+	{400, `{"error":"La requête a été bloquée par le filtre de contenu."}`, agent.Refused, "filtre"},
+	{400, `{"error":"La solicitud fue bloqueada por el filtro de contenido"}`, agent.Refused, "filtro"},
+	{400, `{"error":"有害なコンテンツが含まれているため拒否されました"}`, agent.Refused, "有害"},
+	{400, `{"error":"Запрос заблокирован из-за политики содержимого"}`, agent.Refused, "заблокирован"},
+	// source: docs.z.ai/api-reference/api-code
+	{429, `{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at 2026-11-27 03:26:27"}}`, agent.RateLimited, "Usage limit"},
+	{429, `{"error":{"code":"1308","message":"已达到 5 小时的使用上限。您的限额将在 2026-08-25 07:41:44 重置。"}}`, agent.RateLimited, "使用上限"},
+	{0, `{"error":{"message":"Usage limit reached for this hour"}}`, agent.RateLimited, "Usage limit"},
+	// Baidu, with status 200. source: cloud.baidu.com/doc/WENXINWORKSHOP/s/tlmyncueh
+	{0, `{"error_code":336103,"error_msg":"Prompt tokens too long"}`, agent.TooLong, "tokens too long"},
+	{0, `{"error_code":18,"error_msg":"Open api qps request limit reached"}`, agent.RateLimited, "qps"},
+	{0, `{"error_code":17,"error_msg":"Open api daily request limit reached"}`, agent.RateLimited, "daily"},
+	{0, `{"error_code":110,"error_msg":"Access token invalid or no longer valid"}`, agent.BadKey, "Access token"},
+	{0, `{"error_code":111,"error_msg":"Access token expired"}`, agent.BadKey, "expired"},
+	{0, `{"error_code":336501,"error_msg":"Safety system detected the prompt"}`, agent.Refused, "Safety system"},
+	{400, `{"error":{"message":"Muitas solicitações"}}`, agent.RateLimited, "Muitas"},
+	{400, `{"error":{"message":"Il credito è esaurito"}}`, agent.NoCredit, "esaurito"},
+	{400, `{"error":{"message":"Il modello x non esiste"}}`, agent.NoSuchModel, "modello"},
 	// Azure. source: learn.microsoft.com/azure/ai-services/openai/concepts/content-filter
 	{400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"hate":{"filtered":true,"severity":"high"}}}}}`, agent.Refused, "content management policy"},
 	{404, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, agent.NoSuchModel, "deployment"},
 	{404, `{"error":{"code":"404","message":"Resource not found"}}`, agent.BadAddress, "Resource not found"}, // a missing deployment is DeploymentNotFound
 	{401, `{"statusCode":401,"message":"Unauthorized. Access token is missing, invalid, audience is incorrect (https://cognitiveservices.azure.com), or have expired."}`, agent.BadKey, "Access token"},
 	{429, `{"error":{"code":"429","message":"Requests to the ChatCompletions_Create Operation have exceeded call rate limit of your current OpenAI S0 pricing tier. Please retry after 6 seconds."}}`, agent.RateLimited, "call rate limit"},
+	// source: sgl-project/sglang (managers/utils.py), huggingface/text-generation-inference (router/src/validation.rs), developers.cloudflare.com/workers-ai/platform/errors
+	{400, `{"object":"error","message":"Input length (9000 tokens) exceeds the maximum allowed length (8186 tokens). Use a shorter input or enable --allow-auto-truncate.","type":"BadRequestError","param":null,"code":400}`, agent.TooLong, "Input length"},
+	{422, "{\"error\":\"Input validation error: `inputs` must have less than 4096 tokens. Given: 5000\",\"error_type\":\"validation\"}", agent.TooLong, "must have less"},
+	{400, `{"errors":[{"message":"AiError: AiError: The estimated number of input and maximum output tokens (8500) exceeded this model context window limit (7968).","code":5021}],"success":false,"result":{},"messages":[]}`, agent.TooLong, "context window"},
+	{429, `{"errors":[{"message":"you have used up your daily free allocation of 10,000 neurons, please upgrade to Cloudflare's Workers Paid plan","code":4006}],"success":false,"result":{},"messages":[]}`, agent.NoCredit, "neurons"},
+	{400, `{"error":{"message":"Invalid 'messages': array too long. Expected an array with maximum length 2048, but got an array with length 2049 instead.","type":"invalid_request_error","param":"messages","code":"array_above_max_length"}}`, agent.TooLong, "array too long"},
+	{400, `{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 129 instead.","type":"invalid_request_error","param":"tools","code":"array_above_max_length"}}`, agent.BadRequest, "array too long"},
+	// OpenRouter. source: continuedev/continue#11540
+	{402, `{"error":{"message":"Prompt tokens limit exceeded: 36163 > 29652. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account","code":402}}`, agent.TooLong, "Prompt tokens"},
+	{400, `{"error":{"code":400,"message":"Request payload size exceeds the limit: 20971520 bytes.","status":"INVALID_ARGUMENT"}}`, agent.TooLong, "payload size"}, // source: ai.google.dev/gemini-api/docs/image-understanding
+	// Volcengine, Baidu. source: volcengine.com/docs/82379/1299023, cloud.baidu.com/doc/WENXINWORKSHOP/s/tlmyncueh
+	{403, `{"error":{"code":"AccountOverdueError","message":"The request failed because your account has an overdue balance. Request id: 0217","param":"","type":"Forbidden"}}`, agent.NoCredit, "overdue"},
+	{0, `{"error_code":336103,"error_msg":"Prompt tokens too long"}`, agent.TooLong, "too long"},
+	{0, `{"error_code":18,"error_msg":"Open api qps request limit reached"}`, agent.RateLimited, "qps"},
+	{0, `{"error_code":110,"error_msg":"Access token invalid or no longer valid"}`, agent.BadKey, "Access token"},
 	// Anthropic. source: docs.anthropic.com/en/api/errors
 	{529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}`, agent.Overloaded, "Overloaded"},
 	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}`, agent.NoCredit, "credit balance"},

@@ -19,8 +19,10 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.RateLimited
 	case f.ofAddress():
 		return agent.BadAddress
+	case s == http.StatusPaymentRequired && tooLong(f):
+		return agent.TooLong
 	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)),
-		f.has(rateCodes) && moneyGone.MatchString(f.All):
+		s == http.StatusUnauthorized && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)) && !f.ofKey(), f.has(rateCodes) && moneyGone.MatchString(f.All):
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
@@ -50,7 +52,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired, s >= 400 && f.ofKey():
 		return agent.BadKey
-	case s == http.StatusNotFound, s >= 400 && f.ofModel():
+	case s == http.StatusNotFound, s >= 400 && (f.ofModel() || f.Param == "body.model"):
 		return agent.NoSuchModel
 	case s >= 300:
 		return agent.BadRequest
@@ -156,22 +158,22 @@ var (
 		"new_sensitive",             // MiniMax. source: esengine/DeepSeek-Reasonix#6824
 		"不安全或敏感内容", "safety policy", // Z.ai, ZenMux
 	}
-	rateCodes   = []string{"throttlingexception", "throttling", "servicequotaexceededexception", "1302", "1303", "1305", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "1002", "1039", "2045", "2056"} // MiniMax
+	rateCodes   = []string{"throttlingexception", "throttling", "servicequotaexceededexception", "1302", "1303", "1305", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "1002", "1039", "2045", "2056", "17", "18", "19"} // MiniMax, Qianfan
 	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing",
-		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
+		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance", "accountoverdueerror", "creditserror"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
 	creditWords = []string{
 		"credit balance",                                       // Anthropic
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
 		"insufficient credit", "more credits", "out of credits", "no credits", "any credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
-		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "good standing", // DashScope
+		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "overdue balance", "daily free allocation", "good standing", // DashScope
 		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "欠费",
 		"api usage limits",                                                        // Anthropic
 		"budget limit exceeded", "budget has been exceeded", "key limit exceeded", // OpenRouter, LiteLLM
 		"套餐已到期", "not enough balance", // Z.ai, Novita
 		"session usage limit", "hourly usage limit", "daily usage limit", "weekly usage limit", // Ollama. source: continuedev/continue#11444
 	}
-	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
-	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                              // Groq
+	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "unsupported_country_region_territory", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
+	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                                                                      // Groq
 	sampleWords  = []string{
 		"failed to call a function",    // Groq
 		"failed_generation",            // Groq
@@ -188,79 +190,9 @@ var (
 	passingWords = append([]string{
 		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity", "at capacity", "capacity exceeded", "degraded function", "total request limit reached",
 	}, sampleWords...)
-	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated"}
+	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated", "invalid_token", "invalid_iam_token", "iam_certification_failed"}
 	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key", "authentication error:"}
 )
-
-// tooLong reports whether a prompt was refused because of its length: by its code, or by words that providers use.
-func tooLong(f *Fault) bool {
-	switch {
-	case f.Status == http.StatusRequestEntityTooLarge:
-		return true
-	case f.Status == http.StatusTooManyRequests: // OpenAI and Groq: longer than a whole minute's allowance, so waiting does not help
-		return strings.HasPrefix(f.Text, "Request too large")
-	case f.Status != 0 && (f.Status < 400 || f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
-		return false
-	}
-	if (f.has([]string{"string_above_max_length"}) || strings.Contains(f.All, "string too long")) && (shortField.MatchString(f.Param) || shortField.MatchString(longField.FindString(f.All))) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
-		return false // an id or a name, or a part of a tool
-	}
-	return longPrompt.MatchString(f.All) && !longAnswer.MatchString(f.All) || longSentence.MatchString(f.All) || f.is([]string{"context_length_exceeded", "exceed_context_size_error", "request_too_large", "context_window_exceeded", "string_above_max_length", "1261"}, tooLongWords)
-}
-
-// shortField matches parameters whose length has nothing to do with that of the conversation.
-var shortField = regexp.MustCompile(`(?i)(?:^|[._\]])(?:id|name|user|key)$`)
-
-// longField matches the field that an error calls too long, where it names none in a field of its own.
-var longField = regexp.MustCompile("invalid [`'\"]?[a-z_.\\[\\]0-9]+")
-
-var (
-	// ofTool matches the place of a field of a tool, as in tools[24].function.description.
-	ofTool = regexp.MustCompile(`\b(?:tools|functions|function_?declarations)(?:[\[./]\d+\]?)[\w.\[\]/]*[./](?:name|description|parameters|input_schema)\b|\bfunction\.(?:name|description|parameters)\b`)
-	// longPrompt matches texts about a prompt that is too long, whatever their other words.
-	longPrompt = regexp.MustCompile(`\b(?:input|prompt)[ _]tokens?\b[^.\n]{0,50}\b(?:exceed|over\b|above|beyond)|` +
-		`\b(?:exceed\w*|over|above|beyond|larger than|longer than|greater than)\b[^.\n]{0,50}(?:\b(?:max_(?:prompt|input)_(?:tokens|length)|n_ctx|num_ctx|max_model_len|max_seq_len)\b|\b(?:maximum|max)[^.\n]{0,30}\b(?:input|prompt|context) tokens?\b)|` +
-		`\binput token count\b[^.\n]{0,30}\bexceeds|` +
-		`\b(?:request|prompt|input|conversation)\b[^.\n]{0,20}\b(?:over|beyond|above|larger than|longer than|too (?:big|large|long) for)\b[^.\n]{0,30}\bthe model\b|` +
-		`\btotal tokens\b[^.\n]{0,40}\bexceeds? (?:the )?max|\btoo many tokens in\b|\brequest exceeds the maximum size\b|超[过出](?:了)?(?:模型)?的?最大(?:上下文|输入)?长度|` +
-		`(?:输入|上下文|提示词?|消息)(?:的)?(?:总)?(?:长度|内容|\s?tokens?)?[^。，\n图]{0,12}(?:超过|超出|过长|太长)|` +
-		`(?:eingabe|prompt|kontext)[^.\n]{0,40}\b(?:zu lang|überschreitet)|プロンプト[^。\n]{0,20}(?:長すぎ|超え)|프롬프트[^.\n]{0,20}(?:길|초과)`)
-	// longAnswer matches texts about the length of the answer that was asked for.
-	longAnswer = regexp.MustCompile(`\bmax_(?:completion_|output_|new_)?tokens\b`)
-)
-
-// tooLongWords are in the errors about prompts that are too long, in lower case.
-var tooLongWords = []string{
-	"prompt is too long",                     // Anthropic
-	"exceed context limit",                   // Anthropic, with max_tokens
-	"maximum context length",                 // OpenAI, vLLM, OpenRouter, DeepSeek, Mistral
-	"context_length_exceeded",                // inside of other texts
-	"exceeds the context window",             // OpenAI
-	"exceeds the available context size",     // llama.cpp
-	"context size has been exceeded",         // llama.cpp
-	"exceed context window",                  // llama-cpp-python
-	"longer than the maximum model length",   // vLLM
-	"too long to fit into the model",         // vLLM
-	"exceeds model's maximum context",        // vLLM, TGI
-	"longer than the model's context length", // SGLang
-	"input length exceeds",                   // Ollama
-	"exceeds the context length",             // Ollama
-	"exceeded max context length",            // Ollama
-	"greater than the context length",        // LM Studio
-	"context length of only",                 // LM Studio
-	"exceeds the maximum number of tokens",   // Gemini
-	"maximum prompt length is",               // xAI
-	"reduce the length of the messages",      // Groq
-	"input is too long for requested model",  // Bedrock
-	"tokens` + `max_new_tokens` must be <=",  // TGI, Together
-	"tokens + `max_new_tokens` must be <=",   // TGI
-	"context window exceeds limit",           // MiniMax
-	"exceeded model token limit",             // Kimi
-	"number of tokens in the prompt exceeds", // Cohere
-	"prompt exceeds max length",              // Z.ai
-	"range of input length should be",        // DashScope
-	"context length is only",                 // vLLM
-}
 
 // modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107
 var modelGone = regexp.MustCompile(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)

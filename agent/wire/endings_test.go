@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// An answer without a mark of its end is taken when it came twice and HTTP says that it is whole, at once from then on; never from a model
-// whose answers had such marks. source: anomalyco/opencode#43882, qualcomm/GenieX#1246
+// An answer without a mark of its end is complete only at a model that gave different ones which end like whole ones. The same answer twice
+// may be one that is always cut at the same place. source: anomalyco/opencode#43882, qualcomm/GenieX#1246
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,25 +41,45 @@ func TestEndings(t *testing.T) {
 	var log strings.Builder
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	var e Endings
-	accepts := func(path, model, said string, before *string) bool {
-		return e.Accepts(try(path), logger, model, said, before)
+	calls := false
+	judge := func(path, model, said string, before *string) Ending {
+		a := Unmarked{Said: said, Calls: calls, Before: *before}
+		*before = said
+		return e.Judge(try(path), logger, model, a)
+	}
+	expect := func(what string, got, want Ending) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %d, want %d", what, got, want)
+		}
 	}
 	var before string
-	if accepts("/", "m", "One.", &before) || accepts("/", "m", "Another was", &before) || !accepts("/", "m", "Another one.", &before) {
-		t.Error("it must come twice, and whole")
+	for range 3 {
+		expect("the same cut text", judge("/", "m", "Another was", &before), Unclear)
 	}
+	for range 3 {
+		expect("the same text, which may be cut behind a sentence", judge("/", "m", "One.", &before), Unclear)
+	}
+	if log.Len() > 0 {
+		t.Errorf("nothing is known yet: %s", &log)
+	}
+	expect("another one", judge("/", "m", "Another one.", &before), Complete)
 	before = ""
-	if !accepts("/", "m", "One.", &before) || accepts("/", "m", "one", &before) || !accepts("/", "m", "one", &before) || strings.Count(log.String(), "do not say that they are complete") != 1 {
-		t.Errorf("it is known now, and told once: %s", &log)
+	expect("the end of a sentence", judge("/", "m", "One.", &before), Complete)
+	expect("no end of a sentence", judge("/", "m", "one", &before), Unclear)
+	expect("the same", judge("/", "m", "one", &before), Complete)
+	if strings.Count(log.String(), "do not say that they are complete") != 1 {
+		t.Errorf("told once: %s", &log)
 	}
 	e.Marked("m")
 	for range 2 {
-		if accepts("/", "m", "One.", &before) {
-			t.Error("the model says when an answer is complete: this one was cut off")
-		}
+		expect("a model that marks its answers", judge("/", "m", "One.", &before), CutOff)
 	}
 	before = ""
-	if accepts("/unframed", "n", "One.", &before) || accepts("/unframed", "n", "Other.", &before) || !accepts("/unframed", "n", "Other.", &before) {
-		t.Error("where HTTP does not say it, the same must come twice")
-	}
+	expect("unframed", judge("/unframed", "n", "One.", &before), Unclear)
+	expect("unframed, another one", judge("/unframed", "n", "Other.", &before), Unclear)
+	expect("unframed, the same", judge("/unframed", "n", "Other.", &before), Complete)
+	before, calls = "", true
+	expect("a call", judge("/", "o", `f{}`, &before), Unclear)
+	expect("the same call", judge("/", "o", `f{}`, &before), Complete)
 }

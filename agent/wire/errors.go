@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"parley/agent"
+	"parley/agent/wire/pattern"
 )
 
 // maxErrorText bounds what is kept of a provider's words, in bytes.
@@ -35,7 +37,11 @@ func (t *Try) modelError(err error) *agent.ModelError {
 	case t.parent.Err() != nil:
 		e.Class, e.Err = agent.Timeout, t.parent.Err()
 	case e.Status >= 300:
-		t.refused(e, e.Status, t.head, err)
+		head := t.head
+		if len(bytes.TrimSpace(head)) == 0 {
+			head = challenge(t.res.Header)
+		}
+		t.refused(e, e.Status, head, err)
 		if d := retryAfter(t.res.Header, time.Now()); d != 0 { // what the header says is surer than the words
 			e.RetryAfter = d
 		} else if e.Class == agent.RateLimited && e.RetryAfter == 0 {
@@ -52,6 +58,18 @@ func (t *Try) modelError(err error) *agent.ModelError {
 		e.Class, e.Err = agent.Broken, t.broken(err)
 	}
 	return e
+}
+
+// errorDescription matches the reason in a challenge.
+var errorDescription = pattern.New(`\berror_description="([^"]{1,500})"`)
+
+// challenge gives the reason for a refused key that stands in a header; nil = there is none. source: RFC 6750, section 3
+func challenge(h http.Header) []byte {
+	m := errorDescription.FindStringSubmatch(h.Get("Www-Authenticate"))
+	if m == nil {
+		return nil
+	}
+	return []byte(m[1])
 }
 
 // Broken makes the error of an answer that made no sense.

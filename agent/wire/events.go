@@ -52,7 +52,7 @@ type Events struct {
 
 // NewEvents makes a reader of an answer's body.
 func NewEvents(body io.Reader) *Events {
-	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 8<<10)}
+	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 4<<10)}
 }
 
 // Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.
@@ -183,6 +183,9 @@ func (e *Events) event() (Event, error) {
 		}
 		field, value, _ := bytes.Cut(line, []byte{':'})
 		value = bytes.TrimPrefix(value, []byte{' '})
+		for string(field) == "data" && bytes.HasPrefix(value, []byte("data:")) { // wrapped twice. source: sysid/sse-starlette#89
+			value = bytes.TrimPrefix(value[len("data:"):], []byte{' '})
+		}
 		switch {
 		case head != nil && (len(line) == 0 || string(field) == "data" && opensValue(value)):
 			if len(line) > 0 { // a server that leaves out the empty line between events

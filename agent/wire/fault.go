@@ -2,8 +2,8 @@ package wire
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -74,8 +74,13 @@ func (r *faultReader) walk(under string, v any, depth int) {
 	switch v := v.(type) {
 	case string:
 		r.text(under, v, depth)
-	case float64, bool:
-		r.word(under, fmt.Sprint(v))
+	case float64: // 336103, 20035013
+		if under == "error" { // the status alone
+			under = "code"
+		}
+		r.word(under, strconv.FormatFloat(v, 'f', -1, 64))
+	case bool:
+		r.word(under, strconv.FormatBool(v))
 	case []any:
 		for _, x := range v {
 			r.walk(under, x, depth+1)

@@ -22,7 +22,7 @@ type unzippedBody struct {
 }
 
 func unzipped(rc io.ReadCloser) io.ReadCloser {
-	return &unzippedBody{Closer: rc, raw: bufio.NewReader(rc)}
+	return &unzippedBody{Closer: rc, raw: bufio.NewReaderSize(rc, 16)} // only what is peeked at is copied
 }
 
 func (b *unzippedBody) Read(p []byte) (int, error) {
@@ -34,7 +34,7 @@ func (b *unzippedBody) Read(p []byte) (int, error) {
 		return b.raw.Read(p)
 	}
 	if start, _ := b.raw.Peek(len(gzipMagic)); bytes.Equal(start, gzipMagic) { // a shorter body is none
-		z, err := gzip.NewReader(b.raw)
+		z, err := gzip.NewReader(bufio.NewReader(b.raw))
 		if err != nil {
 			return 0, err
 		}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"parley/agent/wire/pattern"
@@ -13,29 +12,10 @@ var (
 	// filteredPrompt matches reports of a gateway that a provider blocked a prompt.
 	// source: ai.google.dev/api/generate-content#BlockReason, docs.aws.amazon.com/bedrock/latest/userguide/guardrails.html
 	filteredPrompt = pattern.New(`\b(?:blocked|refused|rejected|flagged) (?:the|your|this) (?:prompt|input|request content|content)\b|\b(?:prompt|input|content) (?:was|is|has been) (?:blocked|flagged)\b|\bprohibited_content\b|\bblock_?reason\b`)
-	// longSentence matches errors about prompts that are too long, with numbers.
-	// source: docs.cohere.com/reference/errors ("too many tokens: size limit exceeded")
-	longSentence = pattern.New(`\btoo many tokens: |\bsize limit exceeded by \d+ tokens\b|\b(?:prompt|input|request|conversation|messages?) (?:contains?|has|have|is|are|uses?) (?:about )?\d[\d,]* (?:input )?tokens\b[^\n]{0,80}\b(?:limit|maximum|max|too large|only)\b|` +
-		`\bmax_(?:completion_|output_|new_)?tokens\W{0,3} must be (?:at least|greater than|>=?) \d+\W{1,3}(?:but )?(?:got|is|was|received)? ?-\d|\bmax_(?:completion_|output_|new_)?tokens\b[^\n]{0,30}\bgot -\d`)
-	// shorterWindow matches a window, in tokens, that an error names.
-	shorterWindow = pattern.New(`\b(?:maximum context length|context (?:length|window|size)|max_model_len|n_ctx|maximum prompt length|model token limit|model with|(?:the )?limit)\b(?: (?:is|of|only|exceeds?))*\W{1,4}(?:only )?(\d[\d,]{2,9})\b|\bcontext limit: \d+ ?\+ ?\d+ ?> ?(\d+)`)
 )
 
 // awsType returns the error class of a service of AWS: com.amazon.coral.service#ThrottlingException without what is in front of it.
 func awsType(s string) string { return s[strings.LastIndexByte(s, '#')+1:] }
-
-// window returns how many tokens the model takes, as an error about a prompt that is too long says; 0 = it does not say.
-func (f *Fault) window() int {
-	found := shorterWindow.FindStringSubmatch(f.All)
-	if found == nil {
-		return 0
-	}
-	n, err := strconv.Atoi(strings.ReplaceAll(found[1]+found[2], ",", ""))
-	if err != nil {
-		return 0
-	}
-	return n
-}
 
 // The address of a request is wrong: nothing serves the API there.
 var (
@@ -52,6 +32,8 @@ var (
 	// gatePage matches web pages of what stands in front of a server: they say nothing of the address.
 	gatePage = pattern.New(`just a moment|captcha|checking your browser|maintenance|sign in|log in|login`)
 	// unexpectedPath matches what LM Studio answers with status 200. source: lmstudio.ai/docs/developer/openai-compat
+	// noVersion matches what Azure says of an address without its version. source: learn.microsoft.com/azure/ai-services/openai/reference
+	noVersion      = pattern.New(`\bmissing required query parameter\W{0,3}api-version\b|^api version not supported\b`)
 	unexpectedPath = pattern.New(`\bunexpected endpoint or method\b`)
 )
 
@@ -63,6 +45,8 @@ func (f *Fault) ofAddress() bool {
 		return true
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		return f.Page && (missingPage.MatchString(f.All) || !refusalPage.MatchString(f.All)) || bareNotFound.MatchString(strings.TrimSpace(f.All)) || pathNotFound.MatchString(f.All)
+	case s == http.StatusBadRequest:
+		return noVersion.MatchString(f.All)
 	case s == http.StatusOK, s == 0:
 		return f.Page && !gatePage.MatchString(f.All) || unexpectedPath.MatchString(f.All)
 	}

@@ -2,45 +2,63 @@ package wire
 
 import (
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"parley/agent/wire/pattern"
 )
 
 var (
 	// delayField is google.rpc.RetryInfo. source: https://ai.google.dev/gemini-api/docs/rate-limits, google/rpc/error_details.proto
-	delayField = regexp.MustCompile(`"retry_?delay\\*"\s*:\s*\\*"([0-9.]+)s`)
-	// resetField is the time in milliseconds that OpenRouter gives. source: https://openrouter.ai/docs/api/reference/limits
-	resetField = regexp.MustCompile(`"x-ratelimit-reset\\*"\s*:\s*\\*"?(\d{13})\b`)
+	delayField = pattern.New(`"retry_?delay\\*"\s*:\s*\\*"([0-9.]+)s`)
 	// waitSentence says how long to wait. source: console.groq.com/docs/rate-limits, platform.openai.com/docs/guides/rate-limits
-	waitSentence = regexp.MustCompile(`\b(?:try again|retry|retrying|resets?|wait)\b[^.\n\d]{0,24}?((?:\d+(?:\.\d+)? ?(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[ ,]*(?:and )?)*\d+(?:\.\d+)? ?(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b)`)
-	waitPart     = regexp.MustCompile(`(\d+(?:\.\d+)?) ?(milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)`)
-	// resetSentence says at what time to come again. source: platform.minimax.io/docs/api-reference/errorcode
-	resetSentence = regexp.MustCompile(`\b(?:resets?|try again|available again|until)\b[^.\n\d]{0,24}(\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:\d\d))`)
-	// resetChinese has the time of Beijing. source: docs.bigmodel.cn/cn/faq/api-code (1308)
-	resetChinese = regexp.MustCompile(`(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*(?:后)?\s*重置`)
+	waitSentence = pattern.New(`\b(?:try again|retry|retrying|resets?|wait)\b[^.\n\d]{0,24}?((?:\d+(?:\.\d+)? ?(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[ ,]*(?:and )?)*\d+(?:\.\d+)? ?(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b)`)
+	waitPart     = pattern.New(`(\d+(?:\.\d+)?) ?(milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)`)
+	// resetSentence says at what time to come again. source: platform.minimax.io/docs/api-reference/errorcode, docs.z.ai/api-reference/api-code (1308)
+	resetSentence = pattern.New(`(?:\b(?:resets?|try again|available again|retry|renews?|refresh(?:es)?|until|after|before)\b|resets?_?at|reset_?time)[^.\n\d]{0,24}` + resetTime)
+	// resetBehind is the same in languages that say so behind the time. source: docs.bigmodel.cn/cn/faq/api-code (1308)
+	resetBehind = pattern.New(resetTime + `\s*(?:后|に|부터|에)?\s*(?:重置|恢复|刷新|重試|重试|リセット|초기화|재설정)`)
+	// resetClock is a time of the day in UTC.
+	resetClock = pattern.New(`\b(?:resets?|try again|available again|retry|until|after|at)\b[^.\n\d]{0,24}\b(\d\d:\d\d)(?::\d\d)? ?(?:utc|gmt)\b`)
+	// resetField is when a limit ends, in seconds or milliseconds since 1970. source: https://openrouter.ai/docs/api/reference/limits, openai/codex (usage_limit_reached)
+	resetField = pattern.New(`"(?:x-ratelimit-reset|resets?_?at|reset_?time)\\*"\s*:\s*\\*"?(\d{10}|\d{13})\b`)
+	// resetSeconds is how many seconds a limit lasts.
+	resetSeconds = pattern.New(`"(?:resets?_?in(?:_?seconds)?|retry_?after(?:_?seconds)?)\\*"\s*:\s*\\*"?(\d{1,7}(?:\.\d+)?)\b`)
+	// perDay matches quotas of a day. source: ai.google.dev/gemini-api/docs/rate-limits (requests per day reset at midnight Pacific time)
+	perDay = pattern.New(`"quotaid\\*"\s*:\s*\\*"[^"]{0,120}perday`)
+	// ofChina matches the codes of Zhipu, and texts in Chinese: their times are those of Beijing.
+	ofChina = pattern.New(`"code\\*"\s*:\s*\\*"?13\d\d\b|\p{Han}`)
 )
+
+// resetTime matches a time with its zone as a group, or without: UTC, or Beijing of providers there.
+const resetTime = `(\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d(?:\.\d+)?(?: ?(?:z|utc|gmt|[+-]\d\d:?\d\d)\b)?)`
 
 var beijing = time.FixedZone("CST", 8*60*60)
 
 // waitIn reads from the body of an error how long to wait; 0 = it does not say, negative = not at all.
 func waitIn(body string, now time.Time) time.Duration {
 	body = strings.ToLower(body)
+	if perDay.MatchString(body) { // the delay that is named is too short
+		at := now.UTC().Truncate(24 * time.Hour).Add(8 * time.Hour) // midnight in California
+		if !at.After(now) {
+			at = at.Add(24 * time.Hour)
+		}
+		return at.Sub(now)
+	}
 	if m := delayField.FindStringSubmatch(body); m != nil {
 		return seconds(m[1])
 	}
-	var at time.Time
 	if m := waitSentence.FindStringSubmatch(body); m != nil {
 		return waitOf(m[1])
-	} else if m := resetField.FindStringSubmatch(body); m != nil {
-		ms, _ := strconv.ParseInt(m[1], 10, 64) // thirteen digits
-		at = time.UnixMilli(ms)
-	} else if m := resetSentence.FindStringSubmatch(body); m != nil {
-		at, _ = time.Parse(time.RFC3339, strings.ToUpper(m[1])) // zero for what is no time
-	} else if m := resetChinese.FindStringSubmatch(body); m != nil {
-		at, _ = time.ParseInLocation(time.DateTime, m[1], beijing) // zero for what is no time
 	}
+	if m := resetField.FindStringSubmatch(body); m != nil {
+		return resetOf(m[1], now)
+	}
+	if m := resetSeconds.FindStringSubmatch(body); m != nil {
+		return seconds(m[1])
+	}
+	at := resetTimeIn(body, now)
 	switch {
 	case at.IsZero():
 		return 0
@@ -48,6 +66,40 @@ func waitIn(body string, now time.Time) time.Duration {
 		return atOnce
 	}
 	return min(at.Sub(now), maxWait)
+}
+
+// resetTimeIn reads the time at which a limit ends; zero = the text does not say.
+func resetTimeIn(body string, now time.Time) time.Time {
+	zone := time.UTC
+	if ofChina.MatchString(body) {
+		zone = beijing
+	}
+	for _, p := range []*pattern.Pattern{resetSentence, resetBehind} {
+		m := p.FindStringSubmatch(body)
+		if m == nil {
+			continue
+		}
+		text := strings.NewReplacer("UTC", "Z", "GMT", "Z", "T", " ").Replace(strings.ToUpper(m[1]))
+		for _, layout := range []string{"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05Z0700", "2006-01-02 15:04:05 Z0700", time.DateTime} {
+			if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+				return at
+			}
+		}
+	}
+	m := resetClock.FindStringSubmatch(body)
+	if m == nil {
+		return time.Time{}
+	}
+	clock, err := time.Parse("15:04", m[1])
+	if err != nil {
+		return time.Time{}
+	}
+	y, month, d := now.UTC().Date()
+	at := time.Date(y, month, d, clock.Hour(), clock.Minute(), 0, 0, time.UTC)
+	if !at.After(now) {
+		at = at.AddDate(0, 0, 1)
+	}
+	return at
 }
 
 // maxWait bounds a wait that is believed.
@@ -96,6 +148,9 @@ var resetHeaders = []struct{ reset, left string }{
 // resetAfter reads how long to wait from the headers of limits: until the one that is used up ends, or the only one that is named; 0 = they
 // do not say, negative = not at all.
 func resetAfter(h http.Header, now time.Time) (wait time.Duration) {
+	if d := resetOf(h.Get("Anthropic-Ratelimit-Unified-Reset"), now); d != 0 { // of a subscription. source: anthropics/claude-code#2087
+		return d
+	}
 	named := 0
 	for _, x := range resetHeaders {
 		d, left := resetOf(h.Get(x.reset), now), strings.TrimSpace(h.Get(x.left))

@@ -25,10 +25,22 @@ func TestWaitIn(t *testing.T) {
 		// source: https://openrouter.ai/docs/api/reference/limits
 		`{"error":{"message":"Rate limit exceeded: free-models-per-day","code":429,"metadata":{"headers":{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1795737600000"}}}}`: 12 * time.Hour,
 		`{"error":{"message":"usage limit exceeded, resets at 2026-11-26T17:00:00Z"}}`:                                                                                                                  5 * time.Hour,
+		`{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at 2026-11-26 21:00:00"}}`:                                                                            time.Hour, // source: dirge-code/dirge#818
 		`{"error":{"code":"1308","message":"已达到 5 小时的使用上限。您的限额将在 2026-11-26 21:00:00 重置。"}}`:                                                                                                            time.Hour, // Beijing. source: docs.bigmodel.cn/cn/faq/api-code
-		`{"error":{"message":"usage limit exceeded, reset at 2026-11-26T11:00:00Z"}}`:                                                                                                                   atOnce,
-		`{"error":{"message":"Rate limit reached: Limit 3, Used 3, Requested 1. Try again later."}}`:                                                                                                    0,
-		`{"error":{"message":"Please retry. Model m 5 started"}}`:                                                                                                                                       0,
+		// source: docs.z.ai/api-reference/api-code (1308), dirge-code/dirge#818: the time is that of Beijing
+		`{"error":{"message":"limit reached, available again 2026-11-26 13:00:00 UTC"}}`: time.Hour,
+		`{"error":{"message":"try again after 2026-11-26 15:00:00+02:00"}}`:              time.Hour,
+		`{"error":{"message":"The allocation resets at 00:00 UTC"}}`:                     12 * time.Hour,
+		`{"error":"Come back tomorrow at 00:00 UTC"}`:                                    12 * time.Hour,
+		`[{"error":{"code":429,"message":"Please retry in 27s.","status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"20"}]},{"retryDelay":"27s"}]}}]`: 20 * time.Hour,
+		`[{"error":{"code":429,"details":[{"violations":[{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel-FreeTier"}]},{"retryDelay":"27s"}]}}]`:                                                                               27 * time.Second,
+		// source: openai/codex (usage_limit_reached)
+		`{"error":{"type":"usage_limit_reached","resets_at":1795694430}}`:                            30 * time.Second,
+		`{"error":{"type":"usage_limit_reached","resets_in_seconds":42}}`:                            42 * time.Second,
+		`{"error":{"message":"limit","resetAt":"2026-11-26T13:00:00.000Z"}}`:                         time.Hour,
+		`{"error":{"message":"usage limit exceeded, reset at 2026-11-26T11:00:00Z"}}`:                atOnce,
+		`{"error":{"message":"Rate limit reached: Limit 3, Used 3, Requested 1. Try again later."}}`: 0,
+		`{"error":{"message":"Please retry. Model m 5 started"}}`:                                    0,
 		``: 0,
 	} {
 		if got := waitIn(body, now); got != want {
@@ -56,6 +68,7 @@ func TestResetAfter(t *testing.T) {
 		// source: https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, https://openrouter.ai/docs/api/reference/limits
 		"since 1970":           {[]string{"x-ratelimit-remaining", "0", "x-ratelimit-reset", "1795694430"}, 30 * time.Second},
 		"milliseconds":         {[]string{"x-ratelimit-remaining", "0", "x-ratelimit-reset", "1795694430000"}, 30 * time.Second},
+		"a subscription":       {[]string{"anthropic-ratelimit-unified-reset", "1795694430", "anthropic-ratelimit-requests-reset", "2026-11-26T12:00:12Z"}, 30 * time.Second},
 		"long ago":             {[]string{"x-ratelimit-remaining", "0", "x-ratelimit-reset", "1795694300"}, atOnce},
 		"seconds":              {[]string{"ratelimit-reset", "45"}, 45 * time.Second}, // source: draft-ietf-httpapi-ratelimit-headers
 		"words":                {[]string{"x-ratelimit-reset", "tomorrow"}, 0},

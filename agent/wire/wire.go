@@ -109,6 +109,7 @@ type Try struct {
 	secrets []string
 	req     *http.Request // nil = none was made
 	over    bool          // the answer is complete: what still comes buys no more time
+	quiet   bool          // the answer may be complete: what still comes buys no more time, but what says that it is not
 }
 
 type tryKey struct{}
@@ -157,6 +158,21 @@ func (t *Try) Stop() {
 	t.idle.Stop()
 	t.total.Stop()
 	t.cancel(errStopped)
+}
+
+// quietIdle is how long a server is read behind the end of an answer, where its usage may follow.
+const quietIdle = 5 * time.Second
+
+// Ending says whether the model is done: the server is waited for a moment longer only, as some never close the connection.
+func (t *Try) Ending(isDone bool) {
+	if t.quiet == isDone {
+		return
+	}
+	wait := t.c.deadlines.Idle
+	if t.quiet = isDone; isDone {
+		wait = min(quietIdle, wait)
+	}
+	t.idle.Reset(wait)
 }
 
 // Drain reads what is left of a finished answer, so that its connection can be used again. It waits at most a moment.
@@ -237,7 +253,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	if n > 0 {
 		b.t.read.Add(int64(n))
-		if !b.t.over {
+		if !b.t.over && !b.t.quiet {
 			b.t.idle.Reset(b.t.c.deadlines.Idle)
 		}
 	}

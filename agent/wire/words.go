@@ -24,11 +24,14 @@ var wordings = []wording{
 	// Too many requests in a time, at any status.
 	{agent.RateLimited, "English", `\bthrottlingexception\b|\brequest (?:was|is being|has been) (?:throttled|rate.?limited)\b|\btoo many (?:concurrent |parallel )?requests\b|\btoo many tokens, please wait\b|` +
 		`\brate.?limit(?:s)?\b[^.\n]{0,40}\b(?:exceeded|reached|hit|triggered)|\b(?:exceeded|reached|hit)\b[^.\n]{0,40}\brate.?limit|` +
-		`\bquota exceeded\b[^\n]{0,120}\bper (?:second|minute|hour|day)|\bquota exceeded for (?:today|this (?:hour|minute|day))|\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b[^.\n]{0,40}\b(?:exceeded|reached)|\bconcurrency (?:limit|quota)`},
-	{agent.RateLimited, "Chinese", `并发(?:数|量)?[^。\n]{0,10}(?:过高|超|限)|请求(?:频率|速率|数)[^。\n]{0,12}(?:过高|超|限|频繁)|请求[过太]于?频繁|限流`},
+		`\bquota exceeded\b[^\n]{0,120}\bper (?:second|minute|hour|day)|\bquota exceeded for (?:today|this (?:hour|minute|day))|\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b[^.\n]{0,40}\b(?:exceeded|reached)|\bconcurrency (?:limit|quota)|` +
+		`\b(?:[rqt]p[smdh]|api|daily|hourly|usage) (?:requests? )?limit (?:has been |was |is )?(?:reached|exceeded|hit|exhausted)\b|\busage limit reached\b`},
+	{agent.RateLimited, "Chinese", `并发(?:数|量)?[^。\n]{0,10}(?:过高|超|限)|请求(?:频率|速率|数)[^。\n]{0,12}(?:过高|超|限|频繁)|请求[过太]于?频繁|限流|(?:使用|调用|请求)(?:次数)?(?:上限|限额)`},
 	{agent.RateLimited, "German", `\bzu viele anfragen\b|\banfragelimit\b`},
 	{agent.RateLimited, "French", `\btrop de requ[êe]tes\b`},
 	{agent.RateLimited, "Spanish", `\bdemasiadas (?:solicitudes|peticiones)\b`},
+	{agent.RateLimited, "Portuguese", `\bmuitas (?:solicitações|requisições)\b|\blimite de (?:taxa|requisições)\b`},
+	{agent.RateLimited, "Italian", `\btroppe richieste\b|\blimite di richieste\b`},
 	{agent.RateLimited, "Russian", `слишком много запросов|превышен лимит запросов`},
 	{agent.RateLimited, "Japanese", `リクエスト(?:数)?が(?:多すぎ|上限)|レート制限`},
 	{agent.RateLimited, "Korean", `요청이 너무 많|요청 한도`},
@@ -36,11 +39,15 @@ var wordings = []wording{
 	// Money that is missing.
 	{agent.NoCredit, "English", `\b(?:don['’]?t|do not|does not|doesn['’]?t|not) have (?:enough|sufficient|any) (?:[a-z]+ )?(?:balance|credits?|funds|money)\b|` +
 		`\b(?:balance|funds|credits?)\b[^.\n]{0,20}\b(?:insufficient|too low|not enough|exhausted|depleted|used up)\b|\b(?:not enough|insufficient) (?:[a-z]+ )?(?:balance|funds|credits?)\b|` +
-		`\bcheck your (?:plan and )?billing\b|\brun out of (?:[a-z]+ )?(?:credits?|funds)\b|\bfree.?tier\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired)\b|\bfreetieronly\b|\binactive subscription\b|\bno (?:remaining )?quota\b[^.\n]{0,30}\b(?:remaining|left|billing)\b|\bspending cap\b`},
-	{agent.NoCredit, "Chinese", `请充值|账户余额|余额不足|额度已?[用耗]尽|额度不足|免费额度[^。\n]{0,8}[用耗]完`},
+		`\bcheck your (?:plan and )?billing\b|\brun out of (?:[a-z]+ )?(?:credits?|funds)\b|\bfree.?tier\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired)\b|\bfreetieronly\b|\binactive subscription\b|\bno (?:remaining )?quota\b[^.\n]{0,30}\b(?:remaining|left|billing)\b|\bspending cap\b|` +
+		`\b(?:account|balance|payments?|bill|invoices?|subscription)\b[^.\n]{0,40}\b(?:overdue|past due|in arrears|delinquent)\b|\boverdue (?:balance|payments?|bills?|invoices?|amount)\b|` +
+		`\bused (?:up )?(?:all )?(?:of )?your\b[^.\n]{0,30}\b(?:free|trial|paid|included)\b[^.\n]{0,20}\b(?:allocation|allowance|quota|tier|usage|credits?|plan)\b|\b(?:free|trial|included) (?:allocation|allowance|quota|usage|credits?)\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired|exceeded|reached)\b|\b(?:please )?top up\b|\brequires? (?:a|an|an active|a paid) (?:paid )?subscription\b|\bsubscription (?:is )?required\b`},
+	{agent.NoCredit, "Chinese", `请充值|(?:账户|帐户|账号)?已?欠费|账单逾期|账户余额|余额不足|额度已?[用耗]尽|额度不足|免费额度[^。\n]{0,8}[用耗]完`},
 	{agent.NoCredit, "German", `\bguthaben\b[^.\n]{0,20}\b(?:reicht nicht|aufgebraucht|erschöpft|leer)|\b(?:kein|nicht genug|nicht genügend) guthaben\b`},
 	{agent.NoCredit, "French", `\b(?:solde|crédits?)\b[^.\n]{0,12}\b(?:insuffisants?|épuisés?)`},
 	{agent.NoCredit, "Spanish", `\b(?:saldo|créditos?)\b[^.\n]{0,12}\b(?:insuficientes?|agotados?)`},
+	{agent.NoCredit, "Portuguese", `\b(?:saldo|créditos?)\b[^.\n]{0,12}\b(?:insuficientes?|esgotados?)`},
+	{agent.NoCredit, "Italian", `\b(?:saldo|crediti?|credito)\b[^.\n]{0,12}\b(?:insufficient[ei]|esaurit[oi])`},
 	{agent.NoCredit, "Russian", `недостаточно (?:средств|кредитов)|баланс исчерпан`},
 	{agent.NoCredit, "Japanese", `(?:残高|クレジット)[がは]?(?:不足|足りません)`},
 	{agent.NoCredit, "Korean", `(?:잔액|크레딧)[이가]? ?부족`},
@@ -49,11 +56,13 @@ var wordings = []wording{
 	{agent.BadKey, "English", `\b(?:organi[sz]ation|account|workspace|project|team|user|subscription|(?:api[ -]?)?key)\b[^.\n]{0,40}\b(?:is|was|has been|have been|been|currently|temporarily) (?:currently |temporarily |permanently )?(?:disabled|suspended|deactivated|banned|terminated|restricted|revoked|closed|locked|frozen)\b|` +
 		`\b(?:location|country|region|territory)\b[^.\n]{0,40}\b(?:not|un)[ -]?(?:supported|available|allowed|permitted)\b|` +
 		`\bsecurity token\b[^.\n]{0,40}\b(?:invalid|expired)|\b(?:unrecognizedclient|accessdenied|expiredtoken|invalidsignature|incompletesignature|missingauthenticationtoken)(?:exception)?\b|\bmissing authentication token\b|` +
-		`\bmissing api[ -]?key\b|\bapi[ -]?key (?:is )?(?:required|missing)\b|\bnot (?:allowed|permitted|authori[sz]ed) to use this (?:api )?key\b|\bcredential is only authori[sz]ed\b|\b(?:^|: )user not found\b`},
+		`\bmissing api[ -]?key\b|\bapi[ -]?key (?:is )?(?:required|missing)\b|\bnot (?:allowed|permitted|authori[sz]ed) to use this (?:api )?key\b|\bcredential is only authori[sz]ed\b|\b(?:access|auth|bearer|api|authentication) token\b[^.\n]{0,30}\b(?:invalid|expired|no longer valid|revoked|malformed|missing)\b|\b(?:invalid|expired) (?:access|auth|bearer|api|authentication) (?:token|key)\b|\b(?:^|: )user not found\b`},
 	{agent.BadKey, "Chinese", `账[户号][^。\n]{0,12}(?:封禁|禁用|冻结|停用)|(?:密钥|令牌|api[ -]?key)\s?(?:无效|错误|不正确|已过期)|无效的\s?(?:api[ -]?key|密钥|令牌)`},
 	{agent.BadKey, "German", `\bungültiger? (?:api-)?(?:schlüssel|key)\b|\bapi-(?:schlüssel|key) (?:ist )?ungültig`},
 	{agent.BadKey, "French", `\bclé (?:d['’])?(?:api )?(?:invalide|incorrecte|non valide)`},
 	{agent.BadKey, "Spanish", `\bclave (?:de )?(?:api )?(?:no (?:es )?válida|inválida|incorrecta)`},
+	{agent.BadKey, "Portuguese", `\bchave (?:de |da )?(?:api )?(?:não (?:é )?válida|inválida|incorreta)`},
+	{agent.BadKey, "Italian", `\bchiave (?:api )?(?:non (?:è )?valida|errata)`},
 	{agent.BadKey, "Russian", `(?:неверный|недействительный) (?:api[ -]?)?(?:ключ|токен)`},
 	{agent.BadKey, "Japanese", `api ?キーが(?:無効|正しくありません)|無効な ?api ?キー`},
 	{agent.BadKey, "Korean", `api ?키[가이]? ?(?:유효하지|잘못)|(?:유효하지 않은|잘못된) api ?키`},
@@ -67,6 +76,8 @@ var wordings = []wording{
 	{agent.NoSuchModel, "German", `\bmodell\b[^.\n]{0,40}\b(?:nicht gefunden|existiert nicht)`},
 	{agent.NoSuchModel, "French", `\bmodèle\b[^.\n]{0,40}\b(?:introuvable|non trouvé|inexistant|n['’]existe pas)`},
 	{agent.NoSuchModel, "Spanish", `\bmodelo\b[^.\n]{0,40}\bno (?:encontrado|existe|se encontró)`},
+	{agent.NoSuchModel, "Portuguese", `\bmodelo\b[^.\n]{0,40}\bnão (?:encontrado|existe|foi encontrado)`},
+	{agent.NoSuchModel, "Italian", `\bmodello\b[^.\n]{0,40}\bnon (?:trovato|esiste|è stato trovato)`},
 	{agent.NoSuchModel, "Russian", `модель[^.\n]{0,40}не (?:найдена|существует)`},
 	{agent.NoSuchModel, "Japanese", `モデル[^。\n]{0,40}(?:見つかりません|存在しません)`},
 	{agent.NoSuchModel, "Korean", `모델[^.\n]{0,40}(?:찾을 수 없|존재하지 않)`},
@@ -79,18 +90,38 @@ var wordings = []wording{
 	{agent.Overloaded, "German", `\bserver\b[^.\n]{0,12}überlastet|\bversuchen sie es später\b`},
 	{agent.Overloaded, "French", `\bserveur\b[^.\n]{0,12}surchargé|\bréessayer plus tard\b`},
 	{agent.Overloaded, "Spanish", `\bservidor\b[^.\n]{0,12}sobrecargado|\binténte?(?:lo)? (?:de nuevo )?más tarde\b`},
+	{agent.Overloaded, "Portuguese", `\bservidor\b[^.\n]{0,12}sobrecarregado|\btente (?:novamente )?mais tarde\b`},
+	{agent.Overloaded, "Italian", `\bserver\b[^.\n]{0,12}sovraccarico|\briprova(?:re)? più tardi\b`},
 	{agent.Overloaded, "Russian", `сервер[^.\n]{0,12}перегружен|попробуйте (?:ещё раз )?позже`},
 	{agent.Overloaded, "Japanese", `サーバー?が(?:混雑|過負荷)|しばらくしてから`},
 	{agent.Overloaded, "Korean", `서버[가이]? ?(?:혼잡|과부하)|잠시 후 다시`},
 
+	// A prompt that is too long.
+	{agent.TooLong, "English", `\b(?:prompt|input|conversation|context|messages?|request(?: body)?|sequence|chat history|history)(?: (?:tokens?|length|size|text|window))?(?: (?:is|are|was|has become))? (?:too|overly) (?:long|large|big|many)\b|` +
+		`\bcontext (?:window|length|size|limit)\b[^.\n]{0,60}\b(?:exceed\w*|overflow\w*|full|reached|surpass\w*|overrun)\b|\b(?:exceed\w*|overflow\w*|larger than|longer than|greater than|bigger than|beyond|over|surpass\w*|fits?)\b[^.\n]{0,60}\bcontext (?:window|length|size|limit)\b|` +
+		`\b(?:prompt|input) (?:tokens? )?(?:limit|length) (?:was |has been )?exceeded\b|\btoo many (?:input |prompt |context )?tokens\b|\btoo many messages\b|\bcontext[ _]overflow\b|` +
+		`\btokens? limit (?:is |was |has been )?exceeded\b|\bexceed(?:s|ed)? (?:the )?(?:model's |maximum )?token limit\b|\bmax(?:imum)? input (?:characters|tokens|length)\b|` +
+		`\b(?:prompt|input|conversation|request|context)\b[^.\n]{0,40}\b(?:larger|longer|greater|bigger|more) than\b[^.\n]{0,30}\b(?:tokens?|model|window|limit|maximum)\b`},
+	{agent.TooLong, "Chinese", `超[过出]了?(?:模型)?的?最大\s?(?:tokens?|令牌)|tokens?\s?(?:总?数量?|长度)?\s?(?:超限|超过|超出|过多)|(?:输入|上下文|提示词?|消息|对话|请求)[^。\n]{0,20}(?:超过|超出|超限|过长|太长|超长)`},
+	{agent.TooLong, "German", `(?:eingabe|prompt|kontext|anfrage|nachricht|unterhaltung|verlauf)[^.\n]{0,60}(?:zu lang|zu groß|überschr)|zu viele (?:eingabe-?)?tokens?`},
+	{agent.TooLong, "French", `\b(?:invite|prompt|entrée|requête|contexte|message|conversation)[^.\n]{0,60}(?:trop long|trop grand|dépass)|\btrop de (?:tokens|jetons|messages)\b`},
+	{agent.TooLong, "Spanish", `\b(?:prompt|entrada|solicitud|contexto|mensaje|conversación)[^.\n]{0,60}(?:demasiado (?:larg|grande|extens)|excede|supera|sobrepasa)|\bdemasiados (?:tokens|mensajes)\b`},
+	{agent.TooLong, "Portuguese", `\b(?:prompt|entrada|solicitação|contexto|mensagem|conversa)[^.\n]{0,60}(?:muito long|longo demais|longa demais|excede|ultrapass)|\b(?:tokens|mensagens) demais\b`},
+	{agent.TooLong, "Italian", `\b(?:prompt|input|richiesta|contesto|messaggio|conversazione)[^.\n]{0,60}(?:troppo lung|super[ai]|eccede)|\btroppi (?:token|messaggi)\b`},
+	{agent.TooLong, "Russian", `(?:промпт|запрос|контекст|сообщени|ввод|диалог)[^.\n]{0,60}(?:слишком длин|слишком больш|превыша|превыси|превышен)|слишком много токенов|превышен[аоы]?[^.\n]{0,40}(?:длин|контекст|токен)`},
+	{agent.TooLong, "Japanese", `(?:プロンプト|入力|コンテキスト|メッセージ|会話|リクエスト|トークン数)[^。\n]{0,30}(?:長すぎ|大きすぎ|超え|超過)`},
+	{agent.TooLong, "Korean", `(?:프롬프트|입력|컨텍스트|메시지|대화|요청|토큰)[^.\n]{0,30}(?:너무 길|너무 많은 토큰|너무 큽|초과|넘)`},
+
 	// What a filter refused.
-	{agent.Refused, "Chinese", `(?:内容|输入|提问)[^。\n]{0,12}(?:敏感信息|违规|违法|不当)|未通过[^。\n]{0,6}审核`},
-	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie`},
-	{agent.Refused, "French", `(?:enfreint|viole)[^.\n]{0,20}politique (?:de contenu|d['’]utilisation)`},
-	{agent.Refused, "Spanish", `(?:infringe|viola)[^.\n]{0,20}política(?:s)? de (?:contenido|uso)`},
-	{agent.Refused, "Russian", `нарушает (?:правила|политику)`},
-	{agent.Refused, "Japanese", `コンテンツポリシーに違反|不適切な内容`},
-	{agent.Refused, "Korean", `콘텐츠 정책(?:을|에) 위반|부적절한 (?:내용|콘텐츠)`},
+	{agent.Refused, "Chinese", `(?:内容|输入|提问)[^。\n]{0,12}(?:敏感信息|违规|违法|不当)|未通过[^。\n]{0,6}审核|内容过滤|有害内容`},
+	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie|\binhaltsfilter|\bfilter (?:blockiert|abgelehnt)`},
+	{agent.Refused, "French", `(?:enfreint|viole)[^.\n]{0,20}politique (?:de contenu|d['’]utilisation)|\bfiltre de contenu`},
+	{agent.Refused, "Spanish", `(?:infringe|viola)[^.\n]{0,20}política(?:s)? de (?:contenido|uso)|\bfiltro de contenido`},
+	{agent.Refused, "Portuguese", `\bviola[^.\n]{0,20}política(?:s)? de (?:conteúdo|uso)|\bfiltro de conteúdo`},
+	{agent.Refused, "Italian", `\bviola[^.\n]{0,20}(?:le norme|la politica|le linee guida)|\bfiltro (?:dei |di )?contenut`},
+	{agent.Refused, "Russian", `нарушает (?:правила|политику)|заблокирован[^.\n]{0,30}(?:политик|фильтр)|фильтр[а-я]* (?:содержим|контент)`},
+	{agent.Refused, "Japanese", `コンテンツポリシーに違反|不適切な内容|有害なコンテンツ|コンテンツ ?フィルター`},
+	{agent.Refused, "Korean", `콘텐츠 정책(?:을|에) 위반|부적절한 (?:내용|콘텐츠)|콘텐츠 필터`},
 }
 
 // patternsOfClasses joins the wordings of each class.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"parley/channels"
@@ -25,6 +26,21 @@ type endpointHost struct {
 	log  *buffer
 	err  error // why it did not start
 	stop func()
+}
+
+// toolsLog is a log that tells when the row's server of tools runs: what is refused of its tools is learned in the first turn then, not in a
+// later life.
+type toolsLog struct {
+	*buffer
+	once sync.Once
+	runs chan struct{}
+}
+
+func (l *toolsLog) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("the MCP server runs")) {
+		l.once.Do(func() { close(l.runs) })
+	}
+	return l.buffer.Write(p)
 }
 
 // pictureChat is a chat of which every picture is the same cat.
@@ -59,9 +75,10 @@ func (e *endpoint) start() {
 		h.err = err
 		return
 	}
+	log := &toolsLog{buffer: h.log, runs: make(chan struct{})}
 	g, err := gateway.Open(e.t.Context(), gateway.Deps{
 		Config: config.NewLive(c, accounts.Table(table), getenv), Adapters: table, Providers: providers(), Getenv: getenv, Began: time.Now(),
-		Log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
 	if err != nil {
 		h.err = err
@@ -76,6 +93,14 @@ func (e *endpoint) start() {
 		if err := <-ended; err != nil {
 			e.t.Errorf("%s: the host ended with %v", e.row.ID, err)
 		}
+	}
+	if e.row.Tools == nil {
+		return
+	}
+	select {
+	case <-log.runs:
+	case <-time.After(turnLimit):
+		e.t.Errorf("%s: the server of tools does not run:\n%s", e.row.ID, h.lastLines(8))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -173,6 +174,10 @@ func listOf(v any) (out []Served) {
 				v = l
 				break
 			}
+			if byName, ok := d[key].(map[string]any); ok {
+				v = named(byName)
+				break
+			}
 		}
 	}
 	list, _ := v.([]any)
@@ -184,6 +189,20 @@ func listOf(v any) (out []Served) {
 			}
 		case string:
 			out = append(out, Served{Name: x})
+		}
+	}
+	return out
+}
+
+// named makes a list of models that stand under their names.
+func named(all map[string]any) (out []any) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if m, ok := all[name].(map[string]any); ok {
+			entry := maps.Clone(m)
+			if firstText(entry, "id", "name", "model") == "" {
+				entry["id"] = name
+			}
+			out = append(out, entry)
 		}
 	}
 	return out

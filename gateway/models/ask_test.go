@@ -86,8 +86,18 @@ func TestAsk(t *testing.T) {
 			"POST /api/show": `{"model_info":{"general.architecture":"qwen","qwen.context_length":40960}}`}, "q:7b", "0 40960 ? ? nil 0 0"},
 		"ollama, cloud": {map[string]string{list: `{"data":[{"id":"big:cloud","owned_by":"library"}]}`,
 			"POST /api/show": `{"remote_host":"https://ollama.com:443","model_info":{"general.architecture":"x","x.context_length":262144}}`}, "big:cloud", "262144 262144 ? ? nil 0 0"},
-		"odd":   {map[string]string{list: `{"object":"list","data":[null,7,{"id":null},{"id":"m","context_length":{"x":1},"context_window":"many","max_model_len":-1,"capabilities":"none","pricing":[1],"architecture":null,"supported_parameters":{}}]}`}, "m", "0 0 ? ? nil 0 0"},
-		"names": {map[string]string{list: `{"models":["a","m"]}`}, "m", "0 0 ? ? nil 0 0"},
+		"odd": {map[string]string{list: `{"object":"list","data":[null,7,{"id":null},{"id":"m","context_length":{"x":1},"context_window":"many","max_model_len":-1,"capabilities":"none","pricing":[1],"architecture":null,"supported_parameters":{}}]}`}, "m", "0 0 ? ? nil 0 0"},
+		// source: vercel.com/docs/ai-gateway, deepinfra.com/docs, docs.github.com/copilot, inference-docs.cerebras.ai, router.huggingface.co, docs.venice.ai, docs.fireworks.ai
+		"vercel":       {map[string]string{list: `{"data":[{"id":"m","context_window":200000,"max_tokens":64000,"pricing":{"input":"0.000003","output":"0.000015","input_cache_read":"0.0000003"}}]}`}, "m", "200000 0 ? ? nil 3 15"},
+		"deepinfra":    {map[string]string{list: `{"data":[{"id":"m","metadata":{"context_length":7777,"max_tokens":7777,"pricing":{"input_tokens":0.23,"output_tokens":0.4}}}]}`}, "m", "7777 0 ? ? nil 0.23 0.4"},
+		"copilot":      {map[string]string{list: `{"data":[{"id":"m","capabilities":{"limits":{"max_context_window_tokens":64000,"max_prompt_tokens":60000}}}]}`}, "m", "64000 0 false false nil 0 0"},
+		"cerebras":     {map[string]string{list: `{"data":[{"id":"m","limits":{"max_context_length":65536}}]}`}, "m", "65536 0 ? ? nil 0 0"},
+		"github":       {map[string]string{list: `{"data":[{"id":"m","limits":{"max_input_tokens":131072}}]}`}, "m", "131072 0 ? ? nil 0 0"},
+		"hugging face": {map[string]string{list: `{"data":[{"id":"m","providers":[{"provider":"x","context_length":32768},{"provider":"y","context_length":16384},{"provider":"z"}]}]}`}, "m", "16384 0 ? ? nil 0 0"},
+		"venice":       {map[string]string{list: `{"data":[{"id":"m","model_spec":{"availableContextTokens":32001,"capabilities":{"supportsVision":false,"supportsFunctionCalling":true},"pricing":{"input":{"usd":0.15},"output":{"usd":0.6}}}}]}`}, "m", "32001 0 false true nil 0.15 0.6"},
+		"fireworks":    {map[string]string{list: `{"data":[{"id":"m","context_length":4096,"supports_image_input":false,"supports_tools":false}]}`}, "m", "4096 0 false false nil 0 0"},
+		"by name":      {map[string]string{list: `{"data":{"m":{"context_length":8192},"n":7}}`}, "m", "8192 0 ? ? nil 0 0"},
+		"names":        {map[string]string{list: `{"models":["a","m"]}`}, "m", "0 0 ? ? nil 0 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

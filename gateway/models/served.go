@@ -159,11 +159,15 @@ func servedOf(d doc) Served {
 		}
 	}
 	for _, path := range [][]string{{"loaded_context_length"}, {"meta", "n_ctx"}, {"n_ctx"}, {"max_model_len"}, {"top_provider", "context_length"}, {"context_length"}, {"context_window"},
-		{"max_context_length"}, {"max_context_len"}, {"max_input_tokens"}, {"inputTokenLimit"}, {"input_token_limit"}, {"context_size"}, {"contextLength"}, {"contextWindow"}, {"limit", "context"}, {"limits", "max_context_window_tokens"}} {
+		{"max_context_length"}, {"max_context_len"}, {"max_input_tokens"}, {"inputTokenLimit"}, {"input_token_limit"}, {"context_size"}, {"contextLength"}, {"contextWindow"}, {"limit", "context"}, {"limits", "max_context_window_tokens"},
+		{"limits", "max_context_length"}, {"limits", "max_input_tokens"}, {"capabilities", "limits", "max_context_window_tokens"}, {"metadata", "context_length"}, {"model_spec", "availableContextTokens"}} {
 		if n := d.count(path...); n >= minWindow {
 			s.Window = n
 			break
 		}
+	}
+	if s.Window == 0 {
+		s.Window = smallestWindow(d)
 	}
 	if d.count("loaded_context_length") > 0 || d.text("state") == "not-loaded" { // LM Studio
 		s.Trained = d.count("max_context_length")
@@ -175,6 +179,19 @@ func servedOf(d doc) Served {
 	s.prices(d)
 	s.version = versionOf(d, time.Now())
 	return s
+}
+
+// smallestWindow reads the window of a model that several providers serve behind one name; 0 = nothing is said.
+// source: router.huggingface.co/v1/models
+func smallestWindow(d doc) (least int) {
+	all, _ := d.at("providers").([]any) // nil when it is no list
+	for _, x := range all {
+		p, _ := x.(map[string]any)
+		if n := doc(p).count("context_length"); n >= minWindow && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
 }
 
 // minAge is how old a time of an entry must be to say something of the model: vLLM and llama.cpp give the time of the request.
@@ -241,11 +258,14 @@ func (s *Served) abilities(d doc) {
 			s.Levels = []string{}
 		}
 	}
-	if on := d.firstTruth("supports_vision", "supports_image_in", "supports_images", "vision"); on != nil {
+	if on := d.firstTruth("supports_vision", "supports_image_in", "supports_images", "supports_image_input", "vision"); on != nil {
 		s.Images = on
 	}
 	if on := d.firstTruth("supports_function_calling", "supports_tools", "supports_tool_calls", "supports_tool_choice"); on != nil {
 		s.Tools = on
+	}
+	if caps, ok := d.at("model_spec", "capabilities").(map[string]any); ok { // Venice. source: docs.venice.ai/api-reference/endpoint/models/list
+		s.Images, s.Tools = doc(caps).firstTruth("supportsVision"), doc(caps).firstTruth("supportsFunctionCalling")
 	}
 	if on := d.firstTruth("supports_reasoning", "supports_thinking"); on != nil && !*on {
 		s.Levels = []string{}
@@ -270,6 +290,21 @@ func (s *Served) chat(caps []string) {
 	if chats || has(caps, "embedding", "embeddings", "rerank") {
 		s.Chat = &chats
 	}
+}
+
+// minPerMillion is the lowest price of a million tokens in dollars. What is lower is the price of a token.
+const minPerMillion = 0.001
+
+// isPerToken reports whether a list has the prices of single tokens in fields that mostly have those of a million.
+// source: vercel.com/docs/ai-gateway (models endpoint)
+func isPerToken(d doc) bool {
+	dearest := 0.0
+	for _, name := range []string{"input", "output", "input_tokens", "output_tokens"} {
+		if f, ok := number(d.at("pricing", name)); ok {
+			dearest = max(dearest, f)
+		}
+	}
+	return dearest > 0 && dearest < minPerMillion
 }
 
 // plausible is the highest price of a token in dollars. What is higher is the price of a million.
@@ -300,7 +335,8 @@ func (s *Served) prices(d doc) {
 	read(&s.Output, true, []string{"pricing", "completion"}, []string{"output_cost_per_token"})
 	read(&s.CacheRead, true, []string{"pricing", "input_cache_read"}, []string{"cache_read_input_token_cost"})
 	read(&s.CacheWrite, true, []string{"pricing", "input_cache_write"}, []string{"cache_creation_input_token_cost"})
-	read(&s.Input, false, []string{"pricing", "input"}, []string{"pricing", "input_tokens"}, []string{"metadata", "pricing", "input_tokens"})
-	read(&s.Output, false, []string{"pricing", "output"}, []string{"pricing", "output_tokens"}, []string{"metadata", "pricing", "output_tokens"})
-	read(&s.CacheRead, false, []string{"pricing", "cached_input"}, []string{"metadata", "pricing", "cache_read_tokens"})
+	perToken := isPerToken(d)
+	read(&s.Input, perToken, []string{"pricing", "input"}, []string{"pricing", "input_tokens"}, []string{"metadata", "pricing", "input_tokens"}, []string{"model_spec", "pricing", "input", "usd"})
+	read(&s.Output, perToken, []string{"pricing", "output"}, []string{"pricing", "output_tokens"}, []string{"metadata", "pricing", "output_tokens"}, []string{"model_spec", "pricing", "output", "usd"})
+	read(&s.CacheRead, perToken, []string{"pricing", "cached_input"}, []string{"metadata", "pricing", "cache_read_tokens"})
 }

@@ -313,7 +313,7 @@ func answerOf(run sessions.Run, steps []sessions.Message) (answer, error) {
 	}
 	a := answer{finish: "stop", usage: run.Usage, ended: run.Ended}
 	switch last.Stop {
-	case agent.StopLength:
+	case agent.StopLength, agent.StopUnclear:
 		a.finish = "length"
 	case agent.StopFilter:
 		a.finish = "content_filter"

@@ -49,6 +49,8 @@ func cutOff(stop string) string {
 	switch stop {
 	case agent.StopFilter:
 		return "\n\n(The answer ends here: the language model or its provider refused to go on.)"
+	case agent.StopUnclear:
+		return "\n\n(The answer may be cut off: the language model's provider did not say that it is complete.)"
 	case agent.StopLength:
 		return "\n\n(The answer ends here: it reached the length limit.)"
 	}

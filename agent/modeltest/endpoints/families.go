@@ -35,5 +35,11 @@ func families() []family {
 		{"Thoughts and calls without a parser", textCalls},
 		{"One thing that is refused", oneThing},
 		{"Room for an answer", rooms},
+		{"Words for length, money and time", wordings},
+		{"Names and arguments with other things in them", leaks},
+		{"Marks that are not closed, signatures in other places", unclosed},
+		{"Calls in the reasoning", reasonedCalls},
+		{"One form of a field", forms},
+		{"Lists of what is accepted", accepted},
 	}
 }

@@ -18,5 +18,5 @@ var content = []Row{
 		}
 		return openAI(500, "server_error", nil, 500, "Unknown method: keys at row 57, column 46:\n {%%- set handled_keys = ['type', 'description'] %%}\n {%%- for json_key in param_fields.keys() %%}")
 	}}, Want: Expectation{Refused: 12, Again: 4, Tool: `^I have no such tool\.$`}},
-	{ID: "vllm-content-null-fails", Vendor: "vLLM", Source: "vllm-project/vllm#18466", Does: "fails whenever the history has calls", Checks: []Check{callsOf(openAI(500, "InternalServerError", nil, 500, "'NoneType' object is not iterable"))}, Want: Expectation{Refused: 7, Again: 3, Sends: []string{`I called the tool`}}},
+	{ID: "vllm-content-null-fails", Vendor: "vLLM", Source: "vllm-project/vllm#18466", Does: "fails whenever the content beside calls is null", Checks: []Check{nullContent(openAI(500, "InternalServerError", nil, 500, "'NoneType' object is not iterable"))}, Want: Expectation{Refused: 4, Again: 2, Lacks: []string{`I called the tool`}}},
 }

@@ -40,6 +40,10 @@ func taggedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 			return []Call{{Name: name, Arguments: args}}, after, ok && closed
 		}
 		m := parameter.FindStringSubmatch(rest)
+		if kind, _, _ := markAt(rest); m == nil && len(fields.keys) > 0 && (rest == "" || kind == endMark || strings.HasPrefix(rest, "</tool_call>")) {
+			args, ok := fields.object() // servers leave out what a model stopped at
+			return []Call{{Name: name, Arguments: args}}, rest, ok
+		}
 		if m == nil {
 			return nil, s, false
 		}
@@ -59,7 +63,15 @@ func parameterEnd(s, closing string) (at, n int) {
 	if space, ok := strings.CutSuffix(closing, "invoke>"); ok {
 		tag = space + "parameter>"
 	}
-	return strings.Index(s, tag), len(tag)
+	if at = strings.Index(s, tag); at >= 0 {
+		return at, len(tag)
+	}
+	for _, next := range []string{"\n<parameter", "\n" + closing} { // Qwen leaves it out
+		if i := strings.Index(s, next); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	return at, 0
 }
 
 // keyedCall reads a name and its arguments as keys and values.

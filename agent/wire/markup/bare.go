@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"encoding/json"
 	"strings"
 
 	"parley/agent/wire/pattern"
@@ -28,6 +29,8 @@ var bareForms = []bareForm{
 	{"```tool_code", "```", nil, codeCalls},
 	{"```", "```", bareBegin, argumentCalls},
 	{"functools", "", bareBegin, argumentCalls},
+	{"Action:", "", actionBegin, actionCalls},
+	{"```xml", "```", tagBegin, tagCalls},
 	{">>>", "", nil, functionaryCalls},
 	{"", "", bareBegin, argumentCalls},
 	{"", "", pythonBegin, pythonList},
@@ -39,13 +42,19 @@ var (
 	bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|tool_call|tool_calls|arguments|parameters)"\s*:`)
 	// pythonBegin matches the beginning of a list of calls in Python.
 	pythonBegin = pattern.New(`^\[\s*[A-Za-z_][A-Za-z0-9_.]{0,127}\s*\(`)
+	// actionBegin matches the beginning of what Command R and models that were told to act write behind the word Action.
+	// source: docs.cohere.com/docs/prompting-command-r, python.langchain.com (ReAct)
+	actionBegin = pattern.New("^(?:`|[A-Za-z_][\\w.-]{0,127}\\s*(?:$|\\n))")
+	actionInput = pattern.New(`^([A-Za-z_][\w.-]{0,127})\s*\n\s*Action Input:\s*(\{[\s\S]*\})$`)
+	// tagBegin matches the beginning of calls in tags.
+	tagBegin = pattern.New(`^<(?:tool_call|function_call|invoke |function=)`)
 	// begun matches what may become one of them.
 	begun = pattern.New(`^(\[?\s*(\{\s*("[a-z_]{0,10}("\s*)?)?)?|\[\s*[A-Za-z_]?[A-Za-z0-9_.]{0,127}\s*)$`)
 )
 
 // mayBeBare reports whether a text at the beginning of an answer may become nothing but calls. It is held back then.
 func mayBeBare(s string) bool {
-	if len(s) > maxBare || strings.IndexByte("{[`f>", s[0]) < 0 {
+	if len(s) > maxBare || strings.IndexByte("{[`f>A", s[0]) < 0 {
 		return false
 	}
 	for _, f := range bareForms {
@@ -66,7 +75,7 @@ func mayBeBare(s string) bool {
 
 // bare reads an answer that is nothing but calls of offered tools, without any mark around them.
 func (r *Reader) bare(p *Piece) {
-	text := strings.TrimSpace(r.Text())
+	text := withoutEnds(r.Text())
 	if text == "" || len(text) > maxBare || len(r.calls) > 0 || r.Tools == nil {
 		return
 	}
@@ -105,6 +114,26 @@ func argumentCalls(body string) (calls []Call, rest string, ok bool) {
 		return nil, body, false
 	}
 	return jsonCalls(body)
+}
+
+// actionCalls reads JSON in a block of code, or a name and its input.
+func actionCalls(body string) (calls []Call, rest string, ok bool) {
+	if inner, ok := strings.CutPrefix(body, "```json"); ok {
+		inner, rest, ok = strings.Cut(inner, "```")
+		calls, _, isCall := argumentCalls(strings.TrimSpace(inner))
+		return calls, rest, ok && isCall
+	}
+	m := actionInput.FindStringSubmatch(body)
+	if m == nil {
+		return nil, body, false
+	}
+	args, rest, ok := object(m[2])
+	return []Call{{Name: m[1], Arguments: args}}, rest, ok
+}
+
+// tagCalls reads calls in tags.
+func tagCalls(body string) (calls []Call, rest string, ok bool) {
+	return callsOf(body, func(string) (json.RawMessage, bool) { return nil, false })
 }
 
 // functionaryCalls reads a name and, on the next line, JSON.

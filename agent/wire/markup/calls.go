@@ -43,32 +43,25 @@ func skipEnds(s string) string {
 	}
 }
 
-// oneCall reads what one mark opens.
+// oneCall reads what one mark opens. Its closing mark may be missing: servers leave out what a model stopped at.
 func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	_, n, _ := markAt(s)
 	mark, body := strings.ToLower(s[:n]), s[n:]
+	if _, local, ok := strings.Cut(mark, ":"); ok && spaceMark(s) == n {
+		mark = "<" + local
+	}
+	if closing, ok := jsonMarks[mark]; ok {
+		return jsonBlock(body, closing)
+	}
 	switch mark {
-	case "<tool_call>", "<tool_calls>", "<toolcall>", "<function_call>", "<functioncall>", "<function_calls>", "<minimax:tool_call>",
-		"<atem:function_calls>", "<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5ctool_calls>":
-		inner, rest, ok := enclosed(body, "</"+s[1:n])
-		if !ok {
-			return nil, s, false
+	case "<tool_call>", "<tool_calls>", "<toolcall>", "<function_call>", "<functioncall>", "<function_calls>", "<tools>", "<longcat_tool_call>",
+		"<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5ctool_calls>":
+		if calls, rest, ok = jsonBlock(body, "</"+s[1:n]); ok {
+			return calls, rest, ok
 		}
-		calls, ok = innerCalls(inner, tools)
-		return calls, rest, ok
-	case "<seed:tool_call>", "<tools>", "<longcat_tool_call>":
-		inner, rest, ok := enclosed(body, "</"+s[1:n])
-		if !ok {
-			return nil, s, false
-		}
+		inner, rest := enclosed(body, "</"+s[1:n])
 		calls, ok = innerCalls(strings.NewReplacer("<longcat_arg_", "<arg_", "</longcat_arg_", "</arg_").Replace(inner), tools)
 		return calls, rest, ok
-	case "[tool_request]":
-		return jsonBlock(body, "[END_TOOL_REQUEST]")
-	case "<|tool_call|>":
-		return jsonBlock(body, "<|/tool_call|>")
-	case "<|action_start|><|plugin|>":
-		return jsonBlock(body, "<|action_end|>")
 	case "<|tools_prefix|>":
 		return keyedCalls(body, "<|tools_suffix|>")
 	case "<|tool_calls|>":
@@ -80,8 +73,6 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 		return solarCalls(s, tools)
 	case "<start_function_call>":
 		return gemmaCall(body, "<end_function_call>")
-	case "<|start_action|>":
-		return jsonBlock(body, "<|END_ACTION|>")
 	case m3Mark + "<tool_call>":
 		return m3Calls(body, tools)
 	case "<|tool_call>":
@@ -90,12 +81,14 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 		return pythonCalls(body, "<|tool_call_end|>")
 	case "<|python_start|>":
 		return pythonCalls(body, "<|python_end|>")
-	case "<function=", "<invoke name=", "<atem:invoke name=", "<\uff5cdsml\uff5cinvoke ":
+	case "<function=", "<invoke name=", "<\uff5cdsml\uff5cinvoke ":
 		return taggedCall(s, tools)
 	case "[tool_calls]":
 		return mistralCalls(body)
 	case "<|tool_calls_section_begin|>", "<|tool_call_begin|>":
 		return kimiCalls(s)
+	case "<\uff5ctool_calls_begin\uff5c>", "<\uff5ctool_call_begin\uff5c>":
+		return stepCalls(s, tools)
 	case "<\uff5ctool\u2581calls\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581begin\uff5c>":
 		return deepSeekCalls(s)
 	case "<|python_tag|>", "<|function_call|>":
@@ -105,8 +98,24 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	return harmonyCall(s)
 }
 
-// enclosed gives the text in front of a closing tag. Tags inside of JSON texts do not count.
-func enclosed(s, closing string) (inner, rest string, ok bool) {
+// jsonMarks are marks in front of JSON, in lower case, with the marks that close it.
+var jsonMarks = map[string]string{
+	"[tool_request]":             "[END_TOOL_REQUEST]",
+	"[tool_call]":                "[/TOOL_CALL]",
+	"<|tool_call|>":              "<|/tool_call|>", // Phi; Granite closes with nothing
+	"<|action_start|><|plugin|>": "<|action_end|>",
+	"<|start_action|>":           "<|END_ACTION|>",
+	"<|functioncallbegin|>":      "<|FunctionCallEnd|>", // Doubao
+	gigaChatCall:                 "<|message_sep|>",
+}
+
+// gigaChatCall stands in front of a call of GigaChat 3, behind a text.
+// source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/gigachat3_tool_parser.py
+const gigaChatCall = "<|message_sep|>\n\nfunction call<|role_sep|>"
+
+// enclosed gives the text in front of a closing tag: all but the marks that end an answer where there is none. Tags inside of JSON texts do
+// not count.
+func enclosed(s, closing string) (inner, rest string) {
 	from := 0
 	if t := strings.TrimLeft(s, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') {
 		dec := json.NewDecoder(strings.NewReader(s))
@@ -117,9 +126,24 @@ func enclosed(s, closing string) (inner, rest string, ok bool) {
 	}
 	i := strings.Index(s[from:], closing)
 	if i < 0 {
-		return "", s, false
+		return withoutEnds(s), ""
 	}
-	return s[:from+i], s[from+i+len(closing):], true
+	return s[:from+i], s[from+i+len(closing):]
+}
+
+// withoutEnds gives a text without the marks that end an answer.
+func withoutEnds(s string) string {
+	for {
+		s = strings.TrimSpace(s)
+		at := strings.LastIndexAny(s, "<[")
+		if at < 0 {
+			return s
+		}
+		if kind, n, _ := markAt(s[at:]); kind != endMark || at+n != len(s) {
+			return s
+		}
+		s = s[:at]
+	}
 }
 
 // innerCalls reads what stands between a pair of tags: JSON, tagged calls, or a name with keys and values.
@@ -129,8 +153,12 @@ func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 	case inner == "":
 		return nil, false
 	case inner[0] == '{' || inner[0] == '[':
-		calls, rest, ok := jsonCalls(inner)
-		return calls, ok && strings.TrimSpace(rest) == ""
+		raw, ok := LooseObject(inner, false)
+		if !ok {
+			return nil, false
+		}
+		calls, _, ok := jsonCalls(string(raw))
+		return calls, ok
 	case inner[0] == '<':
 		for inner != "" {
 			more, rest, ok := taggedCall(inner, tools)
@@ -150,9 +178,9 @@ func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 
 // keyedCalls reads a list of objects that have the name of a tool as their key. source: ggml-org/llama.cpp (Apertus)
 func keyedCalls(body, closing string) (calls []Call, rest string, ok bool) {
-	inner, rest, ok := enclosed(body, closing)
+	inner, rest := enclosed(body, closing)
 	var list []map[string]json.RawMessage
-	if !ok || json.Unmarshal([]byte(inner), &list) != nil {
+	if json.Unmarshal([]byte(inner), &list) != nil {
 		return nil, body, false
 	}
 	for _, one := range list {
@@ -208,14 +236,27 @@ func solarCalls(s string, tools offers) (calls []Call, rest string, ok bool) {
 	}
 }
 
-// jsonBlock reads JSON in front of a closing mark.
+var wrongClosing = pattern.New("^(?:[}\\])\\s]*</[\\w:]{1,40}>|[}\\])]+)")
+
+// jsonBlock reads JSON in front of a closing mark, which may be missing in front of another call and at the end of the answer.
 func jsonBlock(body, closing string) (calls []Call, rest string, ok bool) {
-	inner, rest, ok := enclosed(body, closing)
-	if !ok {
+	calls, rest, ok = jsonCalls(body)
+	if !ok || len(calls) == 0 {
 		return nil, body, false
 	}
-	calls, left, ok := jsonCalls(inner)
-	return calls, rest, ok && strings.TrimSpace(left) == ""
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	if has, _ := prefix(rest, closing); has {
+		return calls, rest[len(closing):], true
+	}
+	if wrong := wrongClosing.FindString(rest); wrong != "" {
+		rest = strings.TrimLeft(rest[len(wrong):], " \t\r\n")
+		if has, _ := prefix(rest, closing); has {
+			return calls, rest[len(closing):], true
+		}
+		return calls, rest, true
+	}
+	kind, _, _ := markAt(rest)
+	return calls, rest, rest == "" || kind == callMark || kind == endMark
 }
 
 // jsonCalls reads the calls that a text begins with: an object, a list of them, or several one after the other.
@@ -228,7 +269,7 @@ func jsonCalls(s string) (calls []Call, rest string, ok bool) {
 		dec := json.NewDecoder(strings.NewReader(t))
 		var raw json.RawMessage
 		if dec.Decode(&raw) != nil {
-			return calls, s, false
+			return calls, s, len(calls) > 0 && t[0] == '[' // a mark
 		}
 		list := []json.RawMessage{raw}
 		if raw[0] == '[' && json.Unmarshal(raw, &list) != nil {
@@ -364,6 +405,28 @@ func deepSeekCalls(s string) (calls []Call, rest string, ok bool) {
 		return calls, after, ok && len(calls) > 0
 	}
 	return calls, rest, len(calls) > 0
+}
+
+const (
+	stepSection, stepSectionEnd = "<\uff5ctool_calls_begin\uff5c>", "<\uff5ctool_calls_end\uff5c>"
+	stepCall, stepCallEnd       = "<\uff5ctool_call_begin\uff5c>function<\uff5ctool_sep\uff5c>", "<\uff5ctool_call_end\uff5c>"
+)
+
+// stepCalls reads calls of Step-3. source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/step3_tool_parser.py
+func stepCalls(s string, tools offers) (calls []Call, rest string, ok bool) {
+	rest = strings.TrimPrefix(s, stepSection)
+	for {
+		body, begins := strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), stepCall)
+		if !begins {
+			break
+		}
+		more, after, ok := taggedCall(body, tools)
+		if !ok {
+			return nil, s, false
+		}
+		calls, rest = append(calls, more...), strings.TrimPrefix(strings.TrimLeft(after, " \t\r\n"), stepCallEnd)
+	}
+	return calls, strings.TrimPrefix(strings.TrimLeft(rest, " \t\r\n"), stepSectionEnd), len(calls) > 0
 }
 
 func harmonyCall(s string) (calls []Call, rest string, ok bool) {

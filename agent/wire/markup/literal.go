@@ -15,9 +15,11 @@ var quoteMarks = []string{`<|"|>`, "<escape>"}
 const maxLiteralDepth = 32
 
 // literal reads values as Python and Gemma write them, and gives them as JSON. bare: words without quotes are texts.
+// ended: brackets that are missing at the end of the text are closed.
 type literal struct {
-	s    string
-	bare bool
+	s     string
+	bare  bool
+	ended bool
 }
 
 func (l *literal) skip() { l.s = strings.TrimLeft(l.s, " \t\r\n") }
@@ -29,6 +31,14 @@ func (l *literal) take(mark string) bool {
 	l.s = rest
 	return ok
 }
+
+// close reports whether a closing mark comes next behind so many values, and passes it.
+func (l *literal) close(mark string, values int) bool {
+	return l.take(mark) || l.ended && values > 0 && l.s == ""
+}
+
+// comma reports whether a comma comes next, and passes it. Chinese models write their own.
+func (l *literal) comma() bool { return l.take(",") || l.take("\uff0c") }
 
 // value reads one value.
 func (l *literal) value(depth int) (json.RawMessage, bool) {
@@ -77,6 +87,13 @@ func (l *literal) quoted() (string, bool) {
 			return text, ok
 		}
 	}
+	if rest, ok := strings.CutPrefix(l.s, "\u201c"); ok {
+		text, after, ok := strings.Cut(rest, "\u201d")
+		if ok {
+			l.s = after
+		}
+		return text, ok
+	}
 	if l.s == "" || l.s[0] != '"' && l.s[0] != '\'' {
 		return "", false
 	}
@@ -87,6 +104,11 @@ func (l *literal) quoted() (string, bool) {
 			l.s = l.s[i+1:]
 			return b.String(), true
 		case c == '\\' && i+1 < len(l.s):
+			if text, n := unicodeEscape(l.s[i:]); n > 0 {
+				b.WriteString(text)
+				i += n - 1
+				continue
+			}
 			i++
 			b.WriteString(escaped(l.s[i]))
 		default:
@@ -95,6 +117,17 @@ func (l *literal) quoted() (string, bool) {
 	}
 	return "", false
 }
+
+// unicodeEscape reads \uXXXX, both halves of a character where there are two, and gives how long it is; 0 = it is none.
+func unicodeEscape(s string) (text string, n int) {
+	m := unicodeForm.FindString(s)
+	if m == "" || json.Unmarshal([]byte(`"`+m+`"`), &text) != nil {
+		return "", 0
+	}
+	return text, len(m)
+}
+
+var unicodeForm = pattern.New(`^\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|^\\u[0-9a-fA-F]{4}`)
 
 // escaped gives what stands behind a backslash.
 func escaped(c byte) string {
@@ -105,6 +138,10 @@ func escaped(c byte) string {
 		return "\t"
 	case 'r':
 		return "\r"
+	case 'b':
+		return "\b"
+	case 'f':
+		return "\f"
 	case '\\', '"', '\'', '/':
 		return string(rune(c))
 	}
@@ -114,8 +151,8 @@ func escaped(c byte) string {
 // list reads values up to the closing mark.
 func (l *literal) list(depth int, closing string) (json.RawMessage, bool) {
 	out := []byte{'['}
-	for n := 0; !l.take(closing); n++ {
-		if n > 0 && !l.take(",") {
+	for n := 0; !l.close(closing, n); n++ {
+		if n > 0 && !l.comma() {
 			return nil, false
 		}
 		if n > 0 && l.take(closing) {
@@ -138,8 +175,8 @@ var bareKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}`)
 // pairs reads keys and values up to the closing mark, as an object.
 func (l *literal) pairs(depth int, between, closing string) (json.RawMessage, bool) {
 	var fields arguments
-	for n := 0; !l.take(closing); n++ {
-		if n > 0 && !l.take(",") {
+	for n := 0; !l.close(closing, n); n++ {
+		if n > 0 && !l.comma() {
 			return nil, false
 		}
 		if n > 0 && l.take(closing) {
@@ -151,7 +188,7 @@ func (l *literal) pairs(depth int, between, closing string) (json.RawMessage, bo
 			key = bareKey.FindString(l.s)
 			l.s = l.s[len(key):]
 		}
-		if key == "" || !l.take(between) {
+		if key == "" || !l.take(between) && !(between == ":" && l.take("\uff1a")) {
 			return nil, false
 		}
 		v, ok := l.value(depth)

@@ -49,6 +49,7 @@ type Reader struct {
 	answer  string     // the tag that closes the answer: the one in front of it was left out
 	calls   []Call
 	removed bool
+	prose   string // of reasoning in words of people, until its end has come
 }
 
 // state is the place in an answer.
@@ -116,6 +117,11 @@ func (r *Reader) End() Piece {
 		r.show(&p, r.pending)
 	case inReasoning:
 		r.think(&p, r.pending)
+		if r.reason.isProse() { // no reasoning after all
+			p.Text += r.opened + r.prose
+			r.text.WriteString(r.opened + r.prose)
+			r.thought = false
+		}
 	default:
 		r.finish(&p)
 	}
@@ -244,6 +250,9 @@ func (r *Reader) body(p *Piece) bool {
 	case kind == noMark:
 		r.showCode(p, 1)
 		return true
+	case kind == boxMark:
+		r.pending = r.pending[n:]
+		return r.pending != ""
 	case kind == closingMark:
 		return n < len(r.pending) && r.lone(p, n) // what follows tells whether the tag is only spoken of
 	default:
@@ -307,6 +316,9 @@ func (r *Reader) show(p *Piece, s string) {
 
 func (r *Reader) think(p *Piece, s string) {
 	r.begun = r.begun || s != ""
+	if r.reason != nil && r.reason.isProse() {
+		r.prose += s
+	}
 	p.Thinking += s
 }
 
@@ -321,6 +333,8 @@ func (r *Reader) finish(p *Piece) {
 		}
 		kind, n, _ := markAt(r.pending)
 		switch {
+		case kind == boxMark:
+			r.pending = r.pending[n:]
 		case kind == closingMark:
 			if r.lone(p, n); r.state == atStart {
 				r.state, r.pending = inText, strings.TrimLeft(r.pending, " \t\r\n")

@@ -47,7 +47,16 @@ var reasonTags = []*reasonTag{
 	{"<chain_of_thought>", []string{"</chain_of_thought>"}},
 	{"<scratchpad>", []string{"</scratchpad>"}},
 	{"<reflection>", []string{"</reflection>"}},
+	{graniteThought, []string{"Here is my response:", "Here's my response:"}}, // Granite 3.2
+	{"Here's my thought process:", []string{"Here is my response:", "Here's my response:"}},
 }
+
+// graniteThought opens the reasoning of Granite 3.2, which is only such when its closing words follow.
+// source: github.com/vllm-project/vllm/blob/main/vllm/reasoning/granite_reasoning_parser.py
+const graniteThought = "Here is my thought process:"
+
+// isProse reports whether a tag is made of words that people may write as well.
+func (t *reasonTag) isProse() bool { return t.open[0] == 'H' }
 
 // openingTag reports which reasoning a text begins with, and the length of the tag. partial: it may still become one.
 func openingTag(s string) (tag *reasonTag, n int, partial bool) {
@@ -90,7 +99,7 @@ func indexMark(s, mark string) int {
 
 // frames are marks of chat templates in front of an answer's text.
 var frames = []string{"<|start|>assistant<|channel|>final<|message|>", "<|channel|>final<|message|>", "<|start|>assistant<|channel|>commentary<|message|>", "<|channel|>commentary<|message|>",
-	"<|start|>assistant<|message|>", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>", "<|start_response|>", "<|begin_of_solution|>", "<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|message_sep|>\n\nfunction call<|role_sep|>", "function call<|role_sep|>", "</think>", "</thinking>"}
+	"<|start|>assistant<|message|>", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>", "<|start_response|>", "<|begin_of_solution|>", "<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|message_sep|>\n\nfunction call<|role_sep|>", "function call<|role_sep|>", "<|assistant|>", "<|begin_of_text|>", "<|startoftext|>", "</think>", "</thinking>"}
 
 // frameMark gives the length of such a mark that a text begins with. What opens reasoning is none.
 func frameMark(s string) (n int, partial bool) {
@@ -159,7 +168,11 @@ const (
 	callMark             // it opens a tool call
 	closingMark          // it closes reasoning
 	endMark              // of a chat template, at the end of an answer
+	boxMark              // around a part of the answer that is for people
 )
+
+// boxMarks stand around the part of an answer that counts. source: github.com/zai-org/GLM-V
+var boxMarks = []string{"<|begin_of_box|>", "<|end_of_box|>"}
 
 // callMarks open tool calls.
 var callMarks = []string{
@@ -170,23 +183,24 @@ var callMarks = []string{
 	"<|tool_calls_section_begin|>", "<|tool_call_begin|>", // Kimi
 	"<\uff5ctool\u2581calls\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581begin\uff5c>", // DeepSeek
 	"<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5cinvoke ", "<\uff5cdsml\uff5ctool_calls>", // DeepSeek V3.2
-	"<minimax:tool_call>", "<invoke name=", // MiniMax
-	m3Mark + "<tool_call>",                        // MiniMax M3. source: MiniMax-AI/MiniMax-M3#31
-	"<|tool_call>",                                // Gemma 4. source: jundot/omlx#581
-	"<|tool_call_start|>",                         // LFM2. source: ggml-org/llama.cpp#23838
-	"<atem:function_calls>", "<atem:invoke name=", // Muse Glimmer. source: ggml-org/llama.cpp#29240
+	"<invoke name=",                                                                                                                                                              // MiniMax
+	m3Mark + "<tool_call>",                                                                                                                                                       // MiniMax M3. source: MiniMax-AI/MiniMax-M3#31
+	"<|tool_call>",                                                                                                                                                               // Gemma 4. source: jundot/omlx#581
+	"<|tool_call_start|>",                                                                                                                                                        // LFM2. source: ggml-org/llama.cpp#23838
 	"<|channel|>commentary to=", "<|channel|>analysis to=", "<|start|>assistant to=", "<|start|>assistant<|channel|>commentary to=", "<|start|>assistant<|channel|>analysis to=", // gpt-oss
 	"<|python_tag|>", "<|python_start|>", // Llama
 	"<tools>",                                    // Qwen2.5-Coder. source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/qwen25_coder_tool_parser.py
-	"<seed:tool_call>",                           // Seed-OSS
 	"<longcat_tool_call>",                        // LongCat
 	"<start_function_call>",                      // FunctionGemma
 	"<|tool_calls|>",                             // Phi-4-mini, Solar Open
 	"<|tool_call:begin|>", "<|tool_call:start|>", // Solar Open
-	"<|tools_prefix|>",           // Apertus
-	"<|action_start|><|plugin|>", // InternLM
-	"<|function_call|>",          // GigaChat
-	"[tool_request]",             // LM Studio. source: lmstudio.ai/docs/developer/openai-compat/tools
+	"<|tools_prefix|>",                                                // Apertus
+	"<|action_start|><|plugin|>",                                      // InternLM
+	"<|function_call|>",                                               // GigaChat
+	"<\uff5ctool_calls_begin\uff5c>", "<\uff5ctool_call_begin\uff5c>", // Step-3
+	"<|functioncallbegin|>", "[tool_call]", // Doubao
+	gigaChatCall,
+	"[tool_request]", // LM Studio. source: lmstudio.ai/docs/developer/openai-compat/tools
 }
 
 // closingMarks close reasoning that the prompt opened.
@@ -194,7 +208,7 @@ var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think
 
 // endMarks end an answer in a chat template.
 var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
-	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", "<|flush|>", "<|calls|>", "</answer>", "</response>", "<|answer_suffix|>"}
+	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", "<|flush|>", "<|calls|>", "</answer>", "</response>", "<|answer_suffix|>", "<|message_sep|>"}
 
 // answerTags are the tags that models write around their answer, behind their reasoning: Hunyuan, ERNIE, Apertus.
 // source: vllm-project/vllm#58127, github.com/vllm-project/vllm/blob/main/vllm/reasoning/ernie45_reasoning_parser.py
@@ -215,7 +229,7 @@ func markAt(s string) (kind markKind, n int, partial bool) {
 	for _, list := range []struct {
 		kind  markKind
 		marks []string
-	}{{callMark, callMarks}, {closingMark, closingMarks}, {endMark, endMarks}} {
+	}{{callMark, callMarks}, {closingMark, closingMarks}, {endMark, endMarks}, {boxMark, boxMarks}} {
 		for _, m := range list.marks {
 			switch has, part := prefix(s, m); {
 			case has && len(m) > n:
@@ -228,7 +242,48 @@ func markAt(s string) (kind markKind, n int, partial bool) {
 	if n > 0 {
 		return kind, n, false
 	}
+	switch n := spaceMark(s); {
+	case n > 0:
+		return callMark, n, false
+	case n < 0:
+		partial = true
+	}
 	return noMark, 0, partial
+}
+
+// spaced are the names of tags around calls that may have a name space in front of them.
+//
+// source: MiniMax-AI/MiniMax-M2#1 (minimax), huggingface.co/ByteDance-Seed/Seed-OSS-36B-Instruct (seed), ggml-org/llama.cpp#29240 (atem),
+// anthropics/claude-code#1281, vllm-project/vllm step3_tool_parser.py (steptml)
+var spaced = []string{"tool_call>", "tool_calls>", "function_calls>", "function_call>", "invoke name="}
+
+// spaceMark gives the length of an opening tag of a call with a name space, as in <seed:tool_call>, that a text begins with; 0 = there is
+// none, negative = it may become one.
+func spaceMark(s string) int {
+	if len(s) < 2 || s[0] != '<' {
+		return 0
+	}
+	space := 1
+	for space < len(s) && (s[space] >= 'a' && s[space] <= 'z' || s[space] == '_') {
+		space++
+	}
+	switch {
+	case space == 1 || space > 17:
+		return 0
+	case space == len(s):
+		return -1
+	case s[space] != ':':
+		return 0
+	}
+	for _, name := range spaced {
+		switch has, partial := prefix(s[space+1:], name); {
+		case has:
+			return space + 1 + len(name)
+		case partial:
+			return -1
+		}
+	}
+	return 0
 }
 
 // viable reports whether a text that begins with a mark may still become a tool call, or end an answer.
@@ -242,12 +297,19 @@ func viable(s string) bool {
 	case kind == noMark:
 		return false
 	case kind == endMark, rest == "":
+		if has, partial := prefix(rest, "function call<|role_sep|>"); has || partial {
+			return true
+		}
 		return kind == callMark || rest == "" || rest[0] == '<' || rest[0] == '['
 	}
-	switch m := strings.ToLower(s[:n]); m {
+	mark := strings.ToLower(s[:n])
+	if _, local, ok := strings.Cut(mark, ":"); ok && spaceMark(s) == n {
+		mark = "<" + local
+	}
+	switch m := mark; m {
 	case "<tool_call>", "<toolcall>": // GLM's has a name first
 		return rest[0] == '{' || rest[0] == '[' || rest[0] == '<' || nameStart(rest)
-	case m3Mark + "<tool_call>", "<atem:function_calls>":
+	case m3Mark + "<tool_call>":
 		return rest[0] == ']' || rest[0] == '<'
 	case "<|tool_call>":
 		has, partial := prefix(rest, "call:")
@@ -260,7 +322,7 @@ func viable(s string) bool {
 		return rest[0] == '{' || rest[0] == '['
 	case "<longcat_tool_call>":
 		return rest[0] == '{' || nameStart(rest)
-	case "<tool_calls>", "<function_call>", "<functioncall>", "<|tool_call|>", "<|start_action|>", "<minimax:tool_call>":
+	case "<tool_calls>", "<function_call>", "<functioncall>", "<|tool_call|>", "<|start_action|>", "<|functioncallbegin|>", "[tool_call]", gigaChatCall:
 		return rest[0] == '{' || rest[0] == '[' || rest[0] == '<'
 	}
 	return true

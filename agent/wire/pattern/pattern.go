@@ -19,6 +19,9 @@ func New(expr string) *Pattern {
 // MatchString reports whether s has a match.
 func (p *Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
 
+// Match reports whether b has a match.
+func (p *Pattern) Match(b []byte) bool { return p.compiled().Match(b) }
+
 // FindString returns the first match in s, "" = there is none.
 func (p *Pattern) FindString(s string) string { return p.compiled().FindString(s) }
 

@@ -21,37 +21,7 @@ func IsRefusal(answer *Answer, err error) bool {
 	if e, ok := errors.AsType[*ModelError](err); ok {
 		return e.Class == Refused || e.Class == BadRequest
 	}
-	return err == nil && answer.Stop == StopFilter && answer.wordless()
-}
-
-// response is what came of a request.
-type response struct {
-	answer *Answer
-	by     Candidate
-	err    error
-}
-
-func (x *response) refused() bool { return IsRefusal(x.answer, x.err) }
-
-// failed reports whether an endpoint answered, in a way that it may also have for content that it does not like. One that is not reached,
-// takes too long, is busy for a known time, or wants money says nothing about content; afterRefusal is for what is a refusal.
-func (x *response) failed() bool {
-	if x.err == nil {
-		return x.answer.empty()
-	}
-	e, ok := errors.AsType[*ModelError](x.err)
-	if !ok {
-		return false
-	}
-	switch e.Class {
-	case Overloaded, Broken, BadKey, NoSuchModel, BadAddress:
-		return true
-	case Unreachable: // a page of something in between
-		return e.Status != 0
-	case RateLimited:
-		return e.RetryAfter == 0
-	}
-	return false
+	return err == nil && answer.Stop == StopFilter && answer.IsWordless()
 }
 
 // tryAlone makes one more request of a turn that failed as the one before did, without the messages before the turn. If the model takes

@@ -25,30 +25,30 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		return true
 	}
 	x, ok := c.understand(err, sent)
-	if setting := c.againstSetting(x, sent); ok && setting != "" {
-		return c.obey(x, setting)
+	if setting := x.againstSetting(); ok && setting != "" {
+		return x.obey(setting)
 	}
-	if !x.found && c.failedAgain(err, sent) {
+	if !x.found && (unexplained{c, sent}).failedAgain(err) {
 		return true
 	}
-	if ok && c.waits(x) { // agent.Retry makes the others again, after a pause
-		c.changes++
+	if ok && x.waits() { // agent.Retry makes the others again, after a pause
+		c.changed.count++
 		return x.err.Class == agent.BadRequest || x.err.Class == agent.NoSuchModel || x.err.Class == agent.BadKey
 	}
-	if ok && c.change(x, sent) {
+	if ok && x.change() {
 		return true
 	}
-	isBound := c.changes >= maxChanges && len(c.helped) > 0 // the next call has fewer changes to make
-	if len(c.helped) > 0 {
-		helped := func(l sessions.Lesson) bool { return slices.Contains(c.helped, keyOf(l)) }
-		kept := slices.DeleteFunc(slices.Clone(c.pending), func(l sessions.Lesson) bool { return !helped(l) })
-		c.pending = slices.DeleteFunc(c.pending, helped)
-		c.helped = nil
+	isBound := c.changed.count >= maxChanges && len(c.changed.helped) > 0 // the next call has fewer changes to make
+	if len(c.changed.helped) > 0 {
+		helped := func(l sessions.Lesson) bool { return slices.Contains(c.changed.helped, keyOf(l)) }
+		kept := slices.DeleteFunc(slices.Clone(c.changed.pending), func(l sessions.Lesson) bool { return !helped(l) })
+		c.changed.pending = slices.DeleteFunc(c.changed.pending, helped)
+		c.changed.helped = nil
 		c.book.keep(ctx, c.at, c.config, kept, nil)
 	} else if ok && c.guessed && !x.found && !x.known && x.err.Class == agent.BadRequest {
 		c.book.refusedInVain(ctx, c.at, c.config)
 	}
-	if ok && x.err.Class == agent.BadRequest && (isBound || x.isOfForm(sent)) {
+	if ok && x.err.Class == agent.BadRequest && (isBound || x.isOfForm()) {
 		x.err.Class = agent.BadForm
 	}
 	return false
@@ -71,6 +71,8 @@ func (c *Call) learnWindow(ctx context.Context, err error) {
 
 // refusedRequest is what an error says of a request.
 type refusedRequest struct {
+	call   *Call
+	sent   Sent
 	err    *agent.ModelError
 	fault  *wire.Fault // without what it quotes of the conversation
 	text   string      // the provider's sentences
@@ -83,6 +85,7 @@ type refusedRequest struct {
 
 // understand reads an error; ok is false for one that does not speak of the request.
 func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
+	x.call, x.sent = c, sent
 	e, isModel := errors.AsType[*agent.ModelError](err)
 	f, isFault := errors.AsType[*wire.Fault](err)
 	if !isModel || !isFault {
@@ -92,14 +95,14 @@ func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 	if !teaches {
 		return x, false
 	}
-	x = refusedRequest{err: e, fault: withoutQuotes(f, sent), text: f.Text, named: named}
+	x = refusedRequest{call: c, sent: sent, err: e, fault: withoutQuotes(f, sent), text: f.Text, named: named}
 	x.lesson, x.found = read(x.fault, e.Class, sent, c)
-	if x.known = x.found && c.wasApplied(x.lesson); x.known { // it would go round in circles
+	if x.known = x.found && c.changed.wasApplied(x.lesson); x.known { // it would go round in circles
 		x.found = false
 	}
 	if !x.found && !x.known && x.fault != f {
 		x.lesson, x.found = read(f, e.Class, sent, c)
-		x.found = x.found && !c.wasApplied(x.lesson)
+		x.found = x.found && !c.changed.wasApplied(x.lesson)
 		x.quoted = x.found
 	}
 	if named && !isNamed(x.lesson) {
@@ -109,9 +112,10 @@ func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 }
 
 // change changes the request after a refusal, and reports whether it did.
-func (c *Call) change(x refusedRequest, sent Sent) bool {
-	c.judge(x.text, x.lesson, x.found)
-	if c.changes >= maxChanges || !x.found && x.err.Class == agent.TooLong {
+func (x refusedRequest) change() bool {
+	c, sent := x.call, x.sent
+	c.changed.judge(x.text, x.lesson, x.found)
+	if c.changed.count >= maxChanges || !x.found && x.err.Class == agent.TooLong {
 		return false
 	}
 	l := x.lesson
@@ -119,50 +123,47 @@ func (c *Call) change(x refusedRequest, sent Sent) bool {
 		l = c.lesson(l)
 		l.Evidence = x.err.Said
 	}
-	c.changes++
+	c.changed.count++
 	old := c.restore(x.found)
 	switch {
-	case (!x.found || c.words == c.suspects.words) && c.restoreSuspects():
+	case (!x.found || c.changed.words == c.suspects.words) && c.restoreSuspects():
 	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l)):
 		c.suppose(l)
 	case x.found:
 		c.apply(l)
-		c.applyListed(x, sent)
+		x.applyListed()
 		if x.quoted {
-			c.forget(keyOf(l))
+			c.changed.forget(keyOf(l))
 		}
 	case old:
 	default:
-		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (c.lastResort(sent) || c.lastParts(sent, x.err.Status))
-		c.since = nil // only an answer shows that a guess was right
+		why := unexplained{c, sent}
+		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.err.Status))
+		c.changed.since = nil // only an answer shows that a guess was right
 		if !guessed {
 			return false
 		}
 		c.guessed = true
 	}
-	if c.changes == maxChanges {
-		c.strip(sent, l.Kind)
+	if c.changed.count == maxChanges {
+		x.strip(l.Kind)
 	}
 	return true
 }
 
 // suppose changes the request although it is not known whether that is the reason.
 func (c *Call) suppose(l sessions.Lesson) {
-	if len(c.blind.changes) == 0 {
-		c.blind = suspects{words: c.words, config: c.config}
-		for _, a := range c.applied { // the same words came again: both may be needed
-			if slices.Contains(c.after[c.words], keyOf(a)) && !c.isPending(keyOf(a)) {
-				c.blind.changes = append(c.blind.changes, a)
+	if len(c.changed.blind.changes) == 0 {
+		c.changed.blind = suspects{words: c.changed.words, config: c.config}
+		for _, a := range c.changed.applied { // the same words came again: both may be needed
+			if slices.Contains(c.changed.after[c.changed.words], keyOf(a)) && !c.changed.isPending(keyOf(a)) {
+				c.changed.blind.changes = append(c.changed.blind.changes, a)
 			}
 		}
 	}
 	c.apply(l)
-	c.forget(keyOf(l))
-	c.blind.changes = append(c.blind.changes, l)
-}
-
-func (c *Call) isPending(k key) bool {
-	return slices.ContainsFunc(c.pending, func(l sessions.Lesson) bool { return keyOf(l) == k })
+	c.changed.forget(keyOf(l))
+	c.changed.blind.changes = append(c.changed.blind.changes, l)
 }
 
 // restoreSuspects makes the changes again with which an earlier call was taken, and reports whether it made some.
@@ -185,22 +186,18 @@ func (c *Call) restoreSuspects() bool {
 
 // strip makes the last request of a call without the parameters that the user has not set. If single tools or pictures were refused, it
 // leaves out all of them. None of this is remembered.
-func (c *Call) strip(sent Sent, kind string) {
-	c.omit(slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Fixed }))
+func (x refusedRequest) strip(kind string) {
+	c, sent := x.call, x.sent
+	for _, p := range sent.Params {
+		if _, known := c.now[key{Parameter, p.Name, p.Value}]; !p.Fixed && p.Value != Unset && !known {
+			c.now = with(c.now, key{Parameter, p.Name, p.Value}, sessions.Lesson{})
+		}
+	}
 	switch kind {
 	case Tool, MaxTools:
 		c.now = with(c.now, key{Tools, "", ""}, sessions.Lesson{})
 	case Images:
 		c.images = true
-	}
-}
-
-// omit leaves parameters out of this call.
-func (c *Call) omit(params []Param) {
-	for _, p := range params {
-		if _, known := c.now[key{Parameter, p.Name, p.Value}]; p.Value != Unset && !known {
-			c.now = with(c.now, key{Parameter, p.Name, p.Value}, sessions.Lesson{})
-		}
 	}
 }
 
@@ -221,7 +218,7 @@ var headerWord = pattern.New(`\bheaders?\b|(?:missing|requires?|without|lacks) [
 
 // isOfForm reports whether an error that no change helped against is about the form of requests: the API, a header, a part that a setting insists
 // on, a parameter that the error names.
-func (x refusedRequest) isOfForm(sent Sent) bool {
+func (x refusedRequest) isOfForm() bool {
 	if x.fault.WantsResponses() || slices.Contains(x.fault.Codes, wrongAPI) || headerWord.MatchString(x.fault.All) || x.known && slices.Contains(formKinds, x.lesson.Kind) {
 		return true
 	}
@@ -233,44 +230,7 @@ func (x refusedRequest) isOfForm(sent Sent) bool {
 		return true
 	}
 	return slices.ContainsFunc(x.fault.Codes, func(code string) bool { return slices.Contains(formCodes, code) }) ||
-		slices.ContainsFunc(sent.Params, func(p Param) bool { return strings.EqualFold(p.Name, field) })
-}
-
-// counted matches the words of a refusal that may differ each time: ids of requests, times, places in a list.
-var counted = pattern.New(`\S*\d\S*`)
-
-func wordsWithoutCounts(said string) string {
-	return counted.ReplaceAllString(strings.ToLower(said), "")
-}
-
-// judge tells from the words of a refusal whether what was changed after the one before it helped. A change helped when the endpoint
-// refuses something else now. One after which the same words come again did not: it stays changed in this call, but it is not remembered.
-// Another value of the same parameter may be the right one: that is left open.
-func (c *Call) judge(said string, l sessions.Lesson, found bool) {
-	words := wordsWithoutCounts(said)
-	if changed, again := c.after[words]; again {
-		for _, k := range changed {
-			c.helped = slices.DeleteFunc(c.helped, func(h key) bool { return h == k && (said == c.said || !otherName(said, h)) })
-			if said == c.said && (k.kind != Parameter || !found) {
-				c.forget(k)
-			}
-		}
-		for _, k := range c.since {
-			if found && said != c.said && (k.kind != l.Kind || k.name != l.Name) && otherName(said, k) {
-				c.helped = append(c.helped, k)
-			}
-		}
-	} else {
-		for _, k := range c.since {
-			if !found || k.kind != l.Kind || k.name != l.Name {
-				c.helped = append(c.helped, k)
-			}
-		}
-	}
-	if c.after == nil {
-		c.after = make(map[string][]key)
-	}
-	c.said, c.words, c.since = said, words, nil
+		slices.ContainsFunc(x.sent.Params, func(p Param) bool { return strings.EqualFold(p.Name, field) })
 }
 
 // otherName reports whether a refusal does not name what was changed, although its other words are those of the refusal before.
@@ -290,7 +250,7 @@ func (c *Call) restore(found bool) bool {
 	for k, old := range stale {
 		c.now = with(c.now, k, old)
 	}
-	if found || len(c.spared) > 0 && c.words == c.suspects.words { // what is suspected may be the reason instead
+	if found || len(c.spared) > 0 && c.changed.words == c.suspects.words { // what is suspected may be the reason instead
 		return true
 	}
 	for _, k := range c.tried {
@@ -301,33 +261,9 @@ func (c *Call) restore(found bool) bool {
 	return true
 }
 
-// wasApplied reports whether this call has been changed in the same way before.
-func (c *Call) wasApplied(l sessions.Lesson) bool {
-	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return keyOf(a) == keyOf(l) && a.Use == l.Use })
-}
-
-// hasChanged reports whether this call has been changed by a lesson of a kind.
-func (c *Call) hasChanged(kind string) bool {
-	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return a.Kind == kind })
-}
-
-// hasChangedTo reports whether this call has sent a value in the place of a parameter's.
-func (c *Call) hasChangedTo(name, value string) bool {
-	return slices.ContainsFunc(c.applied, func(a sessions.Lesson) bool { return a.Kind == Parameter && a.Name == name && a.Use == value })
-}
-
 func (c *Call) apply(l sessions.Lesson) {
-	c.since = append(c.since, keyOf(l))
-	c.after[c.words] = append(c.after[c.words], keyOf(l))
-	c.applied = append(c.applied, l)
 	c.now = with(c.now, keyOf(l), l)
-	c.forget(keyOf(l))
-	c.pending = append(c.pending, l)
-}
-
-// forget has a change not be remembered; in this call it stays.
-func (c *Call) forget(k key) {
-	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
+	c.changed.add(l)
 }
 
 // leftTogether begins the evidence of changes that helped together. Later calls are made without one of them each, until it is known which of

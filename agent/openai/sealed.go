@@ -1,0 +1,107 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+
+	"parley/agent/wire/pattern"
+)
+
+// sealedName matches names of fields that hold what an endpoint wants back and only it can read.
+var sealedName = pattern.New(`(?i)signature|opaque|encrypted|sealed`)
+
+// sealedKey matches such a name inside of a value.
+var sealedKey = pattern.New(`(?i)"\w*(?:signature|opaque|encrypted|sealed)\w*"\s*:`)
+
+// knownFields are the fields of a message, a call and a function that are read, and sent back where that is wanted.
+var knownFields = map[string]bool{
+	"role": true, "content": true, "refusal": true, "reasoning_content": true, "reasoning_text": true, "reasoning_details": true, "tool_calls": true, "function_call": true,
+	"extra_content": true, "reasoning_opaque": true, "provider_specific_fields": true, "thinking_blocks": true, "thought_signature": true, "thoughtSignature": true,
+	"index": true, "id": true, "type": true, "function": true, "name": true, "arguments": true, "parameters": true, "args": true, "input": true,
+}
+
+// mayBeSealed reports whether an event may have such a field.
+func mayBeSealed(data []byte) bool {
+	return bytes.Contains(data, []byte("ignature")) || bytes.Contains(data, []byte("ncrypted")) || bytes.Contains(data, []byte("paque"))
+}
+
+// keepSealed keeps the fields of the first choice that endpoints want back under names of their own, and puts those of calls beside them.
+//
+// source: docs.litellm.ai/docs/reasoning_content, ai-sdk.dev/providers/ai-sdk-providers/google (provider_metadata)
+func (s *stream) keepSealed(data []byte) {
+	type object = map[string]json.RawMessage
+	var event struct {
+		Choices []struct {
+			Index          int
+			Delta, Message object
+		}
+	}
+	if json.Unmarshal(data, &event) != nil {
+		return
+	}
+	for n, o := range event.Choices {
+		message, to := o.Delta, (*delta)(nil)
+		if n < len(s.chunk.Choices) {
+			to = &s.chunk.Choices[n].Delta
+		}
+		if message == nil && to != nil {
+			message, to = o.Message, s.chunk.Choices[n].Message
+		}
+		if o.Index != 0 || to == nil {
+			continue
+		}
+		s.rest = merged(s.rest, sealedIn(message))
+		var calls []object
+		if json.Unmarshal(message["tool_calls"], &calls) != nil || len(calls) != len(to.ToolCalls) {
+			continue
+		}
+		for i, c := range calls {
+			var f object
+			_ = json.Unmarshal(c["function"], &f) // nothing where it is no object
+			to.ToolCalls[i].Rest = rawOfFields(sealedIn(c))
+			to.ToolCalls[i].Function.Rest = rawOfFields(sealedIn(f))
+		}
+	}
+}
+
+// sealedIn gives the fields of an object that are sealed, under names that are not known.
+func sealedIn(fields map[string]json.RawMessage) (out map[string]json.RawMessage) {
+	for name, value := range fields {
+		if knownFields[name] || !says(value) {
+			continue
+		}
+		inner := value[0] == '{' || value[0] == '['
+		if !inner && sealedName.MatchString(name) || inner && sealedKey.Match(value) {
+			if out == nil {
+				out = make(map[string]json.RawMessage)
+			}
+			out[name] = bytes.Clone(value)
+		}
+	}
+	return out
+}
+
+// merged adds the fields of a piece to those before it. Texts that people can read come in pieces.
+func merged(to, piece map[string]json.RawMessage) map[string]json.RawMessage {
+	if to == nil || piece == nil {
+		if piece != nil {
+			return piece
+		}
+		return to
+	}
+	maps.Copy(to, piece)
+	return to
+}
+
+// rawOfFields gives fields as an object; nil for none.
+func rawOfFields(fields map[string]json.RawMessage) json.RawMessage {
+	if len(fields) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil { // what was decoded can be encoded
+		return nil
+	}
+	return raw
+}

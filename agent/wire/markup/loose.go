@@ -1,0 +1,151 @@
+package markup
+
+import (
+	"encoding/json"
+	"html"
+	"slices"
+	"strings"
+
+	"parley/agent/wire/pattern"
+)
+
+var (
+	// looseBegin matches what models write in front of arguments.
+	looseBegin = pattern.New("^\\s*(?:(?:```(?:json|tool_call|javascript|python)?|<[\\w:|=.-]{1,40}>)\\s*)*")
+	// looseEnd matches what models write behind them: closing brackets too many, closing tags, marks of a chat template, fences.
+	looseEnd = pattern.New("^(?:[\\s}\\]),;]|</?[\\w:|\uff5c\u2581-]{1,40}>|<\\|[^<>]{0,40}\\|?>|```)*$")
+)
+
+// LooseObject reads arguments that are no JSON, and gives them as a JSON object where there is only one that can be meant: control characters,
+// single quotes, words of Python, bare keys and commas too many are read; code fences, tags and brackets around them are left out. isEnded
+// says that the model was done: brackets that are missing behind a whole value are added then.
+//
+// source: js.langchain.com (parsePartialJson), ai-sdk.dev (repairToolCall), github.com/josdejong/jsonrepair
+func LooseObject(text string, isEnded bool) (json.RawMessage, bool) {
+	text = text[len(looseBegin.FindString(text)):]
+	if unquoted, ok := unquoted(text); ok {
+		text = unquoted
+	}
+	l := literal{s: text, ended: isEnded}
+	raw, ok := l.value(0)
+	if !ok || len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || !looseEnd.MatchString(l.s) {
+		return nil, false
+	}
+	return raw, true
+}
+
+// unquoted gives what a JSON text holds that is an object or a list.
+func unquoted(text string) (string, bool) {
+	var inner string
+	if text == "" || text[0] != '"' || json.Unmarshal([]byte(text), &inner) != nil {
+		return "", false
+	}
+	inner = strings.TrimSpace(inner)
+	return inner, strings.HasPrefix(inner, "{") || strings.HasPrefix(inner, "[")
+}
+
+// argumentKeys are the names under which models and gateways give the arguments of a call.
+var argumentKeys = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input"}
+
+// Unwrapped gives the arguments of a call of a tool that stand inside of something else: of a list, of a whole call, of a text. Anything that
+// the tool's schema has a property for stays as it is.
+//
+// source: php.net/json_encode (an empty array is a list), NousResearch/hermes-agent#26053
+func Unwrapped(raw json.RawMessage, name string, schema json.RawMessage) json.RawMessage {
+	for range 4 {
+		inner, ok := unwrap(raw, name, schema)
+		if !ok {
+			break
+		}
+		raw = inner
+	}
+	return raw
+}
+
+// Alone gives the object that is alone in a list, and an empty one for an empty list; anything else as it is.
+func Alone(raw json.RawMessage) json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && list != nil {
+		switch {
+		case len(list) == 0:
+			return json.RawMessage("{}")
+		case len(list) == 1 && list[0][0] == '{':
+			return list[0]
+		}
+	}
+	return raw
+}
+
+func unwrap(raw json.RawMessage, name string, schema json.RawMessage) (json.RawMessage, bool) {
+	if len(raw) > 0 && raw[0] == '[' {
+		object := Alone(raw)
+		return object, object[0] == '{'
+	}
+	if text, ok := unquoted(string(raw)); ok && json.Valid([]byte(text)) {
+		return json.RawMessage(text), true
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil, false
+	}
+	known := typesOf(schema)
+	var inner json.RawMessage
+	for key, value := range fields {
+		var text string
+		isText := json.Unmarshal(value, &text) == nil
+		switch _, isProperty := known[key]; {
+		case isProperty:
+			return nil, false
+		case slices.Contains(argumentKeys, key) && inner == nil:
+			inner = value
+		case (key == "name" || key == "tool" || key == "tool_name" || key == "function") && isText && text == name:
+		case (key == "type" || key == "id") && isText:
+		default:
+			return nil, false
+		}
+	}
+	if text, ok := unquoted(string(inner)); ok {
+		inner = json.RawMessage(text)
+	}
+	return inner, len(inner) > 0 && (inner[0] == '{' || string(inner) == "[]") && json.Valid(inner)
+}
+
+var (
+	entity = pattern.New(`&(?:amp|lt|gt|quot|apos|#39|#34|#x27|#x22);`)
+	// bareMark matches what a text that is escaped for HTML has not.
+	bareMark = pattern.New(`[<>]|\\"|\\u003[ce]|&(?:[^a-z#]|$)`)
+)
+
+// WithoutEntities gives arguments whose texts are escaped for HTML as the model meant them. Texts of which only a part is escaped stay.
+//
+// source: openclaw/openclaw#35173 (Grok)
+func WithoutEntities(raw json.RawMessage) json.RawMessage {
+	if !entity.MatchString(string(raw)) || bareMark.MatchString(string(raw)) {
+		return raw
+	}
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return raw
+	}
+	out, err := json.Marshal(unescaped(v))
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+func unescaped(v any) any {
+	switch v := v.(type) {
+	case string:
+		return html.UnescapeString(v)
+	case []any:
+		for i := range v {
+			v[i] = unescaped(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = unescaped(v[k])
+		}
+	}
+	return v
+}
