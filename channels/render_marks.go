@@ -236,10 +236,11 @@ func (r *markRun) endsPhrase() bool {
 
 // repeatsEnd reports whether the same punctuation mark stands on both sides of the run and text ends with it: **A.**. B, but not a.**.b.
 func (r *markRun) repeatsEnd() bool {
-	if r.before != r.after || isOpening(r.before) {
+	if r.before != r.after || isOpening(r.before) || r.end >= len(r.src) {
 		return false
 	}
-	rest := r.src[r.end+utf8.RuneLen(r.after):]
+	_, size := utf8.DecodeRune(r.src[r.end:])
+	rest := r.src[r.end+size:]
 	return !ascii(r.after) || len(rest) == 0 || util.IsSpace(rest[0])
 }
 
