@@ -67,12 +67,6 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 func (r *turnRun) again(ctx context.Context, x *response) {
 	defer func() { r.from = 0 }()
 	for again := 1; x.err == nil && x.answer.empty() && again <= 2; again++ {
-		if r.Step {
-			if r.steps >= r.MaxSteps {
-				break
-			}
-			r.steps++
-		}
 		if again == 2 {
 			all := r.candidates()
 			behind := 1 + slices.IndexFunc(all, func(c Candidate) bool { return c.Label == x.by.Label })

@@ -39,9 +39,6 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if t.MaxSteps <= 0 {
 		t.MaxSteps = DefaultMaxSteps
 	}
-	if t.Step {
-		t.MaxSteps = stepAnswers
-	}
 	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools)), specs: make([]tools.Spec, 0, len(t.Tools))}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)

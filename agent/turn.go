@@ -25,7 +25,6 @@ type Turn struct {
 	Place    control.Place  // where the answer goes: it decides about a control word beside text
 	Zone     *time.Location // in which the model is told when messages were written; nil = as they are
 	MaxSteps int            // model calls in one turn; 0 = DefaultMaxSteps
-	Step     bool           // a step that only words something: it has no tools and asks for at most two answers, empty ones included
 	Failing  bool           // the turn before failed, or a search for refused content is under way: a failure may be one for content
 
 	Facts     ModelFacts  // of Model
@@ -76,9 +75,6 @@ type BudgetError struct {
 func (e *BudgetError) Error() string {
 	return "the budget of " + e.Scope + " is used up until " + e.Until.Format(time.RFC3339)
 }
-
-// stepAnswers bounds the answers that a step is asked for (contract S19).
-const stepAnswers = 2
 
 // DefaultMaxSteps bounds the model calls of one turn.
 const DefaultMaxSteps = 32

@@ -3,7 +3,6 @@ package channels
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -19,57 +18,6 @@ func Speaker(u Sender) string {
 		return "another person called " + name
 	}
 	return "another person called " + name + ", id " + OneLine(string(u.ID))
-}
-
-// BehindSpeaker returns what stands behind a speaker's name so that no later line of it reads like the words of another speaker: where one
-// begins with a name and a colon, the lines behind the first are indented.
-func BehindSpeaker(s string) string {
-	n := lineLength(s)
-	first, rest := s[:n], s[n:]
-	named := false
-	escapeLines(rest, func(line string) bool {
-		named = named || readsAsSpeaker(line)
-		return false
-	})
-	if !named {
-		return s
-	}
-	var b strings.Builder
-	b.WriteString(first)
-	for rest != "" {
-		line := rest[:lineLength(rest)]
-		if strings.TrimFunc(line, endsLine) != "" {
-			b.WriteString("  ")
-		}
-		b.WriteString(line)
-		rest = rest[len(line):]
-	}
-	return b.String()
-}
-
-// readsAsSpeaker reports whether a line begins with what may be somebody's name, and a colon: neither an item of a list nor a time or an address.
-func readsAsSpeaker(line string) bool {
-	const longest, mostWords = 80, 6
-	named, words := false, 1
-	for i, c := range strings.TrimLeft(line, "*_~") {
-		switch {
-		case i > longest || words > mostWords || endsLine(c):
-			return false
-		case i == 0 && ascii(c) && c != '@' && (unicode.IsPunct(c) || unicode.IsSymbol(c)):
-			return false
-		case c == ':' || c >= utf8.RuneSelf && strings.ContainsRune("︰：∶꞉ː", c):
-			after := strings.TrimLeft(strings.TrimLeft(line, "*_~")[i+utf8.RuneLen(c):], "*_~")
-			next, _ := utf8.DecodeRuneInString(after)
-			if c != ':' || after == "" || unicode.IsSpace(next) || next >= utf8.RuneSelf {
-				return named
-			}
-		case unicode.IsLetter(c):
-			named = true
-		case unicode.IsSpace(c):
-			words++
-		}
-	}
-	return false
 }
 
 // readsAsYou reports whether a line that begins with the name would read like one that the agent wrote: "You", and with a colon or
