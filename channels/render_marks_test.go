@@ -121,3 +121,15 @@ func TestSplitCountsCommandsAndCashtags(t *testing.T) {
 		}
 	}
 }
+
+// A run of marks may stand at the end of a text, with nothing or with broken bytes behind it.
+func TestMarksAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, md := range []string{"**", "a **", "a:**", " ** ", "**\n", "a\n**", "\xff**\xff", "**\xff", "é**é", "。**。", "~~", "a ~~", "* * *\n**", "x\n\n**"} {
+		for _, d := range []Dialect{TelegramHTML, DiscordMD, WhatsAppText} {
+			if got := Render(md, d); strings.TrimSpace(md) != "" && got == "" {
+				t.Errorf("%q is nothing in %s", md, d)
+			}
+		}
+	}
+}
