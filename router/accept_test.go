@@ -85,7 +85,7 @@ func TestCommands(t *testing.T) {
 				g := routertest.New(t, channeltest.Options{})
 				to := routertest.Group("g")
 				g.Say(to, c.from, "hello")
-				g.Shown(1)
+				g.Until("the answer is sent", func() bool { d := g.Deliveries(); return len(d) == 1 && d[0].State == sessions.Sent })
 				key := sessions.Key("agent:main:fake:group:g")
 				before, err := g.Store.Get(t.Context(), key)
 				if err != nil {
