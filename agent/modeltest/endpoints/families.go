@@ -43,5 +43,6 @@ func families() []family {
 		{"Lists of what is accepted", accepted},
 		{"Order and pieces of streams", order},
 		{"What stands in front of a model", hosts},
+		{"Settings and histories in one form only", newest},
 	}
 }
