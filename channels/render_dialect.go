@@ -183,7 +183,7 @@ func needsEscape(s string, i int) bool {
 	case '<': // an address in brackets, which may go on in the next line: they would be left out
 		end := strings.IndexByte(s[i:], '>')
 		if end < 0 {
-			return i+1 < len(s) && (!strings.Contains(s[i:], ":") || strings.Contains(s[i:], ":/"))
+			return len(s) > 1 && (!strings.Contains(s[i:], ":") || strings.Contains(s[i:], ":/"))
 		}
 		return strings.Contains(s[i:i+end], ":/")
 	}

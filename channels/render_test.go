@@ -370,6 +370,9 @@ func TestDiscordBesideAddresses(t *testing.T) {
 	t.Parallel()
 	for md, want := range map[string]string{
 		"x ](https://e.x/a)](https://e.x/b)**```\n": "x \\](<https://e.x/a)](https://e.x/b>)\\*\\*\\`\\`\\`",
+		"w ](https://e.x/a?b=c&d)```**":             "w \\](<https://e.x/a?b=c&d)>\\`\\`\\`\\*\\*",
+		"https://e.x/_a_/**b**/c":                   "https://e.x/_a_/**b**/c",
+		"见 >_<\n见https://e.x/a。**b**":               "见 >\\_\\<\n见<https://e.x/a>。**b**",
 		"a<b\nhttps://e.x/a\n>5":                    "a\\<b\nhttps://e.x/a\n>5",
 		"a<b":                                       "a\\<b",
 		"<t:1700000000:R> <#12>":                    "<t:1700000000:R> <#12>",
