@@ -413,6 +413,6 @@ func (b *builder) codeSpan(n ast.Node) {
 		}
 	}
 	b.st.code = true
-	b.st.ticks = strings.Contains(s.String(), "`")
+	b.st.ticks = b.spec.needsTicks(s.String())
 	b.text(s.String())
 }
