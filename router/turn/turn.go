@@ -179,7 +179,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	}
 	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
 	if out.Control == agent.Speak && !speaks && out.Text != "" {
-		out.Text += cutOff(out.Final.Stop)
+		out.Text += chain.CutOff(out.Final.Stop)
 		o.Result = out.Text
 	}
 	if out.Control == agent.Speak && out.Text == "" && (run.Kind == sessions.AskRun || run.Kind == sessions.JobRun) { // the answer was the point of it (contract N12)
@@ -189,7 +189,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 		o.Error = chain.Wordless(out.Final.Stop)
 	} else if speaks {
 		note := w.unansweredWords(ctx, run, out.Final)
-		out.Text, o.Result = out.Text+cutOff(out.Final.Stop)+note, o.Result+note
+		out.Text, o.Result = out.Text+chain.CutOff(out.Final.Stop)+note, o.Result+note
 	}
 	switch {
 	case !speaks || run.Reply.IsZero():
