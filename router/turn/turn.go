@@ -198,6 +198,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	default:
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Reply, cmp.Or(out.From, out.Final.ID), out.Text+w.footer(ctx, run, o.Usage))}
 	}
+	w.deleteTakenUp(ctx, run)
 	if !w.chain.Complete(ctx, set, run, out, o.Error, o) {
 		w.budgets.KeepUnrecorded(ctx, run, o.Messages...)
 		return nil
@@ -215,6 +216,7 @@ func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessio
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, msg.ID, notice+w.providerWords(run, steps, err))}
 	}
+	w.deleteTakenUp(ctx, run)
 	if !w.chain.Complete(ctx, set, run, partial(steps), notice, o) {
 		return nil
 	}
