@@ -94,7 +94,7 @@ func (o *Runs) say(ctx context.Context, c api.SayCall) (api.Said, error) {
 	w.Commands, w.Thinking, w.Timeout = true, c.Thinking, time.Duration(c.Timeout)*time.Second
 	if c.Deliver {
 		if w.Reply = s.Last; w.Reply.IsZero() {
-			return api.Said{}, api.Bad("deliver: session %s has no chat", s.Key)
+			return api.Said{}, api.Bad("deliver: session %s has no chat", s.Key.Shown())
 		}
 	}
 	return o.said(ctx, w)
@@ -128,7 +128,7 @@ func (o *Runs) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) 
 		}
 	case c.Deliver != nil:
 		if w.Reply = s.Last; w.Reply.IsZero() {
-			return api.Said{}, api.Bad("deliver: session %s has no chat: name one with to", s.Key)
+			return api.Said{}, api.Bad("deliver: session %s has no chat: name one with to", s.Key.Shown())
 		}
 	}
 	return o.said(ctx, w)
@@ -151,7 +151,7 @@ func (o *Runs) agentSession(ctx context.Context, c api.AgentCall) (sessions.Sess
 	}
 	s, err := o.meant(ctx, c.Session)
 	if err == nil && c.Agent != "" && s.Agent != id {
-		err = api.Bad("agentId: session %s belongs to agent %s", s.Key, s.Agent)
+		err = api.Bad("agentId: session %s belongs to agent %s", s.Key.Shown(), s.Agent)
 	}
 	return s, err
 }
@@ -181,7 +181,7 @@ func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 		return api.Aborted{}, err
 	}
 	if run.Key != key {
-		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s is of session %s", run.ID, run.Key)
+		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s is of session %s", run.ID, run.Key.Shown())
 	}
 	return abortedOf(o.router.CancelRun(ctx, api.Source(ctx), run.ID))
 }
