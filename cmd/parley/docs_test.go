@@ -12,6 +12,7 @@ import (
 
 	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/config/schema"
 )
 
 // docPage is a file of Markdown, by its path in the repository, in pieces.
@@ -269,7 +270,7 @@ func TestDocsConfiguration(t *testing.T) {
 // Every key that the documentation names is one that the reference lists.
 func TestDocsKeys(t *testing.T) {
 	t.Parallel()
-	reference := string(config.Reference(accounts.Table(adapters())))
+	reference := string(schema.Reference(accounts.Table(adapters())))
 	var keys, sections []string
 	for line := range strings.Lines(reference) {
 		if name, ok := strings.CutPrefix(line, "## "); ok {

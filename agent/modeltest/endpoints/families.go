@@ -41,5 +41,8 @@ func families() []family {
 		{"Calls in the reasoning", reasonedCalls},
 		{"One form of a field", forms},
 		{"Lists of what is accepted", accepted},
+		{"Order and pieces of streams", order},
+		{"What stands in front of a model", hosts},
+		{"Settings and histories in one form only", newest},
 	}
 }
