@@ -33,7 +33,7 @@ type runs struct {
 type request struct {
 	Kind    sessions.RunKind   `json:"kind"`
 	Agent   sessions.AgentID   `json:"agent"`
-	Input   sessions.Message   `json:"input"`
+	Input   storedMessage      `json:"input"`
 	Reply   channels.Address   `json:"reply,omitzero"`
 	ReplyTo channels.MessageID `json:"replyTo,omitempty"`
 	Source  string             `json:"source,omitempty"`
@@ -51,13 +51,15 @@ type request struct {
 	Home    sessions.Key       `json:"home,omitempty"`
 }
 
+type storedMessage = sessions.StoredMessage
+
 func requestOf(r sessions.Run) request {
 	in := r.Input
 	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, engine.ClampTime(in.Time)
 	if in.Run == "" {
 		in.Run = r.ID
 	}
-	return request{Kind: r.Kind, Agent: r.Agent, Input: in, Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
+	return request{Kind: r.Kind, Agent: r.Agent, Input: storedMessage(in), Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
 		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Exclusive, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
 }
 
@@ -88,7 +90,7 @@ func scanRun(r engine.Row) (run sessions.Run, at runRow, err error) {
 	}
 	run = sessions.Run{
 		ID: sessions.RunID(r.Str(1)), Kind: q.Kind, Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(4)), Agent: q.Agent,
-		Status: sessions.RunStatus(r.Str(5)), Attempt: int(r.Int(7)), Input: q.Input, Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
+		Status: sessions.RunStatus(r.Str(5)), Attempt: int(r.Int(7)), Input: sessions.Message(q.Input), Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
 		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Exclusive: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, MergedInto: sessions.RunID(r.Str(15)),
 	}
