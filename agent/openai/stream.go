@@ -58,6 +58,10 @@ type stream struct {
 	model   string
 	usage   usage
 
+	pictures pictures        // that the model made
+	isAside  bool            // the words at hand are not the model's own
+	aside    strings.Builder // such words
+
 	declined bool // a refusal was read, beside the content
 	filtered bool // Azure says that a filter refused the prompt: an answer without a word is a refusal then
 	started  bool
@@ -285,6 +289,14 @@ func isFault(data []byte) bool {
 
 // delta takes a piece of the answer in: reasoning first.
 func (s *stream) delta(d *delta) error {
+	s.pictures += d.Images
+	if d.Role != roleUnsaid {
+		s.isAside = d.Role == roleOther
+	}
+	if s.isAside && len(d.ToolCalls) == 0 {
+		s.setAside(d)
+		return nil
+	}
 	thought, field := d.thought(s.field)
 	if len(d.Details) > 0 {
 		if told := s.details.add(d.Details); thought == "" {
@@ -355,6 +367,14 @@ func (s *stream) delta(d *delta) error {
 		}
 	}
 	return nil
+}
+
+// setAside keeps words that are not said to be the model's own: they count only where nothing else comes.
+func (s *stream) setAside(d *delta) {
+	s.aside.WriteString(d.Content[:min(len(d.Content), max(0, maxText-s.aside.Len()))])
+	for _, p := range d.parts {
+		s.aside.WriteString(p.text[:min(len(p.text), max(0, maxText-s.aside.Len()))])
+	}
 }
 
 // thoughtMark marks content that is reasoning.
