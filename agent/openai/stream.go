@@ -117,22 +117,12 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.StreamError(events.Alone())
 	case s.chunk.Choices == nil && !s.started:
 		return s.t.Broken("the answer holds no message")
-	case s.isFull() && !s.odd:
-		return s.unmarked()
 	}
-	return s.t.Broken("the stream ended before the answer was complete")
-}
-
-// unmarked ends an answer that did not say that it is at its end.
-func (s *stream) unmarked() error {
-	switch s.judge(s.all(), len(s.calls) > 0) {
-	case wire.Complete:
-		return s.end()
-	case wire.Unclear:
-		defer func() { s.answered = false }()
-		return s.t.Unclear(&s.yield, s.end)
+	ending := wire.CutOff
+	if s.isFull() && !s.odd {
+		ending = s.judge(s.all(), len(s.calls) > 0)
 	}
-	return s.t.Broken("the stream ended before the answer was complete")
+	return s.t.Unmarked(ending, &s.yield, &s.answered, s.end)
 }
 
 // isFull reports whether an answer that did not say that it is at its end may be complete: it has a text or calls, and no call is cut off.
