@@ -56,8 +56,8 @@ func (d *document) swallowing(i int) (start, end int) {
 	}
 	end = len(a.text)
 	if a.kind == word {
-		end = start + addressLength([]byte(a.text[start:]))
-		if end < len(a.text) && a.text[end] < utf8.RuneSelf { // a sign that Discord ends it at, too
+		end = start + min(addressLength([]byte(a.text[start:])), discordAddress(a.text[start:]))
+		if end < len(a.text) && a.text[end] < utf8.RuneSelf && a.text[end] != '`' { // a sign that Discord ends it at, too
 			return 0, 0
 		}
 	}
@@ -67,8 +67,8 @@ func (d *document) swallowing(i int) (start, end int) {
 	return start, end
 }
 
-// continuesAddress reports whether Discord would take what follows directly on atom i for a part of its address. Marks that end there do end
-// it, and so does punctuation at the end of a sentence.
+// continuesAddress reports whether Discord would take what follows directly on atom i for a part of its address though it is none. Marks that
+// end there do end it, and so does punctuation at the end of a sentence.
 func (d *document) continuesAddress(i int) bool {
 	was := d.atoms[i].st
 	for i++; i < len(d.atoms) && !d.atoms[i].white(); i++ {
@@ -76,7 +76,9 @@ func (d *document) continuesAddress(i int) bool {
 		if was.bold && !st.bold || was.italic && !st.italic || was.strike && !st.strike {
 			return false
 		}
-		if st != was || strings.Trim(d.atoms[i].text, `.,:;"')]!?`) != "" {
+		text := d.atoms[i].text
+		isOfIt := discordAddress(text) == len(text) && addressLength([]byte(text)) == len(text)
+		if st != was || !isOfIt && strings.Trim(text, `.,:;"')]!?`) != "" {
 			return true
 		}
 	}
@@ -115,9 +117,11 @@ func (d *document) isUnderscored() bool {
 			return true
 		}
 	}
+	inAddress := false
 	for i := range d.atoms {
 		a := &d.atoms[i]
-		if (a.kind != word || a.st.code || a.st.pre != 0 || webAddress(a.text) >= 0) && endsWithUnderscore(a.text) {
+		inAddress = !a.white() && (inAddress || webAddress(a.text) >= 0)
+		if (a.kind != word || a.st.code || a.st.pre != 0 || inAddress) && endsWithUnderscore(a.text) {
 			return true
 		}
 	}

@@ -40,6 +40,18 @@ func (f *fence) line(s string) bool {
 	return false
 }
 
+// infoWords takes apart what stands behind an opening fence: the name of a language, and words that are more than that.
+func infoWords(info string) (lang, words string) {
+	first, _, several := strings.Cut(info, " ")
+	switch lang = language(first); {
+	case !several && (lang != "" || info == ""):
+		return lang, ""
+	case lang != strings.ToLower(first):
+		return "", info
+	}
+	return lang, info
+}
+
 // The parser takes more than linear time for some shapes of text, so it gets pieces of bounded size, and pieces of such a shape
 // are taken as plain text. Ordinary texts are far below these bounds.
 const (
@@ -98,7 +110,9 @@ func pieces(md string) []piece {
 		}
 		line := md[at:end]
 		if f.line(line) && f.open() {
-			opened = line
+			row, info := fenceRow(strings.TrimLeft(line, " "))
+			lang, _ := infoWords(info)
+			opened = row + lang
 		}
 		if line == "" && !f.open() && at-start >= pieceSize && end+1 < len(md) && md[end+1] != ' ' && md[end+1] != '\t' {
 			emit(at, 2)

@@ -94,7 +94,11 @@ func (b *builder) fenced(s string) {
 	if i := strings.LastIndexByte(body, '\n'); f.line(body[i+1:]) {
 		body = body[:max(i, 0)]
 	}
-	b.code(strings.TrimLeft(strings.TrimSpace(first), "`~"), body)
+	_, info := fenceRow(strings.TrimSpace(first))
+	lang, words := infoWords(info)
+	b.text(words)
+	b.br(1)
+	b.code(lang, body)
 }
 
 // builder turns the parser's tree into a document.
@@ -409,6 +413,6 @@ func (b *builder) codeSpan(n ast.Node) {
 		}
 	}
 	b.st.code = true
-	b.st.ticks = strings.Contains(s.String(), "`")
+	b.st.ticks = b.spec.needsTicks(s.String())
 	b.text(s.String())
 }

@@ -19,6 +19,7 @@ import (
 
 	"parley/gateway/backup"
 	"parley/gateway/config"
+	"parley/gateway/configfile"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -85,8 +86,8 @@ func (c backupCmd) Run(e *env) error {
 		for _, r := range removed {
 			p.note("removed: %s\n", r)
 		}
-		if slices.ContainsFunc(m.Files, func(f backup.File) bool { return f.Path == config.EnvName }) {
-			p.note("The configuration and the %s beside it are in it.\n", config.EnvName)
+		if slices.ContainsFunc(m.Files, func(f backup.File) bool { return f.Path == configfile.EnvName }) {
+			p.note("The configuration and the %s beside it are in it.\n", configfile.EnvName)
 		}
 		p.note("It holds the tokens of your accounts: keep it where only you can read it.\n")
 	})
@@ -308,7 +309,7 @@ func notInForce(p *page, conf *config.Config, r backup.Report) {
 		p.printf("  cp %s %s\n", quoted(r.Config), quoted(path))
 	}
 	if r.Env != "" {
-		p.printf("  cp %s %s   # the secrets that the configuration names\n", quoted(r.Env), quoted(filepath.Join(filepath.Dir(path), config.EnvName)))
+		p.printf("  cp %s %s   # the secrets that the configuration names\n", quoted(r.Env), quoted(filepath.Join(filepath.Dir(path), configfile.EnvName)))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/config/schema"
 )
 
 // docPage is a file of Markdown, by its path in the repository, in pieces.
@@ -269,7 +270,7 @@ func TestDocsConfiguration(t *testing.T) {
 // Every key that the documentation names is one that the reference lists.
 func TestDocsKeys(t *testing.T) {
 	t.Parallel()
-	reference := string(config.Reference(accounts.Table(adapters())))
+	reference := string(schema.Reference(accounts.Table(adapters())))
 	var keys, sections []string
 	for line := range strings.Lines(reference) {
 		if name, ok := strings.CutPrefix(line, "## "); ok {
@@ -371,7 +372,7 @@ func TestDocsFigures(t *testing.T) {
 	for _, m := range docExit.FindAllStringSubmatch(text("docs/cli.md"), -1) {
 		exits = append(exits, m[1])
 	}
-	codes := fmt.Sprint([]int{0, exitFailed, exitUsage, exitAway, exitMissing, exitRefused, exitTimeout, exitInterrupted})
+	codes := fmt.Sprint([]int{0, exitFailed, exitUsage, exitAway, exitMissing, exitRefused, exitTimeout, exitStopped, exitOverrun, exitUndelivered, exitInterrupted})
 	if len(want) < 10 || fmt.Sprint(exits) != codes {
 		t.Errorf("%d metrics; exit codes %v, want %v", len(want), exits, codes)
 	}

@@ -11,6 +11,7 @@ import (
 	"parley/gateway/accounts"
 	"parley/gateway/api"
 	"parley/gateway/config"
+	"parley/gateway/configfile"
 	"parley/gateway/doctor"
 )
 
@@ -39,7 +40,7 @@ func (c doctorCmd) Run(e *env) error {
 	}
 	d.Config, d.Invalid = examined(path)
 	if d.Config != nil {
-		d.Getenv = config.WithEnvFile(d.Config.Path, os.Getenv)
+		d.Getenv = configfile.WithEnvFile(d.Config.Path, os.Getenv)
 	}
 	found := doctor.Run(e.ctx, d)
 	if e.ctx.Err() != nil {
@@ -60,10 +61,10 @@ func examined(path string) (*config.Config, error) {
 	if path == "" {
 		return config.Default(table, os.Getenv), nil
 	}
-	if _, err := config.ReadEnv(filepath.Join(filepath.Dir(path), config.EnvName)); err != nil {
+	if _, err := configfile.ReadEnv(filepath.Join(filepath.Dir(path), configfile.EnvName)); err != nil {
 		return nil, err
 	}
-	getenv := config.WithEnvFile(path, os.Getenv)
+	getenv := configfile.WithEnvFile(path, os.Getenv)
 	c, _, err := config.Load(path, table, getenv)
 	if err != nil {
 		if dir, ok := config.StateOf(path, getenv); ok { // something can be looked at

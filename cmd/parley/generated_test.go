@@ -10,6 +10,7 @@ import (
 	"parley/gateway"
 	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/config/schema"
 )
 
 var update = flag.Bool("update", false, "write the generated files instead of comparing them")
@@ -18,7 +19,7 @@ var update = flag.Bool("update", false, "write the generated files instead of co
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	table := accounts.Table(adapters())
-	schema, err := config.Schema(table)
+	jsonSchema, err := schema.JSON(table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string][]byte{"openapi.json": openAPI, "config.schema.json": schema, "config.md": config.Reference(table)} {
+	for name, want := range map[string][]byte{"openapi.json": openAPI, "config.schema.json": jsonSchema, "config.md": schema.Reference(table)} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {
 			if err := os.WriteFile(path, want, 0o644); err != nil {

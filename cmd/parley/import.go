@@ -13,6 +13,7 @@ import (
 
 	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/configfile"
 	"parley/gateway/filesystem"
 	"parley/gateway/openclaw"
 	"parley/sessions"
@@ -52,7 +53,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 		return err
 	}
 	out := imported{Report: r.Report, Written: []string{}, Skipped: []string{}, Needs: []string{}}
-	there := config.WithEnvFile(c.ConfigOut, os.Getenv)
+	there := configfile.WithEnvFile(c.ConfigOut, os.Getenv)
 	for _, name := range r.Needs {
 		if there(name) == "" {
 			out.Needs = append(out.Needs, name)
@@ -127,8 +128,8 @@ func (c importOpenClawCmd) files(r *openclaw.Result) ([]written, error) {
 	if len(r.Secrets) == 0 {
 		return []written{configuration}, nil
 	}
-	path := filepath.Join(filepath.Dir(c.ConfigOut), config.EnvName)
-	have, err := config.ReadEnv(path)
+	path := filepath.Join(filepath.Dir(c.ConfigOut), configfile.EnvName)
+	have, err := configfile.ReadEnv(path)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func (c importOpenClawCmd) files(r *openclaw.Result) ([]written, error) {
 		if v, ok := have[name]; ok && v != r.Secrets[name].Reveal() {
 			return nil, failed(exitRefused, "conflict", "%s has another %s: take it out, or write the configuration into another folder with --config-out", path, name)
 		} else if !ok {
-			line, ok := config.EnvLine(name, r.Secrets[name])
+			line, ok := configfile.EnvLine(name, r.Secrets[name])
 			if !ok {
 				return nil, failed(exitFailed, "failed", "the value of %s has both kinds of quotes or several lines in it: put ${%s} in its place in the configuration that is imported, and set that in the environment", name, name)
 			}
@@ -177,7 +178,7 @@ func importWords(p *page, c importOpenClawCmd, out imported) {
 	}
 	p.printf("Written: %s\n", strings.Join(out.Written, ", "))
 	if len(out.Needs) > 0 {
-		p.printf("Set these first, in the environment or as lines NAME='…' in %s: %s\n", filepath.Join(filepath.Dir(c.ConfigOut), config.EnvName), strings.Join(out.Needs, ", "))
+		p.printf("Set these first, in the environment or as lines NAME='…' in %s: %s\n", filepath.Join(filepath.Dir(c.ConfigOut), configfile.EnvName), strings.Join(out.Needs, ", "))
 	}
 	p.note("Look through the configuration, then: parley --config %s doctor\n", quoted(c.ConfigOut))
 }

@@ -20,6 +20,7 @@ import (
 	"parley/gateway/accounts"
 	"parley/gateway/backup"
 	"parley/gateway/config"
+	"parley/gateway/configfile"
 	"parley/gateway/filesystem"
 	"parley/gateway/models"
 	"parley/gateway/questions"
@@ -185,7 +186,7 @@ func valueOf(s string) (string, error) {
 // write checks what was made as `parley check` would, then writes it. What it replaces is kept under another name.
 func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	text, vars := a.Files()
-	envPath := filepath.Join(filepath.Dir(path), config.EnvName)
+	envPath := filepath.Join(filepath.Dir(path), configfile.EnvName)
 	old, err := filesystem.Read(envPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -194,7 +195,7 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	if len(vars) > 0 {
 		merged = questions.MergeEnv(old, vars)
 	}
-	values, err := config.ParseEnv(envPath, merged)
+	values, err := configfile.ParseEnv(envPath, merged)
 	if err != nil {
 		return usageError{err}
 	}
@@ -230,7 +231,7 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 		return err
 	}
 	if filepath.Base(path) == "config.yaml" {
-		_, _ = config.Trust(filepath.Dir(path), os.Getenv) // where that fails, the last lines name the file with --config
+		_, _ = configfile.Trust(filepath.Dir(path), os.Getenv) // where that fails, the last lines name the file with --config
 	}
 	if len(vars) > 0 {
 		out.Env = envPath
@@ -266,7 +267,7 @@ func initWords(p *page, out initialised) {
 		}
 	}
 	name := "parley"
-	if found, err := config.Find("", os.Getenv); err != nil || !sameFile(found, out.Config) {
+	if found, err := configfile.Find("", os.Getenv); err != nil || !sameFile(found, out.Config) {
 		name += " --config " + quoted(out.Config)
 	}
 	p.printf("\nNext:\n  %s doctor\n  %s\n", name, name)

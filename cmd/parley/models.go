@@ -14,6 +14,7 @@ import (
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/gateway/config"
+	"parley/gateway/configfile"
 	"parley/gateway/models"
 	"parley/sessions"
 )
@@ -55,7 +56,7 @@ func offHost(e *env) (gateway.Models, *config.Config, error) {
 	if err != nil {
 		return gateway.Models{}, nil, err
 	}
-	return gateway.OpenModels(e.ctx, c, providers(), config.WithEnvFile(c.Path, os.Getenv), slog.New(slog.DiscardHandler)), c, nil
+	return gateway.OpenModels(e.ctx, c, providers(), configfile.WithEnvFile(c.Path, os.Getenv), slog.New(slog.DiscardHandler)), c, nil
 }
 
 // origins are the letters that stand for where a fact is from.

@@ -14,6 +14,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/configfile"
 	"parley/gateway/filesystem"
 	"parley/gateway/server"
 	"parley/sessions/sqlstore"
@@ -63,7 +64,7 @@ func despite(e *env, invalid error) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, ok := config.StateOf(path, config.WithEnvFile(path, os.Getenv))
+	dir, ok := config.StateOf(path, configfile.WithEnvFile(path, os.Getenv))
 	if !ok {
 		return nil, invalid
 	}

@@ -22,6 +22,8 @@ import (
 	"parley/gateway"
 	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/config/schema"
+	"parley/gateway/configfile"
 	"parley/tools/mcp/confine"
 )
 
@@ -37,7 +39,7 @@ func (runCmd) Run(e *env) error {
 	slog.SetDefault(log) // for libraries that log there; parley's own code is given its logger
 	growLess(os.Getenv("GOGC"))
 	table := accounts.Table(adapters())
-	getenv := config.WithEnvFile(c.Path, os.Getenv)
+	getenv := configfile.WithEnvFile(c.Path, os.Getenv)
 	work := newWorkload()
 	h, err := gateway.Open(e.ctx, gateway.Deps{
 		Config: config.NewLive(c, table, getenv), Adapters: adapters(), Providers: providers(),
@@ -107,10 +109,10 @@ func loadWarned(e *env) (*config.Config, []config.Problem, error) {
 	case path == "":
 		return config.Default(table, os.Getenv), nil, nil
 	}
-	if _, err := config.ReadEnv(filepath.Join(filepath.Dir(path), config.EnvName)); err != nil {
+	if _, err := configfile.ReadEnv(filepath.Join(filepath.Dir(path), configfile.EnvName)); err != nil {
 		return nil, nil, usageError{err}
 	}
-	c, problems, err := config.Load(path, table, config.WithEnvFile(path, os.Getenv))
+	c, problems, err := config.Load(path, table, configfile.WithEnvFile(path, os.Getenv))
 	if err != nil {
 		if _, invalid := errors.AsType[*config.Invalid](err); invalid {
 			return nil, nil, usageError{err}
@@ -195,7 +197,7 @@ type schemaCmd struct {
 }
 
 func (schemaCmd) Run() error {
-	b, err := config.Schema(accounts.Table(adapters()))
+	b, err := schema.JSON(accounts.Table(adapters()))
 	if err != nil {
 		return err
 	}
@@ -206,6 +208,6 @@ func (schemaCmd) Run() error {
 type referenceCmd struct{}
 
 func (referenceCmd) Run() error {
-	_, err := os.Stdout.Write(config.Reference(accounts.Table(adapters())))
+	_, err := os.Stdout.Write(schema.Reference(accounts.Table(adapters())))
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"parley/gateway/chatclient"
-	"parley/gateway/config"
+	"parley/gateway/configfile"
 )
 
 // configFile finds the configuration file once; "" = there is none. A ./config.yaml in a folder that is not trusted is an error, after a
@@ -21,12 +21,12 @@ func (e *env) configFile() (string, error) {
 	if e.conf != nil {
 		return *e.conf, nil
 	}
-	path, err := config.Find(e.config, os.Getenv)
-	if u, ok := errors.AsType[*config.Untrusted](err); ok {
+	path, err := configfile.Find(e.config, os.Getenv)
+	if u, ok := errors.AsType[*configfile.Untrusted](err); ok {
 		if e.asksNothing || !trustNow(u) {
 			return "", failed(exitUsage, "untrusted", "%s; %s", chatclient.OneLine(u.Error()), chatclient.OneLine(waysOf(u)))
 		}
-		path, err = config.Find(e.config, os.Getenv)
+		path, err = configfile.Find(e.config, os.Getenv)
 	}
 	if err == nil {
 		e.conf = &path
@@ -35,7 +35,7 @@ func (e *env) configFile() (string, error) {
 }
 
 // waysOf names the commands that help.
-func waysOf(u *config.Untrusted) string {
+func waysOf(u *configfile.Untrusted) string {
 	if u.Never {
 		return "to read it all the same: parley --config " + quoted(filepath.Join(u.Folder, "config.yaml"))
 	}
@@ -43,7 +43,7 @@ func waysOf(u *config.Untrusted) string {
 }
 
 // trustNow asks a person about the folder and remembers a yes. It reports whether the folder is trusted now.
-func trustNow(u *config.Untrusted) bool {
+func trustNow(u *configfile.Untrusted) bool {
 	if u.Never || !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return false
 	}
@@ -53,7 +53,7 @@ func trustNow(u *config.Untrusted) bool {
 	if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
 		return false
 	}
-	_, err := config.Trust(u.Folder, os.Getenv)
+	_, err := configfile.Trust(u.Folder, os.Getenv)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "parley: "+chatclient.OneLine(err.Error()))
 	}
@@ -74,7 +74,7 @@ func (trustCmd) Help() string {
 
 // trusted is what the command answers.
 type trusted struct {
-	Folders []config.TrustedFolder `json:"folders"`
+	Folders []configfile.TrustedFolder `json:"folders"`
 }
 
 // Run trusts a folder, or lists or forgets those that are trusted.
@@ -84,11 +84,11 @@ func (c trustCmd) Run(e *env) error {
 	case c.List && (c.Forget || c.Dir != ""):
 		return misuse("--list goes with no folder and no --forget")
 	case c.List:
-		list, err := config.Trusted(os.Getenv)
+		list, err := configfile.Trusted(os.Getenv)
 		if err != nil {
 			return err
 		}
-		return tell(e, c.asJSON, trusted{append([]config.TrustedFolder{}, list...)}, func(p *page, t trusted) {
+		return tell(e, c.asJSON, trusted{append([]configfile.TrustedFolder{}, list...)}, func(p *page, t trusted) {
 			for _, f := range t.Folders {
 				p.printf("%s\n", f.Path)
 			}
@@ -97,23 +97,23 @@ func (c trustCmd) Run(e *env) error {
 			}
 		})
 	case c.Forget:
-		found, err := config.Distrust(dir, os.Getenv)
+		found, err := configfile.Distrust(dir, os.Getenv)
 		if err == nil && !found {
 			err = failed(exitMissing, "not_found", "%s is not trusted (parley trust --list)", dir)
 		}
 		if err != nil {
 			return err
 		}
-		return tell(e, c.asJSON, trusted{[]config.TrustedFolder{}}, func(p *page, _ trusted) { p.note("The config.yaml in %s does not count any more.\n", dir) })
+		return tell(e, c.asJSON, trusted{[]configfile.TrustedFolder{}}, func(p *page, _ trusted) { p.note("The config.yaml in %s does not count any more.\n", dir) })
 	}
-	f, err := config.Trust(dir, os.Getenv)
-	if u, never := errors.AsType[*config.Untrusted](err); never {
+	f, err := configfile.Trust(dir, os.Getenv)
+	if u, never := errors.AsType[*configfile.Untrusted](err); never {
 		return failed(exitRefused, "forbidden", "%w: name it with --config %s instead", u, quoted(filepath.Join(u.Folder, "config.yaml")))
 	}
 	if err != nil {
 		return err
 	}
-	return tell(e, c.asJSON, trusted{[]config.TrustedFolder{f}}, func(p *page, t trusted) {
+	return tell(e, c.asJSON, trusted{[]configfile.TrustedFolder{f}}, func(p *page, t trusted) {
 		p.note("The config.yaml and the .env in %s count from now on.\n", t.Folders[0].Path)
 	})
 }

@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/gateway/config"
+	"parley/gateway/configfile"
 	"parley/gateway/filesystem"
 	"parley/sessions/sqlstore"
 )
@@ -182,7 +182,7 @@ func (x *writer) all(ctx context.Context) error {
 		if err := x.add(configName, opener(filepath.Dir(x.Config), filepath.Base(x.Config))); err != nil {
 			return err
 		}
-		if err := x.add(envName, opener(filepath.Dir(x.Config), config.EnvName)); err != nil {
+		if err := x.add(envName, opener(filepath.Dir(x.Config), configfile.EnvName)); err != nil {
 			return err
 		}
 	}

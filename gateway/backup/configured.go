@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/gateway/config"
+	"parley/gateway/configfile"
 )
 
 // hostFolders are the host's own folders in the state folder.
@@ -25,7 +25,7 @@ func configured(state, file string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{filepath.Base(file), config.EnvName} {
+	for _, name := range []string{filepath.Base(file), configfile.EnvName} {
 		if rel, err := filepath.Rel(state, filepath.Join(folder, name)); err == nil && filepath.IsLocal(rel) {
 			names = append(names, filepath.ToSlash(rel))
 		}

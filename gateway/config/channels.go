@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"parley/channels"
+	"parley/gateway/config/field"
 )
 
 var accountName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
@@ -18,18 +19,22 @@ type section struct {
 	adapter any // pointer to the adapter's struct, or nil
 }
 
-func (ts types) newSection(a Adapter) *section {
+func newSection(ts field.Cache, a Adapter) *section {
 	s := &section{adapter: a.fresh()}
-	ts.fill(reflect.ValueOf(&s.common).Elem())
+	ts.Fill(reflect.ValueOf(&s.common).Elem())
 	s.common.Pacing = a.Pacing
 	if a.Access != nil {
 		s.common.Access = *a.Access
 	}
 	if s.adapter != nil {
-		ts.fill(reflect.ValueOf(s.adapter).Elem())
+		ts.Fill(reflect.ValueOf(s.adapter).Elem())
 	}
 	return s
 }
+
+// Section returns the structs whose fields together are the keys of a channel's section, with their defaults: those that every channel has, then the
+// adapter's own.
+func Section(a Adapter, fields field.Cache) []reflect.Value { return newSection(fields, a).values() }
 
 // values gives the structs whose fields together are the section's keys.
 func (s *section) values() []reflect.Value {
@@ -103,8 +108,8 @@ func (d *decoder) channel(a Adapter, n *yaml.Node, at spot) {
 	d.lax = off
 	defer func() { d.lax = outer }()
 
-	s := d.types.newSection(a)
-	seen := d.entries(ps, at, []string{accountsKey}, s.values()...)
+	s := newSection(d.types, a)
+	seen := d.entries(ps, at, []string{AccountsKey}, s.values()...)
 	d.access(a, &s.common.Access, seen, "channels."+string(a.Kind))
 	accounts, to := d.accountPairs(ps, at)
 	if len(accounts) == 0 {
@@ -130,7 +135,7 @@ func disabled(ps []pair) bool {
 
 func (d *decoder) accountPairs(ps []pair, at spot) ([]pair, spot) {
 	for _, p := range ps {
-		if p.key != accountsKey {
+		if p.key != AccountsKey {
 			continue
 		}
 		to := at.key(p.key, p.line)
@@ -158,7 +163,7 @@ func (d *decoder) account(a Adapter, from *section, inherited map[string]bool, p
 	}
 	d.lax = off || disabled(ps)
 	seen := d.entries(ps, at, nil, s.values()...)
-	path := "channels." + string(a.Kind) + "." + accountsKey + "." + p.key
+	path := "channels." + string(a.Kind) + "." + AccountsKey + "." + p.key
 	d.access(a, &s.common.Access, seen, path)
 	for k, v := range inherited {
 		seen[k] = seen[k] || v
@@ -176,7 +181,7 @@ func (d *decoder) addAlways() {
 		if !a.Always || d.has(a.Kind) {
 			continue
 		}
-		s := d.types.newSection(a)
+		s := newSection(d.types, a)
 		d.accounts = append(d.accounts, s.account(a.Kind, string(channels.DefaultAccount), "channels."+string(a.Kind), 0))
 	}
 }

@@ -374,14 +374,14 @@ func (k *checker) sharedSecrets() {
 			continue
 		}
 		v := reflect.ValueOf(a.Adapter).Elem()
-		for _, f := range k.decoder.types.of(v.Type()) {
-			s, ok := v.FieldByIndex(f.index).Interface().(channels.Secret)
-			if !ok || !f.required || s.IsZero() {
+		for _, f := range k.decoder.types.Of(v.Type()) {
+			s, ok := v.FieldByIndex(f.Index).Interface().(channels.Secret)
+			if !ok || !f.Required || s.IsZero() {
 				continue
 			}
-			l := login{a.Kind, f.key, s}
+			l := login{a.Kind, f.Key, s}
 			if other, twice := first[l]; twice {
-				k.wrong(a.path+"."+f.key, "is the same as that of "+unwritten(other), "each account needs a login of its own")
+				k.wrong(a.path+"."+f.Key, "is the same as that of "+unwritten(other), "each account needs a login of its own")
 			}
 			first[l] = a.path
 		}

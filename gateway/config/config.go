@@ -1,6 +1,3 @@
-// Package config reads parley's configuration: strict YAML in, one checked Config out. Every mistake in a file is reported at
-// once, each with file, line and key. The sections belong to the packages that use them; this package assembles them, and
-// makes the JSON Schema and the reference page from the same structs.
 package config
 
 import (
@@ -120,10 +117,10 @@ type common struct {
 	TextChunkLimit int                `yaml:"textChunkLimit" min:"0" max:"1000000" doc:"Longest message that is sent, longer ones are split; 0 = what the platform allows."`
 }
 
-// accountsKey is the key of a channel's section that holds its accounts.
+// AccountsKey is the key of a channel's section that holds its accounts, AccountsDoc what is said of it.
 const (
-	accountsKey = "accounts"
-	accountsDoc = "Several logins: name: {fields}. What an account does not write it has from the channel; lists and maps are replaced whole."
+	AccountsKey = "accounts"
+	AccountsDoc = "Several logins: name: {fields}. What an account does not write it has from the channel; lists and maps are replaced whole."
 )
 
 // Adapter describes one channel kind to this package.

@@ -9,15 +9,21 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"parley/gateway/config/field"
 )
 
 // Bounds of a file. Real ones are far below all of them.
 const (
-	maxFile     = 1 << 20 // bytes
 	maxNodes    = 100_000 // values, those that aliases repeat included
 	maxDepth    = 20
 	maxKey      = 128 // bytes of a key
 	maxProblems = 100
+)
+
+var (
+	channelsType = reflect.TypeFor[Channels]()
+	configType   = reflect.TypeFor[Config]()
 )
 
 // decoder checks a node tree against struct types and fills the structs, in one walk. It goes on after a mistake.
@@ -25,7 +31,7 @@ type decoder struct {
 	file     string
 	getenv   func(string) string
 	table    Table
-	types    types
+	types    field.Cache
 	root     *yaml.Node
 	problems []Problem
 	accounts []configured // of all channels, in the order of the file
@@ -63,7 +69,7 @@ func (d *decoder) wrong(at spot, text, hint string) {
 }
 
 // value fills v from n. It reports whether n was written at all: a key without a value is not.
-func (d *decoder) value(n *yaml.Node, v reflect.Value, f field, at spot) bool {
+func (d *decoder) value(n *yaml.Node, v reflect.Value, f field.Field, at spot) bool {
 	n, ok := d.visit(n, at)
 	if !ok {
 		return true
@@ -72,14 +78,14 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, f field, at spot) bool {
 		return false
 	}
 	switch t := v.Type(); {
-	case t == secretType:
+	case t == field.SecretType:
 		d.secret(n, v, f, at)
 	case t == channelsType:
 		d.channels(n, at)
 	case t.Kind() == reflect.Pointer:
 		p := reflect.New(t.Elem())
 		if t.Elem().Kind() == reflect.Struct {
-			d.types.fill(p.Elem())
+			d.types.Fill(p.Elem())
 		}
 		d.value(n, p.Elem(), f, at)
 		v.Set(p)
@@ -196,7 +202,7 @@ func (d *decoder) entries(ps []pair, at spot, also []string, vs ...reflect.Value
 		}
 		if f, v, ok := d.lookup(p.key, vs); ok {
 			to := at.key(p.key, p.line)
-			seen[p.key] = d.value(p.node, v.FieldByIndex(f.index), f, to)
+			seen[p.key] = d.value(p.node, v.FieldByIndex(f.Index), f, to)
 			continue
 		}
 		d.unknown(p, at, also, vs)
@@ -204,15 +210,15 @@ func (d *decoder) entries(ps []pair, at spot, also []string, vs ...reflect.Value
 	return seen
 }
 
-func (d *decoder) lookup(key string, vs []reflect.Value) (field, reflect.Value, bool) {
+func (d *decoder) lookup(key string, vs []reflect.Value) (field.Field, reflect.Value, bool) {
 	for _, v := range vs {
-		for _, f := range d.types.of(v.Type()) {
-			if f.key == key {
+		for _, f := range d.types.Of(v.Type()) {
+			if f.Key == key {
 				return f, v, true
 			}
 		}
 	}
-	return field{}, reflect.Value{}, false
+	return field.Field{}, reflect.Value{}, false
 }
 
 func (d *decoder) unknown(p pair, at spot, also []string, vs []reflect.Value) {
@@ -221,8 +227,8 @@ func (d *decoder) unknown(p pair, at spot, also []string, vs []reflect.Value) {
 	}
 	var known []string
 	for _, v := range vs {
-		for _, f := range d.types.of(v.Type()) {
-			known = append(known, f.key)
+		for _, f := range d.types.Of(v.Type()) {
+			known = append(known, f.Key)
 		}
 	}
 	known = append(known, also...)
@@ -237,14 +243,14 @@ func (d *decoder) unknown(p pair, at spot, also []string, vs []reflect.Value) {
 
 // whereIs finds the section that has a key of this name, for keys that slipped out of theirs.
 func (d *decoder) whereIs(key string, t reflect.Type, path string, depth int) string {
-	for _, f := range d.types.of(t) {
-		if f.key == key && depth > 0 {
+	for _, f := range d.types.Of(t) {
+		if f.Key == key && depth > 0 {
 			return path
 		}
-		if f.typ.Kind() != reflect.Struct || f.typ == secretType || depth > 4 {
+		if f.Type.Kind() != reflect.Struct || f.Type == field.SecretType || depth > 4 {
 			continue
 		}
-		if found := d.whereIs(key, f.typ, strings.TrimPrefix(path+"."+f.key, "."), depth+1); found != "" {
+		if found := d.whereIs(key, f.Type, strings.TrimPrefix(path+"."+f.Key, "."), depth+1); found != "" {
 			return found
 		}
 	}
@@ -257,16 +263,16 @@ func (d *decoder) complete(seen map[string]bool, at spot, vs ...reflect.Value) {
 		return
 	}
 	for _, v := range vs {
-		for _, f := range d.types.of(v.Type()) {
-			if f.required && !seen[f.key] {
-				d.wrong(at.key(f.key, at.line), "is missing", strings.TrimSuffix(f.doc, "."))
+		for _, f := range d.types.Of(v.Type()) {
+			if f.Required && !seen[f.Key] {
+				d.wrong(at.key(f.Key, at.line), "is missing", strings.TrimSuffix(f.Doc, "."))
 			}
 		}
 	}
 }
 
 // mapping fills a map with text keys. It replaces what was there.
-func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field, at spot) {
+func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field.Field, at spot) {
 	t := v.Type()
 	ps := d.pairs(n, at)
 	m := reflect.MakeMapWithSize(t, len(ps))
@@ -288,7 +294,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field, at spot) {
 }
 
 // list fills a slice. It replaces what was there.
-func (d *decoder) list(n *yaml.Node, v reflect.Value, f field, at spot) {
+func (d *decoder) list(n *yaml.Node, v reflect.Value, f field.Field, at spot) {
 	if n.Kind != yaml.SequenceNode {
 		hint := "write [a, b], or one item a line, each after a -"
 		if n.Kind == yaml.ScalarNode && presentable(n.Value) && v.Type().Elem().Kind() == reflect.String {
@@ -315,8 +321,8 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, f field, at spot) {
 // element makes a map or list element with its defaults.
 func (d *decoder) element(t reflect.Type) reflect.Value {
 	e := reflect.New(t).Elem()
-	if t.Kind() == reflect.Struct && t != secretType {
-		d.types.fill(e)
+	if t.Kind() == reflect.Struct && t != field.SecretType {
+		d.types.Fill(e)
 	}
 	return e
 }

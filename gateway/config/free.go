@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"gopkg.in/yaml.v3"
+
+	"parley/gateway/config/field"
 )
 
 // free reads a value of any shape, as JSON has it: text, number, true, false, null, a list, or an object. Numbers stay numbers: int
@@ -51,7 +53,7 @@ func (d *decoder) freeChild(n *yaml.Node, at spot) (any, bool) {
 }
 
 func (d *decoder) freeScalar(n *yaml.Node, at spot) (any, bool) {
-	e, ok := d.expand(n, field{}, at)
+	e, ok := d.expand(n, field.Field{}, at)
 	if !ok {
 		return nil, false
 	}
@@ -90,14 +92,14 @@ func (d *decoder) freeScalar(n *yaml.Node, at spot) (any, bool) {
 // plainValue reads what a variable contains: a number, true, false, else a text.
 func plainValue(text string) any {
 	var b bool
-	if err := setText(reflect.ValueOf(&b).Elem(), text); err == nil {
+	if err := field.SetText(reflect.ValueOf(&b).Elem(), text); err == nil {
 		return b
 	}
 	if n, err := strconv.Atoi(text); err == nil && strconv.Itoa(n) == text {
 		return n
 	}
 	var f float64
-	if err := setText(reflect.ValueOf(&f).Elem(), text); err == nil {
+	if err := field.SetText(reflect.ValueOf(&f).Elem(), text); err == nil {
 		return f
 	}
 	return text

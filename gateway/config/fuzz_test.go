@@ -40,7 +40,7 @@ func BenchmarkLoad(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, _, err := parse("config.yaml", text, table(), env()); err != nil {
+		if _, _, err := Parse("config.yaml", text, table(), env()); err != nil {
 			b.Fatal(err)
 		}
 	}

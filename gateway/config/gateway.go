@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/configfile"
 	"parley/gateway/filesystem"
 )
 
@@ -69,7 +70,7 @@ const (
 // certificates makes the file names of gateway.tls whole, as all others.
 func certificates(c *Config, file string, getenv func(string) string) {
 	for _, p := range []*string{&c.Gateway.TLS.Cert, &c.Gateway.TLS.Key} {
-		if *p = home(*p, getenv); *p != "" && !filepath.IsAbs(*p) {
+		if *p = configfile.Home(*p, getenv); *p != "" && !filepath.IsAbs(*p) {
 			*p = filepath.Join(filepath.Dir(file), *p)
 		}
 	}

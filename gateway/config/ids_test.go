@@ -31,7 +31,7 @@ func withIDs() Table {
 // A name that another person can take over is warned about wherever it gives rights.
 // source: CWE-290 (a name is no identity)
 func TestNamesAreWarnedAbout(t *testing.T) {
-	_, ps, err := parse("c.yaml", []byte(`
+	_, ps, err := Parse("c.yaml", []byte(`
 commands: {ownerAllowFrom: ["p:@Ada", "p:1"]}
 session: {identityLinks: {ann: ["p:@Ann"]}}
 channels:
@@ -58,7 +58,7 @@ channels:
 // Ids are rewritten to what messages say, wherever they stand: in lists, in keys, in accounts, behind their channel's name. Other
 // channels' stay as they are.
 func TestIDsAreRewritten(t *testing.T) {
-	c, ps, err := parse("c.yaml", []byte(`
+	c, ps, err := Parse("c.yaml", []byte(`
 commands: {ownerAllowFrom: ["p:+ 7", "P:8", "telegram:+9"]}
 session: {identityLinks: {ann: ["p:+7", "telegram:+9"]}}
 channels:
@@ -109,7 +109,7 @@ channels:
 // What is no id is an error at its own line, once, with what is wanted; so are two ways to write one group. In what is switched off
 // nobody looks.
 func TestIDsThatAreNone(t *testing.T) {
-	_, ps, err := parse("c.yaml", []byte(`
+	_, ps, err := Parse("c.yaml", []byte(`
 commands:
   ownerAllowFrom:
     - p:bob

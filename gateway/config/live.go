@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"parley/gateway/config/field"
 )
 
 // Live holds the configuration that is in force. Reload replaces it by a good file and keeps it when the file is bad.
@@ -94,9 +96,9 @@ func diff(a, b reflect.Value, path string, out *[]string) {
 	t := a.Type()
 	switch {
 	case t == channelsType: // compared by account
-	case t.Kind() == reflect.Struct && t != secretType:
-		for _, f := range fieldsOf(t) {
-			diff(a.FieldByIndex(f.index), b.FieldByIndex(f.index), strings.TrimPrefix(path+"."+f.key, "."), out)
+	case t.Kind() == reflect.Struct && t != field.SecretType:
+		for _, f := range field.Of(t) {
+			diff(a.FieldByIndex(f.Index), b.FieldByIndex(f.Index), strings.TrimPrefix(path+"."+f.Key, "."), out)
 		}
 	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
 		all := map[string]bool{}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"reflect"
@@ -12,7 +11,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"parley/gateway/filesystem"
+	"parley/gateway/config/field"
+	"parley/gateway/configfile"
 )
 
 // Load reads and checks a file. On success the problems are warnings. Otherwise the Config is nil and the error is an *Invalid
@@ -21,11 +21,11 @@ import (
 // Environment variables are filled into values only, after YAML was parsed: ${NAME}, ${NAME:-default}, and $${ for a literal ${.
 // One that is unset or empty is an error, except in gateway.token and in what is disabled (enabled: false).
 func Load(path string, t Table, getenv func(string) string) (*Config, []Problem, error) {
-	data, err := read(path)
+	data, err := configfile.Read(path)
 	if err != nil {
 		return refuse(path, err, Problem{Text: readable(err), Hint: readHint(err)})
 	}
-	return parse(path, data, t, getenv)
+	return Parse(path, data, t, getenv)
 }
 
 func refuse(path string, cause error, p Problem) (*Config, []Problem, error) {
@@ -34,25 +34,9 @@ func refuse(path string, cause error, p Problem) (*Config, []Problem, error) {
 	return nil, ps, &Invalid{Path: path, Problems: ps, cause: cause}
 }
 
-var errTooLarge = errors.New("too large")
-
-// read reads a file up to the bound.
-func read(path string) ([]byte, error) {
-	f, err := filesystem.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = errTooLarge
-	}
-	return data, err
-}
-
 func readable(err error) string {
-	if errors.Is(err, errTooLarge) {
-		return fmt.Sprintf("is larger than %d KiB", maxFile>>10)
+	if errors.Is(err, configfile.ErrTooLarge) {
+		return fmt.Sprintf("is larger than %d KiB", configfile.MaxSize>>10)
 	}
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
@@ -62,7 +46,7 @@ func readable(err error) string {
 
 func readHint(err error) string {
 	switch {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, configfile.ErrTooLarge):
 		return "is this really the configuration file?"
 	case errors.Is(err, fs.ErrNotExist):
 		return "check --config and $PARLEY_CONFIG; without both, parley also runs without a file"
@@ -72,8 +56,8 @@ func readHint(err error) string {
 	return ""
 }
 
-// parse checks the content of a file.
-func parse(path string, data []byte, t Table, getenv func(string) string) (*Config, []Problem, error) {
+// Parse reads and checks the text of a file, as Load does. Relative paths are relative to the folder of path.
+func Parse(path string, data []byte, t Table, getenv func(string) string) (*Config, []Problem, error) {
 	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return refuse(path, nil, Problem{Text: "is not a text file in UTF-8", Hint: "is this really the configuration file? If so, save it as UTF-8"})
 	}
@@ -81,11 +65,11 @@ func parse(path string, data []byte, t Table, getenv func(string) string) (*Conf
 	if p != nil {
 		return refuse(path, nil, *p)
 	}
-	d := &decoder{file: path, getenv: getenv, table: t, types: types{}}
+	d := &decoder{file: path, getenv: getenv, table: t, types: field.Cache{}}
 	c := &Config{Path: path}
 	d.root = root
 	v := reflect.ValueOf(c).Elem()
-	d.types.fill(v)
+	d.types.Fill(v)
 	if root != nil {
 		if n, ok := d.visit(root, spot{line: root.Line}); ok && !isNull(n) {
 			d.object(n, spot{line: n.Line}, v)
@@ -103,9 +87,9 @@ func parse(path string, data []byte, t Table, getenv func(string) string) (*Conf
 
 // Default is the configuration without a file.
 func Default(t Table, getenv func(string) string) *Config {
-	d := &decoder{getenv: getenv, table: t, types: types{}}
+	d := &decoder{getenv: getenv, table: t, types: field.Cache{}}
 	c := &Config{}
-	d.types.fill(reflect.ValueOf(c).Elem())
+	d.types.Fill(reflect.ValueOf(c).Elem())
 	d.addAlways()
 	d.finish(c, nil)
 	return c
@@ -113,7 +97,7 @@ func Default(t Table, getenv func(string) string) *Config {
 
 // finish fills in what depends on more than one key, and checks it.
 func (d *decoder) finish(c *Config, root *yaml.Node) {
-	c.State = stateFolder(c.State, d.file, d.getenv)
+	c.State = configfile.StateFolder(c.State, d.file, d.getenv)
 	for _, a := range d.accounts {
 		if a.enabled {
 			c.Channels = append(c.Channels, a.Account)

@@ -41,7 +41,7 @@ func env(pairs ...string) func(string) string {
 
 // load checks a text as the file /etc/parley/config.yaml.
 func load(text string, pairs ...string) (*Config, []Problem, error) {
-	return parse("/etc/parley/config.yaml", []byte(text), table(), env(pairs...))
+	return Parse("/etc/parley/config.yaml", []byte(text), table(), env(pairs...))
 }
 
 func mustLoad(t *testing.T, text string, pairs ...string) *Config {
@@ -198,30 +198,4 @@ func TestUnreadableFiles(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestFind(t *testing.T) {
-	home, work := t.TempDir(), t.TempDir()
-	t.Chdir(work)
-	inHome := filepath.Join(home, ".config", "parley", "config.yaml")
-	getenv := env("HOME", home)
-	check := func(flag string, getenv func(string) string, want string) {
-		t.Helper()
-		if got, err := Find(flag, getenv); got != want || err != nil {
-			t.Errorf("Find = %q, %v; want %q", got, err, want)
-		}
-	}
-	check("", getenv, "")
-	if err := os.MkdirAll(filepath.Dir(inHome), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	writeAll(t, inHome, "")
-	check("", getenv, inHome)
-	writeAll(t, "config.yaml", "")
-	if _, err := Trust(work, getenv); err != nil {
-		t.Fatal(err)
-	}
-	check("", getenv, "config.yaml")
-	check("", env("HOME", home, "PARLEY_CONFIG", "~/gone.yaml"), filepath.Join(home, "gone.yaml"))
-	check("flag.yaml", env("HOME", home, "PARLEY_CONFIG", "/gone.yaml"), "flag.yaml")
 }

@@ -9,25 +9,27 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"parley/gateway/configfile"
 )
 
 // A FIFO in the place of the configuration or of its variables is refused by name, and not waited for.
 // source: fifo(7)
 func TestFIFOAsConfiguration(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{fileName, EnvName} {
+	for _, name := range []string{configfile.Name, configfile.EnvName} {
 		dir := t.TempDir()
 		if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, name), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if name == EnvName {
-			if err := os.WriteFile(filepath.Join(dir, fileName), []byte("state: s\n"), 0o600); err != nil {
+		if name == configfile.EnvName {
+			if err := os.WriteFile(filepath.Join(dir, configfile.Name), []byte("state: s\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := ReadEnv(filepath.Join(dir, EnvName)); err == nil {
+			if _, err := configfile.ReadEnv(filepath.Join(dir, configfile.EnvName)); err == nil {
 				t.Error("a FIFO was read")
 			}
-			if got := WithEnvFile(filepath.Join(dir, fileName), func(string) string { return "" })("X"); got != "" {
+			if got := configfile.WithEnvFile(filepath.Join(dir, configfile.Name), func(string) string { return "" })("X"); got != "" {
 				t.Errorf("a FIFO gives %q", got)
 			}
 			continue

@@ -11,32 +11,33 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"parley/channels"
+	"parley/gateway/config/field"
 )
 
 // whole is an id that YAML takes for a number. Its text is kept as written: +49123 stays +49123.
 var whole = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
 // secret fills a Secret. Nothing of the value gets into a problem.
-func (d *decoder) secret(n *yaml.Node, v reflect.Value, f field, at spot) {
+func (d *decoder) secret(n *yaml.Node, v reflect.Value, f field.Field, at spot) {
 	text, ok := d.text(n, f, at)
 	if !ok {
 		return
 	}
-	if text == "" && f.required && !d.lax {
-		d.wrong(at, "is empty", strings.TrimSuffix(f.doc, "."))
+	if text == "" && f.Required && !d.lax {
+		d.wrong(at, "is empty", strings.TrimSuffix(f.Doc, "."))
 	}
 	v.Set(reflect.ValueOf(channels.NewSecret(text)))
 }
 
 // text gives the expanded text of a scalar that is wanted as text.
-func (d *decoder) text(n *yaml.Node, f field, at spot) (string, bool) {
+func (d *decoder) text(n *yaml.Node, f field.Field, at spot) (string, bool) {
 	if n.Kind != yaml.ScalarNode {
 		d.wrong(at, "must be text, is "+kindOf(n), "")
 		return "", false
 	}
 	switch tag := n.ShortTag(); {
 	case tag == "!!str", tag == "!!timestamp", whole.MatchString(n.Value):
-	case tag == "!!bool" && slices.Contains(f.enum, switchWord(n.Value)):
+	case tag == "!!bool" && slices.Contains(f.Enum, switchWord(n.Value)):
 		d.wrong(at, "must be text, is "+kindOf(n), "write "+switchWord(n.Value))
 		return "", false
 	default:
@@ -56,7 +57,7 @@ func switchWord(text string) string {
 }
 
 // expand fills in the environment variables of a scalar.
-func (d *decoder) expand(n *yaml.Node, f field, at spot) (expansion, bool) {
+func (d *decoder) expand(n *yaml.Node, f field.Field, at spot) (expansion, bool) {
 	e := expand(n.Value, d.getenv)
 	if e.broken {
 		d.wrong(at, "holds a ${ that is no variable", "write ${NAME} or ${NAME:-default}; $${ is a plain ${")
@@ -68,9 +69,9 @@ func (d *decoder) expand(n *yaml.Node, f field, at spot) (expansion, bool) {
 	if len(e.missing) == 0 {
 		return e, true
 	}
-	if f.unsetEmpty || d.lax {
+	if f.UnsetEmpty || d.lax {
 		e.text = ""
-		return e, f.unsetEmpty || f.typ == secretType
+		return e, f.UnsetEmpty || f.Type == field.SecretType
 	}
 	for _, name := range slices.Compact(e.missing) {
 		d.wrong(at, "the environment variable "+name+" is not set", "set it, or write ${"+name+":-default}")
@@ -79,7 +80,7 @@ func (d *decoder) expand(n *yaml.Node, f field, at spot) (expansion, bool) {
 }
 
 // scalar fills a text, truth value or number.
-func (d *decoder) scalar(n *yaml.Node, v reflect.Value, f field, at spot) {
+func (d *decoder) scalar(n *yaml.Node, v reflect.Value, f field.Field, at spot) {
 	if v.Kind() == reflect.String {
 		if text, ok := d.text(n, f, at); ok {
 			d.word(n, text, f, at)
@@ -106,7 +107,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, f field, at spot) {
 		return
 	}
 	quoted := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	if err := setText(v, e.text); err != nil || quoted && !e.used {
+	if err := field.SetText(v, e.text); err != nil || quoted && !e.used {
 		d.wrong(at, "must be "+want+", is "+shown(n), d.scalarHint(v, quoted && err == nil, e.text))
 		return
 	}
@@ -127,33 +128,30 @@ func (d *decoder) scalarHint(v reflect.Value, unquote bool, text string) string 
 	return ""
 }
 
-func (d *decoder) inRange(n *yaml.Node, v reflect.Value, f field, at spot) {
-	if x := numeric(v); x >= f.min && (!f.bounded || x <= f.max) {
+func (d *decoder) inRange(n *yaml.Node, v reflect.Value, f field.Field, at spot) {
+	if x := field.Number(v); x >= f.Min && (!f.Bounded || x <= f.Max) {
 		return
 	}
-	limit := "must be at least " + number(f.min)
-	if f.bounded {
-		limit = "must be between " + number(f.min) + " and " + number(f.max)
+	limit := "must be at least " + field.FormatNumber(f.Min)
+	if f.Bounded {
+		limit = "must be between " + field.FormatNumber(f.Min) + " and " + field.FormatNumber(f.Max)
 	}
 	d.wrong(at, limit+", is "+shown(n), "")
 }
 
-// number words a number without exponents.
-func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-
 // word checks a text against its field.
-func (d *decoder) word(n *yaml.Node, text string, f field, at spot) {
+func (d *decoder) word(n *yaml.Node, text string, f field.Field, at spot) {
 	switch {
-	case len(f.enum) > 0 && !slices.Contains(f.enum, text):
-		hint := "one of: " + strings.Join(f.enum, ", ")
-		if k, ok := closest(text, f.enum); ok {
+	case len(f.Enum) > 0 && !slices.Contains(f.Enum, text):
+		hint := "one of: " + strings.Join(f.Enum, ", ")
+		if k, ok := closest(text, f.Enum); ok {
 			hint += fmt.Sprintf("; did you mean %q?", k)
 		}
 		d.wrong(at, shown(n)+" is not possible", hint)
-	case text == "" && f.required && !d.lax:
-		d.wrong(at, "is empty", strings.TrimSuffix(f.doc, "."))
-	case f.pattern != nil && text != "" && !f.pattern.MatchString(text):
-		d.wrong(at, shown(n)+" is not possible", strings.TrimSuffix(f.doc, "."))
+	case text == "" && f.Required && !d.lax:
+		d.wrong(at, "is empty", strings.TrimSuffix(f.Doc, "."))
+	case f.Pattern != nil && text != "" && !f.Pattern.MatchString(text):
+		d.wrong(at, shown(n)+" is not possible", strings.TrimSuffix(f.Doc, "."))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"regexp"
 
 	"gopkg.in/yaml.v3"
+
+	"parley/gateway/configfile"
 )
 
 var (
@@ -14,7 +16,7 @@ var (
 // StateOf gives the state folder of a file that cannot be used as a whole: from what can be read of it, else the usual place. ok is
 // false when nobody can tell: the file is not there, or it is the very key state that is written wrongly.
 func StateOf(path string, getenv func(string) string) (folder string, ok bool) {
-	data, err := read(path)
+	data, err := configfile.Read(path)
 	if err != nil {
 		return "", false
 	}
@@ -41,7 +43,7 @@ func StateOf(path string, getenv func(string) string) (folder string, ok bool) {
 	if e.broken || len(e.missing) > 0 {
 		return "", false
 	}
-	return stateFolder(e.text, path, getenv), true
+	return configfile.StateFolder(e.text, path, getenv), true
 }
 
 // likeState reports whether a key was probably meant to be state.

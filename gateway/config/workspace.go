@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"parley/agent"
+	"parley/gateway/configfile"
 	"parley/sessions"
 )
 
@@ -13,7 +14,7 @@ import (
 // state folder is.
 func workspaces(c *Config, file string, getenv func(string) string) {
 	whole := func(p string) string {
-		if p = home(p, getenv); p == "" {
+		if p = configfile.Home(p, getenv); p == "" {
 			return ""
 		}
 		if !filepath.IsAbs(p) {

@@ -16,6 +16,7 @@ import (
 
 	"parley/channels"
 	"parley/gateway/config"
+	"parley/gateway/configfile"
 )
 
 // settle makes parley's configuration of OpenClaw's, if there is one.
@@ -194,7 +195,7 @@ func (c *conversion) environment(what string, v any) {
 		place := what + "." + name
 		text, isText := vars[name].(string)
 		_, taken := c.Secrets[name]
-		_, ok := config.EnvLine(name, channels.NewSecret(text))
+		_, ok := configfile.EnvLine(name, channels.NewSecret(text))
 		switch {
 		case name == "vars" && what == "env":
 			c.environment(place, vars[name])
@@ -202,7 +203,7 @@ func (c *conversion) environment(what string, v any) {
 			c.Report.left(place, hint(place))
 		default:
 			c.Secrets[name] = channels.NewSecret(text)
-			c.Report.different(place, "it is in the file "+config.EnvName+" beside the configuration")
+			c.Report.different(place, "it is in the file "+configfile.EnvName+" beside the configuration")
 		}
 	}
 }

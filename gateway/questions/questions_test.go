@@ -16,6 +16,7 @@ import (
 	"parley/channels"
 	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/configfile"
 	"parley/gateway/models"
 )
 
@@ -39,11 +40,11 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			Channels: []Channel{{Kind: "fake", Token: channels.NewSecret(strings.TrimSpace(rapid.StringMatching(`[!#-&(-~]{1,20}`).Draw(t, "token"))), Name: plain.Draw(t, "name")}},
 			Model:    Model{Name: "p/m", API: "openai", BaseURL: "http://127.0.0.1:1/v1", Key: channels.NewSecret("k" + rapid.StringMatching(`[a-z$]{0,9}`).Draw(t, "key"))}}
 		text, vars := a.Files()
-		if err := os.WriteFile(filepath.Join(dir, config.EnvName), vars, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, configfile.EnvName), vars, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, "config.yaml")
-		c, _, err := config.Parse(path, text, accounts.Table(table()), config.WithEnvFile(path, func(string) string { return "" }))
+		c, _, err := config.Parse(path, text, accounts.Table(table()), configfile.WithEnvFile(path, func(string) string { return "" }))
 		if err != nil {
 			t.Fatalf("%v in\n%s\n%s", err, text, vars)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"parley/channels"
-	"parley/gateway/config"
+	"parley/gateway/configfile"
 )
 
 // Answers are what a configuration is made of.
@@ -157,7 +157,7 @@ func envFile(secrets []secret) []byte {
 	var b strings.Builder
 	b.WriteString("# Secrets of config.yaml. Only you may read this file.\n")
 	for _, s := range secrets {
-		line, _ := config.EnvLine(s.name, s.value) // one line was asked for
+		line, _ := configfile.EnvLine(s.name, s.value) // one line was asked for
 		b.WriteString(line)
 	}
 	return []byte(b.String())

@@ -36,7 +36,7 @@ var smiling = Expectation{Plain: `^echo:😀 hello$`, Tool: `^The tool nam😀es
 var sentences = instead(func(usual string) string { return strings.TrimSuffix(usual, ".") + "." })
 
 // mayBeCut stands behind an answer whose end was not marked.
-const mayBeCut = "\n\n\\(The answer may be cut off: the language model's provider did not say that it is complete\\.\\)$"
+const mayBeCut = "\n\n\\(The answer may be cut off: the language model's provider did not say that it is complete\\. Ask me to go on when something is missing\\.\\)$"
 
 // unmarked is what people see of endpoints that never mark the end of an answer. With the second answer that is known.
 var unmarked = Expectation{Plain: `^echo: hello\.` + mayBeCut, Follow: `^echo: and now\?\.$`, Restart: `^echo: are you there\?\.` + mayBeCut, Back: `^echo: and here\?\.$`, Log: `do not say that they are complete`}

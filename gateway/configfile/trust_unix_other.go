@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package config
+package configfile
 
 // isPrivateGroup is false: users share their groups, and who else is in one is not in a file.
 func isPrivateGroup(string, int) bool { return false }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package config
+package configfile
 
 import (
 	"errors"
@@ -35,30 +35,30 @@ func TestTrustOthers(t *testing.T) {
 		if err := undo(); err != nil {
 			t.Fatal(err)
 		}
-		if path, err := Find("", getenv); err != nil || path != fileName {
+		if path, err := Find("", getenv); err != nil || path != Name {
 			t.Errorf("%s: it does not count again: %q, %v", what, path, err)
 		}
 	}
 	mode := func(path string, m os.FileMode) func() error { return func() error { return os.Chmod(path, m) } }
 	try("a folder that everybody can write", mode(folder, 0o777), mode(folder, 0o700))
-	try("a file that everybody can write", mode(fileName, 0o666), mode(fileName, 0o600))
+	try("a file that everybody can write", mode(Name, 0o666), mode(Name, 0o600))
 	try("variables that everybody can write", mode(EnvName, 0o666), mode(EnvName, 0o600))
 	try("a link to a file that everybody can write", func() error {
-		return errors.Join(os.Chmod(beside, 0o666), os.Remove(fileName), os.Symlink(beside, fileName))
+		return errors.Join(os.Chmod(beside, 0o666), os.Remove(Name), os.Symlink(beside, Name))
 	}, mode(beside, 0o600))
-	if err := os.Remove(fileName); err != nil {
+	if err := os.Remove(Name); err != nil {
 		t.Fatal(err)
 	}
-	writeAll(t, fileName, "")
+	writeAll(t, Name, "")
 	hard := filepath.Join(filepath.Dir(folder), "hard")
-	if err := os.Link(fileName, hard); err != nil {
+	if err := os.Link(Name, hard); err != nil {
 		t.Fatal(err)
 	}
 	try("another name of the file, by which everybody can write it", mode(hard, 0o666), mode(hard, 0o600))
 	parent := filepath.Dir(folder)
 	try("a folder above in which everybody renames", mode(parent, 0o777), mode(parent, 0o777|os.ModeSticky))
 	links := t.TempDir()
-	if err := errors.Join(os.Rename(fileName, filepath.Join(links, "real")), os.Symlink(links, "way"), os.Symlink("way/real", fileName)); err != nil {
+	if err := errors.Join(os.Rename(Name, filepath.Join(links, "real")), os.Symlink(links, "way"), os.Symlink("way/real", Name)); err != nil {
 		t.Fatal(err)
 	}
 	try("a folder that a link leads through", mode(links, 0o777), mode(links, 0o700))
@@ -67,7 +67,7 @@ func TestTrustOthers(t *testing.T) {
 		return
 	}
 	own := func(path string, uid, gid int) func() error { return func() error { return os.Lchown(path, uid, gid) } }
-	for _, path := range []string{parent, folder, links, fileName, "way", filepath.Join(links, "real"), EnvName} {
+	for _, path := range []string{parent, folder, links, Name, "way", filepath.Join(links, "real"), EnvName} {
 		try(path+" of another user", own(path, 12345, -1), own(path, 0, -1))
 	}
 	for path, was := range map[string]os.FileMode{parent: 0o700, folder: 0o700, links: 0o700, filepath.Join(links, "real"): 0o600, EnvName: 0o600} {

@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func inFolder(t *testing.T, name string) (folder string) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeAll(t, filepath.Join(folder, fileName), "")
+	writeAll(t, filepath.Join(folder, Name), "")
 	t.Chdir(folder)
 	return folder
 }
@@ -48,7 +48,7 @@ func TestTrust(t *testing.T) {
 	counts := func(want bool, when string) {
 		t.Helper()
 		path, err := Find("", getenv)
-		if (err == nil) != want || want && path != fileName {
+		if (err == nil) != want || want && path != Name {
 			t.Errorf("%s: Find = %q, %v; want it to count: %v", when, path, err, want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestTrust(t *testing.T) {
 	if _, err := Find("", getenv); !errors.As(err, &u) || u.Folder != folder || u.Never {
 		t.Errorf("refused: %v", err)
 	}
-	writeAll(t, filepath.Join(usersFolder(t, getenv), fileName), "") // of the user: it does not take the place of the one that lies here
+	writeAll(t, filepath.Join(usersFolder(t, getenv), Name), "") // of the user: it does not take the place of the one that lies here
 	counts(false, "beside the user's own file")
 	if path, err := Find("config.yaml", getenv); err != nil || path != "config.yaml" {
 		t.Errorf("a file that is named: %q, %v", path, err)
@@ -66,10 +66,10 @@ func TestTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts(true, "trusted")
-	if err := os.Remove(fileName); err != nil {
+	if err := os.Remove(Name); err != nil {
 		t.Fatal(err)
 	}
-	writeAll(t, fileName, "agents: {}\n")
+	writeAll(t, Name, "agents: {}\n")
 	counts(true, "edited")
 	link := folder + "-link"
 	if err := os.Symlink(folder, link); err != nil {
@@ -81,7 +81,7 @@ func TestTrust(t *testing.T) {
 	if err := os.Mkdir(inner, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeAll(t, filepath.Join(inner, fileName), "")
+	writeAll(t, filepath.Join(inner, Name), "")
 	t.Chdir(inner)
 	counts(false, "a folder below it")
 	moved := folder + "-moved"
@@ -93,7 +93,7 @@ func TestTrust(t *testing.T) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeAll(t, filepath.Join(folder, fileName), "")
+	writeAll(t, filepath.Join(folder, Name), "")
 	t.Chdir(folder)
 	counts(false, "another folder in its place")
 	if _, err := Trust(folder, getenv); err != nil {
@@ -146,9 +146,9 @@ func TestTrustUsersFolder(t *testing.T) {
 	home := t.TempDir()
 	getenv := env("HOME", home)
 	folder := usersFolder(t, getenv)
-	writeAll(t, filepath.Join(folder, fileName), "")
+	writeAll(t, filepath.Join(folder, Name), "")
 	t.Chdir(folder)
-	if path, err := Find("", getenv); err != nil || path != filepath.Join(folder, fileName) {
+	if path, err := Find("", getenv); err != nil || path != filepath.Join(folder, Name) {
 		t.Errorf("%q, %v", path, err)
 	}
 }

@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"errors"
@@ -76,7 +76,7 @@ func TestTrustInodeAgain(t *testing.T) {
 	if now, err := Trusted(getenv); err != nil || !slices.Equal(now, was) {
 		t.Errorf("trusted again: %+v, %v", now, err)
 	}
-	if path, err := Find("", getenv); err != nil || path != fileName {
+	if path, err := Find("", getenv); err != nil || path != Name {
 		t.Errorf("trusted again: %q, %v", path, err)
 	}
 }

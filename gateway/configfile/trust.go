@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"encoding/json"
@@ -32,7 +32,7 @@ type Untrusted struct {
 }
 
 func (u *Untrusted) Error() string {
-	return fmt.Sprintf("read %s: %s", filepath.Join(u.Folder, fileName), u.Why)
+	return fmt.Sprintf("read %s: %s", filepath.Join(u.Folder, Name), u.Why)
 }
 
 // Trust makes the config.yaml and the .env of a folder count from now on when parley is started in that folder, whatever is written to them
@@ -74,7 +74,7 @@ func Trusted(getenv func(string) string) ([]TrustedFolder, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // without a home folder none is trusted
 	}
-	data, err := read(path)
+	data, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 
 // strangers says how another user could write a folder's configuration or its variables, with the folder itself; "" = none can.
 func strangers(folder string) string {
-	for _, path := range []string{folder, filepath.Join(folder, fileName), filepath.Join(folder, EnvName)} {
+	for _, path := range []string{folder, filepath.Join(folder, Name), filepath.Join(folder, EnvName)} {
 		if why := foreign(path); why != "" {
 			return why
 		}

@@ -1,4 +1,4 @@
-package config
+package schema
 
 import (
 	"encoding/json"
@@ -8,17 +8,25 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"parley/gateway/config"
+	"parley/gateway/config/field"
 )
 
 // variable is what a text with an environment variable contains; the schema lets it stand for any value.
 const variable = `\$\{`
 
-// Schema gives the JSON Schema (2020-12) of the configuration file, for editors. It is an error when a channel's struct has a
+var (
+	channelsType = reflect.TypeFor[config.Channels]()
+	configType   = reflect.TypeFor[config.Config]()
+)
+
+// JSON returns the JSON Schema (2020-12) of the configuration file, for editors. It is an error when a channel's struct has a
 // field of a type that cannot be configured, or one with the name of a common field.
-func Schema(t Table) ([]byte, error) {
-	g := &schemas{types: types{}, defs: map[string]*jsonschema.Schema{}, named: map[string]reflect.Type{}, table: t}
+func JSON(t config.Table) ([]byte, error) {
+	g := &schemas{types: field.Cache{}, defs: map[string]*jsonschema.Schema{}, named: map[string]reflect.Type{}, table: t}
 	c := reflect.New(configType).Elem()
-	g.types.fill(c)
+	g.types.Fill(c)
 	s := g.object(c)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = "parley configuration"
@@ -35,8 +43,8 @@ func Schema(t Table) ([]byte, error) {
 
 // schemas builds schemas from values that hold their defaults.
 type schemas struct {
-	types types
-	table Table
+	types field.Cache
+	table config.Table
 	defs  map[string]*jsonschema.Schema // element structs by name: they repeat, and some contain themselves
 	named map[string]reflect.Type       // whose names those are
 	plain bool                          // leave defaults out: an account has its channel's values
@@ -49,17 +57,17 @@ func none() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Sche
 func (g *schemas) object(vs ...reflect.Value) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: none()}
 	for _, v := range vs {
-		for _, f := range g.types.of(v.Type()) {
-			if _, twice := s.Properties[f.key]; twice {
-				g.fail("%s: the field %s is a common one already", v.Type(), f.key)
+		for _, f := range g.types.Of(v.Type()) {
+			if _, twice := s.Properties[f.Key]; twice {
+				g.fail("%s: the field %s is a common one already", v.Type(), f.Key)
 				continue
 			}
-			p := g.value(v.FieldByIndex(f.index), f)
-			p.Description = f.doc
-			s.Properties[f.key] = p
-			s.PropertyOrder = append(s.PropertyOrder, f.key)
-			if f.required {
-				s.Required = append(s.Required, f.key)
+			p := g.value(v.FieldByIndex(f.Index), f)
+			p.Description = f.Doc
+			s.Properties[f.Key] = p
+			s.PropertyOrder = append(s.PropertyOrder, f.Key)
+			if f.Required {
+				s.Required = append(s.Required, f.Key)
 			}
 		}
 	}
@@ -72,17 +80,17 @@ func (g *schemas) fail(format string, args ...any) {
 	}
 }
 
-func (g *schemas) value(v reflect.Value, f field) *jsonschema.Schema {
+func (g *schemas) value(v reflect.Value, f field.Field) *jsonschema.Schema {
 	t := v.Type()
 	switch {
 	case t == channelsType:
 		return g.channels()
-	case t == secretType:
+	case t == field.SecretType:
 		return text(f)
 	case t.Kind() == reflect.Pointer && t.Elem().Kind() != reflect.Struct:
 		return g.element(t.Elem(), f)
 	case t.Kind() == reflect.Pointer:
-		return g.element(t.Elem(), field{})
+		return g.element(t.Elem(), field.Field{})
 	case t.Kind() == reflect.Interface:
 		return &jsonschema.Schema{}
 	case t.Kind() == reflect.Struct:
@@ -91,8 +99,8 @@ func (g *schemas) value(v reflect.Value, f field) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: g.element(t.Elem(), f)}
 	case t.Kind() == reflect.Slice:
 		return g.withDefault(&jsonschema.Schema{Type: "array", Items: g.element(t.Elem(), f)}, v)
-	case t.Kind() == reflect.String && len(f.enum) > 0:
-		return g.withDefault(oneOf(f.enum), v)
+	case t.Kind() == reflect.String && len(f.Enum) > 0:
+		return g.withDefault(oneOf(f.Enum), v)
 	case t.Kind() == reflect.String:
 		return g.withDefault(text(f), v)
 	case t.Kind() == reflect.Bool:
@@ -102,21 +110,21 @@ func (g *schemas) value(v reflect.Value, f field) *jsonschema.Schema {
 		if v.CanInt() {
 			s.Types[0] = "integer"
 		}
-		s.Minimum = &f.min
-		if f.bounded {
-			s.Maximum = &f.max
+		s.Minimum = &f.Min
+		if f.Bounded {
+			s.Maximum = &f.Max
 		}
 		return g.withDefault(s, v)
 	}
-	g.fail("%s: a %s cannot be configured", f.key, t)
+	g.fail("%s: a %s cannot be configured", f.Key, t)
 	return &jsonschema.Schema{}
 }
 
 // element makes the schema of a map's or list's elements. Structs are written once and referred to.
-func (g *schemas) element(t reflect.Type, f field) *jsonschema.Schema {
+func (g *schemas) element(t reflect.Type, f field.Field) *jsonschema.Schema {
 	e := reflect.New(t).Elem()
-	f.required = false
-	if t.Kind() != reflect.Struct || t == secretType {
+	f.Required = false
+	if t.Kind() != reflect.Struct || t == field.SecretType {
 		plain := g.plain
 		g.plain = true // an element has no default
 		defer func() { g.plain = plain }()
@@ -129,7 +137,7 @@ func (g *schemas) element(t reflect.Type, f field) *jsonschema.Schema {
 		g.named[t.Name()] = t
 		plain := g.plain
 		g.plain = false
-		g.types.fill(e)
+		g.types.Fill(e)
 		g.defs[t.Name()] = g.object(e)
 		g.plain = plain
 	}
@@ -137,13 +145,13 @@ func (g *schemas) element(t reflect.Type, f field) *jsonschema.Schema {
 }
 
 // text accepts whole numbers too: ids are often written without quotes.
-func text(f field) *jsonschema.Schema {
+func text(f field.Field) *jsonschema.Schema {
 	s := &jsonschema.Schema{Types: []string{"string", "integer"}}
-	if f.required {
+	if f.Required {
 		s.MinLength = jsonschema.Ptr(1)
 	}
-	if f.pattern != nil {
-		s.Pattern = "(?:" + f.pattern.String() + ")|" + variable
+	if f.Pattern != nil {
+		s.Pattern = "(?:" + f.Pattern.String() + ")|" + variable
 	}
 	return s
 }
@@ -179,8 +187,8 @@ func (g *schemas) channels() *jsonschema.Schema {
 	return all
 }
 
-func (g *schemas) channel(a Adapter) *jsonschema.Schema {
-	vs := g.types.newSection(a).values()
+func (g *schemas) channel(a config.Adapter) *jsonschema.Schema {
+	vs := config.Section(a, g.types)
 	slices.Reverse(vs) // the adapter's own fields first: they are what a new channel needs
 	s := g.object(vs...)
 	g.plain = true
@@ -188,13 +196,13 @@ func (g *schemas) channel(a Adapter) *jsonschema.Schema {
 	g.plain = false
 	required := s.Required
 	s.Required, account.Required = nil, nil
-	s.Properties[accountsKey] = &jsonschema.Schema{Type: "object", Description: accountsDoc, AdditionalProperties: account}
-	s.PropertyOrder = append(s.PropertyOrder, accountsKey)
+	s.Properties[config.AccountsKey] = &jsonschema.Schema{Type: "object", Description: config.AccountsDoc, AdditionalProperties: account}
+	s.PropertyOrder = append(s.PropertyOrder, config.AccountsKey)
 	s.Description = strings.ToUpper(string(a.Kind[:1])) + string(a.Kind[1:]) + "."
 	if len(required) > 0 { // unless the accounts bring it, or nothing is connected
 		off := any(false)
 		s.If = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-			{Required: []string{accountsKey}},
+			{Required: []string{config.AccountsKey}},
 			{Required: []string{"enabled"}, Properties: map[string]*jsonschema.Schema{"enabled": {Const: &off}}},
 		}}
 		s.Else = &jsonschema.Schema{Required: required}

@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"errors"
@@ -17,15 +17,10 @@ const EnvName = ".env"
 
 var envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-// Parse reads and checks the text of a file, as Load does. Relative paths are relative to the folder of path.
-func Parse(path string, data []byte, t Table, getenv func(string) string) (*Config, []Problem, error) {
-	return parse(path, data, t, getenv)
-}
-
 // ReadEnv reads a file of lines NAME=value: a value may stand in single or double quotes, a line that begins with # says nothing.
 // There is no expansion. A file that is not there has no variables.
 func ReadEnv(path string) (map[string]string, error) {
-	data, err := read(path)
+	data, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

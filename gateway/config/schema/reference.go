@@ -1,4 +1,4 @@
-package config
+package schema
 
 import (
 	"bytes"
@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"parley/gateway/config"
+	"parley/gateway/config/field"
 )
 
 const preface = `<!-- Generated from the structs in the source: go test ./cmd/parley -run Generated -update -->
@@ -23,14 +26,14 @@ parley runs without a configuration file. With one, it reads the first that ther
 `
 
 // Reference gives the page that describes every key, in Markdown.
-func Reference(t Table) []byte {
-	r := &page{types: types{}}
+func Reference(t config.Table) []byte {
+	r := &page{types: field.Cache{}}
 	r.WriteString(preface)
 	c := reflect.New(configType).Elem()
-	r.types.fill(c)
-	for _, f := range r.types.of(configType) {
-		fmt.Fprintf(&r.Buffer, "\n## %s\n%s\n", f.key, f.doc)
-		v := c.FieldByIndex(f.index)
+	r.types.Fill(c)
+	for _, f := range r.types.Of(configType) {
+		fmt.Fprintf(&r.Buffer, "\n## %s\n%s\n", f.Key, f.Doc)
+		v := c.FieldByIndex(f.Index)
 		if v.Type() == channelsType {
 			r.channels(t)
 			continue
@@ -39,7 +42,7 @@ func Reference(t Table) []byte {
 			continue
 		}
 		r.head()
-		r.under(f.key, v, nil)
+		r.under(f.Key, v, nil)
 	}
 	return r.Bytes()
 }
@@ -47,7 +50,7 @@ func Reference(t Table) []byte {
 // page is a reference page being written.
 type page struct {
 	bytes.Buffer
-	types types
+	types field.Cache
 }
 
 func (r *page) head() { r.WriteString("\n| key | type | default | |\n| --- | --- | --- | --- |\n") }
@@ -62,11 +65,11 @@ func (r *page) row(path, typ, fallback, doc string) {
 // fields writes a row for each field of a struct, and for what is inside it. within are the element types around, which are not
 // written again.
 func (r *page) fields(path string, v reflect.Value, within []reflect.Type) {
-	for _, f := range r.types.of(v.Type()) {
-		fv := v.FieldByIndex(f.index)
-		p := path + "." + f.key
-		if fv.Kind() != reflect.Struct || fv.Type() == secretType {
-			r.row(p, typeOf(fv.Type(), f), fallbackOf(fv, f), f.doc)
+	for _, f := range r.types.Of(v.Type()) {
+		fv := v.FieldByIndex(f.Index)
+		p := path + "." + f.Key
+		if fv.Kind() != reflect.Struct || fv.Type() == field.SecretType {
+			r.row(p, typeOf(fv.Type(), f), fallbackOf(fv, f), f.Doc)
 		}
 		r.under(p, fv, within)
 	}
@@ -76,7 +79,7 @@ func (r *page) fields(path string, v reflect.Value, within []reflect.Type) {
 func (r *page) under(path string, v reflect.Value, within []reflect.Type) {
 	t := v.Type()
 	switch {
-	case t == secretType:
+	case t == field.SecretType:
 	case t.Kind() == reflect.Struct:
 		r.fields(path, v, within)
 	case t.Kind() == reflect.Slice:
@@ -89,37 +92,37 @@ func (r *page) under(path string, v reflect.Value, within []reflect.Type) {
 }
 
 func (r *page) elements(path string, t reflect.Type, within []reflect.Type) {
-	if t.Kind() != reflect.Struct || t == secretType || slices.Contains(within, t) {
+	if t.Kind() != reflect.Struct || t == field.SecretType || slices.Contains(within, t) {
 		return
 	}
 	e := reflect.New(t).Elem()
-	r.types.fill(e)
+	r.types.Fill(e)
 	r.fields(path, e, append(slices.Clone(within), t))
 }
 
-func (r *page) channels(t Table) {
+func (r *page) channels(t config.Table) {
 	for _, a := range t {
 		path := "channels." + string(a.Kind)
 		fmt.Fprintf(&r.Buffer, "\n### %s\n", path)
 		r.head()
-		vs := r.types.newSection(a).values()
+		vs := config.Section(a, r.types)
 		slices.Reverse(vs)
 		for _, v := range vs {
 			r.fields(path, v, nil)
 		}
-		r.row(path+"."+accountsKey, "group by name", "", accountsDoc)
+		r.row(path+"."+config.AccountsKey, "group by name", "", config.AccountsDoc)
 	}
 }
 
 // typeOf words a type for people.
-func typeOf(t reflect.Type, f field) string {
+func typeOf(t reflect.Type, f field.Field) string {
 	switch {
-	case t == secretType:
+	case t == field.SecretType:
 		return "secret" + needed(f)
 	case t.Kind() == reflect.Pointer:
 		return typeOf(t.Elem(), f)
-	case len(f.enum) > 0:
-		return "`" + strings.Join(f.enum, "`, `") + "`" + needed(f)
+	case len(f.Enum) > 0:
+		return "`" + strings.Join(f.Enum, "`, `") + "`" + needed(f)
 	case t.Kind() == reflect.Bool:
 		return "`true`, `false`"
 	case t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
@@ -129,12 +132,12 @@ func typeOf(t reflect.Type, f field) string {
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
 		return "list of groups"
 	case t.Kind() == reflect.Slice:
-		return "list of " + typeOf(t.Elem(), field{enum: f.enum})
+		return "list of " + typeOf(t.Elem(), field.Field{Enum: f.Enum})
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Slice:
 		return "lists by name"
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Interface:
 		return "values by name"
-	case t.Kind() == reflect.Map && (t.Elem() == secretType || t.Elem().Kind() == reflect.String):
+	case t.Kind() == reflect.Map && (t.Elem() == field.SecretType || t.Elem().Kind() == reflect.String):
 		return "texts by name"
 	case t.Kind() == reflect.Map:
 		return "groups by id"
@@ -144,24 +147,24 @@ func typeOf(t reflect.Type, f field) string {
 	return "whole number" + rangeOf(f)
 }
 
-func needed(f field) string {
-	if f.required {
+func needed(f field.Field) string {
+	if f.Required {
 		return ", required"
 	}
 	return ""
 }
 
-func rangeOf(f field) string {
-	if f.bounded {
-		return fmt.Sprintf(", %s–%s", number(f.min), number(f.max))
+func rangeOf(f field.Field) string {
+	if f.Bounded {
+		return fmt.Sprintf(", %s–%s", field.FormatNumber(f.Min), field.FormatNumber(f.Max))
 	}
 	return ""
 }
 
 // fallbackOf words a default.
-func fallbackOf(v reflect.Value, f field) string {
+func fallbackOf(v reflect.Value, f field.Field) string {
 	switch {
-	case f.required || v.Type() == secretType || v.Kind() == reflect.Pointer:
+	case f.Required || v.Type() == field.SecretType || v.Kind() == reflect.Pointer:
 		return ""
 	case v.Kind() == reflect.String:
 		return v.String()

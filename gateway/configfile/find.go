@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"errors"
@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// fileName is the configuration file in the working folder, and that of the user.
-const fileName = "config.yaml"
+// Name is the name of the configuration file in the working folder, and that of the user.
+const Name = "config.yaml"
 
 // Find says which file to load: flag (--config), $PARLEY_CONFIG, ./config.yaml where the folder is trusted (see Trust),
-// ~/.config/parley/config.yaml. "" without an error means that there is none: use Default. A file that was named by flag or variable is
-// returned without looking, so that Load says what is wrong with it; so is one that is there but cannot be examined. The error is an
+// ~/.config/parley/config.yaml. "" without an error means that there is none: use config.Default. A file that was named by flag or variable is
+// returned without looking, so that config.Load says what is wrong with it; so is one that is there but cannot be examined. The error is an
 // *Untrusted for a ./config.yaml that does not count: it is neither used nor passed over.
 func Find(flag string, getenv func(string) string) (path string, err error) {
 	if path := named(flag, getenv); path != "" {
 		return path, nil
 	}
 	users := usersFile(getenv)
-	if isThere(fileName) {
+	if isThere(Name) {
 		switch u := untrusted(".", getenv); {
 		case u == nil:
-			return fileName, nil
-		case !sameFile(fileName, users):
+			return Name, nil
+		case !sameFile(Name, users):
 			return "", u
 		}
 	}
@@ -39,13 +39,13 @@ func named(flag string, getenv func(string) string) string {
 	if flag == "" {
 		flag = getenv("PARLEY_CONFIG")
 	}
-	return home(flag, getenv)
+	return Home(flag, getenv)
 }
 
 // usersFile is the configuration file in the user's own folder; "" = there is no home folder.
 func usersFile(getenv func(string) string) string {
 	if h := homeFolder(getenv); h != "" {
-		return filepath.Join(h, ".config", "parley", fileName)
+		return filepath.Join(h, ".config", "parley", Name)
 	}
 	return ""
 }
@@ -62,8 +62,8 @@ func homeFolder(getenv func(string) string) string {
 	return getenv("USERPROFILE")
 }
 
-// home expands a leading ~.
-func home(p string, getenv func(string) string) string {
+// Home expands a leading ~.
+func Home(p string, getenv func(string) string) string {
 	if h := homeFolder(getenv); h != "" {
 		if p == "~" {
 			return h
@@ -75,17 +75,17 @@ func home(p string, getenv func(string) string) string {
 	return p
 }
 
-// stateFolder gives the absolute state folder. configured wins and is relative to the folder of the file; then $PARLEY_STATE,
+// StateFolder returns the absolute state folder. configured wins and is relative to the folder of the file; then $PARLEY_STATE,
 // relative to the working folder; then the default place; without a home folder ./parley-state.
-func stateFolder(configured, file string, getenv func(string) string) string {
-	p := home(configured, getenv)
+func StateFolder(configured, file string, getenv func(string) string) string {
+	p := Home(configured, getenv)
 	switch {
 	case p != "":
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(filepath.Dir(file), p)
 		}
 	case getenv("PARLEY_STATE") != "":
-		p = home(getenv("PARLEY_STATE"), getenv)
+		p = Home(getenv("PARLEY_STATE"), getenv)
 	case homeFolder(getenv) != "":
 		p = filepath.Join(homeFolder(getenv), ".local", "state", "parley")
 	default:
