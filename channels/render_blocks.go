@@ -24,7 +24,7 @@ func MarkdownParser(opts ...parser.Option) parser.Parser {
 			util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
 			util.Prioritized(when{parser.NewATXHeadingParser(), beginsHeading}, 600),
-			util.Prioritized(when{parser.NewFencedCodeBlockParser(), beginsFence}, 700),
+			util.Prioritized(fencedCode{when{parser.NewFencedCodeBlockParser(), beginsFence}}, 700),
 			util.Prioritized(when{parser.NewBlockquoteParser(), beginsQuote}, 800),
 			util.Prioritized(parser.NewHTMLBlockParser(), 900),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
@@ -106,6 +106,36 @@ func beginsFence(line []byte, reader text.Reader, pc parser.Context) bool {
 	}
 	_, segment := reader.PeekLine()
 	return segment.Stop <= last
+}
+
+// fencedCode shows words behind an opening fence that are more than the name of a language: as a line in front of the code. Where there is no
+// code, the fence is text.
+type fencedCode struct{ parser.BlockParser }
+
+// Close implements parser.BlockParser.
+func (f fencedCode) Close(node ast.Node, reader text.Reader, pc parser.Context) {
+	f.BlockParser.Close(node, reader, pc)
+	n, ok := node.(*ast.FencedCodeBlock)
+	if !ok || n.Info == nil {
+		return
+	}
+	src, info := reader.Source(), n.Info.Segment
+	lang, words := infoWords(string(info.Value(src)))
+	if words == "" {
+		return
+	}
+	line := ast.NewParagraph()
+	line.SetBlankPreviousLines(n.HasBlankPreviousLines())
+	line.SetPos(n.Pos())
+	n.SetBlankPreviousLines(false)
+	n.Parent().InsertBefore(n.Parent(), n, line)
+	if util.IsBlank(n.Lines().Value(src)) {
+		line.Lines().Append(info.WithStart(n.Pos()))
+		n.Parent().RemoveChild(n.Parent(), n)
+		return
+	}
+	line.Lines().Append(info)
+	n.Info.Segment = info.WithStop(info.Start + len(lang))
 }
 
 // lastTildes gives where the last line begins that could close code between tildes, -1 = nowhere.

@@ -31,7 +31,7 @@ var (
 			}
 			return `<pre><code class="language-` + escapeHTML(p.lang) + `">`, "</code></pre>"
 		},
-		word: func(s string, _ wordPlace) string { return escapeHTML(s) }, inCode: escapeHTML, glue: escapeHTML,
+		word: func(s string, _ wordPlace) string { return escapeHTML(s) }, inCode: func(s string, _ style) string { return escapeHTML(s) }, glue: escapeHTML,
 	}
 	discordSpec = spec{
 		dialect: DiscordMD, headings: true, bullet: "-", tables: tableCode, quote: "> ",
@@ -39,13 +39,14 @@ var (
 		code: [2]string{"`", "`"}, ticks: [2]string{"`` ", " ``"},
 		link: func(url string, quiet bool) (string, string) { return "[", "](" + url + ")" },
 		pre:  func(p pre) (string, string) { return "```" + p.lang + "\n", "\n```" },
-		word: escapeDiscord, behind: escapeBehindAddress, inCode: splitTicks,
+		word: escapeDiscord, behind: escapeBehindAddress, inCode: discordCode,
 	}
 	whatsAppSpec = spec{
 		dialect: WhatsAppText, whole: true, bullet: "-", tables: tableBullets, quote: "> ",
 		bold: [2]string{"*", "*"}, italic: [2]string{"_", "_"}, strike: [2]string{"~", "~"},
 		code: [2]string{"`", "`"}, ticks: [2]string{"```", "```"},
-		link: plainSpec.link, pre: func(pre) (string, string) { return "```\n", "\n```" }, inCode: splitTicks,
+		link: plainSpec.link, pre: func(pre) (string, string) { return "```\n", "\n```" },
+		inCode: func(s string, _ style) string { return splitFences(s) },
 	}
 	markdownSpec = spec{
 		dialect: Markdown, verbatim: true,
@@ -79,21 +80,66 @@ func plainOf(d *document, lim Limits) string {
 
 // escapeHTML escapes what Telegram needs escaped.
 func escapeHTML(s string) string {
-	if !strings.ContainsAny(s, "&<>") {
+	if !htmlSigns.in(s) {
 		return s
 	}
 	return htmlText.Replace(s)
 }
 
+// byteSet is a set of bytes. It is asked once a word, which strings.ContainsAny is too slow for.
+type byteSet [256]bool
+
+func newByteSet(s string) *byteSet {
+	set := new(byteSet)
+	for i := range len(s) {
+		set[s[i]] = true
+	}
+	return set
+}
+
+// in reports whether a text has a byte of the set.
+func (set *byteSet) in(s string) bool {
+	for i := range len(s) {
+		if set[s[i]] {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	htmlSigns    = newByteSet("&<>")
+	discordSigns = newByteSet("\\`*_~|[]<:")
+)
+
 // Attributes need no more: address encodes quotes, and language has none.
 var htmlText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// splitTicks keeps code from ending early: a run of backticks gets invisible spaces between them.
-func splitTicks(s string) string {
-	if !strings.Contains(s, "``") {
+// splitFences keeps a block of code from ending early: a run of three backticks gets an invisible space.
+func splitFences(s string) string {
+	if !strings.Contains(s, "```") {
 		return s
 	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "```", "``\u200b`"), "```", "``\u200b`")
+}
+
+// discordCode keeps code from ending early.
+func discordCode(s string, st style) string {
+	if !st.ticks || st.pre != 0 || !strings.Contains(s, "``") {
+		return splitFences(s)
+	}
 	return strings.ReplaceAll(strings.ReplaceAll(s, "``", "`\u200b`"), "``", "`\u200b`")
+}
+
+// needsTicks reports whether code in a line has backticks that one backtick on each side cannot hold. On Discord it can hold pairs of them.
+//
+// source: Khan/simple-markdown, rule inlineCode: /^(`+)([\s\S]*?[^`])\1(?!`)/
+func (s *spec) needsTicks(code string) bool {
+	if !strings.Contains(code, "`") {
+		return false
+	}
+	others := strings.ReplaceAll(code, "``", "")
+	return s.dialect != DiscordMD || strings.Contains(others, "`") || strings.Contains(code, "```") || strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`")
 }
 
 // wordPlace says where a word stands.
@@ -125,7 +171,7 @@ func escapeDiscord(s string, at wordPlace) string {
 			return isNumbered
 		}
 	}
-	if !strings.ContainsAny(s, "\\`*_~|[]<:") {
+	if !discordSigns.in(s) {
 		return s
 	}
 	var b strings.Builder
@@ -183,7 +229,7 @@ func needsEscape(s string, i int) bool {
 	case '<': // an address in brackets, which may go on in the next line: they would be left out
 		end := strings.IndexByte(s[i:], '>')
 		if end < 0 {
-			return i+1 < len(s) && (!strings.Contains(s[i:], ":") || strings.Contains(s[i:], ":/"))
+			return len(s) > 1 && (!strings.Contains(s[i:], ":") || strings.Contains(s[i:], ":/"))
 		}
 		return strings.Contains(s[i:i+end], ":/")
 	}

@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -56,8 +57,8 @@ func (d *document) swallowing(i int) (start, end int) {
 	}
 	end = len(a.text)
 	if a.kind == word {
-		end = start + addressLength([]byte(a.text[start:]))
-		if end < len(a.text) && a.text[end] < utf8.RuneSelf { // a sign that Discord ends it at, too
+		end = start + min(addressLength([]byte(a.text[start:])), discordAddress(a.text[start:]))
+		if end < len(a.text) && a.text[end] < utf8.RuneSelf && a.text[end] != '`' { // a sign that Discord ends it at, too
 			return 0, 0
 		}
 	}
@@ -67,8 +68,8 @@ func (d *document) swallowing(i int) (start, end int) {
 	return start, end
 }
 
-// continuesAddress reports whether Discord would take what follows directly on atom i for a part of its address. Marks that end there do end
-// it, and so does punctuation at the end of a sentence.
+// continuesAddress reports whether Discord would take what follows directly on atom i for a part of its address though it is none. Marks that
+// end there do end it, and so does punctuation at the end of a sentence.
 func (d *document) continuesAddress(i int) bool {
 	was := d.atoms[i].st
 	for i++; i < len(d.atoms) && !d.atoms[i].white(); i++ {
@@ -76,7 +77,9 @@ func (d *document) continuesAddress(i int) bool {
 		if was.bold && !st.bold || was.italic && !st.italic || was.strike && !st.strike {
 			return false
 		}
-		if st != was || strings.Trim(d.atoms[i].text, `.,:;"')]!?`) != "" {
+		text := d.atoms[i].text
+		isOfIt := discordAddress(text) == len(text) && addressLength([]byte(text)) == len(text)
+		if st != was || !isOfIt && strings.Trim(text, `.,:;"')]!?`) != "" {
 			return true
 		}
 	}
@@ -115,13 +118,24 @@ func (d *document) isUnderscored() bool {
 			return true
 		}
 	}
+	start := 0 // of the atoms in which an address could stand that is not over yet
 	for i := range d.atoms {
 		a := &d.atoms[i]
-		if (a.kind != word || a.st.code || a.st.pre != 0 || webAddress(a.text) >= 0) && endsWithUnderscore(a.text) {
+		switch {
+		case a.white():
+			start = i + 1
+		case !endsWithUnderscore(a.text):
+		case a.kind != word || a.st.code || a.st.pre != 0 || hasAddress(d.atoms[start:i+1]):
 			return true
+		default:
+			start = i + 1
 		}
 	}
 	return false
+}
+
+func hasAddress(atoms []atom) bool {
+	return slices.ContainsFunc(atoms, func(a atom) bool { return webAddress(a.text) >= 0 })
 }
 
 // endsWithUnderscore reports whether an underscore stands at the end of a word.

@@ -40,6 +40,18 @@ func (f *fence) line(s string) bool {
 	return false
 }
 
+// infoWords takes apart what stands behind an opening fence: the name of a language, and words that are more than that.
+func infoWords(info string) (lang, words string) {
+	first, _, several := strings.Cut(info, " ")
+	switch lang = language(first); {
+	case !several && (lang != "" || info == ""):
+		return lang, ""
+	case lang != strings.ToLower(first):
+		return "", info
+	}
+	return lang, info
+}
+
 // The parser takes more than linear time for some shapes of text, so it gets pieces of bounded size, and pieces of such a shape
 // are taken as plain text. Ordinary texts are far below these bounds.
 const (
@@ -98,7 +110,9 @@ func pieces(md string) []piece {
 		}
 		line := md[at:end]
 		if f.line(line) && f.open() {
-			opened = line
+			row, info := fenceRow(strings.TrimLeft(line, " "))
+			lang, _ := infoWords(info)
+			opened = row + lang
 		}
 		if line == "" && !f.open() && at-start >= pieceSize && end+1 < len(md) && md[end+1] != ' ' && md[end+1] != '\t' {
 			emit(at, 2)
@@ -147,6 +161,27 @@ func knotty(s string) bool {
 		}
 	}
 	return widest*lines > mostCells
+}
+
+// Stretch is a part of a text for a Markdown parser.
+type Stretch struct {
+	Text    string
+	IsPlain bool // a parser would take too long for it: it is shown as it is
+}
+
+// Stretches cuts Markdown into parts that MarkdownParser takes bounded time for, together the whole text. An ordinary text is one of them up
+// to 16 kB, and longer ones are cut at empty lines.
+func Stretches(md string) (out []Stretch) {
+	for _, p := range pieces(md) {
+		if !knotty(p.text) {
+			out = append(out, Stretch{p.text, false})
+			continue
+		}
+		for _, q := range untie(p.text) {
+			out = append(out, Stretch{q.text, !isFence(q.text) && knotty(q.text)})
+		}
+	}
+	return out
 }
 
 // untie separates the code blocks of a knotty piece from its text: code is harmless, and the text may be once it stands alone.

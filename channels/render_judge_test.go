@@ -55,10 +55,10 @@ var discordRules = []discordRule{
 	{regexp.MustCompile(`^<([^: >]+:/[^ >]+)>`), 1, true, false},
 	{regexp.MustCompile(`^(https?://[^\s<]+[^<.,:;"')\]\s])`), 1, true, false},
 	{regexp.MustCompile(`^\[((?:\[[^\]]*\]|[^\[\]\n])*)\]\(\s*<?[^\s()<>]*>?\s*\)`), 1, false, false},
-	{regexp.MustCompile("(?s)^(`+)(.*?[^`])(`+)"), 2, true, false},
 }
 
 var (
+	tickRuns      = regexp.MustCompile("`+")
 	discordStar   = regexp.MustCompile(`^\*((?:\*\*|\\[\s\S]|\s+(?:\\[\s\S]|[^\s*\\]|\*\*)|[^\s*\\])+?)\*`)
 	discordUnder  = regexp.MustCompile(`^_((?:__|\\[\s\S]|[^\\_])+?)_`)
 	discordStrong = regexp.MustCompile(`^\*\*((?:\\[\s\S]|[^\\])+?)\*\*`)
@@ -102,11 +102,16 @@ func discordMatch(s string, lineStart bool) (content string, n int, verbatim boo
 		if r.lineStart && !lineStart {
 			continue
 		}
-		m := r.FindStringSubmatch(s)
-		if m == nil || r.content == 2 && (m[1] != m[3] || strings.HasPrefix(s[len(m[0]):], "`")) {
-			continue
+		if m := r.FindStringSubmatch(s); m != nil {
+			return m[r.content], len(m[0]), r.verbatim
 		}
-		return m[r.content], len(m[0]), r.verbatim
+	}
+	for ticks := len(s) - len(strings.TrimLeft(s, "`")); ticks > 0; ticks-- { // /^(`+)([\s\S]*?[^`])\1(?!`)/
+		for _, run := range tickRuns.FindAllStringIndex(s[ticks:], -1) {
+			if run[0] > 0 && run[1]-run[0] == ticks {
+				return s[ticks : ticks+run[0]], ticks + run[1], true
+			}
+		}
 	}
 	best := 0.0
 	try := func(re *regexp.Regexp, tie float64, fits func(m, rest string) bool) {

@@ -94,7 +94,11 @@ func (b *builder) fenced(s string) {
 	if i := strings.LastIndexByte(body, '\n'); f.line(body[i+1:]) {
 		body = body[:max(i, 0)]
 	}
-	b.code(strings.TrimLeft(strings.TrimSpace(first), "`~"), body)
+	_, info := fenceRow(strings.TrimSpace(first))
+	lang, words := infoWords(info)
+	b.text(words)
+	b.br(1)
+	b.code(lang, body)
 }
 
 // builder turns the parser's tree into a document.
@@ -374,12 +378,11 @@ func (b *builder) inline(n ast.Node) {
 			b.put(glue, s)
 		}
 	case *ast.RawHTML:
-		s := b.lines(n.Segments)
-		if isBreak(s) && !b.alone(n) && !b.isQuoted(n) {
+		if EndsLine(b.src, n) {
 			b.lineBreak(n)
 			break
 		}
-		b.text(s)
+		b.text(b.lines(n.Segments))
 	case *east.TaskCheckBox:
 		if n.IsChecked {
 			b.put(glue, "☑ ")
@@ -409,6 +412,6 @@ func (b *builder) codeSpan(n ast.Node) {
 		}
 	}
 	b.st.code = true
-	b.st.ticks = strings.Contains(s.String(), "`")
+	b.st.ticks = b.spec.needsTicks(s.String())
 	b.text(s.String())
 }

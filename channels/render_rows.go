@@ -2,12 +2,12 @@ package channels
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // SeparateFences puts each fence of code on a line of its own, as Markdown wants it. Models write "Try this: ```js" and "``` It prints
-// 1."; Markdown reads the first as text and the second as a new fence whose words are not shown. Words behind an opening fence that
-// are more than the name of a language go in front of the code, words behind a closing fence follow on it. It takes linear time.
+// 1."; Markdown reads the first as text and the second as a new fence. Words behind a closing fence follow on it. It takes linear time.
 func SeparateFences(md string) string {
 	if areFencesSeparate(md) {
 		return md
@@ -128,7 +128,7 @@ func (f *fenceRows) line(i int) int {
 	row, info := fenceRow(body)
 	if isOpening := row != "" && (row[0] == '`' && !strings.Contains(info, "`") || row[0] == '~' && f.tildes) &&
 		(f.listed || len(c.marks) < 4 || strings.Contains(c.marks, ">")); isOpening {
-		return f.fence(i, c, row, info)
+		return f.fence(i, c, row)
 	}
 	if at, inner := fenceInside(body); at > 0 && row == "" {
 		if next := f.inside(i, c, body[:at], inner, body[at+len(inner):]); next > 0 {
@@ -140,33 +140,15 @@ func (f *fenceRows) line(i int) int {
 }
 
 // fence writes code whose fence begins a line.
-func (f *fenceRows) fence(i int, c container, row, info string) int {
-	first, _, several := strings.Cut(info, " ")
+func (f *fenceRows) fence(i int, c container, row string) int {
 	limit := f.limit(i, c)
 	end, tail := f.closing(i, limit, row)
 	if end < 0 {
 		end = f.closingBehind(i, limit, row)
 	}
-	isText := several || info != "" && language(info) == ""
-	if isText && end < 0 && strings.TrimSpace(strings.Join(f.lines[i+1:limit], "")) == "" { // words alone
-		f.out = append(f.out, c.marks+`\`+f.lines[i][len(c.marks):])
-		return i + 1
-	}
-	if isText {
-		marks := containerOf(info).marks
-		if row, _ := fenceRow(info[len(marks):]); row != "" {
-			info = marks + `\` + info[len(marks):]
-		}
-		f.out = append(f.out, c.marks+info)
-		if language(first) == "" || first != strings.ToLower(first) {
-			first = ""
-		}
-		f.out = append(f.out, c.next+row+first)
-	} else {
-		f.out = append(f.out, f.lines[i])
-	}
+	f.out = append(f.out, f.lines[i])
 	if end < 0 {
-		f.out = append(f.out, f.lines[i+1:limit]...)
+		f.code(c, f.lines[i+1:limit])
 		return limit
 	}
 	return f.end(i, end, c, row, tail)
@@ -198,22 +180,24 @@ func (f *fenceRows) end(i, end int, c container, row, tail string) int {
 		line := strings.TrimRight(f.lines[end], " \t")
 		code = append(code[:len(code):len(code)], strings.TrimSuffix(line, row))
 	}
-	outside := false
-	for _, line := range code {
-		outside = outside || c.isItem() && strings.TrimSpace(line) != "" && !c.holds(line)
-	}
-	for _, line := range code {
-		if outside {
-			line = c.next + line
-		}
-		f.out = append(f.out, line)
-	}
+	f.code(c, code)
 	f.out = append(f.out, c.next+row)
 	if tail == "" {
 		return end + 1
 	}
 	f.lines[end] = c.next + tail
 	return end
+}
+
+// code writes lines of code, indented as an item's text is: a line that is not would end the item and the code.
+func (f *fenceRows) code(c container, lines []string) {
+	outside := c.isItem() && slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" && !c.holds(line) })
+	for _, line := range lines {
+		if outside {
+			line = c.next + line
+		}
+		f.out = append(f.out, line)
+	}
 }
 
 // holds reports whether a line is indented as an item's text is.

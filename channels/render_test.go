@@ -206,7 +206,7 @@ func TestRenderDetails(t *testing.T) {
 		{DiscordMD, "*a **b** c*", "*a **b** c*"},
 		{DiscordMD, "\\# no heading", "\\# no heading"},
 		{DiscordMD, "    a ``` b", "a \\`\\`\\` b"},
-		{DiscordMD, "```\na `` b\n```", "```\na `\u200b` b\n```"},
+		{DiscordMD, "```\na `` b\n```", "```\na `` b\n```"},
 		{DiscordMD, "<@123> <#4> \\_\\_x\\_\\_", "<@123> <#4> \\_\\_x\\_\\_"},
 		{DiscordMD, "C:\\dir \\\\. end\\", "C:\\dir \\\\\\\\. end\\\\"},
 		{DiscordMD, "[https://a.b](https://a.b)", "[https://a.b](https://a.b)"},
@@ -339,6 +339,28 @@ func TestDiscordsOwnRules(t *testing.T) {
 	}
 }
 
+// Code with backticks is sent without invisible characters where Discord can show it as it is: people copy it.
+//
+// source: Khan/simple-markdown, rules codeBlock and inlineCode
+func TestDiscordBackticksInCode(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		"`a``b`":                         "`a``b`",
+		"`` a`b ``":                      "`` a`b ``",
+		"``` a`b``c ```":                 "`` a`b`\u200b`c ``",
+		"`` ` ``":                        "`` ` ``",
+		"```\nx ``quoted''\n```":         "```\nx ``quoted''\n```",
+		"````\n```go\nx := 1\n```\n````": "```\n``\u200b`go\nx := 1\n``\u200b`\n```",
+	} {
+		if got := Render(md, DiscordMD); got != want {
+			t.Errorf("%q: %q, want %q", md, got, want)
+		}
+	}
+	if got, want := Render("```\nx ``quoted''\n```", WhatsAppText), "```\nx ``quoted''\n```"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // An underscore inside of a word opens italics for Discord when a later one can close them, also one in code or in an address.
 //
 // source: Discord's client, modules/markup/MarkupTextRule.tsx; discord/SimpleAST, SimpleMarkdownRules.kt (PATTERN_ITALICS)
@@ -370,6 +392,9 @@ func TestDiscordBesideAddresses(t *testing.T) {
 	t.Parallel()
 	for md, want := range map[string]string{
 		"x ](https://e.x/a)](https://e.x/b)**```\n": "x \\](<https://e.x/a)](https://e.x/b>)\\*\\*\\`\\`\\`",
+		"w ](https://e.x/a?b=c&d)```**":             "w \\](<https://e.x/a?b=c&d)>\\`\\`\\`\\*\\*",
+		"https://e.x/_a_/**b**/c":                   "https://e.x/_a_/**b**/c",
+		"见 >_<\n见https://e.x/a。**b**":               "见 >\\_\\<\n见<https://e.x/a>。**b**",
 		"a<b\nhttps://e.x/a\n>5":                    "a\\<b\nhttps://e.x/a\n>5",
 		"a<b":                                       "a\\<b",
 		"<t:1700000000:R> <#12>":                    "<t:1700000000:R> <#12>",

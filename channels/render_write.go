@@ -23,7 +23,7 @@ type spec struct {
 	pre    func(p pre) (open, close string)
 	word   func(s string, at wordPlace) string // escapes text
 	behind func(s string, at wordPlace) string // instead of word directly behind an address
-	inCode func(s string) string               // escapes code
+	inCode func(s string, st style) string     // escapes code
 	glue   func(s string) string               // escapes what stays as it is
 }
 
@@ -332,7 +332,10 @@ func (w *writer) escaped(a *atom) string {
 	esc := w.glue
 	switch {
 	case a.st.pre != 0 || a.st.code:
-		esc = w.inCode
+		if w.inCode == nil {
+			return a.text
+		}
+		return w.inCode(a.text, a.st)
 	case a.kind == word && w.url && w.behind != nil:
 		return w.behind(a.text, wordPlace{underscored: w.underscored})
 	case a.kind == word && w.word != nil:

@@ -6,7 +6,10 @@ import (
 	"time"
 )
 
-// A list of runs says what became of their messages: a post that the send policy withheld is told from one that arrived, and so is an answer.
+// A list of runs says what became of their messages: an answer that the send policy withheld is told from one that arrived. The page's chat is taken under
+// deny as well, a program's text is not.
+//
+// proves: P4
 func TestRunsSayWhatLeft(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -37,11 +40,12 @@ func TestRunsSayWhatLeft(t *testing.T) {
 	if status, got := h.Get("PATCH", "/api/sessions/main", `{"sendPolicy": "deny"}`); status != 200 {
 		t.Fatalf("%d %s", status, got)
 	}
-	post("/api/send", `{"to": "webchat/default/direct/main", "message": "tea"}`)
-	says("/api/runs?kind=post", `"state":"withheld","to":"webchat/default/direct/main","rule":"session override"`)
-	says("/runs", "withheld by session override")
+	if status, got := h.Get("POST", "/api/send", `{"to": "webchat/default/direct/main", "message": "tea"}`); status != 403 || !strings.Contains(got, `"code":"withheld","rule":"session override"`) {
+		t.Errorf("%d %s", status, got)
+	}
 	post("/api/chat/messages", `{"id": "2", "text": "hello again"}`)
-	says("/api/runs?kind=turn&limit=1", `"state":"withheld"`)
+	says("/api/runs?kind=turn&limit=1", `"state":"withheld","to":"webchat/default/direct/main","rule":"session override"`)
+	says("/runs", "withheld by session override")
 }
 
 // Filters and testers of the page take a session as the command line does, by a part of its title or label; what fits none is said in

@@ -26,3 +26,10 @@ type Verdict struct {
 
 // Allowed reports whether the verdict lets things through.
 func (v Verdict) Allowed() bool { return v.Action == Allow }
+
+// BlockedError is the error of a request for a delivery that the send policy does not let out (contract P4). Nothing was queued.
+type BlockedError struct{ Verdict Verdict }
+
+func (e *BlockedError) Error() string {
+	return "send blocked by session policy: " + e.Verdict.Rule + " (" + e.Verdict.Reason + ")"
+}

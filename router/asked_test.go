@@ -12,8 +12,8 @@ import (
 	"parley/sessions"
 )
 
-// An asked turn that yields for its sub-agent is waited for: `ok` has the words that came of the sub-agent's result. Where results are
-// posted by the host the turn is told so, and `ok` has its words.
+// An asked turn that yields for its sub-agent is waited for: `ok` has the words that came of the sub-agent's result, which stands in the transcript
+// once and has no turn of its own. Where results are posted by the host the turn is told so, and `ok` has its words.
 // source: openclaw/openclaw#97739, openclaw/openclaw#82599
 //
 // proves: S16
@@ -29,6 +29,7 @@ func TestAskedTurnThatYields(t *testing.T) {
 					case strings.Contains(p.System, "reply step"):
 						return routertest.Text("REPLY_SKIP"), nil
 					case strings.Contains(p.System, "A sub-agent that this session started has ended"):
+						t.Error("the result has a turn of its own")
 						return routertest.Text("NO_REPLY"), nil
 					case strings.Contains(p.System, "comes from another session"):
 						switch {
@@ -39,7 +40,7 @@ func TestAskedTurnThatYields(t *testing.T) {
 						case m.Role == sessions.ToolResult:
 							return routertest.Call("y1", "sessions_yield", map[string]any{}), nil
 						}
-						return routertest.Call("s1", "sessions_spawn", map[string]any{"task": "compute"}), nil
+						return routertest.Call("s1", "sessions_spawn", map[string]any{"task": "compute", "cleanup": "delete"}), nil
 					case strings.Contains(p.System, "sub-agent"):
 						time.Sleep(2 * time.Second)
 						return routertest.Text("forty-two"), nil
@@ -52,6 +53,20 @@ func TestAskedTurnThatYields(t *testing.T) {
 				}, func(s *settings.Snapshot) { s.Agents.Defaults.Subagents.Announce = announce })
 				if got := g.Asks(routertest.Group("a"), routertest.Guest, "ask b"); !strings.Contains(got, `"status":"ok"`) || !strings.Contains(got, want) {
 					t.Errorf("chat a reads: %s\nwant %s", got, want)
+				}
+				g.Idle(6)
+				results := 0
+				for _, m := range g.Transcript(routertest.KeyB) {
+					if m.Role != sessions.Assistant && strings.Contains(m.Text(), "forty-two") {
+						results++
+					}
+				}
+				if results != map[string]int{"requester": 1}[announce] {
+					t.Errorf("the result stands in the transcript %d times", results)
+				}
+				below, err := g.Store.List(t.Context(), sessions.Query{SpawnedBy: routertest.KeyB})
+				if err != nil || len(below) > 0 {
+					t.Errorf("the sub-agent is not deleted: %v, %v", below, err)
 				}
 			})
 		})

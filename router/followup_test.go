@@ -154,3 +154,35 @@ func TestPeopleAreToldAfterAnInterruption(t *testing.T) {
 		})
 	}
 }
+
+// The line of a message from another session of the same agent has the name that tools take, in prompts and in sessions_history.
+// source: https://docs.openclaw.ai/concepts/session-tool (sessionKey accepts "main")
+//
+// proves: K1
+func TestSourceHasTheNameOfTools(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		line := ""
+		g := routertest.TwoChats(t, func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			m := routertest.Last(p)
+			switch {
+			case strings.Contains(p.System, "comes from another session") && m.Role == sessions.User:
+				line = agent.Origin(m)
+				return routertest.Call("h1", "sessions_history", map[string]any{"sessionKey": routertest.KeyB}), nil
+			case strings.Contains(p.System, "comes from another session"):
+				return routertest.Text(m.Text()), nil
+			case m.Role == sessions.ToolResult:
+				return routertest.Text("told: " + m.Text()), nil
+			case strings.Contains(m.Text(), "ask b"):
+				return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "how many?", "timeoutSeconds": 60}), nil
+			}
+			return routertest.Text("hello"), nil
+		}, func(s *settings.Snapshot) { s.Session.AgentToAgent.MaxPingPongTurns = 0 })
+		got := g.Asks(routertest.Direct(routertest.Owner), routertest.Owner, "ask b")
+		if !strings.Contains(line, "from main on fake") {
+			t.Errorf("the line is %q", line)
+		}
+		if !strings.Contains(got, `\"sourceSessionKey\":\"main\"`) {
+			t.Errorf("sessions_history says %s", got)
+		}
+	})
+}

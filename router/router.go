@@ -114,6 +114,7 @@ type Router struct {
 	Outbox   *filestore.Outbox
 	watch    sync.WaitGroup
 	Events   *event.Bus
+	reports  *failedReports
 }
 
 // New makes a router that does nothing yet.
@@ -124,13 +125,18 @@ func New(d Deps) *Router {
 	r.settings.Store(d.Settings.Prepare())
 	r.Media = filestore.NewCache(d.Media, d.Log)
 	r.Outbox = filestore.NewOutbox(d.Outbox, d.Log)
-	r.Gate = delivery.New(delivery.Config{Store: d.Store, Settings: r.settings.Load, Outbox: r.Outbox, Ages: r.Ages, Log: d.Log, Metrics: d.Metrics.ofGate(), Changed: r.Events.Delivery})
+	r.Gate = delivery.New(delivery.Config{Store: d.Store, Settings: r.settings.Load, Outbox: r.Outbox, Ages: r.Ages, Log: d.Log, Metrics: d.Metrics.ofGate(), Changed: func(d sessions.Delivery) {
+		r.Events.Delivery(d)
+		r.reports.changed(d)
+	}})
 	r.Lanes = lane.New(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
 		return r.Worker.Process(ctx, key, claimed)
 	}, d.Settings.Agents.Defaults)
 	r.Lanes.Changed = d.Busy
 	r.retry = &clock.Retrier{Ages: r.Ages, Log: r.log, Host: r.Lanes.Host}
 	r.Committer = commit.New(commit.Config{Store: d.Store, Settings: r.settings.Load, Lanes: r.Lanes, Gate: r.Gate, Events: r.Events, Log: d.Log, Drop: func(id sessions.ID) { r.Worker.Transcripts.Forget(id) }})
+	r.reports = &failedReports{store: d.Store, settings: r.settings.Load, gate: r.Gate, commit: r.Committer, ages: r.Ages, redact: d.Redact}
+	r.reports.unseen.Store(true) // of an earlier process
 	r.Advancer = chain.New(chain.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Retry: r.retry, Log: d.Log, TranscriptPath: d.TranscriptPath})
 	r.Budgets = budget.New(budget.Config{Ledger: d.Store, Sessions: d.Store, Settings: r.settings.Load, Retry: r.retry, Log: d.Log})
 	r.Rights = rights.New(rights.Config{Store: d.Store, Settings: r.settings.Load, Media: r.Media, MoreTools: d.MoreTools})

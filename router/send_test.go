@@ -13,8 +13,10 @@ import (
 	"parley/sessions"
 )
 
-// A text for a chat leaves once for its source, is in the transcript, and is held back by the policy of the session that it is sent for
-// and of the one that the chat belongs to.
+// A text for a chat leaves once for its source and is in the transcript. The policy of the session that it is sent for and that of the one that
+// the chat belongs to refuse it before anything is kept.
+//
+// proves: P4
 func TestSend(t *testing.T) {
 	for name, c := range map[string]struct {
 		session, deny sessions.Key
@@ -43,6 +45,16 @@ func TestSend(t *testing.T) {
 					t.Errorf("the explanation is %+v, %v", x, err) // contract P6: it agrees with the decision
 				} else if says := x.Steps[0].Why; strings.Contains(says, "another session") != (c.session == routertest.HookKey && c.in != routertest.HookKey) {
 					t.Errorf("the explanation says %q", says)
+				}
+				if c.state == sessions.Withheld {
+					_, err := g.Router.ToolHost.Send(t.Context(), q)
+					if b, ok := errors.AsType[*policy.BlockedError](err); !ok || b.Verdict.Rule != "session override" || !strings.HasPrefix(err.Error(), "send blocked by session policy: session override (") {
+						t.Errorf("%v", err)
+					}
+					if got := g.Deliveries(); len(got) != 1 || len(g.Transcript(c.in)) != 2 {
+						t.Errorf("%+v, %+v", got, g.Transcript(c.in))
+					}
+					return
 				}
 				var id sessions.DeliveryID
 				for i := range 3 {

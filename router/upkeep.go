@@ -56,6 +56,9 @@ func (r *Router) expire(ctx context.Context) {
 		}
 		_ = r.Committer.Rescue(ctx) // it says what fails
 		r.Gate.Sweep(ctx)
+		if err := r.reports.look(ctx); err != nil && ctx.Err() == nil {
+			r.log.Warn("cannot tell an owner of a failed report", keyErr, err)
+		}
 		keys, err := r.store.Expire(ctx, r.Ages.Earliest(leapDoubt), dedupeKeep)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot expire old sessions", keyErr, err)

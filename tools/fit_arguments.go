@@ -13,8 +13,9 @@ import (
 var storedTexts = []string{"content", "old", "new", "text", "message", "task"}
 
 // FitArguments reads the arguments of a call as models fill them in (contract G1). An optional one that says that it is not set is left
-// out, a number or a boolean in quotes is one, and what the tool does not take is left out and named in ignored. A name that is close to
-// one of the tool's is refused with that one: a misspelt restriction must not be dropped. Tools of MCP servers get what the model wrote.
+// out; a number, a boolean, a list or an object in quotes is one; a single value is a list of one, and a number or a list of one text is a text
+// where the tool takes text. What the tool does not take is left out and named in ignored. A name that is close to one of the tool's is refused
+// with that one: a misspelt restriction must not be dropped. Tools of MCP servers get what the model wrote.
 func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored []string, refused *Result) {
 	var given map[string]json.RawMessage
 	if spec.Server != "" || json.Unmarshal(raw, &given) != nil || len(given) == 0 {
@@ -43,7 +44,7 @@ func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored
 			delete(given, name)
 			continue
 		}
-		value, set := fitValue(name, given[name], property)
+		value, set := fitArgument(name, given[name], property)
 		if !set && !slices.Contains(schema.Required, name) {
 			delete(given, name)
 			changed = true
@@ -57,39 +58,113 @@ func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored
 	return encode(given), ignored, nil
 }
 
-// fitValue gives a value as the schema of its argument wants it; nil when it stays as it is. set is false when it says that nothing is set.
-func fitValue(name string, value, property json.RawMessage) (fit json.RawMessage, set bool) {
-	var text string
-	switch {
-	case string(value) == "null":
-		return nil, false
-	case value[0] != '"' || json.Unmarshal(value, &text) != nil:
-		return nil, true
-	}
-	bare := strings.TrimSpace(text)
-	if !slices.Contains(storedTexts, name) && (bare == "" || strings.EqualFold(bare, "null")) {
-		return nil, false
-	}
-	switch typeOf(property) {
-	case "integer", "number":
-		if n, err := strconv.ParseFloat(bare, 64); err == nil && json.Valid([]byte(bare)) {
-			return encode(n), true
-		}
-	case "boolean":
-		if b, err := strconv.ParseBool(strings.ToLower(bare)); err == nil && len(bare) > 1 {
-			return encode(b), true
-		}
-	}
-	return nil, true
+// property is what the schema says of one argument, or of the items of a list.
+type property struct {
+	Type  json.RawMessage
+	Enum  []string
+	Items *property
 }
 
-// typeOf gives the type of an argument; "" when there are several.
-func typeOf(property json.RawMessage) (name string) {
-	var p struct{ Type json.RawMessage }
-	if json.Unmarshal(property, &p) == nil {
-		_ = json.Unmarshal(p.Type, &name)
-	}
+// is gives the type of an argument; "" when there are several.
+func (p *property) is() (name string) {
+	_ = json.Unmarshal(p.Type, &name)
 	return name
+}
+
+// fitArgument gives a value as the schema of its argument wants it; nil when it stays as it is. set is false when it says that nothing is set.
+func fitArgument(name string, value, schema json.RawMessage) (fit json.RawMessage, set bool) {
+	var text string
+	if string(value) == "null" {
+		return nil, false
+	}
+	if json.Unmarshal(value, &text) == nil && !slices.Contains(storedTexts, name) {
+		if bare := strings.TrimSpace(text); bare == "" || strings.EqualFold(bare, "null") {
+			return nil, false
+		}
+	}
+	var p property
+	if json.Unmarshal(schema, &p) != nil {
+		return nil, true
+	}
+	return p.fit(value), true
+}
+
+// fit gives a value as the schema wants it; nil when it does already, or cannot be read as that.
+func (p *property) fit(value json.RawMessage) json.RawMessage {
+	var text string
+	quoted := value[0] == '"' && json.Unmarshal(value, &text) == nil
+	bare := strings.TrimSpace(text)
+	switch p.is() {
+	case "integer", "number":
+		if n, err := strconv.ParseFloat(bare, 64); quoted && err == nil && json.Valid([]byte(bare)) {
+			return encode(n)
+		}
+	case "boolean":
+		switch strings.ToLower(bare) {
+		case "true", "yes":
+			return encode(true)
+		case "false", "no":
+			return encode(false)
+		}
+	case "object":
+		if strings.HasPrefix(bare, "{") && json.Valid([]byte(bare)) {
+			return json.RawMessage(bare)
+		}
+	case "array":
+		return p.list(value, bare, quoted)
+	case "string":
+		return p.text(value, bare, quoted)
+	}
+	return nil
+}
+
+// text reads a number, a boolean or a list of one text as that text, and a word of a list of words in any letters.
+func (p *property) text(value json.RawMessage, bare string, quoted bool) json.RawMessage {
+	var one []string
+	switch {
+	case quoted:
+		at := slices.IndexFunc(p.Enum, func(w string) bool { return strings.EqualFold(w, bare) })
+		if at >= 0 && !slices.Contains(p.Enum, bare) {
+			return encode(p.Enum[at])
+		}
+	case value[0] == '[' && json.Unmarshal(value, &one) == nil && len(one) == 1:
+		return encode(one[0])
+	case value[0] != '[' && value[0] != '{':
+		return encode(string(value))
+	}
+	return nil
+}
+
+// list reads a list that is written as text, words of a list with commas between them, and a single value in the place of a list.
+func (p *property) list(value json.RawMessage, bare string, quoted bool) json.RawMessage {
+	items := &property{}
+	if p.Items != nil {
+		items = p.Items
+	}
+	var list []json.RawMessage
+	switch {
+	case value[0] == '[':
+		_ = json.Unmarshal(value, &list)
+	case quoted && strings.HasPrefix(bare, "[") && json.Unmarshal([]byte(bare), &list) == nil:
+	case quoted && strings.HasPrefix(bare, "[") && !strings.Contains(bare, `"`) && json.Unmarshal([]byte(strings.ReplaceAll(bare, "'", `"`)), &list) == nil: // as Python writes it
+	case quoted && len(items.Enum) > 0:
+		for word := range strings.SplitSeq(bare, ",") {
+			list = append(list, encode(strings.TrimSpace(word)))
+		}
+	default:
+		list = []json.RawMessage{value}
+	}
+	out := []json.RawMessage{}
+	for _, x := range list {
+		if string(x) == "null" {
+			continue
+		}
+		if fit := items.fit(x); fit != nil {
+			x = fit
+		}
+		out = append(out, x)
+	}
+	return encode(out)
 }
 
 // nearest gives the name that is within two edits of another one; "" = none.

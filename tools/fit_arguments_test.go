@@ -7,12 +7,13 @@ import (
 	"testing"
 )
 
-// What models write for an argument that they do not mean to give, and numbers and booleans as text.
-// source: openclaw/openclaw#64699, openclaw/openclaw#135427
+// What models write for an argument that they do not mean to give; numbers, booleans, lists and objects as text; one value in the place of a list,
+// and the other way round.
+// source: openclaw/openclaw#64699, openclaw/openclaw#135427, AtomicBot-ai/atomic-agent#182, earendil-works/pi#5697, Miso2233/SonettoHere#319
 // proves: G1
 func TestFitArguments(t *testing.T) {
 	t.Parallel()
-	spec := Spec{Name: "x", Schema: json.RawMessage(`{"type":"object","properties":{"sessionKey":{"type":"string"},"label":{"type":"string"},"content":{"type":"string"},"n":{"type":"integer"},"timeoutSeconds":{"type":"integer"},"on":{"type":"boolean"},"kinds":{"type":"array"}},"required":["sessionKey"],"additionalProperties":false}`)}
+	spec := Spec{Name: "x", Schema: json.RawMessage(`{"type":"object","properties":{"sessionKey":{"type":"string"},"label":{"type":"string"},"content":{"type":"string"},"n":{"type":"integer"},"timeoutSeconds":{"type":"integer"},"on":{"type":"boolean"},"kinds":{"type":"array","items":{"type":"string","enum":["main","group"]}},"files":{"type":"array","items":{"type":"string"}},"counts":{"type":"array","items":{"type":"integer"}},"mode":{"type":"string","enum":["keep","delete"]},"arguments":{"type":"object"}},"required":["sessionKey"],"additionalProperties":false}`)}
 	for _, c := range []struct{ raw, want, ignored string }{
 		{`{"sessionKey":"main","label":null,"timeoutSeconds":null,"on":null,"kinds":null}`, `{"sessionKey":"main"}`, ""},
 		{`{"sessionKey":"main","label":"","timeoutSeconds":"","on":" ","kinds":"null"}`, `{"sessionKey":"main"}`, ""},
@@ -24,6 +25,13 @@ func TestFitArguments(t *testing.T) {
 		{`{"sessionKey":null}`, `{"sessionKey":null}`, ""},
 		{`{"sessionKey":"main","agentName":"clerk","zzz":1}`, `{"sessionKey":"main"}`, "agentName zzz"},
 		{`{}`, `{}`, ""},
+		{`{"sessionKey":"main","kinds":"main","files":"a, b.txt","counts":"[1, \"2\"]"}`, `{"counts":[1,2],"files":["a, b.txt"],"kinds":["main"],"sessionKey":"main"}`, ""},
+		{`{"sessionKey":"main","kinds":"[\"main\",\"Group\"]","files":["a",null],"counts":3}`, `{"counts":[3],"files":["a"],"kinds":["main","group"],"sessionKey":"main"}`, ""},
+		{`{"sessionKey":"main","kinds":"MAIN, group","files":"[draft","counts":["4"]}`, `{"counts":[4],"files":["[draft"],"kinds":["main","group"],"sessionKey":"main"}`, ""},
+		{`{"sessionKey":"main","files":"['a', 'b']","kinds":"['main']"}`, `{"files":["a","b"],"kinds":["main"],"sessionKey":"main"}`, ""},
+		{`{"sessionKey":42,"label":["x"],"mode":"Delete","on":"yes"}`, `{"label":"x","mode":"delete","on":true,"sessionKey":"42"}`, ""},
+		{`{"sessionKey":["a","b"],"mode":"purge","arguments":"{\"x\": 1}"}`, `{"arguments":{"x": 1},"mode":"purge","sessionKey":["a","b"]}`, ""},
+		{`{"sessionKey":"main","content":7,"arguments":"x"}`, `{"arguments":"x","content":"7","sessionKey":"main"}`, ""},
 		{`{"sessionKey":"main","timeoutSeconds":5}`, `{"sessionKey":"main","timeoutSeconds":5}`, ""},
 	} {
 		got, ignored, refused := FitArguments(spec, json.RawMessage(c.raw))

@@ -90,7 +90,7 @@ func (d Deps) history(ctx context.Context, c Caller, s sessions.Session, want re
 	if s.Key != c.Session.Key {
 		msgs = withoutThinking(msgs)
 	}
-	p := page{msgs: withoutRefused(msgs), skip: want.offset - skip, limit: want.limit, pairs: want.tools, show: shown{redact: d.Redact, block: maxBlock}}
+	p := page{msgs: withoutRefused(msgs), skip: want.offset - skip, limit: want.limit, pairs: want.tools, show: d.shownTo(c)}
 	r := historyResult{SessionKey: d.display(c, s), SessionID: s.ID}
 	p.fill(&r, want.offset)
 	return r, nil
@@ -168,7 +168,8 @@ func (p *page) units(end int) []unit {
 // shorter blocks when need be, and a single message as a short note when nothing else helps.
 func (p *page) fit(u unit, room int, first bool) (msgs []sessions.Message, size int) {
 	for block := p.show.block; ; block /= 4 {
-		show := shown{redact: p.show.redact, block: block}
+		show := p.show
+		show.block, show.cut, show.redacted = block, false, false
 		msgs, size = nil, 0
 		for _, m := range u.msgs {
 			m = show.message(m)

@@ -322,7 +322,7 @@ func newest(a, b iter.Seq2[sessions.Session, error]) iter.Seq2[sessions.Session,
 }
 
 func (l *listing) row(ctx context.Context, s sessions.Session) (Row, error) {
-	show := shown{redact: l.deps.Redact, block: maxBlock}
+	show := l.deps.shownTo(l.caller)
 	name := shown{redact: l.deps.Redact, block: 200}
 	r := Row{
 		Key: l.deps.display(l.caller, s), Kind: l.deps.kind(s), Channel: l.deps.channel(s), Label: name.text(s.Label),

@@ -10,6 +10,9 @@ import (
 //go:embed sessions_yield.md
 var sessionsYieldText string
 
+// Yield is the name of SessionsYield.
+const Yield = "sessions_yield"
+
 // maxYield is how many sub-agents a result names.
 const maxYield = 50
 
@@ -24,7 +27,6 @@ type yieldChild struct {
 	ChildSessionKey string `json:"childSessionKey"`
 	Label           string `json:"label,omitempty"`
 	Status          string `json:"status"`
-	Result          string `json:"result,omitempty"` // in a turn that another session waits for
 }
 
 type sessionsYield struct{ deps Deps }
@@ -36,7 +38,7 @@ func SessionsYield(d Deps) Tool { return sessionsYield{d} }
 var sessionsYieldSchema = schemaOf[yieldArgs](nil)
 
 func (sessionsYield) Spec() Spec {
-	return Spec{Name: "sessions_yield", Description: sessionsYieldText, Schema: sessionsYieldSchema}
+	return Spec{Name: Yield, Description: sessionsYieldText, Schema: sessionsYieldSchema}
 }
 
 func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
@@ -44,9 +46,8 @@ func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
 		return bad.result(), nil
 	}
 	r := yieldResult{Status: "resumed"}
-	asked := c.Caller.Run.Kind == sessions.AskRun && !subagent(c.Caller.Session)
 	switch {
-	case asked: // another session waits for what this turn says (contract S16)
+	case c.Caller.Run.Kind == sessions.AskRun && !subagent(c.Caller.Session): // another session waits for what this turn says (contract S16)
 		if bad, err := t.wakes(ctx, c.Caller); bad != nil || err != nil {
 			return bad.orError(err)
 		}
@@ -66,7 +67,7 @@ func (t sessionsYield) Call(ctx context.Context, c Call) (Result, error) {
 		}
 	}
 	var err error
-	if r.Children, err = t.children(ctx, c.Caller, asked); err != nil {
+	if r.Children, err = t.children(ctx, c.Caller); err != nil {
 		return Result{}, err
 	}
 	out := reply(r)
@@ -115,20 +116,13 @@ func (t sessionsYield) comesBack(r sessions.Run) bool {
 	return requester || r.Chain != nil && r.Chain.Origin.IsZero()
 }
 
-// maxYieldResult bounds what a result shows of a sub-agent's words, in characters.
-const maxYieldResult = 4000
-
-// children says how the session's own sub-agents stand, and with results what those that have ended found.
-func (t sessionsYield) children(ctx context.Context, c Caller, results bool) ([]yieldChild, error) {
+// children says how the session's own sub-agents stand.
+func (t sessionsYield) children(ctx context.Context, c Caller) ([]yieldChild, error) {
 	list, _, err := t.deps.Children(ctx, c, maxYield)
 	out := []yieldChild{}
 	for _, x := range list {
 		if x.Session.SpawnedBy == c.Session.Key {
-			child := yieldChild{ChildSessionKey: string(x.Session.Key), Label: x.Label, Status: x.Status()}
-			if results && x.Run.Status.Final() {
-				child.Result, _ = clip((&shown{redact: t.deps.Redact, block: maxBlock}).text(x.Run.Result), maxYieldResult)
-			}
-			out = append(out, child)
+			out = append(out, yieldChild{ChildSessionKey: string(x.Session.Key), Label: x.Label, Status: x.Status()})
 		}
 	}
 	return out, err

@@ -21,10 +21,16 @@ const (
 // shown makes messages of a transcript fit to be shown to a model: secrets taken out, blocks cut. It counts what it did.
 type shown struct {
 	redact func(string) string
-	block  int // longest block, in characters
+	block  int                       // longest block, in characters
+	name   func(sessions.Key) string // of a session, as the reader's tools show it; nil = its key
 
 	cut      bool // a block was cut
 	redacted bool // a secret was taken out
+}
+
+// shownTo makes messages fit for a caller.
+func (d Deps) shownTo(c Caller) shown {
+	return shown{redact: d.Redact, block: maxBlock, name: func(k sessions.Key) string { return d.name(c, k) }}
 }
 
 // withoutThinking leaves the thinking of another session out (contract W4). msgs stays as it is.
@@ -85,6 +91,9 @@ func (s *shown) message(m sessions.Message) sessions.Message {
 	if m.Provenance != nil {
 		p := *m.Provenance
 		p.Name, p.Sender, p.User = s.text(p.Name), s.text(p.Sender), s.text(p.User)
+		if s.name != nil && p.Source != "" {
+			p.Source = sessions.Key(s.name(p.Source))
+		}
 		p.People = nil // the host's own: it decides about rights
 		m.Provenance = &p
 	}

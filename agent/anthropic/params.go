@@ -22,6 +22,8 @@ const (
 	adaptive = "adaptive" // with an effort
 	enabled  = "enabled"  // with a number of tokens
 	disabled = "disabled"
+	// betweenTools is the lowest setting of models that do not take disabled. source: platform.claude.com/docs/en/models/sonnet-5-5/migration-guide
+	betweenTools = "between_tools"
 )
 
 // asked is how one request is put: what the settings and lessons of its endpoint say.
@@ -165,8 +167,8 @@ func (m *Model) encodeParams(b []byte, p agent.Prompt, a *asked, thoughtless boo
 		b = append(strconv.AppendInt(append(b, `,"thinking":{"type":"enabled","budget_tokens":`...), int64(budget), 10), '}')
 	case mode == enabled && budget == 0: // learned: it takes no number
 		b = append(b, `,"thinking":{"type":"enabled"}`...)
-	case mode == disabled:
-		b = append(b, `,"thinking":{"type":"disabled"}`...)
+	case mode == disabled, mode == betweenTools:
+		b = append(append(append(b, `,"thinking":{"type":"`...), mode...), `"}`...)
 	}
 	if a.temperature != "" {
 		b = append(append(b, `,"temperature":`...), a.temperature...)
@@ -224,6 +226,7 @@ func (m *Model) thinking(p agent.Prompt, a *asked, thoughtless bool) (mode, effo
 		param.Next = []string{next}
 	}
 	if mode == disabled {
+		param.Named = []string{betweenTools}
 		return a.param(param), "", 0
 	}
 	a.params = append(a.params, param)

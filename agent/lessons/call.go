@@ -52,6 +52,7 @@ type Param struct {
 	Words  []string // other names that errors use for it
 	Value  string   // what was sent; Unset = it was not, but an error may ask for it
 	Next   []string // other values, best first
+	Named  []string // other values that are sent only where an error names them
 	Effort bool     // it says how much to think: it is left out first when an error is unclear
 	Fixed  bool     // the user's configuration has it: it is left out only when an error names it
 	Varies bool     // each conversation has its own value: what is learned of one holds for all

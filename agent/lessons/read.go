@@ -318,7 +318,8 @@ func (r reading) offered(p Param) string {
 		return ""
 	}
 	next := slices.DeleteFunc(slices.Clone(p.Next), func(v string) bool { return r.call.refused(p, v) })
-	for _, v := range next {
+	named := slices.DeleteFunc(slices.Clone(p.Named), func(v string) bool { return r.call.refused(p, v) })
+	for _, v := range append(named, next...) {
 		if word(r.text, v) && !refusedWord(r.text, v) {
 			return v
 		}

@@ -22,7 +22,8 @@ const contentForm = "content of "
 var contentRoles = []string{"user", "tool", "system", "assistant"}
 
 // ContentForms gives, for each role of chat completions, the form in which the content of its messages is sent: AsText or AsList.
-func (c *Call) ContentForms() (out []Param) {
+func (c *Call) ContentForms() []Param {
+	out := make([]Param, 0, len(contentRoles)+2) // with room for those of the caller
 	for _, role := range contentRoles {
 		p := Param{Name: contentForm + role, Value: AsText, Fixed: true}
 		p.Value, _ = c.param(p.Name, p.Value)
@@ -49,8 +50,8 @@ const (
 	NameSent   = "sent"
 )
 
-// unnamedResult is in errors of servers that want to know of which tool a result is. source: ai.google.dev/gemini-api/docs/function-calling (FunctionResponse)
-var unnamedResult = pattern.New(`function_?response\.name\b|\btool (?:messages?|results?|responses?)\b[^.\n]{0,40}\bname\b[^.\n]{0,24}(?:required|missing|empty|must be)|\bmessages(?:\[|\.)\d+\]?\.name\b[^\n]{0,40}(?:required|missing|empty)`)
+// unnamedResult is in errors of servers that want to know of which tool a result is. source: ai.google.dev/gemini-api/docs/function-calling (FunctionResponse), Joouis/agent-maestro#162
+var unnamedResult = pattern.New(`function_?response\.name\b|\b(?:tool|function) name (?:is |was )?(?:required|missing|empty|(?:cannot|must not) be empty)\b|\btool (?:messages?|results?|responses?)\b[^.\n]{0,40}\bname\b[^.\n]{0,24}(?:required|missing|empty|must be)|\bmessages(?:\[|\.)\d+\]?\.name\b[^\n]{0,40}(?:required|missing|empty)`)
 
 // readResultName reads errors about results of tools without a name.
 func readResultName(r reading) (sessions.Lesson, bool) {

@@ -51,8 +51,8 @@ func (s *stream) addCall(p toolCall) error {
 	switch name := p.Function.Name; {
 	case c.name == "":
 		c.name = name
-	case name != c.name && p.ID == "" && p.Function.Arguments == "" && c.arguments.Len() == 0:
-		c.name += name // the name itself comes in pieces
+	case s.continuesName(c, p):
+		c.name += name
 	}
 	if says(p.Extra) {
 		c.extra = bytes.Clone(p.Extra)
@@ -86,6 +86,9 @@ func (s *stream) callOf(p toolCall) (c *call, repeated bool) {
 	if sameID != nil && name != "" && args != "" && sameID.name == name && sameID.arguments.String() == args && sameID.complete() {
 		return sameID, true
 	}
+	if n := len(s.calls); c == nil && n > 0 && name == "" && p.ID == "" && !s.calls[n-1].complete() {
+		return s.calls[n-1], false // the index counts pieces. source: dirac-run/dirac#215
+	}
 	if c == nil {
 		return nil, false
 	}
@@ -100,12 +103,22 @@ func (s *stream) callOf(p toolCall) (c *call, repeated bool) {
 			return nil, false // another call with the same id
 		}
 		return c, false
-	case p.ID == "" && name != c.name && args == "" && c.arguments.Len() == 0 && c.id != "":
-		return c, false // a piece of the name
+	case c.id != "" && s.continuesName(c, p):
+		return c, false
 	case (p.ID == "" || c.id == "") && name == c.name && !c.complete():
 		return c, false
 	}
 	return nil, false
+}
+
+// continuesName reports whether the name of a piece is a further part of that of a call: alone, or where both make the name of an offered
+// tool. source: ankit373/hydra#958
+func (s *stream) continuesName(c *call, p toolCall) bool {
+	if p.ID != "" || p.Function.Name == c.name || c.arguments.Len() > 0 {
+		return false
+	}
+	_, offered := s.offered(c.name + p.Function.Name)
+	return offered || p.Function.Arguments == ""
 }
 
 // called gives the calls that came as such.

@@ -9,6 +9,7 @@ import (
 const (
 	minRepeated = 24 // all of the text again at the end
 	minGrown    = 4  // one piece that begins with all of the text, and no other behind it
+	minPieces   = 3  // a number: a text that came in fewer may be a line that is repeated
 )
 
 // maxJoined is the length up to which a text is kept and compared, in bytes: what is dropped of a longer one is not kept here either.
@@ -17,9 +18,10 @@ const maxJoined = max(maxText, maxThinking)
 // joiner puts pieces of a text together. Some servers send the whole text so far in every piece: a piece that begins with all of it is
 // held back until the next one tells.
 type joiner struct {
-	text  strings.Builder
-	held  string
-	grows bool // every piece is the whole text so far
+	text   strings.Builder
+	held   string
+	grows  bool // every piece is the whole text so far
+	pieces int  // that were put together
 }
 
 // add gives what is new. last says that the answer has ended: the piece may be all of it again.
@@ -28,13 +30,16 @@ func (j *joiner) add(piece string, last bool) (fresh string) {
 		return piece
 	}
 	if j.held == "" && !j.grows && len(piece) < j.text.Len() {
+		j.pieces++
 		j.text.WriteString(piece) // nearly every piece
 		return piece
 	}
-	return j.compare(piece, last)
+	return j.compare(piece, last || j.pieces >= minPieces)
 }
 
-func (j *joiner) compare(piece string, last bool) string {
+// compare adds a piece that is as long as the text so far, or longer. all says that it may be all of the text again, as some servers send it
+// at the end, and others in the middle of an answer. source: openclaw/openclaw#142888
+func (j *joiner) compare(piece string, all bool) string {
 	so := j.text.String()
 	again := so != "" && strings.HasPrefix(piece, so)
 	switch {
@@ -46,8 +51,8 @@ func (j *joiner) compare(piece string, last bool) string {
 			return j.keep(piece[len(so):])
 		}
 		j.text.WriteString(held)
-		return held + j.add(piece, last)
-	case again && (j.grows || last && len(so) >= minRepeated):
+		return held + j.add(piece, all)
+	case again && (j.grows || all && len(so) >= minRepeated):
 		return j.keep(piece[len(so):])
 	case again && len(piece) > len(so):
 		j.held = piece
@@ -57,6 +62,7 @@ func (j *joiner) compare(piece string, last bool) string {
 }
 
 func (j *joiner) keep(fresh string) string {
+	j.pieces++
 	j.text.WriteString(fresh)
 	return fresh
 }

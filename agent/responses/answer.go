@@ -73,6 +73,9 @@ func (s *stream) end() error {
 		if err := s.flush(o); err != nil {
 			return err
 		}
+		if err := s.lately(o); err != nil {
+			return err
+		}
 	}
 	answer := &agent.Answer{Model: s.model, Usage: s.usage}
 	calls, refused, text := 0, false, false

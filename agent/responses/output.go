@@ -44,6 +44,8 @@ type output struct {
 	done      bool // it is complete
 
 	text     strings.Builder // of a message, as the server sends it
+	size     int             // of the text, in bytes, when the message was complete
+	late     strings.Builder // pieces of the text that came behind its end
 	reader   markup.Reader   // tells what of it is for people
 	musing   strings.Builder // the thoughts in it
 	ended    bool            // reader has it all
@@ -218,7 +220,9 @@ func (s *stream) fill(o *output, it item, raw json.RawMessage) error {
 			}
 		}
 	}
-	o.done = true
+	if !o.done {
+		o.done, o.size = true, o.text.Len()
+	}
 	if it.ID != "" {
 		o.id = it.ID
 	}

@@ -9,11 +9,15 @@ import (
 
 // say adds a piece of a message's text and shows what of it is no thought.
 func (s *stream) say(o *output, piece string, refusal bool) error {
-	if piece == "" || o.done {
+	if piece == "" {
 		return nil
 	}
 	if s.textBytes += len(piece); s.textBytes > maxText {
 		return s.t.TooLarge("the text", maxText)
+	}
+	if o.done {
+		o.late.WriteString(piece)
+		return nil
 	}
 	o.text.WriteString(piece)
 	o.refused, o.answered = o.refused || refusal, o.answered || !refusal
@@ -81,6 +85,16 @@ func (s *stream) said(o *output, text string, refusal bool) error {
 		o.musing.WriteString(first.Thinking + last.Thinking)
 	}
 	return nil
+}
+
+// lately adds to a message what came behind its end, unless that is its text once more, or the whole answer told the rest.
+// source: diegosouzapw/OmniRoute#13693
+func (s *stream) lately(o *output) error {
+	have, late := o.text.String(), o.late.String()
+	if late == "" || late == have || len(have) > o.size {
+		return nil
+	}
+	return s.said(o, have+late, o.refused && !o.answered)
 }
 
 // think adds a piece of thoughts. What is over the bound is left out.

@@ -75,7 +75,7 @@ func New(c Config) *Client {
 }
 
 // HTTP is the client that makes the requests of tries. It works only under a context made by Start. It follows no redirects, which would carry the
-// key to another place: they are errors.
+// key to another place: they are errors. Only a 303 to the same host is followed: a slow answer will be there. source: modal.com/docs/guide/webhook-timeouts
 func (c *Client) HTTP() *http.Client { return c.http }
 
 // transport is tuned for many turns at the same provider at once.
@@ -208,6 +208,10 @@ func (w watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		to := res.Header.Get("Location")
 		if u, err := req.URL.Parse(to); err == nil {
+			if res.StatusCode == http.StatusSeeOther && u.Scheme == req.URL.Scheme && u.Host == req.URL.Host {
+				t.idle.Reset(t.c.deadlines.FirstByte) // it is at work
+				return res, nil
+			}
 			to = plainAddress(u)
 		}
 		_ = res.Body.Close()

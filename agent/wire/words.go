@@ -41,7 +41,7 @@ var wordings = []wording{
 		`\b(?:balance|funds|credits?)\b[^.\n]{0,20}\b(?:insufficient|too low|not enough|exhausted|depleted|used up)\b|\b(?:not enough|insufficient) (?:[a-z]+ )?(?:balance|funds|credits?)\b|` +
 		`\bcheck your (?:plan and )?billing\b|\brun out of (?:[a-z]+ )?(?:credits?|funds)\b|\bfree.?tier\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired)\b|\bfreetieronly\b|\binactive subscription\b|\bno (?:remaining )?quota\b[^.\n]{0,30}\b(?:remaining|left|billing)\b|\bspending cap\b|` +
 		`\b(?:account|balance|payments?|bill|invoices?|subscription)\b[^.\n]{0,40}\b(?:overdue|past due|in arrears|delinquent)\b|\boverdue (?:balance|payments?|bills?|invoices?|amount)\b|` +
-		`\bused (?:up )?(?:all )?(?:of )?your\b[^.\n]{0,30}\b(?:free|trial|paid|included)\b[^.\n]{0,20}\b(?:allocation|allowance|quota|tier|usage|credits?|plan)\b|\b(?:free|trial|included) (?:allocation|allowance|quota|usage|credits?)\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired|exceeded|reached)\b|\b(?:please )?top up\b|\brequires? (?:a|an|an active|a paid) (?:paid )?subscription\b|\bsubscription (?:is )?required\b`},
+		`\bused (?:up )?(?:all )?(?:of )?your\b[^.\n]{0,30}\b(?:free|trial|paid|included)\b[^.\n]{0,20}\b(?:allocation|allowance|quota|tier|usage|credits?|plan)\b|\b(?:free|trial|included) (?:allocation|allowance|quota|usage|credits?)\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired|exceeded|reached)\b|\b(?:please )?top up\b|\b(?:draws?|out|run out) (?:from|of) (?:your )?extra usage\b|\brequires? (?:a|an|an active|a paid) (?:paid )?subscription\b|\bsubscription (?:is )?required\b`},
 	{agent.NoCredit, "Chinese", `请充值|(?:账户|帐户|账号)?已?欠费|账单逾期|账户余额|余额不足|额度已?[用耗]尽|额度不足|免费额度[^。\n]{0,8}[用耗]完`},
 	{agent.NoCredit, "German", `\bguthaben\b[^.\n]{0,20}\b(?:reicht nicht|aufgebraucht|erschöpft|leer)|\b(?:kein|nicht genug|nicht genügend) guthaben\b`},
 	{agent.NoCredit, "French", `\b(?:solde|crédits?)\b[^.\n]{0,12}\b(?:insuffisants?|épuisés?)`},
@@ -70,8 +70,8 @@ var wordings = []wording{
 	// A model that is not served here, or that is no chat model.
 	{agent.NoSuchModel, "English", `\bunsupported model\b[^.\n]{0,3}(?:[:=]|$|[\s.]*\n)|\bmodel id(?:entifier)? is (?:invalid|not valid|unknown)|\binvocation of model id\b[^\n]{0,120}(?:isn['’]t|is not) supported|` +
 		"\\bmodel(?: ?[`'\"]?[\\w./:@-]+[`'\"]?)? (?:is|are) (?:not supported|unsupported)(?: (?:by|on|at|in|for) (?:this|the|any|your|that) (?:endpoint|provider|account|api|server|region|deployment|plan|key|service)| for format\\b|\\s*[.!]?\\s*$|\\s*[.!]?\\s*\\n| when using)|" +
-		`\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support chat(?: completions?)?(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
-		`\bmodel is deprecated\b|\bmodel\b[^.\n]{0,60}\bnot (?:currently )?available in your (?:region|country|plan)\b|\bmodel access is denied\b|\bplan (?:does )?not (?:support|include)\b`},
+		`\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support (?:chat(?: completions?)?|completions?)(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
+		`\bmodel is deprecated\b|\bmodel\b[^.\n]{0,60}\bnot (?:currently )?available in your (?:region|country|plan)\b|\bmodel access is denied\b|\bplan (?:does )?not (?:support|include)\b|\b(?:endpoint|deployment|instance)\b[^.\n]{0,20}\b(?:is|was|has been) (?:paused|stopped)\b`},
 	{agent.NoSuchModel, "Chinese", `模型不存在|不支持(?:该|此|的)模型(?:$|[。，,\n])|(?:未找到|找不到)(?:该|此)?模型|模型未找到`},
 	{agent.NoSuchModel, "German", `\bmodell\b[^.\n]{0,40}\b(?:nicht gefunden|existiert nicht)`},
 	{agent.NoSuchModel, "French", `\bmodèle\b[^.\n]{0,40}\b(?:introuvable|non trouvé|inexistant|n['’]existe pas)`},

@@ -16,10 +16,11 @@ const (
 	albumMost  = 10                     // parts that an album has at most
 )
 
-// albumKey names an album: Telegram sends its parts as messages of their own that share a group id.
+// albumKey names an album: Telegram sends its parts as messages of their own that share a sender and a group id.
 type albumKey struct {
-	chat  channels.ChatID
-	group string
+	chat   channels.ChatID
+	sender channels.UserID
+	group  string
 }
 
 // albumSeen is when parts of an album came that is not offered yet.
@@ -41,7 +42,7 @@ func (p *poller) collect(items []item, now time.Time) (wait time.Duration) {
 			delete(last, chat)
 			continue
 		}
-		key := albumKey{chat, it.album}
+		key := albumKey{chat, it.in.Sender.ID, it.album}
 		if head := heads[key]; head != nil {
 			head.rest, it.part = append(head.rest, it), true
 			last[chat] = head

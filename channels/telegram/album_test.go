@@ -57,6 +57,23 @@ func TestAlbumIsOneEvent(t *testing.T) {
 	})
 }
 
+// A group id is the sender's: the pictures of two people are two messages whatever the server calls their albums.
+//
+// source: core.telegram.org/bots/api#message (media_group_id: the media message group that this message belongs to)
+func TestAlbumsOfTwoPeople(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		synctest.Wait()
+		same := telegramtest.With("media_group_id", "same")
+		r.srv.Say(team, anna, "of Anna", telegramtest.Photo("a"), same)
+		r.srv.Say(team, bert, "of Bert", telegramtest.Photo("b"), same)
+		for i, want := range []string{"of Anna", "of Bert"} {
+			if in := r.wait(2)[i]; in.Text != want || len(in.Media) != 1 {
+				t.Errorf("%+v", in)
+			}
+		}
+	})
+}
+
 // The parts arrive over some time, and what follows in the chat shows that the album is whole.
 func TestAlbumArrivesSlowly(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {

@@ -372,7 +372,7 @@ func TestDocsFigures(t *testing.T) {
 	for _, m := range docExit.FindAllStringSubmatch(text("docs/cli.md"), -1) {
 		exits = append(exits, m[1])
 	}
-	codes := fmt.Sprint([]int{0, exitFailed, exitUsage, exitAway, exitMissing, exitRefused, exitTimeout, exitInterrupted})
+	codes := fmt.Sprint([]int{0, exitFailed, exitUsage, exitAway, exitMissing, exitRefused, exitTimeout, exitStopped, exitOverrun, exitUndelivered, exitInterrupted})
 	if len(want) < 10 || fmt.Sprint(exits) != codes {
 		t.Errorf("%d metrics; exit codes %v, want %v", len(want), exits, codes)
 	}

@@ -23,6 +23,9 @@ const (
 	exitMissing     = 4   // what was named is not there
 	exitRefused     = 5   // a token, a scope or the send policy is against it
 	exitTimeout     = 6   // it took too long; what was begun may go on
+	exitStopped     = 7   // a run was stopped
+	exitOverrun     = 8   // a run had its time
+	exitUndelivered = 9   // a text did not reach its chat
 	exitInterrupted = 130 // Ctrl-C, as shells have it
 )
 
@@ -31,6 +34,7 @@ type failure struct {
 	exit int
 	code string // for programs, as the API has it: not_found, …
 	text string // for people: what is wrong, and what to do
+	rule string // of the send policy that refuses; "" = it is not that
 	err  error  // what it wraps, if anything
 }
 
@@ -83,7 +87,7 @@ func refusal(resp *http.Response) error {
 	if json.Unmarshal(b, &said) != nil || said.Error == "" {
 		said.Error = "the host says " + resp.Status
 	}
-	f := &failure{exit: cmp.Or(exits[resp.StatusCode], exitFailed), code: said.Code, text: said.Error}
+	f := &failure{exit: cmp.Or(exits[resp.StatusCode], exitFailed), code: said.Code, text: said.Error, rule: said.Rule}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized:
 		f.text = "the host refuses the token: " + said.Error + "\nThe command line takes the token of its own configuration and state folder. Is --config the file that the host runs with?"
@@ -122,7 +126,11 @@ func report(w io.Writer, err error, asJSON bool) (exit int) {
 		return 0
 	}
 	if asJSON {
-		writeJSON(w, api.Failure{Error: err.Error(), Code: code})
+		said := api.Failure{Error: err.Error(), Code: code}
+		if f, ours := errors.AsType[*failure](err); ours {
+			said.Rule = f.rule
+		}
+		writeJSON(w, said)
 		return exit
 	}
 	prefix := "parley: "

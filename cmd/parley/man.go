@@ -50,5 +50,5 @@ func gather(n *kong.Node, into *strings.Builder) {
 // exitTable is the table of exit codes as the manual page has it.
 func exitTable() string {
 	return "0 done\n1 what was asked for did not work\n2 the command line or the configuration is wrong\n3 the host is not running\n4 what was named is not there\n" +
-		"5 refused: token, scope or send policy\n6 it took too long\n130 interrupted"
+		"5 refused: token, scope or send policy\n6 it took too long\n7 stopped\n8 the run reached its time limit\n9 the text did not reach its chat\n130 interrupted"
 }

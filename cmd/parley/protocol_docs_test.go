@@ -9,10 +9,18 @@ import (
 	"parley/router/chain"
 )
 
-// docs/agents.md shows the rules by which a run hands on its work as they are.
+// docs/agents.md shows the rules by which a run hands on its work, and what people read of an end, as they are.
 func TestGeneratedProtocol(t *testing.T) {
 	t.Parallel()
-	const begin, end = "<!-- begin: what follows on a run (generated) -->\n", "<!-- end -->"
+	holdToAgentsDoc(t, "what follows on a run", chain.Markdown())
+	holdToAgentsDoc(t, "what people read of an end", chain.OutcomesMarkdown())
+}
+
+// holdToAgentsDoc holds a table of docs/agents.md to what the program says.
+func holdToAgentsDoc(t *testing.T, what, says string) {
+	t.Helper()
+	const end = "<!-- end -->"
+	begin := "<!-- begin: " + what + " (generated) -->\n"
 	path := filepath.Join("..", "..", "docs", "agents.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -23,7 +31,7 @@ func TestGeneratedProtocol(t *testing.T) {
 	if !began || !ended {
 		t.Fatalf("docs/agents.md has no place for the table: a line %q, later a line %q", strings.TrimSpace(begin), end)
 	}
-	want := "\n" + chain.Markdown() + "\n"
+	want := "\n" + says + "\n"
 	if table == want {
 		return
 	}

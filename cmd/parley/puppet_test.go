@@ -123,7 +123,7 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 		case "tool":
 			at++
 		case "user":
-			lines = strings.Split(spokenText(m.Text), "\n")
+			lines = strings.Split(strings.ReplaceAll(spokenText(m.Text), "\n  ", "\n"), "\n") // in groups later lines may be indented
 		}
 	}
 	if lines == nil {

@@ -31,7 +31,7 @@ func TestResetSaysWhatItStops(t *testing.T) {
 			t.Errorf("parley %s: %q, %d", c.args, out, code)
 		}
 	}
-	if out := <-waiting; !strings.Contains(out, "ended as aborted: stopped by a person, who started the session over") {
+	if out := <-waiting; !strings.Contains(out, "was stopped: by a person, who started the session over") {
 		t.Errorf("who waits is told %q", out)
 	}
 }

@@ -138,7 +138,7 @@ type sendCmd struct {
 
 // Help shows examples.
 func (sendCmd) Help() string {
-	return "No agent is asked: the text itself is sent, under the send policy, and is in the transcript. Exit code 5: the policy withholds it.\n\nExamples:\n\n  parley send telegram/default/direct/1001 \"the backup is done\"\n  df -h | parley send telegram/default/group/-100500 -"
+	return "No agent is asked: the text itself is sent, under the send policy, and is in the transcript. Exit code 5: the send policy lets nothing out to that chat.\n\nExamples:\n\n  parley send telegram/default/direct/1001 \"the backup is done\"\n  df -h | parley send telegram/default/group/-100500 -"
 }
 
 func (c sendCmd) Run(e *env) error {
@@ -159,8 +159,5 @@ func (c sendCmd) Run(e *env) error {
 	}); err != nil {
 		return err
 	}
-	if !a.Verdict.Allowed() {
-		return failed(exitRefused, "withheld", "the send policy withholds it: %s (parley policy explain --to %s)", a.Verdict.Rule, a.To)
-	}
-	return nil
+	return endOfSend(a)
 }

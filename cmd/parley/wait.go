@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,19 +122,16 @@ func waitAndTell(e *env, id sessions.RunID, limit time.Duration, j asJSON) error
 		return err
 	}
 	if err := tell(e, j, w, func(p *page, w api.Waited) {
-		if w.Reply != "" {
+		switch {
+		case w.Reply != "":
 			p.answer(w.Reply)
+		case w.Outcome == api.Silent && !p.quiet:
+			fmt.Fprintln(os.Stderr, endingOf(api.Silent).say("the run "+string(w.Run), w.Silent))
 		}
 	}); err != nil {
 		return err
 	}
-	if w.Status == "ok" && w.Reply == "" && w.Error != "" {
-		return failed(exitFailed, "no_answer", "the run %s has no answer: %s", id, w.Error)
-	}
-	if w.Status != "ok" {
-		return failed(exitFailed, "run_failed", "the run %s ended as %s: %s", id, w.State, cmp.Or(w.Error, "no reason was given"))
-	}
-	return nil
+	return endOfRun(w)
 }
 
 // input gives a text argument; "-" reads standard input.

@@ -20,6 +20,7 @@ type Error struct {
 	Status  int           // of the answer
 	Code    string        // for programs: invalid, unauthorized, forbidden, not_found, conflict, too_large, …
 	Message string        // for people
+	Rule    string        // of the send policy, where that refuses
 	After   time.Duration // when it may be tried again; 0 = nothing is known
 }
 
@@ -87,13 +88,14 @@ func WriteError(w http.ResponseWriter, err error) {
 	if e.After > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.After.Seconds()))))
 	}
-	WriteJSON(w, e.Status, Failure{Error: e.Message, Code: e.Code})
+	WriteJSON(w, e.Status, Failure{Error: e.Message, Code: e.Code, Rule: e.Rule})
 }
 
 // Failure is the body of every answer that is an error.
 type Failure struct {
 	Error string `json:"error" jsonschema:"what is wrong, where, and what to do, for people"`
 	Code  string `json:"code,omitempty" jsonschema:"the same for programs"`
+	Rule  string `json:"rule,omitempty" jsonschema:"of the send policy, where that refuses (code withheld)"`
 }
 
 // WriteJSON answers a request.

@@ -39,12 +39,16 @@ type Waited struct {
 	Status  string             `json:"status"` // ok, error, timeout: it goes on and can be waited for again
 	State   sessions.RunStatus `json:"state" jsonschema:"how the run whose turn answers it stands"`
 	Final   bool               `json:"final"`
+	Outcome Outcome            `json:"outcome,omitempty" jsonschema:"answered, silent, done, empty, withheld, stopped, timeout, failed, undelivered, expired, held or dropped; absent while it goes on"`
+	Rule    string             `json:"rule,omitempty" jsonschema:"of the send policy that withholds the answer"`
 	Reply   string             `json:"reply,omitempty"`
 	Silent  string             `json:"silent,omitempty" jsonschema:"the control word that it ended with"`
 	Error   string             `json:"error,omitempty"`
 	Started time.Time          `json:"startedAt,omitzero"`
 	Ended   time.Time          `json:"endedAt,omitzero"`
 	Usage   sessions.Usage     `json:"usage,omitzero"`
+
+	Deliveries []sessions.Mark `json:"deliveries,omitempty"` // of its answer, oldest first
 }
 
 // RunsQuery selects runs, newest first.

@@ -12,11 +12,14 @@ import (
 
 // Marshal writes a value as JSON as all of the API does: times are RFC 3339 in UTC, to the millisecond at most, and the one session of
 // session.scope global is main (contract K6).
-func Marshal(v any) ([]byte, error) {
+func Marshal(v any) ([]byte, error) { return json.Marshal(Shown(v)) }
+
+// Shown gives a value as callers of the API get it; the page shows it without a way through JSON. The value that was given stays as it is.
+func Shown(v any) any {
 	if x := reflect.ValueOf(v); x.IsValid() {
-		v = inUTC(x).Interface()
+		return inUTC(x).Interface()
 	}
-	return json.Marshal(v)
+	return v
 }
 
 var (

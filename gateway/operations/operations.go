@@ -15,6 +15,7 @@ import (
 	"parley/gateway/config"
 	"parley/gateway/models"
 	"parley/gateway/server"
+	"parley/policy"
 	"parley/router"
 	"parley/router/inbound"
 	"parley/sessions"
@@ -76,9 +77,12 @@ func notNil[T any](list []T) []T {
 
 // clientError makes an error of the router one that says what it is to a client.
 func clientError(err error) error {
+	var blocked *policy.BlockedError
 	switch {
 	case errors.Is(err, sessions.ErrBadRequest):
 		return api.Bad("%s", strings.TrimPrefix(err.Error(), sessions.ErrBadRequest.Error()+": "))
+	case errors.As(err, &blocked):
+		return &api.Error{Status: http.StatusForbidden, Code: "withheld", Message: err.Error(), Rule: blocked.Verdict.Rule}
 	case errors.Is(err, inbound.ErrQueueFull):
 		return &api.Error{Status: http.StatusTooManyRequests, Code: "too_many", Message: err.Error(), After: 5 * time.Second}
 	}

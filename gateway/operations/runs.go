@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/agent/control"
 	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/config"
@@ -50,7 +49,7 @@ const apiSessionTTL = 24 * time.Hour
 // requestOf gives what the principal of a request says.
 func requestOf(ctx context.Context, key sessions.Key, text string) inbound.Request {
 	who := api.Caller(ctx)
-	return inbound.Request{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api"}
+	return inbound.Request{Source: api.Source(ctx), Session: key, Text: text, Sender: channels.Sender{ID: channels.UserID(who.Name), Name: who.Name}, Owner: who.Scope == api.Admin, Via: "api", MustLeave: true}
 }
 
 // meant gives the session that something is said to: one that is there, or the key of a new one. s.ID is empty then. It is one in which
@@ -95,7 +94,7 @@ func (o *Runs) say(ctx context.Context, c api.SayCall) (api.Said, error) {
 	w.Commands, w.Thinking, w.Timeout = true, c.Thinking, time.Duration(c.Timeout)*time.Second
 	if c.Deliver {
 		if w.Reply = s.Last; w.Reply.IsZero() {
-			return api.Said{}, api.Bad("deliver: session %s has no chat", s.Key)
+			return api.Said{}, api.Bad("deliver: session %s has no chat", s.Key.Shown())
 		}
 	}
 	return o.said(ctx, w)
@@ -129,7 +128,7 @@ func (o *Runs) runAgent(ctx context.Context, c api.AgentCall) (api.Said, error) 
 		}
 	case c.Deliver != nil:
 		if w.Reply = s.Last; w.Reply.IsZero() {
-			return api.Said{}, api.Bad("deliver: session %s has no chat: name one with to", s.Key)
+			return api.Said{}, api.Bad("deliver: session %s has no chat: name one with to", s.Key.Shown())
 		}
 	}
 	return o.said(ctx, w)
@@ -152,80 +151,9 @@ func (o *Runs) agentSession(ctx context.Context, c api.AgentCall) (sessions.Sess
 	}
 	s, err := o.meant(ctx, c.Session)
 	if err == nil && c.Agent != "" && s.Agent != id {
-		err = api.Bad("agentId: session %s belongs to agent %s", s.Key, s.Agent)
+		err = api.Bad("agentId: session %s belongs to agent %s", s.Key.Shown(), s.Agent)
 	}
 	return s, err
-}
-
-// untilShutdown ends with the request, after a time, or when the host begins to stop: what waits must not hold that up.
-func (o *Runs) untilShutdown(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, most)
-	go func() {
-		select {
-		case <-o.stopping:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
-func (o *Runs) waitRun(ctx context.Context, q api.WaitQuery) (api.Waited, error) {
-	id, err := o.names.wholeRun(ctx, q.ID)
-	if err != nil {
-		return api.Waited{}, err
-	}
-	q.ID = id
-	limited, cancel := o.untilShutdown(ctx, time.Duration(q.Timeout)*time.Millisecond)
-	defer cancel()
-	run, err := o.router.Outcome(limited, q.ID)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil { // how it stands, then
-		look, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		run, err = o.runState(look, q.ID)
-	}
-	if err != nil {
-		return api.Waited{}, err
-	}
-	x := api.Waited{Run: q.ID, Status: "timeout", State: run.Status, Final: run.Status.Final(), Started: run.Started, Ended: run.Ended}
-	switch {
-	case !x.Final:
-		return x, nil
-	case run.MergedInto != "": // its answer is another run's, which goes on
-		x.Final = false
-		return x, nil
-	case run.Status == sessions.Done:
-		x.Status = "ok"
-	default:
-		x.Status = "error"
-	}
-	x.Error, x.Usage = run.Error, run.Usage
-	x.Reply, x.Silent = splitReply(run.Result)
-	return x, nil
-}
-
-// runState gives a run as it stands, or the one whose turn answers its message.
-func (o *Runs) runState(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
-	run, err := o.store.GetRun(ctx, id)
-	for range 1000 { // each of them came later
-		if err != nil || run.MergedInto == "" {
-			break
-		}
-		next, gone := o.store.GetRun(ctx, run.MergedInto)
-		if errors.Is(gone, sessions.ErrNotFound) {
-			break
-		}
-		run, err = next, gone
-	}
-	return run, err
-}
-
-// splitReply is what an agent said for others to read; silent is the control word that it ended with instead.
-func splitReply(result string) (text, silent string) {
-	if r := control.Read(result); r.Word != control.Speak && r.Text == "" {
-		return "", string(r.Word)
-	}
-	return result, ""
 }
 
 func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) {
@@ -253,7 +181,7 @@ func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 		return api.Aborted{}, err
 	}
 	if run.Key != key {
-		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s is of session %s", run.ID, run.Key)
+		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s is of session %s", run.ID, run.Key.Shown())
 	}
 	return abortedOf(o.router.CancelRun(ctx, api.Source(ctx), run.ID))
 }

@@ -107,7 +107,7 @@ func (p *Page) infoOf(ctx context.Context, chat channels.ChatID) web.Info {
 	c := p.Config()
 	s := p.session(ctx, chat)
 	model := cmp.Or(p.Router.Settings().ModelOf(s), p.Models.Chosen().Model)
-	info := web.Info{Agent: string(s.Agent), Model: model, Offline: models.IsOffline(model), Session: s.Key, Settings: settingsText(s)}
+	info := web.Info{Agent: string(s.Agent), Model: model, Offline: models.IsOffline(model), Session: s.Key.Shown(), Settings: settingsText(s)}
 	for _, e := range c.Agents.List {
 		if e.ID == s.Agent && e.Name != "" {
 			info.Agent = e.Name

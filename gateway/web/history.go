@@ -186,7 +186,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 			case sessions.InternalSystem:
 				return l, false
 			case sessions.InterSession:
-				l.From = "to session " + string(asked.Source)
+				l.From = "to session " + string(asked.Source.Shown())
 			}
 		}
 		return l, len(m.Deliveries) > 0 || len(m.ToolCalls()) == 0
@@ -201,7 +201,7 @@ func (h history) spoken(l Line, p *sessions.Provenance) (Line, bool) {
 	case p.Kind == sessions.InternalSystem:
 		return l, false
 	case p.Kind == sessions.InterSession:
-		l.From = "from session " + string(p.Source)
+		l.From = "from session " + string(p.Source.Shown())
 	case p.Address == h.to:
 		l.Client = p.Message
 	case !p.Address.IsZero():

@@ -85,7 +85,7 @@ func (n names) Of(key sessions.Key) string {
 
 // Ref is what people call a session that is named by key or id.
 func (n names) Ref(text string) string {
-	if _, err := sessions.Key(text).Parse(); err != nil {
+	if _, err := sessions.Key(text).Parse(); err != nil && sessions.Key(text) != oneSession {
 		return text
 	}
 	return n.Of(sessions.Key(text))
@@ -94,6 +94,9 @@ func (n names) Ref(text string) string {
 func (n names) called(label, title string, parent, key sessions.Key) string {
 	if name := cmp.Or(label, title, n.labels[key]); name != "" {
 		return name
+	}
+	if key == oneSession {
+		return "Main session"
 	}
 	p, err := key.Parse()
 	if err != nil {
@@ -185,14 +188,20 @@ func (n names) Place(text string) string {
 	return n.Chat(a)
 }
 
+// oneSession is what the API calls the one session of session.scope global (contract K6).
+var oneSession = sessions.GlobalKey.Shown()
+
 // sessionKind says what a session is for, in a word or two.
 func sessionKind(key sessions.Key) string {
+	if key == oneSession {
+		return "main"
+	}
 	p, err := key.Parse()
 	if err != nil {
 		return "other"
 	}
 	switch p.Form {
-	case sessions.FormMain, sessions.FormGlobal:
+	case sessions.FormMain:
 		if p.Thread != "" {
 			return "thread"
 		}

@@ -82,7 +82,7 @@ func call[Out any](s site, r *http.Request, name string, in any) (out Out, err e
 	if err != nil {
 		return out, err
 	}
-	out, ok := v.(Out)
+	out, ok := api.Shown(v).(Out)
 	if !ok {
 		return out, fmt.Errorf("%s gave a %T", name, v)
 	}

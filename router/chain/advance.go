@@ -236,12 +236,12 @@ func (e *ending) followUp() *sessions.Change {
 // followUpText is the input of a follow-up whose reply the transcript has already.
 const followUpText = "The exchange is over."
 
-// tell posts what the follow-up says into the requester's chat. When its answer is empty, the notice is a message of its own: the transcript has
-// the words that people read.
+// tell posts what the follow-up says into the requester's chat. When it failed or says nothing, the host says what came of the exchange in a
+// message of its own: the transcript has the words that people read.
 func (e *ending) tell() Step {
-	s := Step{Post: e.says(e.saidOr(e.Notice)), Lasts: replyTime}
-	if s.Post.Text == "" {
-		s.Message = &sessions.Message{Content: sessions.TextContent(Wordless(e.Said.Final.Stop))}
+	s := Step{Post: e.says(e.Said.Text), Lasts: replyTime}
+	if failed(e) || s.Post.Text == "" {
+		s.Message = &sessions.Message{Content: sessions.TextContent(Late(e.c, e.Notice))}
 		s.Post = e.post(s.Message.Text())
 	}
 	s.Post.Kind, s.Post.Session, s.Post.To = sessions.Reply, e.c.Requester, e.c.Back

@@ -88,7 +88,9 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 		{[]string{fromAnnounce}, "nothing to announce", "otherwise", "the end", always, end},
 
 		{[]string{fromFollowUp}, "follow-up silent", "it is a control word", "the end", func(e *ending) bool { return e.Said.Control != agent.Speak }, end},
-		{[]string{fromFollowUp}, "followed up", "otherwise", "what it says is posted into the requester's chat, or the notice of a failure", always, (*ending).tell},
+		{[]string{fromFollowUp}, "followed up", "it says something", "what it says is posted into the requester's chat",
+			func(e *ending) bool { return !failed(e) && spoke(e.Said) }, (*ending).tell},
+		{[]string{fromFollowUp}, "followed up by the host", "otherwise", "the host posts the late reply there, or why there is none", always, (*ending).tell},
 
 		{[]string{fromChild}, "child silent", "its whole answer is `ANNOUNCE_SKIP`", "the end", func(e *ending) bool { return e.Said.Control == agent.AnnounceSkip }, done},
 		{[]string{fromChild}, "parent gone", "the sub-agent that started it is deleted", "listed as not reported",

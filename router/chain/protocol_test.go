@@ -55,7 +55,7 @@ func sketch(s Step) string {
 		out = append(out, line)
 	}
 	if s.Message != nil {
-		out = append(out, "message: "+s.Message.Text())
+		out = append(out, "message: "+strings.ReplaceAll(s.Message.Text(), "\n", " "))
 	}
 	if d := s.Post; d != nil {
 		out = append(out, "post of "+string(d.Session)+" with "+d.Message+": "+strings.ReplaceAll(d.Text, "\n", " "))
@@ -89,6 +89,7 @@ func TestProtocol(t *testing.T) {
 	}
 	const announced, report = "announce in agent:clerk:main: Announce step. (agent:main:main, announce)", "Notes: - (none)  Stats: `q` • runtime 0s • tokens 0 (in 0 / out 0) • sessionKey `agent:main:subagent:x` • sessionId ``"
 	const posted = "Status: success  Result: words  " + report
+	const hostSays, hostFails = "`agent:clerk:main` answered after I had written to you:  before", "`agent:clerk:main` has no answer to what I asked: It broke. Ask me again to have it tried once more."
 	const stored = "Status: success  Result: stored  " + report
 	seen := []string{}
 	for _, c := range []struct {
@@ -135,8 +136,11 @@ func TestProtocol(t *testing.T) {
 		{"announced", at(sessions.AnnounceRun, ex, said("words"), late, func(f *Facts) { f.CallTold = true }), "post of agent:clerk:main with last: words"},
 		{"follow-up silent", at(sessions.FollowUpRun, ex, word(agent.NoReply), late), ""},
 		{"followed up", at(sessions.FollowUpRun, ex, said("words"), late), "post of agent:main:main with last: words"},
-		{"followed up", at(sessions.FollowUpRun, ex, said("half"), late, failed), "post of agent:main:main with last: It broke."},
-		{"followed up", at(sessions.FollowUpRun, ex, said(""), late), "message: The language model gave an empty answer.; post of agent:main:main with : The language model gave an empty answer."},
+		{"followed up by the host", at(sessions.FollowUpRun, ex, said("half"), late, failed), "message: " + hostSays + "  (It broke.); post of agent:main:main with : " + hostSays + "  (It broke.)"},
+		{"followed up by the host", at(sessions.FollowUpRun, ex, said(""), late), "message: " + hostSays + "; post of agent:main:main with : " + hostSays},
+		{"followed up by the host", at(sessions.FollowUpRun, exchange(func(c *sessions.Chain) { c.Status, c.Error = sessions.Failed, "It broke." }), said(""), late), "message: " + hostFails + "; post of agent:main:main with : " + hostFails},
+		{"followed up by the host", at(sessions.FollowUpRun, exchange(func(c *sessions.Chain) { c.Error = "stopped by a person" }), said(""), late),
+			"message: " + hostSays + "  Then it was stopped by a person.; post of agent:main:main with : " + hostSays + "  Then it was stopped by a person."},
 		{"followed up", at(sessions.FollowUpRun, exchange(func(c *sessions.Chain) { c.Requester = cronJob }), said("words"), late), "post in agent:main:main: words; post of agent:main:main with : words"},
 		{"nothing to announce", at(sessions.AnnounceRun, ex, word(agent.AnnounceSkip)), ""},
 		{"nothing to announce", at(sessions.AnnounceRun, ex, said("words"), failed), ""},

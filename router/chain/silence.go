@@ -15,14 +15,3 @@ func Silence(run sessions.Run) agent.Control {
 	}
 	return r.Word
 }
-
-// Wordless says to a person why a turn has no answer: silence without a reason looks like a fault of the chat.
-func Wordless(stop string) string {
-	if stop == agent.StopFilter {
-		return "The language model refused to answer this."
-	}
-	if stop == agent.StopLength { // most often of nothing but thinking
-		return "The language model reached its length limit before it said a word."
-	}
-	return "The language model gave an empty answer."
-}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"parley/channels"
 	"parley/policy"
+	"parley/router/chain"
 	"parley/router/turn"
 	"parley/sessions"
 )
@@ -13,7 +13,7 @@ import (
 // cmdNew starts the session over. What is at work or waits in it ends as by /stop, and the answer says so. What stands behind the command
 // is the name of a model, or the first message of the new session: the same commit has all of it.
 func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
-	did, err := r.stopsHere(ctx, c.Session.Key)
+	open, err := r.store.Stoppable(ctx, c.Session.Key)
 	if err != nil {
 		return Result{}, err
 	}
@@ -26,7 +26,7 @@ func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
 		change.Run = &sessions.Enqueue{Run: *turn.NewRun(c.In, c.Session.Key, c.Session.Agent, c.Arg, turn.AllFiles(c.In), c.Owner)}
 		change.Run.Run.Input.Provenance.Addressed = c.In.Address.Type.Several()
 	}
-	return Result{Text: strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(did, " ")), Change: change}, nil
+	return Result{Text: strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(chain.StoppedSentences(open.Count(c.Session.Key)), " ")), Change: change}, nil
 }
 
 // modelForNew finds the model that the word behind /new names, whole: a part of a name may as well be a word to the agent.
@@ -45,56 +45,17 @@ func cmdStop(ctx context.Context, r *Table, c Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	did, err := r.stopsHere(ctx, keys...)
+	open, err := r.store.Stoppable(ctx, keys...)
 	if err != nil {
 		return Result{}, err
 	}
-	if len(did) == 0 {
-		did = []string{"Nothing is running here."}
-	}
-	return Result{Text: "⚙️ " + strings.Join(did, " "), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
+	return Result{Text: chain.StopAnswer(open.Count(keys...)), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
 }
 
 // stopKeys are the sessions that /stop in one ends: itself, and those of the scheduled jobs that it made and that are at work.
 func (t *Table) stopKeys(ctx context.Context, key sessions.Key) ([]sessions.Key, error) {
 	jobs, err := t.cron.KeysAtWork(ctx, key)
 	return append([]sessions.Key{key}, jobs...), err
-}
-
-// stopsHere says what a stop of sessions ends, one sentence each.
-func (t *Table) stopsHere(ctx context.Context, keys ...sessions.Key) (did []string, err error) {
-	open, err := t.store.Stoppable(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	return StoppedSentences(open.Count(keys...)), nil
-}
-
-// StoppedSentences say to people what a stop has ended; none when it has ended nothing.
-func StoppedSentences(n sessions.Ended) (did []string) {
-	for _, x := range []struct {
-		n    int
-		lead string
-		what string
-		tail string
-	}{
-		{n.Messages, "Dropped ", "message", " that waited."},
-		{n.Subagents, "Stopped ", "sub-agent", "."},
-		{n.Exchanges, "Ended ", "exchange", " with other sessions."},
-		{n.Reports, "Cancelled ", "report", " of sub-agents."},
-		{n.Jobs, "Stopped ", "scheduled job", "."},
-	} {
-		if x.n > 0 {
-			did = append(did, x.lead+channels.Plural(x.n, x.what)+x.tail)
-		}
-	}
-	if n.Turns > 0 {
-		did = append([]string{"Agent was aborted."}, did...)
-	}
-	if n.Deliveries > 0 {
-		did = append(did, "The rest of what I was sending does not come.")
-	}
-	return did
 }
 
 func cmdSend(_ context.Context, _ *Table, c Call) (Result, error) {

@@ -60,7 +60,7 @@ func (t *Table) arrived(d sessions.Delivery) string {
 		if d.Verdict != nil {
 			v = *d.Verdict
 		}
-		return "withheld by " + channels.Code(v.Rule, maxLine)
+		return chain.Withheld(channels.Code(v.Rule, maxLine))
 	case sessions.Pending, sessions.Sending:
 		return "on its way"
 	case sessions.Held:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/channels"
+	"parley/router/chain"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -285,7 +286,7 @@ func (t *Table) stopping(ctx context.Context, all ...sessions.Session) (Result, 
 	n := open.Count() // none of them is the session of the chat
 	words := []string{stoppedWords(n.Subagents)}
 	if n.Subagents = 0; n != (sessions.Ended{}) {
-		words = StoppedSentences(open.Count())
+		words = chain.StoppedSentences(open.Count())
 	}
 	return Result{Text: "⚙️ " + strings.Join(words, " "), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
 }

@@ -111,7 +111,7 @@ func TestStopCountsWhatItEnds(t *testing.T) {
 			x.Say(routertest.Group("a"), routertest.Guest, w)
 		}
 		<-time.After(time.Second)
-		if got, want := x.Asks(routertest.Group("a"), routertest.Guest, "/stop"), "⚙️ Agent was aborted. Dropped 2 messages that waited. Stopped 2 sub-agents."; got != want {
+		if got, want := x.Asks(routertest.Group("a"), routertest.Guest, "/stop"), "⚙️ Agent was aborted. Dropped 2 messages that waited. Stopped 2 sub-agents. Write again to have me go on."; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if got := x.Asks(routertest.Group("a"), routertest.Guest, "/stop"); got != "⚙️ Nothing is running here." {

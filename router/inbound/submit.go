@@ -29,6 +29,7 @@ type Request struct {
 	Owner     bool             // the text is an owner's
 	Via       string           // what it came through, for people and traces: api, openai, mcp, hook
 	Reply     channels.Address // the answer is posted there as well, which must have written to this host; zero = it is in the transcript only
+	MustLeave bool             // with Reply: a policy.BlockedError at once where the send policy lets nothing out; otherwise the answer is withheld when it would leave
 	Exclusive bool             // a turn of its own: it is not collected with others that wait
 	System    string           // stands at the end of this turn's system prompt
 	Model     string           // for this turn, provider/model
@@ -181,7 +182,10 @@ func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
 			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: cmp.Or(w.Sender.Name, w.Sender.Username),
 				User: w.Sender.Username, Owner: w.Owner, Untrusted: w.Data, Tool: w.Via}}}
-	return run, r.answerTo(ctx, set, s, w, run)
+	if err := r.answerTo(ctx, set, s, w, run); err != nil || !w.MustLeave || w.Reply.IsZero() {
+		return run, err
+	}
+	return run, r.host.CheckMayAnswer(ctx, s, w.Reply, !run.Reply.IsZero())
 }
 
 // answerTo says in a run where its answer goes. Into the session's own chat it is an answer like any other; into that of another

@@ -76,7 +76,7 @@ func askScenarios() []*scenario {
 	off := move{id: "m2", at: 20 * time.Second, to: chatB, by: routertest.Owner, text: "/send off"}
 	stopA, stopB := off, off
 	stopA.to, stopA.text, stopB.text = routertest.ChatA, "/stop", "/stop"
-	const ended = "⚙️ Agent was aborted. Ended 1 exchange with other sessions."
+	const ended = "⚙️ Agent was aborted. Ended 1 exchange with other sessions. Write again to have me go on."
 	return []*scenario{
 		{
 			name: "ask_until_skip", moves: ask,

@@ -22,7 +22,7 @@ func (r *rest) judgeExchanges() {
 	chains := map[sessions.RunID][]sessions.Run{}
 	var roots []sessions.RunID
 	for _, run := range r.runs {
-		if c := run.Chain; c != nil && c.Kind == "ask" {
+		if c := run.Chain; run.IsExchange() {
 			if chains[c.Root] == nil {
 				roots = append(roots, c.Root)
 			}

@@ -15,13 +15,13 @@ func (r *rest) judgeFollowUp(steps []sessions.Run) []sessions.Run {
 	isFollowUp := func(run sessions.Run) bool { return run.Kind == sessions.FollowUpRun }
 	rest := slices.DeleteFunc(slices.Clone(steps), isFollowUp)
 	told := slices.DeleteFunc(slices.Clone(steps), func(run sessions.Run) bool { return !isFollowUp(run) })
-	answer, inTime := r.answerOf(ask, rest[len(rest)-1])
+	answer, _ := r.answerOf(ask, rest[len(rest)-1])
 	switch {
 	case len(told) > 1:
 		r.wrong("S15", "people are told %d times of the exchange %s", len(told), ask.ID)
 	case len(told) == 1:
 		r.judgeTold(ask, rest[len(rest)-1], told[0], answer)
-	case inTime && (answer == "accepted" || answer == "timeout") && r.mustTell(rest):
+	case r.mustTell(rest):
 		r.wrong("S15", "nobody is told of the exchange %s, whose call answered %s", ask.ID, answer)
 	}
 	return rest
@@ -73,10 +73,13 @@ func (r *rest) answerOf(ask, last sessions.Run) (status string, inTime bool) {
 	return "", false
 }
 
-// mustTell reports whether people have to be told of an exchange whose call had answered without a reply: they have a chat, and nobody stopped
+// mustTell reports whether people have to be told of an exchange: its call had answered without a reply, they have a chat, and nobody stopped
 // anything there since it began. What is too late to be said is not.
 func (r *rest) mustTell(steps []sessions.Run) bool {
 	ask, last := steps[0], steps[len(steps)-1]
+	if answer, inTime := r.answerOf(ask, last); !inTime || answer != "accepted" && answer != "timeout" {
+		return false
+	}
 	whole := ask
 	whole.Error, whole.Ended = "", last.Ended
 	if asker, ok := r.byID[sessions.RunID(strings.SplitN(strings.TrimPrefix(ask.Source, "tool:"), ":", 2)[0])]; ok {

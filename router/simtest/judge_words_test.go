@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/router/chain"
 	"parley/sessions"
 )
 
@@ -24,7 +25,7 @@ func (r *rest) judgeWords() {
 		own := false
 		switch d.Kind {
 		case sessions.Reply:
-			own = said["turn "+string(d.Session)+" "+d.Text] || said["follow-up "+string(d.Session)+" "+d.Text] || r.byID[d.Run].Kind == sessions.FollowUpRun && failureNotice.MatchString(d.Text)
+			own = said["turn "+string(d.Session)+" "+d.Text] || said["follow-up "+string(d.Session)+" "+d.Text] || r.byID[d.Run].Kind == sessions.FollowUpRun && isLateWord(*r.byID[d.Run].Chain, d.Text)
 		case sessions.Announce:
 			own = said["announce "+string(d.Session)+" "+d.Text] || said["result "+string(d.Session)+" "+d.Text] || r.reports(d, said)
 		case sessions.Posted:
@@ -48,8 +49,14 @@ const failure = "(?:" +
 	`|This message could not be answered: the host stopped each time it tried\.` +
 	")"
 
-// failureNotice is that alone.
-var failureNotice = regexp.MustCompile("^" + failure + "$")
+// isLateWord reports whether the host says a text of an exchange in the place of the agent, which could not.
+func isLateWord(c sessions.Chain, text string) bool {
+	why, ok := strings.CutPrefix(text, chain.Late(c, ""))
+	return ok && (why == "" || failureNotice.MatchString(why))
+}
+
+// failureNotice is a failure in brackets.
+var failureNotice = regexp.MustCompile(`^\n\n\(` + failure + `\)$`)
 
 // reportFrame is what the host puts around what a sub-agent said, and which errors it may name there.
 var reportFrame = regexp.MustCompile("(?s)^Status: (?:success|error|timeout|unknown)\n\nResult:\n(.*)\n\nNotes:\n- (?:\\(none\\)|Error: " + failure +

@@ -233,10 +233,16 @@ func (r *rest) elsewhere(to channels.Address) channels.Address {
 	return all[slices.IndexFunc(all, func(h haunt) bool { return h.to.Account == to.Account && h.to != to })].to
 }
 
-// followUp has a follow-up on what nobody stopped be there so many times.
+// followUp has a follow-up that people must get be there so many times.
 func (r *rest) followUp(times func(sessions.Run) int) bool {
 	for i, run := range r.runs {
 		if run.Kind != sessions.FollowUpRun || times(run) == 1 || len(r.by[run.ID]) == 0 {
+			continue
+		}
+		exchange := slices.DeleteFunc(slices.Clone(r.runs), func(x sessions.Run) bool {
+			return !x.IsExchange() || x.Chain.Root != run.Chain.Root || x.Kind == sessions.FollowUpRun
+		})
+		if !r.mustTell(exchange) {
 			continue
 		}
 		r.runs = slices.Delete(r.runs, i, i+1)

@@ -27,8 +27,9 @@ type Sent struct {
 	Verdict  policy.Verdict // of the gate; until it has decided, how the policy stands now
 }
 
-// Send posts a text to a chat that has written to this host before. It is in the transcript of its session, and the send policy of the
-// session decides when it leaves, as about everything else: what it holds back then is in the ledger as withheld.
+// Send posts a text to a chat that has written to this host before. It is in the transcript of its session. Where the send policy lets nothing
+// out now the error is a policy.BlockedError, and nothing is kept. The policy decides again when the text leaves, as about everything else:
+// what it holds back then is in the ledger as withheld.
 func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return Sent{}, fmt.Errorf("%w: there is no text", sessions.ErrBadRequest)
@@ -51,6 +52,10 @@ func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if s, err = h.chain.Strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
 		return Sent{}, err
 	}
+	verdict := h.settings().Decide(q.To)(s)
+	if !verdict.Allowed() {
+		return Sent{}, &policy.BlockedError{Verdict: verdict}
+	}
 	c := h.chain.Posted(s.Key, s.Agent, q.Source, q.Text)
 	c.Run.Input.Provenance = &sessions.Provenance{Kind: sessions.InternalSystem, Tool: chain.PostedByAPI}
 	c.IdempotencyKey = q.Source
@@ -63,7 +68,23 @@ func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if len(acc.Deliveries) == 0 { // the same request came at the same time
 		return h.sent(ctx, id)
 	}
-	return Sent{acc.Deliveries[0], h.settings().Decide(q.To)(s)}, nil
+	return Sent{acc.Deliveries[0], verdict}, nil
+}
+
+// CheckMayAnswer returns a policy.BlockedError when the send policy keeps the answer of a session from a chat: into a chat of its own that policy
+// alone counts, into any other the policies of all sessions that the chat has written to.
+func (h *Host) CheckMayAnswer(ctx context.Context, s sessions.Session, to channels.Address, own bool) error {
+	decide := h.settings().Decide(to)
+	if !own {
+		var err error
+		if s, err = h.chain.Strictest(ctx, s, to); err != nil {
+			return err
+		}
+	}
+	if v := decide(s); !v.Allowed() {
+		return &policy.BlockedError{Verdict: v}
+	}
+	return nil
 }
 
 // sent is what became of a text that was sent before.
@@ -72,12 +93,18 @@ func (h *Host) sent(ctx context.Context, id sessions.DeliveryID) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
+	v, err := h.VerdictOf(ctx, d)
+	return Sent{d, v}, err
+}
+
+// VerdictOf returns what the send policy decided about a delivery, or, until it has, how it stands now.
+func (h *Host) VerdictOf(ctx context.Context, d sessions.Delivery) (policy.Verdict, error) {
 	if d.Verdict != nil {
-		return Sent{d, *d.Verdict}, nil
+		return *d.Verdict, nil
 	}
 	s, err := h.store.Get(ctx, d.Session)
 	if errors.Is(err, sessions.ErrNotFound) {
 		s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
 	}
-	return Sent{d, h.settings().Decide(d.To)(s)}, err
+	return h.settings().Decide(d.To)(s), err
 }

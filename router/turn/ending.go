@@ -44,19 +44,6 @@ func resultOf(out agent.Outcome) string {
 	return string(control.Read(out.Final.Text()).Word)
 }
 
-// cutOff says behind a text that it is not the whole answer; "" when it is.
-func cutOff(stop string) string {
-	switch stop {
-	case agent.StopFilter:
-		return "\n\n(The answer ends here: the language model or its provider refused to go on.)"
-	case agent.StopUnclear:
-		return "\n\n(The answer may be cut off: the language model's provider did not say that it is complete.)"
-	case agent.StopLength:
-		return "\n\n(The answer ends here: it reached the length limit.)"
-	}
-	return ""
-}
-
 // unansweredWords says behind an answer how many messages of its turn the provider refused; "" if it refused none.
 func (w *Worker) unansweredWords(ctx context.Context, run sessions.Run, final sessions.Message) string {
 	if len(final.Without) == 0 {

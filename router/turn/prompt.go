@@ -110,7 +110,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(s.Key)}
 	t := agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: w.fallbacks(entry, name), System: system,
-		History: history, Steps: steps, Covered: covered,
+		History: history, Steps: named(steps, run, set.Session.Scope), Covered: covered,
 		Tools: tools.FitRequest(w.watched(kit), model.Facts.MaxTools), Caller: caller,
 		Place:    placeOf(run, steps),
 		Step:     run.Kind == sessions.ReplyRun || run.Kind == sessions.AnnounceRun,
@@ -137,7 +137,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			msgs, err := take(ctx)
 			may.Add(msgs...)
-			return msgs, err
+			return named(msgs, run, set.Session.Scope), err
 		}
 	}
 	return t, nil

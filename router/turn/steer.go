@@ -2,6 +2,8 @@ package turn
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"parley/agent"
 	"parley/sessions"
@@ -36,6 +38,18 @@ func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			return w.absorb(ctx, run, sessions.MergeQuery{Kind: run.Kind}, told)
 		}
+	case sessions.AskRun:
+		var results []sessions.RunID
+		t.Waiting = func(ctx context.Context, keep func() error) (more bool, err error) {
+			if keep != nil {
+				return false, nil
+			}
+			results, err = w.yieldedFor(ctx, run)
+			return len(results) > 0, err
+		}
+		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
+			return w.absorb(ctx, run, sessions.MergeQuery{Kind: sessions.ResultRun, Only: results}, told)
+		}
 	case sessions.TurnRun:
 		var next []sessions.RunID
 		t.Waiting = func(ctx context.Context, keep func() error) (more bool, err error) {
@@ -50,6 +64,49 @@ func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 			replyToNewest(at, taken)
 			return taken, err
 		}
+	}
+}
+
+// yieldedFor gives the results of sub-agents that wait in the session of an asked turn which has waited for them by sessions_yield: the turn
+// words them, and they have no turns of their own (contract S16).
+func (w *Worker) yieldedFor(ctx context.Context, run sessions.Run) (results []sessions.RunID, err error) {
+	if sessions.IsSubagent(run.Key) {
+		return nil, nil
+	}
+	queued, err := sessions.QueuedRuns(ctx, w.store, run.Key)
+	for _, q := range queued {
+		if q.Kind == sessions.ResultRun {
+			results = append(results, q.ID)
+		}
+	}
+	if err != nil || len(results) == 0 {
+		return nil, err
+	}
+	steps, err := w.store.Steps(ctx, run.ID)
+	if !slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.ToolName == tools.Yield && !m.IsError }) {
+		return nil, err
+	}
+	return results, err
+}
+
+// deleteTakenUp deletes the sub-agents whose results an asked turn has worded, where the spawn asked for it (contract N14). It comes before the
+// commit of the turn's end: a turn that is taken up again does it again.
+func (w *Worker) deleteTakenUp(ctx context.Context, run sessions.Run) {
+	if run.Kind != sessions.AskRun {
+		return
+	}
+	taken, err := w.store.ListRuns(ctx, sessions.RunQuery{MergedInto: run.ID, Kind: sessions.ResultRun, Limit: sessions.MaxListed})
+	for _, x := range taken {
+		if x.Chain == nil || x.Chain.Cleanup != "delete" || err != nil {
+			continue
+		}
+		_, err = w.commit.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: x.Chain.Target}, Mode: sessions.Reference, Ops: []sessions.SessionOp{sessions.DeleteSession{}}}})
+		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrConflict) { // it is gone, or at something new
+			err = nil
+		}
+	}
+	if err != nil { // their sessions are archived later
+		w.log.Warn("cannot delete sub-agents whose results were worded", keyRun, run.ID, keyErr, err)
 	}
 }
 

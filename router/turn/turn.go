@@ -179,7 +179,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	}
 	speaks := out.Control == agent.Speak && run.Kind == sessions.TurnRun
 	if out.Control == agent.Speak && !speaks && out.Text != "" {
-		out.Text += cutOff(out.Final.Stop)
+		out.Text += chain.CutOff(out.Final.Stop)
 		o.Result = out.Text
 	}
 	if out.Control == agent.Speak && out.Text == "" && (run.Kind == sessions.AskRun || run.Kind == sessions.JobRun) { // the answer was the point of it (contract N12)
@@ -189,7 +189,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 		o.Error = chain.Wordless(out.Final.Stop)
 	} else if speaks {
 		note := w.unansweredWords(ctx, run, out.Final)
-		out.Text, o.Result = out.Text+cutOff(out.Final.Stop)+note, o.Result+note
+		out.Text, o.Result = out.Text+chain.CutOff(out.Final.Stop)+note, o.Result+note
 	}
 	switch {
 	case !speaks || run.Reply.IsZero():
@@ -198,6 +198,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	default:
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Reply, cmp.Or(out.From, out.Final.ID), out.Text+w.footer(ctx, run, o.Usage))}
 	}
+	w.deleteTakenUp(ctx, run)
 	if !w.chain.Complete(ctx, set, run, out, o.Error, o) {
 		w.budgets.KeepUnrecorded(ctx, run, o.Messages...)
 		return nil
@@ -215,6 +216,7 @@ func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessio
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {
 		o.Deliveries = []sessions.Delivery{w.reply(set, run, sessions.Notice, msg.ID, notice+w.providerWords(run, steps, err))}
 	}
+	w.deleteTakenUp(ctx, run)
 	if !w.chain.Complete(ctx, set, run, partial(steps), notice, o) {
 		return nil
 	}

@@ -198,7 +198,7 @@ func testText(t *testing.T, b *bench) {
 // testStreaming sees to it that pieces are passed on when they come.
 func testStreaming(t *testing.T, b *bench) {
 	b.Script(func(modeltest.Request) modeltest.Reply {
-		return modeltest.Reply{Text: []string{"a", "b", "c"}, Between: time.Second}
+		return modeltest.Reply{Text: []string{"one", " two", " three"}, Between: time.Second}
 	})
 	start := time.Now()
 	var at []time.Duration

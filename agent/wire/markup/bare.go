@@ -32,6 +32,8 @@ var bareForms = []bareForm{
 	{"Action:", "", actionBegin, actionCalls},
 	{"```xml", "```", tagBegin, tagCalls},
 	{">>>", "", nil, functionaryCalls},
+	{gluedHarmonyCall, "", nil, gluedCalls},
+	{"commentary to=", "", nil, gluedCalls},
 	{"", "", bareBegin, argumentCalls},
 	{"", "", pythonBegin, pythonList},
 	{"", "", nil, codeCalls},
@@ -46,6 +48,8 @@ var (
 	// source: docs.cohere.com/docs/prompting-command-r, python.langchain.com (ReAct)
 	actionBegin = pattern.New("^(?:`|[A-Za-z_][\\w.-]{0,127}\\s*(?:$|\\n))")
 	actionInput = pattern.New(`^([A-Za-z_][\w.-]{0,127})\s*\n\s*Action Input:\s*(\{[\s\S]*\})$`)
+	// gluedHeader matches the header of a call of gpt-oss without its marks.
+	gluedHeader = pattern.New(`^(?:functions\.)?([A-Za-z_][A-Za-z0-9_-]{0,127})\s*(?:commentary)?\s*(?:json)?\s*(\{[\s\S]*)$`)
 	// tagBegin matches the beginning of calls in tags.
 	tagBegin = pattern.New(`^<(?:tool_call|function_call|invoke |function=)`)
 	// begun matches what may become one of them.
@@ -54,7 +58,7 @@ var (
 
 // mayBeBare reports whether a text at the beginning of an answer may become nothing but calls. It is held back then.
 func mayBeBare(s string) bool {
-	if len(s) > maxBare || strings.IndexByte("{[`f>A", s[0]) < 0 {
+	if len(s) > maxBare || strings.IndexByte("{[`f>Aac", s[0]) < 0 {
 		return false
 	}
 	for _, f := range bareForms {
@@ -141,4 +145,14 @@ func functionaryCalls(body string) (calls []Call, rest string, ok bool) {
 	name, rest, _ := strings.Cut(body, "\n")
 	args, rest, ok := object(rest)
 	return []Call{{Name: strings.TrimSpace(name), Arguments: args}}, rest, ok
+}
+
+// gluedCalls reads the header of a message of gpt-oss without its marks, and JSON.
+func gluedCalls(body string) (calls []Call, rest string, ok bool) {
+	m := gluedHeader.FindStringSubmatch(body)
+	if m == nil {
+		return nil, body, false
+	}
+	args, rest, ok := object(m[2])
+	return []Call{{Name: m[1], Arguments: args}}, rest, ok
 }

@@ -2,6 +2,8 @@ package markup
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // reasonTag is a pair of tags around reasoning. The first of closing is the proper one.
@@ -12,7 +14,7 @@ type reasonTag struct {
 
 // keep reports whether a closing mark is also the beginning of what follows.
 func (t *reasonTag) keep(closing string) bool {
-	return strings.HasPrefix(closing, "<|start|>") || strings.HasPrefix(closing, "<|channel|>") || strings.HasPrefix(closing, "<|begin|>") || closing == "<|content|>"
+	return strings.HasPrefix(closing, "<|start|>") || strings.HasPrefix(closing, "<|channel|>") || strings.HasPrefix(closing, "<|begin|>") || closing == "<|content|>" || closing == gluedHarmonyCall
 }
 
 // reasonTags are the tags that models write around their reasoning, by family.
@@ -49,19 +51,40 @@ var reasonTags = []*reasonTag{
 	{"<reflection>", []string{"</reflection>"}},
 	{graniteThought, []string{"Here is my response:", "Here's my response:"}}, // Granite 3.2
 	{"Here's my thought process:", []string{"Here is my response:", "Here's my response:"}},
+	{gluedHarmonyThought, []string{"assistantfinal", gluedHarmonyCall}}, // gpt-oss, where a server leaves its marks out
 }
 
 // graniteThought opens the reasoning of Granite 3.2, which is only such when its closing words follow.
 // source: github.com/vllm-project/vllm/blob/main/vllm/reasoning/granite_reasoning_parser.py
 const graniteThought = "Here is my thought process:"
 
-// isProse reports whether a tag is made of words that people may write as well.
-func (t *reasonTag) isProse() bool { return t.open[0] == 'H' }
+// gluedHarmonyThought opens the reasoning of gpt-oss where a server leaves the marks out; gluedHarmonyCall stands in front of a call there.
+// source: raullenchai/Rapid-MLX#455
+const (
+	gluedHarmonyThought = "analysis"
+	gluedHarmonyCall    = "assistantcommentary to="
+)
+
+// isProse reports whether a tag is made of words that people may write as well: it is only one when its closing words follow.
+func (t *reasonTag) isProse() bool { return t.open[0] == 'H' || t.open == gluedHarmonyThought }
+
+// glued reports whether a text begins with gluedHarmonyThought and goes on without a space, as no sentence does.
+func glued(s string) (has, partial bool) {
+	if !strings.HasPrefix(s, gluedHarmonyThought) {
+		return false, strings.HasPrefix(gluedHarmonyThought, s)
+	}
+	next, _ := utf8.DecodeRuneInString(s[len(gluedHarmonyThought):])
+	return unicode.IsLetter(next), s == gluedHarmonyThought
+}
 
 // openingTag reports which reasoning a text begins with, and the length of the tag. partial: it may still become one.
 func openingTag(s string) (tag *reasonTag, n int, partial bool) {
 	for _, t := range reasonTags {
-		switch has, part := prefix(s, t.open); {
+		has, part := prefix(s, t.open)
+		if t.open == gluedHarmonyThought {
+			has, part = glued(s)
+		}
+		switch {
 		case has:
 			return t, len(t.open), false
 		case part:
@@ -208,7 +231,7 @@ var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think
 
 // endMarks end an answer in a chat template.
 var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
-	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", "<|flush|>", "<|calls|>", "</answer>", "</response>", "<|answer_suffix|>", "<|message_sep|>"}
+	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", "<eos>", "<|eot|>", "<turn|>", "<|user|>", "<|observation|>", "<|flush|>", "<|calls|>", "</answer>", "</response>", "<|answer_suffix|>", "<|message_sep|>"}
 
 // answerTags are the tags that models write around their answer, behind their reasoning: Hunyuan, ERNIE, Apertus.
 // source: vllm-project/vllm#58127, github.com/vllm-project/vllm/blob/main/vllm/reasoning/ernie45_reasoning_parser.py
