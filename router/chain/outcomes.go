@@ -37,7 +37,7 @@ func Outcomes() []OutcomeText {
 		{"empty", chat, Wordless("")},
 		{"empty at the length limit", chat, Wordless(agent.StopLength)},
 		{"refused", chat, Wordless(agent.StopFilter)},
-		{"withheld", "`/subagents log`; the chat gets nothing", Withheld(channels.Code("session.sendPolicy.rules[0]", 200))},
+		{"withheld", "`/subagents log`; the chat gets nothing", Withheld(channels.Code("session override", 200))},
 		{"not delivered", "an owner's own chat, at most once an hour for each chat", NotDelivered("`Garden`, `telegram/default/group/-100500`", channels.Code("message thread not found", 200), "ID")},
 	}
 }

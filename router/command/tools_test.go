@@ -135,10 +135,13 @@ func TestStatusDuringATurn(t *testing.T) {
 		type status struct {
 			Key, Agent, Model, SessionID, Now  string
 			TokensIn, TokensOut, Turns, Queued int
-			Running                            struct{ RunID, Since string }
+			Running                            struct {
+				RunID string
+				Since int64
+			}
 		}
 		r := use[status](g, routertest.Group("a"), "session_status", map[string]any{})
-		if r.Key != string(routertest.KeyA) || r.Agent != "main" || r.Model != "mock/m" || r.TokensIn != 10 || r.TokensOut != 5 || r.Turns != 1 || r.Queued != 0 || r.Running.RunID == "" || r.Now == "" {
+		if r.Key != string(routertest.KeyA) || r.Agent != "main" || r.Model != "mock/m" || r.TokensIn != 10 || r.TokensOut != 5 || r.Turns != 1 || r.Queued != 0 || r.Running.RunID == "" || r.Running.Since <= 0 || r.Now == "" {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -135,7 +135,7 @@ func askScenarios() []*scenario {
 			name: "ask_whose_requester_is_stopped", moves: append(ask, stopA), set: tells,
 			answer: asking{wait: 0, thinks: time.Minute}.answer,
 			want: want{chains: []string{"ask b (aborted)"}, results: []string{"sessions_send accepted"},
-				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: accepted", "⚙️ Ended 1 exchange with other sessions."}}},
+				shows: map[channels.Address][]string{routertest.ChatA: {"b's agent: accepted", "⚙️ Ended 1 exchange with other sessions. Write again to have me go on."}}},
 		},
 		{
 			name: "ask_that_fails", moves: ask,
