@@ -99,7 +99,7 @@ func faults() []fault {
 			return modeltest.Reply{ToolCalls: []modeltest.ToolCall{{ID: fmt.Sprint("c", n), Name: "recall", Arguments: `{"query":"x"}`}}}
 		}, "more steps than", 4, 4, 0},
 		{"wrong tool name", first(calls("rememmber", `{}`)), well, 2, 1, 0},
-		{"wrong arguments", first(calls("remember", `{"text":7}`)), well, 2, 1, 0},
+		{"wrong arguments", first(calls("remember", `{"text":{"a":7}}`)), well, 2, 1, 0},
 		{"arguments that are no JSON", first(calls("remember", `{"text":`)), well, 2, 1, 0},
 		{"an empty answer", always(modeltest.Reply{}), "gave an empty answer", 2, 0, 2},
 		{"a refusal", func(_ int, r modeltest.Request) modeltest.Reply {
