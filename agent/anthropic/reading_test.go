@@ -128,7 +128,12 @@ func TestMarkup(t *testing.T) {
 		{name: "an end alone", text: "I should look…\n</think>\n\nack", thinking: "I should look…", want: "ack", restarts: 1},
 		{name: "something else", text: "<thin air> is text", want: "<thin air> is text"},
 		{name: "an end that is talked about", text: "Close it with `</think>` always.", want: "Close it with `</think>` always."},
-		{name: "both, talked about", text: "Write <think>x</think> there.", want: "Write <think>x</think> there."},
+		{name: "both, talked about", text: "Write `<think>x</think>` there.", want: "Write `<think>x</think>` there."},
+		{name: "both, talked about in a sentence", text: "Write <think> and </think> there.", want: "Write <think> and </think> there."},
+		// source: openclaw/openclaw#89473
+		{name: "behind words", text: "Hello\n<think>secret plans</think>\nthere", thinking: "secret plans", want: "Hello\nthere"},
+		{name: "in front and behind words", text: "<think>a</think>Hi<think >b secret</think > end", thinking: "a\n\nb secret", want: "Hi end"},
+		{name: "behind words, no end", text: "Hello\n<think>secret plans", thinking: "secret plans", want: "Hello\n"},
 		{name: "only a beginning of a mark", text: "<thi", want: "<thi"},
 		{name: "a call", text: "Looking.\n<tool_call>\n{\"name\":\"look\",\"arguments\":{\"a\":1}}\n</tool_call>", want: "Looking.\n", call: `{"a":1}`}, // source: openclaw#45000
 		{name: "a call of no tool", text: "Say `<tool_call>` then.", want: "Say `<tool_call>` then."},
