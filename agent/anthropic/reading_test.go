@@ -225,3 +225,23 @@ func FuzzReading(f *testing.F) {
 		}
 	})
 }
+
+// TestOnlyTheClosingTag: of a model that sends only the closing tag no reasoning is shown once that is known. source: vllm-project/vllm#49728
+func TestOnlyTheClosingTag(t *testing.T) {
+	t.Parallel()
+	e := &endpoint{answer: always(reply{body: sse(msgStart, start(0, `{"type":"text","text":""}`), textPiece(0, "SECRET"), textPiece(0, " plan</think>Hel"), textPiece(0, "lo"), msgEnd, msgStop)})}
+	m := e.at(elsewhere)
+	for i, restarts := range []int{1, 0, 0} {
+		if h := listen(t, m, agent.Prompt{}); h.err != nil || h.text != "Hello" || h.thinking != "SECRET plan" || h.restarts != restarts {
+			t.Errorf("answer %d: %+v", i, h)
+		}
+	}
+	first := listen(t, e.at(elsewhere), agent.Prompt{})
+	said := []sessions.Message{{Role: sessions.Assistant, Model: "mock/m", Content: first.answer.Content}, {Role: sessions.User, Content: sessions.TextContent("hi")}}
+	if h := listen(t, e.at(elsewhere), agent.Prompt{Messages: said}); h.text != "Hello" || h.restarts != 0 {
+		t.Errorf("with the transcript: %+v", h)
+	}
+	if h := listen(t, e.at(elsewhere), agent.Prompt{Model: "deepseek-r1"}); h.text != "Hello" || h.restarts != 0 {
+		t.Errorf("by its name: %+v", h)
+	}
+}
