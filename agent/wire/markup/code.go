@@ -18,7 +18,8 @@ type codeState struct {
 	empty   bool // the line at hand has none so far, and follows another
 }
 
-// plain passes text until a byte outside of code that may begin markup, and gives how many bytes those are.
+// plain passes text until a byte that may begin markup, outside of fences, and gives how many bytes those are. Inline code is none where its
+// end does not follow.
 func (c *codeState) plain(s string) int {
 	if c.off {
 		return len(s)
@@ -30,7 +31,7 @@ func (c *codeState) plain(s string) int {
 		}
 		switch b {
 		case '<', '[', ']', kimiMark[0]:
-			if c.fence == 0 && c.span == 0 && (b != kimiMark[0] || strings.HasPrefix(s[i:], kimiMark[:min(len(s)-i, len(kimiMark))])) {
+			if c.fence == 0 && (b != kimiMark[0] || strings.HasPrefix(s[i:], kimiMark[:min(len(s)-i, len(kimiMark))])) {
 				return i
 			}
 			c.inLine, c.empty = true, false

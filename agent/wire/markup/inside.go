@@ -56,6 +56,52 @@ func (r *Reader) opening(p *Piece, last bool) bool {
 	return true
 }
 
+// inSpan reads what may be a tag behind a run of ` and reports whether there is more to read. The tag is code where the same run follows in its
+// paragraph.
+func (r *Reader) inSpan(p *Piece, last bool) bool {
+	kind, n, partial := markAt(r.pending)
+	if kind != reasonMark && kind != closingMark {
+		if partial && !last {
+			return false
+		}
+		r.showCode(p, 1)
+		return true
+	}
+	switch closed, ended := spanEnd(r.pending, r.code.span, last); {
+	case closed:
+		r.showCode(p, n)
+		return r.pending != ""
+	case ended || len(r.pending) > maxSpoken:
+		r.code.span = 0 // the run was no code
+		return true
+	}
+	return false
+}
+
+// spanEnd reports whether a run of n ` follows in a text, or the paragraph ends before one does. last says that the text is whole.
+func spanEnd(s string, n int, last bool) (closed, ended bool) {
+	run, blank := 0, false
+	for i := range len(s) {
+		switch b := s[i]; {
+		case b == '`':
+			run++
+			continue
+		case run == n:
+			return true, false
+		case b == '\n' && blank:
+			return false, true
+		case b == '\n':
+			blank = true
+		case b != ' ' && b != '\t' && b != '\r':
+			blank = false
+		}
+		if run > 0 {
+			run, blank = 0, s[i] == '\n'
+		}
+	}
+	return last && run == n, last && run != n
+}
+
 // rest reads reasoning in the text at the end of an answer, up to the text behind it.
 func (r *Reader) rest(p *Piece) {
 	for r.state != inText && r.step(p) {
@@ -83,6 +129,7 @@ func (r *Reader) upToClosing(tag *reasonTag, n int) (inner string, closed bool) 
 		}
 		for _, closing := range tag.closing {
 			switch length, partial := prefixTag(r.pending[a.n:], closing); {
+			case a.code.span > 0:
 			case length > 0:
 				return r.pending[n:a.n], true
 			case partial:

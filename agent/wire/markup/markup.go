@@ -295,6 +295,9 @@ func (r *Reader) body(p *Piece) bool {
 	if r.pending == "" {
 		return false
 	}
+	if r.code.span > 0 {
+		return r.inSpan(p, false)
+	}
 	switch kind, n, partial := markAt(r.pending); {
 	case partial:
 		return false
@@ -353,6 +356,8 @@ func (r *Reader) finish(p *Piece) {
 		}
 		kind, n, _ := markAt(r.pending)
 		switch {
+		case r.code.span > 0:
+			r.inSpan(p, true)
 		case kind == reasonMark:
 			r.opening(p, true)
 		case r.plain:
