@@ -132,8 +132,8 @@ func prefixTag(s, mark string) (n int, partial bool) {
 	if s == "" || s[0]|0x20 != mark[0]|0x20 {
 		return 0, s == ""
 	}
-	name, isTag := strings.CutSuffix(mark, ">")
-	if name, isTag = strings.CutPrefix(name, "<"); !isTag || strings.ContainsAny(name, "<>|") || name == mark[1:] {
+	name, isTag := strings.CutSuffix(mark[1:], ">")
+	if !isTag || mark[0] != '<' || strings.ContainsAny(name, "<>|") {
 		has, part := prefix(s, mark)
 		if has {
 			n = len(mark)
@@ -144,7 +144,7 @@ func prefixTag(s, mark string) (n int, partial bool) {
 	rest := strings.TrimLeft(s[1:], " \t")
 	if closes {
 		if has, part := prefix(rest, "/"); !has {
-			return 0, part
+			return 0, part && len(s) <= maxAttributes
 		}
 		rest = strings.TrimLeft(rest[1:], " \t")
 	}
