@@ -1,5 +1,7 @@
 package markup
 
+import "strings"
+
 // WithoutReasoning gives a text without the reasoning in tags that stands in it: of models whose adapter reads no markup, and of
 // transcripts that earlier versions wrote. Anything else stays as it is.
 func WithoutReasoning(text string) string {
@@ -24,6 +26,9 @@ func DraftWithoutReasoning(text string) (words string, thinks bool) {
 
 // mayReason reports whether an opening tag, or the beginning of one, stands in a text.
 func mayReason(text string) bool {
+	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '[') < 0 && !strings.Contains(text, kimiMark) {
+		return false
+	}
 	for i := range len(text) {
 		if text[i] != '<' && text[i] != '[' && text[i] != kimiMark[0] {
 			continue
