@@ -83,8 +83,8 @@ func openingTag(s string) (tag *reasonTag, n int, partial bool) {
 		length, part := prefixTag(s, t.open)
 		if t.open == gluedHarmonyThought {
 			var has bool
-			if has, part = glued(s); has {
-				length = len(t.open)
+			if has, part = glued(s); !has {
+				length = 0
 			}
 		}
 		switch {
