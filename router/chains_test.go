@@ -54,6 +54,40 @@ func TestSpawnAnnounces(t *testing.T) {
 	})
 }
 
+// TestThinkingIsNotReported: what a model thinks in tags, also behind words, is neither in the report of its sub-agent, nor in an answer, nor in
+// what another session reads. source: openclaw/openclaw#89473
+//
+// proves: W4
+func TestThinkingIsNotReported(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch m := routertest.Last(p); {
+			case strings.Contains(p.System, "announce step"):
+				return routertest.Text("Status: success\nResult: forty-two\n<think>SECRET</think>\nNotes: it took a while"), nil
+			case strings.Contains(p.System, "sub-agent"):
+				return routertest.Text("Found it.\n<think>SECRET</think>\nIt is 42."), nil
+			case m.Role == sessions.ToolResult:
+				return routertest.Text("Started! <think >SECRET</think >Wait a moment."), nil
+			}
+			return routertest.Call("c1", "sessions_spawn", map[string]any{"task": "compute"}), nil
+		})
+		g.Say(routertest.Direct("a"), routertest.Guest, "go")
+		shown := ""
+		for _, c := range g.Shown(2) {
+			shown += c.Out.Text + "\n"
+		}
+		if strings.Contains(shown, "SECRET") || strings.Contains(shown, "think") {
+			t.Errorf("the chat shows thinking:\n%s", shown)
+		}
+		for _, want := range []string{"forty-two", "it took a while", "Started! Wait a moment."} {
+			if !strings.Contains(shown, want) {
+				t.Errorf("the chat does not show %q:\n%s", want, shown)
+			}
+		}
+	})
+}
+
 // proves: N11, N12
 func TestAnnounceStepFails(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {

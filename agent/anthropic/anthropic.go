@@ -66,6 +66,7 @@ type Model struct {
 
 	unread  wire.Unread
 	endings wire.Endings
+	lone    wire.LoneTags
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -157,7 +158,11 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, ca
 			return m.endings.Judge(s.t, m.log, at.Label(), wire.Unmarked{Said: all, Calls: calls, Before: before})
 		}
 		*made++
+		s.closes = len(before) == 0 && m.lone.Expected(at.Label(), s.from, p, closesAlone)
 		err = m.send(ctx, req.body, set, s)
+		if s.answered {
+			m.lone.Learn(at.Label(), p, s.readers()...)
+		}
 		if s.marked {
 			m.endings.Marked(at.Label())
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/agent/wire/markup"
 )
 
@@ -19,9 +20,28 @@ func (s *stream) addText(index *int, text string) error {
 		return nil
 	}
 	if p.reader == nil {
-		p.reader = &markup.Reader{Tools: s.tool}
+		p.reader = &markup.Reader{Tools: s.tool, Closes: s.closes && len(s.parts) == 1}
 	}
-	return s.show(p, p.reader.Add(text))
+	if err := s.show(p, p.reader.Add(text)); err != nil || s.stopped || p.reader.TextLen() <= maxText {
+		return err
+	}
+	return s.t.TooLarge("its text", maxText)
+}
+
+// readers gives the readers of the answer's texts.
+func (s *stream) readers() (out []*markup.Reader) {
+	for _, p := range s.parts {
+		if p.reader != nil {
+			out = append(out, p.reader)
+		}
+	}
+	return out
+}
+
+// closesAlone reports whether the thinking of a block stood in the text with only a closing tag.
+func closesAlone(data json.RawMessage) bool {
+	var k kept
+	return len(data) > 0 && json.Unmarshal(data, &k) == nil && wire.IsLone(k.Tag, k.End)
 }
 
 // tool gives the schema of an offered tool.

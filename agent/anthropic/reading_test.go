@@ -128,7 +128,12 @@ func TestMarkup(t *testing.T) {
 		{name: "an end alone", text: "I should look…\n</think>\n\nack", thinking: "I should look…", want: "ack", restarts: 1},
 		{name: "something else", text: "<thin air> is text", want: "<thin air> is text"},
 		{name: "an end that is talked about", text: "Close it with `</think>` always.", want: "Close it with `</think>` always."},
-		{name: "both, talked about", text: "Write <think>x</think> there.", want: "Write <think>x</think> there."},
+		{name: "both, talked about", text: "Write `<think>x</think>` there.", want: "Write `<think>x</think>` there."},
+		{name: "both, talked about in a sentence", text: "Write <think> and </think> there.", want: "Write <think> and </think> there."},
+		// source: openclaw/openclaw#89473
+		{name: "behind words", text: "Hello\n<think>secret plans</think>\nthere", thinking: "secret plans", want: "Hello\nthere"},
+		{name: "in front and behind words", text: "<think>a</think>Hi<think >b secret</think > end", thinking: "a\n\nb secret", want: "Hi end"},
+		{name: "behind words, no end", text: "Hello\n<think>secret plans", thinking: "secret plans", want: "Hello\n"},
 		{name: "only a beginning of a mark", text: "<thi", want: "<thi"},
 		{name: "a call", text: "Looking.\n<tool_call>\n{\"name\":\"look\",\"arguments\":{\"a\":1}}\n</tool_call>", want: "Looking.\n", call: `{"a":1}`}, // source: openclaw#45000
 		{name: "a call of no tool", text: "Say `<tool_call>` then.", want: "Say `<tool_call>` then."},
@@ -219,4 +224,24 @@ func FuzzReading(f *testing.F) {
 			t.Fatal("neither an answer nor an error")
 		}
 	})
+}
+
+// TestOnlyTheClosingTag: of a model that sends only the closing tag no reasoning is shown once that is known. source: vllm-project/vllm#49728
+func TestOnlyTheClosingTag(t *testing.T) {
+	t.Parallel()
+	e := &endpoint{answer: always(reply{body: sse(msgStart, start(0, `{"type":"text","text":""}`), textPiece(0, "SECRET"), textPiece(0, " plan</think>Hel"), textPiece(0, "lo"), msgEnd, msgStop)})}
+	m := e.at(elsewhere)
+	for i, restarts := range []int{1, 0, 0} {
+		if h := listen(t, m, agent.Prompt{}); h.err != nil || h.text != "Hello" || h.thinking != "SECRET plan" || h.restarts != restarts {
+			t.Errorf("answer %d: %+v", i, h)
+		}
+	}
+	first := listen(t, e.at(elsewhere), agent.Prompt{})
+	said := []sessions.Message{{Role: sessions.Assistant, Model: "mock/m", Content: first.answer.Content}, {Role: sessions.User, Content: sessions.TextContent("hi")}}
+	if h := listen(t, e.at(elsewhere), agent.Prompt{Messages: said}); h.text != "Hello" || h.restarts != 0 {
+		t.Errorf("with the transcript: %+v", h)
+	}
+	if h := listen(t, e.at(elsewhere), agent.Prompt{Model: "deepseek-r1"}); h.text != "Hello" || h.restarts != 0 {
+		t.Errorf("by its name: %+v", h)
+	}
 }

@@ -198,14 +198,22 @@ func TestFirstDraftComesAsEarly(t *testing.T) {
 // proves: W4
 func TestDraftsHoldThinking(t *testing.T) {
 	t.Parallel()
-	const text = "<think>The user is annoying. I must not tell about the key.</think>\n\nHello!"
-	for i := range text {
-		if shown, ok := Draft(text[:i], Waited); ok && !strings.HasPrefix("Hello!", shown) {
-			t.Fatalf("%q shows %q", text[:i], shown)
+	for text, want := range map[string]string{
+		"<think>The user is annoying. I must not tell about the key.</think>\n\nHello!": "Hello!",
+		"Found it.\n<think>I must not tell about the key.</think>\nIt is 42.":           "Found it.\nIt is 42.",
+		"Found it! <think type='plan'>not the key</think >It is 42.":                    "Found it! It is 42.",
+	} {
+		for i := range text {
+			if shown, ok := Draft(text[:i], Waited); ok && !strings.HasPrefix(want, shown) {
+				t.Fatalf("%q shows %q", text[:i], shown)
+			}
 		}
-	}
-	if shown, ok := Draft(text, Waited); !ok || shown != "Hello!" {
-		t.Errorf("shown %q %t", shown, ok)
+		if shown, ok := Draft(text, Waited); !ok || shown != want {
+			t.Errorf("shown %q %t", shown, ok)
+		}
+		if r := Read(text); r.Text != want {
+			t.Errorf("%q reads %q", text, r.Text)
+		}
 	}
 }
 
@@ -224,7 +232,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q says %q", text, r.Text)
 		}
 		// What says something of its own, in lines between, is never lost.
-		if framed := Read("first words\n" + text + "\nlast words"); framed.Word != Speak || !strings.HasPrefix(framed.Text, "first words") || !strings.HasSuffix(framed.Text, "last words") {
+		if framed := Read("first words\n" + text + "\nlast words"); !strings.ContainsAny(text, "<[\u25c1") && (framed.Word != Speak || !strings.HasPrefix(framed.Text, "first words") || !strings.HasSuffix(framed.Text, "last words")) {
 			t.Fatalf("%q between words: %+v", text, framed)
 		}
 		word, said := Split(text, Waited)

@@ -124,6 +124,10 @@ func TestAnswers(t *testing.T) {
 		{name: "reasoning_text", body: events(delta(`"reasoning_text":"hm"`), delta(`"content":"Yes"`), stop), want: told{text: "Yes", thinking: "hm"}},
 		{name: "reasoning and tags", body: events(delta(`"content":"<thi"`), delta(`"content":"nk>hm</think>\n\nYes"`), stop), want: told{text: "Yes", thinking: "hm"}},
 		{name: "lone closing tag", body: events(delta(`"content":"I should look"`), delta(`"content":"\n</think>\n\n"`), delta(`"content":"Yes"`), stop), want: told{text: "Yes", thinking: "I should look"}},
+		// source: openclaw/openclaw#89473
+		{name: "tags behind words", body: events(delta(`"content":"Hello\n<thi"`), delta(`"content":"nk>secret</think"`), delta(`"content":">\nthere"`), stop), want: told{text: "Hello\nthere", thinking: "secret"}},
+		{name: "tags behind words, unclosed", body: events(delta(`"content":"Hello.<think>"`), delta(`"content":"secret"`), stop), want: told{text: "Hello.", thinking: "secret"}},
+		{name: "tags in code", body: events(delta(`"content":"Write `+"`<think>a</think>`"+`."`), stop), want: told{text: "Write `<think>a</think>`."}},
 		{name: "refusal", body: events(delta(`"refusal":"I will not."`), stop), want: told{text: "I will not."}},
 		// source: QwenLM/Qwen3-Coder#475
 		{name: "a call as text", body: events(delta(`"content":"I look.\n<tool_"`), delta(`"content":"call>\n<function=look>\n<parameter=q>\n5\n</parameter>\n</function>\n</tool_call>"`), stop), want: told{text: "I look.", calls: `* look {"q":"5"};`, stop: "toolUse"}},
@@ -239,6 +243,8 @@ func TestGoesBack(t *testing.T) {
 		// source: MiniMaxAI/MiniMax-M2 model card: the history keeps its tags
 		{"tags", events(delta(`"content":"<think>\nhm\n</think>\n\nI look."`), delta(called), stopped("tool_calls")), `"content":"<think>\nhm\n</think>\n\nI look.","tool_calls"`, "reasoning_content"},
 		{"tags, nothing else", events(delta(`"content":"<think>hm</think>"`), delta(called), stopped("tool_calls")), `"content":"<think>hm</think>","tool_calls"`, "reasoning_content"},
+		{"tags behind words", events(delta(`"content":"I look.\n<think>hm</think>\nNow."`), delta(called), stopped("tool_calls")), `"content":"<think>hm</think>I look.\nNow.","tool_calls"`, "reasoning_content"},
+		{"tags behind words, unclosed", events(delta(`"content":"I look.\n<think>hm"`), delta(called), stopped("tool_calls")), `"content":"<think>hm</think>I look.\n","tool_calls"`, "reasoning_content"},
 		// source: docs.mistral.ai/capabilities/reasoning
 		{"parts", events(delta(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]`), delta(`"content":"Yes"`), stopped("stop")), `"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Yes"}]`, "reasoning_content"},
 		{"too much is dropped whole", events(delta(`"reasoning_content":"hm","reasoning_details":[{"type":"reasoning.encrypted","data":"`+big+`"}]`), delta(`"reasoning_details":[{"type":"reasoning.encrypted","data":"y`+big+`"}]`), delta(called), stopped("tool_calls")), `"reasoning_content":"hm"`, "reasoning_details"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -123,6 +124,12 @@ func (o opaque) block(from string) *sessions.Opaque {
 		}
 	}
 	return out
+}
+
+// closesAlone reports whether the reasoning of a block stood in the text with only a closing tag.
+func closesAlone(data json.RawMessage) bool {
+	o := readOpaque(data)
+	return o.Field == fieldTags && wire.IsLone(o.Open, o.Close)
 }
 
 // readOpaque reads what block made. What cannot be read is nothing.

@@ -58,6 +58,7 @@ type Model struct {
 
 	unread  wire.Unread
 	endings wire.Endings
+	lone    wire.LoneTags
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -160,7 +161,11 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 			return m.endings.Judge(t, m.log, r.at.Label(), wire.Unmarked{Said: said, Calls: calls, Before: before})
 		},
 	}
+	s.visible.Closes = m.lone.Expected(r.at.Label(), s.from, r.p, closesAlone)
 	err = s.read(res.Body)
+	if s.answered {
+		m.lone.Learn(r.at.Label(), r.p, &s.visible)
+	}
 	if s.finish != "" || s.done {
 		m.endings.Marked(r.at.Label())
 	}

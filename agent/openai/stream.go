@@ -302,6 +302,9 @@ func (s *stream) delta(d *delta) error {
 		if s.field == "" {
 			s.field = field
 		}
+		if s.visible.TextLen() == 0 { // the server has taken the reasoning out
+			s.visible.Closes = false
+		}
 		s.think(s.reason.add(thought, s.finish != ""))
 	}
 	for _, p := range d.parts {

@@ -114,6 +114,8 @@ func TestDialects(t *testing.T) {
 			blocks(textBlock("hello"), callBlock("4", "list", `{"a":1}`), thoughtBlock("hm")), agent.StopToolUse, sessions.Usage{Input: 9, Output: 3}},
 		{"thoughts in tags", events(delta(`"delta":"<th"`), delta(`"delta":"ink>\nhm</thi"`), delta(`"delta":"nk>\n\nhello"`), end), blocks(thoughtBlock("hm"), textBlock("hello")), agent.StopEnd, sessions.Usage{}},
 		{"an end tag alone", events(delta(`"delta":"hm\n</think>\n\nhel"`), delta(`"delta":"lo"`), end), blocks(thoughtBlock("hm"), textBlock("hello")), agent.StopEnd, sessions.Usage{}},
+		// source: openclaw/openclaw#89473
+		{"thoughts in tags behind words", events(delta(`"delta":"hello\n<th"`), delta(`"delta":"ink>hm</think>\nthere"`), end), blocks(thoughtBlock("hm"), textBlock("hello\nthere")), agent.StopEnd, sessions.Usage{}},
 		{"the whole as JSON", `{"id":"resp_1","object":"response","status":"completed","error":null,"model":"m-2","output":[` + hello + `],"usage":{"input_tokens":1,"output_tokens":2}}`, blocks(textBlock("hello")), agent.StopEnd, sessions.Usage{Input: 1, Output: 2}},
 		{"the whole as JSON, cut off", `{"object":"response","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[` + hello + `]}`, blocks(textBlock("hello")), agent.StopLength, sessions.Usage{}},
 		{"the whole as JSON, not ready", `{"object":"response","status":"queued","output":[]}`, nil, "", sessions.Usage{}},
@@ -258,5 +260,27 @@ func TestLongThoughts(t *testing.T) {
 	g = ask(t, m, agent.Prompt{})
 	if g.err != nil || g.text != "hello" || len(g.thoughts) > maxThinking+100 || !strings.HasSuffix(g.thoughts, thoughtsCut) {
 		t.Fatalf("%d bytes of thoughts, %v", len(g.thoughts), g.err)
+	}
+}
+
+// TestOnlyTheClosingTag: of a model that sends only the closing tag no reasoning is shown once that is known. source: jundot/omlx#2623
+func TestOnlyTheClosingTag(t *testing.T) {
+	t.Parallel()
+	body := reply{body: events(`{"type":"response.output_text.delta","output_index":0,"delta":"SECRET plan"}`, `{"type":"response.output_text.delta","output_index":0,"delta":"</think>Hel"}`,
+		`{"type":"response.output_text.delta","output_index":0,"delta":"lo"}`, completed())}
+	m, _ := against(t, Config{}, body)
+	for i, want := range []string{"SECRET plan|Hel|lo", "Hel|lo"} {
+		var shown []string
+		for d, err := range m.Stream(t.Context(), agent.Prompt{Model: "m", Messages: []sessions.Message{user("hi")}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Text != "" {
+				shown = append(shown, d.Text)
+			}
+		}
+		if got := strings.Join(shown, "|"); got != want {
+			t.Errorf("answer %d shows %q, want %q", i, got, want)
+		}
 	}
 }

@@ -96,7 +96,7 @@ func (s *stream) known(k kind, id string, index int) *output {
 
 // add begins an item. One too many is read and forgotten.
 func (s *stream) add(o *output) *output {
-	o.part, o.reader.Tools = -1, s.tools
+	o.part, o.reader.Tools, o.reader.Closes = -1, s.tools, s.closes && len(s.outputs) == 0
 	if len(s.outputs) < maxOutputs {
 		s.outputs = append(s.outputs, o)
 	}

@@ -61,6 +61,7 @@ type Model struct {
 
 	unread  wire.Unread
 	endings wire.Endings
+	lone    wire.LoneTags
 }
 
 var _ agent.Model = (*Model)(nil)
@@ -170,7 +171,11 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 			return m.endings.Judge(t, m.log, at.Label(), wire.Unmarked{Said: all, Calls: calls, Before: before})
 		},
 	}
+	s.closes = m.lone.Expected(at.Label(), s.from, p, nil)
 	err = s.read(res.Body)
+	if s.answered {
+		m.lone.Learn(at.Label(), p, s.readers()...)
+	}
 	if s.ending != "" {
 		m.endings.Marked(at.Label())
 	}

@@ -24,6 +24,7 @@ type stream struct {
 	unread func(what string, raw []byte)                            // is told of what cannot be read
 	judge  func(said string, calls bool) wire.Ending                // decides about an answer that did not say that it is at its end
 	tools  func(name string) (schema json.RawMessage, offered bool) // models write calls of them into their text
+	closes bool                                                     // its text is expected to begin as reasoning without an opening tag
 
 	ev       event
 	outputs  []*output

@@ -20,6 +20,46 @@ import (
 	"parley/gateway/gatewaytest"
 )
 
+// TestChatHasNoThinking: no answer and no chunk of a stream has what the model thinks in tags, also behind words and however the stream is cut.
+// source: openclaw/openclaw#89473
+//
+// proves: W4
+func TestChatHasNoThinking(t *testing.T) {
+	t.Parallel()
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)
+	c := o.Client(gatewaytest.AnnsToken)
+	p := gatewaytest.Talk("parley", "", "and now")
+	for said, want := range map[string]string{
+		"Hello\n<think>secret plans</think>\nthere":          "Hello\nthere",
+		"<think>secret</think>Hi<think>b secret</think> end": "Hi end",
+		"Hello\n<think>secret":                               "Hello",
+		"<think >secret</think >Use `<think>` tags.":         "Use `<think>` tags.",
+	} {
+		o.Model.Does(func(_ context.Context, _ agent.Prompt, yield func(string)) error {
+			for _, letter := range said {
+				yield(string(letter))
+			}
+			return nil
+		})
+		out, err := c.Chat.Completions.New(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := out.Choices[0].Message.Content; got != want {
+			t.Errorf("%q is answered as %q", said, got)
+		}
+		s, got := c.Chat.Completions.NewStreaming(t.Context(), p), ""
+		for s.Next() {
+			for _, ch := range s.Current().Choices {
+				got += ch.Delta.Content
+			}
+		}
+		if s.Err() != nil || strings.TrimSpace(got) != want {
+			t.Errorf("%q is streamed as %q, error %v", said, got, s.Err())
+		}
+	}
+}
+
 // TestOpenAIChat is a chat completion by the official client: text, role, finish, usage; as a stream the same, in order.
 func TestOpenAIChat(t *testing.T) {
 	t.Parallel()

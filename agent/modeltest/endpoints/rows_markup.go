@@ -1,5 +1,7 @@
 package endpoints
 
+import "strings"
+
 // markup gives the calls of an answer as text, as a model writes them when its server has no parser.
 func markup(form func(k ToolCall) string) Mind {
 	return func(c *Call) Say {
@@ -17,7 +19,13 @@ var notRaw = Expectation{Tool: `^(The tool names a session|The language model)`}
 
 var markups = []Row{
 	{ID: "think-tags", Faults: []string{"H4"}, Vendor: "LM Studio", Source: "openclaw/openclaw#69843", Model: "qwen3-8b", Kind: KindMarkup, Does: "puts reasoning in think tags at the front of the content", Wire: ChatWire{Reasoning: "tags"}.Wire()},
-	{ID: "lone-close-tag", Faults: []string{"H4"}, Vendor: "vLLM", Source: "openclaw/openclaw#93767", Model: "deepseek-r1", Does: "opens the tag in the prompt, so that the content has the closing tag alone", Wire: ChatWire{Reasoning: "lone"}.Wire(), InDrafts: true},
+	{ID: "lone-close-tag", Faults: []string{"H4"}, Vendor: "vLLM", Source: "openclaw/openclaw#93767", Model: "deepseek-r1", Does: "opens the tag in the prompt, so that the content has the closing tag alone", Wire: ChatWire{Reasoning: "lone"}.Wire()},
+	{ID: "lone-close-tag-of-an-unknown-model", Vendor: "vLLM", Source: "openclaw/openclaw#67092", Does: "has the closing tag alone, which its name does not tell: the first preview is replaced", Wire: ChatWire{Reasoning: "lone"}.Wire(), InDrafts: true},
+	{ID: "think-tags-behind-words", Vendor: "LiteLLM", Source: "openclaw/openclaw#89473", Model: "minimax-m3", Does: "thinks in tags in the middle of its answer", Wire: plainWire, Mind: instead(func(s string) string {
+		first, rest, _ := strings.Cut(s, " ")
+		return first + " <think >\n" + Musing + "\n</think >" + rest
+	})},
+	{ID: "think-tag-behind-words-without-an-end", Vendor: "SGLang", Source: "openclaw/openclaw#37696", Model: "qwen3.5-35b", Does: "opens a tag behind its answer and never closes it", Wire: plainWire, Mind: instead(func(s string) string { return s + "\n<think>\n" + Musing })},
 	{ID: "thinking-tags", Faults: []string{"H4"}, Vendor: "SGLang", Source: "openclaw/openclaw#87712", Does: "writes thinking tags", Wire: ChatWire{Reasoning: "tags", Tag: "thinking"}.Wire()},
 	{ID: "reasoning-tags", Faults: []string{"H4"}, Vendor: "Ollama", Source: "https://ollama.com/library/phi4-reasoning", Does: "writes reasoning tags", Wire: ChatWire{Reasoning: "tags", Tag: "reasoning"}.Wire()},
 	{ID: "magistral-think-markers", Faults: []string{"H4"}, Vendor: "llama.cpp", Source: "https://huggingface.co/mistralai/Magistral-Small-2509", Model: "magistral-small", Does: "writes reasoning between THINK markers in brackets",

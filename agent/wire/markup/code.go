@@ -1,5 +1,10 @@
 package markup
 
+import "strings"
+
+// kimiMark begins the tags of Kimi-VL. Its first byte is the first of other characters too.
+const kimiMark = "\u25c1"
+
 // codeState follows Markdown's code through a text: what stands in code is shown as it is.
 type codeState struct {
 	fence   byte // the character of the fence that is open, 0 = none
@@ -13,7 +18,8 @@ type codeState struct {
 	empty   bool // the line at hand has none so far, and follows another
 }
 
-// plain passes text until a byte outside of code that may begin markup, and gives how many bytes those are.
+// plain passes text until a byte that may begin markup, outside of fences, and gives how many bytes those are. Inline code is none where its
+// end does not follow.
 func (c *codeState) plain(s string) int {
 	if c.off {
 		return len(s)
@@ -24,8 +30,8 @@ func (c *codeState) plain(s string) int {
 			c.endRun()
 		}
 		switch b {
-		case '<', '[', ']':
-			if c.fence == 0 && c.span == 0 {
+		case '<', '[', ']', kimiMark[0]:
+			if c.fence == 0 && (b != kimiMark[0] || strings.HasPrefix(s[i:], kimiMark[:min(len(s)-i, len(kimiMark))])) {
 				return i
 			}
 			c.inLine, c.empty = true, false

@@ -1,8 +1,9 @@
 // Package markup reads what models write for themselves into the text of an answer: reasoning in tags, tool calls as text, marks of
 // a chat template. People see none of it: reasoning becomes reasoning, a call of an offered tool becomes a call.
 //
-// Reasoning counts at the beginning of an answer only. A tool call counts only when it is whole and well formed, stands outside of
-// code, and begins a line or ends the answer: who asks about the syntax gets an answer that shows it.
+// Reasoning counts in front of the answer, and in it outside of code: where its tag begins a line, or where the tag is not spoken of in a
+// sentence. A tool call counts only when it is whole and well formed, stands outside of code, and begins a line or ends the answer: an answer
+// about the syntax shows it.
 //
 // A Reader holds the text of an answer, which its caller bounds, and back at most maxHeld bytes of it.
 package markup
@@ -20,7 +21,7 @@ const maxAttempts = 64
 
 // Piece is what an added text turned out to be. Thinking comes before Text.
 type Piece struct {
-	Restart  bool // the text so far was reasoning: it is a part of Thinking, and Text begins again
+	Restart  bool // the text so far was reasoning, or a part of it: that is in Thinking, and Text begins again
 	Thinking string
 	Text     string
 }
@@ -32,9 +33,10 @@ type Call struct {
 	Arguments json.RawMessage
 }
 
-// Reader reads one answer. Tools must be set before the first Add.
+// Reader reads one answer. Its exported fields must be set before the first Add.
 type Reader struct {
-	Tools func(name string) (schema json.RawMessage, offered bool) // the tools that may be called; nil = none
+	Tools  func(name string) (schema json.RawMessage, offered bool) // the tools that may be called; nil = none
+	Closes bool                                                     // hold the text back until reasoning has ended: its opening tag is in the prompt
 
 	state   state
 	pending string // held back: it may be the beginning of markup
@@ -50,13 +52,16 @@ type Reader struct {
 	calls   []Call
 	removed bool
 	prose   string // of reasoning in words of people, until its end has come
+	plain   bool   // nothing but reasoning is taken out
+	seam    seam   // where the newest reasoning stood in the text
+	ahead   ahead  // how far the text behind an opening tag was searched
 }
 
 // state is the place in an answer.
 type state int
 
 const (
-	atStart     state = iota // nothing but white space and reasoning so far
+	atStart     state = iota // in front of the answer, or behind reasoning in it
 	inReasoning              // behind an opening tag
 	inText
 	inCall // behind what may open a tool call
@@ -86,6 +91,23 @@ func (r *Reader) tool(name string) (json.RawMessage, bool) {
 
 // Add takes a piece of text in, and gives what is known of it and of what was held back.
 func (r *Reader) Add(s string) Piece {
+	p := r.add(s)
+	r.withhold(&p, false)
+	return p
+}
+
+// withhold keeps text back while only reasoning is expected.
+func (r *Reader) withhold(p *Piece, last bool) {
+	switch {
+	case !r.Closes:
+	case last || r.thought:
+		p.Restart, p.Text, r.Closes = false, r.Text(), false
+	default:
+		p.Text = ""
+	}
+}
+
+func (r *Reader) add(s string) Piece {
 	var p Piece
 	switch r.state {
 	case inText:
@@ -114,20 +136,40 @@ func (r *Reader) End() Piece {
 	var p Piece
 	switch r.state {
 	case atStart:
-		r.show(&p, r.pending)
-	case inReasoning:
-		r.think(&p, r.pending)
-		if r.reason.isProse() { // no reasoning after all
-			p.Text += r.opened + r.prose
-			r.text.WriteString(r.opened + r.prose)
-			r.thought = false
+		if r.text.Len() > 0 || !r.allBare(&p) {
+			r.finish(&p)
 		}
+	case inReasoning:
+		r.unclosed(&p)
 	default:
 		r.finish(&p)
 	}
 	r.pending = ""
 	r.bare(&p)
+	r.withhold(&p, true)
 	return p
+}
+
+// allBare reads an answer that was held back as a whole because it may be nothing but calls, and reports whether it is.
+func (r *Reader) allBare(p *Piece) bool {
+	r.text.WriteString(r.pending)
+	r.bare(p)
+	r.text.Reset()
+	p.Restart = false // nothing of it was given
+	return len(r.calls) > 0
+}
+
+// unclosed ends reasoning whose closing tag never came.
+func (r *Reader) unclosed(p *Piece) {
+	r.think(p, r.pending)
+	r.pending = ""
+	switch {
+	case r.reason.isProse(): // no reasoning after all
+		r.show(p, r.opened+r.prose)
+		r.thought = false
+	case r.text.Len() > 0 && r.closed == "":
+		r.closed = r.reason.closing[0]
+	}
 }
 
 // step reads a part of what is pending, and reports whether there may be more to read.
@@ -155,7 +197,9 @@ func (r *Reader) start(p *Piece) bool {
 	if rest == "" {
 		return false
 	}
-	if skip, partial := frameMark(rest); skip > 0 {
+	if skip, partial := frameMark(rest); r.plain && !r.thought {
+		// marks of templates are left to the adapters
+	} else if skip > 0 {
 		r.pending, r.framed = rest[skip:], true
 		return r.pending != ""
 	} else if partial {
@@ -188,6 +232,11 @@ func (r *Reader) start(p *Piece) bool {
 	case partial:
 		return false
 	}
+	if r.text.Len() > 0 {
+		r.state, r.pending = inText, rest
+		r.join(p, space)
+		return true
+	}
 	if r.thought {
 		r.closed += space
 	}
@@ -208,15 +257,15 @@ func (r *Reader) reasoning(p *Piece) bool {
 		if rest == "" {
 			return false
 		}
-		if r.closed == "" {
+		if r.closed == "" && r.text.Len() == 0 {
 			r.opened += r.pending[:len(r.pending)-len(rest)]
 		}
 		r.pending = rest
 	}
 	at, n := -1, 0
 	for _, closing := range r.reason.closing {
-		if i := indexMark(r.pending, closing); i >= 0 && (at < 0 || i < at) {
-			at, n = i, len(closing)
+		if i, length := indexTag(r.pending, closing); i >= 0 && (at < 0 || i < at) {
+			at, n = i, length
 			if r.reason.keep(closing) {
 				n = 0
 			}
@@ -224,7 +273,9 @@ func (r *Reader) reasoning(p *Piece) bool {
 	}
 	if at >= 0 {
 		said := strings.TrimRight(r.pending[:at], " \t\r\n")
-		r.closed = r.pending[len(said) : at+n]
+		if r.text.Len() == 0 || r.closed == "" {
+			r.closed = r.pending[len(said) : at+n]
+		}
 		r.think(p, said)
 		r.pending, r.state = r.pending[at+n:], atStart
 		return r.pending != ""
@@ -244,55 +295,26 @@ func (r *Reader) body(p *Piece) bool {
 	if r.pending == "" {
 		return false
 	}
+	if r.code.span > 0 {
+		return r.inSpan(p, false)
+	}
 	switch kind, n, partial := markAt(r.pending); {
 	case partial:
 		return false
-	case kind == noMark:
+	case kind == reasonMark:
+		return r.opening(p, false)
+	case kind == noMark || r.plain:
 		r.showCode(p, 1)
 		return true
 	case kind == boxMark:
 		r.pending = r.pending[n:]
 		return r.pending != ""
 	case kind == closingMark:
-		return n < len(r.pending) && r.lone(p, n) // what follows tells whether the tag is only spoken of
+		return n < len(r.pending) && r.lone(p, n, false) // what follows tells whether the tag is only spoken of
 	default:
 		r.state = inCall
 		return true
 	}
-}
-
-// lone reads the closing tag of reasoning that was opened in the prompt: what stands in front of it was reasoning.
-func (r *Reader) lone(p *Piece, n int) bool {
-	before := r.text.String()
-	if blank := strings.TrimSpace(before) == ""; r.thought && !blank || !blank && quotedTag(before, r.pending[:n], r.pending[n:]) {
-		r.showCode(p, n)
-		return true
-	}
-	said := strings.TrimSpace(before)
-	r.opened = before[:strings.Index(before, said)]
-	r.closed = before[len(r.opened)+len(said):] + r.pending[:n]
-	r.thought, r.state, r.pending = true, atStart, r.pending[n:]
-	r.text.Reset()
-	r.code = codeState{}
-	p.Restart, p.Text = len(before) > len(p.Text), ""
-	r.think(p, said)
-	return true
-}
-
-// quotedTag reports whether a lone tag is spoken of rather than used: also when its opening tag stands in the text.
-func quotedTag(before, tag, after string) bool {
-	if strings.Contains(strings.ToLower(before), strings.ToLower(strings.Replace(tag, "/", "", 1))) {
-		return true
-	}
-	last := before[len(before)-1]
-	var next byte = '\n'
-	if after != "" {
-		next = after[0]
-	}
-	if last == '\n' || next == '\n' || next == '\r' {
-		return false
-	}
-	return strings.IndexByte(" \t\"'(*", last) >= 0 || strings.IndexByte("\"'`)*,.", next) >= 0
 }
 
 // release gives up holding back.
@@ -324,6 +346,7 @@ func (r *Reader) think(p *Piece, s string) {
 
 // finish reads what was held back at the end of an answer.
 func (r *Reader) finish(p *Piece) {
+	r.state = inText
 	for attempts := 0; r.pending != ""; {
 		n := r.code.plain(r.pending)
 		r.show(p, r.pending[:n])
@@ -333,10 +356,16 @@ func (r *Reader) finish(p *Piece) {
 		}
 		kind, n, _ := markAt(r.pending)
 		switch {
+		case r.code.span > 0:
+			r.inSpan(p, true)
+		case kind == reasonMark:
+			r.opening(p, true)
+		case r.plain:
+			r.showCode(p, 1)
 		case kind == boxMark:
 			r.pending = r.pending[n:]
 		case kind == closingMark:
-			if r.lone(p, n); r.state == atStart {
+			if r.lone(p, n, true); r.state == atStart {
 				r.state, r.pending = inText, strings.TrimLeft(r.pending, " \t\r\n")
 			}
 		case kind == callMark || kind == endMark:

@@ -83,7 +83,49 @@ func TestMarkup(t *testing.T) {
 		{"about the tag", "The tag `<think>` opens, `</think>` closes.", reading{text: "The tag `<think>` opens, `</think>` closes."}},
 		{"about the tag, unquoted", "The tag </think> closes reasoning.", reading{text: "The tag </think> closes reasoning."}},
 		{"tag in a fence", "```\n<think>\na\n</think>\n```\ndone", reading{text: "```\n<think>\na\n</think>\n```\ndone"}},
-		{"tag in the middle", "So <think>what</think> now", reading{text: " now", thinking: ""}},
+		{"tag in the middle", "So <think>what</think> now", reading{"So now", "what", ""}},
+		// source: openclaw/openclaw#89473
+		{"behind words, in lines", "Hello\n<think>secret plans</think>\nthere", reading{"Hello\nthere", "secret plans", ""}},
+		{"behind words, in paragraphs", "Hello\n\n<think>\nsecret\n</think>\n\nthere", reading{"Hello\n\nthere", "secret", ""}},
+		{"behind words, a paragraph behind it", "Hello.\n<think>secret</think>\n\nthere", reading{"Hello.\n\nthere", "secret", ""}},
+		{"in front of the answer and in it", "<think>a</think>Hi<think>b secret</think> end", reading{"Hi end", "a\n\nb secret", ""}},
+		{"several in the answer", "One\n<think>a</think>\nTwo\n<reasoning>b</reasoning>\nThree", reading{"One\nTwo\nThree", "a\n\nb", ""}},
+		{"two in a row in the answer", "One\n<think>a</think>\n<think>b</think>\nTwo", reading{"One\nTwo", "a\n\nb", ""}},
+		{"behind words, unclosed", "Hello\n<think>secret", reading{"Hello\n", "secret", ""}},
+		{"behind a sentence, unclosed", "Hello! <think>The user wants", reading{"Hello! ", "The user wants", ""}},
+		{"behind a sentence, unclosed, with a space", "Hello. <think> The user wants", reading{"Hello. ", "The user wants", ""}},
+		{"in a word, unclosed", "Hello<think>secret", reading{"Hello", "secret", ""}},
+		{"behind a word, on the next line", "Hello <think>\nsecret", reading{"Hello ", "secret", ""}},
+		{"in a sentence, closed", "Hello <think> a secret </think> there", reading{"Hello there", "a secret", ""}},
+		{"spaces in the tags", "<think >x</think >ack", reading{"ack", "x", ""}},
+		{"spaces in the tags, behind words", "Hi\n< think >x</ think >\nack", reading{"Hi\nack", "x", ""}},
+		// source: openclaw/openclaw#48593
+		{"attributes", "<think type=\"plan\" n='1'>x</think>ack", reading{"ack", "x", ""}},
+		{"a lone tag with a space", "I should\n</think >\nack", reading{"ack", "I should", ""}},
+		{"kimi, behind words", "Hi\n\u25c1think\u25b7hm\u25c1/think\u25b7\nack", reading{"Hi\nack", "hm", ""}},
+		{"mistral, behind words", "Hi\n[THINK]hm[/THINK]ack", reading{"Hi\nack", "hm", ""}},
+		{"harmony, behind words", "Hi\n<|start|>assistant<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>ack", reading{"Hi\nack", "hm", ""}},
+		{"behind a fence", "```\nx\n```\n<think>secret</think>\nack", reading{"```\nx\n```\nack", "secret", ""}},
+		{"behind a lone backtick", "It is 5` long. <think>secret</think>ack", reading{"It is 5` long. ack", "secret", ""}},
+		{"behind a lone backtick, in lines", "It is 5` long\n<think>secret</think>\n\nack", reading{"It is 5` long\n\nack", "secret", ""}},
+		{"behind a run of another length", "A `` run <think>secret` </think>ack", reading{"A `` run ack", "secret`", ""}},
+		{"a lone tag behind a lone backtick", "It is 5` long.\n</think>\nack", reading{"ack", "It is 5` long.", ""}},
+		{"in code of two backticks", "A ``x ` <think>a</think>`` run", reading{text: "A ``x ` <think>a</think>`` run"}},
+		{"an empty pair in lines", "Hi\n<think>\n\n</think>\n\nack", reading{"Hi\n\nack", "", ""}},
+		{"a call behind thoughts in the answer", "Hi\n<think>hm</think>\n<tool_call>{\"name\":\"look\",\"arguments\":{\"q\":\"a\"}}</tool_call>", reading{"Hi\n", "hm", calledQ}},
+		{"thoughts behind a call", "<tool_call>{\"name\":\"look\",\"arguments\":{\"q\":\"a\"}}</tool_call>\n<think>hm</think>", reading{"\n", "hm", calledQ}},
+		{"thoughts in thoughts", "<think>a <think>b</think> c</think>ack", reading{"ack", "a <think>b\n\nc", ""}},
+		{"a closing tag behind the answer", "<think>a</think>The answer.\n</think>\n", reading{"The answer.\n\n", "a", ""}},
+		{"a closing tag in arguments of a bare call", `{"name": "look", "arguments": {"q":"<think>b</think>"}}`, reading{calls: ` look {"q":"<think>b</think>"};`}},
+		// source: larksuite/openclaw-lark#488
+		{"about the tags, in code", "Use `<think>` tags:\n```\n<think>\nplan\n</think>\n```\nand `</think>`.", reading{text: "Use `<think>` tags:\n```\n<think>\nplan\n</think>\n```\nand `</think>`."}},
+		{"about the tags, in lines of code", "~~~xml\n<think>a</think>\n~~~\n- `<think>a</think>`", reading{text: "~~~xml\n<think>a</think>\n~~~\n- `<think>a</think>`"}},
+		{"about the opening tag", "The tag <think> opens reasoning.", reading{text: "The tag <think> opens reasoning."}},
+		{"about both tags", "Between <think> and </think> it plans.", reading{text: "Between <think> and </think> it plans."}},
+		{"about both tags, quoted", "The tags \"<think>\" and \"</think>\" are its.", reading{text: "The tags \"<think>\" and \"</think>\" are its."}},
+		{"about both tags, with dots", "It writes <think>...</think> first.", reading{text: "It writes <think>...</think> first."}},
+		{"about the tag, in Chinese", "\u4f7f\u7528<think>\u6807\u7b7e\u3002", reading{text: "\u4f7f\u7528<think>\u6807\u7b7e\u3002"}},
+		{"another word with the same beginning", "a <thinker> and\n<think about it>\n<thinks>", reading{text: "a <thinker> and\n<think about it>\n<thinks>"}},
 		{"end marks", "ack<|im_end|>\n", reading{text: "ack"}},
 		{"strike", "a <s>b</s> c", reading{text: "a <s>b</s> c"}},
 
@@ -266,9 +308,6 @@ func TestMarkup(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if c.name == "tag in the middle" {
-				c.want = reading{text: c.in}
-			}
 			for _, n := range []int{1, 2, 3, 7, 1 << 20} {
 				if got, _ := read(t, c.in, n, offered); got != c.want {
 					t.Errorf("in pieces of %d: %q\nwant %q", n, got, c.want)
@@ -315,9 +354,88 @@ func TestHeldIsBounded(t *testing.T) {
 	}
 }
 
+// TestThinkingIsNeverText: reasoning is in no piece of the text, wherever a stream is cut.
+// source: openclaw/openclaw#89473
+func TestThinkingIsNeverText(t *testing.T) {
+	t.Parallel()
+	for _, tag := range reasonTags {
+		if tag.isProse() {
+			continue
+		}
+		for _, c := range []struct{ before, space string }{{"", ""}, {"Hello\n", "\n"}, {"Hello! ", " "}, {"Hello", " "}, {"```\nx\n```\n\n", "\n\n"}} {
+			in, want := c.before+tag.open+"SECRET"+tag.closing[0]+c.space+"there", c.before+c.space+"there"
+			if strings.HasSuffix(c.before, c.space) {
+				want = c.before + "there"
+			}
+			for cut := range in {
+				var r Reader
+				first := r.Add(in[:cut])
+				second, last := r.Add(in[cut:]), r.End()
+				if got := first.Text + second.Text + last.Text; got != want || second.Restart || last.Restart || first.Thinking+second.Thinking+last.Thinking != "SECRET" {
+					t.Errorf("%q cut at %d shows %q", in, cut, got)
+				}
+			}
+		}
+	}
+}
+
+// TestOnlyTheClosingTag: the text of a model that sends only the closing tag is shown from there on, wherever its stream is cut.
+// source: deepseek-ai/DeepSeek-R1#352, vllm-project/vllm#49728
+func TestOnlyTheClosingTag(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]reading{
+		"SECRET plan</think>Hello":            {"Hello", "SECRET plan", ""},
+		"SECRET plan\n</think>\n\nHello":      {"Hello", "SECRET plan", ""},
+		"<think>SECRET plan</think>Hello":     {"Hello", "SECRET plan", ""},
+		"Hello there":                         {"Hello there", "", ""},
+		"The tag `</think>` ends it":          {"The tag `</think>` ends it", "", ""},
+		"SECRET\n</think>\nHi\n<think>SECRET": {"Hi\n", "SECRET\n\nSECRET", ""},
+	} {
+		for _, n := range []int{1, 2, 3, 7, 1 << 20} {
+			var got reading
+			r, restarts := Reader{Closes: true}, 0
+			take := func(p Piece) {
+				if p.Restart {
+					restarts++
+				}
+				got.text, got.thinking = got.text+p.Text, got.thinking+p.Thinking
+			}
+			for s := in; s != ""; s = s[min(n, len(s)):] {
+				take(r.Add(s[:min(n, len(s))]))
+			}
+			if take(r.End()); got != want || restarts > 0 {
+				t.Errorf("%q in pieces of %d: %q, %d restarts", in, n, got, restarts)
+			}
+		}
+	}
+}
+
+// TestWithoutReasoning: a text that an adapter has read stays as it is, and one that it has not read loses its reasoning.
+func TestWithoutReasoning(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Found it.\n<think>SECRET</think>\nIt is 42.":         "Found it.\nIt is 42.",
+		"Found it.\n<think>SECRET":                            "Found it.\n",
+		"<think>a</think>Hi<think>b</think> end":              "Hi end",
+		"The tag <think> opens, and `<think>x</think>` works": "The tag <think> opens, and `<think>x</think>` works",
+		"<tool_call> is a tag, a<|im_end|>, [x], \u2022":      "<tool_call> is a tag, a<|im_end|>, [x], \u2022",
+		"```\n{}\n```\n<think>SECRET</think>":                 "```\n{}\n```\n",
+	} {
+		if got := WithoutReasoning(in); got != want || WithoutReasoning(got) != want {
+			t.Errorf("%q became %q", in, got)
+		}
+		for i := range in {
+			if words, _ := DraftWithoutReasoning(in[:i]); !strings.HasPrefix(want, words) {
+				t.Errorf("%q shows %q", in[:i], words)
+			}
+		}
+	}
+}
+
 func FuzzMarkup(f *testing.F) {
 	for _, s := range []string{"<think>a</think>b", "a</think>b", "<tool_call>{\"name\":\"look\",\"arguments\":{}}</tool_call>", "```\n<tool_call>\n```", "[TOOL_CALLS]look{}", "a<|im_end|>",
-		"<function=look><parameter=q>a</parameter></function>", "<|channel|>commentary to=functions.look<|message|>{}<|call|>", "<|start|>assistant<|channel|>final<|message|>x"} {
+		"<function=look><parameter=q>a</parameter></function>", "<|channel|>commentary to=functions.look<|message|>{}<|call|>", "<|start|>assistant<|channel|>final<|message|>x",
+		"a\n<think>b</think>\nc", "a <think> b </think> c", "`<think>` a <think>b", "a\n< think n=1 >b</think >c"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -325,6 +443,13 @@ func FuzzMarkup(f *testing.F) {
 		pieces, r := read(t, s, 1, offered)
 		if whole.calls != pieces.calls || strings.TrimSpace(whole.text) != strings.TrimSpace(pieces.text) {
 			t.Fatalf("%q: %q at once, %q in pieces", s, whole, pieces)
+		}
+		if whole.thinking != pieces.thinking && !strings.Contains(s, "nalysis") && !strings.Contains(s, "thought process:") {
+			t.Fatalf("%q: thinking %q at once, %q in pieces", s, whole.thinking, pieces.thinking)
+		}
+		inner := strings.NewReplacer("<", "", ">", "").Replace(s)
+		if got, _ := read(t, "Hello\n<think>"+inner+"</think>\nthere", 1, offered); got.text != "Hello\nthere" {
+			t.Fatalf("%q shows %q", inner, got.text)
 		}
 		for _, c := range r.Calls() {
 			if _, ok := offered[c.Name]; !ok || !json.Valid(c.Arguments) || c.Arguments[0] != '{' {

@@ -80,18 +80,38 @@ func glued(s string) (has, partial bool) {
 // openingTag reports which reasoning a text begins with, and the length of the tag. partial: it may still become one.
 func openingTag(s string) (tag *reasonTag, n int, partial bool) {
 	for _, t := range reasonTags {
-		has, part := prefix(s, t.open)
+		length, part := prefixTag(s, t.open)
 		if t.open == gluedHarmonyThought {
-			has, part = glued(s)
+			var has bool
+			if has, part = glued(s); !has {
+				length = 0
+			}
 		}
 		switch {
-		case has:
-			return t, len(t.open), false
+		case length > 0:
+			return t, length, false
 		case part:
 			partial = true
 		}
 	}
 	return nil, 0, partial
+}
+
+// openingMark is openingTag for a place inside of a text: words of people are no tag there, and a message of gpt-oss may begin.
+func openingMark(s string) (tag *reasonTag, n int, partial bool) {
+	const start = "<|start|>assistant"
+	skip := 0
+	switch has, part := prefix(s, start); {
+	case has:
+		skip = len(start)
+	case part:
+		partial = true
+	}
+	tag, n, part := openingTag(s[skip:])
+	if tag != nil && tag.isProse() {
+		return nil, 0, false
+	}
+	return tag, n + skip, partial || part && tag == nil
 }
 
 // prefix reports whether s begins with a mark, in any case, or may once more of it has come.
@@ -103,20 +123,62 @@ func prefix(s, mark string) (has, partial bool) {
 	return n == len(mark), n < len(mark)
 }
 
-// indexMark gives the place of a mark in a text, in any case; -1 = it is not in it.
-func indexMark(s, mark string) int {
-	for from := 0; ; {
-		i := strings.IndexByte(s[from:], mark[0]) // marks begin with no letter
+// maxAttributes bounds what stands behind the name in a tag, in bytes.
+const maxAttributes = 64
+
+// prefixTag gives the length of a tag that s begins with, in any case, also with attributes or spaces in it; 0 = there is none. partial: it may
+// still become one. Marks of other forms have to stand there as they are.
+func prefixTag(s, mark string) (n int, partial bool) {
+	if s == "" || s[0]|0x20 != mark[0]|0x20 {
+		return 0, s == ""
+	}
+	name, isTag := strings.CutSuffix(mark[1:], ">")
+	if !isTag || mark[0] != '<' || strings.ContainsAny(name, "<>|") {
+		has, part := prefix(s, mark)
+		if has {
+			n = len(mark)
+		}
+		return n, part
+	}
+	name, closes := strings.CutPrefix(name, "/")
+	rest := strings.TrimLeft(s[1:], " \t")
+	if closes {
+		if has, part := prefix(rest, "/"); !has {
+			return 0, part && len(s) <= maxAttributes
+		}
+		rest = strings.TrimLeft(rest[1:], " \t")
+	}
+	switch has, part := prefix(rest, name); {
+	case !has:
+		return 0, part && len(s) <= len(mark)+maxAttributes
+	case len(rest) == len(name):
+		return 0, true
+	}
+	rest = rest[len(name):]
+	end := strings.IndexAny(rest, "<>\n")
+	switch {
+	case rest[0] == '>':
+	case rest[0] != ' ' && rest[0] != '\t', end > maxAttributes:
+		return 0, false
+	case end < 0:
+		return 0, len(rest) <= maxAttributes
+	case rest[end] != '>', strings.Trim(rest[:end], " \t") != "" && !strings.Contains(rest[:end], "="):
+		return 0, false
+	}
+	return len(s) - len(rest) + end + 1, false
+}
+
+// indexTag gives the place and the length of a mark in a text, as prefixTag reads it; -1 = it is not in it.
+func indexTag(s, mark string) (at, n int) {
+	for from := 0; ; from++ {
+		i := strings.IndexByte(s[from:], mark[0])
 		if i < 0 {
-			return -1
+			return -1, 0
 		}
-		if from += i; len(s)-from < len(mark) {
-			return -1
+		from += i
+		if n, _ := prefixTag(s[from:], mark); n > 0 {
+			return from, n
 		}
-		if strings.EqualFold(s[from:from+len(mark)], mark) {
-			return from
-		}
-		from++
 	}
 }
 
@@ -142,9 +204,9 @@ func frameMark(s string) (n int, partial bool) {
 		partial = true
 	}
 	for _, f := range frames {
-		switch has, part := prefix(s, f); {
-		case has:
-			return len(f), false
+		switch n, part := prefixTag(s, f); {
+		case n > 0:
+			return n, false
 		case part:
 			partial = true
 		}
@@ -174,8 +236,11 @@ func addressee(s string) (n int, partial bool) {
 // held gives how many bytes at the end of a text may be the beginning of one of the marks.
 func held(s string, marks []string) (n int) {
 	for _, m := range marks {
-		for k := min(len(m)-1, len(s)); k > n; k-- {
-			if strings.EqualFold(s[len(s)-k:], m[:k]) {
+		for k := min(len(m)+2*maxAttributes, len(s)); k > n; k-- {
+			if s[len(s)-k]|0x20 != m[0]|0x20 {
+				continue
+			}
+			if _, partial := prefixTag(s[len(s)-k:], m); partial {
 				n = k
 			}
 		}
@@ -190,6 +255,7 @@ const (
 	noMark      markKind = iota
 	callMark             // it opens a tool call
 	closingMark          // it closes reasoning
+	reasonMark           // it opens reasoning
 	endMark              // of a chat template, at the end of an answer
 	boxMark              // around a part of the answer that is for people
 )
@@ -227,7 +293,7 @@ var callMarks = []string{
 }
 
 // closingMarks close reasoning that the prompt opened.
-var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>"}
+var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>", "\u25c1/think\u25b7"}
 
 // endMarks end an answer in a chat template.
 var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
@@ -254,9 +320,15 @@ func markAt(s string) (kind markKind, n int, partial bool) {
 		marks []string
 	}{{callMark, callMarks}, {closingMark, closingMarks}, {endMark, endMarks}, {boxMark, boxMarks}} {
 		for _, m := range list.marks {
-			switch has, part := prefix(s, m); {
-			case has && len(m) > n:
-				kind, n = list.kind, len(m)
+			length := len(m)
+			has, part := prefix(s, m)
+			if list.kind == closingMark {
+				length, part = prefixTag(s, m)
+				has = length > 0
+			}
+			switch {
+			case has && length > n:
+				kind, n = list.kind, length
 			case part:
 				partial = true
 			}
@@ -264,6 +336,12 @@ func markAt(s string) (kind markKind, n int, partial bool) {
 	}
 	if n > 0 {
 		return kind, n, false
+	}
+	switch tag, n, part := openingMark(s); {
+	case tag != nil:
+		return reasonMark, n, false
+	case part:
+		partial = true
 	}
 	switch n := spaceMark(s); {
 	case n > 0:

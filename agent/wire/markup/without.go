@@ -2,13 +2,13 @@ package markup
 
 import "strings"
 
-// WithoutReasoning gives a text without the reasoning in tags that it begins with: of models whose adapter reads no markup, and of
+// WithoutReasoning gives a text without the reasoning in tags that stands in it: of models whose adapter reads no markup, and of
 // transcripts that earlier versions wrote. Anything else stays as it is.
 func WithoutReasoning(text string) string {
-	if tag, _, _ := opening(text); tag == nil {
+	if !mayReason(text) {
 		return text
 	}
-	var r Reader
+	r := Reader{plain: true}
 	r.Add(text)
 	r.End()
 	return r.Text()
@@ -16,19 +16,26 @@ func WithoutReasoning(text string) string {
 
 // DraftWithoutReasoning does the same for a text that is still growing. thinks says that it has no words yet, or may be a tag.
 func DraftWithoutReasoning(text string) (words string, thinks bool) {
-	tag, _, partial := opening(text)
-	if tag == nil {
-		return text, partial
+	if !mayReason(text) {
+		return text, false
 	}
-	var r Reader
+	r := Reader{plain: true}
 	r.Add(text)
 	return r.Text(), r.Text() == ""
 }
 
-func opening(text string) (tag *reasonTag, n int, partial bool) {
-	text = strings.TrimLeft(text, " \t\r\n")
-	if text == "" || text[0] != '<' && text[0] != '[' && text[0] != "\u25c1"[0] {
-		return nil, 0, false
+// mayReason reports whether an opening tag, or the beginning of one, stands in a text.
+func mayReason(text string) bool {
+	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '[') < 0 && !strings.Contains(text, kimiMark) {
+		return false
 	}
-	return openingTag(text)
+	for i := range len(text) {
+		if text[i] != '<' && text[i] != '[' && text[i] != kimiMark[0] {
+			continue
+		}
+		if tag, _, partial := openingMark(text[i:]); tag != nil || partial {
+			return true
+		}
+	}
+	return false
 }
