@@ -141,3 +141,72 @@ func TestLastChat(t *testing.T) {
 		last(routertest.Direct(routertest.Owner), "")
 	})
 }
+
+// A reminder comes in the chat where it was asked for, and an announcement in the last chat of its session, also after the owner looked at the page of
+// the host and wrote there.
+// source: openclaw/openclaw#88044, openclaw/openclaw#54327, mozilla-ai/clawbolt#545
+//
+// proves: S10
+func TestThePageIsNoLastChat(t *testing.T) {
+	for name, asked := range map[string]string{"asked for on the platform": "fake", "asked for on the page": "page"} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				page := settings.AccountRef{Channel: "page", Account: channels.DefaultAccount}
+				g := routertest.New(t, channeltest.Options{}, func(s *settings.Snapshot) {
+					s.Owners = append(s.Owners, "page:"+routertest.Owner)
+					s.Accounts[page] = s.Accounts[routertest.Account]
+					s.Session.AgentToAgent.MaxPingPongTurns = 0
+				})
+				inside := channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Inside: true}})
+				g.Router.Attach(page, inside.Full())
+				g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+					m := routertest.Last(p)
+					switch {
+					case strings.Contains(m.Text(), "remind me"):
+						return routertest.Call("c1", "cron", map[string]any{"action": "add", "message": "time is up", "in": "1h"}), nil
+					case strings.Contains(m.Text(), "ask main"):
+						return routertest.Call("c2", "sessions_send", map[string]any{"sessionKey": "main", "message": "all well?", "timeoutSeconds": 0}), nil
+					case strings.Contains(p.System, "announce step"):
+						return routertest.Text("announced"), nil
+					}
+					return routertest.Text("says " + m.Text()), nil
+				})
+				write := func(kind channels.Kind, text string) {
+					t.Helper()
+					at := routertest.Direct(routertest.Owner)
+					at.Channel = kind
+					in := channels.Inbound{Address: at, ID: channels.MessageID(time.Now().String()), Event: channels.Message, Sender: channels.Sender{ID: routertest.Owner}, Text: text, Time: time.Now()}
+					if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
+						t.Fatal(err)
+					}
+					<-time.After(time.Minute)
+				}
+				write("fake", "hello")
+				write(channels.Kind(asked), "remind me")
+				write("page", "hello")
+				if asked == "page" {
+					write("fake", "hello")
+				}
+				<-time.After(2 * time.Hour)
+				write("page", "hello")
+				g.Say(routertest.Group("a"), routertest.Owner, "ask main")
+				<-time.After(time.Minute)
+				count := func(calls []channeltest.Call, text string) (n int) {
+					for _, c := range calls {
+						if strings.Contains(c.Out.Text, text) && c.Out.To.Type == channels.Direct {
+							n++
+						}
+					}
+					return n
+				}
+				there, here := g.Fake.Calls(channeltest.OpSend), inside.Calls(channeltest.OpSend)
+				if n, m := count(there, "time is up"), count(here, "time is up"); (n > 0) != (asked == "fake") || (m > 0) != (asked == "page") {
+					t.Errorf("the reminder is posted on the platform %d times, on the page %d times", n, m)
+				}
+				if n, m := count(there, "announced"), count(here, "announced"); n != 1 || m != 0 {
+					t.Errorf("the announcement is posted on the platform %d times, on the page %d times", n, m)
+				}
+			})
+		})
+	}
+}

@@ -101,8 +101,11 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []session
 	j := sessions.Job{ID: uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.Source())).String(), Agent: s.Agent, From: jobsOf(c.Caller), Created: t.deps.now(),
 		Name: strings.TrimSpace(args.Name), Message: strings.TrimSpace(args.Message), Cron: strings.TrimSpace(args.Cron), Zone: strings.TrimSpace(args.Zone),
 		Owner: c.Caller.Owner, Asker: c.Caller.Asker}
-	if run := c.Caller.Run; run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == "" {
-		j.To = run.Chain.Origin // a person made the job whose turn this is
+	switch run := c.Caller.Run; {
+	case !run.Reply.IsZero():
+		j.To = run.Reply
+	case run.Chain != nil && (run.Kind == sessions.JobRun || run.Kind == sessions.TurnRun || run.Kind == sessions.ChildRun): // people read its answer there
+		j.To = run.Chain.Origin
 	}
 	if j.Zone == "" && j.Cron != "" && t.deps.Zone != nil {
 		j.Zone = t.deps.Zone() // the one in which the agent is told the time

@@ -183,7 +183,11 @@ func (s *Scheduler) tryFire(ctx context.Context, j sessions.Job, now time.Time) 
 	if why != nil {
 		return s.leaveOut(ctx, f, due, why.Error())
 	}
-	f.Change, f.Exclusive = jobTurn(j, from, dueSource(j, due), now, next.IsZero()), true
+	chat, err := s.gate.LastChat(ctx, from)
+	if err != nil {
+		return err
+	}
+	f.Change, f.Exclusive = jobTurn(j, from, chat, dueSource(j, due), now, next.IsZero()), true
 	f.Times = append(f.Times, sessions.Occurrence{Due: due, Run: f.Change.Run.ID})
 	_, err = s.fired(ctx, f)
 	return err

@@ -251,7 +251,11 @@ func (s *Scheduler) tryRunJob(ctx context.Context, source, id string) (sessions.
 	if source == "" {
 		source = "job:" + id + ":" + uuid.NewString()
 	}
-	e := jobTurn(j, from, source, now, false)
+	chat, err := s.gate.LastChat(ctx, from)
+	if err != nil {
+		return sessions.Run{}, err
+	}
+	e := jobTurn(j, from, chat, source, now, false)
 	acc, err := s.fired(ctx, sessions.Firing{Job: id, At: now, Change: e, Exclusive: true, Times: []sessions.Occurrence{{Due: now, Forced: true, Run: e.Run.ID}}})
 	return acc.Run, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/channels"
 	"parley/router/budget"
 	"parley/router/chain"
 	"parley/sessions"
@@ -26,11 +27,11 @@ func dueSource(j sessions.Job, due time.Time) string {
 	return "job:" + j.ID + ":" + strconv.FormatInt(due.UnixMilli(), 10)
 }
 
-// jobTurn is the turn that a job begins. It uses the budget of the session that made the job; one that a person made uses its own.
-func jobTurn(j sessions.Job, from sessions.Session, source string, now time.Time, last bool) sessions.Change {
+// jobTurn is the turn that a job begins; chat is the one that the job reports to when it names none. It uses the budget of the session that made the job; one that a person made uses its own.
+func jobTurn(j sessions.Job, from sessions.Session, chat channels.Address, source string, now time.Time, last bool) sessions.Change {
 	key, to := JobKey(j), j.To
 	if to.IsZero() {
-		to = from.Last
+		to = chat
 	}
 	own := sessions.Session{Key: key, Agent: j.Agent, Title: j.Name, Top: budget.Payer(from)}
 	if last {

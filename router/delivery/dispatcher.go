@@ -187,6 +187,21 @@ func (g *Dispatcher) Internal(chat channels.Address) bool {
 	return l.Inside
 }
 
+// LastChat gives the chat that wrote last to a session, pages of the host left out: of what is posted there nobody is told. Where only a page has
+// written it is that one.
+func (g *Dispatcher) LastChat(ctx context.Context, s sessions.Session) (channels.Address, error) {
+	if s.Last.IsZero() || !g.Internal(s.Last) {
+		return s.Last, nil
+	}
+	chats, err := g.store.Writers(ctx, s.Key)
+	for _, chat := range chats {
+		if !g.Internal(chat) {
+			return chat, nil
+		}
+	}
+	return s.Last, err
+}
+
 // Limits are the platform's for messages at an address; false when its account is not attached.
 func (g *Dispatcher) Limits(at channels.Address) (l channels.Limits, attached bool) {
 	a := g.accounts.get(settings.Ref(at))

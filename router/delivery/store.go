@@ -14,6 +14,7 @@ type Store interface {
 	Get(ctx context.Context, key sessions.Key) (sessions.Session, error)
 	GetRun(ctx context.Context, id sessions.RunID) (sessions.Run, error)
 	Steps(ctx context.Context, id sessions.RunID) ([]sessions.Message, error)
+	Writers(ctx context.Context, key sessions.Key) ([]channels.Address, error)
 	Submit(ctx context.Context, c sessions.Change) (sessions.Accepted, error)
 
 	Due(ctx context.Context, limit int, afterSeq int64) ([]sessions.Delivery, error)

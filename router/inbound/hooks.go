@@ -59,7 +59,9 @@ func (r *Receiver) Wake(ctx context.Context, x Report, now bool) (Submitted, err
 		return Submitted{}, err
 	}
 	if now {
-		x.To = s.Last
+		if x.To, err = r.gate.LastChat(ctx, s); err != nil {
+			return Submitted{}, err
+		}
 		return r.SubmitHook(ctx, x)
 	}
 	w, most := x.words(), r.settings().ContextLimit()

@@ -32,9 +32,15 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 		hops = append(hops, from.Key)
 	}
 	id := sessions.RunID(uuid.NewString())
-	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: target.Last, Waited: q.Waits}
+	chat, err := h.gate.LastChat(ctx, target)
+	if err != nil {
+		return sessions.Run{}, err
+	}
+	chain := &sessions.Chain{Kind: chain.Ask, Root: id, Requester: from.Key, From: from.Last, Target: q.To, Request: q.Message, Hops: hops, Origin: chat, Waited: q.Waits}
 	if h.settings().Session.AgentToAgent.FollowUp {
-		chain.Back = backTo(q.From, q.Source)
+		if chain.Back, err = h.backTo(ctx, q.From, q.Source); err != nil {
+			return sessions.Run{}, err
+		}
 	}
 	if err := h.rights.StampOrigin(ctx, from, q.From.Run, chain); err != nil {
 		return sessions.Run{}, err
@@ -52,18 +58,18 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 
 // backTo is the chat that hears of a reply that comes too late for the turn that asks: where that turn's own answer goes. A sub-agent, an
 // agent outside and what goes nowhere have none; without one people are not told.
-func backTo(c tools.Caller, source string) channels.Address {
+func (h *Host) backTo(ctx context.Context, c tools.Caller, source string) (channels.Address, error) {
 	switch up := c.Run.Chain; {
 	case !strings.HasPrefix(source, "tool:") || sessions.IsSubagent(c.Session.Key):
-		return channels.Address{}
+		return channels.Address{}, nil
 	case !c.Run.Reply.IsZero():
-		return c.Run.Reply
+		return c.Run.Reply, nil
 	case up != nil && (c.Run.Kind == sessions.JobRun || up.Kind == chain.Relay):
-		return up.Origin
+		return up.Origin, nil
 	case c.Run.Kind == sessions.AskRun:
-		return c.Session.Last
+		return h.gate.LastChat(ctx, c.Session)
 	}
-	return channels.Address{}
+	return channels.Address{}, nil
 }
 
 // isMain reports whether a session is a configured agent's main one.

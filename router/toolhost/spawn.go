@@ -38,7 +38,9 @@ func (h *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, e
 	case parent != nil:
 		origin = parent.Origin
 	default:
-		origin = from.Last
+		if origin, err = h.gate.LastChat(ctx, from); err != nil {
+			return sessions.Run{}, err
+		}
 	}
 	id := sessions.RunID(sessions.IDFor(q.Source, "run"))
 	key := sessions.SubagentKey(q.Agent, sessions.IDFor(q.Source, "session"))
