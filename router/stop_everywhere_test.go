@@ -266,6 +266,32 @@ func (x *stopRig) stoppedInParts() {
 	x.T.Errorf("no answer was stopped between two parts")
 }
 
+// A run that has ended is cancelled while its answer is on its way: the rest of the parts ends as stopped, and the caller is told.
+//
+// proves: X2
+func TestCancelOfARunWhoseAnswerIsOnItsWay(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := newStopRig(t, "telegram", stopMoments["split answer"])
+		x.reach("split answer")
+		run := x.Runs()[2]
+		if run.Status != sessions.Done {
+			t.Fatalf("the run is %s", run.Status)
+		}
+		for i, want := range []int{1, 0} {
+			if ids, n, err := x.Router.CancelRun(t.Context(), "", run.ID); err != nil || len(ids) != 0 || n != want {
+				t.Errorf("%d: %v, %d, %v", i, ids, n, err)
+			}
+		}
+		synctest.Wait()
+		shown := len(x.Fake.Texts(x.a))
+		<-time.After(time.Hour)
+		if n := len(x.Fake.Texts(x.a)); n > shown+1 {
+			t.Errorf("%d parts after the run was canceled", n-shown)
+		}
+		x.stoppedInParts()
+	})
+}
+
 // startsEmpty looks at what the model is shown after /new: nothing of what was before.
 func (x *stopRig) startsEmpty() {
 	x.T.Helper()
