@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"parley/channels"
 	"parley/policy"
 	"parley/router/chain"
 	"parley/router/turn"
@@ -41,7 +42,7 @@ func (t *Table) modelForNew(arg string) (name string, ok bool) {
 }
 
 func cmdStop(ctx context.Context, r *Table, c Call) (Result, error) {
-	keys, err := r.stopKeys(ctx, c.Session.Key)
+	keys, err := r.stopKeys(ctx, c.Session.Key, c.In.Address)
 	if err != nil {
 		return Result{}, err
 	}
@@ -52,9 +53,10 @@ func cmdStop(ctx context.Context, r *Table, c Call) (Result, error) {
 	return Result{Text: chain.StopAnswer(open.Count(keys...)), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
 }
 
-// stopKeys are the sessions that /stop in one ends: itself, and those of the scheduled jobs that it made and that are at work.
-func (t *Table) stopKeys(ctx context.Context, key sessions.Key) ([]sessions.Key, error) {
-	jobs, err := t.cron.KeysAtWork(ctx, key)
+// stopKeys are the sessions that /stop in a chat of one ends: itself, and those of the scheduled jobs that it made, or that post there, and that
+// are at work.
+func (t *Table) stopKeys(ctx context.Context, key sessions.Key, chat channels.Address) ([]sessions.Key, error) {
+	jobs, err := t.cron.KeysAtWork(ctx, key, chat)
 	return append([]sessions.Key{key}, jobs...), err
 }
 

@@ -76,8 +76,8 @@ func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 	}
 	keys := []sessions.Key{run.Key}
 	switch run.Kind {
-	case sessions.AskRun, sessions.ReplyRun, sessions.AnnounceRun, sessions.ChildRun, sessions.ResultRun, sessions.PostRun:
-		if c != nil {
+	case sessions.AskRun, sessions.ReplyRun, sessions.AnnounceRun, sessions.ChildRun, sessions.ResultRun, sessions.PostRun, sessions.FollowUpRun:
+		if c != nil && !tellsOfStop(run) {
 			keys = append(append(keys, c.Requester, c.Target), c.Hops...)
 		}
 	case sessions.TurnRun, sessions.CompactRun, sessions.JobRun: // their chains say where the answer is posted
@@ -88,6 +88,12 @@ func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// tellsOfStop reports whether a run is the follow-up of an exchange that was stopped: it is what a stop makes, and a stop on the other side leaves it.
+func tellsOfStop(run sessions.Run) bool {
+	c := run.Chain
+	return run.Kind == sessions.FollowUpRun && (c.Status == sessions.Stopped || c.Status == "" && c.Error != "")
 }
 
 // within reports whether a session is one that is stopped, or below one.
