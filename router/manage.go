@@ -51,7 +51,7 @@ func (r *Router) StopSession(ctx context.Context, source string, key sessions.Ke
 	}
 	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}})
 	if err == nil && !acc.Duplicate {
-		n = open.Count(keys...)
+		n = r.Gate.Ended(open, keys...)
 	}
 	return stoppedIDs(acc), n, err
 }

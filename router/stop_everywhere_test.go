@@ -385,3 +385,21 @@ func TestCommandAnswersPassParts(t *testing.T) {
 		}
 	})
 }
+
+// A message that is under way when the stop comes arrives whole: the answer to the stop does not say that something is missing.
+//
+// proves: X3
+func TestStopWhileTheLastPartIsUnderWay(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) { return routertest.Text("all of it"), nil })
+		g.Fake.Script(channeltest.Step{Delay: 5 * time.Second})
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hello")
+		<-time.After(2 * time.Second)
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "/stop")
+		<-time.After(time.Hour)
+		if texts := g.Fake.Texts(routertest.Direct(routertest.Owner)); len(texts) != 2 || texts[0] != "all of it" || texts[1] != "⚙️ My last message was on its way already." {
+			t.Errorf("%q", texts)
+		}
+	})
+}

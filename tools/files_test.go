@@ -65,7 +65,9 @@ func (d desk) content(path string) string {
 	return string(b)
 }
 
-// TestFiles goes through every action.
+// TestFiles goes through every action. A text that is not given empties no file.
+//
+// proves: G1
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
