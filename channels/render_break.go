@@ -11,22 +11,29 @@ import (
 // lineBreak ends a line at a tag that says so. Two of them leave a line empty.
 func (b *builder) lineBreak(n *ast.RawHTML) {
 	b.lineEnd()
-	if before, ok := n.PreviousSibling().(*ast.RawHTML); ok && b.gap > 0 && isBreak(b.lines(before.Segments)) {
+	if before, ok := n.PreviousSibling().(*ast.RawHTML); ok && b.gap > 0 && isBreak(before.Segments.Value(b.src)) {
 		b.br(2)
 	}
 }
 
-// alone reports whether a tag stands between two words of a line: then it is spoken about.
-func (b *builder) alone(n *ast.RawHTML) bool {
+// EndsLine reports whether a tag of a source ends a line there: a <br> that is not spoken about.
+func EndsLine(src []byte, n *ast.RawHTML) bool {
+	if !isBreak(n.Segments.Value(src)) {
+		return false
+	}
 	start, end := n.Segments.At(0).Start, n.Segments.At(n.Segments.Len()-1).Stop
-	return start > 1 && end+1 < len(b.src) && b.src[start-1] == ' ' && b.src[end] == ' ' && b.src[start-2] != '\n' && b.src[end+1] != '\n'
+	return !isAlone(src, start, end) && !isQuoted(src, start, end)
 }
 
-// isQuoted reports whether a tag stands between quotation marks: it is code, or spoken about.
-func (b *builder) isQuoted(n *ast.RawHTML) bool {
+// isAlone reports whether the tag src[start:end] stands between two words of a line: then it is spoken about.
+func isAlone(src []byte, start, end int) bool {
+	return start > 1 && end+1 < len(src) && src[start-1] == ' ' && src[end] == ' ' && src[start-2] != '\n' && src[end+1] != '\n'
+}
+
+// isQuoted reports whether the tag src[start:end] stands between quotation marks: it is code, or spoken about.
+func isQuoted(src []byte, start, end int) bool {
 	const longest = 200
-	start, end := n.Segments.At(0).Start, n.Segments.At(n.Segments.Len()-1).Stop
-	head, tail := b.src[max(0, start-longest):start], b.src[end:min(len(b.src), end+longest)]
+	head, tail := src[max(0, start-longest):start], src[end:min(len(src), end+longest)]
 	head = head[bytes.LastIndexByte(head, '\n')+1:]
 	tail, _, _ = bytes.Cut(tail, []byte("\n"))
 	return bytes.Count(head, []byte{'"'})%2 == 1 && bytes.IndexByte(tail, '"') >= 0 ||
@@ -38,7 +45,7 @@ var (
 	openTypedQuote = regexp.MustCompile(`[“„«»「‘][^“”„«»「」‘’]*$`)
 )
 
-func isBreak(tag string) bool {
-	tag = strings.ToLower(strings.ReplaceAll(tag, " ", ""))
-	return tag == "<br>" || tag == "<br/>"
+func isBreak(tag []byte) bool {
+	s := strings.ToLower(strings.ReplaceAll(string(tag), " ", ""))
+	return s == "<br>" || s == "<br/>"
 }

@@ -80,11 +80,37 @@ func plainOf(d *document, lim Limits) string {
 
 // escapeHTML escapes what Telegram needs escaped.
 func escapeHTML(s string) string {
-	if !strings.ContainsAny(s, "&<>") {
+	if !htmlSigns.in(s) {
 		return s
 	}
 	return htmlText.Replace(s)
 }
+
+// byteSet is a set of bytes. It is asked once a word, which strings.ContainsAny is too slow for.
+type byteSet [256]bool
+
+func newByteSet(s string) *byteSet {
+	set := new(byteSet)
+	for i := range len(s) {
+		set[s[i]] = true
+	}
+	return set
+}
+
+// in reports whether a text has a byte of the set.
+func (set *byteSet) in(s string) bool {
+	for i := range len(s) {
+		if set[s[i]] {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	htmlSigns    = newByteSet("&<>")
+	discordSigns = newByteSet("\\`*_~|[]<:")
+)
 
 // Attributes need no more: address encodes quotes, and language has none.
 var htmlText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
@@ -145,7 +171,7 @@ func escapeDiscord(s string, at wordPlace) string {
 			return isNumbered
 		}
 	}
-	if !strings.ContainsAny(s, "\\`*_~|[]<:") {
+	if !discordSigns.in(s) {
 		return s
 	}
 	var b strings.Builder

@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -117,15 +118,24 @@ func (d *document) isUnderscored() bool {
 			return true
 		}
 	}
-	inAddress := false
+	start := 0 // of the atoms in which an address could stand that is not over yet
 	for i := range d.atoms {
 		a := &d.atoms[i]
-		inAddress = !a.white() && (inAddress || webAddress(a.text) >= 0)
-		if (a.kind != word || a.st.code || a.st.pre != 0 || inAddress) && endsWithUnderscore(a.text) {
+		switch {
+		case a.white():
+			start = i + 1
+		case !endsWithUnderscore(a.text):
+		case a.kind != word || a.st.code || a.st.pre != 0 || hasAddress(d.atoms[start:i+1]):
 			return true
+		default:
+			start = i + 1
 		}
 	}
 	return false
+}
+
+func hasAddress(atoms []atom) bool {
+	return slices.ContainsFunc(atoms, func(a atom) bool { return webAddress(a.text) >= 0 })
 }
 
 // endsWithUnderscore reports whether an underscore stands at the end of a word.

@@ -163,6 +163,27 @@ func knotty(s string) bool {
 	return widest*lines > mostCells
 }
 
+// Stretch is a part of a text for a Markdown parser.
+type Stretch struct {
+	Text    string
+	IsPlain bool // a parser would take too long for it: it is shown as it is
+}
+
+// Stretches cuts Markdown into parts that MarkdownParser takes bounded time for, together the whole text. An ordinary text is one of them up
+// to 16 kB, and longer ones are cut at empty lines.
+func Stretches(md string) (out []Stretch) {
+	for _, p := range pieces(md) {
+		if !knotty(p.text) {
+			out = append(out, Stretch{p.text, false})
+			continue
+		}
+		for _, q := range untie(p.text) {
+			out = append(out, Stretch{q.text, !isFence(q.text) && knotty(q.text)})
+		}
+	}
+	return out
+}
+
 // untie separates the code blocks of a knotty piece from its text: code is harmless, and the text may be once it stands alone.
 func untie(s string) []piece {
 	var out []piece

@@ -14,16 +14,21 @@ var linkedName = regexp.MustCompile(`^([("'\[“„«]*)((?:[\w.~-]*[\\/])*[\w.-
 // filesAsCode marks the names of files that the platform would make links of.
 func (d *document) filesAsCode() {
 	var out []atom // from the first name on
-	keep := func(a atom) {
+	keep := func(a *atom) {
 		if out != nil {
-			out = append(out, a)
+			out = append(out, *a)
 		}
 	}
-	for i, a := range d.atoms {
+	for i := range d.atoms {
+		a := &d.atoms[i]
+		if a.kind != word || !hasLinkedName(a.text) {
+			keep(a)
+			continue
+		}
 		st := a.st
 		st.bold, st.italic, st.strike, st.heading, st.quote = false, false, false, false, false
 		whole := (i == 0 || d.atoms[i-1].white() || d.atoms[i-1].kind == glue) && (i+1 == len(d.atoms) || d.atoms[i+1].white())
-		if a.kind != word || st != (style{}) || !whole || !hasLinkedName(a.text) {
+		if st != (style{}) || !whole {
 			keep(a)
 			continue
 		}
@@ -39,7 +44,7 @@ func (d *document) filesAsCode() {
 			if part == "" {
 				continue
 			}
-			b := a
+			b := *a
 			b.text, b.openEnd = part, false
 			if b.st.code = j == 1; b.st.code {
 				b.st.bold, b.st.italic, b.st.strike = false, false, false

@@ -356,7 +356,7 @@ func (r *markRun) OnMatch(consumes int) ast.Node {
 
 func ascii(r rune) bool { return r < utf8.RuneSelf }
 
-func among(r rune, set string) bool { return ascii(r) && strings.ContainsRune(set, r) }
+func among(r rune, set string) bool { return ascii(r) && strings.IndexByte(set, byte(r)) >= 0 }
 
 // inWord reports whether a character is part of a word of a script that separates words by spaces.
 func inWord(r rune) bool {

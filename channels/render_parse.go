@@ -378,12 +378,11 @@ func (b *builder) inline(n ast.Node) {
 			b.put(glue, s)
 		}
 	case *ast.RawHTML:
-		s := b.lines(n.Segments)
-		if isBreak(s) && !b.alone(n) && !b.isQuoted(n) {
+		if EndsLine(b.src, n) {
 			b.lineBreak(n)
 			break
 		}
-		b.text(s)
+		b.text(b.lines(n.Segments))
 	case *east.TaskCheckBox:
 		if n.IsChecked {
 			b.put(glue, "☑ ")

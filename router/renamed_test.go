@@ -15,6 +15,7 @@ import (
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
+	"parley/sessions/route"
 )
 
 var renamed = settings.AccountRef{Channel: routertest.Kind, Account: "family"}
@@ -290,7 +291,7 @@ func TestRenamedAccountSeveralTimes(t *testing.T) {
 	bind := func(agent sessions.AgentID, account channels.AccountID) sessions.Binding {
 		return sessions.Binding{AgentID: agent, Match: sessions.BindingMatch{Channel: routertest.Kind, AccountID: account}}
 	}
-	routes := sessions.Routes{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: names,
+	routes := route.Table{Default: "main", Agents: []sessions.AgentID{"first", "second"}, Former: names,
 		Bindings: []sessions.Binding{bind("first", "default"), bind("second", "d"), bind("first", "e")}}
 	if _, agent, _ := routes.Key(channels.Inbound{Address: atAccount(settings.AccountRef{Channel: routertest.Kind, Account: "c"}, group)}); agent != "second" {
 		t.Errorf("bound to %q", agent)

@@ -1,6 +1,7 @@
 package router_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router/routertest"
@@ -18,6 +20,12 @@ import (
 
 // upgradedRig is a host of today on the database of an earlier one, some time after it was left, and what that one had sent.
 func upgradedRig(t *testing.T, file string, after time.Duration) (g *routertest.Rig, sent map[sessions.DeliveryID]bool) {
+	t.Helper()
+	return upgradedRigWith(t, file, after, saying("this is an answer"))
+}
+
+// upgradedRigWith is upgradedRig with another model.
+func upgradedRigWith(t *testing.T, file string, after time.Duration, model func(context.Context, agent.Prompt) (agent.Answer, error)) (g *routertest.Rig, sent map[sessions.DeliveryID]bool) {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	routertest.Check(t, err)
@@ -36,7 +44,7 @@ func upgradedRig(t *testing.T, file string, after time.Duration) (g *routertest.
 	<-time.After(time.Until(taken.Add(after)))
 	set := routertest.SettingsFor(storySettings)
 	g = &routertest.Rig{T: t, Dir: dir, Settings: set, Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 400}}), Model: &routertest.Script{}}
-	g.Model.Set(saying("this is an answer"))
+	g.Model.Set(model)
 	g.Start()
 	return g, sent
 }
@@ -244,5 +252,64 @@ func (l *revival) accounts() {
 		} else {
 			l.counts["sub-agents"]++
 		}
+	}
+}
+
+// A stop ends what an earlier host was at as well: the turn, the sub-agents below, and the exchanges that the session has begun. Nothing of it
+// goes on, after another restart neither.
+//
+// proves: X1
+func TestUpgradedWorkIsStopped(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(upgradeDir, "v*.sql"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no database of an earlier version is there", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g, _ := upgradedRigWith(t, file, 20*time.Second, func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+					<-ctx.Done()
+					return agent.Answer{}, ctx.Err()
+				})
+				const bob = sessions.Key("agent:main:fake:direct:5005")
+				concerned := func(r sessions.Run) bool {
+					return r.Key == bob || r.Chain != nil && (r.Chain.Requester == bob || r.Chain.Target == bob)
+				}
+				open := func() (kinds map[sessions.RunKind]int) {
+					kinds = map[sessions.RunKind]int{}
+					for _, r := range g.Runs() {
+						if !r.Status.Final() && concerned(r) {
+							kinds[r.Kind]++
+						}
+					}
+					return kinds
+				}
+				<-time.After(10 * time.Second)
+				before := open()
+				if before[sessions.TurnRun] == 0 || before[sessions.ChildRun] == 0 || before[sessions.AskRun] == 0 {
+					t.Fatalf("the earlier host was at %v", before)
+				}
+				stopped := time.Now()
+				g.Say(routertest.Direct("5005"), "5005", "/stop")
+				<-time.After(2 * time.Second)
+				if left := open(); len(left) > 0 {
+					t.Errorf("still at work: %v", left)
+				}
+				g.Model.Set(saying("this is an answer"))
+				g.Stop()
+				g.Start()
+				<-time.After(10 * time.Minute)
+				for _, r := range g.Runs() {
+					if concerned(r) && (r.Ended.After(stopped) || !r.Status.Final()) && r.Status != sessions.Stopped {
+						t.Errorf("after the stop a %s of %s is %s: %s", r.Kind, r.Key, r.Status, r.Error)
+					}
+				}
+				for _, d := range g.Deliveries() {
+					if d.Session == bob && d.Created.After(stopped) && d.Kind != sessions.Notice {
+						t.Errorf("after the stop the chat reads %q", d.Text)
+					}
+				}
+			})
+		})
 	}
 }

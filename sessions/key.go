@@ -101,7 +101,7 @@ func (p Parts) Key() Key {
 		return UnknownKey
 	}
 	if p.Thread != "" && p.Form.threaded() {
-		seg = append(seg, p.Form.threadWord(), escape(string(p.Thread)))
+		seg = append(seg, p.Form.ThreadWord(), escape(string(p.Thread)))
 	}
 	return Key(strings.Join(seg, ":"))
 }
@@ -140,7 +140,8 @@ func (f Form) threaded() bool {
 	return false
 }
 
-func (f Form) threadWord() string {
+// ThreadWord returns the word before a thread in a key of this form.
+func (f Form) ThreadWord() string {
 	if f == FormGroup {
 		return topicWord
 	}

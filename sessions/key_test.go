@@ -103,7 +103,7 @@ func TestDrawnKeysAreDistinct(t *testing.T) {
 		p := drawParts(t)
 		id := hostile().Draw(t, "other")
 		near := []Parts{drawParts(t), p, p, p, p, p} // and what differs in as little as possible
-		near[1].ID, near[1].Thread = p.ID+":"+string(p.Form.threadWord())+":"+string(p.Thread), ""
+		near[1].ID, near[1].Thread = p.ID+":"+string(p.Form.ThreadWord())+":"+string(p.Thread), ""
 		near[2].Account = channels.AccountID(id)
 		near[3].ID = id
 		near[4].Form = rapid.SampledFrom([]Form{FormGroup, FormRoom, FormAccountPeer, FormChannelPeer, FormPeer, FormMain, FormOther}).Draw(t, "form")

@@ -1,5 +1,3 @@
-// Package sessions holds what parley remembers: sessions and their keys, messages, runs, deliveries, who may see what, and the
-// contract of the store that keeps all of it.
 package sessions
 
 import (

@@ -111,7 +111,7 @@ func (r Rules) across(from, to AgentID) (bool, string) {
 // matchAgent: without * exact, with * whatever the case; a blank pattern matches nothing.
 func matchAgent(pattern string, a AgentID) bool {
 	pattern = strings.TrimSpace(pattern)
-	if !strings.Contains(pattern, anyOf) {
+	if !strings.Contains(pattern, "*") {
 		return pattern != "" && pattern == string(a)
 	}
 	return policy.Glob(strings.ToLower(pattern), strings.ToLower(string(a)))

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
@@ -53,7 +52,7 @@ type attachmentResult struct {
 	Type   string `json:"contentType,omitempty"` // list: as its sender says; otherwise what it is
 	Size   int64  `json:"size,omitempty"`
 	From   string `json:"from,omitempty"`
-	Time   string `json:"time,omitempty"`
+	Time   int64  `json:"time,omitempty"` // ms
 	Path   string `json:"path,omitempty"` // save: where it is
 	Text   string `json:"textFromOutside,omitempty"`
 	Offset int    `json:"offset,omitempty"`
@@ -141,7 +140,7 @@ func (a *attachment) describe(d Deps) attachmentResult {
 		r.From = show.text("tool " + a.message.ToolName)
 	}
 	if !a.message.Time.IsZero() {
-		r.Time = a.message.Time.UTC().Format(time.RFC3339)
+		r.Time = a.message.Time.UnixMilli()
 	}
 	return r
 }

@@ -130,7 +130,7 @@ func TestAttachmentsList(t *testing.T) {
 	if len(first.Files) != 100 || first.Next != 100 || len(rest.Files) != 40 || rest.Next != 0 {
 		t.Fatalf("%d and %d, next %d", len(first.Files), len(rest.Files), first.Next)
 	}
-	if f := first.Files[0]; f.ID != "pic9" || f.Name != "" || f.Type != "image" || f.Time == "" {
+	if f := first.Files[0]; f.ID != "pic9" || f.Name != "" || f.Type != "image" || f.Time == 0 {
 		t.Errorf("%+v", f)
 	}
 	if f := first.Files[1]; f.ID != "doc9" || f.Type != "text/plain" || len(f.Name) != 120 || !strings.HasPrefix(f.Name, "nnn") || !strings.HasSuffix(f.Name, ".pdf") {

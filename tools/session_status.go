@@ -38,13 +38,13 @@ type statusResult struct {
 	AtWork        int              `json:"subagentsAtWork"`
 	SendPolicy    string           `json:"sendPolicy,omitempty"` // overridden only
 	Archived      bool             `json:"archived,omitempty"`
-	UpdatedAt     string           `json:"updatedAt"` // RFC 3339, like all times here
-	Now           string           `json:"now"`
+	UpdatedAt     int64            `json:"updatedAt"` // ms
+	Now           string           `json:"now"`       // RFC 3339: the model reads it
 }
 
 type statusRun struct {
 	RunID sessions.RunID `json:"runId"`
-	Since string         `json:"since"`
+	Since int64          `json:"since"` // ms
 }
 
 type sessionStatus struct{ deps Deps }
@@ -88,11 +88,10 @@ func (t sessionStatus) Call(ctx context.Context, c Call) (Result, error) {
 func (t sessionStatus) card(ctx context.Context, c Caller, s sessions.Session) (statusResult, error) {
 	name := shown{redact: t.deps.Redact, block: 200}
 	now := t.deps.now()
-	when := func(at time.Time) string { return at.In(now.Location()).Format(time.RFC3339) }
 	r := statusResult{
 		Key: t.deps.display(c, s), Kind: t.deps.kind(s), Channel: t.deps.channel(s), Label: name.text(s.Label), SessionID: s.ID, Agent: s.Agent,
 		Model: t.deps.model(s), ContextTokens: s.Context, TokensIn: s.Usage.Input, TokensOut: s.Usage.Output, Turns: s.Turns, TurnsByAgents: s.ByAgents,
-		SendPolicy: string(s.Settings.SendPolicy), Archived: s.Archived, UpdatedAt: when(s.Updated), Now: when(now),
+		SendPolicy: string(s.Settings.SendPolicy), Archived: s.Archived, UpdatedAt: s.Updated.UnixMilli(), Now: now.Format(time.RFC3339),
 	}
 	queued, err := t.deps.Store.ListRuns(ctx, sessions.RunQuery{Key: s.Key, Status: sessions.Queued, Limit: statusScan})
 	if err != nil {
@@ -104,7 +103,7 @@ func (t sessionStatus) card(ctx context.Context, c Caller, s sessions.Session) (
 		return r, err
 	}
 	if len(running) > 0 {
-		r.Running = &statusRun{RunID: running[0].ID, Since: when(running[0].Started)}
+		r.Running = &statusRun{RunID: running[0].ID, Since: running[0].Started.UnixMilli()}
 	}
 	below, err := t.deps.atWork(ctx, s.Key)
 	if err != nil {

@@ -31,8 +31,8 @@ func TestSessionStatus(t *testing.T) {
 	}
 	w.redact = func(s string) string { return strings.ReplaceAll(s, "den", "[secret]") }
 	want := `{"key":"main","kind":"main","channel":"telegram","label":"[secret]","sessionId":"00000000-0000-4000-8000-000000000000","agent":"main","model":"mock/mock-1",` +
-		`"contextTokens":900,"tokensIn":1000,"tokensOut":20,"turns":7,"turnsByAgents":3,"queued":2,"running":{"runId":"now","since":"2026-03-01T11:59:30Z"},` +
-		`"subagentsAtWork":2,"sendPolicy":"deny","updatedAt":"2026-03-01T12:00:00Z","now":"2026-03-01T12:00:00Z"}`
+		`"contextTokens":900,"tokensIn":1000,"tokensOut":20,"turns":7,"turnsByAgents":3,"queued":2,"running":{"runId":"now","since":1772366370000},` +
+		`"subagentsAtWork":2,"sendPolicy":"deny","updatedAt":1772366400000,"now":"2026-03-01T12:00:00Z"}`
 	for _, args := range []string{`{}`, ``, `{"sessionKey":"current"}`, `{"sessionKey":"main"}`, fmt.Sprintf(`{"sessionKey":%q}`, id(0))} {
 		r, err := SessionStatus(w.deps()).Call(t.Context(), Call{Args: json.RawMessage(args), Caller: w.caller}) // the caller is as its turn found it: without all this
 		if err != nil || r.Text != want {

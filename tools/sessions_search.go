@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"parley/sessions"
@@ -42,12 +41,12 @@ type searchResult struct {
 }
 
 type searchHit struct {
-	SessionKey string        `json:"sessionKey"`
-	SessionID  sessions.ID   `json:"sessionId"` // of the transcript: a session that was reset has had others
-	MessageID  string        `json:"messageId"`
-	Role       sessions.Role `json:"role"`
-	Timestamp  time.Time     `json:"timestamp"`
-	Snippet    string        `json:"snippet"`
+	SessionKey string          `json:"sessionKey"`
+	SessionID  sessions.ID     `json:"sessionId"` // of the transcript: a session that was reset has had others
+	MessageID  string          `json:"messageId"`
+	Role       sessions.Role   `json:"role"`
+	Timestamp  sessions.Millis `json:"timestamp"`
+	Snippet    string          `json:"snippet"`
 }
 
 type sessionsSearch struct{ deps Deps }
@@ -204,7 +203,7 @@ func (s *search) hit(h sessions.Hit) searchHit {
 	if s.show.redact != nil {
 		text = wholeWords(text)
 	}
-	return searchHit{SessionKey: s.deps.name(s.caller, h.Key), SessionID: h.Session, MessageID: h.Message, Role: h.Role, Timestamp: h.Time, Snippet: s.show.text(text)}
+	return searchHit{SessionKey: s.deps.name(s.caller, h.Key), SessionID: h.Session, MessageID: h.Message, Role: h.Role, Timestamp: sessions.Millis{Time: h.Time}, Snippet: s.show.text(text)}
 }
 
 // wholeWords takes the pieces of words off the ends of a snippet that was cut there: a piece of a secret cannot be known as one

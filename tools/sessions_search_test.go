@@ -258,7 +258,7 @@ func TestSessionsSearchHidesSecrets(t *testing.T) {
 	w := newWorld()
 	w.said("…words of tea and words…", "agent:main:main") // no secrets: nothing is taken off
 	out, err := SessionsSearch(w.deps()).Call(t.Context(), Call{Caller: Caller{Session: w.caller.Session}, Args: json.RawMessage(`{"query":"tea"}`)})
-	want := `{"sessionKey":"main","sessionId":"00000000-0000-4000-8000-000000000000","messageId":"m0","role":"user","timestamp":"2026-03-01T12:00:00Z","snippet":"…words of tea and words…"}`
+	want := `{"sessionKey":"main","sessionId":"00000000-0000-4000-8000-000000000000","messageId":"m0","role":"user","timestamp":1772366400000,"snippet":"…words of tea and words…"}`
 	if err != nil || !strings.Contains(out.Text, want) {
 		t.Errorf("%s, %v; want %s", out.Text, err, want)
 	}

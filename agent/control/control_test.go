@@ -1,6 +1,8 @@
 package control
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -159,6 +161,36 @@ func TestDraftsBeginAsEarly(t *testing.T) {
 		}
 		if before >= 0 && (now < 0 || now > before+late) {
 			t.Errorf("%q: first shown at %d, before %d", text, now, before)
+		}
+	}
+}
+
+// pieces are about the tokens in which models stream a text: words and marks.
+var pieces = regexp.MustCompile(`\s*(?:[\p{L}\p{N}_]+|[^\p{L}\p{N}_\s]+)`)
+
+// By what models stream at a time, the first draft that says something comes no later than with the rule of before, which held back nothing but the
+// exact beginning of a word, but where all of it may still become the word in other letters.
+func TestFirstDraftComesAsEarly(t *testing.T) {
+	t.Parallel()
+	for _, text := range ordinary {
+		before, now, so := -1, -1, ""
+		for i, piece := range pieces.FindAllString(text, -1) {
+			so += piece
+			if before < 0 && !old(so) && !bare(so) {
+				before = i
+			}
+			if _, ok := Draft(so, Waited); ok && now < 0 {
+				now = i
+			}
+		}
+		if before = min(before, now); before < 0 {
+			t.Errorf("%q is not shown", text)
+			continue
+		}
+		for _, held := range pieces.FindAllString(text, -1)[before:now] { // behind marks, and the next piece shows what it is
+			if may := strings.ToLower(held); now > before+1 || !slices.ContainsFunc(words, func(w Word) bool { return strings.HasPrefix(strings.ToLower(string(w)), may) }) {
+				t.Errorf("%q: first shown with piece %d, before with piece %d", text, now, before)
+			}
 		}
 	}
 }

@@ -22,7 +22,8 @@ const contentForm = "content of "
 var contentRoles = []string{"user", "tool", "system", "assistant"}
 
 // ContentForms gives, for each role of chat completions, the form in which the content of its messages is sent: AsText or AsList.
-func (c *Call) ContentForms() (out []Param) {
+func (c *Call) ContentForms() []Param {
+	out := make([]Param, 0, len(contentRoles)+2) // with room for those of the caller
 	for _, role := range contentRoles {
 		p := Param{Name: contentForm + role, Value: AsText, Fixed: true}
 		p.Value, _ = c.param(p.Name, p.Value)

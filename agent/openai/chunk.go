@@ -39,6 +39,7 @@ type choice struct {
 }
 
 type delta struct {
+	Role             role
 	Content          string
 	Refusal          string
 	ReasoningContent string          `json:"reasoning_content"` // DeepSeek, Moonshot, GLM, Qwen, older vLLM
@@ -52,7 +53,42 @@ type delta struct {
 	Sealed           json.RawMessage `json:"reasoning_opaque"`         // GitHub Copilot. source: anomalyco/opencode#8900
 	Provider         json.RawMessage `json:"provider_specific_fields"` // LiteLLM
 	Blocks           json.RawMessage `json:"thinking_blocks"`          // LiteLLM. source: docs.litellm.ai/docs/reasoning_content
+	Images           pictures        // OpenRouter. source: openrouter.ai/docs/features/multimodal/image-generation
 	parts            []part          // content that came as a list: the other texts are empty then
+}
+
+// role says whose words those of a delta are.
+type role uint8
+
+const (
+	roleUnsaid role = iota
+	roleModel
+	roleOther // a tool's or a person's: agents that run tools themselves stream the results
+)
+
+// UnmarshalJSON implements json.Unmarshaler. It never fails.
+func (r *role) UnmarshalJSON(raw []byte) error {
+	switch string(raw) {
+	case "null", `""`:
+		*r = roleUnsaid
+	case `"tool"`, `"function"`, `"user"`, `"system"`, `"developer"`:
+		*r = roleOther
+	default:
+		*r = roleModel
+	}
+	return nil
+}
+
+// pictures is how many pictures came. Their data is not kept.
+type pictures int
+
+// UnmarshalJSON implements json.Unmarshaler. It never fails.
+func (p *pictures) UnmarshalJSON(raw []byte) error {
+	var list []struct{}
+	if json.Unmarshal(raw, &list) == nil {
+		*p = pictures(len(list))
+	}
+	return nil
 }
 
 // part is a piece of content that came as a list.
@@ -117,7 +153,7 @@ var filteredTrue = regexp.MustCompile(`"filtered"\s*:\s*true`)
 // empty reports whether a delta says nothing.
 func (d *delta) empty() bool {
 	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" &&
-		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.Sealed) == 0 && len(d.Provider) == 0 && len(d.Blocks) == 0 && len(d.parts) == 0
+		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.Sealed) == 0 && len(d.Provider) == 0 && len(d.Blocks) == 0 && d.Images == 0 && len(d.parts) == 0
 }
 
 // thought gives the reasoning of a delta and the field that it came in. Some servers send the same in two fields.

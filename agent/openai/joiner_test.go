@@ -22,3 +22,29 @@ func TestJoinerIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are kept", kept)
 	}
 }
+
+// TestJoinerDropsRepeats: all of a text that comes once more is dropped where it came in several pieces; a line that a model repeats stays.
+// source: openclaw/openclaw#142888
+func TestJoinerDropsRepeats(t *testing.T) {
+	t.Parallel()
+	const line = "I must not talk in class today.\n"
+	for name, c := range map[string]struct {
+		pieces []string
+		want   string
+	}{
+		"in the middle":        {[]string{"I must not ", "talk in ", "class today", "I must not talk in class today", ", nor tomorrow."}, "I must not talk in class today, nor tomorrow."},
+		"with more behind it":  {[]string{"I must not ", "talk in ", "class today", "I must not talk in class today, nor", " tomorrow."}, "I must not talk in class today, nor tomorrow."},
+		"a line that repeats":  {[]string{line, line, line}, line + line + line},
+		"a laugh that repeats": {[]string{"ha", " ha", " ha", "ha ha ha"}, "ha ha haha ha ha"},
+	} {
+		var j joiner
+		var got strings.Builder
+		for _, p := range c.pieces {
+			got.WriteString(j.add(p, false))
+		}
+		got.WriteString(j.end())
+		if got.String() != c.want {
+			t.Errorf("%s: %q, not %q", name, got.String(), c.want)
+		}
+	}
+}

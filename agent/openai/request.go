@@ -47,7 +47,7 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 			}
 		}
 	}
-	w := &written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...)}
+	w := &written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...), roles: make([]string, 0, len(msgs)+1)}
 	system := p.System
 	if system != "" && o.system {
 		w.text(append(w.body, `{"role":"system","content":`...), system, o.isList("system"))

@@ -23,6 +23,7 @@ var knownFields = map[string]bool{
 
 // mayBeSealed reports whether an event may have such a field.
 func mayBeSealed(data []byte) bool {
+	data = data[max(0, bytes.Index(data, []byte(`"choices"`))):]
 	return bytes.Contains(data, []byte("ignature")) || bytes.Contains(data, []byte("ncrypted")) || bytes.Contains(data, []byte("paque"))
 }
 

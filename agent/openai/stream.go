@@ -58,6 +58,10 @@ type stream struct {
 	model   string
 	usage   usage
 
+	pictures pictures        // that the model made
+	isAside  bool            // the words at hand are not the model's own
+	aside    strings.Builder // such words
+
 	declined bool // a refusal was read, beside the content
 	filtered bool // Azure says that a filter refused the prompt: an answer without a word is a refusal then
 	started  bool
@@ -113,22 +117,12 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.StreamError(events.Alone())
 	case s.chunk.Choices == nil && !s.started:
 		return s.t.Broken("the answer holds no message")
-	case s.isFull() && !s.odd:
-		return s.unmarked()
 	}
-	return s.t.Broken("the stream ended before the answer was complete")
-}
-
-// unmarked ends an answer that did not say that it is at its end.
-func (s *stream) unmarked() error {
-	switch s.judge(s.all(), len(s.calls) > 0) {
-	case wire.Complete:
-		return s.end()
-	case wire.Unclear:
-		defer func() { s.answered = false }()
-		return s.t.Unclear(&s.yield, s.end)
+	ending := wire.CutOff
+	if s.isFull() && !s.odd {
+		ending = s.judge(s.all(), len(s.calls) > 0)
 	}
-	return s.t.Broken("the stream ended before the answer was complete")
+	return s.t.Unmarked(ending, &s.yield, &s.answered, s.end)
 }
 
 // isFull reports whether an answer that did not say that it is at its end may be complete: it has a text or calls, and no call is cut off.
@@ -285,6 +279,14 @@ func isFault(data []byte) bool {
 
 // delta takes a piece of the answer in: reasoning first.
 func (s *stream) delta(d *delta) error {
+	s.pictures += d.Images
+	if d.Role != roleUnsaid {
+		s.isAside = d.Role == roleOther
+	}
+	if s.isAside && len(d.ToolCalls) == 0 {
+		s.setAside(d)
+		return nil
+	}
 	thought, field := d.thought(s.field)
 	if len(d.Details) > 0 {
 		if told := s.details.add(d.Details); thought == "" {
@@ -355,6 +357,14 @@ func (s *stream) delta(d *delta) error {
 		}
 	}
 	return nil
+}
+
+// setAside keeps words that are not said to be the model's own: they count only where nothing else comes.
+func (s *stream) setAside(d *delta) {
+	s.aside.WriteString(d.Content[:min(len(d.Content), max(0, maxText-s.aside.Len()))])
+	for _, p := range d.parts {
+		s.aside.WriteString(p.text[:min(len(p.text), max(0, maxText-s.aside.Len()))])
+	}
 }
 
 // thoughtMark marks content that is reasoning.

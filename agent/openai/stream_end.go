@@ -8,11 +8,17 @@ import (
 	"parley/sessions"
 )
 
+// pictureNote stands in the place of pictures that a model made.
+const pictureNote = "(The language model sent a picture, which cannot be shown here.)"
+
 // end makes the answer.
 func (s *stream) end() error {
 	s.t.Drain()
 	if err := s.replay(); err != nil {
 		return err
+	}
+	if s.content.text.Len() == 0 && s.content.held == "" && len(s.calls) == 0 && s.pictures == 0 {
+		s.say(s.content.add(strings.ToValidUTF8(s.aside.String(), ""), true))
 	}
 	s.think(s.reason.end())
 	s.say(s.content.end())
@@ -29,6 +35,10 @@ func (s *stream) end() error {
 	text := s.visible.Text()
 	if len(calls) == 0 && class == "" {
 		calls = s.written()
+	}
+	if s.pictures > 0 {
+		text = strings.TrimLeft(text+"\n\n"+pictureNote, "\n")
+		s.give(agent.Delta{Text: text[len(s.visible.Text()):]})
 	}
 	if len(s.visible.Calls()) > 0 || s.visible.Removed() {
 		text = strings.TrimRight(text, " \t\r\n")

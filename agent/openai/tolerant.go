@@ -74,10 +74,13 @@ func oddDelta(v any) (d delta) {
 	d = delta{Refusal: text(m["refusal"]), ReasoningContent: text(m["reasoning_content"]), Reasoning: text(m["reasoning"]),
 		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"]),
 		Sealed: rawOf(m["reasoning_opaque"]), Provider: rawOf(m["provider_specific_fields"]), Blocks: rawOf(m["thinking_blocks"])}
+	_ = d.Role.UnmarshalJSON(rawOf(m["role"]))     // it never fails
+	_ = d.Images.UnmarshalJSON(rawOf(m["images"])) // nor does this
 	switch content := m["content"].(type) {
 	case []any, map[string]any:
 		d.parts = partsOf(content, nil)
 		d.ToolCalls = callsIn(content)
+		d.Images += picturesIn(content)
 	default:
 		d.Content = text(content)
 	}
@@ -106,6 +109,16 @@ func callsIn(content any) (out []toolCall) {
 		}
 	}
 	return out
+}
+
+// picturesIn counts the pictures in a list of content.
+func picturesIn(content any) (n pictures) {
+	for _, x := range listOf(content) {
+		if m, ok := x.(map[string]any); ok && strings.Contains(text(m["type"]), "image") {
+			n++
+		}
+	}
+	return n
 }
 
 // callKinds are the types of calls in a list of content.

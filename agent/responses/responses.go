@@ -190,7 +190,7 @@ func hinted(err error) error {
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(f.All, w) })
 	}
-	absent := (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed) && !has("model", "item", "deployment")
+	absent := (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Class == agent.BadAddress) && !has("model", "item", "deployment")
 	if !absent && !(e.Status >= 400 && e.Status < 500 && has("chat/completions", "responses api")) {
 		return err
 	}

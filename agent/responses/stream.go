@@ -92,22 +92,11 @@ func (s *stream) read(body io.Reader) error {
 	case events.Alone() != nil && !s.begun:
 		return s.t.StreamError(events.Alone())
 	}
-	return s.unmarked()
-}
-
-// unmarked ends an answer that did not say that it is at its end.
-func (s *stream) unmarked() error {
-	said, calls, full := s.all()
-	if full {
-		switch s.judge(said, calls) {
-		case wire.Complete:
-			return s.end()
-		case wire.Unclear:
-			defer func() { s.answered = false }()
-			return s.t.Unclear(&s.yield, s.end)
-		}
+	ending := wire.CutOff
+	if said, calls, full := s.all(); full {
+		ending = s.judge(said, calls)
 	}
-	return s.t.Broken("the stream ended before the answer was complete")
+	return s.t.Unmarked(ending, &s.yield, &s.answered, s.end)
 }
 
 // all gives the texts and calls so far, and whether that may be a complete answer: none of the calls is cut off.

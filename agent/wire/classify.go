@@ -38,7 +38,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.RateLimited
 	case s == http.StatusInternalServerError && f.ofKey():
 		return agent.BadKey // of a router: that of what is behind it
-	case s == http.StatusInternalServerError && f.says(agent.NoSuchModel):
+	case (s == http.StatusInternalServerError || s == http.StatusNotImplemented) && f.says(agent.NoSuchModel):
 		return agent.NoSuchModel
 	case s >= 500 && f.invalid():
 		return agent.BadRequest // of a router: what is behind it refused the request, and will again
@@ -96,7 +96,7 @@ var (
 	// planWithout is in errors about a plan that has not all models. source: platform.minimax.io/docs/api-reference/errorcode (2061)
 	planWithout = regexp.MustCompile(`\bplan (?:does )?not (?:support|include)\b`)
 	// failureCodes are given by servers that failed.
-	failureCodes = []string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "service_unavailable_error", "server_is_overloaded", "server_overloaded", "vector_store_timeout"}
+	failureCodes = []string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "service_unavailable_error", "server_is_overloaded", "server_overloaded", "slow_down", "vector_store_timeout"}
 )
 
 // invalidCodes are given for requests that are wrong, whatever the status.

@@ -94,23 +94,29 @@ func (e *Endings) Judge(t *Try, log *slog.Logger, model string, a Unmarked) Endi
 	return Unclear
 }
 
-// Unclear ends a try whose answer may be complete. end hands the answer over to yield, from where it gets into the error: ModelError.Part.
-// The error of one with calls has no part.
-func (t *Try) Unclear(yield *func(agent.Delta) bool, end func() error) error {
-	show, part := *yield, (*agent.Answer)(nil)
-	*yield = func(d agent.Delta) bool {
-		if d.Final != nil {
-			part = d.Final
-			return true
+// Unmarked ends a try whose answer did not say that it is at its end. end hands the answer over to yield and sets answered. Of one that is
+// Unclear it gets into the error instead: ModelError.Part. The error of one with calls has no part.
+func (t *Try) Unmarked(ending Ending, yield *func(agent.Delta) bool, answered *bool, end func() error) error {
+	if ending == Complete {
+		return end()
+	}
+	var part *agent.Answer
+	if ending == Unclear {
+		show := *yield
+		*yield = func(d agent.Delta) bool {
+			if d.Final != nil {
+				part = d.Final
+				return true
+			}
+			return show(d)
 		}
-		return show(d)
+		err := end()
+		*yield, *answered = show, false
+		if err != nil {
+			return err
+		}
 	}
-	err := end()
-	*yield = show
-	if err != nil {
-		return err
-	}
-	err = t.Broken("the stream ended before the answer was complete")
+	err := t.Broken("the stream ended before the answer was complete")
 	if e, ok := errors.AsType[*agent.ModelError](err); ok && part != nil && !slices.ContainsFunc(part.Content, func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock }) {
 		part.Stop = agent.StopUnclear
 		e.Part, e.PartSpent = part, part.Usage != sessions.Usage{}

@@ -25,6 +25,9 @@ var (
 	// pathNotFound matches sentences about a path that is not served.
 	// source: developers.openai.com (Invalid URL, Unknown request URL), docs.konghq.com (no Route matched), expressjs.com (Cannot POST), fastify.dev (Route POST:/x not found)
 	pathNotFound = pattern.New(`\b(?:invalid url|unknown request url)\b|\bno route (?:matched|for|found)\b|\bcannot post /|\bno (?:static resource|handler found for)\b|\bunknown (?:path|route|url)\b|\b(?:path|route|url) \S{1,200} (?:was |is )?(?:not found|does not exist)\b`)
+	// notImplemented matches what servers without an API answer to it. source: rfc-editor.org/rfc/rfc9110#section-15.6.2
+	notImplemented = pattern.New(`^(?:501|error|not[ _]?implemented(?:_error)?|unimplemented|not_supported(?:_error)?|the (?:requested )?(?:method|endpoint|api) is|[\s:.,!-])*$|` +
+		`\b(?:responses|messages|chat completions?) (?:api|endpoint)\b[^.\n]{0,40}\bnot (?:yet )?(?:supported|implemented|available)\b|\b(?:does not|doesn['’]t) (?:yet )?(?:support|implement)\b[^.\n]{0,30}\b(?:responses|messages|chat completions?) (?:api|endpoint)\b`)
 	// missingPage matches web pages about a path that is not served.
 	missingPage = pattern.New(`\bnot found\b|\bcannot post /|\bnot allowed\b`)
 	// refusalPage matches web pages that say what of a request is refused.
@@ -45,6 +48,8 @@ func (f *Fault) ofAddress() bool {
 		return true
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		return f.Page && (missingPage.MatchString(f.All) || !refusalPage.MatchString(f.All)) || bareNotFound.MatchString(strings.TrimSpace(f.All)) || pathNotFound.MatchString(f.All)
+	case s == http.StatusNotImplemented:
+		return f.Page && !refusalPage.MatchString(f.All) || notImplemented.MatchString(strings.TrimSpace(f.All))
 	case s == http.StatusBadRequest:
 		return noVersion.MatchString(f.All)
 	case s == http.StatusOK, s == 0:

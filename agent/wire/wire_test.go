@@ -3,7 +3,9 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -177,5 +179,52 @@ func TestToolsAreEncodedOnce(t *testing.T) {
 	}
 	if n != 3 {
 		t.Errorf("encoded %d times", n)
+	}
+}
+
+// TestSeeOther: an answer that will be at another path of the same host is fetched there. No key goes to another host.
+// source: modal.com/docs/guide/webhook-timeouts
+func TestSeeOther(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Header.Get("Authorization") }))
+	defer other.Close()
+	var to string
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/result" {
+			_, _ = fmt.Fprint(w, r.Method)
+			return
+		}
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusSeeOther)
+	}))
+	defer host.Close()
+	ask := func(location string) (string, error) {
+		to = location
+		ctx, try := New(Config{Name: "x", BaseURL: host.URL}).Start(t.Context())
+		defer try.Stop()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, host.URL+"/v1/chat/completions", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer secret")
+		res, err := try.c.HTTP().Do(req)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = res.Body.Close() }()
+		body, err := io.ReadAll(res.Body)
+		return string(body), err
+	}
+	if got, err := ask("/result?id=1"); got != http.MethodGet || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := ask(other.URL + "/result"); err == nil || !strings.Contains(err.Error(), "the server redirects (303)") {
+		t.Errorf("another host: %v", err)
+	}
+	select {
+	case key := <-asked:
+		t.Errorf("another host was asked, with %q", key)
+	default:
 	}
 }

@@ -70,7 +70,7 @@ var wordings = []wording{
 	// A model that is not served here, or that is no chat model.
 	{agent.NoSuchModel, "English", `\bunsupported model\b[^.\n]{0,3}(?:[:=]|$|[\s.]*\n)|\bmodel id(?:entifier)? is (?:invalid|not valid|unknown)|\binvocation of model id\b[^\n]{0,120}(?:isn['’]t|is not) supported|` +
 		"\\bmodel(?: ?[`'\"]?[\\w./:@-]+[`'\"]?)? (?:is|are) (?:not supported|unsupported)(?: (?:by|on|at|in|for) (?:this|the|any|your|that) (?:endpoint|provider|account|api|server|region|deployment|plan|key|service)| for format\\b|\\s*[.!]?\\s*$|\\s*[.!]?\\s*\\n| when using)|" +
-		`\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support chat(?: completions?)?(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
+		`\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support (?:chat(?: completions?)?|completions?)(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
 		`\bmodel is deprecated\b|\bmodel\b[^.\n]{0,60}\bnot (?:currently )?available in your (?:region|country|plan)\b|\bmodel access is denied\b|\bplan (?:does )?not (?:support|include)\b|\b(?:endpoint|deployment|instance)\b[^.\n]{0,20}\b(?:is|was|has been) (?:paused|stopped)\b`},
 	{agent.NoSuchModel, "Chinese", `模型不存在|不支持(?:该|此|的)模型(?:$|[。，,\n])|(?:未找到|找不到)(?:该|此)?模型|模型未找到`},
 	{agent.NoSuchModel, "German", `\bmodell\b[^.\n]{0,40}\b(?:nicht gefunden|existiert nicht)`},

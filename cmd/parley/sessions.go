@@ -264,7 +264,7 @@ func (c sessionsSearchCmd) Run(e *env) error {
 	return tell(e, c.asJSON, hits, func(p *page, hits []api.Hit) {
 		g := p.grid("SESSION", "WHO", "WHEN", "~TEXT")
 		for _, h := range hits {
-			g.row(h.Key, h.Role, p.ago(h.Time), h.Snippet)
+			g.row(h.Key, h.Role, p.ago(h.Time.Time), h.Snippet)
 		}
 		g.print("Nothing was found.")
 	})

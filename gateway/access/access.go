@@ -1,5 +1,3 @@
-// Package access is the door of the host's HTTP side: who comes in, as whom, from where and how slowly. What is behind it finds an
-// api.Principal in the context of each request.
 package access
 
 import (

@@ -175,7 +175,21 @@ func (d document) ref(t reflect.Type) (*jsonschema.Schema, error) {
 }
 
 // own are the types that are written in JSON in a way of their own.
-var own = map[reflect.Type]*jsonschema.Schema{
+var own = ownSchemas()
+
+func ownSchemas() map[reflect.Type]*jsonschema.Schema {
+	types := maps.Clone(plainTypes)
+	message, err := jsonschema.ForType(reflect.TypeFor[sessions.Message](), &jsonschema.ForOptions{TypeSchemas: maps.Clone(plainTypes)})
+	if err != nil {
+		panic(err) // it is a type of this program
+	}
+	message.Properties["timestamp"] = plainTypes[reflect.TypeFor[sessions.Millis]()]
+	types[reflect.TypeFor[sessions.Message]()] = message
+	return types
+}
+
+var plainTypes = map[reflect.Type]*jsonschema.Schema{
+	reflect.TypeFor[sessions.Millis](): {Type: "integer", Description: "milliseconds since 1970"},
 	reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
 	reflect.TypeFor[time.Duration]():   {Type: "integer", Description: "nanoseconds"},
 	reflect.TypeFor[sessions.Chain]():  {Type: "object", Description: "what a run hands on"}, // it holds another one

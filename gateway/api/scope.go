@@ -1,5 +1,3 @@
-// Package api is the frame of the host's HTTP API: operations with typed, closed parameters, the scope that each needs, idempotency
-// keys, and the OpenAPI document that is made from them. What the operations do is in package operations.
 package api
 
 import (

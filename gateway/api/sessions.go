@@ -120,12 +120,12 @@ type SearchQuery struct {
 
 // Hit is a message that was found.
 type Hit struct {
-	Key     sessions.Key  `json:"key"`
-	ID      sessions.ID   `json:"sessionId"`
-	Message string        `json:"messageId"`
-	Role    sessions.Role `json:"role"`
-	Time    time.Time     `json:"timestamp"`
-	Snippet string        `json:"snippet"`
+	Key     sessions.Key    `json:"key"`
+	ID      sessions.ID     `json:"sessionId"`
+	Message string          `json:"messageId"`
+	Role    sessions.Role   `json:"role"`
+	Time    sessions.Millis `json:"timestamp"`
+	Snippet string          `json:"snippet"`
 }
 
 // SayCall says something to the agent of a session (chat.send).

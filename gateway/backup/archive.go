@@ -1,7 +1,3 @@
-// Package backup makes an archive of a state folder while a host works on it, and puts one in the place of a state folder.
-//
-// An archive is a tar file in gzip. Its entries are plain files with relative paths; the last one is manifest.json, which lists all
-// others with their sizes and hashes: an archive that was cut off has none, and one that was changed does not agree with it.
 package backup
 
 import (

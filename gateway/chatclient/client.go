@@ -1,5 +1,3 @@
-// Package chatclient is the chat in a terminal. It talks to a running host over its HTTP API and to nothing else, so it works
-// from another machine as well as from the host's own.
 package chatclient
 
 import (

@@ -17,6 +17,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/route"
 )
 
 // mainAgent is the agent that exists when agents.list is empty.
@@ -299,7 +300,7 @@ func (k *checker) owners() {
 // routes checks agents, bindings and the section session, and that bindings name channels and accounts that there are.
 func (k *checker) routes() {
 	ids, def := k.config.Agents.IDs()
-	r := sessions.Routes{Agents: ids, Default: def, Bindings: k.config.Bindings, Config: k.config.Session, Owners: k.config.Commands.OwnerAllowFrom}
+	r := route.Table{Agents: ids, Default: def, Bindings: k.config.Bindings, Config: k.config.Session, Owners: k.config.Commands.OwnerAllowFrom}
 	k.adopt("", r.Check(), func(path string) string {
 		for i, b := range k.config.Bindings {
 			if path == fmt.Sprintf("bindings[%d].agentId", i) {

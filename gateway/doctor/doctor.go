@@ -1,5 +1,3 @@
-// Package doctor looks for what keeps a host from working, or will: configuration, state folder, disk, clock, network, tokens, models.
-// It changes nothing and sends nothing. What a running host knows better it is asked about.
 package doctor
 
 import (

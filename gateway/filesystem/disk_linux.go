@@ -1,4 +1,3 @@
-// Package filesystem asks the system about the file system that a folder is on.
 package filesystem
 
 import (

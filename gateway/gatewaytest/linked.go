@@ -1,5 +1,3 @@
-// Package gatewaytest has whole hosts for tests: Host with the account of a fake platform, which a person links and which takes updates by
-// HTTP (Linked), and Outside with open doors for programs of others, whose model is a Script.
 package gatewaytest
 
 import (

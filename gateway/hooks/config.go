@@ -1,5 +1,3 @@
-// Package hooks takes what programs outside send by HTTP: to the main session (wake), to a session of its own (agent), or as a mapping of
-// the configuration has it. Whatever comes is data and nobody's words: no command, no owner's.
 package hooks
 
 import (

@@ -1,5 +1,3 @@
-// Package mcpserver serves the session tools to agents outside, over the Model Context Protocol (streamable HTTP). Who calls is the
-// request's principal; what it may do the router decides as for the host's own agents.
 package mcpserver
 
 import (

@@ -31,6 +31,7 @@ const (
 	LMStudio = "LM Studio"
 	VLLM     = "vLLM"
 	LiteLLM  = "LiteLLM"
+	TGI      = "Hugging Face TGI"
 )
 
 // Answer is what a server said about itself.
@@ -74,11 +75,12 @@ func (a Asker) Ask(ctx context.Context, name string, p agent.Provider, model str
 	case model == "":
 	case x.Program == Ollama:
 		c.ollama(ctx, root, model, &x)
-	case x.Program == LlamaCPP:
+	case x.Program == LlamaCPP, x.Program == TGI:
 		if x.Model.Name == "" && len(x.List) == 1 {
 			x.Model = x.List[0] // it has one model, and takes any name for it
 		}
-		if d, err := c.get(ctx, root+"/props"); err == nil {
+		page := map[string]string{LlamaCPP: "/props", TGI: "/info"}[x.Program]
+		if d, err := c.get(ctx, root+page); err == nil {
 			x.Model.props(d)
 		}
 	case x.Program == LMStudio:
@@ -162,6 +164,8 @@ func program(name, base string, list []Served) string {
 		return Ollama
 	case named("litellm"):
 		return LiteLLM
+	case slices.ContainsFunc(list, func(s Served) bool { return s.Owner == strings.ToLower(s.Name) }):
+		return TGI
 	}
 	return ""
 }
@@ -208,11 +212,12 @@ func named(all map[string]any) (out []any) {
 	return out
 }
 
-// props reads llama.cpp's /props: the window of one of its slots, and what it takes besides text.
+// props reads llama.cpp's /props, the window of one of its slots and what it takes besides text; and TGI's /info, the window of prompt and
+// answer together. source: github.com/huggingface/text-generation-inference/blob/main/docs/openapi.json (Info)
 func (s *Served) props(v any) {
 	m, _ := v.(map[string]any)
 	d := doc(m)
-	if n := cmp.Or(d.count("default_generation_settings", "n_ctx"), d.count("n_ctx")); n > 0 {
+	if n := cmp.Or(d.count("default_generation_settings", "n_ctx"), d.count("n_ctx"), d.count("max_total_tokens")); n > 0 {
 		s.Window = n
 	}
 	if on, ok := truth(d.at("modalities", "vision")); ok {

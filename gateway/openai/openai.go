@@ -1,5 +1,3 @@
-// Package openai serves an API that clients of OpenAI's API understand, so that any such program chats with an agent: chat
-// completions, responses and the list of models. Behind it are the host's own sessions and runs; the model's name is an agent's.
 package openai
 
 import (

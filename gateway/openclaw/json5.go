@@ -1,5 +1,3 @@
-// Package openclaw reads the state folder of an OpenClaw and makes a configuration and sessions of parley out of it, with a report of
-// what is carried over, what is carried over differently, and what is not.
 package openclaw
 
 import (

@@ -266,7 +266,7 @@ func (o *Sessions) search(ctx context.Context, q api.SearchQuery) ([]api.Hit, er
 	hits, err := o.store.Search(ctx, sq)
 	out := make([]api.Hit, 0, len(hits))
 	for _, x := range hits {
-		out = append(out, api.Hit{Key: x.Key, ID: x.Session, Message: x.Message, Role: x.Role, Time: x.Time, Snippet: x.Snippet})
+		out = append(out, api.Hit{Key: x.Key, ID: x.Session, Message: x.Message, Role: x.Role, Time: sessions.Millis{Time: x.Time}, Snippet: x.Snippet})
 	}
 	return out, err
 }

@@ -1,4 +1,3 @@
-// Package questions writes a first configuration out of a few answers.
 package questions
 
 import (

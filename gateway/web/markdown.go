@@ -23,15 +23,17 @@ import (
 const maxMarkdown = 256 << 10
 
 // RenderMarkdown gives HTML that is safe to put into the page, whatever an agent wrote: tags are shown as text, links lead only
-// to http, https and mailto and open in a new tab, and pictures are links, because fetching one would tell its server what the
-// agent put into the address.
+// to http, https and mailto and open in a new tab, other addresses are shown, and pictures are links, because fetching one would tell its
+// server what the agent put into the address. It takes linear time.
 func RenderMarkdown(md string) string {
 	if len(md) > maxMarkdown {
 		return "<pre>" + html.EscapeString(md) + "</pre>"
 	}
 	var out bytes.Buffer
-	if err := markdown().Convert([]byte(channels.SeparateFences(md)), &out); err != nil { // a Buffer takes every write
-		return "<pre>" + html.EscapeString(md) + "</pre>"
+	for _, s := range channels.Stretches(channels.SeparateFences(md)) {
+		if s.IsPlain || markdown().Convert([]byte(s.Text), &out) != nil { // a Buffer takes every write
+			out.WriteString("<pre>" + html.EscapeString(s.Text) + "</pre>\n")
+		}
 	}
 	return out.String()
 }
@@ -99,6 +101,9 @@ func (tame) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
 		}
 		plain := ast.NewTextBlock()
 		moveChildren(plain, n)
+		if text, isString := plain.FirstChild().(*ast.String); (!isString || !bytes.Equal(text.Value, n.Destination)) && len(n.Destination) > 0 && n.Destination[0] != '#' {
+			plain.AppendChild(plain, ast.NewString([]byte(" ("+string(n.Destination)+")")))
+		}
 		p := n.Parent()
 		for c := plain.FirstChild(); c != nil; c = plain.FirstChild() {
 			plain.RemoveChild(plain, c)
@@ -147,16 +152,41 @@ type tagsAsText struct{}
 func (r tagsAsText) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindRawHTML, r.inline)
 	reg.Register(ast.KindHTMLBlock, r.block)
+	reg.Register(ast.KindCodeBlock, r.indented)
 }
 
 func (tagsAsText) inline(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if n, ok := node.(*ast.RawHTML); ok && entering {
+		if channels.EndsLine(src, n) {
+			_, _ = w.WriteString("<br>\n")
+			return ast.WalkSkipChildren, nil
+		}
 		for i := range n.Segments.Len() {
 			seg := n.Segments.At(i)
 			_, _ = w.Write(util.EscapeHTML(seg.Value(src)))
 		}
 	}
 	return ast.WalkSkipChildren, nil
+}
+
+// indented shows indented text as the text that it is: nobody means code by it in a chat.
+func (tagsAsText) indented(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	_, _ = w.WriteString("<p>")
+	for i := range n.Lines().Len() {
+		if i > 0 {
+			_, _ = w.WriteString("<br>\n")
+		}
+		line := n.Lines().At(i)
+		s := bytes.TrimRight(line.Value(src), " \t\n")
+		words := bytes.TrimLeft(s, " \t")
+		_, _ = w.WriteString(strings.Repeat("\u00a0", len(s)-len(words)))
+		_, _ = w.Write(util.EscapeHTML(words))
+	}
+	_, _ = w.WriteString("</p>\n")
+	return ast.WalkContinue, nil
 }
 
 func (tagsAsText) block(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {

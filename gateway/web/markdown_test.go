@@ -13,25 +13,31 @@ func TestRenderMarkdown(t *testing.T) {
 	t.Parallel()
 	const blank = ` target="_blank" rel="noopener noreferrer nofollow"`
 	tests := map[string]struct{ md, want string }{
-		"plain":            {"hi **you**\nnext", "<p>hi <strong>you</strong><br>\nnext</p>\n"},
-		"tags are text":    {"a <b onclick=x>b</b>", "<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>\n"},
-		"block is text":    {"<script>\nalert(1)\n</script>", "<p>&lt;script&gt;<br>\nalert(1)<br>\n&lt;/script&gt;</p>\n"},
-		"link":             {"[x](https://a.b/c)", `<p><a href="https://a.b/c"` + blank + ">x</a></p>\n"},
-		"bare link":        {"see https://a.b", `<p>see <a href="https://a.b"` + blank + ">https://a.b</a></p>\n"},
-		"script link":      {"[*x* y](javascript:alert(1)) z", "<p><em>x</em> y z</p>\n"},
-		"data link":        {"[x](data:image/png;base64,AA)", "<p>x</p>\n"},
-		"own page":         {"[x](/login?token=1)", "<p>x</p>\n"},
-		"picture":          {"![a cat](https://a.b/c.png)", `<p><a href="https://a.b/c.png"` + blank + ">a cat</a></p>\n"},
-		"picture, no name": {"![](https://a.b/c)", `<p><a href="https://a.b/c"` + blank + ">https://a.b/c</a></p>\n"},
-		"picture, script":  {"![a](javascript:x)", "<p>a</p>\n"},
-		"picture in link":  {"[![a](https://a.b/i)](javascript:x)", `<p><a href="https://a.b/i"` + blank + ">a</a></p>\n"},
-		"heading":          {"# Top", "<h3>Top</h3>\n"},
-		"open fence":       {"```go\nx < y", "<pre><code class=\"language-go\">x &lt; y\n</code></pre>\n"},
-		"numbers":          {"1986. a\n1990. b", "<ol start=\"1986\">\n<li>a</li>\n<li value=\"1990\">b</li>\n</ol>\n"},
-		"ranges":           {"5~10 and 3~4, 2*3*4", "<p>5~10 and 3~4, 2*3*4</p>\n"},
-		"entities":         {"&copy; \\*x\\* \\d", "<p>&amp;copy; *x* \\d</p>\n"},
-		"CJK":              {"**注意：**请看", "<p><strong>注意：</strong>请看</p>\n"},
-		"table":            {"|a|\n|-:|\n|1|", "<table>\n<thead>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td align=\"right\">1</td>\n</tr>\n</tbody>\n</table>\n"},
+		"plain":                    {"hi **you**\nnext", "<p>hi <strong>you</strong><br>\nnext</p>\n"},
+		"tags are text":            {"a <b onclick=x>b</b>", "<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>\n"},
+		"block is text":            {"<script>\nalert(1)\n</script>", "<p>&lt;script&gt;<br>\nalert(1)<br>\n&lt;/script&gt;</p>\n"},
+		"link":                     {"[x](https://a.b/c)", `<p><a href="https://a.b/c"` + blank + ">x</a></p>\n"},
+		"bare link":                {"see https://a.b", `<p>see <a href="https://a.b"` + blank + ">https://a.b</a></p>\n"},
+		"script link":              {"[*x* y](javascript:alert(1)) z", "<p><em>x</em> y (javascript:alert(1)) z</p>\n"},
+		"data link":                {"[x](data:image/png;base64,AA)", "<p>x (data:image/png;base64,AA)</p>\n"},
+		"own page":                 {"[x](/login?token=1)", "<p>x (/login?token=1)</p>\n"},
+		"own heading":              {"[x](#top)", "<p>x</p>\n"},
+		"picture":                  {"![a cat](https://a.b/c.png)", `<p><a href="https://a.b/c.png"` + blank + ">a cat</a></p>\n"},
+		"picture, no name":         {"![](https://a.b/c)", `<p><a href="https://a.b/c"` + blank + ">https://a.b/c</a></p>\n"},
+		"picture, script":          {"![a](javascript:x)", "<p>a (javascript:x)</p>\n"},
+		"picture, script, no name": {"![](javascript:x)", "<p>javascript:x</p>\n"},
+		"picture in link":          {"[![a](https://a.b/i)](javascript:x)", `<p><a href="https://a.b/i"` + blank + ">a</a> (javascript:x)</p>\n"},
+		"heading":                  {"# Top", "<h3>Top</h3>\n"},
+		"open fence":               {"```go\nx < y", "<pre><code class=\"language-go\">x &lt; y\n</code></pre>\n"},
+		"numbers":                  {"1986. a\n1990. b", "<ol start=\"1986\">\n<li>a</li>\n<li value=\"1990\">b</li>\n</ol>\n"},
+		"ranges":                   {"5~10 and 3~4, 2*3*4", "<p>5~10 and 3~4, 2*3*4</p>\n"},
+		"entities":                 {"&copy; \\*x\\* \\d", "<p>&amp;copy; *x* \\d</p>\n"},
+		"CJK":                      {"**注意：**请看", "<p><strong>注意：</strong>请看</p>\n"},
+		"line end":                 {"a<br>b", "<p>a<br>\nb</p>\n"},
+		"line end in a cell":       {"|a|\n|-|\n|x<br>y|", "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>x<br>\ny</td>\n</tr>\n</tbody>\n</table>\n"},
+		"tag spoken about":         {"use \"<br>\" here", "<p>use &quot;&lt;br&gt;&quot; here</p>\n"},
+		"indented text":            {"    so <b>\n      it is", "<p>so &lt;b&gt;<br>\n\u00a0\u00a0it is</p>\n"},
+		"table":                    {"|a|\n|-:|\n|1|", "<table>\n<thead>\n<tr>\n<th align=\"right\">a</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td align=\"right\">1</td>\n</tr>\n</tbody>\n</table>\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -63,6 +69,23 @@ func FuzzRenderMarkdown(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What an agent or a stranger writes must not stop the host or the browser of the person who reads it.
+//
+// source: github/cmark-gfm, security advisories GHSA-7gc6-9qr5-hc85 (a table) and GHSA-29g3-96g3-jg6c (links, quotes)
+func TestHostileMarkdownIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, md := range map[string]string{
+		"a table": strings.Repeat("|a", 3000) + "|\n" + strings.Repeat("|-", 3000) + "|\n" + strings.Repeat("x\n", 3000),
+		"links":   strings.Repeat("[a](", 1<<16),
+		"numbers": strings.Repeat("1. ", 1<<16) + "a",
+		"quotes":  strings.Repeat("> ", 1<<16) + "a",
+	} {
+		if got := RenderMarkdown(md); len(got) > 4*len(md) || strings.Count(got, "<") > 1000 {
+			t.Errorf("%s: %d bytes and %d tags of %d bytes", name, len(got), strings.Count(got, "<"), len(md))
+		}
+	}
 }
 
 func TestLongTextIsShownPlain(t *testing.T) {

@@ -216,7 +216,7 @@ func family(w *talks) {
 		w.said["s2"][i].Seq = int64(i + 1)
 	}
 	w.said["earlier"] = []sessions.Message{user("e1", 2000*time.Hour, by("4712", "Cleo"), "Hello, garden!")}
-	w.hits = []api.Hit{{Key: club, ID: "s2", Message: "6", Role: sessions.Assistant, Time: ago(41 * time.Minute), Snippet: "Cleo took it on Thursday and said that she brings it back on Sunday."}, {Key: club, ID: "earlier", Message: "e1", Role: sessions.User, Time: ago(2000 * time.Hour), Snippet: "<b>Cleo</b> & the garden"}}
+	w.hits = []api.Hit{{Key: club, ID: "s2", Message: "6", Role: sessions.Assistant, Time: sessions.Millis{Time: ago(41 * time.Minute)}, Snippet: "Cleo took it on Thursday and said that she brings it back on Sunday."}, {Key: club, ID: "earlier", Message: "e1", Role: sessions.User, Time: sessions.Millis{Time: ago(2000 * time.Hour)}, Snippet: "<b>Cleo</b> & the garden"}}
 }
 
 func chatAt(text string) channels.Address {

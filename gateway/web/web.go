@@ -1,5 +1,3 @@
-// Package web is the host's face in a browser: the chat page, its assets and the history that it shows. The page needs nothing from
-// elsewhere: no build step, no other site.
 package web
 
 import (

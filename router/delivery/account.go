@@ -8,6 +8,7 @@ import (
 
 	"parley/channels"
 	"parley/router/filestore"
+	"parley/router/pace"
 	"parley/router/settings"
 )
 
@@ -22,7 +23,7 @@ type accounts struct {
 // account is one account's way out.
 type account struct {
 	ref   settings.AccountRef
-	pace  *pacer
+	pace  *pace.Pacer
 	chats chats // guarded by queues.mu
 
 	// Guarded by accounts.mu.
@@ -46,7 +47,7 @@ func (x *accounts) of(ref settings.AccountRef) *account {
 func (x *accounts) find(ref settings.AccountRef) *account {
 	a := x.m[ref]
 	if a == nil {
-		a = &account{ref: ref, ready: make(chan struct{}), chats: newChats(), pace: newPacer(x.settings().Accounts[ref].Pacing)}
+		a = &account{ref: ref, ready: make(chan struct{}), chats: newChats(), pace: pace.New(x.settings().Accounts[ref].Pacing)}
 		x.m[ref] = a
 	}
 	return a
@@ -110,7 +111,7 @@ func (x *accounts) abandoned(kind channels.Kind, configured []channels.AccountID
 
 // channel gives an account's channel, nil when it is not attached, and what is closed when that changes.
 func (x *accounts) channel(a *account) (channels.Channel, <-chan struct{}) {
-	a.pace.set(x.settings().Accounts[a.ref].Pacing)
+	a.pace.Set(x.settings().Accounts[a.ref].Pacing)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return a.ch, a.ready

@@ -12,7 +12,7 @@ import (
 )
 
 // queues orders what waits to be sent. Each chat has a queue of its own: order inside a chat is kept, a stuck chat delays no other. Its mutex
-// guards the chats of all accounts; accounts.mu, pacer.mu, reservations.mu, inFlight.mu and lifetime.mu may be taken under it.
+// guards the chats of all accounts; accounts.mu, the pacer's, reservations.mu, inFlight.mu and lifetime.mu may be taken under it.
 type queues struct {
 	accounts *accounts
 	reserved *reservations
@@ -121,7 +121,7 @@ func (x *queues) reserve(b *Reservation, d sessions.Delivery, calls *inFlight) b
 	if _, known := x.resident[d.ID]; known || !b.account.chats.isIdle(chat) || x.accounts.attached(b.account) == nil {
 		return false
 	}
-	if b.account.pace.set(x.settings().Accounts[b.account.ref].Pacing); !b.account.pace.room(d.To, others) {
+	if b.account.pace.Set(x.settings().Accounts[b.account.ref].Pacing); !b.account.pace.Room(d.To, others) {
 		return false
 	}
 	x.reserved.add(b, calls.begin(d.Session))

@@ -165,7 +165,7 @@ func (g *Dispatcher) sendReserved(ctx context.Context, a *account, q *queue, b *
 		return g.putInOrder(ctx, q, d)
 	}
 	ch := g.accounts.attached(a)
-	if ch == nil || !g.queues.isAlone(a, q) || !a.pace.take(d.To) { // nothing is waited for here: who denies its session waits for this one
+	if ch == nil || !g.queues.isAlone(a, q) || !a.pace.Take(d.To) { // nothing is waited for here: who denies its session waits for this one
 		b.done()
 		return g.putBack(ctx, q, d)
 	}

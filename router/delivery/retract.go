@@ -126,7 +126,7 @@ func (x *previews) awaitChat(ctx context.Context, to channels.Address) (a *accou
 			return a, nil
 		}
 	}
-	if a.pace.wait(ctx, to) != nil {
+	if a.pace.Wait(ctx, to) != nil {
 		return a, nil
 	}
 	for {

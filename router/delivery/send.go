@@ -158,14 +158,14 @@ func (t *transfer) ready(ctx context.Context, d sessions.Delivery) (channels.Cha
 	}
 	for {
 		ch, changed := t.accounts.channel(t.account)
-		if ch != nil && t.account.pace.free() {
+		if ch != nil && t.account.pace.Free() {
 			return ch, ctx.Err() == nil
 		}
 		if denied, err := t.reconciler.denied(ctx, d); err == nil && denied {
 			return ch, true // it will not leave: it needs neither a turn nor a connection
 		}
 		if ch != nil {
-			if t.account.pace.wait(ctx, d.To) != nil {
+			if t.account.pace.Wait(ctx, d.To) != nil {
 				return nil, false
 			}
 			if now, _ := t.accounts.channel(t.account); now == ch {

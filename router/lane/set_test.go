@@ -13,6 +13,7 @@ import (
 	"parley/channels"
 	"parley/router/settings"
 	"parley/sessions"
+	"parley/sessions/route"
 )
 
 func TestWokenWhileAtWork(t *testing.T) {
@@ -146,7 +147,7 @@ func TestSlotsAreSharedByPeople(t *testing.T) {
 // A person is the same one in every chat, by every linked id; what a run hands on counts for who began it.
 func TestWhoseShareARunUses(t *testing.T) {
 	set := &settings.Snapshot{}
-	set.Routes = sessions.Routes{Config: sessions.Config{IdentityLinks: map[string][]string{"anna": {"telegram:1", "discord:7"}}}}
+	set.Routes = route.Table{Config: sessions.Config{IdentityLinks: map[string][]string{"anna": {"telegram:1", "discord:7"}}}}
 	from := func(p sessions.Provenance) *sessions.Run {
 		return &sessions.Run{Input: sessions.Message{Provenance: &p}}
 	}

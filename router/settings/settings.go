@@ -9,6 +9,7 @@ import (
 	"parley/channels"
 	"parley/policy"
 	"parley/sessions"
+	"parley/sessions/route"
 	"parley/tools"
 )
 
@@ -43,7 +44,7 @@ type Snapshot struct {
 	Accounts map[AccountRef]Account
 	Delivery Delivery
 
-	Routes   sessions.Routes
+	Routes   route.Table
 	Moved    *MovedChats // nil = no chat has moved
 	Mentions map[sessions.AgentID][]*regexp.Regexp
 }
@@ -51,7 +52,7 @@ type Snapshot struct {
 // Prepare derives what every event needs.
 func (s *Snapshot) Prepare() *Snapshot {
 	ids, def := s.Agents.IDs()
-	s.Routes = sessions.Routes{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners, Former: s.Moved.names}
+	s.Routes = route.Table{Agents: ids, Default: def, Bindings: s.Bindings, Config: s.Session, Owners: s.Owners, Former: s.Moved.names}
 	s.Mentions = make(map[sessions.AgentID][]*regexp.Regexp, len(ids))
 	for _, id := range ids {
 		e := s.Entry(id)

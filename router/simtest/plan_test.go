@@ -11,6 +11,7 @@ import (
 	"parley/router/routertest"
 	"parley/router/settings"
 	"parley/sessions"
+	"parley/sessions/route"
 	"parley/tools"
 )
 
@@ -173,7 +174,7 @@ func (w *world) route() {
 // routed finds the session that an event goes to.
 func routed(set *settings.Snapshot, in channels.Inbound) sessions.Key {
 	ids, first := set.Agents.IDs()
-	routes := sessions.Routes{Agents: ids, Default: first, Bindings: set.Bindings, Config: set.Session, Owners: set.Owners}
+	routes := route.Table{Agents: ids, Default: first, Bindings: set.Bindings, Config: set.Session, Owners: set.Owners}
 	key, _, _ := routes.Key(in)
 	return key
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"parley/sessions"
-	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 	"parley/sessions/sqlstore/ledger"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/search"
 	"parley/sessions/sqlstore/session"
 	"parley/sessions/sqlstore/transcript"
@@ -134,7 +134,7 @@ func prepare(c sessions.Change) (*preparedChange, error) {
 		var err error
 		switch op := op.(type) {
 		case sessions.EnqueueDelivery:
-			p.after[i], err = encode(sessions.Delivery(op))
+			p.after[i], err = row.EncodeDelivery(sessions.Delivery(op))
 		case sessions.PutJob:
 			j := encodedJob{Job: sessions.Job(op)}
 			j.body, err = encodeJob(j.Job)
@@ -160,7 +160,7 @@ func (q *queuedRun) encode(target *sessions.Target) (err error) {
 		r.Input.ID = uuid.Must(uuid.NewV7()).String()
 	}
 	r.Input.Time = engine.ClampTime(r.Input.Time)
-	if q.body, err = column.JSON(requestOf(*r)); err != nil {
+	if q.body, err = row.EncodeRun(*r); err != nil {
 		return fmt.Errorf("run %s: %w", r.ID, err)
 	}
 	return nil
@@ -272,7 +272,7 @@ func (s *changes) queue(t *tx, q *queuedRun, at session.Row, acc *sessions.Accep
 // complete carries out an operation that comes after the run is queued.
 func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accepted) error {
 	switch op := op.(type) {
-	case *encodedDelivery:
+	case *row.Delivery:
 		return s.post(t, c, op, acc)
 	case sessions.AddNote:
 		t.Label(true, "note")
@@ -309,7 +309,7 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 }
 
 // post posts a delivery of a change.
-func (s *changes) post(t *tx, c *preparedChange, d *encodedDelivery, acc *sessions.Accepted) error {
+func (s *changes) post(t *tx, c *preparedChange, d *row.Delivery, acc *sessions.Accepted) error {
 	if c.target != nil && d.Session == c.target.Key { // which may be another name of it
 		d.Session = acc.Session.Key
 	}

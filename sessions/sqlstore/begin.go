@@ -10,6 +10,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/session"
 )
 
@@ -17,7 +18,7 @@ import (
 func (s *deliveries) BeginSend(ctx context.Context, id sessions.DeliveryID, now time.Time, check func(sessions.Session) policy.Verdict, o sessions.FirstContactQuota) (d sessions.Delivery, err error) {
 	err = s.write(ctx, "BeginSend", func(t *tx) error {
 		var transcript int64
-		if d, transcript, err = getDelivery(t.Ctx, t.Conn, id); err != nil {
+		if d, transcript, err = row.GetDelivery(t.Ctx, t.Conn, id); err != nil {
 			return err
 		}
 		return s.beginNoted(t, &d, transcript, now, sessions.BeginSend{Check: check, Quota: o})
@@ -74,7 +75,7 @@ func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b ses
 
 // beginAtOnce is beginSend for a delivery that this transaction has made, in its turn: when one that goes to the same chat was made before it
 // and is not final, it stays pending.
-func (s *deliveries) beginAtOnce(t *tx, p *encodedDelivery, d *sessions.Delivery, b sessions.BeginSend) error {
+func (s *deliveries) beginAtOnce(t *tx, p *row.Delivery, d *sessions.Delivery, b sessions.BeginSend) error {
 	behind := false
 	chat := whole(d.To)
 	err := t.Each("SELECT address FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND seq < ?", []any{d.Seq}, func(r engine.Row) error {
@@ -84,7 +85,7 @@ func (s *deliveries) beginAtOnce(t *tx, p *encodedDelivery, d *sessions.Delivery
 	if err != nil || behind {
 		return err
 	}
-	err = s.beginNoted(t, d, p.transcript, t.Now, b)
+	err = s.beginNoted(t, d, p.Transcript, t.Now, b)
 	t.Label(d.State == sessions.Sending, "begin")
 	return err
 }

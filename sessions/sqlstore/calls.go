@@ -7,6 +7,7 @@ import (
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/sendlog"
 )
 
@@ -62,8 +63,8 @@ func (s *deliveries) goOn(t *tx, d *sessions.Delivery, transcript int64, said se
 // interrupted gives the deliveries that were being sent, oldest first, as they are with what the killed host knew of them (CallsFile).
 func (s *deliveries) interrupted(t *tx) (out []sessions.Delivery, err error) {
 	var transcripts []int64
-	err = t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r engine.Row) error {
-		d, transcript, err := scanDelivery(r)
+	err = t.Each("SELECT "+row.DeliveryColumns+" FROM deliveries WHERE state = 'sending' AND state <> 'sent' ORDER BY seq", nil, func(r engine.Row) error {
+		d, transcript, err := row.ScanDelivery(r)
 		out, transcripts = append(out, d), append(transcripts, transcript)
 		return err
 	})

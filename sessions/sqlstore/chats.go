@@ -10,6 +10,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 )
 
 // chats keeps which chats an account has written to, and which messages are its own.
@@ -78,9 +79,8 @@ func (s *chats) OwnMessage(ctx context.Context, chat channels.Address, id channe
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		m = sessions.OwnMessage{}
 		own, err = c.One(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat IN (?, "+before+") AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{column.Key(whole(chat).String()), beforeOf(chat), column.Key(string(id))}, func(r engine.Row) error {
-			var sent content
-			err := column.Decode(r.Str(0), &sent)
-			m = sessions.OwnMessage{Session: sessions.Key(r.Str(1)), Text: sent.Text}
+			text, err := row.Text(r.Str(0))
+			m = sessions.OwnMessage{Session: sessions.Key(r.Str(1)), Text: text}
 			return err
 		})
 		if err != nil || own {
@@ -101,9 +101,9 @@ func (s *chats) Asked(ctx context.Context, chat channels.Address, id channels.Me
 	if id == "" {
 		return run, false, nil
 	}
-	found, err = engine.ReadOne(ctx, s.db, "SELECT "+runColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
+	found, err = engine.ReadOne(ctx, s.db, "SELECT "+row.RunColumns+" FROM runs WHERE id = (SELECT run FROM seen WHERE msg = ? AND address IN (?, "+before+") AND event = ? ORDER BY num DESC LIMIT 1)",
 		[]any{column.Key(string(id)), column.Key(whole(chat).String()), beforeOf(chat), string(channels.Message)}, func(r engine.Row) (err error) {
-			run, err = scanOnlyRun(r)
+			run, err = row.ScanOnlyRun(r)
 			return err
 		})
 	return run, found, err
@@ -122,7 +122,7 @@ func (s *runs) amend(t *tx, a sessions.AmendRun) (stopped []sessions.StoppedRun,
 		if err := s.lines.PutBack(t, run); err != nil {
 			return nil, false, err
 		}
-		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, s.endStopped(t, bySender, "seq = ?", at.seq)
+		return []sessions.StoppedRun{{Key: run.Key, ID: run.ID}}, true, s.endStopped(t, bySender, "seq = ?", at.Seq)
 	}
 	applyAmend(&run.Input, a)
 	return nil, true, s.keepRequest(t, run, at)

@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"parley/channels"
-	"parley/policy"
 	"parley/sessions"
-	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/sendlog"
 	"parley/sessions/sqlstore/session"
 	"parley/sessions/sqlstore/transcriptfile"
@@ -32,68 +31,10 @@ type deliveries struct {
 	inbox    *inbox
 }
 
-// content is what is to be sent: it never changes.
-type content struct {
-	Kind    sessions.DeliveryKind `json:"kind"`
-	Run     sessions.RunID        `json:"run,omitempty"`
-	Message string                `json:"message,omitempty"`
-	ReplyTo channels.MessageID    `json:"replyTo,omitempty"`
-	Text    string                `json:"text"`
-	Files   []sessions.File       `json:"files,omitempty"`
-	Granted *policy.Verdict       `json:"granted,omitempty"`
-}
-
-// result is what became of it so far.
-type result struct {
-	Verdict  *policy.Verdict    `json:"verdict,omitempty"`
-	Receipts []channels.Receipt `json:"receipts,omitempty"`
-	Tries    []sessions.Try     `json:"tries,omitempty"`
-	Error    string             `json:"error,omitempty"`
-	Unclear  bool               `json:"unclear,omitempty"`
-	Doubts   int                `json:"doubts,omitempty"`
-}
-
-// encodedDelivery is a delivery that is encoded for the store.
-type encodedDelivery struct {
-	sessions.Delivery
-	body                           string
-	runSeq, transcript, messageSeq int64 // 0 = to be looked up
-}
-
-func encode(d sessions.Delivery) (*encodedDelivery, error) {
-	if d.ID == "" {
-		return nil, errors.New("a delivery without an id")
-	}
-	body, err := column.JSON(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.PreAuthorized})
-	if err != nil {
-		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
-	}
-	return &encodedDelivery{Delivery: d, body: body}, nil
-}
-
-var deliveryColumns = column.Nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
-
-func scanDelivery(r engine.Row) (d sessions.Delivery, transcript int64, err error) {
-	var c content
-	if err = column.Decode(r.Str(12), &c); err != nil {
-		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
-	}
-	var res result
-	if err = column.Decode(r.Str(13), &res); err != nil {
-		return d, 0, fmt.Errorf("delivery %s: %w", r.Str(1), err)
-	}
-	return sessions.Delivery{
-		ID: sessions.DeliveryID(r.Str(1)), Seq: r.Int(0), Kind: c.Kind, Session: sessions.Key(r.Str(2)), Run: c.Run, Message: c.Message, To: column.Address(r.Str(3)),
-		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.Str(4)), Part: int(r.Int(5)), Attempt: int(r.Int(6)), Repeat: r.Bool(7),
-		NotBefore: r.Time(8), Expires: r.Time(9), Created: r.Time(10), Updated: r.Time(11), PreAuthorized: c.Granted,
-		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, AmbiguousTries: res.Doubts,
-	}, r.Int(14), nil
-}
-
 // post makes a pending delivery. One with the same id that is there already is given back as it stands.
-func (s *deliveries) post(t *tx, p *encodedDelivery) (sessions.Delivery, error) {
+func (s *deliveries) post(t *tx, p *row.Delivery) (sessions.Delivery, error) {
 	d := p.Delivery
-	runSeq, transcript, messageSeq := p.runSeq, p.transcript, p.messageSeq
+	runSeq, transcript, messageSeq := p.RunSeq, p.Transcript, p.MessageSeq
 	if d.Run != "" && runSeq == 0 {
 		if _, err := t.One("SELECT seq FROM runs WHERE id = ?", []any{string(d.Run)}, func(r engine.Row) error { runSeq = r.Int(0); return nil }); err != nil {
 			return d, err
@@ -103,14 +44,14 @@ func (s *deliveries) post(t *tx, p *encodedDelivery) (sessions.Delivery, error) 
 	if err != nil {
 		return d, err
 	}
-	body := p.body
+	body := p.Body
 	if to != d.To { // it was made by a turn that began before the chat moved
 		d.MoveTo(to)
-		moved, err := encode(d)
+		moved, err := row.EncodeDelivery(d)
 		if err != nil {
 			return d, err
 		}
-		body = moved.body
+		body = moved.Body
 	}
 	awaits := ""
 	if d.Message != "" && messageSeq == 0 {
@@ -132,29 +73,17 @@ func (s *deliveries) post(t *tx, p *encodedDelivery) (sessions.Delivery, error) 
 		return d, err
 	}
 	if n == 0 {
-		d, _, err = getDelivery(t.Ctx, t.Conn, d.ID)
+		d, _, err = row.GetDelivery(t.Ctx, t.Conn, d.ID)
 		return d, err
 	}
 	s.numbers.Next()
 	return d, nil
 }
 
-func getDelivery(ctx context.Context, c *engine.Conn, id sessions.DeliveryID) (d sessions.Delivery, transcript int64, err error) {
-	found, err := c.One(ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE id = ?", []any{string(id)}, func(r engine.Row) (err error) {
-		d, transcript, err = scanDelivery(r)
-		return err
-	})
-	if err == nil && !found {
-		err = engine.NotFound("delivery", id)
-	}
-	return d, transcript, err
-}
-
 // keep writes what may change in a delivery's row, and a line for the mirror when it ended.
 func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
-	res := result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.AmbiguousTries}
-	body, err := column.JSON(res)
+	body, err := row.EncodeResult(d)
 	if err != nil {
 		return err
 	}
@@ -180,11 +109,11 @@ func (s *deliveries) forgetCode(t *tx, d *sessions.Delivery) error {
 		return nil
 	}
 	d.Text = codeWas
-	p, err := encode(*d)
+	p, err := row.EncodeDelivery(*d)
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec("UPDATE deliveries SET body = ? WHERE seq = ?", p.body, d.Seq)
+	_, err = t.Exec("UPDATE deliveries SET body = ? WHERE seq = ?", p.Body, d.Seq)
 	return err
 }
 
@@ -192,7 +121,7 @@ func (s *deliveries) forgetCode(t *tx, d *sessions.Delivery) error {
 func (s *deliveries) onDelivery(ctx context.Context, name string, id sessions.DeliveryID, change func(*tx, *sessions.Delivery) (bool, error)) (d sessions.Delivery, err error) {
 	err = s.write(ctx, name, func(t *tx) error {
 		var transcript int64
-		if d, transcript, err = getDelivery(t.Ctx, t.Conn, id); err != nil {
+		if d, transcript, err = row.GetDelivery(t.Ctx, t.Conn, id); err != nil {
 			return err
 		}
 		write, err := change(t, &d)
@@ -210,16 +139,7 @@ func (s *deliveries) Due(ctx context.Context, limit int, afterSeq int64) ([]sess
 }
 
 func (s *deliveries) deliveries(ctx context.Context, where string, args ...any) ([]sessions.Delivery, error) {
-	return engine.ReadList(ctx, s.db, "SELECT "+deliveryColumns+" FROM deliveries"+where, args, scanOnlyDelivery)
-}
-
-func someDeliveries(ctx context.Context, c *engine.Conn, where string, args ...any) ([]sessions.Delivery, error) {
-	return engine.List(ctx, c, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+where, args, scanOnlyDelivery)
-}
-
-func scanOnlyDelivery(r engine.Row) (sessions.Delivery, error) {
-	d, _, err := scanDelivery(r)
-	return d, err
+	return engine.ReadList(ctx, s.db, "SELECT "+row.DeliveryColumns+" FROM deliveries"+where, args, row.ScanOnlyDelivery)
 }
 
 // PartSent stores the receipt of one part. The same receipt again changes nothing.
@@ -338,7 +258,7 @@ func (s *deliveries) Requeue(ctx context.Context, id sessions.DeliveryID, expire
 // GetDelivery finds a delivery.
 func (s *deliveries) GetDelivery(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, err error) {
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
-		d, _, err = getDelivery(ctx, c, id)
+		d, _, err = row.GetDelivery(ctx, c, id)
 		return err
 	})
 	return d, err

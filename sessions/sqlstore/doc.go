@@ -1,8 +1,8 @@
 // Package sqlstore is the store of sessions on SQLite and on PostgreSQL: one code, two dialects, one repository for each group of tables.
 //
-// It stands right of engine, sqlitefile, sendlog, transcriptfile, schema, column, lesson, ledger, search, transcript and session. Store is its
+// It stands right of engine, sqlitefile, sendlog, transcriptfile, schema, column, lesson, ledger, search, transcript, session, row and trace. Store is its
 // repositories, here and in those packages, opened and closed together; apply.go executes what events, requests and turns change across all
-// tables, and each other repository calls only those before it in Store.join. Here are runs, deliveries, chats, people, jobs and traces.
+// tables, and each other repository calls only those before it in Store.join. Here are runs, deliveries, chats, people and jobs.
 //
 // One goroutine writes (engine.DB.Run). Methods that take a tx run in it; what the repositories keep in memory of the database is its own, an
 // engine.State that follows the transaction, and needs no lock. Readers have a few connections beside it. There are no locks here.

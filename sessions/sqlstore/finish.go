@@ -11,6 +11,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/transcript"
 )
 
@@ -31,7 +32,7 @@ func (s *changes) Finish(ctx context.Context, id sessions.RunID, o sessions.Outc
 type ending struct {
 	sessions.Outcome
 	msgs       []transcript.Encoded
-	deliveries []*encodedDelivery
+	deliveries []*row.Delivery
 	next       *preparedChange
 	summary    string // the body of Summary
 	body       string
@@ -52,7 +53,7 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 		}
 	}
 	for _, d := range o.Deliveries {
-		x, err := encode(d)
+		x, err := row.EncodeDelivery(d)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 			return nil, err
 		}
 	}
-	f.body, err = column.Encode(outcome{Result: o.Result, Error: o.Error, Usage: o.Usage})
+	f.body, err = row.Outcome{Result: o.Result, Error: o.Error, Usage: o.Usage}.Encode()
 	return f, err
 }
 
@@ -75,18 +76,18 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	if run.Status != sessions.Running {
 		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
-	if at.stop && run.MergedInto == "" && run.Kind != sessions.CompactRun { // the stop was first: nothing comes of it any more
+	if at.Stop && run.MergedInto == "" && run.Kind != sessions.CompactRun { // the stop was first: nothing comes of it any more
 		if f, err = s.stopped(t, run, f); err != nil {
 			return acc, err
 		}
 		acc.Stopped = []sessions.StoppedRun{{Key: run.Key, ID: run.ID, Home: run.Home}}
 	}
 	seqs := map[string]int64{}
-	if err = s.transcripts.Append(t, slotOf(run, at), f.msgs, seqs); err != nil {
+	if err = s.transcripts.Append(t, row.Slot(run, at), f.msgs, seqs); err != nil {
 		return acc, err
 	}
 	// One that was interrupted too late, with its answer ready, has answered by itself.
-	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), engine.Ms(t.Now), f.body, f.Status == sessions.Done, at.seq); err != nil {
+	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), engine.Ms(t.Now), f.body, f.Status == sessions.Done, at.Seq); err != nil {
 		return acc, err
 	}
 	if f.Summary != nil {
@@ -100,10 +101,10 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	made := make([]sessions.Delivery, 0, len(f.deliveries))
 	for _, d := range f.deliveries {
 		if n := seqs[d.Message]; n > 0 {
-			d.transcript, d.messageSeq = at.transcript, n
+			d.Transcript, d.MessageSeq = at.Transcript, n
 		}
 		if d.Run == id {
-			d.runSeq = at.seq
+			d.RunSeq = at.Seq
 		}
 		if run.Home != "" && d.Session == run.Home { // whose chat is the other session's by now
 			d.Session = run.Key
@@ -148,7 +149,7 @@ func (s *changes) stopped(t *tx, run sessions.Run, f *ending) (*ending, error) {
 		return nil, err
 	}
 	x.msgs = append(slices.Clip(x.msgs), note...)
-	x.body, err = column.Encode(outcome{Error: x.Error, Usage: x.Usage})
+	x.body, err = row.Outcome{Error: x.Error, Usage: x.Usage}.Encode()
 	return &x, err
 }
 

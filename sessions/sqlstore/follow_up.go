@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/sessions"
-	"parley/sessions/sqlstore/column"
+	"parley/sessions/sqlstore/row"
 )
 
 // late reports whether people are told of the stop of an exchange by a follow-up in the session that asked (contract S15): the stop is not on
@@ -51,7 +51,7 @@ func (s *runs) followUp(t *tx, run sessions.Run, why string, acc *sessions.Accep
 	next := sessions.Run{ID: sessions.RunID(uuid.NewString()), Kind: sessions.FollowUpRun, Key: at.Key, Agent: at.Agent, Chain: &c, Source: run.Source, Reply: c.Back}
 	next.Input = sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent("The exchange was " + why + "."), Time: t.Now, Run: next.ID,
 		Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Source: c.Target, Tool: "sessions_send"}}
-	body, err := column.JSON(requestOf(next))
+	body, err := row.EncodeRun(next)
 	if err != nil {
 		return err
 	}

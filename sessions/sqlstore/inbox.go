@@ -9,11 +9,12 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 )
 
 // The events of seen rows that stand for no event of a platform: for a Source, and for what a stranger wrote who was told a code.
 const (
-	submitEvent = "submit"
+	submitEvent = row.SubmitEvent
 	pairEvent   = "pair"
 )
 

@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"parley/sessions"
-	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/transcriptfile"
 )
 
 // begin puts the input of a run into the transcript, where its turn has come. That of a summary is no part of it.
-func (s *runs) begin(t *tx, run sessions.Run, at runRow) error {
+func (s *runs) begin(t *tx, run sessions.Run, at row.Run) error {
 	if run.Input.ID == "" || run.Kind == sessions.CompactRun {
 		return nil
 	}
@@ -20,11 +20,11 @@ func (s *runs) begin(t *tx, run sessions.Run, at runRow) error {
 		return err
 	}
 	seqs := map[string]int64{}
-	if err := s.transcripts.Append(t, slotOf(run, at), w, seqs); err != nil {
+	if err := s.transcripts.Append(t, row.Slot(run, at), w, seqs); err != nil {
 		return err
 	}
 	if seq := seqs[run.Input.ID]; seq > 0 && run.Input.Role == sessions.Assistant {
-		return s.link(t, run.Input.ID, seq, at.transcript)
+		return s.link(t, run.Input.ID, seq, at.Transcript)
 	}
 	return nil
 }
@@ -33,8 +33,8 @@ func (s *runs) begin(t *tx, run sessions.Run, at runRow) error {
 // delivered before it is in the transcript, so nothing else asks.
 func (s *runs) link(t *tx, message string, seq, transcript int64) error {
 	found := false
-	err := t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE awaits = ? AND awaits <> '' ORDER BY seq", []any{message}, func(r engine.Row) error {
-		d, _, err := scanDelivery(r)
+	err := t.Each("SELECT "+row.DeliveryColumns+" FROM deliveries WHERE awaits = ? AND awaits <> '' ORDER BY seq", []any{message}, func(r engine.Row) error {
+		d, _, err := row.ScanDelivery(r)
 		if d.State.Final() {
 			s.files.Add(transcriptfile.DeliveryLine(transcript, d))
 		}
@@ -67,7 +67,7 @@ func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.Me
 		if err != nil {
 			return err
 		}
-		o, err := column.Encode(outcome{Result: "taken up by run " + string(id)})
+		o, err := row.Outcome{Result: "taken up by run " + string(id)}.Encode()
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.Me
 			if err != nil {
 				return err
 			}
-			if err := s.transcripts.Append(t, slotOf(run, at), w, nil); err != nil {
+			if err := s.transcripts.Append(t, row.Slot(run, at), w, nil); err != nil {
 				return err
 			}
 			if _, err := t.Exec("UPDATE runs SET status = 'done', started = ?, ended = ?, outcome = ?, batch = ? WHERE id = ?", engine.Ms(t.Now), engine.Ms(t.Now), o, string(id), string(x.ID)); err != nil {
@@ -95,18 +95,18 @@ func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.Me
 
 // absorbable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
 // that was stopped takes nothing up: what came after the stop is to be answered.
-func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.MergeQuery) (run sessions.Run, at runRow, queued []sessions.Run, err error) {
-	if run, at, err = getRun(ctx, c, id); err != nil {
+func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.MergeQuery) (run sessions.Run, at row.Run, queued []sessions.Run, err error) {
+	if run, at, err = row.GetRun(ctx, c, id); err != nil {
 		return run, at, nil, err
 	}
 	if run.Status != sessions.Running {
 		return run, at, nil, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
-	if at.stop {
+	if at.Stop {
 		return run, at, nil, nil
 	}
-	err = c.Each(ctx, "SELECT "+runColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') AND attempt = 0 AND transcript = ? ORDER BY seq", []any{string(run.Key), at.transcript}, func(r engine.Row) error {
-		q, _, err := scanRun(r)
+	err = c.Each(ctx, "SELECT "+row.RunColumns+" FROM runs WHERE key = ? AND status = 'queued' AND status IN ('queued', 'running') AND attempt = 0 AND transcript = ? ORDER BY seq", []any{string(run.Key), at.Transcript}, func(r engine.Row) error {
+		q, _, err := row.ScanRun(r)
 		if err != nil || want.Only != nil && !slices.Contains(want.Only, q.ID) || q.Kind != want.Kind || q.Input.Role != sessions.User || q.Input.ID == "" {
 			return err
 		}
@@ -123,8 +123,8 @@ func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want ses
 }
 
 // unanswered gives the user messages that a run has taken up behind its newest step, so that a repeated MergeQueued gives the same.
-func unanswered(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (out []sessions.Message, err error) {
-	all, err := steps(ctx, c, run, at)
+func unanswered(ctx context.Context, c *engine.Conn, run sessions.Run, at row.Run) (out []sessions.Message, err error) {
+	all, err := row.Steps(ctx, c, run, at)
 	for i := len(all) - 1; i >= 0 && all[i].Role == sessions.User; i-- {
 		out = all[i:]
 	}

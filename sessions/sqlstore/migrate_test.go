@@ -13,6 +13,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"parley/sessions"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/schema"
 )
 
@@ -69,7 +70,7 @@ func family(t *testing.T) (rows []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, err := json.Marshal(request{Kind: sessions.TurnRun, Agent: "main", Input: sessions.Message{ID: "in", Role: sessions.User, Content: sessions.TextContent("waits")}})
+	asked, err := json.Marshal(row.Request{Kind: sessions.TurnRun, Agent: "main", Input: sessions.StoredMessage{ID: "in", Role: sessions.User, Content: sessions.TextContent("waits")}})
 	if err != nil || bytes.ContainsAny(append(answer, asked...), "'") {
 		t.Fatal(err)
 	}

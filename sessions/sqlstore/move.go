@@ -11,6 +11,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/session"
 )
 
@@ -136,15 +137,15 @@ func (s *moves) moveDeliveries(t *tx, x relocation) error {
 // endReplies has the deliveries that are not final reply to nothing: a group's new place numbers its messages from 1 again.
 func (s *moves) endReplies(t *tx, x relocation) error {
 	bodies := map[int64]string{}
-	err := t.Each("SELECT "+deliveryColumns+" FROM deliveries WHERE "+openDelivery, nil, func(r engine.Row) error {
-		d, _, err := scanDelivery(r) // one that cannot be read stays as it is
+	err := t.Each("SELECT "+row.DeliveryColumns+" FROM deliveries WHERE "+openDelivery, nil, func(r engine.Row) error {
+		d, _, err := row.ScanDelivery(r) // one that cannot be read stays as it is
 		if _, here := x.move(d.To); err != nil || !here || d.ReplyTo == "" {
 			return nil
 		}
 		d.ReplyTo = ""
-		p, err := encode(d)
+		p, err := row.EncodeDelivery(d)
 		if err == nil {
-			bodies[d.Seq] = p.body
+			bodies[d.Seq] = p.Body
 		}
 		return err
 	})
@@ -383,10 +384,10 @@ func (s *moves) rehear(t *tx, x relocation) error {
 // requeue lets another session answer the messages that wait in one for their first turn.
 func (s *moves) requeue(t *tx, old sessions.Key, at session.Row) error {
 	var waiting []int64
-	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r engine.Row) error {
-		run, row, err := scanRun(r) // one that cannot be read stays where it is
+	err := t.Each("SELECT "+row.RunColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'queued' ORDER BY seq", []any{string(old)}, func(r engine.Row) error {
+		run, has, err := row.ScanRun(r) // one that cannot be read stays where it is
 		if err == nil && run.Kind == sessions.TurnRun && run.Attempt == 0 && run.Chain == nil && run.Agent == at.Agent {
-			waiting = append(waiting, row.seq)
+			waiting = append(waiting, has.Seq)
 		}
 		return nil
 	})
@@ -404,13 +405,13 @@ func (s *moves) requeue(t *tx, old sessions.Key, at session.Row) error {
 // takeOver puts the turns that have begun in another session into this one's queue: one chat has one turn at a time. They keep their transcript.
 func (s *moves) takeOver(t *tx, old sessions.Key, at session.Row) error {
 	begun := map[int64]string{}
-	err := t.Each("SELECT "+runColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r engine.Row) error {
-		run, row, err := scanRun(r)
+	err := t.Each("SELECT "+row.RunColumns+" FROM runs WHERE key = ? AND status IN ('queued', 'running') AND attempt > 0", []any{string(old)}, func(r engine.Row) error {
+		run, has, err := row.ScanRun(r)
 		if err != nil || run.Kind != sessions.TurnRun || run.Agent != at.Agent { // one that cannot be read stays where it is
 			return nil
 		}
 		run.Home = run.TranscriptKey()
-		begun[row.seq], err = column.JSON(requestOf(run))
+		begun[has.Seq], err = row.EncodeRun(run)
 		return err
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 )
 
 // A pairing that was rejected has no hash: no code is its.
@@ -25,9 +26,9 @@ type people struct {
 // PutPairing keeps a stranger's request and its notice, unless one is there already, max of the account are waiting, or the message was taken
 // before: a kill may have come between this and what else it does, and the person have been let in and removed since.
 func (s *people) PutPairing(ctx context.Context, p sessions.Pairing, limit int) (created bool, err error) {
-	var notice *encodedDelivery
+	var notice *row.Delivery
 	if p.Delivery != nil {
-		if notice, err = encode(*p.Delivery); err != nil {
+		if notice, err = row.EncodeDelivery(*p.Delivery); err != nil {
 			return false, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"parley/sessions/sqlstore/schema"
 	"parley/sessions/sqlstore/sendlog"
 	"parley/sessions/sqlstore/sqlitefile"
+	"parley/sessions/sqlstore/trace"
 )
 
 // What the packages below the store say to those that use it.
@@ -25,6 +26,17 @@ const (
 	RescuedFile    = sqlitefile.RescuedFile    // what it had when its files were removed or replaced under it
 	UnfinishedFile = sqlitefile.UnfinishedFile // there while a restore changes the folder; its text says where the state before is
 	CallsFile      = sendlog.FileName          // notes of calls to platforms
+)
+
+// IDs names what has ids that people shorten.
+type IDs = trace.IDs
+
+// What has such ids.
+const (
+	RunIDs      = trace.RunIDs
+	DeliveryIDs = trace.DeliveryIDs
+	SessionIDs  = trace.SessionIDs
+	JobIDs      = trace.JobIDs
 )
 
 // Owner is who holds a state folder.

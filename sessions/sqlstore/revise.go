@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"parley/sessions"
-	"parley/sessions/sqlstore/column"
+	"parley/sessions/sqlstore/row"
 )
 
 // revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
@@ -15,7 +15,7 @@ func (s *runs) revise(t *tx, a sessions.AmendRun) (done bool, err error) {
 	if errors.Is(err, sessions.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || by.Status != sessions.Running || at.stop || by.Revised {
+	if err != nil || by.Status != sessions.Running || at.Stop || by.Revised {
 		return false, err
 	}
 	asked, askedAt, err := s.run(t, a.Run)
@@ -23,11 +23,11 @@ func (s *runs) revise(t *tx, a sessions.AmendRun) (done bool, err error) {
 		return false, err
 	}
 	open, err := t.Conn.Number(t.Ctx, "SELECT (SELECT count(*) FROM messages WHERE transcript = ? AND seq >= ? AND run = ? AND role <> 'user') + (SELECT count(*) FROM previews WHERE run = ?)",
-		at.transcript, at.first, at.seq, string(by.ID))
+		at.Transcript, at.First, at.Seq, string(by.ID))
 	if err != nil || open > 0 {
 		return false, err
 	}
-	if done, err = s.transcripts.Rewrite(t, slotOf(by, at), asked.Input.ID, func(m *sessions.Message) { applyAmend(m, a) }); err != nil || !done {
+	if done, err = s.transcripts.Rewrite(t, row.Slot(by, at), asked.Input.ID, func(m *sessions.Message) { applyAmend(m, a) }); err != nil || !done {
 		return false, err
 	}
 	applyAmend(&asked.Input, a)
@@ -57,11 +57,11 @@ func applyAmend(m *sessions.Message, a sessions.AmendRun) {
 }
 
 // keepRequest writes what a run is asked for.
-func (s *runs) keepRequest(t *tx, run sessions.Run, at runRow) error {
-	body, err := column.JSON(requestOf(run))
+func (s *runs) keepRequest(t *tx, run sessions.Run, at row.Run) error {
+	body, err := row.EncodeRun(run)
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec("UPDATE runs SET body = ? WHERE seq = ?", body, at.seq)
+	_, err = t.Exec("UPDATE runs SET body = ? WHERE seq = ?", body, at.Seq)
 	return err
 }

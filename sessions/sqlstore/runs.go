@@ -7,6 +7,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 )
 
 // Recover puts running runs back in the queue, those that a person stopped excepted, and finds the deliveries that were being sent.
@@ -46,11 +47,11 @@ func (s *runs) Recover(ctx context.Context) (keys []sessions.Key, sending []sess
 func (s *runs) noteStopped(t *tx) error {
 	type stopped struct {
 		run sessions.Run
-		at  runRow
+		at  row.Run
 	}
 	var all []stopped
-	err := t.Each("SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND batch = ''", nil, func(r engine.Row) error {
-		run, at, err := scanRun(r)
+	err := t.Each("SELECT "+row.RunColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'running' AND stop = 1 AND batch = ''", nil, func(r engine.Row) error {
+		run, at, err := row.ScanRun(r)
 		if run.Kind != sessions.CompactRun { // whose input is no message
 			all = append(all, stopped{run, at})
 		}
@@ -62,7 +63,7 @@ func (s *runs) noteStopped(t *tx) error {
 	for _, x := range all {
 		note, err := s.transcripts.Encode(x.run.ID, sessions.StoppedMessage(x.run.ID, t.Now))
 		if err == nil {
-			err = s.transcripts.Append(t, slotOf(x.run, x.at), note, map[string]int64{})
+			err = s.transcripts.Append(t, row.Slot(x.run, x.at), note, map[string]int64{})
 		}
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func (s *runs) CountByAgents(ctx context.Context, key sessions.Key, since time.T
 // GetRun finds a run.
 func (s *runs) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run, err error) {
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
-		run, _, err = getRun(ctx, c, id)
+		run, _, err = row.GetRun(ctx, c, id)
 		return err
 	})
 	return run, err
@@ -123,11 +124,6 @@ func (s *runs) alone(t *tx, f sessions.Firing) error {
 	return err
 }
 
-func scanOnlyRun(r engine.Row) (sessions.Run, error) {
-	run, _, err := scanRun(r)
-	return run, err
-}
-
 // ListRuns gives runs, newest first unless the oldest are asked for.
 func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Run, error) {
 	var where engine.Where
@@ -159,5 +155,5 @@ func (s *runs) ListRuns(ctx context.Context, q sessions.RunQuery) ([]sessions.Ru
 	if !q.Oldest {
 		order += " DESC"
 	}
-	return engine.ReadList(ctx, s.db, "SELECT "+runColumns+" FROM runs"+where.String()+" ORDER BY "+order+" LIMIT ?", where.Args(engine.Limit(q.Limit, 50)), scanOnlyRun)
+	return engine.ReadList(ctx, s.db, "SELECT "+row.RunColumns+" FROM runs"+where.String()+" ORDER BY "+order+" LIMIT ?", where.Args(engine.Limit(q.Limit, 50)), row.ScanOnlyRun)
 }

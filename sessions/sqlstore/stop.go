@@ -10,6 +10,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/transcript"
 )
 
@@ -86,11 +87,11 @@ func (s *runs) repeatInput(t *tx, key sessions.Key, x openTurn) error {
 	if err != nil {
 		return err
 	}
-	run, row, err := s.run(t, x.id)
+	run, has, err := s.run(t, x.id)
 	if err != nil {
 		return err
 	}
-	taken, err := steps(t.Ctx, t.Conn, run, row)
+	taken, err := row.Steps(t.Ctx, t.Conn, run, has)
 	if err != nil {
 		return err
 	}
@@ -122,9 +123,9 @@ func (s *runs) drop(t *tx, key sessions.Key, by sessions.Run, n int) ([]sessions
 }
 
 // sameChat gives what tells whether a turn answers in the chat of a run, by whatever address, and other turns may change it.
-func (s *runs) sameChat(t *tx, by sessions.Run) (func(request) (bool, error), error) {
+func (s *runs) sameChat(t *tx, by sessions.Run) (func(row.Request) (bool, error), error) {
 	chat, err := s.moves.current(t, by.Reply)
-	return func(q request) (bool, error) {
+	return func(q row.Request) (bool, error) {
 		if q.Alone || q.Reply == by.Reply {
 			return !q.Alone, nil
 		}
@@ -137,15 +138,15 @@ func (s *runs) sameChat(t *tx, by sessions.Run) (func(request) (bool, error), er
 type openTurn struct {
 	seq int64
 	id  sessions.RunID
-	request
+	row.Request
 }
 
 // turns ends at most n turns of a session for which the conditions hold, oldest first.
-func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(request) (bool, error), end func(openTurn) error) (ended []sessions.StoppedRun, err error) {
+func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(row.Request) (bool, error), end func(openTurn) error) (ended []sessions.StoppedRun, err error) {
 	var open []openTurn
 	if err := t.Each("SELECT seq, id, body FROM runs WHERE key = ? AND "+where+" ORDER BY seq", []any{string(key)}, func(r engine.Row) error {
 		x := openTurn{seq: r.Int(0), id: sessions.RunID(r.Str(1))}
-		if err := column.Decode(r.Str(2), &x.request); err != nil {
+		if err := column.Decode(r.Str(2), &x.Request); err != nil {
 			return fmt.Errorf("run %s: %w", r.Str(1), err)
 		}
 		if x.Kind == sessions.TurnRun {
@@ -156,7 +157,7 @@ func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(req
 		return nil, err
 	}
 	for _, x := range open {
-		fit, err := fits(x.request)
+		fit, err := fits(x.Request)
 		if err == nil && fit && len(ended) < n {
 			ended, err = append(ended, sessions.StoppedRun{Key: key, ID: x.id, Home: x.Home}), end(x)
 		}
@@ -169,7 +170,7 @@ func (s *runs) turns(t *tx, where string, key sessions.Key, n int, fits func(req
 
 // endStopped ends the runs that a condition names as stopped, and says why.
 func (s *runs) endStopped(t *tx, why, where string, args ...any) error {
-	o, err := column.Encode(outcome{Error: why})
+	o, err := row.Outcome{Error: why}.Encode()
 	if err != nil {
 		return err
 	}

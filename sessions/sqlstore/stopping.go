@@ -11,6 +11,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 )
 
 // stoppable finds what a stop of sessions ends. It reads, in a transaction or outside of one.
@@ -25,7 +26,7 @@ type stoppable struct {
 
 type stoppableRun struct {
 	sessions.Run
-	at runRow
+	at row.Run
 }
 
 type stoppableDelivery struct {
@@ -42,7 +43,7 @@ func findStoppable(ctx context.Context, c *engine.Conn, keys ...sessions.Key) (*
 			x.named[k] = true
 		}
 	}
-	found, err := engine.List(ctx, c, openBelow+"SELECT "+runColumns+", CASE WHEN seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) THEN 1 ELSE 0 END FROM runs WHERE status IN ('queued', 'running') ORDER BY +seq",
+	found, err := engine.List(ctx, c, openBelow+"SELECT "+row.RunColumns+", CASE WHEN seq IN (SELECT seq FROM up WHERE key IN ("+engine.Marks(len(keys))+")) THEN 1 ELSE 0 END FROM runs WHERE status IN ('queued', 'running') ORDER BY +seq",
 		engine.Args(keys), func(r engine.Row) (stoppableRun, error) {
 			run, err := scanStoppable(r)
 			x.named[run.Key] = r.Bool(16)
@@ -62,7 +63,7 @@ func findStoppable(ctx context.Context, c *engine.Conn, keys ...sessions.Key) (*
 }
 
 func scanStoppable(r engine.Row) (x stoppableRun, err error) {
-	x.Run, x.at, err = scanRun(r)
+	x.Run, x.at, err = row.ScanRun(r)
 	return x, err
 }
 
@@ -124,12 +125,12 @@ func (x *stoppable) findDeliveries(fits func(sessions.Run) (bool, error)) error 
 		stoppableDelivery
 		by sessions.Run
 	}
-	list, err := engine.List(x.ctx, x.conn, "SELECT "+deliveryColumns+", run, (SELECT id FROM runs WHERE runs.seq = deliveries.run), (SELECT key FROM runs WHERE runs.seq = deliveries.run), (SELECT body FROM runs WHERE runs.seq = deliveries.run)"+
+	list, err := engine.List(x.ctx, x.conn, "SELECT "+row.DeliveryColumns+", run, (SELECT id FROM runs WHERE runs.seq = deliveries.run), (SELECT key FROM runs WHERE runs.seq = deliveries.run), (SELECT body FROM runs WHERE runs.seq = deliveries.run)"+
 		" FROM deliveries WHERE state IN ('pending', 'sending') AND state <> 'sent' AND run > 0 ORDER BY seq", nil, func(r engine.Row) (m made, err error) {
-		if m.Delivery, m.transcript, err = scanDelivery(r); err != nil || r.Str(18) == "" {
+		if m.Delivery, m.transcript, err = row.ScanDelivery(r); err != nil || r.Str(18) == "" {
 			return m, err
 		}
-		var q request
+		var q row.Request
 		err = column.Decode(r.Str(18), &q)
 		m.by = sessions.Run{ID: sessions.RunID(r.Str(16)), Key: sessions.Key(r.Str(17)), Kind: q.Kind, Chain: q.Chain}
 		return m, err
@@ -217,14 +218,14 @@ func (x *stoppable) callOf(run sessions.Run) (c callState, err error) {
 	if !ok {
 		return c, nil
 	}
-	by, at, err := getRun(x.ctx, x.conn, sessions.RunID(asker))
+	by, at, err := row.GetRun(x.ctx, x.conn, sessions.RunID(asker))
 	if errors.Is(err, sessions.ErrNotFound) {
 		return c, nil
 	}
 	if err != nil {
 		return c, err
 	}
-	taken, err := steps(x.ctx, x.conn, by, at)
+	taken, err := row.Steps(x.ctx, x.conn, by, at)
 	c.waits, c.stopped = run.Chain.Waited && !by.Status.Final(), by.Status == sessions.Stopped && by.MergedInto == ""
 	for _, m := range taken {
 		if m.Role == sessions.ToolResult && m.ToolCallID == call {
@@ -315,16 +316,16 @@ func (s *runs) stop(t *tx, x *stoppable, why string, named []sessions.Key, acc *
 	if err != nil {
 		return err
 	}
-	o, err := column.Encode(outcome{Error: why})
+	o, err := row.Outcome{Error: why}.Encode()
 	if err != nil {
 		return err
 	}
 	told := map[sessions.Key]bool{}
 	for _, r := range x.runs {
-		if err := s.endStopped(t, why, "seq = ? AND status = 'queued'", r.at.seq); err != nil {
+		if err := s.endStopped(t, why, "seq = ? AND status = 'queued'", r.at.Seq); err != nil {
 			return err
 		}
-		if _, err := t.Exec("UPDATE runs SET stop = 1, batch = '', outcome = ? WHERE seq = ? AND status = 'running'", o, r.at.seq); err != nil {
+		if _, err := t.Exec("UPDATE runs SET stop = 1, batch = '', outcome = ? WHERE seq = ? AND status = 'running'", o, r.at.Seq); err != nil {
 			return err
 		}
 		if !told[r.Key] {
@@ -376,13 +377,13 @@ func (s *runs) unpost(t *tx, why string, ended []stoppableDelivery) error {
 	if len(unsent) == 0 {
 		return nil
 	}
-	posts, err := engine.List(t.Ctx, t.Conn, "SELECT "+runColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'queued' AND body LIKE ? ORDER BY +seq", []any{`{"kind":"` + string(sessions.PostRun) + `",%`}, scanStoppable)
+	posts, err := engine.List(t.Ctx, t.Conn, "SELECT "+row.RunColumns+" FROM runs WHERE status IN ('queued', 'running') AND status = 'queued' AND body LIKE ? ORDER BY +seq", []any{`{"kind":"` + string(sessions.PostRun) + `",%`}, scanStoppable)
 	if err != nil {
 		return err
 	}
 	for _, p := range posts {
 		if slices.Contains(unsent, p.Input.ID) {
-			if err := s.endStopped(t, why, "seq = ?", p.at.seq); err != nil {
+			if err := s.endStopped(t, why, "seq = ?", p.at.Seq); err != nil {
 				return err
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"parley/sessions/sqlstore/sendlog"
 	"parley/sessions/sqlstore/session"
 	"parley/sessions/sqlstore/sqlitefile"
+	"parley/sessions/sqlstore/trace"
 	"parley/sessions/sqlstore/transcript"
 	"parley/sessions/sqlstore/transcriptfile"
 )
@@ -66,7 +67,7 @@ type Store struct {
 	runs
 	retention
 	changes
-	traces
+	*traceStore
 
 	conf        Config
 	folder      *engine.Folder
@@ -85,6 +86,7 @@ type (
 	lessonStore     = lesson.Store
 	transcriptStore = transcript.Store
 	sessionStore    = session.Store
+	traceStore      = trace.Store
 )
 
 var _ sessions.Store = (*Store)(nil)
@@ -164,7 +166,7 @@ func (s *Store) join() {
 	s.retention = retention{repository: r, ledger: spends}
 	s.changes = changes{repository: r, ledger: spends, transcripts: s.transcripts, sessions: rows, lines: lines, jobs: &s.jobs, notes: s.notes,
 		chats: &s.chats, inbox: &s.inbox, moves: &s.moves, deliveries: &s.deliveries, people: &s.people, runs: &s.runs}
-	s.traces = traces{repository: r}
+	s.traceStore = trace.New(db)
 	db.Maintain(transcript.NewMaintenance(r.log, s.conf.pause, s.transcripts))
 }
 

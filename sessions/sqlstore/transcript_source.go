@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/transcript"
 	"parley/sessions/sqlstore/transcriptfile"
 )
@@ -13,9 +14,9 @@ type transcriptSource struct{ transcript.Source }
 
 // Deliveries implements transcriptfile.Source.
 func (x transcriptSource) Deliveries(ctx context.Context, transcript, lo, hi int64) ([]transcriptfile.Delivery, error) {
-	return engine.ReadList(ctx, x.DB, "SELECT "+deliveryColumns+", message_seq FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 AND transcript = ? ORDER BY message_seq, seq",
+	return engine.ReadList(ctx, x.DB, "SELECT "+row.DeliveryColumns+", message_seq FROM deliveries WHERE message_seq BETWEEN ? AND ? AND message_seq > 0 AND transcript = ? ORDER BY message_seq, seq",
 		[]any{lo, hi, transcript}, func(r engine.Row) (transcriptfile.Delivery, error) {
-			d, _, err := scanDelivery(r)
+			d, _, err := row.ScanDelivery(r)
 			return transcriptfile.Delivery{Delivery: d, MessageSeq: r.Int(15)}, err
 		})
 }

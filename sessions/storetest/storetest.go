@@ -1,4 +1,3 @@
-// Package storetest is the conformance suite that every sessions.Store passes.
 package storetest
 
 import (

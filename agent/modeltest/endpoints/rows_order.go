@@ -249,6 +249,17 @@ func endTurn(pieces []Piece) (out []Piece) {
 	return out
 }
 
+// aside puts words of another role in front of the answer.
+func aside(role, words string) func(*Call, []Piece) []Piece {
+	return func(_ *Call, pieces []Piece) []Piece {
+		chunk := func(delta obj) Piece {
+			return Piece{Data: obj{"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": list{obj{"index": 0, "delta": delta, "finish_reason": nil}}}}
+		}
+		a, b := halves(words)
+		return append([]Piece{chunk(obj{"role": role, "content": a, "tool_call_id": "call_own"}), chunk(obj{"content": b})}, pieces...)
+	}
+}
+
 const toolUseOfNothing = claudeStart + "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\",\"stop_sequence\":null,\"stop_details\":null},\"usage\":{\"output_tokens\":2}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 
 // order are endpoints whose events come in another order, in other pieces, or more than once.
@@ -283,6 +294,20 @@ var order = []Row{
 		}
 	}}.Wire()},
 	{ID: "end-token-in-the-text", Vendor: "oMLX", Source: "jundot/omlx#1087", Model: "gemma-4-e4b", Does: "leaves the token at which it stopped in the text", Mind: instead(func(s string) string { return s + "<eos>" })},
+	{ID: "pictures-of-the-model", Vendor: "OpenRouter", Source: "https://openrouter.ai/docs/features/multimodal/image-generation", Model: "google/gemini-3-pro-image", Does: "sends a picture beside the text, or instead of it", Wire: edit(func(c *Call, p *Piece) {
+		if p.Kind == "text" {
+			p.delta()["images"] = list{obj{"type": "image_url", "image_url": obj{"url": "data:image/png;base64,iVBORw0KGgo="}}}
+			if c.Asked() == "and now?" {
+				p.delta()["content"] = ""
+			}
+		}
+	}), Want: Expectation{Plain: `^echo: hello\n\n\(The language model sent a picture`, Tool: `^The tool names a session\.\n\n\(The`, Follow: `^\(The language model sent a picture`, Restart: `^echo: are you there\?\n\n\(The`, Back: `^echo: and here\?\n\n\(The`}},
+	{ID: "results-of-tools-in-the-stream", Vendor: "an agent server", Source: "https://platform.openai.com/docs/api-reference/chat/streaming", Does: "runs tools of its own, and streams their results with the role tool", Wire: ChatWire{Last: aside("tool", "a result of a tool of the server")}.Wire()},
+	{ID: "words-of-a-person-only", Vendor: "a server", Source: "https://platform.openai.com/docs/api-reference/chat/streaming", Does: "gives its answers the role user", Wire: edit(func(_ *Call, p *Piece) {
+		if p.Kind == "role" {
+			p.delta()["role"] = "user"
+		}
+	})},
 	{ID: "responses-changing-ids", API: Responses, Vendor: "GitHub Copilot", Source: "BerriAI/litellm#30072", Does: "gives each event of an item an id of its own", Wire: responsesEdit(changingIDs)},
 	{ID: "responses-message-not-announced", API: Responses, Vendor: "vLLM", Source: "vllm-project/agentic-api#62", Model: "gpt-oss-120b", Does: "does not announce a message, and sends its text whole", Wire: responsesLast(notAnnounced)},
 	{ID: "responses-text-behind-its-end", API: Responses, Vendor: "OmniRoute", Source: "diegosouzapw/OmniRoute#13693", Does: "ends a message behind the first piece of its text, and sends the others afterwards", Wire: responsesLast(doneTooEarly)},
@@ -339,5 +364,9 @@ var hosts = []Row{
 	{ID: "status-as-text-in-200", Vendor: "iFlow", Source: "https://github.com/router-for-me/CLIProxyAPI/blob/main/internal/runtime/executor/iflow_executor_test.go", Does: "answers 200 with a status as text and msg", Fails: []Failure{upTo(2, hello, raw(200, `{"status":"449","msg":"You exceeded your current rate limit","body":null}`))}},
 	{ID: "too-long-inside-200", Vendor: "LiteLLM", Source: "BerriAI/litellm#6629", Does: "begins a stream, and says in it that the prompt is too long", Checks: overFull(1900, stream(`{"error":{"message":"litellm.BadRequestError: BedrockException: Context Window Error - {\"message\":\"Input is too long for requested model.\"}","type":null,"param":null,"code":"400"}}`)), Mind: talkative, Want: summedUp},
 	{ID: "upstream-error-as-400", Vendor: "a gateway", Source: "openclaw/openclaw#96509", Does: "answers 400 once with the type upstream_error", Fails: []Failure{once(hello, raw(400, `{"error":{"message":"Upstream request failed","type":"upstream_error","param":"","code":null}}`))}},
+	{ID: "responses-not-implemented", API: Responses, Vendor: "a gateway", Source: "https://www.rfc-editor.org/rfc/rfc9110#section-15.6.2", Does: "answers 501 where it has no Responses API", Checks: never(raw(501, `{"error":{"message":"Not Implemented","type":"not_implemented_error","code":501}}`)), Want: wrongAddress(`no Responses API at this address`)},
+	{ID: "embeddings-only", Vendor: "llama.cpp", Source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md", Does: "answers 501 when it was started for embeddings", Checks: never(llama(501, "not_supported_error", "This server does not support completions. Start it without `--embeddings`")), Want: goneModel},
+	{ID: "responses-slow-down", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/error-codes", Does: "fails with slow_down inside of the stream when requests became many at once",
+		Fails: []Failure{once(hello, sse(responseBegin, `response.failed {"type":"response.failed","response":{"id":"resp_1","status":"failed","error":{"code":"slow_down","message":"Please reduce your request rate to its original level, maintain a consistent rate for at least 15 minutes, and then gradually increase it."}}}`))}},
 	{ID: "harmony-without-marks", Vendor: "LM Studio, vLLM", Source: "raullenchai/Rapid-MLX#455", Model: "gpt-oss-20b", Does: "shows the channels of gpt-oss without their marks", Wire: plainWire, Mind: bareHarmony},
 }

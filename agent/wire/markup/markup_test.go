@@ -119,6 +119,13 @@ func TestMarkup(t *testing.T) {
 		// source: openclaw/openclaw#62820
 		{"harmony call", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>{\"q\":\"a\"}<|call|>", reading{"", "hm", calledQ}},
 		{"harmony call, other order", "<|start|>assistant to=functions.look<|channel|>commentary json<|message|>{\"q\":\"a\"}<|call|>", reading{calls: calledQ}},
+		// source: raullenchai/Rapid-MLX#455
+		{"harmony without marks", "analysisWe look.assistantcommentary to=functions.look json{\"q\":\"a\"}", reading{"", "We look.", calledQ}},
+		{"harmony without marks, twice the channel", "commentary to=functions.look commentary json {\"q\":\"a\"}", reading{calls: calledQ}},
+		{"harmony without marks, an answer", "analysisUser says hello.assistantfinalHello.", reading{"Hello.", "User says hello.", ""}},
+		{"a word of the channel", "analysis of the question", reading{text: "analysis of the question"}},
+		{"a word of the channel without an end", "analysisWe are cut off", reading{"analysisWe are cut off", "We are cut off", ""}},
+		{"end tokens", "Hello.<eos>", reading{text: "Hello."}},
 		// source: meta-llama/llama-models llama3_1/prompt_format.md
 		{"python tag", `<|python_tag|>{"name": "look", "parameters": {"q":"a"}}; {"name":"list_x","parameters":{}}<|eom_id|>`, reading{calls: calledQ + " list_x {};"}},
 		// source: microsoft/Phi-4-mini-instruct model card

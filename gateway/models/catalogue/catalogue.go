@@ -1,5 +1,3 @@
-// Package catalogue tells what is publicly known of language models: window, prices, pictures, efforts. The data is built into the
-// program (charm.land/catwalk); nothing is asked over the network.
 package catalogue
 
 import (

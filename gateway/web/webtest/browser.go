@@ -1,4 +1,3 @@
-// Package webtest drives the chat page with a real browser in tests, and stands in for the host behind it.
 package webtest
 
 import (

@@ -1,6 +1,3 @@
-// Package disktest puts a layer between SQLite and a folder, on which a test can have a disk fill up, fail, become read-only, or lose
-// its power. It is SQLite's own interface to files that is stood upon: all that SQLite writes, syncs, cuts, opens and deletes goes
-// through it, and what does not go through SQLite is not seen.
 package disktest
 
 import (

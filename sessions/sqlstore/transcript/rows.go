@@ -80,7 +80,7 @@ func (s *Rows) encode(m sessions.Message, run sessions.RunID) (Encoded, error) {
 	m = s.bounded(m, m.Run)
 	m.Seq, m.Number, m.Deliveries = 0, 0, nil
 	m.Time = engine.ClampTime(m.Time)
-	body, err := column.JSON(m)
+	body, err := column.JSON(sessions.StoredMessage(m))
 	if err != nil {
 		return Encoded{}, fmt.Errorf("message %s: %w", m.ID, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"parley/sessions"
 )
@@ -32,7 +31,11 @@ type mirrored struct {
 	ID       string                 `json:"id"`
 	Delivery string                 `json:"delivery"`
 	State    sessions.DeliveryState `json:"state"`
+	Time     json.RawMessage        `json:"timestamp"`
 }
+
+// isOld reports whether a line is as earlier versions wrote it, with its time as text (contract T3).
+func (l mirrored) isOld() bool { return bytes.HasPrefix(l.Time, []byte(`"`)) }
 
 // readEnd looks at the last lines of a file, at so many that a message is among them.
 func readEnd(f *os.File) (end fileEnd, err error) {
@@ -54,7 +57,7 @@ func readEnd(f *os.File) (end fileEnd, err error) {
 			b = b[bytes.IndexByte(b, '\n')+1:]
 		}
 		if !end.read(b) {
-			return fileEnd{have: map[string]bool{}}, nil // not ours, or damaged: write it anew
+			return fileEnd{have: map[string]bool{}}, nil // not ours, damaged or of an earlier version: it is written again
 		}
 		if end.seq > 0 || from == 0 {
 			return end, nil
@@ -65,7 +68,7 @@ func readEnd(f *os.File) (end fileEnd, err error) {
 func (e *fileEnd) read(b []byte) bool {
 	for raw := range bytes.Lines(b) {
 		var l mirrored
-		if json.Unmarshal(raw, &l) != nil {
+		if json.Unmarshal(raw, &l) != nil || l.isOld() {
 			return false
 		}
 		switch l.Type {
@@ -90,12 +93,12 @@ func endName(id string, state sessions.DeliveryState) string { return id + " " +
 // header is the first line of a file, which describes the session.
 func (t Transcript) header() string {
 	b, _ := json.Marshal(struct { // cannot fail: texts
-		Type    string `json:"type"`
-		ID      string `json:"id"`
-		Key     string `json:"key"`
-		Agent   string `json:"agentId"`
-		Created string `json:"timestamp"`
-	}{"session", string(t.ID), string(t.Key.Shown()), string(t.Agent), t.Created.UTC().Format(time.RFC3339Nano)})
+		Type    string          `json:"type"`
+		ID      string          `json:"id"`
+		Key     string          `json:"key"`
+		Agent   string          `json:"agentId"`
+		Created sessions.Millis `json:"timestamp"`
+	}{"session", string(t.ID), string(t.Key.Shown()), string(t.Agent), sessions.Millis{Time: t.Created}})
 	return string(b)
 }
 
@@ -113,8 +116,8 @@ func deliveryLine(d sessions.Delivery) string {
 		To       string                 `json:"to"`
 		Rule     string                 `json:"rule,omitempty"`
 		Error    string                 `json:"error,omitempty"`
-		Time     string                 `json:"timestamp"`
-	}{"delivery", string(d.ID), d.Message, d.State, d.To.String(), rule, d.Error, d.Updated.UTC().Format(time.RFC3339Nano)})
+		Time     sessions.Millis        `json:"timestamp"`
+	}{"delivery", string(d.ID), d.Message, d.State, d.To.String(), rule, d.Error, sessions.Millis{Time: d.Updated}})
 	return string(b)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"parley/sessions"
@@ -66,12 +65,8 @@ func messageLine(seq int64, body string) (string, error) {
 	return fmt.Sprintf(`{"type":"message","seq":%d,%s`, seq, body[1:]), nil
 }
 
-// readableBody is the body of a message as a file has it: see sessions.Message.Readable. Most have nothing to leave out.
+// readableBody is the body of a message as a file has it: see sessions.Message.Readable.
 func readableBody(body string) (string, error) {
-	global := strings.Contains(body, `"sourceSessionKey":"`+string(sessions.GlobalKey)+`"`)
-	if !global && !strings.Contains(body, `"type":"`+sessions.ThinkingBlock+`"`) && !strings.Contains(body, `"signature":`) {
-		return body, nil
-	}
 	var m sessions.Message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
 		return "", fmt.Errorf("%w: %w", sessions.ErrCorruptRow, err)

@@ -102,6 +102,7 @@ func (m *Writer) Append(lines []Line) {
 // Run writes until Close, then what is left.
 func (m *Writer) Run(ctx context.Context) {
 	defer close(m.done)
+	m.renew(ctx)
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	for {

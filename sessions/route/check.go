@@ -1,4 +1,4 @@
-package sessions
+package route
 
 import (
 	"fmt"
@@ -9,10 +9,11 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/sessions"
 )
 
 // Check finds what is wrong with the agents, the bindings and the section session, its send policy apart (contract K10).
-func (r Routes) Check() []policy.Problem {
+func (r Table) Check() []policy.Problem {
 	var out []policy.Problem
 	add := func(warning bool, path, format string, a ...any) {
 		out = append(out, policy.Problem{Path: path, Message: fmt.Sprintf(format, a...), Warning: warning})
@@ -29,8 +30,8 @@ func (r Routes) Check() []policy.Problem {
 		add(false, "agents.list", "the default agent %q is not in the list", r.Default)
 	}
 	switch r.Config.Scope {
-	case "", PerSender:
-	case Global:
+	case "", sessions.PerSender:
+	case sessions.Global:
 		if len(r.Bindings) > 0 {
 			add(true, "bindings", "they have no effect with session.scope global: there is one session, of the agent %q", r.Default)
 		}
@@ -38,7 +39,7 @@ func (r Routes) Check() []policy.Problem {
 		add(false, "session.scope", "%q is none of per-sender, global", r.Config.Scope)
 	}
 	switch r.Config.DMScope {
-	case "", OwnerMain, DMMain, PerPeer, PerChannelPeer, PerAccountChannelPeer:
+	case "", sessions.OwnerMain, sessions.DMMain, sessions.PerPeer, sessions.PerChannelPeer, sessions.PerAccountChannelPeer:
 	default:
 		add(false, "session.dmScope", "%q is none of owner-main, main, per-peer, per-channel-peer, per-account-channel-peer", r.Config.DMScope)
 	}
@@ -47,15 +48,15 @@ func (r Routes) Check() []policy.Problem {
 		if !r.known(b.AgentID) {
 			add(false, path+".agentId", "there is no agent %q in agents.list", b.AgentID)
 		}
-		b.Match.check(func(warning bool, field, format string, a ...any) { add(warning, path+".match."+field, format, a...) })
-		if j := slices.IndexFunc(r.Bindings[:i], func(o Binding) bool { return reflect.DeepEqual(o.Match, b.Match) }); j >= 0 {
+		checkMatch(b.Match, func(warning bool, field, format string, a ...any) { add(warning, path+".match."+field, format, a...) })
+		if j := slices.IndexFunc(r.Bindings[:i], func(o sessions.Binding) bool { return reflect.DeepEqual(o.Match, b.Match) }); j >= 0 {
 			add(true, path, "never decides: bindings[%d] matches the same", j)
 		}
 	}
 	return append(out, r.checkLinks()...)
 }
 
-func (m BindingMatch) check(add func(warning bool, field, format string, a ...any)) {
+func checkMatch(m sessions.BindingMatch, add func(warning bool, field, format string, a ...any)) {
 	if m.Channel == "" {
 		add(false, "channel", "a binding needs a channel")
 	}
@@ -75,7 +76,7 @@ func (m BindingMatch) check(add func(warning bool, field, format string, a ...an
 	}
 }
 
-func (r Routes) checkLinks() []policy.Problem {
+func (r Table) checkLinks() []policy.Problem {
 	var out []policy.Problem
 	owner := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.Config.IdentityLinks)) {

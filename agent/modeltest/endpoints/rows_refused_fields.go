@@ -22,8 +22,8 @@ func largest(parameter string, value int) Expectation {
 	return Expectation{Refused: 1, Sends: []string{fmt.Sprintf(`"%s":%d\b`, parameter, value)}}
 }
 
-// refused2026 are refusals of 2026: causes in other places and words, other limits, other orders.
-var refused2026 = []Row{
+// refusedFields are refusals of 2026: causes in other places and words, other limits, other orders.
+var refusedFields = []Row{
 	{ID: "mimo-cause-in-param", Vendor: "Xiaomi", Source: "tailcallhq/forgecode#3347", Model: "mimo-v2.5-pro", Does: "has the cause in param, behind the word data, and wants reasoning in each message with calls", Wire: thinksApart, Mind: plainly,
 		Checks: []Check{wantsAnyReasoning(func(int) *Refusal {
 			return raw(400, `data:{"error":{"code":"400","message":"Param Incorrect","param":"The reasoning_content in the thinking mode must be passed back to the API.","type":""}}`)

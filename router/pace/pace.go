@@ -1,4 +1,4 @@
-package delivery
+package pace
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"parley/channels"
 )
 
-// pacer holds one account's speed limits: for the account, each chat, each group. Its mutex is a leaf. A limit of N per period is a token bucket of
+// Pacer holds one account's speed limits: for the account, each chat, each group. Its mutex is a leaf. A limit of N per period is a token bucket of
 // N/4 tokens refilled with the other three quarters, so that no window of one period ever sees more than N.
-type pacer struct {
+type Pacer struct {
 	mu      sync.Mutex
 	limits  channels.Pacing
 	account *rate.Limiter
@@ -28,8 +28,9 @@ type chatPace struct {
 // idlePaceTimeout is how long a chat's limiter is kept after its last use; every limiter is full again by then.
 const idlePaceTimeout = 2 * time.Minute
 
-func newPacer(p channels.Pacing) *pacer {
-	return &pacer{limits: p, account: bucket(p.PerSecond, time.Second), chats: make(map[channels.ChatID]*chatPace)}
+// New returns a pacer whose buckets are full.
+func New(p channels.Pacing) *Pacer {
+	return &Pacer{limits: p, account: bucket(p.PerSecond, time.Second), chats: make(map[channels.ChatID]*chatPace)}
 }
 
 // bucket allows at most n in any period; nil when n is 0.
@@ -45,8 +46,8 @@ func bucket(n float64, period time.Duration) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(refill/period.Seconds()), int(burst))
 }
 
-// set replaces the limits when they changed.
-func (p *pacer) set(l channels.Pacing) {
+// Set replaces the limits when they changed.
+func (p *Pacer) Set(l channels.Pacing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if l != p.limits {
@@ -55,16 +56,16 @@ func (p *pacer) set(l channels.Pacing) {
 	}
 }
 
-// free reports whether the account is not paced at all.
-func (p *pacer) free() bool {
+// Free reports whether the account is not paced at all.
+func (p *Pacer) Free() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.limits == channels.Pacing{}
 }
 
-// wait blocks until a message may go to the chat, or ctx ends. A slow chat holds no token of the account while it waits, and its own
+// Wait blocks until a message may go to the chat, or ctx ends. A slow chat holds no token of the account while it waits, and its own
 // token is taken when the message goes: behind a busy account two messages of a chat must not move together.
-func (p *pacer) wait(ctx context.Context, to channels.Address) error {
+func (p *Pacer) Wait(ctx context.Context, to channels.Address) error {
 	own := p.limiters(to)
 	for {
 		for _, l := range own[:2] {
@@ -97,11 +98,11 @@ func tokenDelay(l *rate.Limiter) time.Duration {
 	return r.DelayFrom(now)
 }
 
-// try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
-func (p *pacer) try(to channels.Address) bool { return p.room(to, 0) && p.take(to) }
+// Try takes a token for what can be left out; false when it would make a message wait: the last token of a larger bucket is for those.
+func (p *Pacer) Try(to channels.Address) bool { return p.Room(to, 0) && p.Take(to) }
 
-// room reports whether try would take a token, besides the tokens that others of the account have reserved.
-func (p *pacer) room(to channels.Address, others int) bool {
+// Room reports whether Try would take a token, besides the tokens that others of the account have reserved.
+func (p *Pacer) Room(to channels.Address, others int) bool {
 	all := p.limiters(to)
 	for i, l := range all {
 		if l == nil {
@@ -118,8 +119,8 @@ func (p *pacer) room(to channels.Address, others int) bool {
 	return true
 }
 
-// take takes a token; false when there is none.
-func (p *pacer) take(to channels.Address) bool {
+// Take takes a token; false when there is none.
+func (p *Pacer) Take(to channels.Address) bool {
 	all := p.limiters(to)
 	for _, l := range all { // one limit's is not spent where another has none
 		if l != nil && l.Tokens() < 1 {
@@ -134,7 +135,7 @@ func (p *pacer) take(to channels.Address) bool {
 	return true
 }
 
-func (p *pacer) limiters(to channels.Address) [3]*rate.Limiter {
+func (p *Pacer) limiters(to channels.Address) [3]*rate.Limiter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.limits.PerChatPerSecond <= 0 && (p.limits.PerGroupPerMinute <= 0 || !to.Type.Several()) {

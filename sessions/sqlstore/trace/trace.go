@@ -1,4 +1,4 @@
-package sqlstore
+package trace
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/row"
 )
 
 // maxTraces bounds how many paths one id can stand for: a platform's message ids are unique only inside a chat.
@@ -23,17 +24,18 @@ const maxChain = 100
 // receiptDepth is how many of the newest deliveries are searched for a receipt.
 const receiptDepth = 100_000
 
-// traces follows ids through all tables. It only reads.
-type traces struct {
-	repository
-}
+// Store follows ids through all tables. It only reads.
+type Store struct{ db *engine.DB }
+
+// New returns the traces of a database.
+func New(db *engine.DB) *Store { return &Store{db} }
 
 // Trace finds the paths that a platform's message id, a source, a run, a delivery or a transcript message belongs to. A message id is
 // followed through everything: the turn that took it up, what that turn's tools began, and, of a message that was sent, what asked for
 // it. Platforms number messages by chat, so it may stand for one that came and for one that was sent: what came is first. Other ids
 // lead to their own chain. An unknown id gives none.
-func (s *traces) Trace(ctx context.Context, id string) (out []sessions.Trace, err error) {
-	err = s.read(ctx, func(c *engine.Conn) error {
+func (s *Store) Trace(ctx context.Context, id string) (out []sessions.Trace, err error) {
+	err = s.db.Read(ctx, func(c *engine.Conn) error {
 		out, err = findTraces(ctx, c, id)
 		return err
 	})
@@ -51,7 +53,7 @@ func findTraces(ctx context.Context, c *engine.Conn, id string) (out []sessions.
 	if out = append(out, sent...); len(out) > 0 {
 		return widened(ctx, c, out)
 	}
-	d, _, err := getDelivery(ctx, c, sessions.DeliveryID(id))
+	d, _, err := row.GetDelivery(ctx, c, sessions.DeliveryID(id))
 	if err == nil {
 		return deliveryTraces(ctx, c, d)
 	} else if !errors.Is(err, sessions.ErrNotFound) {
@@ -118,7 +120,7 @@ func neighbours(ctx context.Context, c *engine.Conn, run sessions.Run, steps []s
 	for _, m := range steps {
 		for _, call := range m.ToolCalls() {
 			if err := c.Each(ctx, "SELECT run FROM seen WHERE msg = ? AND address = '' AND event = ? AND run <> ''",
-				[]any{toolSource + string(run.ID) + ":" + call.ID, submitEvent}, func(r engine.Row) error {
+				[]any{toolSource + string(run.ID) + ":" + call.ID, row.SubmitEvent}, func(r engine.Row) error {
 					near = append(near, sessions.RunID(r.Str(0)))
 					return nil
 				}); err != nil {
@@ -138,7 +140,7 @@ func sentTraces(ctx context.Context, c *engine.Conn, id channels.MessageID, know
 	if id == "" {
 		return nil, nil
 	}
-	found, err := someDeliveries(ctx, c, `seq IN (
+	found, err := row.ListDeliveries(ctx, c, `seq IN (
 		WITH RECURSIVE chats(chat) AS (
 			SELECT min(chat) FROM receipts
 			UNION ALL SELECT (SELECT min(x.chat) FROM receipts x WHERE x.chat > chats.chat) FROM chats WHERE chats.chat IS NOT NULL)
@@ -178,7 +180,7 @@ func receiptTraces(ctx context.Context, c *engine.Conn, id channels.MessageID) (
 	if c.Dialect.Postgres {
 		within = "strpos(result, ?) > 0"
 	}
-	found, err := someDeliveries(ctx, c, "seq > (SELECT max(seq) FROM deliveries) - ? AND "+within+" ORDER BY seq DESC LIMIT ?", receiptDepth, string(part[:len(part)-1]), maxTraces)
+	found, err := row.ListDeliveries(ctx, c, "seq > (SELECT max(seq) FROM deliveries) - ? AND "+within+" ORDER BY seq DESC LIMIT ?", receiptDepth, string(part[:len(part)-1]), maxTraces)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +243,7 @@ func seenTraces(ctx context.Context, c *engine.Conn, where string, args ...any) 
 		t := &chain[at]
 		t.Accepted, t.Source, t.Address, t.Skip = x.Accepted, x.Source, x.Address, x.Skip
 		if x.delivery > 0 {
-			own, err := someDeliveries(ctx, c, "seq >= ? AND seq < ? ORDER BY seq", x.first, x.first+x.delivery)
+			own, err := row.ListDeliveries(ctx, c, "seq >= ? AND seq < ? ORDER BY seq", x.first, x.first+x.delivery)
 			if err != nil {
 				return nil, err
 			}
@@ -264,20 +266,20 @@ func runTraces(ctx context.Context, c *engine.Conn, id sessions.RunID) (out []se
 	}
 	type found struct {
 		sessions.Run
-		runRow
+		at row.Run
 	}
 	var runs []found
-	err = c.Each(ctx, "SELECT "+runColumns+" FROM runs WHERE id = ? OR root = ? AND root <> '' ORDER BY id = ? DESC, seq DESC LIMIT ?", []any{string(id), root, string(id), maxChain}, func(r engine.Row) error {
-		run, at, err := scanRun(r)
+	err = c.Each(ctx, "SELECT "+row.RunColumns+" FROM runs WHERE id = ? OR root = ? AND root <> '' ORDER BY id = ? DESC, seq DESC LIMIT ?", []any{string(id), root, string(id), maxChain}, func(r engine.Row) error {
+		run, at, err := row.ScanRun(r)
 		runs = append(runs, found{run, at})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(runs, func(a, b found) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortFunc(runs, func(a, b found) int { return cmp.Compare(a.at.Seq, b.at.Seq) })
 	for _, x := range runs {
-		t, err := runTrace(ctx, c, x.Run, x.runRow)
+		t, err := runTrace(ctx, c, x.Run, x.at)
 		if err != nil {
 			return nil, err
 		}
@@ -286,11 +288,11 @@ func runTraces(ctx context.Context, c *engine.Conn, id sessions.RunID) (out []se
 	return out, nil
 }
 
-func runTrace(ctx context.Context, c *engine.Conn, run sessions.Run, at runRow) (t sessions.Trace, err error) {
+func runTrace(ctx context.Context, c *engine.Conn, run sessions.Run, at row.Run) (t sessions.Trace, err error) {
 	t = sessions.Trace{Accepted: run.Created, Source: run.Source, Address: run.Reply, Run: &run}
-	if t.Steps, err = steps(ctx, c, run, at); err != nil {
+	if t.Steps, err = row.Steps(ctx, c, run, at); err != nil {
 		return t, err
 	}
-	t.Deliveries, err = someDeliveries(ctx, c, "run = ? AND run > 0 ORDER BY seq", at.seq)
+	t.Deliveries, err = row.ListDeliveries(ctx, c, "run = ? AND run > 0 ORDER BY seq", at.Seq)
 	return t, err
 }

@@ -15,8 +15,8 @@ func failedResponse(code, message string) *Refusal {
 		"event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"id\":\"resp_1\",\"object\":\"response\",\"status\":\"failed\",\"output\":[],\"error\":{\"code\":\"" + code + "\",\"message\":" + said + "}},\"sequence_number\":1}\n\n")
 }
 
-// vendors2026 are behaviours of 2026 that documents and trackers of vendors tell of.
-var vendors2026 = []Row{
+// vendorFailures are behaviours of 2026 that documents and trackers of vendors tell of.
+var vendorFailures = []Row{
 	{ID: "openai-overloaded-inside-200", API: Responses, Vendor: "ChatGPT", Source: "openai/codex#43337", Model: "gpt-6-astra", Does: "reports an overload as an event of a stream that began well", Fails: []Failure{once(hello, sse200("event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\",\"status\":\"in_progress\",\"output\":[]}}\n\nevent: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"service_unavailable_error\",\"code\":\"server_is_overloaded\",\"message\":\"Our servers are currently overloaded. Please try again later.\",\"param\":null},\"sequence_number\":2}\n\n"))}},
 	{ID: "openai-model-at-capacity", API: Responses, Vendor: "ChatGPT", Source: "openai/codex#46798", Model: "gpt-6-astra", Does: "says that the model is at capacity, and asks for another one", Fails: []Failure{once(hello, failedResponse("server_overloaded", "Selected model is at capacity. Please try a different model."))}},
 	{ID: "openai-cyber-policy", API: Responses, Vendor: "OpenAI", Source: "openai/codex#43131", Model: "gpt-6-astra", Does: "fails a response that it flags for cybersecurity", Fails: []Failure{always(asked(`^hello$`), failedResponse("cyber_policy", "This content was flagged for possible cybersecurity risk. If this seems wrong, try rephrasing your request. To get authorized for security work, join the Trusted Access for Cyber program: https://chatgpt.com/cyber"))}, Want: Expectation{Plain: refusedText}},

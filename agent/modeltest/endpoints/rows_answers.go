@@ -14,8 +14,8 @@ func manyPictures(no *Refusal) []Check { return []Check{blind(no)} }
 // goneModel is what people see of a model that is no more.
 var goneModel = dies(`does not have this model`)
 
-// answers2026 are answers and classes of failures of 2026.
-var answers2026 = []Row{
+// oddAnswers are answers and classes of failures of 2026.
+var oddAnswers = []Row{
 	{ID: "arguments-so-far", Vendor: "Baidu Qianfan", Source: "NousResearch/hermes-agent#35718", Model: "deepseek-v4", Does: "sends all arguments so far in each chunk", Wire: rearguing(growing)},
 	{ID: "arguments-again-at-the-end", Vendor: "a gateway", Source: "elizaOS/eliza#16973", Model: "gemma-4-31b", Does: "sends the arguments in pieces, and then whole once more", Wire: rearguing(func(s string) []string {
 		a, b := halves(s)

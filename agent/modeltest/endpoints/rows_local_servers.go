@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// servers2026 are behaviours of 2026 that the trackers of servers tell of.
-var servers2026 = []Row{
+// localServers are behaviours of 2026 that the trackers of servers tell of.
+var localServers = []Row{
 	{ID: "minimax-m3-tool-call-markup", Vendor: "MiniMax by a gateway", Source: "MiniMax-AI/MiniMax-M3#31", Model: "minimax-m3", Does: "writes a call in tags with its name in brackets in front, each parameter as a tag of its own", Wire: plainWire, Mind: markup(func(k ToolCall) string {
 		const mark = "]<]minimax[>["
 		return mark + "<tool_call>\n" + mark + "<invoke name=\"" + k.Name + "\">" + mark + "<limit>5" + mark + "</limit>" + mark + "</invoke>\n" + mark + "</tool_call>"

@@ -1,4 +1,4 @@
-package sessions
+package route
 
 import (
 	"slices"
@@ -6,15 +6,16 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/sessions"
 )
 
-// Routes say which agent answers where and which session a message belongs to. It is data; it is replaced as a whole when the
+// Table says which agent answers where and which session a message belongs to. It is data; it is replaced as a whole when the
 // configuration changes.
-type Routes struct {
-	Agents   []AgentID // all that are configured
-	Default  AgentID   // answers where no binding matches
-	Bindings []Binding
-	Config   Config
+type Table struct {
+	Agents   []sessions.AgentID // all that are configured
+	Default  sessions.AgentID   // answers where no binding matches
+	Bindings []sessions.Binding
+	Config   sessions.Config
 	Owners   policy.Owners
 	// Former gives the addresses that a chat has and had, newest first, by the former names of its account as well: bindings that name an old
 	// one hold on. nil = no chat has moved.
@@ -40,19 +41,19 @@ var precedence = []string{ByPeer, ByPeerParent, ByPeerAny, ByGuildRoles, ByGuild
 // anyOf stands for every account or every peer in a binding.
 const anyOf = "*"
 
-// Key gives the session that an inbound message belongs to, the agent that answers in it, and what decided for that agent.
-func (r Routes) Key(in channels.Inbound) (Key, AgentID, string) {
-	if r.Config.Scope == Global {
-		return GlobalKey, r.Default, ByScope
+// Key returns the session that an inbound message belongs to, the agent that answers in it, and what decided for that agent.
+func (r Table) Key(in channels.Inbound) (sessions.Key, sessions.AgentID, string) {
+	if r.Config.Scope == sessions.Global {
+		return sessions.GlobalKey, r.Default, ByScope
 	}
 	agent, by := r.agent(in)
 	if in.Address.Type == channels.Direct {
 		return r.directParts(in, agent).Key(), agent, by
 	}
 	chat, thread := place(in)
-	p := Parts{Form: FormGroup, Agent: agent, Channel: in.Address.Channel, Account: in.Address.Account, ID: string(chat), Thread: thread}
+	p := sessions.Parts{Form: sessions.FormGroup, Agent: agent, Channel: in.Address.Channel, Account: in.Address.Account, ID: string(chat), Thread: thread}
 	if in.Address.Type == channels.Room {
-		p.Form = FormRoom
+		p.Form = sessions.FormRoom
 	}
 	return p.Key(), agent, by
 }
@@ -76,35 +77,35 @@ func peerID(in channels.Inbound) string {
 }
 
 // directParts applies session.dmScope and session.identityLinks (contract K7).
-func (r Routes) directParts(in channels.Inbound, agent AgentID) Parts {
+func (r Table) directParts(in channels.Inbound, agent sessions.AgentID) sessions.Parts {
 	a, peer := in.Address, peerID(in)
-	p := Parts{Agent: agent, Channel: a.Channel, Account: a.Account, ID: peer, Thread: a.Thread}
+	p := sessions.Parts{Agent: agent, Channel: a.Channel, Account: a.Account, ID: peer, Thread: a.Thread}
 	scope := r.Config.DMScope
 	if scope == "" {
-		scope = OwnerMain
+		scope = sessions.OwnerMain
 	}
 	name, linked := r.person(a.Channel, peer)
 	if !linked {
 		name, linked = r.person(a.Channel, string(in.Sender.Also))
 	}
 	switch {
-	case scope == DMMain, scope == OwnerMain && r.isOwner(in, name, linked):
-		p.Form = FormMain
+	case scope == sessions.DMMain, scope == sessions.OwnerMain && r.isOwner(in, name, linked):
+		p.Form = sessions.FormMain
 	case linked: // one person's ids meet in one session, whatever separates strangers
-		p.Form, p.ID = FormPeer, name
-	case scope == PerPeer && !r.isName(peer):
-		p.Form = FormPeer
-	case scope == PerAccountChannelPeer:
-		p.Form = FormAccountPeer
+		p.Form, p.ID = sessions.FormPeer, name
+	case scope == sessions.PerPeer && !r.isName(peer):
+		p.Form = sessions.FormPeer
+	case scope == sessions.PerAccountChannelPeer:
+		p.Form = sessions.FormAccountPeer
 	default: // also per-peer, for a stranger whose id is spelled like a linked person's name
-		p.Form = FormChannelPeer
+		p.Form = sessions.FormChannelPeer
 	}
 	return p
 }
 
 // isOwner reports whether the sender is an owner, or one of the ids of a linked person who is. The latter decides only about the
 // session; commands ask policy.Owners.
-func (r Routes) isOwner(in channels.Inbound, name string, linked bool) bool {
+func (r Table) isOwner(in channels.Inbound, name string, linked bool) bool {
 	if r.Owners.Is(in.Address.Channel, in.Sender) {
 		return true
 	}
@@ -118,7 +119,7 @@ func (r Routes) isOwner(in channels.Inbound, name string, linked bool) bool {
 }
 
 // Person names a person by what session.identityLinks calls all ids of theirs, else by the id.
-func (r Routes) Person(kind channels.Kind, id channels.UserID) string {
+func (r Table) Person(kind channels.Kind, id channels.UserID) string {
 	if name, linked := r.person(kind, string(id)); linked {
 		return name
 	}
@@ -127,7 +128,7 @@ func (r Routes) Person(kind channels.Kind, id channels.UserID) string {
 
 // person finds the name under which session.identityLinks knows an id. An entry with its channel beats one without; among
 // several names the first in alphabetical order wins.
-func (r Routes) person(kind channels.Kind, peer string) (string, bool) {
+func (r Table) person(kind channels.Kind, peer string) (string, bool) {
 	found, exact := "", false
 	for name, ids := range r.Config.IdentityLinks {
 		for _, e := range ids {
@@ -144,7 +145,7 @@ func (r Routes) person(kind channels.Kind, peer string) (string, bool) {
 	return found, found != ""
 }
 
-func (r Routes) isName(peer string) bool {
+func (r Table) isName(peer string) bool {
 	_, ok := r.Config.IdentityLinks[peer]
 	return ok
 }
@@ -153,7 +154,7 @@ func (r Routes) isName(peer string) bool {
 // Check reports them.
 //
 // A binding that names a chat, a person or an account by an id that they had before holds unless one names them as they are called now.
-func (r Routes) agent(in channels.Inbound) (AgentID, string) {
+func (r Table) agent(in channels.Inbound) (sessions.AgentID, string) {
 	agent, by := r.bound(in)
 	if by == ByPeer {
 		return agent, by
@@ -168,7 +169,7 @@ func (r Routes) agent(in channels.Inbound) (AgentID, string) {
 }
 
 // former gives an event as it was when its person, its chat or its account had another id.
-func (r Routes) former(in channels.Inbound) (was []channels.Inbound) {
+func (r Table) former(in channels.Inbound) (was []channels.Inbound) {
 	direct := in.Address.Type == channels.Direct
 	if direct && in.Sender.Also != "" {
 		old := in
@@ -197,14 +198,14 @@ func rank(by string) int {
 	return len(precedence)
 }
 
-func (r Routes) bound(in channels.Inbound) (AgentID, string) {
+func (r Table) bound(in channels.Inbound) (sessions.AgentID, string) {
 	best := len(precedence)
 	agent := r.Default
 	for _, b := range r.Bindings {
 		if !r.known(b.AgentID) {
 			continue
 		}
-		if i := slices.Index(precedence, b.Match.tier(in)); i >= 0 && i < best {
+		if i := slices.Index(precedence, tier(b.Match, in)); i >= 0 && i < best {
 			best, agent = i, b.AgentID
 		}
 	}
@@ -214,21 +215,21 @@ func (r Routes) bound(in channels.Inbound) (AgentID, string) {
 	return agent, precedence[best]
 }
 
-func (r Routes) known(id AgentID) bool {
+func (r Table) known(id sessions.AgentID) bool {
 	return id == r.Default || slices.Contains(r.Agents, id)
 }
 
 // tier says how specifically the binding matches, "" when it does not.
-func (m BindingMatch) tier(in channels.Inbound) string {
-	if !strings.EqualFold(string(m.Channel), string(in.Address.Channel)) || !m.account(in.Address.Account) {
+func tier(m sessions.BindingMatch, in channels.Inbound) string {
+	if !strings.EqualFold(string(m.Channel), string(in.Address.Channel)) || !matchesAccount(m, in.Address.Account) {
 		return ""
 	}
-	if m.GuildID != "" && m.GuildID != in.Guild || m.TeamID != "" && m.TeamID != in.Team || !m.roles(in) {
+	if m.GuildID != "" && m.GuildID != in.Guild || m.TeamID != "" && m.TeamID != in.Team || !matchesRoles(m, in) {
 		return ""
 	}
 	switch {
 	case m.Peer != nil:
-		return m.Peer.tier(in)
+		return peerTier(*m.Peer, in)
 	case m.GuildID != "" && len(m.Roles) > 0:
 		return ByGuildRoles
 	case m.GuildID != "":
@@ -241,7 +242,7 @@ func (m BindingMatch) tier(in channels.Inbound) string {
 	return ByChannel
 }
 
-func (m BindingMatch) account(have channels.AccountID) bool {
+func matchesAccount(m sessions.BindingMatch, have channels.AccountID) bool {
 	switch m.AccountID {
 	case anyOf:
 		return true
@@ -251,13 +252,13 @@ func (m BindingMatch) account(have channels.AccountID) bool {
 	return m.AccountID == have
 }
 
-func (m BindingMatch) roles(in channels.Inbound) bool {
+func matchesRoles(m sessions.BindingMatch, in channels.Inbound) bool {
 	return len(m.Roles) == 0 || slices.ContainsFunc(m.Roles, func(x string) bool { return slices.Contains(in.Roles, x) })
 }
 
-// tier compares the peer with the person (direct), the chat, its topic ("-100:topic:7") or the thread, and then with the chat
+// peerTier compares the peer with the person (direct), the chat, its topic ("-100:topic:7") or the thread, and then with the chat
 // that the topic or thread is in.
-func (p Peer) tier(in channels.Inbound) string {
+func peerTier(p sessions.Peer, in channels.Inbound) string {
 	if p.Kind != in.Address.Type {
 		return ""
 	}
@@ -269,11 +270,11 @@ func (p Peer) tier(in channels.Inbound) string {
 			parent = string(chat)
 			self = string(thread)
 			if in.Parent == "" { // the thread's id means something only inside its chat
-				word := FormGroup
+				word := sessions.FormGroup
 				if p.Kind == channels.Room {
-					word = FormRoom
+					word = sessions.FormRoom
 				}
-				self = string(chat) + ":" + word.threadWord() + ":" + string(thread)
+				self = string(chat) + ":" + word.ThreadWord() + ":" + string(thread)
 			}
 		}
 	}

@@ -2,8 +2,8 @@ package endpoints
 
 import "strings"
 
-// more2026 are behaviours of 2026 that a second look at the trackers found.
-var more2026 = []Row{
+// causes are behaviours of 2026 that a second look at the trackers found.
+var causes = []Row{
 	{ID: "call-as-bare-json", Vendor: "Ollama by LiteLLM", Source: "NousResearch/hermes-agent#107125", Model: "qwen2.5:32b-instruct", Does: "writes a call as JSON, without any markup around it", Mind: writtenCall(func(k ToolCall) string {
 		return `{"name": "` + k.Name + `", "arguments": ` + k.Args + `}`
 	})},

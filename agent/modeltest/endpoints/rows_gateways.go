@@ -18,8 +18,8 @@ func moreThan(most int, no *Refusal) Check {
 	}
 }
 
-// late2026 are behaviours that agents' issue trackers reported in the second half of 2026.
-var late2026 = []Row{
+// gateways are behaviours that agents' issue trackers reported in the second half of 2026.
+var gateways = []Row{
 	{ID: "opencode-tool-count-limit", Vendor: "OpenCode Zen", Source: "anomalyco/opencode#43374", Path: "/zen/go/v1", Model: "deepseek-v4-flash", Does: "refuses more tools than it says how many", Checks: []Check{moreThan(9, openAI(400, "invalid_request_error", "tools", nil, "Error from provider (Console Go): Upstream request failed: [unsupported_tool_schema] The tool schema is not supported (tool_count_limit)."))}, Want: staged},
 	{ID: "opencode-wants-a-session-header", Vendor: "OpenCode Zen", Source: "genspark-ai/genoffice#331", Path: "/zen/go/v1", Model: "glm-5.2", Does: "takes no request without a header of its own", Checks: never(raw(400, `{"type":"error","error":{"type":"MissingSessionID","message":"Error from provider (Console Go): Request is missing x-opencode-session and cannot be routed efficiently. Please see https://opencode.ai/docs/go/#where-can-i-use-it"}}`)), Want: dies(formWords)},
 	{ID: "opencode-arguments-named", Vendor: "OpenCode Zen", Source: "Alishahryar1/free-claude-code#1748", Path: "/zen/v1", Model: "muse-spark-1.3", Does: "names the arguments of a call that are no JSON as its parameter", Mind: brokenFirst, Checks: []Check{func(c *Call) *Refusal {

@@ -1,4 +1,4 @@
-package sessions
+package route
 
 import (
 	"slices"
@@ -8,7 +8,22 @@ import (
 
 	"parley/channels"
 	"parley/policy"
+	"parley/sessions"
 )
+
+// hostile draws ids that a careless key would confuse: empty, separators, words of the grammar, escapes, bytes that are no text.
+func hostile() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"", "main", "group", "channel", "direct", "topic", "thread", "cron", "hook", "subagent", "node-", "node-7", "agent", "global",
+			"unknown", "default", "%", "%25", "%3A", "%3a", ":", "::", "a:topic:7", "7:topic:1", "group:1", "-100123", "120363@g.us", "\x00", " ",
+			"a b", "\xff", "\xc3\x28", "é", "e\u0301", "\u200b", "\u202e", "日本", "😀", "A", "a", "123\n",
+		}),
+		rapid.String(),
+		rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOfN(rapid.Byte(), 0, 6).Draw(t, "bytes")) }),
+		rapid.StringOfN(rapid.SampledFrom([]rune(":%a3A-")), 0, 6, -1),
+	)
+}
 
 func dm(kind channels.Kind, account channels.AccountID, user channels.UserID) channels.Inbound {
 	return channels.Inbound{
@@ -23,36 +38,36 @@ func TestDirectSessions(t *testing.T) {
 	links := map[string][]string{"ada": {"telegram:7", "discord:77"}, "olga": {"telegram:1001", "discord:8"}}
 	owners := policy.Owners{"telegram:1001"}
 	for _, c := range []struct {
-		scope DMScope
+		scope sessions.DMScope
 		in    channels.Inbound
-		want  Key
+		want  sessions.Key
 	}{
 		{"", dm("telegram", "default", "1001"), "agent:main:main"},
-		{OwnerMain, dm("telegram", "work", "1001"), "agent:main:main"},
-		{OwnerMain, dm("discord", "default", "8"), "agent:main:main"}, // the owner's other id
-		{OwnerMain, dm("telegram", "default", "8"), "agent:main:telegram:direct:8"},
-		{OwnerMain, dm("discord", "default", "1001"), "agent:main:discord:direct:1001"},
-		{OwnerMain, dm("telegram", "default", "7"), "agent:main:direct:ada"},
-		{OwnerMain, dm("discord", "default", "77"), "agent:main:direct:ada"},
-		{OwnerMain, dm("telegram", "default", "ada"), "agent:main:telegram:direct:ada"},
-		{DMMain, dm("telegram", "default", "9"), "agent:main:main"},
-		{PerPeer, dm("telegram", "default", "9"), "agent:main:direct:9"},
-		{PerPeer, dm("telegram", "default", "1001"), "agent:main:direct:olga"},
-		{PerPeer, dm("telegram", "default", "ada"), "agent:main:telegram:direct:ada"}, // spelled like a linked person's name
-		{PerChannelPeer, dm("telegram", "work", "9"), "agent:main:telegram:direct:9"},
-		{PerAccountChannelPeer, dm("telegram", "default", "9"), "agent:main:telegram:default:direct:9"},
-		{PerAccountChannelPeer, dm("telegram", "work", "9"), "agent:main:telegram:work:direct:9"},
-		{PerAccountChannelPeer, dm("discord", "work", "77"), "agent:main:direct:ada"},
+		{sessions.OwnerMain, dm("telegram", "work", "1001"), "agent:main:main"},
+		{sessions.OwnerMain, dm("discord", "default", "8"), "agent:main:main"}, // the owner's other id
+		{sessions.OwnerMain, dm("telegram", "default", "8"), "agent:main:telegram:direct:8"},
+		{sessions.OwnerMain, dm("discord", "default", "1001"), "agent:main:discord:direct:1001"},
+		{sessions.OwnerMain, dm("telegram", "default", "7"), "agent:main:direct:ada"},
+		{sessions.OwnerMain, dm("discord", "default", "77"), "agent:main:direct:ada"},
+		{sessions.OwnerMain, dm("telegram", "default", "ada"), "agent:main:telegram:direct:ada"},
+		{sessions.DMMain, dm("telegram", "default", "9"), "agent:main:main"},
+		{sessions.PerPeer, dm("telegram", "default", "9"), "agent:main:direct:9"},
+		{sessions.PerPeer, dm("telegram", "default", "1001"), "agent:main:direct:olga"},
+		{sessions.PerPeer, dm("telegram", "default", "ada"), "agent:main:telegram:direct:ada"}, // spelled like a linked person's name
+		{sessions.PerChannelPeer, dm("telegram", "work", "9"), "agent:main:telegram:direct:9"},
+		{sessions.PerAccountChannelPeer, dm("telegram", "default", "9"), "agent:main:telegram:default:direct:9"},
+		{sessions.PerAccountChannelPeer, dm("telegram", "work", "9"), "agent:main:telegram:work:direct:9"},
+		{sessions.PerAccountChannelPeer, dm("discord", "work", "77"), "agent:main:direct:ada"},
 	} {
-		r := Routes{Agents: []AgentID{"main"}, Default: "main", Owners: owners, Config: Config{DMScope: c.scope, IdentityLinks: links}}
+		r := Table{Agents: []sessions.AgentID{"main"}, Default: "main", Owners: owners, Config: sessions.Config{DMScope: c.scope, IdentityLinks: links}}
 		if got, _, _ := r.Key(c.in); got != c.want {
 			t.Errorf("%s, %s of %s: %s, want %s", c.scope, c.in.Sender.ID, c.in.Address, got, c.want)
 		}
 	}
 	bare := map[string][]string{"a": {"5"}, "b": {"telegram:5"}, "c": {"5", "telegram:6"}, "d": {"Telegram:6"}}
-	for peer, want := range map[channels.UserID]Key{"5": "agent:main:direct:b", "6": "agent:main:direct:c"} {
+	for peer, want := range map[channels.UserID]sessions.Key{"5": "agent:main:direct:b", "6": "agent:main:direct:c"} {
 		for range 20 { // maps have no order
-			r := Routes{Default: "main", Config: Config{IdentityLinks: bare}}
+			r := Table{Default: "main", Config: sessions.Config{IdentityLinks: bare}}
 			if got, _, _ := r.Key(dm("telegram", "default", peer)); got != want {
 				t.Fatalf("%s: %s, want %s", peer, got, want)
 			}
@@ -60,12 +75,12 @@ func TestDirectSessions(t *testing.T) {
 	}
 	in := dm("telegram", "default", "1001")
 	in.Address.Thread = "5"
-	if got, _, _ := (Routes{Default: "main", Owners: owners}).Key(in); got != "agent:main:main:thread:5" {
+	if got, _, _ := (Table{Default: "main", Owners: owners}).Key(in); got != "agent:main:main:thread:5" {
 		t.Errorf("thread of a direct chat: %s", got)
 	}
 	in = dm("telegram", "default", "1001")
 	in.Sender.Bot = true
-	if got, _, _ := (Routes{Default: "main", Owners: owners}).Key(in); got != "agent:main:telegram:direct:1001" {
+	if got, _, _ := (Table{Default: "main", Owners: owners}).Key(in); got != "agent:main:telegram:direct:1001" {
 		t.Errorf("a bot with an owner's id: %s", got)
 	}
 }
@@ -73,13 +88,13 @@ func TestDirectSessions(t *testing.T) {
 // proves: K2, K3, K6
 func TestGroupSessions(t *testing.T) {
 	t.Parallel()
-	r := Routes{Default: "main"}
+	r := Table{Default: "main"}
 	at := func(typ channels.ChatType, chat channels.ChatID, thread channels.ThreadID, parent channels.ChatID) channels.Inbound {
 		return channels.Inbound{Parent: parent, Address: channels.Address{Channel: "x", Account: "default", Chat: chat, Thread: thread, Type: typ}}
 	}
 	for _, c := range []struct {
 		in   channels.Inbound
-		want Key
+		want sessions.Key
 	}{
 		{at(channels.Group, "-100", "", ""), "agent:main:x:group:-100"},
 		{at(channels.Group, "-100", "7", ""), "agent:main:x:group:-100:topic:7"},
@@ -92,8 +107,8 @@ func TestGroupSessions(t *testing.T) {
 			t.Errorf("%s in %q: %s, want %s", c.in.Address, c.in.Parent, got, c.want)
 		}
 	}
-	r.Config.Scope = Global
-	if got, agent, by := r.Key(at(channels.Group, "-100", "7", "")); got != GlobalKey || agent != "main" || by != ByScope {
+	r.Config.Scope = sessions.Global
+	if got, agent, by := r.Key(at(channels.Group, "-100", "7", "")); got != sessions.GlobalKey || agent != "main" || by != ByScope {
 		t.Errorf("scope global: %s, %s, %s", got, agent, by)
 	}
 }
@@ -115,8 +130,8 @@ func TestNoTwoChatsShareASession(t *testing.T) {
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		r := Routes{Default: "main", Owners: policy.Owners{"telegram:1001"}, Config: Config{
-			DMScope:       rapid.SampledFrom([]DMScope{OwnerMain, PerPeer, PerChannelPeer, PerAccountChannelPeer}).Draw(t, "scope"),
+		r := Table{Default: "main", Owners: policy.Owners{"telegram:1001"}, Config: sessions.Config{
+			DMScope:       rapid.SampledFrom([]sessions.DMScope{sessions.OwnerMain, sessions.PerPeer, sessions.PerChannelPeer, sessions.PerAccountChannelPeer}).Draw(t, "scope"),
 			IdentityLinks: map[string][]string{"group": {"telegram:5"}, "main": {"direct:6"}, "a": {"main:9"}},
 		}}
 		x, y := in.Draw(t, "x"), in.Draw(t, "y")
@@ -147,7 +162,7 @@ func TestNoTwoChatsShareASession(t *testing.T) {
 			t.Fatalf("%+v → %q, %+v → %q", x.Address, kx, y.Address, ky)
 		case dx && dy && kx == ky && peerID(x) != peerID(y):
 			t.Fatalf("%q and %q share %q", peerID(x), peerID(y), kx)
-		case dx && dy && kx == ky && x.Address.Channel != y.Address.Channel && r.Config.DMScope != PerPeer:
+		case dx && dy && kx == ky && x.Address.Channel != y.Address.Channel && r.Config.DMScope != sessions.PerPeer:
 			t.Fatalf("strangers on %s and %s share %q", x.Address.Channel, y.Address.Channel, kx)
 		}
 	})
@@ -170,8 +185,8 @@ func TestWhoSharesADirectSession(t *testing.T) {
 		}
 	}
 	links := map[string][]string{"ada": {"telegram:5", "discord:6"}, "bob": {"telegram:6"}, "main": {"direct:5"}}
-	for _, scope := range []DMScope{"", OwnerMain, DMMain, PerPeer, PerChannelPeer, PerAccountChannelPeer} {
-		r := Routes{Default: "main", Owners: policy.Owners{"telegram:1001"}, Config: Config{DMScope: scope, IdentityLinks: links}}
+	for _, scope := range []sessions.DMScope{"", sessions.OwnerMain, sessions.DMMain, sessions.PerPeer, sessions.PerChannelPeer, sessions.PerAccountChannelPeer} {
+		r := Table{Default: "main", Owners: policy.Owners{"telegram:1001"}, Config: sessions.Config{DMScope: scope, IdentityLinks: links}}
 		for _, x := range all {
 			for _, y := range all {
 				kx, _, _ := r.Key(x)
@@ -185,17 +200,17 @@ func TestWhoSharesADirectSession(t *testing.T) {
 }
 
 // modelPerson says with whom somebody's direct chats share a session, in the words of the contract.
-func modelPerson(scope DMScope, in channels.Inbound) [4]string {
+func modelPerson(scope sessions.DMScope, in channels.Inbound) [4]string {
 	channel, account, id := string(in.Address.Channel), string(in.Address.Account), string(in.Sender.ID)
 	joined := map[string]string{"telegram 5": "ada", "discord 6": "ada", "telegram 6": "bob", "direct 5": "main"}[channel+" "+id]
 	switch {
-	case scope == DMMain, (scope == OwnerMain || scope == "") && channel == "telegram" && id == "1001":
+	case scope == sessions.DMMain, (scope == sessions.OwnerMain || scope == "") && channel == "telegram" && id == "1001":
 		return [4]string{"main"}
 	case joined != "":
 		return [4]string{"a linked person", joined}
-	case scope == PerPeer && id != "ada" && id != "bob" && id != "main": // nobody becomes a linked person by being called like one
+	case scope == sessions.PerPeer && id != "ada" && id != "bob" && id != "main": // nobody becomes a linked person by being called like one
 		return [4]string{"a peer", id}
-	case scope == PerAccountChannelPeer:
+	case scope == sessions.PerAccountChannelPeer:
 		return [4]string{"a peer of an account", channel, account, id}
 	}
 	return [4]string{"a peer of a channel", channel, id}
@@ -204,17 +219,17 @@ func modelPerson(scope DMScope, in channels.Inbound) [4]string {
 // proves: K10
 func TestBindings(t *testing.T) {
 	t.Parallel()
-	peer := func(kind channels.ChatType, id string) *Peer { return &Peer{kind, id} }
+	peer := func(kind channels.ChatType, id string) *sessions.Peer { return &sessions.Peer{Kind: kind, ID: id} }
 	// Least specific first, so that the order of the list cannot be what decides.
-	all := []Binding{
-		{"channel", BindingMatch{Channel: "Discord", AccountID: "*"}},
-		{"account", BindingMatch{Channel: "discord"}},
-		{"team", BindingMatch{Channel: "discord", TeamID: "t"}},
-		{"guild", BindingMatch{Channel: "discord", GuildID: "g"}},
-		{"roles", BindingMatch{Channel: "discord", GuildID: "g", Roles: []string{"x", "admin"}}},
-		{"any", BindingMatch{Channel: "discord", Peer: peer(channels.Room, "*")}},
-		{"parent", BindingMatch{Channel: "discord", Peer: peer(channels.Room, "parent")}},
-		{"peer", BindingMatch{Channel: "discord", Peer: peer(channels.Room, "thread")}},
+	all := []sessions.Binding{
+		{AgentID: "channel", Match: sessions.BindingMatch{Channel: "Discord", AccountID: "*"}},
+		{AgentID: "account", Match: sessions.BindingMatch{Channel: "discord"}},
+		{AgentID: "team", Match: sessions.BindingMatch{Channel: "discord", TeamID: "t"}},
+		{AgentID: "guild", Match: sessions.BindingMatch{Channel: "discord", GuildID: "g"}},
+		{AgentID: "roles", Match: sessions.BindingMatch{Channel: "discord", GuildID: "g", Roles: []string{"x", "admin"}}},
+		{AgentID: "any", Match: sessions.BindingMatch{Channel: "discord", Peer: peer(channels.Room, "*")}},
+		{AgentID: "parent", Match: sessions.BindingMatch{Channel: "discord", Peer: peer(channels.Room, "parent")}},
+		{AgentID: "peer", Match: sessions.BindingMatch{Channel: "discord", Peer: peer(channels.Room, "thread")}},
 	}
 	in := channels.Inbound{
 		Guild: "g", Team: "t", Roles: []string{"admin"}, Parent: "parent",
@@ -222,7 +237,7 @@ func TestBindings(t *testing.T) {
 	}
 	want := []string{ByChannel, ByAccount, ByTeam, ByGuild, ByGuildRoles, ByPeerAny, ByPeerParent, ByPeer}
 	for n := range all {
-		r := Routes{Default: "main", Bindings: slices.Clone(all[:n+1])}
+		r := Table{Default: "main", Bindings: slices.Clone(all[:n+1])}
 		for _, b := range all {
 			r.Agents = append(r.Agents, b.AgentID)
 		}
@@ -230,32 +245,32 @@ func TestBindings(t *testing.T) {
 			t.Errorf("%d bindings: %s by %s, want %s by %s", n+1, got, by, all[n].AgentID, want[n])
 		}
 		slices.Reverse(r.Bindings)
-		r.Bindings = append(r.Bindings, Binding{"main", all[n].Match}) // as specific, but later
+		r.Bindings = append(r.Bindings, sessions.Binding{AgentID: "main", Match: all[n].Match}) // as specific, but later
 		if _, got, by := r.Key(in); got != all[n].AgentID || by != want[n] {
 			t.Errorf("%d bindings, most specific first: %s by %s, want %s by %s", n+1, got, by, all[n].AgentID, want[n])
 		}
 	}
 
 	for name, c := range map[string]struct {
-		m    BindingMatch
+		m    sessions.BindingMatch
 		in   channels.Inbound
 		want string
 	}{
-		"absent account is the default one":  {BindingMatch{Channel: "telegram"}, dm("telegram", "work", "1"), ByDefault},
-		"account":                            {BindingMatch{Channel: "telegram", AccountID: "work"}, dm("telegram", "work", "1"), ByAccount},
-		"any account":                        {BindingMatch{Channel: "telegram", AccountID: "*"}, dm("telegram", "work", "1"), ByChannel},
-		"another channel":                    {BindingMatch{Channel: "discord"}, dm("telegram", "default", "1"), ByDefault},
-		"person":                             {BindingMatch{Channel: "telegram", Peer: peer(channels.Direct, "1")}, dm("telegram", "default", "1"), ByPeer},
-		"a person is no group":               {BindingMatch{Channel: "telegram", Peer: peer(channels.Group, "1")}, dm("telegram", "default", "1"), ByDefault},
-		"peer on another account":            {BindingMatch{Channel: "telegram", Peer: peer(channels.Direct, "1")}, dm("telegram", "work", "1"), ByDefault},
-		"peer in another guild":              {BindingMatch{Channel: "discord", GuildID: "other", Peer: peer(channels.Room, "thread")}, in, ByDefault},
-		"roles of somebody else":             {BindingMatch{Channel: "discord", GuildID: "g", Roles: []string{"x"}}, in, ByDefault},
-		"an agent that does not exist":       {BindingMatch{Channel: "nowhere"}, dm("nowhere", "default", "1"), ByDefault},
-		"topic":                              {BindingMatch{Channel: "telegram", Peer: peer(channels.Group, "-1:topic:7")}, topicIn("-1", "7"), ByPeer},
-		"topic by its group":                 {BindingMatch{Channel: "telegram", Peer: peer(channels.Group, "-1")}, topicIn("-1", "7"), ByPeerParent},
-		"a topic's number alone is no place": {BindingMatch{Channel: "telegram", Peer: peer(channels.Group, "7")}, topicIn("-1", "7"), ByDefault},
+		"absent account is the default one":  {sessions.BindingMatch{Channel: "telegram"}, dm("telegram", "work", "1"), ByDefault},
+		"account":                            {sessions.BindingMatch{Channel: "telegram", AccountID: "work"}, dm("telegram", "work", "1"), ByAccount},
+		"any account":                        {sessions.BindingMatch{Channel: "telegram", AccountID: "*"}, dm("telegram", "work", "1"), ByChannel},
+		"another channel":                    {sessions.BindingMatch{Channel: "discord"}, dm("telegram", "default", "1"), ByDefault},
+		"person":                             {sessions.BindingMatch{Channel: "telegram", Peer: peer(channels.Direct, "1")}, dm("telegram", "default", "1"), ByPeer},
+		"a person is no group":               {sessions.BindingMatch{Channel: "telegram", Peer: peer(channels.Group, "1")}, dm("telegram", "default", "1"), ByDefault},
+		"peer on another account":            {sessions.BindingMatch{Channel: "telegram", Peer: peer(channels.Direct, "1")}, dm("telegram", "work", "1"), ByDefault},
+		"peer in another guild":              {sessions.BindingMatch{Channel: "discord", GuildID: "other", Peer: peer(channels.Room, "thread")}, in, ByDefault},
+		"roles of somebody else":             {sessions.BindingMatch{Channel: "discord", GuildID: "g", Roles: []string{"x"}}, in, ByDefault},
+		"an agent that does not exist":       {sessions.BindingMatch{Channel: "nowhere"}, dm("nowhere", "default", "1"), ByDefault},
+		"topic":                              {sessions.BindingMatch{Channel: "telegram", Peer: peer(channels.Group, "-1:topic:7")}, topicIn("-1", "7"), ByPeer},
+		"topic by its group":                 {sessions.BindingMatch{Channel: "telegram", Peer: peer(channels.Group, "-1")}, topicIn("-1", "7"), ByPeerParent},
+		"a topic's number alone is no place": {sessions.BindingMatch{Channel: "telegram", Peer: peer(channels.Group, "7")}, topicIn("-1", "7"), ByDefault},
 	} {
-		r := Routes{Agents: []AgentID{"main", "b"}, Default: "main", Bindings: []Binding{{"b", c.m}}}
+		r := Table{Agents: []sessions.AgentID{"main", "b"}, Default: "main", Bindings: []sessions.Binding{{AgentID: "b", Match: c.m}}}
 		if name == "an agent that does not exist" {
 			r.Agents = r.Agents[:1]
 		}
@@ -273,15 +288,15 @@ func topicIn(chat channels.ChatID, thread channels.ThreadID) channels.Inbound {
 // proves: K10
 func TestRoutesCheck(t *testing.T) {
 	t.Parallel()
-	r := Routes{
-		Agents: []AgentID{"main", "", "main"}, Default: "other",
-		Bindings: []Binding{
-			{"nobody", BindingMatch{Channel: "telegram", Roles: []string{"x"}, Peer: &Peer{Kind: "dm"}}},
-			{"main", BindingMatch{}},
-			{"main", BindingMatch{Channel: "discord", Peer: &Peer{channels.Room, "1"}}},
-			{"main", BindingMatch{Channel: "discord", Peer: &Peer{channels.Room, "1"}}},
+	r := Table{
+		Agents: []sessions.AgentID{"main", "", "main"}, Default: "other",
+		Bindings: []sessions.Binding{
+			{AgentID: "nobody", Match: sessions.BindingMatch{Channel: "telegram", Roles: []string{"x"}, Peer: &sessions.Peer{Kind: "dm"}}},
+			{AgentID: "main", Match: sessions.BindingMatch{}},
+			{AgentID: "main", Match: sessions.BindingMatch{Channel: "discord", Peer: &sessions.Peer{Kind: channels.Room, ID: "1"}}},
+			{AgentID: "main", Match: sessions.BindingMatch{Channel: "discord", Peer: &sessions.Peer{Kind: channels.Room, ID: "1"}}},
 		},
-		Config: Config{Scope: "x", DMScope: "y", IdentityLinks: map[string][]string{"ada": {"telegram:1", "5", ""}, "bob": {"Telegram:1", "discord:"}, " ": {"telegram:3"}}},
+		Config: sessions.Config{Scope: "x", DMScope: "y", IdentityLinks: map[string][]string{"ada": {"telegram:1", "5", ""}, "bob": {"Telegram:1", "discord:"}, " ": {"telegram:3"}}},
 	}
 	var got []string
 	for _, p := range r.Check() {
@@ -296,7 +311,7 @@ func TestRoutesCheck(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if p := (Routes{Agents: []AgentID{"main"}, Default: "main", Bindings: []Binding{{"main", BindingMatch{Channel: "x"}}}}).Check(); len(p) > 0 {
+	if p := (Table{Agents: []sessions.AgentID{"main"}, Default: "main", Bindings: []sessions.Binding{{AgentID: "main", Match: sessions.BindingMatch{Channel: "x"}}}}).Check(); len(p) > 0 {
 		t.Errorf("a good configuration: %v", p)
 	}
 }

@@ -1,4 +1,4 @@
-package sqlstore
+package trace
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 
 // Beginning gives the first few ids, at most limit, that begin with the text, which must be a piece of a UUID as it is written here: there
 // are none for any other.
-func (s *traces) Beginning(ctx context.Context, of IDs, text string, limit int) ([]string, error) {
+func (s *Store) Beginning(ctx context.Context, of IDs, text string, limit int) ([]string, error) {
 	if text == "" || strings.Trim(text, "0123456789abcdef-") != "" {
 		return nil, nil
 	}

@@ -2,8 +2,8 @@ package endpoints
 
 import "strings"
 
-// hosts2026 are behaviours of 2026 of hosts of open models and of small servers.
-var hosts2026 = []Row{
+// routers are behaviours of 2026 of hosts of open models and of small servers.
+var routers = []Row{
 	{ID: "nim-degraded-function", Vendor: "NVIDIA NIM", Source: "tashfeenahmed/freellmapi#522", Model: "minimaxai/minimax-m3", Does: "answers 400 while what serves the model is degraded", Fails: []Failure{once(hello, raw(400, `{"status":400,"title":"Bad Request","detail":"Function id '87ea0ddc-cff1-4bca-bf8b-3bd98a35ddd0': DEGRADED function cannot be invoked"}`))}},
 	{ID: "nim-degraded-function-always", Vendor: "NVIDIA NIM", Source: "diegosouzapw/OmniRoute#8248", Model: "thinkingmachines/inkling", Does: "answers 400 for days while what serves the model is degraded", Checks: never(raw(400, `{"status":400,"title":"Bad Request","detail":"Function id '87ea0ddc-cff1-4bca-bf8b-3bd98a35ddd0': DEGRADED function cannot be invoked"}`)), Want: dies(downWords)},
 	{ID: "nim-function-not-found", Vendor: "NVIDIA NIM", Source: "Alishahryar1/free-claude-code#1021", Model: "moonshotai/kimi-k2.6", Does: "answers 404 in terms of its own to a model that it no longer serves", Checks: never(raw(404, `{"status":404,"title":"Not Found","detail":"Function '23d4f03a-b8a6-4adb-a183-7daa083a09cc': Not found for account 'Qawmu2vUw3rdcREnubcAVqe1c55nUTb1hCogKQx4BCA'"}`)), Want: goneModel},

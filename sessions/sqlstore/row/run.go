@@ -1,0 +1,122 @@
+package row
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"parley/channels"
+	"parley/sessions"
+	"parley/sessions/sqlstore/column"
+	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/transcript"
+)
+
+// SubmitEvent is the event of a row of seen that stands for a request with a key, and for no event of a platform.
+const SubmitEvent = "submit"
+
+// Request is what a run was asked for. Once queued it changes only with the message that caused it.
+type Request struct {
+	Kind    sessions.RunKind       `json:"kind"`
+	Agent   sessions.AgentID       `json:"agent"`
+	Input   sessions.StoredMessage `json:"input"`
+	Reply   channels.Address       `json:"reply,omitzero"`
+	ReplyTo channels.MessageID     `json:"replyTo,omitempty"`
+	Source  string                 `json:"source,omitempty"`
+	Model   string                 `json:"model,omitempty"`
+	Think   string                 `json:"thinking,omitempty"`
+	System  string                 `json:"system,omitempty"`
+	With    sessions.RunID         `json:"with,omitempty"`
+	Revised bool                   `json:"revised,omitempty"`
+	Alone   bool                   `json:"alone,omitempty"`
+	Label   string                 `json:"label,omitempty"`
+	Timeout time.Duration          `json:"timeout,omitempty"` // ns
+	Chain   *sessions.Chain        `json:"chain,omitempty"`
+	Client  json.RawMessage        `json:"client,omitempty"`
+	Brought sessions.Block         `json:"brought,omitzero"`
+	Home    sessions.Key           `json:"home,omitempty"`
+}
+
+// EncodeRun writes the body of a run: what it was asked for.
+func EncodeRun(r sessions.Run) (string, error) { return column.JSON(requestOf(r)) }
+
+func requestOf(r sessions.Run) Request {
+	in := r.Input
+	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, engine.ClampTime(in.Time)
+	if in.Run == "" {
+		in.Run = r.ID
+	}
+	return Request{Kind: r.Kind, Agent: r.Agent, Input: sessions.StoredMessage(in), Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
+		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Exclusive, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
+}
+
+// Outcome is how a run ended.
+type Outcome struct {
+	Result string         `json:"result,omitempty"`
+	Error  string         `json:"error,omitempty"`
+	Usage  sessions.Usage `json:"usage,omitzero"`
+}
+
+// Encode writes how a run ended; the zero value is the empty text.
+func (o Outcome) Encode() (string, error) { return column.Encode(o) }
+
+// Run is what the row of a run has besides the run itself.
+type Run struct {
+	Seq, Transcript, First int64 // First is the newest message before those of the run
+	Stop                   bool
+}
+
+// RunColumns are what ScanRun reads, in this order.
+var RunColumns = column.Nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
+
+// ScanRun reads the row of a run.
+func ScanRun(r engine.Row) (run sessions.Run, at Run, err error) {
+	at = Run{Seq: r.Int(0), Transcript: r.Int(3), Stop: r.Bool(6), First: r.Int(8)}
+	var q Request
+	if err = column.Decode(r.Str(13), &q); err != nil {
+		return run, at, fmt.Errorf("run %s: %w", r.Str(1), err)
+	}
+	var o Outcome
+	if err = column.Decode(r.Str(14), &o); err != nil {
+		return run, at, fmt.Errorf("run %s: %w", r.Str(1), err)
+	}
+	run = sessions.Run{
+		ID: sessions.RunID(r.Str(1)), Kind: q.Kind, Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(4)), Agent: q.Agent,
+		Status: sessions.RunStatus(r.Str(5)), Attempt: int(r.Int(7)), Input: sessions.Message(q.Input), Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
+		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Exclusive: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
+		Result: o.Result, Error: o.Error, Usage: o.Usage, MergedInto: sessions.RunID(r.Str(15)),
+	}
+	run.Stopping = at.Stop && run.Status == sessions.Running
+	return run, at, nil
+}
+
+// ScanOnlyRun reads a run.
+func ScanOnlyRun(r engine.Row) (sessions.Run, error) {
+	run, _, err := ScanRun(r)
+	return run, err
+}
+
+// GetRun finds a run.
+func GetRun(ctx context.Context, c *engine.Conn, id sessions.RunID) (run sessions.Run, at Run, err error) {
+	found, err := c.One(ctx, "SELECT "+RunColumns+" FROM runs WHERE id = ?", []any{string(id)}, func(r engine.Row) (err error) {
+		run, at, err = ScanRun(r)
+		return err
+	})
+	if err == nil && !found {
+		err = engine.NotFound("run", id)
+	}
+	return run, at, err
+}
+
+// Slot returns where the messages of a run go.
+func Slot(run sessions.Run, at Run) transcript.Slot {
+	return transcript.Slot{Transcript: at.Transcript, Run: at.Seq, By: run.ID, Key: run.TranscriptKey(), Agent: run.Agent, Session: run.Session}
+}
+
+// Steps returns what a run has recorded, its input left out.
+func Steps(ctx context.Context, c *engine.Conn, run sessions.Run, at Run) (out []sessions.Message, err error) {
+	out, err = transcript.Steps(ctx, c, at.Transcript, at.Seq, at.First)
+	return slices.DeleteFunc(out, func(m sessions.Message) bool { return m.ID == run.Input.ID }), err
+}
