@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,43 @@ func TestStopEndsJobs(t *testing.T) {
 				<-time.After(time.Hour)
 				if calls := g.Shown(2); len(calls) != 2 {
 					t.Errorf("%d messages", len(calls))
+				}
+			})
+		})
+	}
+}
+
+// /stop in the chat that a job posts into ends the turn of the job, whoever made it, and the rest of its words; its answer says so.
+// source: openclaw/openclaw#120856
+//
+// proves: X1, X3
+func TestStopEndsJobsThatPostHere(t *testing.T) {
+	for name, late := range map[string]bool{"at work": false, "its words are on their way": true} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{Limits: channels.Limits{Text: 200}}, routertest.WithPacing(channels.Pacing{PerChatPerSecond: 1}))
+				g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "hello")
+				g.Shown(1)
+				g.Idle(1)
+				g.Model.Set(func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+					if late {
+						return routertest.Text(strings.Repeat(strings.Repeat("word ", 36)+"\n\n", 35)), nil
+					}
+					channels.Sleep(ctx, 9*time.Minute)
+					return routertest.Text("too late"), ctx.Err()
+				})
+				now := time.Now()
+				if err := g.Router.Scheduler.AddJob(t.Context(), "job", sessions.Job{ID: "j", Agent: "main", Name: "slow", Message: "do it", At: now.Add(time.Hour), Next: now.Add(time.Hour), Created: now, To: routertest.Direct(routertest.Guest)}); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(time.Hour + 2*time.Second)
+				before := len(g.Fake.Shown(channels.Address{}))
+				g.Say(routertest.Direct(routertest.Guest), routertest.Guest, "/stop")
+				<-time.After(time.Hour)
+				calls := g.Fake.Shown(channels.Address{})
+				want := map[bool]string{false: "⚙️ Stopped 1 scheduled job.", true: "⚙️ The rest of what I was sending does not come."}[late]
+				if last := calls[len(calls)-1].Out.Text; last != want && !(late && slices.ContainsFunc(calls, func(c channeltest.Call) bool { return c.Out.Text == want })) || len(calls) > before+2 {
+					t.Errorf("%d messages, then %d; the last is %q", before, len(calls), last)
 				}
 			})
 		})

@@ -32,10 +32,10 @@ func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, 
 }
 
 // CancelRun stops one run of any kind, what it has made and not sent, and, when it is at work, what the sub-agents below its session are at; what
-// else waits in the session goes on. A run that has ended stays as it is: then nothing is stopped.
-func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, err error) {
+// else waits in the session goes on. A run that has ended stays as it is, and only what has not left is stopped.
+func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, deliveries int, err error) {
 	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopRun{ID: id, By: sessions.ByOperator}}})
-	return stoppedIDs(acc), err
+	return stoppedIDs(acc), len(acc.Withdrawn), err
 }
 
 // StopSession stops what a session takes part in, and the jobs that it made, as /stop does, and counts what it ended.
@@ -51,7 +51,7 @@ func (r *Router) StopSession(ctx context.Context, source string, key sessions.Ke
 	}
 	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}})
 	if err == nil && !acc.Duplicate {
-		n = open.Count(keys...)
+		n = r.Gate.Ended(open, keys...)
 	}
 	return stoppedIDs(acc), n, err
 }

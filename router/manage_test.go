@@ -156,7 +156,7 @@ func TestCancelRun(t *testing.T) {
 		}
 		for _, i := range []int{2, 0} {
 			for n := range 2 {
-				ids, err := g.Router.CancelRun(t.Context(), "cancel "+string(said[i].Run.ID), said[i].Run.ID)
+				ids, _, err := g.Router.CancelRun(t.Context(), "cancel "+string(said[i].Run.ID), said[i].Run.ID)
 				if err != nil || n == 0 && (len(ids) != 1 || ids[0] != said[i].Run.ID) || n == 1 && len(ids) != 0 {
 					t.Errorf("%d, %d: %v, %v", i, n, ids, err)
 				}
@@ -176,10 +176,10 @@ func TestCancelRun(t *testing.T) {
 		if run := g.Answered(g.Told(routertest.Me(true))); run.Status != sessions.Done {
 			t.Errorf("%s %s", run.Status, run.Error)
 		}
-		if ids, err := g.Router.CancelRun(t.Context(), "", said[1].Run.ID); err != nil || len(ids) != 0 {
-			t.Errorf("%v, %v", ids, err)
+		if ids, n, err := g.Router.CancelRun(t.Context(), "", said[1].Run.ID); err != nil || len(ids)+n != 0 {
+			t.Errorf("%v, %d, %v", ids, n, err)
 		}
-		if _, err := g.Router.CancelRun(t.Context(), "", "nobody"); !errors.Is(err, sessions.ErrNotFound) {
+		if _, _, err := g.Router.CancelRun(t.Context(), "", "nobody"); !errors.Is(err, sessions.ErrNotFound) {
 			t.Error(err)
 		}
 	})

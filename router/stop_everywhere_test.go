@@ -266,6 +266,32 @@ func (x *stopRig) stoppedInParts() {
 	x.T.Errorf("no answer was stopped between two parts")
 }
 
+// A run that has ended is cancelled while its answer is on its way: the rest of the parts ends as stopped, and the caller is told.
+//
+// proves: X2
+func TestCancelOfARunWhoseAnswerIsOnItsWay(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		x := newStopRig(t, "telegram", stopMoments["split answer"])
+		x.reach("split answer")
+		run := x.Runs()[2]
+		if run.Status != sessions.Done {
+			t.Fatalf("the run is %s", run.Status)
+		}
+		for i, want := range []int{1, 0} {
+			if ids, n, err := x.Router.CancelRun(t.Context(), "", run.ID); err != nil || len(ids) != 0 || n != want {
+				t.Errorf("%d: %v, %d, %v", i, ids, n, err)
+			}
+		}
+		synctest.Wait()
+		shown := len(x.Fake.Texts(x.a))
+		<-time.After(time.Hour)
+		if n := len(x.Fake.Texts(x.a)); n > shown+1 {
+			t.Errorf("%d parts after the run was canceled", n-shown)
+		}
+		x.stoppedInParts()
+	})
+}
+
 // startsEmpty looks at what the model is shown after /new: nothing of what was before.
 func (x *stopRig) startsEmpty() {
 	x.T.Helper()
@@ -356,6 +382,24 @@ func TestCommandAnswersPassParts(t *testing.T) {
 			if d.State != sessions.Sent || d.Repeat || len(d.Receipts) > 1 && len(d.Receipts) != longParts {
 				t.Errorf("%s %s, %d parts", d.Kind, d.State, len(d.Receipts))
 			}
+		}
+	})
+}
+
+// A message that is under way when the stop comes arrives whole: the answer to the stop does not say that something is missing.
+//
+// proves: X3
+func TestStopWhileTheLastPartIsUnderWay(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		g.Model.Set(func(context.Context, agent.Prompt) (agent.Answer, error) { return routertest.Text("all of it"), nil })
+		g.Fake.Script(channeltest.Step{Delay: 5 * time.Second})
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hello")
+		<-time.After(2 * time.Second)
+		g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "/stop")
+		<-time.After(time.Hour)
+		if texts := g.Fake.Texts(routertest.Direct(routertest.Owner)); len(texts) != 2 || texts[0] != "all of it" || texts[1] != "⚙️ My last message was on its way already." {
+			t.Errorf("%q", texts)
 		}
 	})
 }

@@ -250,10 +250,10 @@ func TestWatchEnds(t *testing.T) {
 				}
 			}
 		}()
-		if _, err := g.Router.CancelRun(t.Context(), "", second.Run.ID); err != nil {
+		if _, _, err := g.Router.CancelRun(t.Context(), "", second.Run.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Router.CancelRun(t.Context(), "", first.Run.ID); err != nil {
+		if _, _, err := g.Router.CancelRun(t.Context(), "", first.Run.ID); err != nil {
 			t.Fatal(err)
 		}
 		release()

@@ -89,7 +89,7 @@ type StopSessions struct {
 }
 
 // StopRun ends one run of any kind in the same way, with what it has made, and, if it is at work, what the sub-agents below its session are at.
-// ErrNotFound. A run that has ended stays as it is.
+// ErrNotFound. A run that has ended stays as it is, and what it has made and has not left ends.
 type StopRun struct {
 	ID RunID
 	By Stopper

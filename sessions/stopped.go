@@ -52,6 +52,7 @@ type Ended struct {
 	Reports    int `json:"reports,omitzero"`    // of sub-agents that have ended
 	Jobs       int `json:"jobs,omitzero"`       // scheduled ones
 	Deliveries int `json:"deliveries,omitzero"` // not sent, or not to the end
+	Leaving    int `json:"leaving,omitzero"`    // deliveries whose last part was under way
 }
 
 // The kinds of chain whose runs take part in the work of two sessions (Chain.Kind).

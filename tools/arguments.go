@@ -77,9 +77,9 @@ func schemaOf[T any](enums map[string][]string) json.RawMessage {
 			p.Enum = append(p.Enum, v)
 		}
 	}
-	for _, p := range s.Properties {
-		if p.Items != nil { // a list that is not given is left out, never null
-			p.Types, p.Type = nil, "array"
+	for _, p := range s.Properties { // what is not given is left out, never null
+		if i := slices.Index(p.Types, "null"); i >= 0 && len(p.Types) == 2 {
+			p.Types, p.Type = nil, p.Types[1-i]
 		}
 	}
 	b, err := json.Marshal(s)

@@ -141,7 +141,8 @@ func (t cronTool) add(ctx context.Context, c Call, args cronArgs, jobs []session
 
 // times reads at, in and every into a job.
 func (a cronArgs) times(j *sessions.Job) (err error) {
-	if a.At != "" && a.In != "" {
+	given := slices.DeleteFunc([]string{a.At, a.In, a.Every, a.Cron}, func(text string) bool { return strings.TrimSpace(text) == "" })
+	if len(given) != 1 {
 		return errors.New("exactly one of at, in, every and cron is needed")
 	}
 	if a.At != "" {

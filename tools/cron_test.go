@@ -54,9 +54,9 @@ func TestCronRefuses(t *testing.T) {
 	tool := Cron(w.deps())
 	for args, want := range map[string]string{
 		`{"action":"add","every":"1h"}`:                                                        "message is required",
-		`{"action":"add","message":"x"}`:                                                       "exactly one",
+		`{"action":"add","message":"x"}`:                                                       "exactly one of at, in, every and cron",
 		`{"action":"add","message":"x","in":"1h","at":"2030-01-01T00:00:00Z"}`:                 "exactly one",
-		`{"action":"add","message":"x","in":"1h","every":"1h"}`:                                "exactly one",
+		`{"action":"add","message":"x","in":"1h","every":"1h"}`:                                "exactly one of at, in, every and cron",
 		`{"action":"add","message":"x","in":"soon"}`:                                           "no time span",
 		`{"action":"add","message":"x","every":"-1h"}`:                                         "no time span",
 		`{"action":"add","message":"x","every":"10s"}`:                                         "at least 1m",

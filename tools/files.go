@@ -30,12 +30,23 @@ const (
 type filesArgs struct {
 	Action  string  `json:"action" jsonschema:"what to do"`
 	Path    string  `json:"path,omitempty" jsonschema:"file or folder; list: empty = the whole workspace"`
-	Content string  `json:"content,omitempty" jsonschema:"write and append: the text"`
+	Content *string `json:"content,omitempty" jsonschema:"write and append: the text"`
 	Old     string  `json:"old,omitempty" jsonschema:"edit: the text to replace, with enough around it to be the only one"`
-	New     string  `json:"new,omitempty" jsonschema:"edit: what comes in its place"`
+	New     *string `json:"new,omitempty" jsonschema:"edit: what comes in its place"`
 	Offset  integer `json:"offset,omitzero" jsonschema:"read: first line, from 1; list: entries to leave out"`
 	Column  integer `json:"column,omitzero" jsonschema:"read: first byte of that line, from 1, when a line comes in pieces"`
 	Limit   integer `json:"limit,omitzero" jsonschema:"read: lines, list: entries"`
+}
+
+// text gives the text that an action needs, and the name of its argument; "" = it needs none.
+func (a filesArgs) text() (text *string, name string) {
+	switch a.Action {
+	case fileWrite, fileAppend:
+		return a.Content, "content"
+	case fileEdit:
+		return a.New, "new"
+	}
+	return nil, ""
 }
 
 const (
@@ -101,6 +112,9 @@ func (t files) Call(_ context.Context, c Call) (Result, error) {
 		return mistake("this host has no workspace for the agent, so there are no files").result(), nil
 	}
 	defer func() { _ = at.Close() }()
+	if text, argument := args.text(); text == nil && argument != "" {
+		return mistake("%s is required: the text, \"\" for none", argument).result(), nil
+	}
 	w := at.files(t.deps.config().Files, c.Source())
 	w.again = c.Caller.Run.Attempt > 1
 	if args.Action != fileList && args.Action != fileRead {
@@ -138,11 +152,11 @@ func (t files) do(w workspace, name string, args filesArgs) (r filesResult, err 
 	case fileRead:
 		return w.read(name, t.deps.Redact, args)
 	case fileWrite:
-		return w.write(name, args.Content)
+		return w.write(name, *args.Content)
 	case fileAppend:
-		return w.append(name, args.Content)
+		return w.append(name, *args.Content)
 	case fileEdit:
-		return w.edit(name, args.Old, args.New)
+		return w.edit(name, args.Old, *args.New)
 	}
 	return w.delete(name)
 }

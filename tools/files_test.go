@@ -65,7 +65,9 @@ func (d desk) content(path string) string {
 	return string(b)
 }
 
-// TestFiles goes through every action.
+// TestFiles goes through every action. A text that is not given empties no file.
+//
+// proves: G1
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -84,6 +86,8 @@ func TestFiles(t *testing.T) {
 		{"edit", "notes/a.txt", []string{"old", "two", "new", "2"}, "", "stands in the file 2 times"},
 		{"edit", "notes/a.txt", []string{"old", "four", "new", "4"}, "", "does not stand"},
 		{"edit", "notes/a.txt", []string{"new", "4"}, "", "old is required"},
+		{"edit", "notes/a.txt", []string{"old", "1"}, "", "new is required"},
+		{"write", "notes/a.txt", nil, "", "content is required"},
 		{"edit", "c.txt", []string{"old", "x", "new", "y"}, "", "no such file"},
 		{"read", "c.txt", nil, "", "no such file"},
 		{"read", "notes", nil, "", "it is a folder"},

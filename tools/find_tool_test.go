@@ -175,6 +175,7 @@ func TestSchemaProblem(t *testing.T) {
 		`validating root: validating /properties/a: type: 5 has type "integer", want "string"`:                                                               `a: type: 5 has type "integer", want "string"`,
 		`validating root: validating /properties/a/items: validating /properties/a/items/properties/b~1c: minimum: 1 is less`:                                `a[].b/c: minimum: 1 is less`,
 		"validating root: validating /properties/x: anyOf: did not validate against any of [<anonymous schema>]:\nvalidating /properties/x/anyOf/0: type: x": "x: anyOf: did not validate against any of […]:\nx: type: x",
+		`validating root: validating /properties/task: type: <invalid reflect.Value> has type "null", want "string"`:                                         `task: type: null has type "null", want "string"`,
 		`unexpected end of JSON input`: `unexpected end of JSON input`,
 	} {
 		if got := SchemaProblem(fmt.Errorf("%s", text)); got != want {

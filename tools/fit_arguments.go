@@ -45,7 +45,7 @@ func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored
 			continue
 		}
 		value, set := fitArgument(name, given[name], property)
-		if !set && !slices.Contains(schema.Required, name) {
+		if null := string(given[name]) == "null"; null || !set && !slices.Contains(schema.Required, name) { // a required one is then missing
 			delete(given, name)
 			changed = true
 		} else if value != nil {

@@ -22,7 +22,7 @@ func TestFitArguments(t *testing.T) {
 		{`{"sessionKey":"main","on":"false","timeoutSeconds":"soon"}`, `{"on":false,"sessionKey":"main","timeoutSeconds":"soon"}`, ""},
 		{`{"sessionKey":"main","content":"","label":"5"}`, `{"content":"","label":"5","sessionKey":"main"}`, ""},
 		{`{"sessionKey":"main","content":"null"}`, `{"content":"null","sessionKey":"main"}`, ""},
-		{`{"sessionKey":null}`, `{"sessionKey":null}`, ""},
+		{`{"sessionKey":null,"content":null}`, `{}`, ""},
 		{`{"sessionKey":"main","agentName":"clerk","zzz":1}`, `{"sessionKey":"main"}`, "agentName zzz"},
 		{`{}`, `{}`, ""},
 		{`{"sessionKey":"main","kinds":"main","files":"a, b.txt","counts":"[1, \"2\"]"}`, `{"counts":[1,2],"files":["a, b.txt"],"kinds":["main"],"sessionKey":"main"}`, ""},

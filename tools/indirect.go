@@ -28,7 +28,7 @@ func SchemaProblem(err error) string {
 		}
 		return at + ": "
 	})
-	return strings.ReplaceAll(text, "<anonymous schema>", "…")
+	return strings.NewReplacer("<anonymous schema>", "…", "<invalid reflect.Value>", "null").Replace(text)
 }
 
 // argumentPath makes a path of arguments out of a pointer into their schema.

@@ -116,12 +116,13 @@ func (t sessionsYield) comesBack(r sessions.Run) bool {
 	return requester || r.Chain != nil && r.Chain.Origin.IsZero()
 }
 
-// children says how the session's own sub-agents stand.
+// children says how the session's own sub-agents stand, those left out that had ended before the turn was asked for: it does not wait for them.
 func (t sessionsYield) children(ctx context.Context, c Caller) ([]yieldChild, error) {
 	list, _, err := t.deps.Children(ctx, c, maxYield)
 	out := []yieldChild{}
 	for _, x := range list {
-		if x.Session.SpawnedBy == c.Session.Key {
+		earlier := !x.Run.Ended.IsZero() && x.Run.Ended.Before(c.Run.Created)
+		if x.Session.SpawnedBy == c.Session.Key && !earlier {
 			out = append(out, yieldChild{ChildSessionKey: string(x.Session.Key), Label: x.Label, Status: x.Status()})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/channels"
 	"parley/sessions"
@@ -69,6 +70,31 @@ func TestSessionsYieldInAnAskedSubagent(t *testing.T) {
 		if r := call[problem](t, w, SessionsYield(w.deps()), `{}`); r.Status != "error" || !strings.Contains(r.Error, "nothing to wait for in this turn") {
 			t.Errorf("%s: %+v", kind, r)
 		}
+	}
+}
+
+// A sub-agent that had ended before the turn was asked for is none that it waits for; one that ended since is.
+//
+// proves: S16
+func TestSessionsYieldNamesWhatTheTurnWaitsFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	asked := time.Now()
+	w.caller.Session = w.add("agent:main:main")
+	w.caller.Run.Kind, w.caller.Run.Created, w.announce = sessions.AskRun, asked, "requester"
+	for id, ended := range map[string]time.Time{"1": asked.Add(-time.Minute), "2": asked.Add(time.Minute), "3": {}} {
+		key := sessions.Key("agent:main:subagent:" + id)
+		w.add(key, spawnedBy("agent:main:main"))
+		run := sessions.Run{ID: sessions.RunID(id), Key: key, Kind: sessions.ChildRun, Status: sessions.Done, Ended: ended}
+		if ended.IsZero() {
+			run.Status = sessions.Running
+		}
+		w.list = append(w.list, run)
+	}
+	w.idle = func(context.Context, Caller) error { return nil }
+	r, err := SessionsYield(w.deps()).Call(t.Context(), Call{Args: json.RawMessage(`{}`), Caller: w.caller})
+	if err != nil || strings.Contains(r.Text, "subagent:1") || !strings.Contains(r.Text, "subagent:2") || !strings.Contains(r.Text, "subagent:3") {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

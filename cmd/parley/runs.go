@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/channels"
 	"parley/gateway/api"
 	"parley/gateway/chatclient"
 	"parley/sessions"
@@ -148,11 +149,14 @@ func (c runsCancelCmd) Run(e *env) error {
 		return err
 	}
 	return tell(e, c.asJSON, a, func(p *page, a api.Aborted) {
-		if len(a.Runs) == 0 {
-			p.note("Nothing was to be stopped: the run has ended.\n")
-		}
 		for _, id := range a.Runs {
 			p.printf("stopped %s\n", id)
+		}
+		switch {
+		case a.Ended != nil:
+			p.printf("stopped what was not sent yet of %s\n", channels.Plural(a.Ended.Deliveries, "message"))
+		case len(a.Runs) == 0:
+			p.note("Nothing was to be stopped: the run has ended, and nothing of it is on its way.\n")
 		}
 	})
 }

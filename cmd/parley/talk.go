@@ -27,7 +27,12 @@ func (c chatCmd) Run(e *env) error {
 		return err
 	}
 	o := chatclient.Options{BaseURL: h.base, Token: h.token, Client: h.client, Chat: c.Chat, In: os.Stdin, Out: os.Stdout,
-		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))}
+		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())), Ended: func(w api.Waited) error {
+			if w.Outcome == api.Silent {
+				sayOfSilence(w)
+			}
+			return endOfRun(w)
+		}}
 	if c.Session != "" {
 		if o.Session, err = pick(e, c.Session, true); err != nil {
 			return err

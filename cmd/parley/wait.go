@@ -126,12 +126,17 @@ func waitAndTell(e *env, id sessions.RunID, limit time.Duration, j asJSON) error
 		case w.Reply != "":
 			p.answer(w.Reply)
 		case w.Outcome == api.Silent && !p.quiet:
-			fmt.Fprintln(os.Stderr, endingOf(api.Silent).say("the run "+string(w.Run), w.Silent))
+			sayOfSilence(w)
 		}
 	}); err != nil {
 		return err
 	}
 	return endOfRun(w)
+}
+
+// sayOfSilence says beside the output that a run has no words for it.
+func sayOfSilence(w api.Waited) {
+	fmt.Fprintln(os.Stderr, endingOf(api.Silent).say("the run "+string(w.Run), w.Silent))
 }
 
 // input gives a text argument; "-" reads standard input.

@@ -155,7 +155,7 @@ type AbortCall struct {
 // Aborted is what was stopped.
 type Aborted struct {
 	Runs  []sessions.RunID `json:"runIds"`
-	Ended *sessions.Ended  `json:"ended,omitempty"` // of a session's abort: what that was; absent = nothing
+	Ended *sessions.Ended  `json:"ended,omitempty"` // what that was: of a session all of it, of a run its deliveries; absent = nothing
 }
 
 // Deleted is what sessions.delete did.

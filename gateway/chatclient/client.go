@@ -14,7 +14,9 @@ import (
 
 	"parley/channels"
 	"parley/channels/webchat"
+	"parley/gateway/api"
 	"parley/gateway/web"
+	"parley/sessions"
 )
 
 // Options say which host and which chat, and where the person is.
@@ -28,6 +30,8 @@ type Options struct {
 	Interactive bool          // In and Out are a terminal: a screen with live answers; otherwise lines in, answers out
 	Patience    time.Duration // line mode: give up after so long without a sign of an answer; 0 = DefaultPatience
 	Client      *http.Client  // nil = a new one
+
+	Ended func(api.Waited) error // line mode: says that a turn ended without an answer in the chat, and gives the error that it is
 }
 
 // DefaultPatience is how long line mode waits for a sign of an answer: a model that thinks shows that it is typing.
@@ -78,6 +82,7 @@ type backend interface {
 	history(ctx context.Context) ([]web.Line, error)                // the newest lines, oldest first
 	post(ctx context.Context, id, text string) error                // hands over one message; the same id again is the same message
 	stream(ctx context.Context, on func(webchat.Event)) (err error) // one connection, to its end
+	outcome(ctx context.Context, run sessions.RunID) (api.Waited, error)
 }
 
 func newClient(o Options) *client {
@@ -177,6 +182,11 @@ func (w hostAPI) do(ctx context.Context, method, path string, q url.Values, key 
 		return fmt.Errorf("%w (%s: %w)", ErrNoHost, path, err)
 	}
 	return nil
+}
+
+// outcome looks how a run stands.
+func (w hostAPI) outcome(ctx context.Context, run sessions.RunID) (x api.Waited, err error) {
+	return x, w.do(ctx, http.MethodGet, "/api/runs/"+url.PathEscape(string(run))+"/wait", url.Values{"timeoutMs": {"0"}}, "", nil, &x)
 }
 
 // deliver posts until the host has the message, for at most the time given; the id makes all tries one message.

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"parley/channels/webchat"
+	"parley/gateway/api"
 	"parley/gateway/web"
+	"parley/sessions"
 )
 
 const (
@@ -119,6 +121,7 @@ type dialog struct {
 	events <-chan webchat.Event
 	seen   map[string]bool // keys, or the deliveries that keys start with, of messages that were printed
 	last   string          // text that was printed last
+	open   bool            // the turn that answers the message under way has not ended
 	old    map[string]bool // ids of the answers to commands before the message under way; nil = not known
 }
 
@@ -162,6 +165,9 @@ func (d *dialog) ask(ctx context.Context, text string) error {
 				return err
 			}
 			doubt = time.After(settle)
+			if d.open {
+				doubt = nil
+			}
 		}
 		came = ""
 		select {
@@ -265,6 +271,7 @@ func (d *dialog) look(ctx context.Context, id, came string) (done bool, err erro
 		return false, nil //nolint:nilerr // the stream notices a host that is away, and the next look tries again
 	}
 	got, known := answers(lines, id)
+	run := runOf(lines, id)
 	if !known { // a command
 		old := func(l web.Line) bool { return d.old == nil || d.old[l.ID] }
 		if i := slices.IndexFunc(lines, func(l web.Line) bool { return answersCommand(l, id, old) }); i >= 0 {
@@ -275,6 +282,9 @@ func (d *dialog) look(ctx context.Context, id, came string) (done bool, err erro
 	}
 	for _, l := range got {
 		if why := undelivered(l); why != "" {
+			if _, err := d.over(ctx, run, true); err != nil {
+				return true, err
+			}
 			return true, errors.New(why)
 		}
 		if !d.printed(l) {
@@ -290,7 +300,36 @@ func (d *dialog) look(ctx context.Context, id, came string) (done bool, err erro
 		}
 		done = true
 	}
-	return done, nil
+	return d.over(ctx, run, done)
+}
+
+// runOf gives the turn that answers the message with a client id; "" = the history does not say.
+func runOf(lines []web.Line, id string) sessions.RunID {
+	if i := slices.IndexFunc(lines, func(l web.Line) bool { return id != "" && l.Client == id }); i >= 0 {
+		return lines[i].Run
+	}
+	return ""
+}
+
+// over reports whether nothing more comes of the turn that answers a message, and the error that its end is; shown says that words of it were
+// printed. Of a turn that the host does not tell of, the words are the end.
+func (d *dialog) over(ctx context.Context, run sessions.RunID, shown bool) (done bool, err error) {
+	d.open = false
+	if run == "" {
+		return shown, nil
+	}
+	w, err := d.c.outcome(ctx, run)
+	if err != nil {
+		return shown, nil //nolint:nilerr // a host that is away is noticed by the stream
+	}
+	d.open = !w.Final
+	if !w.Final || w.Outcome == api.Answered || w.Outcome == "" {
+		return w.Final && shown, nil
+	}
+	if d.c.o.Ended == nil {
+		return true, nil
+	}
+	return true, d.c.o.Ended(w)
 }
 
 func (d *dialog) printed(l web.Line) bool {

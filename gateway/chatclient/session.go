@@ -129,7 +129,7 @@ func (s *session) line(m sessions.Message) (web.Line, bool) {
 	case l.Text == "" && m.Error == "":
 		return l, false
 	case m.Role == sessions.User:
-		l.Role, l.Client = web.User, s.asked[m.Run]
+		l.Role, l.Client, l.Run = web.User, s.asked[m.Run], m.Run
 		if v := m.Provenance; l.Client == "" && v != nil {
 			for _, who := range []string{v.Name, v.User, v.Sender, string(v.Source), v.Kind} {
 				if l.From = who; who != "" {

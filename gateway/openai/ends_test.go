@@ -68,8 +68,8 @@ func (h *host) Outcome(ctx context.Context, _ sessions.RunID) (sessions.Run, err
 	return h.run, h.err
 }
 
-func (h *host) CancelRun(context.Context, string, sessions.RunID) ([]sessions.RunID, error) {
-	return nil, nil
+func (h *host) CancelRun(context.Context, string, sessions.RunID) ([]sessions.RunID, int, error) {
+	return nil, 0, nil
 }
 
 func (h *host) Get(context.Context, sessions.Key) (sessions.Session, error) {

@@ -17,7 +17,7 @@ import (
 type Host interface {
 	Watch(w event.Filter) (events <-chan event.Event, cancel func())
 	Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error)
-	CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, err error)
+	CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, deliveries int, err error)
 }
 
 // Receiver accepts the messages of requests.

@@ -178,7 +178,7 @@ func (h *handler) cancelResponse(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), cancelTimeout)
 	defer cancel()
-	if _, err = h.Host.CancelRun(ctx, "openai:cancel:"+string(run.ID), run.ID); err == nil {
+	if _, _, err = h.Host.CancelRun(ctx, "openai:cancel:"+string(run.ID), run.ID); err == nil {
 		run, err = h.ended(ctx, run.ID)
 	}
 	if err != nil {

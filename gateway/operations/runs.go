@@ -39,7 +39,7 @@ func (o *Runs) Table() api.Table {
 		api.Op("send", "POST /api/send", api.Write, "Send a text to a chat that has written to this host, under the send policy.", o.send).Accepts(),
 		api.Op("runs.list", "GET /api/runs", api.Read, "Runs, newest first.", o.listRuns),
 		api.Op("runs.show", "GET /api/runs/{run}", api.Read, "One run, whole.", o.getRun),
-		api.Op("runs.cancel", "POST /api/runs/{run}/cancel", api.Write, "Stop one run, whether it is queued or at work.", o.cancelRun),
+		api.Op("runs.cancel", "POST /api/runs/{run}/cancel", api.Write, "Stop one run, whether it is queued or at work; of one that has ended, what has not left.", o.cancelRun),
 	}
 }
 
@@ -166,11 +166,7 @@ func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 	}
 	if c.Run == "" {
 		ids, n, err := o.router.StopSession(ctx, api.Source(ctx), key)
-		x, err := abortedOf(ids, err)
-		if n != (sessions.Ended{}) {
-			x.Ended = &n
-		}
-		return x, err
+		return abortedOf(ids, n, err)
 	}
 	id, err := o.names.wholeRun(ctx, c.Run)
 	if err != nil {
@@ -183,7 +179,7 @@ func (o *Runs) abort(ctx context.Context, c api.AbortCall) (api.Aborted, error) 
 	if run.Key != key {
 		return api.Aborted{}, api.Refuse(http.StatusConflict, "runId: run %s is of session %s", run.ID, run.Key.Shown())
 	}
-	return abortedOf(o.router.CancelRun(ctx, api.Source(ctx), run.ID))
+	return o.cancel(ctx, run.ID)
 }
 
 func (o *Runs) cancelRun(ctx context.Context, c api.RunCall) (api.Aborted, error) {
@@ -197,11 +193,20 @@ func (o *Runs) cancelRun(ctx context.Context, c api.RunCall) (api.Aborted, error
 			return api.Aborted{}, err
 		}
 	}
-	return abortedOf(o.router.CancelRun(ctx, api.Source(ctx), c.ID))
+	return o.cancel(ctx, c.ID)
 }
 
-func abortedOf(ids []sessions.RunID, err error) (api.Aborted, error) {
-	return api.Aborted{Runs: notNil(ids)}, clientError(err)
+func (o *Runs) cancel(ctx context.Context, id sessions.RunID) (api.Aborted, error) {
+	ids, deliveries, err := o.router.CancelRun(ctx, api.Source(ctx), id)
+	return abortedOf(ids, sessions.Ended{Deliveries: deliveries}, err)
+}
+
+func abortedOf(ids []sessions.RunID, n sessions.Ended, err error) (api.Aborted, error) {
+	x := api.Aborted{Runs: notNil(ids)}
+	if n != (sessions.Ended{}) {
+		x.Ended = &n
+	}
+	return x, clientError(err)
 }
 
 func (o *Runs) send(ctx context.Context, c api.SendCall) (x api.SendAnswer, err error) {

@@ -167,7 +167,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 	}
 	switch m.Role {
 	case sessions.User:
-		return h.spoken(l, m.Provenance)
+		return h.spoken(l, m.Provenance, m.Run)
 	case sessions.Assistant:
 		l.Role = Assistant
 		elsewhere := ""
@@ -194,7 +194,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 	return l, false
 }
 
-func (h history) spoken(l Line, p *sessions.Provenance) (Line, bool) {
+func (h history) spoken(l Line, p *sessions.Provenance, run sessions.RunID) (Line, bool) {
 	l.Role = User
 	switch {
 	case p == nil:
@@ -203,7 +203,7 @@ func (h history) spoken(l Line, p *sessions.Provenance) (Line, bool) {
 	case p.Kind == sessions.InterSession:
 		l.From = "from session " + string(p.Source.Shown())
 	case p.Address == h.to:
-		l.Client = p.Message
+		l.Client, l.Run = p.Message, run
 	case !p.Address.IsZero():
 		l.From = "from " + place(p.Address)
 		if p.Name != "" {

@@ -30,6 +30,7 @@ type Line struct {
 	HTML       string                 `json:"html,omitempty"` // made from Text for readers that ask for it; History leaves it empty
 	Time       time.Time              `json:"time"`
 	Client     string                 `json:"client,omitempty"`     // of a person: the id that the client gave the message (Posted.ID)
+	Run        sessions.RunID         `json:"run,omitempty"`        // of a person, who wrote here: the turn that answers
 	Deliveries []string               `json:"deliveries,omitempty"` // ids of its deliveries; the key of a live message starts with one of them
 	State      sessions.DeliveryState `json:"state,omitempty"`      // what became of it on the way to this chat; empty = nothing to deliver
 	Rule       string                 `json:"rule,omitempty"`       // withheld: what decided

@@ -88,6 +88,9 @@ func StoppedSentences(n sessions.Ended) (did []string) {
 	if n.Deliveries > 0 {
 		did = append(did, "The rest of what I was sending does not come.")
 	}
+	if n.Leaving > 0 {
+		did = append(did, "My last message was on its way already.")
+	}
 	return did
 }
 

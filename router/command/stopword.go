@@ -16,7 +16,7 @@ func (t *Table) IsStop(ctx context.Context, s sessions.Session, in channels.Inbo
 	if !MayStop(in) || !t.settings().IsStopWord(text) {
 		return false, false, nil
 	}
-	keys, err := t.stopKeys(ctx, s.Key)
+	keys, err := t.stopKeys(ctx, s.Key, in.Address)
 	if err != nil {
 		return false, false, err
 	}

@@ -48,13 +48,36 @@ func jobTurn(j sessions.Job, from sessions.Session, chat channels.Address, sourc
 	}
 }
 
-// KeysAtWork lists the jobs' sessions in which a turn of a job that this session made is queued or at work.
-func (s *Scheduler) KeysAtWork(ctx context.Context, from sessions.Key) (keys []sessions.Key, err error) {
+// KeysAtWork lists the jobs' sessions in which a turn is queued or at work, or has ended and its words have not left: of jobs that a session made,
+// and of those that post into one of its chats or into those that are named.
+func (s *Scheduler) KeysAtWork(ctx context.Context, of sessions.Key, chats ...channels.Address) (keys []sessions.Key, err error) {
+	own, err := s.store.Writers(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	chats = append(own, chats...)
 	open, err := sessions.OpenRuns(ctx, s.store, sessions.RunQuery{Limit: maxStop})
+	if err != nil {
+		return nil, err
+	}
+	for _, state := range []sessions.DeliveryState{sessions.Pending, sessions.Sending} {
+		leaving, err := s.store.ListDeliveries(ctx, sessions.DeliveryQuery{State: state, Limit: maxStop})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range leaving {
+			if !slices.Contains(chats, d.To) {
+				continue
+			}
+			if run, err := s.store.GetRun(ctx, d.Run); err == nil { // else it is no run's
+				open = append(open, run)
+			}
+		}
+	}
 	for _, run := range open {
-		if run.Kind == sessions.JobRun && run.Chain != nil && run.Chain.Requester == from && !slices.Contains(keys, run.Key) {
+		if run.Kind == sessions.JobRun && run.Chain != nil && (run.Chain.Requester == of || slices.Contains(chats, run.Chain.Origin)) && !slices.Contains(keys, run.Key) {
 			keys = append(keys, run.Key)
 		}
 	}
-	return keys, err
+	return keys, nil
 }

@@ -103,6 +103,19 @@ func (g *Dispatcher) Withdraw(ds ...sessions.Delivery) {
 	}
 }
 
+// Ended counts what a stop ends. A delivery whose last part is under way has nothing left to stop.
+func (g *Dispatcher) Ended(open sessions.Stoppable, keys ...sessions.Key) sessions.Ended {
+	n := open.Count(keys...)
+	for _, d := range open.Deliveries {
+		limits, attached := g.Limits(d.To)
+		if attached && d.State == sessions.Sending && d.Attempt > 0 && d.Part+1 >= len(splitDelivery(d, limits)) {
+			n.Deliveries--
+			n.Leaving++
+		}
+	}
+	return n
+}
+
 // drain works a chat's queue off and ends when it is empty.
 func (g *Dispatcher) drain(ctx context.Context, a *account, q *queue) {
 	defer close(q.done)

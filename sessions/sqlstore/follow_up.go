@@ -13,7 +13,7 @@ import (
 // late reports whether people are told of the stop of an exchange by a follow-up in the session that asked (contract S15): the stop is not on
 // that side, and the call had answered without a reply.
 func (x *stoppable) late(run sessions.Run) (bool, error) {
-	if run.Chain.Back.IsZero() {
+	if run.Chain.Back.IsZero() || run.Kind == sessions.FollowUpRun {
 		return false, nil
 	}
 	if in, err := x.within(run.Chain.Requester); err != nil || in {

@@ -77,8 +77,8 @@ func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 	}
 	keys := []sessions.Key{run.Key}
 	switch run.Kind {
-	case sessions.AskRun, sessions.ReplyRun, sessions.AnnounceRun, sessions.ChildRun, sessions.ResultRun, sessions.PostRun:
-		if c != nil {
+	case sessions.AskRun, sessions.ReplyRun, sessions.AnnounceRun, sessions.ChildRun, sessions.ResultRun, sessions.PostRun, sessions.FollowUpRun:
+		if c != nil && !tellsOfStop(run) {
 			keys = append(append(keys, c.Requester, c.Target), c.Hops...)
 		}
 	case sessions.TurnRun, sessions.CompactRun, sessions.JobRun: // their chains say where the answer is posted
@@ -89,6 +89,12 @@ func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// tellsOfStop reports whether a run is the follow-up of an exchange that was stopped: it is what a stop makes, and a stop on the other side leaves it.
+func tellsOfStop(run sessions.Run) bool {
+	c := run.Chain
+	return run.Kind == sessions.FollowUpRun && (c.Status == sessions.Stopped || c.Status == "" && c.Error != "")
 }
 
 // within reports whether a session is one that is stopped, or below one.
@@ -270,10 +276,11 @@ func (s *runs) stopSessions(t *tx, op sessions.StopSessions, startsOver bool, ac
 	return s.stop(t, x, why, op.Keys, acc)
 }
 
-// stopRun ends one run, what it has made, and, if it is at work, what the sub-agents below its session are at.
+// stopRun ends one run, what it has made, and, if it is at work, what the sub-agents below its session are at. Of a run that has ended it ends
+// what has not left.
 func (s *runs) stopRun(t *tx, op sessions.StopRun, acc *sessions.Accepted) error {
 	run, at, err := s.run(t, op.ID)
-	if err != nil || run.Status.Final() {
+	if err != nil {
 		return err
 	}
 	x := &stoppable{ctx: t.Ctx, conn: t.Conn, named: map[sessions.Key]bool{"": false}}
@@ -284,13 +291,15 @@ func (s *runs) stopRun(t *tx, op sessions.StopRun, acc *sessions.Accepted) error
 		}
 		x.runs = slices.DeleteFunc(below.runs, func(r stoppableRun) bool { return r.Key == run.Key || !sessions.IsSubagent(r.Key) })
 	}
-	x.runs = append([]stoppableRun{{run, at}}, x.runs...)
+	if !run.Status.Final() {
+		x.runs = append([]stoppableRun{{run, at}}, x.runs...)
+	}
 	var named []sessions.Key // what only waited was not the session's last turn
 	if run.Status == sessions.Running {
 		named = []sessions.Key{run.Key}
 	}
 	if err := x.findDeliveries(func(by sessions.Run) (bool, error) {
-		return slices.ContainsFunc(x.runs, func(r stoppableRun) bool { return r.ID == by.ID }), nil
+		return by.ID == run.ID || slices.ContainsFunc(x.runs, func(r stoppableRun) bool { return r.ID == by.ID }), nil
 	}); err != nil {
 		return err
 	}

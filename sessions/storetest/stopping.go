@@ -46,6 +46,10 @@ func stopTakesPart(_ *testing.T, f *fixture) {
 		"sub-agent on its behalf":       {kid, sessions.ChildRun, &sessions.Chain{Kind: "spawn", Requester: b, Target: kid, Hops: []sessions.Key{a, b}}, true},
 		"report":                        {kid, sessions.AnnounceRun, &sessions.Chain{Kind: "spawn", Requester: a, Target: kid}, true},
 		"result":                        {a, sessions.ResultRun, &sessions.Chain{Kind: "spawn", Requester: a, Target: kid}, true},
+		"follow-up of its exchange":     {a, sessions.FollowUpRun, &ask, true},
+		"follow-up of who asked it":     {b, sessions.FollowUpRun, &sessions.Chain{Kind: "ask", Requester: b, Target: a}, true},
+		"follow-up of a stop":           {b, sessions.FollowUpRun, &sessions.Chain{Kind: "ask", Requester: b, Target: a, Status: sessions.Stopped, Error: "stopped by a person"}, false},
+		"follow-up of a stop, later":    {b, sessions.FollowUpRun, &sessions.Chain{Kind: "ask", Requester: b, Target: a, Error: "stopped by a person"}, false},
 		"what was posted":               {a, sessions.PostRun, nil, false},
 		"another session's turn":        {b, sessions.TurnRun, nil, false},
 		"another exchange":              {c, sessions.AskRun, &sessions.Chain{Kind: "ask", Requester: b, Target: c, Hops: []sessions.Key{b}}, false},
@@ -113,6 +117,8 @@ func stopTells(_ *testing.T, f *fixture) {
 		{"target, announcing a late reply", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AnnounceRun, true, false, true, "accepted", true},
 		{"target, the requester's late reply waits", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, false, false, true, "timeout", true},
 		{"target, the requester's late reply at work", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, true, false, false, "timeout", true},
+		{"target, the follow-up of a late reply waits", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.FollowUpRun, false, false, true, "timeout", false},
+		{"target, the follow-up of a late reply at work", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.FollowUpRun, true, false, false, "timeout", false},
 	} {
 		for _, chat := range []bool{false, true} { // has the requester one
 			n++
