@@ -7,7 +7,6 @@ import (
 	"parley/agent"
 	"parley/router/admission"
 	"parley/router/cron"
-	"parley/router/delivery"
 	"parley/router/rights"
 	"parley/router/settings"
 	"parley/router/toolhost"
@@ -25,10 +24,11 @@ type Config struct {
 	Cron      *cron.Scheduler
 	Host      *toolhost.Host
 	Admission *admission.Controller
-	Gate      *delivery.Dispatcher
-	Log       *slog.Logger
-	Version   string
-	Tools     tools.Deps // what the session tools work with: commands show the same things
+	// Ended counts what a stop ends, and which of its deliveries are on their way already.
+	Ended   func(open sessions.Stoppable, keys ...sessions.Key) sessions.Ended
+	Log     *slog.Logger
+	Version string
+	Tools   tools.Deps // what the session tools work with: commands show the same things
 	// Model finds a model by provider/model.
 	Model func(name string) (agent.Candidate, error)
 	// Models lists the models that the configuration names; nil = none.
@@ -51,7 +51,7 @@ type Table struct {
 	cron      *cron.Scheduler
 	host      *toolhost.Host
 	admission *admission.Controller
-	gate      *delivery.Dispatcher
+	ended     func(open sessions.Stoppable, keys ...sessions.Key) sessions.Ended
 	log       *slog.Logger
 	version   string
 	started   time.Time
@@ -65,6 +65,6 @@ type Table struct {
 
 // New returns a Table.
 func New(c Config) *Table {
-	return &Table{All: all(), store: c.Store, settings: c.Settings, rights: c.Rights, worker: c.Worker, cron: c.Cron, host: c.Host, admission: c.Admission, gate: c.Gate, log: c.Log,
+	return &Table{All: all(), store: c.Store, settings: c.Settings, rights: c.Rights, worker: c.Worker, cron: c.Cron, host: c.Host, admission: c.Admission, ended: c.Ended, log: c.Log,
 		version: c.Version, started: time.Now(), tools: c.Tools, model: c.Model, names: c.Models, accounts: c.Accounts, troubles: c.Troubles, export: c.Export}
 }
