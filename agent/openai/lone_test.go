@@ -15,6 +15,8 @@ import (
 // TestOnlyTheClosingTag: of a model that sends only the closing tag of its reasoning no piece of text has reasoning in it: not of the next answer,
 // not after a restart, when the transcript knows it, and not of the first one where the model's name says so.
 // source: deepseek-ai/DeepSeek-R1#352, vllm-project/vllm#13125, huggingface.co/Qwen/Qwen3-235B-A22B-Thinking-2507
+//
+// proves: W4
 func TestOnlyTheClosingTag(t *testing.T) {
 	t.Parallel()
 	content := func(s string) string { return fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":%q}}]}`, s) }

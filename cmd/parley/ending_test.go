@@ -191,6 +191,8 @@ func TestDeniedAtOnce(t *testing.T) {
 }
 
 // Every outcome has one ending, told from all others by its code, and docs/cli.md has the table of them.
+//
+// proves: P4
 func TestGeneratedEndings(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- begin: outcomes (generated) -->\n", "<!-- end -->"

@@ -21,7 +21,7 @@ func TestMCPWords(t *testing.T) {
 		return `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":` + params + `}`
 	}
 	for body, want := range map[string]string{
-		call(`{"name":"sessions_send","arguments":{"sessionKey":5,"message":"x"}}`): `fit its schema: sessionKey: type: 5 has type \\\"integer\\\", want \\\"string\\\". Nothing was done.`,
+		call(`{"name":"sessions_send","arguments":{"sessionKey":{"a":5},"message":"x"}}`): `fit its schema: sessionKey: type: map[a:5] has type \\\"object\\\", want \\\"string\\\". Nothing was done.`,
 		call(`{"name":"sessions_send","arguments":{}}`):                             `fit its schema: required: missing properties: [`,
 		call(`{"name":"sessions_list","arguments":{"kinds":["cats"]}}`):             `fit its schema: kinds[]: enum: cats`,
 		call(`{"name":"sessions_send","arguments":[1]}`):                            `they are no JSON object`,
