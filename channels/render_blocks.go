@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -12,11 +13,11 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// MarkdownParser parses the Markdown of chats: CommonMark with tables, strikethrough, bare links and task lists, where marks count
+// markdown parses the Markdown of chats: CommonMark with tables, strikethrough, bare links and task lists, where marks count
 // only where the writer of a chat meant them. Lines under a text make no heading of it, "+" begins no list, ">" begins a quotation
 // only in front of a space, entities and the backslashes of paths, patterns and formulas are text.
-func MarkdownParser(opts ...parser.Option) parser.Parser {
-	return parser.NewParser(append([]parser.Option{
+var markdown = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
 		parser.WithBlockParsers(
 			util.Prioritized(formulas{}, 50),
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
@@ -41,8 +42,8 @@ func MarkdownParser(opts ...parser.Option) parser.Parser {
 		),
 		parser.WithParagraphTransformers(util.Prioritized(definitions{}, 100), util.Prioritized(wideTables{extension.NewTableParagraphTransformer()}, 200)),
 		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0), util.Prioritized(lineEnds{}, 10), util.Prioritized(itemNumbers{}, 20)),
-	}, opts...)...)
-}
+	)
+})
 
 // when is a block that begins only where a condition holds as well. It is given the line from its first mark on.
 type when struct {

@@ -169,7 +169,7 @@ type Stretch struct {
 	IsPlain bool // a parser would take too long for it: it is shown as it is
 }
 
-// Stretches cuts Markdown into parts that MarkdownParser takes bounded time for, together the whole text. An ordinary text is one of them up
+// Stretches cuts Markdown into parts that ParseMarkdown takes bounded time for, together the whole text. An ordinary text is one of them up
 // to 16 kB, and longer ones are cut at empty lines.
 func Stretches(md string) (out []Stretch) {
 	for _, p := range pieces(md) {

@@ -3,15 +3,11 @@ package channels
 import (
 	"bytes"
 	"strings"
-	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
-
-var markdown = sync.OnceValue(func() parser.Parser { return MarkdownParser() })
 
 // parse takes Markdown apart as the dialect needs it.
 func parse(md string, s *spec, lim Limits) *document {
@@ -125,7 +121,7 @@ func (b *builder) piece(s string) {
 		}
 	}()
 	b.md, b.src = s, []byte(s)
-	b.blocks(tree(b.src))
+	b.blocks(ParseMarkdown(b.src))
 }
 
 // br asks for n line ends before whatever comes next.

@@ -92,8 +92,9 @@ func taken(found []*ast.LinkReferenceDefinition, def *ast.LinkReferenceDefinitio
 	return false
 }
 
-// tree parses a piece. Definitions that no link uses are left in the text by parsing it again without them.
-func tree(src []byte) ast.Node {
+// ParseMarkdown parses a part of the Markdown of chats, as Stretches cuts it. Definitions that no link uses are left in the text by parsing it
+// again without them.
+func ParseMarkdown(src []byte) ast.Node {
 	var take labels
 	for range 2 {
 		root, used, all := treeWith(src, take)

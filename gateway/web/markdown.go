@@ -10,10 +10,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	rhtml "github.com/yuin/goldmark/renderer/html"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"parley/channels"
@@ -31,17 +29,17 @@ func RenderMarkdown(md string) string {
 	}
 	var out bytes.Buffer
 	for _, s := range channels.Stretches(channels.SeparateFences(md)) {
-		if s.IsPlain || markdown().Convert([]byte(s.Text), &out) != nil { // a Buffer takes every write
+		src := []byte(s.Text)
+		if s.IsPlain || page().Render(&out, src, tame(channels.ParseMarkdown(src), src)) != nil { // a Buffer takes every write
 			out.WriteString("<pre>" + html.EscapeString(s.Text) + "</pre>\n")
 		}
 	}
 	return out.String()
 }
 
-// markdown reads what the chats read: a text means the same on the page as on a phone.
-var markdown = sync.OnceValue(func() goldmark.Markdown {
+// page writes what the parser of the chats has read: a text means the same on the page as on a phone.
+var page = sync.OnceValue(func() renderer.Renderer {
 	return goldmark.New(
-		goldmark.WithParser(channels.MarkdownParser(parser.WithASTTransformers(util.Prioritized(tame{}, 1000)))),
 		goldmark.WithRendererOptions(
 			rhtml.WithHardWraps(), rhtml.WithWriter(asWritten{rhtml.DefaultWriter}),
 			renderer.WithNodeRenderers(
@@ -51,7 +49,7 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 				util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500), // no inline styles: the page forbids them
 			),
 		),
-	)
+	).Renderer()
 })
 
 // asWritten writes text without a second look for entities and backslashes: the parser has left out what is markup.
@@ -60,11 +58,8 @@ type asWritten struct{ rhtml.Writer }
 // Write implements html.Writer.
 func (w asWritten) Write(out util.BufWriter, source []byte) { w.RawWrite(out, source) }
 
-// tame changes the parsed document where the page is stricter than Markdown.
-type tame struct{}
-
-func (tame) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
-	src := reader.Source()
+// tame changes the parsed document where the page is stricter than Markdown, and gives it.
+func tame(doc ast.Node, src []byte) ast.Node {
 	var links []*ast.Link
 	var autos []*ast.AutoLink
 	var images []*ast.Image
@@ -118,6 +113,7 @@ func (tame) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
 		}
 		n.Parent().ReplaceChild(n.Parent(), n, ast.NewString(n.Label(src)))
 	}
+	return doc
 }
 
 func moveChildren(to, from ast.Node) {

@@ -27,6 +27,8 @@ func TestRenderMarkdown(t *testing.T) {
 		"picture, script":          {"![a](javascript:x)", "<p>a (javascript:x)</p>\n"},
 		"picture, script, no name": {"![](javascript:x)", "<p>javascript:x</p>\n"},
 		"picture in link":          {"[![a](https://a.b/i)](javascript:x)", `<p><a href="https://a.b/i"` + blank + ">a</a> (javascript:x)</p>\n"},
+		"sources":                  {"Sources:\n\n[1]: https://a.b/x\n[2]: https://c.d/y", `<p>Sources:</p>` + "\n" + `<p>[1]: <a href="https://a.b/x"` + blank + `>https://a.b/x</a><br>` + "\n" + `[2]: <a href="https://c.d/y"` + blank + ">https://c.d/y</a></p>\n"},
+		"a source of two":          {"See [it][1].\n\n[1]: https://a.b/x\n[2]: https://c.d/y", `<p>See <a href="https://a.b/x"` + blank + `>it</a>.</p>` + "\n" + `<p>[2]: <a href="https://c.d/y"` + blank + ">https://c.d/y</a></p>\n"},
 		"heading":                  {"# Top", "<h3>Top</h3>\n"},
 		"open fence":               {"```go\nx < y", "<pre><code class=\"language-go\">x &lt; y\n</code></pre>\n"},
 		"numbers":                  {"1986. a\n1990. b", "<ol start=\"1986\">\n<li>a</li>\n<li value=\"1990\">b</li>\n</ol>\n"},
