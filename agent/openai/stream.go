@@ -350,7 +350,7 @@ func (s *stream) delta(d *delta) error {
 		return s.t.TooLarge("the text", maxText)
 	}
 	if d.FunctionCall != nil {
-		if err := s.addCall(toolCall{Index: -1, Function: *d.FunctionCall}); err != nil {
+		if err := s.addCall(toolCall{Index: functionCall, Function: *d.FunctionCall}); err != nil {
 			return err
 		}
 	}
