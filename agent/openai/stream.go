@@ -195,6 +195,9 @@ func (s *stream) add(data []byte, value bool) error {
 	if says(c.Error) || len(c.Choices) == 0 && (says(c.Blocked) || says(c.BlockedSnake)) || c.Groq != nil && says(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
 		return s.t.StreamError(data)
 	}
+	if c.isUnknown(data) {
+		s.unread(data)
+	}
 	if c.Model != "" {
 		s.model = c.Model
 	}
