@@ -201,6 +201,15 @@ func objectOrEmpty(raw json.RawMessage) json.RawMessage {
 	return trimmed
 }
 
+// SameArguments reports whether two calls have the same arguments, however they are spaced.
+func SameArguments(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	if a, b = objectOrEmpty(a), objectOrEmpty(b); json.Compact(&x, a) != nil || json.Compact(&y, b) != nil {
+		return bytes.Equal(a, b)
+	}
+	return bytes.Equal(x.Bytes(), y.Bytes())
+}
+
 // quoteArguments makes arguments that are no JSON storable: as a JSON string of what the model wrote. Nothing means an empty object,
 // unless the answer was cut off there.
 func quoteArguments(raw json.RawMessage, cut bool) json.RawMessage {

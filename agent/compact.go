@@ -34,7 +34,7 @@ const LeastCovered = 400
 func Cut(msgs []sessions.Message, keep, most int) int {
 	first := len(msgs)
 	for n := 0; first > 0; first-- {
-		n += Tokens(msgs[first-1])
+		n += tokensAt(msgs, first-1)
 		if n > keep || len(msgs)-first >= most {
 			break
 		}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -177,6 +178,47 @@ func TestEstimateTakesCounts(t *testing.T) {
 	lie.Usage = &sessions.Usage{Input: 1}
 	if n := PromptTokens("", nil, []sessions.Message{user(strings.Repeat("x", 3000)), lie}); n < 500 {
 		t.Errorf("a count that cannot be true is taken: %d", n)
+	}
+}
+
+// TestEstimateOfReasoning: only reasoning that goes back to a provider is counted.
+// source: api-docs.deepseek.com/guides/thinking_mode, docs.mistral.ai/capabilities/reasoning, platform.claude.com/docs/en/build-with-claude/extended-thinking
+func TestEstimateOfReasoning(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		data string // what its provider keeps with the reasoning
+		call bool
+		sent bool
+	}{
+		"a field of its own":            {data: `{"field":"reasoning_content"}`},
+		"a field of its own, as stored": {data: `{"field": "reasoning"}`},
+		"nothing kept":                  {},
+		"with a call":                   {data: `{"field":"reasoning_content"}`, call: true, sent: true},
+		"tags in the text":              {data: `{"field":"content","open":"<think>","close":"</think>"}`, sent: true},
+		"parts of the text":             {data: `{"field":"content.parts"}`, sent: true},
+		"with a signature":              {data: `{"signature":"c2ln"}`, sent: true},
+		"details":                       {data: `{"field":"reasoning","reasoning_details":[{"type":"reasoning.text"}]}`, sent: true},
+		"an encrypted item":             {data: `{"id":"rs_1","type":"reasoning","encrypted_content":"c2ln"}`, sent: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			thought := sessions.Block{Type: sessions.ThinkingBlock, Text: strings.Repeat("hm ", 10000), Opaque: &sessions.Opaque{From: "p", Data: json.RawMessage(c.data)}}
+			answer := sessions.Message{Role: sessions.Assistant, Content: append([]sessions.Block{thought}, sessions.TextContent("Yes.")...)}
+			if c.call {
+				answer.Content = append(answer.Content, callBlock("a", "count", `{}`))
+			}
+			msgs := []sessions.Message{user("hello"), answer, user("and?")}
+			counted := answer
+			counted.Usage = &sessions.Usage{Input: 100, Output: 10000}
+			for _, n := range []int{PromptTokens("", nil, msgs), PromptTokens("", nil, []sessions.Message{msgs[0], counted, msgs[2]})} {
+				if n > 5000 != c.sent {
+					t.Errorf("%d tokens", n)
+				}
+			}
+			if u := estimate(Prompt{}, &Answer{Content: answer.Content}); u.Output < 10000 {
+				t.Errorf("an answer of %d tokens: all of it is paid for", u.Output)
+			}
+		})
 	}
 }
 

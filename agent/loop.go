@@ -197,7 +197,7 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 // storable makes blocks fit for the transcript: text that every store takes, arguments that are JSON, and call ids that are
 // unique in the turn, because effects are keyed by them (some servers number the calls of every message from 0).
 func (r *turnRun) storable(blocks []sessions.Block, stop, model string) []sessions.Block {
-	out := slices.Clone(blocks)
+	out := once(blocks)
 	dropOpaque(out)
 	for i := range out {
 		b := &out[i]
@@ -221,8 +221,19 @@ func (r *turnRun) storable(blocks []sessions.Block, stop, model string) []sessio
 			b.Arguments = stored // as a store gives it back: what the model is shown stays the same in the next process
 		}
 	}
-	if out == nil {
-		out = []sessions.Block{}
+	return out
+}
+
+// once gives the blocks of a message without the calls that a server says twice: with the same id, tool and arguments.
+// source: HKUDS/nanobot#4444, vercel/ai#3953
+func once(blocks []sessions.Block) []sessions.Block {
+	out := make([]sessions.Block, 0, len(blocks))
+	for _, b := range blocks {
+		if b.Type != sessions.ToolCallBlock || b.ID == "" || !slices.ContainsFunc(out, func(o sessions.Block) bool {
+			return o.Type == sessions.ToolCallBlock && o.ID == b.ID && o.Name == b.Name && SameArguments(o.Arguments, b.Arguments)
+		}) {
+			out = append(out, b)
+		}
 	}
 	return out
 }

@@ -143,6 +143,34 @@ func TestLoopAnswers(t *testing.T) {
 	}
 }
 
+// TestCallSaidTwice: a call that a server says twice is made once. source: HKUDS/nanobot#4444
+func TestCallSaidTwice(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		second sessions.Block
+		want   int
+	}{
+		"the same block":            {callBlock("a", "count", `{"n":1}`), 1},
+		"spaced otherwise":          {callBlock("a", "count", `{ "n": 1 }`), 1},
+		"the same id for all calls": {callBlock("a", "count", `{"n":2}`), 2},
+		"another id":                {callBlock("b", "count", `{"n":1}`), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tool := &fakeTool{name: "count"}
+			m := &script{answers: []any{calls(callBlock("a", "count", `{"n":1}`), c.second), say("done")}}
+			var recorded []sessions.Message
+			_, err := new(Loop).Run(t.Context(), Turn{
+				Model: m, History: []sessions.Message{user("go")}, Tools: []tools.Tool{tool},
+				Record: func(ms ...sessions.Message) error { recorded = append(recorded, ms...); return nil },
+			})
+			if err != nil || len(tool.got) != c.want || len(recorded[0].ToolCalls()) != c.want {
+				t.Errorf("%v, called %d times, want %d: %q", err, len(tool.got), c.want, shapes(recorded))
+			}
+		})
+	}
+}
+
 // proves: N12
 func TestLoopCallsTools(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -23,25 +24,55 @@ func bytesTokens(n int) int { return (n + bytesPerToken - 1) / bytesPerToken }
 
 // Tokens estimates what messages are to a model.
 func Tokens(msgs ...sessions.Message) (n int) {
-	var room [originRoom]byte
 	for i := range msgs {
-		if n += messageTokens; msgs[i].Role == sessions.User {
-			n += bytesTokens(len(appendOrigin(room[:0], &msgs[i])))
-		}
-		for j := range msgs[i].Content {
-			b := &msgs[i].Content[j]
-			if b.Type == sessions.ImageBlock {
-				n += imageTokens
-				continue
-			}
-			if b.Type == sessions.FileBlock {
-				n += TextTokens(FileLine(*b))
-				continue
-			}
+		n += tokensAt(msgs, i)
+	}
+	return n
+}
+
+// tokensAt estimates one of messages.
+func tokensAt(msgs []sessions.Message, i int) int {
+	var room [originRoom]byte
+	n := messageTokens
+	if msgs[i].Role == sessions.User {
+		n += bytesTokens(len(appendOrigin(room[:0], &msgs[i])))
+	}
+	for j := range msgs[i].Content {
+		switch b := &msgs[i].Content[j]; b.Type {
+		case sessions.ImageBlock:
+			n += imageTokens
+		case sessions.FileBlock:
+			n += TextTokens(FileLine(*b))
+		default:
 			n += bytesTokens(len(b.Text) + len(b.Signature) + len(b.Name) + len(b.Arguments))
 		}
 	}
+	return n - unsentTokens(msgs, i)
+}
+
+// unsentTokens estimates the reasoning of a message that no provider gets back: what came in a field of its own goes back with the steps of
+// a turn only, and not with an answer. source: api-docs.deepseek.com/guides/thinking_mode
+func unsentTokens(msgs []sessions.Message, i int) (n int) {
+	isCall := func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock }
+	if i > 0 && msgs[i-1].Role == sessions.ToolResult || slices.ContainsFunc(msgs[i].Content, isCall) {
+		return 0
+	}
+	for j := range msgs[i].Content {
+		if b := &msgs[i].Content[j]; b.Type == sessions.ThinkingBlock && !isSealed(b) {
+			n += bytesTokens(len(b.Text))
+		}
+	}
 	return n
+}
+
+// isSealed reports whether reasoning goes back with its message as it came: it stood in the text, or its provider keeps more with it than
+// the name of its field.
+func isSealed(b *sessions.Block) bool {
+	if b.Signature != "" || b.Opaque == nil || len(b.Opaque.Data) == 0 {
+		return b.Signature != ""
+	}
+	data := b.Opaque.Data
+	return bytes.Count(data, []byte(`":`)) > 1 || !bytes.Contains(data, []byte(`"field"`)) || bytes.Contains(data, []byte(`"content`))
 }
 
 // SpecTokens estimates what a model is told about tools.
@@ -71,10 +102,8 @@ func promptTokens(system string, specs []tools.Spec, msgs []sessions.Message, co
 
 // estimate is what a call took of which the provider says nothing.
 func estimate(p Prompt, a *Answer) sessions.Usage {
-	return sessions.Usage{
-		Input:  PromptTokens(p.System, p.Tools, p.Messages),
-		Output: Tokens(sessions.Message{Role: sessions.Assistant, Content: a.Content}),
-	}
+	answer := []sessions.Message{{Role: sessions.Assistant, Content: a.Content}}
+	return sessions.Usage{Input: PromptTokens(p.System, p.Tools, p.Messages), Output: Tokens(answer...) + unsentTokens(answer, 0)}
 }
 
 // lastCount finds the newest answer whose tokens were counted, and how many messages that count covers. What was counted before a
@@ -88,7 +117,11 @@ func lastCount(msgs []sessions.Message) (counted, covers int) {
 		if IsSummary(msgs[0]) && !m.Time.After(msgs[0].Time) {
 			return 0, 0
 		}
-		return m.Usage.Total(), i + 1
+		counted = m.Usage.Total()
+		if unsent := unsentTokens(msgs, i); unsent > 0 { // the same part of the output as of its texts
+			counted -= m.Usage.Output * unsent / (unsent + tokensAt(msgs, i))
+		}
+		return counted, i + 1
 	}
 	return 0, 0
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,6 +13,9 @@ import (
 	"parley/agent/wire"
 	"parley/sessions"
 )
+
+// functionCall is the index of the call in the field function_call, which has none.
+const functionCall = math.MinInt
 
 // call is a tool call whose pieces are put together.
 type call struct {
@@ -124,6 +128,9 @@ func (s *stream) continuesName(c *call, p toolCall) bool {
 // called gives the calls that came as such.
 func (s *stream) called() (out []sessions.Block, err error) {
 	for _, c := range s.calls {
+		if s.isSaidTwice(c) {
+			continue
+		}
 		args := c.whole()
 		switch {
 		case s.finish == "" && !json.Valid(args) && len(args) > 0:
@@ -154,6 +161,13 @@ func (s *stream) called() (out []sessions.Block, err error) {
 		}
 	}
 	return out, nil
+}
+
+// isSaidTwice reports whether a call of function_call stands in tool_calls too: servers fill both fields, for old and new readers.
+func (s *stream) isSaidTwice(c *call) bool {
+	return c.index == functionCall && slices.ContainsFunc(s.calls, func(k *call) bool {
+		return k.index != functionCall && k.name == c.name && agent.SameArguments(k.whole(), c.whole())
+	})
 }
 
 // whole gives a call's arguments as JSON, or as the model wrote them when they are none.

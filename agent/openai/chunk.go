@@ -150,6 +150,11 @@ func (c *chunk) filtered() bool {
 
 var filteredTrue = regexp.MustCompile(`"filtered"\s*:\s*true`)
 
+// isUnknown reports whether nothing in a chunk is known, although there are objects in it: they may hold the answer.
+func (c *chunk) isUnknown(data []byte) bool {
+	return len(c.Choices) == 0 && c.Usage == nil && c.Groq == nil && len(c.Error)+len(c.Filters)+len(c.Blocked)+len(c.BlockedSnake) == 0 && bytes.Count(data, []byte("{")) > 1
+}
+
 // empty reports whether a delta says nothing.
 func (d *delta) empty() bool {
 	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" &&

@@ -195,6 +195,9 @@ func (s *stream) add(data []byte, value bool) error {
 	if says(c.Error) || len(c.Choices) == 0 && (says(c.Blocked) || says(c.BlockedSnake)) || c.Groq != nil && says(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
 		return s.t.StreamError(data)
 	}
+	if c.isUnknown(data) {
+		s.unread(data)
+	}
 	if c.Model != "" {
 		s.model = c.Model
 	}
@@ -350,7 +353,7 @@ func (s *stream) delta(d *delta) error {
 		return s.t.TooLarge("the text", maxText)
 	}
 	if d.FunctionCall != nil {
-		if err := s.addCall(toolCall{Index: -1, Function: *d.FunctionCall}); err != nil {
+		if err := s.addCall(toolCall{Index: functionCall, Function: *d.FunctionCall}); err != nil {
 			return err
 		}
 	}

@@ -33,43 +33,56 @@ func tolerant(data []byte) (out []chunk, odd bool) {
 			fields, ok := x.(map[string]any)
 			odd = odd || !ok
 			if ok {
-				out = append(out, oddChunk(fields))
+				c, left := oddChunk(fields)
+				out, odd = append(out, c), odd || left
 			}
 		}
 	}
 }
 
-func oddChunk(f map[string]any) chunk {
-	c := chunk{Model: text(f["model"]), Usage: oddUsage(f["usage"]), Error: rawOf(f["error"]),
+// oddChunk reads an event. left says that a part of the answer has a form in which it cannot be read, and is left out; so below.
+func oddChunk(f map[string]any) (c chunk, left bool) {
+	c = chunk{Model: text(f["model"]), Usage: oddUsage(f["usage"]), Error: rawOf(f["error"]),
 		Blocked: rawOf(f["promptFeedback"]), BlockedSnake: rawOf(f["prompt_feedback"]), Filters: rawOf(f["prompt_filter_results"])}
 	for _, x := range listOf(f["choices"]) {
-		if m, ok := x.(map[string]any); ok {
-			c.Choices = append(c.Choices, oddChoice(m))
+		m, ok := x.(map[string]any)
+		if !ok {
+			left = left || x != nil
+			continue
 		}
+		o, lost := oddChoice(m)
+		c.Choices, left = append(c.Choices, o), left || lost
 	}
 	if groq, ok := f["x_groq"].(map[string]any); ok && c.Usage == nil {
 		c.Usage = oddUsage(groq["usage"])
 	}
-	return c
+	return c, left
 }
 
-func oddChoice(m map[string]any) choice {
-	c := choice{Index: number(m["index"]), Text: text(m["text"]), FinishReason: reason(m["finish_reason"]), Native: reason(m["native_finish_reason"]),
+// choiceKeys are the fields of a choice: an object with none of them is another thing.
+var choiceKeys = []string{"delta", "message", "text", "finish_reason", "index", "usage", "error"}
+
+func oddChoice(m map[string]any) (c choice, left bool) {
+	c = choice{Index: number(m["index"]), Text: text(m["text"]), FinishReason: reason(m["finish_reason"]), Native: reason(m["native_finish_reason"]),
 		Usage: oddUsage(m["usage"]), Error: rawOf(m["error"])}
-	c.Delta = oddDelta(m["delta"])
+	left = len(m) > 0 && !slices.ContainsFunc(choiceKeys, func(key string) bool { _, ok := m[key]; return ok })
+	var lost bool
+	c.Delta, lost = oddDelta(m["delta"])
+	left = left || lost
 	if msg, ok := m["message"]; ok && msg != nil {
-		d := oddDelta(msg)
-		c.Message = &d
+		d, lost := oddDelta(msg)
+		c.Message, left = &d, left || lost
 	}
-	return c
+	return c, left
 }
 
 // oddDelta reads a delta; a text alone is content.
-func oddDelta(v any) (d delta) {
+func oddDelta(v any) (d delta, left bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
+		list, _ := v.([]any)
 		d.Content = text(v)
-		return d
+		return d, len(list) > 0
 	}
 	d = delta{Refusal: text(m["refusal"]), ReasoningContent: text(m["reasoning_content"]), Reasoning: text(m["reasoning"]),
 		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"]),
@@ -88,15 +101,18 @@ func oddDelta(v any) (d delta) {
 		d.ToolCalls = nil
 	}
 	for i, x := range listOf(m["tool_calls"]) {
-		if call, ok := x.(map[string]any); ok {
+		call, ok := x.(map[string]any)
+		if ok {
 			d.ToolCalls = append(d.ToolCalls, oddCall(call, i))
 		}
+		left = left || !ok && x != nil
 	}
-	if f, ok := m["function_call"].(map[string]any); ok {
+	f, ok := m["function_call"].(map[string]any)
+	if ok {
 		odd := oddFunction(f)
 		d.FunctionCall = &odd
 	}
-	return d
+	return d, left || !ok && text(m["function_call"]) != ""
 }
 
 // callsIn gives the calls that stand in a list of content, as Anthropic has them. source: api7/aisix#170

@@ -77,6 +77,14 @@ func TestDialects(t *testing.T) {
 			`{"type":"response.function_call_arguments.done","item_id":"k","output_index":2,"arguments":"{\"at\":\"Berlin\"}"}`,
 			completed(strings.Replace(thinking, "rs_1", "l", 1), strings.Replace(hello, "msg_1", "m", 1), strings.Replace(weather, "fc_1", "n", 1))),
 			blocks(thoughtBlock("hm"), textBlock("hello"), callBlock("call_1", "weather", `{"at":"Berlin"}`)), agent.StopToolUse, sessions.Usage{}},
+		// source: EricLBuehler/mistral.rs#1944, RESMP-DEV/ccr-rust#25 (no output_index)
+		{"ids that change, no places", events(delta(`"item_id":"a","delta":"hello"`), `{"type":"response.output_text.done","item_id":"b","text":"hello"}`,
+			`{"type":"response.output_item.done","item":`+strings.Replace(hello, "msg_1", "c", 1)+`}`, completed(strings.Replace(hello, "msg_1", "d", 1))), blocks(textBlock("hello")), agent.StopEnd, sessions.Usage{}},
+		{"ids that change in each piece, no places", events(`{"type":"response.output_item.added","item":{"id":"a","type":"reasoning","summary":[]}}`, `{"type":"response.reasoning_summary_text.delta","item_id":"b","delta":"h"}`, `{"type":"response.reasoning_summary_text.delta","item_id":"c","delta":"m"}`,
+			`{"type":"response.output_item.done","item":`+strings.Replace(thinking, "rs_1", "d", 1)+`}`, delta(`"item_id":"e","delta":"hel"`), delta(`"item_id":"f","delta":"lo"`), `{"type":"response.output_text.done","item_id":"g","text":"hello"}`,
+			`{"type":"response.output_item.added","item":{"id":"h","type":"function_call","call_id":"call_1","name":"weather","arguments":""}}`, `{"type":"response.function_call_arguments.delta","item_id":"i","delta":"{\"at\":"}`,
+			`{"type":"response.function_call_arguments.delta","item_id":"j","delta":"\"Berlin\"}"}`, end), blocks(thoughtBlock("hm"), textBlock("hello"), callBlock("call_1", "weather", `{"at":"Berlin"}`)), agent.StopToolUse, sessions.Usage{}},
+		{"two texts, no places", events(delta(`"item_id":"a","delta":"one"`), `{"type":"response.output_text.done","item_id":"a","text":"one"}`, delta(`"item_id":"b","delta":"two"`), `{"type":"response.output_text.done","item_id":"b","text":"two"}`, end), blocks(textBlock("one"), textBlock("\n\ntwo")), agent.StopEnd, sessions.Usage{}},
 		// source: BerriAI/litellm#36375: one place for all, no announcement
 		{"one place for all", events(`{"type":"response.reasoning_summary_text.delta","item_id":"r1","output_index":0,"delta":"h"}`, `{"type":"response.reasoning_summary_text.delta","item_id":"r2","output_index":0,"delta":"m"}`,
 			delta(`"item_id":"msg_1","output_index":0,"delta":"hello"`),

@@ -44,6 +44,7 @@ type output struct {
 	done      bool // it is complete
 
 	text     strings.Builder // of a message, as the server sends it
+	told     bool            // all of its text was said
 	size     int             // of the text, in bytes, when the message was complete
 	late     strings.Builder // pieces of the text that came behind its end
 	reader   markup.Reader   // tells what of it is for people
@@ -71,7 +72,7 @@ func (s *stream) find(k kind, ev *event) *output {
 	if o := s.last; o != nil && o.kind == k && !o.done && (ev.ItemID == o.id && ev.ItemID != "" || ev.ItemID == "" && (ev.Index < 0 || ev.Index == o.index)) {
 		return o
 	}
-	o := s.known(k, ev.ItemID, ev.Index)
+	o := s.known(k, ev.ItemID, ev.Index, ev.Text)
 	if o == nil {
 		o = s.add(&output{kind: k, id: ev.ItemID, index: ev.Index})
 	}
@@ -79,8 +80,8 @@ func (s *stream) find(k kind, ev *event) *output {
 	return o
 }
 
-// known gives an item by its id, or else the newest one that is not complete at its place.
-func (s *stream) known(k kind, id string, index int) *output {
+// known gives an item by its id, or else the newest one that is not complete at its place. whole is all of its text where that is said.
+func (s *stream) known(k kind, id string, index int, whole string) *output {
 	for _, o := range slices.Backward(s.outputs) {
 		if o.kind == k && id != "" && o.id == id {
 			return o
@@ -90,6 +91,24 @@ func (s *stream) known(k kind, id string, index int) *output {
 		if o.kind == k && !o.done && (id == "" || o.id == "" || index >= 0 && o.index == index) && (index < 0 || o.index < 0 || o.index == index) {
 			return o
 		}
+	}
+	if index < 0 {
+		return s.unplaced(k, whole)
+	}
+	return nil
+}
+
+// unplaced gives the newest item of a kind where an event has no place, and an id that no item has: in some streams it changes with each event.
+// source: EricLBuehler/mistral.rs#1944, RESMP-DEV/ccr-rust#25
+func (s *stream) unplaced(k kind, whole string) *output {
+	for _, o := range slices.Backward(s.outputs) {
+		switch {
+		case o.kind != k:
+			continue
+		case o.done, whole != "" && !strings.HasPrefix(whole, o.text.String()), whole == "" && (o.told || k == call && !o.announced):
+			return nil
+		}
+		return o
 	}
 	return nil
 }
@@ -160,7 +179,7 @@ func (s *stream) done(ev *event) error {
 		if id == "" {
 			id = ev.ItemID
 		}
-		if o = s.known(k, id, ev.Index); o != nil && k == call && o.callID != "" && it.CallID != "" && o.callID != it.CallID {
+		if o = s.known(k, id, ev.Index, joined(it.Content, "")); o != nil && k == call && o.callID != "" && it.CallID != "" && o.callID != it.CallID {
 			o = nil // another call at the same place
 		}
 	}

@@ -76,6 +76,7 @@ func (s *stream) flush(o *output) error {
 // said takes a message's whole text in: it counts, and what was not shown of it is.
 func (s *stream) said(o *output, text string, refusal bool) error {
 	have := o.text.String()
+	o.told = o.told || text != ""
 	switch {
 	case text == "" || text == have:
 	case !o.done && strings.HasPrefix(text, have):

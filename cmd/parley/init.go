@@ -157,7 +157,7 @@ func (c initCmd) answers(e *env, d questions.Dialog) (a questions.Answers, err e
 		}
 		a.Owners = append(a.Owners, owner)
 	}
-	m, _, found := d.Detect(e.ctx)
+	m, _, found := d.Detect(e.ctx, c.Model)
 	switch provider, _, _ := strings.Cut(c.Model, "/"); {
 	case found && (c.Model == "" || strings.HasPrefix(m.Name, provider+"/")):
 		a.Model = m

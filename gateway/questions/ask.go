@@ -245,14 +245,22 @@ func Owner(row accounts.Adapter, id string) (string, error) {
 	return string(row.Kind) + ":" + id, nil
 }
 
-// Detect looks for a model that is there already: a key in the environment, an Ollama. ok is false when there is none.
-func (d Dialog) Detect(ctx context.Context) (m Model, why string, ok bool) {
+// Detect looks for a model that is there already: a key in the environment, an Ollama. wanted is the model that is meant, as
+// provider/model, where there are several. ok is false when there is none.
+func (d Dialog) Detect(ctx context.Context, wanted string) (m Model, why string, ok bool) {
 	c := config.Default(nil, d.Getenv)
-	chosen := models.Choose(ctx, c.Agents.Defaults.Model, c.Models.Providers, d.Providers, d.Getenv)
+	choose := func(model string) models.Choice {
+		return models.Choose(ctx, model, c.Models.Providers, d.Providers, d.Getenv)
+	}
+	chosen := choose(c.Agents.Defaults.Model)
+	provider, _, _ := strings.Cut(wanted, "/")
+	if _, there := chosen.Providers[provider]; there && provider != wanted {
+		chosen = choose(wanted)
+	}
 	if chosen.Offline() {
 		return m, chosen.Why, false
 	}
-	provider, _, _ := strings.Cut(chosen.Model, "/")
+	provider, _, _ = strings.Cut(chosen.Model, "/")
 	p := chosen.Providers[provider]
 	m = Model{Name: chosen.Model, API: p.API, BaseURL: p.BaseURL, Key: p.APIKey}
 	if name := variable(provider) + "_API_KEY"; !p.APIKey.IsZero() && d.Getenv(name) == p.APIKey.Reveal() {
@@ -265,7 +273,7 @@ func (d Dialog) Detect(ctx context.Context) (m Model, why string, ok bool) {
 var known = []struct{ name, api, model string }{{"openai", "openai", "gpt-5.1"}, {"anthropic", "anthropic", "claude-sonnet-4-6"}}
 
 func (d Dialog) model(ctx context.Context, a *Answers) error {
-	m, why, ok := d.Detect(ctx)
+	m, why, ok := d.Detect(ctx, "")
 	if ok {
 		d.say("Found a language model: %s (%s).\n", m.Name, why)
 		yes, err := d.Yes("Use it?", true)

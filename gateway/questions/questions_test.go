@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,5 +106,34 @@ func TestModelQuestions(t *testing.T) {
 	}
 	if asked.APIKey.Reveal() != "secret" {
 		t.Errorf("asked with %+v", asked)
+	}
+}
+
+// TestDetect: of several keys in the environment, that of the model that is meant is taken.
+func TestDetect(t *testing.T) {
+	t.Parallel()
+	openai := Model{Name: "openai/gpt-5.1", API: "openai", Var: "OPENAI_API_KEY"}
+	anthropic := Model{Name: "anthropic/claude-sonnet-4-6", API: "anthropic", Var: "ANTHROPIC_API_KEY"}
+	for name, c := range map[string]struct {
+		vars   []string
+		wanted string
+		want   Model
+	}{
+		"both keys, openai":        {[]string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}, openai.Name, openai},
+		"both keys, anthropic":     {[]string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}, anthropic.Name, anthropic},
+		"both keys":                {[]string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}, "", anthropic},
+		"one key":                  {[]string{"OPENAI_API_KEY"}, "", openai},
+		"the key of another":       {[]string{"OPENAI_API_KEY"}, anthropic.Name, openai},
+		"another provider's model": {[]string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}, "local/small", anthropic},
+	} {
+		d := Dialog{Getenv: func(n string) string {
+			if slices.Contains(c.vars, n) {
+				return "k-" + n
+			}
+			return ""
+		}}
+		if m, _, ok := d.Detect(t.Context(), c.wanted); !ok || m != c.want {
+			t.Errorf("%s: %+v, %v", name, m, ok)
+		}
 	}
 }
