@@ -53,6 +53,7 @@ func TestOwnersHearOfFailedReports(t *testing.T) {
 						t.Errorf("owners read %q", got)
 					}
 				}
+				<-time.After(40 * time.Minute)
 				reports(3)
 				<-time.After(5 * time.Minute)
 				want(1)
@@ -65,8 +66,9 @@ func TestOwnersHearOfFailedReports(t *testing.T) {
 				}
 				g.Stop()
 				g.Start()
+				<-time.After(20 * time.Minute) // another hour of the clock, and not one since then
 				reports(1)
-				<-time.After(50 * time.Minute)
+				<-time.After(30 * time.Minute)
 				want(1)
 				<-time.After(10 * time.Minute) // an hour is over
 				reports(1)
