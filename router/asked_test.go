@@ -42,7 +42,7 @@ func TestAskedTurnThatYields(t *testing.T) {
 						}
 						return routertest.Call("s1", "sessions_spawn", map[string]any{"task": "compute", "cleanup": "delete"}), nil
 					case strings.Contains(p.System, "sub-agent"):
-						time.Sleep(2 * time.Second)
+						<-time.After(2 * time.Second)
 						return routertest.Text("forty-two"), nil
 					case m.Role == sessions.ToolResult:
 						return routertest.Text("told: " + m.Text()), nil

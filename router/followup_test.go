@@ -62,7 +62,7 @@ func TestPeopleAreToldLater(t *testing.T) {
 					case strings.Contains(p.System, "announce step"):
 						return routertest.Text("ANNOUNCE_SKIP"), nil
 					case strings.Contains(p.System, "comes from another session"):
-						time.Sleep(4 * time.Second)
+						<-time.After(4 * time.Second)
 						if c.fails {
 							return agent.Answer{}, errors.New("scripted")
 						}
