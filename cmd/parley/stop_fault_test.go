@@ -292,6 +292,9 @@ func TestFaultStopWhileSomebodyWaits(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.until(20*time.Second, "the model is at work", func() bool { return w.model.Count() == 1 })
+			if out, code := w.cli("runs", "list"); code != 0 { // by then the command has the id of its run
+				t.Fatalf("%s, %d", out, code)
+			}
 			if err := p.cmd.Process.Signal(end); err != nil {
 				t.Fatal(err)
 			}
