@@ -325,7 +325,8 @@ func (r *rest) judgeCommands(to channels.Address) {
 	}
 	var have []sessions.Delivery
 	for _, d := range r.deliveries {
-		if d.Kind == sessions.Notice && d.Run == "" && d.To == to && !strings.Contains(d.Text, "Too many messages are waiting") {
+		ofItself := strings.Contains(d.Text, "Too many messages are waiting") || strings.HasPrefix(d.Text, "⚠️ A report did not reach ") // nobody asked for these
+		if d.Kind == sessions.Notice && d.Run == "" && d.To == to && !ofItself {
 			have = append(have, d)
 		}
 	}
