@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -195,25 +193,7 @@ func TestDeniedAtOnce(t *testing.T) {
 // proves: P4
 func TestGeneratedEndings(t *testing.T) {
 	t.Parallel()
-	const begin, end = "<!-- begin: outcomes (generated) -->\n", "<!-- end -->"
-	path := filepath.Join("..", "..", "docs", "cli.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, began := strings.Cut(string(text), begin)
-	table, tail, ended := strings.Cut(rest, end)
-	if !began || !ended {
-		t.Fatal("docs/cli.md has no place for the table of outcomes")
-	}
-	if want := "\n" + endingTable() + "\n"; table != want {
-		if !*update {
-			t.Fatal("docs/cli.md has drifted; write it again with: go test ./cmd/parley -run Generated -update")
-		}
-		if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	holdToDoc(t, "cli.md", "outcomes", endingTable())
 	codes, words := map[string]bool{}, map[string]bool{}
 	for _, x := range outcomeEndings {
 		if words[x.words] || x.code != "" && codes[x.code] || (x.code == "") != (x.exit == 0) {

@@ -12,16 +12,16 @@ import (
 // docs/agents.md shows the rules by which a run hands on its work, and what people read of an end, as they are.
 func TestGeneratedProtocol(t *testing.T) {
 	t.Parallel()
-	holdToAgentsDoc(t, "what follows on a run", chain.Markdown())
-	holdToAgentsDoc(t, "what people read of an end", chain.OutcomesMarkdown())
+	holdToDoc(t, "agents.md", "what follows on a run", chain.Markdown())
+	holdToDoc(t, "agents.md", "what people read of an end", chain.OutcomesMarkdown())
 }
 
-// holdToAgentsDoc holds a table of docs/agents.md to what the program says.
-func holdToAgentsDoc(t *testing.T, what, says string) {
+// holdToDoc holds a generated table of a file in docs to what the program says.
+func holdToDoc(t *testing.T, file, what, says string) {
 	t.Helper()
 	const end = "<!-- end -->"
 	begin := "<!-- begin: " + what + " (generated) -->\n"
-	path := filepath.Join("..", "..", "docs", "agents.md")
+	path := filepath.Join("..", "..", "docs", file)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -29,14 +29,14 @@ func holdToAgentsDoc(t *testing.T, what, says string) {
 	head, rest, began := strings.Cut(string(text), begin)
 	table, tail, ended := strings.Cut(rest, end)
 	if !began || !ended {
-		t.Fatalf("docs/agents.md has no place for the table: a line %q, later a line %q", strings.TrimSpace(begin), end)
+		t.Fatalf("docs/%s has no place for the table: a line %q, later a line %q", file, strings.TrimSpace(begin), end)
 	}
 	want := "\n" + says + "\n"
 	if table == want {
 		return
 	}
 	if !*update {
-		t.Fatal("docs/agents.md has drifted; write it again with: go test ./cmd/parley -run Generated -update")
+		t.Fatalf("docs/%s has drifted; write it again with: go test ./cmd/parley -run Generated -update", file)
 	}
 	if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644); err != nil {
 		t.Fatal(err)
