@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -323,6 +324,7 @@ func (r *rest) judgeCommands(to channels.Address) {
 			commands = append(commands, l)
 		}
 	}
+	slices.SortStableFunc(commands, func(a, b letter) int { return cmp.Compare(r.w.acked[a.id], r.w.acked[b.id]) })
 	var have []sessions.Delivery
 	for _, d := range r.deliveries {
 		ofItself := strings.Contains(d.Text, "Too many messages are waiting") || strings.HasPrefix(d.Text, "⚠️ A report did not reach ") // nobody asked for these

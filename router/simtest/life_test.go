@@ -102,6 +102,25 @@ func (w *world) shock() {
 	})
 }
 
+// impatient has somebody in a session's chat stop what goes on there, before a time has passed. People do not know of exchanges: what a plan
+// has them write meets the steps of one too rarely.
+func (w *world) impatient(key sessions.Key, within time.Duration) {
+	s, m := w.s, w.plan.moved
+	for _, h := range haunts() {
+		if w.keys[h.to] != key || m != nil && m.from == h.to {
+			continue
+		}
+		w.tally("stops of an exchange")
+		l := letter{id: channels.MessageID(w.token("s")), at: time.Since(s.began) + s.within(within), to: h.to, by: pick(s, h.people...), text: "/stop"}
+		w.plan.letters = append(w.plan.letters, l)
+		w.shocks.Go(func() {
+			channels.Sleep(w.t.Context(), time.Until(s.began.Add(l.at)))
+			w.offer(l)
+		})
+		return
+	}
+}
+
 // lets ends the calls of a process that is gone.
 func (w *world) lets(h *host) {
 	at := w.clock()

@@ -77,6 +77,9 @@ func (m mind) think(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 		w.tally("slow models")
 		wait += s.within(15 * time.Minute)
 	}
+	if (st.Kind == "reply" || st.Kind == "announce") && !w.calm.Load() && s.chance(100) {
+		w.impatient(t.key(), wait)
+	}
 	channels.Sleep(ctx, wait)
 	if !s.wait(m.h, "thought "+string(m.agent)+" "+st.String()) {
 		return agent.Answer{}, errGone

@@ -168,6 +168,7 @@ func (w *world) route() {
 	for _, h := range haunts() {
 		l := letter{to: h.to, by: h.people[0]}
 		w.keys[h.to] = routed(set, l.inbound())
+		w.pens[h.to] = make(chan struct{}, 1)
 	}
 }
 

@@ -31,6 +31,7 @@ type world struct {
 	lives     int
 	people    sync.WaitGroup
 	shocks    sync.WaitGroup
+	pens      map[channels.Address]chan struct{} // of each chat: one update is offered at a time
 
 	mu          sync.Mutex
 	events      int
@@ -93,7 +94,7 @@ type attempted struct {
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, seed: seed, s: newScheduler(seed), keys: map[channels.Address]sessions.Key{}, acked: map[channels.MessageID]int{}, tokens: map[string]int{},
+	w := &world{t: t, seed: seed, s: newScheduler(seed), keys: map[channels.Address]sessions.Key{}, pens: map[channels.Address]chan struct{}{}, acked: map[channels.MessageID]int{}, tokens: map[string]int{},
 		counts: map[string]int{}, newest: map[channels.Address]letter{}, gone: map[sessions.Key]deleted{}, asked: map[channels.MessageID]*stretch{}, receipts: map[channels.MessageID]int{}}
 	w.route()
 	w.plan = w.draw()
@@ -220,6 +221,9 @@ func (w *world) offer(l letter) {
 		w.denies(w.plan.moved.deny)
 		return
 	}
+	pen := w.pens[l.to]
+	pen <- struct{}{}
+	defer func() { <-pen }()
 	in := w.plan.via(l)
 	for time.Since(s.began) < mostOffered {
 		s.wait(nil, fmt.Sprintf("offer %s", l.id))
