@@ -277,6 +277,9 @@ func (r *rest) judgeAnswers() {
 			if run.Kind != sessions.TurnRun || run.Source != string(l.id) || run.Status != sessions.Done {
 				continue
 			}
+			if with, ok := r.byID[run.MergedInto]; ok && with.Status == sessions.Stopped {
+				continue // a newer message interrupted it, and is answered in its place: what waited between the two comes first
+			}
 			for _, d := range r.by[r.lead(run).ID] {
 				at := first[string(d.ID)]
 				if d.Kind == sessions.Posted {
