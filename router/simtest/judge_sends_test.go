@@ -281,14 +281,17 @@ func (r *rest) judgeAnswers() {
 				continue // a newer message interrupted it, and is answered in its place: what waited between the two comes first
 			}
 			for _, d := range r.by[r.lead(run).ID] {
-				at := first[string(d.ID)]
+				at, chat := first[string(d.ID)], l.to
 				if d.Kind == sessions.Posted {
 					continue
 				}
-				if at > 0 && at < newest[l.to] {
+				if r.split { // each of the two sessions has its turn
+					chat = r.w.plan.via(l).Address
+				}
+				if at > 0 && at < newest[chat] {
 					r.wrong("order", "%s is answered before what was written before it", l.text)
 				}
-				newest[l.to] = max(newest[l.to], at)
+				newest[chat] = max(newest[chat], at)
 			}
 		}
 	}

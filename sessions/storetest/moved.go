@@ -194,6 +194,27 @@ func movedAtWork(_ *testing.T, f *fixture) {
 	f.equal(told, []string{"by number", "hidden", "waits"})
 }
 
+// Two sessions of one person, each with a turn at work, become one, and the host starts again: what had begun goes on before what waits, or
+// the model would be shown a message of its own turn in an earlier one, and answer it there.
+func movedAndRestarted(_ *testing.T, f *fixture) {
+	hidden, number := key(hiddenID), key(numberID)
+	ask := func(k sessions.Key, at channels.Address, text string) sessions.Run {
+		run := newRun(k, text)
+		run.Reply = at
+		return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Last: at}}, Run: &sessions.Enqueue{Run: *run}}).Run
+	}
+	first, waits, other := ask(hidden, addr(hiddenID), "first"), ask(hidden, addr(hiddenID), "waits"), ask(number, addr(numberChat), "other")
+	f.claim(hidden)
+	f.claim(number)
+	f.accept(personMoves(""))
+	_, _, err := f.Recover(f.ctx)
+	f.ok(err)
+	for _, want := range []sessions.RunID{first.ID, other.ID, waits.ID} {
+		f.equal(f.claim(number).ID, want)
+		f.finish(want, sessions.Outcome{Status: sessions.Done})
+	}
+}
+
 // The configuration gives the messages from the new address to a session that several chats share: it obeys the chat's deny, also when
 // it is made for that.
 func movedToShared(_ *testing.T, f *fixture) {
