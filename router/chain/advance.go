@@ -43,7 +43,7 @@ type Facts struct {
 	CallTold      bool              // and that has the reply, or the failure
 	Asker         *sessions.Session // the requester of an exchange; nil = it is deleted
 	AskerTurns    int               // turns of the requester within the last hour that agents caused
-	AskerStopped  bool              // a person has stopped the turn that asked, or what the requester was at
+	AskerStopped  bool              // a person has stopped the turn that asked
 	ParentStopped bool
 	Parent        sessions.Run     // the first run of the parent
 	Left          time.Duration    // that further turns of the parent may take

@@ -119,7 +119,6 @@ func (r *reader) asker(f *Facts, c sessions.Chain) {
 	if f.Asker = r.find(c.Requester); f.Asker == nil {
 		return
 	}
-	f.AskerStopped = f.Asker.Aborted
 	if r.call(f); !f.CallEnded || f.CallTold || f.AskerStopped {
 		return
 	}

@@ -52,7 +52,11 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
 	lane := r.lanes.Reserve(a.Change, r.settings())
 	defer func() { lane.End(acc, err) }()
-	if acc, err = r.commit.Accept(ctx, a); err != nil {
+	acc, err = r.commit.Accept(ctx, a)
+	if moved { // also when that could not be stored: what is made from now on leaves for the new place, behind what waits
+		r.gate.Relocate(in.Address, move.To)
+	}
+	if err != nil {
 		r.commit.NoteUncertain(ctx, err)
 		return a, fmt.Errorf("accepting message %s from %s: %w", in.ID, in.Address, err)
 	}
@@ -66,7 +70,6 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 		r.commit.Abort(*a.Change, acc)
 	}
 	if moved {
-		r.gate.Relocate(in.Address, move.To)
 		r.commit.Uncertain.Store(true) // what waited in the old session may wait in another one now: follow looks
 	}
 	if a.Skip != nil {

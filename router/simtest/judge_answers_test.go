@@ -52,10 +52,11 @@ func (r *rest) judgeReplyTo() {
 	}
 }
 
-// leftBehind reports whether a delivery may have left for the new id of its chat: there it is no reply to a message of the old place.
+// leftBehind reports whether a delivery may have left for the new id of its chat, or waits for a person to say so: there it is no reply to a
+// message of the old place.
 func (r *rest) leftBehind(d sessions.Delivery) bool {
 	m, at := r.w.plan.moved, r.w.asked[movedID]
-	return m != nil && at != nil && d.To == m.from && !d.Updated.Before(at.from)
+	return m != nil && at != nil && d.To == m.from && (!d.Updated.Before(at.from) || d.State == sessions.Held)
 }
 
 // lettersOf are the messages that a notice may be for: those of its turn, or any of its chat where no turn made it.

@@ -23,14 +23,15 @@ func (x *stoppable) late(run sessions.Run) (bool, error) {
 	return !call.waits && !call.told && !call.stopped, err
 }
 
-// withChats leaves out the exchanges whose requester does not exist any more, is archived or was stopped before.
+// withChats leaves out the exchanges whose requester does not exist any more or is archived. One whose people have stopped it has no exchange that
+// is open still.
 func (s *runs) withChats(t *tx, ends []sessions.Run) (out []sessions.Run, err error) {
 	for _, run := range ends {
 		at, err := s.sessions.Get(t, run.Chain.Requester)
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			return nil, err
 		}
-		if err == nil && !at.Archived && !at.Aborted {
+		if err == nil && !at.Archived {
 			out = append(out, run)
 		}
 	}

@@ -174,6 +174,38 @@ func stopTells(_ *testing.T, f *fixture) {
 	}
 }
 
+// A stop elsewhere, of what somebody else had asked of the requester, is none on the requester's side: its people are told of the stop of their
+// own exchange.
+//
+// proves: S15
+func stopElsewhere(_ *testing.T, f *fixture) {
+	a, b, c := key("a"), key("b"), key("c")
+	for _, k := range []sessions.Key{a, b, c} {
+		f.session(k)
+	}
+	asks := func(from, to sessions.Key) {
+		asker := f.turn(from, addr("1"), "ask")
+		f.claim(from)
+		f.finish(asker.ID, sessions.Outcome{Status: sessions.Done})
+		r := newRun(to, "how is it?")
+		r.Kind, r.Source = sessions.AskRun, "tool:"+string(asker.ID)+":c1"
+		r.Chain = &sessions.Chain{Kind: "ask", Root: r.ID, Requester: from, Target: to, Back: addr("1")}
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: to}}, Run: &sessions.Enqueue{Run: *r}})
+	}
+	stops := func(k sessions.Key) []sessions.Run {
+		return f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{k}}}}).FollowUps
+	}
+	asks(a, b)
+	asks(c, a)
+	other := f.claim(a)
+	f.equal(len(stops(c)), 0)
+	f.finish(other.ID, sessions.Outcome{Status: sessions.Stopped})
+	f.equal(f.get(a).Aborted, true)
+	if told := stops(b); len(told) != 1 || told[0].Key != a {
+		f.t.Errorf("%+v", told)
+	}
+}
+
 // What the runs have made and what has not left is withdrawn; parts that have arrived stay, and the answers to commands go.
 //
 // proves: X1, T2
