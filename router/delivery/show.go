@@ -23,7 +23,7 @@ func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *a
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	v := &view{hints: h, run: run, stream: stream, grew: make(chan struct{}, 1), preview: preview{previews: p, run: run}}
+	v := &view{hints: h, run: run, moves: h.settings().Moved.Changes(), stream: stream, grew: make(chan struct{}, 1), preview: preview{previews: p, run: run}}
 	if stream != channels.StreamOff {
 		t.OnText = v.text
 	}
@@ -42,6 +42,7 @@ func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *a
 type view struct {
 	hints   *hints
 	run     sessions.Run
+	moves   int // of chats, at the begin: the store may know of one a little later
 	stream  channels.Stream
 	latest  atomic.Pointer[string]
 	grew    chan struct{}
@@ -74,6 +75,7 @@ func (v *view) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-typing.C:
+			v.follow(ctx)
 			v.hints.typing(ctx, v.run.Key, v.run.Reply)
 			typing.Reset(typingInterval)
 		case <-v.grew:
@@ -85,11 +87,22 @@ func (v *view) work(ctx context.Context) {
 			continue
 		}
 		grown, due = false, false
+		v.follow(ctx)
 		if text := *v.latest.Load(); v.stream == channels.StreamDraft {
 			v.hints.draft(ctx, v.run.Key, v.run.Reply, string(v.run.ID), text)
 		} else {
 			grown = !v.preview.show(ctx, text)
 		}
 		next.Reset(every)
+	}
+}
+
+// follow finds the session whose policy holds for the turn now: when chats become one, its chat may have become another session's.
+func (v *view) follow(ctx context.Context) {
+	if v.hints.settings().Moved.Changes() == v.moves {
+		return
+	}
+	if run, err := v.hints.store.GetRun(ctx, v.run.ID); err == nil {
+		v.run.Key, v.preview.run.Key = run.Key, run.Key
 	}
 }

@@ -18,6 +18,7 @@ type MovedChats struct {
 	earlier  map[identity]channels.UserID          // by the id that a person has
 	later    map[identity]channels.UserID          // by one that they had
 	became   map[AccountRef]channels.AccountID     // by an account that was renamed, what it is called now
+	changes  int
 }
 
 // identity is one id of a person.
@@ -69,6 +70,7 @@ func (f *MovedChats) Add(from, to channels.Address) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.changes++
 	delete(f.was, f.now[to])
 	delete(f.now, to)
 	if old, ok := f.was[to]; ok {
@@ -78,6 +80,16 @@ func (f *MovedChats) Add(from, to channels.Address) {
 		delete(f.was, old)
 	}
 	f.was[to], f.now[from] = from, to
+}
+
+// Changes counts the chats that got a new id since the start.
+func (f *MovedChats) Changes() int {
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changes
 }
 
 // Meet says that a person has a new id. One that had another person's before is not that person.

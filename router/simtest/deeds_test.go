@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +95,7 @@ func (p *plan) edits(id channels.MessageID) (out []letter) {
 
 // says reports whether a text is what a message says, as it was written or changed, whole or cut to a line.
 func (p *plan) says(l letter, text string) bool {
+	text = behindOthers.ReplaceAllString(text, "")
 	name := ""
 	if l.to.Type.Several() {
 		name = l.by + ": "
@@ -106,6 +108,9 @@ func (p *plan) says(l letter, text string) bool {
 	}
 	return false
 }
+
+// behindOthers is what the host puts behind a message that is cut to a line, in place of the talk that came along with it.
+var behindOthers = regexp.MustCompile(` \[behind \d+ messages? of the group\]$`)
 
 // brought gives what a message brings along of what its sender forwarded ahead of it, and what it says itself.
 func (p *plan) brought(m sessions.Message) (ahead []letter, own string) {

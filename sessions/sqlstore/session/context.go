@@ -36,13 +36,17 @@ func (s *ContextLines) insert(t *engine.Tx, x sessions.ContextLine) error {
 	if at.IsZero() {
 		at = t.Now
 	}
-	event := x.Event
-	if event == channels.Message {
-		event = ""
-	}
 	_, err := t.Exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		s.numbers.Next(), string(x.Key), string(event), x.Sender, x.Name, string(x.Message), engine.Ms(at), x.Text, x.About)
+		s.numbers.Next(), string(x.Key), storedEvent(x.Event), x.Sender, x.Name, string(x.Message), engine.Ms(at), x.Text, x.About)
 	return err
+}
+
+// storedEvent gives an event as its column has it: a message is none.
+func storedEvent(e channels.Event) string {
+	if e == channels.Message {
+		return ""
+	}
+	return string(e)
 }
 
 // PutBack puts the lines that a withdrawn message would have brought along in front of what was overheard since.
@@ -80,6 +84,8 @@ func (s *ContextLines) replace(t *engine.Tx, x sessions.ContextLine) (done bool,
 	}
 	n := int64(0)
 	switch x.Event {
+	case channels.Message, "", sessions.ByHand: // behind an edit of it, which a platform may deliver first: it is told as it is now
+		n, err = t.Exec("UPDATE overheard SET event = ? WHERE key = ? AND message = ? AND event = 'edited' AND sender = ?", storedEvent(x.Event), string(x.Key), string(x.Message), x.Sender)
 	case channels.Edited: // what was said, and an edit before
 		n, err = t.Exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'byhand', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
 	case channels.Deleted: // by whoever said it, or nobody knows who: what was said; of an edit it is still told that the message is gone
