@@ -268,6 +268,30 @@ func TestMovedPersonTakesWorkAlong(t *testing.T) {
 	}
 }
 
+// A turn is at work in the session that the chat had: what it shows obeys the policy of the session that has the chat now.
+//
+// proves: P4
+func TestMovedPersonIsDeniedWhileATurnIsAtWork(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithDMScope(sessions.PerChannelPeer))
+		hear(g, numberChat, numberID, "first")
+		rest := g.Busy(hiddenChat, hiddenID)
+		<-time.After(6 * time.Second)
+		if len(g.Fake.Calls(channeltest.OpTyping)) == 0 {
+			t.Fatal("nothing is shown of a turn")
+		}
+		g.Happens(numberKnown())
+		<-time.After(6 * time.Second)
+		override(g, g.Router.Key(channels.Inbound{Address: numberChat, Sender: routertest.Person(numberID)}), policy.Deny)
+		before := len(g.Fake.Calls(channeltest.OpTyping))
+		<-time.After(time.Minute)
+		if n := len(g.Fake.Calls(channeltest.OpTyping)) - before; n > 0 {
+			t.Errorf("shown %d times in a chat that is denied", n)
+		}
+		rest()
+	})
+}
+
 // A platform offers again what it has no acknowledgement for, by number in place of the hidden one: it is answered once.
 func TestMovedPersonIsAnsweredOnce(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
