@@ -154,7 +154,7 @@ func TestMeter(t *testing.T) {
 		if err != nil || int64(sum.Usage.Total()) != counted.Load() || sum.Calls != 6 || sum.Usage.Cost != 2*counted.Load() {
 			t.Errorf("%+v, %v; the model counted %d", sum, err, counted.Load())
 		}
-		mine, err := g.Store.Spent(t.Context(), sessions.SpentQuery{Payer: "agent:main:fake:direct:" + routertest.Guest})
+		mine, err := g.Store.Spent(t.Context(), sessions.SpentQuery{BilledTo: "agent:main:fake:direct:" + routertest.Guest})
 		if err != nil || mine != sum {
 			t.Errorf("%+v, %v", mine, err)
 		}

@@ -70,7 +70,7 @@ func (s *byTheClock) run(r sessions.Run) sessions.Run {
 
 func (s *byTheClock) Get(ctx context.Context, ref sessions.Key) (sessions.Session, error) {
 	x, err := s.Store.Get(ctx, ref)
-	x.Heard = s.shown(x.Heard)
+	x.LastInput = s.shown(x.LastInput)
 	return x, err
 }
 

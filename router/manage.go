@@ -12,8 +12,8 @@ import (
 	"parley/sessions"
 )
 
-// deleteWithin is how long the deletion of a session waits for what is at work there.
-const deleteWithin = 15 * time.Second
+// deleteTimeout is how long the deletion of a session waits for what is at work there.
+const deleteTimeout = 15 * time.Second
 
 // Outcome waits for the end of a run and gives the one whose turn answered its message: it may have been taken up by another.
 func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
@@ -108,7 +108,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 		key = s.Key
 	}
 	c := aimed(source, key, sessions.DeleteSession{})
-	wait, cancel := context.WithTimeout(ctx, deleteWithin)
+	wait, cancel := context.WithTimeout(ctx, deleteTimeout)
 	defer cancel()
 	for idle := false; ; {
 		_, err := r.Committer.Submit(ctx, c)
@@ -133,7 +133,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%w: what session %s is at was stopped and has not ended within %s (run %s): try again later", sessions.ErrConflict, key, deleteWithin, open[0].ID)
+			return fmt.Errorf("%w: what session %s is at was stopped and has not ended within %s (run %s): try again later", sessions.ErrConflict, key, deleteTimeout, open[0].ID)
 		}
 	}
 }
@@ -156,9 +156,9 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 	return acc.Run, err
 }
 
-// Decide says what the send policy says about a session and its own chat, as things stand.
-func (r *Router) Decide(s sessions.Session) policy.Verdict {
-	return r.settings.Load().Decide(s.Last)(s)
+// SendVerdict says what the send policy says about a session and its own chat, as things stand.
+func (r *Router) SendVerdict(s sessions.Session) policy.Verdict {
+	return r.settings.Load().SendPolicyTo(s.Last)(s)
 }
 
 // QueueWords says how the queue of a session was set for it; "" = as configured.

@@ -107,7 +107,7 @@ type Router struct {
 	metrics  *Metrics
 	settings atomic.Pointer[settings.Snapshot]
 	Gate     *delivery.Dispatcher
-	Lanes    *lane.Set
+	Lanes    *lane.Executor
 	Ages     *clock.Steady
 	retry    *clock.Retrier
 	Media    *filestore.Cache

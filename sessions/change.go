@@ -75,7 +75,7 @@ type AddNote struct {
 type AppendContext ContextLine
 
 // SuspendBudget takes a budget out of force until a time; one that has passed puts it into force again.
-type SuspendBudget Lift
+type SuspendBudget BudgetSuspension
 
 // StopSessions ends as Stopped what sessions and the sub-agents below them take part in (contract X1): their own runs, and the runs of every
 // exchange, report and result with them on either side, in whatever session. Queued runs end at once, running ones are marked;

@@ -146,9 +146,9 @@ func LooksLikeID(s string) bool {
 
 // clip keeps foreign text in an error short.
 func clip(s string) string {
-	const most = 200
-	if len(s) <= most {
+	const maxShown = 200
+	if len(s) <= maxShown {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }

@@ -8,8 +8,8 @@ import (
 // RefusedMark is what people and tools read about a message of a run that the provider refused.
 const RefusedMark = "the model's provider refused this; that model is not shown it any more"
 
-// AloneMark is what people read about an answer that was given without what came before it.
-const AloneMark = "the model's provider refused the request with what came before; this was answered without it"
+// WithoutHistoryMark is what people read about an answer that was given without what came before it.
+const WithoutHistoryMark = "the model's provider refused the request with what came before; this was answered without it"
 
 // LeftOutMark is what people read about a message that the model Message.LeftOut is not shown, because a provider refused a request that
 // had it, and perhaps others, in it.

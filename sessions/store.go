@@ -55,8 +55,8 @@ type Inbox interface {
 	Cursor(ctx context.Context, kind channels.Kind, account channels.AccountID) (string, error)
 	// Skipped lists the newest unreadable or refused events, for people. Expire forgets them after 30 days.
 	Skipped(ctx context.Context, limit int) ([]SkippedEvent, error)
-	// SetAside counts those of them, since a time, whose Reason begins with SetAside.
-	SetAside(ctx context.Context, since time.Time) (int, error)
+	// CountQuarantined counts those of them, since a time, whose Reason begins with QuarantineReason.
+	CountQuarantined(ctx context.Context, since time.Time) (int, error)
 }
 
 // Accepted is what a commit made.
@@ -79,8 +79,8 @@ type StoppedRun struct {
 	Home Key // as of the run
 }
 
-// SetAside begins the Reason of an event that was refused again and again, and is kept for people with its words.
-const SetAside = "set aside"
+// QuarantineReason begins the Reason of an event that was refused again and again, and is kept for people with its words.
+const QuarantineReason = "set aside"
 
 // SkippedEvent is an event that caused nothing.
 type SkippedEvent struct {
@@ -199,7 +199,7 @@ type Deliveries interface {
 	Due(ctx context.Context, limit int, afterSeq int64) ([]Delivery, error)
 	// BeginSend decides and claims in one transaction, so that a policy flip that was committed before it is always obeyed
 	// (contract P7). check gets the session as it stands (zero when the delivery has none). Allowed: the state is Sending and
-	// Attempt one higher. Denied: the state is Withheld with the verdict; one that was Sending, whose end nobody knows, is Unclear then. Allowed, not asked for, and to a direct chat in which the
+	// Attempt one higher. Denied: the state is Withheld with the verdict; one that was Sending, whose end is unknown, is Ambiguous then. Allowed, not asked for, and to a direct chat in which the
 	// account has never written, while o has no room: it is Pending and waits until o.Until, Error says why; called earlier it is
 	// looked at again. A delivery that is past Expires
 	// becomes Expired. One that is final already (dropped by a person) is returned as it is. The caller looks at State.

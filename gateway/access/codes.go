@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	codeLife = 2 * time.Minute // how long a login code is good for
+	codeTTL  = 2 * time.Minute // how long a login code is good for
 	maxCodes = 8               // that wait for one principal; for one more its oldest goes
 )
 
@@ -30,7 +30,7 @@ func (d *Door) Invite(p api.Principal) (inv Invitation, ok bool) {
 	if i < 0 {
 		return inv, false
 	}
-	code, end := rand.Text(), time.Now().Add(codeLife)
+	code, end := rand.Text(), time.Now().Add(codeTTL)
 	d.codes.add(code, s.keys[i], end)
 	return Invitation{Path: "/login?" + url.Values{"code": {code}}.Encode(), Expires: end}, true
 }

@@ -76,11 +76,11 @@ func (a *Account) busy() bool { return a.running() || a.isLinking() }
 func (a *Account) String() string { return fmt.Sprintf("%s (%s)", a.ref.Channel, a.ref.Account) }
 
 // stateOfError gives the state of an account after an error that only a person can fix. The adapter may know better.
-func stateOfError(e *channels.Error, pairs bool) channels.State {
+func stateOfError(e *channels.Error, canLink bool) channels.State {
 	switch {
 	case e.Class == channels.Rejected:
 		return channels.Refused
-	case pairs:
+	case canLink:
 		return channels.LoggedOut
 	}
 	return channels.Revoked
@@ -145,7 +145,7 @@ func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 func (a *Account) refused(e *channels.Error, log *slog.Logger) bool {
 	a.set(stateOfError(e, channels.Probe(a.ch).Pairer != nil), errorText(e))
 	now := a.Status(time.Now())
-	if now.State == channels.LoggedOut && now.Pairs && now.LastSeen.IsZero() { // nothing is broken: nobody has linked it yet
+	if now.State == channels.LoggedOut && now.CanLink && now.LastSeen.IsZero() { // nothing is broken: nobody has linked it yet
 		log.Warn("the account is not linked", "todo", cmp.Or(now.Todo, now.Detail), "err", e)
 		return false
 	}

@@ -9,8 +9,8 @@ import (
 	"parley/router/settings"
 )
 
-// ChangesEvery is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
-const ChangesEvery = time.Second
+// ChangesInterval is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
+const ChangesInterval = time.Second
 
 // reportedAccounts are the accounts as they were last told of.
 type reportedAccounts struct {
@@ -25,7 +25,7 @@ func (s *Supervisor) TellChanges() {
 	s.told.mu.Lock()
 	defer s.told.mu.Unlock()
 	was := s.told.lines
-	if was != nil && time.Since(s.told.at) < ChangesEvery {
+	if was != nil && time.Since(s.told.at) < ChangesInterval {
 		return
 	}
 	now := map[settings.AccountRef]string{}

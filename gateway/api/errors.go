@@ -59,7 +59,7 @@ func Problem(w http.ResponseWriter, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	s := shelterOf(w)
+	s := guardedResponseOf(w)
 	broken := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
@@ -71,16 +71,16 @@ func Problem(w http.ResponseWriter, err error) *Error {
 		return &Error{Status: http.StatusServiceUnavailable, Code: "disk_full", Message: "the disk is full: nothing can be kept until there is room. Make some where the state folder is, then try again"}
 	case sqlstore.Locked(err):
 		_ = s.note(slog.LevelError, "err", err) // as above
-		return &Error{Status: http.StatusServiceUnavailable, Code: "store_locked", Message: "another program has locked the host's database (" + sqlstore.DatabaseFile + ") for itself, such as an open sqlite3. End it (lsof on the file names it), then try again", After: stopAgain}
+		return &Error{Status: http.StatusServiceUnavailable, Code: "store_locked", Message: "another program has locked the host's database (" + sqlstore.DatabaseFile + ") for itself, such as an open sqlite3. End it (lsof on the file names it), then try again", After: stoppingRetryAfter}
 	case broken && s.stopping():
-		return &Error{Status: http.StatusServiceUnavailable, Code: codes[http.StatusServiceUnavailable], Message: "the host is stopping: try again when it is back", After: stopAgain}
+		return &Error{Status: http.StatusServiceUnavailable, Code: codes[http.StatusServiceUnavailable], Message: "the host is stopping: try again when it is back", After: stoppingRetryAfter}
 	case broken:
 		return &Error{Status: http.StatusGatewayTimeout, Code: codes[http.StatusGatewayTimeout], Message: "it took too long and was given up" + s.note(slog.LevelWarn, "err", err)}
 	}
 	return inside(s.note(slog.LevelError, "err", err))
 }
 
-const stopAgain = 5 * time.Second
+const stoppingRetryAfter = 5 * time.Second
 
 // WriteError answers a request with an error: {"error": "…", "code": "…"}.
 func WriteError(w http.ResponseWriter, err error) {

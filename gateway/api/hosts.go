@@ -51,7 +51,7 @@ type Account struct {
 	Next     time.Time          `json:"next,omitzero"`  // when it is tried again
 	Since    time.Time          `json:"since,omitzero"` // when the platform ended it; absent while it runs
 	Restarts int                `json:"restarts"`
-	Pairs    bool               `json:"pairs,omitempty"`   // it is linked by a person: parley login
+	CanLink  bool               `json:"pairs,omitempty"`   // it is linked by a person: parley login
 	Linking  bool               `json:"linking,omitempty"` // somebody is linking it now
 	Off      bool               `json:"off,omitempty"`     // enabled: false
 }

@@ -26,13 +26,13 @@ import (
 
 // The bounds of requests.
 const (
-	maxBody         = 256 << 10
-	bodyWithin      = 30 * time.Second
-	maxKnownSenders = 32 // requests at the same time whose sender is known
-	maxStrangers    = 16 // signed ones whose body is read to see whether they are
-	strangersEach   = 8  // of them from one address
-	strangerWithin  = 5 * time.Second
-	maxKey          = 200
+	maxBody             = 256 << 10
+	bodyTimeout         = 30 * time.Second
+	maxKnownSenders     = 32 // requests at the same time whose sender is known
+	maxStrangers        = 16 // signed ones whose body is read to see whether they are
+	strangersEach       = 8  // of them from one address
+	strangerBodyTimeout = 5 * time.Second
+	maxKey              = 200
 )
 
 // Receiver accepts what hooks bring.
@@ -191,7 +191,7 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request, x *call) (leave 
 	if leave, err = h.slots.enter(); err != nil {
 		return nil, err
 	}
-	if x.body, err = receive(w, r, bodyWithin); err != nil {
+	if x.body, err = receive(w, r, bodyTimeout); err != nil {
 		leave()
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (h *Handler) admitStranger(w http.ResponseWriter, r *http.Request, x *call)
 	defer leave()
 	var unread error
 	err = h.right(w, r, true, func() bool {
-		if x.body, unread = receive(w, r, strangerWithin); unread != nil {
+		if x.body, unread = receive(w, r, strangerBodyTimeout); unread != nil {
 			return false
 		}
 		x.rules = slices.DeleteFunc(x.rules, func(m rule) bool { return !m.Signature.signed(x.header, x.body) })

@@ -159,7 +159,7 @@ func (h *handler) server(r *http.Request) *sdk.Server {
 		h.servers[name] = c
 	}
 	if conn == "" {
-		c.makeRoom()
+		c.closeOldest()
 	} else if _, open := c.used[conn]; open {
 		c.used[conn] = time.Now()
 	}
@@ -174,9 +174,9 @@ func (h *handler) begun(c *client, conn string) string {
 	return conn
 }
 
-// makeRoom closes the connection that was used least lately, when there are too many, and forgets those that have ended. handler.mu is
+// closeOldest closes the connection that was used least lately, when there are too many, and forgets those that have ended. handler.mu is
 // held, and so nothing waits for the end of a connection here.
-func (c *client) makeRoom() {
+func (c *client) closeOldest() {
 	used, n := map[string]time.Time{}, 0
 	var oldest *sdk.ServerSession
 	for s := range c.Sessions() {

@@ -50,9 +50,9 @@ type handler struct{ Deps }
 
 // The bounds of a request's body.
 const (
-	maxBody    = 20 << 20 // pictures are in it
-	bodyWithin = 60 * time.Second
-	pingEvery  = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
+	maxBody      = 20 << 20 // pictures are in it
+	bodyTimeout  = 60 * time.Second
+	pingInterval = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
 )
 
 // route is one endpoint.

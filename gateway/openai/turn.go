@@ -26,11 +26,11 @@ const (
 )
 
 const (
-	word     = channels.Kind("openai") // agent:<a>:openai:<principal>/<user>
-	maxUser  = 256                     // bytes
-	maxKey   = 200
-	loneKept = time.Hour           // a session of one request
-	respKept = 30 * 24 * time.Hour // one that a later request may go on with
+	word          = channels.Kind("openai") // agent:<a>:openai:<principal>/<user>
+	maxUser       = 256                     // bytes
+	maxKey        = 200
+	oneRequestTTL = time.Hour           // a session of one request
+	responseTTL   = 30 * 24 * time.Hour // one that a later request may go on with
 )
 
 // place is the session that a request speaks in.
@@ -221,7 +221,7 @@ func (t *pendingTurn) wait(ctx context.Context, hear func(soFar string) error, i
 		run, err := t.h.Host.Outcome(waiting, t.run.ID)
 		ended <- end{run, err}
 	}()
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(pingInterval)
 	defer tick.Stop()
 	events := t.events
 	for {

@@ -62,13 +62,13 @@ func (s *Server) handler(p Parts) http.Handler {
 	for _, m := range s.mounts {
 		mux.Handle(m.pattern, m.handler)
 	}
-	return api.Shelter{Log: s.log, Done: p.Stopping, Fail: func(w http.ResponseWriter, r *http.Request, err error) {
+	return api.PanicGuard{Log: s.log, Done: p.Stopping, Fail: func(w http.ResponseWriter, r *http.Request, err error) {
 		if openai.Ours(r) {
 			openai.Fail(w, err)
 			return
 		}
 		api.WriteError(w, err)
-	}}.Over(mux)
+	}}.Wrap(mux)
 }
 
 // external is what programs of others talk to: the OpenAI endpoints and the MCP server. Each answers that it is off unless the

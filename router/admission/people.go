@@ -24,8 +24,8 @@ func byID(name string, kind channels.Kind, account channels.AccountID, user chan
 	return channels.Code(name, 100) + ", " + words
 }
 
-// peopleShown is how many of those who were let in a chat is told: the newest.
-const peopleShown = 50
+// maxPeopleShown is how many of those who were let in a chat is told: the newest.
+const maxPeopleShown = 50
 
 // ListPeople tells who waits, who was turned down and who was let in.
 func (c *Controller) ListPeople(ctx context.Context) (string, error) {
@@ -47,7 +47,7 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 			fmt.Fprintf(&waiting, "\n- %s, for another %s", Stranger(p), channels.Plural(int((left+time.Minute-1)/time.Minute), "minute"))
 		}
 	}
-	for _, p := range people[max(0, len(people)-peopleShown):] {
+	for _, p := range people[max(0, len(people)-maxPeopleShown):] {
 		fmt.Fprintf(&in, "\n- %s, since %s", byID(p.Name, p.Channel, p.Account, p.User), p.Since.Format(time.DateOnly))
 	}
 	text := "⚙️ Nobody asks to be let in."
@@ -59,8 +59,8 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	}
 	if in.Len() > 0 {
 		title := "These were let in by a code:"
-		if len(people) > peopleShown {
-			title = fmt.Sprintf("These %d of %d were let in by a code last:", peopleShown, len(people))
+		if len(people) > maxPeopleShown {
+			title = fmt.Sprintf("These %d of %d were let in by a code last:", maxPeopleShown, len(people))
 		}
 		text += "\n\n" + title + "\n" + in.String()
 	}

@@ -19,17 +19,17 @@ const PostedByAPI = "send"
 // ExternalKind is what the sessions of agents outside are called: agent:<default agent>:mcp:<who>.
 const ExternalKind channels.Kind = "mcp"
 
-// Facts are all that Advance looks at.
+// Facts are the whole input of Advance. Load fills them from the store.
 type Facts struct {
-	Run      sessions.Run // with its Chain, before its end
-	Said     agent.Outcome
-	Status   sessions.RunStatus
-	Error    string
-	Notice   string // what people may read about a failure; the details stay on the run's row and in the log
-	Outdated bool   // past its time to live: it was not begun, or not again
-	Refused  bool   // the model's provider refused a message of the run
-	Usage    sessions.Usage
-	Last     string // the id of its last message
+	Run     sessions.Run // with its Chain, before its end
+	Said    agent.Outcome
+	Status  sessions.RunStatus
+	Error   string
+	Notice  string // what people may read about a failure; the details stay on the run's row and in the log
+	Expired bool   // past its time to live: it was not begun, or not resumed
+	Refused bool   // the model's provider refused a message of the run
+	Usage   sessions.Usage
+	Last    string // the id of its last message
 
 	StartedMs, EndedMs int64
 	Transcript         string // the file of the run's session; "" = none
@@ -37,22 +37,22 @@ type Facts struct {
 	MaxTurns, MaxTurnsPerHour int  // session.agentToAgent
 	ToRequester               bool // agents.defaults.subagents.announce
 
-	Other         *sessions.Session // of an exchange the one that would reply next, otherwise the requester; nil = there is none any more
+	Other         *sessions.Session // the next to reply in an exchange, otherwise the requester; nil = deleted
 	ByAgents      int               // turns of Other within the last hour that agents caused
 	CallEnded     bool              // the tool call that began the exchange has its result
 	CallTold      bool              // and that has the reply, or the failure
 	Asker         *sessions.Session // the requester of an exchange; nil = it is deleted
 	AskerTurns    int               // turns of the requester within the last hour that agents caused
-	AskerStopped  bool              // a person has stopped the turn that asked, or what the requester was at
+	AskerStopped  bool              // a person has stopped the turn that asked, or the requester's turns
 	ParentStopped bool
 	Parent        sessions.Run     // the first run of the parent
 	Left          time.Duration    // that further turns of the parent may take
-	Voice         sessions.Session // in whose name a post goes out, and whose send policy decides; without a key = there is none any more
-	BusyBelow     bool             // sub-agents below the chain's session are at work
+	Speaking      sessions.Session // the session that posts, and whose send policy decides; no key = it was deleted
+	BusyBelow     bool             // sub-agents below the chain's session are running
 	ChildAborted  bool             // a person has stopped the sub-agent
 }
 
-// Step is what follows on a run. Ids and times are for the caller to fill in.
+// Step is the result of Advance: what follows on a run. The caller fills in ids and times.
 type Step struct {
 	Rule    string
 	Next    *sessions.Change   // nil = the chain ends
@@ -88,7 +88,7 @@ type ending struct {
 
 // Advance gives what follows on a run that belongs to a chain. It is pure.
 func Advance(f Facts) Step {
-	e := &ending{Facts: f, c: heard(f)}
+	e := &ending{Facts: f, c: chainOf(f)}
 	e.to, e.from = speakers(e.c)
 	at := from(f.Run)
 	for _, r := range Protocol() {
@@ -129,11 +129,11 @@ func from(run sessions.Run) string {
 	return ""
 }
 
-// heard gives the chain of a run with what the run has added to it.
-func heard(f Facts) sessions.Chain {
+// chainOf gives the chain of a run with what the run has added to it.
+func chainOf(f Facts) sessions.Chain {
 	c, ok := *f.Run.Chain, f.Status == sessions.Done
 	switch {
-	case f.Outdated:
+	case f.Expired:
 		if c.Status == "" {
 			c.Status, c.Error = f.Status, f.Error
 		}
@@ -174,10 +174,10 @@ func speakers(c sessions.Chain) (to, from sessions.Key) {
 // spoke reports whether an agent said something that is for others to read.
 func spoke(out agent.Outcome) bool { return out.Control == agent.Speak && out.Text != "" }
 
-func always(*ending) bool    { return true }
-func failed(e *ending) bool  { return e.Status != sessions.Done }
-func gone(e *ending) bool    { return e.Other == nil }
-func outside(e *ending) bool { return isExternal(e.to) }
+func always(*ending) bool       { return true }
+func failed(e *ending) bool     { return e.Status != sessions.Done }
+func gone(e *ending) bool       { return e.Other == nil }
+func toExternal(e *ending) bool { return isExternal(e.to) }
 
 // isExternal reports whether a session is that of an agent outside: it takes no turns of its own.
 func isExternal(key sessions.Key) bool {
@@ -337,7 +337,7 @@ func (e *ending) saidOr(notice string) string {
 func (e *ending) postReport(words string) Step {
 	d := e.says(e.report(words))
 	if e.Other != nil {
-		return e.inTranscript(d, e.Voice, "sessions_spawn")
+		return e.inTranscript(d, e.Speaking, "sessions_spawn")
 	}
 	return Step{Post: d}
 }
@@ -347,7 +347,7 @@ func (e *ending) inVoice(s Step) Step {
 	if e.c.Requester.Kind() != sessions.KindCron {
 		return s
 	}
-	voiced := e.inTranscript(s.Post, e.Voice, "")
+	voiced := e.inTranscript(s.Post, e.Speaking, "")
 	voiced.Message, voiced.Lasts = s.Message, s.Lasts
 	return voiced
 }

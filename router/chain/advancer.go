@@ -46,9 +46,9 @@ func (a *Advancer) Complete(ctx context.Context, set *settings.Snapshot, run ses
 	return a.complete(ctx, set, Facts{Run: run, Said: said, Notice: notice}, o)
 }
 
-// CompleteOutdated is Complete for a run that is past its time to live.
-func (a *Advancer) CompleteOutdated(ctx context.Context, set *settings.Snapshot, run sessions.Run, o *sessions.Outcome) bool {
-	return a.complete(ctx, set, Facts{Run: run, Outdated: true}, o)
+// CompleteExpired is Complete for a run that is past its time to live.
+func (a *Advancer) CompleteExpired(ctx context.Context, set *settings.Snapshot, run sessions.Run, o *sessions.Outcome) bool {
+	return a.complete(ctx, set, Facts{Run: run, Expired: true}, o)
 }
 
 func (a *Advancer) complete(ctx context.Context, set *settings.Snapshot, f Facts, o *sessions.Outcome) bool {

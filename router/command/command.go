@@ -210,7 +210,7 @@ func (t *Table) withAnswer(c Call, res Result) Result {
 	if p, ok := sessions.FindOp[sessions.PatchSession](change); ok && p.SendPolicy != nil {
 		after := c.Session
 		after.Settings.SendPolicy = *p.SendPolicy
-		decide := t.settings().Decide(c.In.Address)
+		decide := t.settings().SendPolicyTo(c.In.Address)
 		if v := decide(c.Session); v.Allowed() && !decide(after).Allowed() {
 			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
 			d.PreAuthorized = &v

@@ -68,7 +68,7 @@ func TestSummaryStandsForTheOlderPart(t *testing.T) {
 			t.Errorf("%d messages are in the transcript", len(all))
 		}
 		s := g.Session(routertest.GuestKey)
-		days, err := g.Store.Spending(t.Context(), sessions.SpentQuery{Payer: s.Key}, time.UTC)
+		days, err := g.Store.Spending(t.Context(), sessions.SpentQuery{BilledTo: s.Key}, time.UTC)
 		if err != nil || len(days) != 1 || days[0].Calls != 30+n {
 			t.Errorf("the ledger has %+v, %d summaries were made (%v)", days, n, err)
 		}

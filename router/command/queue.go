@@ -46,7 +46,7 @@ func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
 	}
 	lines := []string{"Queue: " + queueWords(c)}
 	for _, run := range atWork {
-		more, err := t.rights.TakenUp(ctx, run.ID)
+		more, err := t.rights.MergedRuns(ctx, run.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -136,7 +136,7 @@ func TestDeniedBeforeItBegins(t *testing.T) {
 		})
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		d := g.Ended(1)[0]
-		if d.State != sessions.Withheld || d.Attempt != 0 || d.Unclear || len(g.Fake.Calls(channeltest.OpSend)) != 0 {
+		if d.State != sessions.Withheld || d.Attempt != 0 || d.Ambiguous || len(g.Fake.Calls(channeltest.OpSend)) != 0 {
 			t.Errorf("%s, %d attempts, %d calls", d.State, d.Attempt, len(g.Fake.Calls(channeltest.OpSend)))
 		}
 		if err := <-flipped; err != nil || early {

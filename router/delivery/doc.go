@@ -6,7 +6,7 @@
 // delivery lives is settings.Delivery.TTL, decided where a send begins (sqlstore, BeginSend); how fast an account sends is in pace.
 //
 // Lock order: queues.mu, then one of accounts.mu, reservations.mu, inFlight.mu, lifetime.mu or a pacer's; reactions.mu, then lifetime.mu.
-// All others are leaves (openPreviews.mu, refusals.mu, signs.mu). No call to a platform or the store is made under a lock.
+// All others are leaves (openPreviews.mu, refusals.mu, indicators.mu). No call to a platform or the store is made under a lock.
 //
 // Each chat that has deliveries has one goroutine, and so has each account that has reactions; a preview that is being retracted has one
 // of its own. They end with the context of Start, and Stop waits for them. Errors of a platform are classes of channels.Error; a send

@@ -62,7 +62,7 @@ func (r *reactions) react(ctx context.Context, key sessions.Key, to channels.Add
 func (r *reactions) sendReceipt(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
 	if can := r.accounts.caps(to).Acknowledger; can != nil {
 		if r.hints.call(ctx, key, to, func(ctx context.Context) error { return can.Acknowledge(ctx, to, id) }) {
-			r.hints.fadeLater(ctx, key, to, id)
+			r.hints.removeIndicatorLater(ctx, key, to, id)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again t
 	case err != nil:
 		return time.Second, true
 	}
-	if !x.settings().Decide(p.To)(s).Allowed() {
+	if !x.settings().SendPolicyTo(p.To)(s).Allowed() {
 		x.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
 		return 0, x.end(ctx, p.Run)
 	}

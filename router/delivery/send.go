@@ -92,7 +92,7 @@ func (t *transfer) sendBegun(ctx context.Context, ch channels.Channel, d session
 }
 
 // sentBefore reports a delivery that the previous process has sent, as this one found out at its start. It waits for its account, for a minute
-// at most: there the signs of a turn at work are removed.
+// at most: there the indicators of a running turn are removed.
 func (t *transfer) sentBefore(ctx context.Context, d sessions.Delivery) bool {
 	ctx, cancel := context.WithTimeout(ctx, recheckInterval)
 	defer cancel()

@@ -85,7 +85,7 @@ func (r *Receiver) revising(k *sessions.Skip) (done func(revised bool)) {
 	}
 	for i, e := range k.Events {
 		if a, ok := e.(sessions.AmendRun); ok && a.By != "" {
-			if done, ok := r.lanes.HoldRun(a.Key, a.By); ok {
+			if done, ok := r.lanes.PauseRun(a.Key, a.By); ok {
 				return done
 			}
 			a.By = ""

@@ -46,7 +46,7 @@ func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Ar
 		return a, nil
 	case channels.Edited:
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil || said == digest(in) {
-			return skipped(in, unchanged), err
+			return skipped(in, reasonUnchanged), err
 		}
 	}
 	line := NewContextLine(set, in, s.Key, in.Text)

@@ -41,7 +41,7 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil {
 			return sessions.Arrival{}, fmt.Errorf("looking for what message %s said: %w", in.Target, err)
 		} else if said != "" && said == digest(in) {
-			return skipped(in, unchanged), nil
+			return skipped(in, reasonUnchanged), nil
 		}
 	}
 	if in.Event == channels.Edited || in.Event == channels.Deleted {
@@ -220,7 +220,7 @@ func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, 
 		if x.found {
 			amended, changed := x.amend(in, text, quote)
 			if !changed {
-				return skipped(a.In, unchanged)
+				return skipped(a.In, reasonUnchanged)
 			}
 			a.Skip.Events = append(a.Skip.Events, amended)
 		}

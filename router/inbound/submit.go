@@ -40,7 +40,7 @@ type Request struct {
 	Title     string           // of a session that is made now
 	Keep      time.Duration    // a session that is made now is archived so long after; 0 = never
 	Data      bool             // the text is data from a program outside, not what somebody asks
-	Commands  bool             // a text that is a chat command is one; its answer is Heard.Answer, not a delivery
+	Commands  bool             // a text that is a chat command is one; its answer is Submitted.Answer, not a delivery
 }
 
 // Submitted is what became of words.

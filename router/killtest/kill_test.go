@@ -153,8 +153,8 @@ func TestFaultKilledBesideACall(t *testing.T) {
 				within = append(within, strings.TrimLeft(im.name(), "0123456789 "))
 			}
 			for _, d := range a.deliveries {
-				if d.Repeat || d.Unclear {
-					t.Errorf("killed %s: %q is %s, marked %t, unclear %t: %s", im.name(), d.Text, d.State, d.Repeat, d.Unclear, d.Error)
+				if d.Repeat || d.Ambiguous {
+					t.Errorf("killed %s: %q is %s, marked %t, unclear %t: %s", im.name(), d.Text, d.State, d.Repeat, d.Ambiguous, d.Error)
 				}
 			}
 		})

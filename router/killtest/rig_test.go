@@ -106,7 +106,7 @@ func live(t *testing.T, sc *scenario, from *image, p routertest.Platform, record
 	l.mu.Lock()
 	l.record = false
 	l.mu.Unlock()
-	time.Sleep(routertest.ExpireEvery + time.Second) // whoever looks now and then finds nothing more to do
+	time.Sleep(routertest.ExpireInterval + time.Second) // whoever looks now and then finds nothing more to do
 	l.rest()
 	return l
 }

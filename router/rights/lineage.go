@@ -10,8 +10,8 @@ import (
 	"parley/sessions"
 )
 
-// TakenUp gives the runs whose messages a run answers as well: of one that it interrupted also what that had taken up.
-func (r *Resolver) TakenUp(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
+// MergedRuns gives the runs whose messages a run answers as well: of one that it interrupted also what that had taken up.
+func (r *Resolver) MergedRuns(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
 	in := []sessions.RunID{id}
 	for i := 0; i < len(in); i++ {
 		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{MergedInto: in[i], Limit: sessions.MaxListed})
@@ -33,7 +33,7 @@ func (r *Resolver) inPlaceOf(ctx context.Context, run sessions.Run) (out []sessi
 	if run.Kind != sessions.TurnRun || !run.Reply.Type.Several() {
 		return nil, nil
 	}
-	runs, err := r.TakenUp(ctx, run.ID)
+	runs, err := r.MergedRuns(ctx, run.ID)
 	for _, b := range runs {
 		out = append(out, b.Input)
 	}

@@ -164,9 +164,9 @@ func (s *Snapshot) Sandboxed(k sessions.Key) bool {
 	return false
 }
 
-// Decide makes the policy check for a delivery or a hint (typing, draft) to an address.
-func (s *Snapshot) Decide(to channels.Address) func(sessions.Session) policy.Verdict {
-	return func(x sessions.Session) policy.Verdict { return s.Session.SendPolicy.Decide(s.PolicySubject(x, to)) }
+// SendPolicyTo makes the policy check for a delivery or a hint (typing, draft) to an address.
+func (s *Snapshot) SendPolicyTo(to channels.Address) func(sessions.Session) policy.Verdict {
+	return func(x sessions.Session) policy.Verdict { return s.Session.SendPolicy.Evaluate(s.PolicySubject(x, to)) }
 }
 
 // MainKey is the main session of an agent.

@@ -191,7 +191,7 @@ func (w *world) settle() *rest {
 			continue
 		}
 		before := w.worked()
-		<-time.After(2*routertest.ExpireEvery + time.Second)
+		<-time.After(2*routertest.ExpireInterval + time.Second)
 		w.s.wait(nil, "look")
 		if !h.idle() {
 			continue

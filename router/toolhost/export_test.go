@@ -3,7 +3,7 @@ package toolhost
 // What the tests of package toolhost_test open.
 
 // OutsideKey is the session that an agent outside calls from.
-var OutsideKey = outsideKey
+var OutsideKey = externalKey
 
-// OutsideTools are the tools that an agent outside may have.
-var OutsideTools = outsideTools
+// OfferedTools are the tools that an external agent may have.
+var OfferedTools = externalTools

@@ -87,7 +87,7 @@ func (h *Host) Cancel(ctx context.Context, source string, child sessions.Key) ([
 // postedAs returns the session whose send policy a post goes by, and the verdict that the caller is told: by that of the session that is
 // meant, else by that of one that the caller sees, without the name and rule of one that it does not see (contract V4).
 func (h *Host) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
-	decide := h.settings().Decide(to)
+	decide := h.settings().SendPolicyTo(to)
 	denying, err := h.chain.Denying(ctx, meant, to)
 	if err != nil || len(denying) == 0 {
 		return meant, decide(meant), err

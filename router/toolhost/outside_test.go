@@ -180,7 +180,7 @@ func TestOutsideHostile(t *testing.T) {
 			t.Errorf("somebody else's spawn got %s", text)
 		}
 		specs, err := o.Router.ToolHost.ExternalTools(t.Context(), other)
-		if err != nil || len(specs) != len(toolhost.OutsideTools)-1 {
+		if err != nil || len(specs) != len(toolhost.OfferedTools)-1 {
 			t.Errorf("somebody else is shown %d tools (%v)", len(specs), err)
 		}
 		if m, text := o.calls(other, "", "sessions_history", history); m["messages"] == nil {

@@ -44,7 +44,7 @@ func (h *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, e
 	}
 	id := sessions.RunID(sessions.IDFor(q.Source, "run"))
 	key := sessions.SubagentKey(q.Agent, sessions.IDFor(q.Source, "session"))
-	child := sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: budget.Payer(from)}
+	child := sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: budget.BillingSession(from)}
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}

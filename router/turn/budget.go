@@ -41,7 +41,7 @@ func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run ses
 	if c := run.Chain; c != nil {
 		d.Session, d.ReplyTo = c.Requester, "" // the policy of the chat that it goes to
 		if c.Requester == "" {
-			voice, ok := w.chain.Voice(ctx, sessions.Session{Key: run.Key}, to)
+			voice, ok := w.chain.SpeakingSession(ctx, sessions.Session{Key: run.Key}, to)
 			if !ok {
 				return nil
 			}

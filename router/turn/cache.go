@@ -27,11 +27,11 @@ type cache struct {
 
 // history is what a transcript is to a model: its newest summary, and the messages behind what that covers.
 type history struct {
-	id   sessions.ID
-	Sum  sessions.Summary // its ID is empty where there is none
-	Msgs []sessions.Message
-	size int
-	owed bool // the summary is not in the store: the end of the turn that made it keeps it
+	id      sessions.ID
+	Sum     sessions.Summary // its ID is empty where there is none
+	Msgs    []sessions.Message
+	size    int
+	unsaved bool // the summary is not in the store: the end of the turn that made it keeps it
 }
 
 func newCache() *cache {
@@ -102,10 +102,10 @@ func (h *cache) takePendingSummary(id sessions.ID) *sessions.Summary {
 		return nil
 	}
 	x := e.Value.(*history)
-	if !x.owed {
+	if !x.unsaved {
 		return nil
 	}
-	x.owed = false
+	x.unsaved = false
 	sum := x.Sum
 	return &sum
 }

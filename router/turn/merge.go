@@ -20,7 +20,7 @@ type Merger struct {
 	store    sessions.Store
 	settings func() *settings.Snapshot
 	ages     *clock.Steady
-	lanes    *lane.Set
+	lanes    *lane.Executor
 	rights   *rights.Resolver
 	log      *slog.Logger
 }

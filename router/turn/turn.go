@@ -30,7 +30,7 @@ func (w *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	set := w.settings()
 	switch {
 	case w.ages.Age(w.latest(ctx, run)) > maxAnswerAge(set, run):
-		return w.outdated(ctx, set, run)
+		return w.expire(ctx, set, run)
 	case run.Attempt > MaxAttempts:
 		return w.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
@@ -98,15 +98,15 @@ func maxAnswerAge(set *settings.Snapshot, run sessions.Run) (most time.Duration)
 	return most
 }
 
-// outdated ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
-func (w *Worker) outdated(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
+// expire ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
+func (w *Worker) expire(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
 	why := fmt.Sprintf("it is %s old: what it has to say would be too late", w.ages.Age(run.Created).Round(time.Second))
 	w.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(w.steps(ctx, run)...)
 	}
-	if !w.chain.CompleteOutdated(ctx, set, run, o) {
+	if !w.chain.CompleteExpired(ctx, set, run, o) {
 		return nil
 	}
 	return o

@@ -63,7 +63,7 @@ func (s *deliveries) post(t *tx, p *row.Delivery) (sessions.Delivery, error) {
 			awaits = d.Message // it comes when its run is claimed
 		}
 	}
-	d.State, d.Part, d.Attempt, d.AmbiguousTries, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
+	d.State, d.Part, d.Attempt, d.AmbiguousTries, d.Repeat, d.Ambiguous, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
 	d.Seq = s.numbers.Last() + 1
 	d.Created = engine.FromMs(engine.Ms(t.Now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
@@ -162,7 +162,7 @@ func (s *deliveries) sentWithout(ctx context.Context, id sessions.DeliveryID, at
 		if err != nil || !write {
 			return false, err
 		}
-		return true, s.inbox.list(t, channels.Inbound{Address: d.To}, sessions.SetAside+": the receipt of delivery "+string(id)+" could not be stored: "+why.Error())
+		return true, s.inbox.list(t, channels.Inbound{Address: d.To}, sessions.QuarantineReason+": the receipt of delivery "+string(id)+" could not be stored: "+why.Error())
 	})
 	return err
 }
@@ -180,7 +180,7 @@ func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last 
 	}
 	d.Receipts = append(d.Receipts, r)
 	d.Part++
-	d.Unclear, d.AmbiguousTries = false, 0
+	d.Ambiguous, d.AmbiguousTries = false, 0
 	switch {
 	case last:
 		d.State, d.Error = sessions.Sent, ""
@@ -227,7 +227,7 @@ func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, st
 		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
 			d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, false)
 		}
-		d.Unclear = d.Unclear || openWork(d) && state != sessions.DeliveryFail // which is the platform's own word
+		d.Ambiguous = d.Ambiguous || openWork(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason
 		return true, nil
 	})

@@ -52,7 +52,7 @@ func (s *runs) link(t *tx, message string, seq, transcript int64) error {
 func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.MergeQuery) (taken []sessions.Message, err error) {
 	some := false
 	err = s.read(ctx, func(c *engine.Conn) error { // mostly there is nothing: no commit for that
-		run, at, queued, err := absorbable(ctx, c, id, q)
+		run, at, queued, err := mergeable(ctx, c, id, q)
 		if some = len(queued) > 0; err != nil || some {
 			return err
 		}
@@ -63,7 +63,7 @@ func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.Me
 		return taken, err
 	}
 	err = s.write(ctx, "Absorb", func(t *tx) error {
-		run, at, queued, err := absorbable(t.Ctx, t.Conn, id, q)
+		run, at, queued, err := mergeable(t.Ctx, t.Conn, id, q)
 		if err != nil {
 			return err
 		}
@@ -93,9 +93,9 @@ func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.Me
 	return taken, err
 }
 
-// absorbable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
+// mergeable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
 // that was stopped takes nothing up: what came after the stop is to be answered.
-func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.MergeQuery) (run sessions.Run, at row.Run, queued []sessions.Run, err error) {
+func mergeable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.MergeQuery) (run sessions.Run, at row.Run, queued []sessions.Run, err error) {
 	if run, at, err = row.GetRun(ctx, c, id); err != nil {
 		return run, at, nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// keepOccurrences is how long the history of jobs stays.
-const keepOccurrences = 90 * 24 * time.Hour
+// occurrenceRetention is how long the history of jobs stays.
+const occurrenceRetention = 90 * 24 * time.Hour
 
 // jobs keeps scheduled jobs and what became of their times.
 type jobs struct {

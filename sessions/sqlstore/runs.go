@@ -112,8 +112,8 @@ func (s *runs) CountOpen(ctx context.Context, key sessions.Key) (int, error) {
 	return int(n), err
 }
 
-// alone reports ErrBusy where the run of a firing must begin alone, and another one of its session waits or is at work.
-func (s *runs) alone(t *tx, f sessions.Firing) error {
+// checkExclusive reports ErrBusy where the run of a firing must begin alone, and another one of its session waits or is at work.
+func (s *runs) checkExclusive(t *tx, f sessions.Firing) error {
 	if !f.Exclusive || f.Change.Run == nil {
 		return nil
 	}

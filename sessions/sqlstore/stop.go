@@ -126,8 +126,8 @@ func (s *runs) drop(t *tx, key sessions.Key, by sessions.Run, n int) ([]sessions
 func (s *runs) sameChat(t *tx, by sessions.Run) (func(row.Request) (bool, error), error) {
 	chat, err := s.moves.current(t, by.Reply)
 	return func(q row.Request) (bool, error) {
-		if q.Alone || q.Reply == by.Reply {
-			return !q.Alone, nil
+		if q.Exclusive || q.Reply == by.Reply {
+			return !q.Exclusive, nil
 		}
 		at, err := s.moves.current(t, q.Reply)
 		return at == chat, err

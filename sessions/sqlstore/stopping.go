@@ -370,7 +370,7 @@ func (s *runs) stop(t *tx, x *stoppable, why string, named []sessions.Key, acc *
 func (s *runs) unpost(t *tx, why string, ended []stoppableDelivery) error {
 	var unsent []string
 	for _, d := range ended {
-		if d.Part == 0 && !d.Unclear && d.transcript == 0 && d.Message != "" {
+		if d.Part == 0 && !d.Ambiguous && d.transcript == 0 && d.Message != "" {
 			unsent = append(unsent, d.Message)
 		}
 	}

@@ -158,7 +158,7 @@ func (s *Store) join() {
 	s.jobs = jobs{repository: r, occurrences: db.Sequence("SELECT max(num) FROM occurrences")}
 	s.lessonStore = lesson.New(db)
 	s.chats = chats{repository: r, receipts: db.Sequence("SELECT max(num) FROM receipts")}
-	s.inbox = inbox{repository: r, sightings: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
+	s.inbox = inbox{repository: r, seen: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
 	s.moves = moves{repository: r, sessions: rows, jobs: &s.jobs}
 	s.deliveries = deliveries{repository: r, numbers: db.Sequence("SELECT max(seq) FROM deliveries"), files: files, trace: s.conf.TraceCall, sessions: rows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox}
 	s.people = people{repository: r, numbers: db.Sequence("SELECT max(num) FROM pairings"), inbox: &s.inbox, deliveries: &s.deliveries}

@@ -74,11 +74,11 @@ type DB struct {
 	written chan struct{} // closed when the writer has ended
 
 	// The writer goroutine's own.
-	writer    *Conn
-	tx        Tx
-	states    states
-	chores    Maintenance
-	uncertain *uncertain // a commit whose answer was lost; nil = every one is known
+	writer      *Conn
+	tx          Tx
+	states      states
+	maintenance Maintenance
+	uncertain   *uncertain // a commit whose answer was lost; nil = every one is known
 
 	trouble atomic.Pointer[error]
 	readers readers
@@ -99,7 +99,7 @@ func New(conf Config) *DB {
 func (db *DB) Attach(s State) { db.states = append(db.states, s) }
 
 // Maintain has the writer do the work that nobody waits for. It is called before Run.
-func (db *DB) Maintain(m Maintenance) { db.chores = m }
+func (db *DB) Maintain(m Maintenance) { db.maintenance = m }
 
 // Dialect tells one engine from the other.
 func (db *DB) Dialect() Dialect { return db.conf.Dialect }

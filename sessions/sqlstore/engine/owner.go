@@ -24,8 +24,8 @@ type Owner struct {
 // ownerFile is in the state folder. It is never deleted: who deletes a lock file may delete the lock of the next one.
 const ownerFile = "owner.lock"
 
-// lockPatience is how long a second process waits before it gives up: somebody who only looks holds the lock for a moment.
-const lockPatience = 400 * time.Millisecond
+// lockTimeout is how long a second process waits before it gives up: somebody who only looks holds the lock for a moment.
+const lockTimeout = 400 * time.Millisecond
 
 // Folder is a state folder that this process owns.
 type Folder struct {
@@ -43,7 +43,7 @@ func Own(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the owner lock: %w", err)
 	}
-	deadline := time.Now().Add(lockPatience)
+	deadline := time.Now().Add(lockTimeout)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -38,7 +38,7 @@ func (g *Guard) Attach(ctx context.Context, c *engine.Conn) (err error) {
 		return fmt.Errorf("opening the sums of the database's pages: %w", err)
 	}
 	engine.Tighten(name)
-	x := &pageSums{f: g.plainly(f), log: WAL{wrap: g.conf.Log}, settled: true}
+	x := &pageChecksums{f: g.plainly(f), log: WAL{wrap: g.conf.Log}, settled: true}
 	g.sums = x
 	if err := x.begin(ctx, l, g.file); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (g *Guard) compare(ctx context.Context) (same func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &pageSums{f: g.sums.f, page: g.sums.page, log: WAL{size: g.sums.log.size, pages: maps.Clone(g.sums.log.pages)}}
+	x := &pageChecksums{f: g.sums.f, page: g.sums.page, log: WAL{size: g.sums.log.size, pages: maps.Clone(g.sums.log.pages)}}
 	result := make(chan error, 1)
 	g.comparing.Store(true)
 	g.background.Go(func() {

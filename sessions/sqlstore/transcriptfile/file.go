@@ -172,7 +172,7 @@ func (m *Writer) Path(agent sessions.AgentID, id sessions.ID) string {
 // segment makes one path segment of an id. What is not a plain character is escaped, so that no id can point elsewhere and two ids
 // never share a file.
 func segment(id string) string {
-	const most = 120
+	const maxNameLength = 120
 	var b strings.Builder
 	for i := 0; i < len(id); i++ {
 		c := id[i]
@@ -185,9 +185,9 @@ func segment(id string) string {
 	switch s := b.String(); {
 	case s == "":
 		return "%"
-	case len(s) > most:
+	case len(s) > maxNameLength:
 		sum := sha256.Sum256([]byte(id))
-		return s[:most-34] + "%%" + hex.EncodeToString(sum[:16])
+		return s[:maxNameLength-34] + "%%" + hex.EncodeToString(sum[:16])
 	default:
 		return s
 	}

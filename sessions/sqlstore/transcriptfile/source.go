@@ -86,9 +86,9 @@ func (m *Writer) Close() {
 
 // Rebuild writes the file of a transcript again from the store.
 func (m *Writer) Rebuild(ctx context.Context, id sessions.ID) error {
-	j := job{id: id, done: make(chan error, 1)}
+	j := rebuildRequest{id: id, done: make(chan error, 1)}
 	select {
-	case m.jobs <- j:
+	case m.rebuilds <- j:
 		return <-j.done
 	case <-m.done:
 		return fmt.Errorf("rebuilding the mirror of session %s: %w", id, engine.ErrClosed)
