@@ -152,7 +152,7 @@ func (h *Host) Run(ctx context.Context) error {
 	return err
 }
 
-// stop ends things in the order in which nothing is lost: no more in, finish or hand over what is at work, no more out.
+// stop ends things in the order in which nothing is lost: no more in, finish or hand over what is running, no more out.
 func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFunc) {
 	began := time.Now()
 	close(h.stopping)

@@ -132,7 +132,7 @@ func (a Access) admitGroup(f Facts) Admission {
 			list, path = a.AllowFrom, "allowFrom"
 		}
 		if len(list) == 0 {
-			path = "" // whoever lists a group by its id and names no senders means everybody in it
+			path = "" // a person who lists a group by its id and names no senders means everybody in it
 		}
 		if len(list) == 0 && !g.byID && !f.Owner {
 			return decided(Drop, key, "allowlist, and neither groupAllowFrom nor allowFrom names anybody")

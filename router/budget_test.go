@@ -128,7 +128,7 @@ func TestMeter(t *testing.T) {
 			case "breaks":
 				p.Spent(sessions.Usage{Input: 10, Output: 5})
 				return agent.Answer{}, &agent.ModelError{Class: agent.Broken, Tries: 1, Err: errors.New("cut")}
-			case "late": // the whole answer arrives, and nobody waits for it any more
+			case "late": // the whole answer arrives, and no caller waits for it any more
 				asked <- struct{}{}
 				<-ctx.Done()
 			case "gone", "gone at work":

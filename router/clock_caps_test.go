@@ -305,7 +305,7 @@ func TestFaultClockFurtherTurns(t *testing.T) {
 	}
 }
 
-// TestFaultClockRuntime sets the clock while a sub-agent is at work: its report says how long it really took.
+// TestFaultClockRuntime sets the clock while a sub-agent is working: its report says how long it really took.
 //
 // proves: N13
 func TestFaultClockRuntime(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"parley/tools"
 )
 
-// A turn that was at work is as old as the newest message that it took up: that one is answered, however old the first.
+// A turn that was running is as old as the newest message that it took up: that one is answered, however old the first.
 //
 // proves: D8
 func TestAgeOfATurnThatTookUpOthers(t *testing.T) {

@@ -66,7 +66,7 @@ type Deps struct {
 	Version  string
 	// Media is the folder for files that came with messages; "" = they are fetched each time.
 	Media string
-	// Outbox is the folder for files that are to be sent; "" = none can be.
+	// Outbox is the folder for files to send; "" = none can be.
 	Outbox string
 	// Workspace gives the folder of an agent's own files; nil = there are none.
 	Workspace func(sessions.AgentID) string
@@ -255,7 +255,7 @@ func (r *Router) Key(in channels.Inbound) sessions.Key {
 	return r.settings.Load().Key(in)
 }
 
-// Working lists the sessions whose agent is at work, and counts those that wait for their turn.
+// Working lists the sessions whose agent is working, and counts those that wait for their turn.
 func (r *Router) Working() (working []sessions.Key, waiting int) { return r.Lanes.Working() }
 
 // Watch gives what happens from now on, until cancel or the end of the host.

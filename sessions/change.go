@@ -42,7 +42,7 @@ const (
 type Enqueue struct {
 	Run // Key defaults to the session's. Session, Status and Created are the store's to fill
 
-	// Interrupt has the turn (TurnRun) of the session that is at work give way, if its answer goes where Run's goes: it is marked as stopped, with
+	// Interrupt has the turn (TurnRun) of the session that is running give way, if its answer goes where Run's goes: it is marked as stopped, with
 	// Run as its MergedInto, which it keeps unless it ends as Done after all. Accepted.Stopped names it. One that is stopped already or Exclusive stays.
 	Interrupt bool
 	// DropOldest has so many of the oldest queued turns of the session give way, of those that were never begun, are not Exclusive, and whose answers
@@ -88,7 +88,7 @@ type StopSessions struct {
 	By   Stopper
 }
 
-// StopRun ends one run of any kind in the same way, with what it has made, and, if it is at work, what the sub-agents below its session are at.
+// StopRun ends one run of any kind in the same way, with what it has made, and, if it is running, what the sub-agents below its session are at.
 // ErrNotFound. A run that has ended stays as it is, and what it has made and has not left ends.
 type StopRun struct {
 	ID RunID

@@ -27,7 +27,7 @@ type Chats interface {
 	// configured any more is the account's from then on: sessions with their settings, people who were let in, what waits, positions, jobs. It
 	// may be repeated.
 	Identify(ctx context.Context, l Login) (Identified, error)
-	// Renames gives the accounts of which another one took the place (Identify).
+	// Renames gives the accounts that another one replaced (Identify).
 	Renames(ctx context.Context) ([]Rename, error)
 
 	// BeginPreview notes that the first words of a run's answer are about to be sent; a second one of the run changes nothing. ErrConflict:
@@ -76,7 +76,7 @@ const (
 )
 
 // FirstContactQuota bounds in how many direct chats an account writes for the first time without being asked (DeliveryKind.Asked): to strangers,
-// and what nobody waits for. The zero value is no bound.
+// and what no caller waits for. The zero value is no bound.
 type FirstContactQuota struct {
 	Limit int       // chats since Since; 0 = no bound
 	Since time.Time // the beginning of the day

@@ -30,7 +30,7 @@ const (
 	Held            DeliveryState = "held" // ambiguous, and the account is set to hold: a person decides
 )
 
-// Final reports whether nothing more will happen by itself.
+// Final reports whether nothing more will happen automatically.
 func (s DeliveryState) Final() bool { return s != Pending && s != Sending }
 
 // DeliveryKind says what is being delivered; the time to live goes by it.
@@ -125,7 +125,7 @@ func (d *Delivery) Failed(at time.Time, why string, absent bool) {
 	d.Tries = d.Tries[max(0, len(d.Tries)-maxTries):]
 }
 
-// TryEnd is what is known of a try of a part that is to be made again.
+// TryEnd is what is known of a try of a part to repeat.
 type TryEnd int
 
 // The ends.

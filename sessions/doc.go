@@ -4,7 +4,7 @@
 // implementation must pass. Here are data and pure functions: keys (key.go, keyuse.go), which sessions an agent sees (visibility.go), when a job is due (schedule.go),
 // when a session starts over (reset.go), and Change, the closed set of operations that one commit makes (change.go, apply order in sqlstore).
 //
-// It owns nothing, takes no lock and starts nothing. Store says of each method what one commit changes; whoever implements it owns the data.
+// It owns nothing, takes no lock and starts nothing. Store says of each method what one commit changes; the implementation owns the data.
 //
 // Errors are sentinels that stores wrap: ErrNotFound, ErrConflict with its kinds ErrStopped and ErrBusy, ErrInvalid, ErrUncertain, ErrCorruptRow, ErrDamaged, ErrInUse;
 // ErrBadRequest is of who asked.

@@ -21,7 +21,7 @@ const NoticeModel = "parley/notice"
 // StopFilter is Message.Stop of an answer that the model or a filter of its provider refused, or broke off.
 const StopFilter = "filter"
 
-// IsRefusal reports whether a message ends a run that the provider refused: its request, or to go on with the answer. The turn must not be
+// IsRefusal reports whether a message ends a run that the provider refused: its request, or to continue with the answer. The turn must not be
 // in later requests then. Earlier versions wrote no Refused: there the class of the error says so.
 //
 // source: https://docs.claude.com/en/docs/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals, the context is to be reset

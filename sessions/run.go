@@ -34,7 +34,7 @@ const (
 	TurnRun     RunKind = "turn"      // a person (or the API) wrote
 	AskRun      RunKind = "ask"       // another session wrote, by sessions_send
 	ReplyRun    RunKind = "reply"     // a reply-back step of an ask (contract S9)
-	ChildRun    RunKind = "child"     // a sub-agent at work
+	ChildRun    RunKind = "child"     // a running sub-agent
 	AnnounceRun RunKind = "announce"  // the last step of a chain: what is posted into a chat
 	FollowUpRun RunKind = "follow-up" // a late reply, or the failure of an ask, in the session that asked, whose agent tells its chat (contract S15)
 	ResultRun   RunKind = "result"    // a sub-agent's result in the session that asked for it, whose agent words the update (contract N16)
@@ -56,7 +56,7 @@ type Run struct {
 	Session    ID                 `json:"session,omitzero"` // its id when the run was queued
 	Agent      AgentID            `json:"agent,omitzero"`
 	Status     RunStatus          `json:"status"`
-	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with MergedInto, interrupted: whoever is at it has to end it
+	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with MergedInto, interrupted: its worker has to end it
 	Attempt    int                `json:"attempt,omitzero"` // how often it was claimed; a run that kills the host is not claimed for ever
 	Input      Message            `json:"input,omitzero"`   // what the turn answers
 	Reply      channels.Address   `json:"reply,omitzero"`   // where the answer goes; zero = nowhere (deliver: false)
@@ -66,7 +66,7 @@ type Run struct {
 	Thinking   string             `json:"thinking,omitzero"` // overrides the session's
 	System     string             `json:"system,omitzero"`   // stands at the end of this turn's system prompt
 	With       RunID              `json:"with,omitzero"`     // the run of the message right before it that its sender sent with the same gesture
-	Revised    bool               `json:"revised,omitzero"`  // its words were replaced while its turn was at work, and that began again
+	Revised    bool               `json:"revised,omitzero"`  // its words were replaced while its turn was running, and that began again
 	Exclusive  bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them
 	Label      string             `json:"label,omitzero"`
 	Timeout    time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's
@@ -120,7 +120,7 @@ type Chain struct {
 	People    []Person         `json:"people,omitempty"` // whose messages that turn answered: what its steps may use depends on it as well
 	Places    []Place          `json:"places,omitempty"` // where that turn was, and where those were that it goes back to: what its steps may use depends on it as well
 	Until     time.Time        `json:"until,omitzero"`   // spawn: follow-ups of the child end by then as well (contract N9); zero = no limit of its own
-	Parent    *Chain           `json:"parent,omitempty"` // spawn by a sub-agent: that one's own chain, which goes on with the result
+	Parent    *Chain           `json:"parent,omitempty"` // spawn by a sub-agent: that one's own chain, which continues with the result
 }
 
 // Place is a chat and the session that a turn in it belongs to.

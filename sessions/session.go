@@ -57,7 +57,7 @@ type Settings struct {
 	Thinking   string          `json:"thinking,omitempty"`
 	Verbose    string          `json:"verbose,omitempty"`
 	Activation string          `json:"activation,omitempty"` // mention | always, groups only
-	Queue      Queue           `json:"queue,omitzero"`       // what happens to messages while a turn is at work
+	Queue      Queue           `json:"queue,omitzero"`       // what happens to messages while a turn is running
 	Footer     string          `json:"footer,omitempty"`     // tokens | full: what a reply cost stands below it
 }
 
@@ -102,7 +102,7 @@ const (
 
 // Message is one line of a transcript, in the raw transcript format (contract H3).
 type Message struct {
-	ID             string      `json:"id"`               // UUID, given by whoever makes the message; recording it twice stores it once
+	ID             string      `json:"id"`               // UUID, given by the code that makes the message; recording it twice stores it once
 	Seq            int64       `json:"seq,omitempty"`    // order among all messages of the host; tools do not show it (contract V4)
 	Number         int64       `json:"number,omitempty"` // place in its transcript, from 1; filled by Tail, never stored
 	Role           Role        `json:"role"`
@@ -205,7 +205,7 @@ type Provenance struct {
 	Owner     bool             `json:"owner,omitempty"`    // the sender is an owner; of what another session says: the turn that said it answered nobody but owners
 	Address   channels.Address `json:"address,omitzero"`
 	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
-	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what somebody else wrote
+	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what another person wrote
 	Origin    string           `json:"origin,omitempty"`    // Forwarded: who wrote it, as the platform shows it; empty = the platform hides it
 	Cut       bool             `json:"cut,omitempty"`       // the text is as long as the platform takes in one message: the rest may come in another
 	More      bool             `json:"more,omitempty"`      // what its sender sent with it follows at once, or may

@@ -65,7 +65,7 @@ type Accepted struct {
 	Session    Session // as it stands now; zero when the change had none
 	Run        Run     // as it was queued; zero when the change had none; for a duplicate Submit: the run of the first
 	Revised    bool    // by AmendRun: the run By has other words to answer now
-	Claimed    *Run    // by Enqueue.Claim; nil = there was none to claim, one of the session is at work
+	Claimed    *Run    // by Enqueue.Claim; nil = there was none to claim, one of the session is running
 	Stopped    []StoppedRun
 	FollowUps  []Run      // that StopSessions or StopRun queued, in the sessions that asked
 	Withdrawn  []Delivery // that StopSessions or StopRun ended
@@ -117,7 +117,7 @@ type Runs interface {
 	Totals(ctx context.Context) (Totals, error)
 	// ListRuns gives runs, newest first.
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
-	// CountOpen counts the runs of a session that wait or are at work, without reading them.
+	// CountOpen counts the runs of a session that wait or are running, without reading them.
 	CountOpen(ctx context.Context, key Key) (int, error)
 	// Stoppable gives what StopSessions of these sessions would end now.
 	Stoppable(ctx context.Context, keys ...Key) (Stoppable, error)
@@ -153,7 +153,7 @@ type BeginSend struct {
 	Quota    FirstContactQuota
 }
 
-// MergeQuery selects what a run at work takes up: the queued runs of its session id and of a kind, oldest first. Runs of other
+// MergeQuery selects what a running run merges: the queued runs of its session id and of a kind, oldest first. Runs of other
 // kinds between them are passed over.
 type MergeQuery struct {
 	Kind RunKind
@@ -262,7 +262,7 @@ type Sessions interface {
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	// Reset gives the session a new ID and an empty transcript; settings stay; the old transcript stays readable by its ID.
 	Reset(ctx context.Context, key Key) (Session, error)
-	// ContextLines gives the group talk that the session's next turn is to be shown, oldest first.
+	// ContextLines gives the group talk that the session's next turn must be shown, oldest first.
 	ContextLines(ctx context.Context, key Key) ([]ContextLine, error)
 	// Compact keeps a summary of the older part of a transcript. The messages stay. Session.Context becomes s.Context. A summary
 	// that reaches no further than the newest one is ErrConflict; the same one again changes nothing. Old transcripts have

@@ -146,7 +146,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Local serves whoever reaches the socket in the state folder: the host's own user, and so its owner.
+// Local serves every client that reaches the socket in the state folder: the host's own user, and so its owner.
 func (d *Door) Local(next http.Handler) http.Handler {
 	return d.timed(func(w *answer, r *http.Request) {
 		secure(w.Header())

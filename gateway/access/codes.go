@@ -22,7 +22,7 @@ type Invitation struct {
 	Expires time.Time // it is good for nothing from then on
 }
 
-// Invite makes a login code for whoever asks: a browser that opens the link gets a cookie of the same principal. The code is in memory
+// Invite makes a login code for the caller: a browser that opens the link gets a cookie of the same principal. The code is in memory
 // only. ok is false when no token stands for the principal any more.
 func (d *Door) Invite(p api.Principal) (inv Invitation, ok bool) {
 	s := d.state.Load()

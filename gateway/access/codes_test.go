@@ -41,7 +41,7 @@ func (x *inviting) open(link string, head ...string) *httptest.ResponseRecorder 
 	return ask(x.h, "GET", link, append(head, "Accept: text/html")...)
 }
 
-// A link lets in one browser, as whoever asked for it, and leaves nothing behind: not in the address that is gone on to, not in a
+// A link lets in one browser, as the caller for it, and leaves nothing behind: not in the address that is gone on to, not in a
 // referrer, not in a cache, not in the log.
 func TestLoginCode(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ type from struct {
 	encrypted bool
 }
 
-// Client gives the address of whoever sent a request, as far as trusted proxies tell; the zero Addr for a socket.
+// Client gives the address of the sender of a request, as far as trusted proxies tell; the zero Addr for a socket.
 func Client(ctx context.Context) netip.Addr {
 	f, _ := ctx.Value(fromKey{}).(from)
 	return f.addr

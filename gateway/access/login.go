@@ -22,7 +22,7 @@ func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
 			d.refuse(w, r, http.StatusUnauthorized, "There is no login code in this address: parley open prints a link that has one. A token does not belong there.")
 			return
 		}
-		if _, _, in := s.session(r); in { // an old link, opened again: whoever is in stays in
+		if _, _, in := s.session(r); in { // an old link, opened again: a person who is signed in stays so
 			if k, ok := d.codes.take(code, s); ok {
 				w.Header().Set("Referrer-Policy", "no-referrer")
 				s.signIn(w, r, k, "/")

@@ -69,7 +69,7 @@ func (a *answer) pass(next http.Handler, r *http.Request) {
 	next.ServeHTTP(a, r)
 }
 
-// passAs lets a request through as that of whoever has a key, on whose connection no strangers are any more. It ends with the key.
+// passAs lets a request through as that of the person who has a key, on whose connection no strangers are any more. It ends with the key.
 func (a *answer) passAs(next http.Handler, r *http.Request, k key) {
 	known(r.Context())
 	ctx, cancel := context.WithCancel(api.With(r.Context(), k.principal()))

@@ -69,7 +69,7 @@ func (a *Account) isLinking() bool {
 	return a.linking != nil
 }
 
-// busy reports whether its adapter, or somebody who links it, is at work.
+// busy reports whether its adapter, or a login, is running.
 func (a *Account) busy() bool { return a.running() || a.isLinking() }
 
 // String names an account for people.
@@ -140,7 +140,7 @@ func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 	}
 }
 
-// refused notes that the platform has ended the account, and reports whether it is tried again by itself. It is not when that would take
+// refused notes that the platform has ended the account, and reports whether it is tried again automatically. It is not when that would take
 // the login from somebody else, or when the login is gone.
 func (a *Account) refused(e *channels.Error, log *slog.Logger) bool {
 	a.set(stateOfError(e, channels.Probe(a.ch).Pairer != nil), errorText(e))

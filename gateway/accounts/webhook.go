@@ -28,7 +28,7 @@ const (
 
 // ServeWebhook hands an update to its account. Who asks for one that is not there, or has no hook, does not learn which.
 func (s *Supervisor) ServeWebhook(w http.ResponseWriter, r *http.Request) {
-	// First of all, so that whoever sends slowly, or nothing, holds nothing for long.
+	// First of all, so that a client that sends slowly, or nothing, holds nothing for long.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(webhookTimeout)) // what cannot do it has no connection to hold
 	defer s.webhooks.Add(-1)
 	if s.webhooks.Add(1) > maxWebhooks {

@@ -15,7 +15,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// Error is why a request is not done: what is wrong, where, and what to do, in words for whoever sent it.
+// Error is why a request is not done: what is wrong, where, and what to do, in words for the sender of it.
 type Error struct {
 	Status  int           // of the answer
 	Code    string        // for programs: invalid, unauthorized, forbidden, not_found, conflict, too_large, …
@@ -53,7 +53,7 @@ func FormProblem(err error, most int) *Error {
 	return &Error{Status: status, Code: codes[status], Message: why}
 }
 
-// Problem makes an Error of any error that w is to be answered with. What nobody expected is told without its details: those are in the
+// Problem makes an Error of any error that w is answered with. What nobody expected is told without its details: those are in the
 // log, under the id that the answer names.
 func Problem(w http.ResponseWriter, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {

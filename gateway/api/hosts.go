@@ -195,7 +195,7 @@ type DeliveryCall struct {
 	ID sessions.DeliveryID `path:"delivery"`
 }
 
-// TraceCall names what is to be followed.
+// TraceCall names what to follow.
 type TraceCall struct {
 	ID string `path:"id" jsonschema:"message id of a platform, run id or delivery id"`
 }

@@ -36,7 +36,7 @@ type WaitQuery struct {
 // Waited is how a run stands.
 type Waited struct {
 	Run     sessions.RunID     `json:"runId"`
-	Status  string             `json:"status"` // ok, error, timeout: it goes on and can be waited for again
+	Status  string             `json:"status"` // ok, error, timeout: it continues and can be waited for again
 	State   sessions.RunStatus `json:"state" jsonschema:"how the run whose turn answers it stands"`
 	Final   bool               `json:"final"`
 	Outcome Outcome            `json:"outcome,omitempty" jsonschema:"answered, silent, done, empty, withheld, stopped, timeout, failed, undelivered, expired, held or dropped; absent while it goes on"`
@@ -115,7 +115,7 @@ type Agent struct {
 	Default  bool             `json:"default,omitempty"`
 	Model    string           `json:"model"`
 	Sessions int              `json:"sessions"` // that live
-	Working  int              `json:"working"`  // whose agent is at work
+	Working  int              `json:"working"`  // whose agent is working
 	Spawns   []string         `json:"allowAgents,omitempty"`
 }
 

@@ -49,7 +49,7 @@ type Session struct {
 	Context    int              `json:"contextTokens,omitempty"` // of the last model call
 	Cost       int64            `json:"cost,omitempty"`          // millionths of a dollar
 	Turns      int              `json:"turns"`
-	Working    bool             `json:"working,omitempty"` // its agent is at work
+	Working    bool             `json:"working,omitempty"` // its agent is working
 	Aborted    bool             `json:"abortedLastRun,omitempty"`
 	Archived   bool             `json:"archived,omitempty"`
 	Updated    time.Time        `json:"updatedAt"`

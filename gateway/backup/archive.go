@@ -343,7 +343,7 @@ func (x *writer) manifest() error {
 	return nil
 }
 
-// copyFile copies a plain file into one that only its owner can read, and that is made anew.
+// copyFile copies a plain file into one that only its owner can read, and that is made again.
 func copyFile(open func() (*os.File, error), to string) error {
 	r, err := open()
 	if err != nil {

@@ -68,7 +68,7 @@ type exam struct {
 	Deps
 	host    *api.HostStatus // nil = none runs
 	hostErr error           // one runs and does not answer
-	unasked bool            // the configuration does not say where a host is to be asked
+	unasked bool            // the configuration does not say where to ask a host
 }
 
 // Run does all checks side by side.

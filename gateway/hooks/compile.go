@@ -25,7 +25,7 @@ var (
 	rulePath = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$`)
 )
 
-// Check says what is wrong with the section by itself.
+// Check says what is wrong with the section alone.
 func (c Config) Check() (out []Problem) {
 	switch {
 	case !oneWord.MatchString(c.Path):

@@ -32,7 +32,7 @@ type Host interface {
 type Deps struct {
 	Host    Host
 	On      func() bool     // gateway.mcp.enabled, asked at each request
-	Done    <-chan struct{} // closed when the host begins to stop: streams end, and nobody waits for a tool any more
+	Done    <-chan struct{} // closed when the host begins to stop: streams end, and no caller waits for a tool any more
 	Log     *slog.Logger
 	Version string
 }
@@ -80,7 +80,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !p.Scope.Allows(api.Write):
 		api.WriteError(w, api.Refuse(http.StatusForbidden, "this needs the scope %s; the token %q has %s", api.Write, p.Name, p.Scope))
 	case conn != "" && conn[:strings.LastIndexByte(conn, '.')+1] != prefix(p.Name):
-		http.Error(w, "session not found", http.StatusNotFound) // as the library says it: the client begins anew
+		http.Error(w, "session not found", http.StatusNotFound) // as the library says it: the client begins again
 	default:
 		call, err := h.marked(w, r, p)
 		if wrong, ok := errors.AsType[*badMessage](err); ok {

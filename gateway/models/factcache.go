@@ -22,7 +22,7 @@ const (
 	askInterval        = time.Hour
 	incompleteInterval = 15 * time.Second
 	failedInterval     = time.Minute
-	maxAsked           = 1000 // models of which answers are kept
+	maxAsked           = 1000 // models whose answers are kept
 	maxWaiting         = 64
 	askers             = 4
 )
@@ -201,7 +201,7 @@ func (b *FactCache) ask(ctx context.Context, k asked) error {
 	defer b.mu.Unlock()
 	x.asking = false
 	if err != nil && ctx.Err() != nil {
-		return err // whoever asked had no time: that says nothing about the server
+		return err // the caller had no time: that says nothing about the server
 	}
 	if x.at.IsZero() {
 		close(x.asked)

@@ -274,7 +274,7 @@ type responseUsage struct {
 	InputDetails  promptDetails `json:"input_tokens_details"`
 	Output        int           `json:"output_tokens"`
 	OutputDetails struct {
-		Reasoning int `json:"reasoning_tokens"` // is part of Output, and not counted by itself
+		Reasoning int `json:"reasoning_tokens"` // is part of Output, and not counted separately
 	} `json:"output_tokens_details"`
 	Total int `json:"total_tokens"`
 }

@@ -9,7 +9,7 @@ import (
 // maxTries is how often a host may send one text when each try may have arrived.
 const maxTries = 3
 
-// final reports whether nothing more will happen to a delivery by itself.
+// final reports whether nothing more will happen to a delivery automatically.
 func (s *Listed) final() bool {
 	switch s.State {
 	case "sent", "withheld", "failed", "expired", "held", "dropped":

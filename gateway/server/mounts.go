@@ -99,7 +99,7 @@ func (s *Server) inbound(r *router.Router) mount {
 	})}
 }
 
-// isGuessable reports whether a secret of the hooks is so short that whoever guesses could find it.
+// isGuessable reports whether a secret of the hooks is so short that a guesser could find it.
 func isGuessable(c *hooks.Config) bool {
 	short := func(s channels.Secret) bool { return !s.IsZero() && len(s.Reveal()) < access.Long }
 	return short(c.Token) || slices.ContainsFunc(c.Mappings, func(m hooks.Mapping) bool { return short(m.Signature.Secret) })

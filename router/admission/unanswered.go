@@ -41,7 +41,7 @@ func (u *ignoredLog) first(at channels.Address, why string, now time.Time) bool 
 	return true
 }
 
-// LogIgnored tells in the log of a group whose messages the access rules of its account drop: whoever waits for an answer there looks for
+// LogIgnored tells in the log of a group whose messages the access rules of its account drop: the person who waits for an answer there looks for
 // a reason. No text and no name is in it.
 func (c *Controller) LogIgnored(in channels.Inbound, a policy.Admission) {
 	at := in.Address

@@ -269,7 +269,7 @@ func (b *Tracker) suspend(ctx context.Context, scope string) (bool, error) {
 	return false, err
 }
 
-// Tell reports whether a chat is to be told that a budget is used up: once a day.
+// Tell reports whether a chat must be told that a budget is used up: once a day.
 func (b *Tracker) Tell(chat string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -104,7 +104,7 @@ func TestBudgetWaits(t *testing.T) {
 	})
 }
 
-// At midnight everything counts anew; what is under way then counts on the day on which it ends. The ledger is asked once a day.
+// At midnight everything counts again; what is under way then counts on the day on which it ends. The ledger is asked once a day.
 func TestBudgetMidnight(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ledger := &ledgerOf{sum: sessions.Usage{Input: 60}}

@@ -82,7 +82,7 @@ func (s *Step) warn(msg string, attrs ...any) { s.Warning, s.Attrs = msg, attrs 
 // ending is a run at its end.
 type ending struct {
 	Facts
-	c        sessions.Chain // as it goes on
+	c        sessions.Chain // as it continues
 	to, from sessions.Key   // of an exchange: who would reply next, to whom
 }
 
@@ -210,7 +210,7 @@ func (e *ending) reply(inline bool) Step {
 // announces reports whether an announce step says something into a chat.
 func (e *ending) announces() bool { return !failed(e) && spoke(e.Said) && !e.c.Origin.IsZero() }
 
-// late reports whether the people who asked are to be told by a follow-up: the requester's call answered before there was a reply.
+// late reports whether the people who asked must be told by a follow-up: the requester's call answered before there was a reply.
 func (e *ending) late() bool {
 	return e.CallEnded && !e.CallTold && !e.AskerStopped && !e.c.Back.IsZero() && e.Asker != nil && !e.Asker.Archived && e.AskerTurns < e.MaxTurnsPerHour &&
 		e.Status != sessions.Stopped // the other side of a stop is told in its context
@@ -264,7 +264,7 @@ func (e *ending) result() Step {
 	return s
 }
 
-// toParent hands a result to the sub-agent that asked for it: its turn at work takes it up, otherwise a further one begins. That
+// toParent hands a result to the sub-agent that asked for it: its running turn takes it up, otherwise a further one begins. That
 // one's result is reported like its first.
 func (e *ending) toParent() Step {
 	s := Step{Next: e.next(e.c.Requester, sessions.ChildRun, *e.c.Parent, e.report(e.c.Latest), e.fromChild())}
@@ -364,7 +364,7 @@ func (e *ending) inTranscript(d *sessions.Delivery, voice sessions.Session, tool
 }
 
 // cleanup deletes a sub-agent's session when the spawn asked for it (contract N14). The store leaves it as long as further runs of
-// it wait, and it is left as long as sub-agents below it are at work: what their results cause deletes it. What a person stopped
+// it wait, and it is left as long as sub-agents below it are running: what their results cause deletes it. What a person stopped
 // meanwhile is left to be listed (N15).
 func (e *ending) cleanup(s Step) Step {
 	s.Delete = e.c.Cleanup == "delete" && !e.BusyBelow && (!e.ChildAborted || e.Run.Kind == sessions.ChildRun)

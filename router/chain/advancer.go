@@ -108,7 +108,7 @@ func put(s Step, run sessions.Run, set *settings.Snapshot, o *sessions.Outcome) 
 	o.Deliveries = append(o.Deliveries, d)
 }
 
-// identify gives a run that is to be queued, and its input, an id and a time.
+// identify gives a run to queue, and its input, an id and a time.
 func identify(c *sessions.Change) {
 	id := sessions.RunID(uuid.NewString())
 	in := &c.Run.Input

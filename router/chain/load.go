@@ -114,7 +114,7 @@ func (r *reader) call(f *Facts) {
 	})
 }
 
-// asker reads whether people are to be told of the end of an exchange by a follow-up.
+// asker reads whether people must be told of the end of an exchange by a follow-up.
 func (r *reader) asker(f *Facts, c sessions.Chain) {
 	if f.Asker = r.find(c.Requester); f.Asker == nil {
 		return
@@ -232,7 +232,7 @@ func (a *Advancer) ByAgents(ctx context.Context, key sessions.Key, most int) (n 
 // deepest bounds how far down sub-agents are followed.
 const deepest = 16
 
-// busyBelow reports whether a sub-agent below a session is at work.
+// busyBelow reports whether a sub-agent below a session is running.
 func (a *Advancer) busyBelow(ctx context.Context, key sessions.Key, depth int) (bool, error) {
 	if open, err := sessions.OpenChildren(ctx, a.store, key, 1); err != nil || len(open) > 0 || depth == deepest {
 		return len(open) > 0, err

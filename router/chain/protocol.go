@@ -15,7 +15,7 @@ const (
 	Relay = "said"  // a turn whose answer goes into the chat of another session
 )
 
-// The ends that a chain goes on from.
+// The ends that a chain continues from.
 const (
 	fromAny      = "any"
 	fromAsk      = "ask"       // an exchange: the target's first turn

@@ -21,7 +21,7 @@ type Who string
 const (
 	OwnerOnly Who = "owner"
 	Allowed   Who = "allowed" // whoever a list of the account names, or a person has let in
-	Anyone    Who = "anyone"  // whoever is let in, also by an open group
+	Anyone    Who = "anyone"  // everybody who is let in, also by an open group
 )
 
 // Where a command can be used.

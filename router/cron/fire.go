@@ -127,7 +127,7 @@ func (s *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time
 	return again
 }
 
-// minClockSetBack is how far back the clock must have been set for a job's next time to be computed anew. Below that every time still comes
+// minClockSetBack is how far back the clock must have been set for a job's next time to be computed again. Below that every time still comes
 // once, by the clock: what has begun before the clock was set back does not begin again.
 const minClockSetBack = 25 * time.Hour
 

@@ -33,7 +33,7 @@ func (s aroundFinish) Finish(ctx context.Context, id sessions.RunID, o sessions.
 	return acc, err
 }
 
-// held is an account of whose sends nobody knows whether they arrived, and whose owner wants to decide about those.
+// held is an account of whose sends it is unknown whether they arrived, and whose owner wants to decide about those.
 func held(s *settings.Snapshot) { s.Delivery.Hold = true }
 
 // TestBegunWithItsEnd: the commit that ends a turn begins to send its answer where nothing else is on its way.

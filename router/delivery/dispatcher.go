@@ -241,7 +241,7 @@ func (g *Dispatcher) AddReaction(in channels.Inbound, acc sessions.Accepted) {
 // RemoveReactions removes the reactions from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
 func (g *Dispatcher) RemoveReactions(id sessions.RunID) { g.reactions.removeAll(id) }
 
-// Show lets the chat see that the agent is at work, where the platform can: typing, and the answer as it grows. All of it passes the
+// Show lets the chat see that the agent is working, where the platform can: typing, and the answer as it grows. All of it passes the
 // send policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
 // nothing of it comes after the answer.
 func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {

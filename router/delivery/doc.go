@@ -2,7 +2,7 @@
 //
 // It stands between chain and commit. The Dispatcher is the gate: the one place where a message meets the policy and then the platform. Its parts own the state:
 // accounts (channels, and whether they are there), queues (what waits for each chat), reservations (idle chats that a commit is about to use), inFlight (calls under
-// way), previews (answers that grow in the chat), reactions and hints (what shows that the host is at work). sender, recorder and reconciler have none. How long a
+// way), previews (answers that grow in the chat), reactions and hints (what shows that the host is working). sender, recorder and reconciler have none. How long a
 // delivery lives is settings.Delivery.TTL, decided where a send begins (sqlstore, BeginSend); how fast an account sends is in pace.
 //
 // Lock order: queues.mu, then one of accounts.mu, reservations.mu, inFlight.mu, lifetime.mu or a pacer's; reactions.mu, then lifetime.mu.

@@ -23,7 +23,7 @@ type hints struct {
 	backoff    hintBackoff
 }
 
-// typing shows in a chat that a session's agent is at work.
+// typing shows in a chat that a session's agent is working.
 func (h *hints) typing(ctx context.Context, key sessions.Key, to channels.Address) {
 	to = h.settings().Moved.Current(to) // a turn that was asked for under an old id
 	if t := h.accounts.caps(to).Typer; t != nil {

@@ -117,7 +117,7 @@ func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 	if len(out.Deliveries) != 1 || out.Deliveries[0].PreAuthorized != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
 	}
-	out.Deliveries[0].MoveTo(g.settings().Moved.Current(out.Deliveries[0].To)) // its chat may have moved while its turn was at work
+	out.Deliveries[0].MoveTo(g.settings().Moved.Current(out.Deliveries[0].To)) // its chat may have moved while its turn was running
 	d := out.Deliveries[0]
 	a := g.accounts.of(settings.Ref(d.To))
 	b := &Reservation{dispatcher: g, account: a, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}

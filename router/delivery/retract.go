@@ -110,7 +110,7 @@ func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again t
 	return 0, x.end(ctx, p.Run)
 }
 
-// awaitChat waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is locked then;
+// awaitChat waits until a chat's account is attached, the pace allows a call, and nothing waits for delivery there. The chat is locked then;
 // release is nil when ctx ended.
 func (x *previews) awaitChat(ctx context.Context, to channels.Address) (a *account, release func()) {
 	for {

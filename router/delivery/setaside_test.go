@@ -54,8 +54,8 @@ func (s *unfitting) OwnMessage(ctx context.Context, at channels.Address, id chan
 	return s.Store.OwnMessage(ctx, at, id)
 }
 
-// TestFaultRefusedForEver: what a message holds cannot be stored, or makes the program fail. It is set aside after half a minute with its words, and
-// the chat is told; what is behind it goes on. What may be the disk's is asked for again without end.
+// TestFaultRefusedForEver: what a message holds cannot be stored, or makes the program fail. It is quarantined after half a minute with its words, and
+// the chat is told; what is behind it continues. What may be the disk's is asked for again without end.
 func TestFaultRefusedForEver(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
@@ -100,8 +100,8 @@ func TestFaultRefusedForEver(t *testing.T) {
 	}
 }
 
-// TestFaultSessionUnread: a session whose row is not as it was written takes no message. What is written there is set aside with its words, the first after
-// half a minute, all others at once, and other chats go on. Nobody knows whether its chat may be told.
+// TestFaultSessionUnread: a session whose row is not as it was written takes no message. What is written there is quarantined with its words, the first after
+// half a minute, all others at once, and other chats go on. It is unknown whether its chat may be told.
 func TestFaultSessionUnread(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		store := &unfitting{words: "none"}
@@ -231,7 +231,7 @@ func newUnfitting(t *testing.T, s *unfitting) *routertest.Rig {
 	return g
 }
 
-// TestFaultRefusedOnTelegram: the same through the real adapter: what is refused is confirmed once it is set aside, and what its chat wrote behind it is
+// TestFaultRefusedOnTelegram: the same through the real adapter: what is refused is confirmed once it is quarantined, and what its chat wrote behind it is
 // answered, in its order; other chats do not wait. After a restart it does not come again.
 func TestFaultRefusedOnTelegram(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {

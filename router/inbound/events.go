@@ -306,7 +306,7 @@ func (r *Receiver) moves(ctx context.Context, set *settings.Snapshot, in channel
 	before, err := r.store.Get(ctx, old)
 	if err == nil {
 		var now sessions.Session
-		if now, err = r.store.Get(ctx, fresh); err == nil && now.Key == fresh && before.Key != fresh { // it has begun anew already
+		if now, err = r.store.Get(ctx, fresh); err == nil && now.Key == fresh && before.Key != fresh { // it has begun again already
 			a.Skip.Events = append(a.Skip.Events, sessions.AppendContext{Key: fresh, Event: channels.Moved, Text: string(before.Key), Time: in.Time, Keep: set.ContextLimit()})
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // An event that is refused for what is in it, or by a fault of this program, would be asked for again for ever, and all behind it in its account would
-// wait. It is set aside once that was so refusedTries times over refusedFor: a state that it only met, as a session that is deleted meanwhile, passes.
+// wait. It is quarantined once that was so refusedTries times over refusedFor: a state that it only met, as a session that is deleted meanwhile, passes.
 const (
 	refusedTries        = 5
 	RefusedFor          = 30 * time.Second
@@ -31,7 +31,7 @@ type poisonTracker struct {
 	mu          sync.Mutex
 	m           map[eventKey]refusedBefore
 	since       time.Time // of the hour in which
-	quarantined int       // were set aside
+	quarantined int       // were quarantined
 
 	unread map[channels.Address]bool // chats whose session could not be read
 }
@@ -56,7 +56,7 @@ func (e *poisonTracker) forget(in channels.Inbound) {
 	delete(e.m, eventOf(in))
 }
 
-// recordFailure counts a refusal and gives how to take it back that the event is set aside now: it had its tries, and there is room for it among those of
+// recordFailure counts a refusal and gives how to take it back that the event is quarantined now: it had its tries, and there is room for it among those of
 // the hour. nil = it is to come again. Where a chat's session cannot be read, and that was found out so once, others do not wait for what comes there.
 func (e *poisonTracker) recordFailure(in channels.Inbound, why error) (undo func()) {
 	e.mu.Lock()
@@ -149,7 +149,7 @@ func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channe
 	return nil
 }
 
-// quarantineNotice tells the chat that its message is set aside. It goes by the rules of the session that the message was for.
+// quarantineNotice tells the chat that its message is quarantined. It goes by the rules of the session that the message was for.
 func (r *Receiver) quarantineNotice(a sessions.Arrival, in channels.Inbound) []sessions.Delivery {
 	if a.Change == nil || a.Change.Run == nil {
 		return nil
@@ -184,7 +184,7 @@ func (r *Receiver) forPeople(ctx context.Context, a sessions.Arrival, in channel
 	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)
 }
 
-// quarantined is what people need of an event that is set aside, with its words or without. fits: it is not too long.
+// quarantined is what people need of an event that is quarantined, with its words or without. fits: it is not too long.
 func quarantined(in channels.Inbound, words bool) (b json.RawMessage, fits bool) {
 	if !words {
 		in.Text, in.Emoji, in.Media = "", "", nil

@@ -8,8 +8,8 @@ import (
 	"parley/sessions"
 )
 
-// autoReset has a session start over with the message that finds it stale, unless something is at work or waits in it, or a sub-agent of
-// it is at work: that belongs to what was said before. When two messages find it stale at once, the first one starts it over.
+// autoReset has a session start over with the message that finds it stale, unless something is running or waits in it, or a sub-agent of
+// it is running: that belongs to what was said before. When two messages find it stale at once, the first one starts it over.
 func (r *Receiver) autoReset(ctx context.Context, set *settings.Snapshot, s sessions.Session, at channels.Address, c *sessions.Change) error {
 	if s.ID == "" || s.LastInput.IsZero() {
 		return nil

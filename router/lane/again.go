@@ -17,7 +17,7 @@ const MaxRestarts = 8
 // all of it.
 type try struct {
 	open    bool
-	end     context.CancelCauseFunc // of the try at work; nil between two
+	end     context.CancelCauseFunc // of the current try; nil between two
 	revised bool                    // the run was changed in the store since it was read
 	paused  chan struct{}           // the run is being changed in the store, and the turn waits; nil = it is not
 }
@@ -47,7 +47,7 @@ func (l *Executor) PauseRun(key sessions.Key, id sessions.RunID) (done func(revi
 	}, true
 }
 
-// RestartTry has the run at work begin again if it is open and has read what waits already.
+// RestartTry has the current run begin again if it is open and has read what waits already.
 func (l *Executor) RestartTry(key sessions.Key, id sessions.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (t *try) stop() {
 	}
 }
 
-// BeginTry says that a try of a lane's run is at work. revised reports that the run was changed in the store since it was read.
+// BeginTry says that a try of a lane's run is running. revised reports that the run was changed in the store since it was read.
 func (l *Executor) BeginTry(key sessions.Key, id sessions.RunID, end context.CancelCauseFunc) (revised bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 )
 
 // Executor runs each session's work in a goroutine of its own, one run after the other. A lane exists while its session has work.
-// Slots bound how many lanes are at work; a lane that waits for another lane gives its slot back.
+// Slots bound how many lanes are running; a lane that waits for another lane gives its slot back.
 type Executor struct {
 	work    func(ctx context.Context, key sessions.Key, claimed *sessions.Run) (more bool) // claimed: by the commit that queued it; nil = whatever is next
 	Changed func(busy bool)                                                                // called when the first session has work and when none has any more, with mu held: must not block; may be nil
@@ -22,7 +22,7 @@ type Executor struct {
 	life  context.Context // of all lanes, from start
 	m     map[sessions.Key]*lane
 	taken map[sessions.RunID]sessions.Key // of a run at work in another session's lane, whose queue it is in: their chats became one
-	away  map[sessions.Key]int            // runs at work in other sessions' lanes that write to the session's transcript
+	away  map[sessions.Key]int            // running runs in other sessions' lanes that write to the session's transcript
 	main  *slots
 	child *slots
 	wg    sync.WaitGroup
@@ -36,14 +36,14 @@ type lane struct {
 	needsRecheck bool                    // the store may have a run at work that no lane has
 	parts        bool                    // had a message that was forwarded or may be cut: a plain one may belong to it
 	wake         chan struct{}           // ends a Sleep
-	try          try                     // of the run at work
+	try          try                     // of the current run
 	deadline     time.Time               // when it continues without a slot; zero = never
 	who          string                  // the person who wants its next run, as far as known
 	share        *slotShare              // its place among the slots
-	busy         bool                    // a run is at work
+	busy         bool                    // a run is running
 	left         chan struct{}           // closed when it is not any more
-	home         sessions.Key            // of the run at work, if that writes to the transcript of another session; "" = its own
-	abort        context.CancelCauseFunc // ends the run at work; nil when there is none
+	home         sessions.Key            // of the current run, if that writes to the transcript of another session; "" = its own
+	abort        context.CancelCauseFunc // ends the current run; nil when there is none
 	run          sessions.RunID          // at work; "" while the next one is being claimed
 	began        time.Time
 	last         sessions.RunID           // the run that it was at last; "" = it has had none
@@ -104,7 +104,7 @@ func (l *Executor) WakeFor(run *sessions.Run, who string) {
 	l.begin(run.Key, lane{who: who, parts: hasParts(run)})
 }
 
-// Recheck is Wake for a session of which the store says that a run is at work, and no lane is.
+// Recheck is Wake for a session with a running run in the store that no lane runs.
 func (l *Executor) Recheck(key sessions.Key, who string) {
 	l.begin(key, lane{who: who, needsRecheck: true})
 }
@@ -256,7 +256,7 @@ func (l *Executor) SetRunning(key sessions.Key, id sessions.RunID, who string) {
 	}
 }
 
-// Abort ends those of the runs that are at work: the next one of a session may be at work already.
+// Abort ends those of the runs that are running: the next one of a session may be at work already.
 func (l *Executor) Abort(stopped []sessions.StoppedRun, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -289,7 +289,7 @@ func (l *Executor) MoveRun(of sessions.Key, id sessions.RunID, by sessions.Key) 
 	}
 }
 
-// MarkIdle says that a session's run has ended: what is queued from now on was not sent while it was at work.
+// MarkIdle says that a session's run has ended: what is queued from now on was not sent while it was running.
 func (l *Executor) MarkIdle(key sessions.Key) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -413,7 +413,7 @@ func (l *Executor) Working() (keys []sessions.Key, waiting int) {
 	return keys, waiting
 }
 
-// Close lets the runs at work go on, and what a commit under way has claimed, and begins no other.
+// Close lets the current runs go on, and what a commit under way has claimed, and begins no other.
 func (l *Executor) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -78,7 +78,7 @@ func TestSlots(t *testing.T) {
 		if len(given) != 1 || <-given != 0 {
 			t.Fatal("a second slot is not given to the one that waited longest")
 		}
-		s.resize(1) // two are at work: one has to end before the next one's turn
+		s.resize(1) // two are running: one has to end before the next one's turn
 		s.release()
 		synctest.Wait()
 		if len(given) != 0 {
@@ -254,7 +254,7 @@ func TestOwnerInAWaitingSession(t *testing.T) {
 			return false
 		}, agent.Defaults{MaxConcurrent: 8})
 		l.Start(t.Context())
-		for i := range 6 { // four are at work
+		for i := range 6 { // four are running
 			l.Wake(sessions.Key(fmt.Sprintf("agent:main:fake:direct:%d", i)), "guest")
 		}
 		synctest.Wait()

@@ -38,7 +38,7 @@ type ToolTable struct {
 	Tools     []ToolVerdict       `json:"tools"`
 }
 
-// ToolVerdict is what is decided about one tool. The verdict of a layer says what it would say by itself; the tool can be used when
+// ToolVerdict is what is decided about one tool. The verdict of a layer says what it would say alone; the tool can be used when
 // all layers allow it.
 type ToolVerdict struct {
 	Name    string           `json:"name"`

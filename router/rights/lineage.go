@@ -10,7 +10,7 @@ import (
 	"parley/sessions"
 )
 
-// MergedRuns gives the runs whose messages a run answers as well: of one that it interrupted also what that had taken up.
+// MergedRuns gives the runs whose messages a run answers as well: of one that it interrupted also what that had merged.
 func (r *Resolver) MergedRuns(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
 	in := []sessions.RunID{id}
 	for i := 0; i < len(in); i++ {
@@ -78,7 +78,7 @@ func (a *Requesters) on(kind channels.Kind) (out []channels.Sender) {
 	return out
 }
 
-// Lineage says where a run is and comes from, and whom it answers; more are the messages that it has taken up. What another session
+// Lineage says where a run is and comes from, and whom it answers; more are the messages that it has merged. What another session
 // asks is held to where that one's turn was. A sub-agent's turn is held to what the turns were that started it and those above it, also
 // when another session asks it something (contract N7).
 func (r *Resolver) Lineage(ctx context.Context, s sessions.Session, run sessions.Run, more ...sessions.Message) (a Requesters, from []sessions.Place, err error) {

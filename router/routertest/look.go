@@ -79,7 +79,7 @@ func (g *Rig) Session(key sessions.Key) sessions.Session {
 	return s
 }
 
-// Merged reports whether a run was left to the turn at work in its session.
+// Merged reports whether a run was left to the running turn in its session.
 func Merged(r sessions.Run) bool { return strings.HasPrefix(r.Result, "taken up by run ") }
 
 // StatusOf reads the status of a tool result.

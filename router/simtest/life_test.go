@@ -215,7 +215,7 @@ func (w *world) worked() (n int) {
 	return n
 }
 
-// isSign reports whether a call shows that somebody is at work, or takes that away.
+// isSign reports whether a call shows that somebody is running, or takes that away.
 func (c *contact) isSign() bool { return c.what == "typing" || c.what == "fade" }
 
 // idle reports whether there is nothing to do.

@@ -78,7 +78,7 @@ func (o *outsiders) kept(key sessions.Key) (out []string) {
 }
 
 // TestOutsideSend has an agent outside ask another session: it gets the reply, its transcript has it too, no reply step talks for it, and the
-// same call again asks nothing anew.
+// same call again asks nothing again.
 //
 // proves: S3, S9, S10, S14
 func TestOutsideSend(t *testing.T) {
@@ -111,7 +111,7 @@ func TestOutsideSend(t *testing.T) {
 	})
 }
 
-// TestOutsideWait ends the wait for a reply: the run goes on, and its reply is in the caller's transcript.
+// TestOutsideWait ends the wait for a reply: the run continues, and its reply is in the caller's transcript.
 //
 // proves: S4
 func TestOutsideWait(t *testing.T) {

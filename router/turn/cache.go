@@ -93,7 +93,7 @@ func (x *history) has(id string) bool {
 	return slices.ContainsFunc(x.Msgs[max(0, len(x.Msgs)-8):], func(m sessions.Message) bool { return m.ID == id })
 }
 
-// takePendingSummary gives the summary of a transcript that is to be kept with the end of the turn, once; nil = none is.
+// takePendingSummary gives the summary of a transcript to keep with the end of the turn, once; nil = none is.
 func (h *cache) takePendingSummary(id sessions.ID) *sessions.Summary {
 	h.mu.Lock()
 	defer h.mu.Unlock()

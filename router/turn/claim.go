@@ -50,7 +50,7 @@ func (w *Worker) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	return w.claim(ctx, key)
 }
 
-// claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is at work
+// claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is running
 // although the lane is not is its own, from a commit whose answer was lost.
 func (w *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
 	tries := 0

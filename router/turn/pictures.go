@@ -165,7 +165,7 @@ func (p *Pictures) get(ctx context.Context, with *sessions.Message, m channels.M
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}
 	}
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn goes on without it
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn continues without it
 		p.missing.Put(id, err)
 	}
 	return data, mime, err

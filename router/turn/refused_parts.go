@@ -73,7 +73,7 @@ func judge(x history, model string) *judged {
 	if x.Sum.ID != "" {
 		j.parts = append(j.parts, j.sum)
 	}
-	reached := make(map[sessions.RunID]bool) // refused runs of which a model took an earlier step
+	reached := make(map[sessions.RunID]bool) // refused runs whose model took an earlier step
 	for i, m := range x.Msgs {
 		answer := m.Role == sessions.Assistant && m.Model != "" && !strings.HasPrefix(m.Model, hostModels) && !m.IsRefusal() && !isEmpty(m)
 		if !refused[m.Run] {
@@ -103,7 +103,7 @@ func judge(x history, model string) *judged {
 	return j
 }
 
-// recall takes in what was known of the parts behind the summary when it was made: a search goes on with those of its suspects that are
+// recall takes in what was known of the parts behind the summary when it was made: a search continues with those of its suspects that are
 // not summed up.
 func (j *judged) recall(known sessions.Judgement) {
 	var suspects []*turnPart
@@ -284,7 +284,7 @@ func (j *judged) refuse(own func(*turnPart) bool) {
 	}
 }
 
-// narrow goes on with a search: one of these parts is the reason.
+// narrow continues with a search: one of these parts is the reason.
 func (j *judged) narrow(suspects []*turnPart) {
 	if len(suspects) > 1 {
 		j.try(suspects, suspects[:len(suspects)/2])

@@ -38,7 +38,7 @@ func lengthen(t *testing.T, s *Store, from int) {
 	}
 }
 
-// A long log is moved when nothing came for a while, so that nobody waits for that; one that gets very long is moved all the same.
+// A long log is moved when nothing came for a while, so that no caller waits for that; one that gets very long is moved all the same.
 func TestLogIsMovedInPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -86,7 +86,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	if err = s.transcripts.Append(t, row.Slot(run, at), f.msgs, seqs); err != nil {
 		return acc, err
 	}
-	// One that was interrupted too late, with its answer ready, has answered by itself.
+	// One that was interrupted too late, with its answer ready, has answered on its own.
 	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), engine.Ms(t.Now), f.body, f.Status == sessions.Done, at.Seq); err != nil {
 		return acc, err
 	}

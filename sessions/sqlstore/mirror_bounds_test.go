@@ -2,7 +2,7 @@ package sqlstore
 
 import "testing"
 
-// What is known of the end of a file is known for some drains only: a host that goes on with many long sessions does not keep all of it.
+// What is known of the end of a file is known for some drains only: a host that continues with many long sessions does not keep all of it.
 func TestMirrorForgetsEnds(t *testing.T) {
 	t.Parallel()
 	const people = 12

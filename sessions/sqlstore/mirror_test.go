@@ -130,7 +130,7 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// What a turn takes up is in the file where it was taken up, and what the host posted has the end of its delivery behind it, also
+// What a turn takes up is in the file where it was merged, and what the host posted has the end of its delivery behind it, also
 // when that came first. A rebuild gives the same.
 //
 // proves: T1, T2

@@ -275,7 +275,7 @@ func (s *Store) Notes(ctx context.Context, q sessions.NoteQuery) ([]sessions.Not
 // look for it.
 func (s *Store) Describe(address, socket string) error { return s.folder.Describe(address, socket) }
 
-// RebuildMirror writes the mirror file of a transcript anew from the store.
+// RebuildMirror writes the mirror file of a transcript again from the store.
 func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {
 	return s.mirror.Rebuild(ctx, id)
 }

@@ -57,7 +57,7 @@ func TestFaultRowUnread(t *testing.T) {
 	}
 }
 
-// What was set aside is let go for what is set aside later, not for what could not be read.
+// What was quarantined is let go for what is quarantined later, not for what could not be read.
 func TestSkippedOfEachKind(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir()})

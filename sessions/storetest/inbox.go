@@ -151,7 +151,7 @@ func skipped(_ *testing.T, f *fixture) {
 		f.ok(err)
 		f.equal(n, want)
 	}
-	for _, x := range []struct{ days, left int }{{29, len(list)}, {31, 0}} { // what was set aside has people's words
+	for _, x := range []struct{ days, left int }{{29, len(list)}, {31, 0}} { // what was quarantined has people's words
 		_, err = f.Expire(f.ctx, began.Add(time.Duration(x.days)*24*time.Hour), 100*24*time.Hour)
 		f.ok(err)
 		left, err := f.Skipped(f.ctx, 5000)

@@ -46,7 +46,7 @@ func outOfRange(_ *testing.T, f *fixture) {
 	}
 }
 
-// Ids of any length are told apart, and what cannot be stored for the length of its chat's id can be set aside.
+// Ids of any length are told apart, and what cannot be stored for the length of its chat's id can be quarantined.
 // source: PostgreSQL documentation, 67.4.1 (a B-tree entry has at most a third of a page)
 func longIDs(_ *testing.T, f *fixture) {
 	random := func() string {

@@ -29,7 +29,7 @@ type Entry struct {
 }
 
 // Find looks a model up: by the provider's address, else by its name in the configuration, and by the model's name as the provider
-// has it. Dated snapshots, tags and vendors' prefixes are seen through; a name of which nothing else is known is not guessed at.
+// has it. Dated snapshots, tags and vendors' prefixes are seen through; a name that is otherwise unknown is not guessed at.
 func Find(name string, p agent.Provider, model string) (Entry, bool) {
 	if p.API == agent.OfflineAPI || model == "" {
 		return Entry{}, false

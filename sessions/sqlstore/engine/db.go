@@ -52,7 +52,7 @@ type Guard interface {
 	Count(ctx context.Context, c *Conn) (int64, error)
 }
 
-// Maintenance is the work that nobody waits for. What comes meanwhile does, so it is done where nothing comes, one piece at a time, and
+// Maintenance is the work that no caller waits for. What comes meanwhile does, so it is done where nothing comes, one piece at a time, and
 // in the middle of work only when that does not happen. Only the writer's goroutine calls it.
 type Maintenance interface {
 	// Next returns what is done behind a batch, in the same transaction; nil when there is nothing. quiet: the batch is empty, as nothing came
@@ -98,7 +98,7 @@ func New(conf Config) *DB {
 // Attach has the writer tell a State what becomes of its transactions, behind those that were attached before. It is called before Load.
 func (db *DB) Attach(s State) { db.states = append(db.states, s) }
 
-// Maintain has the writer do the work that nobody waits for. It is called before Run.
+// Maintain has the writer do the work that no caller waits for. It is called before Run.
 func (db *DB) Maintain(m Maintenance) { db.maintenance = m }
 
 // Dialect tells one engine from the other.

@@ -61,13 +61,13 @@ func (l states) Committed() {
 	}
 }
 
-// Sequence numbers the rows of a table. There is one writer, so it counts by itself. It implements State.
+// Sequence numbers the rows of a table. There is one writer, so it counts in memory. It implements State.
 type Sequence struct {
 	query               string
 	last, saved, before int64
 }
 
-// Sequence returns one that goes on behind the number that a query gives, attached to the writer.
+// Sequence returns one that continues after the number that a query gives, attached to the writer.
 func (db *DB) Sequence(query string) *Sequence {
 	s := &Sequence{query: query}
 	db.Attach(s)

@@ -199,7 +199,7 @@ func (db *DB) runTx(ctx context.Context, batch []*op) (err error) {
 			if db.uncertain == nil && !made {
 				state.Rollback()
 			}
-			_ = t.rollback(ctx) // the first error counts; SQLite may have rolled back by itself
+			_ = t.rollback(ctx) // the first error counts; SQLite may have rolled back on its own
 			err = db.conf.Guard.Failed(err)
 			db.writer.gone = db.writer.gone || stale(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// content is what is to be sent: it never changes.
+// content is the content of a delivery: it never changes.
 type content struct {
 	Kind          sessions.DeliveryKind `json:"kind"`
 	Run           sessions.RunID        `json:"run,omitempty"`
@@ -40,7 +40,7 @@ type Delivery struct {
 	RunSeq, Transcript, MessageSeq int64 // 0 = to be looked up
 }
 
-// EncodeDelivery encodes what is to be sent.
+// EncodeDelivery encodes the content of a delivery.
 func EncodeDelivery(d sessions.Delivery) (*Delivery, error) {
 	if d.ID == "" {
 		return nil, errors.New("a delivery without an id")

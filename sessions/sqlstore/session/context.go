@@ -82,7 +82,7 @@ func (s *ContextLines) replace(t *engine.Tx, x sessions.ContextLine) (done bool,
 	switch x.Event {
 	case channels.Edited: // what was said, and an edit before
 		n, err = t.Exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'byhand', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
-	case channels.Deleted: // by whoever said it, or nobody knows who: what was said; of an edit it is still told that the message is gone
+	case channels.Deleted: // by its author, or nobody knows who: what was said; of an edit it is still told that the message is gone
 		by := []any{string(x.Key), string(x.Message), x.Sender}
 		if n, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('', 'byhand') AND ? IN (sender, '')", by...); err == nil && n == 0 {
 			_, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('edited', 'deleted') AND ? IN (sender, '')", by...)

@@ -143,7 +143,7 @@ func (g *Guard) Checkpoint(ctx context.Context, c *engine.Conn, quiet bool) {
 	g.sums.failing = err != nil
 }
 
-// Due reports whether the log is to be moved in the next pause. It implements engine.Guard.
+// Due reports whether the log must be moved in the next pause. It implements engine.Guard.
 func (g *Guard) Due() bool {
 	return g.sums != nil && !g.sums.whole && g.sums.log.frames >= max(g.sums.trying, g.conf.CheckpointPages)
 }
@@ -163,7 +163,7 @@ func (g *Guard) checkpointFrom(ctx context.Context, c *engine.Conn, frames int64
 	if anew {
 		x.trying, x.kept, x.moved, x.torn = 0, 0, 0, false
 	}
-	if err != nil { // that the log began anew is not said again
+	if err != nil { // that the log began again is not said again
 		return err
 	}
 	if g.comparing.Load() || !x.stale && (x.whole || x.log.frames < frames) {
@@ -224,7 +224,7 @@ func (g *Guard) runCheckpoint(ctx context.Context, c *engine.Conn) error {
 	return err
 }
 
-// moveAgain writes anew what was moved in part, after a move that failed. SQLite syncs the database when all is moved, and writes the rest only when that sync
+// moveAgain writes again what was moved in part, after a move that failed. SQLite syncs the database when all is moved, and writes the rest only when that sync
 // fails; but Linux takes all that it could not sync for clean, and no later sync puts it on the disk.
 func (g *Guard) moveAgain() error {
 	x := g.sums

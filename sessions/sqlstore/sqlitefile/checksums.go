@@ -47,12 +47,12 @@ type pageChecksums struct {
 	page int // bytes
 
 	// The writer's own.
-	trying int64  // frames at which the log is to be moved again
+	trying int64  // frames at which the log must be moved again
 	kept   int64  // frames of the log whose pages have their sums on disk
 	upTo   uint32 // the last page that could have one then
 	moved  int64  // frames that were moved, for SQLite; a part of them may not be on disk
 	torn   bool   // moving it failed
-	// whole: the log's commits were all moved, and their sums are on disk: the next commit may begin it anew.
+	// whole: the log's commits were all moved, and their sums are on disk: the next commit may begin it again.
 	whole bool
 	// settled: the last thing that was written is a commit that worked. What one that failed has left in the file looks like one.
 	settled bool

@@ -43,7 +43,7 @@ type Guard struct {
 	plain             *os.File     // the database, from when it is compared until it is closed; may be nil
 
 	comparing  atomic.Bool // it is compared with its checksums
-	changed    atomic.Bool // it was found to be damaged while it was at work
+	changed    atomic.Bool // it was found to be damaged while it was running
 	damaged    chan error
 	replaced   error // the writer's: its files are not where they were
 	background sync.WaitGroup

@@ -17,7 +17,7 @@ import (
 
 // fileEnd is what the end of a mirror file says.
 type fileEnd struct {
-	keep  int64           // bytes up to the last whole line; 0 = start anew
+	keep  int64           // bytes up to the last whole line; 0 = start again
 	seq   int64           // of the last message
 	id    string          // of the same
 	first int64           // of the first message that was looked at
@@ -137,7 +137,7 @@ func (m *Writer) endedLines(ctx context.Context, transcript, lo, hi int64, have 
 	return out, nil
 }
 
-// rebuild writes a transcript's file anew, beside the old one, and puts it in its place.
+// rebuild writes a transcript's file again, beside the old one, and puts it in its place.
 func (m *Writer) rebuild(ctx context.Context, id sessions.ID) error {
 	t, err := m.from.TranscriptOf(ctx, id)
 	if err != nil {

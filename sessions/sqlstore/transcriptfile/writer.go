@@ -284,7 +284,7 @@ func (m *Writer) complete(ctx context.Context, num int64) (*file, error) {
 }
 
 // known is the end of a file whose last message the store has under the same number. A file that is ahead of the store, because an older
-// database was put in place, is written anew.
+// database was put in place, is written again.
 func (m *Writer) known(ctx context.Context, num int64, end fileEnd) (fileEnd, error) {
 	id, found, err := m.from.MessageID(ctx, num, end.seq)
 	if err == nil && (!found || end.id != "" && id != end.id) {

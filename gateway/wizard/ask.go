@@ -1,4 +1,4 @@
-package questions
+package wizard
 
 import (
 	"bufio"
@@ -122,7 +122,7 @@ func (a Answers) secrets() bool {
 	return a.Model.secret() || slices.ContainsFunc(a.Channels, func(c Channel) bool { return !c.Token.IsZero() })
 }
 
-// channel asks about one platform: for its token, or whether it is to be linked later.
+// channel asks about one platform: for its token, or whether it will be linked later.
 func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) error {
 	about, hasToken := tokenField(row)
 	if !hasToken {
