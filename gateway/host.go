@@ -24,7 +24,7 @@ import (
 	"parley/tools/mcp/confine"
 )
 
-// Deps are what a Host is made of.
+// Deps holds what Open makes a Host from: adapters, providers, the log, the environment.
 type Deps struct {
 	Config    *config.Live
 	Adapters  []accounts.Adapter

@@ -85,7 +85,7 @@ func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (s 
 	return acc.Session, stoppedIDs(acc), err
 }
 
-// Archive takes a session out of the lists until somebody writes to it again. What is running there goes on.
+// Archive takes a session out of the lists until a person writes to it again. Its runs continue.
 func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (sessions.Session, error) {
 	acc, err := r.Committer.Submit(ctx, aimed(source, key, sessions.ArchiveSession{}))
 	if err != nil {

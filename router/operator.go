@@ -72,7 +72,7 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 	return x, nil
 }
 
-// Explanation is how the send policy comes to a verdict.
+// Explanation shows how the send policy comes to a verdict.
 type Explanation struct {
 	Session sessions.Key // that decides; "" = none is known
 	To      channels.Address

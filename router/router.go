@@ -47,7 +47,7 @@ const (
 	keyJob      = "job"
 )
 
-// Deps are what a Router is made of.
+// Deps holds what New makes a Router from.
 type Deps struct {
 	Store    sessions.Store
 	Settings *settings.Snapshot
@@ -74,7 +74,7 @@ type Deps struct {
 	TranscriptPath func(sessions.AgentID, sessions.ID) string
 	// Export writes a file for the host's owner and says where it is; a name is a plain file name. nil = nowhere.
 	Export func(name string, text []byte) (path string, err error)
-	// Busy is called when the first session has work, and when none has any more. It must not block; nil = nobody wants to know.
+	// Busy is called when the first session has work, and when none has any more. It must not block; nil = not called.
 	Busy func(bool)
 	// Now tells the time of day, by which it is seen how old a stored time is; nil = the computer's clock.
 	Now func() time.Time

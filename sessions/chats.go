@@ -7,7 +7,7 @@ import (
 	"parley/channels"
 )
 
-// Chats is what the store knows about platform chats and the messages in them, besides sessions.
+// Chats are the store's records of platform chats and the messages in them, besides sessions.
 type Chats interface {
 	// Positions gives the newest accepted message of every chat that has written to a session which lives, for one account: where an
 	// adapter goes on to read after it was away. A chat from which nothing has come since this was kept has none.
@@ -47,7 +47,7 @@ type Identity struct {
 	Was, Now channels.UserID
 }
 
-// OwnMessage is what the store knows about a message that was sent.
+// OwnMessage is the record of a message that the host sent.
 type OwnMessage struct {
 	Session Key    // of the delivery, or of the preview
 	Text    string // of the whole delivery; a preview has none
@@ -66,7 +66,7 @@ type Preview struct {
 	Known   bool               // only where the account has written before; not stored
 }
 
-// PreviewState is where a preview stands.
+// PreviewState is the state of a preview.
 type PreviewState string
 
 // The states. One that is found sending when the host starts may or may not have arrived.

@@ -12,7 +12,7 @@ import (
 // DeliveryID names a delivery, a UUID.
 type DeliveryID string
 
-// DeliveryState is where an outbound message stands: pending → sending → sent | withheld | failed | expired | stopped.
+// DeliveryState is the state of an outbound message: pending → sending → sent | withheld | failed | expired | stopped.
 type DeliveryState string
 
 // The states. A delivery found in Sending when the host starts is ambiguous: it may or may not have arrived.
@@ -45,7 +45,7 @@ const (
 	Posted   DeliveryKind = "message" // by the tool message
 )
 
-// Asked reports whether somebody who is let in has written before: it waits for no other day (FirstContactQuota).
+// Asked reports whether a person who is let in has written before: it waits for no other day (FirstContactQuota).
 func (k DeliveryKind) Asked() bool { return k == Reply || k == Notice }
 
 // Delivery is one outbound message to one address. It may be sent in several parts; Part counts those that have arrived.
@@ -125,7 +125,7 @@ func (d *Delivery) Failed(at time.Time, why string, absent bool) {
 	d.Tries = d.Tries[max(0, len(d.Tries)-maxTries):]
 }
 
-// TryEnd is what is known of a try of a part to repeat.
+// TryEnd is the end of a try whose part is sent again.
 type TryEnd int
 
 // The ends.
@@ -150,7 +150,7 @@ func (d *Delivery) Tried(end TryEnd) {
 	d.Repeat = d.Repeat || end == UnknownMayRepeat
 }
 
-// MayHaveArrived is what people are told of an end that is Ambiguous.
+// MayHaveArrived is the note for people on a delivery that ended Ambiguous.
 const MayHaveArrived = "an earlier try may have arrived"
 
 // File is a file that a delivery carries. Its bytes are kept by the host under their hash.

@@ -44,7 +44,7 @@ type Job struct {
 	Created  time.Time        `json:"created,omitzero"`
 }
 
-// Firing is what Fire commits.
+// Firing is the input of Fire: one due time of a job, and its change.
 type Firing struct {
 	Job       string
 	Due       time.Time    // the job's Next as it stands; zero: a person asked for it now, and Next stays

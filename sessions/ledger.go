@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Ledger is what model calls cost. Record and Finish write a row for each assistant message with Usage, in their own commit, with
+// Ledger is the record of the costs of model calls. Record and Finish write a row for each assistant message with Usage, in their own commit, with
 // the message's id; Spend writes those of calls that left no message. Rows stay when their session is deleted.
 type Ledger interface {
 	// Spend keeps what calls cost. A row whose ID is there already is left alone; an empty BilledTo is Key.
@@ -24,7 +24,7 @@ type Spend struct {
 	Time     time.Time
 	Run      RunID
 	Key      Key // the session whose turn it was
-	BilledTo Key // Session.Top, or Key itself where nobody spawned it; Record and Finish look it up
+	BilledTo Key // Session.Top, or Key itself of a session that was not spawned; Record and Finish look it up
 	Agent    AgentID
 	Model    string // provider/model
 	Purpose  string // "" = a step of a turn; failed = a try that broke off after it was counted; compact = a summary

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// RefusedMark is what people and tools read about a message of a run that the provider refused.
+// RefusedMark is the note for people and tools on a message of a run that the provider refused.
 const RefusedMark = "the model's provider refused this; that model is not shown it any more"
 
-// WithoutHistoryMark is what people read about an answer that was given without what came before it.
+// WithoutHistoryMark is the note for people on an answer that was given without the messages before it.
 const WithoutHistoryMark = "the model's provider refused the request with what came before; this was answered without it"
 
 // LeftOutMark is what people read about a message that the model Message.LeftOut is not shown, because a provider refused a request that

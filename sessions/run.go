@@ -10,7 +10,7 @@ import (
 // RunID names a run, a UUID.
 type RunID string
 
-// RunStatus is where a run stands.
+// RunStatus is the state of a run.
 type RunStatus string
 
 // The statuses. The last four are final.
@@ -92,7 +92,7 @@ func (r Run) TranscriptKey() Key {
 	return r.Key
 }
 
-// Chain is what a run carries to its successors. One shape for all kinds of chain; a field that a kind does not use is empty.
+// Chain is the data that a run hands to its successors. One shape for all kinds of chain; a field that a kind does not use is empty.
 type Chain struct {
 	Kind      string           `json:"kind"` // see package chain: ask, spawn, job or said
 	Root      RunID            `json:"root"` // the first run of the chain
@@ -116,7 +116,7 @@ type Chain struct {
 	StartedMs int64            `json:"startedMs,omitempty"` // spawn: of the child, for the stats line; with Until: when the turn began that Until is the end of
 	EndedMs   int64            `json:"endedMs,omitempty"`
 	Usage     Usage            `json:"usage,omitzero"`
-	Owner     bool             `json:"owner,omitempty"`  // the turn that began it answered nobody but owners: what its steps may use depends on it
+	Owner     bool             `json:"owner,omitempty"`  // the turn that began it answered only owners: what its steps may use depends on it
 	People    []Person         `json:"people,omitempty"` // whose messages that turn answered: what its steps may use depends on it as well
 	Places    []Place          `json:"places,omitempty"` // where that turn was, and where those were that it goes back to: what its steps may use depends on it as well
 	Until     time.Time        `json:"until,omitzero"`   // spawn: follow-ups of the child end by then as well (contract N9); zero = no limit of its own
@@ -129,7 +129,7 @@ type Place struct {
 	Session Key              `json:"session,omitempty"`
 }
 
-// Person is somebody as their platform knows them.
+// Person is a person as their platform knows them.
 type Person struct {
 	Channel channels.Kind   `json:"channel"`
 	ID      channels.UserID `json:"id"`

@@ -31,10 +31,10 @@ type Session struct {
 	ID        ID
 	Agent     AgentID
 	Title     string           // display name of a group chat
-	Label     string           // given by a spawn or a person; unique among live sessions that nobody spawned
+	Label     string           // given by a spawn or a person; unique among live sessions that were not spawned
 	Last      channels.Address // the chat that last wrote to it, whole; zero for sessions without a chat
 	SpawnedBy Key              // the parent of a sub-agent; set once
-	Top       Key              // of a sub-agent: the session above all, that nobody spawned: whose budget it uses; set once
+	Top       Key              // of a sub-agent: the session above all, which was not spawned and whose budget it uses; set once
 	Above     []AgentID        // the agents of the sessions above a sub-agent, its parent's first; set once. Its length is the depth
 	Settings  Settings
 	ChatDeny  bool  // of a thread: the session of its whole chat has the override deny. The store fills it in
@@ -139,7 +139,7 @@ type Block struct {
 	Opaque    *Opaque         `json:"-"`                   // assistant messages; nil = the provider wants nothing back
 }
 
-// Opaque is what a provider wants back with a block of its own: a signature, encrypted reasoning, the name of a field. It is stored
+// Opaque is data that a provider wants back with a block of its own: a signature, encrypted reasoning, the name of a field. It is stored
 // beside the message, never in it, and only prompts show it, to where it came from.
 type Opaque struct {
 	From string          `json:"from"`           // provider, address and model, as lessons.Endpoint writes them
@@ -202,7 +202,7 @@ type Provenance struct {
 	Name      string           `json:"name,omitempty"`
 	User      string           `json:"username,omitempty"` // the sender's, without @, where the platform has such names
 	Bot       bool             `json:"bot,omitempty"`      // the sender is a bot
-	Owner     bool             `json:"owner,omitempty"`    // the sender is an owner; of what another session says: the turn that said it answered nobody but owners
+	Owner     bool             `json:"owner,omitempty"`    // the sender is an owner; of what another session says: the turn that said it answered only owners
 	Address   channels.Address `json:"address,omitzero"`
 	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
 	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what another person wrote

@@ -16,7 +16,7 @@ var (
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrBusy     = fmt.Errorf("%w: a run of the session is not over", ErrConflict)
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
-	ErrInvalid  = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
+	ErrInvalid  = errors.New("this cannot be stored") // the data or the store's code is at fault, not the disk or a connection: a repeat fails again
 	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
 	ErrUncertain  = errors.New("it is not known whether this was stored")
 	ErrCorruptRow = errors.New("a row of the store is not as it was written")
@@ -40,7 +40,7 @@ type Store interface {
 	Close() error
 }
 
-// Inbox is how things get in.
+// Inbox commits what comes in: events of platforms, and changes of the host.
 type Inbox interface {
 	// Accept commits one platform event and everything that it causes. When the event was accepted before, nothing changes and
 	// Duplicate is true. The session is created when it is new, otherwise Last, Title and Updated are refreshed.
@@ -59,7 +59,7 @@ type Inbox interface {
 	CountQuarantined(ctx context.Context, since time.Time) (int, error)
 }
 
-// Accepted is what a commit made.
+// Accepted is the result of a commit.
 type Accepted struct {
 	Duplicate  bool
 	Session    Session // as it stands now; zero when the change had none
@@ -129,7 +129,7 @@ type Runs interface {
 	Trace(ctx context.Context, id string) ([]Trace, error)
 }
 
-// Outcome is how a run ended.
+// Outcome is the end of a run, and everything that is committed with it.
 type Outcome struct {
 	Status     RunStatus
 	Messages   []Message // not recorded yet
@@ -240,9 +240,9 @@ type DeliveryQuery struct {
 	Before  int64
 }
 
-// Sessions is what there is to know about sessions and their transcripts.
+// Sessions reads and changes sessions and their transcripts.
 type Sessions interface {
-	// Known gives the sessions that a chat has written to, archived ones too, newest first: an address that nobody wrote from
+	// Known gives the sessions that a chat has written to, archived ones too, newest first: an address without messages
 	// gives none, and so does one whose sessions are deleted.
 	Known(ctx context.Context, from channels.Address) ([]Key, error)
 	// Get finds a session by key. The key of a chat that another one became finds the session of that one (Readdress): its Key says so.
@@ -281,7 +281,7 @@ type Sessions interface {
 	// Pairing: codes are hashed by the caller; the store sees no code.
 	PutPairing(ctx context.Context, p Pairing, max int) (created bool, err error) // false: there is one already, waiting or rejected, or max are waiting
 	Pairings(ctx context.Context, now time.Time) ([]Pairing, error)               // unexpired, those that were rejected too
-	// Paired reports whether somebody was let in.
+	// Paired reports whether a person was let in.
 	Paired(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (bool, error)
 	// Admitted gives everybody who was let in, who came first first.
 	Admitted(ctx context.Context) ([]Admitted, error)
@@ -312,7 +312,7 @@ type TailQuery struct {
 	After        int64 // only messages with a higher Seq
 	Before       int64 // only messages with a smaller Seq; 0 = all
 	BeforeNumber int64 // only messages with a smaller Number; 0 = all
-	Of           Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
+	Of           Key   // only when it is a transcript of this session, else ErrNotFound; "" = of any session
 	IncludeTool  bool  // tool results too
 	Opaque       bool  // with Block.Opaque and what older versions kept of it in blocks, and without Number: for prompts only
 }

@@ -35,7 +35,7 @@ func (d *Door) Invite(p api.Principal) (inv Invitation, ok bool) {
 	return Invitation{Path: "/login?" + url.Values{"code": {code}}.Encode(), Expires: end}, true
 }
 
-// codes are the login codes that nobody used yet. The zero value is ready.
+// codes are the login codes that were not used yet. The zero value is ready.
 type codes struct {
 	mu   sync.Mutex
 	open []openCode // oldest first

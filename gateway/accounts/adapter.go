@@ -17,7 +17,7 @@ type Adapter struct {
 	Platform func(a config.Account) string
 }
 
-// Env is what the host gives an adapter.
+// Env holds the services of the host that an adapter uses.
 type Env struct {
 	Log    *slog.Logger
 	Dir    string                                    // for the adapter's own files; it need not be there yet

@@ -20,7 +20,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// Deps are what a Supervisor works with.
+// Deps holds the parts of the host that a Supervisor uses.
 type Deps struct {
 	Adapters []Adapter
 	Config   func() *config.Config // in force

@@ -11,7 +11,7 @@ import (
 // maxWebhookBytes is the longest update that a platform may send.
 const maxWebhookBytes = 1 << 20
 
-// WebhookPattern is where platforms send updates to accounts that take them by HTTP. It needs no token of ours: the adapter checks
+// WebhookPattern is the route to which platforms send updates of accounts that receive by HTTP. It needs no token of ours: the adapter checks
 // who calls.
 const WebhookPattern = "POST /channels/{kind}/{account}/hook"
 

@@ -15,7 +15,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// Error is why a request is not done: what is wrong, where, and what to do, in words for the sender of it.
+// Error is the answer to a request that failed. It says what is wrong, where, and what to do, in words for the client.
 type Error struct {
 	Status  int           // of the answer
 	Code    string        // for programs: invalid, unauthorized, forbidden, not_found, conflict, too_large, …
@@ -39,10 +39,10 @@ func Refuse(status int, format string, a ...any) error {
 	return &Error{Status: status, Code: codes[status], Message: fmt.Sprintf(format, a...)}
 }
 
-// Bad is what the caller got wrong.
+// Bad returns the Error (status 400) of a request with a wrong value.
 func Bad(format string, a ...any) error { return Refuse(http.StatusBadRequest, format, a...) }
 
-// FormProblem is why a form of at most most bytes could not be read.
+// FormProblem returns the Error of a form that could not be read. most is the bound on its size, in bytes.
 func FormProblem(err error, most int) *Error {
 	status, why := http.StatusBadRequest, "the form could not be read"
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
@@ -53,7 +53,7 @@ func FormProblem(err error, most int) *Error {
 	return &Error{Status: status, Code: codes[status], Message: why}
 }
 
-// Problem makes an Error of any error that w is answered with. What nobody expected is told without its details: those are in the
+// Problem makes an Error of any error that w is answered with. An internal error is told without its details: those are in the
 // log, under the id that the answer names.
 func Problem(w http.ResponseWriter, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {

@@ -62,7 +62,7 @@ func (m Manifest) Bytes() (n int64) {
 	return n
 }
 
-// Source is what is backed up.
+// Source is the state that Write puts into an archive.
 type Source struct {
 	State   string // the folder
 	Config  string // the configuration file, with which goes the file of variables beside it; "" = there is none

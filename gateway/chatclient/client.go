@@ -34,10 +34,10 @@ type Options struct {
 	Ended func(api.Waited) error // line mode: says that a turn ended without an answer in the chat, and gives the error that it is
 }
 
-// DefaultTimeout is how long line mode waits for a sign of an answer: a model that thinks shows that it is typing.
+// DefaultTimeout bounds how long line mode waits without typing or an answer: a model that thinks shows that it is typing.
 const DefaultTimeout = 5 * time.Minute
 
-// ErrNoHost says that nobody answers at the host's address.
+// ErrNoHost says that no host answers at the address.
 var ErrNoHost = errors.New("no parley answers: start it with `parley`, then try again")
 
 // ErrToken says that the host does not take the token.

@@ -16,7 +16,7 @@ import (
 	"parley/gateway/models"
 )
 
-// Level is how bad a finding is.
+// Level is the severity of a finding.
 type Level string
 
 // The levels.
@@ -34,7 +34,7 @@ type Finding struct {
 	Fix   string `json:"mend,omitempty"` // what to do about it
 }
 
-// Deps are what the checks need.
+// Deps holds what the checks look at: the configuration, the folders, the clients.
 type Deps struct {
 	Config    *config.Config // with Invalid only its Path and State are known; nil: not even those
 	Invalid   error          // why it cannot be loaded
@@ -48,7 +48,7 @@ type Deps struct {
 	Host func(ctx context.Context) (api.HostStatus, error)
 }
 
-// ErrNoHost is what Deps.Host gives when no host runs.
+// ErrNoHost is the error of Deps.Host where no host runs.
 var ErrNoHost = errors.New("no host is running")
 
 // Limit bounds the whole run, checkTimeout each check.

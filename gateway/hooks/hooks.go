@@ -41,7 +41,7 @@ type Receiver interface {
 	Wake(ctx context.Context, x inbound.Report, now bool) (inbound.Submitted, error)
 }
 
-// Deps are what a Handler is made of.
+// Deps holds the parts of the host that a Handler uses.
 type Deps struct {
 	Path     string         // where it is mounted
 	Config   func() *Config // as it is in force
@@ -239,7 +239,7 @@ func unauthorized(w http.ResponseWriter, why string) error {
 	return api.Refuse(http.StatusUnauthorized, "%s", why)
 }
 
-// same compares in constant time; an empty secret is nobody's.
+// same compares in constant time; an empty secret matches nothing.
 func same(got, want string) bool {
 	g, w := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(g[:], w[:]) == 1 && want != ""

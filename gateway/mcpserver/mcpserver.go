@@ -22,13 +22,13 @@ import (
 	"parley/tools"
 )
 
-// Host is what the server needs of the host of tools.
+// Host is the part of toolhost.Host that the server calls.
 type Host interface {
 	CallExternal(ctx context.Context, c toolhost.ExternalCall) (tools.Result, error)
 	ExternalTools(ctx context.Context, by toolhost.ExternalAgent) ([]tools.Spec, error)
 }
 
-// Deps are what the handler works with.
+// Deps holds the parts of the host that the handler uses.
 type Deps struct {
 	Host    Host
 	On      func() bool     // gateway.mcp.enabled, asked at each request
@@ -39,7 +39,7 @@ type Deps struct {
 
 const (
 	maxBody      = 1 << 20
-	idleFor      = time.Hour // a connection that nobody uses is forgotten
+	idleFor      = time.Hour // an unused connection is closed after this
 	maxConns     = 64        // connections of one principal; for one more the one is closed that was used least lately
 	connHeader   = "Mcp-Session-Id"
 	callHeader   = "X-Parley-Call" // set here, whatever a client sends: the id of the JSON-RPC request

@@ -26,7 +26,7 @@ type Provider struct {
 	List func(ctx context.Context, p agent.Provider) ([]string, error)
 }
 
-// ProviderEnv is what a provider gets from the host.
+// ProviderEnv holds the services of the host that a provider uses.
 type ProviderEnv struct {
 	Log         *slog.Logger
 	Lessons     *lessons.Book // what endpoints refuse

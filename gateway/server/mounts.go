@@ -23,7 +23,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// Parts are what stands behind the mounts of a host.
+// Parts are the handlers behind the mounts of a host.
 type Parts struct {
 	Router   *router.Router
 	Store    *sqlstore.Store

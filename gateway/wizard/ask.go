@@ -32,7 +32,7 @@ type Dialog struct {
 	APIURLs   map[channels.Kind]string // instead of the platforms' own
 }
 
-// ErrEnded is what ends a dialog whose input ended.
+// ErrEnded ends a dialog whose input ended.
 var ErrEnded = errors.New("the answers ended before the questions did; nothing was written")
 
 // checkTimeout bounds the question to a platform whether a token is right.

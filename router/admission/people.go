@@ -11,7 +11,7 @@ import (
 	"parley/sessions"
 )
 
-// Stranger names somebody who asks to be let in.
+// Stranger names a person who asks to be let in.
 func Stranger(p sessions.Pairing) string {
 	return byID(p.Name, p.Channel, p.Account, p.User)
 }
@@ -70,7 +70,7 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// UnpairNamed takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
+// UnpairNamed takes back the decision on a person who was let in or turned down. words are the id, with or without its channel, and perhaps the account.
 func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *sessions.Change, error) {
 	people, err := c.settled(ctx, func(p sessions.Admitted) bool {
 		named := func(id channels.UserID) bool {
@@ -111,7 +111,7 @@ func (c *Controller) settled(ctx context.Context, is func(sessions.Admitted) boo
 	return slices.DeleteFunc(people, func(p sessions.Admitted) bool { return !is(p) }), err
 }
 
-// Unpair takes back that somebody was let in or turned down, on the only account where they were when account is empty; ErrNotFound
+// Unpair takes back the decision on a person who was let in or turned down, on the only account where they were when account is empty; ErrNotFound
 // when neither was done.
 func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
 	people, err := c.settled(ctx, func(p sessions.Admitted) bool {

@@ -14,7 +14,7 @@ import (
 	"parley/sessions"
 )
 
-// UsualAnswer is how long an answer is taken to become, in tokens, as long as none of the day was longer.
+// UsualAnswer is the length that is reserved for an answer, in tokens, until one of the day was longer.
 const UsualAnswer = 4096
 
 // Amount is a use of models, or a bound of it; in a bound 0 = any amount.
@@ -32,7 +32,7 @@ func (a Amount) Reaches(most Amount) bool {
 	return most.Tokens > 0 && a.Tokens >= most.Tokens || most.Cost > 0 && a.Cost >= most.Cost
 }
 
-// Limit is what may be spent in a day by whatever a scope names.
+// Limit is the daily budget of a scope: a session, an agent or the host.
 type Limit struct {
 	Scope string // session:<key>, agent:<id>, host
 	Query sessions.SpentQuery
@@ -84,7 +84,7 @@ func budgetOf(s *settings.Snapshot, id sessions.AgentID) agent.Budget {
 	return s.Agents.Defaults.Budget
 }
 
-// Balance is what was spent today in one scope, and what the calls under way may still cost.
+// Balance is one scope's spending of today, and the reservations of the calls under way.
 type Balance struct {
 	spent, Reserved Amount
 	beyond          Amount // the most that a call cost beyond what its prompt was taken to cost

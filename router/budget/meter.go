@@ -12,7 +12,7 @@ import (
 	"parley/sessions"
 )
 
-// Meter is what the model calls of one run are paid from: it asks the budgets before a call, and writes into the ledger what no
+// Meter charges the model calls of one run: it asks the budgets before a call, and writes into the ledger what no
 // message of the transcript brings there.
 type Meter struct {
 	r       *Tracker

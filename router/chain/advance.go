@@ -16,7 +16,7 @@ const PostModel = "parley/post"
 // PostedByAPI is the Provenance.Tool of what came through the API.
 const PostedByAPI = "send"
 
-// ExternalKind is what the sessions of agents outside are called: agent:<default agent>:mcp:<who>.
+// ExternalKind is the kind in the keys of external agents' sessions: agent:<default agent>:mcp:<who>.
 const ExternalKind channels.Kind = "mcp"
 
 // Facts are the whole input of Advance. Load fills them from the store.
@@ -60,7 +60,7 @@ type Step struct {
 	Lasts   Lasting
 	Message *sessions.Message // of the agent, for the run's own transcript; nil = none
 	Delete  bool              // the sub-agent's session is deleted
-	// Unreported says why a sub-agent's result reaches nobody: its run is listed with that (contract N15). "" = it does.
+	// Unreported says why a sub-agent's result reaches no chat and no session: its run is listed with that (contract N15). "" = it does.
 	Unreported string
 	Warning    string
 	Attrs      []any

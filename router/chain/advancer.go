@@ -146,7 +146,7 @@ func Requester(run sessions.Run) sessions.Key {
 	return ""
 }
 
-// LeftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
+// LeftAbove returns how long the further turns of a sub-agent may still take. Until of its chain must be set.
 func (a *Advancer) LeftAbove(c sessions.Chain) time.Duration {
 	if c.StartedMs == 0 { // as earlier versions have stored it
 		return c.Until.Sub(a.clock.Now())

@@ -20,7 +20,7 @@ type Who string
 // The people who may use a command.
 const (
 	OwnerOnly Who = "owner"
-	Allowed   Who = "allowed" // whoever a list of the account names, or a person has let in
+	Allowed   Who = "allowed" // people whom a list of the account names, or a person has let in
 	Anyone    Who = "anyone"  // everybody who is let in, also by an open group
 )
 

@@ -66,7 +66,7 @@ func (t *Table) ModelMeant(word string) (string, error) {
 	return name, t.modelKnown(name)
 }
 
-// chooseModel gives the one model that somebody means, or says why there is none.
+// chooseModel returns the one model that a person's words mean, or says why there is none.
 func (t *Table) chooseModel(word string) (name, no string) {
 	name, similar := t.modelNamed(word)
 	switch {

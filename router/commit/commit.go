@@ -87,7 +87,7 @@ func (c *Committer) Submit(ctx context.Context, change sessions.Change) (acc ses
 	return acc, nil
 }
 
-// Abort ends the current runs that a commit has stopped for another reason than that somebody stopped them.
+// Abort ends the current runs that a commit has stopped for another reason than a person's stop.
 func (c *Committer) Abort(change sessions.Change, acc sessions.Accepted) {
 	_, reset := sessions.FindOp[sessions.ResetSession](change)
 	switch {

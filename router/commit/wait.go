@@ -50,7 +50,7 @@ func (w *Waiters) Notify(id string) {
 	}
 }
 
-// RecheckInterval is how often those who wait look into the store unasked: for ends that nobody told of.
+// RecheckInterval is the interval at which waiters read the store without a notification, for ends that were not notified.
 const RecheckInterval = 30 * time.Second
 
 // Idle implements tools.Host.

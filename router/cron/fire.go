@@ -228,7 +228,7 @@ func (s *Scheduler) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 	s.watchers.Publish(e)
 }
 
-// newest gives the newest time of a job that has come, and whether it makes up for earlier ones that nobody has looked at. One that is too
+// newest gives the newest time of a job that has come, and whether it makes up for earlier ones that were missed. One that is too
 // late for anything makes up for none.
 func (s *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed bool) {
 	due, err := j.Newest(j.Next, now)
@@ -238,7 +238,7 @@ func (s *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed
 	return due, true
 }
 
-// errEnds is why a job is over before its time: nobody would read what it says.
+// errEnds ends a job before its time: the session that made it was deleted.
 var errEnds = errors.New("the session that made it is gone: the job is over")
 
 // leftOut says why a time of a job that has come is left out; nil = it is not. from is the session that made the job, if one did.

@@ -22,7 +22,7 @@ func JobKey(j sessions.Job) sessions.Key {
 // jobRetention is how long the session of a job that is over stays.
 const jobRetention = 24 * time.Hour
 
-// dueSource is what makes a time of a job count once: whoever begins it, and whatever the clock does meanwhile.
+// dueSource returns the idempotency key of one due time of a job: each time counts once, also where the clock changes meanwhile.
 func dueSource(j sessions.Job, due time.Time) string {
 	return "job:" + j.ID + ":" + strconv.FormatInt(due.UnixMilli(), 10)
 }

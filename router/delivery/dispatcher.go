@@ -33,7 +33,7 @@ type Dispatcher struct {
 	sender    *sender
 }
 
-// Config is what a dispatcher is made of.
+// Config holds the parts of a Dispatcher, for New.
 type Config struct {
 	Store    Store
 	Settings func() *settings.Snapshot
@@ -200,7 +200,7 @@ func (g *Dispatcher) Internal(chat channels.Address) bool {
 	return l.Inside
 }
 
-// LastChat gives the chat that wrote last to a session, pages of the host left out: of what is posted there nobody is told. Where only a page has
+// LastChat gives the chat that wrote last to a session, pages of the host left out: a post there reaches no reader. Where only a page has
 // written it is that one.
 func (g *Dispatcher) LastChat(ctx context.Context, s sessions.Session) (channels.Address, error) {
 	if s.Last.IsZero() || !g.Internal(s.Last) {

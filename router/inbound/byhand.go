@@ -12,7 +12,7 @@ import (
 )
 
 // byHand tells the agent, with the session's next turn, what a person wrote from another device of the account itself, where the account
-// listens. It begins no turn, runs no command, and counts as nobody's words.
+// listens. It begins no turn, runs no command, and has no sender.
 func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
 	id := in.ID
 	switch in.Event {

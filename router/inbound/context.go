@@ -14,7 +14,7 @@ import (
 
 const maxContextBytes = 32 << 10 // of all that one turn is shown
 
-// NewContextLine is what is kept of a message that was not meant for the bot; nil = nothing.
+// NewContextLine returns the context line of a message that was not meant for the bot; nil = none.
 func NewContextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, text string) *sessions.ContextLine {
 	if text = turn.WithNames(text, in.Media); text == "" {
 		return nil

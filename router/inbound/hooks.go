@@ -20,7 +20,7 @@ const ViaHook = "hook"
 // hookRetention is how long a session stays that a hook made for itself.
 const hookRetention = 24 * time.Hour
 
-// Report is what a program outside sends by a hook. It is nobody's words: no command, and no owner's.
+// Report is a text that an external program sends by a hook. It has no sender: it runs no command and has no rights of an owner.
 type Report struct {
 	Source   string           // dedupe key; "" = never a repeat
 	Name     string           // of the program, for people and for the agent

@@ -40,9 +40,9 @@ func (r *Resolver) inPlaceOf(ctx context.Context, run sessions.Run) (out []sessi
 	return out, err
 }
 
-// Requesters is whom a turn answers. What it may use follows from it, so what nobody knows is nobody's: no owner's.
+// Requesters are the people whom a turn answers. They decide which tools it may use: an unknown sender is never an owner.
 type Requesters struct {
-	Owner  bool              // nobody but owners
+	Owner  bool              // all of them are owners
 	People []sessions.Person // sorted
 }
 

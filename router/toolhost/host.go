@@ -20,7 +20,7 @@ import (
 // Ask implements tools.Host: it queues a message from one session as a run in another (contract S2, S7, S8).
 func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error) {
 	target, err := h.store.Get(ctx, q.To)
-	if errors.Is(err, sessions.ErrNotFound) && h.isMain(q.To) { // nobody has written to that agent yet
+	if errors.Is(err, sessions.ErrNotFound) && h.isMain(q.To) { // that agent has no messages yet
 		target, err = sessions.Session{Key: q.To, Agent: q.To.Agent()}, nil
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ type SendRequest struct {
 	Session sessions.Key // whose policy has a say as well, and whose transcript has it; "" = the session that the chat last wrote to
 }
 
-// Sent is what Send has made.
+// Sent is the result of Send.
 type Sent struct {
 	Delivery sessions.Delivery
 	Verdict  policy.Verdict // of the gate; until it has decided, how the policy stands now

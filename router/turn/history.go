@@ -15,7 +15,7 @@ const opaqueItself = 64 // the same of what a provider wants back with a block
 // maxClean bounds the transcripts whose clean length is known.
 const maxClean = 10_000
 
-// checked says up to which message nothing of a transcript was refused; 0 = nobody has looked.
+// checked says up to which message nothing of a transcript was refused; 0 = not looked at yet.
 func (h *cache) checked(id sessions.ID) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -20,10 +20,10 @@ import (
 	"parley/tools"
 )
 
-// MaxPictures is how many pictures of a prompt are shown, the newest; older ones are named only.
+// MaxPictures bounds the pictures of a prompt that a model is shown, the newest; older ones are named only.
 const MaxPictures = 8
 
-// Pictures are what models are shown of the files of messages.
+// Pictures fetches the pictures of messages that a model is shown.
 type Pictures struct {
 	media   *filestore.Cache
 	missing filestore.Misses

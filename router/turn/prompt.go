@@ -44,7 +44,7 @@ func quoteName(s string) (string, error) {
 	}, s))
 }
 
-// PromptFacts are what the templates may name.
+// PromptFacts is the data of the prompt templates.
 type PromptFacts struct {
 	Instructions, Name, Title  string
 	Files                      []agent.PromptFile

@@ -98,7 +98,7 @@ func maxAnswerAge(set *settings.Snapshot, run sessions.Run) (most time.Duration)
 	return most
 }
 
-// expire ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
+// expire ends a run that is past its time to live. It hands nothing on and tells no chat: that would be as late.
 func (w *Worker) expire(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
 	why := fmt.Sprintf("it is %s old: what it has to say would be too late", w.ages.Age(run.Created).Round(time.Second))
 	w.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)

@@ -103,7 +103,7 @@ func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 // codeWas stands for the words of a notice with a pairing code.
 const codeWas = "A pairing code was told here. It is not kept."
 
-// forgetCode takes the words of a notice out of its row: nobody needs them any more, and codes are kept as hashes only.
+// forgetCode takes the words of a notice out of its row: they are not needed any more, and codes are kept as hashes only.
 func (s *deliveries) forgetCode(t *tx, d *sessions.Delivery) error {
 	if d.Text == codeWas {
 		return nil

@@ -210,7 +210,7 @@ func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, 
 	return k.Session, err
 }
 
-// isStep reports whether a run brings other work to its end, and is no turn that somebody asked for.
+// isStep reports whether a run brings other work to its end, and is no turn that a person or an agent asked for.
 func isStep(k sessions.RunKind) bool {
 	return k == sessions.ReplyRun || k == sessions.AnnounceRun || k == sessions.ResultRun || k == sessions.PostRun
 }

@@ -53,7 +53,7 @@ func (s *moves) noteMove(t *tx, x relocation) error {
 	if err != nil || x.to.Type != channels.Direct || x.was == x.now {
 		return err
 	}
-	// A number that somebody else has got is not the person any more who had it: their own id gives no rights to the new one.
+	// A number that somebody else has got does not belong to its former person any more: their own id gives no rights to the new one.
 	if _, err := t.Exec("DELETE FROM identities WHERE channel = ? AND (was = ? OR now = ?)", string(x.to.Channel), x.now, x.now); err != nil {
 		return err
 	}

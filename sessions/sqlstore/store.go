@@ -77,7 +77,7 @@ type Store struct {
 	notes       *search.Notes
 	transcripts *transcript.Rows
 	cancel      context.CancelFunc
-	rest        func() // moves the log into the database when nobody uses it any more
+	rest        func() // moves the WAL into the database after its last use
 }
 
 // The repositories that have a package of their own, embedded under names that are not public.
@@ -283,13 +283,13 @@ func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {
 // SyncMirror returns when all that was committed before is in the mirror files.
 func (s *Store) SyncMirror() { s.mirror.Flush() }
 
-// TranscriptPath is where the mirror of a session's transcript lies (contract T1).
+// TranscriptPath returns the path of the file with a copy of a session's transcript (contract T1).
 func (s *Store) TranscriptPath(agent sessions.AgentID, id sessions.ID) string {
 	return s.mirror.Path(agent, id)
 }
 
 // Trouble gives the error of the last commit that failed for a reason of the store (a full disk, an I/O error, a read-only file, a
-// lost connection) when nothing was written after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
+// lost connection) when nothing was written after it; nil otherwise. It asks no server and never blocks: Probe finds out whether it
 // still holds.
 func (s *Store) Trouble() error { return s.db.Trouble() }
 

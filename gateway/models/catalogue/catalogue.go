@@ -14,7 +14,7 @@ import (
 	"parley/agent"
 )
 
-// Entry is what the catalogue says about one model at one provider. A zero number is not known. Prices are dollars for a million tokens.
+// Entry describes one model at one provider. A zero number is not known. Prices are dollars for a million tokens.
 type Entry struct {
 	ID         string // as the catalogue has it
 	Window     int    // tokens, prompt and answer

@@ -19,7 +19,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Dialect is what differs between the engines.
+// Dialect holds the differences between the engines.
 type Dialect struct{ Postgres bool }
 
 // The two dialects.

@@ -2,7 +2,7 @@ package engine
 
 import "context"
 
-// State is what a repository keeps in memory of the database, such as the last number given. Only the writer's goroutine calls it, and who
+// State is the part of the database that a repository keeps in memory, such as the last number given. Only the writer's goroutine calls it, and who
 // opens the database.
 type State interface {
 	Load(ctx context.Context, c *Conn) error // reads it: at the start, and when the connection is another one

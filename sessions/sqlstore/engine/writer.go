@@ -134,7 +134,7 @@ func appendTaken(batch []*op, o *op) []*op {
 	if o.taken.CompareAndSwap(false, true) {
 		return append(batch, o)
 	}
-	close(o.done) // the caller gave up; nobody reads it
+	close(o.done) // the caller gave up and does not read it
 	return batch
 }
 

@@ -64,7 +64,7 @@ func Text(body string) (string, error) {
 	return c.Text, err
 }
 
-// DeliveryColumns are what ScanDelivery reads, in this order.
+// DeliveryColumns are the columns that ScanDelivery reads, in this order.
 var DeliveryColumns = column.Nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
 
 // ScanDelivery reads the row of a delivery.

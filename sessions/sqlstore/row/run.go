@@ -17,7 +17,7 @@ import (
 // SubmitEvent is the event of a row of seen that stands for a request with a key, and for no event of a platform.
 const SubmitEvent = "submit"
 
-// Request is what a run was asked for. Once queued it changes only with the message that caused it.
+// Request is the JSON body of a run's row: the request that began it. Once queued it changes only with the message that caused it.
 type Request struct {
 	Kind      sessions.RunKind       `json:"kind"`
 	Agent     sessions.AgentID       `json:"agent"`
@@ -52,7 +52,7 @@ func requestOf(r sessions.Run) Request {
 		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Exclusive: r.Exclusive, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
 }
 
-// Outcome is how a run ended.
+// Outcome is the JSON body about the end of a run.
 type Outcome struct {
 	Result string         `json:"result,omitempty"`
 	Error  string         `json:"error,omitempty"`
@@ -62,13 +62,13 @@ type Outcome struct {
 // Encode writes how a run ended; the zero value is the empty text.
 func (o Outcome) Encode() (string, error) { return column.Encode(o) }
 
-// Run is what the row of a run has besides the run itself.
+// Run holds the columns of a run's row that are not in sessions.Run.
 type Run struct {
 	Seq, Transcript, First int64 // First is the newest message before those of the run
 	Stop                   bool
 }
 
-// RunColumns are what ScanRun reads, in this order.
+// RunColumns are the columns that ScanRun reads, in this order.
 var RunColumns = column.Nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
 
 // ScanRun reads the row of a run.

@@ -244,7 +244,7 @@ func (g *Guard) moveAgain() error {
 	return nil
 }
 
-// LastCheckpoint moves the log into the database when nobody uses it any more.
+// LastCheckpoint moves the WAL into the database after its last use.
 func (g *Guard) LastCheckpoint(ctx context.Context, c *engine.Conn) {
 	if g.sums == nil || !g.sums.settled {
 		return

@@ -219,7 +219,7 @@ func howToGoOn(path string) string {
 	return "A disk or a copy damaged it, or something else wrote to it. To go on with what is there, remove " + path + "-commits"
 }
 
-// checkClosed says whether a database that nobody uses is what a start would take, and changes nothing.
+// checkClosed reports whether a start would accept a database that is not in use. It changes nothing.
 func checkClosed(ctx context.Context, path string) error {
 	l, err := checkCommits(ctx, filepath.Dir(path), path)
 	if err != nil {

@@ -56,7 +56,7 @@ func (l *WAL) Close() {
 	}
 }
 
-// Follow takes up the commits that came since the last time. anew says that the log that there was then is gone.
+// Follow reads the commits since the last call. anew reports that the log of that time was replaced.
 func (l *WAL) Follow(path string) (anew bool, err error) {
 	if l.f == nil {
 		f, err := os.Open(path)

@@ -164,7 +164,7 @@ func (m *Writer) rebuild(ctx context.Context, id sessions.ID) error {
 	return os.Rename(path+".new", path)
 }
 
-// Path is where the copy of a session's transcript lies (contract T1).
+// Path returns the path of the copy of a session's transcript (contract T1).
 func (m *Writer) Path(agent sessions.AgentID, id sessions.ID) string {
 	return filepath.Join(m.dir, "agents", segment(string(agent)), "sessions", segment(string(id))+".jsonl")
 }

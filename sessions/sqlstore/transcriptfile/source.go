@@ -24,7 +24,7 @@ type Source interface {
 	Deliveries(ctx context.Context, transcript, lo, hi int64) ([]Delivery, error)
 }
 
-// Transcript is what the first line of a file says, and the transcript's number.
+// Transcript is the first line of a file, and the transcript's number.
 type Transcript struct {
 	Num     int64
 	ID      sessions.ID
