@@ -34,7 +34,7 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 	}
 	if len(fresh) > 0 {
 		r.Committer.Uncertain.Store(true) // what waited in an old session may wait in another one now
-		_ = r.Committer.Rescue(ctx)       // the doubt stays until a write works
+		_ = r.Committer.Rescue(ctx)       // Uncertain stays set until a write works
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ type Try struct {
 	Part  int       `json:"part"`  // parts that had arrived before it
 	Error string    `json:"error"` // why it did not work
 
-	ConfirmedAbsent bool `json:"absent,omitempty"` // it ended unclear, and the platform said later that it has nothing of it
+	ConfirmedAbsent bool `json:"absent,omitempty"` // it ended ambiguous, and the platform said later that it does not have it
 }
 
 // NewDelivery returns a delivery of a session's text to an address, under a random id. A delivery that a repeated call must not make twice gets

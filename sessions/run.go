@@ -80,7 +80,7 @@ type Run struct {
 	Usage      Usage              `json:"usage,omitzero"`
 	Client     json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
 	Home       Key                `json:"-"`               // the session whose transcript it has, when its chat became another session's chat, whose queue it is in; "" = Key
-	Brought    Block              `json:"-"`               // as HeardBlock makes it: the overheard lines that Input has as words of its sender; they are overheard lines again when the message is withdrawn
+	Brought    Block              `json:"-"`               // as NewContextBlock makes it: the context lines in Input; they become context lines again when the message is withdrawn
 	MergedInto RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
 }
 

@@ -156,7 +156,7 @@ const (
 	ImageBlock    = "image"
 	FileBlock     = "file" // came with a user message
 	ToolCallBlock = "toolCall"
-	ContextBlock  = "context" // group talk that was overheard before the message: shown to the model, no part of what its sender wrote
+	ContextBlock  = "context" // context lines before the message: shown to the model, no part of what its sender wrote
 )
 
 // Text gives the message's text blocks, concatenated.

@@ -33,7 +33,7 @@ type AmendRun struct {
 	Run  RunID  // caused by the message
 	Key  Key    // of its session
 	Text string // the words of its input now: the last TextBlock. Those before came with other messages, and stay
-	Gone bool   // the run ends as Stopped instead; what was overheard before it is overheard still
+	Gone bool   // the run ends as Stopped instead; its context lines stay
 
 	// Files are those that the message has now, as blocks; nil = they are as they were. Those of other messages (Media.Other) stay.
 	Files []Block

@@ -103,7 +103,7 @@ const (
 )
 
 // supervise keeps an adapter running until ctx ends. Each account fails and restarts alone, with jitter and not before the platform
-// allows it; an error that only a person can mend stops it, visibly, and for half an hour where trying again can do no harm.
+// allows it; an error that only a person can fix stops it, visibly, and for half an hour where trying again can do no harm.
 func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Logger) {
 	log = log.With("channel", a.ref.Channel, "account", a.ref.Account)
 	pause := minRestartPause

@@ -179,7 +179,7 @@ func failed(e *ending) bool     { return e.Status != sessions.Done }
 func gone(e *ending) bool       { return e.Other == nil }
 func toExternal(e *ending) bool { return isExternal(e.to) }
 
-// isExternal reports whether a session is that of an agent outside: it takes no turns of its own.
+// isExternal reports whether a session is that of an external agent: it takes no turns of its own.
 func isExternal(key sessions.Key) bool {
 	p, err := key.Parse()
 	return err == nil && p.Form == sessions.FormOther && p.Channel == ExternalKind
@@ -252,7 +252,7 @@ func (e *ending) toOther() *sessions.Provenance {
 	return &sessions.Provenance{Kind: sessions.InterSession, Source: e.from, Tool: "sessions_send"}
 }
 
-// toExternal puts what an agent outside asked for into its session's transcript, where sessions_history shows it: no turn answers it.
+// toExternal puts what an external agent asked for into its session's transcript, where sessions_history shows it: no turn answers it.
 func (e *ending) toExternal(text string, p *sessions.Provenance) Step {
 	return Step{Next: e.next(e.c.Requester, sessions.PostRun, e.c, text, p)}
 }

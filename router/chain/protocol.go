@@ -20,7 +20,7 @@ const (
 	fromAny      = "any"
 	fromAsk      = "ask"       // an exchange: the target's first turn
 	fromReply    = "reply"     // an exchange: a reply step, of the requester and the target in turn
-	fromPost     = "post"      // an exchange: an agent outside has the reply in its transcript
+	fromPost     = "post"      // an exchange: an external agent has the reply in its transcript
 	fromAnnounce = "announce"  // an exchange: the announce step in the target
 	fromFollowUp = "follow-up" // an exchange: the requester's turn that tells its chat
 	fromChild    = "child"     // a sub-agent's turn
@@ -41,7 +41,7 @@ type Rule struct {
 	then  func(*ending) Step
 }
 
-// Protocol says what follows on a run of a chain: the first rule that holds. What an agent outside asked for comes back into its session's
+// Protocol says what follows on a run of a chain: the first rule that holds. What an external agent asked for comes back into its session's
 // transcript, in the place of reply steps and of a result's turn.
 func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 	talk := []string{fromAsk, fromReply}

@@ -16,7 +16,7 @@ import (
 func (c *Committer) NoteUncertain(ctx context.Context, err error) {
 	untried := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	if !untried && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) && !c.Uncertain.Swap(true) {
-		_ = c.Rescue(ctx) // the doubt stays until a write works
+		_ = c.Rescue(ctx) // Uncertain stays set until a write works
 	}
 }
 

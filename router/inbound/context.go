@@ -39,7 +39,7 @@ func PassedOn(in channels.Inbound, text string) string {
 	return "[forwarded from " + cmp.Or(turn.OriginName(in.Origin), "somebody else") + "]\n" + text
 }
 
-// attachContext puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
+// attachContext puts the context lines in front of the message that a run answers: a block of its own, no part of the text. The commit that
 // queues the run removes it from what waits to be shown.
 func (r *Receiver) attachContext(ctx context.Context, set *settings.Snapshot, c *sessions.Change) error {
 	lines, err := r.store.ContextLines(ctx, c.Run.Key)

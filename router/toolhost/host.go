@@ -57,7 +57,7 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 }
 
 // backTo is the chat that hears of a reply that comes too late for the turn that asks: where that turn's own answer goes. A sub-agent, an
-// agent outside and what goes nowhere have none; without one people are not told.
+// external agent and what goes nowhere have none; without one people are not told.
 func (h *Host) backTo(ctx context.Context, c tools.Caller, source string) (channels.Address, error) {
 	switch up := c.Run.Chain; {
 	case !strings.HasPrefix(source, "tool:") || sessions.IsSubagent(c.Session.Key):

@@ -29,7 +29,7 @@ type ExternalAgent struct {
 	Owner bool   // its words count as the owner's
 }
 
-// ExternalCall is one tool call of an agent outside.
+// ExternalCall is one tool call of an external agent.
 type ExternalCall struct {
 	By   ExternalAgent
 	Conn string // names the connection that the call came over
@@ -38,7 +38,7 @@ type ExternalCall struct {
 	Args json.RawMessage // a JSON object; it is checked against the tool's schema
 }
 
-// externalKey is the session that an agent outside calls from.
+// externalKey is the session that an external agent calls from.
 func externalKey(s *settings.Snapshot, name string) sessions.Key {
 	_, agent := s.Agents.IDs()
 	return sessions.Parts{Form: sessions.FormOther, Agent: agent, Channel: chain.ExternalKind, ID: name}.Key()
@@ -63,7 +63,7 @@ func (h *Host) ExternalTools(ctx context.Context, by ExternalAgent) ([]tools.Spe
 	return out, nil
 }
 
-// CallExternal makes a tool call on behalf of an agent outside, under the same rights, visibility and send policy as calls of this host's
+// CallExternal makes a tool call on behalf of an external agent, under the same rights, visibility and send policy as calls of this host's
 // agents. It may block as long as the tool's arguments say; the end of ctx ends the wait, not what was begun. An error is a fault of
 // the host; everything else is a result that says what is wrong.
 func (h *Host) CallExternal(ctx context.Context, c ExternalCall) (res tools.Result, err error) {
@@ -116,7 +116,7 @@ func refusedExternal(tool string, v policy.Verdict) tools.Result {
 	return tools.Forbidden("%s may not be used from outside: %s (%s). Nothing was done.", tool, v.Reason, strings.TrimSpace(v.Rule))
 }
 
-// externalCaller makes the caller of an agent outside: its session as it stands, or as it will be made, and a run that is kept nowhere. The
+// externalCaller makes the caller of an external agent: its session as it stands, or as it will be made, and a run that is kept nowhere. The
 // run's id is that of the connection, so that the same call over it has the same source.
 func (h *Host) externalCaller(ctx context.Context, by ExternalAgent, conn string) (tools.Caller, error) {
 	set := h.settings()
@@ -132,7 +132,7 @@ func (h *Host) externalCaller(ctx context.Context, by ExternalAgent, conn string
 	return tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(key), Owner: by.Owner}, err
 }
 
-// openExternal makes the session of an agent outside, or takes it out of the archive.
+// openExternal makes the session of an external agent, or takes it out of the archive.
 func (h *Host) openExternal(ctx context.Context, s sessions.Session) (sessions.Session, error) {
 	acc, err := h.commit.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}}})
 	return acc.Session, err

@@ -19,7 +19,7 @@ import (
 	"parley/tools"
 )
 
-// outsiders is a rig whose session tools agents outside call.
+// outsiders is a rig whose session tools external agents call.
 type outsiders struct {
 	*routertest.Rig
 	n int
@@ -77,7 +77,7 @@ func (o *outsiders) kept(key sessions.Key) (out []string) {
 	return out
 }
 
-// TestOutsideSend has an agent outside ask another session: it gets the reply, its transcript has it too, no reply step talks for it, and the
+// TestOutsideSend has an external agent ask another session: it gets the reply, its transcript has it too, no reply step talks for it, and the
 // same call again asks nothing again.
 //
 // proves: S3, S9, S10, S14
@@ -164,7 +164,7 @@ func TestOutsideSpawn(t *testing.T) {
 	})
 }
 
-// TestOutsideHostile: what an agent outside may not see or do, it does not.
+// TestOutsideHostile: what an external agent may not see or do, it does not.
 //
 // proves: V1, V4, P4
 func TestOutsideHostile(t *testing.T) {

@@ -15,7 +15,7 @@ const (
 )
 
 // cache keeps the newest messages of the transcripts that were written last, so that a turn need not read what the turn
-// before it wrote. A session's lane is the only writer of its transcript, and the store stays the truth: whatever is unclear is
+// before it wrote. A session's lane is the only writer of its transcript, and the store stays the truth: whatever is uncertain is
 // dropped and read again.
 type cache struct {
 	mu    sync.Mutex

@@ -110,7 +110,7 @@ func (w *Worker) deleteTakenUp(ctx context.Context, run sessions.Run) {
 	}
 }
 
-// ended are runs that it was told ended in a turn. An end that is unclear is told of with the next one.
+// ended are runs that it was told ended in a turn. An end that is not known yet is told of with the next one.
 type ended map[sessions.RunID]bool
 
 // absorb has the running turn take up what waits, and tells those who wait for the runs that end with it, of each once.

@@ -96,7 +96,7 @@ type preparedChange struct {
 	target        *sessions.Target
 	run           *queuedRun // &queued; nil = no run
 	queued        queuedRun
-	before, after []any // operations around the run's queueing; a delivery is a *parcel, a job an encodedJob
+	before, after []any // operations around the run's queueing; a delivery is a *row.Delivery or sessions.Delivery, a job an encodedJob
 	startsOver    bool  // one of them resets the session
 }
 

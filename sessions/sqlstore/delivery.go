@@ -80,7 +80,7 @@ func (s *deliveries) post(t *tx, p *row.Delivery) (sessions.Delivery, error) {
 	return d, nil
 }
 
-// keep writes what may change in a delivery's row, and a line for the mirror when it ended.
+// keep writes what may change in a delivery's row, and a line for the transcript file when it ended.
 func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
 	body, err := row.EncodeResult(d)

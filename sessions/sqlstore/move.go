@@ -302,7 +302,7 @@ func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
 	return err
 }
 
-// succeed hands a chat over from its old session to another one that it has: what waits for a turn, what was overheard, jobs, and what
+// succeed hands a chat over from its old session to another one that it has: what waits for a turn, context lines, jobs, and what
 // is to be sent. The old session stays to be read, and has no chat.
 func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) error {
 	if err := s.restrict(t, old, at.Key); err != nil {

@@ -45,7 +45,7 @@ func (s *ContextLines) insert(t *engine.Tx, x sessions.ContextLine) error {
 	return err
 }
 
-// PutBack puts the lines that a withdrawn message would have brought along in front of what was overheard since.
+// PutBack puts the lines that a withdrawn message would have brought along in front of later ones.
 func (s *ContextLines) PutBack(t *engine.Tx, run sessions.Run) error {
 	var lines []sessions.ContextLine
 	for _, b := range append(slices.Clip(run.Input.Content), run.Brought) {

@@ -15,7 +15,7 @@ import (
 	"parley/sessions"
 )
 
-// fileEnd is what the end of a mirror file says.
+// fileEnd is the state of the end of a transcript file.
 type fileEnd struct {
 	keep  int64           // bytes up to the last whole line; 0 = start again
 	seq   int64           // of the last message
@@ -24,8 +24,8 @@ type fileEnd struct {
 	have  map[string]bool // the deliveries whose ends are in it, as far as was looked
 }
 
-// mirrored is what is read of a line.
-type mirrored struct {
+// readLine holds the fields that are read of a line.
+type readLine struct {
 	Type     string                 `json:"type"`
 	Seq      int64                  `json:"seq"`
 	ID       string                 `json:"id"`
@@ -35,7 +35,7 @@ type mirrored struct {
 }
 
 // isOld reports whether a line is as earlier versions wrote it, with its time as text (contract T3).
-func (l mirrored) isOld() bool { return bytes.HasPrefix(l.Time, []byte(`"`)) }
+func (l readLine) isOld() bool { return bytes.HasPrefix(l.Time, []byte(`"`)) }
 
 // readEnd looks at the last lines of a file, at so many that a message is among them.
 func readEnd(f *os.File) (end fileEnd, err error) {
@@ -67,7 +67,7 @@ func readEnd(f *os.File) (end fileEnd, err error) {
 
 func (e *fileEnd) read(b []byte) bool {
 	for raw := range bytes.Lines(b) {
-		var l mirrored
+		var l readLine
 		if json.Unmarshal(raw, &l) != nil || l.isOld() {
 			return false
 		}

@@ -14,14 +14,14 @@ import (
 	"parley/sessions"
 )
 
-// The bounds of the mirror: lines that wait in memory, files that are known, how long lines are collected to be written together.
+// The bounds of a Writer: lines that wait in memory, files that are known, how long lines are collected to be written together.
 const (
 	maxLines   = 8192
 	maxFiles   = 1024
 	batchDelay = 20 * time.Millisecond
 )
 
-// Line is something to be written to the mirror file of a transcript after a commit.
+// Line is a line for the file of a transcript, written after a commit.
 type Line struct {
 	transcript int64
 	path       string // of one that goes
@@ -56,7 +56,7 @@ type Writer struct {
 	fresh  []*file // those that know what is near their end
 }
 
-// file is a mirror file that is known to be complete up to seq.
+// file is a transcript file that is known to be complete up to seq.
 type file struct {
 	path  string
 	seq   int64

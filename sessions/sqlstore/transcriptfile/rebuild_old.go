@@ -48,7 +48,7 @@ func headerOf(path string) (id sessions.ID, old bool) {
 	}
 	defer func() { _ = f.Close() }()
 	line, err := bufio.NewReader(io.LimitReader(f, maxHeader)).ReadBytes('\n')
-	var l mirrored
+	var l readLine
 	if err != nil || json.Unmarshal(line, &l) != nil {
 		return "", false
 	}
