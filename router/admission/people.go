@@ -72,7 +72,7 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 
 // UnpairNamed takes back the decision on a person who was let in or turned down. words are the id, with or without its channel, and perhaps the account.
 func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *sessions.Change, error) {
-	people, err := c.settled(ctx, func(p sessions.Admitted) bool {
+	people, err := c.decided(ctx, func(p sessions.Admitted) bool {
 		named := func(id channels.UserID) bool {
 			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
 		}
@@ -96,8 +96,8 @@ func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *
 	return b.String(), nil, nil
 }
 
-// settled gives those of whom is true that they were let in or turned down.
-func (c *Controller) settled(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
+// decided returns the people who were let in or turned down, and for whom is reports true.
+func (c *Controller) decided(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
 	asking, err := c.store.Pairings(ctx, time.Now())
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (c *Controller) settled(ctx context.Context, is func(sessions.Admitted) boo
 // Unpair takes back the decision on a person who was let in or turned down, on the only account where they were when account is empty; ErrNotFound
 // when neither was done.
 func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
-	people, err := c.settled(ctx, func(p sessions.Admitted) bool {
+	people, err := c.decided(ctx, func(p sessions.Admitted) bool {
 		return p.Channel == kind && (p.User == user || user != "" && c.settings().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
 	})
 	who := sessions.Admitted{Channel: kind, Account: account, User: user}

@@ -354,9 +354,9 @@ func (e *ending) inVoice(s Step) Step {
 
 // inTranscript puts what is posted into the transcript of the session in whose name it is, as its agent's words. tool says how it came from
 // the run's session; "" = it is the session's own.
-func (e *ending) inTranscript(d *sessions.Delivery, voice sessions.Session, tool string) Step {
-	d.Session, d.Message = voice.Key, ""
-	next := posted(voice.Key, voice.Agent, e.Run.Source, d.Text)
+func (e *ending) inTranscript(d *sessions.Delivery, speaking sessions.Session, tool string) Step {
+	d.Session, d.Message = speaking.Key, ""
+	next := posted(speaking.Key, speaking.Agent, e.Run.Source, d.Text)
 	if tool != "" {
 		PostedBy(next, e.Run.Key, tool)
 	}

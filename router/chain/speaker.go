@@ -43,7 +43,7 @@ func (a *Advancer) Denying(ctx context.Context, meant sessions.Session, to chann
 
 // SpeakingSession returns the session in whose name a text is posted into a chat. A job's session has no chat of its own: the session that
 // the chat last wrote to speaks for it. It asks the store until that answers; ok is false when the host stopped first.
-func (a *Advancer) SpeakingSession(ctx context.Context, s sessions.Session, to channels.Address) (voice sessions.Session, ok bool) {
+func (a *Advancer) SpeakingSession(ctx context.Context, s sessions.Session, to channels.Address) (speaking sessions.Session, ok bool) {
 	if s.Key.Kind() != sessions.KindCron || to.IsZero() {
 		return s, true
 	}

@@ -60,8 +60,8 @@ func (r *Resolver) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, er
 	}
 	t := ToolTable{Agent: f.Agent, Session: q.Session, ChatTypes: f.Chats, Senders: f.Senders(), Subagent: f.Sub, Sandboxed: f.Sandboxed, Tools: []ToolVerdict{}}
 	layers := tools.Rules(set.Tools, f)
-	kit := r.toolsetFor(ctx, set.Sandboxed(x.Key) || q.Sandboxed)
-	for _, tool := range kit {
+	toolset := r.toolsetFor(ctx, set.Sandboxed(x.Key) || q.Sandboxed)
+	for _, tool := range toolset {
 		spec := tool.Spec()
 		if q.Tool == "" || strings.EqualFold(q.Tool, spec.Name) {
 			about, _, _ := strings.Cut(spec.Description, ". ")

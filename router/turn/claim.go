@@ -11,11 +11,11 @@ import (
 )
 
 // Finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
-func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
+func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, reserved *delivery.Reservation) (acc sessions.Accepted, ok bool) {
 	var ended error
 	ok = w.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = w.commit.Finish(ctx, run.ID, out); err != nil {
-			booking.Release()
+			reserved.Release()
 			out.Begin = nil
 		}
 		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
@@ -25,7 +25,7 @@ func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	})
 	if !ok || ended != nil {
 		acc = sessions.Accepted{}
-		booking.End(w.lanes.Host(ctx))
+		reserved.End(w.lanes.Host(ctx))
 		w.budgets.KeepUnrecorded(ctx, run, out.Messages...)
 	}
 	switch {
