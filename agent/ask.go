@@ -56,7 +56,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.answered = true
 	m := sessions.Message{
 		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop, x.by.Label), Time: time.Now(), Run: r.Caller.Run.ID,
-		Model: x.by.Label, Usage: &answer.Usage, Stop: answer.Stop, Alone: r.alone, Without: r.without,
+		Model: x.by.Label, Usage: &answer.Usage, Stop: answer.Stop, WithoutHistory: r.alone, Without: r.without,
 	}
 	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", x.by.Label),
 		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))

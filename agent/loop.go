@@ -56,7 +56,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if without := sessions.Without(t.Steps); len(without) > 0 {
 		r.show(r.msgs, without)
 	}
-	if slices.ContainsFunc(t.Steps, func(m sessions.Message) bool { return m.Alone }) {
+	if slices.ContainsFunc(t.Steps, func(m sessions.Message) bool { return m.WithoutHistory }) {
 		r.goAlone()
 	}
 	last, done := r.resume()

@@ -3,7 +3,7 @@
 //
 // Place in the line: accounts → server → operations → gateway → cmd. Nothing here answers a request: the host only connects its parts.
 //
-// Owns: the order of start and stop. Nothing more comes in, what is at work ends or is handed over to the store, nothing more goes out;
+// Owns: the order of start and stop. Nothing more comes in, what is running ends or is handed over to the store, nothing more goes out;
 // only then is the store closed. Goroutines: the MCP servers and the questions to model servers, both with the context of the work, and
 // the HTTP server. No lock of its own.
 //

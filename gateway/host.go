@@ -24,7 +24,7 @@ import (
 	"parley/tools/mcp/confine"
 )
 
-// Deps are what a Host is made of.
+// Deps holds what Open makes a Host from: adapters, providers, the log, the environment.
 type Deps struct {
 	Config    *config.Live
 	Adapters  []accounts.Adapter
@@ -152,7 +152,7 @@ func (h *Host) Run(ctx context.Context) error {
 	return err
 }
 
-// stop ends things in the order in which nothing is lost: no more in, finish or hand over what is at work, no more out.
+// stop ends things in the order in which nothing is lost: no more in, finish or hand over what is running, no more out.
 func (h *Host) stop(ctx context.Context, stopAdapters, stopWork context.CancelFunc) {
 	began := time.Now()
 	close(h.stopping)

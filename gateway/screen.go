@@ -16,7 +16,7 @@ import (
 // URL returns where the page is.
 func (h *Host) URL() string { return h.server.URL() }
 
-// Link is a new link to the page: whoever opens it first, and soon, is let in as the owner.
+// Link is a new link to the page: the first browser that opens it in time is let in as the owner.
 func (h *Host) Link() string {
 	inv, _ := h.server.Invite(api.Principal{Name: api.Owner, Scope: api.Admin}) // who has a token for as long as the host runs
 	return h.server.URL() + inv.Path

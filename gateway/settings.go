@@ -30,7 +30,7 @@ func accountSettings(a config.Account) settings.Account {
 	return settings.Account{Access: a.Access, Pacing: a.Pacing, Streaming: a.Streaming, Chunk: a.TextChunkLimit}
 }
 
-// settings is what the router obeys from a reload on. Accounts that the configuration has no more are at work until they are stopped, and obey what
+// settings is what the router obeys from a reload on. Accounts that the configuration has no more are running until they are stopped, and obey what
 // is in force for them: that may have changed since they were opened.
 func (h *Host) settings(c *config.Config) *settings.Snapshot {
 	s := routerSettings(c, h.models.Chosen().Model)

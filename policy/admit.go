@@ -7,7 +7,7 @@ import (
 	"parley/channels"
 )
 
-// Facts are what admission looks at.
+// Facts are the input of Admit: one event, its sender and its chat.
 type Facts struct {
 	Event          channels.Event
 	Address        channels.Address
@@ -16,7 +16,7 @@ type Facts struct {
 	Text           string // without the bot's own mention
 	Own            bool   // sent by this login
 	Mentioned      bool   // the bot was mentioned or replied to, says the platform
-	MentionsOthers bool   // somebody else was, says the platform
+	MentionsOthers bool   // the platform says that another person was mentioned
 	Private        bool   // the sender writes to the bot alone
 	Command        bool   // the text is one of our commands
 	Paired         bool   // the sender is in the paired store of this account
@@ -46,7 +46,7 @@ func (f Facts) Addressed() bool {
 	return f.Mentioned || f.Private || f.Command || !f.MentionsOthers && mentioned(f.Text, f.Patterns)
 }
 
-// Outcome is what becomes of an event.
+// Outcome says what the host does with an event.
 type Outcome string
 
 // The outcomes.
@@ -132,7 +132,7 @@ func (a Access) admitGroup(f Facts) Admission {
 			list, path = a.AllowFrom, "allowFrom"
 		}
 		if len(list) == 0 {
-			path = "" // whoever lists a group by its id and names no senders means everybody in it
+			path = "" // a person who lists a group by its id and names no senders means everybody in it
 		}
 		if len(list) == 0 && !g.byID && !f.Owner {
 			return decided(Drop, key, "allowlist, and neither groupAllowFrom nor allowFrom names anybody")
@@ -159,7 +159,7 @@ func (g group) gate(f Facts, named bool) Admission {
 		return decided(Admit, g.reqPath, "a command of somebody who is let in by name needs no mention")
 	case !f.CanDetect && len(f.Patterns) == 0:
 		return decided(Admit, g.reqPath, "mentions cannot be detected here, so none is needed")
-	case !f.MentionsOthers && mentioned(f.Text, f.Patterns): // a platform that names somebody else knows better than words
+	case !f.MentionsOthers && mentioned(f.Text, f.Patterns): // the platform's mention of another person beats a pattern
 		return decided(Admit, g.reqPath, "a mention pattern matches")
 	}
 	return decided(Remember, g.reqPath, "the message does not mention the bot")

@@ -23,7 +23,7 @@ func (o Owners) Is(kind channels.Kind, u channels.Sender) bool {
 	})
 }
 
-// Check finds entries that name nobody, or everybody.
+// Check finds entries that match no person, or every person.
 func (o Owners) Check(known []channels.Kind) []Problem {
 	var out []Problem
 	for i, e := range o {

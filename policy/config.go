@@ -41,7 +41,7 @@ const (
 	GroupDisabled  GroupPolicy = "disabled"
 )
 
-// Access is who may cause runs on one account.
+// Access says who may cause runs on one account.
 type Access struct {
 	DMPolicy       DMPolicy               `yaml:"dmPolicy" json:"dmPolicy" enum:"pairing,allowlist,open,disabled" default:"pairing" doc:"Who may write to the bot directly. Owners always may."`
 	AllowFrom      []string               `yaml:"allowFrom" json:"allowFrom" doc:"Who may write directly: ids as /whoami says them, in any way that the platform's people write them (WhatsApp: a phone number with its country code; Discord: a number of 17 to 20 digits; Telegram: a number), or @usernames where the platform has them; \"*\" is everybody (needed for open)."`

@@ -2,7 +2,7 @@ package policy
 
 import "parley/channels"
 
-// Entry is what an account's section says about one chat: the entry of a group, or of one of its topics.
+// Entry is the part of an account's section about one chat: the entry of a group, or of one of its topics.
 type Entry struct {
 	Path string // its key in the section: "groups.-100", "groups.*.topics.7"
 	GroupAccess
@@ -33,7 +33,7 @@ func (a Access) Entries(at channels.Address, parent channels.ChatID) (list []Ent
 	return nil, false
 }
 
-// SystemPrompt is what the section has agents told about a chat: the topic's words, else the group's.
+// SystemPrompt returns the prompt that the section has for a chat: the topic's, else the group's.
 func (a Access) SystemPrompt(at channels.Address, parent channels.ChatID) (text string) {
 	list, _ := a.Entries(at, parent)
 	for _, e := range list {

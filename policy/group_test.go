@@ -68,7 +68,7 @@ func TestEntriesOfAGroup(t *testing.T) {
 }
 
 // What counts as a mention (the order is that of the decision): the platform's word that the bot was meant, a reply to it; no word
-// counts when the platform says that somebody else was meant.
+// counts when the platform says that another person was meant.
 func TestMentionsThatCount(t *testing.T) {
 	t.Parallel()
 	re, bad := Mentions([]string{`\bhey bot\b`, "\bjeeves\b", `^!`})

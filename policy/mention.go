@@ -52,7 +52,7 @@ func mentioned(text string, patterns []*regexp.Regexp) bool {
 	return false
 }
 
-// visible takes out characters that nobody sees (zero width, direction), with which a name can be broken up.
+// visible takes out characters that no reader sees (zero width, direction), with which a name can be broken up.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {

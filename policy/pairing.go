@@ -28,7 +28,7 @@ func NewCode(rand io.Reader) (string, error) {
 	return string(b[:]), nil
 }
 
-// HashCode is what is stored of a pairing code. It belongs to one channel kind. Case, and spaces around the code, do not matter.
+// HashCode returns the hash under which a pairing code is stored. It belongs to one channel kind. Case, and spaces around the code, do not matter.
 func HashCode(kind channels.Kind, code string) string {
 	h := sha256.Sum256([]byte("parley pairing code 1\x00" + string(kind) + "\x00" + strings.ToUpper(strings.TrimSpace(code))))
 	return hex.EncodeToString(h[:])

@@ -68,7 +68,7 @@ func Permits(name string, layers ...ToolRules) Verdict {
 	return Verdict{Allow, "tools", "nothing denies " + name}
 }
 
-// ToolVerdicts gives what each layer by itself says about a tool.
+// ToolVerdicts gives what each layer alone says about a tool.
 func ToolVerdicts(name string, layers ...ToolRules) []Verdict {
 	out := make([]Verdict, len(layers))
 	for i, l := range layers {

@@ -30,10 +30,10 @@ const (
 
 func rulePath(i int) string { return fmt.Sprintf("%s.rules[%d]", policyPath, i) }
 
-// Decide says whether the delivery may leave (contract P1, P2): the session's override first, then a deny of the
+// Evaluate says whether the delivery may leave (contract P1, P2): the session's override first, then a deny of the
 // whole chat that a thread belongs to, then any matching deny, then any
 // matching allow, then the default, which is allow when it is not set. An action that is neither allow nor deny denies.
-func (p SendPolicy) Decide(s Subject) Verdict {
+func (p SendPolicy) Evaluate(s Subject) Verdict {
 	if s.Override != Inherit {
 		a := strict(s.Override)
 		return Verdict{a, overrideRule, "this session's own send policy is " + string(a)}
@@ -91,7 +91,7 @@ type Step struct {
 	Verdict bool   `json:"verdict,omitempty"` // the last step: what was decided, by Rule
 }
 
-// Explain shows how Decide comes to its verdict: the override, every rule, the default, and last the verdict itself.
+// Explain shows how Evaluate comes to its verdict: the override, every rule, the default, and last the verdict itself.
 func (p SendPolicy) Explain(s Subject) []Step {
 	steps := make([]Step, 0, len(p.Rules)+3)
 	o := Step{Rule: overrideRule, Action: s.Override, Matched: s.Override != Inherit, Why: "not set: the rules decide"}
@@ -110,7 +110,7 @@ func (p SendPolicy) Explain(s Subject) []Step {
 		}
 		steps = append(steps, st)
 	}
-	v := p.Decide(s)
+	v := p.Evaluate(s)
 	d := Step{Rule: defaultRule, Action: p.Default, Matched: v.Rule == defaultRule, Why: "counts where nothing above applies"}
 	if d.Action == "" {
 		d.Action, d.Why = Allow, "not set, which means allow; counts where nothing above applies"

@@ -133,12 +133,12 @@ func TestDecideIsTheContract(t *testing.T) {
 		case allows > 0:
 			want = Allow
 		}
-		v := p.Decide(s)
+		v := p.Evaluate(s)
 		if v.Action != want || v.Rule == "" || v.Reason == "" {
 			t.Fatalf("%+v on %+v: %+v, want %s", p, s, v, want)
 		}
 		shuffled := SendPolicy{p.Default, rapid.Permutation(p.Rules).Draw(t, "order")}
-		if o := shuffled.Decide(s); o.Action != v.Action {
+		if o := shuffled.Evaluate(s); o.Action != v.Action {
 			t.Fatalf("order of the rules matters: %+v and %+v", v, o)
 		}
 		steps := p.Explain(s)
@@ -180,11 +180,11 @@ func TestDecideNamesTheRule(t *testing.T) {
 		{Subject{To: dm, Key: "agent:a:cron:x", StrippedKey: "cron:x"}, Deny, "session.sendPolicy.rules[2]"}, // a typo does not open the door
 		{Subject{}, Allow, "session.sendPolicy.default"},
 	} {
-		if v := p.Decide(c.s); v.Action != c.want || v.Rule != c.rule || v.Allowed() != (c.want == Allow) {
+		if v := p.Evaluate(c.s); v.Action != c.want || v.Rule != c.rule || v.Allowed() != (c.want == Allow) {
 			t.Errorf("%+v: %+v, want %s by %s", c.s, v, c.want, c.rule)
 		}
 	}
-	if v := (SendPolicy{}).Decide(Subject{To: dm}); !v.Allowed() {
+	if v := (SendPolicy{}).Evaluate(Subject{To: dm}); !v.Allowed() {
 		t.Errorf("no policy: %+v, want allow", v)
 	}
 }
@@ -296,7 +296,7 @@ func TestReportedRulesNeverMatch(t *testing.T) {
 			p.Rules = append(p.Rules, SendRule{draw(t), rapid.SampledFrom([]Action{Allow, Deny}).Draw(t, "action")})
 		}
 		s := drawSubject(t)
-		v := p.Decide(s)
+		v := p.Evaluate(s)
 		for _, pr := range p.Check([]channels.Kind{"telegram", "discord"}) {
 			if pr.Path == v.Rule {
 				t.Fatalf("%v, but it decided on %+v: %+v", pr, s, v)
@@ -325,7 +325,7 @@ func TestKeyPrefixWithoutTheAccount(t *testing.T) {
 		{SendMatch{RawKeyPrefix: "agent:a:telegram:group:"}, Allow},
 	} {
 		p := SendPolicy{Rules: []SendRule{{c.match, Deny}}}
-		if v := p.Decide(s); v.Action != c.want {
+		if v := p.Evaluate(s); v.Action != c.want {
 			t.Errorf("%s: %+v, want %s", c.match, v, c.want)
 		}
 		if why := p.Explain(s)[1].Why; c.want == Allow && c.match.KeyPrefix != "" && !strings.Contains(why, s.PlainKey) {

@@ -2,7 +2,7 @@
 // It is data and pure functions: no I/O, no clock, no store.
 package policy
 
-// Action is what a rule or a verdict says.
+// Action is the answer of a rule or a verdict: allow or deny.
 type Action string
 
 // The actions.

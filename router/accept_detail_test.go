@@ -188,7 +188,7 @@ func TestPairingCodeLastsAnHour(t *testing.T) {
 	})
 }
 
-// TestNewStopsTheRunAtWork starts a session over while a message is at work in it, two wait, and a sub-agent works: all of them end, the
+// TestNewStopsTheRunAtWork starts a session over while a message is running in it, two wait, and a sub-agent works: all of them end, the
 // answer says so, and each of the three messages leads to how it ended. Where nothing is under way nothing is said of it.
 func TestNewStopsTheRunAtWork(t *testing.T) {
 	for _, command := range []string{"/new", "/reset", "/new fresh"} {

@@ -275,7 +275,7 @@ func TestPasteInParts(t *testing.T) {
 	}{
 		{"short", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{"hello"}, 0, 1},
 		{"below the limit", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part[:3000]}, 0, 1},
-		{"at the limit, alone", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part}, turn.PartWait, 1},
+		{"at the limit, alone", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part}, turn.PartTimeout, 1},
 		{"three parts", channels.Limits{Text: 4096, Unit: channels.UTF16}, []string{part, part, "PART2 end. Summarise all of it."}, 200 * time.Millisecond, 1},
 		{"two of Discord", channels.Limits{Text: 2000, Unit: channels.UTF16}, []string{part[:1990], "end"}, 100 * time.Millisecond, 1},
 		{"where apps cut nothing", channels.Limits{Text: 4096, Received: 65536, Unit: channels.Runes}, []string{part}, 0, 1},

@@ -62,8 +62,8 @@ func (b *busy) idleAt(t time.Time) time.Time {
 	return t
 }
 
-// TestFaultAnnounces starts thousands of sub-agents below a session that is at work half of the time. A fifth of them run out of time, a
-// tenth is at work when its process ends. Each completion is one announcement or one suppression on record, and what is announced is
+// TestFaultAnnounces starts thousands of sub-agents below a session that is running half of the time. A fifth of them run out of time, a
+// tenth is running when its process ends. Each completion is one announcement or one suppression on record, and what is announced is
 // shown within two seconds once the session has time.
 func TestFaultAnnounces(t *testing.T) {
 	n := channeltest.Times(200, 10_000)
@@ -97,7 +97,7 @@ func TestFaultAnnounces(t *testing.T) {
 	})
 }
 
-// restart ends the process and begins the next one. hit gets the sub-agents that were at work.
+// restart ends the process and begins the next one. hit gets the sub-agents that were running.
 func (b *busy) restart(hit map[sessions.RunID]bool) {
 	b.T.Helper()
 	at, err := b.Store.ListRuns(b.T.Context(), sessions.RunQuery{Status: sessions.Running, Limit: 1000})

@@ -128,7 +128,7 @@ func TestMeter(t *testing.T) {
 			case "breaks":
 				p.Spent(sessions.Usage{Input: 10, Output: 5})
 				return agent.Answer{}, &agent.ModelError{Class: agent.Broken, Tries: 1, Err: errors.New("cut")}
-			case "late": // the whole answer arrives, and nobody waits for it any more
+			case "late": // the whole answer arrives, and no caller waits for it any more
 				asked <- struct{}{}
 				<-ctx.Done()
 			case "gone", "gone at work":
@@ -154,7 +154,7 @@ func TestMeter(t *testing.T) {
 		if err != nil || int64(sum.Usage.Total()) != counted.Load() || sum.Calls != 6 || sum.Usage.Cost != 2*counted.Load() {
 			t.Errorf("%+v, %v; the model counted %d", sum, err, counted.Load())
 		}
-		mine, err := g.Store.Spent(t.Context(), sessions.SpentQuery{Payer: "agent:main:fake:direct:" + routertest.Guest})
+		mine, err := g.Store.Spent(t.Context(), sessions.SpentQuery{BilledTo: "agent:main:fake:direct:" + routertest.Guest})
 		if err != nil || mine != sum {
 			t.Errorf("%+v, %v", mine, err)
 		}

@@ -17,7 +17,7 @@ import (
 	"parley/tools"
 )
 
-// TestCanceledChildReportsNothing cancels a sub-agent at work. Its lane goes on: told something later, it does that and reports.
+// TestCanceledChildReportsNothing cancels a running sub-agent. Its lane goes on: told something later, it does that and reports.
 //
 // proves: N15, N16
 func TestCanceledChildReportsNothing(t *testing.T) {

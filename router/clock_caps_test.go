@@ -70,7 +70,7 @@ func (s *byTheClock) run(r sessions.Run) sessions.Run {
 
 func (s *byTheClock) Get(ctx context.Context, ref sessions.Key) (sessions.Session, error) {
 	x, err := s.Store.Get(ctx, ref)
-	x.Heard = s.shown(x.Heard)
+	x.LastInput = s.shown(x.LastInput)
 	return x, err
 }
 
@@ -305,7 +305,7 @@ func TestFaultClockFurtherTurns(t *testing.T) {
 	}
 }
 
-// TestFaultClockRuntime sets the clock while a sub-agent is at work: its report says how long it really took.
+// TestFaultClockRuntime sets the clock while a sub-agent is working: its report says how long it really took.
 //
 // proves: N13
 func TestFaultClockRuntime(t *testing.T) {

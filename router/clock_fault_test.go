@@ -189,7 +189,7 @@ func TestFaultClockSleep(t *testing.T) {
 	})
 }
 
-// TestFaultClockQueue sets the clock while messages wait for the turn at work: each is answered, as none has waited for long.
+// TestFaultClockQueue sets the clock while messages wait for the running turn: each is answered, as none has waited for long.
 //
 // proves: D8
 func TestFaultClockQueue(t *testing.T) {

@@ -62,7 +62,7 @@ func TestMutualAsks(t *testing.T) {
 			case m.Role == sessions.ToolResult:
 				return routertest.Text("told: " + m.Text()), nil
 			case strings.Contains(m.Text(), "ask from "):
-				<-time.After(time.Second) // so that both are at work
+				<-time.After(time.Second) // so that both are running
 				return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": other[m.Text()[len(m.Text())-1:]], "message": "how are you?", "timeoutSeconds": 3600}), nil
 			}
 			return routertest.Text("hello"), nil

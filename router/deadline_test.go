@@ -127,7 +127,7 @@ func TestFurtherTurnWaitsForASlot(t *testing.T) {
 }
 
 // TestSteerBelowAParentWhoseTimeIsUp tells an inner sub-agent something long after all has ended: its parent's further turn has the
-// parent's time limit anew.
+// parent's time limit again.
 //
 // proves: N9
 func TestSteerBelowAParentWhoseTimeIsUp(t *testing.T) {

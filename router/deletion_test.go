@@ -13,7 +13,7 @@ import (
 	"parley/router/settings"
 )
 
-// Who deletes somebody else's message, as admins may, withdraws nothing: it is answered, and the agent is told.
+// Who deletes another person's message, as admins may, withdraws nothing: it is answered, and the agent is told.
 func TestForeignDeletion(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone)

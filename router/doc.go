@@ -1,9 +1,9 @@
 // Package router assembles the parts below it, starts and stops them, and offers the operators' actions.
 //
-// It stands left of gateway and right of agent. Inside it the import order is clock, settings, event, filestore, lane, chain, delivery,
-// commit, budget, rights, turn, cron, toolhost, admission, command, inbound. Events come in by Accept, other texts by Say; everything
-// leaves by the gate of delivery.
+// It stands left of gateway and right of agent. Inside it the import order is clock, settings, event, filestore, lane, chain, pace,
+// delivery, commit, budget, rights, turn, cron, toolhost, admission, command, inbound. Events come in by Accept, other texts by Submit
+// (package inbound); everything leaves by the gate of delivery.
 //
-// A Router owns the parts and the settings in force, which Apply replaces as a whole. It has no lock of its own. One goroutine ends what has
-// waited too long, one runs the scheduler of jobs; both end with the context of Start, and Stop waits for them.
+// A Router owns the parts and the settings in force, which Apply replaces as a whole. It has no lock of its own. One goroutine ends what
+// has waited too long, one runs the scheduler of jobs; both end with the context of Start, and Stop waits for them.
 package router

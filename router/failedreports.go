@@ -33,9 +33,9 @@ type failedReports struct {
 
 // The bounds of what is told.
 const (
-	failedReportsEvery = time.Hour
-	maxFailedReports   = 200
-	maxOwnerSessions   = 50
+	failedReportsInterval = time.Hour
+	maxFailedReports      = 200
+	maxOwnerSessions      = 50
 )
 
 // changed sees each state of each delivery. It does not block.
@@ -52,7 +52,7 @@ func (f *failedReports) look(ctx context.Context) error {
 	}
 	failed, err := f.store.ListDeliveries(ctx, sessions.DeliveryQuery{State: sessions.DeliveryFail, Limit: maxFailedReports})
 	for _, d := range slices.Backward(failed) {
-		if err == nil && d.Kind == sessions.Announce && f.ages.Age(d.Updated) < failedReportsEvery {
+		if err == nil && d.Kind == sessions.Announce && f.ages.Age(d.Updated) < failedReportsInterval {
 			err = f.tell(ctx, d)
 		}
 	}
@@ -66,9 +66,9 @@ func (f *failedReports) look(ctx context.Context) error {
 func (f *failedReports) tell(ctx context.Context, d sessions.Delivery) error {
 	chat, now := d.To, time.Now()
 	chat.Thread = ""
-	for _, at := range []time.Time{now.Add(-failedReportsEvery), now} {
+	for _, at := range []time.Time{now.Add(-failedReportsInterval), now} {
 		was, err := f.store.GetDelivery(ctx, failedReportID(chat, at))
-		if err != nil && !errors.Is(err, sessions.ErrNotFound) || err == nil && f.ages.Age(was.Created) < failedReportsEvery {
+		if err != nil && !errors.Is(err, sessions.ErrNotFound) || err == nil && f.ages.Age(was.Created) < failedReportsInterval {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (f *failedReports) tell(ctx context.Context, d sessions.Delivery) error {
 
 // failedReportID names the notice about a chat's failed reports in an hour.
 func failedReportID(chat channels.Address, at time.Time) sessions.DeliveryID {
-	return sessions.DeliveryID(sessions.IDFor("failed-report:"+chat.String()+":"+strconv.FormatInt(at.Truncate(failedReportsEvery).Unix(), 10), "delivery"))
+	return sessions.DeliveryID(sessions.IDFor("failed-report:"+chat.String()+":"+strconv.FormatInt(at.Truncate(failedReportsInterval).Unix(), 10), "delivery"))
 }
 
 // errDetached says that the only chats of owners belong to accounts that are not connected.

@@ -33,7 +33,7 @@ type book struct {
 	order   []sessions.RunID
 	ends    map[sessions.RunID][]sessions.Outcome
 	next    map[sessions.RunID]sessions.RunID // the run that an end made
-	ups     map[string]int                    // by message: how often it was taken up
+	ups     map[string]int                    // by message: how often it was merged
 	stopped map[sessions.RunID]bool
 }
 

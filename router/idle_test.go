@@ -80,7 +80,7 @@ func TestRestEnds(t *testing.T) {
 				}
 				posts := x.Ended(2)
 				late := ended.Sub(began) - time.Minute
-				if late < 0 || !c.lost && late > time.Second || late > commit.LookAgainEvery {
+				if late < 0 || !c.lost && late > time.Second || late > commit.RecheckInterval {
 					t.Errorf("it rested for %s", ended.Sub(began))
 				}
 				if !strings.HasPrefix(posts[1].Text, "Status: success") {

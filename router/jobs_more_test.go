@@ -44,7 +44,7 @@ func greeted(t *testing.T, tests ...func(*settings.Snapshot)) *routertest.Rig {
 	return g
 }
 
-// TestJobDoesNotPileUp: a time that comes while the turn of an earlier one is at work is left out.
+// TestJobDoesNotPileUp: a time that comes while the turn of an earlier one is running is left out.
 func TestJobDoesNotPileUp(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := greeted(t)

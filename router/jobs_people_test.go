@@ -104,7 +104,7 @@ func TestJobForNobody(t *testing.T) {
 	})
 }
 
-// TestRunJob: a turn that a person asks for leaves the next time alone, and is begun once for a source; while one is at work there is no
+// TestRunJob: a turn that a person asks for leaves the next time alone, and is begun once for a source; while one is running there is no
 // further one.
 func TestRunJob(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"parley/sessions"
 )
 
-// deleteWithin is how long the deletion of a session waits for what is at work there.
-const deleteWithin = 15 * time.Second
+// deleteTimeout is how long the deletion of a session waits for what is running there.
+const deleteTimeout = 15 * time.Second
 
-// Outcome waits for the end of a run and gives the one whose turn answered its message: it may have been taken up by another.
+// Outcome waits for the end of a run and gives the one whose turn answered its message: it may have been merged into another.
 func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error) {
 	run, err := r.Committer.Wait(ctx, id)
 	for range 1000 { // each of them came later
@@ -31,8 +31,8 @@ func (r *Router) Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, 
 	return run, err
 }
 
-// CancelRun stops one run of any kind, what it has made and not sent, and, when it is at work, what the sub-agents below its session are at; what
-// else waits in the session goes on. A run that has ended stays as it is, and only what has not left is stopped.
+// CancelRun stops one run of any kind, what it has made and not sent, and, when it is running, what the sub-agents below its session are at; what
+// else waits in the session continues. A run that has ended stays as it is, and only what has not left is stopped.
 func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID) (stopped []sessions.RunID, deliveries int, err error) {
 	acc, err := r.Committer.Submit(ctx, sessions.Change{IdempotencyKey: source, Ops: []sessions.Op{sessions.StopRun{ID: id, By: sessions.ByOperator}}})
 	return stoppedIDs(acc), len(acc.Withdrawn), err
@@ -77,7 +77,7 @@ func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key,
 	return acc.Session, err
 }
 
-// Reset starts a session over: what is at work there ends, and is named; its settings stay, its transcript so far stays readable by its id.
+// Reset starts a session over: what is running there ends, and is named; its settings stay, its transcript so far stays readable by its id.
 func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (s sessions.Session, stopped []sessions.RunID, err error) {
 	c := aimed(source, key, sessions.ResetSession{})
 	c.Ops = []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key}}}
@@ -85,7 +85,7 @@ func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (s 
 	return acc.Session, stoppedIDs(acc), err
 }
 
-// Archive takes a session out of the lists until somebody writes to it again. What is at work there goes on.
+// Archive takes a session out of the lists until a person writes to it again. Its runs continue.
 func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (sessions.Session, error) {
 	acc, err := r.Committer.Submit(ctx, aimed(source, key, sessions.ArchiveSession{}))
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *Router) Archive(ctx context.Context, source string, key sessions.Key) (
 	return r.store.Get(ctx, acc.Session.Key)
 }
 
-// Delete removes a session, its transcripts and its runs for good; deliveries stay. What is at work there is stopped first and
+// Delete removes a session, its transcripts and its runs for good; deliveries stay. What is running there is stopped first and
 // waited for. An agent's main session is not deleted: Reset starts it over.
 func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) error {
 	if key.Kind() == sessions.KindMain {
@@ -108,14 +108,14 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 		key = s.Key
 	}
 	c := aimed(source, key, sessions.DeleteSession{})
-	wait, cancel := context.WithTimeout(ctx, deleteWithin)
+	wait, cancel := context.WithTimeout(ctx, deleteTimeout)
 	defer cancel()
 	for idle := false; ; {
 		_, err := r.Committer.Submit(ctx, c)
 		if err == nil {
 			r.Worker.Transcripts.Forget(s.ID)
 		}
-		if !errors.Is(err, sessions.ErrConflict) || idle { // idle: not because something is at work there
+		if !errors.Is(err, sessions.ErrConflict) || idle { // idle: not because something is running there
 			return err
 		}
 		// Without a source: this request has not deleted anything yet, and what came since it was first sent is stopped as well.
@@ -133,7 +133,7 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%w: what session %s is at was stopped and has not ended within %s (run %s): try again later", sessions.ErrConflict, key, deleteWithin, open[0].ID)
+			return fmt.Errorf("%w: what session %s is at was stopped and has not ended within %s (run %s): try again later", sessions.ErrConflict, key, deleteTimeout, open[0].ID)
 		}
 	}
 }
@@ -156,9 +156,9 @@ func (r *Router) Compact(ctx context.Context, source string, key sessions.Key, i
 	return acc.Run, err
 }
 
-// Decide says what the send policy says about a session and its own chat, as things stand.
-func (r *Router) Decide(s sessions.Session) policy.Verdict {
-	return r.settings.Load().Decide(s.Last)(s)
+// SendVerdict says what the send policy says about a session and its own chat, as things stand.
+func (r *Router) SendVerdict(s sessions.Session) policy.Verdict {
+	return r.settings.Load().SendPolicyTo(s.Last)(s)
 }
 
 // QueueWords says how the queue of a session was set for it; "" = as configured.

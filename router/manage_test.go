@@ -16,7 +16,7 @@ import (
 	"parley/sessions"
 )
 
-// Deleting a session stops what is at work there and what waits, waits for the end of it, and leaves nothing; said again after a
+// Deleting a session stops what is running there and what waits, waits for the end of it, and leaves nothing; said again after a
 // restart it does not touch the session that was made since.
 func TestDeleteAtWork(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {

@@ -60,7 +60,7 @@ func override(g *routertest.Rig, key sessions.Key, o policy.Override) {
 	}
 }
 
-// A hidden number becomes known: the session goes on, with its send policy, also after a restart, and nothing leaves against it.
+// A hidden number becomes known: the session continues, with its send policy, also after a restart, and nothing leaves against it.
 //
 // source: zeroclaw-labs/zeroclaw#6350
 func TestMovedPersonStaysSilenced(t *testing.T) {
@@ -227,7 +227,7 @@ func TestMovedPersonHasTwoSessions(t *testing.T) {
 	}
 }
 
-// What waits for its turn, what waits to be sent, and jobs go to the number, once each; a turn that is at work answers there, too.
+// What waits for its turn, what waits to be sent, and jobs go to the number, once each; a turn that is running answers there, too.
 func TestMovedPersonTakesWorkAlong(t *testing.T) {
 	for name, both := range map[string]bool{"one session": false, "two sessions": true} {
 		t.Run(name, func(t *testing.T) {

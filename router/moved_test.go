@@ -16,7 +16,7 @@ import (
 	"parley/tools"
 )
 
-// A chat's new place numbers its messages anew: one that has the number of one of ours in the old place is a person's all the same.
+// A chat's new place numbers its messages again: one that has the number of one of ours in the old place is a person's all the same.
 func TestMovedChatNumbersItsMessagesAnew(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})

@@ -57,7 +57,7 @@ func TestOrchestrator(t *testing.T) {
 		})
 		run := x.Spawn(tools.SpawnRequest{Source: "s", Task: "outer"})
 		list := x.Rig.Idle(5)
-		if got := routertest.Kinds(x.Task("outer")); got != "child done, child done, announce done" { // the second one was taken up by the first
+		if got := routertest.Kinds(x.Task("outer")); got != "child done, child done, announce done" { // the second one was merged by the first
 			t.Errorf("the outer one: %s", got)
 		}
 		inner := x.Task("inner")

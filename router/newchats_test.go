@@ -26,7 +26,7 @@ func newChats(n int) func(*settings.Snapshot) {
 	}
 }
 
-// unasked puts a delivery into the gate that nobody waits for.
+// unasked puts a delivery into the gate that no caller waits for.
 func unasked(g *routertest.Rig, to channels.Address, words string) sessions.DeliveryID {
 	g.T.Helper()
 	d := sessions.Delivery{ID: sessions.DeliveryID(words + string(to.Chat)), Kind: sessions.Announce, Session: "agent:main:main", To: to, Text: words, Expires: time.Now().Add(36 * time.Hour)}

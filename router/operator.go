@@ -34,7 +34,7 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 	}
 	if len(fresh) > 0 {
 		r.Committer.Uncertain.Store(true) // what waited in an old session may wait in another one now
-		_ = r.Committer.Rescue(ctx)       // the doubt stays until a write works
+		_ = r.Committer.Rescue(ctx)       // Uncertain stays set until a write works
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 	}
 	set := r.settings.Load()
 	subject, rules := set.PolicySubject(s, to), set.Session.SendPolicy
-	x = Explanation{Session: s.Key, To: to, Verdict: rules.Decide(subject), Steps: rules.Explain(subject)}
+	x = Explanation{Session: s.Key, To: to, Verdict: rules.Evaluate(subject), Steps: rules.Explain(subject)}
 	if s.Key != meant {
 		x.Steps = slices.Insert(x.Steps, 0, policy.Step{Rule: "sessions of the chat", Action: policy.Deny, Matched: true,
 			Why: fmt.Sprintf("%s is another session that this chat has written to, and its policy denies: nothing is sent there from elsewhere. What the session %s answers in its own chat is decided without it", s.Key, meant)})
@@ -72,7 +72,7 @@ func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Addr
 	return x, nil
 }
 
-// Explanation is how the send policy comes to a verdict.
+// Explanation shows how the send policy comes to a verdict.
 type Explanation struct {
 	Session sessions.Key // that decides; "" = none is known
 	To      channels.Address
@@ -95,6 +95,6 @@ func (r *Router) deciding(ctx context.Context, key sessions.Key, to channels.Add
 	if to.IsZero() {
 		return s, key, s.Last, nil
 	}
-	s, err = r.Advancer.Strictest(ctx, s, to)
+	s, err = r.Advancer.MostRestrictive(ctx, s, to)
 	return s, key, to, err
 }

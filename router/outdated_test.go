@@ -17,7 +17,7 @@ import (
 	"parley/tools"
 )
 
-// A turn that was at work is as old as the newest message that it took up: that one is answered, however old the first.
+// A turn that was running is as old as the newest message that it took up: that one is answered, however old the first.
 //
 // proves: D8
 func TestAgeOfATurnThatTookUpOthers(t *testing.T) {
@@ -115,7 +115,7 @@ func TestOutdatedChildUnderAnotherClock(t *testing.T) {
 		c := sessions.Chain{Kind: "spawn", Cleanup: "delete", Origin: routertest.Direct("a"), Requester: "agent:main:main", Target: run.Key}
 		run.Chain = &c
 		var o sessions.Outcome
-		if !g.Router.Advancer.CompleteOutdated(t.Context(), g.Router.Settings(), run, &o) || len(o.Deliveries) != 1 || o.Deliveries[0].Expires.After(time.Now()) {
+		if !g.Router.Advancer.CompleteExpired(t.Context(), g.Router.Settings(), run, &o) || len(o.Deliveries) != 1 || o.Deliveries[0].Expires.After(time.Now()) {
 			t.Errorf("%+v", o.Deliveries)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"parley/tools"
 )
 
-// TestAnswerBeforeTheWait has a sub-agent answer while one of its own is at work, which goes on for longer than it may take: what it
+// TestAnswerBeforeTheWait has a sub-agent answer while one of its own is running, which goes on for longer than it may take: what it
 // said is in its transcript and in the report, and the model is asked for it once, over a restart as well.
 //
 // proves: N9, N11, N15

@@ -103,7 +103,7 @@ func TestPostWaitsForTheTurnAtWork(t *testing.T) {
 	})
 }
 
-// TestReportWithoutRequester has the session that asked be deleted while its sub-agent is at work: its chat gets the report.
+// TestReportWithoutRequester has the session that asked be deleted while its sub-agent is working: its chat gets the report.
 //
 // proves: N10, N15
 func TestReportWithoutRequester(t *testing.T) {

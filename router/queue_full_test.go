@@ -18,7 +18,7 @@ import (
 	"parley/tools"
 )
 
-// TestFullQueue writes six messages while a turn is at work, of which three may wait.
+// TestFullQueue writes six messages while a turn is running, of which three may wait.
 func TestFullQueue(t *testing.T) {
 	long := strings.Repeat("many  words\n", 40)
 	for _, c := range []struct {
@@ -158,7 +158,7 @@ func TestStatusShowsBatches(t *testing.T) {
 func TestOwnersBatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		mode sessions.QueueMode
-		by   []string // who writes: the first message's turn is at work when the others come
+		by   []string // who writes: the first message's turn is running when the others come
 		want []bool   // of each model call: are the owners' tools there?
 	}{
 		"owners together":       {sessions.Collect, []string{routertest.Owner, routertest.Owner, routertest.Owner}, []bool{true, true}},
@@ -190,7 +190,7 @@ func TestOwnersBatch(t *testing.T) {
 	}
 }
 
-// An owner's turn that came in the place of one that had taken up somebody else's message has no owner's rights.
+// An owner's turn that came in the place of one that had merged another person's message has no owner's rights.
 func TestOwnersBatchOfTheInterrupted(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.WithMode(sessions.Interrupt))
@@ -265,7 +265,7 @@ func TestFullQueueTellsEachChatOnce(t *testing.T) {
 					t.Errorf("%d wait, %v", len(queued), err)
 				}
 				<-time.After(5 * time.Minute)
-				flood() // the first of them is at work
+				flood() // the first of them is running
 				flood()
 				if n := told(); n["a"] != 2 || n["b"] != 2 {
 					t.Errorf("told %v in the end", n)

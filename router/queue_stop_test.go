@@ -96,7 +96,7 @@ func endedIn(g *routertest.Rig, key sessions.Key) bool {
 	return true
 }
 
-// TestStopWords writes what people write in a hurry: it stops what is at work, and is text when nothing is.
+// TestStopWords writes what people write in a hurry: it stops what is running, and is text when nothing is.
 func TestStopWords(t *testing.T) {
 	for word, stops := range map[string]bool{
 		"stop": true, "STOP!": true, "Stop…": true, " wait. ": true, "esc": true, "abort": true, "exit": true, "Interrupt!!": true,
@@ -126,7 +126,7 @@ func TestStopWords(t *testing.T) {
 	}
 }
 
-// The end of a run that was interrupted or stopped is kept although the store fails at first: otherwise it is at work for ever, and
+// The end of a run that was interrupted or stopped is kept although the store fails at first: otherwise it is running for ever, and
 // nothing behind it begins.
 func TestEndThatTheStoreRefused(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -41,7 +41,7 @@ func TestQueueResolution(t *testing.T) {
 	}
 }
 
-// TestCollectMode writes four messages while a turn is at work: they have one answer, which refers to the newest.
+// TestCollectMode writes four messages while a turn is running: they have one answer, which refers to the newest.
 func TestCollectMode(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})
@@ -219,7 +219,7 @@ func TestFollowupMode(t *testing.T) {
 	})
 }
 
-// TestSteerMode has a turn at work take up messages at its next step. What comes after its last one is collected.
+// TestSteerMode has a running turn take up messages at its next step. What comes after its last one is collected.
 func TestSteerMode(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.WithMode(sessions.Steer))

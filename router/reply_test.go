@@ -57,7 +57,7 @@ func TestReplyReachesTheRequesterOnce(t *testing.T) {
 	}
 }
 
-// TestAskThatFailsUnwaited has the turn of another session fail when nobody waits for it: no further step follows, and its history tells who asked what happened.
+// TestAskThatFailsUnwaited has the turn of another session fail when no caller waits for it: no further step follows, and its history tells who asked what happened.
 //
 // proves: S4, S9
 func TestAskThatFailsUnwaited(t *testing.T) {

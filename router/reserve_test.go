@@ -42,7 +42,7 @@ func TestClaimedAtOnce(t *testing.T) {
 	})
 }
 
-// forgetful is a store whose answer to the first message is lost, and that cannot list all that is at work while it is blind.
+// forgetful is a store whose answer to the first message is lost, and that cannot list all that is running while it is blind.
 type forgetful struct {
 	sessions.Store
 	lost, blind *atomic.Bool
@@ -80,7 +80,7 @@ func TestStoppedInDoubt(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		end   func(g *routertest.Rig, first sessions.Run)
-		blind bool // what is at work cannot be listed until that is taken
+		blind bool // what is running cannot be listed until that is taken
 		asked int
 	}{
 		"stopped":                 {stop, false, 0},

@@ -90,7 +90,7 @@ func TestRightsOfATurn(t *testing.T) {
 	})
 }
 
-// TestRightsFollowWhoIsAnswered has a turn of an owner take up somebody else's message: from then on it may do what both may.
+// TestRightsFollowWhoIsAnswered has a turn of an owner take up another person's message: from then on it may do what both may.
 //
 // proves: S8
 func TestRightsFollowWhoIsAnswered(t *testing.T) {

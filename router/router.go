@@ -47,7 +47,7 @@ const (
 	keyJob      = "job"
 )
 
-// Deps are what a Router is made of.
+// Deps holds what New makes a Router from.
 type Deps struct {
 	Store    sessions.Store
 	Settings *settings.Snapshot
@@ -66,7 +66,7 @@ type Deps struct {
 	Version  string
 	// Media is the folder for files that came with messages; "" = they are fetched each time.
 	Media string
-	// Outbox is the folder for files that are to be sent; "" = none can be.
+	// Outbox is the folder for files to send; "" = none can be.
 	Outbox string
 	// Workspace gives the folder of an agent's own files; nil = there are none.
 	Workspace func(sessions.AgentID) string
@@ -74,7 +74,7 @@ type Deps struct {
 	TranscriptPath func(sessions.AgentID, sessions.ID) string
 	// Export writes a file for the host's owner and says where it is; a name is a plain file name. nil = nowhere.
 	Export func(name string, text []byte) (path string, err error)
-	// Busy is called when the first session has work, and when none has any more. It must not block; nil = nobody wants to know.
+	// Busy is called when the first session has work, and when none has any more. It must not block; nil = not called.
 	Busy func(bool)
 	// Now tells the time of day, by which it is seen how old a stored time is; nil = the computer's clock.
 	Now func() time.Time
@@ -107,7 +107,7 @@ type Router struct {
 	metrics  *Metrics
 	settings atomic.Pointer[settings.Snapshot]
 	Gate     *delivery.Dispatcher
-	Lanes    *lane.Set
+	Lanes    *lane.Executor
 	Ages     *clock.Steady
 	retry    *clock.Retrier
 	Media    *filestore.Cache
@@ -255,7 +255,7 @@ func (r *Router) Key(in channels.Inbound) sessions.Key {
 	return r.settings.Load().Key(in)
 }
 
-// Working lists the sessions whose agent is at work, and counts those that wait for their turn.
+// Working lists the sessions whose agent is working, and counts those that wait for their turn.
 func (r *Router) Working() (working []sessions.Key, waiting int) { return r.Lanes.Working() }
 
 // Watch gives what happens from now on, until cancel or the end of the host.

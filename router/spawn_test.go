@@ -146,7 +146,7 @@ func TestSpawnOnBehalfOfAnAsk(t *testing.T) {
 	})
 }
 
-// TestSteer gives a sub-agent a further message: its turn at work takes it up, a later one is a turn of its own with the whole time
+// TestSteer gives a sub-agent a further message: its running turn takes it up, a later one is a turn of its own with the whole time
 // limit, and is reported.
 //
 // proves: N9, N14, N16
@@ -164,7 +164,7 @@ func TestSteer(t *testing.T) {
 		if again := x.Steer("work", "faster"); again.ID != one.ID {
 			t.Errorf("the same call made %s and %s", one.ID, again.ID)
 		}
-		<-time.After(84 * time.Second) // it took that up, and has ended; its announce step is at work
+		<-time.After(84 * time.Second) // it took that up, and has ended; its announce step is running
 		if got := routertest.Kinds(x.Task("work")); got != "child done, child done, announce running" || x.Called("work") != 2 || x.Task("work")[1].Attempt != 0 {
 			t.Errorf("%s, %d model calls", got, x.Called("work"))
 		}

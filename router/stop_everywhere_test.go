@@ -259,7 +259,7 @@ func TestStopEverywhere(t *testing.T) {
 func (x *stopRig) stoppedInParts() {
 	x.T.Helper()
 	for _, d := range x.Deliveries() {
-		if d.State == sessions.DeliveryStopped && d.Part > 1 && d.Part < longParts && len(d.Receipts) == d.Part && !d.Unclear {
+		if d.State == sessions.DeliveryStopped && d.Part > 1 && d.Part < longParts && len(d.Receipts) == d.Part && !d.Ambiguous {
 			return
 		}
 	}

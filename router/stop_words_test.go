@@ -14,7 +14,7 @@ import (
 	"parley/router/settings"
 )
 
-// TestStopWordsInAGroup: without a mention a stop word is meant for the bot when an owner says it, or who asked for what is at work;
+// TestStopWordsInAGroup: without a mention a stop word is meant for the bot when an owner says it, or who asked for what is running;
 // commands are when somebody says them who is let in by name.
 func TestStopWordsInAGroup(t *testing.T) {
 	for by, stops := range map[string]bool{routertest.Owner: true, routertest.Guest: true, "3003": false} {
@@ -43,7 +43,7 @@ func TestStopWordsInAGroup(t *testing.T) {
 	}
 }
 
-// TestStopWordReachesSubagents: a stop word counts while only a sub-agent is at work.
+// TestStopWordReachesSubagents: a stop word counts while only a sub-agent is working.
 func TestStopWordReachesSubagents(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{})

@@ -18,7 +18,7 @@ import (
 	"parley/sessions"
 )
 
-// TestUnanswered: whoever waits for an answer in a group that is not listened to finds the reason in the log, once an hour, and in what is
+// TestUnanswered: the person who waits for an answer in a group that is not listened to finds the reason in the log, once an hour, and in what is
 // explained of the chat. Sending there is another matter.
 func TestUnanswered(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestFixture(t *testing.T) {
 	})
 }
 
-// writeFixture writes the database of a state folder down as SQL, while the host is at work.
+// writeFixture writes the database of a state folder down as SQL, while the host is running.
 func writeFixture(t *testing.T, dir string, at time.Time) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "parley.db"))

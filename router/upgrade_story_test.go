@@ -120,7 +120,7 @@ func tellAll(g *routertest.Rig, to channels.Address, from string, words ...strin
 	}
 }
 
-// story fills the host, and returns while it is at work. What it does last is under way: call at once what looks at it.
+// story fills the host, and returns while it is running. What it does last is under way: call at once what looks at it.
 func story(g *routertest.Rig) {
 	g.T.Helper()
 	bob := routertest.Direct("5005")

@@ -69,7 +69,7 @@ func sentIn(t *testing.T, db *sql.DB) map[sessions.DeliveryID]bool {
 }
 
 // A host that takes up the work of an earlier one, after seconds, a day or a month: what is in time leaves once, what is not is listed as
-// expired or failed with a reason, and nobody begins what they were asked long ago. After a day a sub-agent that was at work, as it may be
+// expired or failed with a reason, and nobody begins what they were asked long ago. After a day a sub-agent that was running, as it may be
 // for a day, still reports; after a month nothing at all is said.
 //
 // proves: N15, S11

@@ -37,20 +37,20 @@ type waitingLane struct {
 	by  time.Time
 }
 
-// expireEvery is how often stored deadlines are looked at.
-const expireEvery = 30 * time.Second
+// expireInterval is how often stored deadlines are looked at.
+const expireInterval = 30 * time.Second
 
-// dedupeKeep is how long a platform message is recognised as a repeat.
-const dedupeKeep = 35 * 24 * time.Hour
+// dedupeRetention is how long a platform message is recognised as a repeat.
+const dedupeRetention = 35 * 24 * time.Hour
 
-// leapDoubt is for how long after the clock was set ahead nothing is archived or forgotten by it: it may have been a mistake.
-const leapDoubt = 24 * time.Hour
+// minDoubtedLeap is for how long after the clock was set ahead nothing is archived or forgotten by it: it may have been a mistake.
+const minDoubtedLeap = 24 * time.Hour
 
 func (r *Router) expire(ctx context.Context) {
-	for n := 0; channels.Sleep(ctx, expireEvery); n++ {
-		if n%int(time.Hour/expireEvery) == 0 {
-			r.Media.Evict(r.Ages.Earliest(leapDoubt))
-			if err := r.Outbox.Evict(ctx, r.store, r.Ages.Earliest(leapDoubt), filestore.OutboxKept); err != nil && ctx.Err() == nil {
+	for n := 0; channels.Sleep(ctx, expireInterval); n++ {
+		if n%int(time.Hour/expireInterval) == 0 {
+			r.Media.Evict(r.Ages.Earliest(minDoubtedLeap))
+			if err := r.Outbox.Evict(ctx, r.store, r.Ages.Earliest(minDoubtedLeap), filestore.OutboxTTL); err != nil && ctx.Err() == nil {
 				r.log.Error("cannot see which files wait to be sent", keyErr, err)
 			}
 		}
@@ -59,7 +59,7 @@ func (r *Router) expire(ctx context.Context) {
 		if err := r.reports.look(ctx); err != nil && ctx.Err() == nil {
 			r.log.Warn("cannot tell an owner of a failed report", keyErr, err)
 		}
-		keys, err := r.store.Expire(ctx, r.Ages.Earliest(leapDoubt), dedupeKeep)
+		keys, err := r.store.Expire(ctx, r.Ages.Earliest(minDoubtedLeap), dedupeRetention)
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("cannot expire old sessions", keyErr, err)
 		}

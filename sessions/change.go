@@ -9,7 +9,7 @@ import (
 	"parley/channels"
 )
 
-// Change is what one commit does besides remembering what caused it. The zero value does nothing. A store carries it out in one order,
+// Change is the effect of one commit, besides the record of its cause. The zero value does nothing. A store carries it out in one order,
 // whatever the order of Ops: the session is found or made, PatchSession, ResetSession, StopSessions, StopRun, what gives way to the run, the
 // run is queued, EnqueueDelivery, AddNote, AppendContext, ConsumeContext, SuspendBudget, PutJob, DeleteJob, DecidePairing, RevokePairing,
 // ArchiveSession, DeleteSession, the next run is claimed. Several operations of one kind keep their own order.
@@ -42,7 +42,7 @@ const (
 type Enqueue struct {
 	Run // Key defaults to the session's. Session, Status and Created are the store's to fill
 
-	// Interrupt has the turn (TurnRun) of the session that is at work give way, if its answer goes where Run's goes: it is marked as stopped, with
+	// Interrupt has the turn (TurnRun) of the session that is running give way, if its answer goes where Run's goes: it is marked as stopped, with
 	// Run as its MergedInto, which it keeps unless it ends as Done after all. Accepted.Stopped names it. One that is stopped already or Exclusive stays.
 	Interrupt bool
 	// DropOldest has so many of the oldest queued turns of the session give way, of those that were never begun, are not Exclusive, and whose answers
@@ -53,7 +53,7 @@ type Enqueue struct {
 	Claim bool
 }
 
-// Op is an operation of a change. The set is closed: EnqueueDelivery, AddNote, AppendContext, SuspendBudget, StopSessions, StopRun, PutJob,
+// Op is an operation of a Change. The set is closed: EnqueueDelivery, AddNote, AppendContext, SuspendBudget, StopSessions, StopRun, PutJob,
 // DeleteJob, DecidePairing, RevokePairing.
 type Op interface{ op() order }
 
@@ -64,18 +64,18 @@ type SessionOp interface{ sessionOp() order }
 // EnqueueDelivery posts a delivery. State is Pending; Seq and Created are the store's to fill.
 type EnqueueDelivery Delivery
 
-// AddNote keeps something that an agent was asked to remember.
+// AddNote stores a note that an agent was asked to remember.
 type AddNote struct {
 	Agent AgentID
 	Key   Key
 	Text  string
 }
 
-// AppendContext keeps a line that the next turn of its session is shown.
+// AppendContext stores a context line for the next turn of its session.
 type AppendContext ContextLine
 
 // SuspendBudget takes a budget out of force until a time; one that has passed puts it into force again.
-type SuspendBudget Lift
+type SuspendBudget BudgetSuspension
 
 // StopSessions ends as Stopped what sessions and the sub-agents below them take part in (contract X1): their own runs, and the runs of every
 // exchange, report and result with them on either side, in whatever session. Queued runs end at once, running ones are marked;
@@ -88,7 +88,7 @@ type StopSessions struct {
 	By   Stopper
 }
 
-// StopRun ends one run of any kind in the same way, with what it has made, and, if it is at work, what the sub-agents below its session are at.
+// StopRun ends one run of any kind in the same way, with what it has made, and, if it is running, what the sub-agents below its session are at.
 // ErrNotFound. A run that has ended stays as it is, and what it has made and has not left ends.
 type StopRun struct {
 	ID RunID
@@ -127,7 +127,7 @@ type ResetSession struct{ IfID ID } // only while this is its ID; "" = always
 // ConsumeContext removes the context lines up to a Seq: they are part of the run's input now.
 type ConsumeContext struct{ UpTo int64 }
 
-// ArchiveSession takes the session out of the lists until somebody writes to it again.
+// ArchiveSession takes the session out of the lists until a person writes to it again.
 type ArchiveSession struct{}
 
 // DeleteSession removes the session, its transcripts and its runs, as Sessions.Delete does. ErrConflict while a run of it is queued or at work.

@@ -7,7 +7,7 @@ import (
 	"parley/channels"
 )
 
-// Chats is what the store knows about platform chats and the messages in them, besides sessions.
+// Chats are the store's records of platform chats and the messages in them, besides sessions.
 type Chats interface {
 	// Positions gives the newest accepted message of every chat that has written to a session which lives, for one account: where an
 	// adapter goes on to read after it was away. A chat from which nothing has come since this was kept has none.
@@ -27,7 +27,7 @@ type Chats interface {
 	// configured any more is the account's from then on: sessions with their settings, people who were let in, what waits, positions, jobs. It
 	// may be repeated.
 	Identify(ctx context.Context, l Login) (Identified, error)
-	// Renames gives the accounts of which another one took the place (Identify).
+	// Renames gives the accounts that another one replaced (Identify).
 	Renames(ctx context.Context) ([]Rename, error)
 
 	// BeginPreview notes that the first words of a run's answer are about to be sent; a second one of the run changes nothing. ErrConflict:
@@ -47,7 +47,7 @@ type Identity struct {
 	Was, Now channels.UserID
 }
 
-// OwnMessage is what the store knows about a message that was sent.
+// OwnMessage is the record of a message that the host sent.
 type OwnMessage struct {
 	Session Key    // of the delivery, or of the preview
 	Text    string // of the whole delivery; a preview has none
@@ -66,7 +66,7 @@ type Preview struct {
 	Known   bool               // only where the account has written before; not stored
 }
 
-// PreviewState is where a preview stands.
+// PreviewState is the state of a preview.
 type PreviewState string
 
 // The states. One that is found sending when the host starts may or may not have arrived.
@@ -76,7 +76,7 @@ const (
 )
 
 // FirstContactQuota bounds in how many direct chats an account writes for the first time without being asked (DeliveryKind.Asked): to strangers,
-// and what nobody waits for. The zero value is no bound.
+// and what no caller waits for. The zero value is no bound.
 type FirstContactQuota struct {
 	Limit int       // chats since Since; 0 = no bound
 	Since time.Time // the beginning of the day

@@ -18,7 +18,7 @@ type Config struct {
 	ResetByChannel map[channels.Kind]ResetRule `yaml:"resetByChannel" doc:"The same by channel; replaces both."`
 }
 
-// ResetRule says when a session starts over: looked at when somebody writes and nothing is at work.
+// ResetRule says when a session starts over: looked at when somebody writes and nothing is running.
 type ResetRule struct {
 	Mode        string `yaml:"mode" enum:"none,daily,idle" default:"none" doc:"none, daily (at atHour) or idle (after idleMinutes without a message)."`
 	AtHour      int    `yaml:"atHour" default:"4" min:"0" max:"23" doc:"Hour of the day, in the host's time zone."`
@@ -55,7 +55,7 @@ type QueueConfig struct {
 	ByChannel map[channels.Kind]Queue `yaml:"byChannel" doc:"The same by channel; what is empty is inherited."`
 }
 
-// Queue says what happens to messages while a turn is at work. Empty fields inherit.
+// Queue says what happens to messages while a turn is running. Empty fields inherit.
 type Queue struct {
 	Mode       QueueMode `yaml:"mode" json:"mode,omitempty" enum:"collect,followup,steer,interrupt" doc:"collect: one turn for all that wait (default). followup: one turn each. steer: the turn at work takes them up at its next step. interrupt: the turn at work ends, the newest begins."`
 	DebounceMs *int      `yaml:"debounceMs" json:"debounceMs,omitempty" min:"0" max:"60000" doc:"Quiet time before a collected turn begins, in milliseconds; default 1000."`

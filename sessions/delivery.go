@@ -12,7 +12,7 @@ import (
 // DeliveryID names a delivery, a UUID.
 type DeliveryID string
 
-// DeliveryState is where an outbound message stands: pending → sending → sent | withheld | failed | expired | stopped.
+// DeliveryState is the state of an outbound message: pending → sending → sent | withheld | failed | expired | stopped.
 type DeliveryState string
 
 // The states. A delivery found in Sending when the host starts is ambiguous: it may or may not have arrived.
@@ -30,7 +30,7 @@ const (
 	Held            DeliveryState = "held" // ambiguous, and the account is set to hold: a person decides
 )
 
-// Final reports whether nothing more will happen by itself.
+// Final reports whether nothing more will happen automatically.
 func (s DeliveryState) Final() bool { return s != Pending && s != Sending }
 
 // DeliveryKind says what is being delivered; the time to live goes by it.
@@ -45,7 +45,7 @@ const (
 	Posted   DeliveryKind = "message" // by the tool message
 )
 
-// Asked reports whether somebody who is let in has written before: it waits for no other day (FirstContactQuota).
+// Asked reports whether a person who is let in has written before: it waits for no other day (FirstContactQuota).
 func (k DeliveryKind) Asked() bool { return k == Reply || k == Notice }
 
 // Delivery is one outbound message to one address. It may be sent in several parts; Part counts those that have arrived.
@@ -64,7 +64,7 @@ type Delivery struct {
 	Part           int                `json:"part,omitzero"`      // parts that have arrived
 	Attempt        int                `json:"attempt,omitzero"`   // sends tried for the current part
 	Repeat         bool               `json:"repeat,omitzero"`    // a part was sent again after an ambiguous end: the chat may show it twice
-	Unclear        bool               `json:"unclear,omitzero"`   // a try of the current part may have arrived; with a final state other than sent: the chat may show what the list says was not sent
+	Ambiguous      bool               `json:"unclear,omitzero"`   // a try of the current part may have arrived; with a final state other than sent: the chat may show what the list says was not sent
 	AmbiguousTries int                `json:"-"`                  // tries of the current part that may each be there, since a person last asked for it
 	NotBefore      time.Time          `json:"notBefore,omitzero"` // zero = now
 	Expires        time.Time          `json:"expires,omitzero"`
@@ -83,7 +83,7 @@ type Try struct {
 	Part  int       `json:"part"`  // parts that had arrived before it
 	Error string    `json:"error"` // why it did not work
 
-	Absent bool `json:"absent,omitempty"` // it ended unclear, and the platform said later that it has nothing of it
+	ConfirmedAbsent bool `json:"absent,omitempty"` // it ended ambiguous, and the platform said later that it does not have it
 }
 
 // NewDelivery returns a delivery of a session's text to an address, under a random id. A delivery that a repeated call must not make twice gets
@@ -106,10 +106,10 @@ func (d *Delivery) MoveTo(to channels.Address) {
 	d.To, d.ReplyTo = to, d.ReplyTo.Moved(d.To, to)
 }
 
-// Absent counts the listed tries of the part under way that did not arrive.
-func (d *Delivery) Absent() (n int) {
+// AbsentTries counts the listed tries of the part under way that did not arrive.
+func (d *Delivery) AbsentTries() (n int) {
 	for _, t := range d.Tries {
-		if t.Absent && t.Part == d.Part {
+		if t.ConfirmedAbsent && t.Part == d.Part {
 			n++
 		}
 	}
@@ -121,11 +121,11 @@ const maxTries = 50
 
 // Failed adds a try that ended with an error to the list. The oldest goes when the list is full.
 func (d *Delivery) Failed(at time.Time, why string, absent bool) {
-	d.Tries = append(d.Tries, Try{At: at, Part: d.Part, Error: why, Absent: absent})
+	d.Tries = append(d.Tries, Try{At: at, Part: d.Part, Error: why, ConfirmedAbsent: absent})
 	d.Tries = d.Tries[max(0, len(d.Tries)-maxTries):]
 }
 
-// TryEnd is what is known of a try of a part that is to be made again.
+// TryEnd is the end of a try whose part is sent again.
 type TryEnd int
 
 // The ends.
@@ -140,17 +140,17 @@ const (
 func (d *Delivery) Tried(end TryEnd) {
 	switch end {
 	case UnknownIdempotent:
-		d.Unclear = true
+		d.Ambiguous = true
 	case UnknownMayRepeat:
-		d.Unclear = true
+		d.Ambiguous = true
 		d.AmbiguousTries++
 	case ConfirmedAbsent:
-		d.Unclear, d.AmbiguousTries = false, 0
+		d.Ambiguous, d.AmbiguousTries = false, 0
 	}
 	d.Repeat = d.Repeat || end == UnknownMayRepeat
 }
 
-// MayHaveArrived is what people are told of an end that is Unclear.
+// MayHaveArrived is the note for people on a delivery that ended Ambiguous.
 const MayHaveArrived = "an earlier try may have arrived"
 
 // File is a file that a delivery carries. Its bytes are kept by the host under their hash.

@@ -1,11 +1,13 @@
-// Package sessions holds what parley remembers: session keys, sessions, messages, runs, deliveries and scheduled jobs, and the contract of the store that keeps them.
+// Package sessions holds what parley remembers: session keys, sessions, messages, runs, deliveries and scheduled jobs, and the contract of
+// the store that keeps them.
 //
-// It stands right of channels and policy. route, right of it, says which session a message belongs to; sqlstore implements Store; storetest is the suite that any
-// implementation must pass. Here are data and pure functions: keys (key.go, keyuse.go), which sessions an agent sees (visibility.go), when a job is due (schedule.go),
-// when a session starts over (reset.go), and Change, the closed set of operations that one commit makes (change.go, apply order in sqlstore).
+// It stands right of channels and policy. route, right of it, says which session a message belongs to; sqlstore implements Store; storetest
+// is the suite that any implementation must pass. Here are data and pure functions: session keys, made and parsed (key.go, keyuse.go),
+// which sessions an agent sees (visibility.go), when a job is due (schedule.go), when a session starts over (reset.go), and Change, the
+// closed set of operations that one commit makes (change.go, apply order in sqlstore).
 //
-// It owns nothing, takes no lock and starts nothing. Store says of each method what one commit changes; whoever implements it owns the data.
+// It owns nothing, takes no lock and starts nothing. Store says of each method what one commit changes; the implementation owns the data.
 //
-// Errors are sentinels that stores wrap: ErrNotFound, ErrConflict with its kinds ErrStopped and ErrBusy, ErrInvalid, ErrUncertain, ErrCorruptRow, ErrDamaged, ErrInUse;
-// ErrBadRequest is of who asked.
+// Errors are sentinels that stores wrap: ErrNotFound, ErrConflict with its kinds ErrStopped and ErrBusy, ErrInvalid, ErrUncertain,
+// ErrCorruptRow, ErrDamaged, ErrInUse; ErrBadRequest is of who asked.
 package sessions

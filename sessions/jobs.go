@@ -14,7 +14,7 @@ type Jobs interface {
 	// GetJob finds a job. ErrNotFound: it has ended, or there never was one.
 	GetJob(ctx context.Context, id string) (Job, error)
 	// Fire commits that a job's time has come: the change is submitted, Next moves on and the times go into the history, all in one
-	// commit. ErrConflict: somebody else fired it, or it was changed; ErrBusy: see Exclusive; nothing happens. When the IdempotencyKey of the change is known already,
+	// commit. ErrConflict: another caller fired it, or it was changed; ErrBusy: see Exclusive; nothing happens. When the IdempotencyKey of the change is known already,
 	// only Next moves on: that time has begun before.
 	Fire(ctx context.Context, f Firing) (Accepted, error)
 	// Occurrences gives the history of a job, newest first; an empty id selects that of all jobs. It stays when the job is over.
@@ -44,7 +44,7 @@ type Job struct {
 	Created  time.Time        `json:"created,omitzero"`
 }
 
-// Firing is what Fire commits.
+// Firing is the input of Fire: one due time of a job, and its change.
 type Firing struct {
 	Job       string
 	Due       time.Time    // the job's Next as it stands; zero: a person asked for it now, and Next stays

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Kind is what sessions_list calls the kind of a session (contract L1, L5).
+// Kind is the kind of a session, as sessions_list names it (contract L1, L5).
 type Kind string
 
 // The kinds.
@@ -109,7 +109,7 @@ func (k Key) Display(forAgent AgentID, scope Scope) string {
 	return string(k)
 }
 
-// Ref is what a reference to a session means: exactly one of the fields is set.
+// Ref is a resolved reference to a session: exactly one of the fields is set.
 type Ref struct {
 	Key Key
 	ID  ID
@@ -146,9 +146,9 @@ func LooksLikeID(s string) bool {
 
 // clip keeps foreign text in an error short.
 func clip(s string) string {
-	const most = 200
-	if len(s) <= most {
+	const maxShown = 200
+	if len(s) <= maxShown {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }

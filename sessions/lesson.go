@@ -20,7 +20,7 @@ type Lesson struct {
 	At       time.Time `json:"at"`                 // when the refusal was last seen
 }
 
-// Lessons is what the host knows of its models' endpoints.
+// Lessons are the store's records of what models' endpoints refuse.
 type Lessons interface {
 	// Lessons lists all, oldest first.
 	Lessons(ctx context.Context) ([]Lesson, error)

@@ -31,7 +31,7 @@ type StoredMessage Message
 func (m Message) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // whoever encodes the whole decides
+	e.SetEscapeHTML(false) // the encoder of the whole decides
 	err := e.Encode(struct {
 		StoredMessage
 		Time Millis `json:"timestamp"`

@@ -16,7 +16,7 @@ func OriginOf(s Session, run Run) Place {
 	return Place{Chat: s.Last, Session: s.Key}
 }
 
-// MergedMessages are the messages of other people or sessions that a run has taken up.
+// MergedMessages are the messages of other people or sessions that a run has merged.
 func MergedMessages(run Run, msgs []Message) (out []Message) {
 	for _, m := range msgs {
 		if m.Role == User && m.Run == run.ID && m.ID != run.Input.ID {

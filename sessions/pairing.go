@@ -6,10 +6,10 @@ import (
 	"parley/channels"
 )
 
-// RejectedFor is how long somebody who was turned down is given no new code.
+// RejectedFor is how long a person who was turned down gets no new code.
 const RejectedFor = 24 * time.Hour
 
-// Admitted is somebody who was let in by a code.
+// Admitted is a person who was let in by a code.
 type Admitted struct {
 	Channel channels.Kind      `json:"channel"`
 	Account channels.AccountID `json:"account"`

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// RefusedMark is what people and tools read about a message of a run that the provider refused.
+// RefusedMark is the note for people and tools on a message of a run that the provider refused.
 const RefusedMark = "the model's provider refused this; that model is not shown it any more"
 
-// AloneMark is what people read about an answer that was given without what came before it.
-const AloneMark = "the model's provider refused the request with what came before; this was answered without it"
+// WithoutHistoryMark is the note for people on an answer that was given without the messages before it.
+const WithoutHistoryMark = "the model's provider refused the request with what came before; this was answered without it"
 
 // LeftOutMark is what people read about a message that the model Message.LeftOut is not shown, because a provider refused a request that
 // had it, and perhaps others, in it.
@@ -21,7 +21,7 @@ const NoticeModel = "parley/notice"
 // StopFilter is Message.Stop of an answer that the model or a filter of its provider refused, or broke off.
 const StopFilter = "filter"
 
-// IsRefusal reports whether a message ends a run that the provider refused: its request, or to go on with the answer. The turn must not be
+// IsRefusal reports whether a message ends a run that the provider refused: its request, or to continue with the answer. The turn must not be
 // in later requests then. Earlier versions wrote no Refused: there the class of the error says so.
 //
 // source: https://docs.claude.com/en/docs/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals, the context is to be reset

@@ -34,7 +34,7 @@ func (c Config) ResetRule(at channels.Address) ResetRule {
 	return c.Reset
 }
 
-// Stale reports whether a session whose last message is from last starts over with the one that comes now. The day begins anew at
+// Stale reports whether a session whose last message is from last starts over with the one that comes now. The day begins again at
 // AtHour in now's zone, once each day, also where the clock leaves that hour out or has it twice.
 func (r ResetRule) Stale(now, last time.Time) bool {
 	if last.IsZero() {

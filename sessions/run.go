@@ -10,7 +10,7 @@ import (
 // RunID names a run, a UUID.
 type RunID string
 
-// RunStatus is where a run stands.
+// RunStatus is the state of a run.
 type RunStatus string
 
 // The statuses. The last four are final.
@@ -34,7 +34,7 @@ const (
 	TurnRun     RunKind = "turn"      // a person (or the API) wrote
 	AskRun      RunKind = "ask"       // another session wrote, by sessions_send
 	ReplyRun    RunKind = "reply"     // a reply-back step of an ask (contract S9)
-	ChildRun    RunKind = "child"     // a sub-agent at work
+	ChildRun    RunKind = "child"     // a running sub-agent
 	AnnounceRun RunKind = "announce"  // the last step of a chain: what is posted into a chat
 	FollowUpRun RunKind = "follow-up" // a late reply, or the failure of an ask, in the session that asked, whose agent tells its chat (contract S15)
 	ResultRun   RunKind = "result"    // a sub-agent's result in the session that asked for it, whose agent words the update (contract N16)
@@ -56,7 +56,7 @@ type Run struct {
 	Session    ID                 `json:"session,omitzero"` // its id when the run was queued
 	Agent      AgentID            `json:"agent,omitzero"`
 	Status     RunStatus          `json:"status"`
-	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with MergedInto, interrupted: whoever is at it has to end it
+	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with MergedInto, interrupted: its worker has to end it
 	Attempt    int                `json:"attempt,omitzero"` // how often it was claimed; a run that kills the host is not claimed for ever
 	Input      Message            `json:"input,omitzero"`   // what the turn answers
 	Reply      channels.Address   `json:"reply,omitzero"`   // where the answer goes; zero = nowhere (deliver: false)
@@ -66,7 +66,7 @@ type Run struct {
 	Thinking   string             `json:"thinking,omitzero"` // overrides the session's
 	System     string             `json:"system,omitzero"`   // stands at the end of this turn's system prompt
 	With       RunID              `json:"with,omitzero"`     // the run of the message right before it that its sender sent with the same gesture
-	Revised    bool               `json:"revised,omitzero"`  // its words were replaced while its turn was at work, and that began again
+	Revised    bool               `json:"revised,omitzero"`  // its words were replaced while its turn was running, and that began again
 	Exclusive  bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them
 	Label      string             `json:"label,omitzero"`
 	Timeout    time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's
@@ -80,7 +80,7 @@ type Run struct {
 	Usage      Usage              `json:"usage,omitzero"`
 	Client     json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
 	Home       Key                `json:"-"`               // the session whose transcript it has, when its chat became another session's chat, whose queue it is in; "" = Key
-	Brought    Block              `json:"-"`               // as HeardBlock makes it: the overheard lines that Input has as words of its sender; they are overheard lines again when the message is withdrawn
+	Brought    Block              `json:"-"`               // as NewContextBlock makes it: the context lines in Input; they become context lines again when the message is withdrawn
 	MergedInto RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
 }
 
@@ -92,7 +92,7 @@ func (r Run) TranscriptKey() Key {
 	return r.Key
 }
 
-// Chain is what a run carries to its successors. One shape for all kinds of chain; a field that a kind does not use is empty.
+// Chain is the data that a run hands to its successors. One shape for all kinds of chain; a field that a kind does not use is empty.
 type Chain struct {
 	Kind      string           `json:"kind"` // see package chain: ask, spawn, job or said
 	Root      RunID            `json:"root"` // the first run of the chain
@@ -116,11 +116,11 @@ type Chain struct {
 	StartedMs int64            `json:"startedMs,omitempty"` // spawn: of the child, for the stats line; with Until: when the turn began that Until is the end of
 	EndedMs   int64            `json:"endedMs,omitempty"`
 	Usage     Usage            `json:"usage,omitzero"`
-	Owner     bool             `json:"owner,omitempty"`  // the turn that began it answered nobody but owners: what its steps may use depends on it
+	Owner     bool             `json:"owner,omitempty"`  // the turn that began it answered only owners: what its steps may use depends on it
 	People    []Person         `json:"people,omitempty"` // whose messages that turn answered: what its steps may use depends on it as well
 	Places    []Place          `json:"places,omitempty"` // where that turn was, and where those were that it goes back to: what its steps may use depends on it as well
 	Until     time.Time        `json:"until,omitzero"`   // spawn: follow-ups of the child end by then as well (contract N9); zero = no limit of its own
-	Parent    *Chain           `json:"parent,omitempty"` // spawn by a sub-agent: that one's own chain, which goes on with the result
+	Parent    *Chain           `json:"parent,omitempty"` // spawn by a sub-agent: that one's own chain, which continues with the result
 }
 
 // Place is a chat and the session that a turn in it belongs to.
@@ -129,7 +129,7 @@ type Place struct {
 	Session Key              `json:"session,omitempty"`
 }
 
-// Person is somebody as their platform knows them.
+// Person is a person as their platform knows them.
 type Person struct {
 	Channel channels.Kind   `json:"channel"`
 	ID      channels.UserID `json:"id"`

@@ -31,10 +31,10 @@ type Session struct {
 	ID        ID
 	Agent     AgentID
 	Title     string           // display name of a group chat
-	Label     string           // given by a spawn or a person; unique among live sessions that nobody spawned
+	Label     string           // given by a spawn or a person; unique among live sessions that were not spawned
 	Last      channels.Address // the chat that last wrote to it, whole; zero for sessions without a chat
 	SpawnedBy Key              // the parent of a sub-agent; set once
-	Top       Key              // of a sub-agent: the session above all, that nobody spawned: whose budget it uses; set once
+	Top       Key              // of a sub-agent: the session above all, which was not spawned and whose budget it uses; set once
 	Above     []AgentID        // the agents of the sessions above a sub-agent, its parent's first; set once. Its length is the depth
 	Settings  Settings
 	ChatDeny  bool  // of a thread: the session of its whole chat has the override deny. The store fills it in
@@ -47,7 +47,7 @@ type Session struct {
 	ArchiveAt time.Time // stored deadline of a sub-agent's session; zero = never
 	Created   time.Time
 	Updated   time.Time // last message in or out; never decreases
-	Heard     time.Time // when a person last wrote what a turn answers, or the chat started over; zero = never. The store keeps it
+	LastInput time.Time // when a person last wrote what a turn answers, or the chat started over; zero = never. The store keeps it
 }
 
 // Settings are a session's overrides. They survive /new, resets and restarts (contract P3). The zero value inherits everything.
@@ -57,7 +57,7 @@ type Settings struct {
 	Thinking   string          `json:"thinking,omitempty"`
 	Verbose    string          `json:"verbose,omitempty"`
 	Activation string          `json:"activation,omitempty"` // mention | always, groups only
-	Queue      Queue           `json:"queue,omitzero"`       // what happens to messages while a turn is at work
+	Queue      Queue           `json:"queue,omitzero"`       // what happens to messages while a turn is running
 	Footer     string          `json:"footer,omitempty"`     // tokens | full: what a reply cost stands below it
 }
 
@@ -102,27 +102,27 @@ const (
 
 // Message is one line of a transcript, in the raw transcript format (contract H3).
 type Message struct {
-	ID         string      `json:"id"`               // UUID, given by whoever makes the message; recording it twice stores it once
-	Seq        int64       `json:"seq,omitempty"`    // order among all messages of the host; tools do not show it (contract V4)
-	Number     int64       `json:"number,omitempty"` // place in its transcript, from 1; filled by Tail, never stored
-	Role       Role        `json:"role"`
-	Content    []Block     `json:"content"`
-	Time       time.Time   `json:"timestamp"`
-	Run        RunID       `json:"runId,omitempty"`
-	Provenance *Provenance `json:"provenance,omitempty"` // user messages
-	Model      string      `json:"model,omitempty"`      // assistant messages, provider/model
-	Usage      *Usage      `json:"usage,omitempty"`      // assistant messages
-	Stop       string      `json:"stopReason,omitempty"` // assistant messages: stop, length, toolUse, error, aborted
-	Error      string      `json:"errorMessage,omitempty"`
-	ToolCallID string      `json:"toolCallId,omitempty"` // tool results
-	ToolName   string      `json:"toolName,omitempty"`   // tool results
-	IsError    bool        `json:"isError,omitempty"`    // tool results
-	Refused    bool        `json:"refused,omitempty"`    // a notice: the provider refused what its run asked. Prompts leave that run's messages out
-	RefusedBy  string      `json:"refusedBy,omitempty"`  // with Refused: the model that the run had, provider/model; others are still shown its messages
-	Alone      bool        `json:"alone,omitempty"`      // an answer: the provider refused the request with what came before its run, and took it without
-	Without    []string    `json:"without,omitempty"`    // an answer: ids of messages of its run that the provider refused; the request had none of their content
-	LeftOut    string      `json:"leftOut,omitempty"`    // the model that is not shown this any more, provider/model; filled by hosts for people, never stored
-	Deliveries []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
+	ID             string      `json:"id"`               // UUID, given by the code that makes the message; recording it twice stores it once
+	Seq            int64       `json:"seq,omitempty"`    // order among all messages of the host; tools do not show it (contract V4)
+	Number         int64       `json:"number,omitempty"` // place in its transcript, from 1; filled by Tail, never stored
+	Role           Role        `json:"role"`
+	Content        []Block     `json:"content"`
+	Time           time.Time   `json:"timestamp"`
+	Run            RunID       `json:"runId,omitempty"`
+	Provenance     *Provenance `json:"provenance,omitempty"` // user messages
+	Model          string      `json:"model,omitempty"`      // assistant messages, provider/model
+	Usage          *Usage      `json:"usage,omitempty"`      // assistant messages
+	Stop           string      `json:"stopReason,omitempty"` // assistant messages: stop, length, toolUse, error, aborted
+	Error          string      `json:"errorMessage,omitempty"`
+	ToolCallID     string      `json:"toolCallId,omitempty"` // tool results
+	ToolName       string      `json:"toolName,omitempty"`   // tool results
+	IsError        bool        `json:"isError,omitempty"`    // tool results
+	Refused        bool        `json:"refused,omitempty"`    // a notice: the provider refused what its run asked. Prompts leave that run's messages out
+	RefusedBy      string      `json:"refusedBy,omitempty"`  // with Refused: the model that the run had, provider/model; others are still shown its messages
+	WithoutHistory bool        `json:"alone,omitempty"`      // an answer: the provider refused the request with what came before its run, and took it without
+	Without        []string    `json:"without,omitempty"`    // an answer: ids of messages of its run that the provider refused; the request had none of their content
+	LeftOut        string      `json:"leftOut,omitempty"`    // the model that is not shown this any more, provider/model; filled by hosts for people, never stored
+	Deliveries     []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
 }
 
 // Block is a piece of a message. Type says which fields count.
@@ -139,7 +139,7 @@ type Block struct {
 	Opaque    *Opaque         `json:"-"`                   // assistant messages; nil = the provider wants nothing back
 }
 
-// Opaque is what a provider wants back with a block of its own: a signature, encrypted reasoning, the name of a field. It is stored
+// Opaque is data that a provider wants back with a block of its own: a signature, encrypted reasoning, the name of a field. It is stored
 // beside the message, never in it, and only prompts show it, to where it came from.
 type Opaque struct {
 	From string          `json:"from"`           // provider, address and model, as lessons.Endpoint writes them
@@ -156,7 +156,7 @@ const (
 	ImageBlock    = "image"
 	FileBlock     = "file" // came with a user message
 	ToolCallBlock = "toolCall"
-	ContextBlock  = "context" // group talk that was overheard before the message: shown to the model, no part of what its sender wrote
+	ContextBlock  = "context" // context lines before the message: shown to the model, no part of what its sender wrote
 )
 
 // Text gives the message's text blocks, concatenated.
@@ -202,10 +202,10 @@ type Provenance struct {
 	Name      string           `json:"name,omitempty"`
 	User      string           `json:"username,omitempty"` // the sender's, without @, where the platform has such names
 	Bot       bool             `json:"bot,omitempty"`      // the sender is a bot
-	Owner     bool             `json:"owner,omitempty"`    // the sender is an owner; of what another session says: the turn that said it answered nobody but owners
+	Owner     bool             `json:"owner,omitempty"`    // the sender is an owner; of what another session says: the turn that said it answered only owners
 	Address   channels.Address `json:"address,omitzero"`
 	Title     string           `json:"title,omitempty"`     // of the chat, in a session that is not the chat's own
-	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what somebody else wrote
+	Forwarded bool             `json:"forwarded,omitempty"` // the sender passed on what another person wrote
 	Origin    string           `json:"origin,omitempty"`    // Forwarded: who wrote it, as the platform shows it; empty = the platform hides it
 	Cut       bool             `json:"cut,omitempty"`       // the text is as long as the platform takes in one message: the rest may come in another
 	More      bool             `json:"more,omitempty"`      // what its sender sent with it follows at once, or may

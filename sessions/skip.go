@@ -33,12 +33,12 @@ type AmendRun struct {
 	Run  RunID  // caused by the message
 	Key  Key    // of its session
 	Text string // the words of its input now: the last TextBlock. Those before came with other messages, and stay
-	Gone bool   // the run ends as Stopped instead; what was overheard before it is overheard still
+	Gone bool   // the run ends as Stopped instead; its context lines stay
 
 	// Files are those that the message has now, as blocks; nil = they are as they were. Those of other messages (Media.Other) stay.
 	Files []Block
 
-	// By is the run at work that answers the message, which its lane holds meanwhile: the words change in the transcript as well, and the
+	// By is the current run that answers the message, which its lane holds meanwhile: the words change in the transcript as well, and the
 	// run is Revised, as long as it has recorded nothing, shown nothing, and was neither stopped nor Revised before. "" = no such run.
 	By RunID
 }

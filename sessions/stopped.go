@@ -37,7 +37,7 @@ func (s Stopper) Words() string {
 	return "stopped by a person"
 }
 
-// Stoppable is what a stop of sessions ends.
+// Stoppable lists what a stop of sessions would end.
 type Stoppable struct {
 	Runs       []Run
 	Deliveries []Delivery // of these runs and earlier ones, not sent or not to the end

@@ -16,7 +16,7 @@ var (
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrBusy     = fmt.Errorf("%w: a run of the session is not over", ErrConflict)
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
-	ErrInvalid  = errors.New("this cannot be stored") // what is to be written is at fault, or the store's own code: neither the disk nor a connection. It fails again
+	ErrInvalid  = errors.New("this cannot be stored") // the data or the store's code is at fault, not the disk or a connection: a repeat fails again
 	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
 	ErrUncertain  = errors.New("it is not known whether this was stored")
 	ErrCorruptRow = errors.New("a row of the store is not as it was written")
@@ -40,7 +40,7 @@ type Store interface {
 	Close() error
 }
 
-// Inbox is how things get in.
+// Inbox commits what comes in: events of platforms, and changes of the host.
 type Inbox interface {
 	// Accept commits one platform event and everything that it causes. When the event was accepted before, nothing changes and
 	// Duplicate is true. The session is created when it is new, otherwise Last, Title and Updated are refreshed.
@@ -55,17 +55,17 @@ type Inbox interface {
 	Cursor(ctx context.Context, kind channels.Kind, account channels.AccountID) (string, error)
 	// Skipped lists the newest unreadable or refused events, for people. Expire forgets them after 30 days.
 	Skipped(ctx context.Context, limit int) ([]SkippedEvent, error)
-	// SetAside counts those of them, since a time, whose Reason begins with SetAside.
-	SetAside(ctx context.Context, since time.Time) (int, error)
+	// CountQuarantined counts those of them, since a time, whose Reason begins with QuarantineReason.
+	CountQuarantined(ctx context.Context, since time.Time) (int, error)
 }
 
-// Accepted is what a commit made.
+// Accepted is the result of a commit.
 type Accepted struct {
 	Duplicate  bool
 	Session    Session // as it stands now; zero when the change had none
 	Run        Run     // as it was queued; zero when the change had none; for a duplicate Submit: the run of the first
 	Revised    bool    // by AmendRun: the run By has other words to answer now
-	Claimed    *Run    // by Enqueue.Claim; nil = there was none to claim, one of the session is at work
+	Claimed    *Run    // by Enqueue.Claim; nil = there was none to claim, one of the session is running
 	Stopped    []StoppedRun
 	FollowUps  []Run      // that StopSessions or StopRun queued, in the sessions that asked
 	Withdrawn  []Delivery // that StopSessions or StopRun ended
@@ -79,8 +79,8 @@ type StoppedRun struct {
 	Home Key // as of the run
 }
 
-// SetAside begins the Reason of an event that was refused again and again, and is kept for people with its words.
-const SetAside = "set aside"
+// QuarantineReason begins the Reason of an event that was refused again and again, and is kept for people with its words.
+const QuarantineReason = "set aside"
 
 // SkippedEvent is an event that caused nothing.
 type SkippedEvent struct {
@@ -117,7 +117,7 @@ type Runs interface {
 	Totals(ctx context.Context) (Totals, error)
 	// ListRuns gives runs, newest first.
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
-	// CountOpen counts the runs of a session that wait or are at work, without reading them.
+	// CountOpen counts the runs of a session that wait or are running, without reading them.
 	CountOpen(ctx context.Context, key Key) (int, error)
 	// Stoppable gives what StopSessions of these sessions would end now.
 	Stoppable(ctx context.Context, keys ...Key) (Stoppable, error)
@@ -129,7 +129,7 @@ type Runs interface {
 	Trace(ctx context.Context, id string) ([]Trace, error)
 }
 
-// Outcome is how a run ended.
+// Outcome is the end of a run, and everything that is committed with it.
 type Outcome struct {
 	Status     RunStatus
 	Messages   []Message // not recorded yet
@@ -153,7 +153,7 @@ type BeginSend struct {
 	Quota    FirstContactQuota
 }
 
-// MergeQuery selects what a run at work takes up: the queued runs of its session id and of a kind, oldest first. Runs of other
+// MergeQuery selects what a running run merges: the queued runs of its session id and of a kind, oldest first. Runs of other
 // kinds between them are passed over.
 type MergeQuery struct {
 	Kind RunKind
@@ -199,7 +199,7 @@ type Deliveries interface {
 	Due(ctx context.Context, limit int, afterSeq int64) ([]Delivery, error)
 	// BeginSend decides and claims in one transaction, so that a policy flip that was committed before it is always obeyed
 	// (contract P7). check gets the session as it stands (zero when the delivery has none). Allowed: the state is Sending and
-	// Attempt one higher. Denied: the state is Withheld with the verdict; one that was Sending, whose end nobody knows, is Unclear then. Allowed, not asked for, and to a direct chat in which the
+	// Attempt one higher. Denied: the state is Withheld with the verdict; one that was Sending, whose end is unknown, is Ambiguous then. Allowed, not asked for, and to a direct chat in which the
 	// account has never written, while o has no room: it is Pending and waits until o.Until, Error says why; called earlier it is
 	// looked at again. A delivery that is past Expires
 	// becomes Expired. One that is final already (dropped by a person) is returned as it is. The caller looks at State.
@@ -240,9 +240,9 @@ type DeliveryQuery struct {
 	Before  int64
 }
 
-// Sessions is what there is to know about sessions and their transcripts.
+// Sessions reads and changes sessions and their transcripts.
 type Sessions interface {
-	// Known gives the sessions that a chat has written to, archived ones too, newest first: an address that nobody wrote from
+	// Known gives the sessions that a chat has written to, archived ones too, newest first: an address without messages
 	// gives none, and so does one whose sessions are deleted.
 	Known(ctx context.Context, from channels.Address) ([]Key, error)
 	// Get finds a session by key. The key of a chat that another one became finds the session of that one (Readdress): its Key says so.
@@ -262,7 +262,7 @@ type Sessions interface {
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 	// Reset gives the session a new ID and an empty transcript; settings stay; the old transcript stays readable by its ID.
 	Reset(ctx context.Context, key Key) (Session, error)
-	// ContextLines gives the group talk that the session's next turn is to be shown, oldest first.
+	// ContextLines gives the group talk that the session's next turn must be shown, oldest first.
 	ContextLines(ctx context.Context, key Key) ([]ContextLine, error)
 	// Compact keeps a summary of the older part of a transcript. The messages stay. Session.Context becomes s.Context. A summary
 	// that reaches no further than the newest one is ErrConflict; the same one again changes nothing. Old transcripts have
@@ -281,7 +281,7 @@ type Sessions interface {
 	// Pairing: codes are hashed by the caller; the store sees no code.
 	PutPairing(ctx context.Context, p Pairing, max int) (created bool, err error) // false: there is one already, waiting or rejected, or max are waiting
 	Pairings(ctx context.Context, now time.Time) ([]Pairing, error)               // unexpired, those that were rejected too
-	// Paired reports whether somebody was let in.
+	// Paired reports whether a person was let in.
 	Paired(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (bool, error)
 	// Admitted gives everybody who was let in, who came first first.
 	Admitted(ctx context.Context) ([]Admitted, error)
@@ -312,7 +312,7 @@ type TailQuery struct {
 	After        int64 // only messages with a higher Seq
 	Before       int64 // only messages with a smaller Seq; 0 = all
 	BeforeNumber int64 // only messages with a smaller Number; 0 = all
-	Of           Key   // only when it is a transcript of this session, else ErrNotFound; "" = whoever's it is
+	Of           Key   // only when it is a transcript of this session, else ErrNotFound; "" = of any session
 	IncludeTool  bool  // tool results too
 	Opaque       bool  // with Block.Opaque and what older versions kept of it in blocks, and without Number: for prompts only
 }

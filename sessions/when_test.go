@@ -22,7 +22,7 @@ func TestParseWhen(t *testing.T) {
 		"tomorrow 9:00":             "2026-03-29T07:00:00Z",
 		"Tomorrow 02:30":            "2026-03-29T01:30:00Z",
 		"today 13:00":               "2026-03-28T12:00:00Z",
-		"today 11:00":               "2026-03-28T10:00:00Z", // past: whoever asked is told
+		"today 11:00":               "2026-03-28T10:00:00Z", // past: the caller is told
 		"13:00":                     "2026-03-28T12:00:00Z",
 		"12:00":                     "2026-03-29T10:00:00Z",
 		"2026-10-25 02:30":          "2026-10-25T00:30:00Z", // it comes twice: the first

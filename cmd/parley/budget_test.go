@@ -140,7 +140,7 @@ func TestBudgetStopsSubagents(t *testing.T) {
 	}
 	tn.quiet()
 	c = tn.model.Counted()
-	if sum := host.ledger(sessions.SpentQuery{Payer: atA}); sum.Usage.Total() != c.Input+c.Output {
+	if sum := host.ledger(sessions.SpentQuery{BilledTo: atA}); sum.Usage.Total() != c.Input+c.Output {
 		t.Errorf("the session paid %d, the server counted %d", sum.Usage.Total(), c.Input+c.Output)
 	}
 }
@@ -172,7 +172,7 @@ func TestBudgetStopsALoopOfAgents(t *testing.T) {
 	host.stop()
 	paid := 0
 	for _, payer := range []sessions.Key{atA, atB} {
-		spent := host.spent(sessions.SpentQuery{Payer: payer}).Usage.Total()
+		spent := host.spent(sessions.SpentQuery{BilledTo: payer}).Usage.Total()
 		if spent < bound || spent >= bound+each {
 			t.Errorf("%s paid %d tokens, the bound is %d and a call takes %d", payer, spent, bound, each)
 		}

@@ -114,7 +114,7 @@ type deliveryRetryCmd struct {
 
 // withheldFor says what is left to do about a withheld delivery.
 func withheldFor(d sessions.Delivery) string {
-	if d.Unclear {
+	if d.Ambiguous {
 		return "It was being sent before the policy denied it, and may have arrived. Look into the chat before you send the text again."
 	}
 	if len(d.Receipts) > 0 {

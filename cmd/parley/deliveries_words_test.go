@@ -15,8 +15,8 @@ func TestWithheldFor(t *testing.T) {
 	for want, d := range map[string]sessions.Delivery{
 		"is not sent later":         {},
 		"Its first part arrived":    {Receipts: part},
-		"and may have arrived":      {Unclear: true},
-		"policy denied it, and may": {Unclear: true, Receipts: part},
+		"and may have arrived":      {Ambiguous: true},
+		"policy denied it, and may": {Ambiguous: true, Receipts: part},
 	} {
 		if got := withheldFor(d); !strings.Contains(got, want) {
 			t.Errorf("%+v: %s", d, got)

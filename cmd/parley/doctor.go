@@ -87,8 +87,8 @@ func findings(p *page, fs []doctor.Finding) {
 		}
 		s := signs[f.Level]
 		p.painted(s.colour, s.sign+" "+f.Check+": "+f.Text)
-		if f.Mend != "" {
-			p.printf("    → %s\n", f.Mend)
+		if f.Fix != "" {
+			p.printf("    → %s\n", f.Fix)
 		}
 	}
 	p.note("\n%d fine, %d warnings, %d errors\n", tally(fs, doctor.Fine), tally(fs, doctor.Warning), tally(fs, doctor.Failure))

@@ -23,7 +23,7 @@ import (
 	"parley/gateway/configfile"
 	"parley/gateway/filesystem"
 	"parley/gateway/models"
-	"parley/gateway/questions"
+	"parley/gateway/wizard"
 )
 
 type initCmd struct {
@@ -56,7 +56,7 @@ func (c initCmd) Run(e *env) error {
 	if path == "" {
 		path = usualConfig()
 	}
-	d := questions.Dialog{In: bufio.NewReader(os.Stdin), Out: os.Stdout, Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
+	d := wizard.Dialog{In: bufio.NewReader(os.Stdin), Out: os.Stdout, Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
 	if c.JSON {
 		d.Out = os.Stderr // the questions
 	}
@@ -72,7 +72,7 @@ func (c initCmd) Run(e *env) error {
 	if err := c.mayReplace(d, path); err != nil {
 		return err
 	}
-	var a questions.Answers
+	var a wizard.Answers
 	var err error
 	if c.Yes {
 		a, err = c.answers(e, d)
@@ -95,7 +95,7 @@ func usualConfig() string {
 }
 
 // mayReplace asks before a file is replaced.
-func (c initCmd) mayReplace(d questions.Dialog, path string) error {
+func (c initCmd) mayReplace(d wizard.Dialog, path string) error {
 	_, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || c.Force:
@@ -113,7 +113,7 @@ func (c initCmd) mayReplace(d questions.Dialog, path string) error {
 }
 
 // answers takes them from the flags.
-func (c initCmd) answers(e *env, d questions.Dialog) (a questions.Answers, err error) {
+func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, err error) {
 	a.Agent, a.Env = c.Name, !c.Inline
 	row := func(kind string) (accounts.Adapter, error) {
 		i := slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return string(r.Kind) == kind })
@@ -130,9 +130,9 @@ func (c initCmd) answers(e *env, d questions.Dialog) (a questions.Answers, err e
 		if err != nil {
 			return a, err
 		}
-		ch := questions.Channel{Kind: channels.Kind(kind), Token: channels.NewSecret(token), APIURL: c.APIURL[kind]}
+		ch := wizard.Channel{Kind: channels.Kind(kind), Token: channels.NewSecret(token), APIURL: c.APIURL[kind]}
 		if ch.Name, err = d.Check(e.ctx, ch); err != nil {
-			if questions.Wrong(err) {
+			if wizard.Wrong(err) {
 				return a, failed(exitRefused, "unauthorized", "the token for %s is not right: %w", kind, err)
 			}
 			fmt.Fprintf(os.Stderr, "Whether the token for %s is right could not be found out: %v\n", kind, err)
@@ -143,7 +143,7 @@ func (c initCmd) answers(e *env, d questions.Dialog) (a questions.Answers, err e
 		if _, err := row(kind); err != nil {
 			return a, err
 		}
-		a.Channels = append(a.Channels, questions.Channel{Kind: channels.Kind(kind), APIURL: c.APIURL[kind]})
+		a.Channels = append(a.Channels, wizard.Channel{Kind: channels.Kind(kind), APIURL: c.APIURL[kind]})
 	}
 	for _, o := range c.Owner {
 		kind, id, ok := strings.Cut(o, ":")
@@ -151,7 +151,7 @@ func (c initCmd) answers(e *env, d questions.Dialog) (a questions.Answers, err e
 		if err != nil || !ok {
 			return a, misuse("--owner %s: want channel:id, for example telegram:1001", o)
 		}
-		owner, err := questions.Owner(r, id)
+		owner, err := wizard.Owner(r, id)
 		if err != nil {
 			return a, misuse("--owner %s: %w", o, err)
 		}
@@ -184,7 +184,7 @@ func valueOf(s string) (string, error) {
 }
 
 // write checks what was made as `parley check` would, then writes it. What it replaces is kept under another name.
-func (c initCmd) write(e *env, a questions.Answers, path string) error {
+func (c initCmd) write(e *env, a wizard.Answers, path string) error {
 	text, vars := a.Files()
 	envPath := filepath.Join(filepath.Dir(path), configfile.EnvName)
 	old, err := filesystem.Read(envPath)
@@ -193,7 +193,7 @@ func (c initCmd) write(e *env, a questions.Answers, path string) error {
 	}
 	merged := old
 	if len(vars) > 0 {
-		merged = questions.MergeEnv(old, vars)
+		merged = wizard.MergeEnv(old, vars)
 	}
 	values, err := configfile.ParseEnv(envPath, merged)
 	if err != nil {

@@ -223,8 +223,8 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 		p.detail(yellow, "("+sessions.RefusedMark+")")
 	case m.LeftOut != "":
 		p.detail(yellow, "("+fmt.Sprintf(sessions.LeftOutMark, m.LeftOut)+")")
-	case m.Alone:
-		p.detail(yellow, "("+sessions.AloneMark+")")
+	case m.WithoutHistory:
+		p.detail(yellow, "("+sessions.WithoutHistoryMark+")")
 	}
 	for _, d := range m.Deliveries {
 		if d.State != sessions.Sent {

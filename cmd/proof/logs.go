@@ -164,7 +164,7 @@ func (w *world) eachDelivery(ctx context.Context, f func(sessions.Delivery)) err
 
 // listedOf is a delivery in the checker's words. The host's own are shown without the marks of code.
 func listedOf(d sessions.Delivery) prooftest.Listed {
-	l := prooftest.Listed{ID: string(d.ID), Place: placeOf(d), Kind: string(d.Kind), State: string(d.State), Text: strings.ReplaceAll(d.Text, "`", ""), Ended: d.Updated, Reason: d.Error, Repeat: d.Repeat, Unclear: d.Unclear}
+	l := prooftest.Listed{ID: string(d.ID), Place: placeOf(d), Kind: string(d.Kind), State: string(d.State), Text: strings.ReplaceAll(d.Text, "`", ""), Ended: d.Updated, Reason: d.Error, Repeat: d.Repeat, Unclear: d.Ambiguous}
 	if d.Verdict != nil {
 		l.Rule = d.Verdict.Rule
 	}

@@ -21,17 +21,17 @@ type Token struct {
 	Scope api.Scope
 }
 
-// Settings are what may change while the host runs.
+// Settings are the part of a door's configuration that a reload may change.
 type Settings struct {
-	Tokens  []Token        // names differ; without any nobody comes in
-	Epoch   string         // cookies of another one are void; "" = that of a host on which nobody was signed out yet
+	Tokens  []Token        // names differ; empty = every request is refused
+	Epoch   string         // cookies of another one are void; "" = of a host that has signed no browser out yet
 	Hosts   []string       // names, without port, under which the host may be addressed, besides localhost and IP addresses
 	Proxies []netip.Prefix // from where X-Forwarded-For and X-Forwarded-Proto are believed
 	Open    []string       // paths that need no token, for example /static/; one that ends in / covers what is below it
 	Public  []string       // paths of Open that say more to those who show a token, which is checked then
 }
 
-// Config is what a door is made of.
+// Config holds the fixed parts of a Door, for New.
 type Config struct {
 	Settings Settings
 	// Pass lets further requests in without a token, those that something else checks; nil = none.
@@ -146,7 +146,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Local serves whoever reaches the socket in the state folder: the host's own user, and so its owner.
+// Local serves every client that reaches the socket in the state folder: the host's own user, and so its owner.
 func (d *Door) Local(next http.Handler) http.Handler {
 	return d.timed(func(w *answer, r *http.Request) {
 		secure(w.Header())

@@ -160,7 +160,7 @@ func TestGuardSlowsGuessing(t *testing.T) {
 		guess := func(from, text string) int {
 			return ask(h, "GET", "/api/x", "Authorization: Bearer "+text, "From: "+from).Code
 		}
-		for range wrongPerMin {
+		for range maxWrongPerMinute {
 			if code := guess("10.0.0.1:1", "wrong"); code != 401 {
 				t.Fatalf("got %d", code)
 			}
@@ -185,13 +185,13 @@ func TestGuardSlowsGuessing(t *testing.T) {
 		if code := guess("10.0.0.2:1", "wrong"); code != 401 {
 			t.Errorf("another address: %d", code)
 		}
-		for range wrongPerMin {
+		for range maxWrongPerMinute {
 			guess("[2001:db8::1]:1", "wrong")
 		}
 		if code := guess("[2001:db8::2]:1", "wrong"); code != 429 {
 			t.Errorf("another address of the same machine: %d", code)
 		}
-		time.Sleep(time.Minute/wrongPerMin + time.Second) // virtual time
+		time.Sleep(time.Minute/maxWrongPerMinute + time.Second) // virtual time
 		if code := guess("10.0.0.1:5", token); code != 200 {
 			t.Errorf("later: %d", code)
 		}
@@ -210,12 +210,12 @@ func TestGuardSessionLife(t *testing.T) {
 		if w := ask(h, "GET", "/", cookie); cookieOf(w) != "" {
 			t.Error("a fresh cookie was renewed")
 		}
-		time.Sleep(cookieLife * 2 / 3) // virtual time
+		time.Sleep(cookieTTL * 2 / 3) // virtual time
 		renewed := cookieOf(ask(h, "GET", "/", cookie))
 		if renewed == "" {
 			t.Fatal("an old cookie was not renewed")
 		}
-		time.Sleep(cookieLife * 2 / 3) // virtual time
+		time.Sleep(cookieTTL * 2 / 3) // virtual time
 		if code := ask(h, "GET", "/", cookie).Code; code != 401 {
 			t.Errorf("after its time: %d", code)
 		}

@@ -11,8 +11,8 @@ import (
 	"parley/gateway/filesystem"
 )
 
-// lookAgain is how often the files of a certificate are looked at while people connect.
-const lookAgain = 5 * time.Second
+// checkInterval is how often the files of a certificate are looked at while people connect.
+const checkInterval = 5 * time.Second
 
 // Certificate serves a certificate from files, and reads them again when they change.
 type Certificate struct {
@@ -38,7 +38,7 @@ func (c *Certificate) Config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if time.Since(c.looked) >= lookAgain {
+		if time.Since(c.looked) >= checkInterval {
 			c.look()
 		}
 		return c.now, nil

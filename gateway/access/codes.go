@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	codeLife = 2 * time.Minute // how long a login code is good for
+	codeTTL  = 2 * time.Minute // how long a login code is good for
 	maxCodes = 8               // that wait for one principal; for one more its oldest goes
 )
 
@@ -22,7 +22,7 @@ type Invitation struct {
 	Expires time.Time // it is good for nothing from then on
 }
 
-// Invite makes a login code for whoever asks: a browser that opens the link gets a cookie of the same principal. The code is in memory
+// Invite makes a login code for the caller: a browser that opens the link gets a cookie of the same principal. The code is in memory
 // only. ok is false when no token stands for the principal any more.
 func (d *Door) Invite(p api.Principal) (inv Invitation, ok bool) {
 	s := d.state.Load()
@@ -30,12 +30,12 @@ func (d *Door) Invite(p api.Principal) (inv Invitation, ok bool) {
 	if i < 0 {
 		return inv, false
 	}
-	code, end := rand.Text(), time.Now().Add(codeLife)
+	code, end := rand.Text(), time.Now().Add(codeTTL)
 	d.codes.add(code, s.keys[i], end)
 	return Invitation{Path: "/login?" + url.Values{"code": {code}}.Encode(), Expires: end}, true
 }
 
-// codes are the login codes that nobody used yet. The zero value is ready.
+// codes are the login codes that were not used yet. The zero value is ready.
 type codes struct {
 	mu   sync.Mutex
 	open []openCode // oldest first

@@ -31,7 +31,7 @@ func invite(t *testing.T) *inviting {
 func (x *inviting) link(name string, scope api.Scope) string {
 	x.t.Helper()
 	inv, ok := x.door.Invite(api.Principal{Name: name, Scope: scope})
-	if _, code, found := strings.Cut(inv.Path, "/login?code="); !ok || !found || len(code) < 26 || !inv.Expires.Equal(time.Now().Add(codeLife)) {
+	if _, code, found := strings.Cut(inv.Path, "/login?code="); !ok || !found || len(code) < 26 || !inv.Expires.Equal(time.Now().Add(codeTTL)) {
 		x.t.Fatalf("%+v %v", inv, ok)
 	}
 	return inv.Path
@@ -41,7 +41,7 @@ func (x *inviting) open(link string, head ...string) *httptest.ResponseRecorder 
 	return ask(x.h, "GET", link, append(head, "Accept: text/html")...)
 }
 
-// A link lets in one browser, as whoever asked for it, and leaves nothing behind: not in the address that is gone on to, not in a
+// A link lets in one browser, as the caller for it, and leaves nothing behind: not in the address that is gone on to, not in a
 // referrer, not in a cache, not in the log.
 func TestLoginCode(t *testing.T) {
 	t.Parallel()
@@ -98,12 +98,12 @@ func TestLoginCodeRefused(t *testing.T) {
 		if w := ask(x.h, "HEAD", link); w.Code != 405 {
 			t.Errorf("only looked at: %d", w.Code)
 		}
-		time.Sleep(codeLife - time.Nanosecond) // virtual time
+		time.Sleep(codeTTL - time.Nanosecond) // virtual time
 		if w := x.open(link); w.Code != 303 {
 			t.Errorf("nothing of that used it up, and yet: %d", w.Code)
 		}
 		link = x.link("eye", api.Read)
-		time.Sleep(codeLife) // virtual time
+		time.Sleep(codeTTL) // virtual time
 		refused("too late", link, 401)
 
 		link = x.link("bot", api.Write)
@@ -140,7 +140,7 @@ func TestLoginCodesAreLimited(t *testing.T) {
 				t.Errorf("link %d: %d, want %d", i, w.Code, want)
 			}
 		}
-		for i := range wrongPerMin {
+		for i := range maxWrongPerMinute {
 			if w := x.open("/login?code=GUESS", "From: 10.0.0.1:1"); w.Code != 401 {
 				t.Fatalf("guess %d: %d", i, w.Code)
 			}

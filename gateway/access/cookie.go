@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-const cookieLife = 30 * 24 * time.Hour
+const cookieTTL = 30 * 24 * time.Hour
 
 // ticket is what a cookie says: "<name of the token>.<unix end>.<signature>". Nothing is stored. What the token may do is looked up at
 // each request.
@@ -62,12 +62,12 @@ func (s *state) session(r *http.Request) (k key, renew, ok bool) {
 		return k, false, false
 	}
 	left := time.Until(time.Unix(t.end, 0))
-	return s.keys[i], left < cookieLife/2, left > 0
+	return s.keys[i], left < cookieTTL/2, left > 0
 }
 
 func (s *state) setCookie(w http.ResponseWriter, r *http.Request, k key) {
-	t := ticket{name: k.name, end: time.Now().Add(cookieLife).Unix()}
-	putCookie(w, r, t.text()+"."+hex.EncodeToString(k.seal(t)), int(cookieLife.Seconds()))
+	t := ticket{name: k.name, end: time.Now().Add(cookieTTL).Unix()}
+	putCookie(w, r, t.text()+"."+hex.EncodeToString(k.seal(t)), int(cookieTTL.Seconds()))
 }
 
 func putCookie(w http.ResponseWriter, r *http.Request, value string, seconds int) {

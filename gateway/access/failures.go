@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	wrongPerMin  = 10   // wrong secrets that one address may try in a row, and then per minute
-	maxOffenders = 1024 // addresses remembered
+	maxWrongPerMinute = 10   // wrong secrets that one address may try in a row, and then per minute
+	maxOffenders      = 1024 // addresses remembered
 )
 
 // Failures counts wrong secrets by address, and slows down who guesses. The zero value is ready.
@@ -59,7 +59,7 @@ func (f *Failures) blame(from netip.Addr) {
 		if f.by == nil || len(f.by) >= maxOffenders {
 			f.by = map[netip.Addr]*rate.Limiter{}
 		}
-		l = rate.NewLimiter(rate.Every(time.Minute/wrongPerMin), wrongPerMin)
+		l = rate.NewLimiter(rate.Every(time.Minute/maxWrongPerMinute), maxWrongPerMinute)
 		f.by[from] = l
 	}
 	l.Allow()

@@ -21,7 +21,7 @@ type from struct {
 	encrypted bool
 }
 
-// Client gives the address of whoever sent a request, as far as trusted proxies tell; the zero Addr for a socket.
+// Client gives the address of the sender of a request, as far as trusted proxies tell; the zero Addr for a socket.
 func Client(ctx context.Context) netip.Addr {
 	f, _ := ctx.Value(fromKey{}).(from)
 	return f.addr
@@ -104,7 +104,7 @@ func foreign(r *http.Request) bool {
 		return o != "" && !ownOrigin(o, r)
 	}
 	link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
-	return !link || forPrograms(r.URL.Path) || r.URL.Path == "/login" // nobody is signed in as somebody else by a page
+	return !link || forPrograms(r.URL.Path) || r.URL.Path == "/login" // no page may sign a person in as another one
 }
 
 // ownOrigin reports whether an origin is the one at which the request asks for us. The same name by http is another than by https: what stands

@@ -8,7 +8,7 @@ import (
 	"parley/gateway/api"
 )
 
-// maxForm is the longest form of somebody who signs in.
+// maxForm bounds the login form, in bytes.
 const maxForm = 8 << 10
 
 // login lets a person in: by a link that Invite made, GET /login?code=…, or by the form of the page, POST /login with token and next. A
@@ -22,7 +22,7 @@ func (d *Door) login(s *state, w http.ResponseWriter, r *http.Request) {
 			d.refuse(w, r, http.StatusUnauthorized, "There is no login code in this address: parley open prints a link that has one. A token does not belong there.")
 			return
 		}
-		if _, _, in := s.session(r); in { // an old link, opened again: whoever is in stays in
+		if _, _, in := s.session(r); in { // an old link, opened again: a person who is signed in stays so
 			if k, ok := d.codes.take(code, s); ok {
 				w.Header().Set("Referrer-Policy", "no-referrer")
 				s.signIn(w, r, k, "/")
@@ -81,7 +81,7 @@ func (d *Door) logout(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// inside gives a path of this host, whatever was asked for: nobody is sent to another site. Scheme and host are left out.
+// inside gives a path of this host, whatever was asked for: no redirect leads to another site. Scheme and host are left out.
 func inside(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsRune(u.Path, '\\') || u.Path == "/login" {

@@ -80,11 +80,11 @@ func TestSlowSenders(t *testing.T) {
 		within time.Duration
 		says   string
 	}{
-		"headers":                     {head, headerWithin, ""},
-		"a body":                      {head + "Content-Length: 10\r\n\r\n12345", bodyWithin, "read 5: true"},
-		"a body in chunks":            {head + "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n", bodyWithin, "read 5: true"},
-		"a body that nobody asks for": {head + "Content-Length: 10\r\nX-Ignore: 1\r\n\r\n12345", bodyWithin, ""}, // the answer, too, may be late
-		"nothing after a request":     {head + "\r\n", idleWithin, "read 0: false"},
+		"headers":                     {head, headerTimeout, ""},
+		"a body":                      {head + "Content-Length: 10\r\n\r\n12345", bodyTimeout, "read 5: true"},
+		"a body in chunks":            {head + "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n", bodyTimeout, "read 5: true"},
+		"a body that nobody asks for": {head + "Content-Length: 10\r\nX-Ignore: 1\r\n\r\n12345", bodyTimeout, ""}, // the answer, too, may be late
+		"nothing after a request":     {head + "\r\n", idleTimeout, "read 0: false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +129,7 @@ func TestSlowReaders(t *testing.T) {
 				select {
 				case <-r.Context().Done():
 					t.Error("a silent stream was ended")
-				case <-time.After(10 * writeWithin): // virtual time
+				case <-time.After(10 * writeTimeout): // virtual time
 				}
 			}
 			_, _ = io.WriteString(w, "end\n")
@@ -138,7 +138,7 @@ func TestSlowReaders(t *testing.T) {
 		c := p.dial()
 		began := time.Now()
 		_, _ = io.WriteString(c, "GET /open HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		if err := <-failed; !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) > 2*writeWithin {
+		if err := <-failed; !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) > 2*writeTimeout {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		_ = c.Close()
@@ -296,7 +296,7 @@ func TestCertificate(t *testing.T) {
 	}
 	writePair(t, dir, "second.example")
 	c.mu.Lock()
-	c.looked = time.Now().Add(-lookAgain) // some time has passed
+	c.looked = time.Now().Add(-checkInterval) // some time has passed
 	c.mu.Unlock()
 	expect("second.example")
 	if err := os.WriteFile(key, []byte("broken"), 0o600); err != nil {

@@ -23,8 +23,8 @@ var ErrLongPath = fmt.Errorf("the path of the socket would be longer than %d byt
 // ErrInUse says that another process listens on the socket.
 var ErrInUse = errors.New("another process listens on the socket of this state folder: stop it first")
 
-// Socket listens on the socket of a state folder, which only the user of the host can reach. A socket that nobody listens on any more is
-// replaced, one that somebody does is not.
+// Socket listens on the socket of a state folder, which only the user of the host can reach. A socket without a listener is
+// replaced, one with a listener is not.
 func Socket(ctx context.Context, dir string) (net.Listener, error) {
 	path := filepath.Join(dir, SocketName)
 	if len(path) > maxSocket {

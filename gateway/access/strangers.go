@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// maxStrangers is how many connections may be open on which nobody has shown a token yet.
+// maxStrangers bounds the open connections that have shown no token yet.
 const maxStrangers = 256
 
 // Strangers is a listener that bounds the connections of those who have shown no token: of too many the oldest is closed, so that
@@ -18,7 +18,7 @@ type Strangers struct {
 	open list.List // of *visitor, oldest first
 }
 
-// visitor is a connection that nobody has shown a token on.
+// visitor is a connection that has shown no token yet.
 type visitor struct {
 	net.Conn
 	of *Strangers

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	bodyWithin  = 30 * time.Second // a body that has not come by then is given up; handlers may set a limit of their own
-	writeWithin = 30 * time.Second // a reader that takes nothing for so long is gone; streams may be silent for longer
+	bodyTimeout  = 30 * time.Second // a body that has not come by then is given up; handlers may set a limit of their own
+	writeTimeout = 30 * time.Second // a reader that takes nothing for so long is gone; streams may be silent for longer
 )
 
 // timed serves a request with limits for slow clients, and notes it in the log. serve notes the request that went on, which gets
@@ -23,7 +23,7 @@ func (d *Door) timed(serve func(*answer, *http.Request)) http.Handler {
 		began := time.Now()
 		out := &answer{ResponseWriter: w, rc: http.NewResponseController(w)}
 		if r.Body != nil && r.Body != http.NoBody {
-			_ = out.rc.SetReadDeadline(began.Add(bodyWithin)) // net/http lifts it once the body is read; a recorder has none
+			_ = out.rc.SetReadDeadline(began.Add(bodyTimeout)) // net/http lifts it once the body is read; a recorder has none
 		}
 		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
 			// With a Content-Length as well, which net/http takes out, a proxy in front may see the end of the body elsewhere: what
@@ -69,7 +69,7 @@ func (a *answer) pass(next http.Handler, r *http.Request) {
 	next.ServeHTTP(a, r)
 }
 
-// passAs lets a request through as that of whoever has a key, on whose connection no strangers are any more. It ends with the key.
+// passAs lets a request through as that of the person who has a key, on whose connection no strangers are any more. It ends with the key.
 func (a *answer) passAs(next http.Handler, r *http.Request, k key) {
 	known(r.Context())
 	ctx, cancel := context.WithCancel(api.With(r.Context(), k.principal()))
@@ -105,13 +105,13 @@ func (a *answer) WriteHeader(status int) {
 }
 
 func (a *answer) Write(p []byte) (int, error) {
-	_ = a.rc.SetWriteDeadline(time.Now().Add(writeWithin))
+	_ = a.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
 	return a.ResponseWriter.Write(p)
 }
 
 // FlushError is for http.ResponseController.
 func (a *answer) FlushError() error {
-	_ = a.rc.SetWriteDeadline(time.Now().Add(writeWithin))
+	_ = a.rc.SetWriteDeadline(time.Now().Add(writeTimeout))
 	err := a.rc.Flush()
 	_ = a.rc.SetWriteDeadline(time.Time{})
 	return err

@@ -86,7 +86,7 @@ func (d *Door) check(w http.ResponseWriter, r *http.Request, wrong string, find 
 		return k, true
 	case wait > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		w.Header().Set("Connection", "close") // each more costs whoever guesses a connection
+		w.Header().Set("Connection", "close") // each more costs a guesser a connection
 		d.refuse(w, r, http.StatusTooManyRequests, "Too many wrong tokens. Wait a moment.")
 	default:
 		w.Header().Set("WWW-Authenticate", "Bearer")

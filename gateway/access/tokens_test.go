@@ -214,7 +214,7 @@ func TestFailuresAreCountedByClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := New(Config{Settings: Settings{Tokens: three(), Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}})
 		h := d.Guard(http.HandlerFunc(inner))
-		for range wrongPerMin {
+		for range maxWrongPerMinute {
 			ask(h, "GET", "/x", bearer("wrong"), "From: 10.0.0.1:5", "X-Forwarded-For: 1.2.3.4")
 		}
 		for client, want := range map[string]int{"1.2.3.4": 429, "1.2.3.5": 401} {

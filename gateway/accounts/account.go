@@ -69,18 +69,18 @@ func (a *Account) isLinking() bool {
 	return a.linking != nil
 }
 
-// busy reports whether its adapter, or somebody who links it, is at work.
+// busy reports whether its adapter, or a login, is running.
 func (a *Account) busy() bool { return a.running() || a.isLinking() }
 
 // String names an account for people.
 func (a *Account) String() string { return fmt.Sprintf("%s (%s)", a.ref.Channel, a.ref.Account) }
 
 // stateOfError gives the state of an account after an error that only a person can fix. The adapter may know better.
-func stateOfError(e *channels.Error, pairs bool) channels.State {
+func stateOfError(e *channels.Error, canLink bool) channels.State {
 	switch {
 	case e.Class == channels.Rejected:
 		return channels.Refused
-	case pairs:
+	case canLink:
 		return channels.LoggedOut
 	}
 	return channels.Revoked
@@ -103,7 +103,7 @@ const (
 )
 
 // supervise keeps an adapter running until ctx ends. Each account fails and restarts alone, with jitter and not before the platform
-// allows it; an error that only a person can mend stops it, visibly, and for half an hour where trying again can do no harm.
+// allows it; an error that only a person can fix stops it, visibly, and for half an hour where trying again can do no harm.
 func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Logger) {
 	log = log.With("channel", a.ref.Channel, "account", a.ref.Account)
 	pause := minRestartPause
@@ -140,12 +140,12 @@ func (a *Account) supervise(ctx context.Context, in channels.Inbox, log *slog.Lo
 	}
 }
 
-// refused notes that the platform has ended the account, and reports whether it is tried again by itself. It is not when that would take
+// refused notes that the platform has ended the account, and reports whether it is tried again automatically. It is not when that would take
 // the login from somebody else, or when the login is gone.
 func (a *Account) refused(e *channels.Error, log *slog.Logger) bool {
 	a.set(stateOfError(e, channels.Probe(a.ch).Pairer != nil), errorText(e))
 	now := a.Status(time.Now())
-	if now.State == channels.LoggedOut && now.Pairs && now.LastSeen.IsZero() { // nothing is broken: nobody has linked it yet
+	if now.State == channels.LoggedOut && now.CanLink && now.LastSeen.IsZero() { // nothing is broken: nobody has linked it yet
 		log.Warn("the account is not linked", "todo", cmp.Or(now.Todo, now.Detail), "err", e)
 		return false
 	}

@@ -75,7 +75,7 @@ func TestSupervisePauses(t *testing.T) {
 		s := &scripted{run: func(ctx context.Context, n int) error {
 			switch n {
 			case 12:
-				return ctx.Err() // nil: an adapter that ends by itself is started again as well
+				return ctx.Err() // nil: an adapter that ends on its own is started again as well
 			case 20:
 				time.Sleep(steadyRun + time.Second)
 			case 3:
@@ -184,7 +184,7 @@ func TestSupervisePermanent(t *testing.T) {
 	}
 }
 
-// What a platform refused may have been its own error: such an account is tried again by itself, rarely, and says since when and why. One
+// What a platform refused may have been its own error: such an account is tried again automatically, rarely, and says since when and why. One
 // whose login is gone or with somebody else is not. source: tdlib/telegram-bot-api#77, Discord's gateway close codes
 func TestSuperviseEndedTriesAgain(t *testing.T) {
 	t.Parallel()

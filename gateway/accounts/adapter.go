@@ -17,7 +17,7 @@ type Adapter struct {
 	Platform func(a config.Account) string
 }
 
-// Env is what the host gives an adapter.
+// Env holds the services of the host that an adapter uses.
 type Env struct {
 	Log    *slog.Logger
 	Dir    string                                    // for the adapter's own files; it need not be there yet
@@ -27,7 +27,7 @@ type Env struct {
 	// Seen gives the newest message on disk of every chat that has a session.
 	Seen func(ctx context.Context) ([]channels.Position, error)
 
-	// Identified is to be told who the account is on its platform, once that is known and before the first event is offered. It blocks until
+	// Identified must be told who the account is on its platform, once that is known and before the first event is offered. It blocks until
 	// that is on disk, or ctx has ended.
 	Identified func(ctx context.Context, who channels.UserID)
 

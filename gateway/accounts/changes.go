@@ -9,8 +9,8 @@ import (
 	"parley/router/settings"
 )
 
-// ChangesEvery is how often the accounts are looked at while somebody watches: what an adapter says of itself changes without a call.
-const ChangesEvery = time.Second
+// ChangesInterval is the interval at which accounts are polled while a watch is open: an adapter changes its status without a call.
+const ChangesInterval = time.Second
 
 // reportedAccounts are the accounts as they were last told of.
 type reportedAccounts struct {
@@ -20,12 +20,12 @@ type reportedAccounts struct {
 }
 
 // TellChanges tells of each account whose state has changed since the last look. It is called when a page is rendered, when a stream
-// opens and each second while one is open: a host that nobody watches has nothing to do.
+// opens and each second while one is open: a host without a watch has nothing to do.
 func (s *Supervisor) TellChanges() {
 	s.told.mu.Lock()
 	defer s.told.mu.Unlock()
 	was := s.told.lines
-	if was != nil && time.Since(s.told.at) < ChangesEvery {
+	if was != nil && time.Since(s.told.at) < ChangesInterval {
 		return
 	}
 	now := map[settings.AccountRef]string{}

@@ -18,7 +18,7 @@ type pendingLogin struct {
 }
 
 const (
-	loginTimeout  = 10 * time.Minute // a login that nobody completes ends
+	loginTimeout  = 10 * time.Minute // an incomplete login ends after this
 	logoutTimeout = 30 * time.Second
 	nameTimeout   = 15 * time.Second // wait for the first connection after a login, to say as whom
 )
@@ -162,7 +162,7 @@ func (s *Supervisor) Logout(ctx context.Context, a *Account) error {
 	defer cancel()
 	ended := make(chan struct{})
 	a.cancel, a.ended = cancel, ended
-	go func() { // an adapter that does not heed ctx holds up nobody for ever
+	go func() { // an adapter that ignores ctx blocks no caller for ever
 		defer close(ended)
 		err = a.catchPanic(s.Log, func() error { return pairer.Unpair(ctx) })
 	}()

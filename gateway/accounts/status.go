@@ -26,7 +26,7 @@ func (a *Account) Status(now time.Time) api.Account {
 		s.Todo = "change the configuration (parley check), then reload it"
 		return s
 	}
-	s.Pairs = caps.Pairer != nil
+	s.CanLink = caps.Pairer != nil
 	if caps.Reporter != nil {
 		a.report(&s, health, now)
 	} else {
@@ -71,7 +71,7 @@ func adviceFor(s api.Account) string {
 	}
 	switch s.State {
 	case channels.LoggedOut:
-		if s.Pairs {
+		if s.CanLink {
 			return "link it: " + login + ", or on the page under /channels"
 		}
 		return "when that is mended, reload the configuration or start it again: " + restart

@@ -79,7 +79,7 @@ func (a *Account) markStale() {
 	a.old = true
 }
 
-// current reports whether an account is at work and need not be replaced.
+// current reports whether an account is running and need not be replaced.
 func (a *Account) current() bool {
 	a.mu.Lock()
 	old := a.old

@@ -20,7 +20,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// Deps are what a Supervisor works with.
+// Deps holds the parts of the host that a Supervisor uses.
 type Deps struct {
 	Adapters []Adapter
 	Config   func() *config.Config // in force
@@ -150,7 +150,7 @@ func (s *Supervisor) Start(ctx context.Context) {
 	}
 }
 
-// start attaches an account to the gate and runs its adapter under supervision. Nothing of it is at work; changing is held,
+// start attaches an account to the gate and runs its adapter under supervision. Nothing of it is running; changing is held,
 // but at the start of the host, when nobody can change anything yet.
 func (s *Supervisor) start(ctx context.Context, a *Account) {
 	if a.ch == nil || ctx.Err() != nil {

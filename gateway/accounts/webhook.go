@@ -11,7 +11,7 @@ import (
 // maxWebhookBytes is the longest update that a platform may send.
 const maxWebhookBytes = 1 << 20
 
-// WebhookPattern is where platforms send updates to accounts that take them by HTTP. It needs no token of ours: the adapter checks
+// WebhookPattern is the route to which platforms send updates of accounts that receive by HTTP. It needs no token of ours: the adapter checks
 // who calls.
 const WebhookPattern = "POST /channels/{kind}/{account}/hook"
 
@@ -28,7 +28,7 @@ const (
 
 // ServeWebhook hands an update to its account. Who asks for one that is not there, or has no hook, does not learn which.
 func (s *Supervisor) ServeWebhook(w http.ResponseWriter, r *http.Request) {
-	// First of all, so that whoever sends slowly, or nothing, holds nothing for long.
+	// First of all, so that a client that sends slowly, or nothing, holds nothing for long.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(webhookTimeout)) // what cannot do it has no connection to hold
 	defer s.webhooks.Add(-1)
 	if s.webhooks.Add(1) > maxWebhooks {

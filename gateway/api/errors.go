@@ -15,7 +15,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// Error is why a request is not done: what is wrong, where, and what to do, in words for whoever sent it.
+// Error is the answer to a request that failed. It says what is wrong, where, and what to do, in words for the client.
 type Error struct {
 	Status  int           // of the answer
 	Code    string        // for programs: invalid, unauthorized, forbidden, not_found, conflict, too_large, …
@@ -39,10 +39,10 @@ func Refuse(status int, format string, a ...any) error {
 	return &Error{Status: status, Code: codes[status], Message: fmt.Sprintf(format, a...)}
 }
 
-// Bad is what the caller got wrong.
+// Bad returns the Error (status 400) of a request with a wrong value.
 func Bad(format string, a ...any) error { return Refuse(http.StatusBadRequest, format, a...) }
 
-// FormProblem is why a form of at most most bytes could not be read.
+// FormProblem returns the Error of a form that could not be read. most is the bound on its size, in bytes.
 func FormProblem(err error, most int) *Error {
 	status, why := http.StatusBadRequest, "the form could not be read"
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
@@ -53,13 +53,13 @@ func FormProblem(err error, most int) *Error {
 	return &Error{Status: status, Code: codes[status], Message: why}
 }
 
-// Problem makes an Error of any error that w is to be answered with. What nobody expected is told without its details: those are in the
+// Problem makes an Error of any error that w is answered with. An internal error is told without its details: those are in the
 // log, under the id that the answer names.
 func Problem(w http.ResponseWriter, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	s := shelterOf(w)
+	s := guardedResponseOf(w)
 	broken := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):
@@ -71,16 +71,16 @@ func Problem(w http.ResponseWriter, err error) *Error {
 		return &Error{Status: http.StatusServiceUnavailable, Code: "disk_full", Message: "the disk is full: nothing can be kept until there is room. Make some where the state folder is, then try again"}
 	case sqlstore.Locked(err):
 		_ = s.note(slog.LevelError, "err", err) // as above
-		return &Error{Status: http.StatusServiceUnavailable, Code: "store_locked", Message: "another program has locked the host's database (" + sqlstore.DatabaseFile + ") for itself, such as an open sqlite3. End it (lsof on the file names it), then try again", After: stopAgain}
+		return &Error{Status: http.StatusServiceUnavailable, Code: "store_locked", Message: "another program has locked the host's database (" + sqlstore.DatabaseFile + ") for itself, such as an open sqlite3. End it (lsof on the file names it), then try again", After: stoppingRetryAfter}
 	case broken && s.stopping():
-		return &Error{Status: http.StatusServiceUnavailable, Code: codes[http.StatusServiceUnavailable], Message: "the host is stopping: try again when it is back", After: stopAgain}
+		return &Error{Status: http.StatusServiceUnavailable, Code: codes[http.StatusServiceUnavailable], Message: "the host is stopping: try again when it is back", After: stoppingRetryAfter}
 	case broken:
 		return &Error{Status: http.StatusGatewayTimeout, Code: codes[http.StatusGatewayTimeout], Message: "it took too long and was given up" + s.note(slog.LevelWarn, "err", err)}
 	}
 	return inside(s.note(slog.LevelError, "err", err))
 }
 
-const stopAgain = 5 * time.Second
+const stoppingRetryAfter = 5 * time.Second
 
 // WriteError answers a request with an error: {"error": "…", "code": "…"}.
 func WriteError(w http.ResponseWriter, err error) {

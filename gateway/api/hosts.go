@@ -38,7 +38,7 @@ type HostStatus struct {
 	Sandbox    []string                       `json:"sandbox,omitempty"`  // what is missing of the confinement of those that sandboxed sessions use
 }
 
-// Account is how an account is, for people and for /readyz.
+// Account is the status of an account, for people and for /readyz.
 type Account struct {
 	Channel  channels.Kind      `json:"channel"`
 	Account  channels.AccountID `json:"account"`
@@ -51,8 +51,8 @@ type Account struct {
 	Next     time.Time          `json:"next,omitzero"`  // when it is tried again
 	Since    time.Time          `json:"since,omitzero"` // when the platform ended it; absent while it runs
 	Restarts int                `json:"restarts"`
-	Pairs    bool               `json:"pairs,omitempty"`   // it is linked by a person: parley login
-	Linking  bool               `json:"linking,omitempty"` // somebody is linking it now
+	CanLink  bool               `json:"pairs,omitempty"`   // it is linked by a person: parley login
+	Linking  bool               `json:"linking,omitempty"` // a login is under way
 	Off      bool               `json:"off,omitempty"`     // enabled: false
 }
 
@@ -75,7 +75,7 @@ func InWords(s channels.State) string {
 	return strings.ReplaceAll(string(s), "_", " ")
 }
 
-// Words is how an account is, in a word or two.
+// Words returns the status of an account in a word or two.
 func (s Account) Words() string {
 	switch {
 	case s.Off:
@@ -88,7 +88,7 @@ func (s Account) Words() string {
 	return InWords(s.State)
 }
 
-// Line is how an account is, why, and what to do, in one line for everybody: it does not say whose account it is.
+// Line returns the status of an account, the reason, and what to do, in one line for everybody: it does not say whose account it is.
 func (s Account) Line() string {
 	line := fmt.Sprintf("%s (%s): %s", s.Channel, s.Account, s.Words())
 	for _, more := range []string{s.Detail, s.Todo} {
@@ -143,7 +143,7 @@ type PairingCall struct {
 	Code    string        `json:"code" required:"true" jsonschema:"the code that the host gave the stranger"`
 }
 
-// PairedPerson names somebody who was let in or turned down. Without an account it is the only one on which this was done.
+// PairedPerson names a person who was let in or turned down. Without an account it is the only one on which this was done.
 type PairedPerson struct {
 	Channel channels.Kind      `json:"channel" required:"true"`
 	Account channels.AccountID `json:"account,omitempty"`
@@ -195,7 +195,7 @@ type DeliveryCall struct {
 	ID sessions.DeliveryID `path:"delivery"`
 }
 
-// TraceCall names what is to be followed.
+// TraceCall names what to follow.
 type TraceCall struct {
 	ID string `path:"id" jsonschema:"message id of a platform, run id or delivery id"`
 }

@@ -109,7 +109,7 @@ func (o Operation) answer(w http.ResponseWriter, out any, err error) {
 	WriteJSON(w, o.Status, out)
 }
 
-// mayUse says why somebody may not use the operation; nil when they may.
+// mayUse returns why a principal may not use the operation; nil = it may.
 func (o Operation) mayUse(p Principal) error {
 	switch {
 	case p.Scope == "":

@@ -165,7 +165,7 @@ func TestBodiesAreJSON(t *testing.T) {
 	}
 }
 
-// Each operation is closed to whoever has no scope that is enough, with or without a good request.
+// Each operation is closed to a caller whose scope is too small, with or without a good request.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	h := Table{

@@ -2,7 +2,7 @@ package api
 
 import "parley/sessions"
 
-// Outcome is how something ended that was asked of an agent or sent to a chat. docs/cli.md lists them.
+// Outcome is the end of a request to an agent, or of a message to a chat. docs/cli.md lists all.
 type Outcome string
 
 // The outcomes.

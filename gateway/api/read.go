@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	maxBody    = 1 << 20
-	bodyWithin = 30 * time.Second // a body that takes longer is not waited for
-	maxKey     = 200
+	maxBody     = 1 << 20
+	bodyTimeout = 30 * time.Second // a body that takes longer is not waited for
+	maxKey      = 200
 )
 
 // read fills the parameters from a request and gives its idempotency key. Nothing that it does not know passes.
@@ -96,12 +96,12 @@ func (p *plan) readBody(w http.ResponseWriter, r *http.Request, in reflect.Value
 		return "", p.defaults(in)
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
+	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout)) // a recorder has no deadlines
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return "", Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody)
 	} else if err != nil {
-		return "", Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", bodyWithin)
+		return "", Refuse(http.StatusRequestTimeout, "the body did not arrive within %s", bodyTimeout)
 	}
 	_ = rc.SetReadDeadline(time.Time{}) // not when it was given up: net/http reads on after the answer, which needs an end
 	if len(bytes.TrimSpace(text)) == 0 {

@@ -33,10 +33,10 @@ type WaitQuery struct {
 	Timeout int            `query:"timeoutMs" default:"30000" min:"0" max:"600000" jsonschema:"0 = only look"`
 }
 
-// Waited is how a run stands.
+// Waited is the state of a run when the wait for it ended.
 type Waited struct {
 	Run     sessions.RunID     `json:"runId"`
-	Status  string             `json:"status"` // ok, error, timeout: it goes on and can be waited for again
+	Status  string             `json:"status"` // ok, error, timeout: it continues and can be waited for again
 	State   sessions.RunStatus `json:"state" jsonschema:"how the run whose turn answers it stands"`
 	Final   bool               `json:"final"`
 	Outcome Outcome            `json:"outcome,omitempty" jsonschema:"answered, silent, done, empty, withheld, stopped, timeout, failed, undelivered, expired, held or dropped; absent while it goes on"`
@@ -97,7 +97,7 @@ type SendCall struct {
 	Session string `json:"sessionKey,omitempty" jsonschema:"whose send policy applies and whose transcript has it; without it the session that the chat last wrote to"`
 }
 
-// SendAnswer is what becomes of it.
+// SendAnswer is the result of a SendCall.
 type SendAnswer struct {
 	Delivery sessions.DeliveryID    `json:"deliveryId"`
 	Run      sessions.RunID         `json:"runId"` // that writes it into the transcript
@@ -115,7 +115,7 @@ type Agent struct {
 	Default  bool             `json:"default,omitempty"`
 	Model    string           `json:"model"`
 	Sessions int              `json:"sessions"` // that live
-	Working  int              `json:"working"`  // whose agent is at work
+	Working  int              `json:"working"`  // whose agent is working
 	Spawns   []string         `json:"allowAgents,omitempty"`
 }
 
@@ -125,7 +125,7 @@ type UsageQuery struct {
 	Agent string `query:"agent"`
 }
 
-// Usage is what model calls cost.
+// Usage is the cost of model calls, in tokens and dollars.
 type Usage struct {
 	Zone  string     `json:"zone"` // of the days
 	Days  []UsageRow `json:"days"` // newest first, one for each day, agent and model

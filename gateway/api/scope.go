@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// Scope is what a token may do. Each one includes those before it.
+// Scope is a set of operations that a token may call. Each scope includes those before it.
 type Scope string
 
 // The scopes.
@@ -19,10 +19,10 @@ var ranks = map[Scope]int{Read: 1, Write: 2, Admin: 3}
 // Allows reports whether a scope is enough where need is asked for. An unknown scope allows nothing.
 func (s Scope) Allows(need Scope) bool { return ranks[s] > 0 && ranks[s] >= ranks[need] }
 
-// Owner is the name of the principal that the gateway's own token, the page of whoever holds it and the socket stand for.
+// Owner is the name of the principal that the gateway's own token, the page of the person who holds it and the socket stand for.
 const Owner = "owner"
 
-// Principal is who sent a request, as far as the host knows. The zero Principal may do nothing.
+// Principal is the authenticated sender of a request. The zero Principal may do nothing.
 type Principal struct {
 	Name  string // of the token, as in the configuration; Owner
 	Scope Scope

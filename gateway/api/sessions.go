@@ -49,7 +49,7 @@ type Session struct {
 	Context    int              `json:"contextTokens,omitempty"` // of the last model call
 	Cost       int64            `json:"cost,omitempty"`          // millionths of a dollar
 	Turns      int              `json:"turns"`
-	Working    bool             `json:"working,omitempty"` // its agent is at work
+	Working    bool             `json:"working,omitempty"` // its agent is working
 	Aborted    bool             `json:"abortedLastRun,omitempty"`
 	Archived   bool             `json:"archived,omitempty"`
 	Updated    time.Time        `json:"updatedAt"`
@@ -137,7 +137,7 @@ type SayCall struct {
 	Timeout  int    `json:"timeoutSeconds,omitempty" min:"1" max:"86400"`
 }
 
-// Said is what became of it.
+// Said is the result of a SayCall.
 type Said struct {
 	Run    sessions.RunID     `json:"runId,omitempty"` // empty for a command that causes no turn
 	Key    sessions.Key       `json:"key"`
@@ -152,13 +152,13 @@ type AbortCall struct {
 	Run     sessions.RunID `json:"runId,omitempty" jsonschema:"only when this is the run at work or queued there"`
 }
 
-// Aborted is what was stopped.
+// Aborted lists what an AbortCall has stopped.
 type Aborted struct {
 	Runs  []sessions.RunID `json:"runIds"`
 	Ended *sessions.Ended  `json:"ended,omitempty"` // what that was: of a session all of it, of a run its deliveries; absent = nothing
 }
 
-// Deleted is what sessions.delete did.
+// Deleted is the result of sessions.delete.
 type Deleted struct {
 	Key     sessions.Key `json:"key"`
 	Deleted bool         `json:"deleted"`

@@ -62,7 +62,7 @@ func (m Manifest) Bytes() (n int64) {
 	return n
 }
 
-// Source is what is backed up.
+// Source is the state that Write puts into an archive.
 type Source struct {
 	State   string // the folder
 	Config  string // the configuration file, with which goes the file of variables beside it; "" = there is none
@@ -343,7 +343,7 @@ func (x *writer) manifest() error {
 	return nil
 }
 
-// copyFile copies a plain file into one that only its owner can read, and that is made anew.
+// copyFile copies a plain file into one that only its owner can read, and that is made again.
 func copyFile(open func() (*os.File, error), to string) error {
 	r, err := open()
 	if err != nil {

@@ -194,7 +194,7 @@ func (x *restore) plan() error {
 }
 
 // move changes the folders. A crash or a power cut at any point leaves a folder that no host starts on, and in which a restore can be
-// begun anew: what a step relies on is on disk before it.
+// begun again: what a step relies on is on disk before it.
 func (x *restore) move() (err error) {
 	if err := x.makeAside(); err != nil {
 		return err

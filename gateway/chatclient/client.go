@@ -28,16 +28,16 @@ type Options struct {
 	In          io.Reader
 	Out         io.Writer
 	Interactive bool          // In and Out are a terminal: a screen with live answers; otherwise lines in, answers out
-	Patience    time.Duration // line mode: give up after so long without a sign of an answer; 0 = DefaultPatience
+	Patience    time.Duration // line mode: give up after so long without a sign of an answer; 0 = DefaultTimeout
 	Client      *http.Client  // nil = a new one
 
 	Ended func(api.Waited) error // line mode: says that a turn ended without an answer in the chat, and gives the error that it is
 }
 
-// DefaultPatience is how long line mode waits for a sign of an answer: a model that thinks shows that it is typing.
-const DefaultPatience = 5 * time.Minute
+// DefaultTimeout bounds how long line mode waits without typing or an answer: a model that thinks shows that it is typing.
+const DefaultTimeout = 5 * time.Minute
 
-// ErrNoHost says that nobody answers at the host's address.
+// ErrNoHost says that no host answers at the address.
 var ErrNoHost = errors.New("no parley answers: start it with `parley`, then try again")
 
 // ErrToken says that the host does not take the token.
@@ -47,7 +47,7 @@ var ErrToken = errors.New("the host refuses the token: use the one of its own st
 // closed to us are ErrNoHost and ErrToken; in line mode messages that got no answer are an error too.
 func Run(ctx context.Context, o Options) error {
 	if o.Patience <= 0 {
-		o.Patience = DefaultPatience
+		o.Patience = DefaultTimeout
 	}
 	if o.Client == nil {
 		o.Client = &http.Client{}

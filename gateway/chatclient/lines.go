@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	lookAgain = 2 * time.Second  // between two looks at the history while an answer is due
-	settle    = 15 * time.Second // a message that the history does not know is taken as the answer after so long without a sign of more
-	hostAway  = 30 * time.Second // a host that restarts is back within this
+	pollInterval   = 2 * time.Second  // between two looks at the history while an answer is due
+	settle         = 15 * time.Second // a message that the history does not know is taken as the answer after so long without a sign of more
+	restartTimeout = 30 * time.Second // a host that restarts is back within this
 )
 
 // lines is the chat for pipes: each line of In is a message; the next one is read when its answer has been written to Out.
@@ -127,7 +127,7 @@ type dialog struct {
 
 // ready waits for the first hello, so that no answer can be missed.
 func (d *dialog) ready(ctx context.Context) error {
-	t := time.NewTimer(hostAway)
+	t := time.NewTimer(restartTimeout)
 	defer t.Stop()
 	for {
 		select {
@@ -156,7 +156,7 @@ func (d *dialog) ask(ctx context.Context, text string) error {
 	}
 	quiet := time.NewTimer(d.c.o.Patience)
 	defer quiet.Stop()
-	look := time.NewTicker(lookAgain)
+	look := time.NewTicker(pollInterval)
 	defer look.Stop()
 	var doubt <-chan time.Time // runs once something came that the history does not know as the answer
 	for {
@@ -216,7 +216,7 @@ func (d *dialog) before(ctx context.Context) {
 // the key of what came last.
 func (d *dialog) hand(ctx context.Context, id, text string) (came string, err error) {
 	posted := make(chan error, 1)
-	go func() { posted <- d.c.deliver(ctx, id, text, hostAway) }()
+	go func() { posted <- d.c.deliver(ctx, id, text, restartTimeout) }()
 	for {
 		select {
 		case err := <-posted:

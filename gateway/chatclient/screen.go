@@ -205,7 +205,7 @@ func (m *model) posted(p postedMsg) tea.Cmd {
 	if p.err != nil {
 		return tea.Println(warn("not sent: " + Clean(p.err.Error())))
 	}
-	m.asked, m.wait = p.id, lookAgain
+	m.asked, m.wait = p.id, pollInterval
 	return m.lookLater()
 }
 

@@ -42,7 +42,7 @@ func (c *client) follow(ctx context.Context, on func(webchat.Event)) {
 	}
 }
 
-// errReload ends a stream that begins anew: the reader was too slow.
+// errReload ends a stream that begins again: the reader was too slow.
 var errReload = errors.New("the stream begins anew")
 
 // events reads server-sent events until they end. alive is called for each line. Pings are left out.

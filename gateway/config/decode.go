@@ -26,7 +26,7 @@ var (
 	configType   = reflect.TypeFor[Config]()
 )
 
-// decoder checks a node tree against struct types and fills the structs, in one walk. It goes on after a mistake.
+// decoder checks a node tree against struct types and fills the structs, in one walk. It continues after a mistake.
 type decoder struct {
 	file     string
 	getenv   func(string) string
@@ -105,7 +105,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, f field.Field, at spot) b
 	return true
 }
 
-// visit follows an alias and counts the node. ok is false when there is nothing to go on with; that was reported.
+// visit follows an alias and counts the node. ok is false when there is nothing to continue with; that was reported.
 func (d *decoder) visit(n *yaml.Node, at spot) (*yaml.Node, bool) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias

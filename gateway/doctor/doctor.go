@@ -16,7 +16,7 @@ import (
 	"parley/gateway/models"
 )
 
-// Level is how bad a finding is.
+// Level is the severity of a finding.
 type Level string
 
 // The levels.
@@ -31,10 +31,10 @@ type Finding struct {
 	Check string `json:"check"` // what was looked at: config, state, disk, …
 	Level Level  `json:"level"`
 	Text  string `json:"text"`           // what was found, and what that means
-	Mend  string `json:"mend,omitempty"` // what to do about it
+	Fix   string `json:"mend,omitempty"` // what to do about it
 }
 
-// Deps are what the checks need.
+// Deps holds what the checks look at: the configuration, the folders, the clients.
 type Deps struct {
 	Config    *config.Config // with Invalid only its Path and State are known; nil: not even those
 	Invalid   error          // why it cannot be loaded
@@ -48,13 +48,13 @@ type Deps struct {
 	Host func(ctx context.Context) (api.HostStatus, error)
 }
 
-// ErrNoHost is what Deps.Host gives when no host runs.
+// ErrNoHost is the error of Deps.Host where no host runs.
 var ErrNoHost = errors.New("no host is running")
 
-// Limit bounds the whole run, perCheck each check.
+// Limit bounds the whole run, checkTimeout each check.
 const (
-	Limit    = 15 * time.Second
-	perCheck = 10 * time.Second
+	Limit        = 15 * time.Second
+	checkTimeout = 10 * time.Second
 )
 
 // group is a set of checks that run one after another, beside the other groups. Its findings keep their place in the result.
@@ -68,7 +68,7 @@ type exam struct {
 	Deps
 	host    *api.HostStatus // nil = none runs
 	hostErr error           // one runs and does not answer
-	unasked bool            // the configuration does not say where a host is to be asked
+	unasked bool            // the configuration does not say where to ask a host
 }
 
 // Run does all checks side by side.
@@ -111,7 +111,7 @@ func Run(ctx context.Context, d Deps) []Finding {
 
 // within runs a group until its deadline: what hangs is a finding, too.
 func within(ctx context.Context, g group) []Finding {
-	ctx, cancel := context.WithTimeout(ctx, perCheck)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	done := make(chan []Finding, 1)
 	go func() { done <- g.run(ctx) }()
@@ -143,9 +143,9 @@ func fine(check, format string, a ...any) Finding {
 }
 
 func warn(check, mend, format string, a ...any) Finding {
-	return Finding{Check: check, Level: Warning, Text: fmt.Sprintf(format, a...), Mend: mend}
+	return Finding{Check: check, Level: Warning, Text: fmt.Sprintf(format, a...), Fix: mend}
 }
 
 func wrong(check, mend, format string, a ...any) Finding {
-	return Finding{Check: check, Level: Failure, Text: fmt.Sprintf(format, a...), Mend: mend}
+	return Finding{Check: check, Level: Failure, Text: fmt.Sprintf(format, a...), Fix: mend}
 }

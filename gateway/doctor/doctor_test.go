@@ -84,7 +84,7 @@ func expect(t *testing.T, fs []Finding, check string, l Level, words string) {
 	t.Helper()
 	for _, f := range fs {
 		if f.Check == check && f.Level == l && strings.Contains(f.Text, words) {
-			if l != Fine && f.Mend == "" && !strings.Contains(f.Text, "that one") {
+			if l != Fine && f.Fix == "" && !strings.Contains(f.Text, "that one") {
 				t.Errorf("%q does not say what to do", f.Text)
 			}
 			return
@@ -179,12 +179,12 @@ func TestFindings(t *testing.T) {
 			if strings.HasPrefix(name, "config ") && strings.Contains(fmt.Sprint(fs), "delete") {
 				t.Errorf("a configuration is to be deleted: %v", fs)
 			}
-			if name == "platform away" && !slices.ContainsFunc(fs, func(f Finding) bool { return f.Level == Failure && strings.Contains(f.Mend, "network") }) {
+			if name == "platform away" && !slices.ContainsFunc(fs, func(f Finding) bool { return f.Level == Failure && strings.Contains(f.Fix, "network") }) {
 				t.Errorf("no remedy: %v", fs)
 			}
 			expect(t, fs, c.check, c.level, c.words)
 			for _, f := range fs {
-				if strings.Contains(f.Text+f.Mend, "pw") {
+				if strings.Contains(f.Text+f.Fix, "pw") {
 					t.Errorf("a password is shown: %+v", f)
 				}
 			}
@@ -221,7 +221,7 @@ func TestInvalidConfig(t *testing.T) {
 	_, _, err := config.Load(path, nil, os.Getenv)
 	fs := Run(t.Context(), Deps{Invalid: err})
 	expect(t, fs, "config", Failure, "config.yaml:1: stat")
-	if len(fs) != 1 || !strings.Contains(fs[0].Mend, "state") {
+	if len(fs) != 1 || !strings.Contains(fs[0].Fix, "state") {
 		t.Errorf("%+v", fs)
 	}
 	// Where the state folder is known, what is in it and its host are looked at.

@@ -90,8 +90,8 @@ func private(check, path string, maybe bool) []Finding {
 
 // Room on the disk of the state folder.
 const (
-	littleRoom = 100 << 20
-	someRoom   = 1 << 30
+	minFreeSpace  = 100 << 20
+	warnFreeSpace = 1 << 30
 )
 
 func (x *exam) state(context.Context) (out []Finding) {
@@ -135,11 +135,11 @@ func writable(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(make([]byte, someBytes)) // on a full disk, files can still be made
+	_, err = f.Write(make([]byte, probeBytes)) // on a full disk, files can still be made
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 }
 
-const someBytes = 64 << 10
+const probeBytes = 64 << 10
 
 // disk looks at the room and at the kind of file system.
 func disk(dir string, sqlite bool) (out []Finding) {
@@ -150,9 +150,9 @@ func disk(dir string, sqlite bool) (out []Finding) {
 		return []Finding{warn(check, "look with df", "the disk of %s cannot be asked: %v", dir, err)}
 	case free == 0 && kind == "":
 		return nil // this system is not known
-	case free < littleRoom:
+	case free < minFreeSpace:
 		out = append(out, wrong(check, "make room, or move the state folder", "%d MB are free: nothing can be kept soon", free>>20))
-	case free < someRoom:
+	case free < warnFreeSpace:
 		out = append(out, warn(check, "make room, or move the state folder", "%d MB are free", free>>20))
 	default:
 		out = append(out, fine(check, "%.1f GB are free", float64(free)/1e9))

@@ -23,8 +23,8 @@ import (
 	"parley/gateway/models"
 )
 
-// most is how far the clock may be off before something is said.
-const most = 30 * time.Second
+// maxClockOffset is how far the clock may be off before something is said.
+const maxClockOffset = 30 * time.Second
 
 func (x *exam) running(context.Context) []Finding {
 	const check = "host"
@@ -219,7 +219,7 @@ func (x *exam) reach(ctx context.Context, check, address string, clock bool) []F
 	if err != nil || !clock {
 		return out
 	}
-	if off := began.Add(took / 2).Sub(at); off.Abs() > most {
+	if off := began.Add(took / 2).Sub(at); off.Abs() > maxClockOffset {
 		out = append(out, warn("time", "let the system set it: timedatectl set-ntp true", "the clock of this machine is %s off that of %s: jobs run at wrong times, and certificates may not be accepted", off.Abs().Round(time.Second), u.Host))
 	}
 	return out

@@ -40,7 +40,7 @@ type Agent struct {
 	Timeout  int    `json:"timeoutSeconds"`
 }
 
-// Taken is what a hook answers with 202: the run is on disk.
+// Taken is the body of the answer 202 to a hook: the run is on disk.
 type Taken struct {
 	OK     bool           `json:"ok"`
 	Run    sessions.RunID `json:"runId"`
@@ -48,7 +48,7 @@ type Taken struct {
 	Repeat bool           `json:"repeat,omitempty"` // it came before: this is the first time's run
 }
 
-// Woken is what a wake answers.
+// Woken is the body of the answer to a wake.
 type Woken struct {
 	OK     bool           `json:"ok"`
 	Mode   string         `json:"mode"`

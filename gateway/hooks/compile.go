@@ -14,7 +14,7 @@ type rule struct {
 	message, name, session, to *template.Template
 }
 
-// Problem is what is wrong with a section: at which key below hooks, and what to do.
+// Problem is a fault of the section hooks: the key below hooks, and what to do.
 type Problem struct{ Path, Text, Hint string }
 
 // reserved are the first words of paths that the host itself uses.
@@ -25,7 +25,7 @@ var (
 	rulePath = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$`)
 )
 
-// Check says what is wrong with the section by itself.
+// Check says what is wrong with the section alone.
 func (c Config) Check() (out []Problem) {
 	switch {
 	case !oneWord.MatchString(c.Path):

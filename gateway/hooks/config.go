@@ -39,7 +39,7 @@ type Match struct {
 	Equals []string `yaml:"equals" doc:"It must be one of these; without it, it must be there and not empty."`
 }
 
-// Signature is how a request is signed.
+// Signature says how the requests of a mapping are signed.
 type Signature struct {
 	Header string          `yaml:"header" doc:"Header with the HMAC-SHA256 of the body in hex, with or without sha256= in front: X-Hub-Signature-256 at GitHub."`
 	Secret channels.Secret `yaml:"secret" doc:"The secret that the other side has, too."`

@@ -26,13 +26,13 @@ import (
 
 // The bounds of requests.
 const (
-	maxBody         = 256 << 10
-	bodyWithin      = 30 * time.Second
-	maxKnownSenders = 32 // requests at the same time whose sender is known
-	maxStrangers    = 16 // signed ones whose body is read to see whether they are
-	strangersEach   = 8  // of them from one address
-	strangerWithin  = 5 * time.Second
-	maxKey          = 200
+	maxBody             = 256 << 10
+	bodyTimeout         = 30 * time.Second
+	maxKnownSenders     = 32 // requests at the same time whose sender is known
+	maxStrangers        = 16 // signed ones whose body is read to see whether they are
+	strangersEach       = 8  // of them from one address
+	strangerBodyTimeout = 5 * time.Second
+	maxKey              = 200
 )
 
 // Receiver accepts what hooks bring.
@@ -41,7 +41,7 @@ type Receiver interface {
 	Wake(ctx context.Context, x inbound.Report, now bool) (inbound.Submitted, error)
 }
 
-// Deps are what a Handler is made of.
+// Deps holds the parts of the host that a Handler uses.
 type Deps struct {
 	Path     string         // where it is mounted
 	Config   func() *Config // as it is in force
@@ -191,7 +191,7 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request, x *call) (leave 
 	if leave, err = h.slots.enter(); err != nil {
 		return nil, err
 	}
-	if x.body, err = receive(w, r, bodyWithin); err != nil {
+	if x.body, err = receive(w, r, bodyTimeout); err != nil {
 		leave()
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (h *Handler) admitStranger(w http.ResponseWriter, r *http.Request, x *call)
 	defer leave()
 	var unread error
 	err = h.right(w, r, true, func() bool {
-		if x.body, unread = receive(w, r, strangerWithin); unread != nil {
+		if x.body, unread = receive(w, r, strangerBodyTimeout); unread != nil {
 			return false
 		}
 		x.rules = slices.DeleteFunc(x.rules, func(m rule) bool { return !m.Signature.signed(x.header, x.body) })
@@ -239,7 +239,7 @@ func unauthorized(w http.ResponseWriter, why string) error {
 	return api.Refuse(http.StatusUnauthorized, "%s", why)
 }
 
-// same compares in constant time; an empty secret is nobody's.
+// same compares in constant time; an empty secret matches nothing.
 func same(got, want string) bool {
 	g, w := sha256.Sum256([]byte(got)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(g[:], w[:]) == 1 && want != ""

@@ -106,7 +106,7 @@ func TestBodyOfAStranger(t *testing.T) {
 			headers []string
 			within  time.Duration
 			wrong   bool
-		}{"a stranger": {[]string{"X-Sig", "00"}, strangerWithin, true}, "with the token": {[]string{"Authorization", "Bearer secret", "X-Sig", "00"}, bodyWithin, false}} {
+		}{"a stranger": {[]string{"X-Sig", "00"}, strangerBodyTimeout, true}, "with the token": {[]string{"Authorization", "Bearer secret", "X-Sig", "00"}, bodyTimeout, false}} {
 			_, h := signing()
 			wrong := false
 			h.deps.Try = func(_ netip.Addr, right func() bool) (bool, time.Duration) {

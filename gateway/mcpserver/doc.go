@@ -1,4 +1,4 @@
-// Package mcpserver serves the session tools to agents outside, over the Model Context Protocol (streamable HTTP) at /mcp.
+// Package mcpserver serves the session tools to external agents, over the Model Context Protocol (streamable HTTP) at /mcp.
 //
 // It stands right of router/toolhost, which implements the tools, and of api, whose Principal says who calls; server mounts it. What a caller may do the router decides, by
 // the rules for the host's own agents. Here is only what the protocol needs: its messages, its sessions, and the end of a call whose client has gone.

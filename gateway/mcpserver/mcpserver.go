@@ -22,24 +22,24 @@ import (
 	"parley/tools"
 )
 
-// Host is what the server needs of the host of tools.
+// Host is the part of toolhost.Host that the server calls.
 type Host interface {
 	CallExternal(ctx context.Context, c toolhost.ExternalCall) (tools.Result, error)
 	ExternalTools(ctx context.Context, by toolhost.ExternalAgent) ([]tools.Spec, error)
 }
 
-// Deps are what the handler works with.
+// Deps holds the parts of the host that the handler uses.
 type Deps struct {
 	Host    Host
 	On      func() bool     // gateway.mcp.enabled, asked at each request
-	Done    <-chan struct{} // closed when the host begins to stop: streams end, and nobody waits for a tool any more
+	Done    <-chan struct{} // closed when the host begins to stop: streams end, and no caller waits for a tool any more
 	Log     *slog.Logger
 	Version string
 }
 
 const (
 	maxBody      = 1 << 20
-	idleFor      = time.Hour // a connection that nobody uses is forgotten
+	idleFor      = time.Hour // an unused connection is closed after this
 	maxConns     = 64        // connections of one principal; for one more the one is closed that was used least lately
 	connHeader   = "Mcp-Session-Id"
 	callHeader   = "X-Parley-Call" // set here, whatever a client sends: the id of the JSON-RPC request
@@ -80,7 +80,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !p.Scope.Allows(api.Write):
 		api.WriteError(w, api.Refuse(http.StatusForbidden, "this needs the scope %s; the token %q has %s", api.Write, p.Name, p.Scope))
 	case conn != "" && conn[:strings.LastIndexByte(conn, '.')+1] != prefix(p.Name):
-		http.Error(w, "session not found", http.StatusNotFound) // as the library says it: the client begins anew
+		http.Error(w, "session not found", http.StatusNotFound) // as the library says it: the client begins again
 	default:
 		call, err := h.marked(w, r, p)
 		if wrong, ok := errors.AsType[*badMessage](err); ok {
@@ -159,7 +159,7 @@ func (h *handler) server(r *http.Request) *sdk.Server {
 		h.servers[name] = c
 	}
 	if conn == "" {
-		c.makeRoom()
+		c.closeOldest()
 	} else if _, open := c.used[conn]; open {
 		c.used[conn] = time.Now()
 	}
@@ -174,9 +174,9 @@ func (h *handler) begun(c *client, conn string) string {
 	return conn
 }
 
-// makeRoom closes the connection that was used least lately, when there are too many, and forgets those that have ended. handler.mu is
+// closeOldest closes the connection that was used least lately, when there are too many, and forgets those that have ended. handler.mu is
 // held, and so nothing waits for the end of a connection here.
-func (c *client) makeRoom() {
+func (c *client) closeOldest() {
 	used, n := map[string]time.Time{}, 0
 	var oldest *sdk.ServerSession
 	for s := range c.Sessions() {

@@ -16,7 +16,7 @@ import (
 
 type args map[string]any
 
-// TestMCPServer is an agent outside, by the official client over HTTP: it sees the tools, asks a session, starts a sub-agent and reads what came
+// TestMCPServer is an external agent, by the official client over HTTP: it sees the tools, asks a session, starts a sub-agent and reads what came
 // of both in its own session. A wait that it gives up ends nothing else. Nobody uses another principal's connection.
 func TestMCPServer(t *testing.T) {
 	t.Parallel()
@@ -152,7 +152,7 @@ func TestMCPRepeat(t *testing.T) {
 	}
 }
 
-// A host that stops does not wait for agents outside: their streams are open for as long as they are there.
+// A host that stops does not wait for external agents: their streams are open for as long as they are there.
 func TestStopWithMCPStream(t *testing.T) {
 	t.Parallel()
 	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)

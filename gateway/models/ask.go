@@ -34,7 +34,7 @@ const (
 	TGI      = "Hugging Face TGI"
 )
 
-// Answer is what a server said about itself.
+// Answer is a server's description of itself and of one model.
 type Answer struct {
 	Program string   // Ollama, LlamaCPP, …; "" = not known
 	List    []Served // its models, in its order

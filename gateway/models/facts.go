@@ -24,7 +24,7 @@ const (
 	BuiltIn    Origin = "built in"
 )
 
-// Facts is what is known about a model, and from where. ContextWindow is always set; Tools is "off" where it takes none.
+// Facts describe a model, and say where each figure comes from. ContextWindow is always set; Tools is "off" where it takes none.
 type Facts struct {
 	agent.ModelFacts
 	From Origins

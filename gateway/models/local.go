@@ -100,8 +100,8 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 }
 
 // within asks a server of this machine, and waits no longer than most.
-func (a Asker) within(ctx context.Context, most time.Duration, l Local, model string) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+func (a Asker) within(ctx context.Context, maxWait time.Duration, l Local, model string) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	return a.Ask(ctx, l.Name, l.Provider, model)
 }

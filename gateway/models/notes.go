@@ -108,7 +108,7 @@ func Place(p agent.Provider) string {
 // NotesOn says what may surprise about a model, named provider/model. Its server is asked now; nothing is said where it does not answer.
 func NotesOn(ctx context.Context, name string, p agent.Provider) []Note {
 	provider, model, _ := strings.Cut(name, "/")
-	f, err := NewBook(Asker{}, slog.New(slog.DiscardHandler)).AskNow(ctx, provider, p, model)
+	f, err := NewFactCache(Asker{}, slog.New(slog.DiscardHandler)).AskNow(ctx, provider, p, model)
 	if err != nil || p.API == offline {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Served is what a server says about one of its models. A zero or nil field was not said. Prices are dollars for a million tokens.
+// Served describes a model as its server does. A zero or nil field was not in the answer. Prices are dollars for a million tokens.
 type Served struct {
 	Name       string
 	Owner      string // owned_by: which program serves it
@@ -81,7 +81,7 @@ func number(v any) (float64, bool) {
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
-// minWindow is the smallest window that is believed: nobody could use a smaller one, and some servers say 1 for what they do not know.
+// minWindow is the smallest window that is believed, in tokens: no turn fits into a smaller one, and some servers say 1 for what they do not know.
 const minWindow = 256
 
 // count reads a number of tokens; 0 = there is none that makes sense.

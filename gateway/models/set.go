@@ -26,7 +26,7 @@ type Provider struct {
 	List func(ctx context.Context, p agent.Provider) ([]string, error)
 }
 
-// ProviderEnv is what a provider gets from the host.
+// ProviderEnv holds the services of the host that a provider uses.
 type ProviderEnv struct {
 	Log         *slog.Logger
 	Lessons     *lessons.Book // what endpoints refuse
@@ -39,7 +39,7 @@ type Set struct {
 	table  []Provider
 	getenv func(string) string
 	log    *slog.Logger
-	book   *Book
+	facts  *FactCache
 	learn  *lessons.Book
 	store  sessions.Lessons // nil = lessons are not kept; set once, by Keep
 	chosen atomic.Pointer[Choice]
@@ -51,7 +51,7 @@ type Set struct {
 
 // NewSet makes a set without providers.
 func NewSet(table []Provider, getenv func(string) string, log *slog.Logger) *Set {
-	m := &Set{table: table, getenv: getenv, log: log, book: NewBook(Asker{}, log), opened: make(map[string]*agent.Breaker)}
+	m := &Set{table: table, getenv: getenv, log: log, facts: NewFactCache(Asker{}, log), opened: make(map[string]*agent.Breaker)}
 	m.learn = lessons.NewBook(lessons.Config{Save: m.save, Drop: m.drop, Same: SameFingerprint, Logger: log})
 	return m
 }
@@ -76,7 +76,7 @@ func (m *Set) Chosen() Choice {
 // Run asks servers in the background, until ctx ends. The server of the chosen model is asked at once, before the first turn needs it.
 func (m *Set) Run(ctx context.Context) {
 	m.warm(m.Chosen().Model)
-	m.book.Run(ctx)
+	m.facts.Run(ctx)
 }
 
 // Configure replaces the providers.
@@ -84,7 +84,7 @@ func (m *Set) Configure(conf map[string]agent.Provider) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.conf = conf
-	m.book.Configure(conf)
+	m.facts.Configure(conf)
 	clear(m.opened)
 }
 
@@ -101,8 +101,8 @@ func (m *Set) Find(name string) (agent.Candidate, error) {
 	if err != nil {
 		return agent.Candidate{}, err
 	}
-	facts, _ := m.book.Facts(provider, p, model)
-	config := m.book.Fingerprint(provider)
+	facts, _ := m.facts.Facts(provider, p, model)
+	config := m.facts.Fingerprint(provider)
 	facts.learnWindow(m.learn.Limit(lessons.Window, provider, model, config))
 	facts.MaxTools = m.learn.Limit(lessons.MaxTools, provider, model, config)
 	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
@@ -118,7 +118,7 @@ func (m *Set) FindPriced(name string) (agent.Candidate, error) {
 		return c, err
 	}
 	provider, model, _ := strings.Cut(name, "/")
-	m.book.wait(provider, m.Providers()[provider], model, priceTimeout)
+	m.facts.wait(provider, m.Providers()[provider], model, priceTimeout)
 	return m.Find(name)
 }
 
@@ -135,7 +135,7 @@ func (m *Set) glance(ctx context.Context, name string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
 	defer cancel()
-	_, _ = m.book.AskNow(ctx, provider, p, model) // the host starts without
+	_, _ = m.facts.AskNow(ctx, provider, p, model) // the host starts without
 }
 
 // unknown is the error for a model that cannot be named.
@@ -148,7 +148,7 @@ func (m *Set) unknown(name string) error {
 func (m *Set) warm(name string) {
 	if provider, model, ok := strings.Cut(name, "/"); ok {
 		if p, known := m.Providers()[provider]; known {
-			m.book.Facts(provider, p, model)
+			m.facts.Facts(provider, p, model)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (m *Set) open(name string, p agent.Provider) (*agent.Breaker, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("model provider %s: unknown api %q", name, p.API)
 	}
-	inner, err := m.table[i].Open(name, p, ProviderEnv{Log: m.log, Lessons: m.learn, Fingerprint: func() string { return m.book.Fingerprint(name) }})
+	inner, err := m.table[i].Open(name, p, ProviderEnv{Log: m.log, Lessons: m.learn, Fingerprint: func() string { return m.facts.Fingerprint(name) }})
 	if err != nil {
 		return nil, fmt.Errorf("model provider %s: %w", name, err)
 	}
@@ -269,7 +269,7 @@ func (m *Set) Candidate(ctx context.Context, name string) (agent.Candidate, erro
 func (m *Set) Ask(ctx context.Context, name string) {
 	if provider, model, ok := strings.Cut(name, "/"); ok {
 		if p, known := m.Providers()[provider]; known {
-			if _, err := m.book.AskNow(ctx, provider, p, model); err != nil {
+			if _, err := m.facts.AskNow(ctx, provider, p, model); err != nil {
 				m.log.Debug("a model server does not say what its models can", "provider", provider, "err", err)
 			}
 		}
@@ -283,8 +283,8 @@ func (m *Set) Facts(name string, known []sessions.Lesson) (p agent.Provider, f F
 	if !ok || model == "" || !configured {
 		return p, f, at, false
 	}
-	f, at = m.book.Facts(provider, p, model)
-	config := m.book.Fingerprint(provider)
+	f, at = m.facts.Facts(provider, p, model)
+	config := m.facts.Fingerprint(provider)
 	f.Learn(provider, model, slices.DeleteFunc(slices.Clone(known), func(l sessions.Lesson) bool { // those are tried again
 		return !SameFingerprint(l.Config, config) || time.Since(l.At) > lessons.MaxAge
 	}))

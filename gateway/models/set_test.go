@@ -86,7 +86,7 @@ func TestListedModels(t *testing.T) {
 }
 
 // A provider that fails again and again is left alone with all its models, is told about, and does not touch the others; a new
-// configuration begins anew.
+// configuration begins again.
 func TestTroubles(t *testing.T) {
 	t.Parallel()
 	var opened []string

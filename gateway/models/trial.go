@@ -21,7 +21,7 @@ import (
 // TurnTimeout bounds each turn of a test.
 const TurnTimeout = 2 * time.Minute
 
-// Trial is what a test of a model's real endpoint found.
+// Trial is the result of a test of a model's real endpoint.
 type Trial struct {
 	Model string      `json:"model"` // provider/model
 	OK    bool        `json:"ok"`    // the plain turn works
@@ -42,7 +42,7 @@ type TrialTurn struct {
 	Learned []sessions.Lesson `json:"learned,omitempty"` // by this turn
 }
 
-// Lessons is what the host has learned about its models' endpoints.
+// Lessons lists what the host has learned about its models' endpoints.
 type Lessons interface {
 	// Known lists all lessons.
 	Known() []sessions.Lesson

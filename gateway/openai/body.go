@@ -13,18 +13,18 @@ import (
 	"parley/router/turn"
 )
 
-// read takes the body of a request: JSON, of at most maxBody bytes, within bodyWithin.
+// read takes the body of a request: JSON, of at most maxBody bytes, within bodyTimeout.
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return nil, refuse(http.StatusUnsupportedMediaType, "", "media_type", "send JSON, with Content-Type: application/json")
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyWithin)) // a recorder has no deadlines
+	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout)) // a recorder has no deadlines
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "", "too_large", "the body is longer than %d bytes", maxBody)
 	} else if err != nil {
-		p := refuse(http.StatusRequestTimeout, "", "slow", "the body did not arrive within %s", bodyWithin)
+		p := refuse(http.StatusRequestTimeout, "", "slow", "the body did not arrive within %s", bodyTimeout)
 		p.final = true
 		return nil, p
 	}

@@ -83,7 +83,7 @@ func readChat(text []byte, ignoreTools bool) (q chatRequest, o order, err error)
 	if err = decode(text, &q); err != nil {
 		return q, o, err
 	}
-	o = order{model: q.Model, user: q.User, keep: loneKept}
+	o = order{model: q.Model, user: q.User, keep: oneRequestTTL}
 	switch {
 	case q.Model == "":
 		return q, o, bad("model", "model is missing: it names an agent; parley is the default one")

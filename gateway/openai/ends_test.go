@@ -149,7 +149,7 @@ func TestBegunIsNotRepeated(t *testing.T) {
 	notice := step("The language model had a problem. Please try again in a moment.", "error")
 	for name, x := range map[string]struct {
 		host         host
-		stops        bool // the host, while the run is at work
+		stops        bool // the host, while the run is running
 		code, says   string
 		storedStatus string // of the response afterwards; "" = the run has not ended
 	}{

@@ -202,7 +202,7 @@ func TestOpenAIConcurrent(t *testing.T) {
 	}
 }
 
-// TestOpenAIResponses is a response by the official client, one that goes on with it, and a stream of events in order.
+// TestOpenAIResponses is a response by the official client, one that continues with it, and a stream of events in order.
 func TestOpenAIResponses(t *testing.T) {
 	t.Parallel()
 	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn)

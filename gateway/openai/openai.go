@@ -13,7 +13,7 @@ import (
 	"parley/sessions"
 )
 
-// Host is what the endpoints need of the router.
+// Host is the part of the router that the endpoints call.
 type Host interface {
 	Watch(w event.Filter) (events <-chan event.Event, cancel func())
 	Outcome(ctx context.Context, id sessions.RunID) (sessions.Run, error)
@@ -25,14 +25,14 @@ type Receiver interface {
 	Submit(ctx context.Context, w inbound.Request) (inbound.Submitted, error)
 }
 
-// Store is what they read.
+// Store is the part of the store that the endpoints read.
 type Store interface {
 	Get(ctx context.Context, key sessions.Key) (sessions.Session, error)
 	GetRun(ctx context.Context, id sessions.RunID) (sessions.Run, error)
 	Steps(ctx context.Context, run sessions.RunID) ([]sessions.Message, error)
 }
 
-// Deps are what the handler works with.
+// Deps holds the parts of the host that the handler uses.
 type Deps struct {
 	Host     Host
 	Receiver Receiver
@@ -50,9 +50,9 @@ type handler struct{ Deps }
 
 // The bounds of a request's body.
 const (
-	maxBody    = 20 << 20 // pictures are in it
-	bodyWithin = 60 * time.Second
-	pingEvery  = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
+	maxBody      = 20 << 20 // pictures are in it
+	bodyTimeout  = 60 * time.Second
+	pingInterval = 15 * time.Second // a comment in a stream that says nothing else, so that proxies keep it open
 )
 
 // route is one endpoint.

@@ -104,9 +104,9 @@ func readResponse(text []byte, ignoreTools bool) (q responseRequest, o order, er
 	if err = decode(text, &q); err != nil {
 		return q, o, err
 	}
-	o = order{model: q.Model, user: q.User, previous: q.Previous, keep: respKept}
+	o = order{model: q.Model, user: q.User, previous: q.Previous, keep: responseTTL}
 	if q.Store != nil && !*q.Store {
-		o.keep = loneKept
+		o.keep = oneRequestTTL
 	}
 	given := func(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
 	switch {
@@ -274,7 +274,7 @@ type responseUsage struct {
 	InputDetails  promptDetails `json:"input_tokens_details"`
 	Output        int           `json:"output_tokens"`
 	OutputDetails struct {
-		Reasoning int `json:"reasoning_tokens"` // is part of Output, and not counted by itself
+		Reasoning int `json:"reasoning_tokens"` // is part of Output, and not counted separately
 	} `json:"output_tokens_details"`
 	Total int `json:"total_tokens"`
 }

@@ -50,8 +50,8 @@ func (k record) request(run sessions.Run) (q responseRequest) {
 	return q
 }
 
-// lookUp finds the stored response that a request names. One that is not there, was not to be stored or is another's is not found.
-func (h *handler) lookUp(r *http.Request) (run sessions.Run, k record, err error) {
+// findStored finds the stored response that a request names. One that is not there, was not to be stored or is another's is not found.
+func (h *handler) findStored(r *http.Request) (run sessions.Run, k record, err error) {
 	return h.stored(r, r.PathValue("id"))
 }
 
@@ -69,7 +69,7 @@ func (h *handler) stored(r *http.Request, id string) (run sessions.Run, k record
 
 // storedResponse answers with a response as it is now.
 func (h *handler) storedResponse(w http.ResponseWriter, r *http.Request) {
-	run, k, err := h.lookUp(r)
+	run, k, err := h.findStored(r)
 	if err == nil && r.URL.Query().Get("stream") == "true" {
 		err = unsupported("stream", "stream: a stored response is not streamed again; ask without stream, until its status is no longer queued or in_progress")
 	}
@@ -136,7 +136,7 @@ func streamed(steps []sessions.Message, last string) string {
 
 // storedInput answers with the one message that the agent was given: what the request said before it is quoted in it.
 func (h *handler) storedInput(w http.ResponseWriter, r *http.Request) {
-	run, _, err := h.lookUp(r)
+	run, _, err := h.findStored(r)
 	if err != nil {
 		Fail(w, err)
 		return
@@ -171,7 +171,7 @@ type inputPart struct {
 
 // cancelResponse stops the run of a response and answers with what became of it. A run that has ended stays as it is.
 func (h *handler) cancelResponse(w http.ResponseWriter, r *http.Request) {
-	run, k, err := h.lookUp(r)
+	run, k, err := h.findStored(r)
 	if err != nil {
 		Fail(w, err)
 		return

@@ -26,11 +26,11 @@ const (
 )
 
 const (
-	word     = channels.Kind("openai") // agent:<a>:openai:<principal>/<user>
-	maxUser  = 256                     // bytes
-	maxKey   = 200
-	loneKept = time.Hour           // a session of one request
-	respKept = 30 * 24 * time.Hour // one that a later request may go on with
+	word          = channels.Kind("openai") // agent:<a>:openai:<principal>/<user>
+	maxUser       = 256                     // bytes
+	maxKey        = 200
+	oneRequestTTL = time.Hour           // a session of one request
+	responseTTL   = 30 * 24 * time.Hour // one that a later request may continue with
 )
 
 // place is the session that a request speaks in.
@@ -107,7 +107,7 @@ func source(r *http.Request, endpoint string) (string, error) {
 type order struct {
 	model    string
 	user     string
-	previous string // the response that it goes on with
+	previous string // the response that it continues with
 	keep     time.Duration
 	talk     talk
 	thinking string
@@ -158,7 +158,7 @@ func begin[Q any](h *handler, w http.ResponseWriter, r *http.Request, endpoint s
 	return q, t, nil
 }
 
-// sayProblem is the error of a request whose run could not be begun. After a fault of the store nobody knows whether it was.
+// sayProblem is the error of a request whose run could not be begun. After a fault of the store it is unknown whether it was.
 func sayProblem(w http.ResponseWriter, err error, keyed bool) *problem {
 	p := problemOf(w, err)
 	if !keyed && (p.status == http.StatusInternalServerError || p.status == http.StatusGatewayTimeout) {
@@ -208,7 +208,7 @@ type answer struct {
 }
 
 // wait follows the run to its end and gives what it says to hear, which may be nil. When the client hangs up, the run of a session of
-// its own is stopped; in a kept session it goes on, and so it does when the request has an idempotency key: it may come again.
+// its own is stopped; in a kept session it continues, and so it does when the request has an idempotency key: it may come again.
 func (t *pendingTurn) wait(ctx context.Context, hear func(soFar string) error, idle func() error) (answer, error) {
 	type end struct {
 		run sessions.Run
@@ -221,7 +221,7 @@ func (t *pendingTurn) wait(ctx context.Context, hear func(soFar string) error, i
 		run, err := t.h.Host.Outcome(waiting, t.run.ID)
 		ended <- end{run, err}
 	}()
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(pingInterval)
 	defer tick.Stop()
 	events := t.events
 	for {
@@ -254,7 +254,7 @@ func (t *pendingTurn) wait(ctx context.Context, hear func(soFar string) error, i
 	}
 }
 
-// stopping is the error of a run that the host takes up again after it has stopped.
+// stopping is the error of a run that the host resumes after it has stopped.
 func (t *pendingTurn) stopping() *problem {
 	if t.keyed {
 		return notBegun(http.StatusServiceUnavailable, codeStopping, "parley stops; the run %s continues when it starts again: the same request with the same %s then gets its answer", t.run.ID, keyHeader)
@@ -276,7 +276,7 @@ func (t *pendingTurn) problem(w http.ResponseWriter, err error) *problem {
 	return p
 }
 
-// left does what follows when nobody waits for the answer any more.
+// left does what follows when no caller waits for the answer any more.
 func (t *pendingTurn) left(ctx context.Context) {
 	if !t.ours {
 		return
@@ -354,10 +354,10 @@ func first(a, b string) string {
 	return b
 }
 
-// grow tells what is new of a text that grows. The next step of a run begins its text anew: that is a paragraph of its own.
+// grow tells what is new of a text that grows. The next step of a run begins its text again: that is a paragraph of its own.
 type grow struct{ sent string }
 
-// next gives what is to be sent after a text was heard; "" for nothing.
+// next gives what to send after a text; "" for nothing.
 func (g *grow) next(text string) string {
 	text = strings.TrimLeft(text, " \t\r\n")
 	if strings.HasPrefix(g.sent, text) { // nothing new, or the same text again from its beginning

@@ -10,7 +10,7 @@ import (
 	"parley/channels"
 )
 
-// secretHeader is how headers are called whose value lets somebody in.
+// secretHeader matches the names of headers whose value is a credential.
 var secretHeader = regexp.MustCompile(`(?i)key|token|secret|auth|cookie|cred`)
 
 // headers carries the headers of a provider or a model over. Values that let somebody in go where other secrets go.

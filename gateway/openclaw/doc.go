@@ -5,5 +5,5 @@
 //
 // It reads only, and writes nothing of the other program's. It owns nothing, takes no lock and starts no goroutine.
 //
-// Errors: a folder that is none of OpenClaw's, and a configuration of which too much is wrong.
+// Errors: a folder that is none of OpenClaw's, and a configuration with too many faults.
 package openclaw

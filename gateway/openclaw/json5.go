@@ -199,7 +199,7 @@ func (p *parser) name() (string, error) {
 	return name, nil
 }
 
-// number reads a number; what JSON cannot write (hexadecimal, .5, +1) is written anew.
+// number reads a number; what JSON cannot write (hexadecimal, .5, +1) is written again.
 func (p *parser) number() (any, error) {
 	from := p.i
 	for p.i < len(p.s) && strings.IndexByte("+-.0123456789abcdefABCDEFxXINityn", p.s[p.i]) >= 0 {

@@ -13,7 +13,7 @@ import (
 	"parley/channels"
 )
 
-// known are the providers that OpenClaw has by itself and parley can ask: where they are, and the variable of their key.
+// known are the providers that OpenClaw has built in and parley can ask: where they are, and the variable of their key.
 var known = map[string]struct{ api, baseURL, key string }{
 	"anthropic":  {"anthropic", "", "ANTHROPIC_API_KEY"},
 	"openai":     {"openai", "", "OPENAI_API_KEY"},
@@ -135,7 +135,7 @@ func (m models) protocol(provider string) (api, why string) {
 		return "", fmt.Sprintf("its provider speaks %q, which parley does not: describe another way to it under models.providers", text(set["api"]))
 	case isBuilt && text(set["api"]) == "":
 		return built.api, ""
-	case !isBuilt && text(set["baseUrl"]) == "": // a key must not go to whoever is there without an address
+	case !isBuilt && text(set["baseUrl"]) == "": // a key must not go to a stranger that answers without an address
 		return "", "parley does not know the provider " + provider + ": describe it under models.providers, with its address and a key (an account of a subscription cannot be used)"
 	}
 	return api, ""

@@ -46,7 +46,7 @@ type Imported struct {
 	Messages []sessions.Message
 }
 
-// Result is what was made of a state folder.
+// Result is the configuration and the sessions made from a state folder, with the report.
 type Result struct {
 	Report   Report
 	Config   []byte                     // the configuration; nil when there was none

@@ -63,7 +63,7 @@ func (o *Channels) logoutChannel(ctx context.Context, c api.AccountCall) (api.Ac
 	return a.Status(time.Now()), nil
 }
 
-// loginChannel links an account. The answer is a line of JSON (LoginStep) for each step; whoever hangs up ends the login.
+// loginChannel links an account. The answer is a line of JSON (LoginStep) for each step; a client that hangs up ends the login.
 func (o *Channels) loginChannel(w http.ResponseWriter, r *http.Request) {
 	call, err := api.Decode[api.LoginCall](w, r)
 	if err != nil {
@@ -96,7 +96,7 @@ func (o *Channels) loginChannel(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "no-store")
 		}
 		if line, err := api.Marshal(s); err == nil {
-			_, _ = w.Write(append(line, '\n')) // whoever hung up needs no answer
+			_, _ = w.Write(append(line, '\n')) // a client that hung up needs no answer
 		}
 		_ = http.NewResponseController(w).Flush()
 	}

@@ -113,7 +113,7 @@ func (o *Events) stream(r *http.Request, s *eventStream, what event.Filter) {
 	s.write(fmt.Sprintf("retry: %d\n\n", eventsRetryInterval.Milliseconds()))
 	alive := time.NewTicker(eventsKeepAlive)
 	defer alive.Stop()
-	look := time.NewTicker(accounts.ChangesEvery)
+	look := time.NewTicker(accounts.ChangesInterval)
 	defer look.Stop()
 	for s.err == nil {
 		select {

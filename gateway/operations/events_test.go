@@ -239,7 +239,7 @@ func TestEventsOfAccounts(t *testing.T) {
 			},
 			func() { ch.end <- &channels.Error{Class: channels.Unauthorized, Err: errors.New("gone")} }, func() {}, func() { o.accounts.Reload(none) }} {
 			change()
-			time.Sleep(3 * accounts.ChangesEvery)
+			time.Sleep(3 * accounts.ChangesInterval)
 		}
 		var phases []string
 		for line := range strings.SplitSeq(out.String(), "\n") {

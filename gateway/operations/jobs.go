@@ -119,7 +119,7 @@ func scheduleText(j sessions.Job) string {
 	return j.At.In(zone).Format("once, 2006-01-02 15:04 ") + j.Zone
 }
 
-// jobError words what is wrong with what somebody asked for.
+// jobError returns the Error of a request about a job, in words for the client.
 func jobError(err error) error {
 	if errors.Is(err, sessions.ErrBadRequest) {
 		return api.Bad("%v", err)

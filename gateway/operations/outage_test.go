@@ -16,7 +16,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// What expired while the host was away is counted and listed, with its reason, for whoever asks the API or the command line.
+// What expired while the host was away is counted and listed, with its reason, for the API and the command line.
 //
 // proves: D8
 func TestFaultOutageIsCounted(t *testing.T) {

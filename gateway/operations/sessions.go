@@ -44,7 +44,7 @@ func (o *Sessions) sessionRow(s sessions.Session, working []sessions.Key) api.Se
 		SendPolicy: s.Settings.SendPolicy, Model: s.Settings.Model, Tokens: s.Usage.Total(), Context: s.Context, Cost: s.Usage.Cost, Turns: s.Turns,
 		Working: slices.Contains(working, s.Key), Aborted: s.Aborted, Archived: s.Archived, Updated: s.Updated, Created: s.Created}
 	if !s.Last.IsZero() {
-		row.Verdict = o.router.Decide(s) // rules in memory: nothing is read
+		row.Verdict = o.router.SendVerdict(s) // rules in memory: nothing is read
 	}
 	return row
 }

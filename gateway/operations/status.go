@@ -45,7 +45,7 @@ func (o *Status) getStatus(ctx context.Context, _ api.None) (api.HostStatus, err
 	if err != nil {
 		return api.HostStatus{}, err
 	}
-	aside, err := o.store.SetAside(ctx, time.Now().Add(-7*24*time.Hour))
+	aside, err := o.store.CountQuarantined(ctx, time.Now().Add(-7*24*time.Hour))
 	if err != nil {
 		return api.HostStatus{}, err
 	}

@@ -34,7 +34,7 @@ func (o *Usage) usage(ctx context.Context, q api.UsageQuery) (x api.Usage, err e
 		t := &x.Total
 		t.Calls, t.Input, t.Output, t.CacheRead, t.CacheWrite, t.Cost = t.Calls+sum.Calls, t.Input+sum.Input, t.Output+sum.Output, t.CacheRead+sum.CacheRead, t.CacheWrite+sum.CacheWrite, t.Cost+sum.Cost
 	}
-	lifts, err := o.store.Lifts(ctx, now)
+	lifts, err := o.store.Suspensions(ctx, now)
 	for _, l := range lifts {
 		x.Lifts = append(x.Lifts, l.Scope+" until "+l.Until.Format("2006-01-02 15:04"))
 	}

@@ -203,7 +203,7 @@ func (c *check) places() {
 	}
 }
 
-// isNotice reports whether a text is one that the host says by itself.
+// isNotice reports whether a text is one that the host says on its own.
 func (c *check) isNotice(text string) bool {
 	return slices.ContainsFunc(c.h.Notices, func(n Notice) bool { return n.in(text) })
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// mostTries is how often a host may send one text when each try may have arrived.
-const mostTries = 3
+// maxTries is how often a host may send one text when each try may have arrived.
+const maxTries = 3
 
-// final reports whether nothing more will happen to a delivery by itself.
+// final reports whether nothing more will happen to a delivery automatically.
 func (s *Listed) final() bool {
 	switch s.State {
 	case "sent", "withheld", "failed", "expired", "held", "dropped":
@@ -112,8 +112,8 @@ func (c *check) again(d *debt, lines []*line, sends []*Listed) {
 		c.fault(doubled[d.Kind], d, d.Place, "shown twice in one text")
 	case !c.h.Repeats[d.Place.Platform]:
 		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("shown %d times, on a platform that shows a repeated send once", n))
-	case n > mostTries:
-		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("shown %d times; a repeat is sent at most %d times", n, mostTries))
+	case n > maxTries:
+		c.fault(doubled[d.Kind], d, d.Place, fmt.Sprintf("shown %d times; a repeat is sent at most %d times", n, maxTries))
 	case len(sends) == 0 || !sends[0].Repeat:
 		c.fault(Unlisted, d, d.Place, fmt.Sprintf("shown %d times, and no delivery is marked as possibly repeated", n))
 	}

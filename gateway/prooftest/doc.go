@@ -6,7 +6,7 @@
 // token: a short word, unique in the run. A message of a person has one, and so has everything that it causes to be shown: its answer
 // (which has that of the message), the announcement of an exchange, the report of a sub-agent.
 //
-// In a text a token counts only in square brackets, [m17], and each time that it stands there: whoever wants to mention one without
+// In a text a token counts only in square brackets, [m17], and each time that it stands there: a text that mentions one without
 // showing it leaves the brackets away. All other words of a text are those that the model said with it, see Asked.Says.
 //
 // Check is pure: it owns nothing, takes no lock and starts nothing. What does not fit is a line of the Verdict, never an error.

@@ -123,7 +123,7 @@ type Listed struct {
 	For []string
 }
 
-// Notice is a text that the host says by itself instead of an answer.
+// Notice is a text that the host says on its own instead of an answer.
 type Notice struct {
 	Text  string
 	Tries int // how often its turn has to have been broken off before it is said (see Listed.Broken)
@@ -151,13 +151,13 @@ type History struct {
 	Kills   []Kill
 	Listed  []Listed
 	Skipped []Skipped
-	// Notices are texts that the host says by itself instead of an answer (the model failed, a limit was reached): a message that one of
+	// Notices are texts that the host says on its own instead of an answer (the model failed, a limit was reached): a message that one of
 	// them is shown for, with no answer of its own, counts as noticed.
 	Notices []Notice
 	// Frames are regular expressions of how the host puts a report in words of its own: one of the groups is what the model said, the one that
 	// is named status the host's word for how the work ended.
 	Frames []string
-	// Lasting are the sessions that are never begun anew, by their keys, each with the only place that it is for.
+	// Lasting are the sessions that are never begun again, by their keys, each with the only place that it is for.
 	Lasting map[string]Place
 	// Heads are regular expressions of what may stand right before a person's words where the model is shown them; none = not judged.
 	Heads []string

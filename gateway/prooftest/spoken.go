@@ -95,7 +95,7 @@ func (d *debt) saidIn(step string) bool {
 // plain is a text as its words are compared: how they are spaced is a matter of each platform.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// begins reports whether a text is the beginning of another one, maybe with dots that say that it goes on.
+// begins reports whether a text is the beginning of another one, maybe with dots that say that it continues.
 func begins(text, whole string) bool {
 	return strings.HasPrefix(plain(whole), plain(strings.TrimRight(text, " …")))
 }

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// mostTold is how many things of a sort a fault names.
-const mostTold = 5
+// maxTold is how many things of a sort a fault names.
+const maxTold = 5
 
 // clock is how times are told: the day is that of the run.
 func clock(t time.Time) string { return t.Format("15:04:05.000") }
 
 // clip quotes a text and shortens a long one.
 func clip(text string) string {
-	const most = 160
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
+	const maxShown = 160
+	if utf8.RuneCountInString(text) > maxShown {
+		text = string([]rune(text)[:maxShown]) + "…"
 	}
 	return fmt.Sprintf("%q", text)
 }
@@ -53,7 +53,7 @@ func (c *check) story(d *debt) string {
 func list[T any](b *strings.Builder, what string, things []T, tell func(T) string) {
 	for i, x := range things {
 		switch {
-		case i == mostTold:
+		case i == maxTold:
 			fmt.Fprintf(b, ", and %d more", len(things)-i)
 			return
 		case i == 0:

@@ -66,7 +66,7 @@ type Tally struct {
 }
 
 // Verdict is what Check found. No fault is half of a proof: an empty history has none either. The other half are the figures, which
-// whoever made the history holds against what was meant to happen.
+// the maker of the history holds against what was meant to happen.
 type Verdict struct {
 	Said      int // messages that owe something
 	Commands  int // messages for the host itself

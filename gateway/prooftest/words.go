@@ -112,7 +112,7 @@ func (c *check) mayShow(w *word, l *line) bool {
 	switch {
 	case len(w.lines) == 0:
 		return w.State != "sent" || len(w.Receipts) == 0
-	case !w.Repeat || !c.h.Repeats[w.Place.Platform] || len(w.lines) >= mostTries:
+	case !w.Repeat || !c.h.Repeats[w.Place.Platform] || len(w.lines) >= maxTries:
 		return false
 	}
 	return len(w.Receipts) == 0 || l.pos < w.lines[len(w.lines)-1].pos

@@ -24,7 +24,7 @@ func readEpoch(state string) string {
 	return rand.Text()
 }
 
-// SignOut makes the cookies of all browsers and all login codes void, those of whoever asks too, and ends what goes on in their name. Tokens stay.
+// SignOut makes the cookies of all browsers and all login codes void, those of the caller too, and ends what goes on in their name. Tokens stay.
 func (s *Server) SignOut() error {
 	if err := writeEpoch(filepath.Join(s.config().State, backup.EpochFile), rand.Text()); err != nil {
 		return fmt.Errorf("sign out every browser: %w", err)

@@ -63,7 +63,7 @@ func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	api.WriteJSON(w, status, map[string]any{"ready": why == "", "why": why, "accounts": accounts, "servers": servers})
 }
 
-// minFreeSpace is below how much free space of the disk the store is asked to write something: on a full disk nobody else may do that for long.
+// minFreeSpace is below how much free space of the disk the store is asked to write something: on a full disk other writes may be rare.
 const minFreeSpace = 16 << 20
 
 // trouble asks the store for something small, and whether it writes when the last write failed or the disk is nearly full. One who asks and closes their side of

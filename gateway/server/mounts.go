@@ -23,7 +23,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// Parts are what stands behind the mounts of a host.
+// Parts are the handlers behind the mounts of a host.
 type Parts struct {
 	Router   *router.Router
 	Store    *sqlstore.Store
@@ -62,13 +62,13 @@ func (s *Server) handler(p Parts) http.Handler {
 	for _, m := range s.mounts {
 		mux.Handle(m.pattern, m.handler)
 	}
-	return api.Shelter{Log: s.log, Done: p.Stopping, Fail: func(w http.ResponseWriter, r *http.Request, err error) {
+	return api.PanicGuard{Log: s.log, Done: p.Stopping, Fail: func(w http.ResponseWriter, r *http.Request, err error) {
 		if openai.Ours(r) {
 			openai.Fail(w, err)
 			return
 		}
 		api.WriteError(w, err)
-	}}.Over(mux)
+	}}.Wrap(mux)
 }
 
 // external is what programs of others talk to: the OpenAI endpoints and the MCP server. Each answers that it is off unless the
@@ -99,7 +99,7 @@ func (s *Server) inbound(r *router.Router) mount {
 	})}
 }
 
-// isGuessable reports whether a secret of the hooks is so short that whoever guesses could find it.
+// isGuessable reports whether a secret of the hooks is so short that a guesser could find it.
 func isGuessable(c *hooks.Config) bool {
 	short := func(s channels.Secret) bool { return !s.IsZero() && len(s.Reveal()) < access.Long }
 	return short(c.Token) || slices.ContainsFunc(c.Mappings, func(m hooks.Mapping) bool { return short(m.Signature.Secret) })

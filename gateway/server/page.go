@@ -20,7 +20,7 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-// PageUser is who writes on the page and in the terminal chat: whoever holds the token, which makes them an owner.
+// PageUser is the sender of texts from the page and the terminal chat: the person who holds the token, which makes them an owner.
 const PageUser = "owner"
 
 // Page serves the page, which stands on the host's API, and the API of its chat when the web chat is switched on.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What panics while a request is answered is told in a sentence and logged with its stack; the host goes on.
+// What panics while a request is answered is told in a sentence and logged with its stack; the host continues.
 func TestPanicIsAnswered(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

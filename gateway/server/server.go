@@ -133,7 +133,7 @@ func (s *Server) Patterns() (all []string) {
 	return all
 }
 
-// Invite makes a login code: whoever opens its link first, and soon, gets a cookie of the principal. ok is false when no token stands
+// Invite makes a login code: the first browser that opens its link in time gets a cookie of the principal. ok is false when no token stands
 // for the principal any more.
 func (s *Server) Invite(p api.Principal) (inv access.Invitation, ok bool) { return s.door.Invite(p) }
 

@@ -12,7 +12,7 @@ import (
 	"parley/channels"
 )
 
-// tokenFile is where a token lives that nobody configured.
+// tokenFile holds the owner's token where the configuration has none.
 const tokenFile = "token"
 
 // StoredToken gives the token of the host that keeps its state in dir: the configured one, else the stored one. ok is false when there

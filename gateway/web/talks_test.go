@@ -175,7 +175,7 @@ func (w *talks) table() api.Table {
 			to, _ := channels.ParseAddress(q.To) // what does not parse is no chat
 			p := policy.SendPolicy{Default: policy.Allow}
 			about := policy.Subject{Key: q.Session, Override: s.SendPolicy, To: to}
-			return api.Explanation{Verdict: p.Decide(about), Steps: p.Explain(about)}, nil
+			return api.Explanation{Verdict: p.Evaluate(about), Steps: p.Explain(about)}, nil
 		}),
 	}
 }

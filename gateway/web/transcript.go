@@ -63,8 +63,8 @@ func utterances(ms []sessions.Message, working bool) []utterance {
 			u.Refused = sessions.RefusedMark
 		} else if m.LeftOut != "" {
 			u.Refused = fmt.Sprintf(sessions.LeftOutMark, m.LeftOut)
-		} else if m.Alone {
-			u.Refused = sessions.AloneMark
+		} else if m.WithoutHistory {
+			u.Refused = sessions.WithoutHistoryMark
 		}
 		switch m.Role {
 		case sessions.User:

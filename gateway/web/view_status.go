@@ -63,7 +63,7 @@ func warnings(v statusView) (out []warning) {
 			continue
 		}
 		w := warning{"warn", fmt.Sprintf("%s is %s", onAccount(a.Channel, a.Account), a.Words()), a.Todo, "/channels"}
-		if a.Pairs && (a.State == channels.LoggedOut || a.State == channels.Revoked) { // there is a button for it
+		if a.CanLink && (a.State == channels.LoggedOut || a.State == channels.Revoked) { // there is a button for it
 			w.Todo = "link it on the page Channels"
 		}
 		if a.Detail != "" {

@@ -227,7 +227,7 @@ func (w *works) explain(q api.ExplainQuery) (x api.Explanation, err error) {
 			}
 		}
 	}
-	return api.Explanation{Session: sessions.Key(q.Session), To: s.To.String(), Verdict: w.rules.Decide(s), Steps: w.rules.Explain(s)}, nil
+	return api.Explanation{Session: sessions.Key(q.Session), To: s.To.String(), Verdict: w.rules.Evaluate(s), Steps: w.rules.Explain(s)}, nil
 }
 
 func (w *works) runOperations() api.Table {

@@ -10,8 +10,8 @@ import (
 	"parley/sessions"
 )
 
-// botTurnsRead is how many runs of a session are looked at besides those that count: runs of other kinds stand between them.
-const botTurnsRead = 50
+// maxBotTurnsRead is how many runs of a session are looked at besides those that count: runs of other kinds stand between them.
+const maxBotTurnsRead = 50
 
 // limitBots holds bots to messages.groupChat.maxBotTurns: two of them in one group would answer each other for ever. What is above it
 // is group talk like any other, until a person writes to the bot. The runs in the store are counted, so a restart changes nothing.
@@ -20,7 +20,7 @@ func (c *Controller) limitBots(ctx context.Context, set *settings.Snapshot, in c
 		return a, nil
 	}
 	most := set.Messages.GroupChat.MaxBotTurns
-	runs, err := c.store.ListRuns(ctx, sessions.RunQuery{Key: key, Limit: 2*most + botTurnsRead})
+	runs, err := c.store.ListRuns(ctx, sessions.RunQuery{Key: key, Limit: 2*most + maxBotTurnsRead})
 	if err != nil {
 		return a, err
 	}

@@ -20,7 +20,7 @@ const (
 	pairingMax = 3
 )
 
-// maxLate is how old what a stranger wrote may be when it is told a code: nobody is written to because an old chat was read again.
+// maxLate is the largest age of a stranger's message that a code answers: reading an old chat again writes to nobody.
 const maxLate = 10 * time.Minute
 
 // Pair gives a stranger a code, once: one who writes, files alone get none. The notice and the request are one commit.
@@ -61,7 +61,7 @@ func (c *Controller) FindRequest(ctx context.Context, kind channels.Kind, code s
 	return p, false, err
 }
 
-// AdmitRequest is what approving a request commits. The person is told in the chat that they wrote from: once, as a request ends once.
+// AdmitRequest returns the change that approves a request. The person is told in the chat that they wrote from: once, as a request ends once.
 func AdmitRequest(set *settings.Snapshot, p sessions.Pairing, now time.Time) sessions.Change {
 	c := sessions.Change{Ops: []sessions.Op{sessions.DecidePairing{Channel: p.Channel, Hash: p.Hash, Approve: true, Time: now}}}
 	if p.Address.IsZero() {

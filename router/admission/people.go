@@ -11,7 +11,7 @@ import (
 	"parley/sessions"
 )
 
-// Stranger names somebody who asks to be let in.
+// Stranger names a person who asks to be let in.
 func Stranger(p sessions.Pairing) string {
 	return byID(p.Name, p.Channel, p.Account, p.User)
 }
@@ -24,8 +24,8 @@ func byID(name string, kind channels.Kind, account channels.AccountID, user chan
 	return channels.Code(name, 100) + ", " + words
 }
 
-// peopleShown is how many of those who were let in a chat is told: the newest.
-const peopleShown = 50
+// maxPeopleShown is how many of those who were let in a chat is told: the newest.
+const maxPeopleShown = 50
 
 // ListPeople tells who waits, who was turned down and who was let in.
 func (c *Controller) ListPeople(ctx context.Context) (string, error) {
@@ -47,7 +47,7 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 			fmt.Fprintf(&waiting, "\n- %s, for another %s", Stranger(p), channels.Plural(int((left+time.Minute-1)/time.Minute), "minute"))
 		}
 	}
-	for _, p := range people[max(0, len(people)-peopleShown):] {
+	for _, p := range people[max(0, len(people)-maxPeopleShown):] {
 		fmt.Fprintf(&in, "\n- %s, since %s", byID(p.Name, p.Channel, p.Account, p.User), p.Since.Format(time.DateOnly))
 	}
 	text := "⚙️ Nobody asks to be let in."
@@ -59,8 +59,8 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	}
 	if in.Len() > 0 {
 		title := "These were let in by a code:"
-		if len(people) > peopleShown {
-			title = fmt.Sprintf("These %d of %d were let in by a code last:", peopleShown, len(people))
+		if len(people) > maxPeopleShown {
+			title = fmt.Sprintf("These %d of %d were let in by a code last:", maxPeopleShown, len(people))
 		}
 		text += "\n\n" + title + "\n" + in.String()
 	}
@@ -70,9 +70,9 @@ func (c *Controller) ListPeople(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// UnpairNamed takes back that somebody was let in or turned down. words are the id, with or without its channel, and perhaps the account.
+// UnpairNamed takes back the decision on a person who was let in or turned down. words are the id, with or without its channel, and perhaps the account.
 func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *sessions.Change, error) {
-	people, err := c.settled(ctx, func(p sessions.Admitted) bool {
+	people, err := c.decided(ctx, func(p sessions.Admitted) bool {
 		named := func(id channels.UserID) bool {
 			return id != "" && (words[0] == string(id) || strings.EqualFold(words[0], string(p.Channel)+":"+string(id)))
 		}
@@ -96,8 +96,8 @@ func (c *Controller) UnpairNamed(ctx context.Context, words []string) (string, *
 	return b.String(), nil, nil
 }
 
-// settled gives those of whom is true that they were let in or turned down.
-func (c *Controller) settled(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
+// decided returns the people who were let in or turned down, and for whom is reports true.
+func (c *Controller) decided(ctx context.Context, is func(sessions.Admitted) bool) ([]sessions.Admitted, error) {
 	asking, err := c.store.Pairings(ctx, time.Now())
 	if err != nil {
 		return nil, err
@@ -111,10 +111,10 @@ func (c *Controller) settled(ctx context.Context, is func(sessions.Admitted) boo
 	return slices.DeleteFunc(people, func(p sessions.Admitted) bool { return !is(p) }), err
 }
 
-// Unpair takes back that somebody was let in or turned down, on the only account where they were when account is empty; ErrNotFound
+// Unpair takes back the decision on a person who was let in or turned down, on the only account where they were when account is empty; ErrNotFound
 // when neither was done.
 func (c *Controller) Unpair(ctx context.Context, kind channels.Kind, account channels.AccountID, user channels.UserID) (sessions.Admitted, error) {
-	people, err := c.settled(ctx, func(p sessions.Admitted) bool {
+	people, err := c.decided(ctx, func(p sessions.Admitted) bool {
 		return p.Channel == kind && (p.User == user || user != "" && c.settings().Moved.Also(kind, p.User) == user) && (account == "" || p.Account == account)
 	})
 	who := sessions.Admitted{Channel: kind, Account: account, User: user}

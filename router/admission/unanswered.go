@@ -11,8 +11,8 @@ import (
 
 // The bounds of the lines about messages that are not answered.
 const (
-	unansweredEvery = time.Hour // between two lines about a chat for the same reason
-	maxUnanswered   = 200       // lines in that time
+	unansweredInterval = time.Hour // between two lines about a chat for the same reason
+	maxUnanswered      = 200       // lines in that time
 )
 
 // ignoredLog notes in the log, once in a while, that messages of a group are not answered. The zero value is ready.
@@ -26,7 +26,7 @@ func (u *ignoredLog) first(at channels.Address, why string, now time.Time) bool 
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for k, t := range u.told {
-		if now.Sub(t) >= unansweredEvery {
+		if now.Sub(t) >= unansweredInterval {
 			delete(u.told, k)
 		}
 	}
@@ -41,7 +41,7 @@ func (u *ignoredLog) first(at channels.Address, why string, now time.Time) bool 
 	return true
 }
 
-// LogIgnored tells in the log of a group whose messages the access rules of its account drop: whoever waits for an answer there looks for
+// LogIgnored tells in the log of a group whose messages the access rules of its account drop: the person who waits for an answer there looks for
 // a reason. No text and no name is in it.
 func (c *Controller) LogIgnored(in channels.Inbound, a policy.Admission) {
 	at := in.Address

@@ -17,7 +17,7 @@ func TestUnansweredIsBounded(t *testing.T) {
 			n++
 		}
 	}
-	if n != maxUnanswered || !u.first(channels.Address{Type: channels.Group, Chat: channels.ChatID("y")}, "why", now.Add(unansweredEvery)) {
+	if n != maxUnanswered || !u.first(channels.Address{Type: channels.Group, Chat: channels.ChatID("y")}, "why", now.Add(unansweredInterval)) {
 		t.Errorf("%d lines", n)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"parley/sessions"
 )
 
-// UsualAnswer is how long an answer is taken to become, in tokens, as long as none of the day was longer.
+// UsualAnswer is the length that is reserved for an answer, in tokens, until one of the day was longer.
 const UsualAnswer = 4096
 
 // Amount is a use of models, or a bound of it; in a bound 0 = any amount.
@@ -32,7 +32,7 @@ func (a Amount) Reaches(most Amount) bool {
 	return most.Tokens > 0 && a.Tokens >= most.Tokens || most.Cost > 0 && a.Cost >= most.Cost
 }
 
-// Limit is what may be spent in a day by whatever a scope names.
+// Limit is the daily budget of a scope: a session, an agent or the host.
 type Limit struct {
 	Scope string // session:<key>, agent:<id>, host
 	Query sessions.SpentQuery
@@ -42,21 +42,21 @@ type Limit struct {
 // LimitsOf returns the budgets that a session's calls count in, those without a bound too.
 func LimitsOf(s *settings.Snapshot, x sessions.Session, by sessions.AgentID) []Limit {
 	millionths := func(d float64) int64 { return int64(math.Round(d * 1e6)) }
-	key, owner := Payer(x), x.Agent
+	key, owner := BillingSession(x), x.Agent
 	if n := len(x.Above); n > 0 {
 		owner = x.Above[n-1]
 	}
 	own, agents := budgetOf(s, owner), budgetOf(s, by)
 	return []Limit{
-		{"session:" + string(key), sessions.SpentQuery{Payer: key}, Amount{int64(own.SessionTokens), millionths(own.SessionCost)}},
+		{"session:" + string(key), sessions.SpentQuery{BilledTo: key}, Amount{int64(own.SessionTokens), millionths(own.SessionCost)}},
 		{"agent:" + string(by), sessions.SpentQuery{Agent: by}, Amount{int64(agents.AgentTokens), millionths(agents.AgentCost)}},
 		{"host", sessions.SpentQuery{}, Amount{int64(s.Models.DayTokens), millionths(s.Models.DayCost)}},
 	}
 }
 
-// Payable says why a model may not be asked: one without a price would never reach a bound in dollars. A lift changes nothing
+// CheckPriced says why a model may not be asked: one without a price would never reach a bound in dollars. A lift changes nothing
 // in that. nil = it may.
-func Payable(limits []Limit, m agent.Candidate) *agent.ModelError {
+func CheckPriced(limits []Limit, m agent.Candidate) *agent.ModelError {
 	if m.Facts.Priced() {
 		return nil
 	}
@@ -68,8 +68,8 @@ func Payable(limits []Limit, m agent.Candidate) *agent.ModelError {
 	return nil
 }
 
-// Payer is the session whose budget a session uses: the one above all.
-func Payer(s sessions.Session) sessions.Key {
+// BillingSession is the session whose budget a session uses: the one above all.
+func BillingSession(s sessions.Session) sessions.Key {
 	if s.Top != "" {
 		return s.Top
 	}
@@ -84,11 +84,11 @@ func budgetOf(s *settings.Snapshot, id sessions.AgentID) agent.Budget {
 	return s.Agents.Defaults.Budget
 }
 
-// Balance is what was spent today in one scope, and what the calls under way may still cost.
+// Balance is one scope's spending of today, and the reservations of the calls under way.
 type Balance struct {
-	spent, Held Amount
-	beyond      Amount // the most that a call cost beyond what its prompt was taken to cost
-	suspended   time.Time
+	spent, Reserved Amount
+	beyond          Amount // the most that a call cost beyond what its prompt was taken to cost
+	suspended       time.Time
 }
 
 // Sessions reads sessions.
@@ -191,7 +191,7 @@ func (b *Tracker) turn() time.Time {
 	was := b.Balances
 	b.day, b.Balances, b.told = day, make(map[string]*Balance), make(map[string]bool)
 	for scope, p := range was {
-		if p.Held != (Amount{}) {
+		if p.Reserved != (Amount{}) {
 			p.spent, p.beyond = Amount{}, Amount{}
 			b.Balances[scope] = p
 		}
@@ -217,7 +217,7 @@ func (b *Tracker) tryReserve(limits []Limit, want Amount) (settle func(Amount), 
 		case p.suspended.After(now):
 		case p.spent.Reaches(l.Max):
 			return nil, l.Scope, nil
-		case p.spent.plus(p.Held).Reaches(l.Max):
+		case p.spent.plus(p.Reserved).Reaches(l.Max):
 			wait = b.moved
 		}
 		in = append(in, p)
@@ -228,7 +228,7 @@ func (b *Tracker) tryReserve(limits []Limit, want Amount) (settle func(Amount), 
 	held := make([]Amount, len(in))
 	for i, p := range in {
 		held[i] = want.plus(p.beyond)
-		p.Held = p.Held.plus(held[i])
+		p.Reserved = p.Reserved.plus(held[i])
 	}
 	return func(cost Amount) {
 		b.mu.Lock()
@@ -236,7 +236,7 @@ func (b *Tracker) tryReserve(limits []Limit, want Amount) (settle func(Amount), 
 		b.turn()
 		more := cost.minus(want)
 		for i, p := range in {
-			p.Held, p.spent = p.Held.minus(held[i]), p.spent.plus(cost)
+			p.Reserved, p.spent = p.Reserved.minus(held[i]), p.spent.plus(cost)
 			p.beyond = Amount{max(p.beyond.Tokens, more.Tokens), max(p.beyond.Cost, more.Cost)}
 		}
 		close(b.moved)
@@ -254,7 +254,7 @@ var closedNow = func() <-chan struct{} {
 func (b *Tracker) suspend(ctx context.Context, scope string) (bool, error) {
 	now := time.Now()
 	_, ends := clock.Day(now)
-	lifts, err := b.ledger.Lifts(ctx, now)
+	lifts, err := b.ledger.Suspensions(ctx, now)
 	for _, l := range lifts {
 		if l.Scope != scope || l.Until.After(ends) { // the clock was set back since
 			continue
@@ -269,7 +269,7 @@ func (b *Tracker) suspend(ctx context.Context, scope string) (bool, error) {
 	return false, err
 }
 
-// Tell reports whether a chat is to be told that a budget is used up: once a day.
+// Tell reports whether a chat must be told that a budget is used up: once a day.
 func (b *Tracker) Tell(chat string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

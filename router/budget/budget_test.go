@@ -18,7 +18,7 @@ type ledgerOf struct {
 	sessions.Ledger
 	asked atomic.Int64
 	sum   sessions.Usage
-	lifts []sessions.Lift
+	lifts []sessions.BudgetSuspension
 }
 
 func (l *ledgerOf) Spent(context.Context, sessions.SpentQuery) (sessions.Spent, error) {
@@ -27,7 +27,9 @@ func (l *ledgerOf) Spent(context.Context, sessions.SpentQuery) (sessions.Spent, 
 	return sessions.Spent{Usage: l.sum}, nil
 }
 
-func (l *ledgerOf) Lifts(context.Context, time.Time) ([]sessions.Lift, error) { return l.lifts, nil }
+func (l *ledgerOf) Suspensions(context.Context, time.Time) ([]sessions.BudgetSuspension, error) {
+	return l.lifts, nil
+}
 
 // Calls at the same time pass a bound by one of them at most, and go side by side as long as they are far from it. That holds for
 // calls that cost more than their prompts suggest, as soon as one of the day did.
@@ -102,7 +104,7 @@ func TestBudgetWaits(t *testing.T) {
 	})
 }
 
-// At midnight everything counts anew; what is under way then counts on the day on which it ends. The ledger is asked once a day.
+// At midnight everything counts again; what is under way then counts on the day on which it ends. The ledger is asked once a day.
 func TestBudgetMidnight(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ledger := &ledgerOf{sum: sessions.Usage{Input: 60}}
@@ -122,7 +124,7 @@ func TestBudgetMidnight(t *testing.T) {
 		_, ends := clock.Day(time.Now())
 		<-time.After(time.Until(ends))
 		long(Amount{Tokens: 99})
-		if p := b.Balances["host"]; p.spent != (Amount{Tokens: 99}) || p.Held != (Amount{}) || ledger.asked.Load() != 1 {
+		if p := b.Balances["host"]; p.spent != (Amount{Tokens: 99}) || p.Reserved != (Amount{}) || ledger.asked.Load() != 1 {
 			t.Errorf("%+v, asked %d times", p, ledger.asked.Load())
 		}
 		ledger.sum = sessions.Usage{}
@@ -136,7 +138,7 @@ func TestBudgetMidnight(t *testing.T) {
 		if e, ok := errors.AsType[*agent.BudgetError](err); !ok || !e.Until.Equal(ends.Add(48*time.Hour)) {
 			t.Error(err)
 		}
-		ledger.lifts = []sessions.Lift{{Scope: "agent:x"}, {Scope: "host", Until: time.Now().Add(time.Hour)}}
+		ledger.lifts = []sessions.BudgetSuspension{{Scope: "agent:x"}, {Scope: "host", Until: time.Now().Add(time.Hour)}}
 		for range 2 {
 			if _, err := b.reserve(t.Context(), limits, Amount{}); err != nil {
 				t.Error(err)

@@ -12,7 +12,7 @@ import (
 	"parley/sessions"
 )
 
-// Meter is what the model calls of one run are paid from: it asks the budgets before a call, and writes into the ledger what no
+// Meter charges the model calls of one run: it asks the budgets before a call, and writes into the ledger what no
 // message of the transcript brings there.
 type Meter struct {
 	r       *Tracker
@@ -32,7 +32,7 @@ func (m Meter) reserveBeforeCall(ctx context.Context, tokens int, models ...agen
 		want.Cost = max(want.Cost, c.Facts.Cost(sessions.Usage{Input: tokens, Output: UsualAnswer}))
 	}
 	limits := m.Limits()
-	if no := Payable(limits, models[0]); no != nil {
+	if no := CheckPriced(limits, models[0]); no != nil {
 		return nil, no
 	}
 	settle, err := m.r.reserve(ctx, limits, want)
@@ -64,7 +64,7 @@ func (m Meter) unrecorded(ctx context.Context, msgs ...sessions.Message) {
 }
 
 func (m Meter) row(id, purpose, model string, at time.Time, u sessions.Usage) sessions.Spend {
-	return sessions.Spend{ID: id, Time: at, Run: m.run.ID, Key: m.session.Key, Payer: Payer(m.session), Agent: m.run.Agent, Model: model, Purpose: purpose, Usage: u}
+	return sessions.Spend{ID: id, Time: at, Run: m.run.ID, Key: m.session.Key, BilledTo: BillingSession(m.session), Agent: m.run.Agent, Model: model, Purpose: purpose, Usage: u}
 }
 
 func (m Meter) keep(ctx context.Context, rows ...sessions.Spend) {
@@ -78,7 +78,7 @@ func (b *Tracker) KeepUnrecorded(ctx context.Context, run sessions.Run, msgs ...
 	for _, key := range []sessions.Key{run.Key, chain.Requester(run)} {
 		x, err := b.sessions.Get(context.WithoutCancel(ctx), key)
 		if err == nil {
-			s.Top = Payer(x)
+			s.Top = BillingSession(x)
 			break
 		}
 	}
@@ -90,7 +90,7 @@ func (b *Tracker) KeepUnrecorded(ctx context.Context, run sessions.Run, msgs ...
 func (m Meter) Reserve(t *agent.Turn) {
 	limits := m.Limits()
 	t.Fallbacks = slices.DeleteFunc(slices.Clone(t.Fallbacks), func(c agent.Candidate) bool {
-		no := Payable(limits, c)
+		no := CheckPriced(limits, c)
 		if no != nil {
 			m.r.log.Warn("a fallback is left out", keyRun, m.run.ID, keyErr, no)
 		}

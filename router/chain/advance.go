@@ -16,20 +16,20 @@ const PostModel = "parley/post"
 // PostedByAPI is the Provenance.Tool of what came through the API.
 const PostedByAPI = "send"
 
-// ExternalKind is what the sessions of agents outside are called: agent:<default agent>:mcp:<who>.
+// ExternalKind is the kind in the keys of external agents' sessions: agent:<default agent>:mcp:<who>.
 const ExternalKind channels.Kind = "mcp"
 
-// Facts are all that Advance looks at.
+// Facts are the whole input of Advance. Load fills them from the store.
 type Facts struct {
-	Run      sessions.Run // with its Chain, before its end
-	Said     agent.Outcome
-	Status   sessions.RunStatus
-	Error    string
-	Notice   string // what people may read about a failure; the details stay on the run's row and in the log
-	Outdated bool   // past its time to live: it was not begun, or not again
-	Refused  bool   // the model's provider refused a message of the run
-	Usage    sessions.Usage
-	Last     string // the id of its last message
+	Run     sessions.Run // with its Chain, before its end
+	Said    agent.Outcome
+	Status  sessions.RunStatus
+	Error   string
+	Notice  string // what people may read about a failure; the details stay on the run's row and in the log
+	Expired bool   // past its time to live: it was not begun, or not resumed
+	Refused bool   // the model's provider refused a message of the run
+	Usage   sessions.Usage
+	Last    string // the id of its last message
 
 	StartedMs, EndedMs int64
 	Transcript         string // the file of the run's session; "" = none
@@ -37,7 +37,7 @@ type Facts struct {
 	MaxTurns, MaxTurnsPerHour int  // session.agentToAgent
 	ToRequester               bool // agents.defaults.subagents.announce
 
-	Other         *sessions.Session // of an exchange the one that would reply next, otherwise the requester; nil = there is none any more
+	Other         *sessions.Session // the next to reply in an exchange, otherwise the requester; nil = deleted
 	ByAgents      int               // turns of Other within the last hour that agents caused
 	CallEnded     bool              // the tool call that began the exchange has its result
 	CallTold      bool              // and that has the reply, or the failure
@@ -47,12 +47,12 @@ type Facts struct {
 	ParentStopped bool
 	Parent        sessions.Run     // the first run of the parent
 	Left          time.Duration    // that further turns of the parent may take
-	Voice         sessions.Session // in whose name a post goes out, and whose send policy decides; without a key = there is none any more
-	BusyBelow     bool             // sub-agents below the chain's session are at work
+	Speaking      sessions.Session // the session that posts, and whose send policy decides; no key = it was deleted
+	BusyBelow     bool             // sub-agents below the chain's session are running
 	ChildAborted  bool             // a person has stopped the sub-agent
 }
 
-// Step is what follows on a run. Ids and times are for the caller to fill in.
+// Step is the result of Advance: what follows on a run. The caller fills in ids and times.
 type Step struct {
 	Rule    string
 	Next    *sessions.Change   // nil = the chain ends
@@ -60,7 +60,7 @@ type Step struct {
 	Lasts   Lasting
 	Message *sessions.Message // of the agent, for the run's own transcript; nil = none
 	Delete  bool              // the sub-agent's session is deleted
-	// Unreported says why a sub-agent's result reaches nobody: its run is listed with that (contract N15). "" = it does.
+	// Unreported says why a sub-agent's result reaches no chat and no session: its run is listed with that (contract N15). "" = it does.
 	Unreported string
 	Warning    string
 	Attrs      []any
@@ -82,13 +82,13 @@ func (s *Step) warn(msg string, attrs ...any) { s.Warning, s.Attrs = msg, attrs 
 // ending is a run at its end.
 type ending struct {
 	Facts
-	c        sessions.Chain // as it goes on
+	c        sessions.Chain // as it continues
 	to, from sessions.Key   // of an exchange: who would reply next, to whom
 }
 
 // Advance gives what follows on a run that belongs to a chain. It is pure.
 func Advance(f Facts) Step {
-	e := &ending{Facts: f, c: heard(f)}
+	e := &ending{Facts: f, c: chainOf(f)}
 	e.to, e.from = speakers(e.c)
 	at := from(f.Run)
 	for _, r := range Protocol() {
@@ -129,11 +129,11 @@ func from(run sessions.Run) string {
 	return ""
 }
 
-// heard gives the chain of a run with what the run has added to it.
-func heard(f Facts) sessions.Chain {
+// chainOf gives the chain of a run with what the run has added to it.
+func chainOf(f Facts) sessions.Chain {
 	c, ok := *f.Run.Chain, f.Status == sessions.Done
 	switch {
-	case f.Outdated:
+	case f.Expired:
 		if c.Status == "" {
 			c.Status, c.Error = f.Status, f.Error
 		}
@@ -174,12 +174,12 @@ func speakers(c sessions.Chain) (to, from sessions.Key) {
 // spoke reports whether an agent said something that is for others to read.
 func spoke(out agent.Outcome) bool { return out.Control == agent.Speak && out.Text != "" }
 
-func always(*ending) bool    { return true }
-func failed(e *ending) bool  { return e.Status != sessions.Done }
-func gone(e *ending) bool    { return e.Other == nil }
-func outside(e *ending) bool { return isExternal(e.to) }
+func always(*ending) bool       { return true }
+func failed(e *ending) bool     { return e.Status != sessions.Done }
+func gone(e *ending) bool       { return e.Other == nil }
+func toExternal(e *ending) bool { return isExternal(e.to) }
 
-// isExternal reports whether a session is that of an agent outside: it takes no turns of its own.
+// isExternal reports whether a session is that of an external agent: it takes no turns of its own.
 func isExternal(key sessions.Key) bool {
 	p, err := key.Parse()
 	return err == nil && p.Form == sessions.FormOther && p.Channel == ExternalKind
@@ -210,7 +210,7 @@ func (e *ending) reply(inline bool) Step {
 // announces reports whether an announce step says something into a chat.
 func (e *ending) announces() bool { return !failed(e) && spoke(e.Said) && !e.c.Origin.IsZero() }
 
-// late reports whether the people who asked are to be told by a follow-up: the requester's call answered before there was a reply.
+// late reports whether the people who asked must be told by a follow-up: the requester's call answered before there was a reply.
 func (e *ending) late() bool {
 	return e.CallEnded && !e.CallTold && !e.AskerStopped && !e.c.Back.IsZero() && e.Asker != nil && !e.Asker.Archived && e.AskerTurns < e.MaxTurnsPerHour &&
 		e.Status != sessions.Stopped // the other side of a stop is told in its context
@@ -252,7 +252,7 @@ func (e *ending) toOther() *sessions.Provenance {
 	return &sessions.Provenance{Kind: sessions.InterSession, Source: e.from, Tool: "sessions_send"}
 }
 
-// toExternal puts what an agent outside asked for into its session's transcript, where sessions_history shows it: no turn answers it.
+// toExternal puts what an external agent asked for into its session's transcript, where sessions_history shows it: no turn answers it.
 func (e *ending) toExternal(text string, p *sessions.Provenance) Step {
 	return Step{Next: e.next(e.c.Requester, sessions.PostRun, e.c, text, p)}
 }
@@ -264,7 +264,7 @@ func (e *ending) result() Step {
 	return s
 }
 
-// toParent hands a result to the sub-agent that asked for it: its turn at work takes it up, otherwise a further one begins. That
+// toParent hands a result to the sub-agent that asked for it: its running turn takes it up, otherwise a further one begins. That
 // one's result is reported like its first.
 func (e *ending) toParent() Step {
 	s := Step{Next: e.next(e.c.Requester, sessions.ChildRun, *e.c.Parent, e.report(e.c.Latest), e.fromChild())}
@@ -337,7 +337,7 @@ func (e *ending) saidOr(notice string) string {
 func (e *ending) postReport(words string) Step {
 	d := e.says(e.report(words))
 	if e.Other != nil {
-		return e.inTranscript(d, e.Voice, "sessions_spawn")
+		return e.inTranscript(d, e.Speaking, "sessions_spawn")
 	}
 	return Step{Post: d}
 }
@@ -347,16 +347,16 @@ func (e *ending) inVoice(s Step) Step {
 	if e.c.Requester.Kind() != sessions.KindCron {
 		return s
 	}
-	voiced := e.inTranscript(s.Post, e.Voice, "")
+	voiced := e.inTranscript(s.Post, e.Speaking, "")
 	voiced.Message, voiced.Lasts = s.Message, s.Lasts
 	return voiced
 }
 
 // inTranscript puts what is posted into the transcript of the session in whose name it is, as its agent's words. tool says how it came from
 // the run's session; "" = it is the session's own.
-func (e *ending) inTranscript(d *sessions.Delivery, voice sessions.Session, tool string) Step {
-	d.Session, d.Message = voice.Key, ""
-	next := posted(voice.Key, voice.Agent, e.Run.Source, d.Text)
+func (e *ending) inTranscript(d *sessions.Delivery, speaking sessions.Session, tool string) Step {
+	d.Session, d.Message = speaking.Key, ""
+	next := posted(speaking.Key, speaking.Agent, e.Run.Source, d.Text)
 	if tool != "" {
 		PostedBy(next, e.Run.Key, tool)
 	}
@@ -364,7 +364,7 @@ func (e *ending) inTranscript(d *sessions.Delivery, voice sessions.Session, tool
 }
 
 // cleanup deletes a sub-agent's session when the spawn asked for it (contract N14). The store leaves it as long as further runs of
-// it wait, and it is left as long as sub-agents below it are at work: what their results cause deletes it. What a person stopped
+// it wait, and it is left as long as sub-agents below it are running: what their results cause deletes it. What a person stopped
 // meanwhile is left to be listed (N15).
 func (e *ending) cleanup(s Step) Step {
 	s.Delete = e.c.Cleanup == "delete" && !e.BusyBelow && (!e.ChildAborted || e.Run.Kind == sessions.ChildRun)

@@ -46,9 +46,9 @@ func (a *Advancer) Complete(ctx context.Context, set *settings.Snapshot, run ses
 	return a.complete(ctx, set, Facts{Run: run, Said: said, Notice: notice}, o)
 }
 
-// CompleteOutdated is Complete for a run that is past its time to live.
-func (a *Advancer) CompleteOutdated(ctx context.Context, set *settings.Snapshot, run sessions.Run, o *sessions.Outcome) bool {
-	return a.complete(ctx, set, Facts{Run: run, Outdated: true}, o)
+// CompleteExpired is Complete for a run that is past its time to live.
+func (a *Advancer) CompleteExpired(ctx context.Context, set *settings.Snapshot, run sessions.Run, o *sessions.Outcome) bool {
+	return a.complete(ctx, set, Facts{Run: run, Expired: true}, o)
 }
 
 func (a *Advancer) complete(ctx context.Context, set *settings.Snapshot, f Facts, o *sessions.Outcome) bool {
@@ -108,7 +108,7 @@ func put(s Step, run sessions.Run, set *settings.Snapshot, o *sessions.Outcome) 
 	o.Deliveries = append(o.Deliveries, d)
 }
 
-// identify gives a run that is to be queued, and its input, an id and a time.
+// identify gives a run to queue, and its input, an id and a time.
 func identify(c *sessions.Change) {
 	id := sessions.RunID(uuid.NewString())
 	in := &c.Run.Input
@@ -146,7 +146,7 @@ func Requester(run sessions.Run) sessions.Key {
 	return ""
 }
 
-// LeftAbove is how long the further turns of a sub-agent may still take, of whose chain Until is set.
+// LeftAbove returns how long the further turns of a sub-agent may still take. Until of its chain must be set.
 func (a *Advancer) LeftAbove(c sessions.Chain) time.Duration {
 	if c.StartedMs == 0 { // as earlier versions have stored it
 		return c.Until.Sub(a.clock.Now())

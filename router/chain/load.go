@@ -31,7 +31,7 @@ func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o
 	r := &reader{a: a, ctx: ctx, ok: true}
 	speaks := spoke(f.Said) || o.Status != sessions.Done
 	switch at := from(run); {
-	case f.Outdated:
+	case f.Expired:
 	case at == fromAnnounce, at == fromAsk && o.Status != sessions.Done:
 		if !c.Back.IsZero() {
 			r.asker(f, c)
@@ -44,12 +44,12 @@ func (a *Advancer) load(ctx context.Context, set *settings.Snapshot, f *Facts, o
 		r.child(f, c)
 	case at == fromReport:
 		if f.Other = r.find(c.Requester); f.Other != nil {
-			f.Voice = r.voice(*f.Other, c.Origin)
+			f.Speaking = r.speakingSession(*f.Other, c.Origin)
 		}
 	case (at == fromResult || at == fromFollowUp) && c.Requester.Kind() == sessions.KindCron:
-		f.Voice = r.voice(sessions.Session{Key: c.Requester, Agent: run.Agent}, c.Origin)
+		f.Speaking = r.speakingSession(sessions.Session{Key: c.Requester, Agent: run.Agent}, c.Origin)
 	case at == fromJob && speaks:
-		f.Voice = r.speaker(run, c)
+		f.Speaking = r.jobSession(run, c)
 	case at == fromRelay && speaks:
 		r.relay(f, c)
 	}
@@ -114,7 +114,7 @@ func (r *reader) call(f *Facts) {
 	})
 }
 
-// asker reads whether people are to be told of the end of an exchange by a follow-up.
+// asker reads whether people must be told of the end of an exchange by a follow-up.
 func (r *reader) asker(f *Facts, c sessions.Chain) {
 	if f.Asker = r.find(c.Requester); f.Asker == nil {
 		return
@@ -164,28 +164,28 @@ func (r *reader) relay(f *Facts, c sessions.Chain) {
 	if own == nil {
 		own = &sessions.Session{}
 	}
-	f.Voice = *own
-	if f.Other != nil && r.a.settings().Decide(c.Origin)(*own).Allowed() {
+	f.Speaking = *own
+	if f.Other != nil && r.a.settings().SendPolicyTo(c.Origin)(*own).Allowed() {
 		r.do("known", func(ctx context.Context) (err error) {
-			f.Voice, err = r.a.Strictest(ctx, *f.Other, c.Origin)
+			f.Speaking, err = r.a.MostRestrictive(ctx, *f.Other, c.Origin)
 			return err
 		})
 	}
 }
 
-// voice is Voice.
-func (r *reader) voice(s sessions.Session, to channels.Address) sessions.Session {
+// speakingSession returns what SpeakingSession of the advancer does, and keeps whether the store answered.
+func (r *reader) speakingSession(s sessions.Session, to channels.Address) sessions.Session {
 	if r.ok {
-		s, r.ok = r.a.Voice(r.ctx, s, to)
+		s, r.ok = r.a.SpeakingSession(r.ctx, s, to)
 	}
 	return s
 }
 
-// speaker is the session in whose name a job's turn speaks, and whose send policy decides: the one that made the job, or that of the chat
-// that a person named. It is zero when there is none any more.
-func (r *reader) speaker(run sessions.Run, c sessions.Chain) (s sessions.Session) {
+// jobSession returns the session in whose name a job's turn speaks, and whose send policy decides: the session that made the job, or the
+// session of the chat that a person named. It is zero when that session was deleted.
+func (r *reader) jobSession(run sessions.Run, c sessions.Chain) (s sessions.Session) {
 	if c.Requester == "" {
-		return r.voice(sessions.Session{Key: run.Key, Agent: run.Agent}, c.Origin)
+		return r.speakingSession(sessions.Session{Key: run.Key, Agent: run.Agent}, c.Origin)
 	}
 	if found := r.find(c.Requester); found != nil {
 		s = *found
@@ -231,7 +231,7 @@ func (a *Advancer) ByAgents(ctx context.Context, key sessions.Key, most int) (n 
 // deepest bounds how far down sub-agents are followed.
 const deepest = 16
 
-// busyBelow reports whether a sub-agent below a session is at work.
+// busyBelow reports whether a sub-agent below a session is running.
 func (a *Advancer) busyBelow(ctx context.Context, key sessions.Key, depth int) (bool, error) {
 	if open, err := sessions.OpenChildren(ctx, a.store, key, 1); err != nil || len(open) > 0 || depth == deepest {
 		return len(open) > 0, err

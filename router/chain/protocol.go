@@ -15,12 +15,12 @@ const (
 	Relay = "said"  // a turn whose answer goes into the chat of another session
 )
 
-// The ends that a chain goes on from.
+// The ends that a chain continues from.
 const (
 	fromAny      = "any"
 	fromAsk      = "ask"       // an exchange: the target's first turn
 	fromReply    = "reply"     // an exchange: a reply step, of the requester and the target in turn
-	fromPost     = "post"      // an exchange: an agent outside has the reply in its transcript
+	fromPost     = "post"      // an exchange: an external agent has the reply in its transcript
 	fromAnnounce = "announce"  // an exchange: the announce step in the target
 	fromFollowUp = "follow-up" // an exchange: the requester's turn that tells its chat
 	fromChild    = "child"     // a sub-agent's turn
@@ -41,18 +41,18 @@ type Rule struct {
 	then  func(*ending) Step
 }
 
-// Protocol says what follows on a run of a chain: the first rule that holds. What an agent outside asked for comes back into its session's
+// Protocol says what follows on a run of a chain: the first rule that holds. What an external agent asked for comes back into its session's
 // transcript, in the place of reply steps and of a result's turn.
 func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 	talk := []string{fromAsk, fromReply}
 	return []Rule{
 		{[]string{fromAny}, "outdated, deleted", "it is past its time to live, and the sub-agent's session is to be deleted", "a report that expires at once; the session is deleted",
 			func(e *ending) bool {
-				return e.Outdated && e.c.Kind == Spawn && e.c.Cleanup == "delete" && !e.c.Origin.IsZero()
+				return e.Expired && e.c.Kind == Spawn && e.c.Cleanup == "delete" && !e.c.Origin.IsZero()
 			},
 			func(e *ending) Step { return e.cleanup(Step{Post: e.post(e.report("")), Lasts: noTime}) }},
 		{[]string{fromAny}, "outdated", "it is past its time to live", "the end: what it has to say would be too late",
-			func(e *ending) bool { return e.Outdated }, end},
+			func(e *ending) bool { return e.Expired }, end},
 
 		{[]string{fromAsk}, "late failure", "it failed, and the requester's call had answered before", "the follow-up in the requester",
 			func(e *ending) bool { return failed(e) && e.late() }, func(e *ending) Step { return Step{Next: e.followUp()} }},
@@ -64,7 +64,7 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 			func(e *ending) bool { return e.c.Turn >= e.MaxTurns }, (*ending).announce},
 		{talk, "nothing said", "it is empty or a control word", "the announce step", func(e *ending) bool { return !spoke(e.Said) }, (*ending).announce},
 		{talk, "other side gone", "the session that would reply next is deleted", "the announce step", gone, (*ending).announce},
-		{talk, "reply to an agent outside", "an agent outside asked", "the reply goes into its transcript", outside,
+		{talk, "reply to an agent outside", "an agent outside asked", "the reply goes into its transcript", toExternal,
 			func(e *ending) Step { return e.toExternal(e.c.Latest, e.toOther()) }},
 		{talk, "too many turns by agents", "the session that would reply next had `maxTurnsPerHour` turns by agents", "the announce step",
 			func(e *ending) bool { return e.ByAgents >= e.MaxTurnsPerHour },
@@ -136,11 +136,11 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 		{[]string{fromRelay}, "answer posted", "otherwise", "the answer is posted, or the notice of a failure", always,
 			func(e *ending) Step {
 				s := e.inTranscript(e.post(e.saidOr(e.Notice)), *e.Other, "")
-				s.Post.Session = e.Voice.Key
+				s.Post.Session = e.Speaking.Key
 				return s
 			}},
 		{[]string{fromJob}, "job without a chat", "there is no chat, or the session that made it is deleted", "the end",
-			func(e *ending) bool { return e.c.Origin.IsZero() || e.Voice.Key == "" },
+			func(e *ending) bool { return e.c.Origin.IsZero() || e.Speaking.Key == "" },
 			func(e *ending) (s Step) {
 				if e.c.Requester != "" {
 					s.warn("a scheduled job has no chat to report to", keyRun, e.Run.ID, keySession, e.Run.Key)
@@ -150,8 +150,8 @@ func Protocol() []Rule { //nolint:funlen // one table, to be read on one page
 		{[]string{fromJob}, "job posted", "otherwise", "what it says is posted, or the notice of a failure", always,
 			func(e *ending) Step {
 				s := Step{Post: e.says(e.saidOr("⏰ " + cmp.Or(e.Run.Label, "A scheduled job") + ": " + e.Notice))}
-				if s.Post.Session = e.Voice.Key; e.Voice.Key != e.Run.Key { // otherwise its own transcript has it
-					s = e.inTranscript(s.Post, e.Voice, "cron")
+				if s.Post.Session = e.Speaking.Key; e.Speaking.Key != e.Run.Key { // otherwise its own transcript has it
+					s = e.inTranscript(s.Post, e.Speaking, "cron")
 				}
 				s.Lasts = jobTime
 				return s

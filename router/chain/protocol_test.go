@@ -33,7 +33,7 @@ func at(kind sessions.RunKind, c sessions.Chain, out agent.Outcome, with ...func
 		key = c.Requester
 	}
 	f := Facts{Run: sessions.Run{ID: "r", Kind: kind, Key: key, Agent: key.Agent(), Chain: &c, Source: "tool:q:call", Model: "m/1", Input: sessions.Message{Content: sessions.TextContent("the input")}},
-		Said: out, Status: sessions.Done, Last: "last", MaxTurns: 5, MaxTurnsPerHour: 120, Other: &sessions.Session{Key: asker, Agent: "main"}, Voice: sessions.Session{Key: asker, Agent: "main"}}
+		Said: out, Status: sessions.Done, Last: "last", MaxTurns: 5, MaxTurnsPerHour: 120, Other: &sessions.Session{Key: asker, Agent: "main"}, Speaking: sessions.Session{Key: asker, Agent: "main"}}
 	for _, w := range with {
 		w(&f)
 	}
@@ -80,7 +80,7 @@ func TestProtocol(t *testing.T) {
 	job := sessions.Chain{Kind: Job, Requester: asker, Target: cronJob, Origin: chat}
 	relay := sessions.Chain{Kind: Relay, Requester: asker, Target: asked, Origin: chat}
 	failed := func(f *Facts) { f.Status, f.Error, f.Notice = sessions.Failed, "why", "It broke." }
-	outdated := func(f *Facts) { failed(f); f.Outdated = true }
+	outdated := func(f *Facts) { failed(f); f.Expired = true }
 	alone := func(f *Facts) { f.Other = nil }
 	ended := func(f *Facts) { f.CallEnded = true }
 	late := func(f *Facts) {
@@ -173,11 +173,11 @@ func TestProtocol(t *testing.T) {
 		{"nothing to post", at(sessions.JobRun, job, word(agent.NoReply)), ""},
 		{"nothing to post", at(sessions.TurnRun, relay, said("")), ""},
 		{"chat gone", at(sessions.TurnRun, relay, said("words"), alone), ""},
-		{"answer posted", at(sessions.TurnRun, relay, said("words"), func(f *Facts) { f.Voice.Key = asked }), "post in agent:main:main: words; post of agent:clerk:main with : words"},
+		{"answer posted", at(sessions.TurnRun, relay, said("words"), func(f *Facts) { f.Speaking.Key = asked }), "post in agent:main:main: words; post of agent:clerk:main with : words"},
 		{"answer posted", at(sessions.TurnRun, relay, said("half"), failed), "post in agent:main:main: It broke.; post of agent:main:main with : It broke."},
-		{"job without a chat", at(sessions.JobRun, job, said("words"), func(f *Facts) { f.Voice.Key = "" }), ""},
+		{"job without a chat", at(sessions.JobRun, job, said("words"), func(f *Facts) { f.Speaking.Key = "" }), ""},
 		{"job posted", at(sessions.JobRun, job, said("words")), "post in agent:main:main: words (agent:main:cron:j, cron); post of agent:main:main with : words"},
-		{"job posted", at(sessions.JobRun, job, said("half"), failed, func(f *Facts) { f.Voice.Key = cronJob }), "post of agent:main:cron:j with last: ⏰ A scheduled job: It broke."},
+		{"job posted", at(sessions.JobRun, job, said("half"), failed, func(f *Facts) { f.Speaking.Key = cronJob }), "post of agent:main:cron:j with last: ⏰ A scheduled job: It broke."},
 	} {
 		seen = append(seen, c.rule)
 		if s := Advance(c.facts); s.Rule != c.rule || sketch(s) != c.want {

@@ -8,9 +8,9 @@ import (
 	"parley/sessions"
 )
 
-// Strictest gives, of the sessions that a chat has written to, one whose policy lets nothing out there, else the one that is meant: a
-// chat that is denied in one of them is not reached by way of another.
-func (a *Advancer) Strictest(ctx context.Context, meant sessions.Session, to channels.Address) (sessions.Session, error) {
+// MostRestrictive returns the first session of Denying, or meant where none denies: a chat that one of its sessions denies is not reached
+// through another. It reads the store and returns its errors.
+func (a *Advancer) MostRestrictive(ctx context.Context, meant sessions.Session, to channels.Address) (sessions.Session, error) {
 	denying, err := a.Denying(ctx, meant, to)
 	if len(denying) > 0 {
 		meant = denying[0]
@@ -18,10 +18,10 @@ func (a *Advancer) Strictest(ctx context.Context, meant sessions.Session, to cha
 	return meant, err
 }
 
-// Denying returns, of the session that is meant and those that a chat has written to, the ones whose policy lets nothing out there: the
-// one that is meant first, then the newest.
+// Denying returns the sessions whose send policy denies a chat, among meant and the sessions that the chat has written to: meant first,
+// then the newest.
 func (a *Advancer) Denying(ctx context.Context, meant sessions.Session, to channels.Address) (out []sessions.Session, err error) {
-	decide := a.settings().Decide(to)
+	decide := a.settings().SendPolicyTo(to)
 	if !decide(meant).Allowed() {
 		out = append(out, meant)
 	}
@@ -41,9 +41,9 @@ func (a *Advancer) Denying(ctx context.Context, meant sessions.Session, to chann
 	return out, nil
 }
 
-// Voice is the session in whose name something is posted into a chat: of a job's session, which has no chat of its own, the one that
-// heard from that chat last. ok is false when the store could not be asked before the host stopped.
-func (a *Advancer) Voice(ctx context.Context, s sessions.Session, to channels.Address) (voice sessions.Session, ok bool) {
+// SpeakingSession returns the session in whose name a text is posted into a chat. A job's session has no chat of its own: the session that
+// the chat last wrote to speaks for it. It asks the store until that answers; ok is false when the host stopped first.
+func (a *Advancer) SpeakingSession(ctx context.Context, s sessions.Session, to channels.Address) (speaking sessions.Session, ok bool) {
 	if s.Key.Kind() != sessions.KindCron || to.IsZero() {
 		return s, true
 	}

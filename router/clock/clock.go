@@ -99,7 +99,7 @@ func (c *Steady) observe() time.Duration {
 	return passed
 }
 
-// Age is how long ago a time was stored.
+// Age returns how long ago a time was stored, on the steady clock.
 func (c *Steady) Age(stored time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

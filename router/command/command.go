@@ -20,8 +20,8 @@ type Who string
 // The people who may use a command.
 const (
 	OwnerOnly Who = "owner"
-	Allowed   Who = "allowed" // whoever a list of the account names, or a person has let in
-	Anyone    Who = "anyone"  // whoever is let in, also by an open group
+	Allowed   Who = "allowed" // people whom a list of the account names, or a person has let in
+	Anyone    Who = "anyone"  // everybody who is let in, also by an open group
 )
 
 // Where a command can be used.
@@ -210,7 +210,7 @@ func (t *Table) withAnswer(c Call, res Result) Result {
 	if p, ok := sessions.FindOp[sessions.PatchSession](change); ok && p.SendPolicy != nil {
 		after := c.Session
 		after.Settings.SendPolicy = *p.SendPolicy
-		decide := t.settings().Decide(c.In.Address)
+		decide := t.settings().SendPolicyTo(c.In.Address)
 		if v := decide(c.Session); v.Allowed() && !decide(after).Allowed() {
 			v.Reason = "answers a change of the send policy; decided by the policy before it: " + v.Reason
 			d.PreAuthorized = &v

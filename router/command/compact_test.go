@@ -68,15 +68,15 @@ func TestSummaryStandsForTheOlderPart(t *testing.T) {
 			t.Errorf("%d messages are in the transcript", len(all))
 		}
 		s := g.Session(routertest.GuestKey)
-		days, err := g.Store.Spending(t.Context(), sessions.SpentQuery{Payer: s.Key}, time.UTC)
+		days, err := g.Store.Spending(t.Context(), sessions.SpentQuery{BilledTo: s.Key}, time.UTC)
 		if err != nil || len(days) != 1 || days[0].Calls != 30+n {
 			t.Errorf("the ledger has %+v, %d summaries were made (%v)", days, n, err)
 		}
 	})
 }
 
-// A very long turn is summed up while it goes on: the message that it answers stays, no call is shown without its result, and after a
-// kill between the summary and the next step it goes on where it stood.
+// A very long turn is summed up while it continues: the message that it answers stays, no call is shown without its result, and after a
+// kill between the summary and the next step it continues where it stood.
 func TestSummaryInsideOfATurn(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.FewTools)
@@ -134,7 +134,7 @@ func TestSummaryInsideOfATurn(t *testing.T) {
 	})
 }
 
-// What a turn has taken up is to be answered: it stays, in its order and once, when the turn is summed up while it goes on, also after
+// What a turn has merged needs an answer: it stays, in its order and once, when the turn is summed up while it continues, also after
 // a kill.
 func TestSummaryKeepsWhatWasTakenUp(t *testing.T) {
 	for mode, want := range map[sessions.QueueMode][]string{

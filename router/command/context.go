@@ -109,8 +109,8 @@ func byKind(msgs []sessions.Message) map[string]*share {
 	return all
 }
 
-// sharesShown bounds the lines of one part.
-const sharesShown = 30
+// maxSharesShown bounds the lines of one part.
+const maxSharesShown = 30
 
 // writeShares lists shares, the largest first.
 func writeShares(b *strings.Builder, all map[string]*share) {
@@ -120,7 +120,7 @@ func writeShares(b *strings.Builder, all map[string]*share) {
 	}
 	slices.SortFunc(list, func(x, y *share) int { return cmp.Or(y.tokens-x.tokens, cmp.Compare(x.what, y.what)) })
 	for i, s := range list {
-		if i == sharesShown {
+		if i == maxSharesShown {
 			fmt.Fprintf(b, "  - and %d more\n", len(list)-i)
 			break
 		}

@@ -16,7 +16,7 @@ import (
 	"parley/sessions"
 )
 
-// /compact sums up at once, behind the turn at work, with an eye on what was asked for, and says how much; the transcript stays.
+// /compact sums up at once, behind the running turn, with an eye on what was asked for, and says how much; the transcript stays.
 func TestCompactCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, routertest.FewTools)
@@ -91,7 +91,7 @@ func TestCompactCommandFails(t *testing.T) {
 	})
 }
 
-// /context says what fills the window, also while a turn is at work, and changes nothing.
+// /context says what fills the window, also while a turn is running, and changes nothing.
 func TestContextCommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.FewTools)
@@ -127,7 +127,7 @@ func TestContextCommand(t *testing.T) {
 }
 
 // A session starts over with the message that finds it stale, in one commit: its settings stay, the old transcript stays readable. It
-// does not while something is at work in it, or below it.
+// does not while something is running in it, or below it.
 func TestSessionStartsOver(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, routertest.EachAlone, func(s *settings.Snapshot) {

@@ -11,7 +11,7 @@ import (
 	"parley/sessions"
 )
 
-// cmdNew starts the session over. What is at work or waits in it ends as by /stop, and the answer says so. What stands behind the command
+// cmdNew starts the session over. What is running or waits in it ends as by /stop, and the answer says so. What stands behind the command
 // is the name of a model, or the first message of the new session: the same commit has all of it.
 func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
 	open, err := r.store.Stoppable(ctx, c.Session.Key)
@@ -54,7 +54,7 @@ func cmdStop(ctx context.Context, r *Table, c Call) (Result, error) {
 }
 
 // stopKeys are the sessions that /stop in a chat of one ends: itself, and those of the scheduled jobs that it made, or that post there, and that
-// are at work.
+// are running.
 func (t *Table) stopKeys(ctx context.Context, key sessions.Key, chat channels.Address) ([]sessions.Key, error) {
 	jobs, err := t.cron.KeysAtWork(ctx, key, chat)
 	return append([]sessions.Key{key}, jobs...), err

@@ -13,8 +13,8 @@ import (
 	"parley/sessions"
 )
 
-// modelsShown bounds the list of models in one answer.
-const modelsShown = 50
+// maxModelsShown bounds the list of models in one answer.
+const maxModelsShown = 50
 
 // models lists the models that a person can choose from by a part of their names.
 func (t *Table) models() []string {
@@ -66,7 +66,7 @@ func (t *Table) ModelMeant(word string) (string, error) {
 	return name, t.modelKnown(name)
 }
 
-// chooseModel gives the one model that somebody means, or says why there is none.
+// chooseModel returns the one model that a person's words mean, or says why there is none.
 func (t *Table) chooseModel(word string) (name, no string) {
 	name, similar := t.modelNamed(word)
 	switch {
@@ -105,7 +105,7 @@ func cmdModel(_ context.Context, r *Table, c Call) (Result, error) {
 		return Result{Text: no}, nil
 	}
 	if m, err := r.model(name); err == nil {
-		if no := budget.Payable(budget.LimitsOf(c.Set, c.Session, c.Session.Agent), m); no != nil {
+		if no := budget.CheckPriced(budget.LimitsOf(c.Set, c.Session, c.Session.Agent), m); no != nil {
 			return Result{Text: "⚠️ " + no.Notice()}, nil
 		}
 	}
@@ -135,14 +135,14 @@ func (t *Table) modelWords(set *settings.Snapshot, s sessions.Session) string {
 
 func listModels(names []string, now string) string {
 	var b strings.Builder
-	for _, n := range names[:min(len(names), modelsShown)] {
+	for _, n := range names[:min(len(names), maxModelsShown)] {
 		b.WriteString("- " + channels.Code(n, 100))
 		if n == now {
 			b.WriteString(" ←")
 		}
 		b.WriteString("\n")
 	}
-	if n := len(names) - modelsShown; n > 0 {
+	if n := len(names) - maxModelsShown; n > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", n)
 	}
 	return b.String()

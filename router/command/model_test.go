@@ -153,7 +153,7 @@ func TestCommandsOfOthers(t *testing.T) {
 	})
 }
 
-// TestCommandsDoNotWait answers while a turn is at work.
+// TestCommandsDoNotWait answers while a turn is running.
 func TestCommandsDoNotWait(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := newModelRig(t)

@@ -12,7 +12,7 @@ import (
 
 const queueUsage = "⚙️ Usage: /queue [collect|followup|steer|interrupt] [debounce:2s] [cap:20] [drop:summarize|old|new], or /queue default"
 
-// cmdQueue says, or changes for the session, what happens to messages that come while a turn is at work.
+// cmdQueue says, or changes for the session, what happens to messages that come while a turn is running.
 func cmdQueue(_ context.Context, _ *Table, c Call) (Result, error) {
 	if c.Arg == "" {
 		return Result{Text: "⚙️ Queue: " + queueWords(c)}, nil
@@ -34,7 +34,7 @@ func queueWords(c Call) string {
 	return words
 }
 
-// queueLines say what is at work and what waits in the session, for /status.
+// queueLines say what is running and what waits in the session, for /status.
 func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
 	queued, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: c.Session.Key, Status: sessions.Queued, Limit: 1000})
 	if err != nil {
@@ -46,7 +46,7 @@ func (t *Table) queueLines(ctx context.Context, c Call) ([]string, error) {
 	}
 	lines := []string{"Queue: " + queueWords(c)}
 	for _, run := range atWork {
-		more, err := t.rights.TakenUp(ctx, run.ID)
+		more, err := t.rights.MergedRuns(ctx, run.ID)
 		if err != nil {
 			return nil, err
 		}

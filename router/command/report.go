@@ -24,7 +24,7 @@ func (t *Table) Reported(ctx context.Context, child sessions.Run) (string, error
 	if slices.ContainsFunc(runs, func(x sessions.Run) bool { return !x.Status.Final() }) {
 		return "at work", nil
 	}
-	// A message that a turn at work took up ended with no turn of its own: it says nothing.
+	// A message that a running turn took up ended with no turn of its own: it says nothing.
 	last := slices.IndexFunc(runs, func(x sessions.Run) bool { return x.Status != sessions.Done || x.Attempt > 0 })
 	if last < 0 {
 		return "", nil

@@ -2,7 +2,7 @@ package command
 
 import "parley/sessions"
 
-// Result is what a command answers, and what is committed with it.
+// Result is the answer of a command, and the change that is committed with it.
 type Result struct {
 	Text   string           // "" = the run that it queues answers
 	Change *sessions.Change // nil = nothing. Its session is the one that the command was given in, which On fills in

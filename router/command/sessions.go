@@ -21,12 +21,12 @@ import (
 
 // The bounds of what a command shows.
 const (
-	sessionsShown = 20
-	childrenShown = 20
-	logShown      = 20
-	maxShownLog   = 200
-	logBytes      = 12_000 // of a log in one answer
-	maxLine       = 300    // characters of one message or task
+	maxSessionsShown = 20
+	maxChildrenShown = 20
+	maxLogShown      = 20
+	maxShownLog      = 200
+	logBytes         = 12_000 // of a log in one answer
+	maxLine          = 300    // characters of one message or task
 )
 
 // caller is the session of the chat that a command was written in.
@@ -35,7 +35,7 @@ func (c Call) caller() tools.Caller {
 }
 
 func cmdSessions(ctx context.Context, r *Table, c Call) (Result, error) {
-	rows, more, mode, err := r.tools.Sessions(ctx, c.caller(), c.Arg, sessionsShown)
+	rows, more, mode, err := r.tools.Sessions(ctx, c.caller(), c.Arg, maxSessionsShown)
 	if err != nil {
 		return Result{}, err
 	}
@@ -117,7 +117,7 @@ func cmdSubagents(ctx context.Context, r *Table, c Call) (Result, error) {
 }
 
 func (t *Table) listChildren(ctx context.Context, c Call) (string, error) {
-	list, total, err := t.tools.Children(ctx, c.caller(), childrenShown)
+	list, total, err := t.tools.Children(ctx, c.caller(), maxChildrenShown)
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +188,7 @@ func (t *Table) childInfo(ctx context.Context, x tools.Child) (string, error) {
 
 // childLog shows the newest messages of a sub-agent, oldest first, as many as one answer may hold.
 func (t *Table) childLog(ctx context.Context, c Call, x tools.Child, words []string) (string, error) {
-	limit, withTools := logShown, false
+	limit, withTools := maxLogShown, false
 	for _, w := range words {
 		if n, err := strconv.Atoi(w); err == nil && n > 0 {
 			limit = min(n, maxShownLog)

@@ -30,7 +30,7 @@ func cmdStatus(ctx context.Context, r *Table, c Call) (Result, error) {
 // sessionLines say how the session is set.
 func (t *Table) sessionLines(c Call) []string {
 	s := c.Session
-	v := c.Set.Session.SendPolicy.Decide(c.Set.PolicySubject(s, c.In.Address))
+	v := c.Set.Session.SendPolicy.Evaluate(c.Set.PolicySubject(s, c.In.Address))
 	session := "Session: " + channels.Code(string(s.Key.Display(s.Agent, c.Set.Session.Scope)), maxLine)
 	if s.ID != "" {
 		session += fmt.Sprintf(" (%s), %s", s.ID, channels.Plural(s.Turns, "turn"))
@@ -79,7 +79,7 @@ func (t *Table) useLines(ctx context.Context, c Call) ([]string, error) {
 	ask := []struct {
 		who string
 		q   sessions.SpentQuery
-	}{{"this session", sessions.SpentQuery{Payer: c.Session.Key, Since: since, Until: until}},
+	}{{"this session", sessions.SpentQuery{BilledTo: c.Session.Key, Since: since, Until: until}},
 		{"this agent", sessions.SpentQuery{Agent: c.Session.Agent, Since: since, Until: until}}, {"the host", sessions.SpentQuery{Since: since, Until: until}}}
 	if !c.Owner {
 		ask = ask[:1] // the others count what other people's sessions used (contract V4)

@@ -10,7 +10,7 @@ import (
 	"parley/sessions"
 )
 
-// IsStop reports whether a message is nothing but a word that asks to stop, and something is at work, queued or being sent for the session or
+// IsStop reports whether a message is nothing but a word that asks to stop, and something is running, queued or being sent for the session or
 // below it; own says that it is the sender's own request, or that an owner says so: then it is meant for the bot without a mention.
 func (t *Table) IsStop(ctx context.Context, s sessions.Session, in channels.Inbound, text string, owner bool) (stop, own bool, err error) {
 	if !MayStop(in) || !t.settings().IsStopWord(text) {

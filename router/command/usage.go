@@ -37,7 +37,7 @@ func cmdUsage(ctx context.Context, r *Table, c Call) (Result, error) {
 // usageWords lists what was used today, the budgets, and to owners the host's use by model.
 func (t *Table) usageWords(ctx context.Context, c Call) (string, error) {
 	began, ends := clock.Day(time.Now())
-	lifts, err := t.store.Lifts(ctx, time.Now())
+	lifts, err := t.store.Suspensions(ctx, time.Now())
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +52,7 @@ func (t *Table) usageWords(ctx context.Context, c Call) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		lifted := slices.ContainsFunc(lifts, func(x sessions.Lift) bool { return x.Scope == l.Scope })
+		lifted := slices.ContainsFunc(lifts, func(x sessions.BudgetSuspension) bool { return x.Scope == l.Scope })
 		fmt.Fprintf(&b, "- This %s: %s%s\n", kindOf(l.Scope), spentWords(sum), countWords(budget.AmountOf(sum.Usage), l.Max, lifted, ends))
 	}
 	if c.Owner {
@@ -79,7 +79,7 @@ func modelWords(rows []sessions.Spending) string {
 	}
 	slices.SortFunc(names, func(a, b string) int { return sums[b].Usage.Total() - sums[a].Usage.Total() })
 	var b strings.Builder
-	for _, name := range names[:min(len(names), modelsShown)] {
+	for _, name := range names[:min(len(names), maxModelsShown)] {
 		fmt.Fprintf(&b, "- %s: %s\n", channels.Code(name, 100), spentWords(sums[name]))
 	}
 	return b.String()
@@ -136,7 +136,7 @@ func (t *Table) liftBudget(ctx context.Context, c Call, what string) (Result, er
 		if err != nil {
 			return Result{}, err
 		}
-		kind, which, in = "session", channels.Code(string(budget.Payer(s)), 200), budget.LimitsOf(c.Set, s, s.Agent)
+		kind, which, in = "session", channels.Code(string(budget.BillingSession(s)), 200), budget.LimitsOf(c.Set, s, s.Agent)
 	}
 	began, ends := clock.Day(time.Now())
 	for _, l := range in {

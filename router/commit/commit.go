@@ -16,11 +16,11 @@ import (
 func (c *Committer) NoteUncertain(ctx context.Context, err error) {
 	untried := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	if !untried && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrConflict) && !c.Uncertain.Swap(true) {
-		_ = c.Rescue(ctx) // the doubt stays until a write works
+		_ = c.Rescue(ctx) // Uncertain stays set until a write works
 	}
 }
 
-// Rescue sets in motion what the store holds and nobody works on. There should be none: it is for commits whose answer was lost. Whoever
+// Rescue sets in motion what the store holds and no worker has. There should be none: it is for commits whose answer was lost. Whoever
 // asked for the commit may have gone away meanwhile.
 func (c *Committer) Rescue(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rescueTimeout)
@@ -87,7 +87,7 @@ func (c *Committer) Submit(ctx context.Context, change sessions.Change) (acc ses
 	return acc, nil
 }
 
-// Abort ends the runs at work that a commit has stopped for another reason than that somebody stopped them.
+// Abort ends the current runs that a commit has stopped for another reason than a person's stop.
 func (c *Committer) Abort(change sessions.Change, acc sessions.Accepted) {
 	_, reset := sessions.FindOp[sessions.ResetSession](change)
 	switch {

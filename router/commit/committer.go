@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Store    sessions.Store
 	Settings func() *settings.Snapshot
-	Lanes    *lane.Set
+	Lanes    *lane.Executor
 	Gate     *delivery.Dispatcher
 	Events   *event.Bus
 	Log      *slog.Logger
@@ -27,7 +27,7 @@ type Config struct {
 type Committer struct {
 	store     sessions.Store
 	settings  func() *settings.Snapshot
-	lanes     *lane.Set
+	lanes     *lane.Executor
 	gate      *delivery.Dispatcher
 	watchers  *event.Bus
 	log       *slog.Logger

@@ -50,8 +50,8 @@ func (w *Waiters) Notify(id string) {
 	}
 }
 
-// LookAgainEvery is how often those who wait look into the store unasked: for ends that nobody told of.
-const LookAgainEvery = 30 * time.Second
+// RecheckInterval is the interval at which waiters read the store without a notification, for ends that were not notified.
+const RecheckInterval = 30 * time.Second
 
 // Idle implements tools.Host.
 func (c *Committer) Idle(ctx context.Context, by tools.Caller) error {
@@ -86,7 +86,7 @@ func (c *Committer) idleFor(ctx context.Context, queued <-chan struct{}, child s
 // pause waits for a wake-up without holding the caller's slot.
 func (c *Committer) pause(ctx context.Context, wake ...<-chan struct{}) (err error) {
 	lane.WithoutSlot(ctx, func() {
-		again := time.NewTimer(LookAgainEvery)
+		again := time.NewTimer(RecheckInterval)
 		defer again.Stop()
 		select {
 		case <-wake[0]:

@@ -12,8 +12,8 @@ import (
 	"parley/tools"
 )
 
-// jobsEvery is how long the scheduler sleeps at most: the clock may be set meanwhile.
-const jobsEvery = 30 * time.Second
+// jobsInterval is how long the scheduler sleeps at most: the clock may be set meanwhile.
+const jobsInterval = 30 * time.Second
 
 // Jobs implements tools.Host.
 func (s *Scheduler) Jobs(ctx context.Context, id sessions.AgentID) ([]sessions.Job, error) {
@@ -76,7 +76,7 @@ func (s *Scheduler) wakeJobs() {
 // Run begins the turns of jobs when their time has come, until ctx ends.
 func (s *Scheduler) Run(ctx context.Context) {
 	for {
-		wait, now := jobsEvery, s.now()
+		wait, now := jobsInterval, s.now()
 		if next := s.fireDue(ctx, now); !next.IsZero() {
 			wait = min(wait, next.Sub(now))
 		}
@@ -106,7 +106,7 @@ func (s *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time
 		switch {
 		case j.Off:
 			continue
-		case j.Last.After(now.Add(clockWrong)):
+		case j.Last.After(now.Add(minClockSetBack)):
 			err = s.resetJob(ctx, j, now)
 		case next.After(now):
 			if again.IsZero() || next.Before(again) {
@@ -127,9 +127,9 @@ func (s *Scheduler) fireDue(ctx context.Context, now time.Time) (again time.Time
 	return again
 }
 
-// clockWrong is how far back the clock must have been set for a job's next time to be computed anew. Below that every time still comes
+// minClockSetBack is how far back the clock must have been set for a job's next time to be computed again. Below that every time still comes
 // once, by the clock: what has begun before the clock was set back does not begin again.
-const clockWrong = 25 * time.Hour
+const minClockSetBack = 25 * time.Hour
 
 // resetJob gives a job whose newest time lies in the future, because the clock was wrong then, its next time by the clock of now. A time that
 // has begun before does not begin again: its source is known.
@@ -228,7 +228,7 @@ func (s *Scheduler) tellTimes(f sessions.Firing, acc sessions.Accepted) {
 	s.watchers.Publish(e)
 }
 
-// newest gives the newest time of a job that has come, and whether it makes up for earlier ones that nobody has looked at. One that is too
+// newest gives the newest time of a job that has come, and whether it makes up for earlier ones that were missed. One that is too
 // late for anything makes up for none.
 func (s *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed bool) {
 	due, err := j.Newest(j.Next, now)
@@ -238,7 +238,7 @@ func (s *Scheduler) newest(j sessions.Job, now time.Time) (due time.Time, missed
 	return due, true
 }
 
-// errEnds is why a job is over before its time: nobody would read what it says.
+// errEnds ends a job before its time: the session that made it was deleted.
 var errEnds = errors.New("the session that made it is gone: the job is over")
 
 // leftOut says why a time of a job that has come is left out; nil = it is not. from is the session that made the job, if one did.

@@ -25,7 +25,7 @@ const (
 // nobody is told of what is posted there.
 const LastChat = "last"
 
-// ChatOf reads an address that something is to be posted to: a chat that has written to this host before, or LastChat. "" is none.
+// ChatOf reads an address to post to: a chat that has written to this host before, or LastChat. "" is none.
 func (s *Scheduler) ChatOf(ctx context.Context, agentID sessions.AgentID, text string) (to channels.Address, err error) {
 	if text == "" {
 		return to, nil
@@ -133,7 +133,7 @@ func (s *Scheduler) jobMade(ctx context.Context, source string, j sessions.Job) 
 	return j, err == nil, err
 }
 
-// ChangeJob changes a job that anybody made. Its next time is computed anew when its schedule changes, or it is switched on again; a time
+// ChangeJob changes a job that anybody made. Its next time is computed again when its schedule changes, or it is switched on again; a time
 // that was begun before does not begin again.
 func (s *Scheduler) ChangeJob(ctx context.Context, source, id string, change func(*sessions.Job) error) (sessions.Job, error) {
 	was, err := s.store.GetJob(ctx, id)

@@ -19,10 +19,10 @@ func JobKey(j sessions.Job) sessions.Key {
 	return sessions.Parts{Form: sessions.FormCron, Agent: j.Agent, ID: j.ID}.Key()
 }
 
-// jobKept is how long the session of a job that is over stays.
-const jobKept = 24 * time.Hour
+// jobRetention is how long the session of a job that is over stays.
+const jobRetention = 24 * time.Hour
 
-// dueSource is what makes a time of a job count once: whoever begins it, and whatever the clock does meanwhile.
+// dueSource returns the idempotency key of one due time of a job: each time counts once, also where the clock changes meanwhile.
 func dueSource(j sessions.Job, due time.Time) string {
 	return "job:" + j.ID + ":" + strconv.FormatInt(due.UnixMilli(), 10)
 }
@@ -33,9 +33,9 @@ func jobTurn(j sessions.Job, from sessions.Session, chat channels.Address, sourc
 	if to.IsZero() {
 		to = chat
 	}
-	own := sessions.Session{Key: key, Agent: j.Agent, Title: j.Name, Top: budget.Payer(from)}
+	own := sessions.Session{Key: key, Agent: j.Agent, Title: j.Name, Top: budget.BillingSession(from)}
 	if last {
-		own.ArchiveAt = now.Add(jobKept)
+		own.ArchiveAt = now.Add(jobRetention)
 	}
 	id := sessions.RunID(sessions.IDFor(source, "run"))
 	return sessions.Change{

@@ -164,7 +164,7 @@ func TestAckReactionThatFails(t *testing.T) {
 	})
 }
 
-// A command that is queued behind the turn at work loses its reaction as well.
+// A command that is queued behind the running turn loses its reaction as well.
 func TestAckReactionOfACommand(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		g := routertest.New(t, channeltest.Options{}, acking(sessions.AckAll, true))

@@ -177,7 +177,7 @@ func TestBookedAndPaced(t *testing.T) {
 				t.Errorf("10 messages left within %s, 1 a second may", took)
 			}
 			for _, d := range g.Ended(10) {
-				if d.Repeat || d.Unclear {
+				if d.Repeat || d.Ambiguous {
 					t.Errorf("marked: %+v", d)
 				}
 			}

@@ -33,7 +33,7 @@ func (s aroundFinish) Finish(ctx context.Context, id sessions.RunID, o sessions.
 	return acc, err
 }
 
-// held is an account of whose sends nobody knows whether they arrived, and whose owner wants to decide about those.
+// held is an account of whose sends it is unknown whether they arrived, and whose owner wants to decide about those.
 func held(s *settings.Snapshot) { s.Delivery.Hold = true }
 
 // TestBegunWithItsEnd: the commit that ends a turn begins to send its answer where nothing else is on its way.
@@ -136,7 +136,7 @@ func TestDeniedBeforeItBegins(t *testing.T) {
 		})
 		g.Say(routertest.Direct("a"), routertest.Guest, "hello")
 		d := g.Ended(1)[0]
-		if d.State != sessions.Withheld || d.Attempt != 0 || d.Unclear || len(g.Fake.Calls(channeltest.OpSend)) != 0 {
+		if d.State != sessions.Withheld || d.Attempt != 0 || d.Ambiguous || len(g.Fake.Calls(channeltest.OpSend)) != 0 {
 			t.Errorf("%s, %d attempts, %d calls", d.State, d.Attempt, len(g.Fake.Calls(channeltest.OpSend)))
 		}
 		if err := <-flipped; err != nil || early {

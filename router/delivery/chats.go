@@ -71,7 +71,7 @@ func (l *looks) ask() {
 	}
 }
 
-// take reports whether somebody asked since it was called last.
+// take reports whether a look was asked for since the last call.
 func (l *looks) take() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ func (l *looks) take() bool {
 	return asked
 }
 
-// untilAsked ends with ctx, with end, and when somebody asks or has asked.
+// untilAsked ends with ctx, with end, and when a look is or was asked for.
 func (l *looks) untilAsked(ctx context.Context) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	l.mu.Lock()

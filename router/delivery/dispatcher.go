@@ -33,7 +33,7 @@ type Dispatcher struct {
 	sender    *sender
 }
 
-// Config is what a dispatcher is made of.
+// Config holds the parts of a Dispatcher, for New.
 type Config struct {
 	Store    Store
 	Settings func() *settings.Snapshot
@@ -200,7 +200,7 @@ func (g *Dispatcher) Internal(chat channels.Address) bool {
 	return l.Inside
 }
 
-// LastChat gives the chat that wrote last to a session, pages of the host left out: of what is posted there nobody is told. Where only a page has
+// LastChat gives the chat that wrote last to a session, pages of the host left out: a post there reaches no reader. Where only a page has
 // written it is that one.
 func (g *Dispatcher) LastChat(ctx context.Context, s sessions.Session) (channels.Address, error) {
 	if s.Last.IsZero() || !g.Internal(s.Last) {
@@ -241,7 +241,7 @@ func (g *Dispatcher) AddReaction(in channels.Inbound, acc sessions.Accepted) {
 // RemoveReactions removes the reactions from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).
 func (g *Dispatcher) RemoveReactions(id sessions.RunID) { g.reactions.removeAll(id) }
 
-// Show lets the chat see that the agent is at work, where the platform can: typing, and the answer as it grows. All of it passes the
+// Show lets the chat see that the agent is working, where the platform can: typing, and the answer as it grows. All of it passes the
 // send policy like everything that leaves. The returned func ends it and returns when no call is under way any more, so that
 // nothing of it comes after the answer.
 func (g *Dispatcher) Show(ctx context.Context, run sessions.Run, t *agent.Turn) (end func()) {

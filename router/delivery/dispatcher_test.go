@@ -180,7 +180,7 @@ func TestNoQuestionReachesADeniedChat(t *testing.T) {
 	})
 }
 
-// TestOnlyTurnsStream: neither a sub-agent at work nor what it reports is shown before it is whole.
+// TestOnlyTurnsStream: neither a running sub-agent nor what it reports is shown before it is whole.
 func TestOnlyTurnsStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		set := &settings.Snapshot{Accounts: map[settings.AccountRef]settings.Account{fakeAccount: {Streaming: channels.Streaming{Direct: channels.StreamEdit, Group: channels.StreamEdit}}}}

@@ -13,22 +13,22 @@ import (
 // hints makes the calls to a platform that nothing depends on: typing, drafts, reactions, receipts. Best effort, under the same policy as a
 // delivery.
 type hints struct {
-	store    Store
-	settings func() *settings.Snapshot
-	accounts *accounts
-	inFlight *inFlight
-	life     *lifetime
-	log      *slog.Logger
-	signs    signs
-	backoff  hintBackoff
+	store      Store
+	settings   func() *settings.Snapshot
+	accounts   *accounts
+	inFlight   *inFlight
+	life       *lifetime
+	log        *slog.Logger
+	indicators indicators
+	backoff    hintBackoff
 }
 
-// typing shows in a chat that a session's agent is at work.
+// typing shows in a chat that a session's agent is working.
 func (h *hints) typing(ctx context.Context, key sessions.Key, to channels.Address) {
 	to = h.settings().Moved.Current(to) // a turn that was asked for under an old id
 	if t := h.accounts.caps(to).Typer; t != nil {
 		if h.repeat(ctx, key, hintPlace{"typing", to}, func(ctx context.Context) error { return t.Typing(ctx, to) }) {
-			h.fadeLater(ctx, key, to, "")
+			h.removeIndicatorLater(ctx, key, to, "")
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (h *hints) repeat(ctx context.Context, key sessions.Key, p hintPlace, call 
 func (h *hints) call(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) bool {
 	defer h.inFlight.begin(key)()
 	s, err := h.store.Get(ctx, key)
-	if err != nil || !h.settings().Decide(to)(s).Allowed() {
+	if err != nil || !h.settings().SendPolicyTo(to)(s).Allowed() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, hintTimeout)

@@ -178,7 +178,7 @@ func TestFaultLimitAndTimeToLive(t *testing.T) {
 	}
 }
 
-// pondering is a model that takes its time for some answers, so that people are shown that it is at work.
+// pondering is a model that takes its time for some answers, so that people are shown that it is working.
 func pondering(_ context.Context, p agent.Prompt) (agent.Answer, error) {
 	said := routertest.LastUser(p)
 	if said == "two" || said == "three" {

@@ -280,7 +280,7 @@ func TestOutboxForgets(t *testing.T) {
 		}
 		ds := g.Deliveries()
 		kept := func(now time.Time) string {
-			if err := g.Router.Outbox.Evict(t.Context(), g.Store, now, filestore.OutboxKept); err != nil {
+			if err := g.Router.Outbox.Evict(t.Context(), g.Store, now, filestore.OutboxTTL); err != nil {
 				t.Fatal(err)
 			}
 			return g.Router.Outbox.Check(ds[1].Files[0]) + "," + g.Router.Outbox.Check(ds[2].Files[0])

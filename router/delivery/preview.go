@@ -95,7 +95,7 @@ func (w *preview) show(ctx context.Context, text string) (done bool) {
 	}
 	defer release()
 	defer x.inFlight.begin(w.run.Key)()
-	if s, err := x.store.Get(ctx, w.run.Key); err != nil || !x.settings().Decide(to)(s).Allowed() || !a.pace.Try(to) {
+	if s, err := x.store.Get(ctx, w.run.Key); err != nil || !x.settings().SendPolicyTo(to)(s).Allowed() || !a.pace.Try(to) {
 		return false
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), previewTimeout)

@@ -36,7 +36,7 @@ func comparesTexts(g *routertest.Rig) {
 	}{g.Fake, full.Editor, byText{g.Fake}, full.Remover})
 }
 
-// TestFirstWordsAreFoundByTheirText: nobody knows whether the first words arrived, and the platform compares texts: they are asked for
+// TestFirstWordsAreFoundByTheirText: it is unknown whether the first words arrived, and the platform compares texts: they are asked for
 // as they were sent, not as the answer is by now, in the same process and in the next.
 func TestFirstWordsAreFoundByTheirText(t *testing.T) {
 	for name, c := range map[string]struct {

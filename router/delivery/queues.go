@@ -227,7 +227,7 @@ func (x *queues) unclaim(id sessions.DeliveryID) {
 	delete(x.resident, id)
 }
 
-// lockChat has a chat to itself for a preview; free is false while something is to be delivered there, or another one is at it.
+// lockChat has a chat to itself for a preview; free is false while a delivery waits there, or another one is at it.
 func (x *queues) lockChat(a *account, chat channels.ChatID) (release func(), free bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

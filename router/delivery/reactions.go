@@ -56,7 +56,7 @@ func (a *reactionQueue) drain(ctx context.Context, ref settings.AccountRef) {
 	}
 }
 
-// reactions shows people that their messages were taken: an emoji below them, or the platform's own sign, where the platform has it. It is best
+// reactions shows people that their messages were accepted: an emoji below them, or the platform's own indicator, where the platform has it. It is best
 // effort. Reactions are not paced: see the adapters for what platforms say.
 type reactions struct {
 	store    Store

@@ -33,7 +33,7 @@ func (r *reconciler) denied(ctx context.Context, d sessions.Delivery) (bool, err
 			return false, err
 		}
 	}
-	return !r.settings().Decide(d.To)(s).Allowed(), nil
+	return !r.settings().SendPolicyTo(d.To)(s).Allowed(), nil
 }
 
 // queryArrived has an adapter find out whether a part arrived. A denied chat gets no query either: errDenied.
@@ -65,8 +65,8 @@ func (t *transfer) onAmbiguous(ctx context.Context, ch channels.Channel, d sessi
 			return next, next.State.Final(), true
 		case err == nil && there:
 			return t.record.partArrived(ctx, next, r, last)
-		case err == nil && next.Absent()+1 >= maxAbsentTries:
-			return t.record.finish(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.Absent()+1, why))
+		case err == nil && next.AbsentTries()+1 >= maxAbsentTries:
+			return t.record.finish(ctx, next, sessions.DeliveryFail, fmt.Sprintf("it was sent %d times and did not arrive: %s", next.AbsentTries()+1, why))
 		case err == nil:
 			return t.record.retryLater(ctx, next, t.ages.Backoff(next.Attempt), why, sessions.ConfirmedAbsent)
 		case ctx.Err() != nil, errors.Is(err, errIndeterminate):

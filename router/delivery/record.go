@@ -38,7 +38,7 @@ func (r *recorder) tell(d sessions.Delivery) {
 func (r *recorder) begin(ctx context.Context, a *account, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
 	var refused error
 	ok = r.retrier.retry(ctx, "begin", d.ID, func(ctx context.Context) (err error) {
-		next, err = r.store.BeginSend(ctx, d.ID, decisionTime(r.ages, d), r.settings().Decide(d.To), r.settings().FirstContactQuota(a.ref, time.Now()))
+		next, err = r.store.BeginSend(ctx, d.ID, decisionTime(r.ages, d), r.settings().SendPolicyTo(d.To), r.settings().FirstContactQuota(a.ref, time.Now()))
 		refused = err
 		return err
 	})
@@ -73,7 +73,7 @@ func (r *recorder) partArrived(ctx context.Context, d sessions.Delivery, receipt
 	r.tellUnsent(ctx, d, receipt)
 	ok := r.retrier.retry(ctx, "receipt", d.ID, func(ctx context.Context) error { return r.store.PartSent(ctx, d.ID, receipt, last) })
 	d.Part++
-	d.Attempt, d.AmbiguousTries, d.Unclear = 0, 0, false
+	d.Attempt, d.AmbiguousTries, d.Ambiguous = 0, 0, false
 	if last {
 		d.State = sessions.Sent
 		r.tell(d)

@@ -58,11 +58,11 @@ func (r *reactions) react(ctx context.Context, key sessions.Key, to channels.Add
 	})
 }
 
-// sendReceipt gives the platform's own sign that a message was accepted. Best effort, under the same policy as a delivery.
+// sendReceipt gives the platform's own receipt of a message that was accepted. Best effort, under the same policy as a delivery.
 func (r *reactions) sendReceipt(ctx context.Context, key sessions.Key, to channels.Address, id channels.MessageID) {
 	if can := r.accounts.caps(to).Acknowledger; can != nil {
 		if r.hints.call(ctx, key, to, func(ctx context.Context) error { return can.Acknowledge(ctx, to, id) }) {
-			r.hints.fadeLater(ctx, key, to, id)
+			r.hints.removeIndicatorLater(ctx, key, to, id)
 		}
 	}
 }

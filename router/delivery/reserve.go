@@ -117,7 +117,7 @@ func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 	if len(out.Deliveries) != 1 || out.Deliveries[0].PreAuthorized != nil || !out.Deliveries[0].NotBefore.IsZero() {
 		return nil
 	}
-	out.Deliveries[0].MoveTo(g.settings().Moved.Current(out.Deliveries[0].To)) // its chat may have moved while its turn was at work
+	out.Deliveries[0].MoveTo(g.settings().Moved.Current(out.Deliveries[0].To)) // its chat may have moved while its turn was running
 	d := out.Deliveries[0]
 	a := g.accounts.of(settings.Ref(d.To))
 	b := &Reservation{dispatcher: g, account: a, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
@@ -125,7 +125,7 @@ func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 		return nil
 	}
 	out.Begin = &sessions.BeginSend{Delivery: d.ID, Quota: g.settings().FirstContactQuota(a.ref, time.Now()),
-		Check: func(s sessions.Session) policy.Verdict { return g.settings().Decide(d.To)(s) }} // by the rules in force then
+		Check: func(s sessions.Session) policy.Verdict { return g.settings().SendPolicyTo(d.To)(s) }} // by the rules in force then
 	return b
 }
 
@@ -197,7 +197,7 @@ func (g *Dispatcher) recoverLost(ctx context.Context, id sessions.DeliveryID) {
 	if !g.queues.claim(id) { // it was found by a refill meanwhile
 		return
 	}
-	d, found := g.record.retrier.lookUp(ctx, id)
+	d, found := g.record.retrier.find(ctx, id)
 	put := found && !d.State.Final()
 	if put && d.State == sessions.Sending {
 		d, _, put = g.record.retryLater(ctx, d, 0, reasonNotTried, sessions.NotArrived)

@@ -94,7 +94,7 @@ func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again t
 	case err != nil:
 		return time.Second, true
 	}
-	if !x.settings().Decide(p.To)(s).Allowed() {
+	if !x.settings().SendPolicyTo(p.To)(s).Allowed() {
 		x.log.Info("the first words of an answer stay in the chat: the policy lets nothing out any more", keyRun, p.Run, keyAddress, p.To.String())
 		return 0, x.end(ctx, p.Run)
 	}
@@ -110,7 +110,7 @@ func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again t
 	return 0, x.end(ctx, p.Run)
 }
 
-// awaitChat waits until a chat's account is attached, the pace allows a call, and nothing is to be delivered there. The chat is locked then;
+// awaitChat waits until a chat's account is attached, the pace allows a call, and nothing waits for delivery there. The chat is locked then;
 // release is nil when ctx ended.
 func (x *previews) awaitChat(ctx context.Context, to channels.Address) (a *account, release func()) {
 	for {

@@ -35,8 +35,8 @@ func (s *retrier) retry(ctx context.Context, what string, id sessions.DeliveryID
 	})
 }
 
-// lookUp finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
-func (s *retrier) lookUp(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
+// find finds a delivery, if there is one. It asks until the store answers, and once more when ctx ends.
+func (s *retrier) find(ctx context.Context, id sessions.DeliveryID) (d sessions.Delivery, found bool) {
 	s.ages.Retry(ctx, ctx, func(ctx context.Context) (done bool) {
 		var err error
 		if d, err = s.store.GetDelivery(ctx, id); err == nil || errors.Is(err, sessions.ErrNotFound) {

@@ -18,7 +18,7 @@ const (
 	sendBytesPerSecond = 512 << 10        // and a second for so many bytes of files
 	sendGrace          = 6 * time.Second  // what a call under way gets at shutdown
 	maxAmbiguousTries  = 3                // sends of one part that may each have arrived; then a person decides
-	maxAbsentTries     = 50               // sends of one part that ended unclear, of which the platform then had none: about an hour at clock.MaxBackoff
+	maxAbsentTries     = 50               // ambiguous sends of one part that the platform did not have afterwards: about an hour at clock.MaxBackoff
 )
 
 // sender sends deliveries to platforms. It has no state: that of one delivery on its way is a transfer.
@@ -39,7 +39,7 @@ type sender struct {
 	metrics    *Metrics
 }
 
-// transfer is one delivery on its way: by which account, as the first one of which queue, and in which parts. One goroutine has it, that of the
+// transfer is one delivery on its way: its account, its queue, and its parts. One goroutine has it, that of the
 // queue.
 type transfer struct {
 	*sender
@@ -92,7 +92,7 @@ func (t *transfer) sendBegun(ctx context.Context, ch channels.Channel, d session
 }
 
 // sentBefore reports a delivery that the previous process has sent, as this one found out at its start. It waits for its account, for a minute
-// at most: there the signs of a turn at work are removed.
+// at most: there the indicators of a running turn are removed.
 func (t *transfer) sentBefore(ctx context.Context, d sessions.Delivery) bool {
 	ctx, cancel := context.WithTimeout(ctx, recheckInterval)
 	defer cancel()
@@ -123,7 +123,7 @@ func (t *transfer) parts(ctx context.Context, d sessions.Delivery) bool {
 		switch {
 		case !ok && ctx.Err() != nil:
 			return false
-		case !ok: // somebody asked to look
+		case !ok: // a look was asked for
 			continue
 		}
 		if waited, ok := t.queues.waitAlone(ctx, t.account, t.q); !ok {

@@ -37,7 +37,7 @@ func (s *unfitting) Get(ctx context.Context, key sessions.Key) (sessions.Session
 }
 
 func (s *unfitting) Accept(ctx context.Context, a sessions.Arrival) (sessions.Accepted, error) {
-	if aside := a.Skip != nil && strings.HasPrefix(a.Skip.Reason, sessions.SetAside); a.In.Text == s.words && !aside {
+	if aside := a.Skip != nil && strings.HasPrefix(a.Skip.Reason, sessions.QuarantineReason); a.In.Text == s.words && !aside {
 		if s.err == nil {
 			panic("a fault of the program")
 		}
@@ -54,8 +54,8 @@ func (s *unfitting) OwnMessage(ctx context.Context, at channels.Address, id chan
 	return s.Store.OwnMessage(ctx, at, id)
 }
 
-// TestFaultRefusedForEver: what a message holds cannot be stored, or makes the program fail. It is set aside after half a minute with its words, and
-// the chat is told; what is behind it goes on. What may be the disk's is asked for again without end.
+// TestFaultRefusedForEver: what a message holds cannot be stored, or makes the program fail. It is quarantined after half a minute with its words, and
+// the chat is told; what is behind it continues. What may be the disk's is asked for again without end.
 func TestFaultRefusedForEver(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
@@ -100,8 +100,8 @@ func TestFaultRefusedForEver(t *testing.T) {
 	}
 }
 
-// TestFaultSessionUnread: a session whose row is not as it was written takes no message. What is written there is set aside with its words, the first after
-// half a minute, all others at once, and other chats go on. Nobody knows whether its chat may be told.
+// TestFaultSessionUnread: a session whose row is not as it was written takes no message. What is written there is quarantined with its words, the first after
+// half a minute, all others at once, and other chats go on. It is unknown whether its chat may be told.
 func TestFaultSessionUnread(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		store := &unfitting{words: "none"}
@@ -115,14 +115,14 @@ func TestFaultSessionUnread(t *testing.T) {
 		if !taken || time.Since(began) < inbound.RefusedFor {
 			t.Errorf("taken: %t, after %s", taken, time.Since(began))
 		}
-		for id := range inbound.MostAside + 10 {
+		for id := range inbound.MaxQuarantined + 10 {
 			in.ID = channels.MessageID(fmt.Sprint("later ", id))
 			if err := g.Router.Receiver.Accept(t.Context(), in); err != nil {
 				t.Fatal(id, err)
 			}
 		}
 		listed, err := g.Store.Skipped(t.Context(), 1000)
-		if err != nil || len(listed) != inbound.MostAside+11 || !strings.Contains(listed[0].Raw, in.Text) || len(g.Fake.Texts(routertest.Direct(routertest.Owner))) != 0 {
+		if err != nil || len(listed) != inbound.MaxQuarantined+11 || !strings.Contains(listed[0].Raw, in.Text) || len(g.Fake.Texts(routertest.Direct(routertest.Owner))) != 0 {
 			t.Errorf("%d are listed (%v); the chat shows %q", len(listed), err, g.Fake.Texts(routertest.Direct(routertest.Owner)))
 		}
 		g.Say(routertest.Group("g"), routertest.Guest, "hello")
@@ -192,7 +192,7 @@ func TestFaultRefusedInSilence(t *testing.T) {
 		if now := g.Fake.Texts(routertest.Direct("a")); len(now) != 2 {
 			t.Errorf("a chat that nothing is sent to shows %q", now)
 		}
-		if n, err := g.Store.SetAside(t.Context(), time.Now().Add(-time.Hour)); n != 1 || err != nil {
+		if n, err := g.Store.CountQuarantined(t.Context(), time.Now().Add(-time.Hour)); n != 1 || err != nil {
 			t.Errorf("%d are counted (%v)", n, err)
 		}
 	})
@@ -205,14 +205,14 @@ func TestFaultRefusedByTheHundred(t *testing.T) {
 		in := channels.Inbound{Event: channels.Message, Address: routertest.Direct("ann"), Sender: channels.Sender{ID: routertest.Guest, Name: "Ann"}, Text: "poison", Time: time.Now()}
 		taken := map[int]bool{}
 		for range 24 { // two minutes
-			for id := range inbound.MostAside + 10 {
+			for id := range inbound.MaxQuarantined + 10 {
 				in.ID = channels.MessageID(strconv.Itoa(id))
 				taken[id] = taken[id] || g.Router.Receiver.Accept(t.Context(), in) == nil
 			}
 			time.Sleep(5 * time.Second)
 		}
 		for id, done := range taken {
-			if done != (id < inbound.MostAside) {
+			if done != (id < inbound.MaxQuarantined) {
 				t.Errorf("message %d was taken: %v", id, done)
 			}
 		}
@@ -231,7 +231,7 @@ func newUnfitting(t *testing.T, s *unfitting) *routertest.Rig {
 	return g
 }
 
-// TestFaultRefusedOnTelegram: the same through the real adapter: what is refused is confirmed once it is set aside, and what its chat wrote behind it is
+// TestFaultRefusedOnTelegram: the same through the real adapter: what is refused is confirmed once it is quarantined, and what its chat wrote behind it is
 // answered, in its order; other chats do not wait. After a restart it does not come again.
 func TestFaultRefusedOnTelegram(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ const (
 	draftInterval  = 50 * time.Millisecond
 )
 
-// showTurn has a chat see a turn at work; Dispatcher.Show says how.
+// showTurn has a chat see a running turn; Dispatcher.Show says how.
 func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *agent.Turn) (end func()) {
 	stream := p.stream(run)
 	if stream == channels.StreamOff && p.accounts.caps(run.Reply).Typer == nil {
@@ -38,7 +38,7 @@ func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *a
 	}
 }
 
-// view is what a chat sees of a turn at work.
+// view is what a chat sees of a running turn.
 type view struct {
 	hints   *hints
 	run     sessions.Run

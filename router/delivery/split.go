@@ -8,7 +8,7 @@ import (
 	"parley/sessions"
 )
 
-// splitter is a delivery in parts, made once.
+// splitter cuts a delivery into the parts that its channel can send, once, when the first part is due.
 type splitter struct {
 	made  bool
 	parts []part

@@ -9,7 +9,7 @@ import (
 	"parley/sessions"
 )
 
-// Store is what the dispatcher needs of the store; sessions.Store says what each method promises.
+// Store is the part of sessions.Store that a Dispatcher uses; the promises of each method are there.
 type Store interface {
 	Get(ctx context.Context, key sessions.Key) (sessions.Session, error)
 	GetRun(ctx context.Context, id sessions.RunID) (sessions.Run, error)

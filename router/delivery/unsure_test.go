@@ -168,7 +168,7 @@ func TestDeniedWhileUnclear(t *testing.T) {
 				if lift {
 					want = sessions.Sent
 				}
-				if calls := g.Fake.Calls(channeltest.OpSend); d.State != want || len(calls) != 1 || d.Repeat || d.Unclear == lift || (len(asked) == 1) != lift {
+				if calls := g.Fake.Calls(channeltest.OpSend); d.State != want || len(calls) != 1 || d.Repeat || d.Ambiguous == lift || (len(asked) == 1) != lift {
 					t.Errorf("%s, repeat %t, after %d calls and %d questions", d.State, d.Repeat, len(calls), len(asked))
 				}
 			})
@@ -196,7 +196,7 @@ func TestDeniedAfterAnUnknownEnd(t *testing.T) {
 					t.Fatal(err)
 				}
 				d := g.Ended(1)[0]
-				if d.State != sessions.Withheld || d.Unclear != unclear || strings.Contains(d.Error, sessions.MayHaveArrived) != unclear || d.Repeat {
+				if d.State != sessions.Withheld || d.Ambiguous != unclear || strings.Contains(d.Error, sessions.MayHaveArrived) != unclear || d.Repeat {
 					t.Errorf("%+v", d)
 				}
 			})
@@ -265,7 +265,7 @@ func TestLostAnswerOfAnInterruptedTurn(t *testing.T) {
 		interrupt()
 		began := time.Now()
 		g.Router.Worker.Finish(interrupted, run, out, nil)
-		if g.Shown(1); time.Since(began) > routertest.ExpireEvery/2 {
+		if g.Shown(1); time.Since(began) > routertest.ExpireInterval/2 {
 			t.Errorf("it is shown after %s", time.Since(began))
 		}
 	})

@@ -29,7 +29,7 @@ import (
 const (
 	maxOutboxFile  = 100 << 20        // bytes of one
 	maxOutboxBytes = 1 << 30          // bytes of all that are kept
-	OutboxKept     = time.Hour        // how long one stays after all that need it are sent; it is looked at once an hour
+	OutboxTTL      = time.Hour        // how long one stays after all that need it are sent; it is looked at once an hour
 	MinOutbox      = 10 * time.Minute // how long one stays when room is needed: its delivery may not be in the store yet
 )
 
@@ -218,7 +218,7 @@ func (x *Outbox) Evict(ctx context.Context, store Deliveries, now time.Time, kep
 	for _, state := range []sessions.DeliveryState{sessions.Held, sessions.DeliveryFail, sessions.Expired, sessions.Pending, sessions.Sending} {
 		at := now
 		if state.Final() {
-			at = now.Add(-OutboxKept / 2)
+			at = now.Add(-OutboxTTL / 2)
 		}
 		for before := int64(0); ; {
 			page, err := store.ListDeliveries(ctx, sessions.DeliveryQuery{State: state, Limit: 1000, Before: before})

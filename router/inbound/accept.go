@@ -49,7 +49,7 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 	}
 	var acc sessions.Accepted
 	revised := r.revising(a.Skip)
-	defer func() { revised(acc.Revised || err != nil) }() // whoever cannot know looks
+	defer func() { revised(acc.Revised || err != nil) }() // who cannot know looks
 	lane := r.lanes.Reserve(a.Change, r.settings())
 	defer func() { lane.End(acc, err) }()
 	acc, err = r.commit.Accept(ctx, a)
@@ -88,7 +88,7 @@ func (r *Receiver) revising(k *sessions.Skip) (done func(revised bool)) {
 	}
 	for i, e := range k.Events {
 		if a, ok := e.(sessions.AmendRun); ok && a.By != "" {
-			if done, ok := r.lanes.HoldRun(a.Key, a.By); ok {
+			if done, ok := r.lanes.PauseRun(a.Key, a.By); ok {
 				return done
 			}
 			a.By = ""
@@ -98,7 +98,7 @@ func (r *Receiver) revising(k *sessions.Skip) (done func(revised bool)) {
 	return func(bool) {}
 }
 
-// joins has the turn at work begin again with a message that belongs to what it answers, while it has shown nothing.
+// joins has the running turn begin again with a message that belongs to what it answers, while it has shown nothing.
 func (r *Receiver) joins(ctx context.Context, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
 		return
@@ -169,7 +169,7 @@ func (r *Receiver) Arrival(ctx context.Context, in channels.Inbound) (sessions.A
 		return skipped(in, "a command for another bot"), nil
 	}
 	cmd, arg, isCommand := r.commands.Parse(text)
-	isCommand = isCommand && !in.Forwarded && !in.Sender.Bot // whoever writes a command means it
+	isCommand = isCommand && !in.Forwarded && !in.Sender.Bot // the person who writes a command means it
 	stop, own, err := false, false, error(nil)
 	if !isCommand {
 		if stop, own, err = r.commands.IsStop(ctx, s, in, text, owner); err != nil {

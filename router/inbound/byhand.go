@@ -12,7 +12,7 @@ import (
 )
 
 // byHand tells the agent, with the session's next turn, what a person wrote from another device of the account itself, where the account
-// listens. It begins no turn, runs no command, and counts as nobody's words.
+// listens. It begins no turn, runs no command, and has no sender.
 func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Arrival, error) {
 	id := in.ID
 	switch in.Event {
@@ -46,7 +46,7 @@ func (r *Receiver) byHand(ctx context.Context, in channels.Inbound) (sessions.Ar
 		return a, nil
 	case channels.Edited:
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil || said == digest(in) {
-			return skipped(in, unchanged), err
+			return skipped(in, reasonUnchanged), err
 		}
 	}
 	line := NewContextLine(set, in, s.Key, in.Text)

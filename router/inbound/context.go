@@ -14,7 +14,7 @@ import (
 
 const maxContextBytes = 32 << 10 // of all that one turn is shown
 
-// NewContextLine is what is kept of a message that was not meant for the bot; nil = nothing.
+// NewContextLine returns the context line of a message that was not meant for the bot; nil = none.
 func NewContextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, text string) *sessions.ContextLine {
 	if text = turn.WithNames(text, in.Media); text == "" {
 		return nil
@@ -39,7 +39,7 @@ func PassedOn(in channels.Inbound, text string) string {
 	return "[forwarded from " + cmp.Or(turn.OriginName(in.Origin), "somebody else") + "]\n" + text
 }
 
-// attachContext puts what was overheard in front of the message that a run answers: a block of its own, no part of the text. The commit that
+// attachContext puts the context lines in front of the message that a run answers: a block of its own, no part of the text. The commit that
 // queues the run removes it from what waits to be shown.
 func (r *Receiver) attachContext(ctx context.Context, set *settings.Snapshot, c *sessions.Change) error {
 	lines, err := r.store.ContextLines(ctx, c.Run.Key)

@@ -1,8 +1,8 @@
 // Package inbound accepts messages and events from platforms, the API and hooks.
 //
-// It stands between command and router. A Receiver turns an event into an arrival and commits it: a run, a command with its answer, or
-// the reason why nothing happens. Only then does the adapter confirm the event to its platform. Whether a group needs a mention is
-// decided by policy.Access; which session a chat has, by sessions.Route. What is refused again and again is set aside for people.
+// It stands between command and router. A Receiver turns an event into an arrival and commits it: a run, a command with its answer, or the
+// reason why nothing happens. Only then does the adapter confirm the event to its platform. Whether a group needs a mention is decided by
+// policy.Access; which session a chat has, by package sessions/route. What is refused again and again is quarantined for people.
 //
 // It owns the counts of refused events and the beginnings of messages that come in parts. Both mutexes (poisonTracker.mu, earlier.mu) are
 // leaves. The package starts no goroutine: adapters, the API and hooks call it in theirs.

@@ -41,7 +41,7 @@ func (r *Receiver) happened(ctx context.Context, in channels.Inbound) (sessions.
 		if said, err := r.store.Said(ctx, in.Address, in.Target); err != nil {
 			return sessions.Arrival{}, fmt.Errorf("looking for what message %s said: %w", in.Target, err)
 		} else if said != "" && said == digest(in) {
-			return skipped(in, unchanged), nil
+			return skipped(in, reasonUnchanged), nil
 		}
 	}
 	if in.Event == channels.Edited || in.Event == channels.Deleted {
@@ -220,7 +220,7 @@ func contextLine(set *settings.Snapshot, in channels.Inbound, key sessions.Key, 
 		if x.found {
 			amended, changed := x.amend(in, text, quote)
 			if !changed {
-				return skipped(a.In, unchanged)
+				return skipped(a.In, reasonUnchanged)
 			}
 			a.Skip.Events = append(a.Skip.Events, amended)
 		}
@@ -306,7 +306,7 @@ func (r *Receiver) moves(ctx context.Context, set *settings.Snapshot, in channel
 	before, err := r.store.Get(ctx, old)
 	if err == nil {
 		var now sessions.Session
-		if now, err = r.store.Get(ctx, fresh); err == nil && now.Key == fresh && before.Key != fresh { // it has begun anew already
+		if now, err = r.store.Get(ctx, fresh); err == nil && now.Key == fresh && before.Key != fresh { // it has begun again already
 			a.Skip.Events = append(a.Skip.Events, sessions.AppendContext{Key: fresh, Event: channels.Moved, Text: string(before.Key), Time: in.Time, Keep: set.ContextLimit()})
 		}
 	}

@@ -17,10 +17,10 @@ import (
 // ViaHook is the Via of what programs outside send.
 const ViaHook = "hook"
 
-// hookKept is how long a session stays that a hook made for itself.
-const hookKept = 24 * time.Hour
+// hookRetention is how long a session stays that a hook made for itself.
+const hookRetention = 24 * time.Hour
 
-// Report is what a program outside sends by a hook. It is nobody's words: no command, and no owner's.
+// Report is a text that an external program sends by a hook. It has no sender: it runs no command and has no rights of an owner.
 type Report struct {
 	Source   string           // dedupe key; "" = never a repeat
 	Name     string           // of the program, for people and for the agent
@@ -37,7 +37,7 @@ type Report struct {
 func (r *Receiver) SubmitHook(ctx context.Context, x Report) (Submitted, error) {
 	w := x.words()
 	if w.Reply = x.To; w.Session == "" {
-		w.Session, w.Keep = sessions.Parts{Form: sessions.FormHook, Agent: x.Agent, ID: sessions.IDFor(x.Source, "session")}.Key(), hookKept
+		w.Session, w.Keep = sessions.Parts{Form: sessions.FormHook, Agent: x.Agent, ID: sessions.IDFor(x.Source, "session")}.Key(), hookRetention
 	}
 	if w.Session.Kind() == sessions.KindHook {
 		w.Title = w.Sender.Name

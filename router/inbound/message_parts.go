@@ -29,7 +29,7 @@ type parted struct {
 	came time.Time // by the host's clock
 }
 
-const partedKept = time.Minute // the platform's clock decides what belongs together
+const partsTTL = time.Minute // the platform's clock decides what belongs together
 
 // part makes of group talk what a message brings along that it belongs to; nil = it can belong to none.
 func (r *Receiver) part(in channels.Inbound, s sessions.Session, text string, owner bool) *sessions.Message {
@@ -46,7 +46,7 @@ func (r *Receiver) part(in channels.Inbound, s sessions.Session, text string, ow
 func (e *earlier) note(key sessions.Key, m sessions.Message, line string, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	maps.DeleteFunc(e.m, func(_ sessions.Key, list []parted) bool { return now.Sub(list[len(list)-1].came) > partedKept })
+	maps.DeleteFunc(e.m, func(_ sessions.Key, list []parted) bool { return now.Sub(list[len(list)-1].came) > partsTTL })
 	list := slices.DeleteFunc(e.m[key], func(p parted) bool { return p.m.Provenance.Message == m.Provenance.Message }) // offered again
 	if list = append(list, parted{m, line, now}); len(list) > turn.GestureBack {
 		list = list[1:]

@@ -17,13 +17,13 @@ import (
 )
 
 // An event that is refused for what is in it, or by a fault of this program, would be asked for again for ever, and all behind it in its account would
-// wait. It is set aside once that was so refusedTries times over refusedFor: a state that it only met, as a session that is deleted meanwhile, passes.
+// wait. It is quarantined once that was so refusedTries times over refusedFor: a state that it only met, as a session that is deleted meanwhile, passes.
 const (
-	refusedTries = 5
-	RefusedFor   = 30 * time.Second
-	maxRefused   = 1000      // events that are counted
-	MostAside    = 100       // an hour: when there are more, not the events are at fault, and they stay with the platform
-	maxKept      = 256 << 10 // bytes of its words: what is longer stays with the platform
+	refusedTries        = 5
+	RefusedFor          = 30 * time.Second
+	maxRefused          = 1000      // events that are counted
+	MaxQuarantined      = 100       // an hour: when there are more, not the events are at fault, and they stay with the platform
+	maxQuarantinedBytes = 256 << 10 // bytes of its words: what is longer stays with the platform
 )
 
 // poisonTracker counts how often events were refused.
@@ -31,7 +31,7 @@ type poisonTracker struct {
 	mu          sync.Mutex
 	m           map[eventKey]refusedBefore
 	since       time.Time // of the hour in which
-	quarantined int       // were set aside
+	quarantined int       // were quarantined
 
 	unread map[channels.Address]bool // chats whose session could not be read
 }
@@ -56,7 +56,7 @@ func (e *poisonTracker) forget(in channels.Inbound) {
 	delete(e.m, eventOf(in))
 }
 
-// recordFailure counts a refusal and gives how to take it back that the event is set aside now: it had its tries, and there is room for it among those of
+// recordFailure counts a refusal and gives how to take it back that the event is quarantined now: it had its tries, and there is room for it among those of
 // the hour. nil = it is to come again. Where a chat's session cannot be read, and that was found out so once, others do not wait for what comes there.
 func (e *poisonTracker) recordFailure(in channels.Inbound, why error) (undo func()) {
 	e.mu.Lock()
@@ -77,7 +77,7 @@ func (e *poisonTracker) recordFailure(in channels.Inbound, why error) (undo func
 	if time.Since(e.since) >= time.Hour {
 		e.since, e.quarantined = time.Now(), 0
 	}
-	if x.times < refusedTries || time.Since(x.first) < RefusedFor || e.quarantined >= MostAside {
+	if x.times < refusedTries || time.Since(x.first) < RefusedFor || e.quarantined >= MaxQuarantined {
 		return nil
 	}
 	e.quarantined++
@@ -104,15 +104,15 @@ func (e *poisonTracker) clear(at channels.Address) {
 	delete(e.unread, at)
 }
 
-// ofTheEvent reports whether an error says that the event is what cannot be taken. What may be the disk's, the connection's or the caller's is not.
-func ofTheEvent(err error) bool {
+// causedByEvent reports whether an error says that the event is what cannot be taken. What may be the disk's, the connection's or the caller's is not.
+func causedByEvent(err error) bool {
 	return errors.Is(err, sessions.ErrInvalid) || errors.Is(err, sessions.ErrCorruptRow) || errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) || errors.Is(err, channels.ErrPanic)
 }
 
 // quarantine keeps an event that is refused again and again for people to look at, with the words of it, and tells the chat where it would have begun a
 // turn. It gives the error of the refusal while the event is still to come again. What a move to another chat says is not for people.
 func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channels.Inbound, why error) error {
-	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !ofTheEvent(why) {
+	if ctx.Err() != nil || in.ID == "" || in.Event == channels.Moved || !causedByEvent(why) {
 		return why
 	}
 	undo := r.refused.recordFailure(in, why)
@@ -126,9 +126,9 @@ func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channe
 	}
 	in.Raw = kept
 	aside := sessions.Arrival{In: in, Skip: &sessions.Skip{Listed: true, Notices: r.quarantineNotice(a, in),
-		Reason: sessions.SetAside + ", as it was refused again and again: " + channels.CleanText(why.Error())}}
+		Reason: sessions.QuarantineReason + ", as it was refused again and again: " + channels.CleanText(why.Error())}}
 	acc, err := r.commit.Accept(ctx, aside)
-	if err != nil && len(aside.Skip.Notices) > 0 && ofTheEvent(err) { // the notice may be what it cannot take
+	if err != nil && len(aside.Skip.Notices) > 0 && causedByEvent(err) { // the notice may be what it cannot take
 		aside.Skip.Notices = nil
 		acc, err = r.commit.Accept(ctx, aside)
 	}
@@ -149,7 +149,7 @@ func (r *Receiver) quarantine(ctx context.Context, a sessions.Arrival, in channe
 	return nil
 }
 
-// quarantineNotice tells the chat that its message is set aside. It goes by the rules of the session that the message was for.
+// quarantineNotice tells the chat that its message is quarantined. It goes by the rules of the session that the message was for.
 func (r *Receiver) quarantineNotice(a sessions.Arrival, in channels.Inbound) []sessions.Delivery {
 	if a.Change == nil || a.Change.Run == nil {
 		return nil
@@ -184,7 +184,7 @@ func (r *Receiver) forPeople(ctx context.Context, a sessions.Arrival, in channel
 	return err == nil && (verdict.Outcome == policy.Admit || verdict.Outcome == policy.Remember)
 }
 
-// quarantined is what people need of an event that is set aside, with its words or without. fits: it is not too long.
+// quarantined is what people need of an event that is quarantined, with its words or without. fits: it is not too long.
 func quarantined(in channels.Inbound, words bool) (b json.RawMessage, fits bool) {
 	if !words {
 		in.Text, in.Emoji, in.Media = "", "", nil
@@ -205,7 +205,7 @@ func quarantined(in channels.Inbound, words bool) (b json.RawMessage, fits bool)
 	var out strings.Builder
 	w := json.NewEncoder(&out)
 	w.SetEscapeHTML(false)
-	if err := w.Encode(x); err != nil || out.Len() > maxKept {
+	if err := w.Encode(x); err != nil || out.Len() > maxQuarantinedBytes {
 		return nil, false
 	}
 	return json.RawMessage(strings.TrimSpace(out.String())), true

@@ -16,7 +16,7 @@ import (
 // ErrQueueFull says that too many messages wait; the caller may try again later.
 var ErrQueueFull = errors.New("too many messages wait")
 
-// applyQueueLimit queues a message of a chat behind the turn at work of its session. By the queue's mode the message may end that turn, and
+// applyQueueLimit queues a message of a chat behind the running turn of its session. By the queue's mode the message may end that turn, and
 // by its limit make older ones give way; the chat is told which messages have no answer. A refused message is skipped.
 func (r *Receiver) applyQueueLimit(ctx context.Context, set *settings.Snapshot, s sessions.Session, in channels.Inbound, c *sessions.Change) (refused *sessions.Skip, err error) {
 	if !r.lanes.Busy(s.Key) {

@@ -22,7 +22,7 @@ type Config struct {
 	Settings  func() *settings.Snapshot
 	Ages      *clock.Steady
 	Events    *event.Bus
-	Lanes     *lane.Set
+	Lanes     *lane.Executor
 	Gate      *delivery.Dispatcher
 	Commit    *commit.Committer
 	Worker    *turn.Worker
@@ -39,7 +39,7 @@ type Receiver struct {
 	settings  func() *settings.Snapshot
 	ages      *clock.Steady
 	watchers  *event.Bus
-	lanes     *lane.Set
+	lanes     *lane.Executor
 	gate      *delivery.Dispatcher
 	commit    *commit.Committer
 	worker    *turn.Worker

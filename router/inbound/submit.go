@@ -19,7 +19,7 @@ import (
 	"parley/sessions"
 )
 
-// Request are what somebody says to an agent through the host itself: API, OpenAI endpoints, hooks.
+// Request is a message to an agent that comes through the host itself: API, OpenAI endpoints, hooks.
 type Request struct {
 	Source    string           // dedupe key; "" = never a repeat
 	Session   sessions.Key     // made when it is new; its agent answers
@@ -39,11 +39,11 @@ type Request struct {
 	Client    json.RawMessage  // kept with the run for the API that it comes through; may be nil
 	Title     string           // of a session that is made now
 	Keep      time.Duration    // a session that is made now is archived so long after; 0 = never
-	Data      bool             // the text is data from a program outside, not what somebody asks
-	Commands  bool             // a text that is a chat command is one; its answer is Heard.Answer, not a delivery
+	Data      bool             // the text is data from an external program, not a person's request
+	Commands  bool             // a text that is a chat command is one; its answer is Submitted.Answer, not a delivery
 }
 
-// Submitted is what became of words.
+// Submitted is the result of Submit.
 type Submitted struct {
 	Run       sessions.Run // zero for a command that causes none
 	Duplicate bool         // the Source was known: this is the first time's run

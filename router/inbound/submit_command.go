@@ -10,7 +10,7 @@ import (
 	"parley/sessions"
 )
 
-// sayCommand does a chat command that was written to the host itself. Its answer goes to whoever wrote it, not into the session's chat.
+// sayCommand does a chat command that was written to the host itself. Its answer goes to the person who wrote it, not into the session's chat.
 // Who is no owner may use what everybody may: the lists of an account name people of its channel.
 func (r *Receiver) sayCommand(ctx context.Context, set *settings.Snapshot, s sessions.Session, w Request, cmd command.Command, arg string) (Submitted, error) {
 	in := channels.Inbound{Event: channels.Message, ID: channels.MessageID(w.Source), Address: s.Last, Sender: w.Sender, Text: w.Text, Time: time.Now()}

@@ -13,9 +13,9 @@ import (
 	"parley/sessions"
 )
 
-// unchanged is why an edit counts for nothing that leaves text, caption and files as they were: platforms send one for a reaction, a link
+// reasonUnchanged is why an edit counts for nothing that leaves text, caption and files as they were: platforms send one for a reaction, a link
 // preview or the press of a button.
-const unchanged = "nothing that anybody reads has changed"
+const reasonUnchanged = "nothing that anybody reads has changed"
 
 // digest is what a message says, as a hash; "" of an event that says nothing. A file counts by what people see of it: platforms name the
 // same file in several ways.

@@ -58,7 +58,7 @@ func movedTo(now channels.Address) func(*channels.Inbound) {
 	return func(in *channels.Inbound) { in.Event, in.MovedTo = channels.Moved, now.Chat }
 }
 
-// moving is a chat that moves while a message is at work, one waits for its turn, and answers wait for the platform; a job speaks there. With
+// moving is a chat that moves while a message is running, one waits for its turn, and answers wait for the platform; a job speaks there. With
 // both, somebody has written under the new id before.
 func moving(name string, from, to channels.Address, was, now string, both bool) *changeStory {
 	c := &changeStory{from: from, to: to, scenario: scenario{name: name, set: func(s *settings.Snapshot) {
@@ -144,7 +144,7 @@ func TestKillWhileItChanges(t *testing.T) {
 	}
 }
 
-// tellChange goes on with a story from an image, and judges what comes of it.
+// tellChange continues with a story from an image, and judges what comes of it.
 func tellChange(t *testing.T, c *changeStory, from *image, record bool) (images []*image) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -148,7 +148,7 @@ func (a *aftermath) judgeChildren() {
 		}
 		tasks := 0
 		for _, r := range a.runs {
-			if r.Key == key && r.Kind == sessions.ChildRun && !routertest.TakenUp(r) {
+			if r.Key == key && r.Kind == sessions.ChildRun && !routertest.Merged(r) {
 				tasks++
 			}
 		}

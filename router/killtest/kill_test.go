@@ -27,7 +27,7 @@ const (
 )
 
 // TestKillAtEveryCommit tells each scenario once to its end and takes an image at each commit, before and after it: what SIGKILL
-// would leave there. Then it goes on from each image with a new process, and holds what comes of it against the contract. The
+// would leave there. Then it continues from each image with a new process, and holds what comes of it against the contract. The
 // images are numbered as they come, so -run 'TestKillAtEveryCommit/name/007' is one of them. The race detector sees every fourth
 // commit: it makes the database ten times as slow.
 //
@@ -75,7 +75,7 @@ func TestKillAtEveryCommit(t *testing.T) {
 	}
 }
 
-// tell goes on with a scenario from an image, judges what comes of it, and gives the images that it took on the way.
+// tell continues with a scenario from an image, judges what comes of it, and gives the images that it took on the way.
 func tell(t *testing.T, sc *scenario, from *image, p routertest.Platform, record bool) (images []*image, all int, unclear bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -153,8 +153,8 @@ func TestFaultKilledBesideACall(t *testing.T) {
 				within = append(within, strings.TrimLeft(im.name(), "0123456789 "))
 			}
 			for _, d := range a.deliveries {
-				if d.Repeat || d.Unclear {
-					t.Errorf("killed %s: %q is %s, marked %t, unclear %t: %s", im.name(), d.Text, d.State, d.Repeat, d.Unclear, d.Error)
+				if d.Repeat || d.Ambiguous {
+					t.Errorf("killed %s: %q is %s, marked %t, unclear %t: %s", im.name(), d.Text, d.State, d.Repeat, d.Ambiguous, d.Error)
 				}
 			}
 		})

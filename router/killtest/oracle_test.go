@@ -126,14 +126,14 @@ func (a *aftermath) judgeChains() {
 		for i, r := range chains[root] {
 			step := string(r.Kind) + " " + placeOf(r.Key)
 			switch {
-			case routertest.TakenUp(r):
+			case routertest.Merged(r):
 				step += " (taken up)"
 			case r.Status != sessions.Done:
 				step += " (" + string(r.Status) + ")"
 			}
 			steps = append(steps, step)
 			stopped := r.Kind == sessions.FollowUpRun && i > 0 && chains[root][i-1].Status == sessions.Stopped // its follow-up is in the commit of the stop
-			if i > 0 && !routertest.TakenUp(r) && !stopped && r.Created.Before(chains[root][i-1].Ended) {
+			if i > 0 && !routertest.Merged(r) && !stopped && r.Created.Before(chains[root][i-1].Ended) {
 				a.Errorf("%s began before the step before it had ended", step)
 			}
 			// N9: the host may have been away when the run was to begin, and when it was to end.

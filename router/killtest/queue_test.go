@@ -14,7 +14,7 @@ import (
 	"parley/sessions"
 )
 
-// TestKillWhileBusy writes while a turn is at work and takes an image at each commit: what SIGKILL would leave there. A new process
+// TestKillWhileBusy writes while a turn is running and takes an image at each commit: what SIGKILL would leave there. A new process
 // goes on from each of them. Every message has one answer, alone or in a batch that the ledger names, in order, and none has two.
 //
 // proves: N15
@@ -48,7 +48,7 @@ func TestKillWhileBusy(t *testing.T) {
 	}
 }
 
-// tellBusy goes on with a scenario from an image, and judges what comes of it.
+// tellBusy continues with a scenario from an image, and judges what comes of it.
 func tellBusy(t *testing.T, sc *scenario, from *image, record bool) (images []*image) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -79,7 +79,7 @@ func live(t *testing.T, sc *scenario, from *image, p routertest.Platform, record
 	t.Helper()
 	l := &life{t: t, sc: sc, from: from, dir: routertest.Folder(t), platform: p, moved: make(chan struct{}, 1), record: record}
 	from.write(t, l.dir)
-	time.Sleep(time.Until(from.at.Add(down))) // the clock of a bubble starts anew
+	time.Sleep(time.Until(from.at.Add(down))) // the clock of a bubble starts again
 	limits := p.Limits
 	limits.Received = sc.limits.Received
 	l.fake = channeltest.NewFake(channeltest.Options{Limits: limits})
@@ -106,7 +106,7 @@ func live(t *testing.T, sc *scenario, from *image, p routertest.Platform, record
 	l.mu.Lock()
 	l.record = false
 	l.mu.Unlock()
-	time.Sleep(routertest.ExpireEvery + time.Second) // whoever looks now and then finds nothing more to do
+	time.Sleep(routertest.ExpireInterval + time.Second) // whoever looks now and then finds nothing more to do
 	l.rest()
 	return l
 }

@@ -13,42 +13,42 @@ var ErrRestartTry = errors.New("the turn begins again")
 // MaxRestarts bounds how often one turn begins again.
 const MaxRestarts = 8
 
-// try is how far a lane's turn is. As long as it is open, its run has recorded no step and said nothing: it may begin again. Set.mu guards
+// try is how far a lane's turn is. As long as it is open, its run has recorded no step and said nothing: it may begin again. Executor.mu guards
 // all of it.
 type try struct {
 	open    bool
-	end     context.CancelCauseFunc // of the try at work; nil between two
+	end     context.CancelCauseFunc // of the current try; nil between two
 	revised bool                    // the run was changed in the store since it was read
-	held    chan struct{}           // the run is being changed in the store, and the turn waits; nil = it is not
+	paused  chan struct{}           // the run is being changed in the store, and the turn waits; nil = it is not
 }
 
-// HoldRun keeps a run at work from recording and ending until done is called, which says whether the run was revised; ok is false when the
+// PauseRun keeps a run at work from recording and ending until done is called, which says whether the run was revised; ok is false when the
 // run is not open.
-func (l *Set) HoldRun(key sessions.Key, id sessions.RunID) (done func(revised bool), ok bool) {
+func (l *Executor) PauseRun(key sessions.Key, id sessions.RunID) (done func(revised bool), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x := l.m[key]
-	if x == nil || x.run != id || !x.try.open || x.try.held != nil {
+	if x == nil || x.run != id || !x.try.open || x.try.paused != nil {
 		return nil, false
 	}
 	held := make(chan struct{})
-	x.try.held = held
+	x.try.paused = held
 	return func(revised bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		defer close(held)
-		if x.try.held != held {
+		if x.try.paused != held {
 			return
 		}
-		if x.try.held = nil; revised {
+		if x.try.paused = nil; revised {
 			x.try.revised = true
 			x.try.stop()
 		}
 	}, true
 }
 
-// RestartTry has the run at work begin again if it is open and has read what waits already.
-func (l *Set) RestartTry(key sessions.Key, id sessions.RunID) {
+// RestartTry has the current run begin again if it is open and has read what waits already.
+func (l *Executor) RestartTry(key sessions.Key, id sessions.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil && x.run == id && x.try.open {
@@ -62,8 +62,8 @@ func (t *try) stop() {
 	}
 }
 
-// BeginTry says that a try of a lane's run is at work. revised reports that the run was changed in the store since it was read.
-func (l *Set) BeginTry(key sessions.Key, id sessions.RunID, end context.CancelCauseFunc) (revised bool) {
+// BeginTry says that a try of a lane's run is running. revised reports that the run was changed in the store since it was read.
+func (l *Executor) BeginTry(key sessions.Key, id sessions.RunID, end context.CancelCauseFunc) (revised bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil && x.run == id && x.try.open {
@@ -73,7 +73,7 @@ func (l *Set) BeginTry(key sessions.Key, id sessions.RunID, end context.CancelCa
 }
 
 // FixInput says that a run is about to record or to end: it does not begin again any more. It is false when the run has to begin again before.
-func (l *Set) FixInput(ctx context.Context, key sessions.Key, id sessions.RunID) bool {
+func (l *Executor) FixInput(ctx context.Context, key sessions.Key, id sessions.RunID) bool {
 	for {
 		l.mu.Lock()
 		x := l.m[key]
@@ -81,7 +81,7 @@ func (l *Set) FixInput(ctx context.Context, key sessions.Key, id sessions.RunID)
 			l.mu.Unlock()
 			return true
 		}
-		held := x.try.held
+		held := x.try.paused
 		if held == nil {
 			again := errors.Is(context.Cause(ctx), ErrRestartTry)
 			x.try.open, x.try.end = again, nil

@@ -14,7 +14,7 @@ import (
 func TestStoppedWhileClaimed(t *testing.T) {
 	for id, want := range map[sessions.RunID]bool{"r1": true, "r2": false} {
 		cause := make(chan error, 1)
-		var l *Set
+		var l *Executor
 		l = New(func(ctx context.Context, key sessions.Key, _ *sessions.Run) bool {
 			l.Abort([]sessions.StoppedRun{{Key: key, ID: id}}, ErrStopped)
 			l.SetRunning(key, "r1", settings.OfOwners)

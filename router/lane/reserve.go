@@ -10,14 +10,14 @@ import (
 // Reservation is the lane of a session that had no work, kept with a slot for a run that is about to be queued: it is claimed by the
 // commit that queues it, and no second one is waited for. A nil Reservation is none.
 type Reservation struct {
-	lanes *Set
+	lanes *Executor
 	key   sessions.Key
 	lane  *lane
 	turn  context.Context
 }
 
 // Reserve takes the lane that a change needs for its run, and has it claimed; nil when its session has work, or no slot is free.
-func (l *Set) Reserve(c *sessions.Change, set *settings.Snapshot) *Reservation {
+func (l *Executor) Reserve(c *sessions.Change, set *settings.Snapshot) *Reservation {
 	if c == nil || c.Run == nil || c.Run.Input.Provenance.AwaitsRest() {
 		return nil
 	}

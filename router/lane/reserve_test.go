@@ -13,29 +13,29 @@ import (
 
 func TestReserve(t *testing.T) {
 	run := func(id sessions.RunID) sessions.Accepted { return sessions.Accepted{Claimed: &sessions.Run{ID: id}} }
-	stop := func(id sessions.RunID) func(*Set) {
-		return func(l *Set) { l.Abort([]sessions.StoppedRun{{Key: keyA, ID: id}}, ErrStopped) }
+	stop := func(id sessions.RunID) func(*Executor) {
+		return func(l *Executor) { l.Abort([]sessions.StoppedRun{{Key: keyA, ID: id}}, ErrStopped) }
 	}
 	full := errors.New("the disk is full")
 	for name, c := range map[string]struct {
-		meanwhile func(*Set)
+		meanwhile func(*Executor)
 		acc       sessions.Accepted
 		err       error
 		want      []string // what the lane was at; "next" = what it finds in the store
 	}{
 		"claimed":                     {acc: run("r"), want: []string{"r"}},
-		"claimed and woken":           {meanwhile: func(l *Set) { l.Wake(keyA, "") }, acc: run("r"), want: []string{"r", "next"}},
+		"claimed and woken":           {meanwhile: func(l *Executor) { l.Wake(keyA, "") }, acc: run("r"), want: []string{"r", "next"}},
 		"stopped before it has begun": {meanwhile: stop("r"), acc: run("r"), want: []string{"r stopped"}},
 		"another one is stopped":      {meanwhile: stop("q"), acc: run("r"), want: []string{"r"}},
-		"closed meanwhile":            {meanwhile: (*Set).Close, acc: run("r"), want: []string{"r"}},
+		"closed meanwhile":            {meanwhile: (*Executor).Close, acc: run("r"), want: []string{"r"}},
 		"nothing to claim":            {},
-		"nothing to claim, woken":     {meanwhile: func(l *Set) { l.Wake(keyA, "") }, want: []string{"next"}},
+		"nothing to claim, woken":     {meanwhile: func(l *Executor) { l.Wake(keyA, "") }, want: []string{"next"}},
 		"the commit failed":           {acc: run("r"), err: full},
-		"the commit failed, in doubt": {meanwhile: func(l *Set) { l.Recheck(keyA, "") }, acc: run("r"), err: full, want: []string{"next, in doubt"}},
+		"the commit failed, in doubt": {meanwhile: func(l *Executor) { l.Recheck(keyA, "") }, acc: run("r"), err: full, want: []string{"next, in doubt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				var l *Set
+				var l *Executor
 				var was []string
 				l = New(func(ctx context.Context, key sessions.Key, claimed *sessions.Run) bool {
 					at := "next"

@@ -38,7 +38,7 @@ type ToolTable struct {
 	Tools     []ToolVerdict       `json:"tools"`
 }
 
-// ToolVerdict is what is decided about one tool. The verdict of a layer says what it would say by itself; the tool can be used when
+// ToolVerdict is what is decided about one tool. The verdict of a layer says what it would say alone; the tool can be used when
 // all layers allow it.
 type ToolVerdict struct {
 	Name    string           `json:"name"`
@@ -60,8 +60,8 @@ func (r *Resolver) ExplainTools(ctx context.Context, q ToolQuery) (ToolTable, er
 	}
 	t := ToolTable{Agent: f.Agent, Session: q.Session, ChatTypes: f.Chats, Senders: f.Senders(), Subagent: f.Sub, Sandboxed: f.Sandboxed, Tools: []ToolVerdict{}}
 	layers := tools.Rules(set.Tools, f)
-	kit := r.toolsetFor(ctx, set.Sandboxed(x.Key) || q.Sandboxed)
-	for _, tool := range kit {
+	toolset := r.toolsetFor(ctx, set.Sandboxed(x.Key) || q.Sandboxed)
+	for _, tool := range toolset {
 		spec := tool.Spec()
 		if q.Tool == "" || strings.EqualFold(q.Tool, spec.Name) {
 			about, _, _ := strings.Cut(spec.Description, ". ")

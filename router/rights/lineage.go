@@ -10,8 +10,8 @@ import (
 	"parley/sessions"
 )
 
-// TakenUp gives the runs whose messages a run answers as well: of one that it interrupted also what that had taken up.
-func (r *Resolver) TakenUp(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
+// MergedRuns gives the runs whose messages a run answers as well: of one that it interrupted also what that had merged.
+func (r *Resolver) MergedRuns(ctx context.Context, id sessions.RunID) (out []sessions.Run, err error) {
 	in := []sessions.RunID{id}
 	for i := 0; i < len(in); i++ {
 		runs, err := r.store.ListRuns(ctx, sessions.RunQuery{MergedInto: in[i], Limit: sessions.MaxListed})
@@ -33,16 +33,16 @@ func (r *Resolver) inPlaceOf(ctx context.Context, run sessions.Run) (out []sessi
 	if run.Kind != sessions.TurnRun || !run.Reply.Type.Several() {
 		return nil, nil
 	}
-	runs, err := r.TakenUp(ctx, run.ID)
+	runs, err := r.MergedRuns(ctx, run.ID)
 	for _, b := range runs {
 		out = append(out, b.Input)
 	}
 	return out, err
 }
 
-// Requesters is whom a turn answers. What it may use follows from it, so what nobody knows is nobody's: no owner's.
+// Requesters are the people whom a turn answers. They decide which tools it may use: an unknown sender is never an owner.
 type Requesters struct {
-	Owner  bool              // nobody but owners
+	Owner  bool              // all of them are owners
 	People []sessions.Person // sorted
 }
 
@@ -78,7 +78,7 @@ func (a *Requesters) on(kind channels.Kind) (out []channels.Sender) {
 	return out
 }
 
-// Lineage says where a run is and comes from, and whom it answers; more are the messages that it has taken up. What another session
+// Lineage says where a run is and comes from, and whom it answers; more are the messages that it has merged. What another session
 // asks is held to where that one's turn was. A sub-agent's turn is held to what the turns were that started it and those above it, also
 // when another session asks it something (contract N7).
 func (r *Resolver) Lineage(ctx context.Context, s sessions.Session, run sessions.Run, more ...sessions.Message) (a Requesters, from []sessions.Place, err error) {

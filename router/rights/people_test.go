@@ -32,7 +32,7 @@ func TestWhoAsksInAMergedTurn(t *testing.T) {
 			a.Add(m.Input)
 		}
 		x := &Rights{set: set, asked: a}
-		_, asked := x.Decide("cron")
+		_, asked := x.Verdict("cron")
 		if got := askerAmong(set, asked, keyA, c.run); got != c.want {
 			t.Errorf("%+v: %q, want %q", a, got, c.want)
 		}

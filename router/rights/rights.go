@@ -55,7 +55,7 @@ type Rights struct {
 	layers []policy.ToolRules
 }
 
-// Of gives the rights of a run's turn; msgs may hold what it has taken up.
+// Of gives the rights of a run's turn; msgs may hold what it has merged.
 func (r *Resolver) Of(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, msgs []sessions.Message) (*Rights, error) {
 	if s.Agent == "" {
 		s.Agent = run.Agent
@@ -77,8 +77,8 @@ func (x *Rights) Add(msgs ...sessions.Message) {
 	x.layers = tools.Rules(x.set.Tools, factsOf(x.set, x.session, x.asked, x.from))
 }
 
-// Decide returns the verdict on a tool, and the people for whom the turn would use it.
-func (x *Rights) Decide(tool string) (v policy.Verdict, asked Requesters) {
+// Verdict returns the verdict on a tool, and the people for whom the turn would use it.
+func (x *Rights) Verdict(tool string) (v policy.Verdict, asked Requesters) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return policy.Permits(tool, x.layers...), Requesters{x.asked.Owner, slices.Clone(x.asked.People)}
@@ -88,7 +88,7 @@ func (x *Rights) Decide(tool string) (v policy.Verdict, asked Requesters) {
 func (x *Rights) Permitted(all []tools.Tool) []tools.Tool {
 	out, kept := make([]tools.Tool, 0, len(all)), make([]guarded, 0, len(all))
 	for _, t := range all {
-		if v, _ := x.Decide(t.Spec().Name); v.Allowed() {
+		if v, _ := x.Verdict(t.Spec().Name); v.Allowed() {
 			kept = append(kept, guarded{t, x})
 			out = append(out, &kept[len(kept)-1])
 		}
@@ -107,14 +107,14 @@ type guarded struct {
 
 // Call implements tools.Tool.
 func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
-	v, asked := g.rights.Decide(g.Spec().Name)
+	v, asked := g.rights.Verdict(g.Spec().Name)
 	if !v.Allowed() {
 		return tools.Forbidden("%s cannot be used any more in this turn, since it answers further people: %s (%s). Nothing was done; go on without it.",
 			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
 	}
 	c.Caller.Owner, c.Caller.Asker = asked.Owner, askerAmong(g.rights.set, asked, c.Caller.Session.Key, &c.Caller.Run)
 	c.Caller.May = func(tool string) bool {
-		v, _ := g.rights.Decide(tool)
+		v, _ := g.rights.Verdict(tool)
 		return v.Allowed()
 	}
 	res, err := g.Tool.Call(ctx, c)

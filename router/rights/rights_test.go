@@ -82,7 +82,7 @@ func mayUse(r *Resolver, set *settings.Snapshot, s sessions.Session, run session
 		panic(err)
 	}
 	for _, n := range some {
-		if v, _ := may.Decide(n); v.Allowed() {
+		if v, _ := may.Verdict(n); v.Allowed() {
 			names = append(names, n)
 		}
 	}

@@ -2,5 +2,5 @@ package routertest
 
 import "time"
 
-// ExpireEvery is how often the host looks for what is over and for what nobody works on.
-const ExpireEvery = 30 * time.Second
+// ExpireInterval is how often the host looks for what is over and for what no worker has.
+const ExpireInterval = 30 * time.Second

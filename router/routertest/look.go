@@ -43,8 +43,8 @@ func (g *Rig) Reactions() (out []string) {
 func (g *Rig) WantOnce() {
 	g.T.Helper()
 	d := g.Ended(1)[0]
-	if d.State != sessions.Sent || d.Repeat || d.Unclear || len(g.Fake.Calls(channeltest.OpSend)) != 1 {
-		g.T.Errorf("%s %q, repeat %t, unclear %t, after %d calls", d.State, d.Error, d.Repeat, d.Unclear, len(g.Fake.Calls(channeltest.OpSend)))
+	if d.State != sessions.Sent || d.Repeat || d.Ambiguous || len(g.Fake.Calls(channeltest.OpSend)) != 1 {
+		g.T.Errorf("%s %q, repeat %t, unclear %t, after %d calls", d.State, d.Error, d.Repeat, d.Ambiguous, len(g.Fake.Calls(channeltest.OpSend)))
 	}
 }
 
@@ -79,8 +79,8 @@ func (g *Rig) Session(key sessions.Key) sessions.Session {
 	return s
 }
 
-// TakenUp reports whether a run was left to the turn at work in its session.
-func TakenUp(r sessions.Run) bool { return strings.HasPrefix(r.Result, "taken up by run ") }
+// Merged reports whether a run was left to the running turn in its session.
+func Merged(r sessions.Run) bool { return strings.HasPrefix(r.Result, "taken up by run ") }
 
 // StatusOf reads the status of a tool result.
 func StatusOf(text string) string {

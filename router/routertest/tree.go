@@ -78,7 +78,7 @@ func (g *Rig) Spawn(q tools.SpawnRequest) sessions.Run {
 	return run
 }
 
-// Flock is a chat with three sub-agents: the first is done, the second and third are at work until they are stopped or told more.
+// Flock is a chat with three sub-agents: the first is done, the second and third are running until they are stopped or told more.
 func Flock(t *testing.T, fs ...func(*settings.Snapshot)) *Tree {
 	t.Helper()
 	x := NewTree(t, 1, fs...)

@@ -6,7 +6,7 @@ import (
 	"parley/sessions"
 )
 
-// About is what the configuration has agents told about the chat that a run is in (channels.*.groups.*.systemPrompt).
+// About returns the prompt that the configuration has for the chat of a run (channels.*.groups.*.systemPrompt).
 func (s *Snapshot) About(x sessions.Session, run sessions.Run) string {
 	o := sessions.OriginOf(x, run)
 	if !o.Chat.Type.Several() {
@@ -38,7 +38,7 @@ const (
 	MaxContextLine      = 2 << 10 // bytes of one message
 )
 
-// ContextLimit is how many lines of group talk are kept for a session.
+// ContextLimit returns how many lines of group talk are kept for a session.
 func (s *Snapshot) ContextLimit() int {
 	if n := s.Messages.GroupChat.HistoryLimit; n != nil {
 		return *n

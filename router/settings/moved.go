@@ -267,7 +267,7 @@ func (s *Snapshot) Account(at channels.Address) Account {
 	return s.Accounts[Ref(s.Moved.Called(at))]
 }
 
-// ConfigAddress gives the address by which an account's section is to be asked about a chat: the newest of its ids that has an entry.
+// ConfigAddress gives the address by which an account's section is asked about a chat: the newest of its ids that has an entry.
 func (s *Snapshot) ConfigAddress(at channels.Address) channels.Address {
 	at = s.Moved.Called(at)
 	groups := s.Accounts[Ref(at)].Access.Groups

@@ -53,7 +53,7 @@ func ParseQueue(words string, was sessions.Queue) (sessions.Queue, error) {
 	return q, nil
 }
 
-// QueueRule says what happens to messages that come while a turn is at work: messages.queue with every gap filled.
+// QueueRule says what happens to messages that come while a turn is running: messages.queue with every gap filled.
 type QueueRule struct {
 	Mode  sessions.QueueMode
 	Quiet time.Duration // before a collected turn begins

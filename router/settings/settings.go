@@ -65,7 +65,7 @@ func (s *Snapshot) Prepare() *Snapshot {
 	return s
 }
 
-// Account are what an account's section says, besides what its adapter needs.
+// Account holds the settings of an account's section that its adapter does not need.
 type Account struct {
 	Access    policy.Access
 	Pacing    channels.Pacing
@@ -81,7 +81,7 @@ type Delivery struct {
 	CronTTL     time.Duration // how late a scheduled job may begin, and what it says may be
 }
 
-// JobTTL is how late a scheduled job may begin.
+// JobTTL returns how late a scheduled job may begin.
 func (d Delivery) JobTTL() time.Duration {
 	if d.CronTTL > 0 {
 		return d.CronTTL
@@ -89,7 +89,7 @@ func (d Delivery) JobTTL() time.Duration {
 	return 6 * time.Hour
 }
 
-// TTL is how long a delivery of a kind may wait.
+// TTL returns the time to live of a delivery of a kind: how long it may wait before it expires.
 func (d Delivery) TTL(k sessions.DeliveryKind) time.Duration {
 	switch {
 	case k == sessions.Announce && d.AnnounceTTL > 0:
@@ -164,9 +164,9 @@ func (s *Snapshot) Sandboxed(k sessions.Key) bool {
 	return false
 }
 
-// Decide makes the policy check for a delivery or a hint (typing, draft) to an address.
-func (s *Snapshot) Decide(to channels.Address) func(sessions.Session) policy.Verdict {
-	return func(x sessions.Session) policy.Verdict { return s.Session.SendPolicy.Decide(s.PolicySubject(x, to)) }
+// SendPolicyTo makes the policy check for a delivery or a hint (typing, draft) to an address.
+func (s *Snapshot) SendPolicyTo(to channels.Address) func(sessions.Session) policy.Verdict {
+	return func(x sessions.Session) policy.Verdict { return s.Session.SendPolicy.Evaluate(s.PolicySubject(x, to)) }
 }
 
 // MainKey is the main session of an agent.

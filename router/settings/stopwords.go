@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// stopWords are what people write in a hurry, by language. A message that is nothing but one of them means /stop while something is at work.
+// stopWords are what people write in a hurry, by language. A message that is nothing but one of them means /stop while something is running.
 var stopWords = map[string][]string{
 	"en": {"stop", "stop please", "please stop", "stop now", "esc", "abort", "cancel", "halt", "exit", "interrupt", "wait"},
 	"de": {"stopp", "halt", "anhalten", "abbrechen", "abbruch", "aufhören", "hör auf", "warte", "bitte stopp", "stopp bitte"},

@@ -124,7 +124,7 @@ func (r *rest) judgeStatus() {
 		}
 	}
 	for _, run := range r.runs {
-		if run.Kind == sessions.ChildRun && run.Status == sessions.Done && !routertest.TakenUp(run) && !r.said(run) {
+		if run.Kind == sessions.ChildRun && run.Status == sessions.Done && !routertest.Merged(run) && !r.said(run) {
 			r.wrong("N11", "the sub-agent %s ended as done with %q, and the model did not say that", run.Key, run.Result)
 		}
 	}
@@ -149,7 +149,7 @@ func (r *rest) judgeStatusWord(word, text string, step sessions.Run) {
 	var have []string
 	fits := false
 	for _, run := range r.runs {
-		if run.Key != sessions.Key(m[1]) || run.Kind != sessions.ChildRun || routertest.TakenUp(run) {
+		if run.Key != sessions.Key(m[1]) || run.Kind != sessions.ChildRun || routertest.Merged(run) {
 			continue
 		}
 		if step.ID != "" && step.ID != run.ID && !run.Ended.IsZero() && !run.Ended.Equal(step.Created) {

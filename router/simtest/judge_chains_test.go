@@ -180,7 +180,7 @@ func (r *rest) judgeChildren() {
 		r.w.tally("children")
 		tasks := 0
 		for _, run := range r.runs {
-			if run.Key == key && run.Kind == sessions.ChildRun && !routertest.TakenUp(run) {
+			if run.Key == key && run.Kind == sessions.ChildRun && !routertest.Merged(run) {
 				tasks++
 			}
 		}

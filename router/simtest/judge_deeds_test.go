@@ -53,7 +53,7 @@ func (r *rest) judgeDeeds() {
 			continue
 		}
 		if d.byHand {
-			moved := r.w.plan.moved != nil && d.to == r.w.plan.moved.from // the new place numbers its messages anew: the ids of the old one are cleared
+			moved := r.w.plan.moved != nil && d.to == r.w.plan.moved.from // the new place numbers its messages again: the ids of the old one are cleared
 			byHand := func(l sessions.ContextLine) bool {
 				return l.Event == sessions.ByHand && (l.Message == d.id || moved && l.Message == "")
 			}
@@ -74,7 +74,7 @@ func (r *rest) judgeDeeds() {
 	}
 }
 
-// talked is how often a message is to be told as talk among people: once where it was, and none of its own turns answers it.
+// talked is how often a message must be told as talk among people: once where it was, and none of its own turns answers it.
 func (r *rest) talked(l letter) int {
 	if !l.quiet || len(r.own(l)) > 0 || r.refusedOne(l) {
 		return 0

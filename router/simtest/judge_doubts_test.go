@@ -55,7 +55,7 @@ func (h *host) ends(id sessions.DeliveryID, write func() error) error {
 }
 
 // doubts is how often a part of a delivery was tried so that nobody can know whether it arrived: a send with an unclear end, or one that was
-// under way, or whose end was not written down, when its process ended; each once. What is looked up and is not there begins anew.
+// under way, or whose end was not written down, when its process ended; each once. What is looked up and is not there begins again.
 type doubts struct {
 	part int
 	n    int

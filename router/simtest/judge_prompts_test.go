@@ -46,7 +46,7 @@ func (r *rest) judgePrompts() {
 			r.wrong("prompt", "the model is shown nothing in %s", key)
 			continue
 		}
-		if alone := func(m sessions.Message) bool { return m.Alone }; strings.HasPrefix(msgs[0].ID, "left-out-") || slices.ContainsFunc(msgs, alone) {
+		if alone := func(m sessions.Message) bool { return m.WithoutHistory }; strings.HasPrefix(msgs[0].ID, "left-out-") || slices.ContainsFunc(msgs, alone) {
 			continue // after two failed turns a model is shown less: what it is shown then has tests of its own
 		}
 		of, ok := where[msgs[0].ID]
@@ -221,7 +221,7 @@ func (r *rest) judgeTranscripts() {
 		switch {
 		case there:
 			carried[d.Message] = d.Text
-		case d.State == sessions.DeliveryStopped && d.Part == 0 && !d.Unclear && d.Kind != sessions.Reply: // nobody has read it
+		case d.State == sessions.DeliveryStopped && d.Part == 0 && !d.Ambiguous && d.Kind != sessions.Reply: // nobody has read it
 		case d.Kind == sessions.Reply, d.Message != "" && !r.deleted[r.byID[d.Run].Key]:
 			r.wrong("transcript", "the %s %q to %s stands in no transcript", d.Kind, d.Text, d.To)
 		}

@@ -45,7 +45,7 @@ func (r *rest) judgeShown() {
 		switch {
 		case d.State == sessions.Sent && (parts[d.ID] != d.Part || d.Part == 0):
 			r.wrong("shown", "the %s %q to %s is sent in %d parts and %d are shown", d.Kind, d.Text, d.To, d.Part, parts[d.ID])
-		case d.State != sessions.Sent && d.State != sessions.Held && parts[d.ID] > d.Part && !d.Unclear:
+		case d.State != sessions.Sent && d.State != sessions.Held && parts[d.ID] > d.Part && !d.Ambiguous:
 			r.wrong("shown", "the %s %q to %s is %s with %d parts, %d are shown, and nothing says that it may have arrived", d.Kind, d.Text, d.To, d.State, d.Part, parts[d.ID])
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // that was limited waits 90 s, everything else that failed a minute.
 const mostIdle = 4 * time.Minute
 
-// judgeTime: from when a turn is accepted to its end something happens about it: its session's model is at work, or the host is down or its store
+// judgeTime: from when a turn is accepted to its end something happens about it: its session's model is running, or the host is down or its store
 // in trouble; and from when a delivery is made to its end its platform is called. So a turn is answered within the time that the model and the
 // platform take for it and for what was there before it, and mostIdle for each of those steps.
 func (r *rest) judgeTime() {

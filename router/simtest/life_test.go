@@ -191,7 +191,7 @@ func (w *world) settle() *rest {
 			continue
 		}
 		before := w.worked()
-		<-time.After(2*routertest.ExpireEvery + time.Second)
+		<-time.After(2*routertest.ExpireInterval + time.Second)
 		w.s.wait(nil, "look")
 		if !h.idle() {
 			continue
@@ -224,7 +224,7 @@ func (w *world) worked() (n int) {
 	return n
 }
 
-// isSign reports whether a call shows that somebody is at work, or takes that away.
+// isSign reports whether a call shows that somebody is running, or takes that away.
 func (c *contact) isSign() bool { return c.what == "typing" || c.what == "fade" }
 
 // idle reports whether there is nothing to do.

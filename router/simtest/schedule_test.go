@@ -21,7 +21,7 @@ import (
 // one of those who wait: so a seed is one order of all that happens, whatever the runtime does, and other seeds are other orders.
 type scheduler struct {
 	mu      sync.Mutex
-	rand    *rand.Rand // drawn from by whoever has the turn
+	rand    *rand.Rand // drawn from by the person who has the turn
 	waiting []*turn
 	came    chan struct{}
 	began   time.Time
@@ -47,7 +47,7 @@ func newScheduler(seed uint64) *scheduler {
 	return &scheduler{rand: rand.New(rand.NewPCG(seed, 20)), came: make(chan struct{}, 1), began: time.Now()}
 }
 
-// run gives turns until over is closed. The time passes when nobody waits, and a little between turns.
+// run gives turns until over is closed. The time passes when no caller waits, and a little between turns.
 func (s *scheduler) run(over <-chan struct{}) {
 	for {
 		synctest.Wait()

@@ -35,7 +35,7 @@ type Config struct {
 	Model func(name string) (agent.Candidate, error)
 }
 
-// Host is what the tools of agents act on.
+// Host implements tools.Host: the actions of agents' tools.
 type Host struct {
 	store    sessions.Store
 	settings func() *settings.Snapshot

@@ -2,8 +2,8 @@ package toolhost
 
 // What the tests of package toolhost_test open.
 
-// OutsideKey is the session that an agent outside calls from.
-var OutsideKey = outsideKey
+// OutsideKey is the session that an external agent calls from.
+var OutsideKey = externalKey
 
-// OutsideTools are the tools that an agent outside may have.
-var OutsideTools = outsideTools
+// OfferedTools are the tools that an external agent may have.
+var OfferedTools = externalTools

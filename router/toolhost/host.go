@@ -20,7 +20,7 @@ import (
 // Ask implements tools.Host: it queues a message from one session as a run in another (contract S2, S7, S8).
 func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error) {
 	target, err := h.store.Get(ctx, q.To)
-	if errors.Is(err, sessions.ErrNotFound) && h.isMain(q.To) { // nobody has written to that agent yet
+	if errors.Is(err, sessions.ErrNotFound) && h.isMain(q.To) { // that agent has no messages yet
 		target, err = sessions.Session{Key: q.To, Agent: q.To.Agent()}, nil
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 }
 
 // backTo is the chat that hears of a reply that comes too late for the turn that asks: where that turn's own answer goes. A sub-agent, an
-// agent outside and what goes nowhere have none; without one people are not told.
+// external agent and what goes nowhere have none; without one people are not told.
 func (h *Host) backTo(ctx context.Context, c tools.Caller, source string) (channels.Address, error) {
 	switch up := c.Run.Chain; {
 	case !strings.HasPrefix(source, "tool:") || sessions.IsSubagent(c.Session.Key):
@@ -87,7 +87,7 @@ func (h *Host) Cancel(ctx context.Context, source string, child sessions.Key) ([
 // postedAs returns the session whose send policy a post goes by, and the verdict that the caller is told: by that of the session that is
 // meant, else by that of one that the caller sees, without the name and rule of one that it does not see (contract V4).
 func (h *Host) postedAs(ctx context.Context, set *settings.Snapshot, c tools.Caller, meant sessions.Session, to channels.Address) (sessions.Session, policy.Verdict, error) {
-	decide := h.settings().Decide(to)
+	decide := h.settings().SendPolicyTo(to)
 	denying, err := h.chain.Denying(ctx, meant, to)
 	if err != nil || len(denying) == 0 {
 		return meant, decide(meant), err

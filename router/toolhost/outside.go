@@ -20,8 +20,8 @@ import (
 	"parley/tools"
 )
 
-// OutsideTools are what an agent outside may be given; the rights layers decide about each.
-var outsideTools = []string{"sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn", "session_status", "agents_list", "message"}
+// externalTools are the tools that an external agent may be given; the rights layers decide on each.
+var externalTools = []string{"sessions_list", "sessions_history", "sessions_search", "sessions_send", "sessions_spawn", "session_status", "agents_list", "message"}
 
 // ExternalAgent is an agent that is not one of this host's: it calls session tools from outside, over MCP.
 type ExternalAgent struct {
@@ -29,7 +29,7 @@ type ExternalAgent struct {
 	Owner bool   // its words count as the owner's
 }
 
-// ExternalCall is one tool call of an agent outside.
+// ExternalCall is one tool call of an external agent.
 type ExternalCall struct {
 	By   ExternalAgent
 	Conn string // names the connection that the call came over
@@ -38,15 +38,15 @@ type ExternalCall struct {
 	Args json.RawMessage // a JSON object; it is checked against the tool's schema
 }
 
-// outsideKey is the session that an agent outside calls from.
-func outsideKey(s *settings.Snapshot, name string) sessions.Key {
+// externalKey is the session that an external agent calls from.
+func externalKey(s *settings.Snapshot, name string) sessions.Key {
 	_, agent := s.Agents.IDs()
 	return sessions.Parts{Form: sessions.FormOther, Agent: agent, Channel: chain.ExternalKind, ID: name}.Key()
 }
 
-// ExternalTools lists the tools that an agent outside may use, as they stand now.
+// ExternalTools lists the tools that an external agent may use now.
 func (h *Host) ExternalTools(ctx context.Context, by ExternalAgent) ([]tools.Spec, error) {
-	caller, err := h.outsider(ctx, by, "")
+	caller, err := h.externalCaller(ctx, by, "")
 	if err != nil {
 		return nil, err
 	}
@@ -56,21 +56,21 @@ func (h *Host) ExternalTools(ctx context.Context, by ExternalAgent) ([]tools.Spe
 	}
 	var out []tools.Spec
 	for _, t := range may.Permitted(h.rights.Tools) {
-		if s := t.Spec(); slices.Contains(outsideTools, s.Name) {
+		if s := t.Spec(); slices.Contains(externalTools, s.Name) {
 			out = append(out, s)
 		}
 	}
 	return out, nil
 }
 
-// CallExternal makes a tool call on behalf of an agent outside, under the same rights, visibility and send policy as calls of this host's
+// CallExternal makes a tool call on behalf of an external agent, under the same rights, visibility and send policy as calls of this host's
 // agents. It may block as long as the tool's arguments say; the end of ctx ends the wait, not what was begun. An error is a fault of
 // the host; everything else is a result that says what is wrong.
 func (h *Host) CallExternal(ctx context.Context, c ExternalCall) (res tools.Result, err error) {
 	defer channels.RecoverPanic(h.log, "outside", &err)
 	i := slices.IndexFunc(h.rights.Tools, func(t tools.Tool) bool { return t.Spec().Name == c.Tool })
-	if i < 0 || !slices.Contains(outsideTools, c.Tool) {
-		return tools.Forbidden("There is no tool %.100q here. Nothing was done. There are: %s.", c.Tool, strings.Join(outsideTools, ", ")), nil
+	if i < 0 || !slices.Contains(externalTools, c.Tool) {
+		return tools.Forbidden("There is no tool %.100q here. Nothing was done. There are: %s.", c.Tool, strings.Join(externalTools, ", ")), nil
 	}
 	spec := h.rights.Tools[i].Spec()
 	args := c.Args
@@ -84,7 +84,7 @@ func (h *Host) CallExternal(ctx context.Context, c ExternalCall) (res tools.Resu
 	if err := fits(spec.Schema, args); err != nil {
 		return tools.Mistake("The arguments of %s do not fit its schema: %.2000s. Nothing was done.", c.Tool, tools.SchemaProblem(err)), nil
 	}
-	caller, err := h.outsider(ctx, c.By, c.Conn)
+	caller, err := h.externalCaller(ctx, c.By, c.Conn)
 	if err != nil {
 		return res, err
 	}
@@ -93,11 +93,11 @@ func (h *Host) CallExternal(ctx context.Context, c ExternalCall) (res tools.Resu
 	if err != nil {
 		return res, err
 	}
-	if v, _ := may.Decide(c.Tool); !v.Allowed() {
-		return refusedOutside(c.Tool, v), nil
+	if v, _ := may.Verdict(c.Tool); !v.Allowed() {
+		return refusedExternal(c.Tool, v), nil
 	}
 	if caller.Session.ID == "" || caller.Session.Archived {
-		if caller.Session, err = h.openOutside(ctx, caller.Session); err != nil {
+		if caller.Session, err = h.openExternal(ctx, caller.Session); err != nil {
 			return res, err
 		}
 	}
@@ -112,15 +112,15 @@ func (h *Host) CallExternal(ctx context.Context, c ExternalCall) (res tools.Resu
 	return tools.WithIgnored(res, ignored), err
 }
 
-func refusedOutside(tool string, v policy.Verdict) tools.Result {
+func refusedExternal(tool string, v policy.Verdict) tools.Result {
 	return tools.Forbidden("%s may not be used from outside: %s (%s). Nothing was done.", tool, v.Reason, strings.TrimSpace(v.Rule))
 }
 
-// outsider makes the caller of an agent outside: its session as it stands, or as it will be made, and a run that is kept nowhere. The
+// externalCaller makes the caller of an external agent: its session as it stands, or as it will be made, and a run that is kept nowhere. The
 // run's id is that of the connection, so that the same call over it has the same source.
-func (h *Host) outsider(ctx context.Context, by ExternalAgent, conn string) (tools.Caller, error) {
+func (h *Host) externalCaller(ctx context.Context, by ExternalAgent, conn string) (tools.Caller, error) {
 	set := h.settings()
-	key := outsideKey(set, by.Name)
+	key := externalKey(set, by.Name)
 	s, err := h.store.Get(ctx, key)
 	if errors.Is(err, sessions.ErrNotFound) {
 		s, err = sessions.Session{Key: key, Agent: key.Agent(), Title: channels.TitleOf(channels.Inbound{Title: by.Name})}, nil
@@ -132,8 +132,8 @@ func (h *Host) outsider(ctx context.Context, by ExternalAgent, conn string) (too
 	return tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(key), Owner: by.Owner}, err
 }
 
-// openOutside makes the session of an agent outside, or takes it out of the archive.
-func (h *Host) openOutside(ctx context.Context, s sessions.Session) (sessions.Session, error) {
+// openExternal makes the session of an external agent, or takes it out of the archive.
+func (h *Host) openExternal(ctx context.Context, s sessions.Session) (sessions.Session, error) {
 	acc, err := h.commit.Submit(ctx, sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: s.Key, Agent: s.Agent, Title: s.Title}}})
 	return acc.Session, err
 }

@@ -19,7 +19,7 @@ import (
 	"parley/tools"
 )
 
-// outsiders is a rig whose session tools agents outside call.
+// outsiders is a rig whose session tools external agents call.
 type outsiders struct {
 	*routertest.Rig
 	n int
@@ -77,8 +77,8 @@ func (o *outsiders) kept(key sessions.Key) (out []string) {
 	return out
 }
 
-// TestOutsideSend has an agent outside ask another session: it gets the reply, its transcript has it too, no reply step talks for it, and the
-// same call again asks nothing anew.
+// TestOutsideSend has an external agent ask another session: it gets the reply, its transcript has it too, no reply step talks for it, and the
+// same call again asks nothing again.
 //
 // proves: S3, S9, S10, S14
 func TestOutsideSend(t *testing.T) {
@@ -111,7 +111,7 @@ func TestOutsideSend(t *testing.T) {
 	})
 }
 
-// TestOutsideWait ends the wait for a reply: the run goes on, and its reply is in the caller's transcript.
+// TestOutsideWait ends the wait for a reply: the run continues, and its reply is in the caller's transcript.
 //
 // proves: S4
 func TestOutsideWait(t *testing.T) {
@@ -164,7 +164,7 @@ func TestOutsideSpawn(t *testing.T) {
 	})
 }
 
-// TestOutsideHostile: what an agent outside may not see or do, it does not.
+// TestOutsideHostile: what an external agent may not see or do, it does not.
 //
 // proves: V1, V4, P4
 func TestOutsideHostile(t *testing.T) {
@@ -180,7 +180,7 @@ func TestOutsideHostile(t *testing.T) {
 			t.Errorf("somebody else's spawn got %s", text)
 		}
 		specs, err := o.Router.ToolHost.ExternalTools(t.Context(), other)
-		if err != nil || len(specs) != len(toolhost.OutsideTools)-1 {
+		if err != nil || len(specs) != len(toolhost.OfferedTools)-1 {
 			t.Errorf("somebody else is shown %d tools (%v)", len(specs), err)
 		}
 		if m, text := o.calls(other, "", "sessions_history", history); m["messages"] == nil {

@@ -34,7 +34,7 @@ func (h *Host) Post(ctx context.Context, q tools.PostRequest) (tools.PostResult,
 	if err != nil {
 		return tools.PostResult{}, err
 	}
-	if v := h.settings().Decide(q.To)(own); !v.Allowed() {
+	if v := h.settings().SendPolicyTo(q.To)(own); !v.Allowed() {
 		return tools.PostResult{Verdict: v}, nil
 	}
 	voice, verdict, err := h.postedAs(ctx, set, q.From, target, q.To)

@@ -21,7 +21,7 @@ type SendRequest struct {
 	Session sessions.Key // whose policy has a say as well, and whose transcript has it; "" = the session that the chat last wrote to
 }
 
-// Sent is what Send has made.
+// Sent is the result of Send.
 type Sent struct {
 	Delivery sessions.Delivery
 	Verdict  policy.Verdict // of the gate; until it has decided, how the policy stands now
@@ -49,10 +49,10 @@ func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	if s, err = h.chain.Strictest(ctx, s, q.To); err != nil { // which is s itself unless one denies
+	if s, err = h.chain.MostRestrictive(ctx, s, q.To); err != nil { // which is s itself unless one denies
 		return Sent{}, err
 	}
-	verdict := h.settings().Decide(q.To)(s)
+	verdict := h.settings().SendPolicyTo(q.To)(s)
 	if !verdict.Allowed() {
 		return Sent{}, &policy.BlockedError{Verdict: verdict}
 	}
@@ -74,10 +74,10 @@ func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 // CheckMayAnswer returns a policy.BlockedError when the send policy keeps the answer of a session from a chat: into a chat of its own that policy
 // alone counts, into any other the policies of all sessions that the chat has written to.
 func (h *Host) CheckMayAnswer(ctx context.Context, s sessions.Session, to channels.Address, own bool) error {
-	decide := h.settings().Decide(to)
+	decide := h.settings().SendPolicyTo(to)
 	if !own {
 		var err error
-		if s, err = h.chain.Strictest(ctx, s, to); err != nil {
+		if s, err = h.chain.MostRestrictive(ctx, s, to); err != nil {
 			return err
 		}
 	}
@@ -106,5 +106,5 @@ func (h *Host) VerdictOf(ctx context.Context, d sessions.Delivery) (policy.Verdi
 	if errors.Is(err, sessions.ErrNotFound) {
 		s, err = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}, nil
 	}
-	return h.settings().Decide(d.To)(s), err
+	return h.settings().SendPolicyTo(d.To)(s), err
 }

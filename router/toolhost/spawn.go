@@ -44,7 +44,7 @@ func (h *Host) Spawn(ctx context.Context, q tools.SpawnRequest) (sessions.Run, e
 	}
 	id := sessions.RunID(sessions.IDFor(q.Source, "run"))
 	key := sessions.SubagentKey(q.Agent, sessions.IDFor(q.Source, "session"))
-	child := sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: budget.Payer(from)}
+	child := sessions.Session{Key: key, Agent: q.Agent, Label: q.Label, SpawnedBy: from.Key, Above: append([]sessions.AgentID{from.Agent}, from.Above...), Top: budget.BillingSession(from)}
 	if n := set.Agents.Defaults.Subagents.ArchiveAfterMinutes; n > 0 {
 		child.ArchiveAt = time.Now().Add(time.Duration(n) * time.Minute)
 	}
@@ -138,7 +138,7 @@ func (h *Host) Crowded(ctx context.Context, set *settings.Snapshot, c tools.Call
 	return fmt.Sprintf("other agents have caused %d turns of this session within the hour, the most that session.agentToAgent.maxTurnsPerHour allows; in such a turn it starts no sub-agent. Answer with what you have.", n), nil
 }
 
-// chainAbove is what the result of a sub-agent's own sub-agent goes on with: the chain of its caller, nil when that is no sub-agent.
+// chainAbove is what the result of a sub-agent's own sub-agent continues with: the chain of its caller, nil when that is no sub-agent.
 func (h *Host) chainAbove(ctx context.Context, c tools.Caller) (*sessions.Chain, error) {
 	if !sessions.IsSubagent(c.Session.Key) {
 		return nil, nil

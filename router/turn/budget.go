@@ -17,7 +17,7 @@ import (
 	"parley/sessions"
 )
 
-// overBudget ends a run whose next call may not be made. Its chat is told once until the budget counts anew; after that the run
+// overBudget ends a run whose next call may not be made. Its chat is told once until the budget counts again; after that the run
 // says so on its row, and nothing leaves. What sub-agents have brought so far is posted as it is: that costs nothing.
 func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run sessions.Run, e *agent.BudgetError) *sessions.Outcome {
 	to := run.Reply
@@ -41,7 +41,7 @@ func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run ses
 	if c := run.Chain; c != nil {
 		d.Session, d.ReplyTo = c.Requester, "" // the policy of the chat that it goes to
 		if c.Requester == "" {
-			voice, ok := w.chain.Voice(ctx, sessions.Session{Key: run.Key}, to)
+			voice, ok := w.chain.SpeakingSession(ctx, sessions.Session{Key: run.Key}, to)
 			if !ok {
 				return nil
 			}
@@ -70,7 +70,7 @@ func (w *Worker) toldBefore(ctx context.Context, notice sessions.Delivery) bool 
 	})
 }
 
-// budgetNotice is one plain sentence for the chat. An owner is not in somebody else's direct chat: there it names the session by its
+// budgetNotice is one plain sentence for the chat. An owner is not in another person's direct chat: there it names the session by its
 // key, which can be written from anywhere.
 func budgetNotice(e *agent.BudgetError, to channels.Address) string {
 	kind, what, _ := strings.Cut(e.Scope, ":")

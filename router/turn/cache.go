@@ -15,7 +15,7 @@ const (
 )
 
 // cache keeps the newest messages of the transcripts that were written last, so that a turn need not read what the turn
-// before it wrote. A session's lane is the only writer of its transcript, and the store stays the truth: whatever is unclear is
+// before it wrote. A session's lane is the only writer of its transcript, and the store stays the truth: whatever is uncertain is
 // dropped and read again.
 type cache struct {
 	mu    sync.Mutex
@@ -27,11 +27,11 @@ type cache struct {
 
 // history is what a transcript is to a model: its newest summary, and the messages behind what that covers.
 type history struct {
-	id   sessions.ID
-	Sum  sessions.Summary // its ID is empty where there is none
-	Msgs []sessions.Message
-	size int
-	owed bool // the summary is not in the store: the end of the turn that made it keeps it
+	id      sessions.ID
+	Sum     sessions.Summary // its ID is empty where there is none
+	Msgs    []sessions.Message
+	size    int
+	unsaved bool // the summary is not in the store: the end of the turn that made it keeps it
 }
 
 func newCache() *cache {
@@ -93,7 +93,7 @@ func (x *history) has(id string) bool {
 	return slices.ContainsFunc(x.Msgs[max(0, len(x.Msgs)-8):], func(m sessions.Message) bool { return m.ID == id })
 }
 
-// takePendingSummary gives the summary of a transcript that is to be kept with the end of the turn, once; nil = none is.
+// takePendingSummary gives the summary of a transcript to keep with the end of the turn, once; nil = none is.
 func (h *cache) takePendingSummary(id sessions.ID) *sessions.Summary {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,10 +102,10 @@ func (h *cache) takePendingSummary(id sessions.ID) *sessions.Summary {
 		return nil
 	}
 	x := e.Value.(*history)
-	if !x.owed {
+	if !x.unsaved {
 		return nil
 	}
-	x.owed = false
+	x.unsaved = false
 	sum := x.Sum
 	return &sum
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // Finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
-func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, booking *delivery.Reservation) (acc sessions.Accepted, ok bool) {
+func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, reserved *delivery.Reservation) (acc sessions.Accepted, ok bool) {
 	var ended error
 	ok = w.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = w.commit.Finish(ctx, run.ID, out); err != nil {
-			booking.Release()
+			reserved.Release()
 			out.Begin = nil
 		}
 		if ended = err; errors.Is(err, sessions.ErrConflict) || errors.Is(err, sessions.ErrNotFound) {
@@ -25,7 +25,7 @@ func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	})
 	if !ok || ended != nil {
 		acc = sessions.Accepted{}
-		booking.End(w.lanes.Host(ctx))
+		reserved.End(w.lanes.Host(ctx))
 		w.budgets.KeepUnrecorded(ctx, run, out.Messages...)
 	}
 	switch {
@@ -50,7 +50,7 @@ func (w *Worker) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	return w.claim(ctx, key)
 }
 
-// claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is at work
+// claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is running
 // although the lane is not is its own, from a commit whose answer was lost.
 func (w *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
 	tries := 0

@@ -152,7 +152,7 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 	now := behind(x, cut, sessions.Summary{ID: id, Text: text, Before: before, Run: c.run.ID, Time: time.Now()})
 	now.Sum.Context = c.fixed() + agent.TextTokens(text) + min(agent.Tokens(now.Msgs...), room.Keep)
 	if free {
-		now.owed = true
+		now.unsaved = true
 		c.r.Transcripts.cache.put(now)
 		return now, nil
 	}
@@ -213,7 +213,7 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 		return t, nil
 	}
 	m, err := c.r.model(name)
-	if no := budget.Payable(c.r.budgets.Meter(c.s, c.run).Limits(), m); err == nil && no != nil {
+	if no := budget.CheckPriced(c.r.budgets.Meter(c.s, c.run).Limits(), m); err == nil && no != nil {
 		err = no
 	}
 	if err != nil {

@@ -26,7 +26,7 @@ type Config struct {
 	Retry    *clock.Retrier
 	Events   *event.Bus
 	Media    *filestore.Cache
-	Lanes    *lane.Set
+	Lanes    *lane.Executor
 	Chain    *chain.Advancer
 	Gate     *delivery.Dispatcher
 	Commit   *commit.Committer
@@ -54,7 +54,7 @@ type Worker struct {
 	ages        *clock.Steady
 	retry       *clock.Retrier
 	watchers    *event.Bus
-	lanes       *lane.Set
+	lanes       *lane.Executor
 	chain       *chain.Advancer
 	gate        *delivery.Dispatcher
 	commit      *commit.Committer

@@ -39,8 +39,8 @@ func (m *Merger) awaitDebounce(ctx context.Context, key sessions.Key) bool {
 	}
 }
 
-// debounceRemaining says how long the messages that wait are held back still, of which head is the first. since is when the session was last
-// busy, began when somebody began to wait for quiet.
+// debounceRemaining returns how long the waiting messages, head first, are still held back. since is when the session was last
+// busy, began when the wait began.
 func (m *Merger) debounceRemaining(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
 	if !sessions.IsFresh(head) || head.Exclusive || !head.Created.Before(since) {
 		return 0

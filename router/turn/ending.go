@@ -70,7 +70,7 @@ const maxProviderWords = 300
 
 // providerWords returns what the provider said about a failed call, or what was wrong with its broken answer, and
 // which setting is to change, as paragraphs behind the notice; "" where somebody may read the
-// notice who is no owner. steps has the messages that the run has taken up.
+// notice who is no owner. steps has the messages that the run has merged.
 func (w *Worker) providerWords(run sessions.Run, steps []sessions.Message, err error) string {
 	e, ok := errors.AsType[*agent.ModelError](err)
 	if !ok || run.Reply.Type != channels.Direct {

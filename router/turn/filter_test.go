@@ -351,7 +351,7 @@ func TestFilterInCompaction(t *testing.T) {
 	}
 }
 
-// TestFilterBehindAKill: a turn is taken up again between a call and the request with its result, and that result is refused.
+// TestFilterBehindAKill: a turn is resumed between a call and the request with its result, and that result is refused.
 func TestFilterBehindAKill(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		b := newFilterBench(t, "Azure, 400")

@@ -12,10 +12,10 @@ import (
 
 const opaqueItself = 64 // the same of what a provider wants back with a block
 
-// maxClean bounds the transcripts of which that is known.
+// maxClean bounds the transcripts whose clean length is known.
 const maxClean = 10_000
 
-// checked says up to which message nothing of a transcript was refused; 0 = nobody has looked.
+// checked says up to which message nothing of a transcript was refused; 0 = not looked at yet.
 func (h *cache) checked(id sessions.ID) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,12 +94,12 @@ func (t *Transcripts) stored(ctx context.Context, id sessions.ID) (history, erro
 	return history{id: id, Sum: sum, Msgs: msgs}, nil
 }
 
-// readMost bounds what is read of a transcript: more than a turn is shown, so that what is to be summed up is there.
+// readMost bounds what is read of a transcript: more than a turn is shown, so that it includes what must be summarised.
 func (t *Transcripts) readMost() int { return 2*t.historyLimit() + 1000 }
 
 // view is what a run's turn with a model is shown before its own steps: the summary of the older part of the transcript, what came after that
-// and was not refused, and the run's input last, also where the summary covers it already, then with the messages that the turn has taken up and the
-// summary covers as well: they are to be answered. In front of the input is what is under way, as the turns that began it may be
+// and was not refused, and the run's input last, also where the summary covers it already, then with the messages that the turn has merged and the
+// summary covers as well: they need an answer. In front of the input is what is under way, as the turns that began it may be
 // summed up. covered says how many of the run's own steps need not be shown any more.
 func (t *Transcripts) view(ctx context.Context, x history, model string, run sessions.Run, steps []sessions.Message) (msgs []sessions.Message, covered int, err error) {
 	j := judge(x, model)
@@ -137,7 +137,7 @@ func upToInput(msgs []sessions.Message, run sessions.Run) []sessions.Message {
 	found := false
 	for _, m := range msgs {
 		if own(m) {
-			continue // a step, or a message that the turn has taken up
+			continue // a step, or a message that the turn has merged
 		}
 		found = found || m.ID == run.Input.ID
 		out = append(out, m)

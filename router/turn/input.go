@@ -31,7 +31,7 @@ func NewRun(in channels.Inbound, key sessions.Key, agentID sessions.AgentID, tex
 	return run
 }
 
-// MaxMedia is how many files of one message are kept.
+// MaxMedia bounds the files of one message that are kept.
 const MaxMedia = 32
 
 // MediaBlocks gives the files of a message as blocks that say where they are: pictures are fetched when a model is to see them, others
@@ -96,7 +96,7 @@ func Quoted(q *channels.Quote) string {
 	return "> " + strings.ReplaceAll(said, "\n", "\n> ") + "\n\n"
 }
 
-// OriginName is who wrote what is forwarded: one line, bounded.
+// OriginName returns the author of a forwarded message: one line, bounded.
 func OriginName(origin string) string { return channels.OneLine(channels.CutText(origin, maxOrigin)) }
 
 // fileName names a file of another message in words: [picture], [file q3.pdf], [voice message, 14s].

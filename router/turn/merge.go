@@ -20,7 +20,7 @@ type Merger struct {
 	store    sessions.Store
 	settings func() *settings.Snapshot
 	ages     *clock.Steady
-	lanes    *lane.Set
+	lanes    *lane.Executor
 	rights   *rights.Resolver
 	log      *slog.Logger
 }
@@ -52,7 +52,7 @@ func mergeable(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 }
 
 // mergeWaiting has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
-// and the messages that were taken up. The answer then goes to the newest of them.
+// and the messages that were merged. The answer then goes to the newest of them.
 func (w *Worker) mergeWaiting(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
 	if run.Attempt > 1 || again {
 		if steps, err = w.store.Steps(ctx, run.ID); err != nil {
@@ -111,7 +111,7 @@ func (w *Worker) coalesce(ctx context.Context, q settings.QueueRule, run session
 	return w.absorb(ctx, run, take, told)
 }
 
-// steerable says what of the messages that wait the turn at work takes up at its next step; none unless the mode is steer.
+// steerable says what of the messages that wait the running turn merges at its next step; none unless the mode is steer.
 func (m *Merger) steerable(ctx context.Context, run sessions.Run) ([]sessions.RunID, error) {
 	open, err := m.store.CountOpen(ctx, run.Key)
 	if err != nil || open < 2 { // the run itself is one

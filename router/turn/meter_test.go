@@ -65,7 +65,7 @@ func TestSummaryIsReservedAtItsPrice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held := g.Router.Budgets.Balances["host"].Held.Cost; held != 50*(1000+budget.UsualAnswer) {
+		if held := g.Router.Budgets.Balances["host"].Reserved.Cost; held != 50*(1000+budget.UsualAnswer) {
 			t.Errorf("reserved %d", held)
 		}
 		settle(sessions.Usage{})

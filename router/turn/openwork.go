@@ -13,7 +13,7 @@ import (
 // maxOpenWork bounds what of each kind a turn is told that is under way.
 const maxOpenWork = 20
 
-// openWork tells what is open in a run's session as the store has it: sub-agents at work, messages that wait, scheduled jobs. It is ""
+// openWork tells what is open in a run's session as the store has it: running sub-agents, messages that wait, scheduled jobs. It is ""
 // when nothing is.
 func (t *Transcripts) openWork(ctx context.Context, run sessions.Run) (string, error) {
 	var items []string

@@ -20,10 +20,10 @@ import (
 	"parley/tools"
 )
 
-// MaxPictures is how many pictures of a prompt are shown, the newest; older ones are named only.
+// MaxPictures bounds the pictures of a prompt that a model is shown, the newest; older ones are named only.
 const MaxPictures = 8
 
-// Pictures are what models are shown of the files of messages.
+// Pictures fetches the pictures of messages that a model is shown.
 type Pictures struct {
 	media   *filestore.Cache
 	missing filestore.Misses
@@ -165,7 +165,7 @@ func (p *Pictures) get(ctx context.Context, with *sessions.Message, m channels.M
 			err = fmt.Errorf("it is %s, which no model can look at", mime)
 		}
 	}
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn goes on without it
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // the turn continues without it
 		p.missing.Put(id, err)
 	}
 	return data, mime, err

@@ -76,7 +76,7 @@ func withoutPrice(g *routertest.Rig, t *testing.T, refused bool) {
 	}
 }
 
-// The session of somebody else's direct chat is lifted by its key, which the notice there names, or by its id: by an owner, from
+// The session of another person's direct chat is lifted by its key, which the notice there names, or by its id: by an owner, from
 // any chat. Other sessions stay as they are.
 func TestLiftSessionOfOthers(t *testing.T) {
 	for name, byID := range map[string]bool{"key": false, "id": true} {

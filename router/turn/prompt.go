@@ -44,7 +44,7 @@ func quoteName(s string) (string, error) {
 	}, s))
 }
 
-// PromptFacts are what the templates may name.
+// PromptFacts is the data of the prompt templates.
 type PromptFacts struct {
 	Instructions, Name, Title  string
 	Files                      []agent.PromptFile
@@ -99,8 +99,8 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	kit := w.rights.ToolsFor(ctx, run, may)
-	system, err := w.system(ctx, set, entry, s, run, kit)
+	toolset := w.rights.ToolsFor(ctx, run, may)
+	system, err := w.system(ctx, set, entry, s, run, toolset)
 	if err != nil {
 		return agent.Turn{}, err
 	}
@@ -111,7 +111,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 	t := agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: w.fallbacks(entry, name), System: system,
 		History: history, Steps: named(steps, run, set.Session.Scope), Covered: covered,
-		Tools: tools.FitRequest(w.watched(kit), model.Facts.MaxTools), Caller: caller,
+		Tools: tools.FitRequest(w.watched(toolset), model.Facts.MaxTools), Caller: caller,
 		Place:    placeOf(run, steps),
 		Step:     run.Kind == sessions.ReplyRun || run.Kind == sessions.AnnounceRun,
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
@@ -144,7 +144,7 @@ func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions
 }
 
 // system words the system prompt: the stable part first, what is special about this run last.
-func (w *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Entry, s sessions.Session, run sessions.Run, kit []tools.Tool) (string, error) {
+func (w *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Entry, s sessions.Session, run sessions.Run, toolset []tools.Tool) (string, error) {
 	show := func(k sessions.Key) string { return k.Display(run.Agent, set.Session.Scope) }
 	f := PromptFacts{Instructions: e.Instructions, Name: e.Name, Agent: e.ID, Title: s.Title, Group: s.Last.Type.Several(), Session: show(s.Key),
 		Files: w.PromptFiles(e.ID, !sessions.IsSubagent(s.Key)), Zone: zoneName(zoneOf(set)), About: set.About(s, run)}
@@ -163,7 +163,7 @@ func (w *Worker) system(ctx context.Context, set *settings.Snapshot, e agent.Ent
 	base := "turn"
 	if sessions.IsSubagent(s.Key) {
 		base, f.Requester = "child", show(s.SpawnedBy)
-		f.Spawns = tools.Depth(s) < settings.OrDefault(set.Agents.Defaults.Subagents.MaxSpawnDepth, 1) && slices.ContainsFunc(kit, func(t tools.Tool) bool { return t.Spec().Name == "sessions_spawn" })
+		f.Spawns = tools.Depth(s) < settings.OrDefault(set.Agents.Defaults.Subagents.MaxSpawnDepth, 1) && slices.ContainsFunc(toolset, func(t tools.Tool) bool { return t.Spec().Name == "sessions_spawn" })
 	}
 	text, err := Prompt(base, f)
 	if err != nil || c == nil {

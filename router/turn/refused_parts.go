@@ -66,14 +66,14 @@ func judge(x history, model string) *judged {
 	j := &judged{model: model, msgs: x.Msgs, sum: &turnPart{}}
 	refused := sessions.RefusedRunsOf(model, x.Msgs)
 	known := slices.IndexFunc(x.Sum.Judged, func(k sessions.Judgement) bool { return k.Model == model })
-	if refused == nil && known < 0 && !slices.ContainsFunc(x.Msgs, func(m sessions.Message) bool { return m.Alone }) {
+	if refused == nil && known < 0 && !slices.ContainsFunc(x.Msgs, func(m sessions.Message) bool { return m.WithoutHistory }) {
 		return j
 	}
 	j.of, j.byRun = make([]*turnPart, len(x.Msgs)), make(map[sessions.RunID]*turnPart)
 	if x.Sum.ID != "" {
 		j.parts = append(j.parts, j.sum)
 	}
-	reached := make(map[sessions.RunID]bool) // refused runs of which a model took an earlier step
+	reached := make(map[sessions.RunID]bool) // refused runs whose model took an earlier step
 	for i, m := range x.Msgs {
 		answer := m.Role == sessions.Assistant && m.Model != "" && !strings.HasPrefix(m.Model, hostModels) && !m.IsRefusal() && !isEmpty(m)
 		if !refused[m.Run] {
@@ -103,7 +103,7 @@ func judge(x history, model string) *judged {
 	return j
 }
 
-// recall takes in what was known of the parts behind the summary when it was made: a search goes on with those of its suspects that are
+// recall takes in what was known of the parts behind the summary when it was made: a search continues with those of its suspects that are
 // not summed up.
 func (j *judged) recall(known sessions.Judgement) {
 	var suspects []*turnPart
@@ -134,7 +134,7 @@ func judgements(x history, first int) (all []sessions.Judgement) {
 		models = append(models, k.Model)
 	}
 	for _, m := range x.Msgs {
-		if m.Alone && !slices.Contains(models, m.Model) {
+		if m.WithoutHistory && !slices.Contains(models, m.Model) {
 			models = append(models, m.Model)
 		}
 	}
@@ -208,14 +208,14 @@ func (j *judged) answered(m sessions.Message, counts bool) {
 	j.run = m.Run
 	own := func(p *turnPart) bool { return p.run == m.Run && m.Run != "" }
 	if first && counts && m.Model == j.model && m.Run != "" {
-		if m.Alone {
+		if m.WithoutHistory {
 			j.refuse(own)
 		} else {
 			j.take()
 		}
 	}
 	for _, p := range j.unread {
-		if m.Alone && !own(p) {
+		if m.WithoutHistory && !own(p) {
 			continue
 		}
 		if is := j.byRun[p.run]; is != nil && !p.post && p.run != "" {
@@ -228,7 +228,7 @@ func (j *judged) answered(m sessions.Message, counts bool) {
 			w.taken, w.since = true, len(j.suspects) > 0
 		}
 	}
-	j.unread = slices.DeleteFunc(j.unread, func(p *turnPart) bool { return !m.Alone || own(p) })
+	j.unread = slices.DeleteFunc(j.unread, func(p *turnPart) bool { return !m.WithoutHistory || own(p) })
 }
 
 // open returns the parts that the next request has.
@@ -284,7 +284,7 @@ func (j *judged) refuse(own func(*turnPart) bool) {
 	}
 }
 
-// narrow goes on with a search: one of these parts is the reason.
+// narrow continues with a search: one of these parts is the reason.
 func (j *judged) narrow(suspects []*turnPart) {
 	if len(suspects) > 1 {
 		j.try(suspects, suspects[:len(suspects)/2])

@@ -169,7 +169,7 @@ func TestManyToolPictures(t *testing.T) {
 	})
 }
 
-// What cannot be kept is a line of the result, and the turn goes on; a picture that no model can look at is a file; what looks like a
+// What cannot be kept is a line of the result, and the turn continues; a picture that no model can look at is a file; what looks like a
 // picture by its bytes is one.
 func TestToolFilesThatAreNotKept(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {

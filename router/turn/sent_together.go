@@ -10,9 +10,9 @@ import (
 
 // How what a person sends with one gesture is told from two messages.
 const (
-	gestureWithin = time.Second     // between a comment and what it was forwarded with, by the platform's clock, which often counts seconds
-	partWithin    = 2 * time.Second // between the parts of a text that the platform's app has cut
-	PartWait      = time.Second     // for the next part
+	maxGestureGap = time.Second     // between a comment and what it was forwarded with, by the platform's clock, which often counts seconds
+	maxPartGap    = 2 * time.Second // between the parts of a text that the platform's app has cut
+	PartTimeout   = time.Second     // for the next part
 	maxPartWait   = 5 * time.Second // for all of them
 	MinCut        = 1000            // bytes of a text that may have been cut
 	GestureBack   = 20              // runs of a session that are looked at
@@ -26,7 +26,7 @@ func Belongs(before, m sessions.Message) bool {
 		return false
 	}
 	apart := m.Time.Sub(before.Time).Abs()
-	return (a.Forwarded || b.Forwarded) && apart <= gestureWithin || a.Cut && apart <= partWithin || a.Album != "" && a.Album == b.Album
+	return (a.Forwarded || b.Forwarded) && apart <= maxGestureGap || a.Cut && apart <= maxPartGap || a.Album != "" && a.Album == b.Album
 }
 
 // Before finds the message right before one that its sender sent with the same gesture, as long as its turn is open: its run, and the run
@@ -96,7 +96,7 @@ func (m *Merger) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 	if !newest.Input.Provenance.AwaitsRest() {
 		return 0
 	}
-	return min(newest.Created.Add(PartWait).Sub(m.ages.Now()), maxPartWait-time.Since(began))
+	return min(newest.Created.Add(PartTimeout).Sub(m.ages.Now()), maxPartWait-time.Since(began))
 }
 
 // gestureOf gives those of the runs that wait that belong to a turn, which may have taken some up before.
@@ -104,7 +104,7 @@ func (m *Merger) gestureOf(ctx context.Context, run sessions.Run, queued []sessi
 	if queued[0].With == "" {
 		return nil, nil
 	}
-	before, err := m.rights.TakenUp(ctx, run.ID)
+	before, err := m.rights.MergedRuns(ctx, run.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (w *Worker) outlast(ctx context.Context, c tools.Caller, keep func() error)
 	return w.commit.Idle(ctx, c)
 }
 
-// listen has a turn at work take up what comes in meanwhile: a sub-agent's because it has one report, a person's where messages
+// listen has a running turn take up what comes in meanwhile: a sub-agent's because it has one report, a person's where messages
 // steer it.
 func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told ended) {
 	switch run := *at; run.Kind {
@@ -90,7 +90,7 @@ func (w *Worker) yieldedFor(ctx context.Context, run sessions.Run) (results []se
 }
 
 // deleteTakenUp deletes the sub-agents whose results an asked turn has worded, where the spawn asked for it (contract N14). It comes before the
-// commit of the turn's end: a turn that is taken up again does it again.
+// commit of the turn's end: a turn that is resumed does it again.
 func (w *Worker) deleteTakenUp(ctx context.Context, run sessions.Run) {
 	if run.Kind != sessions.AskRun {
 		return
@@ -110,10 +110,10 @@ func (w *Worker) deleteTakenUp(ctx context.Context, run sessions.Run) {
 	}
 }
 
-// ended are runs of which it was told that they ended in a turn. An end that is unclear is told of with the next one.
+// ended are runs that it was told ended in a turn. An end that is not known yet is told of with the next one.
 type ended map[sessions.RunID]bool
 
-// absorb has the turn at work take up what waits, and tells those who wait for the runs that end with it, of each once.
+// absorb has the running turn take up what waits, and tells those who wait for the runs that end with it, of each once.
 func (w *Worker) absorb(ctx context.Context, run sessions.Run, q sessions.MergeQuery, told ended) ([]sessions.Message, error) {
 	taken, err := w.store.MergeQueued(ctx, run.ID, q)
 	if err != nil {

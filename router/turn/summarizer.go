@@ -54,7 +54,7 @@ func (w *summarizer) add(ctx context.Context, msgs []sessions.Message) error {
 	return nil
 }
 
-// without goes on behind a refused turn. The summary so far may be the reason as well, if the provider never took it.
+// without continues after a refused turn. The summary so far may be the reason as well, if the provider never took it.
 func (w *summarizer) without(ctx context.Context, msgs []sessions.Message, before string) error {
 	w.text = before
 	if before == "" || before == w.taken || w.refused >= MaxRefusedParts {

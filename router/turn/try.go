@@ -36,7 +36,7 @@ func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 			return out, err
 		}
 		if err == nil {
-			w.budgets.KeepUnrecorded(ctx, *run, out.Final) // paid for, and nobody reads it
+			w.budgets.KeepUnrecorded(ctx, *run, out.Final) // paid for, but not kept
 		}
 		w.log.Debug("a turn begins again", keyRun, run.ID, keySession, run.Key)
 	}

@@ -19,18 +19,18 @@ import (
 	"parley/sessions"
 )
 
-// MaxAttempts bounds how often a run is taken up again after the host died on it.
+// MaxAttempts bounds how often a run is resumed after the host died on it.
 const MaxAttempts = 10
 
 // longestChild bounds a sub-agent that was given no time limit (contract N2): everything that waits has a deadline.
 const longestChild = 24 * time.Hour
 
-// turn has the agent answer and says how the run ended; nil when the host stops and the run is to be taken up later.
+// turn has the agent answer and says how the run ended; nil when the host stops and the run is resumed later.
 func (w *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	set := w.settings()
 	switch {
 	case w.ages.Age(w.latest(ctx, run)) > maxAnswerAge(set, run):
-		return w.outdated(ctx, set, run)
+		return w.expire(ctx, set, run)
 	case run.Attempt > MaxAttempts:
 		return w.failure(ctx, set, run, sessions.Failed, "This message could not be answered: the host stopped each time it tried.", fmt.Errorf("given up after %d attempts", run.Attempt-1))
 	}
@@ -68,7 +68,7 @@ func (w *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	return w.failure(ctx, set, run, sessions.Failed, notice, err)
 }
 
-// latest is when the newest message was accepted that a run answers: one that was at work may have taken others up.
+// latest is when the newest message was accepted that a run answers: one that was running may have taken others up.
 func (w *Worker) latest(ctx context.Context, run sessions.Run) time.Time {
 	at := run.Created
 	if run.Attempt > 1 {
@@ -81,8 +81,8 @@ func (w *Worker) latest(ctx context.Context, run sessions.Run) time.Time {
 	return at
 }
 
-// maxAnswerAge is how old a run may be that begins or is taken up again (contract D8): what it has to say may be as late as its kind, and one that
-// was at work may have had all of its time before.
+// maxAnswerAge is how old a run may be that begins or is resumed (contract D8): what it has to say may be as late as its kind, and one that
+// was running may have had all of its time before.
 func maxAnswerAge(set *settings.Snapshot, run sessions.Run) (most time.Duration) {
 	switch run.Kind {
 	case sessions.TurnRun, sessions.CompactRun:
@@ -98,15 +98,15 @@ func maxAnswerAge(set *settings.Snapshot, run sessions.Run) (most time.Duration)
 	return most
 }
 
-// outdated ends a run that is past its time to live. Nothing is handed on and nobody is told: that would be as late.
-func (w *Worker) outdated(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
+// expire ends a run that is past its time to live. It hands nothing on and tells no chat: that would be as late.
+func (w *Worker) expire(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
 	why := fmt.Sprintf("it is %s old: what it has to say would be too late", w.ages.Age(run.Created).Round(time.Second))
 	w.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
 		o.Usage = used(w.steps(ctx, run)...)
 	}
-	if !w.chain.CompleteOutdated(ctx, set, run, o) {
+	if !w.chain.CompleteExpired(ctx, set, run, o) {
 		return nil
 	}
 	return o
@@ -126,7 +126,7 @@ func limitOf(set *settings.Snapshot, run sessions.Run) time.Duration {
 	return set.Timeout()
 }
 
-// left says how long a run that begins, or is taken up again, may still take: no setting of the clock makes that longer than its limit,
+// left says how long a run that begins, or is resumed, may still take: no setting of the clock makes that longer than its limit,
 // or shorter. What a sub-agent is asked later ends with its first time limit.
 func (w *Worker) left(limit time.Duration, run sessions.Run) time.Duration {
 	left := limit
@@ -185,7 +185,7 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 	if out.Control == agent.Speak && out.Text == "" && (run.Kind == sessions.AskRun || run.Kind == sessions.JobRun) { // the answer was the point of it (contract N12)
 		o.Status, o.Error = sessions.Failed, chain.Wordless(out.Final.Stop)
 	}
-	if speaks && out.Text == "" { // whoever waits for the run reads it too
+	if speaks && out.Text == "" { // the caller that waits for the run reads it too
 		o.Error = chain.Wordless(out.Final.Stop)
 	} else if speaks {
 		note := w.unansweredWords(ctx, run, out.Final)

@@ -38,9 +38,9 @@ func (t watchedTool) Call(ctx context.Context, c tools.Call) (tools.Result, erro
 }
 
 // watched puts those who watch around the tools of a turn.
-func (w *Worker) watched(kit []tools.Tool) []tools.Tool {
-	out, all := make([]tools.Tool, len(kit)), make([]watchedTool, len(kit))
-	for i, t := range kit {
+func (w *Worker) watched(toolset []tools.Tool) []tools.Tool {
+	out, all := make([]tools.Tool, len(toolset)), make([]watchedTool, len(toolset))
+	for i, t := range toolset {
 		all[i] = watchedTool{t, w.watchers}
 		out[i] = &all[i]
 	}

@@ -45,9 +45,9 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 	var acc sessions.Accepted
 	lane := w.lanes.Reserve(out.Next, w.settings())
 	defer func() { lane.End(acc, nil) }()
-	booking := w.gate.Reserve(out)
-	defer booking.End(w.lanes.Host(ctx))
-	if acc, ok = w.Finish(ctx, run, *out, booking); !ok {
+	reserved := w.gate.Reserve(out)
+	defer reserved.End(w.lanes.Host(ctx))
+	if acc, ok = w.Finish(ctx, run, *out, reserved); !ok {
 		return false
 	}
 	if run.Kind != sessions.PostRun { // which is no turn

@@ -37,7 +37,7 @@ func TestDenialByASessionThatIsHidden(t *testing.T) {
 			w.ok(err)
 			for _, d := range made { // as the gate decides
 				_, err := w.store.BeginSend(w.ctx, d.ID, time.Now(), func(x sessions.Session) policy.Verdict {
-					return policy.SendPolicy{}.Decide(policy.Subject{Key: string(x.Key), To: d.To, Override: x.Settings.SendPolicy})
+					return policy.SendPolicy{}.Evaluate(policy.Subject{Key: string(x.Key), To: d.To, Override: x.Settings.SendPolicy})
 				}, sessions.FirstContactQuota{})
 				w.ok(err)
 			}

@@ -119,7 +119,7 @@ func (d drawer) row(key sessions.Key, id, peer string) func(*world) {
 		return func(w *world) {
 			w.submit(sessions.Change{Session: &sessions.Target{Session: s}, Ops: []sessions.Op{sessions.PutJob{ID: "job-" + id, Name: two, Agent: s.Agent, From: key, Message: one, Every: at, Created: time.Now(), Next: time.Now().Add(at)}}})
 		}
-	case 6: // a turn that waits or is at work
+	case 6: // a turn that waits or is running
 		return func(w *world) { w.turn(s, id, one, "", kind, false) }
 	case 7:
 		archive := d.IntN(3) == 0 && key != outside

@@ -132,7 +132,7 @@ func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Acc
 		case !found || !f.Due.IsZero() && engine.Ms(j.Next) != engine.Ms(f.Due):
 			return engine.Conflict("job %s is not due at that time any more", f.Job)
 		}
-		if err := s.runs.alone(t, f); err != nil {
+		if err := s.runs.checkExclusive(t, f); err != nil {
 			return err
 		}
 		if acc, err = s.applyOnce(t, dedupeKey{msg: p.key, event: submitEvent}, p); err != nil {

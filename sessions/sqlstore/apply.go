@@ -96,7 +96,7 @@ type preparedChange struct {
 	target        *sessions.Target
 	run           *queuedRun // &queued; nil = no run
 	queued        queuedRun
-	before, after []any // operations around the run's queueing; a delivery is a *parcel, a job an encodedJob
+	before, after []any // operations around the run's queueing; a delivery is a *row.Delivery or sessions.Delivery, a job an encodedJob
 	startsOver    bool  // one of them resets the session
 }
 
@@ -209,7 +209,7 @@ func (s *changes) resolveSession(t *tx, c *preparedChange) (at session.Row, err 
 	}
 	x := c.target.Session
 	if c.run != nil && c.run.Kind == sessions.TurnRun {
-		x.Heard = t.Now
+		x.LastInput = t.Now
 	}
 	return s.sessions.Upsert(t, x)
 }
@@ -285,7 +285,7 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		return s.lines.Consume(t, acc.Session.Key, op.UpTo)
 	case sessions.SuspendBudget:
 		t.Label(true, "lift")
-		return s.ledger.Lift(t, sessions.Lift(op))
+		return s.ledger.Suspend(t, sessions.BudgetSuspension(op))
 	case encodedJob:
 		t.Label(true, "job")
 		return s.jobs.putJob(t, op.Job, op.body)
@@ -300,10 +300,10 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		return s.people.unpair(t, op)
 	case sessions.ArchiveSession:
 		t.Label(true, "archive")
-		return s.sessions.PutAway(t, acc.Session.Key, false)
+		return s.sessions.ArchiveOrDelete(t, acc.Session.Key, false)
 	case sessions.DeleteSession:
 		t.Label(true, "delete")
-		return s.sessions.PutAway(t, acc.Session.Key, true)
+		return s.sessions.ArchiveOrDelete(t, acc.Session.Key, true)
 	}
 	return fmt.Errorf("%w: an operation of type %T", sessions.ErrInvalid, op)
 }

@@ -30,7 +30,7 @@ type Inside struct {
 	Sessions int64     `json:"sessions"`
 	Messages int64     `json:"messages"`
 	Last     time.Time `json:"last,omitzero"`    // of the newest event or message
-	Queued   int64     `json:"queued"`           // runs that wait or were at work
+	Queued   int64     `json:"queued"`           // runs that wait or were running
 	Unsent   int64     `json:"unsent"`           // deliveries that wait, or were being sent
 	Missing  int64     `json:"missing,omitzero"` // commits that were made since: it is a copy from before an upgrade, put in the place of the newer one
 }

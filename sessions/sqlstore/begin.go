@@ -92,8 +92,8 @@ func (s *deliveries) beginAtOnce(t *tx, p *row.Delivery, d *sessions.Delivery, b
 
 // over ends a delivery that is not to be sent. One that was being sent may be there all the same, but not between two parts.
 func over(d *sessions.Delivery, state sessions.DeliveryState, why string) {
-	d.Unclear = d.Unclear || openWork(d)
-	if d.State, d.Error = state, why; d.Unclear {
+	d.Ambiguous = d.Ambiguous || openWork(d)
+	if d.State, d.Error = state, why; d.Ambiguous {
 		d.Error += "; " + sessions.MayHaveArrived
 	}
 }

@@ -103,7 +103,7 @@ func (c *caller) killed(conf Config) string {
 	if d.Error != "" {
 		out += ", " + d.Error
 	}
-	if d.Repeat || d.Unclear {
+	if d.Repeat || d.Ambiguous {
 		out += ", marked"
 	}
 	for _, r := range d.Receipts {

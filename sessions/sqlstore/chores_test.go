@@ -38,7 +38,7 @@ func lengthen(t *testing.T, s *Store, from int) {
 	}
 }
 
-// A long log is moved when nothing came for a while, so that nobody waits for that; one that gets very long is moved all the same.
+// A long log is moved when nothing came for a while, so that no caller waits for that; one that gets very long is moved all the same.
 func TestLogIsMovedInPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestSweepWithoutPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var swept atomic.Bool
 		s := open(t, Config{Dir: t.TempDir(), Trace: func(op, phase string) {
-			if op == transcript.SweepName && phase == AfterCommit {
+			if op == transcript.CollectName && phase == AfterCommit {
 				swept.Store(true)
 			}
 		}})
@@ -80,7 +80,7 @@ func TestSweepWithoutPause(t *testing.T) {
 		if err := s.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-		for range transcript.SweepBatch - 1 {
+		for range transcript.CollectAfterBatches - 1 {
 			frames(t, s)
 		}
 		if swept.Load() {

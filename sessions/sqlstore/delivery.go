@@ -63,7 +63,7 @@ func (s *deliveries) post(t *tx, p *row.Delivery) (sessions.Delivery, error) {
 			awaits = d.Message // it comes when its run is claimed
 		}
 	}
-	d.State, d.Part, d.Attempt, d.AmbiguousTries, d.Repeat, d.Unclear, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
+	d.State, d.Part, d.Attempt, d.AmbiguousTries, d.Repeat, d.Ambiguous, d.Verdict, d.Receipts, d.Tries, d.Error = sessions.Pending, 0, 0, 0, false, false, nil, nil, nil, ""
 	d.Seq = s.numbers.Last() + 1
 	d.Created = engine.FromMs(engine.Ms(t.Now))
 	d.Updated, d.NotBefore, d.Expires = d.Created, engine.FromMs(engine.Ms(d.NotBefore)), engine.FromMs(engine.Ms(d.Expires))
@@ -80,7 +80,7 @@ func (s *deliveries) post(t *tx, p *row.Delivery) (sessions.Delivery, error) {
 	return d, nil
 }
 
-// keep writes what may change in a delivery's row, and a line for the mirror when it ended.
+// keep writes what may change in a delivery's row, and a line for the transcript file when it ended.
 func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 	d.Updated = engine.FromMs(max(engine.Ms(t.Now), engine.Ms(d.Updated)))
 	body, err := row.EncodeResult(d)
@@ -103,7 +103,7 @@ func (s *deliveries) keep(t *tx, d *sessions.Delivery, transcript int64) error {
 // codeWas stands for the words of a notice with a pairing code.
 const codeWas = "A pairing code was told here. It is not kept."
 
-// forgetCode takes the words of a notice out of its row: nobody needs them any more, and codes are kept as hashes only.
+// forgetCode takes the words of a notice out of its row: they are not needed any more, and codes are kept as hashes only.
 func (s *deliveries) forgetCode(t *tx, d *sessions.Delivery) error {
 	if d.Text == codeWas {
 		return nil
@@ -162,7 +162,7 @@ func (s *deliveries) sentWithout(ctx context.Context, id sessions.DeliveryID, at
 		if err != nil || !write {
 			return false, err
 		}
-		return true, s.inbox.list(t, channels.Inbound{Address: d.To}, sessions.SetAside+": the receipt of delivery "+string(id)+" could not be stored: "+why.Error())
+		return true, s.inbox.list(t, channels.Inbound{Address: d.To}, sessions.QuarantineReason+": the receipt of delivery "+string(id)+" could not be stored: "+why.Error())
 	})
 	return err
 }
@@ -180,7 +180,7 @@ func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last 
 	}
 	d.Receipts = append(d.Receipts, r)
 	d.Part++
-	d.Unclear, d.AmbiguousTries = false, 0
+	d.Ambiguous, d.AmbiguousTries = false, 0
 	switch {
 	case last:
 		d.State, d.Error = sessions.Sent, ""
@@ -227,7 +227,7 @@ func (s *deliveries) EndDelivery(ctx context.Context, id sessions.DeliveryID, st
 		if d.State == sessions.Sending && (state == sessions.DeliveryFail || state == sessions.Held) {
 			d.Failed(engine.FromMs(engine.Ms(t.Now)), reason, false)
 		}
-		d.Unclear = d.Unclear || openWork(d) && state != sessions.DeliveryFail // which is the platform's own word
+		d.Ambiguous = d.Ambiguous || openWork(d) && state != sessions.DeliveryFail // which is the platform's own word
 		d.State, d.Error = state, reason
 		return true, nil
 	})

@@ -281,7 +281,7 @@ func TestPostgresReconnect(t *testing.T) {
 	}
 }
 
-// A run that was interrupted is the oldest of its session, so no other is at work beside it. If one were, it would keep its own turn:
+// A run that was interrupted is the oldest of its session, so no other is running beside it. If one were, it would keep its own turn:
 // its steps are in the transcript.
 func TestAbsorbLeavesInterrupted(t *testing.T) {
 	t.Parallel()

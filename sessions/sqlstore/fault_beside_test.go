@@ -104,7 +104,7 @@ func TestFaultNoRoomForASum(t *testing.T) {
 	}
 }
 
-// The sums cannot be written for long: they are given up, so that the log does not fill the disk. The next start has none, and makes them anew.
+// The sums cannot be written for long: they are given up, so that the log does not fill the disk. The next start has none, and makes them again.
 //
 // proves: D5, D6
 func TestFaultSumsGivenUp(t *testing.T) {

@@ -65,7 +65,7 @@ func forgottenIn(t *testing.T, dir string, said []byte) string {
 	return number
 }
 
-// What is left of the number says what to do: one damaged place is told of and written anew, more of them are no missing commits.
+// What is left of the number says what to do: one damaged place is told of and written again, more of them are no missing commits.
 func TestFaultCommitsDamaged(t *testing.T) {
 	t.Parallel()
 	spoil := func(at ...int) func([]byte) []byte {

@@ -231,7 +231,7 @@ func random(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// TestFaultLogRemoved does what the refusal says: without the number, the host goes on with what is there.
+// TestFaultLogRemoved does what the refusal says: without the number, the host continues with what is there.
 func TestFaultLogRemoved(t *testing.T) {
 	t.Parallel()
 	dir, _ := crashed(t)

@@ -94,7 +94,7 @@ func scenario(n int) []step {
 			return s.Delete(ctx, k)
 		}},
 		{"sweep", func(ctx context.Context, s *Store) error {
-			return s.write(ctx, transcript.SweepName, s.transcripts.Sweep)
+			return s.write(ctx, transcript.CollectName, s.transcripts.Collect)
 		}},
 	}
 }

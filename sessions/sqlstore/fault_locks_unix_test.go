@@ -18,7 +18,7 @@ import (
 const lookChild = "PARLEY_TEST_LOOK"
 
 // Another process looks into the database of a host at work, as with the sqlite3 program. Locks keep it from taking itself for the last one, which
-// would remove the log that the host goes on writing.
+// would remove the log that the host continues writing.
 //
 // proves: D5
 func TestFaultSomebodyLooks(t *testing.T) {

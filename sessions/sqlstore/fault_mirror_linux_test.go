@@ -33,7 +33,7 @@ func TestFaultMirrorFull(t *testing.T) {
 		if err := life(t.Context(), s, 1, i, fmt.Sprintf("question %03d", i), someAnswer); err != nil {
 			t.Fatal("a message failed with its copy: ", err)
 		}
-		s.SyncMirror()
+		s.FlushTranscriptFiles()
 	}
 	if err := s.Trouble(); err != nil {
 		t.Error("the store itself is in no trouble: ", err)
@@ -59,7 +59,7 @@ func TestFaultMirrorFull(t *testing.T) {
 	if err := life(t.Context(), s, 1, turns, fmt.Sprintf("question %03d", turns), someAnswer); err != nil {
 		t.Fatal(err)
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	text := strings.Join(read(), "\n")
 	for i := range turns + 1 {
 		if n := strings.Count(text, fmt.Sprintf(`question %03d`, i)); n != 1 {

@@ -126,7 +126,7 @@ func TestFaultLockFileRemoved(t *testing.T) {
 // logHeader is how long the header of SQLite's log is (sqlite.org/fileformat2.html, section 4.1).
 const logHeader = 32
 
-// onceUnread is a log of which nothing can be read once, right after it began anew.
+// onceUnread is a log of which nothing can be read once, right after it began again.
 type onceUnread struct {
 	sqlitefile.LogFile
 	header [logHeader]byte
@@ -147,7 +147,7 @@ func (f *onceUnread) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// The log cannot be read once, in the moment in which it has begun anew. No sum of the old one is taken for one of the new.
+// The log cannot be read once, in the moment in which it has begun again. No sum of the old one is taken for one of the new.
 //
 // proves: D6
 func TestFaultLogUnreadAsItBegins(t *testing.T) {

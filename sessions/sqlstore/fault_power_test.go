@@ -95,7 +95,7 @@ func (d done) holds(ctx context.Context, s *Store) error {
 	return err
 }
 
-// TestFaultPowerLoss takes the power away at random moments while chats are at work. Of what was not synced, a random part is gone,
+// TestFaultPowerLoss takes the power away at random moments while chats are working. Of what was not synced, a random part is gone,
 // torn and out of order. All that was acknowledged is there after it, and the file is whole.
 //
 // proves: D5
@@ -256,7 +256,7 @@ func TestFaultSyncFailsAfterPart(t *testing.T) {
 		t.Fatal("no sync failed")
 	}
 	d.Fail(nil)
-	fill(300, 10) // the log begins anew
+	fill(300, 10) // the log begins again
 	look := signature(t, s)
 	cut := d.Cut(rand.New(rand.NewPCG(1, 1)))
 	_ = s.Close() // there is no disk any more

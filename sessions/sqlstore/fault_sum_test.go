@@ -295,7 +295,7 @@ func TestFaultSomethingElseWrote(t *testing.T) {
 	}
 }
 
-// Something else moves the log of a host at work, which then begins it anew: what it had is in the file, without sums.
+// Something else moves the log of a host at work, which then begins it again: what it had is in the file, without sums.
 func TestFaultLogMovedByAnother(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: filled(t, 30), CheckBudget: time.Minute})

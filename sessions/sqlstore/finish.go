@@ -86,7 +86,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	if err = s.transcripts.Append(t, row.Slot(run, at), f.msgs, seqs); err != nil {
 		return acc, err
 	}
-	// One that was interrupted too late, with its answer ready, has answered by itself.
+	// One that was interrupted too late, with its answer ready, has answered on its own.
 	if _, err = t.Exec("UPDATE runs SET status = ?, ended = ?, outcome = ?, batch = CASE WHEN ? = 1 THEN '' ELSE batch END WHERE seq = ?", string(f.Status), engine.Ms(t.Now), f.body, f.Status == sessions.Done, at.Seq); err != nil {
 		return acc, err
 	}
@@ -210,7 +210,7 @@ func (s *changes) settle(t *tx, run sessions.Run, f *ending) (sessions.Session, 
 	return k.Session, err
 }
 
-// isStep reports whether a run brings other work to its end, and is no turn that somebody asked for.
+// isStep reports whether a run brings other work to its end, and is no turn that a person or an agent asked for.
 func isStep(k sessions.RunKind) bool {
 	return k == sessions.ReplyRun || k == sessions.AnnounceRun || k == sessions.ResultRun || k == sessions.PostRun
 }

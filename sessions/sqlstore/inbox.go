@@ -24,14 +24,14 @@ const (
 	maxRaw    = 4096
 )
 
-// keepSkipped is how long events are listed that could not be read or taken: what was set aside has people's words.
-const keepSkipped = 30 * 24 * time.Hour
+// skippedRetention is how long events are listed that could not be read or taken: what was quarantined has people's words.
+const skippedRetention = 30 * 24 * time.Hour
 
 // inbox keeps which events were seen, which could not be read, and how far each account has come.
 type inbox struct {
 	repository
 
-	sightings, skips *engine.Sequence
+	seen, skips *engine.Sequence
 }
 
 // dedupeKey is a seen row: one event or source, and what came of it.
@@ -53,14 +53,14 @@ func (s *inbox) recordSeen(t *tx, at dedupeKey, run sessions.RunID, made []sessi
 		first = made[0].Seq
 	}
 	_, err := t.Exec("INSERT INTO seen (num, msg, address, event, thread, at, skip, run, delivery, delivered, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		s.sightings.Next(), at.msg, at.address, at.event, at.thread, engine.Ms(t.Now), at.skip, string(run), first, len(made), at.digest)
+		s.seen.Next(), at.msg, at.address, at.event, at.thread, engine.Ms(t.Now), at.skip, string(run), first, len(made), at.digest)
 	return err
 }
 
-// list keeps an unreadable event for people, and lets the oldest go. Those that were set aside are whole, and let go only for others of their kind.
+// list keeps an unreadable event for people, and lets the oldest go. Those that were quarantined are whole, and let go only for others of their kind.
 func (s *inbox) list(t *tx, in channels.Inbound, reason string) error {
 	raw, like := string(in.Raw), "NOT LIKE"
-	if strings.HasPrefix(reason, sessions.SetAside) {
+	if strings.HasPrefix(reason, sessions.QuarantineReason) {
 		like = "LIKE"
 	} else if len(raw) > maxRaw {
 		raw = strings.ToValidUTF8(raw[:maxRaw], "")
@@ -69,7 +69,7 @@ func (s *inbox) list(t *tx, in channels.Inbound, reason string) error {
 		s.skips.Next(), engine.Ms(t.Now), in.Address.String(), string(in.ID), reason, raw); err != nil {
 		return err
 	}
-	kind := sessions.SetAside + "%"
+	kind := sessions.QuarantineReason + "%"
 	_, err := t.Exec("DELETE FROM skipped WHERE reason "+like+" ? AND num <= (SELECT num FROM skipped WHERE reason "+like+" ? ORDER BY num DESC LIMIT 1 OFFSET ?)", kind, kind, maxListed)
 	return err
 }
@@ -92,15 +92,15 @@ func (s *inbox) Cursor(ctx context.Context, kind channels.Kind, id channels.Acco
 	return cursor, err
 }
 
-// Skipped lists the newest unreadable events. The newest 1,000 are kept, and the newest 1,000 that were set aside, for 30 days.
+// Skipped lists the newest unreadable events. The newest 1,000 are kept, and the newest 1,000 that were quarantined, for 30 days.
 func (s *inbox) Skipped(ctx context.Context, limit int) ([]sessions.SkippedEvent, error) {
 	return engine.ReadList(ctx, s.db, "SELECT at, address, msg, reason, raw FROM skipped ORDER BY num DESC LIMIT ?", []any{engine.Limit(limit, 50)}, func(r engine.Row) (sessions.SkippedEvent, error) {
 		return sessions.SkippedEvent{Time: r.Time(0), Address: column.Address(r.Str(1)), ID: channels.MessageID(r.Str(2)), Reason: r.Str(3), Raw: r.Str(4)}, nil
 	})
 }
 
-// SetAside counts the events that were set aside since a time.
-func (s *inbox) SetAside(ctx context.Context, since time.Time) (int, error) {
-	n, err := engine.ReadNumber(ctx, s.db, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", sessions.SetAside+"%", engine.Ms(since))
+// CountQuarantined counts the events that were quarantined since a time.
+func (s *inbox) CountQuarantined(ctx context.Context, since time.Time) (int, error) {
+	n, err := engine.ReadNumber(ctx, s.db, "SELECT count(*) FROM skipped WHERE reason LIKE ? AND at >= ?", sessions.QuarantineReason+"%", engine.Ms(since))
 	return int(n), err
 }

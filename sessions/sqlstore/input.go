@@ -48,11 +48,11 @@ func (s *runs) link(t *tx, message string, seq, transcript int64) error {
 	return err
 }
 
-// MergeQueued ends the queued runs of a kind and gives their inputs to the run at work.
+// MergeQueued ends the queued runs of a kind and gives their inputs to the current run.
 func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.MergeQuery) (taken []sessions.Message, err error) {
 	some := false
 	err = s.read(ctx, func(c *engine.Conn) error { // mostly there is nothing: no commit for that
-		run, at, queued, err := absorbable(ctx, c, id, q)
+		run, at, queued, err := mergeable(ctx, c, id, q)
 		if some = len(queued) > 0; err != nil || some {
 			return err
 		}
@@ -63,7 +63,7 @@ func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.Me
 		return taken, err
 	}
 	err = s.write(ctx, "Absorb", func(t *tx) error {
-		run, at, queued, err := absorbable(t.Ctx, t.Conn, id, q)
+		run, at, queued, err := mergeable(t.Ctx, t.Conn, id, q)
 		if err != nil {
 			return err
 		}
@@ -93,9 +93,9 @@ func (s *runs) MergeQueued(ctx context.Context, id sessions.RunID, q sessions.Me
 	return taken, err
 }
 
-// absorbable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
-// that was stopped takes nothing up: what came after the stop is to be answered.
-func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.MergeQuery) (run sessions.Run, at row.Run, queued []sessions.Run, err error) {
+// mergeable finds the runs that a run at work may take up: user messages of the same transcript whose turn has not begun. A run
+// that was stopped takes nothing up: what came after the stop needs an answer.
+func mergeable(ctx context.Context, c *engine.Conn, id sessions.RunID, want sessions.MergeQuery) (run sessions.Run, at row.Run, queued []sessions.Run, err error) {
 	if run, at, err = row.GetRun(ctx, c, id); err != nil {
 		return run, at, nil, err
 	}
@@ -113,7 +113,7 @@ func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want ses
 		queued = append(queued, q)
 		return nil
 	})
-	if err == nil && len(queued) > 0 && want.Kind == sessions.TurnRun { // what it took up would be answered before what another turn at work answers
+	if err == nil && len(queued) > 0 && want.Kind == sessions.TurnRun { // what it took up would be answered before what another running turn answers
 		var beside int64
 		if beside, err = c.Number(ctx, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running') AND status = 'running'", string(run.Key)); beside > 1 {
 			queued = nil
@@ -122,7 +122,7 @@ func absorbable(ctx context.Context, c *engine.Conn, id sessions.RunID, want ses
 	return run, at, queued, err
 }
 
-// unanswered gives the user messages that a run has taken up behind its newest step, so that a repeated MergeQueued gives the same.
+// unanswered gives the user messages that a run has merged behind its newest step, so that a repeated MergeQueued gives the same.
 func unanswered(ctx context.Context, c *engine.Conn, run sessions.Run, at row.Run) (out []sessions.Message, err error) {
 	all, err := row.Steps(ctx, c, run, at)
 	for i := len(all) - 1; i >= 0 && all[i].Role == sessions.User; i-- {

@@ -10,8 +10,8 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// keepOccurrences is how long the history of jobs stays.
-const keepOccurrences = 90 * 24 * time.Hour
+// occurrenceRetention is how long the history of jobs stays.
+const occurrenceRetention = 90 * 24 * time.Hour
 
 // jobs keeps scheduled jobs and what became of their times.
 type jobs struct {
@@ -20,7 +20,7 @@ type jobs struct {
 	occurrences *engine.Sequence
 }
 
-// putJob adds or replaces a scheduled job. Last never goes back: whoever replaces a job may have read it before its newest time came.
+// putJob adds or replaces a scheduled job. Last never goes back: the caller that replaces a job may have read it before its newest time came.
 func (s *jobs) putJob(t *tx, j sessions.Job, body string) error {
 	_, err := t.Exec("INSERT INTO jobs (id, agent, next, last, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, next = excluded.next, last = CASE WHEN excluded.last > jobs.last THEN excluded.last ELSE jobs.last END, body = excluded.body",
 		j.ID, string(j.Agent), engine.Ms(j.Next), engine.Ms(j.Last), body)

@@ -45,7 +45,7 @@ func (s *moves) Identify(ctx context.Context, l sessions.Login) (found sessions.
 	return found, err
 }
 
-// Renames gives the accounts of which another one took the place.
+// Renames gives the accounts that another one replaced.
 func (s *moves) Renames(ctx context.Context) ([]sessions.Rename, error) {
 	return engine.ReadList(ctx, s.db, "SELECT channel, account, became FROM logins WHERE became <> '' ORDER BY channel, account", nil, func(r engine.Row) (sessions.Rename, error) {
 		return sessions.Rename{Channel: channels.Kind(r.Str(0)), Was: channels.AccountID(r.Str(1)), Now: channels.AccountID(r.Str(2))}, nil

@@ -86,7 +86,7 @@ func upgraded(t *testing.T, conf Config) {
 	s := open(t, conf)
 	ctx := t.Context()
 	for key, top := range map[sessions.Key]sessions.Key{"chat": "", "child": "chat", "grandchild": "chat", "orphan": "gone"} {
-		if got, err := s.Get(ctx, key); err != nil || got.Top != top || got.Settings.Model != "p/m" || got.Context != 7 || got.Heard != got.Updated || got.Heard.IsZero() {
+		if got, err := s.Get(ctx, key); err != nil || got.Top != top || got.Settings.Model != "p/m" || got.Context != 7 || got.LastInput != got.Updated || got.LastInput.IsZero() {
 			t.Errorf("%s: %+v, %v", key, got, err)
 		}
 	}
@@ -109,7 +109,7 @@ func upgraded(t *testing.T, conf Config) {
 	if _, err := s.Finish(ctx, r.ID, sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{final}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Spent(ctx, sessions.SpentQuery{Payer: "chat"}); err != nil || got.Calls != 1 || got.Usage.Cost != 9 {
+	if got, err := s.Spent(ctx, sessions.SpentQuery{BilledTo: "chat"}); err != nil || got.Calls != 1 || got.Usage.Cost != 9 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -75,7 +75,7 @@ func TestMirror(t *testing.T) {
 	if want := filepath.Join(dir, "agents", "main", "sessions", string(at.ID)+".jsonl"); path != want {
 		t.Errorf("%s, want %s", path, want)
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	lines := readMirror(t, path)
 	if shape(lines) != "s u a d:sent" {
 		t.Fatal(shape(lines))
@@ -102,7 +102,7 @@ func TestMirror(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	lines = readMirror(t, path)
 	if shape(lines) != "s u a d:sent d:withheld" || lines[4].Rule != "r1" {
 		t.Error(shape(lines))
@@ -111,26 +111,26 @@ func TestMirror(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.RebuildMirror(ctx, at.ID); err != nil {
+	if err := s.RebuildTranscriptFile(ctx, at.ID); err != nil {
 		t.Fatal(err)
 	}
 	if again := readMirror(t, path); fmt.Sprint(again) != fmt.Sprint(lines) {
 		t.Errorf("rebuilt:\n%v\nwas:\n%v", again, lines)
 	}
-	if err := s.RebuildMirror(ctx, "nobody"); err == nil {
+	if err := s.RebuildTranscriptFile(ctx, "nobody"); err == nil {
 		t.Error("rebuilt nothing")
 	}
 	// The file goes with its session.
 	if err := s.Delete(ctx, key); err != nil {
 		t.Fatal(err)
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("the file of a deleted session is still there:", err)
 	}
 }
 
-// What a turn takes up is in the file where it was taken up, and what the host posted has the end of its delivery behind it, also
+// What a turn takes up is in the file where it was merged, and what the host posted has the end of its delivery behind it, also
 // when that came first. A rebuild gives the same.
 //
 // proves: T1, T2
@@ -168,14 +168,14 @@ func TestMirrorAbsorbAndPost(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(sessions.Message{ID: "answer", Role: sessions.Assistant, Content: sessions.TextContent("answer")})
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	next()
 	at, err := s.Get(ctx, key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := s.TranscriptPath("main", at.ID)
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	lines := readMirror(t, path)
 	if shape(lines) != "s u u a a d:withheld" || lines[2].Content[0].Text != "more" || lines[5].Message != "in post" || lines[5].Rule != "r1" {
 		t.Fatalf("%s: %+v", shape(lines), lines)
@@ -183,11 +183,11 @@ func TestMirrorAbsorbAndPost(t *testing.T) {
 	if err := s.EndDelivery(ctx, "waits", sessions.Dropped, "x"); err != nil {
 		t.Fatal(err)
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	if got := shape(readMirror(t, path)); got != "s u u a a d:withheld d:dropped" {
 		t.Error(got)
 	}
-	if err := s.RebuildMirror(ctx, at.ID); err != nil {
+	if err := s.RebuildTranscriptFile(ctx, at.ID); err != nil {
 		t.Fatal(err)
 	}
 	if got := shape(readMirror(t, path)); got != "s u u a a d:withheld d:dropped" {
@@ -237,7 +237,7 @@ func TestMirrorGap(t *testing.T) {
 			if err := life(t.Context(), s, 1, 9, "after", "after"); err != nil {
 				t.Fatal(err)
 			}
-			s.SyncMirror()
+			s.FlushTranscriptFiles()
 			lines := readMirror(t, path)
 			if got := shape(lines); got != "s u a d:sent u a d:sent u a d:sent u a d:sent" {
 				t.Error(got)
@@ -259,13 +259,13 @@ func TestMirrorBehind(t *testing.T) {
 	var full atomic.Bool
 	s = open(t, Config{Dir: dir, Trace: func(_, phase string) {
 		if full.Load() && phase == BeforeCommit {
-			s.mirror.Append(make([]transcriptfile.Line, 8192)) // full of lines of a transcript that does not exist
+			s.transcriptFiles.Append(make([]transcriptfile.Line, 8192)) // full of lines of a transcript that does not exist
 		}
 	}})
 	if err := life(t.Context(), s, 1, 1, "q", "a"); err != nil {
 		t.Fatal(err)
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	key, _ := chat(1)
 	at, err := s.Get(t.Context(), key)
 	if err != nil {
@@ -275,7 +275,7 @@ func TestMirrorBehind(t *testing.T) {
 	if err := life(t.Context(), s, 1, 2, "q2", "a2"); err != nil {
 		t.Fatal(err)
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	if got := shape(readMirror(t, s.TranscriptPath("main", at.ID))); got != "s u a d:sent u a d:sent" {
 		t.Error(got)
 	}
@@ -313,7 +313,7 @@ func TestMirrorAheadOfTheStore(t *testing.T) {
 		if err := life(t.Context(), s, 1, n, words, "answer to "+words); err != nil {
 			t.Fatal(err)
 		}
-		s.SyncMirror()
+		s.FlushTranscriptFiles()
 	}
 	again := func() {
 		t.Helper()

@@ -32,7 +32,7 @@ func TestMirrorTimes(t *testing.T) {
 		}
 		paths = append(paths, s.TranscriptPath("main", at.ID))
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -55,7 +55,7 @@ func TestMirrorTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.RebuildMirror(t.Context(), at.ID); err != nil { // the writer does it behind what it does at its start
+	if err := s.RebuildTranscriptFile(t.Context(), at.ID); err != nil { // the writer does it behind what it does at its start
 		t.Fatal(err)
 	}
 	for i, path := range paths {

@@ -53,7 +53,7 @@ func (s *moves) noteMove(t *tx, x relocation) error {
 	if err != nil || x.to.Type != channels.Direct || x.was == x.now {
 		return err
 	}
-	// A number that somebody else has got is not the person any more who had it: their own id gives no rights to the new one.
+	// A number that somebody else has got does not belong to its former person any more: their own id gives no rights to the new one.
 	if _, err := t.Exec("DELETE FROM identities WHERE channel = ? AND (was = ? OR now = ?)", string(x.to.Channel), x.now, x.now); err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
 	return err
 }
 
-// succeed hands a chat over from its old session to another one that it has: what waits for a turn, what was overheard, jobs, and what
+// succeed hands a chat over from its old session to another one that it has: what waits for a turn, context lines, jobs, and what
 // is to be sent. The old session stays to be read, and has no chat.
 func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) error {
 	if err := s.restrict(t, old, at.Key); err != nil {

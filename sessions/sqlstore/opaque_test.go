@@ -40,7 +40,7 @@ func TestOpaqueInFiles(t *testing.T) {
 	if err := s.Record(ctx, "r", sealedAnswer("a")); err != nil {
 		t.Fatal(err)
 	}
-	s.SyncMirror()
+	s.FlushTranscriptFiles()
 	path := s.TranscriptPath("main", acc.Session.ID)
 	clean := func(when string) {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestOpaqueInFiles(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.RebuildMirror(ctx, acc.Session.ID); err != nil {
+	if err := s.RebuildTranscriptFile(ctx, acc.Session.ID); err != nil {
 		t.Fatal(err)
 	}
 	clean("rebuilt")
@@ -105,7 +105,7 @@ func TestOpaqueAfterUpgrade(t *testing.T) {
 			t.Errorf("with opaque %v: %q", c.opaque, got)
 		}
 	}
-	if err := s.RebuildMirror(t.Context(), "id-chat"); err != nil {
+	if err := s.RebuildTranscriptFile(t.Context(), "id-chat"); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(s.TranscriptPath("main", "id-chat"))

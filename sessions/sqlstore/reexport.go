@@ -39,7 +39,7 @@ const (
 	JobIDs      = trace.JobIDs
 )
 
-// Owner is who holds a state folder.
+// Owner is the process that holds a state folder.
 type Owner = engine.Owner
 
 // ReadOwner says which process holds a state folder now. The error wraps ErrNotFound when none does.

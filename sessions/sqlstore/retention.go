@@ -51,7 +51,7 @@ func (s *retention) forget(t *tx, now, limit time.Time) (more bool, err error) {
 	for _, x := range []struct {
 		table string
 		limit time.Time
-	}{{"seen", limit}, {"receipts", limit}, {"occurrences", now.Add(-keepOccurrences)}, {"skipped", now.Add(-keepSkipped)}} {
+	}{{"seen", limit}, {"receipts", limit}, {"occurrences", now.Add(-occurrenceRetention)}, {"skipped", now.Add(-skippedRetention)}} {
 		if more, err = s.forgetOld(t, x.table, x.limit); err != nil || more {
 			return more, err
 		}

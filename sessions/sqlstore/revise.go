@@ -8,7 +8,7 @@ import (
 	"parley/sessions/sqlstore/row"
 )
 
-// revise gives the turn at work other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
+// revise gives the running turn other words to answer, once, in the transcript too. done is false when it has recorded or shown something,
 // or is about to end.
 func (s *runs) revise(t *tx, a sessions.AmendRun) (done bool, err error) {
 	by, at, err := s.run(t, a.By)

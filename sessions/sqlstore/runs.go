@@ -106,14 +106,14 @@ func (s *runs) Totals(ctx context.Context) (x sessions.Totals, err error) {
 	return x, err
 }
 
-// CountOpen counts the runs of a session that wait or are at work: an index alone has the answer.
+// CountOpen counts the runs of a session that wait or are running: an index alone has the answer.
 func (s *runs) CountOpen(ctx context.Context, key sessions.Key) (int, error) {
 	n, err := engine.ReadNumber(ctx, s.db, "SELECT count(*) FROM runs WHERE key = ? AND status IN ('queued', 'running')", string(key))
 	return int(n), err
 }
 
-// alone reports ErrBusy where the run of a firing must begin alone, and another one of its session waits or is at work.
-func (s *runs) alone(t *tx, f sessions.Firing) error {
+// checkExclusive reports ErrBusy where the run of a firing must begin alone, and another one of its session waits or is running.
+func (s *runs) checkExclusive(t *tx, f sessions.Firing) error {
 	if !f.Exclusive || f.Change.Run == nil {
 		return nil
 	}

@@ -66,7 +66,7 @@ const (
 	bySender    = "the message was deleted before its turn began"
 )
 
-// interrupt marks the turns of a session that are at work and answer in the same chat: the run by comes in their place. There are several
+// interrupt marks the turns of a session that are running and answer in the same chat: the run by comes in their place. There are several
 // after two sessions of one chat became one. One that was stopped already stays as it is.
 func (s *runs) interrupt(t *tx, key sessions.Key, by sessions.Run) ([]sessions.StoppedRun, error) {
 	same, err := s.sameChat(t, by)
@@ -126,15 +126,15 @@ func (s *runs) drop(t *tx, key sessions.Key, by sessions.Run, n int) ([]sessions
 func (s *runs) sameChat(t *tx, by sessions.Run) (func(row.Request) (bool, error), error) {
 	chat, err := s.moves.current(t, by.Reply)
 	return func(q row.Request) (bool, error) {
-		if q.Alone || q.Reply == by.Reply {
-			return !q.Alone, nil
+		if q.Exclusive || q.Reply == by.Reply {
+			return !q.Exclusive, nil
 		}
 		at, err := s.moves.current(t, q.Reply)
 		return at == chat, err
 	}, err
 }
 
-// openTurn is a turn that waits or is at work.
+// openTurn is a turn that waits or is running.
 type openTurn struct {
 	seq int64
 	id  sessions.RunID

@@ -68,7 +68,7 @@ func scanStoppable(r engine.Row) (x stoppableRun, err error) {
 }
 
 // takesPart reports whether a run is work of the sessions that are stopped (contract X1): it is in one of them or below, or belongs to a chain
-// that has one of them on either side or has passed through it. What the host posts into a transcript is no work, unless a chain goes on
+// that has one of them on either side or has passed through it. What the host posts into a transcript is no work, unless a chain continues
 // behind it.
 func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 	c := run.Chain
@@ -259,7 +259,7 @@ func (s *runs) Stoppable(ctx context.Context, keys ...sessions.Key) (out session
 }
 
 // stopSessions ends what a stop of sessions ends. Running runs are marked, and their owner ends them; if the host dies before that, they are
-// not taken up again. The inputs of the queued ones stay on their rows and do not go into the transcript: the turn at work is still writing
+// not taken up again. The inputs of the queued ones stay on their rows and do not go into the transcript: the running turn is still writing
 // there.
 func (s *runs) stopSessions(t *tx, op sessions.StopSessions, startsOver bool, acc *sessions.Accepted) error {
 	if len(op.Keys) == 0 {
@@ -276,7 +276,7 @@ func (s *runs) stopSessions(t *tx, op sessions.StopSessions, startsOver bool, ac
 	return s.stop(t, x, why, op.Keys, acc)
 }
 
-// stopRun ends one run, what it has made, and, if it is at work, what the sub-agents below its session are at. Of a run that has ended it ends
+// stopRun ends one run, what it has made, and, if it is running, what the sub-agents below its session are at. Of a run that has ended it ends
 // what has not left.
 func (s *runs) stopRun(t *tx, op sessions.StopRun, acc *sessions.Accepted) error {
 	run, at, err := s.run(t, op.ID)
@@ -370,7 +370,7 @@ func (s *runs) stop(t *tx, x *stoppable, why string, named []sessions.Key, acc *
 func (s *runs) unpost(t *tx, why string, ended []stoppableDelivery) error {
 	var unsent []string
 	for _, d := range ended {
-		if d.Part == 0 && !d.Unclear && d.transcript == 0 && d.Message != "" {
+		if d.Part == 0 && !d.Ambiguous && d.transcript == 0 && d.Message != "" {
 			unsent = append(unsent, d.Message)
 		}
 	}

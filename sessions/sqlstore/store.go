@@ -26,7 +26,7 @@ import (
 
 // Config says where the store is.
 type Config struct {
-	Dir    string       // state folder: the database, the owner lock, the mirror
+	Dir    string       // state folder: the database, the owner lock, the transcript files
 	DSN    string       // postgres://…; empty = SQLite in <Dir>/parley.db
 	Logger *slog.Logger // nil = nothing is logged
 
@@ -42,7 +42,7 @@ type Config struct {
 
 	logPages   int64                                       // at so many pages the log is moved into the database in the next pause; 0 = 1,000
 	busyPages  int64                                       // at so many at once; 0 = as logPages, 4,000 where that is 0 too
-	pause      time.Duration                               // when nothing came for so long, the writer does its chores; 0 = 20 ms
+	pause      time.Duration                               // idle time before the writer's maintenance; 0 = 20 ms
 	readerIdle time.Duration                               // see engine.Config
 	pragmas    func() string                               // what the writer's next connection has besides; nil = nothing
 	boot       string                                      // in place of the system's own
@@ -69,15 +69,15 @@ type Store struct {
 	changes
 	*traceStore
 
-	conf        Config
-	folder      *engine.Folder
-	guard       *sqlitefile.Guard // nil on PostgreSQL
-	mirror      *transcriptfile.Writer
-	index       *search.Index
-	notes       *search.Notes
-	transcripts *transcript.Rows
-	cancel      context.CancelFunc
-	rest        func() // moves the log into the database when nobody uses it any more
+	conf            Config
+	folder          *engine.Folder
+	guard           *sqlitefile.Guard // nil on PostgreSQL
+	transcriptFiles *transcriptfile.Writer
+	index           *search.Index
+	notes           *search.Notes
+	transcripts     *transcript.Rows
+	cancel          context.CancelFunc
+	rest            func() // moves the WAL into the database after its last use
 }
 
 // The repositories that have a package of their own, embedded under names that are not public.
@@ -140,13 +140,13 @@ func (s *Store) assemble() {
 		c.ReaderIdle = engine.ServerIdle
 	}
 	s.repository = repository{db: engine.New(c), log: s.conf.Logger}
-	s.mirror = transcriptfile.New(s.conf.Logger, transcriptSource{transcript.Source{DB: s.db}}, s.conf.Dir)
+	s.transcriptFiles = transcriptfile.New(s.conf.Logger, transcriptSource{transcript.Source{DB: s.db}}, s.conf.Dir)
 	s.join()
 }
 
 // join makes the repositories. Each knows those that stand before it in the order of this function, and calls no other.
 func (s *Store) join() {
-	r, db, files := s.repository, s.db, transcriptfile.NewPending(s.db, s.mirror)
+	r, db, files := s.repository, s.db, transcriptfile.NewPending(s.db, s.transcriptFiles)
 	spends := ledger.NewRows(db)
 	s.ledgerStore = ledger.New(db, spends)
 	s.index, s.notes = search.NewIndex(db), search.NewNotes(db)
@@ -158,7 +158,7 @@ func (s *Store) join() {
 	s.jobs = jobs{repository: r, occurrences: db.Sequence("SELECT max(num) FROM occurrences")}
 	s.lessonStore = lesson.New(db)
 	s.chats = chats{repository: r, receipts: db.Sequence("SELECT max(num) FROM receipts")}
-	s.inbox = inbox{repository: r, sightings: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
+	s.inbox = inbox{repository: r, seen: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
 	s.moves = moves{repository: r, sessions: rows, jobs: &s.jobs}
 	s.deliveries = deliveries{repository: r, numbers: db.Sequence("SELECT max(seq) FROM deliveries"), files: files, trace: s.conf.TraceCall, sessions: rows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox}
 	s.people = people{repository: r, numbers: db.Sequence("SELECT max(num) FROM pairings"), inbox: &s.inbox, deliveries: &s.deliveries}
@@ -213,7 +213,7 @@ func (s *Store) open(ctx, life context.Context) (err error) {
 			s.guard.LastCheckpoint(work, s.db.Writer())
 		}
 	}
-	go s.mirror.Run(work)
+	go s.transcriptFiles.Run(work)
 	go s.db.Run(work)
 	return nil
 }
@@ -226,14 +226,14 @@ func nameOf(dsn string) string {
 	return "PostgreSQL"
 }
 
-// Close waits for what was begun, writes the rest of the mirror and gives the folder back.
+// Close waits for what was begun, writes the rest of the transcript files and releases the folder.
 func (s *Store) Close() error {
 	if !s.db.Stop() {
 		return engine.ErrClosed
 	}
 	s.cancel()
 	s.db.Wait()
-	s.mirror.Close()
+	s.transcriptFiles.Close()
 	if s.guard != nil {
 		s.guard.Wait()
 	}
@@ -275,21 +275,21 @@ func (s *Store) Notes(ctx context.Context, q sessions.NoteQuery) ([]sessions.Not
 // look for it.
 func (s *Store) Describe(address, socket string) error { return s.folder.Describe(address, socket) }
 
-// RebuildMirror writes the mirror file of a transcript anew from the store.
-func (s *Store) RebuildMirror(ctx context.Context, id sessions.ID) error {
-	return s.mirror.Rebuild(ctx, id)
+// RebuildTranscriptFile writes the file of a transcript again from the store.
+func (s *Store) RebuildTranscriptFile(ctx context.Context, id sessions.ID) error {
+	return s.transcriptFiles.Rebuild(ctx, id)
 }
 
-// SyncMirror returns when all that was committed before is in the mirror files.
-func (s *Store) SyncMirror() { s.mirror.Flush() }
+// FlushTranscriptFiles blocks until the transcript files have all that was committed before the call.
+func (s *Store) FlushTranscriptFiles() { s.transcriptFiles.Flush() }
 
-// TranscriptPath is where the mirror of a session's transcript lies (contract T1).
+// TranscriptPath returns the path of the file with a copy of a session's transcript (contract T1).
 func (s *Store) TranscriptPath(agent sessions.AgentID, id sessions.ID) string {
-	return s.mirror.Path(agent, id)
+	return s.transcriptFiles.Path(agent, id)
 }
 
 // Trouble gives the error of the last commit that failed for a reason of the store (a full disk, an I/O error, a read-only file, a
-// lost connection) when nothing was written after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
+// lost connection) when nothing was written after it; nil otherwise. It asks no server and never blocks: Probe finds out whether it
 // still holds.
 func (s *Store) Trouble() error { return s.db.Trouble() }
 

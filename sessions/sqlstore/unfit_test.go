@@ -57,7 +57,7 @@ func TestFaultRowUnread(t *testing.T) {
 	}
 }
 
-// What was set aside is let go for what is set aside later, not for what could not be read.
+// What was quarantined is let go for what is quarantined later, not for what could not be read.
 func TestSkippedOfEachKind(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir()})
@@ -76,14 +76,14 @@ func TestSkippedOfEachKind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list(sessions.SetAside+" once", 5)
+	list(sessions.QuarantineReason+" once", 5)
 	list("unreadable", maxListed)
-	list(sessions.SetAside+" once more", 1)
+	list(sessions.QuarantineReason+" once more", 1)
 	all, err := s.Skipped(t.Context(), 10*maxListed)
-	if aside, e := s.SetAside(t.Context(), time.Time{}); err != nil || e != nil || len(all) != maxListed+6 || aside != 6 {
+	if aside, e := s.CountQuarantined(t.Context(), time.Time{}); err != nil || e != nil || len(all) != maxListed+6 || aside != 6 {
 		t.Errorf("%d are listed, of which %d are set aside (%v, %v)", len(all), aside, err, e)
 	}
-	list(sessions.SetAside+" again and again", maxListed)
+	list(sessions.QuarantineReason+" again and again", maxListed)
 	list("unreadable", 3)
 	all, err = s.Skipped(t.Context(), 10*maxListed)
 	for _, x := range all {

@@ -15,7 +15,7 @@ import (
 	"parley/sessions/sqlstore/sqlitefile"
 )
 
-// A fixture is the database of an earlier schema version, as the program of that time left it while it was at work.
+// A fixture is the database of an earlier schema version, as the program of that time left it while it was running.
 type fixture struct {
 	version int64
 	db      []byte

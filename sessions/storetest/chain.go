@@ -64,7 +64,7 @@ func stopBelow(_ *testing.T, f *fixture) {
 	f.equal(f.aborted(chat, child, grandchild, other.Key), []bool{false, true, true, false}) // the chat's own last turn was not stopped
 	before.Aborted = true
 	f.equal(f.get(child), before)   // archived as it was
-	f.equal(f.stop(chat), want[:1]) // again: the one that is at work still
+	f.equal(f.stop(chat), want[:1]) // again: the one that is running still
 	f.equal(f.stoppable(chat), []sessions.RunID{working.ID})
 	f.equal(len(f.stop("", "nobody")), 0) // no session at all
 	f.finish(working.ID, sessions.Outcome{Status: sessions.Stopped, Error: "stopped"})
@@ -124,7 +124,7 @@ func (f *fixture) steps(r sessions.RunID) []string {
 	return texts(msgs)
 }
 
-// The turn at work takes up what waits, as steps of its own, whether or not it is interrupted.
+// The running turn merges what waits, as steps of its own, whether or not it is interrupted.
 func absorb(_ *testing.T, f *fixture) {
 	k := key("1")
 	r := f.queue(k, "", sessions.ChildRun, "task")

@@ -267,7 +267,7 @@ func amend(_ *testing.T, f *fixture) {
 	if r := f.run(runs[3]); r.Status != sessions.Stopped || r.Error == "" {
 		f.t.Errorf("%+v", r)
 	}
-	change(0, sessions.AmendRun{Text: "eins"}, 1) // it is at work: a line for the next turn
+	change(0, sessions.AmendRun{Text: "eins"}, 1) // it is running: a line for the next turn
 	f.equal(f.run(runs[0]).Input.Text(), "one")
 	f.equal(len(change(0, sessions.AmendRun{Gone: true}, 1).Stopped), 0)
 	f.finish(runs[0], sessions.Outcome{})

@@ -24,7 +24,7 @@ func compactRun(_ *testing.T, f *fixture) {
 	}
 }
 
-// A reset of one certain transcript happens once, whoever asks again.
+// A reset of one certain transcript happens once, also for repeated requests.
 func resetOf(_ *testing.T, f *fixture) {
 	k := key("1")
 	old := f.session(k)

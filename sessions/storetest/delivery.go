@@ -194,7 +194,7 @@ func unclearEnd(_ *testing.T, f *fixture) {
 			}
 		}
 		f.equal(f.delivery(d.ID).AmbiguousTries, doubts)
-		if says := strings.Contains(got.Error, sessions.MayHaveArrived); got.State != sessions.Withheld || got.Unclear != x.unclear || says != x.unclear || f.delivery(d.ID).Unclear != x.unclear {
+		if says := strings.Contains(got.Error, sessions.MayHaveArrived); got.State != sessions.Withheld || got.Ambiguous != x.unclear || says != x.unclear || f.delivery(d.ID).Ambiguous != x.unclear {
 			f.t.Errorf("%+v: %+v", x, got)
 		}
 	}
@@ -204,7 +204,7 @@ func unclearEnd(_ *testing.T, f *fixture) {
 		f.ok(f.Retry(f.ctx, d.ID, time.Now(), "why", sessions.UnknownIdempotent))
 		f.begin(d.ID)
 		f.ok(f.PartSent(f.ctx, d.ID, channels.Receipt{ID: "1", At: time.Now()}, false))
-		f.equal(f.delivery(d.ID).Unclear, false) // it is there
+		f.equal(f.delivery(d.ID).Ambiguous, false) // it is there
 		return d.ID
 	}
 	for _, begun := range []bool{false, true} { // of the second part
@@ -216,9 +216,9 @@ func unclearEnd(_ *testing.T, f *fixture) {
 		got, err := f.BeginSend(f.ctx, denied, time.Now(), deny, sessions.FirstContactQuota{})
 		f.ok(err)
 		f.equal(strings.Contains(got.Error, sessions.MayHaveArrived), begun)
-		f.equal(f.delivery(denied).Unclear, begun)
+		f.equal(f.delivery(denied).Ambiguous, begun)
 		f.ok(f.EndDelivery(f.ctx, ended, sessions.Expired, "why"))
-		f.equal(f.delivery(ended).Unclear, begun)
+		f.equal(f.delivery(ended).Ambiguous, begun)
 	}
 }
 
@@ -432,7 +432,7 @@ func finishBegin(_ *testing.T, f *fixture) {
 	f.sent(behind.ID)
 	begin(delivery(key("1"), addr("2"), "elsewhere"), allow, sessions.Sending)
 	no := begin(delivery(key("1"), addr("3"), "no"), deny, sessions.Withheld)
-	if no.Attempt != 0 || *no.Verdict != denied || no.Unclear {
+	if no.Attempt != 0 || *no.Verdict != denied || no.Ambiguous {
 		f.t.Errorf("%+v", no)
 	}
 	// One that is there already is somebody else's.

@@ -136,8 +136,8 @@ func skipped(_ *testing.T, f *fixture) {
 	f.equal(len(list), 3)
 
 	began, long := time.Now(), `{"x":"`+strings.Repeat("x", 10_000)+`"}`
-	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "a"}, Skip: &sessions.Skip{Reason: sessions.SetAside + ": why", Listed: true}})
-	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "b", Raw: json.RawMessage(long)}, Skip: &sessions.Skip{Reason: sessions.SetAside + ": why", Listed: true}})
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "a"}, Skip: &sessions.Skip{Reason: sessions.QuarantineReason + ": why", Listed: true}})
+	f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Message, Address: addr("1"), ID: "b", Raw: json.RawMessage(long)}, Skip: &sessions.Skip{Reason: sessions.QuarantineReason + ": why", Listed: true}})
 	for i := range 1010 { // they do not push those out
 		f.accept(sessions.Arrival{In: channels.Inbound{Event: channels.Unreadable, Address: addr("2"), ID: channels.MessageID(fmt.Sprint(i))}, Skip: &sessions.Skip{Reason: "no chat", Listed: true}})
 	}
@@ -147,11 +147,11 @@ func skipped(_ *testing.T, f *fixture) {
 		f.t.Errorf("%d listed: what was set aside is not there, or not whole", n)
 	}
 	for since, want := range map[time.Time]int{began.Add(-time.Second): 2, began.Add(time.Hour): 0} {
-		n, err := f.Store.SetAside(f.ctx, since)
+		n, err := f.Store.CountQuarantined(f.ctx, since)
 		f.ok(err)
 		f.equal(n, want)
 	}
-	for _, x := range []struct{ days, left int }{{29, len(list)}, {31, 0}} { // what was set aside has people's words
+	for _, x := range []struct{ days, left int }{{29, len(list)}, {31, 0}} { // what was quarantined has people's words
 		_, err = f.Expire(f.ctx, began.Add(time.Duration(x.days)*24*time.Hour), 100*24*time.Hour)
 		f.ok(err)
 		left, err := f.Skipped(f.ctx, 5000)

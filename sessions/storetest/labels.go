@@ -38,7 +38,7 @@ func labels(_ *testing.T, f *fixture) {
 	}
 }
 
-// Sub-agents may be called alike, and like a chat: whoever names one is told nothing of sessions that it does not see.
+// Sub-agents may be called alike, and like a chat: a caller that names one is told nothing of sessions that it does not see.
 //
 // proves: V4
 func labelsBelow(_ *testing.T, f *fixture) {

@@ -54,24 +54,24 @@ func ledger(_ *testing.T, f *fixture) {
 	f.is(err, sessions.ErrConflict)
 	f.is(f.Record(f.ctx, child.ID, paid("too late", noon, 1, 1, 1)), sessions.ErrConflict)
 	f.costs(sessions.SpentQuery{}, 3, 77, 777)
-	f.costs(sessions.SpentQuery{Payer: top}, 3, 77, 777)
-	f.costs(sessions.SpentQuery{Payer: k}, 0, 0, 0)
+	f.costs(sessions.SpentQuery{BilledTo: top}, 3, 77, 777)
+	f.costs(sessions.SpentQuery{BilledTo: k}, 0, 0, 0)
 	f.costs(sessions.SpentQuery{Agent: "ops"}, 2, 66, 770)
 	f.costs(sessions.SpentQuery{Since: noon.Add(time.Second)}, 2, 66, 770)
 	f.costs(sessions.SpentQuery{Agent: "main", Since: noon.Add(time.Millisecond)}, 0, 0, 0)
 
-	tried := sessions.Spend{ID: id(), Time: noon, Run: child.ID, Key: k, Payer: top, Agent: "ops", Model: "mock/m", Purpose: "failed", Usage: sessions.Usage{Input: 100, CacheRead: 1, CacheWrite: 2, Cost: 7000}}
-	late := sessions.Spend{ID: two.ID, Time: noon, Key: k, Payer: top, Usage: sessions.Usage{Input: 1}} // is there with its message
+	tried := sessions.Spend{ID: id(), Time: noon, Run: child.ID, Key: k, BilledTo: top, Agent: "ops", Model: "mock/m", Purpose: "failed", Usage: sessions.Usage{Input: 100, CacheRead: 1, CacheWrite: 2, Cost: 7000}}
+	late := sessions.Spend{ID: two.ID, Time: noon, Key: k, BilledTo: top, Usage: sessions.Usage{Input: 1}} // is there with its message
 	f.ok(f.Spend(f.ctx, tried, late))
 	f.ok(f.Spend(f.ctx, tried))
 	f.ok(f.Spend(f.ctx))
-	f.costs(sessions.SpentQuery{Payer: top}, 4, 177, 7777)
+	f.costs(sessions.SpentQuery{BilledTo: top}, 4, 177, 7777)
 	if f.Spend(f.ctx, sessions.Spend{Time: noon}) == nil || f.Spend(f.ctx, sessions.Spend{ID: "x"}) == nil {
 		f.t.Error("a row without an id or a time was taken")
 	}
 	f.ok(f.Delete(f.ctx, k))
 	f.ok(f.Delete(f.ctx, top))
-	f.costs(sessions.SpentQuery{Payer: top}, 4, 177, 7777)
+	f.costs(sessions.SpentQuery{BilledTo: top}, 4, 177, 7777)
 }
 
 // Sums by day are those of the zone, and a session that nobody spawned pays for itself.
@@ -96,9 +96,9 @@ func spending(_ *testing.T, f *fixture) {
 		want []sessions.Spending
 	}{
 		{sessions.SpentQuery{}, kathmandu, all},
-		{sessions.SpentQuery{Payer: "k", Since: midnight}, kathmandu, all[:3]},
+		{sessions.SpentQuery{BilledTo: "k", Since: midnight}, kathmandu, all[:3]},
 		{sessions.SpentQuery{Agent: "ops"}, kathmandu, all[2:3]},
-		{sessions.SpentQuery{Payer: "nobody"}, kathmandu, nil},
+		{sessions.SpentQuery{BilledTo: "nobody"}, kathmandu, nil},
 		{sessions.SpentQuery{Agent: "ops"}, time.UTC, []sessions.Spending{one("2026-03-01", "ops", "a/x", 1, 10000)}},
 	} {
 		got, err := f.Spending(f.ctx, c.q, c.zone)
@@ -123,7 +123,7 @@ func ledgerExpires(_ *testing.T, f *fixture) {
 	sum, err := f.Spent(f.ctx, sessions.SpentQuery{})
 	f.ok(err)
 	f.equal(sum.Calls, 1)
-	over, err := f.Lifts(f.ctx, now.Add(-2*time.Hour))
+	over, err := f.Suspensions(f.ctx, now.Add(-2*time.Hour))
 	f.ok(err)
 	f.equal(len(over), 0)
 }
@@ -131,18 +131,18 @@ func ledgerExpires(_ *testing.T, f *fixture) {
 // A lift holds until its time and can be taken back.
 func lifts(_ *testing.T, f *fixture) {
 	now := time.UnixMilli(1_700_000_000_000)
-	lifted := func(at time.Time) []sessions.Lift {
+	lifted := func(at time.Time) []sessions.BudgetSuspension {
 		f.t.Helper()
-		out, err := f.Lifts(f.ctx, at)
+		out, err := f.Suspensions(f.ctx, at)
 		f.ok(err)
 		return out
 	}
-	host, mine := sessions.Lift{Scope: "host", Until: now.Add(time.Hour)}, sessions.Lift{Scope: "session:k", Until: now.Add(2 * time.Hour)}
+	host, mine := sessions.BudgetSuspension{Scope: "host", Until: now.Add(time.Hour)}, sessions.BudgetSuspension{Scope: "session:k", Until: now.Add(2 * time.Hour)}
 	f.submit(sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget(mine)}})
 	f.submit(sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget{Scope: "host", Until: now.Add(time.Minute)}}})
 	f.submit(sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget(host)}})
-	f.equal(lifted(now), []sessions.Lift{host, mine})
-	f.equal(lifted(host.Until), []sessions.Lift{mine})
+	f.equal(lifted(now), []sessions.BudgetSuspension{host, mine})
+	f.equal(lifted(host.Until), []sessions.BudgetSuspension{mine})
 	f.submit(sessions.Change{Ops: []sessions.Op{sessions.SuspendBudget{Scope: "session:k", Until: now}}})
-	f.equal(lifted(now), []sessions.Lift{host})
+	f.equal(lifted(now), []sessions.BudgetSuspension{host})
 }

@@ -8,7 +8,7 @@ import (
 	"parley/sessions"
 )
 
-// A session that is to be deleted stays while it has another run, at work or waiting; the end of that one deletes it.
+// A session marked for deletion stays while it has another run, at work or waiting; the end of that one deletes it.
 //
 // proves: N14
 func finishDeleteLater(_ *testing.T, f *fixture) {

@@ -40,7 +40,7 @@ func aloneStays(_ *testing.T, f *fixture) {
 	f.equal(f.claim(k).ID, second.ID)
 }
 
-// One run is stopped, a step too: another that waits in its session goes on. What the sub-agents of a turn at work are at ends with it.
+// One run is stopped, a step too: another that waits in its session goes on. What the sub-agents of a running turn are at ends with it.
 //
 // proves: X2
 func stopRun(_ *testing.T, f *fixture) {

@@ -158,7 +158,7 @@ func movedToSession(_ *testing.T, f *fixture) {
 	f.equal(j.From, number)
 }
 
-// Two sessions of one person, each with a turn at work, become one: what the person writes then interrupts both, and waits for the end of both.
+// Two sessions of one person, each with a running turn, become one: what the person writes then interrupts both, and waits for the end of both.
 //
 // source: zeroclaw-labs/zeroclaw#6350
 func movedAtWork(_ *testing.T, f *fixture) {

@@ -81,7 +81,7 @@ func batchShort(_ *testing.T, f *fixture) {
 	f.equal(f.steps(r.ID), []string{"- two", "- three", "four", "step", "five", "six"})
 }
 
-// A newer message ends the turn at work and is named as what came in its place; nothing else ends.
+// A newer message ends the running turn and is named as what came in its place; nothing else ends.
 func interrupt(_ *testing.T, f *fixture) {
 	k, child := key("1"), sessions.Key("agent:main:subagent:1")
 	below := f.queue(child, k, sessions.ChildRun, "task")
@@ -111,7 +111,7 @@ func interrupt(_ *testing.T, f *fixture) {
 	f.equal(f.run(below.ID).Status, sessions.Queued)
 	f.equal(f.claim(k).ID, waits.ID)
 
-	// One that had its answer ready has answered; one that a crash ended is not taken up again.
+	// One that had its answer ready has answered; one that a crash ended is not resumed.
 	late, _ := push("late")
 	f.finish(waits.ID, sessions.Outcome{Status: sessions.Done})
 	f.equal(f.run(waits.ID).MergedInto, sessions.RunID(""))

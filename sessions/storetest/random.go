@@ -14,7 +14,7 @@ import (
 type state struct {
 	queue      []string // inputs
 	running    sessions.RunID
-	begun      bool // the first of the queue is or was at work
+	begun      bool // the first of the queue is or was running
 	ended      bool // and a newer message came in its place
 	transcript []string
 	id         sessions.ID
@@ -32,7 +32,7 @@ func begins(rt *rapid.T, m *state, r sessions.Run) {
 	m.running, m.begun = r.ID, true
 }
 
-// random runs random operations on a few sessions against a model: the queue of each session, what is at work, and its transcript.
+// random runs random operations on a few sessions against a model: the queue of each session, what is running, and its transcript.
 func random(t *testing.T, f *fixture) {
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {

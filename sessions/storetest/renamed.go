@@ -195,7 +195,7 @@ func renamedPairing(_ *testing.T, f *fixture) {
 	f.equal(got, map[string]bool{"family waits": false, "family out": true, "family once": true, "third waits": false})
 }
 
-// The new account goes on where the old one stood, unless it has come to somewhere itself. What the old name says next is another login's.
+// The new account continues where the old one stood, unless it has come to somewhere itself. What the old name says next is another login's.
 //
 // source: https://docs.discord.com/developers/resources/message#get-channel-messages (what came in between is asked for by the last id)
 func renamedCursor(_ *testing.T, f *fixture) {

@@ -7,7 +7,7 @@ import (
 	"parley/sessions"
 )
 
-// A message whose turn is at work can be replaced once, before anything was recorded or shown, and where another turn answers it.
+// A message whose turn is running can be replaced once, before anything was recorded or shown, and where another turn answers it.
 func revise(_ *testing.T, f *fixture) {
 	one, two := message("1", "1", "uno"), message("1", "2", "dos")
 	first, second := f.accept(one).Run.ID, f.accept(two).Run.ID

@@ -107,7 +107,7 @@ func claimAtOnce(_ *testing.T, f *fixture) {
 	}
 	f.equal(f.run(r.ID), *r)
 	f.equal(texts(f.tail(first.Session.ID, sessions.TailQuery{})), []string{"one"})
-	for _, a := range []sessions.Arrival{claiming("1", "one"), claiming("2", "two"), claiming("3", "three")} { // it comes again; one is at work
+	for _, a := range []sessions.Arrival{claiming("1", "one"), claiming("2", "two"), claiming("3", "three")} { // it comes again; one is running
 		if acc := f.accept(a); acc.Claimed != nil {
 			f.t.Errorf("claimed %+v", acc.Claimed)
 		}

@@ -107,10 +107,10 @@ func reset(_ *testing.T, f *fixture) {
 	s, err := f.Reset(f.ctx, k)
 	f.ok(err)
 	want := old
-	want.ID, want.Usage, want.Turns, want.Context, want.Updated, want.Heard = s.ID, sessions.Usage{}, 0, 0, s.Updated, s.Heard
+	want.ID, want.Usage, want.Turns, want.Context, want.Updated, want.LastInput = s.ID, sessions.Usage{}, 0, 0, s.Updated, s.LastInput
 	f.equal(s, want)
-	if s.Heard.Before(old.Heard) {
-		f.t.Errorf("%s, heard %s before", s.Heard, old.Heard)
+	if s.LastInput.Before(old.LastInput) {
+		f.t.Errorf("%s, heard %s before", s.LastInput, old.LastInput)
 	}
 	if s.ID == old.ID || s.ID == "" {
 		f.t.Fatal("the id stayed")
@@ -135,10 +135,10 @@ func heard(_ *testing.T, f *fixture) {
 	k := key("1")
 	at := &sessions.Session{Key: k}
 	f.submit(sessions.Change{Session: &sessions.Target{Session: *at}})
-	f.equal(f.get(k).Heard.IsZero(), true)
+	f.equal(f.get(k).LastInput.IsZero(), true)
 	before := time.Now().Truncate(time.Millisecond)
 	f.accept(message("1", "1", "hello"))
-	was := f.get(k).Heard
+	was := f.get(k).LastInput
 	f.equal(was.Before(before) || was.After(time.Now()), false)
 
 	for !time.Now().Truncate(time.Millisecond).After(was) { // until the clock has moved
@@ -151,10 +151,10 @@ func heard(_ *testing.T, f *fixture) {
 	job.Change.Run.Kind = sessions.JobRun
 	f.submit(*job.Change)
 	f.finish(f.claim(k).ID, sessions.Outcome{})
-	f.equal(f.get(k).Heard, was)
+	f.equal(f.get(k).LastInput, was)
 	f.equal(f.get(k).Updated.After(was), true)
 	f.accept(message("1", "4", "hello again"))
-	f.equal(f.get(k).Heard.After(was), true)
+	f.equal(f.get(k).LastInput.After(was), true)
 }
 
 func archive(_ *testing.T, f *fixture) {

@@ -232,10 +232,10 @@ func stopWithdraws(_ *testing.T, f *fixture) {
 	f.equal([]int{len(got.Runs), len(got.Deliveries), got.Count(k).Deliveries}, []int{0, 2, 2})
 	acc := f.submit(sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{k}}}})
 	f.equal(len(acc.Withdrawn), 2)
-	f.equal(f.delivery(sending.ID).Unclear, true) // its second part is under way
+	f.equal(f.delivery(sending.ID).Ambiguous, true) // its second part is under way
 	f.ok(f.PartSent(f.ctx, sending.ID, channels.Receipt{ID: "2", At: time.Now()}, false))
 	now := f.delivery(sending.ID)
-	f.equal([]any{now.State, now.Part, len(now.Receipts), now.Unclear, now.Error}, []any{sessions.DeliveryStopped, 2, 2, false, "stopped by a person"})
+	f.equal([]any{now.State, now.Part, len(now.Receipts), now.Ambiguous, now.Error}, []any{sessions.DeliveryStopped, 2, 2, false, "stopped by a person"})
 	f.ok(f.Retry(f.ctx, sending.ID, time.Now(), "late", sessions.NotArrived))
 	f.ok(f.EndDelivery(f.ctx, sending.ID, sessions.DeliveryFail, "late"))
 	f.equal(f.begin(sending.ID).State, sessions.DeliveryStopped)

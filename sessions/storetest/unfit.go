@@ -46,7 +46,7 @@ func outOfRange(_ *testing.T, f *fixture) {
 	}
 }
 
-// Ids of any length are told apart, and what cannot be stored for the length of its chat's id can be set aside.
+// Ids of any length are told apart, and what cannot be stored for the length of its chat's id can be quarantined.
 // source: PostgreSQL documentation, 67.4.1 (a B-tree entry has at most a third of a page)
 func longIDs(_ *testing.T, f *fixture) {
 	random := func() string {
@@ -74,10 +74,10 @@ func longIDs(_ *testing.T, f *fixture) {
 	if _, err := f.Accept(f.ctx, far); err != nil && !errors.Is(err, sessions.ErrInvalid) {
 		f.t.Errorf("%.300s", err.Error())
 	} else if err != nil {
-		f.accept(sessions.Arrival{In: far.In, Skip: &sessions.Skip{Reason: sessions.SetAside + ": it is too long", Listed: true}})
+		f.accept(sessions.Arrival{In: far.In, Skip: &sessions.Skip{Reason: sessions.QuarantineReason + ": it is too long", Listed: true}})
 		list, err := f.Store.Skipped(f.ctx, 10)
 		f.ok(err)
-		if len(list) != 1 || !strings.HasPrefix(list[0].Reason, sessions.SetAside) {
+		if len(list) != 1 || !strings.HasPrefix(list[0].Reason, sessions.QuarantineReason) {
 			f.t.Errorf("%d are listed", len(list))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"parley/agent"
 )
 
-// Entry is what the catalogue says about one model at one provider. A zero number is not known. Prices are dollars for a million tokens.
+// Entry describes one model at one provider. A zero number is not known. Prices are dollars for a million tokens.
 type Entry struct {
 	ID         string // as the catalogue has it
 	Window     int    // tokens, prompt and answer
@@ -29,7 +29,7 @@ type Entry struct {
 }
 
 // Find looks a model up: by the provider's address, else by its name in the configuration, and by the model's name as the provider
-// has it. Dated snapshots, tags and vendors' prefixes are seen through; a name of which nothing else is known is not guessed at.
+// has it. Dated snapshots, tags and vendors' prefixes are seen through; a name that is otherwise unknown is not guessed at.
 func Find(name string, p agent.Provider, model string) (Entry, bool) {
 	if p.API == agent.OfflineAPI || model == "" {
 		return Entry{}, false

@@ -158,7 +158,7 @@ func (d *Disk) cut(r *rand.Rand) *Cut {
 	c := &Cut{files: map[string][]byte{}}
 	for _, name := range slices.Sorted(maps.Keys(d.power.files)) { // the order decides what the seed means
 		if strings.HasSuffix(name, "-shm") {
-			continue // it is made anew
+			continue // it is made again
 		}
 		f := d.power.files[name]
 		b, there := slices.Clone(f.synced), f.there

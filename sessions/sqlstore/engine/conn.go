@@ -19,7 +19,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Dialect is what differs between the engines.
+// Dialect holds the differences between the engines.
 type Dialect struct{ Postgres bool }
 
 // The two dialects.
@@ -118,7 +118,7 @@ func (c *Conn) stmt(ctx context.Context, q string) (s driver.Stmt, temporary boo
 	return s, false, nil
 }
 
-// text is a statement as the engine wants it. SQLite plans by the value of a bare LIMIT ?, and so compiles the statement anew each
+// text is a statement as the engine wants it. SQLite plans by the value of a bare LIMIT ?, and so compiles the statement again each
 // time that it is used (sqlite3ExprIsInteger); by a sum it does not. This took half of the store's time.
 func (d Dialect) text(q string) string {
 	if d.Postgres {

@@ -52,7 +52,7 @@ type Guard interface {
 	Count(ctx context.Context, c *Conn) (int64, error)
 }
 
-// Maintenance is the work that nobody waits for. What comes meanwhile does, so it is done where nothing comes, one piece at a time, and
+// Maintenance is the work that no caller waits for. What comes meanwhile does, so it is done where nothing comes, one piece at a time, and
 // in the middle of work only when that does not happen. Only the writer's goroutine calls it.
 type Maintenance interface {
 	// Next returns what is done behind a batch, in the same transaction; nil when there is nothing. quiet: the batch is empty, as nothing came
@@ -74,11 +74,11 @@ type DB struct {
 	written chan struct{} // closed when the writer has ended
 
 	// The writer goroutine's own.
-	writer    *Conn
-	tx        Tx
-	states    states
-	chores    Maintenance
-	uncertain *uncertain // a commit whose answer was lost; nil = every one is known
+	writer      *Conn
+	tx          Tx
+	states      states
+	maintenance Maintenance
+	uncertain   *uncertain // a commit whose answer was lost; nil = every one is known
 
 	trouble atomic.Pointer[error]
 	readers readers
@@ -98,8 +98,8 @@ func New(conf Config) *DB {
 // Attach has the writer tell a State what becomes of its transactions, behind those that were attached before. It is called before Load.
 func (db *DB) Attach(s State) { db.states = append(db.states, s) }
 
-// Maintain has the writer do the work that nobody waits for. It is called before Run.
-func (db *DB) Maintain(m Maintenance) { db.chores = m }
+// Maintain has the writer do the work that no caller waits for. It is called before Run.
+func (db *DB) Maintain(m Maintenance) { db.maintenance = m }
 
 // Dialect tells one engine from the other.
 func (db *DB) Dialect() Dialect { return db.conf.Dialect }

@@ -44,7 +44,7 @@ func (db *DB) lockDatabase(ctx context.Context, c *Conn) error {
 	if err := db.endOwn(ctx, c); err != nil {
 		return err
 	}
-	deadline := time.Now().Add(lockPatience)
+	deadline := time.Now().Add(lockTimeout)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for got := false; ; { // the server notices a moment later that a connection has ended

@@ -12,7 +12,7 @@ import (
 	"parley/sessions"
 )
 
-// Owner is who holds a state folder.
+// Owner is the process that holds a state folder.
 type Owner struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
@@ -24,8 +24,8 @@ type Owner struct {
 // ownerFile is in the state folder. It is never deleted: who deletes a lock file may delete the lock of the next one.
 const ownerFile = "owner.lock"
 
-// lockPatience is how long a second process waits before it gives up: somebody who only looks holds the lock for a moment.
-const lockPatience = 400 * time.Millisecond
+// lockTimeout is how long a second process waits before it gives up: a process that only looks holds the lock for a moment.
+const lockTimeout = 400 * time.Millisecond
 
 // Folder is a state folder that this process owns.
 type Folder struct {
@@ -43,7 +43,7 @@ func Own(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the owner lock: %w", err)
 	}
-	deadline := time.Now().Add(lockPatience)
+	deadline := time.Now().Add(lockTimeout)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -106,7 +106,7 @@ func (d *Folder) Describe(address, socket string) error {
 	return nil
 }
 
-// Private makes sure that nobody else can read the database: people's messages are in it. SQLite gives the files beside a database
+// Private makes sure that no other user can read the database: people's messages are in it. SQLite gives the files beside a database
 // the mode of the database.
 func Private(path string) {
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // otherwise it is there, or opening it says why

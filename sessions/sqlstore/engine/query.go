@@ -40,7 +40,7 @@ func ReadNumber(ctx context.Context, db *DB, q string, args ...any) (n int64, er
 	return n, err
 }
 
-// Where is a condition of which every part holds. The zero value selects all rows.
+// Where is a condition whose parts all hold. The zero value selects all rows.
 type Where struct {
 	parts []string
 	args  []any

@@ -33,7 +33,7 @@ func (r *readers) init(n int, lasts time.Duration) {
 	}
 }
 
-// take waits for room and gives a connection; nil when one is to be opened. give has to be called with it.
+// take waits for room and gives a connection; nil when one must be opened. give has to be called with it.
 func (r *readers) take(ctx context.Context) (c *Conn, err error) {
 	select {
 	case _, open := <-r.room:
@@ -50,7 +50,7 @@ func (r *readers) take(ctx context.Context) (c *Conn, err error) {
 	return c, nil
 }
 
-// newest takes the connection that was used last; when that is too long ago, all that are idle are to be closed.
+// newest takes the connection that was used last; when that is too long ago, all that are idle must be closed.
 func (r *readers) newest() (c *Conn, old []idle) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

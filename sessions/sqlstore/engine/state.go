@@ -2,7 +2,7 @@ package engine
 
 import "context"
 
-// State is what a repository keeps in memory of the database, such as the last number given. Only the writer's goroutine calls it, and who
+// State is the part of the database that a repository keeps in memory, such as the last number given. Only the writer's goroutine calls it, and who
 // opens the database.
 type State interface {
 	Load(ctx context.Context, c *Conn) error // reads it: at the start, and when the connection is another one
@@ -61,13 +61,13 @@ func (l states) Committed() {
 	}
 }
 
-// Sequence numbers the rows of a table. There is one writer, so it counts by itself. It implements State.
+// Sequence numbers the rows of a table. There is one writer, so it counts in memory. It implements State.
 type Sequence struct {
 	query               string
 	last, saved, before int64
 }
 
-// Sequence returns one that goes on behind the number that a query gives, attached to the writer.
+// Sequence returns one that continues after the number that a query gives, attached to the writer.
 func (db *DB) Sequence(query string) *Sequence {
 	s := &Sequence{query: query}
 	db.Attach(s)

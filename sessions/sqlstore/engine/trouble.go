@@ -17,7 +17,7 @@ import (
 )
 
 // Trouble gives the error of the last commit that failed for a reason of the store (a full disk, an I/O error, a read-only file, a
-// lost connection) when nothing was written after it; nil otherwise. It asks nobody and never blocks: Probe finds out whether it
+// lost connection) when nothing was written after it; nil otherwise. It asks no server and never blocks: Probe finds out whether it
 // still holds.
 func (db *DB) Trouble() error {
 	if e := db.trouble.Load(); e != nil {

@@ -169,7 +169,7 @@ func (db *DB) settleUncertain(ctx context.Context) error {
 	}
 }
 
-// endOwn ends the connection that the writer had before, where the server still holds it: nobody is at its other end. PostgreSQL first ends
+// endOwn ends the connection that the writer had before, where the server still holds it: no worker has its other end. PostgreSQL first ends
 // the transaction that it is in.
 func (db *DB) endOwn(ctx context.Context, c *Conn) error {
 	if db.writer == nil {

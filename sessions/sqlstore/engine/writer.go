@@ -80,7 +80,7 @@ func (db *DB) Write(ctx context.Context, name string, do Operation) error {
 // Run is the writer: it takes what waits, commits it together and answers. It ends when Stop was called. ctx lives until then.
 func (db *DB) Run(ctx context.Context) {
 	defer close(db.written)
-	guard, maintenance := db.conf.Guard, db.chores
+	guard, maintenance := db.conf.Guard, db.maintenance
 	idle := time.NewTimer(maintenance.Wait(false, guard.Due()))
 	defer idle.Stop()
 	batch := make([]*op, 0, maxBatch)
@@ -97,19 +97,19 @@ func (db *DB) Run(ctx context.Context) {
 				quiet = len(batch) == 0
 			}
 		}
-		var chore *op
+		var task *op
 		if name, work := maintenance.Next(quiet, open, guard.Due()); work != nil {
-			chore = &op{name: name, do: work, done: make(chan struct{})}
-			batch = append(batch, chore)
+			task = &op{name: name, do: work, done: make(chan struct{})}
+			batch = append(batch, task)
 		}
 		db.commit(ctx, batch)
 		for _, o := range batch {
 			close(o.done)
 		}
-		if chore != nil {
-			maintenance.Done(chore.name, chore.err)
+		if task != nil {
+			maintenance.Done(task.name, task.err)
 		}
-		guard.Checkpoint(ctx, db.writer, quiet && chore == nil)
+		guard.Checkpoint(ctx, db.writer, quiet && task == nil)
 		idle.Reset(maintenance.Wait(quiet, guard.Due()))
 	}
 }
@@ -134,7 +134,7 @@ func appendTaken(batch []*op, o *op) []*op {
 	if o.taken.CompareAndSwap(false, true) {
 		return append(batch, o)
 	}
-	close(o.done) // the caller gave up; nobody reads it
+	close(o.done) // the caller gave up and does not read it
 	return batch
 }
 
@@ -199,7 +199,7 @@ func (db *DB) runTx(ctx context.Context, batch []*op) (err error) {
 			if db.uncertain == nil && !made {
 				state.Rollback()
 			}
-			_ = t.rollback(ctx) // the first error counts; SQLite may have rolled back by itself
+			_ = t.rollback(ctx) // the first error counts; SQLite may have rolled back on its own
 			err = db.conf.Guard.Failed(err)
 			db.writer.gone = db.writer.gone || stale(err)
 		}

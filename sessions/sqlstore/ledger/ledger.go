@@ -11,8 +11,8 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// keepLedger is how long rows of the ledger stay.
-const keepLedger = 400 * 24 * time.Hour
+// ledgerRetention is how long rows of the ledger stay.
+const ledgerRetention = 400 * 24 * time.Hour
 
 // Rows writes what calls cost, in transactions of others.
 type Rows struct{ numbers *engine.Sequence }
@@ -34,8 +34,8 @@ func (s *Rows) Charge(t *engine.Tx, x sessions.Spend) error {
 	if x.Time.IsZero() {
 		x.Time = t.Now
 	}
-	x.Payer = x.Key
-	if _, err := t.One("SELECT top FROM sessions WHERE key = ? AND top <> ''", []any{string(x.Key)}, func(r engine.Row) error { x.Payer = sessions.Key(r.Str(0)); return nil }); err != nil {
+	x.BilledTo = x.Key
+	if _, err := t.One("SELECT top FROM sessions WHERE key = ? AND top <> ''", []any{string(x.Key)}, func(r engine.Row) error { x.BilledTo = sessions.Key(r.Str(0)); return nil }); err != nil {
 		return err
 	}
 	return s.spend(t, x)
@@ -44,7 +44,7 @@ func (s *Rows) Charge(t *engine.Tx, x sessions.Spend) error {
 func (s *Rows) spend(t *engine.Tx, x sessions.Spend) error {
 	u := x.Usage
 	n, err := t.Exec("INSERT INTO spends (num, id, at, run, key, payer, agent, model, purpose, input, output, cache_read, cache_write, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-		s.numbers.Last()+1, x.ID, engine.Ms(x.Time), string(x.Run), string(x.Key), string(x.Payer), string(x.Agent), x.Model, x.Purpose, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
+		s.numbers.Last()+1, x.ID, engine.Ms(x.Time), string(x.Run), string(x.Key), string(x.BilledTo), string(x.Agent), x.Model, x.Purpose, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Cost)
 	if n > 0 {
 		s.numbers.Next()
 	}
@@ -63,8 +63,8 @@ func (s *Store) Spend(ctx context.Context, rows ...sessions.Spend) error {
 	}
 	return s.db.Write(ctx, "Spend", func(t *engine.Tx) error {
 		for _, x := range rows {
-			if x.Payer == "" {
-				x.Payer = x.Key
+			if x.BilledTo == "" {
+				x.BilledTo = x.Key
 			}
 			if err := s.rows.spend(t, x); err != nil {
 				return err
@@ -80,8 +80,8 @@ func spentWhere(q sessions.SpentQuery) (w engine.Where) {
 	if !q.Until.IsZero() {
 		w.And("at < ?", engine.Ms(q.Until))
 	}
-	if q.Payer != "" {
-		w.And("payer = ?", string(q.Payer))
+	if q.BilledTo != "" {
+		w.And("payer = ?", string(q.BilledTo))
 	}
 	if q.Agent != "" {
 		w.And("agent = ?", string(q.Agent))
@@ -131,16 +131,16 @@ func (s *Store) Spending(ctx context.Context, q sessions.SpentQuery, zone *time.
 	return out, err
 }
 
-// Lift takes a budget out of force until a time, or puts it into force again when that has passed.
-func (s *Rows) Lift(t *engine.Tx, x sessions.Lift) error {
+// Suspend takes a budget out of force until a time, or puts it into force again when that has passed.
+func (s *Rows) Suspend(t *engine.Tx, x sessions.BudgetSuspension) error {
 	_, err := t.Exec("INSERT INTO lifts (scope, until) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET until = excluded.until", x.Scope, engine.Ms(x.Until))
 	return err
 }
 
-// Lifts gives the budgets that do not count now.
-func (s *Store) Lifts(ctx context.Context, now time.Time) ([]sessions.Lift, error) {
-	return engine.ReadList(ctx, s.db, "SELECT scope, until FROM lifts WHERE until > ? ORDER BY scope", []any{engine.Ms(now)}, func(r engine.Row) (sessions.Lift, error) {
-		return sessions.Lift{Scope: r.Str(0), Until: r.Time(1)}, nil
+// Suspensions gives the budgets that do not count now.
+func (s *Store) Suspensions(ctx context.Context, now time.Time) ([]sessions.BudgetSuspension, error) {
+	return engine.ReadList(ctx, s.db, "SELECT scope, until FROM lifts WHERE until > ? ORDER BY scope", []any{engine.Ms(now)}, func(r engine.Row) (sessions.BudgetSuspension, error) {
+		return sessions.BudgetSuspension{Scope: r.Str(0), Until: r.Time(1)}, nil
 	})
 }
 
@@ -148,7 +148,7 @@ func (s *Store) Lifts(ctx context.Context, now time.Time) ([]sessions.Lift, erro
 func (s *Rows) Forget(t *engine.Tx, now time.Time) (more bool, err error) {
 	const step = 300
 	var old []int64
-	if err := t.Each("SELECT num FROM spends WHERE at < ? ORDER BY at LIMIT ?", []any{engine.Ms(now.Add(-keepLedger)), step}, func(r engine.Row) error {
+	if err := t.Each("SELECT num FROM spends WHERE at < ? ORDER BY at LIMIT ?", []any{engine.Ms(now.Add(-ledgerRetention)), step}, func(r engine.Row) error {
 		old = append(old, r.Int(0))
 		return nil
 	}); err != nil {

@@ -12,25 +12,25 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// content is what is to be sent: it never changes.
+// content is the content of a delivery: it never changes.
 type content struct {
-	Kind    sessions.DeliveryKind `json:"kind"`
-	Run     sessions.RunID        `json:"run,omitempty"`
-	Message string                `json:"message,omitempty"`
-	ReplyTo channels.MessageID    `json:"replyTo,omitempty"`
-	Text    string                `json:"text"`
-	Files   []sessions.File       `json:"files,omitempty"`
-	Granted *policy.Verdict       `json:"granted,omitempty"`
+	Kind          sessions.DeliveryKind `json:"kind"`
+	Run           sessions.RunID        `json:"run,omitempty"`
+	Message       string                `json:"message,omitempty"`
+	ReplyTo       channels.MessageID    `json:"replyTo,omitempty"`
+	Text          string                `json:"text"`
+	Files         []sessions.File       `json:"files,omitempty"`
+	PreAuthorized *policy.Verdict       `json:"granted,omitempty"`
 }
 
 // result is what became of it so far.
 type result struct {
-	Verdict  *policy.Verdict    `json:"verdict,omitempty"`
-	Receipts []channels.Receipt `json:"receipts,omitempty"`
-	Tries    []sessions.Try     `json:"tries,omitempty"`
-	Error    string             `json:"error,omitempty"`
-	Unclear  bool               `json:"unclear,omitempty"`
-	Doubts   int                `json:"doubts,omitempty"`
+	Verdict        *policy.Verdict    `json:"verdict,omitempty"`
+	Receipts       []channels.Receipt `json:"receipts,omitempty"`
+	Tries          []sessions.Try     `json:"tries,omitempty"`
+	Error          string             `json:"error,omitempty"`
+	Ambiguous      bool               `json:"unclear,omitempty"`
+	AmbiguousTries int                `json:"doubts,omitempty"`
 }
 
 // Delivery is a delivery with its body encoded.
@@ -40,12 +40,12 @@ type Delivery struct {
 	RunSeq, Transcript, MessageSeq int64 // 0 = to be looked up
 }
 
-// EncodeDelivery encodes what is to be sent.
+// EncodeDelivery encodes the content of a delivery.
 func EncodeDelivery(d sessions.Delivery) (*Delivery, error) {
 	if d.ID == "" {
 		return nil, errors.New("a delivery without an id")
 	}
-	body, err := column.JSON(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, Granted: d.PreAuthorized})
+	body, err := column.JSON(content{Kind: d.Kind, Run: d.Run, Message: d.Message, ReplyTo: d.ReplyTo, Text: d.Text, Files: d.Files, PreAuthorized: d.PreAuthorized})
 	if err != nil {
 		return nil, fmt.Errorf("delivery %s: %w", d.ID, err)
 	}
@@ -54,7 +54,7 @@ func EncodeDelivery(d sessions.Delivery) (*Delivery, error) {
 
 // EncodeResult encodes what became of a delivery so far.
 func EncodeResult(d *sessions.Delivery) (string, error) {
-	return column.JSON(result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Unclear: d.Unclear, Doubts: d.AmbiguousTries})
+	return column.JSON(result{Verdict: d.Verdict, Receipts: d.Receipts, Tries: d.Tries, Error: d.Error, Ambiguous: d.Ambiguous, AmbiguousTries: d.AmbiguousTries})
 }
 
 // Text returns the words in the body of a delivery.
@@ -64,7 +64,7 @@ func Text(body string) (string, error) {
 	return c.Text, err
 }
 
-// DeliveryColumns are what ScanDelivery reads, in this order.
+// DeliveryColumns are the columns that ScanDelivery reads, in this order.
 var DeliveryColumns = column.Nameless("seq, id, session, address, state, part, attempt, again, not_before, expires, created, updated, body, result, transcript")
 
 // ScanDelivery reads the row of a delivery.
@@ -80,8 +80,8 @@ func ScanDelivery(r engine.Row) (d sessions.Delivery, transcript int64, err erro
 	return sessions.Delivery{
 		ID: sessions.DeliveryID(r.Str(1)), Seq: r.Int(0), Kind: c.Kind, Session: sessions.Key(r.Str(2)), Run: c.Run, Message: c.Message, To: column.Address(r.Str(3)),
 		ReplyTo: c.ReplyTo, Text: c.Text, Files: c.Files, State: sessions.DeliveryState(r.Str(4)), Part: int(r.Int(5)), Attempt: int(r.Int(6)), Repeat: r.Bool(7),
-		NotBefore: r.Time(8), Expires: r.Time(9), Created: r.Time(10), Updated: r.Time(11), PreAuthorized: c.Granted,
-		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Unclear: res.Unclear, AmbiguousTries: res.Doubts,
+		NotBefore: r.Time(8), Expires: r.Time(9), Created: r.Time(10), Updated: r.Time(11), PreAuthorized: c.PreAuthorized,
+		Verdict: res.Verdict, Receipts: res.Receipts, Tries: res.Tries, Error: res.Error, Ambiguous: res.Ambiguous, AmbiguousTries: res.AmbiguousTries,
 	}, r.Int(14), nil
 }
 

@@ -17,26 +17,26 @@ import (
 // SubmitEvent is the event of a row of seen that stands for a request with a key, and for no event of a platform.
 const SubmitEvent = "submit"
 
-// Request is what a run was asked for. Once queued it changes only with the message that caused it.
+// Request is the JSON body of a run's row: the request that began it. Once queued it changes only with the message that caused it.
 type Request struct {
-	Kind    sessions.RunKind       `json:"kind"`
-	Agent   sessions.AgentID       `json:"agent"`
-	Input   sessions.StoredMessage `json:"input"`
-	Reply   channels.Address       `json:"reply,omitzero"`
-	ReplyTo channels.MessageID     `json:"replyTo,omitempty"`
-	Source  string                 `json:"source,omitempty"`
-	Model   string                 `json:"model,omitempty"`
-	Think   string                 `json:"thinking,omitempty"`
-	System  string                 `json:"system,omitempty"`
-	With    sessions.RunID         `json:"with,omitempty"`
-	Revised bool                   `json:"revised,omitempty"`
-	Alone   bool                   `json:"alone,omitempty"`
-	Label   string                 `json:"label,omitempty"`
-	Timeout time.Duration          `json:"timeout,omitempty"` // ns
-	Chain   *sessions.Chain        `json:"chain,omitempty"`
-	Client  json.RawMessage        `json:"client,omitempty"`
-	Brought sessions.Block         `json:"brought,omitzero"`
-	Home    sessions.Key           `json:"home,omitempty"`
+	Kind      sessions.RunKind       `json:"kind"`
+	Agent     sessions.AgentID       `json:"agent"`
+	Input     sessions.StoredMessage `json:"input"`
+	Reply     channels.Address       `json:"reply,omitzero"`
+	ReplyTo   channels.MessageID     `json:"replyTo,omitempty"`
+	Source    string                 `json:"source,omitempty"`
+	Model     string                 `json:"model,omitempty"`
+	Think     string                 `json:"thinking,omitempty"`
+	System    string                 `json:"system,omitempty"`
+	With      sessions.RunID         `json:"with,omitempty"`
+	Revised   bool                   `json:"revised,omitempty"`
+	Exclusive bool                   `json:"alone,omitempty"`
+	Label     string                 `json:"label,omitempty"`
+	Timeout   time.Duration          `json:"timeout,omitempty"` // ns
+	Chain     *sessions.Chain        `json:"chain,omitempty"`
+	Client    json.RawMessage        `json:"client,omitempty"`
+	Brought   sessions.Block         `json:"brought,omitzero"`
+	Home      sessions.Key           `json:"home,omitempty"`
 }
 
 // EncodeRun writes the body of a run: what it was asked for.
@@ -49,10 +49,10 @@ func requestOf(r sessions.Run) Request {
 		in.Run = r.ID
 	}
 	return Request{Kind: r.Kind, Agent: r.Agent, Input: sessions.StoredMessage(in), Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
-		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Alone: r.Exclusive, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
+		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Exclusive: r.Exclusive, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
 }
 
-// Outcome is how a run ended.
+// Outcome is the JSON body about the end of a run.
 type Outcome struct {
 	Result string         `json:"result,omitempty"`
 	Error  string         `json:"error,omitempty"`
@@ -62,13 +62,13 @@ type Outcome struct {
 // Encode writes how a run ended; the zero value is the empty text.
 func (o Outcome) Encode() (string, error) { return column.Encode(o) }
 
-// Run is what the row of a run has besides the run itself.
+// Run holds the columns of a run's row that are not in sessions.Run.
 type Run struct {
 	Seq, Transcript, First int64 // First is the newest message before those of the run
 	Stop                   bool
 }
 
-// RunColumns are what ScanRun reads, in this order.
+// RunColumns are the columns that ScanRun reads, in this order.
 var RunColumns = column.Nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
 
 // ScanRun reads the row of a run.
@@ -85,7 +85,7 @@ func ScanRun(r engine.Row) (run sessions.Run, at Run, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.Str(1)), Kind: q.Kind, Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.Str(5)), Attempt: int(r.Int(7)), Input: sessions.Message(q.Input), Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Exclusive: q.Alone, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
+		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Exclusive: q.Exclusive, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, MergedInto: sessions.RunID(r.Str(15)),
 	}
 	run.Stopping = at.Stop && run.Status == sessions.Running

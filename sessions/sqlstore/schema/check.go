@@ -18,7 +18,7 @@ import (
 // expressions are evaluated, when the database is used.
 var ErrSchema = errors.New("its schema is not parley's own")
 
-// schemaQuery lists the objects of a schema. A table's place in the file is nobody's business.
+// schemaQuery lists the objects of a schema. A table's place in the file does not matter.
 const schemaQuery = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
 
 // Check compares the schema of a store's SQLite database, which this process has not open, with the one that the migrations up to its version make. The error

@@ -23,7 +23,7 @@ const (
 // Indexed is the query for the newest message that is indexed: its number must not come back.
 const Indexed = "SELECT value FROM meta WHERE name = 'indexed'"
 
-// entry is a message whose words are to be indexed.
+// entry is a message to index.
 type entry struct {
 	seq  int64
 	text string // its words, separated by spaces
@@ -36,7 +36,7 @@ type Index struct {
 	behind    atomic.Bool // unindexed is not empty
 
 	mark
-	saved mark // as it was before the operation at work
+	saved mark // as it was before the current operation
 }
 
 // mark is what a transaction did to the index.
@@ -106,7 +106,7 @@ func (x *Index) Flush(t *engine.Tx) error {
 	return err
 }
 
-// Waiting reports how much is not indexed: anything, enough for the next pause, enough for whoever waits.
+// Waiting reports how much is not indexed: anything, enough for the next pause, enough for a query that waits.
 func (x *Index) Waiting() (some, soon, now bool) {
 	n := len(x.unindexed)
 	return n > 0, n >= indexSoon, n >= indexBatch

@@ -52,7 +52,7 @@ func eachWord(s string, f func(word string, at int) bool) {
 	}
 }
 
-// alone reports whether a character is a word by itself: those of scripts that are written without spaces.
+// alone reports whether a character is a word of its own: those of scripts that are written without spaces.
 func alone(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && !unicode.IsMark(r)
 }

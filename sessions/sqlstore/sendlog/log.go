@@ -63,7 +63,7 @@ type Log struct {
 	failed error  // one could not be written, nor the others be removed: what they say may be untrue
 }
 
-// Call is what the newest line about a try says.
+// Call is the newest line about a try.
 type Call struct {
 	number  uint64
 	step    byte
@@ -102,7 +102,7 @@ func Open(dir, boot string, wrap func(File) File) (*Log, error) {
 	return c, err
 }
 
-// File is what the log writes to.
+// File is the file that the log writes to.
 type File interface {
 	io.ReaderAt
 	io.WriterAt
@@ -127,7 +127,7 @@ func (x Call) Intended() bool { return x.step == intent }
 // Taken reports whether the newest line says that the platform has taken the part.
 func (x Call) Taken() bool { return x.step == acknowledged }
 
-// Known is what was known of tries at one moment.
+// Known is a snapshot of the notes about tries.
 type Known struct {
 	log   *Log
 	calls map[try]Call
@@ -175,7 +175,7 @@ func (c *Log) note(d *sessions.Delivery, x Call) error {
 	return c.failed
 }
 
-// give gives up: no line is written any more, and none that is there may say anything. c.mu is held, or nobody else has c.
+// give gives up: no line is written any more, and none that is there may say anything. c.mu is held, or no other goroutine has c.
 func (c *Log) give(err error) {
 	if c.failed = err; c.f.Truncate(0) == nil { // takes no room
 		_ = c.f.Close() // nothing of it is in a buffer

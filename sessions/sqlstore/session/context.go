@@ -49,7 +49,7 @@ func storedEvent(e channels.Event) string {
 	return string(e)
 }
 
-// PutBack puts the lines that a withdrawn message would have brought along in front of what was overheard since.
+// PutBack puts the lines that a withdrawn message would have brought along in front of later ones.
 func (s *ContextLines) PutBack(t *engine.Tx, run sessions.Run) error {
 	var lines []sessions.ContextLine
 	for _, b := range append(slices.Clip(run.Input.Content), run.Brought) {
@@ -88,7 +88,7 @@ func (s *ContextLines) replace(t *engine.Tx, x sessions.ContextLine) (done bool,
 		n, err = t.Exec("UPDATE overheard SET event = ? WHERE key = ? AND message = ? AND event = 'edited' AND sender = ?", storedEvent(x.Event), string(x.Key), string(x.Message), x.Sender)
 	case channels.Edited: // what was said, and an edit before
 		n, err = t.Exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'byhand', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
-	case channels.Deleted: // by whoever said it, or nobody knows who: what was said; of an edit it is still told that the message is gone
+	case channels.Deleted: // by its author, or nobody knows who: what was said; of an edit it is still told that the message is gone
 		by := []any{string(x.Key), string(x.Message), x.Sender}
 		if n, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('', 'byhand') AND ? IN (sender, '')", by...); err == nil && n == 0 {
 			_, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('edited', 'deleted') AND ? IN (sender, '')", by...)

@@ -5,8 +5,8 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// PutAway archives or deletes a session because a person asked for it.
-func (s *Rows) PutAway(t *engine.Tx, key sessions.Key, forGood bool) error {
+// ArchiveOrDelete archives or deletes a session because a person asked for it.
+func (s *Rows) ArchiveOrDelete(t *engine.Tx, key sessions.Key, forGood bool) error {
 	k, err := s.Get(t, key)
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func (s *Store) Known(ctx context.Context, from channels.Address) ([]sessions.Ke
 		func(r engine.Row) (sessions.Key, error) { return sessions.Key(r.Str(0)), nil })
 }
 
-// ContextLines gives the group talk that the session's next turn is to be shown, oldest first.
+// ContextLines gives the group talk that the session's next turn must be shown, oldest first.
 func (s *Store) ContextLines(ctx context.Context, key sessions.Key) ([]sessions.ContextLine, error) {
 	return engine.ReadList(ctx, s.db, overheardOf, []any{string(key)}, scanOverheard(key))
 }

@@ -42,7 +42,7 @@ func scanSession(r engine.Row) (k Row, err error) {
 	k.Session = sessions.Session{
 		Key: sessions.Key(r.Str(1)), ID: sessions.ID(r.Str(2)), Agent: sessions.AgentID(r.Str(4)), Title: r.Str(5), Label: r.Str(6), Last: column.Address(r.Str(7)),
 		SpawnedBy: sessions.Key(r.Str(8)), Context: int(r.Int(11)), Aborted: r.Bool(12), Archived: r.Bool(13), ArchiveAt: r.Time(14), Created: r.Time(15), Updated: r.Time(16),
-		Turns: int(r.Int(18)), ByAgents: int(r.Int(19)), Top: sessions.Key(r.Str(20)), Heard: r.Time(21),
+		Turns: int(r.Int(18)), ByAgents: int(r.Int(19)), Top: sessions.Key(r.Str(20)), LastInput: r.Time(21),
 	}
 	if err = column.Decode(r.Str(9), &k.Settings); err == nil {
 		err = column.Decode(r.Str(10), &k.Usage)
@@ -150,8 +150,8 @@ func (s *Rows) Upsert(t *engine.Tx, x sessions.Session) (Row, error) {
 	if !x.ArchiveAt.IsZero() {
 		k.ArchiveAt = x.ArchiveAt
 	}
-	if !x.Heard.IsZero() { // earlier than before where the clock was set back
-		k.Heard = engine.FromMs(engine.Ms(x.Heard))
+	if !x.LastInput.IsZero() { // earlier than before where the clock was set back
+		k.LastInput = engine.FromMs(engine.Ms(x.LastInput))
 	}
 	k.Archived = false
 	if k.Label != "" && (k.Label != was.Label || was.Archived) {
@@ -165,7 +165,7 @@ func (s *Rows) Upsert(t *engine.Tx, x sessions.Session) (Row, error) {
 	}
 	k.Touch(x.Updated, t.Now)
 	if k.Title == was.Title && k.Label == was.Label && k.Last == was.Last && k.SpawnedBy == was.SpawnedBy && k.Top == was.Top && len(k.Above) == len(was.Above) && k.ArchiveAt.Equal(was.ArchiveAt) && !was.Archived {
-		_, err = t.Exec("UPDATE sessions SET updated = ?, heard = ? WHERE num = ?", engine.Ms(k.Updated), engine.Ms(k.Heard), k.Num)
+		_, err = t.Exec("UPDATE sessions SET updated = ?, heard = ? WHERE num = ?", engine.Ms(k.Updated), engine.Ms(k.LastInput), k.Num)
 		return k, err
 	}
 	if k.Last != was.Last {
@@ -197,7 +197,7 @@ func (s *Rows) Create(t *engine.Tx, x sessions.Session) (Row, error) {
 	if x.ID == "" {
 		x.ID = newID()
 	}
-	x.Created, x.Heard, x.Archived = engine.FromMs(engine.Ms(t.Now)), engine.FromMs(engine.Ms(x.Heard)), false
+	x.Created, x.LastInput, x.Archived = engine.FromMs(engine.Ms(t.Now)), engine.FromMs(engine.Ms(x.LastInput)), false
 	k := Row{Session: x}
 	k.Updated = time.Time{}
 	k.Touch(x.Updated, t.Now)
@@ -215,7 +215,7 @@ func (s *Rows) Create(t *engine.Tx, x sessions.Session) (Row, error) {
 	}
 	_, err = t.Exec("INSERT INTO sessions ("+sessionFields+", find) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0, 0, ?, ?, ?, ?, 0, 0, ?, ?, ?)",
 		k.Num, string(k.Key), string(k.ID), k.Transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
-		engine.Ms(k.ArchiveAt), engine.Ms(k.Created), engine.Ms(k.Updated), above, string(k.Top), engine.Ms(k.Heard), find(k.Session))
+		engine.Ms(k.ArchiveAt), engine.Ms(k.Created), engine.Ms(k.Updated), above, string(k.Top), engine.Ms(k.LastInput), find(k.Session))
 	if err == nil {
 		err = s.heard(t, k)
 	}
@@ -245,7 +245,7 @@ func (s *Rows) Save(t *engine.Tx, k Row) error {
 		return err
 	}
 	_, err = t.Exec("UPDATE sessions SET id = ?, transcript = ?, title = ?, label = ?, last = ?, spawned_by = ?, above = ?, top = ?, settings = ?, usage = ?, context = ?, turns = ?, by_agents = ?, aborted = ?, archived = ?, archive_at = ?, updated = ?, heard = ?, find = ? WHERE num = ?",
-		string(k.ID), k.Transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, engine.Ms(k.ArchiveAt), engine.Ms(k.Updated), engine.Ms(k.Heard), find(k.Session), k.Num)
+		string(k.ID), k.Transcript, k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), above, string(k.Top), settings, usage, k.Context, k.Turns, k.ByAgents, k.Aborted, k.Archived, engine.Ms(k.ArchiveAt), engine.Ms(k.Updated), engine.Ms(k.LastInput), find(k.Session), k.Num)
 	return err
 }
 
@@ -295,8 +295,8 @@ func set[T any](field *T, to *T) {
 func (s *Rows) Reset(t *engine.Tx, k *Row) error {
 	k.ID, k.Usage, k.Context, k.Aborted = newID(), sessions.Usage{}, 0, false
 	k.Turns, k.ByAgents = 0, 0
-	if !k.Heard.IsZero() { // it is as new as a chat can be
-		k.Heard = engine.FromMs(engine.Ms(t.Now))
+	if !k.LastInput.IsZero() { // it is as new as a chat can be
+		k.LastInput = engine.FromMs(engine.Ms(t.Now))
 	}
 	if _, err := t.Exec("DELETE FROM overheard WHERE key = ?", string(k.Key)); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// checkBudget is how long Open waits for the check of the database. What takes longer goes on behind the work.
+// checkBudget is how long Open waits for the check of the database. What takes longer continues after the work.
 const checkBudget = 250 * time.Millisecond
 
 // errCorrupt says that a database file is damaged, and what a person can do.

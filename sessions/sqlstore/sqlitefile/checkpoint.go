@@ -38,7 +38,7 @@ func (g *Guard) Attach(ctx context.Context, c *engine.Conn) (err error) {
 		return fmt.Errorf("opening the sums of the database's pages: %w", err)
 	}
 	engine.Tighten(name)
-	x := &pageSums{f: g.plainly(f), log: WAL{wrap: g.conf.Log}, settled: true}
+	x := &pageChecksums{f: g.plainly(f), log: WAL{wrap: g.conf.Log}, settled: true}
 	g.sums = x
 	if err := x.begin(ctx, l, g.file); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (g *Guard) compare(ctx context.Context) (same func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &pageSums{f: g.sums.f, page: g.sums.page, log: WAL{size: g.sums.log.size, pages: maps.Clone(g.sums.log.pages)}}
+	x := &pageChecksums{f: g.sums.f, page: g.sums.page, log: WAL{size: g.sums.log.size, pages: maps.Clone(g.sums.log.pages)}}
 	result := make(chan error, 1)
 	g.comparing.Store(true)
 	g.background.Go(func() {
@@ -143,7 +143,7 @@ func (g *Guard) Checkpoint(ctx context.Context, c *engine.Conn, quiet bool) {
 	g.sums.failing = err != nil
 }
 
-// Due reports whether the log is to be moved in the next pause. It implements engine.Guard.
+// Due reports whether the log must be moved in the next pause. It implements engine.Guard.
 func (g *Guard) Due() bool {
 	return g.sums != nil && !g.sums.whole && g.sums.log.frames >= max(g.sums.trying, g.conf.CheckpointPages)
 }
@@ -163,7 +163,7 @@ func (g *Guard) checkpointFrom(ctx context.Context, c *engine.Conn, frames int64
 	if anew {
 		x.trying, x.kept, x.moved, x.torn = 0, 0, 0, false
 	}
-	if err != nil { // that the log began anew is not said again
+	if err != nil { // that the log began again is not said again
 		return err
 	}
 	if g.comparing.Load() || !x.stale && (x.whole || x.log.frames < frames) {
@@ -224,7 +224,7 @@ func (g *Guard) runCheckpoint(ctx context.Context, c *engine.Conn) error {
 	return err
 }
 
-// moveAgain writes anew what was moved in part, after a move that failed. SQLite syncs the database when all is moved, and writes the rest only when that sync
+// moveAgain writes again what was moved in part, after a move that failed. SQLite syncs the database when all is moved, and writes the rest only when that sync
 // fails; but Linux takes all that it could not sync for clean, and no later sync puts it on the disk.
 func (g *Guard) moveAgain() error {
 	x := g.sums
@@ -244,7 +244,7 @@ func (g *Guard) moveAgain() error {
 	return nil
 }
 
-// LastCheckpoint moves the log into the database when nobody uses it any more.
+// LastCheckpoint moves the WAL into the database after its last use.
 func (g *Guard) LastCheckpoint(ctx context.Context, c *engine.Conn) {
 	if g.sums == nil || !g.sums.settled {
 		return

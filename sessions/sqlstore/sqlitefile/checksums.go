@@ -40,19 +40,19 @@ type File interface {
 	Truncate(size int64) error
 }
 
-// pageSums are the checksums of a database's pages, and the log that they are made from.
-type pageSums struct {
+// pageChecksums are the checksums of a database's pages, and the log that they are made from.
+type pageChecksums struct {
 	f    File
 	log  WAL
 	page int // bytes
 
 	// The writer's own.
-	trying int64  // frames at which the log is to be moved again
+	trying int64  // frames at which the log must be moved again
 	kept   int64  // frames of the log whose pages have their sums on disk
 	upTo   uint32 // the last page that could have one then
 	moved  int64  // frames that were moved, for SQLite; a part of them may not be on disk
 	torn   bool   // moving it failed
-	// whole: the log's commits were all moved, and their sums are on disk: the next commit may begin it anew.
+	// whole: the log's commits were all moved, and their sums are on disk: the next commit may begin it again.
 	whole bool
 	// settled: the last thing that was written is a commit that worked. What one that failed has left in the file looks like one.
 	settled bool
@@ -62,7 +62,7 @@ type pageSums struct {
 }
 
 // begin reads the log that lies beside a database.
-func (x *pageSums) begin(ctx context.Context, l diskState, path string) (err error) {
+func (x *pageChecksums) begin(ctx context.Context, l diskState, path string) (err error) {
 	n, err := l.c.Number(ctx, "PRAGMA page_size")
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func unseal(b []byte, number uint32) (sum uint32, ok bool) {
 // fits says whether the sums are of a database as it is now. Where the log has commits, they may be any after those that
 // were summed. Where it has none, all that it had was moved into the file: by the writer, which wrote down the commit before, or by something else, such as the
 // sqlite3 program.
-func (x *pageSums) fits(l diskState) bool {
+func (x *pageChecksums) fits(l diskState) bool {
 	var page int
 	var at diskState
 	b := make([]byte, sumsHeader)
@@ -105,7 +105,7 @@ func (x *pageSums) fits(l diskState) bool {
 
 // keep has the sums of the pages in the log on disk, for a database that has come to a commit. Those that it kept before are there: a log that a reader holds
 // gets long.
-func (x *pageSums) keep(l diskState) error {
+func (x *pageChecksums) keep(l diskState) error {
 	numbers := slices.DeleteFunc(slices.Sorted(maps.Keys(x.log.pages)), func(n uint32) bool { return n <= x.upTo && x.log.pages[n].frame <= x.kept })
 	for len(numbers) > 0 {
 		n := 1
@@ -129,7 +129,7 @@ func (x *pageSums) keep(l diskState) error {
 }
 
 // forget takes every sum away: pages are taken as they are until they are written or the next start reads them.
-func (x *pageSums) forget(l diskState) error {
+func (x *pageChecksums) forget(l diskState) error {
 	x.kept = 0
 	if err := x.f.Truncate(0); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (x *pageSums) forget(l diskState) error {
 	return x.head(l, sumsHeader)
 }
 
-func (x *pageSums) head(l diskState, size int64) error {
+func (x *pageChecksums) head(l diskState, size int64) error {
 	b := make([]byte, sumsHeader)
 	copy(b, fmt.Appendf(nil, sumsLine, x.page, l.commits, l.schema))
 	binary.BigEndian.PutUint32(b[sumsHeader-4:], crc32.Checksum(b[:sumsHeader-4], castagnoli))
@@ -153,7 +153,7 @@ func (x *pageSums) head(l diskState, size int64) error {
 
 // compare holds each page of the file that the log does not replace against its sum, as long as enough gives no error. Pages without a sum are taken as they
 // are and get one if fill is set. Meanwhile the log must not be moved.
-func (x *pageSums) compare(db io.ReaderAt, fill bool, enough func() error) (bad []uint32, without int, err error) {
+func (x *pageChecksums) compare(db io.ReaderAt, fill bool, enough func() error) (bad []uint32, without int, err error) {
 	pages, sums := make([]byte, sumChunk*x.page), make([]byte, sumChunk*sumSize)
 	for first := uint32(1); ; first += sumChunk {
 		n, err := readAll(db, pages, int64(first-1)*int64(x.page))
@@ -219,7 +219,7 @@ func howToGoOn(path string) string {
 	return "A disk or a copy damaged it, or something else wrote to it. To go on with what is there, remove " + path + "-commits"
 }
 
-// checkClosed says whether a database that nobody uses is what a start would take, and changes nothing.
+// checkClosed reports whether a start would accept a database that is not in use. It changes nothing.
 func checkClosed(ctx context.Context, path string) error {
 	l, err := checkCommits(ctx, filepath.Dir(path), path)
 	if err != nil {
@@ -237,7 +237,7 @@ func checkClosed(ctx context.Context, path string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	x := &pageSums{f: f}
+	x := &pageChecksums{f: f}
 	defer x.log.Close()
 	if err = x.begin(ctx, l, path); err != nil || !x.fits(l) {
 		return err

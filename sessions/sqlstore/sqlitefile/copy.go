@@ -46,7 +46,7 @@ func Copy(ctx context.Context, from, to string) (err error) {
 		return fmt.Errorf("opening %s: %w", from, err)
 	}
 	defer func() { _ = c.Close() }() // it only reads
-	// The snapshot is fixed by the first read, and held until the end: otherwise every commit of others would begin the copy anew.
+	// The snapshot is fixed by the first read, and held until the end: otherwise every commit of others would begin the copy again.
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
 		return fmt.Errorf("copying %s: %w", from, err)
 	}

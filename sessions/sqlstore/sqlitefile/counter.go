@@ -43,13 +43,13 @@ func aside(ctx context.Context, c *engine.Conn, query string, args ...any) error
 
 // diskState is what a database and the number beside it say before anything is changed.
 type diskState struct {
-	c       *engine.Conn // looks into it and cannot change anything, nor move its log; nil = there is none
-	commits int64        // in it
-	schema  int64        // its version
-	trusted bool         // nothing but a program that keeps SumsFile has counted
-	unknown bool         // the number beside it is gone
-	spoiled bool         // the number beside it is damaged in one of its places
-	missing int64        // commits of a newer schema that the copy in its place does not have
+	c           *engine.Conn // looks into it and cannot change anything, nor move its log; nil = there is none
+	commits     int64        // in it
+	schema      int64        // its version
+	trusted     bool         // nothing but a program that keeps SumsFile has counted
+	unknown     bool         // the number beside it is gone
+	corruptCopy bool         // the number beside it is damaged in one of its places
+	missing     int64        // commits of a newer schema that the copy in its place does not have
 }
 
 func (l *diskState) close() {
@@ -107,7 +107,7 @@ func checkCommits(ctx context.Context, dir, path string) (l diskState, err error
 		err = errCorrupt(path, "an earlier start found that it is not as it was written. "+howToGoOn(path))
 	default:
 		// A program that counts in the first line alone has gone on from the others: what seems to be a flipped bit may be its number.
-		l.spoiled = was.corruptCopy
+		l.corruptCopy = was.corruptCopy
 		l.trusted = was.summed || was.corruptCopy && l.commits <= was.commits+1
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	firstLine  = "%020d %06d\n" // with the version of the schema
 	secondLine = "sums %020d\n"
 	thirdLine  = "again %020d %06d\n"
-	// damagedLine stands in the place of the second when the host was at work already as its database was found to be damaged.
+	// damagedLine stands in the place of the second when the host was running already as its database was found to be damaged.
 	damagedLine = "damaged\n"
 )
 

@@ -5,7 +5,7 @@
 // engine.Guard and owns what lies beside the database: its commit counter (-commits), its page checksums (-sums), the copies of before an
 // upgrade and what was salvaged.
 //
-// The writer's goroutine calls Guard, and before it runs whoever opens the database. Goroutines of its own read only: one compares the
+// The writer's goroutine calls Guard, and before it runs the code that opens the database. Goroutines of its own read only: one compares the
 // pages with their checksums, one runs quick_check; Close waits for them. There are no locks: what two goroutines see is atomic or a
 // channel.
 //

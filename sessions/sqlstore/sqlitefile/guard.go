@@ -37,13 +37,13 @@ type Guard struct {
 	commits           *os.File // the number of the last commit
 	number            int64    // of the last commit
 	schema            int64    // the version
-	sums              *pageSums
+	sums              *pageChecksums
 	checksumsDisabled bool         // they were given up
 	look              *engine.Conn // looks into the database before anything else, and can change nothing
 	plain             *os.File     // the database, from when it is compared until it is closed; may be nil
 
 	comparing  atomic.Bool // it is compared with its checksums
-	changed    atomic.Bool // it was found to be damaged while it was at work
+	changed    atomic.Bool // it was found to be damaged while it was running
 	damaged    chan error
 	replaced   error // the writer's: its files are not where they were
 	background sync.WaitGroup
@@ -93,7 +93,7 @@ func (g *Guard) Inspect(ctx context.Context) (err error) {
 		return err
 	}
 	g.look = g.was.c
-	if g.was.spoiled {
+	if g.was.corruptCopy {
 		g.conf.Logger.Warn("the number of the database's commits was damaged in one of the places where it stands; the other places agree: nothing is missing, and nothing is to be done", "file", filepath.Join(g.conf.Dir, CommitsFile))
 	}
 	if g.was.missing > 0 {

@@ -12,10 +12,10 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// RescuedFile is where what a store had goes when its files were removed or replaced under it. A second one has a number behind its name.
+// RescuedFile is the file that a store is copied to when its own files were removed or replaced under it. A second one has a number behind its name.
 const RescuedFile = DatabaseFile + "-rescued"
 
-// Check reports ErrDamaged when somebody has removed or replaced the database, or its log, while it is in use: what is written then is in
+// Check reports ErrDamaged when another program has removed or replaced the database, or its log, while it is in use: what is written then is in
 // files without a name, and gone when the process ends. What was written before is copied out of them, once. It implements engine.Guard.
 func (g *Guard) Check(ctx context.Context, c *engine.Conn) error {
 	if g.replaced != nil || g.plain == nil {

@@ -16,7 +16,7 @@ import (
 // upgrading is the row of meta that says from which version an upgrade is under way. It is in the database and not in its copy.
 const upgrading = "upgrading"
 
-// BeforeFile is where the database of an older schema version is kept, as it was before it was upgraded.
+// BeforeFile returns the path of the copy that an upgrade keeps of the database of an older schema version.
 func BeforeFile(file string, version int64) string { return fmt.Sprint(file, ".v", version) }
 
 // Upgrading copies a database that has content before its first migration: the way back. When an upgrade was interrupted, its copy is

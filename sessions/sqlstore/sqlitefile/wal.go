@@ -34,14 +34,14 @@ type LogFile interface {
 	io.Closer
 }
 
-// WAL reads a log as SQLite itself does when it opens one: up to its last whole commit. It goes on where it ended the last time.
+// WAL reads a log as SQLite itself does when it opens one: up to its last whole commit. It continues where it ended the last time.
 type WAL struct {
 	wrap   func(LogFile) LogFile // stands before f; nil = nothing
 	f      LogFile               // nil = there was none yet
 	buf    []byte
 	order  binary.ByteOrder
 	page   int     // bytes
-	salts  [8]byte // of this log: it has others when it begins anew in the same file
+	salts  [8]byte // of this log: it has others when it begins again in the same file
 	at     int64   // the end of the last commit
 	check  [2]uint32
 	frames int64             // in commits
@@ -56,7 +56,7 @@ func (l *WAL) Close() {
 	}
 }
 
-// Follow takes up the commits that came since the last time. anew says that the log that there was then is gone.
+// Follow reads the commits since the last call. anew reports that the log of that time was replaced.
 func (l *WAL) Follow(path string) (anew bool, err error) {
 	if l.f == nil {
 		f, err := os.Open(path)

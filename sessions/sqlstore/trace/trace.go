@@ -214,16 +214,16 @@ func pathsTo(ctx context.Context, c *engine.Conn, found []sessions.Delivery, kno
 
 // seenTraces follows events and sources.
 func seenTraces(ctx context.Context, c *engine.Conn, where string, args ...any) (out []sessions.Trace, err error) {
-	type sighting struct {
+	type seenRow struct {
 		sessions.Trace
 		run             sessions.RunID
 		first, delivery int64
 	}
-	var rows []sighting
+	var rows []seenRow
 	err = c.Each(ctx, "SELECT msg, address, thread, at, skip, run, delivery, delivered FROM seen WHERE "+where+" ORDER BY num DESC LIMIT ?", append(args, maxTraces), func(r engine.Row) error {
 		a := column.Address(r.Str(1))
 		a.Thread = channels.ThreadID(r.Str(2))
-		rows = append(rows, sighting{Trace: sessions.Trace{Accepted: r.Time(3), Source: r.Str(0), Address: a, Skip: r.Str(4)}, run: sessions.RunID(r.Str(5)), first: r.Int(6), delivery: r.Int(7)})
+		rows = append(rows, seenRow{Trace: sessions.Trace{Accepted: r.Time(3), Source: r.Str(0), Address: a, Skip: r.Str(4)}, run: sessions.RunID(r.Str(5)), first: r.Int(6), delivery: r.Int(7)})
 		return nil
 	})
 	if err != nil {

@@ -7,53 +7,53 @@ import (
 	"parley/sessions/sqlstore/engine"
 )
 
-// garbage is what is known of deleted transcripts. It implements engine.State.
+// garbage counts towards the collection of deleted transcripts. It implements engine.State.
 type garbage struct {
-	left    bool // there may be one
-	batches int  // of the writer's since the last sweep, or since there is something to be swept
+	left    bool // a deleted transcript may have messages left
+	batches int  // of the writer since the last collection, or since there is one to make
 
-	sweeping
-	saved sweeping // as it was before the operation at work
+	collecting
+	saved collecting // before the current operation
 }
 
-// sweeping is what a transaction did.
-type sweeping struct {
+// collecting is what one transaction changed.
+type collecting struct {
 	discarded bool // a transcript was deleted
-	swept     bool // nothing is left of any
+	collected bool // no deleted transcript has messages left
 }
 
 // Load implements engine.State. What is left is known from the start on.
 func (g *garbage) Load(context.Context, *engine.Conn) error { return nil }
 
 // Begin implements engine.State.
-func (g *garbage) Begin() { g.sweeping = sweeping{} }
+func (g *garbage) Begin() { g.collecting = collecting{} }
 
 // Save implements engine.State.
-func (g *garbage) Save() { g.saved = g.sweeping }
+func (g *garbage) Save() { g.saved = g.collecting }
 
 // Restore implements engine.State.
-func (g *garbage) Restore() { g.sweeping = g.saved }
+func (g *garbage) Restore() { g.collecting = g.saved }
 
 // Rollback implements engine.State.
 func (g *garbage) Rollback() {}
 
 // Committed implements engine.State.
 func (g *garbage) Committed() {
-	g.left = g.left && !g.swept
+	g.left = g.left && !g.collected
 	if g.discarded && !g.left {
 		g.left, g.batches = true, 0
 	}
 }
 
-// CatchUp finds out whether something is left of sessions that were deleted before the start.
+// CatchUp reads whether sessions that were deleted before the start have messages left.
 func (s *Rows) CatchUp(ctx context.Context, c *engine.Conn) error {
 	gone, err := c.Number(ctx, "SELECT num FROM transcripts WHERE gone = 1 LIMIT 1")
 	s.garbage.left = gone != 0
 	return err
 }
 
-// Discard deletes the transcripts of a session. They are only marked: nobody sees them any more, and their messages are swept in small steps,
-// so that a long transcript does not hold up the writer.
+// Discard marks the transcripts of a session as deleted. No query returns them then; Collect removes their messages in small steps, so that
+// a long transcript does not block the writer.
 func (s *Rows) Discard(t *engine.Tx, key sessions.Key) error {
 	err := t.Each("SELECT num, id, agent FROM transcripts WHERE key = ? AND gone = 0", []any{string(key)}, func(r engine.Row) error {
 		s.files.Remove(r.Int(0), sessions.AgentID(r.Str(2)), sessions.ID(r.Str(1)))
@@ -67,15 +67,15 @@ func (s *Rows) Discard(t *engine.Tx, key sessions.Key) error {
 	return err
 }
 
-// Sweep deletes a few messages of transcripts that were discarded.
-func (s *Rows) Sweep(t *engine.Tx) error { // a little at a time
-	more, err := s.purge(t)
-	s.garbage.swept = !more
+// Collect deletes a few messages of transcripts that were discarded.
+func (s *Rows) Collect(t *engine.Tx) error { // a little at a time
+	more, err := s.collect(t)
+	s.garbage.collected = !more
 	return err
 }
 
-// purge reports whether there may be more.
-func (s *Rows) purge(t *engine.Tx) (more bool, err error) {
+// collect reports whether there may be more.
+func (s *Rows) collect(t *engine.Tx) (more bool, err error) {
 	const step = 200
 	if err := s.index.Flush(t); err != nil {
 		return false, err

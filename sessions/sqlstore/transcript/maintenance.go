@@ -8,27 +8,27 @@ import (
 	"parley/sessions/sqlstore/search"
 )
 
-// The writer's chores are to sweep what deleted sessions left behind, to index messages, and to move the log into the database. Nobody waits for them, but
-// what comes meanwhile does. So they are done where nothing comes, one at a time, and in the middle of work only when that does not happen.
+// Maintenance collects the messages of deleted sessions, indexes messages, and checkpoints the WAL. Each task blocks incoming writes. So it
+// runs one task at a time, when the queue is idle, and between batches only when the queue never is.
 const (
-	// DefaultPause is how long nothing came then. What one message needs of the store comes closer together.
+	// DefaultPause is how long the queue is empty before maintenance. The writes of one message come closer together.
 	DefaultPause = 20 * time.Millisecond
-	// SweepBatch is behind how many batches there is a sweep in the middle of work.
-	SweepBatch = 32
+	// CollectAfterBatches is after how many batches a collection runs although the queue is not idle.
+	CollectAfterBatches = 32
 
-	// SweepName names the operation.
-	SweepName = "Sweep"
-	indexName = "Index"
+	// CollectName names the operation in traces.
+	CollectName = "Sweep"
+	indexName   = "Index"
 )
 
-// Maintenance does the writer's chores. It implements engine.Maintenance.
+// Maintenance chooses the next maintenance task of the writer. It implements engine.Maintenance.
 type Maintenance struct {
 	log   *slog.Logger
 	pause time.Duration
 	rows  *Rows
 }
 
-// NewMaintenance returns the maintenance of rows. pause is how long nothing comes before it works; 0 = DefaultPause.
+// NewMaintenance returns the maintenance of rows. pause is how long the queue is empty before a task; 0 = DefaultPause.
 func NewMaintenance(log *slog.Logger, pause time.Duration, rows *Rows) *Maintenance {
 	if pause <= 0 {
 		pause = DefaultPause
@@ -42,9 +42,9 @@ func (m *Maintenance) Next(quiet, open, checkpoint bool) (string, engine.Operati
 	g.batches++
 	some, soon, now := m.rows.index.Waiting()
 	switch {
-	case open && g.left && (quiet || g.batches > SweepBatch): // indexes as well
+	case open && g.left && (quiet || g.batches > CollectAfterBatches): // indexes as well
 		g.batches = 0
-		return SweepName, m.rows.Sweep
+		return CollectName, m.rows.Collect
 	case !open || now || quiet && (soon || some && !checkpoint): // what cannot be indexed at the end, the next start does
 		return indexName, m.rows.index.Flush
 	}
@@ -65,7 +65,7 @@ func (m *Maintenance) Wait(quiet, checkpoint bool) time.Duration {
 
 // Done implements engine.Maintenance. An index that could not be written is tried again later.
 func (m *Maintenance) Done(name string, err error) {
-	if name == SweepName && err != nil {
+	if name == CollectName && err != nil {
 		m.rows.garbage.left = false
 		m.log.Error("cannot remove the messages of a deleted session; the next start tries again", "err", err)
 	}

@@ -97,7 +97,7 @@ func (s *Rows) encode(m sessions.Message, run sessions.RunID) (Encoded, error) {
 	return w, nil
 }
 
-// Slot is where a message goes: a transcript, and what finds it there.
+// Slot is the place of a message: its transcript, and the run and session that it belongs to.
 type Slot struct {
 	Transcript int64 // number
 	Run        int64 // number; 0 = none

@@ -15,17 +15,17 @@ import (
 	"parley/sessions"
 )
 
-// fileEnd is what the end of a mirror file says.
+// fileEnd is the state of the end of a transcript file.
 type fileEnd struct {
-	keep  int64           // bytes up to the last whole line; 0 = start anew
+	keep  int64           // bytes up to the last whole line; 0 = start again
 	seq   int64           // of the last message
 	id    string          // of the same
 	first int64           // of the first message that was looked at
 	have  map[string]bool // the deliveries whose ends are in it, as far as was looked
 }
 
-// mirrored is what is read of a line.
-type mirrored struct {
+// readLine holds the fields that are read of a line.
+type readLine struct {
 	Type     string                 `json:"type"`
 	Seq      int64                  `json:"seq"`
 	ID       string                 `json:"id"`
@@ -35,7 +35,7 @@ type mirrored struct {
 }
 
 // isOld reports whether a line is as earlier versions wrote it, with its time as text (contract T3).
-func (l mirrored) isOld() bool { return bytes.HasPrefix(l.Time, []byte(`"`)) }
+func (l readLine) isOld() bool { return bytes.HasPrefix(l.Time, []byte(`"`)) }
 
 // readEnd looks at the last lines of a file, at so many that a message is among them.
 func readEnd(f *os.File) (end fileEnd, err error) {
@@ -67,7 +67,7 @@ func readEnd(f *os.File) (end fileEnd, err error) {
 
 func (e *fileEnd) read(b []byte) bool {
 	for raw := range bytes.Lines(b) {
-		var l mirrored
+		var l readLine
 		if json.Unmarshal(raw, &l) != nil || l.isOld() {
 			return false
 		}
@@ -137,7 +137,7 @@ func (m *Writer) endedLines(ctx context.Context, transcript, lo, hi int64, have 
 	return out, nil
 }
 
-// rebuild writes a transcript's file anew, beside the old one, and puts it in its place.
+// rebuild writes a transcript's file again, beside the old one, and puts it in its place.
 func (m *Writer) rebuild(ctx context.Context, id sessions.ID) error {
 	t, err := m.from.TranscriptOf(ctx, id)
 	if err != nil {
@@ -164,7 +164,7 @@ func (m *Writer) rebuild(ctx context.Context, id sessions.ID) error {
 	return os.Rename(path+".new", path)
 }
 
-// Path is where the copy of a session's transcript lies (contract T1).
+// Path returns the path of the copy of a session's transcript (contract T1).
 func (m *Writer) Path(agent sessions.AgentID, id sessions.ID) string {
 	return filepath.Join(m.dir, "agents", segment(string(agent)), "sessions", segment(string(id))+".jsonl")
 }
@@ -172,7 +172,7 @@ func (m *Writer) Path(agent sessions.AgentID, id sessions.ID) string {
 // segment makes one path segment of an id. What is not a plain character is escaped, so that no id can point elsewhere and two ids
 // never share a file.
 func segment(id string) string {
-	const most = 120
+	const maxNameLength = 120
 	var b strings.Builder
 	for i := 0; i < len(id); i++ {
 		c := id[i]
@@ -185,9 +185,9 @@ func segment(id string) string {
 	switch s := b.String(); {
 	case s == "":
 		return "%"
-	case len(s) > most:
+	case len(s) > maxNameLength:
 		sum := sha256.Sum256([]byte(id))
-		return s[:most-34] + "%%" + hex.EncodeToString(sum[:16])
+		return s[:maxNameLength-34] + "%%" + hex.EncodeToString(sum[:16])
 	default:
 		return s
 	}

@@ -11,7 +11,7 @@ import (
 type Pending struct {
 	to    *Writer
 	lines []Line
-	saved int // how many there were before the operation at work
+	saved int // how many there were before the current operation
 }
 
 // NewPending returns the pending lines of a writer, attached to the database.

@@ -24,7 +24,7 @@ type Source interface {
 	Deliveries(ctx context.Context, transcript, lo, hi int64) ([]Delivery, error)
 }
 
-// Transcript is what the first line of a file says, and the transcript's number.
+// Transcript is the first line of a file, and the transcript's number.
 type Transcript struct {
 	Num     int64
 	ID      sessions.ID
@@ -86,9 +86,9 @@ func (m *Writer) Close() {
 
 // Rebuild writes the file of a transcript again from the store.
 func (m *Writer) Rebuild(ctx context.Context, id sessions.ID) error {
-	j := job{id: id, done: make(chan error, 1)}
+	j := rebuildRequest{id: id, done: make(chan error, 1)}
 	select {
-	case m.jobs <- j:
+	case m.rebuilds <- j:
 		return <-j.done
 	case <-m.done:
 		return fmt.Errorf("rebuilding the mirror of session %s: %w", id, engine.ErrClosed)

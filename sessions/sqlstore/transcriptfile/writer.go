@@ -14,14 +14,14 @@ import (
 	"parley/sessions"
 )
 
-// The bounds of the mirror: lines that wait in memory, files that are known, how long lines are collected to be written together.
+// The bounds of a Writer: lines that wait in memory, files that are known, how long lines are collected to be written together.
 const (
 	maxLines   = 8192
 	maxFiles   = 1024
-	mirrorWait = 20 * time.Millisecond
+	batchDelay = 20 * time.Millisecond
 )
 
-// Line is something to be written to the mirror file of a transcript after a commit.
+// Line is a line for the file of a transcript, written after a commit.
 type Line struct {
 	transcript int64
 	path       string // of one that goes
@@ -46,17 +46,17 @@ type Writer struct {
 	busy    bool
 	idle    *sync.Cond
 
-	wake  chan struct{}
-	done  chan struct{}
-	stop  chan struct{}
-	jobs  chan job // rebuilds
-	files map[int64]*file
+	wake     chan struct{}
+	done     chan struct{}
+	stop     chan struct{}
+	rebuilds chan rebuildRequest // rebuilds
+	files    map[int64]*file
 
 	drains int     // how many there were
 	fresh  []*file // those that know what is near their end
 }
 
-// file is a mirror file that is known to be complete up to seq.
+// file is a transcript file that is known to be complete up to seq.
 type file struct {
 	path  string
 	seq   int64
@@ -64,7 +64,7 @@ type file struct {
 	since int             // the drain in which it was completed
 }
 
-type job struct {
+type rebuildRequest struct {
 	id   sessions.ID
 	done chan error
 }
@@ -72,7 +72,7 @@ type job struct {
 // New returns a writer of the files in a state folder. Run starts it.
 func New(log *slog.Logger, from Source, dir string) *Writer {
 	m := &Writer{log: log, from: from, dir: dir, behind: map[int64]bool{}, files: map[int64]*file{},
-		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: make(chan struct{}), jobs: make(chan job)}
+		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: make(chan struct{}), rebuilds: make(chan rebuildRequest)}
 	m.idle = sync.NewCond(&m.mu)
 	return m
 }
@@ -102,13 +102,13 @@ func (m *Writer) Append(lines []Line) {
 // Run writes until Close, then what is left.
 func (m *Writer) Run(ctx context.Context) {
 	defer close(m.done)
-	m.renew(ctx)
+	m.rebuildOld(ctx)
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	for {
 		select {
 		case <-m.wake:
-		case j := <-m.jobs:
+		case j := <-m.rebuilds:
 			j.done <- m.rebuild(ctx, j.id)
 			continue
 		case <-m.stop:
@@ -116,7 +116,7 @@ func (m *Writer) Run(ctx context.Context) {
 			}
 			return
 		}
-		wait.Reset(mirrorWait)
+		wait.Reset(batchDelay)
 		select {
 		case <-wait.C:
 		case <-m.stop:
@@ -284,7 +284,7 @@ func (m *Writer) complete(ctx context.Context, num int64) (*file, error) {
 }
 
 // known is the end of a file whose last message the store has under the same number. A file that is ahead of the store, because an older
-// database was put in place, is written anew.
+// database was put in place, is written again.
 func (m *Writer) known(ctx context.Context, num int64, end fileEnd) (fileEnd, error) {
 	id, found, err := m.from.MessageID(ctx, num, end.seq)
 	if err == nil && (!found || end.id != "" && id != end.id) {

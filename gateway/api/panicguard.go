@@ -8,19 +8,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// Shelter stands in front of all that answers requests. What an answer does not say for its being the inside's is in the log, under the
-// id that the answer names; and a panic is answered as well: the host goes on.
-type Shelter struct {
+// PanicGuard wraps the handlers of requests: a panic becomes an answer of status 500, and the host continues. Answers do not show internal
+// errors; the log has them, under the id that the answer names.
+type PanicGuard struct {
 	Log  *slog.Logger
 	Done <-chan struct{} // closed when the host begins to stop
 	// Fail answers with an error in the shape that the request's client reads.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// Over gives the handler, sheltered.
-func (s Shelter) Over(next http.Handler) http.Handler {
+// Wrap returns next with its panics caught.
+func (s PanicGuard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &sheltered{ResponseWriter: w, shelter: s, r: r}
+		out := &guardedResponse{ResponseWriter: w, guard: s, r: r}
 		defer func() {
 			switch p := recover(); {
 			case p == nil:
@@ -38,23 +38,23 @@ func (s Shelter) Over(next http.Handler) http.Handler {
 	})
 }
 
-// inside is the answer to a request that failed through no fault of its own.
+// inside returns the answer to a request that failed because of an error inside the host.
 func inside(more string) *Error {
 	return &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "something went wrong inside the host" + more}
 }
 
-// sheltered is the answer to a request under a shelter.
-type sheltered struct {
+// guardedResponse is the answer to a request behind a PanicGuard.
+type guardedResponse struct {
 	http.ResponseWriter
-	shelter Shelter
-	r       *http.Request
-	begun   bool
+	guard PanicGuard
+	r     *http.Request
+	begun bool
 }
 
-// shelterOf finds the shelter that an answer is under.
-func shelterOf(w http.ResponseWriter) *sheltered {
+// guardedResponseOf returns the guardedResponse below w; nil = w is behind no PanicGuard.
+func guardedResponseOf(w http.ResponseWriter) *guardedResponse {
 	for w != nil {
-		if s, ok := w.(*sheltered); ok {
+		if s, ok := w.(*guardedResponse); ok {
 			return s
 		}
 		u, ok := w.(interface{ Unwrap() http.ResponseWriter })
@@ -66,14 +66,14 @@ func shelterOf(w http.ResponseWriter) *sheltered {
 	return nil
 }
 
-// note logs why a request failed, and gives the words about it for the answer. Of the request only the pattern is named: nothing that a
-// client wrote. Without a shelter there is no log.
-func (s *sheltered) note(level slog.Level, why ...any) (more string) {
+// note logs why a request failed, and returns the words about it for the answer. The log names only the pattern of the request: nothing
+// that a client wrote. A nil response logs nothing.
+func (s *guardedResponse) note(level slog.Level, why ...any) (more string) {
 	if s == nil {
 		return ""
 	}
 	id := uuid.NewString()[:8]
-	log := s.shelter.Log.With("request", id, "pattern", s.r.Pattern)
+	log := s.guard.Log.With("request", id, "pattern", s.r.Pattern)
 	if level == slog.LevelError {
 		log.Error("a request failed", why...)
 	} else {
@@ -82,37 +82,37 @@ func (s *sheltered) note(level slog.Level, why ...any) (more string) {
 	return "; the log says what, under the request id " + id
 }
 
-// stopping reports whether the host is.
-func (s *sheltered) stopping() bool {
+// stopping reports whether the host stops.
+func (s *guardedResponse) stopping() bool {
 	if s == nil {
 		return false
 	}
 	select {
-	case <-s.shelter.Done:
+	case <-s.guard.Done:
 		return true
 	default:
 		return false
 	}
 }
 
-func (s *sheltered) WriteHeader(status int) {
+func (s *guardedResponse) WriteHeader(status int) {
 	s.begun = s.begun || status >= http.StatusOK
 	s.ResponseWriter.WriteHeader(status)
 }
 
-func (s *sheltered) Write(p []byte) (int, error) {
+func (s *guardedResponse) Write(p []byte) (int, error) {
 	s.begun = true
 	return s.ResponseWriter.Write(p)
 }
 
 // FlushError is for http.ResponseController.
-func (s *sheltered) FlushError() error {
+func (s *guardedResponse) FlushError() error {
 	s.begun = true
 	return http.NewResponseController(s.ResponseWriter).Flush()
 }
 
 // Flush implements http.Flusher.
-func (s *sheltered) Flush() { _ = s.FlushError() }
+func (s *guardedResponse) Flush() { _ = s.FlushError() }
 
 // Unwrap is for http.ResponseController.
-func (s *sheltered) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (s *guardedResponse) Unwrap() http.ResponseWriter { return s.ResponseWriter }

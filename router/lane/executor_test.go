@@ -19,7 +19,7 @@ import (
 func TestWokenWhileAtWork(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var n atomic.Int32
-		var l *Set
+		var l *Executor
 		l = New(func(context.Context, sessions.Key, *sessions.Run) bool {
 			if n.Add(1) == 1 {
 				l.Wake(keyA, "") // what it is woken for was queued after this look into the store
@@ -35,7 +35,7 @@ func TestWokenWhileAtWork(t *testing.T) {
 	})
 }
 
-// TestFirstWokenFirst: Set come to their slot in the order in which they were woken, whatever order the runtime has their goroutines in.
+// TestFirstWokenFirst: lanes come to their slot in the order in which they were woken, whatever order the runtime has their goroutines in.
 func TestFirstWokenFirst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var woken, came []sessions.Key
@@ -78,7 +78,7 @@ func TestSlots(t *testing.T) {
 		if len(given) != 1 || <-given != 0 {
 			t.Fatal("a second slot is not given to the one that waited longest")
 		}
-		s.resize(1) // two are at work: one has to end before the next one's turn
+		s.resize(1) // two are running: one has to end before the next one's turn
 		s.release()
 		synctest.Wait()
 		if len(given) != 0 {
@@ -174,7 +174,7 @@ func TestWhoseShareARunUses(t *testing.T) {
 // A session's slot counts for the person whose run it is at, whoever wrote to the session first.
 func TestSlotCountsForWhoAsked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var l *Set
+		var l *Executor
 		who := []string{settings.OfOwners, "guest", "bob"}
 		var got []map[string]int
 		l = New(func(_ context.Context, key sessions.Key, _ *sessions.Run) bool {
@@ -200,7 +200,7 @@ func TestSlotCountsForWhoAsked(t *testing.T) {
 // source: CWE-770
 func TestSlotBeyondAShare(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var l *Set
+		var l *Executor
 		most, began, end := 0, 0, make(chan bool)
 		groups := []sessions.Key{"agent:main:fake:group:1", "agent:main:fake:group:2", "agent:main:fake:group:3"}
 		runs := map[sessions.Key]int{}
@@ -245,7 +245,7 @@ func TestSlotBeyondAShare(t *testing.T) {
 // An owner who writes to a session that waits in line for a guest waits for no guest any more.
 func TestOwnerInAWaitingSession(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var l *Set
+		var l *Executor
 		end := make(chan struct{})
 		at := make(chan sessions.Key, 10)
 		l = New(func(_ context.Context, key sessions.Key, _ *sessions.Run) bool {
@@ -254,7 +254,7 @@ func TestOwnerInAWaitingSession(t *testing.T) {
 			return false
 		}, agent.Defaults{MaxConcurrent: 8})
 		l.Start(t.Context())
-		for i := range 6 { // four are at work
+		for i := range 6 { // four are running
 			l.Wake(sessions.Key(fmt.Sprintf("agent:main:fake:direct:%d", i)), "guest")
 		}
 		synctest.Wait()

@@ -21,13 +21,13 @@ type wrapped struct{ http.ResponseWriter }
 
 func (w wrapped) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// underShelter asks an operation that ends with do, and gives what the log has then.
-func underShelter(t *testing.T, done chan struct{}, do func() error) (status int, body, log string) {
+// behindPanicGuard asks an operation that ends with do, and gives what the log has then.
+func behindPanicGuard(t *testing.T, done chan struct{}, do func() error) (status int, body, log string) {
 	t.Helper()
 	var b bytes.Buffer
 	table := Table{Op("e", "POST /api/e", Write, "E.", func(context.Context, None) (None, error) { return None{}, do() })}.Handler()
-	h := Shelter{Log: slog.New(slog.NewTextHandler(&b, nil)), Done: done, Fail: func(w http.ResponseWriter, _ *http.Request, err error) { WriteError(w, err) }}.
-		Over(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { table.ServeHTTP(wrapped{w}, r) }))
+	h := PanicGuard{Log: slog.New(slog.NewTextHandler(&b, nil)), Done: done, Fail: func(w http.ResponseWriter, _ *http.Request, err error) { WriteError(w, err) }}.
+		Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { table.ServeHTTP(wrapped{w}, r) }))
 	status, body = ask(t, h, admin, "POST", "/api/e", "", "Idempotency-Key", "k")
 	return status, body, b.String()
 }
@@ -44,13 +44,13 @@ func TestInsideStaysInside(t *testing.T) {
 		logs   []string
 	}{
 		"error":    {func() error { return fmt.Errorf("reading: %w", secret) }, 500, []string{"level=ERROR", "reading: open /var/lib", "pattern=\"POST /api/e\""}},
-		"panic":    {func() error { panic(secret) }, 500, []string{"level=ERROR", "panic=", "disk I/O", "shelter_test.go"}},
+		"panic":    {func() error { panic(secret) }, 500, []string{"level=ERROR", "panic=", "disk I/O", "panicguard_test.go"}},
 		"deadline": {func() error { return fmt.Errorf("%w: %w", secret, context.DeadlineExceeded) }, 504, []string{"level=WARN", "disk I/O"}},
 		"canceled": {func() error { return fmt.Errorf("%w: %w", secret, context.Canceled) }, 504, []string{"level=WARN", "disk I/O"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status, body, log := underShelter(t, nil, c.do)
+			status, body, log := behindPanicGuard(t, nil, c.do)
 			id := requestID.FindStringSubmatch(body)
 			if status != c.status || strings.Contains(body, "parley.db") || id == nil {
 				t.Fatalf("%d %s", status, body)
@@ -70,7 +70,7 @@ func TestStoppingIsUnavailable(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
 	for _, err := range []error{context.Canceled, context.DeadlineExceeded} {
-		if status, body, log := underShelter(t, done, func() error { return err }); status != http.StatusServiceUnavailable || !strings.Contains(body, `"unavailable"`) || log != "" {
+		if status, body, log := behindPanicGuard(t, done, func() error { return err }); status != http.StatusServiceUnavailable || !strings.Contains(body, `"unavailable"`) || log != "" {
 			t.Errorf("%v: %d %s%s", err, status, body, log)
 		}
 	}
@@ -84,8 +84,8 @@ func TestPanicInTheMiddle(t *testing.T) {
 		logs bool
 	}{"fault": {"boom", true}, "on purpose": {http.ErrAbortHandler, false}} {
 		var b bytes.Buffer
-		h := Shelter{Log: slog.New(slog.NewTextHandler(&b, nil)), Fail: func(http.ResponseWriter, *http.Request, error) { t.Errorf("%s: answered twice", name) }}.
-			Over(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := PanicGuard{Log: slog.New(slog.NewTextHandler(&b, nil)), Fail: func(http.ResponseWriter, *http.Request, error) { t.Errorf("%s: answered twice", name) }}.
+			Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = io.WriteString(w, "half")
 				panic(c.p)
 			}))
@@ -103,7 +103,7 @@ func TestPanicInTheMiddle(t *testing.T) {
 // A full disk is told as what it is: the caller can do something about it.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	status, body, log := underShelter(t, nil, func() error {
+	status, body, log := behindPanicGuard(t, nil, func() error {
 		return fmt.Errorf("writing: %w", &os.PathError{Op: "write", Path: "/var/lib/parley.db", Err: syscall.ENOSPC})
 	})
 	if status != 503 || !strings.Contains(body, `"disk_full"`) || !strings.Contains(body, "the disk is full") || strings.Contains(body, "parley.db") || !strings.Contains(log, "parley.db") {

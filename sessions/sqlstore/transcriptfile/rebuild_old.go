@@ -17,9 +17,9 @@ import (
 // maxHeader bounds the first line of a file.
 const maxHeader = 4096
 
-// renew writes the files of an earlier version again (contract T3). A file that cannot be written is renewed at the next start, or with its next
+// rebuildOld writes the files of an earlier version again (contract T3). A file that cannot be written is rebuilt at the next start, or with its next
 // message. It ends early with Close.
-func (m *Writer) renew(ctx context.Context) {
+func (m *Writer) rebuildOld(ctx context.Context) {
 	_ = filepath.WalkDir(filepath.Join(m.dir, "agents"), func(path string, d fs.DirEntry, err error) error {
 		select {
 		case <-m.stop:
@@ -48,7 +48,7 @@ func headerOf(path string) (id sessions.ID, old bool) {
 	}
 	defer func() { _ = f.Close() }()
 	line, err := bufio.NewReader(io.LimitReader(f, maxHeader)).ReadBytes('\n')
-	var l mirrored
+	var l readLine
 	if err != nil || json.Unmarshal(line, &l) != nil {
 		return "", false
 	}

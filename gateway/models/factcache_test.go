@@ -90,7 +90,7 @@ func TestBookAsksInTheBackground(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var lists, fail, loaded atomic.Int64
-		b := NewBook(Asker{Client: &http.Client{Transport: spoken(func(r *http.Request) string {
+		b := NewFactCache(Asker{Client: &http.Client{Transport: spoken(func(r *http.Request) string {
 			switch {
 			case fail.Load() > 0:
 				return ""
@@ -145,7 +145,7 @@ func TestBookAsksInTheBackground(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	list := `{"data":[{"id":"b"},{"id":"a"}]}`
-	b := NewBook(Asker{Client: &http.Client{Transport: spoken(func(*http.Request) string { return list })}}, slog.New(slog.DiscardHandler))
+	b := NewFactCache(Asker{Client: &http.Client{Transport: spoken(func(*http.Request) string { return list })}}, slog.New(slog.DiscardHandler))
 	conf := func(p agent.Provider) string {
 		b.Configure(map[string]agent.Provider{"x": p})
 		if _, err := b.AskNow(t.Context(), "x", p, "a"); err != nil {

@@ -22,20 +22,20 @@ const (
 	askInterval        = time.Hour
 	incompleteInterval = 15 * time.Second
 	failedInterval     = time.Minute
-	maxAsked           = 1000 // models of which answers are kept
+	maxAsked           = 1000 // models whose answers are kept
 	maxWaiting         = 64
 	askers             = 4
 )
 
-// Book keeps what servers said about their models. Looking something up never waits: what is missing or old is asked for by Run,
+// FactCache keeps what servers said about their models. Looking something up never waits: what is missing or old is asked for by Run,
 // in the background.
-type Book struct {
+type FactCache struct {
 	asker Asker
 	log   *slog.Logger
 	queue chan asked
 
 	mu      sync.Mutex
-	answers map[asked]*page
+	answers map[asked]*cached
 	lists   map[string]string // by provider: a hash of its server's list of models
 	conf    map[string]string // by provider: a hash of its configuration
 }
@@ -46,8 +46,8 @@ type asked struct {
 	conf            string // hash of the provider's configuration
 }
 
-// page is what is known of a model.
-type page struct {
+// cached is what is known of a model.
+type cached struct {
 	p      agent.Provider
 	answer Answer
 	err    error
@@ -56,15 +56,15 @@ type page struct {
 	asked  chan struct{} // closed when the server was asked for the first time, whatever came of it
 }
 
-func newPage(p agent.Provider) *page { return &page{p: p, asked: make(chan struct{})} }
+func newCached(p agent.Provider) *cached { return &cached{p: p, asked: make(chan struct{})} }
 
-// NewBook makes an empty book.
-func NewBook(a Asker, log *slog.Logger) *Book {
-	return &Book{asker: a, log: log, queue: make(chan asked, maxWaiting), answers: map[asked]*page{}, lists: map[string]string{}, conf: map[string]string{}}
+// NewFactCache makes an empty cache.
+func NewFactCache(a Asker, log *slog.Logger) *FactCache {
+	return &FactCache{asker: a, log: log, queue: make(chan asked, maxWaiting), answers: map[asked]*cached{}, lists: map[string]string{}, conf: map[string]string{}}
 }
 
 // Configure forgets what was said by the servers of providers whose configuration is another now. Any goroutine may call it.
-func (b *Book) Configure(conf map[string]agent.Provider) {
+func (b *FactCache) Configure(conf map[string]agent.Provider) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for name, p := range conf {
@@ -81,12 +81,12 @@ func (b *Book) Configure(conf map[string]agent.Provider) {
 }
 
 // Facts gives what is known about a model now, and when its server was asked; zero = never. It does not wait.
-func (b *Book) Facts(name string, p agent.Provider, model string) (Facts, time.Time) {
+func (b *FactCache) Facts(name string, p agent.Provider, model string) (Facts, time.Time) {
 	x, at := b.look(name, p, model)
 	return FactsOf(name, p, model, x), at
 }
 
-func (b *Book) look(name string, p agent.Provider, model string) (Answer, time.Time) {
+func (b *FactCache) look(name string, p agent.Provider, model string) (Answer, time.Time) {
 	if !Tells(p) {
 		return Answer{}, time.Time{}
 	}
@@ -98,7 +98,7 @@ func (b *Book) look(name string, p agent.Provider, model string) (Answer, time.T
 		if len(b.answers) >= maxAsked {
 			clear(b.answers)
 		}
-		x = newPage(p)
+		x = newCached(p)
 		b.answers[k] = x
 	}
 	if !x.asking && x.due(time.Now()) {
@@ -112,7 +112,7 @@ func (b *Book) look(name string, p agent.Provider, model string) (Answer, time.T
 }
 
 // wait waits until the server of a model was asked for the first time, but not longer than so long. Run does the asking.
-func (b *Book) wait(name string, p agent.Provider, model string, most time.Duration) {
+func (b *FactCache) wait(name string, p agent.Provider, model string, maxWait time.Duration) {
 	if _, at := b.look(name, p, model); !at.IsZero() || !Tells(p) {
 		return
 	}
@@ -122,7 +122,7 @@ func (b *Book) wait(name string, p agent.Provider, model string, most time.Durat
 	if x == nil { // the configuration is another by now
 		return
 	}
-	timer := time.NewTimer(most)
+	timer := time.NewTimer(maxWait)
 	defer timer.Stop()
 	select {
 	case <-x.asked:
@@ -131,7 +131,7 @@ func (b *Book) wait(name string, p agent.Provider, model string, most time.Durat
 }
 
 // key is what an answer is kept under. It needs mu.
-func (b *Book) key(name string, p agent.Provider, model string) asked {
+func (b *FactCache) key(name string, p agent.Provider, model string) asked {
 	hash, configured := b.conf[name]
 	if !configured {
 		hash = configHash(p)
@@ -140,7 +140,7 @@ func (b *Book) key(name string, p agent.Provider, model string) asked {
 }
 
 // due reports whether the server should be asked again.
-func (x *page) due(now time.Time) bool {
+func (x *cached) due(now time.Time) bool {
 	age := now.Sub(x.at)
 	switch {
 	case x.at.IsZero():
@@ -154,7 +154,7 @@ func (x *page) due(now time.Time) bool {
 }
 
 // Run asks servers until ctx ends.
-func (b *Book) Run(ctx context.Context) {
+func (b *FactCache) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for range askers {
 		wg.Go(func() {
@@ -173,13 +173,13 @@ func (b *Book) Run(ctx context.Context) {
 
 // AskNow asks the server of a model, waits for the answer, and gives what is known then. The error says why the server could not be
 // asked; the facts are good without it.
-func (b *Book) AskNow(ctx context.Context, name string, p agent.Provider, model string) (Facts, error) {
+func (b *FactCache) AskNow(ctx context.Context, name string, p agent.Provider, model string) (Facts, error) {
 	var err error
 	if Tells(p) {
 		b.mu.Lock()
 		k := b.key(name, p, model)
 		if b.answers[k] == nil {
-			b.answers[k] = newPage(p)
+			b.answers[k] = newCached(p)
 		}
 		b.answers[k].asking = true
 		b.mu.Unlock()
@@ -189,7 +189,7 @@ func (b *Book) AskNow(ctx context.Context, name string, p agent.Provider, model 
 	return f, err
 }
 
-func (b *Book) ask(ctx context.Context, k asked) error {
+func (b *FactCache) ask(ctx context.Context, k asked) error {
 	b.mu.Lock()
 	x := b.answers[k]
 	b.mu.Unlock()
@@ -201,7 +201,7 @@ func (b *Book) ask(ctx context.Context, k asked) error {
 	defer b.mu.Unlock()
 	x.asking = false
 	if err != nil && ctx.Err() != nil {
-		return err // whoever asked had no time: that says nothing about the server
+		return err // the caller had no time: that says nothing about the server
 	}
 	if x.at.IsZero() {
 		close(x.asked)
@@ -221,7 +221,7 @@ func (b *Book) ask(ctx context.Context, k asked) error {
 
 // Fingerprint returns what the lessons about a provider hold for: a hash of its configuration, and one of its server's list of models,
 // "" as long as the server has not been asked. SameFingerprint compares two.
-func (b *Book) Fingerprint(provider string) string {
+func (b *FactCache) Fingerprint(provider string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.conf[provider] + ":" + b.lists[provider]

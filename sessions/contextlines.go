@@ -8,7 +8,7 @@ import (
 	"parley/channels"
 )
 
-// contextLine is how a ContextBlock keeps one line of what was overheard: a JSON object on a line of its own.
+// contextLine is one context line in a ContextBlock: a JSON object on a line of its own.
 type contextLine struct {
 	Time    time.Time          `json:"time,omitzero"`
 	Event   channels.Event     `json:"event,omitempty"`
@@ -19,7 +19,7 @@ type contextLine struct {
 	Message channels.MessageID `json:"message,omitempty"` // for the day on which it is put back
 }
 
-// NewContextBlock makes the ContextBlock that shows what was overheard in front of the message that a turn answers.
+// NewContextBlock makes the ContextBlock that shows the context lines in front of the message that a turn answers.
 func NewContextBlock(lines []ContextLine) Block {
 	out := make([]string, len(lines))
 	for i, l := range lines {

@@ -1,4 +1,4 @@
-package questions
+package wizard
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"parley/gateway/configfile"
 )
 
-// Answers are what a configuration is made of.
+// Answers are the values that a first configuration is written from.
 type Answers struct {
 	Agent    string    // display name; "" = none
 	State    string    // state folder; "" = the default
@@ -28,7 +28,7 @@ type Channel struct {
 	Name   string          // of the account, when the platform told it
 }
 
-// Model is what answers.
+// Model is the model that answers, with its provider and key.
 type Model struct {
 	Name    string // provider/model; "" = whatever the host finds
 	API     string

@@ -12,9 +12,9 @@ import (
 	"parley/sessions"
 )
 
-// Set runs each session's work in a goroutine of its own, one run after the other. A lane exists while its session has work.
-// Slots bound how many lanes are at work; a lane that waits for another lane gives its slot back.
-type Set struct {
+// Executor runs each session's work in a goroutine of its own, one run after the other. A lane exists while its session has work.
+// Slots bound how many lanes are running; a lane that waits for another lane gives its slot back.
+type Executor struct {
 	work    func(ctx context.Context, key sessions.Key, claimed *sessions.Run) (more bool) // claimed: by the commit that queued it; nil = whatever is next
 	Changed func(busy bool)                                                                // called when the first session has work and when none has any more, with mu held: must not block; may be nil
 
@@ -22,7 +22,7 @@ type Set struct {
 	life  context.Context // of all lanes, from start
 	m     map[sessions.Key]*lane
 	taken map[sessions.RunID]sessions.Key // of a run at work in another session's lane, whose queue it is in: their chats became one
-	away  map[sessions.Key]int            // runs at work in other sessions' lanes that write to the session's transcript
+	away  map[sessions.Key]int            // running runs in other sessions' lanes that write to the session's transcript
 	main  *slots
 	child *slots
 	wg    sync.WaitGroup
@@ -36,14 +36,14 @@ type lane struct {
 	needsRecheck bool                    // the store may have a run at work that no lane has
 	parts        bool                    // had a message that was forwarded or may be cut: a plain one may belong to it
 	wake         chan struct{}           // ends a Sleep
-	try          try                     // of the run at work
+	try          try                     // of the current run
 	deadline     time.Time               // when it continues without a slot; zero = never
 	who          string                  // the person who wants its next run, as far as known
 	share        *slotShare              // its place among the slots
-	busy         bool                    // a run is at work
+	busy         bool                    // a run is running
 	left         chan struct{}           // closed when it is not any more
-	home         sessions.Key            // of the run at work, if that writes to the transcript of another session; "" = its own
-	abort        context.CancelCauseFunc // ends the run at work; nil when there is none
+	home         sessions.Key            // of the current run, if that writes to the transcript of another session; "" = its own
+	abort        context.CancelCauseFunc // ends the current run; nil when there is none
 	run          sessions.RunID          // at work; "" while the next one is being claimed
 	began        time.Time
 	last         sessions.RunID           // the run that it was at last; "" = it has had none
@@ -67,27 +67,27 @@ func EndedBy(ctx context.Context) error {
 }
 
 // New returns a set whose lanes call work for each run.
-func New(work func(context.Context, sessions.Key, *sessions.Run) bool, d agent.Defaults) *Set {
-	l := &Set{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), away: make(map[sessions.Key]int), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
+func New(work func(context.Context, sessions.Key, *sessions.Run) bool, d agent.Defaults) *Executor {
+	l := &Executor{work: work, m: make(map[sessions.Key]*lane), taken: make(map[sessions.RunID]sessions.Key), away: make(map[sessions.Key]int), main: &slots{}, child: &slots{}, closed: make(chan struct{})}
 	l.Resize(d)
 	return l
 }
 
 // Resize replaces the number of slots.
-func (l *Set) Resize(d agent.Defaults) {
+func (l *Executor) Resize(d agent.Defaults) {
 	l.main.resize(settings.OrDefault(d.MaxConcurrent, 32))
 	l.child.resize(settings.OrDefault(d.Subagents.MaxConcurrent, 8))
 }
 
 // Start lets lanes begin until ctx ends.
-func (l *Set) Start(ctx context.Context) {
+func (l *Executor) Start(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.life = ctx
 }
 
 // Host gives the context of all lanes, which ends with the host; before the start it is ctx.
-func (l *Set) Host(ctx context.Context) context.Context {
+func (l *Executor) Host(ctx context.Context) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.life == nil {
@@ -97,18 +97,20 @@ func (l *Set) Host(ctx context.Context) context.Context {
 }
 
 // Wake starts the session's lane for its queued runs, if it has none.
-func (l *Set) Wake(key sessions.Key, who string) { l.begin(key, lane{who: who}) }
+func (l *Executor) Wake(key sessions.Key, who string) { l.begin(key, lane{who: who}) }
 
 // WakeFor is Wake for a run that has just been queued.
-func (l *Set) WakeFor(run *sessions.Run, who string) {
+func (l *Executor) WakeFor(run *sessions.Run, who string) {
 	l.begin(run.Key, lane{who: who, parts: hasParts(run)})
 }
 
-// Recheck is Wake for a session of which the store says that a run is at work, and no lane is.
-func (l *Set) Recheck(key sessions.Key, who string) { l.begin(key, lane{who: who, needsRecheck: true}) }
+// Recheck is Wake for a session with a running run in the store that no lane runs.
+func (l *Executor) Recheck(key sessions.Key, who string) {
+	l.begin(key, lane{who: who, needsRecheck: true})
+}
 
 // NeedsRecheck reports whether that was said of a session, and forgets it.
-func (l *Set) NeedsRecheck(key sessions.Key) (was bool) {
+func (l *Executor) NeedsRecheck(key sessions.Key) (was bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
@@ -119,18 +121,18 @@ func (l *Set) NeedsRecheck(key sessions.Key) (was bool) {
 
 // WakeWithDeadline is Wake for a session that had work when the last process ended. The deadline of a run that was begun may come while
 // others have the slots: it is ended in time all the same (contract N9).
-func (l *Set) WakeWithDeadline(key sessions.Key, who string, deadline time.Time) {
+func (l *Executor) WakeWithDeadline(key sessions.Key, who string, deadline time.Time) {
 	l.begin(key, lane{who: who, deadline: deadline, since: time.Now(), parts: true})
 }
 
-func (l *Set) begin(key sessions.Key, new lane) {
+func (l *Executor) begin(key sessions.Key, new lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.beginLocked(key, new)
 }
 
 // beginLocked is begin; l.mu is held.
-func (l *Set) beginLocked(key sessions.Key, new lane) {
+func (l *Executor) beginLocked(key sessions.Key, new lane) {
 	if l.isOver() {
 		return // start finds the run in the store
 	}
@@ -153,10 +155,10 @@ func (l *Set) beginLocked(key sessions.Key, new lane) {
 }
 
 // isOver reports whether no lane begins any more; l.mu is held.
-func (l *Set) isOver() bool { return l.life == nil || l.life.Err() != nil || l.closing }
+func (l *Executor) isOver() bool { return l.life == nil || l.life.Err() != nil || l.closing }
 
 // add and remove say that a session has work, and that it has none any more; l.mu is held.
-func (l *Set) add(key sessions.Key, x lane) *lane {
+func (l *Executor) add(key sessions.Key, x lane) *lane {
 	x.began, x.wake = time.Now(), make(chan struct{}, 1)
 	if len(l.m) == 0 && l.Changed != nil {
 		l.Changed(true)
@@ -165,7 +167,7 @@ func (l *Set) add(key sessions.Key, x lane) *lane {
 	return &x
 }
 
-func (l *Set) remove(key sessions.Key) {
+func (l *Executor) remove(key sessions.Key) {
 	delete(l.m, key)
 	if len(l.m) == 0 && l.Changed != nil {
 		l.Changed(false)
@@ -173,7 +175,7 @@ func (l *Set) remove(key sessions.Key) {
 }
 
 // pool gives the share of the slots that a session's runs need one of.
-func (l *Set) pool(key sessions.Key, who string) *slotShare {
+func (l *Executor) pool(key sessions.Key, who string) *slotShare {
 	if sessions.IsSubagent(key) {
 		return &slotShare{l.child, who}
 	}
@@ -181,7 +183,7 @@ func (l *Set) pool(key sessions.Key, who string) *slotShare {
 }
 
 // run has a lane do its session's work, of which the first needs a slot, until there is none.
-func (l *Set) run(ctx context.Context, key sessions.Key, x *lane, turn <-chan struct{}) {
+func (l *Executor) run(ctx context.Context, key sessions.Key, x *lane, turn <-chan struct{}) {
 	for turn != nil {
 		if x.share.acquireBy(ctx, turn, x.deadline) {
 			l.drain(ctx, key, x, true)
@@ -192,7 +194,7 @@ func (l *Set) run(ctx context.Context, key sessions.Key, x *lane, turn <-chan st
 }
 
 // continueOrEnd has a lane wait for a slot again if it was woken meanwhile; otherwise it is none any more, and the result is nil.
-func (l *Set) continueOrEnd(key sessions.Key, x *lane) (turn <-chan struct{}) {
+func (l *Executor) continueOrEnd(key sessions.Key, x *lane) (turn <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !x.again || l.isOver() {
@@ -204,7 +206,7 @@ func (l *Set) continueOrEnd(key sessions.Key, x *lane) (turn <-chan struct{}) {
 }
 
 // drain does the session's runs until there is none left, and gives the slot back.
-func (l *Set) drain(ctx context.Context, key sessions.Key, x *lane, more bool) {
+func (l *Executor) drain(ctx context.Context, key sessions.Key, x *lane, more bool) {
 	defer x.share.release()
 	for more && ctx.Err() == nil && !l.IsClosing() {
 		l.mu.Lock()
@@ -216,14 +218,14 @@ func (l *Set) drain(ctx context.Context, key sessions.Key, x *lane, more bool) {
 }
 
 // enter begins a turn of a lane, whose context ends when the host does, when the run is ended from outside, and with leave; l.mu is held.
-func (l *Set) enter(ctx context.Context, x *lane) context.Context {
+func (l *Executor) enter(ctx context.Context, x *lane) context.Context {
 	turn, abort := context.WithCancelCause(ctx)
 	x.abort, x.busy, x.run, x.ended, x.left = abort, true, "", nil, make(chan struct{})
 	return context.WithValue(turn, slotKey{}, &slot{pool: x.share, over: turn.Done()})
 }
 
 // leave ends a turn that enter began.
-func (l *Set) leave(x *lane) {
+func (l *Executor) leave(x *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	close(x.left)
@@ -241,7 +243,7 @@ func (l *Set) leave(x *lane) {
 }
 
 // SetRunning says which run a session's lane is at, and who asked for it: the slot counts for that person from now on.
-func (l *Set) SetRunning(key sessions.Key, id sessions.RunID, who string) {
+func (l *Executor) SetRunning(key sessions.Key, id sessions.RunID, who string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
@@ -254,8 +256,8 @@ func (l *Set) SetRunning(key sessions.Key, id sessions.RunID, who string) {
 	}
 }
 
-// Abort ends those of the runs that are at work: the next one of a session may be at work already.
-func (l *Set) Abort(stopped []sessions.StoppedRun, why error) {
+// Abort ends those of the runs that are running: the next one of a session may be at work already.
+func (l *Executor) Abort(stopped []sessions.StoppedRun, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range stopped {
@@ -279,7 +281,7 @@ func (x *lane) end(id sessions.RunID, why error) {
 }
 
 // MoveRun says that a run of one session's lane is in another session's queue: that one's lane waits for its end.
-func (l *Set) MoveRun(of sessions.Key, id sessions.RunID, by sessions.Key) {
+func (l *Executor) MoveRun(of sessions.Key, id sessions.RunID, by sessions.Key) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[of]; x != nil && x.busy && (x.run == id || x.run == "") {
@@ -287,8 +289,8 @@ func (l *Set) MoveRun(of sessions.Key, id sessions.RunID, by sessions.Key) {
 	}
 }
 
-// MarkIdle says that a session's run has ended: what is queued from now on was not sent while it was at work.
-func (l *Set) MarkIdle(key sessions.Key) {
+// MarkIdle says that a session's run has ended: what is queued from now on was not sent while it was running.
+func (l *Executor) MarkIdle(key sessions.Key) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
@@ -297,7 +299,7 @@ func (l *Set) MarkIdle(key sessions.Key) {
 }
 
 // LastFinished says when a session's last run has ended, zero when it was idle, and whether plain messages may belong to one that it has had.
-func (l *Set) LastFinished(key sessions.Key) (since time.Time, parts bool) {
+func (l *Executor) LastFinished(key sessions.Key) (since time.Time, parts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x := l.m[key]; x != nil {
@@ -308,14 +310,14 @@ func (l *Set) LastFinished(key sessions.Key) (since time.Time, parts bool) {
 
 // IsAway reports whether a run writes to a session's transcript in another session's lane: its own lane begins no other one then, and is
 // woken behind it.
-func (l *Set) IsAway(key sessions.Key) bool {
+func (l *Executor) IsAway(key sessions.Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.away[key] > 0
 }
 
 // EnterHome has a lane be the only one that writes to the transcript of the run that it is at, behind what that session's own lane is at.
-func (l *Set) EnterHome(ctx context.Context, key sessions.Key, home sessions.Key) {
+func (l *Executor) EnterHome(ctx context.Context, key sessions.Key, home sessions.Key) {
 	l.mu.Lock()
 	x, other := l.m[key], l.m[home]
 	if home == "" || home == key || x == nil {
@@ -340,7 +342,7 @@ func (l *Set) EnterHome(ctx context.Context, key sessions.Key, home sessions.Key
 }
 
 // IsAt reports whether a lane is at a run of a session: the session's own, or the one that it took the run from.
-func (l *Set) IsAt(key sessions.Key, id sessions.RunID) bool {
+func (l *Executor) IsAt(key sessions.Key, id sessions.RunID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x, taken := l.m[key], l.taken[id]
@@ -348,7 +350,7 @@ func (l *Set) IsAt(key sessions.Key, id sessions.RunID) bool {
 }
 
 // TurnToken names what a session is at, or was at last: it is another one from each turn to the next.
-func (l *Set) TurnToken(key sessions.Key) string {
+func (l *Executor) TurnToken(key sessions.Key) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch x := l.m[key]; {
@@ -362,7 +364,7 @@ func (l *Set) TurnToken(key sessions.Key) string {
 }
 
 // Busy reports whether a session has work.
-func (l *Set) Busy(key sessions.Key) bool {
+func (l *Executor) Busy(key sessions.Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.m[key] != nil {
@@ -377,7 +379,7 @@ func (l *Set) Busy(key sessions.Key) bool {
 }
 
 // Sleep waits, until more is queued at the latest; false when no further run is to begin.
-func (l *Set) Sleep(ctx context.Context, key sessions.Key, d time.Duration) bool {
+func (l *Executor) Sleep(ctx context.Context, key sessions.Key, d time.Duration) bool {
 	l.mu.Lock()
 	var wake chan struct{} // nil blocks for ever
 	if x := l.m[key]; x != nil {
@@ -398,7 +400,7 @@ func (l *Set) Sleep(ctx context.Context, key sessions.Key, d time.Duration) bool
 }
 
 // Working lists the sessions at work, and counts those that wait for a slot.
-func (l *Set) Working() (keys []sessions.Key, waiting int) {
+func (l *Executor) Working() (keys []sessions.Key, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for k, x := range l.m {
@@ -411,8 +413,8 @@ func (l *Set) Working() (keys []sessions.Key, waiting int) {
 	return keys, waiting
 }
 
-// Close lets the runs at work go on, and what a commit under way has claimed, and begins no other.
-func (l *Set) Close() {
+// Close lets the current runs go on, and what a commit under way has claimed, and begins no other.
+func (l *Executor) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closing {
@@ -422,11 +424,11 @@ func (l *Set) Close() {
 }
 
 // IsClosing reports whether Close was called.
-func (l *Set) IsClosing() bool {
+func (l *Executor) IsClosing() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closing
 }
 
 // Stop waits until the lanes at work have ended. It comes after close: none may begin meanwhile.
-func (l *Set) Stop() { l.wg.Wait() }
+func (l *Executor) Stop() { l.wg.Wait() }

@@ -1,4 +1,4 @@
-package questions
+package wizard
 
 import (
 	"bufio"
@@ -32,11 +32,11 @@ type Dialog struct {
 	APIURLs   map[channels.Kind]string // instead of the platforms' own
 }
 
-// ErrEnded is what ends a dialog whose input ended.
+// ErrEnded ends a dialog whose input ended.
 var ErrEnded = errors.New("the answers ended before the questions did; nothing was written")
 
-// checkWithin bounds the question to a platform whether a token is right.
-const checkWithin = 10 * time.Second
+// checkTimeout bounds the question to a platform whether a token is right.
+const checkTimeout = 10 * time.Second
 
 func (d Dialog) say(format string, a ...any) { _, _ = fmt.Fprintf(d.Out, format, a...) }
 
@@ -122,7 +122,7 @@ func (a Answers) secrets() bool {
 	return a.Model.secret() || slices.ContainsFunc(a.Channels, func(c Channel) bool { return !c.Token.IsZero() })
 }
 
-// channel asks about one platform: for its token, or whether it is to be linked later.
+// channel asks about one platform: for its token, or whether it will be linked later.
 func (d Dialog) channel(ctx context.Context, a *Answers, row accounts.Adapter) error {
 	about, hasToken := tokenField(row)
 	if !hasToken {
@@ -205,7 +205,7 @@ func (d Dialog) Check(ctx context.Context, c Channel) (name string, err error) {
 	if who == nil {
 		return "", errors.New("this platform cannot be asked")
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	return who.Identify(ctx)
 }
@@ -321,7 +321,7 @@ func (d Dialog) key(ctx context.Context, a *Answers) (err error) {
 		if p.API != m.API || p.List == nil {
 			continue
 		}
-		ask, cancel := context.WithTimeout(ctx, checkWithin)
+		ask, cancel := context.WithTimeout(ctx, checkTimeout)
 		names, err := p.List(ask, agent.Provider{API: m.API, BaseURL: m.BaseURL, APIKey: m.Key})
 		cancel()
 		if err != nil {
