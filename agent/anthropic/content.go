@@ -15,6 +15,12 @@ type message struct {
 	Content []any  `json:"content"` // *block, or json.RawMessage of a block that is sent back as it came
 }
 
+// textMessage is a message for servers that take its content as a text only.
+type textMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
 type block struct {
 	Type string `json:"type"`
 
@@ -98,7 +104,44 @@ func (c *conversation) encode(msgs []sessions.Message, before []*part) ([]byte, 
 	if paused := c.paused(before); len(paused) > 0 {
 		out = append(out, message{"assistant", paused})
 	}
-	return wire.JSON(out)
+	return wire.JSON(c.inForm(out))
+}
+
+// inForm notes the role of each message, and gives the messages in the form that the endpoint takes.
+func (c *conversation) inForm(msgs []message) any {
+	out := make([]any, 0, len(msgs))
+	changed := false
+	for i := range msgs {
+		role, text := msgs[i].kind()
+		c.sent.Roles = append(c.sent.Roles, role)
+		if role == lessons.Blocks || text == "" || lessons.IsList(c.ask.forms, role) {
+			out = append(out, &msgs[i])
+			continue
+		}
+		out, changed = append(out, textMessage{msgs[i].Role, text}), true
+	}
+	if !changed {
+		return msgs
+	}
+	return out
+}
+
+// kind gives the role of a message, lessons.Blocks where its blocks are no texts or pictures, and the text of one that has nothing else.
+func (m *message) kind() (role, text string) {
+	var texts []string
+	for _, x := range m.Content {
+		b, ok := x.(*block)
+		switch {
+		case !ok || b.Type != "text" && b.Type != "image":
+			return lessons.Blocks, ""
+		case b.Type == "text":
+			texts = append(texts, b.Text)
+		}
+	}
+	if len(texts) < len(m.Content) {
+		return m.Role, ""
+	}
+	return m.Role, strings.Join(texts, "\n\n")
 }
 
 // mark marks the end of the conversation, and where it ended at the call before: the provider looks for a kept prefix only a few
@@ -209,6 +252,8 @@ func (c *conversation) result(m sessions.Message) *block {
 	}
 	text := wire.Text(m.Content)
 	switch {
+	case pictures == nil && text != "" && lessons.IsList(c.ask.forms, "tool"):
+		out.Content = []any{&block{Type: "text", Text: text}}
 	case pictures == nil:
 		out.Content = text
 	case text == "":

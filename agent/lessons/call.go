@@ -22,7 +22,7 @@ type Sent struct {
 	Reasoning  bool // of earlier steps, or signatures of it
 	Steps      bool // there are tool calls in the history
 	Items      []Item
-	Roles      []string // of the messages, in the order sent, where an API has one form of content for each
+	Roles      []string // of the messages or items, in the order sent: user, assistant, system, tool, or Blocks
 	Loose      bool     // schemas have other keywords than the plainest
 
 	Instructions string // the system text
