@@ -141,7 +141,7 @@ func (r *turnRun) full() bool {
 
 // compact puts something shorter in the place of what the model is shown.
 func (r *turnRun) compact(ctx context.Context) error {
-	msgs, err := r.Compact(ctx, r.msgs)
+	msgs, err := r.Compact(ctx, r.msgs, r.CompactOver)
 	if err == nil {
 		err = ctx.Err()
 	}

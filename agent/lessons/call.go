@@ -93,7 +93,8 @@ type Call struct {
 	credit    int               // tokens of an answer that the credit was enough for a while ago; 0 = not known
 	estimated func() int        // tokens of the prompt; nil = not known
 
-	longest int // bytes of the longest description of a tool in it
+	longest int          // bytes of the longest description of a tool in it
+	offered []tools.Spec // the tools in it
 }
 
 // find gives the lesson in force for a key.
@@ -274,7 +275,7 @@ func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
 		specs = specs[:most]
 	}
 	specs = c.shorten(specs)
-	c.sends.tools, c.sends.offered = len(specs) > 0, hashOf(specs)
+	c.sends.tools, c.sends.offered, c.offered = len(specs) > 0, hashOf(specs), specs
 	return specs
 }
 

@@ -44,5 +44,6 @@ func families() []family {
 		{"Order and pieces of streams", order},
 		{"What stands in front of a model", hosts},
 		{"Settings and histories in one form only", newest},
+		{"Sizes of tools and numbers of messages", counted},
 	}
 }
