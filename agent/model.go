@@ -113,7 +113,11 @@ func (e *ModelError) Error() string {
 	if e.Always && e.Class != TooLong { // sessions.Message.IsRefusal does not take this for a refusal of the message
 		also = ", as is a harmless message"
 	}
-	return fmt.Sprintf("model provider %s: %s%s (tries %d, status %d): %v", e.Provider, e.Class, also, e.Made(), e.Status, e.Err)
+	hint := ""
+	if e.Hint != "" {
+		hint = " (" + strings.TrimSuffix(e.Hint, ".") + ")"
+	}
+	return fmt.Sprintf("model provider %s: %s%s (tries %d, status %d): %v%s", e.Provider, e.Class, also, e.Made(), e.Status, e.Err, hint)
 }
 
 // Made is how many requests were made.

@@ -27,7 +27,7 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	}
 	x, ok := c.understand(err, sent)
 	if setting := x.againstSetting(); ok && setting != "" {
-		return x.obey(setting)
+		return x.obey(ctx, setting)
 	}
 	if !x.found && (unexplained{c, sent}).failedAgain(err) {
 		return true
@@ -48,6 +48,9 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		c.book.keep(ctx, c.at, c.config, kept, nil)
 	} else if ok && c.guessed && !x.found && !x.known && x.err.Class == agent.BadRequest {
 		c.book.refusedInVain(ctx, c.at, c.config)
+	}
+	if ok && x.err.Class == agent.BadRequest && !x.found && !x.known && x.err.Hint == "" {
+		x.suspectSettings()
 	}
 	if ok && x.err.Class == agent.BadRequest && (isBound || x.isOfForm()) {
 		x.err.Class = agent.BadForm

@@ -45,5 +45,6 @@ func families() []family {
 		{"What stands in front of a model", hosts},
 		{"Settings and histories in one form only", newest},
 		{"Sizes of tools and numbers of messages", counted},
+		{"Settings that stand against an endpoint", settings},
 	}
 }
