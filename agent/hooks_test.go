@@ -196,6 +196,8 @@ func TestEstimateOfReasoning(t *testing.T) {
 		"with a call":                   {data: `{"field":"reasoning_content"}`, call: true, sent: true},
 		"tags in the text":              {data: `{"field":"content","open":"<think>","close":"</think>"}`, sent: true},
 		"parts of the text":             {data: `{"field":"content.parts"}`, sent: true},
+		"a field, all of it returned":   {data: `{"field":"reasoning_content","returned":true}`, sent: true},
+		"unsigned thinking":             {data: `{"unsigned":true}`, sent: true}, // source: anomalyco/opencode#44713
 		"with a signature":              {data: `{"signature":"c2ln"}`, sent: true},
 		"details":                       {data: `{"field":"reasoning","reasoning_details":[{"type":"reasoning.text"}]}`, sent: true},
 		"an encrypted item":             {data: `{"id":"rs_1","type":"reasoning","encrypted_content":"c2ln"}`, sent: true},

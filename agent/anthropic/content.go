@@ -59,6 +59,7 @@ type kept struct {
 	Block     json.RawMessage `json:"block,omitempty"`             // a whole block that is no text, thinking or call
 	Tag       string          `json:"tag,omitempty"`               // thinking that stood in the text: the mark in front of it
 	End       string          `json:"end,omitempty"`               // with Tag or alone: the mark behind it
+	Unsigned  bool            `json:"unsigned,omitempty"`          // thinking without signature, which goes back: agent's estimate counts it
 	Cut       bool            `json:"cut,omitempty"`               // thinking that was too long to be kept: it is not sent back
 }
 
