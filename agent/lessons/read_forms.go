@@ -24,12 +24,15 @@ const Blocks = "blocks"
 // contentRoles are the roles of messages, in the order in which their form is changed where an error names no message.
 var contentRoles = []string{"user", "tool", "system", "assistant"}
 
+// contentNames are the names of their parameters.
+var contentNames = []string{contentForm + "user", contentForm + "tool", contentForm + "system", contentForm + "assistant"}
+
 // ContentForms gives, for each role, the form in which the content of its messages is sent: AsList for the roles of lists, AsText for the
 // others, or what the endpoint wants instead.
 func (c *Call) ContentForms(lists ...string) []Param {
 	out := make([]Param, 0, len(contentRoles)+2) // with room for those of the caller
-	for _, role := range contentRoles {
-		p := Param{Name: contentForm + role, Value: AsText, Fixed: true}
+	for i, role := range contentRoles {
+		p := Param{Name: contentNames[i], Value: AsText, Fixed: true}
 		if slices.Contains(lists, role) {
 			p.Value = AsList
 		}
@@ -39,9 +42,10 @@ func (c *Call) ContentForms(lists ...string) []Param {
 	return out
 }
 
-// IsList reports whether the content of a role's messages is sent as a list.
+// IsList reports whether the content of a role's messages is sent as a list. forms begins with what ContentForms gave; a role without a form is none.
 func IsList(forms []Param, role string) bool {
-	return slices.ContainsFunc(forms, func(p Param) bool { return p.Name == contentForm+role && p.Value == AsList })
+	i := slices.Index(contentRoles, role)
+	return i >= 0 && i < len(forms) && forms[i].Value == AsList
 }
 
 var (
