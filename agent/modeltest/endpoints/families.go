@@ -46,5 +46,6 @@ func families() []family {
 		{"Settings and histories in one form only", newest},
 		{"Sizes of tools and numbers of messages", counted},
 		{"Settings that stand against an endpoint", settings},
+		{"Results of tools of MCP servers", toolResults},
 	}
 }
