@@ -110,13 +110,13 @@ func readContentForm(r reading) (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-// withoutBlocks has calls and results be told as text, or leaves reasoning out where there are none.
+// withoutBlocks leaves reasoning out, and then has calls and results be told as text.
 func (r reading) withoutBlocks() (sessions.Lesson, bool) {
 	switch {
-	case r.sent.Steps && !r.call.changed.hasChanged(History):
-		return r.call.told(), true
 	case r.sent.Reasoning && r.call.Use(Reasoning) != OmitReasoning:
 		return r.leaveReasoning(), true
+	case r.sent.Steps && !r.call.changed.hasChanged(History):
+		return r.call.told(), true
 	}
 	return sessions.Lesson{}, false
 }

@@ -73,20 +73,24 @@ func TestContentFormOfOthers(t *testing.T) {
 		roles []string
 		text  string
 		want  string
+
+		reasoned bool
 	}{
-		{[]string{"assistant"}, items, `{"detail":[{"type":"string_type","loc":["body","input",4,"content"],"msg":"Input should be a valid string","input":[{"type":"output_text"}]}]}`, "parameter content of assistant a text"},
-		{[]string{"assistant"}, items, `{"error":{"message":"Invalid type for 'input[4].content': expected a string, but got an array of objects instead.","param":"input[4].content","code":"invalid_type"}}`, "parameter content of assistant a text"},
-		{[]string{"assistant"}, items, "Invalid type for 'input[0].content': expected an array of objects, but got a string instead.", "parameter content of user a list of parts"},
-		{[]string{"assistant"}, items, "Invalid type for 'input[3].output': expected an array of objects, but got a string instead.", "parameter content of tool a list of parts"},
-		{[]string{"assistant"}, items, "content must be a string", "parameter content of assistant a text"},
-		{[]string{"user", "assistant"}, []string{"user", Blocks, Blocks, "assistant", "user"}, "messages.0.content: Input should be a valid string", "parameter content of user a text"},
-		{[]string{"user", "assistant"}, []string{"user", Blocks, Blocks, "assistant", "user"}, "messages.3.content: Input should be a valid string", "parameter content of assistant a text"},
-		{[]string{"user", "assistant"}, []string{"user", Blocks, Blocks, "assistant", "user"}, "messages.1.content: Input should be a valid string", "history"},
-		{nil, []string{"user", Blocks, Blocks}, "content must be a string", "history"},
-		{[]string{"user", "assistant"}, []string{"user", Blocks, Blocks}, "messages.2.content.0.tool_result.content: Input should be a valid list", "parameter content of tool a list of parts"},
+		{[]string{"assistant"}, items, `{"detail":[{"type":"string_type","loc":["body","input",4,"content"],"msg":"Input should be a valid string","input":[{"type":"output_text"}]}]}`, "parameter content of assistant a text", false},
+		{[]string{"assistant"}, items, `{"error":{"message":"Invalid type for 'input[4].content': expected a string, but got an array of objects instead.","param":"input[4].content","code":"invalid_type"}}`, "parameter content of assistant a text", false},
+		{[]string{"assistant"}, items, "Invalid type for 'input[0].content': expected an array of objects, but got a string instead.", "parameter content of user a list of parts", false},
+		{[]string{"assistant"}, items, "Invalid type for 'input[3].output': expected an array of objects, but got a string instead.", "parameter content of tool a list of parts", false},
+		{[]string{"assistant"}, items, "content must be a string", "parameter content of assistant a text", false},
+		{[]string{"user", "assistant"}, []string{"user", Blocks, Blocks, "assistant", "user"}, "messages.0.content: Input should be a valid string", "parameter content of user a text", false},
+		{[]string{"user", "assistant"}, []string{"user", Blocks, Blocks, "assistant", "user"}, "messages.3.content: Input should be a valid string", "parameter content of assistant a text", false},
+		{[]string{"user", "assistant"}, []string{"user", Blocks, Blocks, "assistant", "user"}, "messages.1.content: Input should be a valid string", "history", false},
+		{nil, []string{"user", Blocks, Blocks}, "content must be a string", "history", false},
+		// Mistral's parts, by a router. source: docs.mistral.ai/capabilities/reasoning, vllm-project/vllm (content of an assistant message)
+		{nil, []string{"system", "user", Blocks, "user"}, "messages.2.content: Input should be a valid string", "reasoning  omit", true},
+		{[]string{"user", "assistant"}, []string{"user", Blocks, Blocks}, "messages.2.content.0.tool_result.content: Input should be a valid list", "parameter content of tool a list of parts", false},
 	} {
 		call := NewBook(Config{}).Call(at, "")
-		r := reading{f: wire.ReadFault([]byte(c.text)), sent: Sent{Params: call.ContentForms(c.lists...), Roles: c.roles, Steps: true, Reasoning: true}, call: call}
+		r := reading{f: wire.ReadFault([]byte(c.text)), sent: Sent{Params: call.ContentForms(c.lists...), Roles: c.roles, Steps: true, Reasoning: c.reasoned}, call: call}
 		r.text = reasons(r.f.All)
 		l, _ := readContentForm(r)
 		got := l.Kind + " " + l.Name + " " + l.Use

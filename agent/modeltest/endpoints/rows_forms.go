@@ -80,6 +80,12 @@ var forms = []Row{
 			return invalid(fmt.Sprintf("input[%d].output", i), "invalid_type", "Invalid type for 'input[%d].output': expected an array of objects, but got a string instead.", i)
 		}),
 	}, Want: Expectation{Refused: 2, Image: ImageText}},
+	{ID: "parts-that-do-not-come-back", Vendor: "a router of Mistral", Source: "https://docs.mistral.ai/capabilities/reasoning/", Model: "magistral-medium-latest", Does: "sends thinking as parts of a content list, and takes no list back", Wire: ChatWire{Reasoning: "content"}.Wire(), Mind: Usual, Checks: []Check{func(c *Call) *Refusal {
+		if i := contentOf(c, "assistant", isList); i >= 0 {
+			return fastAPI("string_type", list{"body", "messages", i, "content"}, "Input should be a valid string", "…")
+		}
+		return nil
+	}}, Want: Expectation{Refused: 1, Lacks: []string{`I called the tool`}}},
 	{ID: "messages-content-as-a-text", API: Messages, Vendor: "a gateway", Source: "https://docs.pydantic.dev/latest/errors/validation_errors/#string_type", Does: "takes the content of all messages as a text only", Checks: []Check{func(c *Call) *Refusal {
 		for _, role := range []string{"user", "assistant"} {
 			if i := contentOf(c, role, isList); i >= 0 {
