@@ -110,39 +110,53 @@ func (c *conversation) encode(msgs []sessions.Message, before []*part) ([]byte, 
 
 // inForm notes the role of each message, and gives the messages in the form that the endpoint takes.
 func (c *conversation) inForm(msgs []message) any {
-	out := make([]any, 0, len(msgs))
-	changed := false
+	var out []any // nil = all are lists
+	c.sent.Roles = make([]string, 0, len(msgs))
 	for i := range msgs {
-		role, text := msgs[i].kind()
+		m := &msgs[i]
+		role, isText := m.kind()
 		c.sent.Roles = append(c.sent.Roles, role)
-		if role == lessons.Blocks || text == "" || lessons.IsList(c.ask.forms, role) {
-			out = append(out, &msgs[i])
-			continue
+		asText := isText && !lessons.IsList(c.ask.forms, role)
+		if asText && out == nil {
+			for j := range i {
+				out = append(out, &msgs[j])
+			}
 		}
-		out, changed = append(out, textMessage{msgs[i].Role, text}), true
+		switch {
+		case asText:
+			out = append(out, textMessage{m.Role, m.text()})
+		case out != nil:
+			out = append(out, m)
+		}
 	}
-	if !changed {
+	if out == nil {
 		return msgs
 	}
 	return out
 }
 
-// kind gives the role of a message, lessons.Blocks where its blocks are no texts or pictures, and the text of one that has nothing else.
-func (m *message) kind() (role, text string) {
-	var texts []string
+// kind gives the role of a message, lessons.Blocks where it has other blocks than texts and pictures; isText is whether it has texts only.
+func (m *message) kind() (role string, isText bool) {
+	isText = true
 	for _, x := range m.Content {
 		b, ok := x.(*block)
-		switch {
-		case !ok || b.Type != "text" && b.Type != "image":
-			return lessons.Blocks, ""
-		case b.Type == "text":
+		if !ok || b.Type != "text" && b.Type != "image" {
+			return lessons.Blocks, false
+		}
+		isText = isText && b.Type == "text"
+	}
+	return m.Role, isText
+}
+
+// text joins the texts of a message that has nothing else.
+func (m *message) text() string {
+	texts := make([]string, 0, len(m.Content))
+	for _, x := range m.Content {
+		if b, ok := x.(*block); ok {
 			texts = append(texts, b.Text)
 		}
 	}
-	if len(texts) < len(m.Content) {
-		return m.Role, ""
-	}
-	return m.Role, strings.Join(texts, "\n\n")
+	return strings.Join(texts, "\n\n")
 }
 
 // mark marks the end of the conversation, and where it ended at the call before: the provider looks for a kept prefix only a few
