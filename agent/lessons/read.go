@@ -25,6 +25,9 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return readEffort(r)
 	}
 	if class == agent.TooLong {
+		if l, ok := readToolsSize(r); ok {
+			return l, true
+		}
 		if l, ok := readBytes(r); ok {
 			return l, true
 		}
