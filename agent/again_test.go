@@ -105,7 +105,7 @@ func TestTooLongGoesOn(t *testing.T) {
 			compacted := 0
 			turn := Turn{Model: first.Model, Name: first.Name, Label: first.Label, Facts: first.Facts, System: c.system, History: long,
 				Fallbacks: []Candidate{model("same", 1000, true), model("larger", 9000, true)},
-				Compact: func(_ context.Context, msgs []sessions.Message) ([]sessions.Message, error) {
+				Compact: func(_ context.Context, msgs []sessions.Message, _ int) ([]sessions.Message, error) {
 					if compacted++; c.shorter {
 						msgs = []sessions.Message{user("hi")}
 					}

@@ -112,9 +112,11 @@ type ModelFacts struct {
 	Levels  []string `yaml:"-"` // the efforts that it takes, as the provider names them; nil = not known
 	Guessed bool     `yaml:"-"` // ContextWindow is a guess
 	// MaxTools is how many tools a request may have; 0 = not known.
-	MaxTools int  `yaml:"-"`
-	NoCost   bool `yaml:"-"` // its server says that it costs nothing
-	free     bool // built in: it costs nothing
+	MaxTools int `yaml:"-"`
+	// MaxMessages is how many messages of a transcript a request may have; 0 = not known.
+	MaxMessages int  `yaml:"-"`
+	NoCost      bool `yaml:"-"` // its server says that it costs nothing
+	free        bool // built in: it costs nothing
 }
 
 // ModelSettings is how a model is spoken to: the same keys stand at a provider, for all its models, and at one model, where they win.

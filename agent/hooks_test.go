@@ -120,7 +120,7 @@ func TestCompactBeforeAndAfterACall(t *testing.T) {
 			m := &script{answers: c.answers}
 			n := 0
 			c.turn.Model, c.turn.History = m, []sessions.Message{long}
-			c.turn.Compact = func(_ context.Context, msgs []sessions.Message) ([]sessions.Message, error) {
+			c.turn.Compact = func(_ context.Context, msgs []sessions.Message, _ int) ([]sessions.Message, error) {
 				n++
 				if len(msgs) == 0 || msgs[0].ID != long.ID {
 					t.Errorf("compact was given %v", shapes(msgs))
@@ -148,7 +148,7 @@ func TestTooLargeForAnotherReason(t *testing.T) {
 		run.Input.Run = "r"
 		m := &script{answers: []any{no, no, say("x")}}
 		turn := Turn{Model: m, Facts: ModelFacts{ContextWindow: 100000}, History: []sessions.Message{user(strings.Repeat("before ", 100)), run.Input}, Caller: tools.Caller{Run: run},
-			Compact: func(context.Context, []sessions.Message) ([]sessions.Message, error) {
+			Compact: func(context.Context, []sessions.Message, int) ([]sessions.Message, error) {
 				return []sessions.Message{user("before"), run.Input}, nil
 			}}
 		out, err := new(Loop).Run(t.Context(), turn)
@@ -196,6 +196,8 @@ func TestEstimateOfReasoning(t *testing.T) {
 		"with a call":                   {data: `{"field":"reasoning_content"}`, call: true, sent: true},
 		"tags in the text":              {data: `{"field":"content","open":"<think>","close":"</think>"}`, sent: true},
 		"parts of the text":             {data: `{"field":"content.parts"}`, sent: true},
+		"a field, all of it returned":   {data: `{"field":"reasoning_content","returned":true}`, sent: true},
+		"unsigned thinking":             {data: `{"unsigned":true}`, sent: true}, // source: anomalyco/opencode#44713
 		"with a signature":              {data: `{"signature":"c2ln"}`, sent: true},
 		"details":                       {data: `{"field":"reasoning","reasoning_details":[{"type":"reasoning.text"}]}`, sent: true},
 		"an encrypted item":             {data: `{"id":"rs_1","type":"reasoning","encrypted_content":"c2ln"}`, sent: true},

@@ -102,6 +102,7 @@ type ModelError struct {
 	Model      string  // of a refusal: the model that the turn had, provider/model; set by Loop
 	Always     bool    // the reason is in what every request has: a harmless message was refused as well; TooLong: instructions and tools are most of it
 	Window     int     // TooLong: the tokens that the model takes, as its provider says; 0 = it does not say
+	Messages   int     // TooLong: the messages of a transcript that the model takes, where there were too many; 0 = that is not the reason
 	Part       *Answer // Broken: an answer that may be complete, as its provider did not say; nil = there was none
 	PartSpent  bool    // what Part cost was told to Prompt.Spent, and is not in its Usage
 	Err        error
@@ -112,7 +113,11 @@ func (e *ModelError) Error() string {
 	if e.Always && e.Class != TooLong { // sessions.Message.IsRefusal does not take this for a refusal of the message
 		also = ", as is a harmless message"
 	}
-	return fmt.Sprintf("model provider %s: %s%s (tries %d, status %d): %v", e.Provider, e.Class, also, e.Made(), e.Status, e.Err)
+	hint := ""
+	if e.Hint != "" {
+		hint = " (" + strings.TrimSuffix(e.Hint, ".") + ")"
+	}
+	return fmt.Sprintf("model provider %s: %s%s (tries %d, status %d): %v%s", e.Provider, e.Class, also, e.Made(), e.Status, e.Err, hint)
 }
 
 // Made is how many requests were made.

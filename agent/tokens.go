@@ -53,14 +53,18 @@ func tokensAt(msgs []sessions.Message, i int) int {
 // unsentTokens estimates the reasoning of a message that no provider gets back: what came in a field of its own goes back with the steps of
 // a turn only, and not with an answer. source: api-docs.deepseek.com/guides/thinking_mode
 func unsentTokens(msgs []sessions.Message, i int) (n int) {
-	isCall := func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock }
-	if i > 0 && msgs[i-1].Role == sessions.ToolResult || slices.ContainsFunc(msgs[i].Content, isCall) {
-		return 0
-	}
 	for j := range msgs[i].Content {
-		if b := &msgs[i].Content[j]; b.Type == sessions.ThinkingBlock && !isSealed(b) {
-			n += bytesTokens(len(b.Text))
+		switch b := &msgs[i].Content[j]; b.Type {
+		case sessions.ToolCallBlock:
+			return 0
+		case sessions.ThinkingBlock:
+			if !isSealed(b) {
+				n += bytesTokens(len(b.Text))
+			}
 		}
+	}
+	if n > 0 && i > 0 && msgs[i-1].Role == sessions.ToolResult {
+		return 0
 	}
 	return n
 }
@@ -141,7 +145,7 @@ func (r *turnRun) full() bool {
 
 // compact puts something shorter in the place of what the model is shown.
 func (r *turnRun) compact(ctx context.Context) error {
-	msgs, err := r.Compact(ctx, r.msgs)
+	msgs, err := r.Compact(ctx, r.msgs, r.CompactOver)
 	if err == nil {
 		err = ctx.Err()
 	}

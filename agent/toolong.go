@@ -12,11 +12,16 @@ import (
 func (r *turnRun) shorter(ctx context.Context, x *response) error {
 	r.log.LogAttrs(ctx, slog.LevelWarn, "the prompt was too long for the model", slog.String("run", string(r.Caller.Run.ID)),
 		slog.String("model", r.Label), slog.Int("estimated", r.tokens()))
-	before := Tokens(r.msgs...)
+	before, count := Tokens(r.msgs...), len(r.msgs)
+	e, isModel := errors.AsType[*ModelError](x.err)
+	many := isModel && e.Messages > 0 && e.Messages < count
+	if many && (r.CompactOver == 0 || e.Messages < r.CompactOver) {
+		r.CompactOver = e.Messages
+	}
 	if err := r.compact(ctx); err != nil {
 		return err
 	}
-	if e, ok := errors.AsType[*ModelError](x.err); ok && x.by.Label == r.Label && Tokens(r.msgs...) >= before {
+	if isModel && x.by.Label == r.Label && Tokens(r.msgs...) >= before && (!many || len(r.msgs) >= count) {
 		own := *e
 		own.Always = TextTokens(r.System)+SpecTokens(r.specs...) > before
 		r.tooLong = &own

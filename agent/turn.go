@@ -38,8 +38,8 @@ type Turn struct {
 	Spent func(model string, u sessions.Usage)
 	// Compact is called before a model call whose prompt is estimated at more than CompactAt tokens or shows more than CompactOver
 	// messages (0 = any number), and after one that the provider refused as too long. It gives what the model is to be shown
-	// instead: shorter, with the same end. May be nil.
-	Compact     func(ctx context.Context, msgs []sessions.Message) ([]sessions.Message, error)
+	// instead: shorter, with the same end, and of at most over messages (0 = any number). May be nil.
+	Compact     func(ctx context.Context, msgs []sessions.Message, over int) ([]sessions.Message, error)
 	CompactAt   int
 	CompactOver int
 	// Progress is told what a tool at work says about itself; may be nil. It must not block.

@@ -15,6 +15,12 @@ type message struct {
 	Content []any  `json:"content"` // *block, or json.RawMessage of a block that is sent back as it came
 }
 
+// textMessage is a message for servers that take its content as a text only.
+type textMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
 type block struct {
 	Type string `json:"type"`
 
@@ -53,6 +59,7 @@ type kept struct {
 	Block     json.RawMessage `json:"block,omitempty"`             // a whole block that is no text, thinking or call
 	Tag       string          `json:"tag,omitempty"`               // thinking that stood in the text: the mark in front of it
 	End       string          `json:"end,omitempty"`               // with Tag or alone: the mark behind it
+	Unsigned  bool            `json:"unsigned,omitempty"`          // thinking without signature, which goes back: agent's estimate counts it
 	Cut       bool            `json:"cut,omitempty"`               // thinking that was too long to be kept: it is not sent back
 }
 
@@ -98,7 +105,58 @@ func (c *conversation) encode(msgs []sessions.Message, before []*part) ([]byte, 
 	if paused := c.paused(before); len(paused) > 0 {
 		out = append(out, message{"assistant", paused})
 	}
-	return wire.JSON(out)
+	return wire.JSON(c.inForm(out))
+}
+
+// inForm notes the role of each message, and gives the messages in the form that the endpoint takes.
+func (c *conversation) inForm(msgs []message) any {
+	var out []any // nil = all are lists
+	c.sent.Roles = make([]string, 0, len(msgs))
+	for i := range msgs {
+		m := &msgs[i]
+		role, isText := m.kind()
+		c.sent.Roles = append(c.sent.Roles, role)
+		asText := isText && !lessons.IsList(c.ask.forms, role)
+		if asText && out == nil {
+			for j := range i {
+				out = append(out, &msgs[j])
+			}
+		}
+		switch {
+		case asText:
+			out = append(out, textMessage{m.Role, m.text()})
+		case out != nil:
+			out = append(out, m)
+		}
+	}
+	if out == nil {
+		return msgs
+	}
+	return out
+}
+
+// kind gives the role of a message, lessons.Blocks where it has other blocks than texts and pictures; isText is whether it has texts only.
+func (m *message) kind() (role string, isText bool) {
+	isText = true
+	for _, x := range m.Content {
+		b, ok := x.(*block)
+		if !ok || b.Type != "text" && b.Type != "image" {
+			return lessons.Blocks, false
+		}
+		isText = isText && b.Type == "text"
+	}
+	return m.Role, isText
+}
+
+// text joins the texts of a message that has nothing else.
+func (m *message) text() string {
+	texts := make([]string, 0, len(m.Content))
+	for _, x := range m.Content {
+		if b, ok := x.(*block); ok {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 // mark marks the end of the conversation, and where it ended at the call before: the provider looks for a kept prefix only a few
@@ -209,6 +267,8 @@ func (c *conversation) result(m sessions.Message) *block {
 	}
 	text := wire.Text(m.Content)
 	switch {
+	case pictures == nil && text != "" && lessons.IsList(c.ask.forms, "tool"):
+		out.Content = []any{&block{Type: "text", Text: text}}
 	case pictures == nil:
 		out.Content = text
 	case text == "":

@@ -41,6 +41,7 @@ type asked struct {
 	placeholder bool // calls that no thinking came before get an empty one
 	unsigned    bool // thinking without signature gets an empty one
 
+	forms             []lessons.Param // of the content of messages
 	temperature, topP string
 	params            []lessons.Param
 }
@@ -52,6 +53,7 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 		stream:  call.Takes(lessons.Stream, set.Stream),
 		noTools: !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)),
 		plain:   call.Off(lessons.Schema, ""),
+		forms:   call.ContentForms("user", "assistant"),
 	}
 	switch use := call.Use(lessons.Reasoning); set.Reasoning.SendBack {
 	case "on":

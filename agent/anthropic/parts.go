@@ -57,7 +57,11 @@ func (p *part) block(from string) sessions.Block {
 		b.Text = ""
 		k.Block, _ = json.Marshal(p.other) // of raw JSON it never fails
 	}
-	if data, err := json.Marshal(k); err == nil && string(data) != "{}" {
+	data, err := json.Marshal(k)
+	if err == nil && string(data) == "{}" && p.kind == thinkingPart && len(p.text) > 0 {
+		data, err = json.Marshal(kept{Unsigned: true})
+	}
+	if err == nil && string(data) != "{}" {
 		b.Opaque.Data = data
 	}
 	return b

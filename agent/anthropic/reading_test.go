@@ -50,17 +50,17 @@ func TestReading(t *testing.T) {
 			body: strings.ReplaceAll(strings.ReplaceAll(sse(msgStart, start(0, text), textPiece(0, "hello"), start(1, tool("{}")), args(1, `{"a":`), args(1, `1}`), msgTool, msgStop), `"index":0,`, ""), `"index":1,`, "")},
 		{name: "the same index for all", want: "text hello | call toolu_1 look{\"a\":1} | call toolu_1 look{\"b\":1}", stop: agent.StopToolUse,
 			body: sse(msgStart, start(0, text), textPiece(0, "hello"), start(0, tool("{}")), args(0, `{"a":1}`), start(0, tool("{}")), args(0, `{"b":1}`), msgTool, msgStop)},
-		{name: "blocks that never began", want: "thinking hm | text hello", body: sse(msgStart, piece(0, `{"type":"thinking_delta","thinking":"hm"}`), textPiece(1, "hello"), msgEnd, msgStop)},
+		{name: "blocks that never began", want: "thinking hm {\"unsigned\":true} | text hello", body: sse(msgStart, piece(0, `{"type":"thinking_delta","thinking":"hm"}`), textPiece(1, "hello"), msgEnd, msgStop)},
 		{name: "indexes and counts as texts", want: "text hello", usage: sessions.Usage{Input: 12, Output: 4},
 			body: sse(msgStart, strings.Replace(start(0, text), `"index":0`, `"index":"0"`, 1), strings.Replace(textPiece(0, "hello"), `"index":0`, `"index":"0"`, 1),
 				`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":"12","output_tokens":4.0,"cache_read_input_tokens":null}}`, msgStop)},
-		{name: "text as a list, thinking as an object", want: "thinking hm | text hello",
+		{name: "text as a list, thinking as an object", want: "thinking hm {\"unsigned\":true} | text hello",
 			body: sse(msgStart, start(0, thinking), piece(0, `{"type":"thinking_delta","thinking":{"text":"hm"}}`), start(1, text), piece(1, `{"type":"text_delta","text":[{"type":"text","text":"hel"},{"type":"text","text":"lo"}]}`), msgEnd, msgStop)},
 		{name: "an event that is no JSON", body: strings.Replace(hello, "event: x\ndata: {\"type\":\"content_block_stop\",\"index\":0}", "event: x\ndata: {{]", 1), want: "text hello"},
 		{name: "counts at the end only", want: "text hello", usage: sessions.Usage{Input: 14 + 3, Output: 2, CacheRead: 3}, // source: zai-org/GLM-5#139
 			body: sse(`{"type":"message_start","message":{"usage":{"input_tokens":0,"output_tokens":0}}}`, start(0, text), textPiece(0, "hello"),
 				`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":14,"output_tokens":2,"cache_read_input_tokens":3}}`, msgStop)},
-		{name: "a text that is empty in front", want: "thinking 1 | text hello", // source: BerriAI/litellm#34701
+		{name: "a text that is empty in front", want: "thinking 1 {\"unsigned\":true} | text hello", // source: BerriAI/litellm#34701
 			body: sse(msgStart, start(0, text), `{"type":"content_block_stop","index":0}`, start(1, thinking), piece(1, `{"type":"thinking_delta","thinking":"1"}`), start(2, text), textPiece(2, "hello"), msgEnd, msgStop)},
 		{name: "all of the text at the start of its block", body: sse(msgStart, start(0, `{"type":"text","text":"hello"}`), msgEnd, msgStop), want: "text hello"},
 		{name: "thinking of which only a signature comes", want: "thinking  {\"signature\":\"91cfbb94-554b\"} | text hello", // source: earendil-works/pi#4003

@@ -56,7 +56,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	if err != nil {
 		return request{}, err
 	}
-	call.Shows(sent.Reasoning, nil, nil)
+	call.Shows(sent.Reasoning, a.forms, sent.Roles)
 	encodedTools, err := m.encodeTools(specs, &a)
 	if err != nil {
 		return request{}, err
@@ -83,7 +83,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	if a.stream { // left out otherwise: some servers refuse the key
 		b = append(b, `,"stream":true`...)
 	}
-	sent.Params = a.params
+	sent.Params = append(a.params, a.forms...)
 	return request{append(b, '}'), *sent, specs, a.plain, a.stubs}, nil
 }
 

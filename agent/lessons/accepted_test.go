@@ -14,7 +14,7 @@ func TestAccepted(t *testing.T) {
 		{Name: "reasoning_effort", Value: "high", Effort: true}, {Name: "thinking", Value: "adaptive", Words: []string{"thinking mode"}, Next: []string{"enabled", "disabled"}, Effort: true},
 		{Name: "stream_options", Value: "include_usage", Words: []string{"include_usage"}},
 	}
-	items := append([]Param{{Name: ItemField + "content", Value: Taken, Fixed: true}, {Name: ItemField + "id", Value: Taken, Fixed: true}, {Name: ItemStatus, Value: Unset, Next: []string{Completed}, Fixed: true}}, responsesParams...)
+	items := append([]Param{{Name: contentForm + "assistant", Value: AsList, Fixed: true}, {Name: ItemField + "id", Value: Taken, Fixed: true}, {Name: ItemStatus, Value: Unset, Next: []string{Completed}, Fixed: true}}, responsesParams...)
 	for _, c := range []struct {
 		params []Param
 		status int
@@ -30,8 +30,8 @@ func TestAccepted(t *testing.T) {
 		// Types of items and blocks. source: docs.pydantic.dev/latest/errors/validation_errors (union_tag_invalid), ogx-ai/ogx#4206
 		{items, 422, `{"detail":[{"type":"union_tag_invalid","loc":["body","input",1],"msg":"Input tag 'reasoning' found using 'type' does not match any of the expected tags: 'message', 'function_call'"}]}`, "reasoning omit"},
 		{items, 400, "Input tag 'reasoning' found using 'type' does not match any of the expected tags: 'message', 'function_call', 'function_call_output'", "reasoning omit"},
-		{items, 400, `{"error":{"message":"Invalid value: 'output_text'. Supported values are: 'input_text', 'input_image', and 'input_file'.","param":"input[2].content[0].type","code":"invalid_value"}}`, "parameter input.content taken"},
-		{items, 422, `{"detail":[{"type":"union_tag_invalid","loc":["body","input",2,"content",0],"msg":"Input tag 'output_text' found using 'type' does not match any of the expected tags: 'input_text', 'input_image'"}]}`, "parameter input.content taken"},
+		{items, 400, `{"error":{"message":"Invalid value: 'output_text'. Supported values are: 'input_text', 'input_image', and 'input_file'.","param":"input[2].content[0].type","code":"invalid_value"}}`, "parameter content of assistant a list of parts a text"},
+		{items, 422, `{"detail":[{"type":"union_tag_invalid","loc":["body","input",2,"content",0],"msg":"Input tag 'output_text' found using 'type' does not match any of the expected tags: 'input_text', 'input_image'"}]}`, "parameter content of assistant a list of parts a text"},
 		// The status of items. source: vercel/ai#20828, Oaklight/llm-rosetta#650, vllm-project/vllm#41355
 		{items, 400, "Missing required parameter: 'input[1].status'.", "parameter input.status (unset) completed"},
 		{items, 400, `{"error":{"code":"MissingParameter","message":"The request failed because it is missing input.status parameter","param":"input.status","type":"BadRequest"}}`, "parameter input.status (unset) completed"},

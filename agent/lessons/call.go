@@ -22,7 +22,7 @@ type Sent struct {
 	Reasoning  bool // of earlier steps, or signatures of it
 	Steps      bool // there are tool calls in the history
 	Items      []Item
-	Roles      []string // of the messages, in the order sent, where an API has one form of content for each
+	Roles      []string // of the messages or items, in the order sent: user, assistant, system, tool, or Blocks
 	Loose      bool     // schemas have other keywords than the plainest
 
 	Instructions string // the system text
@@ -93,7 +93,8 @@ type Call struct {
 	credit    int               // tokens of an answer that the credit was enough for a while ago; 0 = not known
 	estimated func() int        // tokens of the prompt; nil = not known
 
-	longest int // bytes of the longest description of a tool in it
+	longest int          // bytes of the longest description of a tool in it
+	offered []tools.Spec // the tools in it
 }
 
 // find gives the lesson in force for a key.
@@ -235,7 +236,7 @@ func (c *Call) picture(setting string, msgs []sessions.Message) func(sessions.Bl
 	if !c.Takes(Images, setting) {
 		return func(sessions.Block) bool { return false }
 	}
-	if most, _ := strconv.Atoi(c.Use(MaxImages)); most > 0 { // 0 when there is none
+	if most := c.countOf(MaxImages); most > 0 {
 		newest := make(map[string]bool)
 		for _, m := range slices.Backward(msgs) {
 			for _, b := range slices.Backward(m.Content) {
@@ -274,13 +275,13 @@ func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
 		specs = specs[:most]
 	}
 	specs = c.shorten(specs)
-	c.sends.tools, c.sends.offered = len(specs) > 0, hashOf(specs)
+	c.sends.tools, c.sends.offered, c.offered = len(specs) > 0, hashOf(specs), specs
 	return specs
 }
 
 // shorten cuts the descriptions of tools to the length that the endpoint takes. specs stays as it is.
 func (c *Call) shorten(specs []tools.Spec) []tools.Spec {
-	most, _ := strconv.Atoi(c.Use(ToolTexts)) // 0 when there is none
+	most := c.countOf(ToolTexts)
 	c.longest = 0
 	cut := false
 	for i := range specs {
@@ -316,8 +317,7 @@ func (c *Call) ReasoningFrom() time.Time {
 		return time.Time{}
 	}
 	l, _ := c.find(key{Reasoning, OldReasoning, ""})
-	at, _ := time.Parse(time.RFC3339Nano, l.Use) // zero where there is none
-	return at
+	return timeOf(l.Use)
 }
 
 // Told reports whether all calls and results of the history are told as text.
@@ -327,8 +327,26 @@ func (c *Call) Told() bool {
 
 // ToldUntil gives the time up to which calls and results are told as text; zero = there is none. It is for agent.Target.
 func (c *Call) ToldUntil() time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, c.Use(History)) // zero where there is none
+	return timeOf(c.Use(History))
+}
+
+// timeOf reads a time that was learned; zero where there is none.
+func timeOf(use string) time.Time {
+	if use == "" { // an error costs more than the question
+		return time.Time{}
+	}
+	at, _ := time.Parse(time.RFC3339Nano, use)
 	return at
+}
+
+// countOf gives a number that was learned; 0 where there is none.
+func (c *Call) countOf(kind string) int {
+	use := c.Use(kind)
+	if use == "" { // an error costs more than the question
+		return 0
+	}
+	n, _ := strconv.Atoi(use)
+	return n
 }
 
 // Said gives the provider's words from which something was learned; "" = nothing was.
@@ -339,8 +357,7 @@ func (c *Call) Said(kind string) string {
 
 // MaxTools gives how many tools are taken; 0 = any number.
 func (c *Call) MaxTools() int {
-	n, _ := strconv.Atoi(c.Use(MaxTools)) // 0 when there is none
-	return n
+	return c.countOf(MaxTools)
 }
 
 // Bare reports whether the history is told as plain text: no pictures, no calls, no reasoning. The last resort of a call.

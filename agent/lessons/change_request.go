@@ -21,12 +21,13 @@ const maxChanges = 8
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	c.learnWindow(ctx, err)
+	c.learnMessages(ctx, err, sent)
 	if c.shortenAnswer(err, sent) {
 		return true
 	}
 	x, ok := c.understand(err, sent)
 	if setting := x.againstSetting(); ok && setting != "" {
-		return x.obey(setting)
+		return x.obey(ctx, setting)
 	}
 	if !x.found && (unexplained{c, sent}).failedAgain(err) {
 		return true
@@ -48,6 +49,9 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	} else if ok && c.guessed && !x.found && !x.known && x.err.Class == agent.BadRequest {
 		c.book.refusedInVain(ctx, c.at, c.config)
 	}
+	if ok && x.err.Class == agent.BadRequest && !x.found && !x.known && x.err.Hint == "" {
+		x.suspectSettings()
+	}
 	if ok && x.err.Class == agent.BadRequest && (isBound || x.isOfForm()) {
 		x.err.Class = agent.BadForm
 	}
@@ -68,6 +72,34 @@ func (c *Call) learnWindow(ctx context.Context, err error) {
 		c.book.keep(ctx, c.at, c.config, []sessions.Lesson{l}, nil)
 	}
 }
+
+// learnMessages remembers how many messages an endpoint takes, and notes that in the error: the next prompts are summed up before they have
+// more. Where the error does not say how many, they are half of those that were sent. A message of the transcript may be several in a request.
+func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
+	e, isModel := errors.AsType[*agent.ModelError](err)
+	f, isFault := errors.AsType[*wire.Fault](err)
+	if !isModel || !isFault || e.Class != agent.TooLong {
+		return
+	}
+	most, isCount := withoutQuotes(f, sent).TooManyMessages()
+	n, all := len(sent.Messages), max(len(sent.Roles), len(sent.Messages))
+	if !isCount || n < 2 {
+		return
+	}
+	if most == 0 || most >= all {
+		most = all / 2
+	}
+	e.Messages = min(max(most*n/all, 1), n-1)
+	l := c.lesson(sessions.Lesson{Kind: MaxMessages, Use: strconv.Itoa(max(e.Messages, minMessages))})
+	l.Evidence = e.Said
+	if was := c.now[keyOf(l)]; was.Use != l.Use {
+		c.now = with(c.now, keyOf(l), l)
+		c.book.keep(ctx, c.at, c.config, []sessions.Lesson{l}, nil)
+	}
+}
+
+// minMessages is the smallest number of messages that is remembered: a summary, what a person wrote, a call and its result.
+const minMessages = 4
 
 // refusedRequest is what an error says of a request.
 type refusedRequest struct {

@@ -48,8 +48,8 @@ var (
 // readItemField reads errors about one field of the items of a request.
 // source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689, microsoft/agent-framework#4576 (paths with slashes)
 func readItemField(r reading) (sessions.Lesson, bool) {
-	if p, ok := r.sentParam(ItemField + "content"); ok && outputText.MatchString(r.text) {
-		return p.refused(""), true
+	if p, ok := r.sentParam(contentForm + "assistant"); ok && p.Value == AsList && outputText.MatchString(r.text) {
+		return p.refused(AsText), true
 	}
 	if itemStatus.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && required.MatchString(r.text) && slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Name == ItemStatus && p.Value == Unset }) {
 		return sessions.Lesson{Kind: Parameter, Name: ItemStatus, Value: Unset, Use: Completed}, true

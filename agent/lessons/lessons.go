@@ -44,7 +44,9 @@ const (
 	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
 	OneCall    = "one-call"    // a message has one tool call: calls that were made together are told one after the other
 	Window     = "window"      // prompt and answer have Use tokens at most
-	Content    = "content"     // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
+	// MaxMessages is of Use messages of a transcript at most: the older ones are summed up.
+	MaxMessages = "max-messages"
+	Content     = "content" // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
 
 // OldReasoning is the Name of a lesson about all reasoning that is older than Use, a time of RFC 3339: the endpoint cannot read that any
@@ -264,7 +266,7 @@ func (b *Book) Forget(provider, model string) (n int) {
 	return n
 }
 
-// Limit gives the number that was learned of a provider's model: of Window or MaxTools; 0 = none was, or under other settings.
+// Limit gives the number that was learned of a provider's model: of Window, MaxTools or MaxMessages; 0 = none was, or under other settings.
 func (b *Book) Limit(kind, provider, model, config string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

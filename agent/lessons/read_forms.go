@@ -18,30 +18,47 @@ const (
 // contentForm begins the names of the parameters for the content of a role's messages.
 const contentForm = "content of "
 
-// contentRoles are the roles of chat completions, in the order in which their form is changed where an error names no message.
+// Blocks is the role of messages whose content has other parts than texts and pictures: it is a list in any case.
+const Blocks = "blocks"
+
+// contentRoles are the roles of messages, in the order in which their form is changed where an error names no message.
 var contentRoles = []string{"user", "tool", "system", "assistant"}
 
-// ContentForms gives, for each role of chat completions, the form in which the content of its messages is sent: AsText or AsList.
-func (c *Call) ContentForms() []Param {
+// contentNames are the names of their parameters.
+var contentNames = []string{contentForm + "user", contentForm + "tool", contentForm + "system", contentForm + "assistant"}
+
+// ContentForms gives, for each role, the form in which the content of its messages is sent: AsList for the roles of lists, AsText for the
+// others, or what the endpoint wants instead.
+func (c *Call) ContentForms(lists ...string) []Param {
 	out := make([]Param, 0, len(contentRoles)+2) // with room for those of the caller
-	for _, role := range contentRoles {
-		p := Param{Name: contentForm + role, Value: AsText, Fixed: true}
+	for i, role := range contentRoles {
+		p := Param{Name: contentNames[i], Value: AsText, Fixed: true}
+		if slices.Contains(lists, role) {
+			p.Value = AsList
+		}
 		p.Value, _ = c.param(p.Name, p.Value)
 		out = append(out, p)
 	}
 	return out
 }
 
-// IsList reports whether the content of a role's messages is sent as a list.
+// IsList reports whether the content of a role's messages is sent as a list. forms begins with what ContentForms gave; a role without a form is none.
 func IsList(forms []Param, role string) bool {
-	return slices.ContainsFunc(forms, func(p Param) bool { return p.Name == contentForm+role && p.Value == AsList })
+	i := slices.Index(contentRoles, role)
+	return i >= 0 && i < len(forms) && forms[i].Value == AsList
 }
 
 var (
-	wantsList = pattern.New(`valid list|list_type|expected (?:a |an )?(?:list|array|sequence)|(?:must|should) be (?:a |an )?(?:list|array|sequence)`)
-	// messageAt is the place of a message's content in a request.
-	messageAt = pattern.New(`messages(?:\[|\.|/)(\d+)\]?[./]content\b`)
+	wantsList = pattern.New(`valid list|list_type|expected (?:a |an )?(?:list|array|sequence)|(?:must|should) be (?:a |an )?(?:list|array|sequence)|of type ['"\x60]?(?:list|array)|cannot unmarshal string into[^\n]{0,80}\bof type \[\]`)
+	// sentForm is in errors the form that was sent, behind the one that is wanted. source: zod.dev/error-formatting (expected string, received array)
+	sentForm = pattern.New(`\b(?:got|received|found|given|instead of|rather than|(?:,|and) not)\b[^\n]{0,40}|\binvalid type: (?:string|sequence|map)\b`)
+	// messageAt is the place of a message's content in a request, or of a tool's result.
+	messageAt = pattern.New(`(?:messages|\binput)(?:\[|\.|/)(?:list\[[^\n]{0,200}\][./])?(\d+)\]?[./](?:[a-z]+[./])?(?:content|output)\b`)
 	ofContent = pattern.New(`\bcontent\b`)
+	// eitherForm is in errors of servers that take both forms: something in one of them is wrong.
+	eitherForm = pattern.New(`\b(?:content|input)['"]?(?:[./]|, ?)['"]?(?:str\b|list\[[^\n]*\bcontent['"]?(?:[./]|, ?)['"]?list\[)`)
+	// resultContent is what a tool's result says in Anthropic's Messages API.
+	resultContent = pattern.New(`tool_result[./\]]{1,2}content\b`)
 )
 
 // ResultName is the parameter for the name of the tool beside its result.
@@ -64,12 +81,16 @@ func readResultName(r reading) (sessions.Lesson, bool) {
 }
 
 // readContentForm reads errors that want the content of messages as a list, or as a text where a list was sent. An error that speaks of
-// both forms tells which ones there are.
+// both forms tells which ones there are. Where a text is wanted of a message that has calls or reasoning, these are told as text or left out.
 // source: docs.pydantic.dev/latest/errors/validation_errors (list_type, string_type), lastmile-ai/mcp-agent#25 (expected a string)
 func readContentForm(r reading) (sessions.Lesson, bool) {
-	lists, texts := wantsList.MatchString(r.text), wantsText.MatchString(r.text)
+	said := sentForm.ReplaceAllString(r.text, "")
+	lists, texts := wantsList.MatchString(said), wantsText.MatchString(said)
+	if !lists && !texts { // the form that was sent may be all that it says
+		lists, texts = wantsList.MatchString(r.text), wantsText.MatchString(r.text)
+	}
 	place := strings.ToLower(r.f.Param) + "\n" + r.text
-	if lists == texts || !ofContent.MatchString(place) || r.has("maximum length", "too long") {
+	if lists == texts || !ofContent.MatchString(place) && !messageAt.MatchString(place) || r.has("maximum length", "too long") || eitherForm.MatchString(place) {
 		return sessions.Lesson{}, false
 	}
 	was, use := AsText, AsList
@@ -83,6 +104,20 @@ func readContentForm(r reading) (sessions.Lesson, bool) {
 			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: was, Use: use}, true
 		}
 	}
+	if texts && (role == Blocks || role == "" && slices.Contains(r.sent.Roles, Blocks)) {
+		return r.withoutBlocks()
+	}
+	return sessions.Lesson{}, false
+}
+
+// withoutBlocks leaves reasoning out, and then has calls and results be told as text.
+func (r reading) withoutBlocks() (sessions.Lesson, bool) {
+	switch {
+	case r.sent.Reasoning && r.call.Use(Reasoning) != OmitReasoning:
+		return r.leaveReasoning(), true
+	case r.sent.Steps && !r.call.changed.hasChanged(History):
+		return r.call.told(), true
+	}
 	return sessions.Lesson{}, false
 }
 
@@ -91,6 +126,9 @@ func (r reading) roleAt(place string) string {
 	m := messageAt.FindStringSubmatch(place)
 	if m == nil {
 		return ""
+	}
+	if resultContent.MatchString(place) {
+		return "tool"
 	}
 	if i, err := strconv.Atoi(m[1]); err == nil && i < len(r.sent.Roles) {
 		return r.sent.Roles[i]

@@ -17,7 +17,7 @@ const (
 )
 
 var (
-	wantsText    = pattern.New(`valid string|be a string|expected (a )?string|string type|type string|not an? (array|list|sequence)|expected.{0,20}string|cannot unmarshal array|invalid type: sequence`)
+	wantsText    = pattern.New(`valid string|be a string|expected (a )?string|string type|type ['"\x60]?string|not an? (array|list|sequence)|expected.{0,20}string|cannot unmarshal array|invalid type: sequence`)
 	systemField  = pattern.New(`\bsystem\b`)
 	caching      = pattern.New(`prompt[ -]?cach(ing|e)\b`) // Bedrock. source: simkeyur/vscode-agents#1
 	toolMark     = pattern.New(`tools[^a-z]{0,6}[\w.\[\]-]*cache_control`)

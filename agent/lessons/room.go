@@ -151,7 +151,7 @@ func (c *Call) room() int {
 	if c.isEmpty() || c.estimated == nil {
 		return c.credit
 	}
-	window, _ := strconv.Atoi(c.Use(Window)) // 0 when there is none
+	window := c.countOf(Window)
 	if window == 0 {
 		return c.credit
 	}
@@ -164,8 +164,11 @@ func (c *Call) room() int {
 // withinRoom bounds the value of a parameter for the length of an answer.
 func (c *Call) withinRoom(name, value string, send bool) (string, bool) {
 	most := c.room()
+	if most == 0 {
+		return value, send
+	}
 	n, err := strconv.Atoi(value)
-	if most == 0 || send && (err != nil || n <= most) || !send && c.most == 0 && c.credit == 0 {
+	if send && (err != nil || n <= most) || !send && c.most == 0 && c.credit == 0 {
 		return value, send
 	}
 	return c.param(name, strconv.Itoa(most))

@@ -14,6 +14,7 @@ import (
 // opaque is the Data of a block's sessions.Opaque: what the endpoint wants back with the message.
 type opaque struct {
 	Field    string          `json:"field,omitempty"`                    // where reasoning came: reasoning_content, …, fieldTags, fieldParts
+	Returned bool            `json:"returned,omitempty"`                 // the endpoint is sent all reasoning of its own: agent's estimate counts it
 	Open     string          `json:"open,omitempty"`                     // fieldTags: what stood in front of the reasoning
 	Close    string          `json:"close,omitempty"`                    // fieldTags: what stood behind it
 	Details  json.RawMessage `json:"reasoning_details,omitempty"`        // a list

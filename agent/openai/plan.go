@@ -155,6 +155,9 @@ var limitNames = []string{"max_tokens", "max_completion_tokens"}
 
 // inBody reports whether the user's own fields have one of parley's, perhaps in other words. Off is said in any case.
 func inBody(body map[string]any, q lessons.Param) bool {
+	if len(body) == 0 {
+		return false
+	}
 	names := []string{q.Name}
 	switch {
 	case slices.Contains(limitNames, q.Name):

@@ -193,6 +193,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 	case inText && give.data.Field == fieldTags:
 		w.body = wire.Quote(w.body, give.data.Open+give.thinking+give.data.Close+text)
 	case inText:
+		w.roles[len(w.roles)-1] = lessons.Blocks
 		w.body = wire.Quote(append(w.body, `[{"type":"thinking","thinking":[{"type":"text","text":`...), give.thinking)
 		w.body = append(appendFields(append(w.body, `}]`...), give.data.Part), '}')
 		if text != "" {

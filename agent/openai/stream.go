@@ -30,33 +30,34 @@ const thinkingCut = "\n[the rest of the reasoning was left out]"
 
 // stream reads one answer.
 type stream struct {
-	t       *wire.Try
-	yield   func(agent.Delta) bool
-	tools   []tools.Spec
-	from    string                                    // the endpoint, as sessions.Opaque.From has it
-	begun   func()                                    // told of the first good event
-	unread  func(raw []byte)                          // told of what could not be read
-	judge   func(said string, calls bool) wire.Ending // decides about an answer that did not say that it is at its end
-	chunk   chunk                                     // of the event at hand
-	content joiner                                    // content as it came
-	reason  joiner                                    // reasoning as it came
-	visible markup.Reader                             // of the content
-	thought strings.Builder                           // all reasoning
-	field   string                                    // where reasoning came; fieldContent and fieldParts for content
-	details details                                   // reasoning_details
-	thinks  details                                   // thinking_blocks
-	part    map[string]any                            // further fields of the part of content that has reasoning
-	extra   json.RawMessage                           // extra_content of the message
-	special json.RawMessage                           // provider_specific_fields of the message
-	sealed  json.RawMessage                           // reasoning_opaque of the message
-	rest    map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
-	calls   []*call
-	beside  []toolCall // of other choices than the first
-	size    int        // of the arguments of all calls
-	late    []*delta   // messages in the events of a stream: they count where nothing came in pieces
-	finish  string
-	model   string
-	usage   usage
+	t        *wire.Try
+	yield    func(agent.Delta) bool
+	tools    []tools.Spec
+	from     string                                    // the endpoint, as sessions.Opaque.From has it
+	begun    func()                                    // told of the first good event
+	returned bool                                      // all reasoning goes back to the endpoint
+	unread   func(raw []byte)                          // told of what could not be read
+	judge    func(said string, calls bool) wire.Ending // decides about an answer that did not say that it is at its end
+	chunk    chunk                                     // of the event at hand
+	content  joiner                                    // content as it came
+	reason   joiner                                    // reasoning as it came
+	visible  markup.Reader                             // of the content
+	thought  strings.Builder                           // all reasoning
+	field    string                                    // where reasoning came; fieldContent and fieldParts for content
+	details  details                                   // reasoning_details
+	thinks   details                                   // thinking_blocks
+	part     map[string]any                            // further fields of the part of content that has reasoning
+	extra    json.RawMessage                           // extra_content of the message
+	special  json.RawMessage                           // provider_specific_fields of the message
+	sealed   json.RawMessage                           // reasoning_opaque of the message
+	rest     map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
+	calls    []*call
+	beside   []toolCall // of other choices than the first
+	size     int        // of the arguments of all calls
+	late     []*delta   // messages in the events of a stream: they count where nothing came in pieces
+	finish   string
+	model    string
+	usage    usage
 
 	pictures pictures        // that the model made
 	isAside  bool            // the words at hand are not the model's own

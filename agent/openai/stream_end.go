@@ -105,6 +105,7 @@ func (s *stream) blocks(text string, calls []sessions.Block) []sessions.Block {
 		kept.Field, kept.Open, kept.Close = fieldTags, opened, closed
 	}
 	if s.thought.Len() > 0 {
+		kept.Returned = s.returned && kept.Field != ""
 		out = append(out, sessions.Block{Type: sessions.ThinkingBlock, Text: s.thought.String(), Opaque: kept.block(s.from)})
 		kept = opaque{}
 	}

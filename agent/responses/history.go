@@ -27,6 +27,7 @@ type history struct {
 	system       string // stands in front of the first message
 
 	b        []byte
+	forms    []lessons.Param // of the content of messages
 	omit     bool            // no reasoning, and no ids of items
 	complete string          // the status of items; "" = none is sent
 	ids      map[string]bool // of items: a request must not have one twice
@@ -39,6 +40,7 @@ type history struct {
 func (h *history) encode(p agent.Prompt, more int) []byte {
 	h.hash = sha256.New()
 	h.askStatus()
+	h.forms = h.call.ContentForms("assistant")
 	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on"
 	msgs := agent.Repair(p.Messages, h.target(p.Messages))
 	size := len(h.system) + 64
@@ -61,8 +63,13 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 			h.result(m)
 		}
 	}
+	h.sent.Params = append(h.sent.Params, h.forms...)
+	h.call.Shows(h.sent.Reasoning, h.forms, h.sent.Roles)
 	return append(trimComma(h.b), ']')
 }
+
+// item notes the role of an item that is added.
+func (h *history) item(role string) { h.sent.Roles = append(h.sent.Roles, role) }
 
 // target says what the transcript is made fit for.
 func (h *history) target(msgs []sessions.Message) agent.Target {
@@ -81,6 +88,7 @@ func (h *history) target(msgs []sessions.Message) agent.Target {
 
 // user adds a message of a person. Text alone is sent as a plain text: every server takes it.
 func (h *history) user(blocks []sessions.Block) {
+	h.item("user")
 	h.b = append(h.b, `{"type":"message","role":"user",`...)
 	h.status()
 	h.b = append(h.b, `"content":`...)
@@ -88,7 +96,7 @@ func (h *history) user(blocks []sessions.Block) {
 		blocks = slices.Insert(slices.Clone(blocks), 0, sessions.Block{Type: sessions.TextBlock, Text: h.system})
 		h.system = ""
 	}
-	if hasPictures(blocks) {
+	if hasPictures(blocks) || lessons.IsList(h.forms, "user") {
 		for _, c := range blocks {
 			if ok, _ := wire.Image(c); c.Type == sessions.ImageBlock && ok {
 				h.sent.Pictures = append(h.sent.Pictures, c.Data)
@@ -122,12 +130,12 @@ func (h *history) parts(blocks []sessions.Block) {
 // result adds what a tool answered.
 func (h *history) result(m sessions.Message) {
 	h.sent.Steps = true
+	h.item("tool")
 	h.b = append(h.b, `{"type":"function_call_output",`...)
 	h.status()
 	h.b = wire.Quote(append(h.b, `"call_id":`...), m.ToolCallID)
 	h.b = append(h.b, `,"output":`...)
-	if hasPictures(m.Content) {
-		h.sent.ToolImages = true
+	if h.sent.ToolImages = h.sent.ToolImages || hasPictures(m.Content); hasPictures(m.Content) || lessons.IsList(h.forms, "tool") {
 		h.parts(m.Content)
 	} else {
 		h.b = wire.Quote(h.b, wire.Text(m.Content))
@@ -236,6 +244,7 @@ func (h *history) thinking(c sessions.Block, kept keptItem, whole bool) {
 	case kept.data != nil && whole:
 		h.reasoning(kept)
 	case kept.data == nil && wanted && c.Text != "":
+		h.item(lessons.Blocks)
 		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
 		h.b = append(wire.Quote(h.b, c.Text), `}]},`...)
 		h.sent.Reasoning = true
@@ -247,6 +256,7 @@ func (h *history) message(text string, kept keptItem, whole bool) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
+	h.item("assistant")
 	h.b = append(h.b, `{"type":"message","role":"assistant",`...)
 	h.status()
 	h.b = append(h.b, `"content":`...)
@@ -254,7 +264,7 @@ func (h *history) message(text string, kept keptItem, whole bool) {
 		h.b = append(wire.Quote(h.b, text), "},"...)
 		return
 	}
-	isList := h.field("content")
+	isList := lessons.IsList(h.forms, "assistant")
 	if isList {
 		h.b = append(h.b, `[{"type":"output_text","text":`...)
 	}
@@ -291,6 +301,7 @@ func (h *history) askStatus() {
 // toolCall adds a call.
 func (h *history) toolCall(c sessions.Block, kept keptItem, whole bool) {
 	h.sent.Steps = true
+	h.item(lessons.Blocks)
 	h.b = append(h.b, `{"type":"function_call",`...)
 	h.status()
 	h.b = wire.Quote(append(h.b, `"call_id":`...), c.ID)
@@ -386,6 +397,7 @@ func (h *history) reasoning(kept keptItem) {
 	if all["id"] != nil {
 		h.note(kept.id)
 	}
+	h.item(lessons.Blocks)
 	h.b = append(append(h.b, data...), ',')
 	h.sent.Reasoning = true
 }

@@ -61,7 +61,6 @@ func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Ca
 		h.system, instructions = p.System, ""
 	}
 	b := h.encode(p, len(encodedTools)+len(instructions)+restBytes)
-	call.Shows(r.sent.Reasoning, nil, nil)
 	if encodedTools != nil {
 		b = append(append(b, `,"tools":`...), encodedTools...)
 	}

@@ -14,6 +14,8 @@ import (
 // the prompt, its size and a smaller limit.
 func tooLong(f *Fault) bool {
 	switch {
+	case f.ToolsTooLarge() && f.Status != http.StatusUnauthorized && f.Status != http.StatusForbidden:
+		return false // fewer of them fit
 	case f.Status == http.StatusRequestEntityTooLarge:
 		return true
 	case f.Status == http.StatusTooManyRequests: // longer than a whole minute's allowance, so waiting does not help
@@ -22,6 +24,9 @@ func tooLong(f *Fault) bool {
 		return promptLimit.MatchString(f.All) && !longAnswer.MatchString(f.All) && f.overLimit()
 	case f.Status != 0 && (f.Status < 400 || f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
 		return false
+	}
+	if _, isCount := f.TooManyMessages(); isCount {
+		return true
 	}
 	if (f.has([]string{"string_above_max_length"}) || strings.Contains(f.All, "string too long")) && (shortField.MatchString(f.Param) || shortField.MatchString(longField.FindString(f.All))) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
 		return false // an id or a name, or a part of a tool
@@ -68,6 +73,9 @@ func (f *Fault) exceedsAllowance() bool {
 func (f *Fault) window() int {
 	if f.Status == http.StatusPaymentRequired || f.Status == http.StatusTooManyRequests {
 		return 0 // the limit of an account at this moment
+	}
+	if _, isCount := f.TooManyMessages(); isCount {
+		return 0
 	}
 	if ofLetters.MatchString(f.All) || ofCredit.MatchString(f.All) {
 		return 0

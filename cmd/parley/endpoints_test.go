@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -72,13 +73,13 @@ func newEndpoint(t *testing.T, row endpoints.Row) *endpoint {
 	e.url = serve(e.server)
 	e.spare = serve(endpoints.NewServer(endpoints.Spare()))
 	if row.Tools != nil {
-		e.tools = serve(endpointTools(row.Tools))
+		e.tools = serve(endpointTools(row.Tools, row.Results))
 	}
 	return e
 }
 
-// endpointTools is an MCP server with tools that do nothing.
-func endpointTools(all []endpoints.ToolSpec) http.Handler {
+// endpointTools is an MCP server with tools that do nothing but give their results.
+func endpointTools(all []endpoints.ToolSpec, results map[string]string) http.Handler {
 	s := sdk.NewServer(&sdk.Implementation{Name: "odd", Version: "1"}, nil)
 	for _, x := range all {
 		schema := &jsonschema.Schema{}
@@ -86,7 +87,12 @@ func endpointTools(all []endpoints.ToolSpec) http.Handler {
 			panic(err) // a row's mistake
 		}
 		s.AddTool(&sdk.Tool{Name: x.Name, InputSchema: schema}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "nothing"}}}, nil
+			res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "nothing"}}}
+			if said, ok := results[x.Name]; ok {
+				res = &sdk.CallToolResult{}
+				return res, json.Unmarshal([]byte(said), res)
+			}
+			return res, nil
 		})
 	}
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)

@@ -168,6 +168,8 @@ func plainLesson(l sessions.Lesson) string {
 		return "reasoning of earlier steps is sent back, with a placeholder where there is none"
 	case l.Kind == lessons.Rename:
 		return "calls " + l.Name + " " + l.Use
+	case l.Kind == lessons.MaxMessages:
+		return "takes " + l.Use + " messages"
 	case l.Kind == lessons.MaxTools:
 		return "takes " + l.Use + " tools"
 	}

@@ -104,6 +104,7 @@ func (m *Set) Find(name string) (agent.Candidate, error) {
 	facts, _ := m.facts.Facts(provider, p, model)
 	config := m.facts.Fingerprint(provider)
 	facts.learnWindow(m.learn.Limit(lessons.Window, provider, model, config))
+	facts.MaxMessages = m.learn.Limit(lessons.MaxMessages, provider, model, config)
 	facts.MaxTools = m.learn.Limit(lessons.MaxTools, provider, model, config)
 	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
 }

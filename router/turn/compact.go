@@ -68,6 +68,9 @@ func (w *Worker) compacts(set *settings.Snapshot, s sessions.Session, run sessio
 		at = 0.8
 	}
 	t.Compact, t.CompactAt, t.CompactOver = c.shorten, int(at*float64(t.Facts.ContextWindow)), w.Transcripts.historyLimit()
+	if most := t.Facts.MaxMessages; most > 0 && (t.CompactOver == 0 || most < t.CompactOver) {
+		t.CompactOver = most
+	}
 	return c
 }
 
@@ -89,9 +92,9 @@ func (c *compaction) tokens(msgs []sessions.Message) int {
 }
 
 // shorten is agent.Turn.Compact. Where no summary can be had, the oldest messages are left out for this turn only.
-func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message) ([]sessions.Message, error) {
+func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message, over int) ([]sessions.Message, error) {
 	before, window := c.tokens(msgs), c.turn.Facts.ContextWindow
-	if window <= 0 || before <= c.turn.CompactAt && len(msgs) <= c.turn.CompactOver {
+	if window <= 0 || before <= c.turn.CompactAt && (over == 0 || len(msgs) <= over) {
 		window = before // so much the provider has refused: its window is smaller than was thought, or the estimate
 	}
 	x, err := c.r.Transcripts.stored(ctx, c.run.Session)
@@ -99,8 +102,8 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message) ([]se
 		return nil, err
 	}
 	room := agent.Divide(window, c.fixed())
-	cut := agent.Cut(x.Msgs, room.Keep, max(c.turn.CompactOver/4, 1))
-	if cut == 0 || agent.Tokens(x.Msgs[:cut]...) < agent.LeastCovered && len(x.Msgs) <= c.turn.CompactOver {
+	cut := agent.Cut(x.Msgs, room.Keep, max(over/4, 1))
+	if isMany := over > 0 && max(len(x.Msgs), len(msgs)) > over; cut == 0 || agent.Tokens(x.Msgs[:cut]...) < agent.LeastCovered && !isMany {
 		return agent.Fit(msgs, 2*room.Keep), nil // one very long message, or several
 	}
 	now, err := c.sumUp(ctx, x, cut, before, room, "")

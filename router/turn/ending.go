@@ -80,7 +80,7 @@ func (w *Worker) providerWords(run sessions.Run, steps []sessions.Message, err e
 	if strings.TrimSpace(said) == "" && e.Class == agent.Broken && e.Err != nil { // a provider of broken answers says nothing
 		lead, said = "What was wrong: ", e.Err.Error()
 	}
-	if strings.TrimSpace(said) == "" {
+	if strings.TrimSpace(said) == "" && e.Hint == "" {
 		return ""
 	}
 	for _, m := range append([]sessions.Message{run.Input}, steps...) {
@@ -91,7 +91,10 @@ func (w *Worker) providerWords(run sessions.Run, steps []sessions.Message, err e
 	if w.redact != nil {
 		said = w.redact(said)
 	}
-	words := "\n\n" + lead + channels.Code(said, maxProviderWords)
+	words := ""
+	if strings.TrimSpace(said) != "" {
+		words = "\n\n" + lead + channels.Code(said, maxProviderWords)
+	}
 	if e.Hint != "" {
 		words += "\n\n" + e.Hint
 	}

@@ -35,18 +35,19 @@ type Row struct {
 	Thinking string // agents.defaults.thinking
 	Agents   string // more keys of agents.defaults, as YAML in one line
 	Env      map[string]string
-	Chosen   bool        // no provider is configured: the host finds the endpoint by Env, in which {url} stands for its address
-	Tools    []ToolSpec  // of an MCP server that the host mounts
-	Pages    []Page      // answers to GET and POST besides the API's own
-	Checks   []Check     // after those that hold for every endpoint of the API; the first that objects answers
-	Lax      bool        // without the checks of the API: the server reads anything
-	Fails    []Failure   // of requests that passed the checks
-	Wire     Wire        // how answers are written; nil = the API's usual way
-	Mind     Mind        // what the model says; nil = Usual
-	Unhidden bool        // reasoning and markup in a text for people are right here
-	InDrafts bool        // a preview may show reasoning: nothing in front of it says what it is
-	Kind     string      // the mechanism that a kill -9 between tool call and follow-up proves; one row of each runs in the short run
-	Want     Expectation // what people see
+	Chosen   bool              // no provider is configured: the host finds the endpoint by Env, in which {url} stands for its address
+	Tools    []ToolSpec        // of an MCP server that the host mounts
+	Results  map[string]string // of those tools, by name, as JSON; without one it is the text nothing
+	Pages    []Page            // answers to GET and POST besides the API's own
+	Checks   []Check           // after those that hold for every endpoint of the API; the first that objects answers
+	Lax      bool              // without the checks of the API: the server reads anything
+	Fails    []Failure         // of requests that passed the checks
+	Wire     Wire              // how answers are written; nil = the API's usual way
+	Mind     Mind              // what the model says; nil = Usual
+	Unhidden bool              // reasoning and markup in a text for people are right here
+	InDrafts bool              // a preview may show reasoning: nothing in front of it says what it is
+	Kind     string            // the mechanism that a kill -9 between tool call and follow-up proves; one row of each runs in the short run
+	Want     Expectation       // what people see
 }
 
 // Mechanisms that get a kill -9 in the short run.

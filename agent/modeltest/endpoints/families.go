@@ -44,5 +44,8 @@ func families() []family {
 		{"Order and pieces of streams", order},
 		{"What stands in front of a model", hosts},
 		{"Settings and histories in one form only", newest},
+		{"Sizes of tools and numbers of messages", counted},
+		{"Settings that stand against an endpoint", settings},
+		{"Results of tools of MCP servers", toolResults},
 	}
 }

@@ -46,8 +46,9 @@ var wordings = []Row{
 		raw(422, "{\"error\":\"Input validation error: `inputs` must have less than 4096 tokens. Given: 5000\",\"error_type\":\"validation\"}")),
 	windowful("too-long-cloudflare", "Cloudflare", "https://developers.cloudflare.com/workers-ai/platform/errors/", "answers 400 with an estimate of input and output",
 		raw(400, `{"errors":[{"message":"AiError: AiError: The estimated number of input and maximum output tokens (8500) exceeded this model context window limit (7968).","code":5021}],"success":false,"result":{},"messages":[]}`)),
-	windowful("too-many-messages", "OpenAI", "https://platform.openai.com/docs/guides/error-codes", "answers 400 to more messages than it takes",
-		invalid("messages", "array_above_max_length", "Invalid 'messages': array too long. Expected an array with maximum length 2048, but got an array with length 2049 instead.")),
+	{ID: "too-many-messages", Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/error-codes", Does: "answers 400 to more messages than it takes", Checks: []Check{messagesOver(7, func(n int) *Refusal {
+		return invalid("messages", "array_above_max_length", "Invalid 'messages': array too long. Expected an array with maximum length 7, but got an array with length %d instead.", n)
+	})}, Want: fewer},
 	windowful("too-long-in-french", "a gateway", "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html", "answers 400 in French", invalid(nil, nil, "La requête dépasse la limite de 32 768 jetons (40 000 reçus)")),
 	windowful("openrouter-prompt-limit", "OpenRouter", "continuedev/continue#11540", "answers 402 to prompts that are longer than the credit is enough for",
 		raw(402, `{"error":{"message":"Prompt tokens limit exceeded: 36163 > 29652. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account","code":402}}`)),
