@@ -47,6 +47,8 @@ func TestDiscordEmojiNames(t *testing.T) {
 		"at 12:30:45, a: b:":           "at 12:30:45, a: b:",
 		":smile: ok:+1: (:tada:)":      ":smile: ok:+1: (:tada:)",
 		"<a:party:123> <t:1234:R>":     "<a:party:123> <t:1234:R>",
+		"<@123> and <#5>, <@&7>":       `\<@123> and \<#5>, \<@&7>`,
+		"</say:12> `<@123>`":           "\\</say:12> `<@123>`",
 		"`a:key:b` https://e.x/a:on:b": "`a:key:b` https://e.x/a:on:b",
 	} {
 		if got := Render(md, DiscordMD); got != want {
