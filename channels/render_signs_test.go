@@ -106,3 +106,26 @@ func TestMarksBesideCode(t *testing.T) {
 		}
 	}
 }
+
+// Addresses are shown as they are written, also those that a platform does not follow, and those with hosts beyond ASCII.
+// source: RFC 3986, 2.1 (percent-encoding); RFC 3987 and RFC 5890 (hosts beyond ASCII); Discord's rule for addresses, as above
+func TestAddressesAreShownAsWritten(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string][2]string{
+		"[https://a.b/%zz](https://a.b/%zz)": {"https://a.b/%zz", "https://a.b/%zz"},
+		"[x](https://a.b/%zz)":               {"x (https://a.b/%zz)", "x (https://a.b/%zz)"},
+		"[x](https://[::1]/a_b_)":            {"x (https://[::1]/a_b_)", "x (https://[::1]/a_b_)"},
+		"[50%](https://a.b/?q=50%)":          {`<a href="https://a.b/?q=50%">50%</a>`, "[50%](https://a.b/?q=50%)"},
+		"https://a.b/%zz_x_ and 100%":        {"https://a.b/%zz_x_ and 100%", "https://a.b/%zz_x_ and 100%"},
+		"https://пример.рф/путь end":         {"https://пример.рф/путь end", "https://пример.рф/путь end"},
+		"https://пример.рф/_x_/*y*/z":        {"https://пример.рф/_x_/*y*/z", "https://пример.рф/_x_/*y*/z"},
+		"https://bücher.de/_x_/y":            {"https://bücher.de/_x_/y", "https://bücher.de/_x_/y"},
+		"https://例え.jp/_a_/b":                {"https://例え.jp/_a_/b", "https://例え.jp/_a_/b"},
+		"[x](https://пример.рф/%2F)":         {`<a href="https://пример.рф/%2F">x</a>`, "[x](https://пример.рф/%2F)"},
+		"见https://e.x/a。*b*":                 {"见https://e.x/a。<i>b</i>", "见<https://e.x/a>。*b*"},
+	} {
+		if a, b := Render(md, TelegramHTML), Render(md, DiscordMD); a != want[0] || b != want[1] {
+			t.Errorf("%q is %q and %q, want %q", md, a, b, want)
+		}
+	}
+}
