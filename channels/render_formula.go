@@ -17,7 +17,7 @@ const longestFormula = 4000
 
 // maskFormulas returns a text with a letter for each byte of its formulas of several lines. It returns the text itself when it has none.
 func maskFormulas(src []byte) []byte {
-	if bytes.IndexByte(src, '$') < 0 && !bytes.Contains(src, []byte(`\[`)) && !bytes.Contains(src, []byte(`\(`)) && !bytes.Contains(src, []byte(`\begin{`)) {
+	if bytes.IndexByte(src, '$') < 0 && bytes.IndexByte(src, '\\') < 0 {
 		return src
 	}
 	m := formulaMask{src: src, out: src, barrier: -1}
