@@ -138,6 +138,7 @@ func (s *spec) needsTicks(code string) bool {
 	if !strings.Contains(code, "`") {
 		return false
 	}
+	code = strings.Trim(code, " \t") // white space at the ends of code is written outside of it
 	others := strings.ReplaceAll(code, "``", "")
 	return s.dialect != DiscordMD || strings.Contains(others, "`") || strings.Contains(code, "```") || strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`")
 }
