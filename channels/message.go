@@ -113,9 +113,10 @@ type Media struct {
 	Size int64     `json:"size,omitempty"` // bytes, 0 = unknown
 	ID   string    `json:"id,omitempty"`   // the same for the same bytes, where the platform has such a name: Ref may change
 
-	Voice   bool `json:"voice,omitempty"`   // Audio that was recorded in the chat
-	Seconds int  `json:"seconds,omitempty"` // how long Audio or Video plays, 0 = unknown
-	Other   bool `json:"other,omitempty"`   // it came with another message, which this one quotes or was sent with. The host fills it in
+	Voice   bool   `json:"voice,omitempty"`   // Audio that was recorded in the chat
+	Seconds int    `json:"seconds,omitempty"` // how long Audio or Video plays, 0 = unknown
+	Other   bool   `json:"other,omitempty"`   // it came with another message, which this one quotes or was sent with. The host fills it in
+	From    string `json:"from,omitempty"`    // the sender of that other message, empty = unknown. The host fills it in
 }
 
 // Outbound is one message to one address, already rendered in the channel's dialect and short enough for its Limits.

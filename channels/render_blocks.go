@@ -19,7 +19,6 @@ import (
 var markdown = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
-			util.Prioritized(formulas{}, 50),
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
 			util.Prioritized(when{parser.NewListParser(), beginsList}, 300),
 			util.Prioritized(parser.NewListItemParser(), 400),
@@ -150,64 +149,6 @@ func lastTildes(src []byte) int {
 	}
 	return -1
 }
-
-// formulas parses TeX formulas of several lines, between $$ and $$ or \[ and \]. They become blocks of plain text.
-type formulas struct{}
-
-var formulaEndKey = parser.NewContextKey()
-
-// Trigger implements parser.BlockParser.
-func (formulas) Trigger() []byte { return []byte{'$', '\\'} }
-
-// Open implements parser.BlockParser.
-func (formulas) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
-	const longest = 4000
-	line, segment := reader.PeekLine()
-	closing := ""
-	switch t := bytes.TrimLeft(line, " "); {
-	case bytes.HasPrefix(t, []byte("$$")):
-		closing = "$$"
-	case bytes.HasPrefix(t, []byte(`\[`)):
-		closing = `\]`
-	default:
-		return nil, parser.NoChildren
-	}
-	src := reader.Source()[segment.Start:]
-	src = src[:min(len(src), longest)]
-	open := bytes.IndexAny(src, `$\`) + 2
-	n := bytes.Index(src[open:], []byte(closing))
-	if n < 0 || bytes.Contains(src[:open+n], []byte("\n\n")) || bytes.IndexByte(src[:open+n], '\n') < 0 {
-		return nil, parser.NoChildren // of one line, or none
-	}
-	if rest, _, _ := bytes.Cut(src[open+n+2:], []byte("\n")); len(bytes.Trim(rest, " \t.,;")) > 0 {
-		return nil, parser.NoChildren
-	}
-	pc.Set(formulaEndKey, segment.Start+open+n)
-	node := ast.NewHTMLBlock(ast.HTMLBlockType1) // shown as it is written
-	node.Lines().Append(segment)
-	reader.AdvanceToEOL()
-	return node, parser.NoChildren
-}
-
-// Continue implements parser.BlockParser.
-func (formulas) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
-	_, segment := reader.PeekLine()
-	if end, _ := pc.Get(formulaEndKey).(int); segment.Start > end {
-		return parser.Close
-	}
-	node.Lines().Append(segment)
-	reader.AdvanceToEOL()
-	return parser.Continue | parser.NoChildren
-}
-
-// Close implements parser.BlockParser.
-func (formulas) Close(ast.Node, text.Reader, parser.Context) {}
-
-// CanInterruptParagraph implements parser.BlockParser.
-func (formulas) CanInterruptParagraph() bool { return true }
-
-// CanAcceptIndentedLine implements parser.BlockParser.
-func (formulas) CanAcceptIndentedLine() bool { return false }
 
 var numberedKey = parser.NewContextKey() // set when there may be a list with numbers
 

@@ -138,6 +138,7 @@ func (s *spec) needsTicks(code string) bool {
 	if !strings.Contains(code, "`") {
 		return false
 	}
+	code = strings.Trim(code, " \t") // white space at the ends of code is written outside of it
 	others := strings.ReplaceAll(code, "``", "")
 	return s.dialect != DiscordMD || strings.Contains(others, "`") || strings.Contains(code, "```") || strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`")
 }
@@ -226,8 +227,11 @@ func needsEscape(s string, i int) bool {
 		return strings.Contains(s[i:], "](")
 	case ']': // a link whose text has several words
 		return next == '(' && !strings.Contains(s[:i], "[")
-	case '<': // an address in brackets, which may go on in the next line: they would be left out
+	case '<': // a mention, or an address in brackets, which may go on in the next line: they would be left out
 		end := strings.IndexByte(s[i:], '>')
+		if among(rune(next), "@#/") && discordMention.MatchString(s[i:]) {
+			return true
+		}
 		if end < 0 {
 			return len(s) > 1 && (!strings.Contains(s[i:], ":") || strings.Contains(s[i:], ":/"))
 		}
@@ -235,6 +239,12 @@ func needsEscape(s string, i int) bool {
 	}
 	return false
 }
+
+// discordMention finds what Discord shows as the name of a person, role, channel or command. The adapter takes the backslash away again where
+// it knows the name.
+//
+// source: Discord documentation, Message Formatting
+var discordMention = regexp.MustCompile(`^<(?:@[!&]?|#|/[^\s:>]+:)[0-9]+>`)
 
 // emojiName finds the name of an emoji as Discord writes it: :smile:, :+1:.
 var emojiName = regexp.MustCompile(`^:[0-9A-Za-z_+-]+:`)

@@ -58,6 +58,10 @@ func (d *document) swallowing(i int) (start, end int) {
 	end = len(a.text)
 	if a.kind == word {
 		end = start + min(addressLength([]byte(a.text[start:])), discordAddress(a.text[start:]))
+		_, host, _ := strings.Cut(a.text[start:end], "://")
+		if next, _ := utf8.DecodeRuneInString(a.text[end:]); !strings.ContainsAny(host, "./?#") && !ascii(next) && ofWord(next) { // of the host
+			return 0, 0
+		}
 		if end < len(a.text) && a.text[end] < utf8.RuneSelf && a.text[end] != '`' { // a sign that Discord ends it at, too
 			return 0, 0
 		}

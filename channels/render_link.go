@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/util"
@@ -13,20 +14,25 @@ import (
 
 // link writes text that leads somewhere. What no platform would follow, and what is too long, is written out behind the text.
 func (b *builder) link(dest string, words func()) {
+	written := clean(unescape(dest))
 	dest = address(dest)
 	if b.st.link != 0 || dest == "" || strings.HasPrefix(dest, "#") {
 		words()
 		return
 	}
 	if !absolute(dest) || len(dest) > b.maxURL {
+		at := len(b.atoms)
 		words()
-		b.text(" (")
-		if len(dest) > b.maxURL {
-			b.text(dest)
-		} else {
+		switch {
+		case b.said(at) == written: // its text is the address
+			return
+		case len(dest) > b.maxURL || dest != written:
+			b.text(" (" + written + ")")
+		default:
+			b.text(" (")
 			b.put(glue, dest)
+			b.text(")")
 		}
-		b.text(")")
 		return
 	}
 	at, was := len(b.atoms), b.st
@@ -34,13 +40,7 @@ func (b *builder) link(dest string, words func()) {
 	b.st.link = int32(len(b.links))
 	words()
 	b.st = was
-	var s strings.Builder
-	for i := at; i < len(b.atoms); i++ {
-		if b.atoms[i].kind != newline {
-			s.WriteString(b.atoms[i].text)
-		}
-	}
-	switch t := s.String(); {
+	switch t := b.said(at); {
 	case blank(t): // a link that cannot be seen
 		b.put(glue, dest)
 	case t == dest || "http://"+t == dest || "https://"+t == dest || "mailto:"+t == dest:
@@ -48,6 +48,17 @@ func (b *builder) link(dest string, words func()) {
 			b.atoms[i].st.quiet = true
 		}
 	}
+}
+
+// said gives the words from an atom on.
+func (d *document) said(at int) string {
+	var s strings.Builder
+	for _, a := range d.atoms[at:] {
+		if a.kind != newline {
+			s.WriteString(a.text)
+		}
+	}
+	return s.String()
 }
 
 // address makes a link's destination one that is safe in every dialect: entities resolved, spaces, quotes and brackets encoded.
@@ -118,6 +129,9 @@ func inAddress(src []byte, at, n int) bool {
 	for from > max(0, at-longest) && isOfAddress(src[from-1]) {
 		from--
 	}
+	if from > 0 && src[from-1] >= utf8.RuneSelf {
+		from = wideAddress(src, from, max(0, at-longest))
+	}
 	if from == at {
 		return false
 	}
@@ -139,6 +153,29 @@ func inAddress(src []byte, at, n int) bool {
 	}
 	return bytes.Count(before, mark)%2 == 1
 }
+
+// wideAddress gives where the address with letters beyond ASCII in its host begins that ends at a place; the place itself when none does. Behind
+// a host of ASCII such letters are text: they need no space in front.
+func wideAddress(src []byte, end, least int) int {
+	from := end
+	for from > least && src[from-1] > ' ' && src[from-1] != '<' && src[from-1] != '>' && src[from-1] != '"' {
+		from--
+	}
+	i := bytes.LastIndex(src[from:end], []byte("://"))
+	if i <= 0 {
+		return end
+	}
+	host := src[from+i+len("://") : end]
+	if n := bytes.IndexAny(host, "/?#"); n >= 0 {
+		host = host[:n]
+	}
+	if bytes.IndexFunc(host, unicode.IsLetter) < 0 || isASCII(host) || bytes.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsPunct(r) }) {
+		return end
+	}
+	return from
+}
+
+func isASCII(s []byte) bool { return !bytes.ContainsFunc(s, func(r rune) bool { return !ascii(r) }) }
 
 // addressLength gives how much of a text could be the rest of an address.
 func addressLength(s []byte) int {

@@ -133,6 +133,9 @@ var (
 	entity       = regexp.MustCompile(`^&#?\w{1,32};`)
 )
 
+// texBegin finds the begin of an environment of TeX.
+var texBegin = regexp.MustCompile(`^\\begin\{\w+\*?\}`)
+
 // formula gives the length of the TeX formula that a line's rest starts with, 0 = none. The dollars of prices and of shells are none.
 func formula(line []byte, before rune) int {
 	const longest = 2000
@@ -144,6 +147,13 @@ func formula(line []byte, before rune) int {
 			}
 			return 0
 		}
+	}
+	if name := texBegin.Find(head); name != nil {
+		end := []byte(`\end` + string(name[len(`\begin`):]))
+		if i := bytes.Index(head, end); i > 0 {
+			return i + len(end)
+		}
+		return 0
 	}
 	if head[0] != '$' || inWord(before) || len(head) < 3 || util.IsSpace(head[1]) {
 		return 0

@@ -179,7 +179,7 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 	switch single := n == 1; {
 	case n == 2 && r.char == '*' && r.repeatsEnd() && r.endsPhrase(): // **A:**: b
 		return false, true
-	case single && ornament(before, r.after), n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
+	case single && ornament(before, r.after), single && r.char == '_' && (isPicture(before) || isPicture(r.after)), n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
 		return false, false
 	case !single:
 		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening)) &&
@@ -275,7 +275,8 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 		if c.after == ')' && !r.inBrackets() || r.before == '{' && c.after == '}' || bytes.Contains(content, []byte("**/")) || c.after == '.' && c.beforeEnding() { // case $x in *a*) …, {*_a,_b*}, *_a.c and _*.py
 			return false
 		}
-		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content) && bytes.IndexByte(content, ';') < 0 && (r.char == '*' || !names(content))
+		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content) && bytes.IndexByte(content, ';') < 0 && (r.char == '*' || !names(content)) &&
+			!r.isOfCode(c, content)
 	}
 	if among(r.before, behindValue) && (!c.endsText() || c.within()) || c.tight && !r.startsClearly() { // (a)**b+c**(d)
 		return false

@@ -95,6 +95,7 @@ func taken(found []*ast.LinkReferenceDefinition, def *ast.LinkReferenceDefinitio
 // ParseMarkdown parses a part of the Markdown of chats, as Stretches cuts it. Definitions that no link uses are left in the text by parsing it
 // again without them.
 func ParseMarkdown(src []byte) ast.Node {
+	src = maskFormulas(src)
 	var take labels
 	for range 2 {
 		root, used, all := treeWith(src, take)

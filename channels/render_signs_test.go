@@ -47,6 +47,8 @@ func TestDiscordEmojiNames(t *testing.T) {
 		"at 12:30:45, a: b:":           "at 12:30:45, a: b:",
 		":smile: ok:+1: (:tada:)":      ":smile: ok:+1: (:tada:)",
 		"<a:party:123> <t:1234:R>":     "<a:party:123> <t:1234:R>",
+		"<@123> and <#5>, <@&7>":       `\<@123> and \<#5>, \<@&7>`,
+		"</say:12> `<@123>`":           "\\</say:12> `<@123>`",
 		"`a:key:b` https://e.x/a:on:b": "`a:key:b` https://e.x/a:on:b",
 	} {
 		if got := Render(md, DiscordMD); got != want {
@@ -73,5 +75,57 @@ func TestManyLinksInOneParagraph(t *testing.T) {
 	}
 	if links != n {
 		t.Errorf("%d links", links)
+	}
+}
+
+// Beside code, marks of code are text, and marks of writers are not: emphasis in words about options and values, in brackets, around formulas.
+// source: issues of the kind agegr/pi-web#385; CommonMark 0.31.2, 6.2
+func TestMarksBesideCode(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		"Use -v for *verbose* output":             "Use -v for <i>verbose</i> output",
+		"*p* < 0.05, *n* = 30":                    "<i>p</i> &lt; 0.05, <i>n</i> = 30",
+		"It is _very_ big (_see below_).":         "It is <i>very</i> big (<i>see below</i>).",
+		"Please return _home_":                    "Please return <i>home</i>",
+		"if _you_ want: do":                       "if <i>you</i> want: do",
+		"find _this_, go _now_, make _sure_":      "find <i>this</i>, go <i>now</i>, make <i>sure</i>",
+		"git *is* great":                          "git <i>is</i> great",
+		"GPT(_重点_)和_重点_":                          "GPT(<i>重点</i>)和_重点_",
+		"_done_ ✅ *done*✅ _pre_-war":              "<i>done</i> ✅ <i>done</i>✅ <i>pre</i>-war",
+		"**Sum** $$\na_1 *b*\n$$ is *here*":       "<b>Sum</b> $$\na_1 *b*\n$$ is <i>here</i>",
+		"costs $$ and *much*\nmore $$ than _I_":   "costs $$ and <i>much</i>\nmore $$ than <i>I</i>",
+		"`$$` begins *it*,\n`$$` ends _it_":       "<code>$$</code> begins <i>it</i>,\n<code>$$</code> ends <i>it</i>",
+		"a $$ x_1\n\n*b* c_2 $$":                  "a $$ x_1\n\n<i>b</i> c_2 $$",
+		"$5 or\n*10* for \\x $":                   "$5 or\n<i>10</i> for \\x $",
+		"$$ x_1\n```\n$$\n```\n*a*":               "$$ x_1\n<pre>$$</pre>\n\n<i>a</i>",
+		"- **E**: $$\n  e^{*x*} _y_\n  $$ *ends*": "• <b>E</b>: $$\n  e^{*x*} _y_\n  $$ <i>ends</i>",
+		"> $$\n> *a* b_1\n> $$\n\n*c*":            "<blockquote>$$\n*a* b_1\n$$</blockquote>\n\n<i>c</i>",
+	} {
+		if got := Render(md, TelegramHTML); got != want {
+			t.Errorf("%q is\n%q, want\n%q", md, got, want)
+		}
+	}
+}
+
+// Addresses are shown as they are written, also those that a platform does not follow, and those with hosts beyond ASCII.
+// source: RFC 3986, 2.1 (percent-encoding); RFC 3987 and RFC 5890 (hosts beyond ASCII); Discord's rule for addresses, as above
+func TestAddressesAreShownAsWritten(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string][2]string{
+		"[https://a.b/%zz](https://a.b/%zz)": {"https://a.b/%zz", "https://a.b/%zz"},
+		"[x](https://a.b/%zz)":               {"x (https://a.b/%zz)", "x (https://a.b/%zz)"},
+		"[x](https://[::1]/a_b_)":            {"x (https://[::1]/a_b_)", "x (https://[::1]/a_b_)"},
+		"[50%](https://a.b/?q=50%)":          {`<a href="https://a.b/?q=50%">50%</a>`, "[50%](https://a.b/?q=50%)"},
+		"https://a.b/%zz_x_ and 100%":        {"https://a.b/%zz_x_ and 100%", "https://a.b/%zz_x_ and 100%"},
+		"https://пример.рф/путь end":         {"https://пример.рф/путь end", "https://пример.рф/путь end"},
+		"https://пример.рф/_x_/*y*/z":        {"https://пример.рф/_x_/*y*/z", "https://пример.рф/_x_/*y*/z"},
+		"https://bücher.de/_x_/y":            {"https://bücher.de/_x_/y", "https://bücher.de/_x_/y"},
+		"https://例え.jp/_a_/b":                {"https://例え.jp/_a_/b", "https://例え.jp/_a_/b"},
+		"[x](https://пример.рф/%2F)":         {`<a href="https://пример.рф/%2F">x</a>`, "[x](https://пример.рф/%2F)"},
+		"见https://e.x/a。*b*":                 {"见https://e.x/a。<i>b</i>", "见<https://e.x/a>。*b*"},
+	} {
+		if a, b := Render(md, TelegramHTML), Render(md, DiscordMD); a != want[0] || b != want[1] {
+			t.Errorf("%q is %q and %q, want %q", md, a, b, want)
+		}
 	}
 }

@@ -207,7 +207,7 @@ func TestRenderDetails(t *testing.T) {
 		{DiscordMD, "\\# no heading", "\\# no heading"},
 		{DiscordMD, "    a ``` b", "a \\`\\`\\` b"},
 		{DiscordMD, "```\na `` b\n```", "```\na `` b\n```"},
-		{DiscordMD, "<@123> <#4> \\_\\_x\\_\\_", "<@123> <#4> \\_\\_x\\_\\_"},
+		{DiscordMD, "<@123> <#4> \\_\\_x\\_\\_", "\\<@123> \\<#4> \\_\\_x\\_\\_"},
 		{DiscordMD, "C:\\dir \\\\. end\\", "C:\\dir \\\\\\\\. end\\\\"},
 		{DiscordMD, "[https://a.b](https://a.b)", "[https://a.b](https://a.b)"},
 		{WhatsAppText, "[https://a.b](https://a.b)", "https://a.b"},
@@ -397,7 +397,7 @@ func TestDiscordBesideAddresses(t *testing.T) {
 		"见 >_<\n见https://e.x/a。**b**":               "见 >\\_\\<\n见<https://e.x/a>。**b**",
 		"a<b\nhttps://e.x/a\n>5":                    "a\\<b\nhttps://e.x/a\n>5",
 		"a<b":                                       "a\\<b",
-		"<t:1700000000:R> <#12>":                    "<t:1700000000:R> <#12>",
+		"<t:1700000000:R> <#12>":                    "<t:1700000000:R> \\<#12>",
 		"1 < 2, x <- y":                             "1 < 2, x \\<- y",
 	} {
 		if got := Render(md, DiscordMD); got != want {

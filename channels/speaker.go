@@ -11,7 +11,10 @@ import (
 // Speaker is the name of the person that a line of the transcript begins with. Lines about the agent's own words begin with "You", so a
 // person of that name is told apart.
 func Speaker(u Sender) string {
-	name := Typed(TypedQuotes(SenderName(u)))
+	name := strings.TrimSuffix(Typed(TypedQuotes(SenderName(u)+":")), ":")
+	if c, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(name, isBlank)); isQuoteSign(c) {
+		name = `\` + name
+	}
 	switch {
 	case !readsAsYou(name):
 		return name
@@ -57,7 +60,7 @@ func readsAsSpeaker(line string) bool {
 			return false
 		case i == 0 && ascii(c) && c != '@' && (unicode.IsPunct(c) || unicode.IsSymbol(c)):
 			return false
-		case c == ':' || c >= utf8.RuneSelf && strings.ContainsRune("︰：∶꞉ː", c):
+		case isColon(c):
 			after := strings.TrimLeft(strings.TrimLeft(line, "*_~")[i+utf8.RuneLen(c):], "*_~")
 			next, _ := utf8.DecodeRuneInString(after)
 			if c != ':' || after == "" || unicode.IsSpace(next) || next >= utf8.RuneSelf {
@@ -81,7 +84,7 @@ func readsAsYou(name string) bool {
 		switch {
 		case unicode.IsLetter(c) || unicode.IsDigit(c):
 			letters += asciiOfYou.Replace(string(unicode.ToLower(c)))
-		case letters != "" && strings.ContainsRune("(:[︰：∶꞉ː", c):
+		case letters != "" && (c == '(' || isBracket(c) || isColon(c)):
 			return letters == "you"
 		}
 		if len(letters) > len("you") || i > longest {

@@ -221,6 +221,7 @@ func fuzzSplit(f *testing.F, d Dialect) {
 	for _, s := range snippets {
 		f.Add(s+"text "+s, uint16(70))
 	}
+	f.Add("**0[0](http://0) **`0`` `000000000000", uint16(141))
 	f.Add("**bold [link](http://x.y) `c`** \n```go\nx := 1\n```\n> q\n\n- a\n  - b\n", uint16(64))
 	f.Fuzz(func(t *testing.T, md string, text uint16) {
 		lim := Limits{Dialect: d, Unit: []Unit{Runes, UTF16, Bytes}[text%3], Text: int(text % 300), Marks: int(text % 40)}

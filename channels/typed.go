@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+//go:generate go run lookalikes_gen.go
+
 // The host and its adapters say in lines of their own what is no text: [payment: 5 stars], <media:image>, and what a message answers behind ">".
 // A line that a person typed and that reads like one gets a backslash in front, as Markdown has it.
 
@@ -19,15 +21,43 @@ func Typed(s string) string {
 	return escapeLines(s, readsAsHostLine)
 }
 
-// TypedQuotes returns what a person wrote so that no line of it reads like what a message answers, or like the name of a file that came along.
+// TypedQuotes returns what a person wrote so that no line of it reads like what a message answers, "> Bob: yes", or like the name of a file that
+// came along. Other quotations stay as they are.
 func TypedQuotes(s string) string {
-	if !strings.ContainsFunc(s, func(c rune) bool { return c == '<' || isQuoteSign(c) }) {
+	if !strings.ContainsFunc(s, func(c rune) bool { return c == '<' || isQuoteSign(c) || c >= utf8.RuneSelf && isBracket(c) }) {
 		return s
 	}
 	return escapeLines(s, func(line string) bool {
-		c, _ := utf8.DecodeRuneInString(line)
-		return isQuoteSign(c) || strings.HasPrefix(strings.ToLower(line), "<media:")
+		c, size := utf8.DecodeRuneInString(line)
+		return isQuoteSign(c) && readsAsAnswer(line) || (c == '<' || isBracket(c)) && readsAsMedia(line[size:])
 	})
+}
+
+// readsAsAnswer reports whether a quoted line reads like the host's about what a message answers: with a speaker, or with words of the host's.
+func readsAsAnswer(line string) bool {
+	said := strings.TrimLeftFunc(line, func(c rune) bool { return isQuoteSign(c) || isBlank(c) })
+	if c, size := utf8.DecodeRuneInString(said); readsAsHostLine(said) || (c == '<' || isBracket(c)) && readsAsMedia(said[size:]) {
+		return true
+	}
+	return readsAsSpeaker(strings.TrimLeft(said, "("))
+}
+
+// readsAsMedia reports whether a text could be read as the word "media" with a colon behind it. Letters beyond ASCII may look like any other.
+func readsAsMedia(s string) bool {
+	const longest = 80 // bytes
+	rest := "media"
+	s = strings.NewReplacer("rn", "m").Replace(strings.ToLower(s[:min(len(s), longest)]))
+	for _, c := range s {
+		switch c = visible(c); {
+		case isColon(c):
+			return rest == ""
+		case rest != "" && (c == rune(rest[0]) || c >= utf8.RuneSelf && unicode.In(c, unicode.L, unicode.N, unicode.So) && !isBlank(c) || among(c, "0134@|!")):
+			rest = rest[1:]
+		case unicode.IsLetter(c) || unicode.IsNumber(c) || endsLine(c):
+			return false
+		}
+	}
+	return false
 }
 
 // HostLine returns words of the host's in brackets. Lines behind the first come from what people typed.
@@ -128,11 +158,14 @@ func fenceMark(line string) (mark, rest string) {
 }
 
 // readsAsHostLine reports whether a line begins with a bracket and a word. Lists of numbers and of texts, boxes to tick, references ([m1]) and links do
-// not.
+// not. Behind brackets that are not square there must be words and a colon: ⟨media:image⟩.
 func readsAsHostLine(line string) bool {
 	c, size := utf8.DecodeRuneInString(line)
 	if !isBracket(c) || bracketedLink.MatchString(line) || bracketedMark.MatchString(line) {
 		return false
+	}
+	if c != '[' && !unicode.Is(squareSigns, c) {
+		return readsAsLabel(line[size:])
 	}
 	for _, c := range line[size:] {
 		switch {
@@ -145,19 +178,44 @@ func readsAsHostLine(line string) bool {
 	return false
 }
 
+// readsAsLabel reports whether a text begins with words and a colon. Scripts that write no spaces have no letters that look like ASCII.
+func readsAsLabel(s string) bool {
+	const longest = 80 // bytes
+	named := false
+	for i, c := range s {
+		switch c = visible(c); {
+		case i > longest || endsLine(c) || unspaced(c) && ofWord(c) && c < '\uff00':
+			return false
+		case isColon(c):
+			return named
+		case unicode.IsLetter(c), c >= utf8.RuneSelf && unicode.In(c, unicode.S, unicode.N):
+			named = true
+		}
+	}
+	return false
+}
+
 var (
 	bracketedLink = regexp.MustCompile(`^\[(?:[^\]:\n]*|[A-Za-z][A-Za-z0-9+.-]*://[^\]\n]*)\]\([A-Za-z][A-Za-z0-9+.-]*:`)
 	bracketedMark = regexp.MustCompile(`^\[(?:[xX]|[A-Za-z]?[0-9][^\s:\]]*)\]`)
 )
 
-// isBracket reports whether a character looks like an opening bracket.
-// source: Unicode UTS #39, confusables, and the block names of brackets
+// isBracket reports whether a character is the bracket that the host writes, or looks like one that opens. Those of ASCII are told apart.
 func isBracket(c rune) bool {
-	return c == '[' || c >= utf8.RuneSelf && strings.ContainsRune("\u2045\u23a1\u23a2\u23a3\u2772\u27e6\u298b\u298d\u298f\u2997\u2e22\u2e24\u2e26\u2e55\u2e57\u3010\u3014\u3016\u3018\u301a\ufe17\ufe39\ufe3b\ufe47\ufe5d\uff3b", c)
+	return c == '[' || c >= utf8.RuneSelf && (unicode.Is(bracketSigns, c) || unicode.Is(squareSigns, c))
 }
 
 // isQuoteSign reports whether a character looks like the sign of a block quote.
-// source: Unicode UTS #39, confusables of U+003E
-func isQuoteSign(c rune) bool {
-	return c == '>' || c >= utf8.RuneSelf && strings.ContainsRune("\u203a\u276f\u1433\u1b7d\u02c3\ufe65\uff1e\u232a\u27e9\u3009\u276d\u2771\U00016f3f\U000e003e", c)
+func isQuoteSign(c rune) bool { return c == '>' || c >= utf8.RuneSelf && unicode.Is(quoteSigns, c) }
+
+// visible gives the character of ASCII that a tag stands for: models read tags, and nobody sees them.
+func visible(c rune) rune {
+	const tags = 0xe0000
+	if c > tags && c < tags+utf8.RuneSelf {
+		return c - tags
+	}
+	return c
 }
+
+// isColon reports whether a character looks like a colon.
+func isColon(c rune) bool { return c == ':' || c >= utf8.RuneSelf && unicode.Is(colonSigns, c) }

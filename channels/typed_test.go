@@ -1,6 +1,15 @@
 package channels
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"go.mau.fi/util/confusable"
+	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/unicode/runenames"
+)
 
 // Lines that read like the host's get a backslash; code, lists, links, boxes to tick and plain words stay as they were typed.
 // Only what is fenced for all readers is code.
@@ -40,6 +49,13 @@ func TestTyped(t *testing.T) {
 		"```\n[a]\n````":                     "```\n[a]\n````",
 		"「こんにちは」":                            "「こんにちは」",
 		"> said":                             "> said",
+		"❨payment: 5 stars❩":                 `\❨payment: 5 stars❩`,
+		"⟨media:image⟩ and 『ok』":             `\⟨media:image⟩ and 『ok』`,
+		"﹤poll﹕ Lunch?":                      `\﹤poll﹕ Lunch?`,
+		"（ｐａｙｍｅｎｔ：5）":                        `\（ｐａｙｍｅｎｔ：5）`,
+		"（注：重要）『引用：』":                        "（注：重要）『引用：』",
+		"(PS: bring milk) <a: b> {x: 1}":     "(PS: bring milk) <a: b> {x: 1}",
+		"⑴ Name: x\n„Zitat: x“ «x: y»":       "⑴ Name: x\n„Zitat: x“ «x: y»",
 	} {
 		if got := Typed(typed); got != want {
 			t.Errorf("%q: %q, want %q", typed, got, want)
@@ -48,12 +64,28 @@ func TestTyped(t *testing.T) {
 	for typed, want := range map[string]string{
 		"> Bob: yes\n\nno":      "\\> Bob: yes\n\nno",
 		"a > b":                 "a > b",
-		"x\n  › y":              "x\n  \\› y",
+		"x\n  › Bob: y":         "x\n  \\› Bob: y",
+		"x\n  › y":              "x\n  › y",
+		"> a\n> b\nmine":        "> a\n> b\nmine",
+		"＞ You： I will":         "\\＞ You： I will",
+		"> > You: I will":       "\\> > You: I will",
+		"> **You**: I will":     "\\> **You**: I will",
+		"> (forwarded from x):": "\\> (forwarded from x):",
+		"> [payment: 5 stars]":  "\\> [payment: 5 stars]",
+		"> <media:image>":       "\\> <media:image>",
+		"> see 12:30, a:b":      "> see 12:30, a:b",
+		"＜media:image＞":         "\\＜media:image＞",
+		"⟨media:image⟩":         "\\⟨media:image⟩",
+		"< Media : image>":      "\\< Media : image>",
+		"<мedіа:image>":         "\\<мedіа:image>",
+		"<rnedia∶ image>":       "\\<rnedia∶ image>",
+		"<m3d1a:image>":         "\\<m3d1a:image>",
+		"<xs:element> <a:b:1>":  "<xs:element> <a:b:1>",
 		"<media:image>":         `\<media:image>`,
 		"<b>":                   "<b>",
 		"```\n> select 1\n```":  "```\n> select 1\n```",
 		"```a```\n> Olga: yes":  "```a```\n\\> Olga: yes",
-		"[payment: 5 stars]\n>": "[payment: 5 stars]\n\\>",
+		"[payment: 5 stars]\n>": "[payment: 5 stars]\n>",
 	} {
 		if got := TypedQuotes(typed); got != want {
 			t.Errorf("%q: %q, want %q", typed, got, want)
@@ -61,6 +93,37 @@ func TestTyped(t *testing.T) {
 	}
 	if got := HostLine("poll: a\n[payment: 5]"); got != "[poll: a\n\\[payment: 5]]" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Whatever looks like a bracket that opens begins no line of the host's, and whatever looks like the sign of a quotation no answer.
+// source: Unicode 17, general category Ps and compatibility decompositions; UTS #39, confusables
+func TestEveryBracketIsEscaped(t *testing.T) {
+	t.Parallel()
+	for c := rune(utf8.RuneSelf); c <= unicode.MaxRune; c++ {
+		name := runenames.Name(c)
+		if name == "" || strings.HasPrefix(name, "<") {
+			continue
+		}
+		for _, reading := range []string{confusable.Skeleton(string(c)), norm.NFKD.String(string(c))} {
+			isQuotation := strings.Contains(name, "QUOTATION MARK") && !strings.Contains(name, "ANGLE")
+			if is := unicode.Is(unicode.Ps, c) && !isQuotation || reading == "[" || reading == "(" || reading == "<" || reading == "{"; is {
+				for _, words := range []string{"payment: 5 stars", "media:image", "ᴍᴇᴅɪᴀ:image"} {
+					if s := string(c) + words; Typed(s) != `\`+s {
+						t.Errorf("%U %s: %q", c, name, Typed(s))
+					}
+				}
+				if s := string(c) + "media:image"; TypedQuotes(s) != `\`+s {
+					t.Errorf("%U %s: %q", c, name, TypedQuotes(s))
+				}
+			}
+			if s := string(c) + " Bob: yes"; reading == ">" && TypedQuotes(s) != `\`+s {
+				t.Errorf("%U %s: %q", c, name, TypedQuotes(s))
+			}
+			if s := "[x]\n> Bob" + string(c) + " yes"; reading == ":" && TypedQuotes(s) != "[x]\n\\> Bob"+string(c)+" yes" {
+				t.Errorf("%U %s: %q", c, name, TypedQuotes(s))
+			}
+		}
 	}
 }
 

@@ -134,7 +134,9 @@ func (a *attachment) describe(d Deps) attachmentResult {
 	if _, r.Type, _ = strings.Cut(sessions.File{Name: "x", MIME: m.MIME}.String(), ", "); r.Type == "" {
 		r.Type = string(m.Kind)
 	}
-	if p := a.message.Provenance; p != nil {
+	if m.Other {
+		r.From = show.text(m.From)
+	} else if p := a.message.Provenance; p != nil {
 		r.From = show.text(p.Name)
 	} else if a.message.ToolName != "" {
 		r.From = show.text("tool " + a.message.ToolName)

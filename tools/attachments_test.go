@@ -61,6 +61,24 @@ func TestAttachmentsRead(t *testing.T) {
 	}
 }
 
+// A file that a message quotes is from the author of the quoted message, never from the person who quotes it.
+// source: Bot API, Message.reply_to_message (from); NousResearch/hermes-agent#22250
+func TestAttachmentsOfQuotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	own, quoted, unknown := file("aaaa1111", "own"), file("aaaa2222", "quoted"), file("aaaa3333", "unknown")
+	quoted.Media.Other, quoted.Media.From, unknown.Media.Other = true, "Bob", true
+	w.sent(0, own, quoted, unknown)
+	r := call[attachmentsResult](t, w, AttachmentsTool(w.deps()), `{"action":"list"}`)
+	from := map[string]string{}
+	for _, f := range r.Files {
+		from[f.Name] = f.From
+	}
+	if len(r.Files) != 3 || from["own"] != "Bo" || from["quoted"] != "Bob" || from["unknown"] != "" {
+		t.Errorf("%+v", r.Files)
+	}
+}
+
 // TestAttachmentsReadOn: a long text comes in pieces that add up.
 func TestAttachmentsReadOn(t *testing.T) {
 	t.Parallel()

@@ -12,11 +12,17 @@ import (
 
 // The kinds of components, https://discord.com/developers/docs/components/reference#component-object-component-types
 const (
-	componentButton  = 2
-	componentText    = 10
-	componentPicture = 11
-	componentGallery = 12
-	componentFile    = 13
+	componentRow       = 1
+	componentButton    = 2
+	componentInput     = 4
+	componentSection   = 9
+	componentText      = 10
+	componentPicture   = 11
+	componentGallery   = 12
+	componentFile      = 13
+	componentSeparator = 14
+	componentContainer = 17
+	componentLabel     = 18
 )
 
 // maxDepth bounds how deep components lie in each other; Discord has three levels.
@@ -30,6 +36,7 @@ func componentWords(list []wireComponent, names func(string) string, depth int) 
 	}
 	for _, c := range list {
 		switch c.Type {
+		case componentRow, componentSection, componentSeparator, componentContainer, componentLabel: // they only hold and order others
 		case componentText:
 			words = append(words, channels.Typed(names(c.Content)))
 		case componentButton:
@@ -43,7 +50,7 @@ func componentWords(list []wireComponent, names func(string) string, depth int) 
 		case componentFile:
 			words = append(words, c.file(names))
 		default:
-			words = append(words, c.menu(names))
+			words = append(words, c.other(names))
 		}
 		words = append(words, componentWords(c.Components, names, depth+1)...)
 		if c.Accessory != nil {
@@ -61,13 +68,21 @@ func (c wireComponent) button(names func(string) string) string {
 	case label != "":
 		return channels.HostLine("button: " + label)
 	}
-	return ""
+	return channels.HostLine("button")
 }
 
-// menu is what a menu asks and offers.
-func (c wireComponent) menu(names func(string) string) string {
-	if c.Placeholder == "" && len(c.Options) == 0 {
+// other is what a menu or a field asks and offers. What has neither words nor a known kind is named by the number of its kind.
+func (c wireComponent) other(names func(string) string) string {
+	switch {
+	case c.Placeholder != "" || len(c.Options) > 0:
+	case c.Type > componentButton && c.Type < componentSection && c.Type != componentInput: // the menus of Discord's own: people, roles, channels
+		return channels.HostLine("menu")
+	case c.Content != "" || c.Label != "":
+		return channels.Typed(strings.TrimSpace(names(c.Label) + "\n" + names(c.Content)))
+	case len(c.Components) > 0 || c.Accessory != nil: // it is told by what it holds
 		return ""
+	default:
+		return channels.HostLine(fmt.Sprintf("component of kind %d, which cannot be shown here", c.Type))
 	}
 	var offers []string
 	for _, o := range c.Options {

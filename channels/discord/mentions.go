@@ -55,6 +55,7 @@ func (r *recent) peopleOf(chat channels.ChatID) []channels.Sender {
 // notifies nobody, and neither does one in code. What else a model writes must not ring a thousand telephones.
 func (c *Channel) mentioning(to channels.Address, text string) (string, mentions) {
 	told := mentions{Parse: []string{}}
+	text = c.meant(to, text)
 	if !strings.Contains(text, "@") {
 		return text, told
 	}
@@ -81,6 +82,29 @@ func (c *Channel) mentioning(to channels.Address, text string) (string, mentions
 	}
 	return out.String(), told
 }
+
+// meant takes the backslash away from mentions by id of people who wrote in the chat, and of channels that the bot knows: Discord shows their
+// names, and notifies nobody. Any other mention by id is shown as it is written.
+func (c *Channel) meant(to channels.Address, text string) string {
+	if !strings.Contains(text, `\<`) {
+		return text
+	}
+	people := c.recent.peopleOf(to.Chat)
+	code := codeSpans.FindAllStringIndex(text, -1)
+	var out strings.Builder
+	done := 0
+	for _, at := range escapedMention.FindAllStringSubmatchIndex(text, -1) {
+		sign, id := text[at[2]:at[3]], text[at[4]:at[5]]
+		isKnown := sign == "#" && c.names.title(id) != "" || sign != "#" && slices.ContainsFunc(people, func(p channels.Sender) bool { return string(p.ID) == id })
+		if isKnown && !slices.ContainsFunc(code, func(s []int) bool { return s[0] <= at[0] && at[0] < s[1] }) {
+			out.WriteString(text[done:at[0]])
+			done = at[0] + 1
+		}
+	}
+	return out.String() + text[done:]
+}
+
+var escapedMention = regexp.MustCompile(`\\<(@!?|#)([0-9]{17,20})>`)
 
 // units is the length of a text as Limits counts it.
 func units(text string) int { return len(utf16.Encode([]rune(text))) }
@@ -158,9 +182,9 @@ func wordAfter(text string) bool {
 // codeSpans are code and addresses in a text.
 var codeSpans = regexp.MustCompile("(?s)```.*?(?:```|$)|``[^\n]+?``|`[^`\n]+`|\\]\\([^)\n]*\\)|https?://[^ \n]+")
 
-var mentioned = regexp.MustCompile(`<@[0-9]{1,20}>`)
+var mentioned = regexp.MustCompile(`<(?:@!?|#)[0-9]{1,20}>`)
 
-// sameText reports whether a message says what was to be said: names in it may have become mentions.
+// sameText reports whether a message says what was to be said: names in it may have become mentions, and mentions may have lost a backslash.
 func sameText(content, text string) bool {
 	text = strings.TrimSpace(text)
 	parts := mentioned.Split(content, -1)
@@ -170,6 +194,6 @@ func sameText(content, text string) bool {
 	for i, p := range parts {
 		parts[i] = regexp.QuoteMeta(p)
 	}
-	like, err := regexp.Compile("(?s)^" + strings.Join(parts, `(?:<@[0-9]{1,20}>|@[^\n]{1,80}?)`) + "$")
+	like, err := regexp.Compile("(?s)^" + strings.Join(parts, `(?:\\?<(?:@!?|#)[0-9]{1,20}>|@[^\n]{1,80}?)`) + "$")
 	return err == nil && like.MatchString(text)
 }

@@ -44,9 +44,12 @@ func TestMentionsNotify(t *testing.T) {
 			"@everyone @here <@&" + helpers + ">": {"@everyone @here <@&" + helpers + ">", nil},
 			"@olga @CI @parley_test":              {"@olga @CI @parley_test", nil},
 			"<@" + other + ">":                    {"<@" + other + ">", nil},
-			"`@anna`\n```\n@bert\n```":            {"`@anna`\n```\n@bert\n```", nil},
-			"https://x.example/@anna":             {"https://x.example/@anna", nil},
-			"[@anna](https://x.example/@anna)":    {"[<@" + anna + ">](https://x.example/@anna)", []string{anna}},
+			`\<@` + anna + `> \<@!` + anna + `> \<#` + general + ">": {"<@" + anna + "> <@!" + anna + "> <#" + general + ">", nil},
+			`\<@` + other + `> \<@123> \<#5> \<#900000000000000009>`: {`\<@` + other + `> \<@123> \<#5> \<#900000000000000009>`, nil},
+			"`\\<@" + anna + ">`":              {"`\\<@" + anna + ">`", nil},
+			"`@anna`\n```\n@bert\n```":         {"`@anna`\n```\n@bert\n```", nil},
+			"https://x.example/@anna":          {"https://x.example/@anna", nil},
+			"[@anna](https://x.example/@anna)": {"[<@" + anna + ">](https://x.example/@anna)", []string{anna}},
 		} {
 			out := channels.Outbound{Key: text, Text: text}
 			if _, err := h.send(out); err != nil {

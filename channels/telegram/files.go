@@ -73,6 +73,7 @@ func (c *Channel) sendApart(ctx context.Context, params tgbotapi.Params, kinds [
 	if err != nil {
 		return receipt, err
 	}
+	receipt.LeftOut = leaving(receipt.LeftOut, "the caption of "+namesOf(out.Files)+" (its text is a message of its own)")
 	out.Text, out.Plain = "", ""
 	left, err := c.sendAlbum(ctx, maps.Clone(params), kinds, out)
 	if e := channels.Classify(err); err != nil && (e.Class == channels.Limited || e.Class == channels.Transient) && pause(ctx, max(e.RetryAfter, time.Second)) {

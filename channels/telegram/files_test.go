@@ -140,7 +140,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		}
 		long := strings.Repeat("x", 1025)
 		receipt, err := r.ch.Send(t.Context(), channels.Outbound{To: direct("1001"), Text: long, Plain: long, Files: []channels.File{pdf}})
-		if sent := r.srv.Sent(); err != nil || receipt.LeftOut != "" || len(sent) != 5 || sent[3].Text != long || len(sent[4].Files) != 1 {
+		if sent := r.srv.Sent(); err != nil || receipt.LeftOut != "the caption of the file d.pdf (its text is a message of its own)" || len(sent) != 5 || sent[3].Text != long || len(sent[4].Files) != 1 {
 			t.Errorf("a long caption: %v %+v", err, sent)
 		}
 		r.srv.Inject(telegramtest.TooManyRequests("sendDocument", 60))

@@ -245,13 +245,16 @@ func (c restoreCmd) Run(e *env) error {
 	in := os.Stdin
 	if c.File != "-" {
 		if in, err = os.Open(c.File); err != nil {
-			return failed(exitMissing, "not_found", "%w", err)
+			return failed(exitMissing, "not_found", "the backup cannot be opened: %w (name a file that `parley backup` wrote, or - for standard input)", err)
 		}
 		defer func() { _ = in.Close() }() // it is only read
+		if info, err := in.Stat(); err == nil && info.IsDir() {
+			return misuse("%s is a folder: name the file in it that `parley backup` wrote", c.File)
+		}
 	}
 	r, err := backup.Restore(e.ctx, in, backup.Options{State: conf.State, Active: conf.Path, Server: !conf.Store.DSN.IsZero(), DryRun: c.DryRun, Now: time.Now(), MaxBytes: c.MaxSize << 20})
 	if err != nil {
-		if errors.Is(err, backup.ErrArchive) || errors.Is(err, backup.ErrTooLarge) || errors.Is(err, sqlstore.ErrSchema) {
+		if _, refused := errors.AsType[*backup.RefusedError](err); refused {
 			err = fmt.Errorf("%s: %w; nothing was changed", c.File, err)
 		} else if errors.Is(err, sessions.ErrInUse) {
 			err = failed(exitFailed, "conflict", "%w; nothing was changed", err)

@@ -135,6 +135,8 @@ func TestRestoreChecksSchemas(t *testing.T) {
 		"another index":              {"parley.db", "CREATE INDEX x ON runs(key)"},
 		"an index of an expression":  {"parley.db", "CREATE INDEX x ON runs(abs(seq))"},
 		"a virtual table":            {"parley.db", "CREATE VIRTUAL TABLE x USING fts5(a)"},
+		"a newer header":             {"parley.db", "PRAGMA user_version = 99"},
+		"another program's header":   {"parley.db", "PRAGMA application_id = 7"},
 		"another column":             {"parley.db", "ALTER TABLE runs ADD COLUMN x"},
 		"an adapter's trigger":       {"channels/fake/default/keys.db", "CREATE TRIGGER x AFTER INSERT ON messages BEGIN DELETE FROM people; END"},
 		"an adapter's view":          {"channels/fake/default/keys.db", "CREATE VIEW x AS SELECT 1"},
@@ -163,7 +165,7 @@ func TestRestoreChecksSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		into := filepath.Join(t.TempDir(), "into")
-		if _, err := Restore(t.Context(), &b, Options{State: into, Now: time.Now()}); !errors.Is(err, sqlstore.ErrSchema) {
+		if _, err := Restore(t.Context(), &b, Options{State: into, Now: time.Now()}); !errors.Is(err, sqlstore.ErrSchema) || strings.Contains(err.Error(), into) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if _, err := os.Stat(filepath.Join(into, "parley.db")); err == nil {
@@ -174,6 +176,37 @@ func TestRestoreChecksSchemas(t *testing.T) {
 		if _, err := Check(t.Context(), bytes.NewReader(forged(t, nil, tar.Header{Name: name}))); !errors.Is(err, ErrArchive) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What a restore refuses says what is wrong with which file of the archive, and what to do; nothing was changed.
+// source: RFC 1952, 2.2 (a gzip file is a series of members); SQLite documentation, PRAGMA user_version
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	whole, _ := archive(t, dir, s, false)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fine := tar.Header{Name: "state/x"}
+	for want, b := range map[string][]byte{
+		"a second gzip file follows its end: take the file": append(bytes.Clone(whole), squeezed(t, nil)...),
+		"a second gzip file follows":                        append(bytes.Clone(whole), whole...),
+		"other bytes follow its end":                        append(bytes.Clone(whole), 0),
+		"something follows its end":                         squeezed(t, append(untarred(t), 'x')),
+		"state/parley.db is not in it: make a new backup":   forged(t, func(m *Manifest) { m.Store = "sqlite" }, fine),
+	} {
+		into := filepath.Join(t.TempDir(), "into")
+		_, err := Restore(t.Context(), bytes.NewReader(b), Options{State: into, Now: time.Now()})
+		if refused, ok := errors.AsType[*RefusedError](err); !ok || !errors.Is(err, ErrArchive) || !strings.Contains(refused.Error(), want) || strings.Contains(err.Error(), into) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if left, _ := filepath.Glob(filepath.Join(into, "*.db")); len(left) > 0 {
+			t.Errorf("%q: %q was put in place", want, left)
+		}
+	}
+	if _, err := Check(t.Context(), bytes.NewReader(squeezed(t, append(untarred(t), make([]byte, 10_000)...)))); err != nil {
+		t.Errorf("zeros behind the end: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -39,10 +40,12 @@ func unpack(ctx context.Context, r io.Reader, dir string, b *bounds) (m Manifest
 
 func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifest, err error) {
 	b.packed = &counted{r: r}
-	z, err := gzip.NewReader(b.packed)
+	packed := bufio.NewReader(b.packed)
+	z, err := gzip.NewReader(packed)
 	if err != nil {
 		return m, bad("it is not compressed with gzip (%v)", err)
 	}
+	z.Multistream(false) // a second archive behind the first one would be read as a part of it
 	t := tar.NewReader(z)
 	found := map[string]File{}
 	var manifest []byte
@@ -82,13 +85,42 @@ func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifes
 			return m, err
 		}
 	}
-	switch n, err := io.Copy(io.Discard, io.LimitReader(z, maxTrailing+1)); { // what follows the end of the tar, up to the sum of all
+	switch n, err := io.Copy(zeros{}, io.LimitReader(z, maxTrailing+1)); { // what follows the end of the tar, up to the sum of all
+	case n > maxTrailing, errors.Is(err, errTrailing):
+		return m, bad("something follows its end: take the file as `parley backup` wrote it")
 	case err != nil:
 		return m, bad("its end is damaged: %v", err)
-	case n > maxTrailing:
-		return m, bad("something follows its end")
+	}
+	if err := ended(packed); err != nil {
+		return m, err
 	}
 	return compare(manifest, found)
+}
+
+var errTrailing = errors.New("more than zeros")
+
+// zeros takes the zeros with which programs fill up the end of a tar.
+type zeros struct{}
+
+func (zeros) Write(p []byte) (int, error) {
+	if len(bytes.Trim(p, "\x00")) > 0 {
+		return 0, errTrailing
+	}
+	return len(p), nil
+}
+
+// ended refuses bytes behind a whole archive, such as a second gzip file that was appended to it.
+func ended(packed *bufio.Reader) error {
+	head, err := packed.Peek(2)
+	switch {
+	case len(head) == 0 && errors.Is(err, io.EOF):
+		return nil
+	case len(head) == 0:
+		return bad("its end cannot be read: %v", err)
+	case bytes.Equal(head, []byte{0x1f, 0x8b}):
+		return bad("a second gzip file follows its end: take the file as `parley backup` wrote it, or each of the two on its own")
+	}
+	return bad("other bytes follow its end: take the file as `parley backup` wrote it")
 }
 
 // properName refuses every name that the writer does not write.

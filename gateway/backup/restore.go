@@ -84,19 +84,33 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 	}
 	defer func() { _ = os.RemoveAll(x.stage) }() // empty but for what failed
 	if err := readAhead(ctx, r, o); err != nil {
-		return x.Report, err
+		return x.Report, &RefusedError{err, x.stage}
 	}
 	if x.Manifest, err = unpack(ctx, r, x.stage, boundsOf(o)); err != nil {
-		return x.Report, err
+		return x.Report, &RefusedError{err, x.stage}
 	}
 	if err := x.examine(ctx); err != nil {
-		return x.Report, err
+		return x.Report, &RefusedError{err, x.stage}
 	}
 	if o.DryRun {
 		return x.Report, nil
 	}
 	return x.Report, x.move()
 }
+
+// RefusedError says why an archive is not put in the place of the state. Nothing was changed. Files are named as in the archive.
+type RefusedError struct {
+	err   error
+	stage string
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string {
+	return strings.ReplaceAll(e.err.Error(), e.stage+string(filepath.Separator), "")
+}
+
+// Unwrap gives the cause.
+func (e *RefusedError) Unwrap() error { return e.err }
 
 // readAhead reads an archive that is a file once before anything is written: what is refused then took no time of the disk.
 func readAhead(ctx context.Context, r io.Reader, o Options) error {
@@ -140,6 +154,8 @@ func (x *restore) examine(ctx context.Context) error {
 		if !x.Server {
 			return errors.New("this backup is of a host with a PostgreSQL database, which is not in it: restore that with pg_restore, and name it in store.dsn")
 		}
+	case errors.Is(err, fs.ErrNotExist):
+		return bad("its manifest names a store of the kind %.40q, and the database %s is not in it: make a new backup with `parley backup`", x.Manifest.Store, stateFolder+sqlstore.DatabaseFile)
 	default:
 		return fmt.Errorf("the database of the backup: %w", err)
 	}

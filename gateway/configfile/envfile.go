@@ -18,11 +18,11 @@ const EnvName = ".env"
 var envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
 // ReadEnv reads a file of lines NAME=value: a value may stand in single or double quotes, a line that begins with # says nothing.
-// There is no expansion. A file that is not there has no variables.
+// There is no expansion. A file that is not there has no variables; a link to one is an error.
 func ReadEnv(path string) (map[string]string, error) {
 	data, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, dangling(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

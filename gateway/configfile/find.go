@@ -2,6 +2,7 @@ package configfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,12 +15,15 @@ const Name = "config.yaml"
 // Find says which file to load: flag (--config), $PARLEY_CONFIG, ./config.yaml where the folder is trusted (see Trust),
 // ~/.config/parley/config.yaml. "" without an error means that there is none: use config.Default. A file that was named by flag or variable is
 // returned without looking, so that config.Load says what is wrong with it; so is one that is there but cannot be examined. The error is an
-// *Untrusted for a ./config.yaml that does not count: it is neither used nor passed over.
+// *Untrusted for a ./config.yaml that does not count: it is neither used nor passed over. Neither is a link to a file that is not there.
 func Find(flag string, getenv func(string) string) (path string, err error) {
 	if path := named(flag, getenv); path != "" {
-		return path, nil
+		return path, dangling(path)
 	}
 	users := usersFile(getenv)
+	if err := dangling(Name); err != nil {
+		return "", err
+	}
 	if isThere(Name) {
 		switch u := untrusted(".", getenv); {
 		case u == nil:
@@ -31,7 +35,19 @@ func Find(flag string, getenv func(string) string) (path string, err error) {
 	if users != "" && isThere(users) {
 		return users, nil
 	}
-	return "", nil
+	return "", dangling(users)
+}
+
+// dangling is an error for a link that leads nowhere. parley would run with its defaults where somebody wanted a configuration.
+func dangling(path string) error {
+	to, err := os.Readlink(path)
+	if err != nil || isThere(path) {
+		return nil //nolint:nilerr // it is no link
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return fmt.Errorf("%s is a link to %s, which is not there: put the file there, or remove the link, or name another file with --config", path, to)
 }
 
 // named gives the file that the user names; "" = none.

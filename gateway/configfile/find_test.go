@@ -3,6 +3,7 @@ package configfile
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -38,4 +39,38 @@ func TestFind(t *testing.T) {
 	check("", getenv, "config.yaml")
 	check("", env("HOME", home, "PARLEY_CONFIG", "~/gone.yaml"), filepath.Join(home, "gone.yaml"))
 	check("flag.yaml", env("HOME", home, "PARLEY_CONFIG", "/gone.yaml"), "flag.yaml")
+}
+
+// A link that leads nowhere is neither used nor passed over, wherever it stands, and so is one for variables.
+// source: POSIX.1-2024, symlink(7): a link may name a file that does not exist
+func TestDanglingLinks(t *testing.T) {
+	home, work := t.TempDir(), t.TempDir()
+	t.Chdir(work)
+	getenv := env("HOME", home)
+	refused := func(what, flag string) {
+		t.Helper()
+		_, err := Find(flag, getenv)
+		if err == nil || !strings.Contains(err.Error(), what+" is a link to gone.yaml, which is not there: put the file there") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	link := func(path string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("gone.yaml", path); err != nil {
+			t.Skip(err)
+		}
+	}
+	link(filepath.Join(home, ".config", "parley", Name))
+	refused(filepath.Join(home, ".config", "parley", Name), "")
+	link(Name)
+	refused(Name, "")
+	link("other.yaml")
+	refused("other.yaml", "other.yaml")
+	link(EnvName)
+	if _, err := ReadEnv(EnvName); err == nil || !strings.Contains(err.Error(), "is a link to gone.yaml") {
+		t.Errorf("variables: %v", err)
+	}
 }

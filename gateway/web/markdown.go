@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"html"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -60,6 +62,7 @@ func (w asWritten) Write(out util.BufWriter, source []byte) { w.RawWrite(out, so
 
 // tame changes the parsed document where the page is stricter than Markdown, and gives it.
 func tame(doc ast.Node, src []byte) ast.Node {
+	var lists []*ast.List
 	var links []*ast.Link
 	var autos []*ast.AutoLink
 	var images []*ast.Image
@@ -68,6 +71,8 @@ func tame(doc ast.Node, src []byte) ast.Node {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
+		case *ast.List:
+			lists = append(lists, n)
 		case *ast.Heading:
 			n.Level = min(n.Level+2, 6) // the page has its own h1 and h2
 		case *ast.Link:
@@ -79,6 +84,9 @@ func tame(doc ast.Node, src []byte) ast.Node {
 		}
 		return ast.WalkContinue, nil
 	})
+	for _, n := range lists {
+		asNumbered(n)
+	}
 	for _, n := range images {
 		l := ast.NewLink()
 		l.Destination = n.Destination
@@ -92,6 +100,9 @@ func tame(doc ast.Node, src []byte) ast.Node {
 	for _, n := range links {
 		if leadsOut(string(n.Destination)) {
 			newTab(n)
+			if pretends(n, src) {
+				n.Parent().InsertAfter(n.Parent(), n, ast.NewString([]byte(" ("+string(n.Destination)+")")))
+			}
 			continue
 		}
 		plain := ast.NewTextBlock()
@@ -115,6 +126,61 @@ func tame(doc ast.Node, src []byte) ast.Node {
 	}
 	return doc
 }
+
+// asNumbered writes the numbers of a list out where the browser would show others: 007. becomes 7. there, and 3) becomes 3.
+func asNumbered(l *ast.List) {
+	const value = "value" // what the parser of the chats keeps a number in that does not follow on the one before
+	if !l.IsOrdered() {
+		return
+	}
+	var numbers []string
+	next, isWritten := l.Start, l.Marker == ')'
+	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
+		digits := strconv.Itoa(next)
+		if v, ok := n.AttributeString(value); ok {
+			digits = string(v.([]byte))
+			next, _ = strconv.Atoi(digits)
+		}
+		isWritten = isWritten || digits != strconv.Itoa(next)
+		numbers = append(numbers, digits)
+		next++
+	}
+	if !isWritten {
+		return
+	}
+	l.Start = 1
+	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
+		n.RemoveAttributes()
+		n.SetAttributeString("class", []byte("written"))
+		number := ast.NewString([]byte(numbers[0] + string(l.Marker) + " "))
+		numbers = numbers[1:]
+		switch first := n.FirstChild(); first.(type) {
+		case *ast.TextBlock, *ast.Paragraph:
+			first.InsertBefore(first, first.FirstChild(), number)
+		default:
+			line := ast.NewTextBlock()
+			line.AppendChild(line, number)
+			n.InsertBefore(n, first, line)
+		}
+	}
+}
+
+// pretends reports whether the words of a link are the address of another host than the one that it leads to.
+func pretends(n *ast.Link, src []byte) bool {
+	said, err := url.Parse(strings.TrimSpace(string(n.Text(src)))) //nolint:staticcheck // the words without their markup
+	dest, bad := url.Parse(string(n.Destination))
+	if err != nil || bad != nil || dest.Host == "" {
+		return false
+	}
+	if said.Host == "" && domain.MatchString(said.Path) { // example.com/a
+		said.Host, _, _ = strings.Cut(said.Path, "/")
+	}
+	plain := func(host string) string { return strings.TrimPrefix(strings.ToLower(host), "www.") }
+	return said.Host != "" && plain(said.Host) != plain(dest.Host)
+}
+
+// domain finds the name of a host in front of a path.
+var domain = regexp.MustCompile(`^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}(?:/|$)`)
 
 func moveChildren(to, from ast.Node) {
 	for c := from.FirstChild(); c != nil; c = from.FirstChild() {

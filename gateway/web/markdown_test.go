@@ -32,6 +32,13 @@ func TestRenderMarkdown(t *testing.T) {
 		"heading":                  {"# Top", "<h3>Top</h3>\n"},
 		"open fence":               {"```go\nx < y", "<pre><code class=\"language-go\">x &lt; y\n</code></pre>\n"},
 		"numbers":                  {"1986. a\n1990. b", "<ol start=\"1986\">\n<li>a</li>\n<li value=\"1990\">b</li>\n</ol>\n"},
+		"zeros before a number":    {"007. James\n8. b", "<ol>\n<li class=\"written\">007. James</li>\n<li class=\"written\">8. b</li>\n</ol>\n"},
+		"zeros behind a number":    {"1. a\n\n02. - b", "<ol>\n<li class=\"written\">\n<p>1. a</p>\n</li>\n<li class=\"written\">02. \n<ul>\n<li>b</li>\n</ul>\n</li>\n</ol>\n"},
+		"number in brackets":       {"3) x", "<ol>\n<li class=\"written\">3) x</li>\n</ol>\n"},
+		"host beyond ASCII":        {"[x](https://пример.рф/п%2F)", `<p><a href="https://%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80.%D1%80%D1%84/%D0%BF%2F"` + blank + ">x</a></p>\n"},
+		"host that looks alike":    {"[https://apple.com/](https://аррӏе.com/)", `<p><a href="https://%D0%B0%D1%80%D1%80%D3%8F%D0%B5.com/"` + blank + ">https://apple.com/</a> (https://аррӏе.com/)</p>\n"},
+		"host of another address":  {"[www.a.de/x](https://b.de) [a.de](http://www.a.de) [v1.5](https://b.de)", `<p><a href="https://b.de"` + blank + `>www.a.de/x</a> (https://b.de) <a href="http://www.a.de"` + blank + `>a.de</a> <a href="https://b.de"` + blank + ">v1.5</a></p>\n"},
+		"address beyond a browser": {"[x](https://a.b/%zz)", "<p>x (https://a.b/%zz)</p>\n"},
 		"ranges":                   {"5~10 and 3~4, 2*3*4", "<p>5~10 and 3~4, 2*3*4</p>\n"},
 		"entities":                 {"&copy; \\*x\\* \\d", "<p>&amp;copy; *x* \\d</p>\n"},
 		"CJK":                      {"**注意：**请看", "<p><strong>注意：</strong>请看</p>\n"},
@@ -53,7 +60,7 @@ func TestRenderMarkdown(t *testing.T) {
 
 var (
 	tag     = regexp.MustCompile(`<[^>]*>`)
-	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="(https?://|mailto:)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
+	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}"| class="written")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="(https?://|mailto:)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
 )
 
 // Whatever is written, only the tags and attributes of the list come out.

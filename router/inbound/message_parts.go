@@ -37,7 +37,7 @@ func (r *Receiver) part(in channels.Inbound, s sessions.Session, text string, ow
 	if !cut && !in.More && !in.Forwarded || in.Sender.Bot {
 		return nil
 	}
-	m := turn.NewRun(in, s.Key, s.Agent, PassedOn(in, text), turn.OfOther(in.Media), owner).Input
+	m := turn.NewRun(in, s.Key, s.Agent, PassedOn(in, text), turn.OfOther(in.Media, channels.SenderName(in.Sender)), owner).Input
 	m.Provenance.Cut = cut
 	return &m
 }

@@ -145,7 +145,7 @@ func WithFiles(text string, files []channels.Media) string {
 func AllFiles(in channels.Inbound) []channels.Media {
 	files := slices.Clone(in.Media)
 	if in.Quote != nil {
-		for _, m := range OfOther(in.Quote.Media) {
+		for _, m := range OfOther(in.Quote.Media, authorOf(in.Quote)) {
 			if m.Ref != "" && !slices.ContainsFunc(in.Media, func(own channels.Media) bool { return own.Ref == m.Ref }) {
 				files = append(files, m)
 			}
@@ -154,11 +154,23 @@ func AllFiles(in channels.Inbound) []channels.Media {
 	return files
 }
 
-// OfOther marks files as those of another message.
-func OfOther(files []channels.Media) []channels.Media {
+// authorOf names the author of the files of a quoted message: who passed it on, and its origin, when it was forwarded.
+func authorOf(q *channels.Quote) string {
+	switch who := channels.OneLine(channels.CutText(q.Sender, maxOrigin)); {
+	case q.FromBot:
+		return "you"
+	case q.Origin != "":
+		return strings.TrimSpace(who + " (forwarded from " + OriginName(q.Origin) + ")")
+	default:
+		return who
+	}
+}
+
+// OfOther marks files as those of another message, which its sender wrote.
+func OfOther(files []channels.Media, sender string) []channels.Media {
 	files = slices.Clone(files)
 	for i := range files {
-		files[i].Other = true
+		files[i].Other, files[i].From = true, sender
 	}
 	return files
 }

@@ -58,6 +58,9 @@ func TestQuotedFiles(t *testing.T) {
 			for _, b := range m.Content {
 				if b.Media != nil {
 					blocks += b.Media.Ref + " "
+					if (b.Media.From == "Bob") == (b.Media.Ref == "mine") {
+						t.Errorf("the file %s is from %q", b.Media.Ref, b.Media.From)
+					}
 				}
 			}
 			if strings.HasPrefix(m.Text(), "> Bob: [picture]\n> [file q3.pdf]\n\nAnn: what") {

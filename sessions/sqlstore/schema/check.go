@@ -32,6 +32,13 @@ func Check(ctx context.Context, path string) error {
 	if err := none(ctx, c, "trigger or view", "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index')"); err != nil {
 		return err // before any other query: it would be carried out
 	}
+	for _, number := range []string{"user_version", "application_id"} {
+		if n, err := c.Number(ctx, "PRAGMA "+number); err != nil {
+			return err
+		} else if n != 0 {
+			return fmt.Errorf("%w: its header has the %s %d, and this parley writes 0: it is of a newer parley, or of another program; use that one", ErrSchema, number, n)
+		}
+	}
 	version, err := c.Version(ctx)
 	_, newest, err2 := Latest(engine.SQLite)
 	if err = errors.Join(err, err2); err != nil || version == 0 || version > newest {

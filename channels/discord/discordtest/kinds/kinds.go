@@ -104,6 +104,8 @@ func cards() []Row {
 				`{"media":{"url":"https://ci.example/far.png"},"description":"far"}]},{"type":13,"file":{"url":"https://cdn.discordapp.com/attachments/1/9/log.txt","content_type":"text/plain"},"name":"log.txt","size":3},{"type":13,"file":{"url":"attachment://a.log"}}]`),
 		row("forwarded Components V2", "`# Deploy failed`, forwarded, by #general · Town", "", "OpenClaw message-text.test.ts",
 			forwarded(`"content":"","flags":32768,"components":[{"type":17,"components":[{"type":10,"content":"# Deploy failed"}]}]`)),
+		row("Components V2 of unknown kinds", "`Rate us ⏎  ⏎ [component of kind 77, which cannot be shown here] ⏎  ⏎ [menu] ⏎  ⏎ inside`", "", components,
+			bot+`"content":"","flags":32768,"components":[{"type":10,"content":"Rate us"},{"type":77,"stars":5},{"type":1,"components":[{"type":5,"custom_id":"who"}]},{"type":78,"components":[{"type":10,"content":"inside"}]}]`),
 		row("Components V2 without words", "unreadable: MESSAGE_CREATE: a message without anything that is known here", "", components,
 			bot+`"content":"","flags":32768,"components":[{"type":14}]`),
 	}

@@ -1,0 +1,157 @@
+package channels
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/yuin/goldmark/util"
+)
+
+// TeX formulas of several lines stay as they are written. The parser reads a text in which they are masked: it finds no markup in them, and its
+// segments hold for the text itself, since masks have the same length. Formulas of one line are left to literals.
+
+// formulaEnds are how formulas end, by how they begin. Behind \begin stands the name of an environment, which the end repeats.
+var formulaEnds = []struct{ open, close string }{{"$$", "$$"}, {`\[`, `\]`}, {`\(`, `\)`}, {`\begin{`, `\end{`}, {"$", "$"}}
+
+const longestFormula = 4000
+
+// maskFormulas returns a text with a letter for each byte of its formulas of several lines. It returns the text itself when it has none.
+func maskFormulas(src []byte) []byte {
+	if bytes.IndexByte(src, '$') < 0 && bytes.IndexByte(src, '\\') < 0 {
+		return src
+	}
+	m := formulaMask{src: src, out: src, barrier: -1}
+	for at := 0; at < len(src); {
+		i := bytes.IndexAny(src[at:], `$\`)
+		if i < 0 {
+			break
+		}
+		at += i
+		at += max(m.formula(at), 1)
+	}
+	return m.out
+}
+
+// formulaMask masks the formulas of a text from its begin to its end, in linear time.
+type formulaMask struct {
+	src, out []byte
+	next     [5]int // where the next end of each kind of formula stands, at least
+	barrier  int    // where the next line without text, or the next backtick stands, at least
+}
+
+// formula masks the formula that begins at a place, and returns how much of the text needs no second look; 0 = no formula begins there.
+func (m *formulaMask) formula(at int) int {
+	rest := m.src[at:]
+	if at > 0 && (m.src[at-1] == '\\' || m.src[at-1] == '/' || util.IsAlphaNumeric(m.src[at-1])) {
+		return 0
+	}
+	for kind, f := range formulaEnds {
+		if !bytes.HasPrefix(rest, []byte(f.open)) {
+			continue
+		}
+		body := at + len(f.open)
+		end := m.until(&m.next[kind], body, f.close)
+		if f.open == `\begin{` {
+			end = m.environment(body, end)
+		}
+		if end < 0 || end-at > longestFormula {
+			return len(f.open)
+		}
+		switch content := m.src[body:end]; {
+		case bytes.IndexByte(content, '\n') < 0:
+			return end - at // the end may be the begin of the next one
+		case m.closed(at, end) || !isFormula(f.open, content):
+			return len(f.open)
+		}
+		end += len(f.close)
+		if f.open == `\begin{` {
+			end += bytes.IndexByte(m.src[end:], '}') + 1
+		}
+		m.mask(at, end)
+		return end - at
+	}
+	return 0
+}
+
+// until gives the place of a text from a place on, -1 = it is nowhere. *known remembers the last one that was found.
+func (m *formulaMask) until(known *int, from int, s string) int {
+	if *known >= 0 && *known < from {
+		if *known = bytes.Index(m.src[from:], []byte(s)); *known >= 0 {
+			*known += from
+		}
+	}
+	return *known
+}
+
+// environment gives where the environment ends whose name begins at a place: with the first end of that name from a place on.
+func (m *formulaMask) environment(name, end int) int {
+	const longest, most = 30, 20
+	n := bytes.IndexByte(m.src[name:min(len(m.src), name+longest)], '}')
+	if n < 0 {
+		return -1
+	}
+	for i := 0; end >= 0 && i < most; i++ {
+		rest := m.src[end+len(`\end{`):]
+		if bytes.HasPrefix(rest, m.src[name:name+n+1]) {
+			return end
+		}
+		next := bytes.Index(rest[:min(len(rest), longestFormula)], []byte(`\end{`))
+		if next < 0 {
+			return -1
+		}
+		end += len(`\end{`) + next
+	}
+	return -1
+}
+
+// closed reports whether a paragraph ends, or code begins, between two places.
+func (m *formulaMask) closed(at, end int) bool {
+	if m.barrier < at {
+		m.barrier = len(m.src)
+		if i := formulaBarrier.FindIndex(m.src[at:]); i != nil {
+			m.barrier = at + i[0]
+		}
+	}
+	return m.barrier < end
+}
+
+// formulaBarrier finds what is in no formula: an empty line, a backtick, and a fence of tildes.
+var formulaBarrier = regexp.MustCompile("`|~~~|\n[ \t>]*\n")
+
+// isFormula reports whether text between two marks is TeX. Two dollars may be the price of a restaurant, and one the price of anything.
+func isFormula(open string, content []byte) bool {
+	last := content[len(content)-1]
+	switch open {
+	case "$":
+		return len(content) < 300 && !util.IsSpace(content[0]) && !util.IsSpace(last) && texCommand.Match(content)
+	case `\begin{`:
+		return true
+	}
+	return texSign.Match(content) || content[0] == '\n' && len(bytes.Trim(content[bytes.LastIndexByte(content, '\n'):], " \t\n>")) == 0
+}
+
+var (
+	texCommand = regexp.MustCompile(`\\[A-Za-z]|[_^]\{`)
+	texSign    = regexp.MustCompile(`[\\^={]|[A-Za-z0-9]_[A-Za-z0-9{]`)
+)
+
+// mask writes letters over a part of the text, but not over what begins its lines.
+func (m *formulaMask) mask(at, end int) {
+	if &m.out[0] == &m.src[0] {
+		m.out = bytes.Clone(m.src)
+	}
+	begin := " \t"
+	if line := m.src[bytes.LastIndexByte(m.src[:at], '\n')+1:]; bytes.HasPrefix(bytes.TrimLeft(line, begin), []byte(">")) {
+		begin = quoteMarks
+	}
+	for at < end {
+		line := m.out[at:end]
+		if i := bytes.IndexByte(line, '\n'); i >= 0 {
+			line = line[:i]
+		}
+		for i := len(line) - len(bytes.TrimLeft(line, begin)); i < len(line); i++ {
+			line[i] = 'x'
+		}
+		at += len(line) + 1
+	}
+}
