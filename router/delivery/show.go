@@ -23,7 +23,7 @@ func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *a
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	v := &view{hints: h, run: run, moves: h.settings().Moved.Changes(), stream: stream, grew: make(chan struct{}, 1), preview: preview{previews: p, run: run}}
+	v := &view{hints: h, run: run, moves: h.settings().Moved.StoredMoves(), stream: stream, grew: make(chan struct{}, 1), preview: preview{previews: p, run: run}}
 	if stream != channels.StreamOff {
 		t.OnText = v.text
 	}
@@ -42,7 +42,7 @@ func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *a
 type view struct {
 	hints   *hints
 	run     sessions.Run
-	moves   int // of chats, at the begin: the store may know of one a little later
+	moves   int // of chats, when run was read
 	stream  channels.Stream
 	latest  atomic.Pointer[string]
 	grew    chan struct{}
@@ -75,8 +75,9 @@ func (v *view) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-typing.C:
-			v.follow(ctx)
-			v.hints.typing(ctx, v.run.Key, v.run.Reply)
+			if v.follow(ctx) {
+				v.hints.typing(ctx, v.run.Key, v.run.Reply)
+			}
 			typing.Reset(typingInterval)
 		case <-v.grew:
 			grown = true
@@ -87,8 +88,9 @@ func (v *view) work(ctx context.Context) {
 			continue
 		}
 		grown, due = false, false
-		v.follow(ctx)
-		if text := *v.latest.Load(); v.stream == channels.StreamDraft {
+		if text := *v.latest.Load(); !v.follow(ctx) {
+			grown = true
+		} else if v.stream == channels.StreamDraft {
 			v.hints.draft(ctx, v.run.Key, v.run.Reply, string(v.run.ID), text)
 		} else {
 			grown = !v.preview.show(ctx, text)
@@ -97,12 +99,16 @@ func (v *view) work(ctx context.Context) {
 	}
 }
 
-// follow finds the session whose policy holds for the turn now: when chats become one, its chat may have become another session's.
-func (v *view) follow(ctx context.Context) {
-	if v.hints.settings().Moved.Changes() == v.moves {
-		return
+// follow finds the session whose send policy holds for the turn now: when two chats become one, the chat of the turn belongs to another session.
+// false = it is not known, so nothing may be shown.
+func (v *view) follow(ctx context.Context) bool {
+	moves := v.hints.settings().Moved.StoredMoves()
+	if moves == v.moves {
+		return true
 	}
-	if run, err := v.hints.store.GetRun(ctx, v.run.ID); err == nil {
-		v.run.Key, v.preview.run.Key = run.Key, run.Key
+	run, err := v.hints.store.GetRun(ctx, v.run.ID)
+	if err == nil {
+		v.run.Key, v.preview.run.Key, v.moves = run.Key, run.Key, moves
 	}
+	return err == nil
 }

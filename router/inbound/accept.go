@@ -70,6 +70,7 @@ func (r *Receiver) take(ctx context.Context, in channels.Inbound) (a sessions.Ar
 		r.commit.Abort(*a.Change, acc)
 	}
 	if moved {
+		r.settings().Moved.Stored()
 		r.commit.Uncertain.Store(true) // what waited in the old session may wait in another one now: follow looks
 	}
 	if a.Skip != nil {

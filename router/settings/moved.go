@@ -18,7 +18,7 @@ type MovedChats struct {
 	earlier  map[identity]channels.UserID          // by the id that a person has
 	later    map[identity]channels.UserID          // by one that they had
 	became   map[AccountRef]channels.AccountID     // by an account that was renamed, what it is called now
-	changes  int
+	stored   int
 }
 
 // identity is one id of a person.
@@ -70,7 +70,6 @@ func (f *MovedChats) Add(from, to channels.Address) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.changes++
 	delete(f.was, f.now[to])
 	delete(f.now, to)
 	if old, ok := f.was[to]; ok {
@@ -82,14 +81,24 @@ func (f *MovedChats) Add(from, to channels.Address) {
 	f.was[to], f.now[from] = from, to
 }
 
-// Changes counts the chats that got a new id since the start.
-func (f *MovedChats) Changes() int {
+// Stored says that the store has taken a move: from now on sessions may have other chats, and runs other sessions.
+func (f *MovedChats) Stored() {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stored++
+}
+
+// StoredMoves counts the moves that the store has taken since the start.
+func (f *MovedChats) StoredMoves() int {
 	if f == nil {
 		return 0
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.changes
+	return f.stored
 }
 
 // Meet says that a person has a new id. One that had another person's before is not that person.

@@ -304,7 +304,8 @@ func overheardEvents(_ *testing.T, f *fixture) {
 	happens(sessions.ContextLine{Event: channels.Message, Sender: "7", Message: "1", Text: "helo"}, " 7 1 helo<")
 	happens(sessions.ContextLine{Event: channels.Edited, Sender: "7", Message: "1", Text: "hello"}, " 7 1 hello<")
 	happens(sessions.ContextLine{Event: channels.Edited, Sender: "7", Message: "2", Text: "soon"}, " 7 1 hello<", "edited 7 2 soon<") // ahead of its message
-	happens(sessions.ContextLine{Event: channels.Message, Sender: "7", Message: "2", Text: "late"}, " 7 1 hello<", " 7 2 soon<")
+	happens(sessions.ContextLine{Event: channels.Message, Sender: "7", Message: "2", Text: "late"}, " 7 1 hello<", "edited 7 2 soon<", " 7 2 late<")
+	happens(sessions.ContextLine{Event: channels.Edited, Sender: "7", Message: "2", Text: "at last"}, " 7 1 hello<", " 7 2 at last<")
 	happens(sessions.ContextLine{Event: channels.Deleted, Sender: "7", Message: "2"}, " 7 1 hello<")
 	happens(sessions.ContextLine{Event: channels.Edited, Sender: "8", Message: "1", Text: "no"}, " 7 1 hello<", "edited 8 1 no<") // not theirs
 	happens(sessions.ContextLine{Event: channels.Deleted, Sender: "7", Message: "1"}, "edited 8 1 no<")

@@ -36,17 +36,13 @@ func (s *ContextLines) insert(t *engine.Tx, x sessions.ContextLine) error {
 	if at.IsZero() {
 		at = t.Now
 	}
-	_, err := t.Exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		s.numbers.Next(), string(x.Key), storedEvent(x.Event), x.Sender, x.Name, string(x.Message), engine.Ms(at), x.Text, x.About)
-	return err
-}
-
-// storedEvent gives an event as its column has it: a message is none.
-func storedEvent(e channels.Event) string {
-	if e == channels.Message {
-		return ""
+	event := x.Event
+	if event == channels.Message {
+		event = ""
 	}
-	return string(e)
+	_, err := t.Exec("INSERT INTO overheard (seq, key, event, sender, name, message, at, body, about) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		s.numbers.Next(), string(x.Key), string(event), x.Sender, x.Name, string(x.Message), engine.Ms(at), x.Text, x.About)
+	return err
 }
 
 // PutBack puts the lines that a withdrawn message would have brought along in front of later ones.
@@ -84,10 +80,16 @@ func (s *ContextLines) replace(t *engine.Tx, x sessions.ContextLine) (done bool,
 	}
 	n := int64(0)
 	switch x.Event {
-	case channels.Message, "", sessions.ByHand: // behind an edit of it, which a platform may deliver first: it is told as it is now
-		n, err = t.Exec("UPDATE overheard SET event = ? WHERE key = ? AND message = ? AND event = 'edited' AND sender = ?", storedEvent(x.Event), string(x.Key), string(x.Message), x.Sender)
-	case channels.Edited: // what was said, and an edit before
-		n, err = t.Exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND event IN ('', 'byhand', 'edited') AND sender = ?", x.Text, string(x.Key), string(x.Message), x.Sender)
+	case channels.Edited: // what was said, in whose place an edit may stand that came before it; or an edit
+		by := []any{string(x.Key), string(x.Message), x.Sender}
+		if n, err = t.Exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND sender = ? AND event IN ('', 'byhand')", append([]any{x.Text}, by...)...); err != nil {
+			return false, err
+		}
+		if n > 0 {
+			_, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND sender = ? AND event = 'edited'", by...)
+		} else {
+			n, err = t.Exec("UPDATE overheard SET body = ? WHERE key = ? AND message = ? AND sender = ? AND event = 'edited'", append([]any{x.Text}, by...)...)
+		}
 	case channels.Deleted: // by its author, or nobody knows who: what was said; of an edit it is still told that the message is gone
 		by := []any{string(x.Key), string(x.Message), x.Sender}
 		if n, err = t.Exec("DELETE FROM overheard WHERE key = ? AND message = ? AND event IN ('', 'byhand') AND ? IN (sender, '')", by...); err == nil && n == 0 {
