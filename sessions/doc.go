@@ -3,8 +3,9 @@
 //
 // It stands right of channels and policy. route, right of it, says which session a message belongs to; sqlstore implements Store; storetest
 // is the suite that any implementation must pass. Here are data and pure functions: session keys, made and parsed (key.go, keyuse.go),
-// which sessions an agent sees (visibility.go), when a job is due (schedule.go), when a session starts over (reset.go), and Change, the
-// closed set of operations that one commit makes (change.go, apply order in sqlstore).
+// which sessions an agent sees (visibility.go), when a job is due (schedule.go), when a session starts over (reset.go), accounts as part of
+// a key (in groups, and in direct chats with dmScope per-account-channel-peer), and Change, the closed set of operations that one commit
+// makes (change.go, apply order in sqlstore).
 //
 // It owns nothing, takes no lock and starts nothing. Store says of each method what one commit changes; the implementation owns the data.
 //

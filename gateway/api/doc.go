@@ -1,7 +1,9 @@
-// Package api is the frame of the host's HTTP API: operations with typed, closed parameters, the scope that each needs, idempotency keys, and the OpenAPI document.
+// Package api has the types of requests and answers of the host's HTTP API, and the machinery that serves an operation: typed, closed parameters, the scope that
+// each needs, idempotency keys, and the OpenAPI document.
 //
-// It stands left of operations, which says what each operation does, and of web and chatclient, which call them. A Table lists operations (table.go, operation.go);
-// plan.go says how their parameters are read; openapi.go describes all. The command line, the page and programs outside use the same table.
+// All JSON names are here, one file for each resource (sessions.go, runs.go, cron.go …). It stands left of operations, which says what each operation does, and of
+// web and chatclient, which call them. A Table lists operations (table.go, operation.go); plan.go says how their parameters are read; openapi.go describes all. The
+// command line, the page and programs outside use the same table.
 //
 // It owns the answers to requests with an idempotency key, in memory (replay.go); their mutex is a leaf and is not held during a call. It starts no goroutine.
 //

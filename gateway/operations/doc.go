@@ -1,5 +1,5 @@
-// Package operations holds the operations of the host's API: a struct for each resource, with exactly what it uses, each with a Table.
-// The command line, the page and outside programs use nothing else.
+// Package operations holds the operations of the host's API: one type for each resource; its fields are what it depends on, its Table
+// lists its operations. The JSON of requests and answers is in api. The command line, the page and outside programs use nothing else.
 //
 // Place in the line: api, models → accounts → server → operations → gateway. Table joins the resources; Resolver finds what people name.
 //

@@ -1,8 +1,8 @@
 // Package rights decides which tools a turn may use, from its requesters and chats.
 //
 // It stands between budget and turn. The rules themselves are elsewhere: tools/rights.go lists what a sub-agent has, policy.Tools allows
-// and denies by name. A Resolver finds out who is behind a turn, through all sessions that handed it on; Rights answer for one turn, when
-// it begins and again at each call.
+// and denies by name. A Resolver finds out who is behind a turn, through the chain of sessions that passed the work on; Rights answer for
+// one turn, when it begins and again at each call.
 //
 // It writes nothing to the store. Rights.mu guards the list of people whom the turn answers, which grows while it runs; it is a leaf. The
 // package starts no goroutine.

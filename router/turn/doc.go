@@ -2,8 +2,9 @@
 //
 // It stands between rights and cron. A Worker does one run of a session at a time, called by the session's lane. Its parts are: Merger,
 // which joins messages that wait; Transcripts, which reads the history of a session and keeps the newest of it in memory; compact.go, which
-// compacts a long history: a summary takes the place of what does not fit into the model's window; budget.go, which ends a turn that a
-// budget refuses; Pictures, which fetches the pictures that a model is shown. The texts of prompts are in prompts/.
+// compacts a long history: when the model's window is nearly full (agent compares before each call), a summary replaces the older messages;
+// budget.go, which ends a turn that a budget refuses; Pictures, which fetches the pictures that a model is shown. The texts of prompts are
+// in prompts/.
 //
 // The mutex of the cache of transcripts is a leaf. The lane's goroutine runs the turn; pictures are fetched in goroutines that end before
 // the call of the model begins.

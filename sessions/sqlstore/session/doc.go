@@ -1,7 +1,7 @@
 // Package session keeps sessions, their other keys, the chats that wrote to them, and group talk that waits for their next turn.
 //
-// It stands between transcript and sqlstore. Rows and ContextLines take part in a transaction of the caller, Store opens one of its own.
-// They own the tables sessions, aliases, heard and overheard, and their numbers.
+// It stands between transcript and row. Rows and ContextLines take part in a transaction of the caller, Store opens one of its own. They
+// own the tables sessions, aliases, heard and overheard, and their numbers.
 //
 // The writer's goroutine alone calls what takes a transaction. There are no locks and no goroutines.
 //
