@@ -194,8 +194,8 @@ func movedAtWork(_ *testing.T, f *fixture) {
 	f.equal(told, []string{"by number", "hidden", "waits"})
 }
 
-// Two sessions of one person, each with a turn at work, become one, and the host starts again: what had begun goes on before what waits, or
-// the model would be shown a message of its own turn in an earlier one, and answer it there.
+// Two sessions of one person, each with a running turn, become one, and the host restarts: the turns that had begun run before the queued one.
+// Else the queued turn's model would be shown the message of a later turn, and answer it too.
 func movedAndRestarted(_ *testing.T, f *fixture) {
 	hidden, number := key(hiddenID), key(numberID)
 	ask := func(k sessions.Key, at channels.Address, text string) sessions.Run {
