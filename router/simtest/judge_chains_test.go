@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"parley/agent"
 	"parley/router/routertest"
@@ -44,7 +43,7 @@ func (r *rest) judgeExchange(steps []sessions.Run) {
 		return
 	}
 	twins := r.twins() // which are one here
-	if (c.Requester == c.Target || slices.Contains(c.Hops, c.Target)) && !(c.Target == twins && !r.askedSince(ask).After(r.w.moved)) {
+	if (c.Requester == c.Target || slices.Contains(c.Hops, c.Target)) && c.Target != twins {
 		r.wrong("S12", "a chain of messages comes back to %s: %v", ask.Key, c.Hops)
 	}
 	seen := map[sessions.Key]int{}
@@ -103,16 +102,7 @@ func (r *rest) judgeExchange(steps []sessions.Run) {
 	r.judgeAnnounce(ask, last)
 }
 
-// askedSince is when the turn that asked began, or when it asked, if that is not known.
-func (r *rest) askedSince(ask sessions.Run) time.Time {
-	by, _, _ := strings.Cut(strings.TrimPrefix(ask.Source, "tool:"), ":")
-	if run, ok := r.byID[sessions.RunID(by)]; ok {
-		return run.Created
-	}
-	return ask.Created
-}
-
-// twins gives the chat that had two sessions until the platform said that it is one chat: a message from one to the other is no circle. "" = none
+// twins gives the chat that had two sessions until the platform said that it is one chat: the old one stays, and a message to it is no circle. "" = none
 // had.
 func (r *rest) twins() sessions.Key {
 	if !r.split {
