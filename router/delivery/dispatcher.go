@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"parley/agent"
@@ -168,6 +169,8 @@ func (g *Dispatcher) WaitInFlight(ctx context.Context, key sessions.Key) error {
 		for outer, ok := k.Around(); ok && !inside; outer, ok = outer.Around() {
 			inside = outer == key
 		}
+		// A call of before the move of its chat is of the session that the chat had.
+		inside = inside || slices.ContainsFunc(g.inFlight.chats(k), g.settings().Moved.Involves)
 		if !inside {
 			continue
 		}

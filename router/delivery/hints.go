@@ -54,7 +54,7 @@ func (h *hints) repeat(ctx context.Context, key sessions.Key, p hintPlace, call 
 
 // call makes one of the calls. It reports whether the policy allowed that, and the call may have worked.
 func (h *hints) call(ctx context.Context, key sessions.Key, to channels.Address, call func(context.Context) error) bool {
-	defer h.inFlight.begin(key)()
+	defer h.inFlight.begin(key, to)()
 	s, err := h.store.Get(ctx, key)
 	if err != nil || !h.settings().SendPolicyTo(to)(s).Allowed() {
 		return false

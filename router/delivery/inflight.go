@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"parley/channels"
 	"parley/sessions"
 )
 
@@ -17,12 +18,13 @@ type inFlight struct {
 }
 
 type sessionCalls struct {
-	n    int
-	done chan struct{} // closed when n reaches zero
+	n     int
+	chats map[channels.Address]bool // that the calls are for
+	done  chan struct{}             // closed when n reaches zero
 }
 
-// begin marks one call to a platform for the session; the returned func ends it.
-func (f *inFlight) begin(key sessions.Key) (end func()) {
+// begin marks one call to a platform for the session and its chat; the returned func ends it.
+func (f *inFlight) begin(key sessions.Key, to channels.Address) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
@@ -30,10 +32,11 @@ func (f *inFlight) begin(key sessions.Key) (end func()) {
 	}
 	c := f.open[key]
 	if c == nil {
-		c = &sessionCalls{done: make(chan struct{})}
+		c = &sessionCalls{done: make(chan struct{}), chats: map[channels.Address]bool{}}
 		f.open[key] = c
 	}
 	c.n++
+	c.chats[to] = true
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -65,4 +68,14 @@ func (f *inFlight) keys() []sessions.Key {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Collect(maps.Keys(f.open))
+}
+
+// chats lists the chats that something of a session is on its way to.
+func (f *inFlight) chats(key sessions.Key) []channels.Address {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c := f.open[key]; c != nil {
+		return slices.Collect(maps.Keys(c.chats))
+	}
+	return nil
 }

@@ -94,7 +94,7 @@ func (w *preview) show(ctx context.Context, text string) (done bool) {
 		return false
 	}
 	defer release()
-	defer x.inFlight.begin(w.run.Key)()
+	defer x.inFlight.begin(w.run.Key, to)()
 	if s, err := x.store.Get(ctx, w.run.Key); err != nil || !x.settings().SendPolicyTo(to)(s).Allowed() || !a.pace.Try(to) {
 		return false
 	}

@@ -124,7 +124,7 @@ func (x *queues) reserve(b *Reservation, d sessions.Delivery, calls *inFlight) b
 	if b.account.pace.Set(x.settings().Accounts[b.account.ref].Pacing); !b.account.pace.Room(d.To, others) {
 		return false
 	}
-	x.reserved.add(b, calls.begin(d.Session))
+	x.reserved.add(b, calls.begin(d.Session, d.To))
 	q := newQueue(chat, d)
 	q.reservation = b
 	b.account.chats.queues[chat], x.resident[d.ID] = q, false

@@ -38,7 +38,7 @@ func (r *reconciler) denied(ctx context.Context, d sessions.Delivery) (bool, err
 
 // queryArrived has an adapter find out whether a part arrived. A denied chat gets no query either: errDenied.
 func (r *reconciler) queryArrived(ctx context.Context, rec channels.Reconciler, d sessions.Delivery, out channels.Outbound) (receipt channels.Receipt, there bool, err error) {
-	defer r.inFlight.begin(d.Session)() // before the policy is looked at: a flip waits for it
+	defer r.inFlight.begin(d.Session, d.To)() // before the policy is looked at: a flip waits for it
 	if denied, err := r.denied(ctx, d); err != nil {
 		return receipt, false, fmt.Errorf("%w: %w", errPolicyUnavailable, err)
 	} else if denied {

@@ -86,7 +86,7 @@ func (x *previews) retractOnce(ctx context.Context, p sessions.Preview) (again t
 	if !there {
 		return 0, true
 	}
-	defer x.inFlight.begin(p.Session)()
+	defer x.inFlight.begin(p.Session, p.To)()
 	s, err := x.store.Get(ctx, p.Session)
 	switch {
 	case errors.Is(err, sessions.ErrNotFound):

@@ -222,7 +222,7 @@ func (s *sender) wait(ctx context.Context, d sessions.Delivery) bool {
 
 // attempt decides, sends the next part and writes down what became of it. ok is false when ctx ended.
 func (t *transfer) attempt(ctx context.Context, ch channels.Channel, d sessions.Delivery) (next sessions.Delivery, final, ok bool) {
-	done := sync.OnceFunc(t.inFlight.begin(d.Session))
+	done := sync.OnceFunc(t.inFlight.begin(d.Session, d.To))
 	defer done()
 	next, final, ok = t.record.begin(ctx, t.account, d)
 	if !ok || next.State != sessions.Sending { // pending: too many new chats today

@@ -81,6 +81,19 @@ func (f *MovedChats) Add(from, to channels.Address) {
 	f.was[to], f.now[from] = from, to
 }
 
+// Involves reports whether a chat has a new id, or had another one.
+func (f *MovedChats) Involves(chat channels.Address) bool {
+	if f == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	chat.Thread = ""
+	_, moved := f.now[chat]
+	_, had := f.was[chat]
+	return moved || had
+}
+
 // Stored says that the store has taken a move: from now on sessions may have other chats, and runs other sessions.
 func (f *MovedChats) Stored() {
 	if f == nil {

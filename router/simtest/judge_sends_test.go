@@ -259,7 +259,7 @@ func (r *rest) mayOvertake(late sessions.Delivery, top shown) bool {
 // unknownPlace reports whether a call went to the new id of a chat before the host had taken the word of the platform that it is that chat.
 func (r *rest) unknownPlace(c *contact) bool {
 	m := r.w.plan.moved
-	return m != nil && m.deny != m.fresh && c.raw.Chat == m.to.Chat && c.begin < r.w.acked[movedID]
+	return m != nil && c.raw.Chat == m.to.Chat && c.begin < r.w.acked[movedID] && (r.w.freshDenied == 0 || c.begin < r.w.freshDenied)
 }
 
 // judgeAnswers: who wrote first is answered first.

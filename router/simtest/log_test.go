@@ -65,7 +65,7 @@ func (w *world) mayDeny(key sessions.Key, at time.Time) bool {
 		}
 		lifted := false
 		for _, x := range w.changes {
-			if !x.void && !x.deny && x.key == key && d.last > 0 && x.first > d.last && x.last > 0 && x.to.Before(at) {
+			if !x.void && !x.deny && x.key == key && !w.isApart(d, x) && d.last > 0 && x.first > d.last && x.last > 0 && x.to.Before(at) {
 				lifted = true
 			}
 		}
@@ -74,6 +74,13 @@ func (w *world) mayDeny(key sessions.Key, at time.Time) bool {
 		}
 	}
 	return false
+}
+
+// isApart reports whether a deny was of the session that a chat had, and a later change of the one that it has: the old one, for which a report
+// may still come, stays denied.
+func (w *world) isApart(deny, change *wish) bool {
+	m := w.plan.moved
+	return m != nil && deny.key == w.keys[m.from] && deny.from.Before(w.moved) && change.to.After(w.moved)
 }
 
 // trouble writes down that the store fails or stands still for a time, or that a process has ended.

@@ -156,8 +156,12 @@ func (w *world) denies(key sessions.Key) {
 			case err == nil && !h.isDead():
 				w.closes(&x.stretch)
 				w.tally("denied before it moves")
+				at := w.clock()
 				w.mu.Lock()
-				w.deniedFirst = true
+				w.deniedFirst = w.acked[movedID] == 0
+				if key == w.plan.moved.fresh {
+					w.freshDenied = at
+				}
 				w.mu.Unlock()
 				return
 			case err != nil && strings.Contains(err.Error(), sessions.ErrNotFound.Error()):

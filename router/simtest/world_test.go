@@ -53,6 +53,7 @@ type world struct {
 	lost        []channels.Address // where messages were on their way at a crash
 	counts      map[string]int
 	deniedFirst bool                        // a chat, before it moved
+	freshDenied int                         // when the session of its new id was denied
 	newest      map[channels.Address]letter // the newest command about the policy that was offered
 }
 
