@@ -26,8 +26,10 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		return true
 	}
 	x, ok := c.understand(err, sent)
-	if setting := x.againstSetting(); ok && setting != "" {
-		return x.obey(ctx, setting)
+	if ok {
+		if setting := x.againstSetting(); setting != "" {
+			return x.obey(ctx, setting)
+		}
 	}
 	if !x.found && (unexplained{c, sent}).failedAgain(err) {
 		return true
