@@ -72,21 +72,33 @@ func (f *Fault) ToolsTooLarge() bool {
 	})
 }
 
-// sizeOfTools matches a number with its unit.
-var sizeOfTools = pattern.New(`(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?) ?([km])?i?b?\b`)
+var (
+	// aloneNumber matches a number that is no part of a name. The words behind and before it say what it counts.
+	aloneNumber = pattern.New(`\b(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)`)
+	unitBehind  = pattern.New(`^[ -]?(?:([km])(?:i?b|ilobytes?|egabytes?)?\b)?(?:[ -]?(b|bytes?|characters?|chars|tokens?)\b|[ -]?(字节|字符|令牌))?`)
+	countBehind = pattern.New(`^ (?:(?:tool|function|mcp|different|given|defined|custom) )?(?:tools?|functions?|definitions?|declarations?|schemas?|parameters?|properties|messages?)\b|^ ?[个次]`)
+	limitBefore = pattern.New(`(?:\b(?:exceed\w*|limit\w*|sizes?|length|budget|max(?:imum)?|over|above|beyond|larger than|bigger than|more than|allowed|allows|up to|at most|than)\b[^\w\n]{1,3}(?:(?:of|is|was|are|the|to|allowed|about|limit|maximum)[^\w\n]{1,3}){0,3}|[<>=≤] ?|(?:超过|上限|限制|最大|大小)[^\n\d]{0,4})$`)
+	limitBehind = pattern.New(`^,? ?(?:[<>]|exceed|(?:is |are )?(?:over|above|larger|bigger|beyond|more than)\b|超过)`)
+)
 
-// Sizes returns the numbers of an error about the size of tools, those of KB and MB in bytes, in their order.
+// maxToolsSize bounds a size of tools that is believed, in bytes.
+const maxToolsSize = 1 << 30
+
+// Sizes returns the sizes in an error about the size of tools, those of KB and MB in bytes, in their order: numbers that have a unit, or stand
+// beside the word of a limit. Numbers of tools, and numbers in names, are none.
 func (f *Fault) Sizes() (out []int) {
 	for _, line := range f.sentences() {
 		if !toolsSize.MatchString(line) {
 			continue
 		}
-		for _, m := range sizeOfTools.FindAllStringSubmatch(line, -1) {
-			n, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
-			if err != nil || n <= 0 {
-				continue
+		for _, at := range aloneNumber.FindAllStringIndex(line, -1) {
+			before, behind := line[:at[0]], line[at[1]:]
+			unit := unitBehind.FindStringSubmatch(behind)
+			isSize := strings.Join(unit[1:], "") != "" || !countBehind.MatchString(behind) && (limitBefore.MatchString(before) || limitBehind.MatchString(behind))
+			n, err := strconv.ParseFloat(strings.ReplaceAll(line[at[0]:at[1]], ",", ""), 64)
+			if n *= map[string]float64{"": 1, "k": 1 << 10, "m": 1 << 20}[unit[1]]; isSize && err == nil && n >= 1 && n <= maxToolsSize {
+				out = append(out, int(n))
 			}
-			out = append(out, int(n*map[string]float64{"": 1, "k": 1 << 10, "m": 1 << 20}[m[2]]))
 		}
 	}
 	return out

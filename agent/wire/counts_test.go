@@ -67,6 +67,13 @@ func TestToolsTooLarge(t *testing.T) {
 		{422, `{"error":{"message":"The tool schemas use 9000 tokens, over the budget of 4000"}}`, []int{9000, 4000}},
 		{400, `{"error":{"message":"Request exceeds the maximum tools size of 16 KB","code":"tools_too_large"}}`, []int{16 << 10}},
 		{400, `{"error":{"message":"function declarations too large"}}`, []int{}},
+		{400, `{"error":{"message":"total size of 12 tools exceeds 8192 bytes"}}`, []int{8192}},
+		{400, `{"error":{"message":"total size of 12 MCP tools is 14510, over the limit of 8192"}}`, []int{14510, 8192}},
+		{400, `{"error":{"message":"Error code: 400 - 12 tools have a total size of 9,000 bytes, the limit is 8 kB"}}`, []int{9000, 8 << 10}},
+		{400, `{"error":{"message":"qwen3 4: tool schemas are too large: 16000 > 8000"}}`, []int{16000, 8000}},
+		{400, `{"error":{"message":"the definition of tool 'tool_03' is too large"}}`, []int{}},
+		{400, `{"error":{"message":"size of the tools exceeds the limit of 99999999999999999999999999999999 bytes"}}`, []int{}},
+		{400, `{"error":{"message":"工具定义过大：14510 字节，超过 8000"}}`, []int{14510, 8000}},
 
 		{400, `{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 237 instead."}}`, nil},
 		{400, `{"error":{"message":"tools length must be at most 128"}}`, nil},
