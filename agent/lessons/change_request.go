@@ -83,16 +83,20 @@ func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
 	if !isModel || !isFault || e.Class != agent.TooLong {
 		return
 	}
-	most, isCount := withoutQuotes(f, sent).TooManyMessages()
+	own := withoutQuotes(f, sent)
+	most, isCount := own.TooManyMessages()
 	n, all := len(sent.Messages), max(len(sent.Roles), len(sent.Messages))
+	if _, quoted := f.TooManyMessages(); quoted && !isCount { // the number stands in what people wrote
+		e.Class = own.Class()
+	}
 	if !isCount || n < 2 {
 		return
 	}
 	if most == 0 || most >= all {
 		most = all / 2
 	}
-	e.Messages = min(max(most*n/all, 1), n-1)
-	l := c.lesson(sessions.Lesson{Kind: MaxMessages, Use: strconv.Itoa(max(e.Messages, minMessages))})
+	e.Messages = max(min(most*n/all, n-1), minMessages)
+	l := c.lesson(sessions.Lesson{Kind: MaxMessages, Use: strconv.Itoa(e.Messages)})
 	l.Evidence = e.Said
 	if was := c.now[keyOf(l)]; was.Use != l.Use {
 		c.now = with(c.now, keyOf(l), l)
@@ -100,7 +104,7 @@ func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
 	}
 }
 
-// minMessages is the smallest number of messages that is remembered: a summary, what a person wrote, a call and its result.
+// minMessages is the smallest number of messages that is believed and remembered: a summary, what a person wrote, a call and its result.
 const minMessages = 4
 
 // refusedRequest is what an error says of a request.

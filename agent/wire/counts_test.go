@@ -26,6 +26,11 @@ func TestTooManyMessages(t *testing.T) {
 		{`{"error":{"message":"messages: Too big: expected array to have <=20 items"}}`, 20},
 		{`{"message":"Number of messages (25) exceeds the limit of 20"}`, 20},
 		{`{"error":"too many messages"}`, 0},
+		{`{"error":"too many messages, try again with fewer of them"}`, 0},
+		{`{"error":{"message":"This endpoint takes at most 20 messages in 1 request"}}`, 20},
+		{`{"error":{"message":"Error 4001: up to 30 messages per request, got 41 in request 7"}}`, 30},
+		{`{"error":{"message":"Your plan allows at most 50 messages in a conversation"}}`, 50},
+		{`{"error":{"message":"demasiados mensajes"}}`, 0},
 		{`{"error":"conversation has too many turns"}`, 0},
 		{`{"error":{"message":"You may send up to 10 chat messages in a request"}}`, 10},
 		{`{"error":{"message":"消息条数超过上限 20"}}`, 20},
@@ -48,6 +53,40 @@ func TestTooManyMessages(t *testing.T) {
 		if class := classify(f); isCount && (class != agent.TooLong || f.window() != 0) {
 			t.Errorf("%s: %s, a window of %d", c.body, class, f.window())
 		}
+	}
+}
+
+// TestMessageQuota: how many messages an account may send in a time, or how many wait for a server, says nothing of the conversation.
+// source: support.claude.com/en/articles/9797557 (usage limits), help.poe.com (message limits), docs.mistral.ai/deployment/ai-studio/tier
+func TestMessageQuota(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"Daily message limit reached",
+		"You have reached your limit of 20 messages, try again after 5pm",
+		"You have reached the limit of 500 messages (501 sent). It resets at midnight.",
+		"Number of messages exceeds the limit of 20 of the free plan. Upgrade to send more.",
+		"too many messages in the queue",
+		"Too many messages. Please slow down.",
+		"maximum of 40 messages every 3 hours",
+		"message_limit_reached: wait for 10 minutes",
+		"You have sent too many messages recently",
+		"今日消息数量超过上限 20",
+	} {
+		for _, status := range []int{0, 400, 403, 429, 500, 503} {
+			f := ReadFault([]byte(`{"error":{"message":"` + said + `"}}`))
+			f.Status = status
+			if class := classify(f); class != agent.RateLimited && (status < 500 || class != agent.Overloaded) {
+				t.Errorf("%d %s: %s", status, said, class)
+			}
+			if most, isCount := f.TooManyMessages(); isCount {
+				t.Errorf("%d %s: a bound of %d", status, said, most)
+			}
+		}
+	}
+	f := ReadFault([]byte(`{"error":{"message":"messages array too long: at most 20 messages","type":"invalid_request_error"}}`))
+	f.Status = 500
+	if most, isCount := f.TooManyMessages(); !isCount || most != 20 { // of a router: what is behind it refused the request
+		t.Errorf("%d, %v", most, isCount)
 	}
 }
 

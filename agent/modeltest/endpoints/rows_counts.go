@@ -56,4 +56,9 @@ var counted = []Row{
 	{ID: "messages-maximum-of-6", API: Messages, Vendor: "a relay", Source: "openai-php/client#269", Does: "takes 6 messages", Checks: []Check{messagesOver(6, func(int) *Refusal {
 		return claude(400, "invalid_request_error", "maximum number of messages is 6")
 	})}, Want: fewer},
+	{ID: "at-most-8-messages-in-1-request", Vendor: "a gateway", Source: "openai-php/client#269", Does: "takes 8 messages in a request, and names another number behind that", Checks: []Check{messagesOver(8, func(int) *Refusal {
+		return openAI(400, "invalid_request_error", nil, nil, "at most 8 messages are allowed in 1 request")
+	})}, Want: fewer},
+	{ID: "message-quota", Vendor: "a gateway", Source: "https://openrouter.ai/docs/api-reference/limits", Does: "answers 400 when an account has sent many messages in a time", Fails: []Failure{upTo(2, hello, openAI(400, "invalid_request_error", nil, nil, "You have reached your limit of 20 messages, try again in 0.1 seconds."))}, Want: Expectation{Lacks: []string{`summary of the older part`}}},
+	{ID: "messages-in-a-queue", API: Messages, Vendor: "a relay", Source: "https://docs.anthropic.com/en/api/errors", Does: "answers 503 while many messages wait", Fails: []Failure{upTo(2, hello, claude(503, "api_error", "too many messages in the queue"))}},
 }
