@@ -292,7 +292,7 @@ func (c *conversation) picture(b *sessions.Block) *block {
 func (c *conversation) paused(before []*part) []any {
 	var out []any
 	for _, p := range before {
-		b := p.block("")
+		b := p.block("", false)
 		switch b.Type {
 		case sessions.TextBlock:
 			out = append(out, &block{Type: "text", Text: b.Text})
