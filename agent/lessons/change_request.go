@@ -77,6 +77,7 @@ func (c *Call) learnWindow(ctx context.Context, err error) {
 
 // learnMessages remembers how many messages an endpoint takes, and notes that in the error: the next prompts are summed up before they have
 // more. Where the error does not say how many, they are half of those that were sent. A message of the transcript may be several in a request.
+// Where only words of the conversation, which the error quotes, speak of a number, the error gets the class of its other words.
 func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
 	e, isModel := errors.AsType[*agent.ModelError](err)
 	f, isFault := errors.AsType[*wire.Fault](err)
