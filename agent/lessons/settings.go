@@ -69,7 +69,9 @@ var commonWords = pattern.New(`^(?:[^\pL]|\b(?:an?|the|in|of|is|was|has|been|to|
 
 // givesNoReason reports whether a refusal says nothing but that the request is wrong.
 func (x refusedRequest) givesNoReason() bool {
-	isCommon := func(words string) bool { return commonWords.MatchString(strings.ReplaceAll(strings.ToLower(words), "_", " ")) }
+	isCommon := func(words string) bool {
+		return commonWords.MatchString(strings.ReplaceAll(strings.ToLower(words), "_", " "))
+	}
 	return x.fault.Param == "" && isCommon(x.text) && !slices.ContainsFunc(x.fault.Codes, func(code string) bool { return !isCommon(code) })
 }
 
