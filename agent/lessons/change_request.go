@@ -21,6 +21,7 @@ const maxChanges = 8
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	c.learnWindow(ctx, err)
+	unquoteCount(err, sent)
 	c.learnMessages(ctx, err, sent)
 	if c.shortenAnswer(err, sent) {
 		return true
@@ -75,21 +76,28 @@ func (c *Call) learnWindow(ctx context.Context, err error) {
 	}
 }
 
+// unquoteCount gives an error the class of its own words where only the conversation, which it quotes, speaks of a number of messages.
+func unquoteCount(err error, sent Sent) {
+	e, isModel := errors.AsType[*agent.ModelError](err)
+	f, isFault := errors.AsType[*wire.Fault](err)
+	if !isModel || !isFault || e.Class != agent.TooLong && e.Class != agent.RateLimited || !f.CountsMessages() {
+		return
+	}
+	if own := withoutQuotes(f, sent); !own.CountsMessages() {
+		e.Class = own.Class()
+	}
+}
+
 // learnMessages remembers how many messages an endpoint takes, and notes that in the error: the next prompts are summed up before they have
 // more. Where the error does not say how many, they are half of those that were sent. A message of the transcript may be several in a request.
-// Where only words of the conversation, which the error quotes, speak of a number, the error gets the class of its other words.
 func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
 	e, isModel := errors.AsType[*agent.ModelError](err)
 	f, isFault := errors.AsType[*wire.Fault](err)
 	if !isModel || !isFault || e.Class != agent.TooLong {
 		return
 	}
-	own := withoutQuotes(f, sent)
-	most, isCount := own.TooManyMessages()
+	most, isCount := withoutQuotes(f, sent).TooManyMessages()
 	n, all := len(sent.Messages), max(len(sent.Roles), len(sent.Messages))
-	if _, quoted := f.TooManyMessages(); quoted && !isCount { // the number stands in what people wrote
-		e.Class = own.Class()
-	}
 	if !isCount || n < 2 {
 		return
 	}

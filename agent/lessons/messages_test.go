@@ -16,6 +16,7 @@ import (
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	const rules = "a deck holds up to 30 messages, says the rule of this card game"
+	const quota = "my old chat said: daily message limit reached, come back"
 	for _, c := range []struct {
 		body     string
 		messages int // of a request of 24
@@ -26,9 +27,11 @@ func TestMessages(t *testing.T) {
 		{`{"error":{"message":"too many messages"}}`, 12, agent.TooLong},
 		{`{"error":{"message":"Daily message limit of 20 messages reached"}}`, 0, agent.RateLimited},
 		{`{"error":{"message":"Value of 'messages[3].content' is not allowed: '` + rules + `'"}}`, 0, agent.BadRequest},
+		{`{"error":{"message":"Value of 'messages[4].content' is not allowed: '` + quota + `'"}}`, 0, agent.BadRequest},
 	} {
 		msgs := make([]sessions.Message, 24)
 		msgs[3] = sessions.Message{Role: sessions.User, Content: sessions.TextContent(rules)}
+		msgs[4] = sessions.Message{Role: sessions.User, Content: sessions.TextContent(quota)}
 		err := refusal(400, c.body)
 		e, _ := errors.AsType[*agent.ModelError](err)
 		f, _ := errors.AsType[*wire.Fault](err)

@@ -24,6 +24,8 @@ var (
 	messagesPlace  = pattern.New(`(?:^|\.)(?:messages|contents|input)$`)
 	// otherUnit is in sentences about the length of messages, not about their number.
 	otherUnit = pattern.New(`\btokens?\b|\bcharacters?\b|\bchars\b|\bbytes\b|\b[km]i?b\b|\bper[ -](?:second|minute|hour|day|month)\b|字符|令牌`)
+	// ofPairs is in sentences about calls and their results, or about messages of one role.
+	ofPairs = pattern.New(`\b(?:tool|function|system|developer)[_ ]?messages?\b|\btool[_ ]?(?:calls?|results?|responses?|use)\b|\b(?:match(?:es)?|equals?|alternat\w*)\b`)
 	// mostCount matches the bound in such a sentence, and what is counted behind it.
 	mostCount = pattern.New(`(?:\b(?:at most|max(?:imum)?(?:[_ ][a-z]+){0,5}|up to|no more than|only|limit(?:ed)?(?: of| to| is| for messages)*|more than|exceed\w*(?: the)?(?: allowed)?(?: limit| maximum)?(?: of)?)[ :=(]{1,3}|(?:<=?|≤|>|上限|最多|不能超过)[ :=为是]{0,3})(\d{1,5})\b(?: (?:[a-z]+ )?(messages|turns|items?|elements?|entries)\b)?`)
 	// mostBehind matches a bound with its word behind it.
@@ -57,7 +59,7 @@ func (f *Fault) TooManyMessages() (most int, isCount bool) {
 	for line := range strings.SplitSeq(f.All, "\n") {
 		named := messagesBound.MatchString(line)
 		ofList := itemsBound.MatchString(line) && (messagesPlace.MatchString(place) || listOfMessages.MatchString(line))
-		if !named && !ofList || otherUnit.MatchString(line) {
+		if !named && !ofList || otherUnit.MatchString(line) || ofPairs.MatchString(line) {
 			continue
 		}
 		isCount = true
@@ -66,6 +68,12 @@ func (f *Fault) TooManyMessages() (most int, isCount bool) {
 		}
 	}
 	return most, isCount
+}
+
+// CountsMessages reports whether an error is about a number of messages: in a request, or of an account in a time.
+func (f *Fault) CountsMessages() bool {
+	_, isCount := f.TooManyMessages()
+	return isCount || f.ofMessageQuota()
 }
 
 // boundIn returns the bound that a sentence about a number of messages names: one of messages or items, where there are others; 0 = none.
@@ -94,7 +102,7 @@ func (f *Fault) isQuota() bool {
 // ofMessageQuota reports whether an error is about how many messages an account may send.
 func (f *Fault) ofMessageQuota() bool {
 	return f.isQuota() && slices.ContainsFunc(strings.Split(f.All, "\n"), func(line string) bool {
-		return (messagesBound.MatchString(line) || quotaLimit.MatchString(line)) && !otherUnit.MatchString(quotaTime.ReplaceAllString(line, ""))
+		return (messagesBound.MatchString(line) || quotaLimit.MatchString(line)) && !otherUnit.MatchString(quotaTime.ReplaceAllString(line, "")) && !ofPairs.MatchString(line)
 	})
 }
 

@@ -42,6 +42,8 @@ func TestTooManyMessages(t *testing.T) {
 		{`{"error":{"message":"messages.0.content: text is too long"}}`, -1},
 		{`{"error":{"message":"'tools' : maximum number of items is 128"}}`, -1},
 		{`{"error":{"message":"messages: roles must alternate"}}`, -1},
+		{`{"error":{"message":"The number of tool messages must match the number of tool calls"}}`, -1},
+		{`{"error":{"message":"The number of messages exceeds the number of pending tool_calls"}}`, -1},
 		{`{"error":{"message":"Reached the limit of 20 messages per hour"}}`, -1},
 	} {
 		f := ReadFault([]byte(c.body))
