@@ -38,7 +38,8 @@ type Turn struct {
 	Spent func(model string, u sessions.Usage)
 	// Compact is called before a model call whose prompt is estimated at more than CompactAt tokens or shows more than CompactOver
 	// messages (0 = any number), and after one that the provider refused as too long. It gives what the model is to be shown
-	// instead: shorter, with the same end, and of at most over messages (0 = any number). May be nil.
+	// instead: shorter, with the same end, and of at most over messages (0 = any number) where older ones can be summed up. What is
+	// one message, or a call with its results, is cut instead, and may still be more messages than over. May be nil.
 	Compact     func(ctx context.Context, msgs []sessions.Message, over int) ([]sessions.Message, error)
 	CompactAt   int
 	CompactOver int

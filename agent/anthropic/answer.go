@@ -24,7 +24,7 @@ func stopOf(word string) string {
 func (s *stream) deliver() error {
 	answer := &agent.Answer{Model: s.by, Stop: stopOf(s.stop), Usage: s.spent.Add(s.usage.counted())}
 	for _, p := range append(s.before[:len(s.before):len(s.before)], s.parts...) {
-		b := p.block(s.from)
+		b := p.block(s.from, s.returned)
 		switch p.kind {
 		case textPart:
 			if b.Text == "" {

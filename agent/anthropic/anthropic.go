@@ -151,7 +151,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, ca
 			lose(spent)
 			return &agent.ModelError{Class: agent.BadRequest, Err: err}
 		}
-		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, specs: req.callable(), good: func() { call.Worked(ctx) }}
+		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, returned: req.returned, specs: req.callable(), good: func() { call.Worked(ctx) }}
 		s.judge = func(all string, calls bool) wire.Ending {
 			before := *said
 			*said = all
@@ -178,7 +178,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, ca
 			return nil
 		case s.started:
 		case len(before) > 0 && refusal(err): // it does not continue answers: this one ends where it is
-			last := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, stop: stopEndTurn}
+			last := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, stop: stopEndTurn, returned: req.returned}
 			return last.deliver()
 		case len(before) == 0 && call.Refused(ctx, err, req.refusable()):
 			lose(s.usage.counted())

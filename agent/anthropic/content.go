@@ -254,7 +254,7 @@ func (a *asked) unsignedForm() bool {
 	return send
 }
 
-// result gives the result of a tool.
+// result gives the result of a tool, which is never empty.
 func (c *conversation) result(m sessions.Message) *block {
 	out := &block{Type: "tool_result", ToolUseID: m.ToolCallID, IsError: m.IsError}
 	var pictures []any
@@ -267,7 +267,7 @@ func (c *conversation) result(m sessions.Message) *block {
 	}
 	text := wire.Text(m.Content)
 	switch {
-	case pictures == nil && text != "" && lessons.IsList(c.ask.forms, "tool"):
+	case pictures == nil && lessons.IsList(c.ask.forms, "tool"):
 		out.Content = []any{&block{Type: "text", Text: text}}
 	case pictures == nil:
 		out.Content = text
@@ -292,7 +292,7 @@ func (c *conversation) picture(b *sessions.Block) *block {
 func (c *conversation) paused(before []*part) []any {
 	var out []any
 	for _, p := range before {
-		b := p.block("")
+		b := p.block("", false)
 		switch b.Type {
 		case sessions.TextBlock:
 			out = append(out, &block{Type: "text", Text: b.Text})

@@ -35,8 +35,8 @@ type part struct {
 	ended   bool           // the reader has come to the end
 }
 
-// block gives a part as it is stored. from names the endpoint.
-func (p *part) block(from string) sessions.Block {
+// block gives a part as it is stored. from names the endpoint, isReturned is whether it is sent thinking without signature.
+func (p *part) block(from string, isReturned bool) sessions.Block {
 	switch p.kind {
 	case textPart:
 		return sessions.Block{Type: sessions.TextBlock, Text: string(p.text)}
@@ -58,7 +58,7 @@ func (p *part) block(from string) sessions.Block {
 		k.Block, _ = json.Marshal(p.other) // of raw JSON it never fails
 	}
 	data, err := json.Marshal(k)
-	if err == nil && string(data) == "{}" && p.kind == thinkingPart && len(p.text) > 0 {
+	if err == nil && isReturned && string(data) == "{}" && p.kind == thinkingPart && len(p.text) > 0 {
 		data, err = json.Marshal(kept{Unsigned: true})
 	}
 	if err == nil && string(data) != "{}" {

@@ -5,11 +5,53 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/agent"
 	"parley/agent/lessons"
 	"parley/sessions"
 )
+
+// TestReturnedIsCounted: the estimate of the next prompt counts thinking without signature where it goes back, and only there.
+// source: api-docs.deepseek.com/guides/anthropic_api, platform.claude.com/docs/en/build-with-claude/extended-thinking
+func TestReturnedIsCounted(t *testing.T) {
+	t.Parallel()
+	thought := strings.Repeat("hm ", 10000)
+	answer := sse(`{"type":"message_start","message":{}}`, `{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"`+thought+`"}}`, `{"type":"content_block_stop","index":0}`,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`, `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Yes."}}`,
+		`{"type":"content_block_stop","index":1}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`)
+	for name, c := range map[string]struct {
+		address, back string
+		omit          bool // as the endpoint was learned
+		counts        bool
+	}{
+		"compatible":        {address: elsewhere, counts: true},
+		"sendBack: on":      {address: elsewhere, back: "on", counts: true},
+		"sendBack: off":     {address: elsewhere, back: "off"},
+		"learned to omit":   {address: elsewhere, omit: true},
+		"Anthropic's own":   {address: DefaultBaseURL},
+		"its own, sendBack": {address: DefaultBaseURL, back: "on"},
+	} {
+		book := lessons.NewBook(lessons.Config{})
+		if c.omit {
+			book.Load([]sessions.Lesson{{Provider: "mock", Address: c.address, Model: "m", Kind: lessons.Reasoning, Use: lessons.OmitReasoning, At: time.Now()}})
+		}
+		e := &endpoint{answer: always(reply{body: answer})}
+		h := listen(t, e.at(c.address, func(conf *Config) {
+			conf.Lessons = book
+			conf.Settings = func(string) agent.ModelSettings {
+				return agent.ModelSettings{Reasoning: agent.Reasoning{SendBack: c.back}}
+			}
+		}), agent.Prompt{})
+		if h.err != nil || h.answer == nil {
+			t.Fatalf("%s: %v", name, h.err)
+		}
+		if n := agent.Tokens(sessions.Message{Role: sessions.Assistant, Content: h.answer.Content}); n > 9000 != c.counts {
+			t.Errorf("%s: %d tokens", name, n)
+		}
+	}
+}
 
 // TestSentBack: what a provider wants back goes back to where it came from, unchanged, and nowhere else.
 func TestSentBack(t *testing.T) {

@@ -20,6 +20,8 @@ type request struct {
 	specs []tools.Spec // the tools in it
 	plain bool         // their schemas are plain
 	stubs bool         // they may not be called
+
+	returned bool // thinking without signature goes back to the endpoint
 }
 
 // callable gives the tools that may be called.
@@ -84,7 +86,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 		b = append(b, `,"stream":true`...)
 	}
 	sent.Params = append(a.params, a.forms...)
-	return request{append(b, '}'), *sent, specs, a.plain, a.stubs}, nil
+	return request{append(b, '}'), *sent, specs, a.plain, a.stubs, !m.own && !a.noReasoning}, nil
 }
 
 // target says what the transcript is made fit for.

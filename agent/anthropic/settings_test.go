@@ -136,6 +136,25 @@ func TestPictureInResult(t *testing.T) {
 	}
 }
 
+// TestEmptyResultAsList: where an endpoint takes the results of tools as lists only, an empty one is a list as well.
+// source: docs.pydantic.dev/latest/errors/validation_errors (list_type)
+func TestEmptyResultAsList(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": `"content":[{"type":"text","text":"(nothing)"}]`, "done": `"content":[{"type":"text","text":"done"}]`} {
+		e := &endpoint{answer: func(_ int, body string) reply {
+			if strings.Contains(body, `"tool_use_id":"toolu_1","content":"`) {
+				return reply{status: 400, kind: "application/json", body: invalid("messages.2.content.0.tool_result.content: Input should be a valid list")}
+			}
+			return reply{body: hello}
+		}}
+		p := toolTurn()
+		p.Messages[2].Content = sessions.TextContent(text)
+		if h := listen(t, e.at(elsewhere), p); h.err != nil || !strings.Contains(e.last(), `"tool_use_id":"toolu_1",`+want) {
+			t.Errorf("%q: %v, sent %s", text, h.err, e.last())
+		}
+	}
+}
+
 // TestUnreadableIsLoggedOnce: with a sample of at most 200 bytes.
 func TestUnreadableIsLoggedOnce(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,7 @@ type stream struct {
 	spent    sessions.Usage                            // by them
 	mayPause bool
 	specs    []tools.Spec // the tools that may be called: models write calls into their text
+	returned bool         // the endpoint is sent thinking without signature
 	closes   bool         // its text is expected to begin as reasoning without an opening tag
 
 	parts    []*part

@@ -21,13 +21,16 @@ const maxChanges = 8
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	c.learnWindow(ctx, err)
+	unquoteCount(err, sent)
 	c.learnMessages(ctx, err, sent)
 	if c.shortenAnswer(err, sent) {
 		return true
 	}
 	x, ok := c.understand(err, sent)
-	if setting := x.againstSetting(); ok && setting != "" {
-		return x.obey(ctx, setting)
+	if ok {
+		if setting := x.againstSetting(); setting != "" {
+			return x.obey(ctx, setting)
+		}
 	}
 	if !x.found && (unexplained{c, sent}).failedAgain(err) {
 		return true
@@ -73,6 +76,18 @@ func (c *Call) learnWindow(ctx context.Context, err error) {
 	}
 }
 
+// unquoteCount gives an error the class of its own words where only the conversation, which it quotes, speaks of a number of messages.
+func unquoteCount(err error, sent Sent) {
+	e, isModel := errors.AsType[*agent.ModelError](err)
+	f, isFault := errors.AsType[*wire.Fault](err)
+	if !isModel || !isFault || e.Class != agent.TooLong && e.Class != agent.RateLimited || !f.CountsMessages() {
+		return
+	}
+	if own := withoutQuotes(f, sent); !own.CountsMessages() {
+		e.Class = own.Class()
+	}
+}
+
 // learnMessages remembers how many messages an endpoint takes, and notes that in the error: the next prompts are summed up before they have
 // more. Where the error does not say how many, they are half of those that were sent. A message of the transcript may be several in a request.
 func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
@@ -89,8 +104,8 @@ func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
 	if most == 0 || most >= all {
 		most = all / 2
 	}
-	e.Messages = min(max(most*n/all, 1), n-1)
-	l := c.lesson(sessions.Lesson{Kind: MaxMessages, Use: strconv.Itoa(max(e.Messages, minMessages))})
+	e.Messages = max(min(most*n/all, n-1), minMessages)
+	l := c.lesson(sessions.Lesson{Kind: MaxMessages, Use: strconv.Itoa(e.Messages)})
 	l.Evidence = e.Said
 	if was := c.now[keyOf(l)]; was.Use != l.Use {
 		c.now = with(c.now, keyOf(l), l)
@@ -98,7 +113,7 @@ func (c *Call) learnMessages(ctx context.Context, err error, sent Sent) {
 	}
 }
 
-// minMessages is the smallest number of messages that is remembered: a summary, what a person wrote, a call and its result.
+// minMessages is the smallest number of messages that is believed and remembered: a summary, what a person wrote, a call and its result.
 const minMessages = 4
 
 // refusedRequest is what an error says of a request.

@@ -44,7 +44,7 @@ const (
 	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
 	OneCall    = "one-call"    // a message has one tool call: calls that were made together are told one after the other
 	Window     = "window"      // prompt and answer have Use tokens at most
-	// MaxMessages is of Use messages of a transcript at most: the older ones are summed up.
+	// MaxMessages bounds the messages of a transcript in a request: Use at most, the older ones are summed up.
 	MaxMessages = "max-messages"
 	Content     = "content" // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )

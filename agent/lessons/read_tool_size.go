@@ -22,7 +22,7 @@ func sizesOf(specs []tools.Spec) []int {
 }
 
 // readToolsSize reads errors about the size of all tools together: as many of the first ones are sent as there is room for, and the others are
-// found by find_tool. Where an error names no size that helps, half of them are.
+// found by find_tool. Where an error names no size that helps, half of them are. Without tools goes only what not even one of them fits into.
 // source: dwgx/WindsurfAPI#70
 func readToolsSize(r reading) (sessions.Lesson, bool) {
 	n := len(r.sent.Tools)
@@ -37,19 +37,22 @@ func readToolsSize(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{Kind: Tools}, true
 	}
 	all := sizes[n-1]
-	room := all / 2
+	room, isBound := all/2, false
 	if said := r.f.Sizes(); len(said) > 0 {
 		switch least, most := slices.Min(said), slices.Max(said); {
 		case least < most:
 			room = int(float64(all) * float64(least) / float64(most))
 		case least < all:
-			room = least
+			room, isBound = least, true
 		}
 	}
 	room -= room / 10
 	fits := 0
 	for fits < n-1 && sizes[fits] <= room {
 		fits++
+	}
+	if fits == 0 && !isBound { // the sizes that are named may be those of something else
+		fits = n / 2
 	}
 	if fits == 0 {
 		return sessions.Lesson{Kind: Tools}, true

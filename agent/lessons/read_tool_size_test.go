@@ -27,6 +27,9 @@ func TestToolsSize(t *testing.T) {
 		{400, `{"error":"Tool definitions are too large (16KB > 4KB)."}`, "max-tools 3"},
 		{400, `{"error":"total size of tools exceeds 6000 bytes"}`, "max-tools 5"},
 		{400, `{"error":"the tools are too large"}`, "max-tools 7"},
+		{400, `{"error":"total size of 16 tools exceeds 8192 bytes"}`, "max-tools 7"},
+		{400, `{"error":"total size of 16 tools (tool_00 to tool_15) is 16000 bytes, over the limit of 8000"}`, "max-tools 7"},
+		{400, `{"error":"tools definition size 160000 exceeds the limit of 2000 bytes"}`, "max-tools 8"},
 		{400, `{"error":"total size of tools exceeds 500 bytes"}`, "tools "},
 		{400, `{"error":"the definition of tool 'tool_03' is too large: 990 bytes"}`, "tool "},
 	} {

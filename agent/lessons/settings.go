@@ -55,19 +55,37 @@ func (x refusedRequest) obey(ctx context.Context, setting string) bool {
 	return false
 }
 
-// placeOf says where a setting, as kind: value, is to be changed.
+// placeOf says where a setting, as kind: value, is to be changed: as the paths of the configuration.
 func (c *Call) placeOf(setting string) string {
 	key, _, _ := strings.Cut(setting, ":")
-	return "Change `" + key + "` at `models.providers." + c.at.Provider + "`, or there at `models." + c.at.Model + "`."
+	provider := "models.providers." + c.at.Provider
+	return "Change `" + provider + "." + key + "`, or `" + provider + ".models." + c.at.Model + "." + key + "` where that is set."
 }
 
-// suspectSettings names the settings that may be the reason of a refusal which gives none, where no change helped against it.
+// commonWords matches errors that give no reason: all their words are those of any refusal. source: zai-org/feedback#81, openrouter.ai/docs/api-reference/errors
+var commonWords = pattern.New(`^(?:[^\pL]|\b(?:an?|the|in|of|is|was|has|been|to|from|with|by|your|this|be|or|and|at|it|https?|status|codes?|api|server|client|provider|upstream|returned|` +
+	`errors?|badrequesterror|badrequest|bad|requests?|invalid|illegal|malformed|failed|failure|fails?|rejected|refused|denied|arguments?|parameters?|params?|inputs?|body|contains?|specified|unknown|unprocessable|entity|unexpected|something|went|wrong|` +
+	`occurred|exception|could|can|not|cannot|processed?|no|reason|given|response|web|page|answer|json|please|check)\b|请求|参数|错误|无效|失败|有误)*$`)
+
+// givesNoReason reports whether a refusal says nothing but that the request is wrong.
+func (x refusedRequest) givesNoReason() bool {
+	isCommon := func(words string) bool {
+		return commonWords.MatchString(strings.ReplaceAll(strings.ToLower(words), "_", " "))
+	}
+	return x.fault.Param == "" && isCommon(x.text) && !slices.ContainsFunc(x.fault.Codes, func(code string) bool { return !isCommon(code) })
+}
+
+// suspectSettings names the settings that may be the reason of a refusal which gives none, where no change helped against it: each that the
+// request follows.
 func (x refusedRequest) suspectSettings() {
+	if !x.givesNoReason() {
+		return
+	}
+	sent := x.sent
+	follows := map[string]bool{Images + ": on": len(sent.Pictures) > 0, Tools + ": on": len(sent.Tools) > 0, System + ": on": sent.System, Stream + ": on": sent.Stream, Stream + ": off": !sent.Stream}
 	for _, kind := range slices.Sorted(maps.Keys(x.call.settings)) {
-		if x.call.settings[kind] != "on" || kind == Images && len(x.sent.Pictures) == 0 || kind == Tools && len(x.sent.Tools) == 0 {
-			continue
+		if setting := kind + ": " + x.call.settings[kind]; follows[setting] {
+			x.err.Hint = strings.TrimSpace(x.err.Hint + " The setting `" + setting + "` of " + x.call.at.Label() + " may be the reason. " + x.call.placeOf(setting))
 		}
-		setting := kind + ": on"
-		x.err.Hint = strings.TrimSpace(x.err.Hint + " The setting `" + setting + "` of " + x.call.at.Label() + " may be the reason. " + x.call.placeOf(setting))
 	}
 }

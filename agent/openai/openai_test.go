@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	conform.Run(t, conform.Provider{New: func(s conform.Setup) agent.Model {
-		return New(Config{Name: "mock", BaseURL: s.URL + "/v1", APIKey: s.Key, Deadlines: s.Deadlines, HTTPClient: s.Client})
+		return New(Config{Name: "mock", BaseURL: s.URL + "/v1", APIKey: s.Key, Deadlines: s.Deadlines, HTTPClient: s.Client, Settings: s.Settings})
 	}})
 }
 

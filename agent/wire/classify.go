@@ -9,6 +9,9 @@ import (
 	"parley/agent"
 )
 
+// Class returns the class of an error, by all that it says and its status.
+func (f *Fault) Class() agent.ErrorClass { return classify(f) }
+
 // classify gives the class of what a provider said. Status 0 is an error inside an answer that began well.
 func classify(f *Fault) agent.ErrorClass {
 	s := f.Status
@@ -26,6 +29,8 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
+	case s < 500 && s != http.StatusUnauthorized && f.ofMessageQuota():
+		return agent.RateLimited
 	case s != http.StatusUnauthorized && (s >= 400 && f.has(rateCodes) || f.says(agent.RateLimited)):
 		return agent.RateLimited
 	case s != http.StatusTooManyRequests && f.IsPassing():

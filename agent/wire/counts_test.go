@@ -26,6 +26,11 @@ func TestTooManyMessages(t *testing.T) {
 		{`{"error":{"message":"messages: Too big: expected array to have <=20 items"}}`, 20},
 		{`{"message":"Number of messages (25) exceeds the limit of 20"}`, 20},
 		{`{"error":"too many messages"}`, 0},
+		{`{"error":"too many messages, try again with fewer of them"}`, 0},
+		{`{"error":{"message":"This endpoint takes at most 20 messages in 1 request"}}`, 20},
+		{`{"error":{"message":"Error 4001: up to 30 messages per request, got 41 in request 7"}}`, 30},
+		{`{"error":{"message":"Your plan allows at most 50 messages in a conversation"}}`, 50},
+		{`{"error":{"message":"demasiados mensajes"}}`, 0},
 		{`{"error":"conversation has too many turns"}`, 0},
 		{`{"error":{"message":"You may send up to 10 chat messages in a request"}}`, 10},
 		{`{"error":{"message":"消息条数超过上限 20"}}`, 20},
@@ -37,6 +42,8 @@ func TestTooManyMessages(t *testing.T) {
 		{`{"error":{"message":"messages.0.content: text is too long"}}`, -1},
 		{`{"error":{"message":"'tools' : maximum number of items is 128"}}`, -1},
 		{`{"error":{"message":"messages: roles must alternate"}}`, -1},
+		{`{"error":{"message":"The number of tool messages must match the number of tool calls"}}`, -1},
+		{`{"error":{"message":"The number of messages exceeds the number of pending tool_calls"}}`, -1},
 		{`{"error":{"message":"Reached the limit of 20 messages per hour"}}`, -1},
 	} {
 		f := ReadFault([]byte(c.body))
@@ -48,6 +55,40 @@ func TestTooManyMessages(t *testing.T) {
 		if class := classify(f); isCount && (class != agent.TooLong || f.window() != 0) {
 			t.Errorf("%s: %s, a window of %d", c.body, class, f.window())
 		}
+	}
+}
+
+// TestMessageQuota: how many messages an account may send in a time, or how many wait for a server, says nothing of the conversation.
+// source: support.claude.com/en/articles/9797557 (usage limits), help.poe.com (message limits), docs.mistral.ai/deployment/ai-studio/tier
+func TestMessageQuota(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"Daily message limit reached",
+		"You have reached your limit of 20 messages, try again after 5pm",
+		"You have reached the limit of 500 messages (501 sent). It resets at midnight.",
+		"Number of messages exceeds the limit of 20 of the free plan. Upgrade to send more.",
+		"too many messages in the queue",
+		"Too many messages. Please slow down.",
+		"maximum of 40 messages every 3 hours",
+		"message_limit_reached: wait for 10 minutes",
+		"You have sent too many messages recently",
+		"今日消息数量超过上限 20",
+	} {
+		for _, status := range []int{0, 400, 403, 429, 500, 503} {
+			f := ReadFault([]byte(`{"error":{"message":"` + said + `"}}`))
+			f.Status = status
+			if class := classify(f); class != agent.RateLimited && (status < 500 || class != agent.Overloaded) {
+				t.Errorf("%d %s: %s", status, said, class)
+			}
+			if most, isCount := f.TooManyMessages(); isCount {
+				t.Errorf("%d %s: a bound of %d", status, said, most)
+			}
+		}
+	}
+	f := ReadFault([]byte(`{"error":{"message":"messages array too long: at most 20 messages","type":"invalid_request_error"}}`))
+	f.Status = 500
+	if most, isCount := f.TooManyMessages(); !isCount || most != 20 { // of a router: what is behind it refused the request
+		t.Errorf("%d, %v", most, isCount)
 	}
 }
 
@@ -67,6 +108,13 @@ func TestToolsTooLarge(t *testing.T) {
 		{422, `{"error":{"message":"The tool schemas use 9000 tokens, over the budget of 4000"}}`, []int{9000, 4000}},
 		{400, `{"error":{"message":"Request exceeds the maximum tools size of 16 KB","code":"tools_too_large"}}`, []int{16 << 10}},
 		{400, `{"error":{"message":"function declarations too large"}}`, []int{}},
+		{400, `{"error":{"message":"total size of 12 tools exceeds 8192 bytes"}}`, []int{8192}},
+		{400, `{"error":{"message":"total size of 12 MCP tools is 14510, over the limit of 8192"}}`, []int{14510, 8192}},
+		{400, `{"error":{"message":"Error code: 400 - 12 tools have a total size of 9,000 bytes, the limit is 8 kB"}}`, []int{9000, 8 << 10}},
+		{400, `{"error":{"message":"qwen3 4: tool schemas are too large: 16000 > 8000"}}`, []int{16000, 8000}},
+		{400, `{"error":{"message":"the definition of tool 'tool_03' is too large"}}`, []int{}},
+		{400, `{"error":{"message":"size of the tools exceeds the limit of 99999999999999999999999999999999 bytes"}}`, []int{}},
+		{400, `{"error":{"message":"工具定义过大：14510 字节，超过 8000"}}`, []int{14510, 8000}},
 
 		{400, `{"error":{"message":"Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 237 instead."}}`, nil},
 		{400, `{"error":{"message":"tools length must be at most 128"}}`, nil},

@@ -28,6 +28,9 @@ func tooLong(f *Fault) bool {
 	if _, isCount := f.TooManyMessages(); isCount {
 		return true
 	}
+	if f.ofMessageQuota() && !f.has(tooLongCodes) {
+		return false
+	}
 	if (f.has([]string{"string_above_max_length"}) || strings.Contains(f.All, "string too long")) && (shortField.MatchString(f.Param) || shortField.MatchString(longField.FindString(f.All))) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
 		return false // an id or a name, or a part of a tool
 	}

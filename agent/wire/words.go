@@ -99,15 +99,15 @@ var wordings = []wording{
 	// A prompt that is too long.
 	{agent.TooLong, "English", `\b(?:prompt|input|conversation|context|messages?|request(?: body)?|sequence|chat history|history)(?: (?:tokens?|length|size|text|window))?(?: (?:is|are|was|has become))? (?:too|overly) (?:long|large|big|many)\b|` +
 		`\bcontext (?:window|length|size|limit)\b[^.\n]{0,60}\b(?:exceed\w*|overflow\w*|full|reached|surpass\w*|overrun)\b|\b(?:exceed\w*|overflow\w*|larger than|longer than|greater than|bigger than|beyond|over|surpass\w*|fits?)\b[^.\n]{0,60}\bcontext (?:window|length|size|limit)\b|` +
-		`\b(?:prompt|input) (?:tokens? )?(?:limit|length) (?:was |has been )?exceeded\b|\btoo many (?:input |prompt |context )?tokens\b|\btoo many messages\b|\bcontext[ _]overflow\b|` +
+		`\b(?:prompt|input) (?:tokens? )?(?:limit|length) (?:was |has been )?exceeded\b|\btoo many (?:input |prompt |context )?tokens\b|\bcontext[ _]overflow\b|` +
 		`\btokens? limit (?:is |was |has been )?exceeded\b|\bexceed(?:s|ed)? (?:the )?(?:model's |maximum )?token limit\b|\bmax(?:imum)? input (?:characters|tokens|length)\b|` +
 		`\b(?:prompt|input|conversation|request|context)\b[^.\n]{0,40}\b(?:larger|longer|greater|bigger|more) than\b[^.\n]{0,30}\b(?:tokens?|model|window|limit|maximum)\b`},
 	{agent.TooLong, "Chinese", `超[过出]了?(?:模型)?的?最大\s?(?:tokens?|令牌)|tokens?\s?(?:总?数量?|长度)?\s?(?:超限|超过|超出|过多)|(?:输入|上下文|提示词?|消息|对话|请求)[^。\n]{0,20}(?:超过|超出|超限|过长|太长|超长)`},
 	{agent.TooLong, "German", `(?:eingabe|prompt|kontext|anfrage|nachricht|unterhaltung|verlauf)[^.\n]{0,60}(?:zu lang|zu groß|überschr)|zu viele (?:eingabe-?)?tokens?`},
-	{agent.TooLong, "French", `\b(?:invite|prompt|entrée|requête|contexte|message|conversation)[^.\n]{0,60}(?:trop long|trop grand|dépass)|\btrop de (?:tokens|jetons|messages)\b`},
-	{agent.TooLong, "Spanish", `\b(?:prompt|entrada|solicitud|contexto|mensaje|conversación)[^.\n]{0,60}(?:demasiado (?:larg|grande|extens)|excede|supera|sobrepasa)|\bdemasiados (?:tokens|mensajes)\b`},
-	{agent.TooLong, "Portuguese", `\b(?:prompt|entrada|solicitação|contexto|mensagem|conversa)[^.\n]{0,60}(?:muito long|longo demais|longa demais|excede|ultrapass)|\b(?:tokens|mensagens) demais\b`},
-	{agent.TooLong, "Italian", `\b(?:prompt|input|richiesta|contesto|messaggio|conversazione)[^.\n]{0,60}(?:troppo lung|super[ai]|eccede)|\btroppi (?:token|messaggi)\b`},
+	{agent.TooLong, "French", `\b(?:invite|prompt|entrée|requête|contexte|message|conversation)[^.\n]{0,60}(?:trop long|trop grand|dépass)|\btrop de (?:tokens|jetons)\b`},
+	{agent.TooLong, "Spanish", `\b(?:prompt|entrada|solicitud|contexto|mensaje|conversación)[^.\n]{0,60}(?:demasiado (?:larg|grande|extens)|excede|supera|sobrepasa)|\bdemasiados tokens\b`},
+	{agent.TooLong, "Portuguese", `\b(?:prompt|entrada|solicitação|contexto|mensagem|conversa)[^.\n]{0,60}(?:muito long|longo demais|longa demais|excede|ultrapass)|\btokens demais\b`},
+	{agent.TooLong, "Italian", `\b(?:prompt|input|richiesta|contesto|messaggio|conversazione)[^.\n]{0,60}(?:troppo lung|super[ai]|eccede)|\btroppi token\b`},
 	{agent.TooLong, "Russian", `(?:промпт|запрос|контекст|сообщени|ввод|диалог)[^.\n]{0,60}(?:слишком длин|слишком больш|превыша|превыси|превышен)|слишком много токенов|превышен[аоы]?[^.\n]{0,40}(?:длин|контекст|токен)`},
 	{agent.TooLong, "Japanese", `(?:プロンプト|入力|コンテキスト|メッセージ|会話|リクエスト|トークン数)[^。\n]{0,30}(?:長すぎ|大きすぎ|超え|超過)`},
 	{agent.TooLong, "Korean", `(?:프롬프트|입력|컨텍스트|메시지|대화|요청|토큰)[^.\n]{0,30}(?:너무 길|너무 많은 토큰|너무 큽|초과|넘)`},

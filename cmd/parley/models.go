@@ -169,7 +169,7 @@ func plainLesson(l sessions.Lesson) string {
 	case l.Kind == lessons.Rename:
 		return "calls " + l.Name + " " + l.Use
 	case l.Kind == lessons.MaxMessages:
-		return "takes " + l.Use + " messages"
+		return "takes " + l.Use + " messages of a transcript, older ones are summed up"
 	case l.Kind == lessons.MaxTools:
 		return "takes " + l.Use + " tools"
 	}

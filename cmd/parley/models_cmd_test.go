@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"parley/agent/lessons"
 	"parley/gateway/api"
 	"parley/gateway/models"
+	"parley/sessions"
 )
 
 // ollama is an Ollama with an embedding model as the newest pull, and a model whose window is smaller than the prompt.
@@ -132,4 +134,13 @@ func TestOllamaIsSetUp(t *testing.T) {
 		t.Errorf("a provider that is not there: exit %d: %s", code, out)
 	}
 	p.stop()
+}
+
+// TestLessonWords: what parley models says of a bound names what is counted: a request has more messages than its transcript.
+func TestLessonWords(t *testing.T) {
+	t.Parallel()
+	l := sessions.Lesson{Kind: lessons.MaxMessages, Use: "8", Evidence: "at most 10 messages"}
+	if got, want := lessonWords(l, "today"), `takes 8 messages of a transcript, older ones are summed up (today: "at most 10 messages")`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }

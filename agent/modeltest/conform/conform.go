@@ -34,6 +34,7 @@ type Setup struct {
 	Client    *http.Client
 	Key       channels.Secret
 	Deadlines agent.Deadlines
+	Settings  func(model string) agent.ModelSettings // nil = none
 }
 
 const key = "sk-very/secret+key 0123456789"
@@ -51,6 +52,7 @@ func Run(t *testing.T, p Provider) {
 		"prompt":      testPrompt,
 		"faults":      testFaults,
 		"statuses":    testStatuses,
+		"settings":    testSettings,
 		"retry after": testRetryAfter,
 		"backoff":     testBackoff,
 		"drafts":      testDrafts,
@@ -70,7 +72,7 @@ func Run(t *testing.T, p Provider) {
 				ln, client := modeltest.Pipe()
 				b := &bench{Server: modeltest.NewOn(ln), Provider: p}
 				b.restart = func() {
-					b.model = p.New(Setup{URL: b.URL(), Client: client, Key: channels.NewSecret(key), Deadlines: deadlines})
+					b.model = p.New(Setup{URL: b.URL(), Client: client, Key: channels.NewSecret(key), Deadlines: deadlines, Settings: func(string) agent.ModelSettings { return b.settings }})
 				}
 				b.restart()
 				test(t, b)
@@ -86,8 +88,9 @@ func Run(t *testing.T, p Provider) {
 type bench struct {
 	*modeltest.Server
 	Provider
-	model   agent.Model
-	restart func() // makes the provider again, as the next process does
+	model    agent.Model
+	settings agent.ModelSettings // of every model
+	restart  func()              // makes the provider again, as the next process does
 }
 
 // got is what a stream gave.

@@ -95,6 +95,39 @@ func testStatuses(t *testing.T, b *bench) {
 	}
 }
 
+// testSettings: errors that say nothing of the request are retried whatever is set for the model. Some of them have no words of the provider.
+func testSettings(t *testing.T, b *bench) {
+	for name, s := range map[string]agent.ModelSettings{
+		"stream: off": {Stream: "off"},
+		"all off":     {Stream: "off", Tools: "off", Images: "off", System: "off"},
+		"all on":      {Stream: "on", Tools: "on", Images: "on", System: "on"},
+	} {
+		b.settings = s
+		for _, c := range []struct {
+			reply modeltest.Reply
+			class agent.ErrorClass
+			tries int
+		}{
+			{modeltest.Reply{Status: http.StatusTooManyRequests}, agent.RateLimited, 3},
+			{modeltest.Reply{Status: http.StatusServiceUnavailable}, agent.Overloaded, 3},
+			{modeltest.Reply{Status: http.StatusUnauthorized}, agent.BadKey, 1},
+			{modeltest.Reply{Fault: modeltest.Refuse}, agent.Unreachable, 3},
+			{modeltest.Reply{Fault: modeltest.Silent}, agent.Timeout, 3},
+		} {
+			b.Script(func(modeltest.Request) modeltest.Reply { return c.reply })
+			if g := b.say(t, "hi"); g.requests != c.tries {
+				t.Errorf("%s: %d requests against %+v: %v", name, g.requests, c, g.err)
+			} else {
+				g.fails(t, c.class, c.tries)
+			}
+		}
+		b.Script(modeltest.Echo)
+		if got := texts(b.say(t, "after").ok(t)); !strings.HasPrefix(got, "echo: ") || !strings.HasSuffix(got, "after") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func testRetryAfter(t *testing.T, b *bench) {
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
 	for _, c := range []struct {

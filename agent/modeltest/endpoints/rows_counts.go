@@ -2,10 +2,15 @@ package endpoints
 
 // toolsOver refuses tools that are larger than so many bytes together.
 func toolsOver(most int, no func(size int) *Refusal) Check {
+	return countedToolsOver(most, func(size, _ int) *Refusal { return no(size) })
+}
+
+// countedToolsOver is toolsOver with a refusal that has the number of tools as well.
+func countedToolsOver(most int, no func(size, n int) *Refusal) Check {
 	return func(c *Call) *Refusal {
 		tools, ok := c.Body["tools"]
 		if size := len(encode(tools)); ok && size > most {
-			return no(size)
+			return no(size, len(objects(tools)))
 		}
 		return nil
 	}
@@ -36,6 +41,9 @@ var counted = []Row{
 	{ID: "total-size-of-tools", API: Responses, Vendor: "a gateway", Source: "dwgx/WindsurfAPI#70", Does: "answers 400 to large tools, and names the largest size only", Checks: []Check{toolsOver(6000, func(int) *Refusal {
 		return invalid("tools", "invalid_value", "total size of tools exceeds 6000 bytes")
 	})}, Want: Expectation{Refused: 2, Sends: []string{`"name":"find_tool"`}}},
+	{ID: "size-and-number-of-tools", Vendor: "a gateway", Source: "dwgx/WindsurfAPI#70", Does: "answers 400 to large tools, and names their number beside the largest size", Checks: []Check{countedToolsOver(6000, func(_, n int) *Refusal {
+		return invalid("tools", "invalid_value", "total size of %d tools exceeds 6000 bytes", n)
+	})}, Want: Expectation{Refused: 2, Log: `max-tools`, Sends: []string{`"name":"find_tool"`}}},
 	{ID: "at-most-8-messages", Vendor: "a gateway", Source: "openai-php/client#269", Does: "takes 8 messages", Checks: []Check{messagesOver(8, func(n int) *Refusal {
 		return openAI(400, "invalid_request_error", "messages", nil, "messages array too long: expected at most 8 messages, got %d", n)
 	})}, Want: fewer},
@@ -48,4 +56,9 @@ var counted = []Row{
 	{ID: "messages-maximum-of-6", API: Messages, Vendor: "a relay", Source: "openai-php/client#269", Does: "takes 6 messages", Checks: []Check{messagesOver(6, func(int) *Refusal {
 		return claude(400, "invalid_request_error", "maximum number of messages is 6")
 	})}, Want: fewer},
+	{ID: "at-most-8-messages-in-1-request", Vendor: "a gateway", Source: "openai-php/client#269", Does: "takes 8 messages in a request, and names another number behind that", Checks: []Check{messagesOver(8, func(int) *Refusal {
+		return openAI(400, "invalid_request_error", nil, nil, "at most 8 messages are allowed in 1 request")
+	})}, Want: fewer},
+	{ID: "message-quota", Vendor: "a gateway", Source: "https://openrouter.ai/docs/api-reference/limits", Does: "answers 400 when an account has sent many messages in a time", Fails: []Failure{upTo(2, hello, openAI(400, "invalid_request_error", nil, nil, "You have reached your limit of 20 messages, try again in 0.1 seconds."))}, Want: Expectation{Lacks: []string{`summary of the older part`}}},
+	{ID: "messages-in-a-queue", API: Messages, Vendor: "a relay", Source: "https://docs.anthropic.com/en/api/errors", Does: "answers 503 while many messages wait", Fails: []Failure{upTo(2, hello, claude(503, "api_error", "too many messages in the queue"))}},
 }

@@ -44,6 +44,11 @@ func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
 
+// FindAllStringIndex returns where the matches in s begin and end, at most n; n < 0 = all.
+func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
+	return p.compiled().FindAllStringIndex(s, n)
+}
+
 // ReplaceAllString gives s with its matches replaced.
 func (p *Pattern) ReplaceAllString(s, by string) string {
 	return p.compiled().ReplaceAllString(s, by)

@@ -18,6 +18,7 @@ func TestLikeRegexp(t *testing.T) {
 		"index":          {p.FindStringIndex(text), want.FindStringIndex(text)},
 		"groups":         {p.FindStringSubmatch(text), want.FindStringSubmatch(text)},
 		"index of all":   {p.FindStringSubmatchIndex(text), want.FindStringSubmatchIndex(text)},
+		"indices":        {p.FindAllStringIndex(text, -1), want.FindAllStringIndex(text, -1)},
 		"all":            {p.FindAllString(text, -1), want.FindAllString(text, -1)},
 		"all and groups": {p.FindAllStringSubmatch(text, 1), want.FindAllStringSubmatch(text, 1)},
 		"replaced":       {p.ReplaceAllString(text, "<$2>"), want.ReplaceAllString(text, "<$2>")},
