@@ -35,6 +35,7 @@ func TestRenderMarkdown(t *testing.T) {
 		"zeros before a number":    {"007. James\n8. b", "<ol>\n<li class=\"written\">007. James</li>\n<li class=\"written\">8. b</li>\n</ol>\n"},
 		"zeros behind a number":    {"1. a\n\n02. - b", "<ol>\n<li class=\"written\">\n<p>1. a</p>\n</li>\n<li class=\"written\">02. \n<ul>\n<li>b</li>\n</ul>\n</li>\n</ol>\n"},
 		"number in brackets":       {"3) x", "<ol>\n<li class=\"written\">3) x</li>\n</ol>\n"},
+		"scheme in capitals":       {"<HTTPS://A.b> [x](httPs://a.b) [y](jAvascript:x)", `<p><a href="HTTPS://A.b"` + blank + `>HTTPS://A.b</a> <a href="httPs://a.b"` + blank + ">x</a> y (jAvascript:x)</p>\n"}, // RFC 3986, 3.1
 		"host beyond ASCII":        {"[x](https://пример.рф/п%2F)", `<p><a href="https://%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80.%D1%80%D1%84/%D0%BF%2F"` + blank + ">x</a></p>\n"},
 		"host that looks alike":    {"[https://apple.com/](https://аррӏе.com/)", `<p><a href="https://%D0%B0%D1%80%D1%80%D3%8F%D0%B5.com/"` + blank + ">https://apple.com/</a> (https://аррӏе.com/)</p>\n"},
 		"host of another address":  {"[www.a.de/x](https://b.de) [a.de](http://www.a.de) [v1.5](https://b.de)", `<p><a href="https://b.de"` + blank + `>www.a.de/x</a> (https://b.de) <a href="http://www.a.de"` + blank + `>a.de</a> <a href="https://b.de"` + blank + ">v1.5</a></p>\n"},
@@ -60,12 +61,12 @@ func TestRenderMarkdown(t *testing.T) {
 
 var (
 	tag     = regexp.MustCompile(`<[^>]*>`)
-	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}"| class="written")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="(https?://|mailto:)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
+	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}"| class="written")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="((?i:https?)://|(?i:mailto):)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
 )
 
 // Whatever is written, only the tags and attributes of the list come out.
 func FuzzRenderMarkdown(f *testing.F) {
-	for _, s := range []string{"# a", "[a](b)", "![x](javascript:y)", "<a href='x'>", "```a\"b\n<", "<https://x\"y>", "|a|\n|:-:|\n|<b>|", "- [x] a", "[a]: http://x 'y\">'\n[a]", "<!-- -->", "a\n===\n", "3) x", "&#34;"} {
+	for _, s := range []string{"# a", "[a](b)", "![x](javascript:y)", "<a href='x'>", "```a\"b\n<", "<https://x\"y>", "<httPs://x\"y>", "|a|\n|:-:|\n|<b>|", "- [x] a", "[a]: http://x 'y\">'\n[a]", "<!-- -->", "a\n===\n", "3) x", "&#34;"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, md string) {
