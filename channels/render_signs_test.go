@@ -107,6 +107,38 @@ func TestMarksBesideCode(t *testing.T) {
 	}
 }
 
+// Two dollars say how dear a place is. In cells, items and sentences they are no formula, however many signs of one stand between them.
+// source: Schema.org, priceRange; Google Places API, priceLevel
+func TestDollarsOfPricesAreText(t *testing.T) {
+	t.Parallel()
+	for _, md := range []string{
+		"| a | b | c |\n|---|---|---|\n| Joe | $$ | https://a.b/?q=1 |\n| Kim | $$ | **x** |",
+		"| Joe | $$ | https://a.b/?q=1 |\n| Kim | $$ |",
+		"a | b\n---|---\nJoe = | $$\n**Kim** | $$",
+		"Prices from $$\n| a = | b |\n|---|---|\n| **Kim** | $$ |",
+		"- Joe's $$ ([x](https://a.b/?a=1))\n- **Kim's** $$",
+		"- Joe's $$\n- **Kim's** a=1 $$",
+		"- Joe's $$\n  - **Kim's** a=1 $$",
+		"1. $$ Joe's ?a=1\n2. $$ **Kim's**",
+		"- $$ Joe's ?a=1\n  - $$ **Kim's**",
+		"> * Joe's $$ a=1\n> * **Kim's** $$",
+		"Joe's is $$ (see ?a=1)\nand **Kim's** is $$.",
+		"Joe's is $$\nand **Kim's** a=1 is $$",
+		"$$ Joe's *a*=1\n$$$ **Kim's**",
+	} {
+		for _, d := range dialects {
+			want := strings.ReplaceAll(Render(strings.ReplaceAll(md, "$$", "§§"), d), "§§", "$$")
+			if got := Render(md, d); got != want {
+				t.Errorf("%s: %q is\n%q, want\n%q", d, md, got, want)
+			}
+		}
+	}
+	md := "- a \\[ b=1\n- **c** \\]\n- d \\( e=1\n- **f** \\)"
+	if got := Render(md, TelegramHTML); strings.Count(got, "• ") != 4 || strings.Count(got, "<b>") != 2 {
+		t.Errorf("%q is %q", md, got)
+	}
+}
+
 // Addresses are shown as they are written, also those that a platform does not follow, and those with hosts beyond ASCII.
 // source: RFC 3986, 2.1 (percent-encoding); RFC 3987 and RFC 5890 (hosts beyond ASCII); Discord's rule for addresses, as above
 func TestAddressesAreShownAsWritten(t *testing.T) {
