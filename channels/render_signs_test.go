@@ -41,15 +41,19 @@ func TestOrnamentsStay(t *testing.T) {
 func TestDiscordEmojiNames(t *testing.T) {
 	t.Parallel()
 	for md, want := range map[string]string{
-		"ratio 1:100:1":                `ratio 1\:100:1`,
-		"level:key:value":              `level\:key:value`,
-		"std::on::x":                   `std:\:on::x`,
-		"at 12:30:45, a: b:":           "at 12:30:45, a: b:",
-		":smile: ok:+1: (:tada:)":      ":smile: ok:+1: (:tada:)",
-		"<a:party:123> <t:1234:R>":     "<a:party:123> <t:1234:R>",
-		"<@123> and <#5>, <@&7>":       `\<@123> and \<#5>, \<@&7>`,
-		"</say:12> `<@123>`":           "\\</say:12> `<@123>`",
-		"`a:key:b` https://e.x/a:on:b": "`a:key:b` https://e.x/a:on:b",
+		"ratio 1:100:1":                       `ratio 1\:100:1`,
+		"level:key:value":                     `level\:key:value`,
+		"std::on::x":                          `std:\:on::x`,
+		"at 12:30:45, a: b:":                  "at 12:30:45, a: b:",
+		":smile: ok:+1: (:tada:)":             ":smile: ok:+1: (:tada:)",
+		"<a:party:123> <t:1234:R>":            "<a:party:123> <t:1234:R>",
+		"<@123> and <#5>, <@&7>":              `\<@123> and \<#5>, \<@&7>`,
+		"</say:12> `<@123>`":                  "\\</say:12> `<@123>`",
+		"</foo bar:12> (</foo group bar:12>)": "\\</foo bar:12> (\\</foo group bar:12>)",
+		"<@!1> <@$2> <:mmLol:3> <t:1>":        `\<@!1> \<@$2> <:mmLol:3> <t:1>`,
+		"<id:customize> <id:browse> <id:guide> <id:linked-roles>": `\<id:customize> \<id:browse> \<id:guide> \<id:linked-roles>`,
+		"<id:linked-roles:12> <id:x>":                             `\<id\:linked-roles:12> <id:x>`,
+		"`a:key:b` https://e.x/a:on:b":                            "`a:key:b` https://e.x/a:on:b",
 	} {
 		if got := Render(md, DiscordMD); got != want {
 			t.Errorf("%q is %q, want %q", md, got, want)
