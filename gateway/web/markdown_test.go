@@ -64,6 +64,30 @@ var (
 	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}"| class="written")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="((?i:https?)://|(?i:mailto):)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
 )
 
+// Words that people read as the address of another host have the true one behind them, also where no program would take them for an address.
+// source: WHATWG URL, 4.4 (backslashes, slashes and ports are read leniently); UTS #46, 2.3 (dots of other scripts); CWE-451
+func TestLinksThatPretend(t *testing.T) {
+	t.Parallel()
+	for words, isTold := range map[string]bool{
+		"https://apple.com/%zz": true, "apple.com:443/x": true, "apple.com/%zz": true, "apple.com:x": true, "apple.com?a": true, "apple.com.": true,
+		"https:\\\\\\\\apple.com": true, "https:///apple.com": true, "see https://apple.com": true, "https://evil.com https://apple.com": true,
+		"apple\u200b.com": true, "apple。com": true, "https://u:p@apple.com:x/": true, "https://[::2]/": true, "HTTPS://APPLE.COM": true,
+		"https://evil.com/%zz": false, "EVIL.com:443/x": false, "https://u@www.evil.com:80/": false, "see https://evil.com.": false,
+		"apple": false, "v1.5": false, "at 10:30": false, "use https:// always": false, "I like apple.com": false, "a@b.com": false,
+	} {
+		got := RenderMarkdown("[" + words + "](https://evil.com)")
+		if told := strings.Contains(got, "</a> (https://evil.com)"); told != isTold || !strings.Contains(got, `href="https://evil.com"`) {
+			t.Errorf("%s: %s", words, got)
+		}
+	}
+	if got := RenderMarkdown("[https://apple.com](mailto:a@evil.com)"); !strings.Contains(got, "</a> (mailto:a@evil.com)") {
+		t.Error(got)
+	}
+	if got := RenderMarkdown("[https://[::1]:80/](https://[::1]/x)"); strings.Contains(got, "</a> (") {
+		t.Error(got)
+	}
+}
+
 // Whatever is written, only the tags and attributes of the list come out.
 func FuzzRenderMarkdown(f *testing.F) {
 	for _, s := range []string{"# a", "[a](b)", "![x](javascript:y)", "<a href='x'>", "```a\"b\n<", "<https://x\"y>", "<httPs://x\"y>", "|a|\n|:-:|\n|<b>|", "- [x] a", "[a]: http://x 'y\">'\n[a]", "<!-- -->", "a\n===\n", "3) x", "&#34;"} {
