@@ -229,7 +229,7 @@ func needsEscape(s string, i int) bool {
 		return next == '(' && !strings.Contains(s[:i], "[")
 	case '<': // a mention, or an address in brackets, which may go on in the next line: they would be left out
 		end := strings.IndexByte(s[i:], '>')
-		if among(rune(next), "@#/") && discordMention.MatchString(s[i:]) {
+		if among(rune(next), "@#/i") && discordMention.MatchString(s[i:]) {
 			return true
 		}
 		if end < 0 {
@@ -240,11 +240,12 @@ func needsEscape(s string, i int) bool {
 	return false
 }
 
-// discordMention finds what Discord shows as the name of a person, role, channel or command. The adapter takes the backslash away again where
-// it knows the name.
+// discordMention finds what Discord shows as the name of a person, role, game, channel, command or page of the server. The adapter takes the backslash
+// away again where it knows the name. Emoji and times are shown as what they are. A command of several words is found by its first one: a "<" that
+// does not end.
 //
-// source: Discord documentation, Message Formatting
-var discordMention = regexp.MustCompile(`^<(?:@[!&]?|#|/[^\s:>]+:)[0-9]+>`)
+// source: Discord documentation, Reference, Message Formatting (formats and guild navigation types)
+var discordMention = regexp.MustCompile(`^<(?:@[!&$]?[0-9]+|#[0-9]+|/[^:>\n]+:[0-9]+|id:(?:customize|browse|guide|linked-roles(?::[0-9]+)?))>`)
 
 // emojiName finds the name of an emoji as Discord writes it: :smile:, :+1:.
 var emojiName = regexp.MustCompile(`^:[0-9A-Za-z_+-]+:`)

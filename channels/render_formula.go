@@ -3,6 +3,7 @@ package channels
 import (
 	"bytes"
 	"regexp"
+	"strings"
 
 	"github.com/yuin/goldmark/util"
 )
@@ -60,7 +61,7 @@ func (m *formulaMask) formula(at int) int {
 		switch content := m.src[body:end]; {
 		case bytes.IndexByte(content, '\n') < 0:
 			return end - at // the end may be the begin of the next one
-		case m.closed(at, end) || !isFormula(f.open, content):
+		case m.closed(at, end) || m.crosses(f.open, at, end) || !isFormula(f.open, content):
 			return len(f.open)
 		}
 		end += len(f.close)
@@ -83,23 +84,22 @@ func (m *formulaMask) until(known *int, from int, s string) int {
 	return *known
 }
 
-// environment gives where the environment ends whose name begins at a place: with the first end of that name from a place on.
+// environment gives where the environment ends whose name begins at a place: with the first end of that name from a place on, unless it is too far.
 func (m *formulaMask) environment(name, end int) int {
 	const longest, most = 30, 20
 	n := bytes.IndexByte(m.src[name:min(len(m.src), name+longest)], '}')
 	if n < 0 {
 		return -1
 	}
-	for i := 0; end >= 0 && i < most; i++ {
-		rest := m.src[end+len(`\end{`):]
-		if bytes.HasPrefix(rest, m.src[name:name+n+1]) {
+	near := m.src[:min(len(m.src), name+longestFormula)]
+	for i := 0; end >= 0 && end+len(`\end{`) <= len(near) && i < most; i++ {
+		body := end + len(`\end{`)
+		if bytes.HasPrefix(m.src[body:], m.src[name:name+n+1]) {
 			return end
 		}
-		next := bytes.Index(rest[:min(len(rest), longestFormula)], []byte(`\end{`))
-		if next < 0 {
-			return -1
+		if end = bytes.Index(near[body:], []byte(`\end{`)); end >= 0 {
+			end += body
 		}
-		end += len(`\end{`) + next
 	}
 	return -1
 }
@@ -115,8 +115,40 @@ func (m *formulaMask) closed(at, end int) bool {
 	return m.barrier < end
 }
 
-// formulaBarrier finds what is in no formula: an empty line, a backtick, and a fence of tildes.
-var formulaBarrier = regexp.MustCompile("`|~~~|\n[ \t>]*\n")
+// formulaBarrier finds what is in no formula: an empty line, a backtick, a fence of tildes, and the line below the head of a table.
+var formulaBarrier = regexp.MustCompile("`|~~~|\n[ \t>]*(?:\n|(?:\\|[ \t]*:?-+|:?--+):?[ \t]*\\|)")
+
+// crosses reports whether a formula of several lines would begin in a cell, reach from one item of a list into the next one, or begin with dollars
+// that more words stand around: Joe's $$ and Kim's $$ are prices.
+func (m *formulaMask) crosses(open string, at, end int) bool {
+	from := max(0, at-longestFormula)
+	head := string(m.src[from+bytes.LastIndexByte(m.src[from:at], '\n')+1 : at])
+	marks := blockMarks(head)
+	if strings.HasPrefix(head[marks:], "|") || strings.Contains(head, " | ") || open == "$$" && m.areDollarsOfText(at, end, marks < len(head)) {
+		return true
+	}
+	if !containerOf(head).isItem() {
+		return false
+	}
+	indent := func(line string) int { return len(line) - len(strings.TrimLeft(line, quoteMarks)) }
+	for _, line := range strings.Split(string(m.src[at:end]), "\n")[1:] {
+		if containerOf(line).isItem() && indent(line) <= indent(head) {
+			return true
+		}
+	}
+	return false
+}
+
+// areDollarsOfText reports whether two pairs of dollars in different lines are no begin and end of a formula: three are none, and behind words a
+// formula begins at the end of its line and ends at the begin of another one.
+func (m *formulaMask) areDollarsOfText(at, end int, isBehindWords bool) bool {
+	body, rest := m.src[at+len("$$"):end], m.src[end+len("$$"):]
+	last := string(body[bytes.LastIndexByte(body, '\n')+1:])
+	if body[0] == '$' || bytes.HasPrefix(rest, []byte("$")) || containerOf(last+"$").isItem() && blockMarks(last+"$") == len(last) {
+		return true
+	}
+	return isBehindWords && (bytes.TrimLeft(body, " \t")[0] != '\n' || strings.Trim(last, quoteMarks) != "")
+}
 
 // isFormula reports whether text between two marks is TeX. Two dollars may be the price of a restaurant, and one the price of anything.
 func isFormula(open string, content []byte) bool {

@@ -20,7 +20,10 @@ func (b *builder) link(dest string, words func()) {
 		words()
 		return
 	}
-	if !absolute(dest) || len(dest) > b.maxURL {
+	if leads := absolute(dest); !leads || len(dest) > b.maxURL {
+		if leads {
+			written = dest // as it is shown where it is short enough
+		}
 		at := len(b.atoms)
 		words()
 		switch {

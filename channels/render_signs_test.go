@@ -41,15 +41,19 @@ func TestOrnamentsStay(t *testing.T) {
 func TestDiscordEmojiNames(t *testing.T) {
 	t.Parallel()
 	for md, want := range map[string]string{
-		"ratio 1:100:1":                `ratio 1\:100:1`,
-		"level:key:value":              `level\:key:value`,
-		"std::on::x":                   `std:\:on::x`,
-		"at 12:30:45, a: b:":           "at 12:30:45, a: b:",
-		":smile: ok:+1: (:tada:)":      ":smile: ok:+1: (:tada:)",
-		"<a:party:123> <t:1234:R>":     "<a:party:123> <t:1234:R>",
-		"<@123> and <#5>, <@&7>":       `\<@123> and \<#5>, \<@&7>`,
-		"</say:12> `<@123>`":           "\\</say:12> `<@123>`",
-		"`a:key:b` https://e.x/a:on:b": "`a:key:b` https://e.x/a:on:b",
+		"ratio 1:100:1":                       `ratio 1\:100:1`,
+		"level:key:value":                     `level\:key:value`,
+		"std::on::x":                          `std:\:on::x`,
+		"at 12:30:45, a: b:":                  "at 12:30:45, a: b:",
+		":smile: ok:+1: (:tada:)":             ":smile: ok:+1: (:tada:)",
+		"<a:party:123> <t:1234:R>":            "<a:party:123> <t:1234:R>",
+		"<@123> and <#5>, <@&7>":              `\<@123> and \<#5>, \<@&7>`,
+		"</say:12> `<@123>`":                  "\\</say:12> `<@123>`",
+		"</foo bar:12> (</foo group bar:12>)": "\\</foo bar:12> (\\</foo group bar:12>)",
+		"<@!1> <@$2> <:mmLol:3> <t:1>":        `\<@!1> \<@$2> <:mmLol:3> <t:1>`,
+		"<id:customize> <id:browse> <id:guide> <id:linked-roles>": `\<id:customize> \<id:browse> \<id:guide> \<id:linked-roles>`,
+		"<id:linked-roles:12> <id:x>":                             `\<id\:linked-roles:12> <id:x>`,
+		"`a:key:b` https://e.x/a:on:b":                            "`a:key:b` https://e.x/a:on:b",
 	} {
 		if got := Render(md, DiscordMD); got != want {
 			t.Errorf("%q is %q, want %q", md, got, want)
@@ -104,6 +108,38 @@ func TestMarksBesideCode(t *testing.T) {
 		if got := Render(md, TelegramHTML); got != want {
 			t.Errorf("%q is\n%q, want\n%q", md, got, want)
 		}
+	}
+}
+
+// Two dollars say how dear a place is. In cells, items and sentences they are no formula, however many signs of one stand between them.
+// source: Schema.org, priceRange; Google Places API, priceLevel
+func TestDollarsOfPricesAreText(t *testing.T) {
+	t.Parallel()
+	for _, md := range []string{
+		"| a | b | c |\n|---|---|---|\n| Joe | $$ | https://a.b/?q=1 |\n| Kim | $$ | **x** |",
+		"| Joe | $$ | https://a.b/?q=1 |\n| Kim | $$ |",
+		"a | b\n---|---\nJoe = | $$\n**Kim** | $$",
+		"Prices from $$\n| a = | b |\n|---|---|\n| **Kim** | $$ |",
+		"- Joe's $$ ([x](https://a.b/?a=1))\n- **Kim's** $$",
+		"- Joe's $$\n- **Kim's** a=1 $$",
+		"- Joe's $$\n  - **Kim's** a=1 $$",
+		"1. $$ Joe's ?a=1\n2. $$ **Kim's**",
+		"- $$ Joe's ?a=1\n  - $$ **Kim's**",
+		"> * Joe's $$ a=1\n> * **Kim's** $$",
+		"Joe's is $$ (see ?a=1)\nand **Kim's** is $$.",
+		"Joe's is $$\nand **Kim's** a=1 is $$",
+		"$$ Joe's *a*=1\n$$$ **Kim's**",
+	} {
+		for _, d := range dialects {
+			want := strings.ReplaceAll(Render(strings.ReplaceAll(md, "$$", "§§"), d), "§§", "$$")
+			if got := Render(md, d); got != want {
+				t.Errorf("%s: %q is\n%q, want\n%q", d, md, got, want)
+			}
+		}
+	}
+	md := "- a \\[ b=1\n- **c** \\]\n- d \\( e=1\n- **f** \\)"
+	if got := Render(md, TelegramHTML); strings.Count(got, "• ") != 4 || strings.Count(got, "<b>") != 2 {
+		t.Errorf("%q is %q", md, got)
 	}
 }
 

@@ -12,11 +12,8 @@ import (
 // person of that name is told apart.
 func Speaker(u Sender) string {
 	name := strings.TrimSuffix(Typed(TypedQuotes(SenderName(u)+":")), ":")
-	if c, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(name, isBlank)); isQuoteSign(c) {
-		name = `\` + name
-	}
 	switch {
-	case !readsAsYou(name):
+	case !readsAsYou(name) && !readsAsYou(strings.Map(untagged, name)):
 		return name
 	case u.ID == "":
 		return "another person called " + name
@@ -50,26 +47,36 @@ func BehindSpeaker(s string) string {
 	return b.String()
 }
 
-// readsAsSpeaker reports whether a line begins with what may be somebody's name, and a colon: neither an item of a list nor a time or an address.
+// readsAsSpeaker reports whether a line begins with what may be somebody's name, and a colon: neither an item of a list, a quotation, a time nor an
+// address. Nothing that is not seen counts against it.
 func readsAsSpeaker(line string) bool {
-	const longest, mostWords = 80, 6
-	named, words := false, 1
-	for i, c := range strings.TrimLeft(line, "*_~") {
+	const mostWords = 6
+	line = strings.TrimLeft(line, "*_~")
+	if first, size := utf8.DecodeRuneInString(line); first == '>' || among(first, "-+#|") && strings.TrimLeft(line[size:], " \t") != line[size:] {
+		return false
+	}
+	named, words, isBehindSpace := false, 1, false
+	for i, c := range line {
 		switch {
-		case i > longest || words > mostWords || endsLine(c):
-			return false
-		case i == 0 && ascii(c) && c != '@' && (unicode.IsPunct(c) || unicode.IsSymbol(c)):
+		case endsLine(c):
 			return false
 		case isColon(c):
-			after := strings.TrimLeft(strings.TrimLeft(line, "*_~")[i+utf8.RuneLen(c):], "*_~")
+			after := strings.TrimLeft(line[i+utf8.RuneLen(c):], "*_~")
 			next, _ := utf8.DecodeRuneInString(after)
 			if c != ':' || after == "" || unicode.IsSpace(next) || next >= utf8.RuneSelf {
 				return named
 			}
-		case unicode.IsLetter(c):
+		case isBlank(c):
+			isBehindSpace = isBehindSpace || unicode.IsSpace(c)
+			continue
+		case unicode.IsLetter(c), unicode.IsNumber(c), c >= utf8.RuneSelf && unicode.IsSymbol(c):
 			named = true
-		case unicode.IsSpace(c):
-			words++
+		}
+		if isBehindSpace {
+			words, isBehindSpace = words+1, false
+		}
+		if words > mostWords {
+			return false
 		}
 	}
 	return false
@@ -78,16 +85,15 @@ func readsAsSpeaker(line string) bool {
 // readsAsYou reports whether a line that begins with the name would read like one that the agent wrote: "You", and with a colon or
 // a bracket behind it.
 func readsAsYou(name string) bool {
-	const longest = 40
 	letters := ""
-	for i, c := range norm.NFKD.String(strings.ToLower(name)) {
+	for _, c := range norm.NFKD.String(strings.ToLower(name)) {
 		switch {
 		case unicode.IsLetter(c) || unicode.IsDigit(c):
 			letters += asciiOfYou.Replace(string(unicode.ToLower(c)))
 		case letters != "" && (c == '(' || isBracket(c) || isColon(c)):
 			return letters == "you"
 		}
-		if len(letters) > len("you") || i > longest {
+		if len(letters) > len("you") {
 			return false
 		}
 	}

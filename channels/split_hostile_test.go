@@ -30,6 +30,10 @@ var hostileTexts = map[string]func(n int) string{
 	"display opened":      func(n int) string { return strings.Repeat("\\[a\n", n/4) },
 	"environments opened": func(n int) string { return strings.Repeat("\\begin{a}\n", n/10) + "\\end{b}" },
 	"environments":        func(n int) string { return strings.Repeat("\\begin{a}\n\\end{b}", n/17) },
+	"ends of others": func(n int) string {
+		return strings.Repeat(strings.Repeat("\\begin{a}", 400)+"\n\\end{b}", n/3608)
+	},
+	"many ends of others": func(n int) string { return strings.Repeat("\\begin{a}", n/20) + strings.Repeat("\n\\end{b}", n/16) },
 	"display to one end":  func(n int) string { return strings.Repeat("\\[a ", n/4) + "\n\\]" },
 	"dollars of lines":    func(n int) string { return strings.Repeat("$$a\n", n/4) + strings.Repeat("$a\n", n/3) },
 	"options":             func(n int) string { return strings.Repeat("-v *a* f(_b_ ", n/14) },

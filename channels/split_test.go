@@ -222,6 +222,7 @@ func fuzzSplit(f *testing.F, d Dialect) {
 		f.Add(s+"text "+s, uint16(70))
 	}
 	f.Add("**0[0](http://0) **`0`` `000000000000", uint16(141))
+	f.Add("lqnk text](https://e.x/p_p) text [\x80\x00\x00\x00 text](https://e.x/p_B\x0e^\xfb\x1a\xac\x82\x80\xf0\x10:q\xd8\u06a0\x91i)", uint16(3))
 	f.Add("**bold [link](http://x.y) `c`** \n```go\nx := 1\n```\n> q\n\n- a\n  - b\n", uint16(64))
 	f.Fuzz(func(t *testing.T, md string, text uint16) {
 		lim := Limits{Dialect: d, Unit: []Unit{Runes, UTF16, Bytes}[text%3], Text: int(text % 300), Marks: int(text % 40)}

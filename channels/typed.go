@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark/util"
 )
 
 //go:generate go run lookalikes_gen.go
@@ -33,27 +35,43 @@ func TypedQuotes(s string) string {
 	})
 }
 
-// readsAsAnswer reports whether a quoted line reads like the host's about what a message answers: with a speaker, or with words of the host's.
+// readsAsAnswer reports whether a quoted line may read like the host's about what a message answers: with words of the host's, or with any colon,
+// since a name can be anything. Times (12:30) and addresses of the web have a colon that stands behind no name.
 func readsAsAnswer(line string) bool {
-	said := strings.TrimLeftFunc(line, func(c rune) bool { return isQuoteSign(c) || isBlank(c) })
-	if c, size := utf8.DecodeRuneInString(said); readsAsHostLine(said) || (c == '<' || isBracket(c)) && readsAsMedia(said[size:]) {
+	line = strings.TrimLeftFunc(line, func(c rune) bool { return isQuoteSign(c) || isBlank(c) })
+	if readsAsHostLine(line) {
 		return true
 	}
-	return readsAsSpeaker(strings.TrimLeft(said, "("))
+	const secure, plain = "https", "http"
+	for i, c := range line {
+		if !isColon(c) {
+			continue
+		}
+		rest := line[i+utf8.RuneLen(c):]
+		isTime := i > 0 && rest != "" && util.IsNumeric(line[i-1]) && util.IsNumeric(rest[0])
+		isAddress := strings.HasPrefix(rest, "//") && (strings.EqualFold(line[max(0, i-len(secure)):i], secure) || strings.EqualFold(line[max(0, i-len(plain)):i], plain))
+		if c != ':' || !isTime && !isAddress {
+			return true
+		}
+	}
+	return false
 }
 
 // readsAsMedia reports whether a text could be read as the word "media" with a colon behind it. Letters beyond ASCII may look like any other.
 func readsAsMedia(s string) bool {
-	const longest = 80 // bytes
 	rest := "media"
-	s = strings.NewReplacer("rn", "m").Replace(strings.ToLower(s[:min(len(s), longest)]))
 	for _, c := range s {
-		switch c = visible(c); {
+		switch c = unicode.ToLower(c); {
 		case isColon(c):
 			return rest == ""
-		case rest != "" && (c == rune(rest[0]) || c >= utf8.RuneSelf && unicode.In(c, unicode.L, unicode.N, unicode.So) && !isBlank(c) || among(c, "0134@|!")):
+		case endsLine(c):
+			return false
+		case isBlank(c):
+		case rest == "media" && c == 'r': // rn is read as m
+			rest = "nedia"
+		case rest != "" && (c == rune(rest[0]) || c >= utf8.RuneSelf && unicode.In(c, unicode.L, unicode.N, unicode.So) || among(c, "0134@|!")):
 			rest = rest[1:]
-		case unicode.IsLetter(c) || unicode.IsNumber(c) || endsLine(c):
+		case unicode.IsLetter(c) || unicode.IsNumber(c):
 			return false
 		}
 	}
@@ -70,7 +88,8 @@ func HostLine(words string) string {
 }
 
 // escapeLines puts a backslash in front of the lines that read like something, but for those in fences of code. like gets a line from its first
-// visible character on. Behind a row of backticks that some readers take for a fence and others do not, nothing is code.
+// visible character on, and once more with tags read as the characters that they stand for. Behind a row of backticks that some readers take for a
+// fence and others do not, nothing is code.
 func escapeLines(s string, like func(line string) bool) string {
 	var b strings.Builder
 	clear := true
@@ -82,10 +101,15 @@ func escapeLines(s string, like func(line string) bool) string {
 		if n == 0 {
 			n = lineLength(s)
 			clear = clear && strings.Count(s[:n], "```")%2 == 0
-			visible := strings.TrimLeftFunc(s[:n], isBlank)
-			if like(visible) {
-				b.WriteString(s[:n-len(visible)] + `\`)
-				b.WriteString(visible)
+			line := s[:n]
+			isLike := like(strings.TrimLeftFunc(line, isBlank))
+			begin := strings.IndexFunc(line, func(c rune) bool { return !isBlank(untagged(c)) })
+			if !isLike && begin >= 0 && strings.Contains(line, tagBytes) {
+				isLike = like(strings.Map(untagged, line[begin:]))
+			}
+			if isLike {
+				b.WriteString(line[:begin] + `\`)
+				b.WriteString(line[begin:])
 				s = s[n:]
 				continue
 			}
@@ -138,7 +162,7 @@ func endsLine(c rune) bool {
 
 // isBlank reports whether a character at the beginning of a line shows nothing.
 func isBlank(c rune) bool {
-	return unicode.IsSpace(c) || unicode.In(c, unicode.C, unicode.M) || strings.ContainsRune("\u115f\u1160\u2800\u3164\uffa0", c)
+	return unicode.IsSpace(c) || c >= utf8.RuneSelf && (c == '\u2800' || unicode.In(c, unicode.C, unicode.M, unicode.Other_Default_Ignorable_Code_Point)) || unicode.IsControl(c)
 }
 
 // fenceMark gives the backquotes or tildes that a line of a fence begins with, and what stands behind them; "" when it is none.
@@ -180,11 +204,10 @@ func readsAsHostLine(line string) bool {
 
 // readsAsLabel reports whether a text begins with words and a colon. Scripts that write no spaces have no letters that look like ASCII.
 func readsAsLabel(s string) bool {
-	const longest = 80 // bytes
 	named := false
-	for i, c := range s {
-		switch c = visible(c); {
-		case i > longest || endsLine(c) || unspaced(c) && ofWord(c) && c < '\uff00':
+	for _, c := range s {
+		switch {
+		case endsLine(c) || unspaced(c) && ofWord(c) && c < '\uff00':
 			return false
 		case isColon(c):
 			return named
@@ -208,14 +231,17 @@ func isBracket(c rune) bool {
 // isQuoteSign reports whether a character looks like the sign of a block quote.
 func isQuoteSign(c rune) bool { return c == '>' || c >= utf8.RuneSelf && unicode.Is(quoteSigns, c) }
 
-// visible gives the character of ASCII that a tag stands for: models read tags, and nobody sees them.
-func visible(c rune) rune {
+// untagged gives the character of ASCII that a tag stands for: models read tags, and nobody sees them.
+func untagged(c rune) rune {
 	const tags = 0xe0000
 	if c > tags && c < tags+utf8.RuneSelf {
 		return c - tags
 	}
 	return c
 }
+
+// tagBytes begins each tag in UTF-8.
+const tagBytes = "\xf3\xa0"
 
 // isColon reports whether a character looks like a colon.
 func isColon(c rune) bool { return c == ':' || c >= utf8.RuneSelf && unicode.Is(colonSigns, c) }

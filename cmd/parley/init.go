@@ -307,10 +307,19 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// replaceFile writes a file that only its owner can read, all of it or nothing. A link leads to the new one as it did to the old one.
+// replaceFile writes a file that only its owner can read, all of it or nothing. A link leads to the new one as it did to the old one, or to one that
+// is made now.
 func replaceFile(path string, text []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
+	} else if to, isNoLink := os.Readlink(path); isNoLink == nil {
+		if !errors.Is(err, fs.ErrNotExist) { // it leads to itself
+			return err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		return replaceFile(to, text)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {

@@ -53,6 +53,39 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// TestInitThroughLinks writes the files that links lead to, also where they are made now: the links stay.
+func TestInitThroughLinks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for from, to := range map[string]string{"config.yaml": "second.yaml", "second.yaml": "real/config.yaml", ".env": "real/env", "self.yaml": "self.yaml"} {
+		if err := os.Symlink(to, filepath.Join(w.dir, from)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(w.dir, "real"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"init", "--yes", "--owner", "telegram:1001", "--api-url", "telegram=" + w.tg.URL(), "--token", "telegram=" + w.tg.Token()}
+	if out, code := w.cli(args...); code != 0 {
+		t.Fatalf("exit %d, %s", code, out)
+	}
+	for link, file := range map[string]string{"config.yaml": "real/config.yaml", "second.yaml": "real/config.yaml", ".env": "real/env"} {
+		if _, err := os.Readlink(filepath.Join(w.dir, link)); err != nil {
+			t.Errorf("%s is no link any more: %v", link, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(w.dir, file)); err != nil || len(b) == 0 {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if out, code := w.cli("check"); code != 0 {
+		t.Errorf("check: exit %d, %s", code, out)
+	}
+	cmd := w.command("--config", "self.yaml", "init", "--yes", "--force")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "self.yaml") {
+		t.Errorf("a link to itself: %v, %s", err, out)
+	}
+}
+
 // TestInitRefusals: what would lose something, or make nothing that works.
 func TestInitRefusals(t *testing.T) {
 	t.Parallel()

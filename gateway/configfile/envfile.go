@@ -22,7 +22,7 @@ var envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*
 func ReadEnv(path string) (map[string]string, error) {
 	data, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, dangling(path)
+		return nil, dangling(path, "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -18,10 +18,10 @@ const Name = "config.yaml"
 // *Untrusted for a ./config.yaml that does not count: it is neither used nor passed over. Neither is a link to a file that is not there.
 func Find(flag string, getenv func(string) string) (path string, err error) {
 	if path := named(flag, getenv); path != "" {
-		return path, dangling(path)
+		return path, dangling(path, otherFile)
 	}
 	users := usersFile(getenv)
-	if err := dangling(Name); err != nil {
+	if err := dangling(Name, otherFile); err != nil {
 		return "", err
 	}
 	if isThere(Name) {
@@ -35,11 +35,15 @@ func Find(flag string, getenv func(string) string) (path string, err error) {
 	if users != "" && isThere(users) {
 		return users, nil
 	}
-	return "", dangling(users)
+	return "", dangling(users, otherFile)
 }
 
-// dangling is an error for a link that leads nowhere. parley would run with its defaults where somebody wanted a configuration.
-func dangling(path string) error {
+// otherFile is the advice for a link of a configuration that leads nowhere, behind "create that file or remove the link".
+const otherFile = ", or name another file with --config FILE"
+
+// dangling is an error for a link that leads nowhere. parley would run with its defaults where somebody wanted a configuration. The names are quoted:
+// a folder that is not trusted may hold any.
+func dangling(path, advice string) error {
 	to, err := os.Readlink(path)
 	if err != nil || isThere(path) {
 		return nil //nolint:nilerr // it is no link
@@ -47,7 +51,7 @@ func dangling(path string) error {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	return fmt.Errorf("%s is a link to %s, which is not there: put the file there, or remove the link, or name another file with --config", path, to)
+	return fmt.Errorf("read %q: the link leads to %q, which does not exist: create that file or remove the link%s", path, to, advice)
 }
 
 // named gives the file that the user names; "" = none.

@@ -5,9 +5,11 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -165,22 +167,52 @@ func asNumbered(l *ast.List) {
 	}
 }
 
-// pretends reports whether the words of a link are the address of another host than the one that it leads to.
+// pretends reports whether the words of a link are, or hold, the address of another host than the one that it leads to.
 func pretends(n *ast.Link, src []byte) bool {
-	said, err := url.Parse(strings.TrimSpace(string(n.Text(src)))) //nolint:staticcheck // the words without their markup
-	dest, bad := url.Parse(string(n.Destination))
-	if err != nil || bad != nil || dest.Host == "" {
-		return false
-	}
-	if said.Host == "" && domain.MatchString(said.Path) { // example.com/a
-		said.Host, _, _ = strings.Cut(said.Path, "/")
-	}
 	plain := func(host string) string { return strings.TrimPrefix(strings.ToLower(host), "www.") }
-	return said.Host != "" && plain(said.Host) != plain(dest.Host)
+	leadsTo := ""
+	if dest, err := url.Parse(string(n.Destination)); err == nil {
+		leadsTo = plain(dest.Hostname())
+	}
+	return slices.ContainsFunc(hostsSaid(string(n.Text(src))), func(host string) bool { return plain(host) != leadsTo }) //nolint:staticcheck // the words without their markup
 }
 
-// domain finds the name of a host in front of a path.
-var domain = regexp.MustCompile(`^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}(?:/|$)`)
+// hostsSaid gives the hosts of the addresses in words: of all with a scheme, and of one without when the words begin with it. It refuses nothing: people
+// take for an address what no program would.
+func hostsSaid(words string) (hosts []string) {
+	words = strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		case r == '\\':
+			return '/'
+		case r == '。' || r == '．' || r == '｡': // browsers take them for dots
+			return '.'
+		}
+		return r
+	}, words))
+	for i, word := range strings.Fields(words) {
+		_, host, isAddress := strings.Cut(word, "://")
+		if !isAddress {
+			if i > 0 || !domain.MatchString(words) {
+				continue
+			}
+			host = word
+		}
+		host = strings.TrimLeft(host, "/")
+		host = host[:strings.IndexAny(host+"/", "/?#")]
+		host = port.ReplaceAllString(host[strings.LastIndexByte(host, '@')+1:], "")
+		if host = strings.TrimRight(strings.Trim(host, "[]"), `.,;:!?)'"`); host != "" {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+var (
+	domain = regexp.MustCompile(`^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}\.?(?:[/:?#]|$)`) // the name of a host in front of a path, or of a port
+	port   = regexp.MustCompile(`:\d*$`)
+)
 
 func moveChildren(to, from ast.Node) {
 	for c := from.FirstChild(); c != nil; c = from.FirstChild() {

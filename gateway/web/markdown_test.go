@@ -35,6 +35,7 @@ func TestRenderMarkdown(t *testing.T) {
 		"zeros before a number":    {"007. James\n8. b", "<ol>\n<li class=\"written\">007. James</li>\n<li class=\"written\">8. b</li>\n</ol>\n"},
 		"zeros behind a number":    {"1. a\n\n02. - b", "<ol>\n<li class=\"written\">\n<p>1. a</p>\n</li>\n<li class=\"written\">02. \n<ul>\n<li>b</li>\n</ul>\n</li>\n</ol>\n"},
 		"number in brackets":       {"3) x", "<ol>\n<li class=\"written\">3) x</li>\n</ol>\n"},
+		"scheme in capitals":       {"<HTTPS://A.b> [x](httPs://a.b) [y](jAvascript:x)", `<p><a href="HTTPS://A.b"` + blank + `>HTTPS://A.b</a> <a href="httPs://a.b"` + blank + ">x</a> y (jAvascript:x)</p>\n"}, // RFC 3986, 3.1
 		"host beyond ASCII":        {"[x](https://пример.рф/п%2F)", `<p><a href="https://%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80.%D1%80%D1%84/%D0%BF%2F"` + blank + ">x</a></p>\n"},
 		"host that looks alike":    {"[https://apple.com/](https://аррӏе.com/)", `<p><a href="https://%D0%B0%D1%80%D1%80%D3%8F%D0%B5.com/"` + blank + ">https://apple.com/</a> (https://аррӏе.com/)</p>\n"},
 		"host of another address":  {"[www.a.de/x](https://b.de) [a.de](http://www.a.de) [v1.5](https://b.de)", `<p><a href="https://b.de"` + blank + `>www.a.de/x</a> (https://b.de) <a href="http://www.a.de"` + blank + `>a.de</a> <a href="https://b.de"` + blank + ">v1.5</a></p>\n"},
@@ -60,12 +61,36 @@ func TestRenderMarkdown(t *testing.T) {
 
 var (
 	tag     = regexp.MustCompile(`<[^>]*>`)
-	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}"| class="written")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="(https?://|mailto:)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
+	allowed = regexp.MustCompile(`^</?(p|br|strong|em|del|h[3-6]|ul|li( value="\d{1,9}"| class="written")?|blockquote|pre|hr|table|thead|tbody|tr|code|ol( start="\d+")?|code class="language-[^"<>]*"|t[hd]( align="(left|right|center)")?|a href="((?i:https?)://|(?i:mailto):)[^"<>]*"( title="[^"<>]*")? target="_blank" rel="noopener noreferrer nofollow"|a|t[hd]|ol|input (checked="" )?disabled="" type="checkbox") ?/?>$`)
 )
+
+// Words that people read as the address of another host have the true one behind them, also where no program would take them for an address.
+// source: WHATWG URL, 4.4 (backslashes, slashes and ports are read leniently); UTS #46, 2.3 (dots of other scripts); CWE-451
+func TestLinksThatPretend(t *testing.T) {
+	t.Parallel()
+	for words, isTold := range map[string]bool{
+		"https://apple.com/%zz": true, "apple.com:443/x": true, "apple.com/%zz": true, "apple.com:x": true, "apple.com?a": true, "apple.com.": true,
+		"https:\\\\\\\\apple.com": true, "https:///apple.com": true, "see https://apple.com": true, "https://evil.com https://apple.com": true,
+		"apple\u200b.com": true, "apple。com": true, "https://u:p@apple.com:x/": true, "https://[::2]/": true, "HTTPS://APPLE.COM": true,
+		"https://evil.com/%zz": false, "EVIL.com:443/x": false, "https://u@www.evil.com:80/": false, "see https://evil.com.": false,
+		"apple": false, "v1.5": false, "at 10:30": false, "use https:// always": false, "I like apple.com": false, "a@b.com": false,
+	} {
+		got := RenderMarkdown("[" + words + "](https://evil.com)")
+		if told := strings.Contains(got, "</a> (https://evil.com)"); told != isTold || !strings.Contains(got, `href="https://evil.com"`) {
+			t.Errorf("%s: %s", words, got)
+		}
+	}
+	if got := RenderMarkdown("[https://apple.com](mailto:a@evil.com)"); !strings.Contains(got, "</a> (mailto:a@evil.com)") {
+		t.Error(got)
+	}
+	if got := RenderMarkdown("[https://[::1]:80/](https://[::1]/x)"); strings.Contains(got, "</a> (") {
+		t.Error(got)
+	}
+}
 
 // Whatever is written, only the tags and attributes of the list come out.
 func FuzzRenderMarkdown(f *testing.F) {
-	for _, s := range []string{"# a", "[a](b)", "![x](javascript:y)", "<a href='x'>", "```a\"b\n<", "<https://x\"y>", "|a|\n|:-:|\n|<b>|", "- [x] a", "[a]: http://x 'y\">'\n[a]", "<!-- -->", "a\n===\n", "3) x", "&#34;"} {
+	for _, s := range []string{"# a", "[a](b)", "![x](javascript:y)", "<a href='x'>", "```a\"b\n<", "<https://x\"y>", "<httPs://x\"y>", "|a|\n|:-:|\n|<b>|", "- [x] a", "[a]: http://x 'y\">'\n[a]", "<!-- -->", "a\n===\n", "3) x", "&#34;"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, md string) {

@@ -36,7 +36,7 @@ func Check(ctx context.Context, path string) error {
 		if n, err := c.Number(ctx, "PRAGMA "+number); err != nil {
 			return err
 		} else if n != 0 {
-			return fmt.Errorf("%w: its header has the %s %d, and this parley writes 0: it is of a newer parley, or of another program; use that one", ErrSchema, number, n)
+			return fmt.Errorf("%w: its header has %s %d instead of 0: restore the backup with the parley version that wrote the database", ErrSchema, number, n)
 		}
 	}
 	version, err := c.Version(ctx)
