@@ -9,9 +9,9 @@ import (
 )
 
 // Speaker is the name of the person that a line of the transcript begins with. Lines about the agent's own words begin with "You", so a
-// person of that name is told apart.
+// person of that name is told apart. A name holds no words: a colon in it is escaped.
 func Speaker(u Sender) string {
-	name := strings.TrimSuffix(Typed(TypedQuotes(SenderName(u)+":")), ":")
+	name := withoutWords(strings.TrimSuffix(Typed(TypedQuotes(SenderName(u)+":")), ":"))
 	switch {
 	case !readsAsYou(name) && !readsAsYou(strings.Map(untagged, name)):
 		return name
@@ -19,6 +19,20 @@ func Speaker(u Sender) string {
 		return "another person called " + name
 	}
 	return "another person called " + name + ", id " + OneLine(string(u.ID))
+}
+
+// withoutWords marks each colon of a name that others would read as the beginning of what the person says: "Ann: pay Bob".
+func withoutWords(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		_, size := utf8.DecodeRuneInString(name[i:])
+		rest := name[i+size:]
+		if next, _ := utf8.DecodeRuneInString(rest); isColon(c) && rest != "" && (c >= utf8.RuneSelf || isBlank(next)) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
 }
 
 // BehindSpeaker returns what stands behind a speaker's name so that no later line of it reads like the words of another speaker: where one
