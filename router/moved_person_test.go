@@ -292,6 +292,25 @@ func TestMovedPersonIsDeniedWhileATurnIsAtWork(t *testing.T) {
 	})
 }
 
+// A send of the session that the chat had is on its way: who denies the session that has the chat now waits for its end.
+//
+// proves: P7
+func TestMovedPersonIsDeniedWhileASendIsOnItsWay(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, routertest.WithDMScope(sessions.PerChannelPeer))
+		hear(g, numberChat, numberID, "first")
+		g.Fake.Script(channeltest.Step{Op: channeltest.OpSend, Chat: hiddenChat.Chat, Delay: 10 * time.Second})
+		g.Say(hiddenChat, hiddenID, "second")
+		<-time.After(2 * time.Second)
+		g.Happens(numberKnown())
+		began := time.Now()
+		override(g, g.Router.Key(channels.Inbound{Address: numberChat, Sender: routertest.Person(numberID)}), policy.Deny)
+		if waited := time.Since(began); waited < 5*time.Second {
+			t.Errorf("acknowledged after %s, with a send on its way", waited)
+		}
+	})
+}
+
 // A platform offers again what it has no acknowledgement for, by number in place of the hidden one: it is answered once.
 func TestMovedPersonIsAnsweredOnce(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
