@@ -190,8 +190,10 @@ func readRenamed(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = pattern.New(`schema|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
-	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
+	schemaWords = pattern.New(`schema|object fields require|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
+	// ofSchemas is in errors about schemas that may be those of a single tool.
+	ofSchemas = pattern.New(`schema|grammar|\b(?:parameters|object)\b.{0,40}\bproperties\b|'properties' or 'anyof'`)
+	quoted    = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
 // readSchema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out, or half of the tools
@@ -208,7 +210,7 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 	if name := r.namedTool(); name != "" {
 		return r.without(name), true
 	}
-	if n := len(r.sent.Tools); n > 1 && !r.sent.Loose && r.has("schema", "grammar") {
+	if n := len(r.sent.Tools); n > 1 && !r.sent.Loose && ofSchemas.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) {
 		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true
 	}
 	return sessions.Lesson{}, false
