@@ -191,6 +191,8 @@ func readRenamed(r reading) (sessions.Lesson, bool) {
 
 var (
 	schemaWords = pattern.New(`schema|object fields require|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
+	// emptyObject is in errors about objects without properties. source: aj47/SpeakMCP#352 (Cerebras)
+	emptyObject = pattern.New(`object fields require|non-empty for object type`)
 	// ofSchemas is in errors about schemas that may be those of a single tool.
 	ofSchemas = pattern.New(`schema|grammar|\b(?:parameters|object)\b.{0,40}\bproperties\b|'properties' or 'anyof'`)
 	quoted    = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
@@ -204,7 +206,7 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is", "reasoning_content") {
 		return sessions.Lesson{}, false
 	}
-	if r.sent.Loose && !r.call.Off(Schema, "") {
+	if (r.sent.Loose || emptyObject.MatchString(r.text)) && !r.call.Off(Schema, "") {
 		return sessions.Lesson{Kind: Schema}, true
 	}
 	if name := r.namedTool(); name != "" {

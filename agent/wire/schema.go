@@ -95,10 +95,15 @@ func PlainSchema(s tools.Spec) json.RawMessage {
 	if !ok {
 		root = map[string]any{}
 	}
-	p := plainer{root: root}
+	return plainOf(root, noProperties())
+}
+
+// plainOf makes a schema plain. none are the properties of an object that has none.
+func plainOf(root, none map[string]any) json.RawMessage {
+	p := plainer{root: root, none: none}
 	out := p.plain(root, 0)
 	if out["type"] != "object" {
-		out = map[string]any{"type": "object", "properties": noProperties()}
+		out = map[string]any{"type": "object", "properties": none}
 	}
 	return encoded(out, json.RawMessage(`{"type":"object","properties":{}}`))
 }
@@ -108,15 +113,19 @@ func noProperties() map[string]any {
 	return map[string]any{tools.NoArgument: map[string]any{"type": "string", "description": "means nothing, leave it out"}}
 }
 
-// IsPlain reports whether the schema of a tool has the plainest keywords only.
+// IsPlain reports whether the schema of a tool has the plainest keywords only. Objects may have no properties.
 func IsPlain(s tools.Spec) bool {
 	root, ok := decoded(Schema(s))
-	return ok && bytes.Equal(encoded(root, nil), PlainSchema(s))
+	if ok && root["properties"] == nil {
+		root["properties"] = map[string]any{}
+	}
+	return ok && bytes.Equal(encoded(root, nil), plainOf(root, nil))
 }
 
 // plainer makes one schema plain. It counts what it writes: references can refer to each other.
 type plainer struct {
 	root  map[string]any
+	none  map[string]any // properties of an object that has none
 	nodes int
 }
 
@@ -164,7 +173,10 @@ func (p *plainer) plain(s map[string]any, depth int) map[string]any {
 
 // object writes the properties of an object.
 func (p *plainer) object(s, out map[string]any, depth int) {
-	given, _ := s["properties"].(map[string]any) // nil = it has none
+	given, ok := s["properties"].(map[string]any)
+	if !ok && p.none == nil {
+		return
+	}
 	properties := make(map[string]any, len(given))
 	names := make([]string, 0, len(given))
 	for name := range given {
@@ -181,8 +193,8 @@ func (p *plainer) object(s, out map[string]any, depth int) {
 		}
 		properties[name] = p.plain(inner, depth+1)
 	}
-	if len(properties) == 0 {
-		properties = noProperties()
+	if len(properties) == 0 && p.none != nil {
+		properties = p.none
 	}
 	out["properties"] = properties
 	list, ok := s["required"].([]any)

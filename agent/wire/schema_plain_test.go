@@ -11,8 +11,8 @@ import (
 func TestIsPlain(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]bool{
-		``:                  false,
-		`{"type":"object"}`: false,
+		``:                  true,
+		`{"type":"object"}`: true,
 		`{"type":"object","required":["a"],"properties":{"a":{"type":"string","description":"x"}}}`: true,
 		`{"type":"object","additionalProperties":false}`:                                            false,
 		`{"type":"object","properties":{"a":{"type":"string","format":"uri"}}}`:                     false,
