@@ -218,6 +218,7 @@ func (s *stream) add(data []byte, value bool) error {
 			continue
 		}
 		s.count(o.Usage)
+		before := s.finish
 		if o.FinishReason != "" {
 			s.finish = o.FinishReason
 		}
@@ -241,7 +242,7 @@ func (s *stream) add(data []byte, value bool) error {
 		if !d.empty() || s.finish != "" && !wire.IsFailing(s.finish) {
 			s.good()
 		}
-		s.t.Ending(s.finish != "" && d.empty())
+		s.t.Ending(s.finish != "" && (d.empty() || before == "" && s.isFull())) // one that says so with every piece goes on
 		if err := s.delta(d); err != nil {
 			return err
 		}
