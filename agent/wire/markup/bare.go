@@ -41,7 +41,7 @@ var bareForms = []bareForm{
 
 var (
 	// bareBegin matches the beginning of JSON of a call.
-	bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|tool_call|tool_calls|function_call|arguments|parameters)"\s*:`)
+	bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|tool_call|tool_calls|function_call|role|arguments|parameters)"\s*:`)
 	// pythonBegin matches the beginning of a list of calls in Python.
 	pythonBegin = pattern.New(`^\[\s*[A-Za-z_][A-Za-z0-9_.]{0,127}\s*\(`)
 	// actionBegin matches the beginning of what Command R and models that were told to act write behind the word Action.
