@@ -27,7 +27,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.steps++
 	var x response
 	x.answer, x.by, x.err = r.paid(ctx, false)
-	if r.Compact != nil && x.isTooLong() {
+	if r.Compact != nil && (x.isTooLong() || x.isOutOfMemory() && Tokens(r.msgs...) >= minMemoryPrompt) {
 		if err := r.shorter(ctx, &x); err != nil {
 			return sessions.Message{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"regexp"
 )
 
 // shorter asks again, with less of the conversation, in the place of a request that was too long. If no message could be made shorter, the
@@ -23,7 +24,7 @@ func (r *turnRun) shorter(ctx context.Context, x *response) error {
 	}
 	if isModel && x.by.Label == r.Label && Tokens(r.msgs...) >= before && (!many || len(r.msgs) >= count) {
 		own := *e
-		own.Always = TextTokens(r.System)+SpecTokens(r.specs...) > before
+		own.Always = own.Class == TooLong && TextTokens(r.System)+SpecTokens(r.specs...) > before
 		r.tooLong = &own
 		defer func() { r.tooLong = nil }()
 	}
@@ -33,4 +34,16 @@ func (r *turnRun) shorter(ctx context.Context, x *response) error {
 		refused.Class, x.err = BadRequest, &refused
 	}
 	return nil
+}
+
+// minMemoryPrompt is the shortest transcript that may be the reason why a server has not enough memory, in tokens.
+const minMemoryPrompt = 2000
+
+// outOfMemory is in errors of servers whose graphics memory is full, most often of a long prompt. source: langgenius/dify-official-plugins#599 (vLLM)
+var outOfMemory = regexp.MustCompile(`(?i)\b(?:cuda|gpu|hip|mps|vulkan|metal|device)\b.{0,40}\bout of memory\b|\bout of memory\b.{0,40}\b(?:cuda|gpu|vram|device)\b|\boutofmemoryerror\b`)
+
+// isOutOfMemory reports whether a model's server failed in all tries because its graphics memory is full: a shorter prompt may do.
+func (x *response) isOutOfMemory() bool {
+	e, ok := errors.AsType[*ModelError](x.err)
+	return ok && e.Class == Overloaded && outOfMemory.MatchString(e.Said)
 }

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,13 +13,23 @@ import (
 // storedTexts are the arguments whose text is kept or sent as it is: an empty one, and the word null, mean just that.
 var storedTexts = []string{"content", "old", "new", "text", "message", "task"}
 
+// NoArgument is the name of an optional argument that some endpoints are told of where a tool takes none. A value of it is dropped.
+const NoArgument = "no_argument"
+
 // FitArguments reads the arguments of a call as models fill them in (contract G1). An optional one that says that it is not set is left
 // out; a number, a boolean, a list or an object in quotes is one; a single value is a list of one, and a number or a list of one text is a text
 // where the tool takes text. What the tool does not take is left out and named in ignored. A name that is close to one of the tool's is refused
 // with that one: a misspelt restriction must not be dropped. Tools of MCP servers get what the model wrote.
 func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored []string, refused *Result) {
 	var given map[string]json.RawMessage
-	if spec.Server != "" || json.Unmarshal(raw, &given) != nil || len(given) == 0 {
+	if json.Unmarshal(raw, &given) != nil || len(given) == 0 {
+		return raw, nil, nil
+	}
+	if _, sent := given[NoArgument]; sent && !bytes.Contains(spec.Schema, []byte(`"`+NoArgument+`"`)) {
+		delete(given, NoArgument)
+		raw = encode(given)
+	}
+	if spec.Server != "" {
 		return raw, nil, nil
 	}
 	var schema struct {

@@ -63,3 +63,17 @@ func TestWithIgnored(t *testing.T) {
 		t.Errorf("without any: %s", got.Text)
 	}
 }
+
+// TestNoArgument: the argument that stands for none is dropped, also of tools of MCP servers, but not where a tool has one of that name.
+func TestNoArgument(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string]string{
+		`{"type":"object","properties":{}}`:                                `{"a":1}`,
+		`{"type":"object","properties":{"no_argument":{"type":"string"}}}`: `{"a":1,"no_argument":"x"}`,
+	} {
+		got, _, refused := FitArguments(Spec{Name: "x", Server: "s", Schema: json.RawMessage(schema)}, json.RawMessage(`{"a":1,"no_argument":"x"}`))
+		if string(got) != want || refused != nil {
+			t.Errorf("%s: %s, %v", schema, got, refused)
+		}
+	}
+}

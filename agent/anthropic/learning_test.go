@@ -31,7 +31,7 @@ func TestLearning(t *testing.T) {
 	shown := agent.Prompt{Model: "m", Messages: []sessions.Message{{Role: sessions.User, Content: []sessions.Block{{Type: sessions.TextBlock, Text: "look"}, picture}}}}
 	foreign := toolTurn()
 	foreign.Messages[1].Model, foreign.Messages[1].Content = "other/x", foreign.Messages[1].Content[1:]
-	loose := agent.Prompt{Model: "m", Tools: []tools.Spec{{Name: "look", Schema: json.RawMessage(`{"type":"object","oneOf":[{"required":["a"]}],"properties":{"a":{"anyOf":[{"type":"string","format":"uri"},{"type":"null"}]}}}`)}, {Name: "save", Schema: json.RawMessage(`{"properties":{},"type":"object"}`)}}}
+	loose := agent.Prompt{Model: "m", Tools: []tools.Spec{{Name: "look", Schema: json.RawMessage(`{"type":"object","oneOf":[{"required":["a"]}],"properties":{"a":{"anyOf":[{"type":"string","format":"uri"},{"type":"null"}]}}}`)}, {Name: "save", Schema: json.RawMessage(`{"properties":{"b":{"type":"string"}},"type":"object"}`)}}}
 	warm, cool := 0.7, 0.9
 	sampled := func(c *Config) {
 		c.Settings = func(string) agent.ModelSettings { return agent.ModelSettings{Temperature: &warm, TopP: &cool} }

@@ -189,7 +189,7 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 	if e.Type == "" {
 		e.Type = name
 	}
-	if e.Type == "error" || hasError(e.Error) {
+	if e.Type == "error" || wire.IsError(e.Error) {
 		return false, s.t.StreamError(data)
 	}
 	if e.Usage != nil {
@@ -223,15 +223,6 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 func (s *stream) unread(what string, raw []byte) {
 	s.odd = true
 	s.m.unread.Log(s.t, s.m.log, s.m.name+"/"+s.model, what, raw)
-}
-
-// hasError reports whether a field says that something went wrong: empty texts and objects do not.
-func hasError(raw json.RawMessage) bool {
-	switch string(bytes.TrimSpace(raw)) {
-	case "", "null", `""`, "{}", "[]", "false", "0":
-		return false
-	}
-	return true
 }
 
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }

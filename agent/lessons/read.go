@@ -190,8 +190,12 @@ func readRenamed(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = pattern.New(`schema|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
-	quoted      = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
+	schemaWords = pattern.New(`schema|object fields require|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
+	// emptyObject is in errors about objects without properties. source: aj47/SpeakMCP#352 (Cerebras)
+	emptyObject = pattern.New(`object fields require|non-empty for object type`)
+	// ofSchemas is in errors about schemas that may be those of a single tool.
+	ofSchemas = pattern.New(`schema|grammar|\b(?:parameters|object)\b.{0,40}\bproperties\b|'properties' or 'anyof'`)
+	quoted    = pattern.New("[`'\"“‘]([A-Za-z0-9_.-]{1,128})[`'\"”’]")
 )
 
 // readSchema reads errors about the schema of a tool: all are made plain first, then the tool that is named is left out, or half of the tools
@@ -202,13 +206,13 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is", "reasoning_content") {
 		return sessions.Lesson{}, false
 	}
-	if r.sent.Loose && !r.call.Off(Schema, "") {
+	if (r.sent.Loose || emptyObject.MatchString(r.text)) && !r.call.Off(Schema, "") {
 		return sessions.Lesson{Kind: Schema}, true
 	}
 	if name := r.namedTool(); name != "" {
 		return r.without(name), true
 	}
-	if n := len(r.sent.Tools); n > 1 && !r.sent.Loose && r.has("schema", "grammar") {
+	if n := len(r.sent.Tools); n > 1 && !r.sent.Loose && ofSchemas.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) {
 		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true
 	}
 	return sessions.Lesson{}, false

@@ -55,7 +55,7 @@ func (c *Call) told() sessions.Lesson {
 
 var (
 	declaration = pattern.New(`function_?declarations(?:\[|\.|/)(\d+)`)
-	toolIndex   = pattern.New(`\b(?:tools|functions)(?:\[|\.|/)(\d+)`)
+	toolIndex   = pattern.New(`\b(?:tools|functions)(?:\[|\.|/)(\d+)|^(\d+)\.(?:function\.)?(?:parameters|name|description|type)\b`)
 	schemaPath  = pattern.New(`\b(?:parameters|input_?schema)\b`)
 )
 
@@ -88,7 +88,7 @@ func (r reading) countedTool() (name string, counted bool) {
 	text := strings.ToLower(r.f.Param) + "\n" + r.text
 	for _, place := range []*pattern.Pattern{declaration, toolIndex} {
 		if m := place.FindStringSubmatch(text); m != nil {
-			if i, err := strconv.Atoi(m[1]); err == nil && i < len(r.sent.Tools) {
+			if i, err := strconv.Atoi(strings.Join(m[1:], "")); err == nil && i < len(r.sent.Tools) {
 				return r.sent.Tools[i], true
 			}
 			return "", false

@@ -180,6 +180,9 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	clear(c.Choices[:cap(c.Choices)])
 	*c = chunk{Choices: c.Choices[:0]}
 	if json.Unmarshal(data, c) == nil {
+		if inner := c.wrapped(data); inner != nil {
+			return c.decode(inner)
+		}
 		if c.hasOddCall(data) {
 			if all, odd := tolerant(data); len(all) == 1 && !odd {
 				*c = all[0]
@@ -197,6 +200,32 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	}
 	*c = all[0]
 	return all[1:], odd
+}
+
+// envelopes are the fields in which gateways put a whole answer, or a chunk. source: developers.cloudflare.com/fundamentals/api (result)
+var envelopes = []string{"data", "result", "response", "body", "output"}
+
+// wrapped gives the answer in an event that has nothing else of one; nil = there is none.
+func (c *chunk) wrapped(data []byte) []byte {
+	if len(c.Choices) > 0 || wire.IsError(c.Error) || !bytes.Contains(data, []byte(`choices`)) {
+		return nil
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil || fields["choices"] != nil {
+		return nil
+	}
+	for _, name := range envelopes {
+		inner := fields[name]
+		var text string
+		if json.Unmarshal(inner, &text) == nil {
+			inner = json.RawMessage(text)
+		}
+		var answer struct{ Choices json.RawMessage }
+		if json.Unmarshal(inner, &answer) == nil && len(answer.Choices) > 0 && string(answer.Choices) != "null" {
+			return inner
+		}
+	}
+	return nil
 }
 
 // oddCallFields are names of fields in calls whose form is another than that of the document.

@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"strings"
-
 	"parley/agent"
 	"parley/agent/wire"
 )
@@ -11,11 +9,11 @@ import (
 func ending(finish string) (stop string, class agent.ErrorClass) {
 	word := wire.EndingWord(finish)
 	switch {
-	case broken(word):
+	case wire.IsBroken(word):
 		return "", agent.Overloaded
 	case wire.IsFiltered(word):
 		return agent.StopFilter, ""
-	case failing(word):
+	case wire.IsFailing(word):
 		return "", agent.Broken
 	case wire.IsWindowFull(word):
 		return agent.StopLength, ""
@@ -27,29 +25,4 @@ func ending(finish string) (stop string, class agent.ErrorClass) {
 		return agent.StopEnd, "" // the calls themselves say so
 	}
 	return agent.StopEnd, ""
-}
-
-// broken reports whether an answer failed in a way that the same request mostly does not meet again.
-func broken(finish string) bool {
-	finish = wire.EndingWord(finish)
-	if finish == "" {
-		return false
-	}
-	for _, part := range []string{"malformed", "unexpected_tool_call", "too_many_tool_calls", "insufficient_system_resource", "network_error", "overloaded", "engine_overloaded", "server_error", "repetition_truncation", "timeout"} {
-		if strings.Contains(finish, part) {
-			return true
-		}
-	}
-	return false
-}
-
-// failing reports whether a word says that an answer failed.
-func failing(finish string) bool {
-	word := wire.EndingWord(finish)
-	for _, part := range []string{"error", "fail", "abort", "cancel", "crash", "exception", "interrupted"} {
-		if strings.Contains(word, part) {
-			return true
-		}
-	}
-	return broken(word)
 }

@@ -34,7 +34,17 @@ func (j *joiner) add(piece string, last bool) (fresh string) {
 		j.text.WriteString(piece) // nearly every piece
 		return piece
 	}
+	if last && j.isAgain(piece) {
+		return ""
+	}
 	return j.compare(piece, last || j.pieces >= minPieces)
+}
+
+// isAgain reports whether the last piece of an answer is all of its text once more, although that is short: it came in several pieces, and it is
+// not made of one part that repeats.
+func (j *joiner) isAgain(piece string) bool {
+	so := j.text.String()
+	return j.held == "" && j.pieces >= 2 && len(so) >= minGrown && piece == so && strings.ContainsFunc(so, unicode.IsLetter) && strings.Index((so + so)[1:], so) == len(so)-1
 }
 
 // compare adds a piece that is as long as the text so far, or longer. all says that it may be all of the text again, as some servers send it

@@ -48,3 +48,30 @@ func TestJoinerDropsRepeats(t *testing.T) {
 		}
 	}
 }
+
+// TestJoinerShortRepeatAtTheEnd: a short text that comes once more as the last piece is dropped where that is no accident.
+// source: openclaw/openclaw#142888
+func TestJoinerShortRepeatAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pieces []string // the last one ends the answer
+		want   string
+	}{
+		"in two pieces":              {[]string{"It is", " noon.", "It is noon."}, "It is noon."},
+		"one piece said twice":       {[]string{"Hurrah!", "Hurrah!"}, "Hurrah!Hurrah!"},
+		"a laugh":                    {[]string{"ha", "ha", "haha"}, "hahahaha"},
+		"digits":                     {[]string{"12", "34", "1234"}, "12341234"},
+		"a little":                   {[]string{"n", "o", "no"}, "nono"},
+		"another text of its length": {[]string{"It is", " noon.", "Or is it so"}, "It is noon.Or is it so"},
+	} {
+		var j joiner
+		var got strings.Builder
+		for i, p := range c.pieces {
+			got.WriteString(j.add(p, i == len(c.pieces)-1))
+		}
+		got.WriteString(j.end())
+		if got.String() != c.want {
+			t.Errorf("%s: %q, not %q", name, got.String(), c.want)
+		}
+	}
+}

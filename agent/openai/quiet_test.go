@@ -24,9 +24,10 @@ func TestNeverCloses(t *testing.T) {
 		pause  time.Duration
 		within time.Duration
 	}{
-		"silent":        {[]string{`{"choices":[{"index":0,"delta":{"content":"answer"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`}, time.Second, 10 * time.Second},
-		"a late usage":  {[]string{`{"choices":[{"index":0,"delta":{"content":"answer"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}`}, 2 * time.Second, 10 * time.Second},
-		"always a stop": {[]string{`{"choices":[{"index":0,"delta":{"content":"ans"},"finish_reason":"stop"}]}`, `{"choices":[{"index":0,"delta":{"content":"wer"},"finish_reason":"stop"}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`}, 20 * time.Second, time.Minute},
+		"silent":            {[]string{`{"choices":[{"index":0,"delta":{"content":"answer"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`}, time.Second, 10 * time.Second},
+		"in the last piece": {[]string{`{"choices":[{"index":0,"delta":{"content":"ans"}}]}`, `{"choices":[{"index":0,"delta":{"content":"wer"},"finish_reason":"stop"}]}`}, time.Second, 10 * time.Second},
+		"a late usage":      {[]string{`{"choices":[{"index":0,"delta":{"content":"answer"}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}`}, 2 * time.Second, 10 * time.Second},
+		"always a stop":     {[]string{`{"choices":[{"index":0,"delta":{"content":"ans"},"finish_reason":"stop"}]}`, `{"choices":[{"index":0,"delta":{"content":"wer"},"finish_reason":"stop"}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`}, 20 * time.Second, time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := New(Config{Name: "p", BaseURL: "http://x/v1", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {

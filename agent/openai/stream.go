@@ -193,7 +193,7 @@ func (s *stream) event(ev wire.Event) error {
 // add takes the chunk at hand in. value says that it stood alone: it may be a whole answer.
 func (s *stream) add(data []byte, value bool) error {
 	c := &s.chunk
-	if says(c.Error) || len(c.Choices) == 0 && (says(c.Blocked) || says(c.BlockedSnake)) || c.Groq != nil && says(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
+	if wire.IsError(c.Error) || len(c.Choices) == 0 && (says(c.Blocked) || says(c.BlockedSnake)) || c.Groq != nil && wire.IsError(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
 		return s.t.StreamError(data)
 	}
 	if c.isUnknown(data) {
@@ -210,7 +210,7 @@ func (s *stream) add(data []byte, value bool) error {
 	}
 	for i := range c.Choices {
 		o := &c.Choices[i]
-		if says(o.Error) {
+		if wire.IsError(o.Error) {
 			return s.t.StreamError(data)
 		}
 		if o.Index != 0 { // one answer was asked for
@@ -218,10 +218,11 @@ func (s *stream) add(data []byte, value bool) error {
 			continue
 		}
 		s.count(o.Usage)
+		before := s.finish
 		if o.FinishReason != "" {
 			s.finish = o.FinishReason
 		}
-		if broken(o.Native) {
+		if wire.IsBroken(o.Native) {
 			s.finish = o.Native
 		}
 		d := &o.Delta
@@ -238,10 +239,10 @@ func (s *stream) add(data []byte, value bool) error {
 			d.Content = o.Text
 			s.whole = s.whole || value && o.Text != ""
 		}
-		if !d.empty() || s.finish != "" && !failing(s.finish) {
+		if !d.empty() || s.finish != "" && !wire.IsFailing(s.finish) {
 			s.good()
 		}
-		s.t.Ending(s.finish != "" && d.empty())
+		s.t.Ending(s.finish != "" && (d.empty() || before == "" && s.isFull())) // one that says so with every piece goes on
 		if err := s.delta(d); err != nil {
 			return err
 		}
@@ -271,6 +272,7 @@ func isFault(data []byte) bool {
 		Base                                                      struct {
 			Code json.RawMessage `json:"status_code"`
 		} `json:"base_resp"` // MiniMax. source: platform.minimax.io/docs/api-reference/errorcode
+		Response struct{ Error json.RawMessage } // Tencent. source: cloud.tencent.com/document/product/1729/101838
 	}
 	if json.Unmarshal(data, &f) != nil {
 		return false
@@ -278,7 +280,7 @@ func isFault(data []byte) bool {
 	if string(f.Object) == `"error"` || string(f.Type) == `"error"` || says(f.Base.Code) {
 		return true
 	}
-	return len(f.Choices) == 0 && (says(f.Message) || says(f.Detail) || says(f.Msg))
+	return len(f.Choices) == 0 && (wire.IsError(f.Message) || wire.IsError(f.Detail) || wire.IsError(f.Msg) || wire.IsError(f.Response.Error))
 }
 
 // delta takes a piece of the answer in: reasoning first.

@@ -97,10 +97,10 @@ func oddDelta(v any) (d delta, left bool) {
 	default:
 		d.Content = text(content)
 	}
-	if calls := listOf(m["tool_calls"]); len(calls) > 0 { // some servers say the same twice
+	if calls := callList(m["tool_calls"]); len(calls) > 0 { // some servers say the same twice
 		d.ToolCalls = nil
 	}
-	for i, x := range listOf(m["tool_calls"]) {
+	for i, x := range callList(m["tool_calls"]) {
 		call, ok := x.(map[string]any)
 		if ok {
 			d.ToolCalls = append(d.ToolCalls, oddCall(call, i))
@@ -286,14 +286,52 @@ func number(v any) int {
 	return int(f)
 }
 
+// listOf gives the values of a list, or of an object whose keys number them, as PHP and Lua write lists; another value is a list of one.
 func listOf(v any) []any {
 	switch v := v.(type) {
 	case nil:
 		return nil
 	case []any:
 		return v
+	case map[string]any:
+		if out := numbered(v); out != nil {
+			return out
+		}
 	}
 	return []any{v}
+}
+
+// numbered gives the values of an object whose keys are the numbers from 0 or 1 on; nil = it is another one.
+func numbered(m map[string]any) []any {
+	out, first := make([]any, 0, len(m)), 0
+	if _, fromZero := m["0"]; !fromZero {
+		first = 1
+	}
+	for i := range len(m) {
+		x, ok := m[strconv.Itoa(first+i)]
+		if !ok {
+			return nil
+		}
+		out = append(out, x)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// callList gives the calls of a message, also where they are JSON in a text.
+func callList(v any) []any {
+	if s, isText := v.(string); isText {
+		var inner any
+		dec := json.NewDecoder(strings.NewReader(s))
+		dec.UseNumber()
+		if s = strings.TrimSpace(s); s == "" || dec.Decode(&inner) != nil {
+			return nil
+		}
+		v = inner
+	}
+	return listOf(v)
 }
 
 // rawOf gives a value as JSON; nil for none.

@@ -104,6 +104,12 @@ func (s *stream) end() error {
 		answer.Stop = agent.StopFilter
 	case s.ending == "incomplete" && wire.IsWindowFull(s.reason) && answer.IsWordless(): // the prompt fills it
 		return s.t.Failed(agent.TooLong, s.reason)
+	case s.ending == "incomplete" && wire.IsBroken(s.reason):
+		return s.t.Failed(agent.Overloaded, s.reason)
+	case s.ending == "incomplete" && wire.IsFailing(s.reason):
+		return s.t.Failed(agent.Broken, s.reason)
+	case s.ending == "incomplete" && calls == 0 && !wire.IsLength(s.reason) && !wire.IsWindowFull(s.reason):
+		answer.Stop = agent.StopUnclear
 	case s.ending == "incomplete":
 		answer.Stop = agent.StopLength
 	case calls > 0:

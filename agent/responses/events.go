@@ -147,6 +147,7 @@ type response struct {
 	Incomplete json.RawMessage `json:"incomplete_details"`
 	Output     json.RawMessage
 	Usage      json.RawMessage
+	Text       json.RawMessage `json:"output_text"` // all of it, as OpenAI's libraries add it
 }
 
 func readResponse(raw json.RawMessage) (r response, ok bool) {
@@ -159,7 +160,7 @@ func readResponse(raw json.RawMessage) (r response, ok bool) {
 	}
 	return response{
 		Model: textOf(all["model"]), Status: textOf(all["status"]), Error: all["error"], Incomplete: all["incomplete_details"], Output: all["output"],
-		Usage: all["usage"],
+		Usage: all["usage"], Text: all["output_text"],
 	}, true
 }
 

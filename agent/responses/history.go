@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -31,6 +32,7 @@ type history struct {
 	omit     bool            // no reasoning, and no ids of items
 	complete string          // the status of items; "" = none is sent
 	ids      map[string]bool // of items: a request must not have one twice
+	sealed   map[string]bool // of the reasoning items that were sent: their encrypted content
 	texts    map[string]int  // how often a text was given an id
 	hash     hash.Hash       // of texts
 	sum      [sha256.Size]byte
@@ -157,6 +159,7 @@ func (h *history) assistant(m sessions.Message) {
 		}
 	}
 	whole := !h.omit && h.isWhole(m, kept)
+	ids := whole && !slices.ContainsFunc(kept, func(k keptItem) bool { return h.ids[k.id] })
 	var text []string
 	flush := func() {
 		if len(text) > 0 {
@@ -169,11 +172,11 @@ func (h *history) assistant(m sessions.Message) {
 		switch c.Type {
 		case sessions.ThinkingBlock:
 			flush()
-			h.thinking(c, kept[i], whole)
+			h.thinking(c, kept[i], whole, ids)
 			continue
 		case sessions.ToolCallBlock:
 			flush()
-			h.toolCall(c, kept[i], whole)
+			h.toolCall(c, kept[i], ids)
 		case sessions.TextBlock:
 			said := c.Text
 			if !first {
@@ -184,7 +187,7 @@ func (h *history) assistant(m sessions.Message) {
 				break
 			}
 			flush()
-			h.message(said, kept[i], whole)
+			h.message(said, kept[i], ids)
 		}
 		first = false
 	}
@@ -228,21 +231,25 @@ func (h *history) readable(kept keptItem) keptItem {
 	return kept
 }
 
-// isWhole reports whether all reasoning of a message can be sent, and none of its items was sent before.
+// isWhole reports whether all reasoning of a message can be sent, and none of it was sent before. Ids do not tell: some servers number the
+// items of each answer from the start.
 func (h *history) isWhole(m sessions.Message, kept []keptItem) bool {
 	for i, c := range m.Content {
-		if c.Type == sessions.ThinkingBlock && c.Opaque != nil && kept[i].data == nil || h.ids[kept[i].id] {
+		if c.Type == sessions.ThinkingBlock && (c.Opaque != nil && kept[i].data == nil || h.sealed[kept[i].seal()]) {
 			return false
 		}
 	}
 	return true
 }
 
+// seal tells reasoning items apart; "" = there is none.
+func (k keptItem) seal() string { return cmp.Or(k.sealed, string(k.data)) }
+
 // thinking adds a reasoning item as it came. Where the provider asks for reasoning, one that came without is told in plain.
-func (h *history) thinking(c sessions.Block, kept keptItem, whole bool) {
+func (h *history) thinking(c sessions.Block, kept keptItem, whole, ids bool) {
 	switch wanted := h.set.Reasoning.SendBack == "on" || h.call.Use(lessons.Reasoning) == lessons.SendReasoning; {
 	case kept.data != nil && whole:
-		h.reasoning(kept)
+		h.reasoning(kept, ids)
 	case kept.data == nil && wanted && c.Text != "":
 		h.item(lessons.Blocks)
 		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
@@ -366,11 +373,11 @@ func (h *history) textID(text string, quoted []byte) {
 // nothing. source: NousResearch/hermes-agent#27038
 const maxItemID = 64
 
-// reasoning adds a reasoning item as it came, but for fields that are not taken back: its status, an id that is too long, and what the endpoint
-// refuses.
+// reasoning adds a reasoning item as it came, but for fields that are not taken back: its status, an id that is too long or that another item
+// had, and what the endpoint refuses.
 //
 // source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689 (status); Codex sends none
-func (h *history) reasoning(kept keptItem) {
+func (h *history) reasoning(kept keptItem, ids bool) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(kept.data, &all) != nil {
 		return
@@ -383,7 +390,7 @@ func (h *history) reasoning(kept keptItem) {
 	for name := range all {
 		switch {
 		case name == "type" || name == "encrypted_content":
-		case name == "id" && len(kept.id) > maxItemID, !h.field(name):
+		case name == "id" && (len(kept.id) > maxItemID || !ids), !h.field(name):
 			changed = true
 			if delete(all, name); name == "summary" { // there must be one
 				all[name] = json.RawMessage("[]")
@@ -397,6 +404,10 @@ func (h *history) reasoning(kept keptItem) {
 	if all["id"] != nil {
 		h.note(kept.id)
 	}
+	if h.sealed == nil {
+		h.sealed = make(map[string]bool)
+	}
+	h.sealed[kept.seal()] = true
 	h.item(lessons.Blocks)
 	h.b = append(append(h.b, data...), ',')
 	h.sent.Reasoning = true

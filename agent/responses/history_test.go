@@ -185,6 +185,36 @@ func TestSameItemTwice(t *testing.T) {
 	}
 }
 
+// TestItemsNumberedFromTheStart: a server that numbers the items of each answer from the start gets all of its reasoning back, and no id twice.
+// source: platform.openai.com/docs/guides/reasoning (encrypted reasoning items), vllm-project/vllm#28248
+func TestItemsNumberedFromTheStart(t *testing.T) {
+	t.Parallel()
+	thought := func(sealed string) string {
+		return `{"id":"rs_0","type":"reasoning","summary":[],"encrypted_content":"` + sealed + `"}`
+	}
+	call := strings.ReplaceAll(strings.ReplaceAll(weather, "fc_1", "fc_0"), "call_1", "call_0")
+	m, s := against(t, Config{}, reply{body: events(completed(thought("gA"), call))}, reply{body: events(completed(thought("gB"), call))}, fine)
+	history := []sessions.Message{user("go")}
+	for range 2 {
+		history = append(history, said(ask(t, m, turn(history...))), result("call_0", "rain"))
+	}
+	ask(t, m, turn(history...))
+	wantKinds(t, s.bodies[2], "message:user", "reasoning", "function_call", "function_call_output", "reasoning", "function_call", "function_call_output")
+	for _, want := range []string{`"gA"`, `"gB"`} {
+		if strings.Count(s.raw[2], want) != 1 {
+			t.Errorf("%s: %s", want, s.raw[2])
+		}
+	}
+	for _, id := range []string{`"rs_0"`, `"fc_0"`} {
+		if strings.Count(s.raw[2], id) > 1 {
+			t.Errorf("%s: %s", id, s.raw[2])
+		}
+	}
+	if one, two := itemAt(s.bodies[2], 2)["call_id"], itemAt(s.bodies[2], 5)["call_id"]; one == two {
+		t.Errorf("both calls have the id %v", one)
+	}
+}
+
 // TestPictures: where pictures of people and of tools go.
 // source: openai/openai-agents-python#1850 (pictures in outputs), llama.cpp (an output has texts only)
 func TestPictures(t *testing.T) {

@@ -214,7 +214,7 @@ func (s *stream) others(ev *event, data []byte) error {
 		return s.say(s.find(message, ev), ev.Delta, false)
 	case strings.HasSuffix(kind, "output_text") && moment == "done":
 		return s.said(s.find(message, ev), ev.Text, false)
-	case says(ev.Error):
+	case wire.IsError(ev.Error):
 		return s.failed(ev.Error, data)
 	}
 	return nil
@@ -248,13 +248,13 @@ func (s *stream) whole(ev *event, data []byte) error {
 	case says(ev.Response):
 		r, _ := readResponse(ev.Response)
 		return s.terminal(ev, r.Status, ev.Response, data)
-	case says(ev.Error) && ev.Output == nil:
+	case wire.IsError(ev.Error) && ev.Output == nil:
 		return s.failed(ev.Error, data)
 	case ev.Object == "response" || ev.Output != nil || ev.Status != "":
 		return s.terminal(ev, ev.Status, data, data)
 	}
 	var all map[string]json.RawMessage
-	if json.Unmarshal(data, &all) == nil && (says(all["detail"]) || says(all["message"]) || says(all["errors"])) {
+	if json.Unmarshal(data, &all) == nil && (wire.IsError(all["detail"]) || wire.IsError(all["message"]) || wire.IsError(all["errors"])) {
 		return s.failed(nil, data)
 	}
 	s.unread("an event without a type", data)
@@ -272,10 +272,10 @@ func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
 	}
 	s.progress(raw)
 	switch {
-	case says(r.Error):
+	case wire.IsError(r.Error):
 		return s.failed(r.Error, nil)
 	case status == "failed":
-		if says(ev.Error) {
+		if wire.IsError(ev.Error) {
 			return s.failed(ev.Error, data)
 		}
 		return s.t.Broken("the server says that the answer failed")
@@ -285,6 +285,11 @@ func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
 	s.content()
 	if err := s.settle(r.Output); err != nil {
 		return err
+	}
+	if text := wordsOf(r.Text); len(s.outputs) == 0 && text != "" {
+		if err := s.said(s.add(&output{kind: message, index: -1}), text, false); err != nil {
+			return err
+		}
 	}
 	s.ending, s.reason = "completed", ""
 	if reason := r.reason(); status == "incomplete" || reason != "" {
@@ -296,7 +301,7 @@ func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
 // failed makes the error of an answer that says that it failed.
 func (s *stream) failed(what json.RawMessage, data []byte) error {
 	raw := data
-	if says(what) {
+	if wire.IsError(what) {
 		raw = append(append([]byte(`{"error":`), what...), '}')
 	}
 	err := s.t.StreamError(raw)

@@ -53,7 +53,7 @@ func TestWindows(t *testing.T) {
 var faultBodies = []faultBody{
 	// OpenAI. source: platform.openai.com/docs/guides/error-codes
 	{401, `{"error":{"message":"Incorrect API key provided: sk-x. You can find your API key at https://platform.openai.com/account/api-keys.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, agent.BadKey, "Incorrect API key"},
-	{403, `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}`, agent.NoSuchModel, "Country"},
+	{403, `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}`, agent.BadKey, "Country"},
 	{429, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, agent.NoCredit, "current quota"},
 	{429, `{"error":{"message":"Rate limit reached for gpt-4o in organization org-x on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.","type":"requests","param":null,"code":"rate_limit_exceeded"}}`, agent.RateLimited, "Rate limit reached"},
 	{404, `{"error":{"message":"The model 'gpt-9' does not exist or you do not have access to it.","type":"invalid_request_error","param":null,"code":"model_not_found"}}`, agent.NoSuchModel, "does not exist"},
@@ -363,4 +363,27 @@ var faultBodies = []faultBody{
 	{404, `{"error":{"message":"No such deployment","code":"x"}}`, agent.NoSuchModel, "deployment"},
 	{404, `{"error":{"message":"model \"m\" not found, try pulling it first"}}`, agent.NoSuchModel, "pulling"},
 	{400, `{"error":{"message":"Invalid URL in image_url"}}`, agent.BadRequest, "image_url"},
+	// Cloudflare. source: anomalyco/opencode#23773, musistudio/claude-code-router#1630
+	{400, `{"result":null,"success":false,"errors":[{"code":10000,"message":"Authentication error"}],"messages":[]}`, agent.BadKey, "Authentication"},
+	{400, `{"success":false,"errors":[{"code":7003,"message":"Could not route to /accounts/xxx/ai/v1, perhaps your object identifier is invalid?"},{"code":7000,"message":"No route for that URI"}]}`, agent.BadAddress, "route"},
+	{404, `{"success":false,"errors":[{"code":7003,"message":"Could not route to /client/v4/accounts/x/ai/v1/chat/completions, perhaps your object identifier is invalid?"}]}`, agent.BadAddress, "route"},
+	{400, `{"error":{"message":"No authentication error occurred, but the field messages is invalid"}}`, agent.BadRequest, "messages"},
+	// A filter's words. source: anthropics/claude-code#50795, QuantumNous/new-api#4499
+	{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Claude Code is unable to respond to this request, which appears to violate our Usage Policy (https://www.anthropic.com/legal/aup)."}}`, agent.Refused, "Usage Policy"},
+	{500, `{"error":{"code":"sensitive_words_detected","message":"user sensitive words detected","type":"new_api_error"}}`, agent.Refused, "sensitive"},
+	{500, `{"error":{"message":"the table sensitive_words could not be read"}}`, agent.Overloaded, "table"},
+	// The code of a flagged prompt, of a request whose form is wrong. source: openai/codex#12114, microsoft/agent-framework#3795
+	{400, `{"error":{"code":"invalid_prompt","message":"Invalid Responses API request"},"metadata":{"raw":"[{\"code\":\"invalid_union\",\"errors\":[[{\"code\":\"invalid_type\",\"path\":[],\"message\":\"Invalid input: expected string, received array\"}]],\"path\":[\"input\"],\"message\":\"Invalid input\"}]"}}`, agent.BadRequest, "Responses API"},
+	{400, `{"error":{"code":"invalid_prompt","message":"Invalid prompt: messages must not be empty"}}`, agent.BadRequest, "empty"},
+	// Money. source: BerriAI/litellm#9658, cloud.google.com/billing/docs, vercel.com/docs/ai-gateway
+	{400, `{"error":{"message":"ExceededBudget: User=ca782d54 over budget. Spend=0.05183585, Budget=0.05","type":"auth_error","param":"None","code":"400"}}`, agent.NoCredit, "over budget"},
+	{403, `{"error":{"code":403,"message":"This API method requires billing to be enabled. Please enable billing on project #1.","status":"PERMISSION_DENIED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"BILLING_DISABLED"}]}}`, agent.NoCredit, "billing"},
+	{403, `{"error":{"message":"AI Gateway requires a valid credit card on file to service requests.","type":"customer_verification_required"}}`, agent.NoCredit, "credit card"},
+	{400, `{"error":{"message":"thinking budget: 10 is over the budget of this model"}}`, agent.BadRequest, "budget"},
+	// LM Studio. source: lmstudio.ai/docs/cli/load
+	{400, `{"error":"No models loaded. Please load a model in the developer page or use the \u0060lms load\u0060 command."}`, agent.NoSuchModel, "No models"},
+	{503, `{"error":{"message":"the model is still loading"}}`, agent.Overloaded, "loading"},
+	// Tencent. source: cloud.tencent.com/document/product/1729/101838
+	{200, `{"Response":{"Error":{"Code":"AuthFailure.SignatureFailure","Message":"The provided credentials could not be validated."},"RequestId":"x"}}`, agent.BadKey, "credentials"},
+	{200, `{"Response":{"Error":{"Code":"RequestLimitExceeded","Message":"Your current request exceeds the limit."},"RequestId":"x"}}`, agent.RateLimited, "exceeds"},
 }

@@ -37,9 +37,9 @@ func TestAddressWithoutVersion(t *testing.T) {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
-	// A country that is not served says nothing of the key. source: platform.openai.com/docs/guides/error-codes
+	// A country that is not served is a matter of who asks, as Gemini's location is. source: platform.openai.com/docs/guides/error-codes
 	f := ReadFault([]byte(`{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported","param":null,"type":"request_forbidden"}}`))
-	if f.Status = http.StatusForbidden; classify(f) != agent.NoSuchModel {
+	if f.Status = http.StatusForbidden; classify(f) != agent.BadKey {
 		t.Errorf("a country: %s", classify(f))
 	}
 	if f := ReadFault([]byte(`{"error":503}`)); f.Code != "503" {

@@ -139,7 +139,7 @@ func (f *Fault) is(codes, words []string) bool {
 // The codes and words of the classes, in lower case. Each is from a provider's documentation or from a report of what it said.
 var (
 	contentCodes = []string{"content_filter", "content_policy_violation", "responsibleaipolicyviolation", "data_inspection_failed", "datainspectionfailed", "content_filtered",
-		"prompt_blocked", "prohibited_content", "invalid_prompt", "1301", "new_sensitive", "moderation_blocked", "guardrail_intervened", "safety", "cyber_policy_violation", "policy_violation",
+		"prompt_blocked", "prohibited_content", "1301", "new_sensitive", "moderation_blocked", "guardrail_intervened", "safety", "cyber_policy_violation", "policy_violation",
 		"cyber_policy", "safety_check_failed", "1026", "1027", // OpenAI, ZenMux, MiniMax
 		"guardrail_violation", "blocklist", "spii", "jailbreak", // LiteLLM, Gemini
 		"inputtextsensitivecontentdetected", "inputimagesensitivecontentdetected", "sensitivecontentdetected"} // Volcengine
@@ -151,6 +151,7 @@ var (
 		"inappropriate content",                  // DashScope
 		"flagged as potentially violating",       // OpenAI
 		"violating our usage policy",             // OpenAI
+		"violate our usage policy",               // Anthropic. source: anthropics/claude-code#50795
 		"input was flagged",                      // OpenRouter
 		"blocked by our safety", "safety system", // OpenAI
 		"prompt was blocked",                       // Gemini
@@ -163,9 +164,9 @@ var (
 		"new_sensitive",             // MiniMax. source: esengine/DeepSeek-Reasonix#6824
 		"不安全或敏感内容", "safety policy", // Z.ai, ZenMux
 	}
-	rateCodes   = []string{"throttlingexception", "throttling", "servicequotaexceededexception", "1302", "1303", "1305", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "1002", "1039", "2045", "2056", "17", "18", "19"} // MiniMax, Qianfan
+	rateCodes   = []string{"throttlingexception", "throttling", "servicequotaexceededexception", "1302", "1303", "1305", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "requestlimitexceeded", "limitexceeded", "1002", "1039", "2045", "2056", "17", "18", "19"} // MiniMax, Qianfan
 	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing",
-		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance", "accountoverdueerror", "creditserror"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita
+		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance", "accountoverdueerror", "creditserror", "exceededbudget", "billing_disabled", "customer_verification_required", "failedoperation.freeresourcepackexhausted", "failedoperation.resourcepackexhausted"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita, Google, Vercel, Tencent
 	creditWords = []string{
 		"credit balance",                                       // Anthropic
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
@@ -175,10 +176,11 @@ var (
 		"api usage limits",                                                        // Anthropic
 		"budget limit exceeded", "budget has been exceeded", "key limit exceeded", // OpenRouter, LiteLLM
 		"套餐已到期", "not enough balance", // Z.ai, Novita
+		"exceededbudget:", "requires billing to be enabled", "requires a valid credit card", // LiteLLM, Google, Vercel. source: BerriAI/litellm#9658, vercel.com/docs/ai-gateway
 		"session usage limit", "hourly usage limit", "daily usage limit", "weekly usage limit", // Ollama. source: continuedev/continue#11444
 	}
-	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "unsupported_country_region_territory", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
-	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                                                                      // Groq
+	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
+	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                              // Groq
 	sampleWords  = []string{
 		"failed to call a function",    // Groq
 		"failed_generation",            // Groq
@@ -195,8 +197,8 @@ var (
 	passingWords = append([]string{
 		"please retry", "please try again later", "try again later", "temporarily unavailable", "currently overloaded", "currently loading", "engine is busy", "no capacity", "at capacity", "capacity exceeded", "degraded function", "total request limit reached",
 	}, sampleWords...)
-	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated", "invalid_token", "invalid_iam_token", "iam_certification_failed"}
-	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key", "authentication error:"}
+	keyCodes = []string{"authentication_error", "invalid_api_key", "invalid_authentication_error", "unauthorized", "api_key_invalid", "unauthenticated", "invalidapikey", "account_deactivated", "invalid_token", "invalid_iam_token", "iam_certification_failed", "unsupported_country_region_territory"}
+	keyWords = []string{"api key not valid", "incorrect api key", "invalid api key", "no auth credentials", "api key expired", "invalid x-api-key", "authentication error:", "authfailure."} // the last one: Tencent. source: cloud.tencent.com/document/product/1729/101837
 )
 
 // modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107

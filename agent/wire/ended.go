@@ -35,3 +35,27 @@ func IsFiltered(word string) bool {
 	word = EndingWord(word)
 	return slices.ContainsFunc(filterWords, func(part string) bool { return strings.Contains(word, part) })
 }
+
+// brokenWords are in the words for the end of an answer that failed in a way that the same request mostly does not meet again.
+var brokenWords = []string{"malformed", "unexpected_tool_call", "too_many_tool_calls", "insufficient_system_resource", "network_error", "overloaded", "engine_overloaded", "server_error", "repetition_truncation", "timeout"}
+
+// IsBroken reports whether an answer failed in a way that the same request mostly does not meet again.
+func IsBroken(word string) bool {
+	word = EndingWord(word)
+	return word != "" && slices.ContainsFunc(brokenWords, func(part string) bool { return strings.Contains(word, part) })
+}
+
+// failWords are in the words for the end of an answer that failed.
+var failWords = []string{"error", "fail", "abort", "cancel", "crash", "exception", "interrupted"}
+
+// IsFailing reports whether a word says that an answer failed.
+func IsFailing(word string) bool {
+	word = EndingWord(word)
+	return word != "" && slices.ContainsFunc(failWords, func(part string) bool { return strings.Contains(word, part) }) || IsBroken(word)
+}
+
+// IsLength reports whether a word for the end of an answer speaks of its length.
+func IsLength(word string) bool {
+	word = EndingWord(word)
+	return word == "" || strings.Contains(word, "max") || strings.Contains(word, "length") || strings.Contains(word, "token") || strings.Contains(word, "limit")
+}

@@ -82,6 +82,9 @@ func (r *faultReader) walk(under string, v any, depth int) {
 	case bool:
 		r.word(under, strconv.FormatBool(v))
 	case []any:
+		if under == "path" && r.f.Param == "" && len(v) > 1 { // zod's word for the place
+			under = "loc"
+		}
 		for _, x := range v {
 			r.walk(under, x, depth+1)
 		}

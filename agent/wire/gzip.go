@@ -3,9 +3,12 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"fmt"
 	"io"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -19,10 +22,27 @@ type unzippedBody struct {
 	io.Closer
 	raw  *bufio.Reader
 	read io.Reader // nil = nothing was read yet
+
+	deflated bool // the header says so
 }
 
-func unzipped(rc io.ReadCloser) io.ReadCloser {
-	return &unzippedBody{Closer: rc, raw: bufio.NewReaderSize(rc, 16)} // only what is peeked at is copied
+func unzipped(rc io.ReadCloser, encoding string) io.ReadCloser {
+	return &unzippedBody{Closer: rc, raw: bufio.NewReaderSize(rc, 16), deflated: strings.EqualFold(strings.TrimSpace(encoding), "deflate")} // only what is peeked at is copied
+}
+
+// inflate reads deflate: as zlib, as HTTP has it, or bare, as some servers send it (RFC 9110, section 8.4.1.2). What is text already stays.
+func (b *unzippedBody) inflate() {
+	raw := bufio.NewReader(b.raw)
+	start, _ := raw.Peek(2)
+	switch b.read = raw; {
+	case len(start) < 2 || bytes.IndexByte([]byte("{[d:ei \n\r\t<"), start[0]) >= 0: // JSON, an event, a page
+	case start[0]&0x0f == 8 && (int(start[0])<<8+int(start[1]))%31 == 0:
+		if z, err := zlib.NewReader(raw); err == nil {
+			b.read = z
+		}
+	default:
+		b.read = flate.NewReader(raw)
+	}
 }
 
 func (b *unzippedBody) Read(p []byte) (int, error) {
@@ -30,6 +50,10 @@ func (b *unzippedBody) Read(p []byte) (int, error) {
 		return b.read.Read(p)
 	}
 	b.read = b.raw
+	if b.deflated {
+		b.inflate()
+		return b.read.Read(p)
+	}
 	if first, err := b.raw.Peek(1); err != nil || first[0] != gzipMagic[0] { // of a stream no more is waited for than came
 		return b.raw.Read(p)
 	}

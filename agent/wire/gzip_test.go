@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"errors"
 	"io"
@@ -18,6 +20,27 @@ func zipped(t *testing.T, text string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
+	if _, err := io.WriteString(z, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// deflated compresses a text, with zlib's header and sum around it or without.
+func deflated(t *testing.T, text string, wrapped bool) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	var z io.WriteCloser = zlib.NewWriter(&out)
+	if !wrapped {
+		bare, err := flate.NewWriter(&out, flate.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z = bare
+	}
 	if _, err := io.WriteString(z, text); err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +98,9 @@ func TestUnaskedGzip(t *testing.T) {
 		"quoted by a relay":      {"", 400, []byte(`{"error":{"message":"\u001f\ufffd\b\u0000\u0000\u0000\u0000\u0000\u0000\u0003\ufffd\ufffdA","type":"invalid_request_error"}}`), "a body that is no text"},
 		"another character set":  {"", 400, []byte("\xb2\xbb\xd6\xa7\xb3\xd6 top_k"), "top_k"},
 		"nothing":                {"gzip", 400, nil, "no reason given"},
+		"deflate":                {"deflate", 400, deflated(t, refusal, true), "Unsupported parameter: 'top_k'"}, // source: RFC 9110, section 8.4.1.2
+		"deflate without zlib":   {"deflate", 200, deflated(t, `{"choices":[]}`, false), `{"choices":[]}`},
+		"deflate, named wrongly": {"deflate", 200, []byte("data: a\n\n"), "data: a\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -87,35 +87,45 @@ func isType(v any, name string) bool {
 
 // PlainSchema is the schema of a tool's arguments in the plainest keywords, which every provider takes: type (one), description,
 // properties, required, items, enum of texts. References are written out; of several forms the first is taken where nothing else says
-// what the value is. What is left out makes a schema wider: the agent loop checks arguments against the whole one.
+// what the value is. What is left out makes a schema wider: the agent loop checks arguments against the whole one. An object without properties
+// gets an optional one that means nothing, tools.NoArgument: some servers refuse objects without any.
+// source: aj47/SpeakMCP#352 (Cerebras), ai.google.dev/gemini-api/docs/function-calling (properties: should be non-empty for OBJECT type)
 func PlainSchema(s tools.Spec) json.RawMessage {
 	root, ok := decoded(Schema(s))
 	if !ok {
-		return json.RawMessage(`{"type":"object","properties":{}}`)
+		root = map[string]any{}
 	}
-	p := plainer{root: root}
+	return plainOf(root, noProperties())
+}
+
+// plainOf makes a schema plain. none are the properties of an object that has none.
+func plainOf(root, none map[string]any) json.RawMessage {
+	p := plainer{root: root, none: none}
 	out := p.plain(root, 0)
 	if out["type"] != "object" {
-		out = map[string]any{"type": "object"}
-	}
-	if out["properties"] == nil {
-		out["properties"] = map[string]any{}
+		out = map[string]any{"type": "object", "properties": none}
 	}
 	return encoded(out, json.RawMessage(`{"type":"object","properties":{}}`))
 }
 
-// IsPlain reports whether the schema of a tool has the plainest keywords only.
+// noProperties are those of an object that has none.
+func noProperties() map[string]any {
+	return map[string]any{tools.NoArgument: map[string]any{"type": "string", "description": "means nothing, leave it out"}}
+}
+
+// IsPlain reports whether the schema of a tool has the plainest keywords only. Objects may have no properties.
 func IsPlain(s tools.Spec) bool {
 	root, ok := decoded(Schema(s))
 	if ok && root["properties"] == nil {
 		root["properties"] = map[string]any{}
 	}
-	return ok && bytes.Equal(encoded(root, nil), PlainSchema(s))
+	return ok && bytes.Equal(encoded(root, nil), plainOf(root, nil))
 }
 
 // plainer makes one schema plain. It counts what it writes: references can refer to each other.
 type plainer struct {
 	root  map[string]any
+	none  map[string]any // properties of an object that has none
 	nodes int
 }
 
@@ -164,7 +174,7 @@ func (p *plainer) plain(s map[string]any, depth int) map[string]any {
 // object writes the properties of an object.
 func (p *plainer) object(s, out map[string]any, depth int) {
 	given, ok := s["properties"].(map[string]any)
-	if !ok {
+	if !ok && p.none == nil {
 		return
 	}
 	properties := make(map[string]any, len(given))
@@ -182,6 +192,9 @@ func (p *plainer) object(s, out map[string]any, depth int) {
 			inner = map[string]any{}
 		}
 		properties[name] = p.plain(inner, depth+1)
+	}
+	if len(properties) == 0 && p.none != nil {
+		properties = p.none
 	}
 	out["properties"] = properties
 	list, ok := s["required"].([]any)

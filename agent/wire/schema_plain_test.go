@@ -25,6 +25,23 @@ func TestIsPlain(t *testing.T) {
 	}
 }
 
+// TestPlainObjects: a plain schema has no object without properties. source: aj47/SpeakMCP#352, ai.google.dev/gemini-api/docs/function-calling
+func TestPlainObjects(t *testing.T) {
+	t.Parallel()
+	const none = `{"properties":{"no_argument":{"description":"means nothing, leave it out","type":"string"}},"type":"object"}`
+	for schema, want := range map[string]string{
+		``:                                  none,
+		`{"type":"object"}`:                 none,
+		`{"type":"object","properties":{}}`: none,
+		`{"type":"object","properties":{"a":{"type":"object","additionalProperties":true},"b":{"type":"array","items":{"type":"object"}}}}`: `{"properties":{"a":` + none + `,"b":{"items":` + none + `,"type":"array"}},"type":"object"}`,
+	} {
+		got := PlainSchema(tools.Spec{Name: "x", Schema: json.RawMessage(schema)})
+		if string(got) != want || !IsPlain(tools.Spec{Name: "x", Schema: got}) {
+			t.Errorf("%s: %s", schema, got)
+		}
+	}
+}
+
 // TestPlainIsWider: a form beside properties only narrows, and is left out; definitions that lead to themselves end.
 func TestPlainIsWider(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,9 @@ var (
 	gatePage = pattern.New(`just a moment|captcha|checking your browser|maintenance|sign in|log in|login`)
 	// unexpectedPath matches what LM Studio answers with status 200. source: lmstudio.ai/docs/developer/openai-compat
 	// noVersion matches what Azure says of an address without its version. source: learn.microsoft.com/azure/ai-services/openai/reference
-	noVersion      = pattern.New(`\bmissing required query parameter\W{0,3}api-version\b|^api version not supported\b`)
+	noVersion = pattern.New(`\bmissing required query parameter\W{0,3}api-version\b|^api version not supported\b`)
+	// noRoute matches what Cloudflare says of an address without an account. source: anomalyco/opencode#23773, musistudio/claude-code-router#1630 (7003)
+	noRoute        = pattern.New(`\bcould not route to /`)
 	unexpectedPath = pattern.New(`\bunexpected endpoint or method\b`)
 )
 
@@ -47,11 +49,11 @@ func (f *Fault) ofAddress() bool {
 	case s >= 300 && s < 400:
 		return true
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
-		return f.Page && (missingPage.MatchString(f.All) || !refusalPage.MatchString(f.All)) || bareNotFound.MatchString(strings.TrimSpace(f.All)) || pathNotFound.MatchString(f.All)
+		return f.Page && (missingPage.MatchString(f.All) || !refusalPage.MatchString(f.All)) || bareNotFound.MatchString(strings.TrimSpace(f.All)) || pathNotFound.MatchString(f.All) || noRoute.MatchString(f.All)
 	case s == http.StatusNotImplemented:
 		return f.Page && !refusalPage.MatchString(f.All) || notImplemented.MatchString(strings.TrimSpace(f.All))
 	case s == http.StatusBadRequest:
-		return noVersion.MatchString(f.All)
+		return noVersion.MatchString(f.All) || noRoute.MatchString(f.All)
 	case s == http.StatusOK, s == 0:
 		return f.Page && !gatePage.MatchString(f.All) || unexpectedPath.MatchString(f.All)
 	}

@@ -204,7 +204,7 @@ func (w watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if res.StatusCode >= 300 {
 		limit = maxErrorBody
 	}
-	res.Body = &body{t: t, rc: unzipped(res.Body), left: limit, keep: res.StatusCode >= 300}
+	res.Body = &body{t: t, rc: unzipped(res.Body, res.Header.Get("Content-Encoding")), left: limit, keep: res.StatusCode >= 300}
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		to := res.Header.Get("Location")
 		if u, err := req.URL.Parse(to); err == nil {

@@ -56,7 +56,7 @@ var wordings = []wording{
 	{agent.BadKey, "English", `\b(?:organi[sz]ation|account|workspace|project|team|user|subscription|(?:api[ -]?)?key)\b[^.\n]{0,40}\b(?:is|was|has been|have been|been|currently|temporarily) (?:currently |temporarily |permanently )?(?:disabled|suspended|deactivated|banned|terminated|restricted|revoked|closed|locked|frozen)\b|` +
 		`\b(?:location|country|region|territory)\b[^.\n]{0,40}\b(?:not|un)[ -]?(?:supported|available|allowed|permitted)\b|` +
 		`\bsecurity token\b[^.\n]{0,40}\b(?:invalid|expired)|\b(?:unrecognizedclient|accessdenied|expiredtoken|invalidsignature|incompletesignature|missingauthenticationtoken)(?:exception)?\b|\bmissing authentication token\b|` +
-		`\bmissing api[ -]?key\b|\bapi[ -]?key (?:is )?(?:required|missing)\b|\bnot (?:allowed|permitted|authori[sz]ed) to use this (?:api )?key\b|\bcredential is only authori[sz]ed\b|\b(?:access|auth|bearer|api|authentication) token\b[^.\n]{0,30}\b(?:invalid|expired|no longer valid|revoked|malformed|missing)\b|\b(?:invalid|expired) (?:access|auth|bearer|api|authentication) (?:token|key)\b|\b(?:^|: )user not found\b`},
+		`(?m:^authentication error\.?$)|\bmissing api[ -]?key\b|\bapi[ -]?key (?:is )?(?:required|missing)\b|\bnot (?:allowed|permitted|authori[sz]ed) to use this (?:api )?key\b|\bcredential is only authori[sz]ed\b|\b(?:access|auth|bearer|api|authentication) token\b[^.\n]{0,30}\b(?:invalid|expired|no longer valid|revoked|malformed|missing)\b|\b(?:invalid|expired) (?:access|auth|bearer|api|authentication) (?:token|key)\b|\b(?:^|: )user not found\b`},
 	{agent.BadKey, "Chinese", `账[户号][^。\n]{0,12}(?:封禁|禁用|冻结|停用)|(?:密钥|令牌|api[ -]?key)\s?(?:无效|错误|不正确|已过期)|无效的\s?(?:api[ -]?key|密钥|令牌)`},
 	{agent.BadKey, "German", `\bungültiger? (?:api-)?(?:schlüssel|key)\b|\bapi-(?:schlüssel|key) (?:ist )?ungültig`},
 	{agent.BadKey, "French", `\bclé (?:d['’])?(?:api )?(?:invalide|incorrecte|non valide)`},
@@ -70,7 +70,7 @@ var wordings = []wording{
 	// A model that is not served here, or that is no chat model.
 	{agent.NoSuchModel, "English", `\bunsupported model\b[^.\n]{0,3}(?:[:=]|$|[\s.]*\n)|\bmodel id(?:entifier)? is (?:invalid|not valid|unknown)|\binvocation of model id\b[^\n]{0,120}(?:isn['’]t|is not) supported|` +
 		"\\bmodel(?: ?[`'\"]?[\\w./:@-]+[`'\"]?)? (?:is|are) (?:not supported|unsupported)(?: (?:by|on|at|in|for) (?:this|the|any|your|that) (?:endpoint|provider|account|api|server|region|deployment|plan|key|service)| for format\\b|\\s*[.!]?\\s*$|\\s*[.!]?\\s*\\n| when using)|" +
-		`\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support (?:chat(?: completions?)?|completions?)(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
+		`\bno models? (?:is |are |was )?(?:currently )?loaded\b|\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support (?:chat(?: completions?)?|completions?)(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
 		`\bmodel is deprecated\b|\bmodel\b[^.\n]{0,60}\bnot (?:currently )?available in your (?:region|country|plan)\b|\bmodel access is denied\b|\bplan (?:does )?not (?:support|include)\b|\b(?:endpoint|deployment|instance)\b[^.\n]{0,20}\b(?:is|was|has been) (?:paused|stopped)\b`},
 	{agent.NoSuchModel, "Chinese", `模型不存在|不支持(?:该|此|的)模型(?:$|[。，,\n])|(?:未找到|找不到)(?:该|此)?模型|模型未找到`},
 	{agent.NoSuchModel, "German", `\bmodell\b[^.\n]{0,40}\b(?:nicht gefunden|existiert nicht)`},

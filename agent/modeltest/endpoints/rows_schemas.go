@@ -75,4 +75,36 @@ var schemas = []Row{
 		Checks: []Check{named("odd", raw(400, `{"error":{"object":"error","type":"invalid_request_error","code":"invalid_request_error","message":"Invalid tool schema for 'odd_odd': propertyNames: Extra inputs are not permitted"}}`))}, Want: staged},
 	{ID: "moonshot-schema-any-of", Faults: []string{"H11"}, Vendor: "Moonshot", Source: "https://platform.moonshot.ai/docs/guide/use-kimi-api-to-complete-tool-calls", Model: "kimi-k2", Does: "calls its dialect of JSON Schema moonshot flavored, and names the function", Tools: oddTools,
 		Checks: []Check{named("odd", kimi("Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.one': when using anyOf, type should be defined in anyOf items instead of the parent schema> in function odd_odd"))}, Want: staged},
+	{ID: "objects-need-properties", Vendor: "Cerebras", Source: "aj47/SpeakMCP#352", Does: "refuses schemas of objects without properties, and names no tool", Tools: oddTools,
+		Checks: []Check{objectsWithProperties(func(int, []string) *Refusal {
+			return raw(400, `{"message":"Object fields require at least one of: 'properties' or 'anyOf' with a list of possible properties.","type":"invalid_request_error","param":"tools","code":"wrong_api_format"}`)
+		})}, Want: staged},
+	{ID: "properties-of-objects-at-gemini", Vendor: "Google", Source: "https://ai.google.dev/gemini-api/docs/function-calling", Path: "/v1beta/openai", Model: "gemini-2.0-flash", Does: "refuses objects without properties", Tools: oddTools,
+		Checks: []Check{objectsWithProperties(func(i int, path []string) *Refusal {
+			return google(400, "INVALID_ARGUMENT", "* GenerateContentRequest.tools[0].function_declarations[%d].parameters.%s: should be non-empty for OBJECT type", i, strings.Join(append(path, "properties"), "."))
+		})}, Want: staged},
+	{ID: "tool-in-a-list-of-paths", Vendor: "LM Studio", Source: "elie222/rakazo#851", Does: "refuses the schema of one tool, whatever it is, and names its place in a path of its validator", Tools: oddTools,
+		Checks: []Check{func(c *Call) *Refusal {
+			i := slices.IndexFunc(c.Tools, func(s string) bool { return strings.Contains(s, "odd") })
+			if i < 0 {
+				return nil
+			}
+			return raw(400, fmt.Sprintf(`{"error":"[\n  {\n    \"code\": \"invalid_type\",\n    \"expected\": \"object\",\n    \"received\": \"undefined\",\n    \"path\": [\n      %d,\n      \"function\",\n      \"parameters\",\n      \"properties\"\n    ],\n    \"message\": \"Required\"\n  }\n]"}`, i))
+		}}, Want: Expectation{Refused: 2, Log: `odd_odd`}},
+}
+
+// objectsWithProperties refuses objects without properties, anywhere.
+func objectsWithProperties(no func(tool int, path []string) *Refusal) Check {
+	return func(c *Call) *Refusal {
+		for i, t := range objects(c.Body["tools"]) {
+			schema, _ := function(t)["parameters"].(obj)
+			if path := walk(schema, nil, func(_ []string, s obj) bool {
+				properties, _ := s["properties"].(obj)
+				return s["type"] == "object" && len(properties) == 0 && s["anyOf"] == nil
+			}); path != nil {
+				return no(i, path)
+			}
+		}
+		return nil
+	}
 }

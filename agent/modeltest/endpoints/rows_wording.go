@@ -25,6 +25,15 @@ func talkative(c *Call) Say {
 	return s
 }
 
+// veryTalkative is Usual with very long answers.
+func veryTalkative(c *Call) Say {
+	s := plainly(c)
+	if s.Text != "" {
+		s.Text += strings.Repeat(" and so on", 500)
+	}
+	return s
+}
+
 // summedUp is what people see of a talkative model whose conversation is summed up when it is too long.
 var summedUp = Expectation{Plain: `^echo: hello`, Tool: `^The tool names a session`, Follow: `^echo: and now`, Restart: `^echo: are you there`, Back: `^echo: and here`, Refused: Any, Again: Any, Log: "summed up the older part of a session"}
 
@@ -40,6 +49,8 @@ func wordless(reason string) *Refusal {
 
 // wordings are endpoints that say in words of their own that a prompt is too long, that money is missing, or how long to wait.
 var wordings = []Row{
+	{ID: "too-long-out-of-memory", Vendor: "vLLM", Source: "langgenius/dify-official-plugins#599", Does: "answers 500 that its graphics memory is full when a prompt is long", Mind: veryTalkative, Want: summedUp,
+		Checks: overFull(9500, raw(500, `{"error":{"message":"CUDA out of memory. Tried to allocate 318.00 MiB. GPU 0 has a total capacity of 23.53 GiB of which 315.44 MiB is free.","type":"InternalServerError","param":null,"code":500}}`))},
 	windowful("too-long-sglang-input-length", "SGLang", "https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/managers/utils.py", "answers 400 with two numbers of tokens in words of its own",
 		raw(400, `{"object":"error","message":"Input length (9000 tokens) exceeds the maximum allowed length (8186 tokens). Use a shorter input or enable --allow-auto-truncate.","type":"BadRequestError","param":null,"code":400}`)),
 	windowful("too-long-tgi-inputs", "Hugging Face TGI", "https://github.com/huggingface/text-generation-inference/blob/main/router/src/validation.rs", "answers 422 with what the inputs must have less of",

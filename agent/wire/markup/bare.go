@@ -41,7 +41,7 @@ var bareForms = []bareForm{
 
 var (
 	// bareBegin matches the beginning of JSON of a call.
-	bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|tool_call|tool_calls|arguments|parameters)"\s*:`)
+	bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|tool_call|tool_calls|function_call|role|arguments|parameters)"\s*:`)
 	// pythonBegin matches the beginning of a list of calls in Python.
 	pythonBegin = pattern.New(`^\[\s*[A-Za-z_][A-Za-z0-9_.]{0,127}\s*\(`)
 	// actionBegin matches the beginning of what Command R and models that were told to act write behind the word Action.
@@ -117,7 +117,33 @@ func argumentCalls(body string) (calls []Call, rest string, ok bool) {
 	if !strings.Contains(body, `"arguments"`) && !strings.Contains(body, `"parameters"`) {
 		return nil, body, false
 	}
+	if calls, rest, ok := wrappedCalls(body); ok {
+		return calls, rest, ok
+	}
 	return jsonCalls(body)
+}
+
+// wrappedCalls reads an object that has nothing but a list of calls, or a message that has nothing but that.
+// source: ggml-org/llama.cpp#14697
+func wrappedCalls(body string) (calls []Call, rest string, ok bool) {
+	raw, rest, ok := object(body)
+	var fields map[string]json.RawMessage
+	if !ok || json.Unmarshal(raw, &fields) != nil {
+		return nil, body, false
+	}
+	list := fields["tool_calls"]
+	for name, value := range fields {
+		switch said := strings.Trim(string(value), `"`); {
+		case name == "tool_calls", name == "role", name == "content" && (said == "" || said == "null"), name == "type":
+		default:
+			return nil, body, false
+		}
+	}
+	if len(list) == 0 || list[0] != '[' {
+		return nil, body, false
+	}
+	calls, left, ok := jsonCalls(string(list))
+	return calls, rest, ok && strings.TrimSpace(left) == ""
 }
 
 // actionCalls reads JSON in a block of code, or a name and its input.

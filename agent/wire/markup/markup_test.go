@@ -130,6 +130,11 @@ func TestMarkup(t *testing.T) {
 		{"strike", "a <s>b</s> c", reading{text: "a <s>b</s> c"}},
 
 		// source: NousResearch/Hermes-Function-Calling README
+		{"a message's field", `{"tool_calls":[{"id":"call_1","type":"function","function":{"name":"look","arguments":"{\"q\":\"a\"}"}}]}`, reading{calls: "call_1" + calledQ}}, // source: ggml-org/llama.cpp#14697
+		{"a message's field, in a message", `{"role":"assistant","content":null,"tool_calls":[{"function":{"name":"look","arguments":{"q":"a"}}}]}`, reading{calls: calledQ}},
+		{"a message's field, of another tool", `{"tool_calls":[{"function":{"name":"unheard_of","arguments":{"q":"a"}}}]}`, reading{text: `{"tool_calls":[{"function":{"name":"unheard_of","arguments":{"q":"a"}}}]}`}},
+		{"a message's field with more", `{"tool_calls":[{"function":{"name":"look","arguments":{"q":"a"}}}],"note":"an example"}`, reading{text: `{"tool_calls":[{"function":{"name":"look","arguments":{"q":"a"}}}],"note":"an example"}`}},
+		{"a message's field in prose", `A call is {"tool_calls":[{"function":{"name":"look","arguments":{"q":"a"}}}]}`, reading{text: `A call is {"tool_calls":[{"function":{"name":"look","arguments":{"q":"a"}}}]}`}},
 		{"hermes", "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}\n</tool_call>", reading{calls: calledQ}},
 		{"hermes, two", "Wait.\n<tool_call>\n{\"name\": \"look\", \"arguments\": {\"q\":\"a\"}}\n</tool_call>\n<tool_call>{\"name\":\"list_x\"}</tool_call><|im_end|>", reading{"Wait.\n", "", calledQ + " list_x {};"}},
 		{"hermes in a line", "I will look. <tool_call>{\"name\":\"look\",\"arguments\":\"{\\\"q\\\":\\\"a\\\"}\"}</tool_call>", reading{"I will look. ", "", calledQ}},
