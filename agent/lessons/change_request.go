@@ -31,7 +31,7 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 			return x.obey(ctx, setting)
 		}
 	}
-	if !x.found && (unexplained{c, sent}).failedAgain(err) {
+	if !x.found && (unexplained{c, sent, nil}).failedAgain(err) {
 		return true
 	}
 	if ok && x.waits() { // agent.Retry makes the others again, after a pause
@@ -130,6 +130,7 @@ func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 	if !isModel || !isFault {
 		return x, false
 	}
+	f = withoutTags(f)
 	teaches, named := mayTeach(e, f)
 	if !teaches {
 		return x, false
@@ -176,7 +177,7 @@ func (x refusedRequest) change() bool {
 		}
 	case old:
 	default:
-		why := unexplained{c, sent}
+		why := unexplained{c, sent, x.fault}
 		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.err.Status))
 		c.changed.since = nil // only an answer shows that a guess was right
 		if !guessed {

@@ -18,6 +18,8 @@ import (
 type unexplained struct {
 	call *Call
 	sent Sent
+
+	fault *wire.Fault // nil = a failure
 }
 
 // lastResort changes a request whose refusal says nothing that is understood. A history told bare is not remembered; what else ends the
@@ -82,6 +84,9 @@ func (x unexplained) leaveOut(params []Param) {
 // the tools; but nothing that the endpoint has been seen to take since the host began. History with calls shows that tools are taken.
 func (x unexplained) lastParts(status int) bool {
 	c, sent := x.call, x.sent
+	if role, ok := placeInHistory(x.fault, sent); ok && role != "" { // the refusal is of a message alone
+		return role == "system" && x.lastSystem()
+	}
 	stream := status >= 400 && sent.Stream && !c.taken.stream && !c.Off(Stream, "")
 	if stream {
 		x.guess(sessions.Lesson{Kind: Stream})
@@ -93,11 +98,18 @@ func (x unexplained) lastParts(status int) bool {
 	if stream || status < 400 {
 		return stream
 	}
-	system := sent.System && !c.taken.system && !c.Off(System, "")
-	if system {
-		x.guess(sessions.Lesson{Kind: System})
-	}
+	system := x.lastSystem()
 	return x.lastTools() || system
+}
+
+// lastSystem leaves out the system role.
+func (x unexplained) lastSystem() bool {
+	c := x.call
+	if !x.sent.System || c.taken.system || c.Off(System, "") {
+		return false
+	}
+	x.guess(sessions.Lesson{Kind: System})
+	return true
 }
 
 // fewTools is how many tools are sent to an endpoint that may refuse their number: most take as many.
