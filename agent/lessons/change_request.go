@@ -203,7 +203,9 @@ func (c *Call) suppose(l sessions.Lesson) {
 	}
 	c.apply(l)
 	c.changed.forget(keyOf(l))
-	c.changed.blind.changes = append(c.changed.blind.changes, l)
+	c.changed.blind.changes = append(slices.DeleteFunc(c.changed.blind.changes, func(s sessions.Lesson) bool {
+		return keyOf(s) == keyOf(l) || l.Kind == Tools && s.Kind == MaxTools
+	}), l)
 }
 
 // restoreSuspects makes the changes again with which an earlier call was taken, and reports whether it made some.

@@ -115,12 +115,14 @@ func (x unexplained) lastSystem() bool {
 // fewTools is how many tools are sent to an endpoint that may refuse their number: most take as many.
 const fewTools = 16
 
-// lastTools leaves out the tools, or most of them where there are many. source: zai-org/feedback#81
+// lastTools leaves out half of the tools, or most of them where there are many; in the end, all.
+// source: zai-org/feedback#81, tanaikech/ToolsForMCPServer#13 (one tool is wrong)
 func (x unexplained) lastTools() bool {
 	c, sent := x.call, x.sent
+	few := min(fewTools, len(sent.Tools)/2)
 	switch {
-	case len(sent.Tools) > fewTools && !c.taken.tools:
-		x.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(fewTools)})
+	case len(sent.Tools) > fewTools && !c.taken.tools || few > 0 && !sent.Steps && !c.taken.tools:
+		x.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(few)})
 	case len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, ""):
 		x.guess(sessions.Lesson{Kind: Tools})
 	default:

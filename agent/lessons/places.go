@@ -58,7 +58,7 @@ func placeInHistory(f *wire.Fault, sent Sent) (role string, ok bool) {
 
 var (
 	// wrongTools is in errors about the definition of a tool, none of which names it.
-	// source: ollama/ollama#10164 (cannot unmarshal), docs.anthropic.com/en/api/errors (Tool names must be unique), open.bigmodel.cn/dev/api (1214)
+	// source: ollama/ollama#10328 (cannot unmarshal), microsoft/vscode#316983 (Tool names must be unique), Mesh-LLM/mesh-llm#1761
 	wrongTools = pattern.New(`\b(?:invalid|illegal|malformed|bad|wrong|duplicated?) (?:tools?|functions?)(?: (?:definitions?|declarations?|specs?|specifications?|lists?|formats?|parameters?|names?))?(?:[^a-z_ -]|$)|` +
 		`\b(?:tool|function)s? (?:definitions?|declarations?|specs?|specifications?|lists?|parameters?|names?)\b[^\n]{0,40}\b(?:invalid|malformed|wrong|unique|duplicated?|not valid|must match)\b|` +
 		`\b(?:parse|parsing|decode|decoding|unmarshal|deseriali[sz]e|validate|compile|convert|read)(?: the)? (?:tools?|functions?)(?: (?:definitions?|declarations?|lists?|parameters?|arrays?))?(?:[^a-z_ -]|$)|` +
@@ -69,7 +69,7 @@ var (
 
 // readToolAt reads errors with the place of a tool in the list: it is left out, whatever is wrong with it. A field that all tools have alike is
 // no fault of one, unless those in front of it were not complained of because they lack it.
-// source: platform.claude.com/docs/en/api/errors (tools.12.custom.name: String should match pattern)
+// source: anthropics/claude-code#1423 (tools.82.custom.name: String should match pattern)
 func readToolAt(r reading) (sessions.Lesson, bool) {
 	name, counted := r.countedTool()
 	if !counted || len(r.sent.Tools) == 0 || r.ofToolField() && (name == r.sent.Tools[0] || notKnown.MatchString(r.text)) {

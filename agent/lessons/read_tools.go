@@ -31,7 +31,8 @@ func readHistory(r reading) (sessions.Lesson, bool) {
 	if r.call.changed.hasChanged(History) || !r.ofToolMessages() && (!r.sent.Steps || !itemAt.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
-	if l, ok := readContent(r); ok {
+	role, _ := placeInHistory(r.f, r.sent)
+	if l, ok := readContent(r); ok && role != "tool" {
 		return l, true
 	}
 	return r.call.told(), true
