@@ -121,7 +121,7 @@ func (x unexplained) lastTools() bool {
 	c, sent := x.call, x.sent
 	few := min(fewTools, len(sent.Tools)/2)
 	switch {
-	case len(sent.Tools) > fewTools && !c.taken.tools || few > 0 && !sent.Steps && !c.taken.tools:
+	case len(sent.Tools) > fewTools && !c.taken.tools || few > 0 && !sent.Steps && !c.taken.tools && c.changed.count < maxChanges-3:
 		x.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(few)})
 	case len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, ""):
 		x.guess(sessions.Lesson{Kind: Tools})

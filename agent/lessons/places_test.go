@@ -68,10 +68,10 @@ func TestWrongDefinition(t *testing.T) {
 		`{"error":{"message":"工具参数定义不合法"}}`,
 	} {
 		c := NewBook(Config{}).Call(at, "")
-		all, rich := specs("a1", "b2", "c3", "d4"), true
+		all := specs("a1", "b2", "c3", "d4")
 		var steps []int
 		for range 6 {
-			rich = !c.Off(Schema, "")
+			rich := !c.Off(Schema, "")
 			var names []string
 			if c.Takes(Tools, "") {
 				for _, s := range c.Offer(all) {
