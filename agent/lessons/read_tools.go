@@ -32,7 +32,7 @@ func readHistory(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	role, _ := placeInHistory(r.f, r.sent)
-	if l, ok := readContent(r); ok && role != "tool" {
+	if l, ok := readContent(r); ok && (role != "tool" || r.has("none", "null", "empty")) { // a result is never null
 		return l, true
 	}
 	return r.call.told(), true
