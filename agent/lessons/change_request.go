@@ -32,7 +32,7 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 			return x.obey(ctx, setting)
 		}
 	}
-	if !x.found && (unexplained{c, sent}).failedAgain(err) {
+	if !x.found && (unexplained{c, sent, nil}).failedAgain(err) {
 		return true
 	}
 	if ok && x.waits() { // agent.Retry makes the others again, after a pause
@@ -138,6 +138,7 @@ func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 	if !isModel || !isFault {
 		return x, false
 	}
+	f = withoutTags(f)
 	teaches, named := mayTeach(e, f)
 	if !teaches {
 		return x, false
@@ -184,7 +185,7 @@ func (x refusedRequest) change() bool {
 		}
 	case old:
 	default:
-		why := unexplained{c, sent}
+		why := unexplained{c, sent, x.fault}
 		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.err.Status))
 		c.changed.since = nil // only an answer shows that a guess was right
 		if !guessed {
@@ -210,7 +211,9 @@ func (c *Call) suppose(l sessions.Lesson) {
 	}
 	c.apply(l)
 	c.changed.forget(keyOf(l))
-	c.changed.blind.changes = append(c.changed.blind.changes, l)
+	c.changed.blind.changes = append(slices.DeleteFunc(c.changed.blind.changes, func(s sessions.Lesson) bool {
+		return keyOf(s) == keyOf(l) || l.Kind == Tools && s.Kind == MaxTools
+	}), l)
 }
 
 // restoreSuspects makes the changes again with which an earlier call was taken, and reports whether it made some.

@@ -18,6 +18,8 @@ import (
 type unexplained struct {
 	call *Call
 	sent Sent
+
+	fault *wire.Fault // nil = a failure
 }
 
 // lastResort changes a request whose refusal says nothing that is understood. A history told bare is not remembered; what else ends the
@@ -82,6 +84,9 @@ func (x unexplained) leaveOut(params []Param) {
 // the tools; but nothing that the endpoint has been seen to take since the host began. History with calls shows that tools are taken.
 func (x unexplained) lastParts(status int) bool {
 	c, sent := x.call, x.sent
+	if role, ok := placeInHistory(x.fault, sent); ok && role != "" { // the refusal is of a message alone
+		return role == "system" && x.lastSystem()
+	}
 	stream := status >= 400 && sent.Stream && !c.taken.stream && !c.Off(Stream, "")
 	if stream {
 		x.guess(sessions.Lesson{Kind: Stream})
@@ -93,22 +98,31 @@ func (x unexplained) lastParts(status int) bool {
 	if stream || status < 400 {
 		return stream
 	}
-	system := sent.System && !c.taken.system && !c.Off(System, "")
-	if system {
-		x.guess(sessions.Lesson{Kind: System})
-	}
+	system := x.lastSystem()
 	return x.lastTools() || system
+}
+
+// lastSystem leaves out the system role.
+func (x unexplained) lastSystem() bool {
+	c := x.call
+	if !x.sent.System || c.taken.system || c.Off(System, "") {
+		return false
+	}
+	x.guess(sessions.Lesson{Kind: System})
+	return true
 }
 
 // fewTools is how many tools are sent to an endpoint that may refuse their number: most take as many.
 const fewTools = 16
 
-// lastTools leaves out the tools, or most of them where there are many. source: zai-org/feedback#81
+// lastTools leaves out half of the tools, or most of them where there are many; in the end, all.
+// source: zai-org/feedback#81, tanaikech/ToolsForMCPServer#13 (one tool is wrong)
 func (x unexplained) lastTools() bool {
 	c, sent := x.call, x.sent
+	few := min(fewTools, len(sent.Tools)/2)
 	switch {
-	case len(sent.Tools) > fewTools && !c.taken.tools:
-		x.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(fewTools)})
+	case len(sent.Tools) > fewTools && !c.taken.tools || few > 0 && !sent.Steps && !c.taken.tools && c.changed.count < maxChanges-3:
+		x.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(few)})
 	case len(sent.Tools) > 0 && !sent.Steps && !c.taken.tools && !c.Off(Tools, ""):
 		x.guess(sessions.Lesson{Kind: Tools})
 	default:

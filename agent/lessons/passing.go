@@ -15,7 +15,9 @@ var (
 	// failing is in the errors of servers that failed: what the request consists of was mostly not the reason.
 	failing = pattern.New(`internal (server )?error|error while|error occurred|timed? ?out|temporar|try again|overloaded|\bunavailable|capacity|connection|unexpectedly|crashed|out of memory`)
 	// passing is in errors about the moment: the same request mostly works later.
-	passing = pattern.New(`right now|at (?:the|this) moment|temporar|please try again|try again (?:later|in|soon|shortly)|(?:please|,) retry(?:$|[.,;!\n])|retry (?:later|the request|your request)|sorry about that|\bnot ready\b|\bstarting\b|overloaded|\bbusy\b|timed? ?out|too early|in progress`)
+	passing = pattern.New(`right now|at (?:the|this) moment|temporar|please try again|try again (?:later|in|soon|shortly)|(?:please|,) retry(?:$|[.,;!\n])|retry (?:later|the request|your request)|sorry about that|\bnot ready\b|\bstarting\b|overloaded|\bbusy\b|timed? ?out|too early|in progress|` +
+		`[,.;:] try again(?:$|[.,;!\n])|\bunreachable\b|\bnot (?:currently )?(?:reachable|responding)\b|\b(?:engine|server|service|backend|worker|node|cluster) (?:is |was )?(?:currently )?(?:unavailable|not (?:currently )?available)\b|` +
+		`\bunexpected (?:end of|eof)\b|\bvalue at this time\b`)
 	// closing is in errors about what is behind a server. They say nothing of the moment when they give another reason.
 	closing = pattern.New(`upstream|connection|\bclosed\b|\breset\b|\bconflict\b|internal (?:server )?error|error occurred|aborted|interrupted`)
 	// denied is in errors that forbid a part of a request whatever its amount.

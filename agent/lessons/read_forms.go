@@ -70,10 +70,23 @@ const (
 // unnamedResult is in errors of servers that want to know of which tool a result is. source: ai.google.dev/gemini-api/docs/function-calling (FunctionResponse), Joouis/agent-maestro#162
 var unnamedResult = pattern.New(`function_?response\.name\b|\b(?:tool|function) name (?:is |was )?(?:required|missing|empty|(?:cannot|must not) be empty)\b|\btool (?:messages?|results?|responses?)\b[^.\n]{0,40}\bname\b[^.\n]{0,24}(?:required|missing|empty|must be)|\bmessages(?:\[|\.)\d+\]?\.name\b[^\n]{0,40}(?:required|missing|empty)`)
 
+// nameAt is the place of the name of a message.
+var nameAt = pattern.New(`\bmessages(?:\[|\.|/)\d+\]?[./]name$`)
+
+// wantsResultName reports whether an error wants the name of the tool beside a result.
+func (r reading) wantsResultName() bool {
+	place := strings.ToLower(r.f.Param)
+	if nameAt.MatchString(place) && required.MatchString(r.text) {
+		role, _ := placeInHistory(r.f, r.sent)
+		return role == "tool" || role == ""
+	}
+	return unnamedResult.MatchString(place + "\n" + r.text)
+}
+
 // readResultName reads errors about results of tools without a name.
 func readResultName(r reading) (sessions.Lesson, bool) {
 	for _, p := range r.sent.Params {
-		if p.Name == ResultName && p.Value == Unset && r.sent.Steps && unnamedResult.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) {
+		if p.Name == ResultName && p.Value == Unset && r.sent.Steps && r.wantsResultName() {
 			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: NameSent}, true
 		}
 	}

@@ -29,7 +29,7 @@ func (r reading) refusesPart(noun, except *pattern.Pattern, fields ...string) bo
 var (
 	streamWord = pattern.New(`\bstream(ing|ed)?\b|流式|ストリーミング|스트리밍|стриминг|потоков`)
 	// oneStream is in errors about one answer that was cut off.
-	oneStream = pattern.New(`stream(?:ing)? (?:has |was |is )?(?:been )?(?:ended|closed|error|timed|timeout|failed|aborted|interrupted|reset|disconnected|terminated|idle)`)
+	oneStream = pattern.New(`\b(?:pars|read|decod|open|process)(?:e|ed|ing)? (?:the )?(?:[a-z]+ )?stream\b|\bupstream stream\b|stream(?:ing)? (?:has |was |is )?(?:been )?(?:ended|closed|error|timed|timeout|failed|aborted|interrupted|reset|disconnected|terminated|idle)`)
 )
 
 func readStream(r reading) (sessions.Lesson, bool) {
@@ -48,13 +48,19 @@ var (
 )
 
 func readTools(r reading) (sessions.Lesson, bool) {
-	if len(r.sent.Tools) == 0 || !r.refusesPart(toolWord, oneToolCall, "tools", "functions", "tool_choice") || r.ofToolMessages() || r.ofToolField() {
+	if len(r.sent.Tools) == 0 || !r.refusesPart(toolWord, oneToolCall, "tools", "functions", "tool_choice") || r.ofToolMessages() || r.ofToolField() || r.isInHistory() {
 		return sessions.Lesson{}, false
 	}
 	if name := r.namedTool(); name != "" {
 		return r.without(name), true
 	}
-	return sessions.Lesson{Kind: Tools}, true
+	if r.refusesTools() {
+		return sessions.Lesson{Kind: Tools}, true
+	}
+	if r.tookTools() {
+		return r.call.told(), true
+	}
+	return r.fewerTools(), true
 }
 
 var (

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	toolMessage = pattern.New(`tool[-_ ]?(results?|messages?|responses?|outputs?)|function[-_ ]?(call[-_ ]?)?(responses?|outputs?|results?)|role[^a-z]{0,6}tool\b|tool_(call|use)_ids?|tool_use[^a-z]{0,3} (ids?|blocks?)|followed by tool|tool_calls[^a-z]{0,3} must|messages?(\[|\.)\d+(\]|\.|:).{0,40}tool|no tool (output|call)|of type .function_call|function_call was provided|['\x60"]tool['\x60"] (?:found using .?role|is not one of)`)
-	toolsOff    = pattern.New(`(not|n't|no|un|without|only)[^.;]{0,16}support(s|ed|ing)?( for)?( the)?( use of)? (any )?(tools?\b|function[- _]?call|functions\b|tool[-_ ]?(us|call))|(tools?|functions?|(tool|function)[-_ ]?(us(e|age)|call(s|ing)?)) (is|are) (not|un)|endpoints found that support tool`)
+	toolMessage = pattern.New(`tool['"\x60]?[-_ ]?(results?|messages?|responses?|outputs?)|function[-_ ]?(call[-_ ]?)?(responses?|outputs?|results?)|role[^a-z]{0,6}tool\b|tool_(call|use)_ids?|tool_use[^a-z]{0,3} (ids?|blocks?)|followed by tool|tool_calls[^a-z]{0,3} must|messages?(\[|\.)\d+(\]|\.|:).{0,40}tool|no tool (output|call)|of type .function_call|function_call was provided|['\x60"]tool['\x60"] (?:found using .?role|is not one of)`)
+	toolsOff    = pattern.New(`(not|n't|no|un|without|only)[^.;]{0,16}support(s|ed|ing)?( for)?( the)?( use of)? (any )?(tools?\b|function[- _]?call|functions\b|tool[-_ ]?(us|call))|(tools?|functions?|(tool|function)[-_ ]?(us(e|age)|call(s|ing)?)) (is|are) (?:currently )?(not (?:yet |currently |be )?(?:support|avail|allow|permit|accept|enabl|implement|compat|recogni|known|possible|provided|configured)|un(?:support|avail|known|recogni|implement))|endpoints found that support tool`)
 	// inHistory are errors about calls in the conversation, also where they say that calls are not supported there.
 	// source: docs.aws.amazon.com/bedrock/latest/userguide/tool-use (toolConfig), BerriAI/litellm (UnsupportedParamsError of Bedrock)
 	inHistory = pattern.New(`\bwithout [\x60'"]?tools=|\btoolconfig\b.{0,40}\bmust be (?:defined|provided|present)|(?:tool[_ ]?calls?|tool_use|function[_ ]?calls?)\b.{0,60}\bin (?:a |an |the )?(?:assistant |previous |earlier |prior )?(?:messages?|history|conversation|input|turns?)\b|\bin (?:the )?(?:history|conversation)\b.{0,60}(?:tool|function)[_ ]?calls?`)
@@ -21,8 +21,9 @@ var (
 // ofToolMessages reports whether an error is about calls and results of the history, not about the tools that are offered: the call
 // that they came with has shown that tools are taken.
 func (r reading) ofToolMessages() bool {
+	role, _ := placeInHistory(r.f, r.sent)
 	return r.sent.Steps && r.f.Param != "tools" &&
-		(inHistory.MatchString(r.text) || toolMessage.MatchString(r.text) && !toolsOff.MatchString(toolMessage.ReplaceAllString(r.text, "_")))
+		(role == "tool" && r.isInHistory() || inHistory.MatchString(r.text) || toolMessage.MatchString(r.text) && !toolsOff.MatchString(toolMessage.ReplaceAllString(r.text, "_")))
 }
 
 // readHistory reads errors about the calls and results of earlier steps that no other reader understands: those are told as text.
@@ -30,7 +31,8 @@ func readHistory(r reading) (sessions.Lesson, bool) {
 	if r.call.changed.hasChanged(History) || !r.ofToolMessages() && (!r.sent.Steps || !itemAt.MatchString(r.text)) {
 		return sessions.Lesson{}, false
 	}
-	if l, ok := readContent(r); ok {
+	role, _ := placeInHistory(r.f, r.sent)
+	if l, ok := readContent(r); ok && (role != "tool" || r.has("none", "null", "empty")) { // a result is never null
 		return l, true
 	}
 	return r.call.told(), true

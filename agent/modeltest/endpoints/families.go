@@ -48,5 +48,6 @@ func families() []family {
 		{"Settings that stand against an endpoint", settings},
 		{"Results of tools of MCP servers", toolResults},
 		{"Envelopes, and words for success and failure", envelopes},
+		{"Words for a part that a refusal is not about", misread},
 	}
 }
