@@ -47,5 +47,6 @@ func families() []family {
 		{"Sizes of tools and numbers of messages", counted},
 		{"Settings that stand against an endpoint", settings},
 		{"Results of tools of MCP servers", toolResults},
+		{"Reasoning that may not come back", returned},
 	}
 }
