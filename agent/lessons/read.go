@@ -83,10 +83,12 @@ type reading struct {
 var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|not loaded|not configured|not included|\bno (?:[a-z-]+ ){1,3}(?:available|loaded|installed|configured|enabled)\b|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
 	`nicht|\bkeine?n?\b|` + // German
 	`ne (?:prend|support|permet|g[eè]re)|\bpas\b|non (?:support|pris|autoris)|` + // French
-	`\bno (?:es|son|est[aá]n?|soporta|admite|permite|acepta|tiene)|\bno compatible|` + // Spanish
+	`\bno (?:es|son|est[aá]n?|soporta|admite|permite|acepta|tiene|se (?:soporta|admite|permite|acepta))|\bno compatible|` + // Spanish
+	`\bnon (?:è|é|e'|sono|accett|consent|ammett|ammess|dispon|gesti|permett|preved)|` + // Italian
+	`\bn[aã]o (?:é|e|são|est[aá]|suporta|aceita|permite|oferece|dispon|possui|h[aá])|` + // Portuguese
 	`не (?:поддерж|разреш|доступ|примен)|недоступ|` + // Russian
 	`サポートされて|サポートして(?:い)?ま?せ?ん|対応していま?せ?ん|対応していない|未対応|使用できません|利用できません|` + // Japanese
-	`지원(?:하지|되지)|사용할 수 없`)
+	`지원(?:하지|되지)|허용(?:하지|되지)|사용할 수 없`)
 
 // has reports whether one of the words is in the text.
 func (r reading) has(words ...string) bool {

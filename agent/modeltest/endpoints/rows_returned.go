@@ -24,7 +24,7 @@ func fieldRefused(id, vendor, source, field string, no func(i int) *Refusal) Row
 // blockRefused is a row of Anthropic's messages whose server refuses blocks of thinking that it sent. Unsigned ones have no signature.
 func blockRefused(id, vendor, source, does string, unsigned bool, no func(message, block int) *Refusal) Row {
 	return Row{
-		ID: id, API: Messages, Vendor: vendor, Source: source, Model: "claude-sonnet-4-6", Thinking: "medium", Does: does, Wire: MessagesWire{Unsigned: unsigned}.Wire(),
+		ID: id, API: Messages, Vendor: vendor, Source: source, Model: "claude-sonnet-4-6", Thinking: "medium", Lax: unsigned, Does: does, Wire: MessagesWire{Unsigned: unsigned}.Wire(),
 		Checks: []Check{func(c *Call) *Refusal {
 			for i, m := range objects(c.Body["messages"]) {
 				for n, b := range objects(m["content"]) {
