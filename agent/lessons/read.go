@@ -236,7 +236,7 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{Kind: History, Use: r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)}, true
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
-	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
+	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning) && reasoningWord.MatchString(strings.ReplaceAll(r.text, "thinking mode", "")):
 		return r.leaveReasoning(), true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
 		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true

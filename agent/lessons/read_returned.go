@@ -22,19 +22,20 @@ var (
 	// thoughtType is a type of blocks or items; a Go struct of the setting cannot meet a list.
 	thoughtType   = pattern.New("(?:\\b(?:type|variant|tag|kind|block|item)s?|类型)\\W{1,5}(?:" + thoughtNames + ")\\b|\\b(?:" + thoughtNames + ")\\b['\"`]?,? (?:content )?(?:block|item|part)s?\\b|cannot unmarshal array into go struct field \\S*\\b(?:reasoning|thinking)\\b")
 	thoughtWord   = pattern.New(`(?:^|[^.\w])(?:` + thoughtOnly + `)\b`)
+	thoughtLine   = pattern.New(`(?m)^(?:` + thoughtNames + `)$`) // a value of its own
 	thoughtQuoted = pattern.New("[`'\"“‘「『](" + thoughtNames + ")[`'\"”’」』]")
 	// ofHistory is in errors that mean a message or an item without the place of a field.
 	ofHistory = pattern.New(`\b(?:messages|input|contents)['"]?(?:\[|\.|/)\d|role:assistant|\bassistant messages?\b|\bin (?:the )?(?:messages|history)\b`)
 	// unknownField is in errors about a field, not about a parameter or a value.
 	unknownField = pattern.New(`(?:unknown|unrecogni[sz]ed|unexpected|unsupported|extra|additional|no such|invalid) (?:name|fields?|keys?|propert|inputs?)|\bproperty\b|cannot find field|extra_forbidden|not permitted|was unexpected`)
-	notPermitted = pattern.New(`unknown|unrecogni[sz]ed|unexpected|unsupported|\bextra|additional propert|not (?:be )?(?:permitted|allowed|supported|included|accepted)|cannot (?:find|contain|have|include|unmarshal)|不支持|不允许`)
+	notPermitted = pattern.New(`unknown|unrecogni[sz]ed|unexpected|unsupported|\bextra|additional propert|not (?:be )?(?:permit|allow|support|includ|accept|expect|recogni[sz]|known|set|present|a valid|one of)|(?:must|should|may) not\b|cannot (?:find|contain|have|include|unmarshal|be (?:used|set|sent))|invalid (?:field|key|propert|type|item|block|value)|forbidden|\bremove\b|不支持|不允许|不接受|未知|无法识别`)
 	spoiled      = pattern.New(`corrupt|expired|different (?:model|provider|key|account)|tampered|mismatch|not valid|\binvalid\b|could not be|failed to`)
 	// unsigned is in errors about thinking that has no signature, or an empty one.
 	unsigned = pattern.New(`field required|\brequired\b|\bmissing\b|at least 1 char|(?:not|non|cannot)[ -](?:be )?empty|\bis empty\b|too_short`)
 	// signedThinking is the signature of a block of thinking.
 	signedThinking = pattern.New(`thinking['"\x60\]]{0,2}[./\s]{1,2}['"\x60]?signature|signature[^\n]{0,30}\bthinking`)
 	// thoughtWanted is in errors of endpoints that want reasoning back.
-	thoughtWanted = pattern.New(`pass(?:ed|ing)? back|sen[dt] back|\bmissing\b|\brequire[ds]?\b|must include|must (?:also )?be (?:provided|included|passed|present|followed|preceded|preserved|kept|returned|sent)|must (?:start|begin|contain)\b|expected [^\n]{0,16}(?:thinking|reasoning)|cannot be modified|必须|缺少`)
+	thoughtWanted = pattern.New(`pass(?:ed|ing)? back|sen[dt] back|\bmissing\b|\brequire[ds]?\b|must include|must (?:also )?be (?:provided|included|passed|present|followed|preceded|preserved|kept|returned|sent)|must (?:start|begin|contain)\b|expected (?:an? )?[\x60'"]?(?:redacted_)?(?:thinking|reasoning)[\x60'"]?(?:,| (?:or|but|block|item))|cannot be modified|必须|缺少|回传|需要?(?:提供|包含|传)`)
 	includeWord   = pattern.New(`\binclude\b`)
 )
 
@@ -50,7 +51,7 @@ func readReturned(r reading) (sessions.Lesson, bool) {
 	if l, ok := readSignature(r); ok { // thinking without that field may be taken
 		return l, true
 	}
-	place := strings.ToLower(r.f.Param) + "\n" + r.text
+	place := strings.ToLower(r.f.Param) + "\n" + withoutAccepted(r.text)
 	if signedThinking.MatchString(place) && !signatureWord.MatchString(place) && unsigned.MatchString(r.text) {
 		return r.leaveReasoning(), true
 	}
@@ -78,6 +79,9 @@ func (r reading) namesThought(place string) bool {
 		return true
 	}
 	isOfHistory := ofHistory.MatchString(place)
+	if isOfHistory && thoughtLine.MatchString(place) {
+		return true
+	}
 	for _, m := range thoughtQuoted.FindAllStringSubmatch(place, -1) {
 		if isOfHistory || r.isThoughtField(m[1]) {
 			return true
@@ -97,7 +101,7 @@ func (r reading) isThoughtField(name string) bool {
 	if r.sent.Thoughts != nil {
 		return slices.Contains(r.sent.Thoughts, name) && unknownField.MatchString(r.text)
 	}
-	return !slices.ContainsFunc(r.sent.Params, func(p Param) bool {
+	return (strings.HasPrefix(name, "reasoning") || strings.HasPrefix(name, "thinking")) && !slices.ContainsFunc(r.sent.Params, func(p Param) bool {
 		return p.Value != Unset && (p.Name == name || strings.HasPrefix(p.Name, name+".") || slices.Contains(p.Words, name))
 	})
 }

@@ -98,6 +98,16 @@ func TestReturnedReasoning(t *testing.T) {
 		{chatSent("reasoning"), `{"message":"messages.2.assistant.reasoning: property 'messages.2.assistant.reasoning' is unsupported","type":"invalid_request_error","param":"validation_error","code":"wrong_api_format"}`, omit},
 		{chatSent("reasoning_content"), `messages[2] 包含不支持的字段 reasoning_content`, omit},
 		{chatSent("reasoning_text"), `invalid request: unknown field "reasoning_text" in message`, omit},
+		{chatSent("reasoning"), `json: unknown field "reasoning"`, omit},                                                                                                                                          // source: pkg.go.dev/encoding/json (DisallowUnknownFields)
+		{chatSent("reasoning"), `{"errors":[{"instancePath":"/messages/2","keyword":"additionalProperties","params":{"additionalProperty":"reasoning"},"message":"must NOT have additional properties"}]}`, omit}, // source: ajv.js.org
+		{chatSent("reasoning"), "messages[2].reasoning: invalid type: string \"hm\", expected struct ReasoningContent", omit},
+		{chatSent("reasoning"), `Invalid field 'reasoning' in messages[2]`, omit},
+		{chatSent("reasoning"), `messages.2.reasoning: must be omitted, this field is forbidden`, omit},
+		{chatSent("reasoning_content"), `reasoning_content is not a valid field for role assistant`, omit},
+		{chatSent("reasoning_content"), `This model does not accept reasoning_content.`, omit},
+		{chatSent("reasoning_content"), `Messages should not have reasoning_content`, omit},
+		{chatSent("reasoning_details"), `Please remove reasoning_details from the messages.`, omit},
+		{chatSent("reasoning_content"), `参数错误：未知字段 reasoning_content`, omit},
 		{chatSent("cot_id"), `Unrecognized request argument supplied: cot_id`, omit},
 		{chatSent("thinking_blocks"), `messages.1.content.0.thinking.signature: Field required`, omit},
 		{chatSent("extra_content"), `{"error":{"message":"Corrupted thought signature.","type":"api_error","upstreamStatus":400,"upstreamResponse":{"error":{"code":400,"message":"Corrupted thought signature.","status":"INVALID_ARGUMENT"}}}}`, placeholders}, // source: anomalyco/opencode#4832
@@ -117,6 +127,7 @@ func TestReturnedReasoning(t *testing.T) {
 		{responsesSent(), `Unsupported input item type: reasoning`, omit},
 		{responsesSent(), `Reasoning items from a different model cannot be used with this model.`, omit},
 		{responsesSent(), `Unknown input item type 'reasoning' in input[2]`, omit},
+		{responsesSent(), `{"error":{"message":"Invalid value: 'reasoning'. Supported values are: 'message', 'function_call', and 'function_call_output'.","param":"input[2].type","code":"invalid_value"}}`, omit},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			t.Parallel()
@@ -146,6 +157,12 @@ func TestNotReturned(t *testing.T) {
 		{chatSent("thinking"), `"m" does not support thinking`},
 		{chatSent("reasoning_content"), "messages[2]: unknown field `tool_calls`, expected one of `role`, `content`, `reasoning_content`"},
 		{chatSent("reasoning_content"), `'messages.2' : property 'name' is unsupported`},
+		{chatSent("reasoning_content"), `reasoning_content 必须回传，请不要删除，否则不支持工具调用`},
+		{chatSent("reasoning_content"), `thinking mode is not supported by this model`},
+		{chatSent("reasoning_content"), `Model m does not support parameter reasoningEffort.`},
+		{chatSent("reasoning_content"), `invalid reasoning_effort: must be one of low, high`},
+		{chatSent("reasoning_content"), `Unknown field: reasoning`},
+		{messagesSent(), "`thinking` is not supported by this model"},
 		{messagesSent(), `thinking: Extra inputs are not permitted`},
 		{messagesSent(), `thinking.type: adaptive is not supported by this model`},
 		{messagesSent(), `messages.1.content.0.thinking.cache_control: Extra inputs are not permitted`},
