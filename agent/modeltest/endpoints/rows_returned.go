@@ -108,7 +108,7 @@ var returned = []Row{
 			}
 			return nil
 		}}, Want: Expectation{Refused: 1, Sends: []string{"skip_thought_signature_validator"}}},
-	{ID: "copilot-cot-id", Vendor: "GitHub Copilot", Source: "microsoft/vscode-copilot-chat (src/platform/thinking/common/thinking.ts)", Does: "sends reasoning_text with an id, and wants both back", Wire: ChatWire{Reasoning: "reasoning_text", Edit: func(_ *Call, p *Piece) {
+	{ID: "copilot-cot-id", Vendor: "GitHub Copilot", Source: "https://github.com/microsoft/vscode-copilot-chat/blob/main/src/platform/thinking/common/thinking.ts", Does: "sends reasoning_text with an id, and wants both back", Wire: ChatWire{Reasoning: "reasoning_text", Edit: func(_ *Call, p *Piece) {
 		if p.Kind == "reasoning" {
 			p.delta()["cot_id"] = "cot_7"
 		}
