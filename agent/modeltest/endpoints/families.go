@@ -28,6 +28,8 @@ func families() []family {
 		{"Routers, and servers that others run", routers},
 		{"Gateways", gateways},
 		{"Refused histories", refusedHistories},
+		{"Reasoning that may not come back", returned},
+		{"Refusals in other languages", languages},
 		{"Parts that a refusal names", namedParts},
 		{"Signatures, classes and addresses", wrongWords},
 		{"Ends of lines, characters and answers", endings},
@@ -47,6 +49,5 @@ func families() []family {
 		{"Sizes of tools and numbers of messages", counted},
 		{"Settings that stand against an endpoint", settings},
 		{"Results of tools of MCP servers", toolResults},
-		{"Reasoning that may not come back", returned},
 	}
 }
