@@ -48,8 +48,10 @@ func readReturned(r reading) (sessions.Lesson, bool) {
 	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || itemGone.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
-	if l, ok := readSignature(r); ok { // thinking without that field may be taken
-		return l, true
+	for _, ofField := range []func(reading) (sessions.Lesson, bool){readItemField, readSignature} { // without it, the rest may be taken
+		if l, ok := ofField(r); ok {
+			return l, true
+		}
 	}
 	place := strings.ToLower(r.f.Param) + "\n" + withoutAccepted(r.text)
 	if signedThinking.MatchString(place) && !signatureWord.MatchString(place) && unsigned.MatchString(r.text) {
