@@ -53,6 +53,24 @@ func TestReturnedIsCounted(t *testing.T) {
 	}
 }
 
+// TestSignatureWithThinking: a signature that comes with the last piece of thinking goes back with it.
+// source: platform.claude.com/docs/en/build-with-claude/streaming (signature_delta), which some relays join with the piece before it
+func TestSignatureWithThinking(t *testing.T) {
+	t.Parallel()
+	answer := sse(`{"type":"message_start","message":{}}`, `{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"h"}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"m","signature":"SIG"}}`,
+		`{"type":"content_block_stop","index":0}`, `{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"Yes."}}`,
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`)
+	h := listen(t, (&endpoint{answer: always(reply{body: answer})}).at(elsewhere), agent.Prompt{})
+	if h.err != nil || h.answer == nil {
+		t.Fatal(h.err)
+	}
+	b := h.answer.Content[0]
+	if b.Type != sessions.ThinkingBlock || b.Text != "hm" || b.Opaque == nil || !strings.Contains(string(b.Opaque.Data), `"signature":"SIG"`) {
+		t.Errorf("kept %+v", b)
+	}
+}
+
 // TestSentBack: what a provider wants back goes back to where it came from, unchanged, and nowhere else.
 func TestSentBack(t *testing.T) {
 	t.Parallel()

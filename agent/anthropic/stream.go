@@ -197,7 +197,10 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 	}
 	switch e.Type {
 	case "content_block_delta":
-		return false, s.delta(e.Index, &e.Delta, data)
+		if err := s.delta(e.Index, &e.Delta, data); err != nil || s.stopped || e.Delta.Thinking == "" || e.Delta.Signature == "" {
+			return false, err
+		}
+		return false, s.delta(e.Index, &delta{Signature: e.Delta.Signature}, data) // some servers send it with the last piece of thinking
 	case "content_block_start":
 		return false, s.startBlock(e.Index, e.Block)
 	case "message_start":

@@ -19,8 +19,9 @@ type Sent struct {
 	ToolImages bool     // there are pictures in the results of tools
 	System     bool
 	Stream     bool
-	Reasoning  bool // of earlier steps, or signatures of it
-	Steps      bool // there are tool calls in the history
+	Reasoning  bool     // of earlier steps, or signatures of it
+	Thoughts   []string // names of the fields that it went back in; nil = those of its API
+	Steps      bool     // there are tool calls in the history
 	Items      []Item
 	Roles      []string // of the messages or items, in the order sent: user, assistant, system, tool, or Blocks
 	Loose      bool     // schemas have other keywords than the plainest

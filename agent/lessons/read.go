@@ -43,6 +43,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return readPictures(r)
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
+		readReturned,
 		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent,
 	} {
@@ -83,10 +84,12 @@ type reading struct {
 var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|not loaded|not configured|not included|\bno (?:[a-z-]+ ){1,3}(?:available|loaded|installed|configured|enabled)\b|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
 	`nicht|\bkeine?n?\b|` + // German
 	`ne (?:prend|support|permet|g[eè]re)|\bpas\b|non (?:support|pris|autoris)|` + // French
-	`\bno (?:es|son|est[aá]n?|soporta|admite|permite|acepta|tiene)|\bno compatible|` + // Spanish
+	`\bno (?:es|son|est[aá]n?|soporta|admite|permite|acepta|tiene|se (?:soporta|admite|permite|acepta))|\bno compatible|` + // Spanish
+	`\bnon (?:è|é|e'|sono|accett|consent|ammett|ammess|dispon|gesti|permett|preved)|` + // Italian
+	`\bn[aã]o (?:é|e|são|est[aá]|suporta|aceita|permite|oferece|dispon|possui|h[aá])|` + // Portuguese
 	`не (?:поддерж|разреш|доступ|примен)|недоступ|` + // Russian
 	`サポートされて|サポートして(?:い)?ま?せ?ん|対応していま?せ?ん|対応していない|未対応|使用できません|利用できません|` + // Japanese
-	`지원(?:하지|되지)|사용할 수 없`)
+	`지원(?:하지|되지)|허용(?:하지|되지)|사용할 수 없`)
 
 // has reports whether one of the words is in the text.
 func (r reading) has(words ...string) bool {
@@ -238,7 +241,7 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{Kind: History, Use: r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)}, true
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
-	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning):
+	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning) && reasoningWord.MatchString(strings.ReplaceAll(r.text, "thinking mode", "")):
 		return r.leaveReasoning(), true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
 		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true

@@ -40,11 +40,11 @@ func readStream(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	toolWord = pattern.New(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call|工具|函数调用|werkzeug|funktionsaufruf|\boutils?\b|appels? de fonction|herramient|llamadas? a funci|инструмент|вызов\S* функци|ツール|関数呼び出し|도구|함수 호출`)
+	toolWord = pattern.New(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call|工具|函数调用|werkzeug|funktionsaufruf|\boutils?\b|appels? de fonction|herramient|llamadas? a funci|\bferramentas?\b|chamadas? (?:de|a) fun[cç]|\bstrument[oi]\b|chiamat[ae] (?:di|a) funzion|инструмент|вызов\S* функци|ツール|関数呼び出し|도구|함수 호출`)
 	// oneToolCall is in errors about calls of the history or of one answer, not about tools.
 	oneToolCall = pattern.New("\\bmessage header\\b|\\b(?:model|llm|assistant)'s (?:[a-z]+ )?(?:tool|function)|\\b(?:model|llm|assistant|generated)\\b[^\n]{0,30}\\b(?:generated|returned|produced|emitted|called|output|response)\\b|\\b(?:pars|extract|decod)(?:e|ed|ing)\\b|" +
 		`\b(?:invalid|malformed|missing|duplicate|each|every|an?|single|multiple|parallel|previous|last) (?:tool|function)[-_ ]?(?:calls?|use)\b|(?:tool|function)[-_ ]calls? (?:is|are|was|were) (?:missing|invalid|malformed)|` +
-		"found [`'\"]?tool_use|expected [`'\"]?(?:redacted_)?thinking|thought_?signature|`tool_use`|tool_calls?[\\[.'\"`]|at once|(?:tool|function)[^\n]{0,20} (?:arguments|turn)\\b|function_?call(?:ing)?_?parts?|functioncall parts")
+		"found [`'\"]?tool_use|expected [`'\"]?(?:redacted_)?thinking|thought_?signature|`tool_use`|tool_calls?[\\[.'\"`]|at once|strument[oi] di pagamento|(?:tool|function)[^\n]{0,20} (?:arguments|turn)\\b|function_?call(?:ing)?_?parts?|functioncall parts")
 )
 
 func readTools(r reading) (sessions.Lesson, bool) {
@@ -76,7 +76,7 @@ func (r reading) ofToolField() bool {
 }
 
 var (
-	systemWord = pattern.New("系统(?:角色|消息|提示词?|指令)|(?:\\bsystem|system[`'\"“‘”’]?) ?(?:消息|角色|提示)|\\bsystem-?(?:rolle|nachricht|anweisung)|(?:rôle|message|invite) (?:de |du )?syst[eè]me|(?:rol|mensaje|instrucci[oó]n(?:es)?) (?:de |del )?sistema|системн\\S* (?:рол|сообщен|инструкц)|роль \\S{0,2}system|システム(?:ロール|メッセージ|プロンプト|の役割)|시스템 ?(?:역할|메시지|프롬프트)|system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|[`'\"]system[`'\"] (?:is|was) not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|invalid value: .system|(?:[`'\"]|^)system[`'\"]?[^a-z]{1,3}(is )?(not|unsupported|invalid|unknown)")
+	systemWord = pattern.New("(?:\\brôle|\\brol|\\bruolo|\\bpapel|\\bfun[cç][aã]o|\\brolle|роль)\\W{1,5}(?:(?:de|do|di|du|des) )?(?:system|sistema|système)\\b|\\bsystem\\W{0,4}(?:역할|ロール|рол|rolle)|(?:mensage[mn]s?|instruç\\S+|messaggi\\S*|istruzion\\S+) (?:de |do |di )(?:sistema|system)|系统(?:角色|消息|提示词?|指令)|(?:\\bsystem|system[`'\"“‘”’]?) ?(?:消息|角色|提示)|\\bsystem-?(?:rolle|nachricht|anweisung)|(?:rôle|message|invite) (?:de |du )?syst[eè]me|(?:rol|mensaje|instrucci[oó]n(?:es)?) (?:de |del )?sistema|системн\\S* (?:рол|сообщен|инструкц)|роль \\S{0,2}system|システム(?:ロール|メッセージ|プロンプト|の役割)|시스템 ?(?:역할|메시지|프롬프트)|system (role|message|prompt|instruction)|\\brole\\b.{0,40}\\b(system|developer)\\b|developer instruction|[`'\"]system[`'\"] (?:is|was) not|systeminstruction|system_instruction|only user(,| and) assistant|developer role|invalid value: .system|(?:[`'\"]|^)system[`'\"]?[^a-z]{1,3}(is )?(not|unsupported|invalid|unknown)")
 	// systemState is in errors about the moment.
 	systemState = pattern.New(`system (?:is|was) (?:not |un)(?:available|ready|responding|reachable)`)
 )

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	pictureWord = pattern.New(`\bimages?\b|图片|图像|\bbild(?:er)?\b|im[aá]gen(?:es)?|изображени|画像|이미지|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
+	pictureWord = pattern.New(`\bimages?\b|图片|图像|\bbild(?:er\w*|eingab\w*|dat\w*|inhalt\w*|verarbeit\w*)?\b|im[aá]gen(?:es)?|\bimagem\b|\bimmagin[ei]\b|изображени|картинк|画像|이미지|image_url|input_image|vision|multi-?modal|\bpictures?\b|mmproj|must be a string|expected a string|valid string|string type|str type|of type string|unknown variant|content type|content\.type|content part|inline_?data|non-text|text.only`)
 	onePicture  = pattern.New(`do(?:es)? not meet|restrictions|cannot identify|could not (?:be )?(?:load|open|identif)|too small|minimum|\d ?px\b|\bheight\b|\bwidth\b|animated|file type|media type|格式|解析错误|尺寸|could not process|corrupt|decod|invalid (image|base64)|base64|too large|too big|exceeds|dimension|resolution|media_type|mime|format|pixels|download|fetch|unable to process|failed to (load|process|read)|truncated|image.{0,30}(is not valid|not a valid)|not a valid image|invalid_image`)
 )
 

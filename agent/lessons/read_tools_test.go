@@ -91,30 +91,73 @@ func TestLongDescriptions(t *testing.T) {
 func TestOtherLanguages(t *testing.T) {
 	t.Parallel()
 	for text, kind := range map[string]string{
-		"该模型不支持工具调用":                                     Tools,
-		"当前模型不支持流式输出":                                    Stream,
-		"该模型不支持图片输入":                                     Images,
-		"Der Modell unterstützt keine Werkzeuge (tools)": Tools,
-		"Werkzeuge werden nicht unterstützt":             Tools,
-		"Ce modèle ne prend pas en charge les outils":    Tools,
-		"Le streaming n'est pas pris en charge":          Stream,
-		"Este modelo no admite herramientas":             Tools,
-		"Эта модель не поддерживает инструменты":         Tools,
-		"このモデルはツールをサポートしていません":                           Tools,
-		"このモデルはツール呼び出しに対応していません":                         Tools,
-		"이 모델은 도구 호출을 지원하지 않습니다":                         Tools,
-		"스트리밍은 지원되지 않습니다":                                Stream,
-		"该模型不支持系统角色":                                     System,
-		"不支持 system 消息":                                  System,
-		"Die Systemrolle wird nicht unterstützt":         System,
-		"Le rôle système n'est pas pris en charge":       System,
-		"El rol de sistema no está permitido":            System,
-		"Системная роль не поддерживается":               System,
-		"システムロールはサポートされていません":                            System,
-		"시스템 역할은 지원되지 않습니다":                              System,
+		"该模型不支持工具调用":                                            Tools,
+		"当前模型不支持流式输出":                                           Stream,
+		"该模型不支持图片输入":                                            Images,
+		"Der Modell unterstützt keine Werkzeuge (tools)":        Tools,
+		"Werkzeuge werden nicht unterstützt":                    Tools,
+		"Ce modèle ne prend pas en charge les outils":           Tools,
+		"Le streaming n'est pas pris en charge":                 Stream,
+		"Este modelo no admite herramientas":                    Tools,
+		"Эта модель не поддерживает инструменты":                Tools,
+		"このモデルはツールをサポートしていません":                                  Tools,
+		"このモデルはツール呼び出しに対応していません":                                Tools,
+		"이 모델은 도구 호출을 지원하지 않습니다":                                Tools,
+		"스트리밍은 지원되지 않습니다":                                       Stream,
+		"该模型不支持系统角色":                                            System,
+		"不支持 system 消息":                                         System,
+		"Die Systemrolle wird nicht unterstützt":                System,
+		"Le rôle système n'est pas pris en charge":              System,
+		"El rol de sistema no está permitido":                   System,
+		"Системная роль не поддерживается":                      System,
+		"システムロールはサポートされていません":                                   System,
+		"시스템 역할은 지원되지 않습니다":                                     System,
+		"Dieses Modell unterstützt keine Bildeingaben.":         Images,
+		"Bilder werden von diesem Modell nicht unterstützt":     Images,
+		"Il modello non supporta l'input di immagini.":          Images,
+		"Le immagini non sono accettate":                        Images,
+		"Este modelo não aceita imagens":                        Images,
+		"A entrada de imagem não é suportada":                   Images,
+		"Este modelo no admite imágenes":                        Images,
+		"Ce modèle ne prend pas en charge les images":           Images,
+		"이 모델은 이미지 입력을 지원하지 않습니다":                               Images,
+		"このモデルは画像入力に対応していません":                                   Images,
+		"Эта модель не поддерживает изображения":                Images,
+		"Questo modello non supporta gli strumenti.":            Tools,
+		"Le chiamate di funzione non sono disponibili":          Tools,
+		"O modelo não suporta chamadas de ferramentas":          Tools,
+		"Chamadas de função não são suportadas":                 Tools,
+		"Las llamadas a funciones no se admiten en este modelo": Tools,
+		"Le rôle « system » n'est pas pris en charge.":          System,
+		"system 역할은 지원되지 않습니다.":                                 System,
+		"A função de sistema não é suportada":                   System,
+		"Mensagens de sistema não são permitidas":               System,
+		"El rol system no está permitido":                       System,
+		"El rol «system» no se admite":                          System,
+		"Il ruolo system non è supportato":                      System,
+		"Il ruolo di sistema non è consentito":                  System,
+		"Die Rolle 'system' wird nicht unterstützt":             System,
+		"Роль «system» не поддерживается":                       System,
+		"system ロールはサポートされていません":                                System,
 	} {
 		c := NewBook(Config{}).Call(at, "")
 		if !c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look"}, Stream: true, System: true, Pictures: []string{"aGk="}}) || len(c.changed.pending) != 1 || c.changed.pending[0].Kind != kind {
+			t.Errorf("%s: learned %+v", text, c.changed.pending)
+		}
+	}
+}
+
+// TestOtherWordsOfLanguages: words that are like those for pictures, tools and the system role mean something else.
+func TestOtherWordsOfLanguages(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"Das System ist derzeit nicht verfügbar", "Le système n'est pas disponible", "Il sistema non è disponibile", "O sistema não está disponível", "El sistema no está disponible en este momento",
+		"시스템을 사용할 수 없습니다", "系统繁忙，请稍后再试", "Система недоступна", "システムは利用できません",
+		"Non ci sono strumenti di pagamento validi", "La función no está disponible en su plan", "A função não está disponível", "Die Bildung einer Sitzung ist nicht erlaubt",
+	} {
+		c := NewBook(Config{}).Call(at, "")
+		c.Refused(t.Context(), refusal(400, text), Sent{Tools: []string{"look"}, Stream: true, System: true, Pictures: []string{"aGk="}})
+		if len(c.changed.pending) != 0 {
 			t.Errorf("%s: learned %+v", text, c.changed.pending)
 		}
 	}

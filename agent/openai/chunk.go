@@ -46,6 +46,8 @@ type delta struct {
 	Reasoning        string          // OpenRouter, Ollama, Groq, vLLM
 	ReasoningText    string          `json:"reasoning_text"` // GitHub Copilot
 	Thinking         string          // some proxies
+	Thoughts         string          // others
+	ChainOfThought   string          `json:"cot_summary"`       // Azure, by Copilot. source: microsoft/vscode-copilot-chat (thinking.ts)
 	Details          json.RawMessage `json:"reasoning_details"` // OpenRouter, MiniMax
 	ToolCalls        []toolCall      `json:"tool_calls"`
 	FunctionCall     *function       `json:"function_call"`            // before there were tools
@@ -157,14 +159,14 @@ func (c *chunk) isUnknown(data []byte) bool {
 
 // empty reports whether a delta says nothing.
 func (d *delta) empty() bool {
-	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" &&
+	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" && d.Thoughts == "" && d.ChainOfThought == "" &&
 		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.Sealed) == 0 && len(d.Provider) == 0 && len(d.Blocks) == 0 && d.Images == 0 && len(d.parts) == 0
 }
 
 // thought gives the reasoning of a delta and the field that it came in. Some servers send the same in two fields.
 func (d *delta) thought(field string) (text, in string) {
 	fields := [...]struct{ name, text string }{
-		{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}, {"reasoning_text", d.ReasoningText}, {"thinking", d.Thinking},
+		{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}, {"reasoning_text", d.ReasoningText}, {"thinking", d.Thinking}, {"thoughts", d.Thoughts}, {"cot_summary", d.ChainOfThought},
 	}
 	for _, f := range fields {
 		if f.text != "" && (text == "" || f.name == field) {

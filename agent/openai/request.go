@@ -31,6 +31,7 @@ type written struct {
 	pictures  []string // base64
 	roles     []string // of the messages
 	reasoning bool
+	thoughts  []string // names of the fields that it is in
 	steps     bool
 }
 
@@ -47,7 +48,7 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 			}
 		}
 	}
-	w := &written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...), roles: make([]string, 0, len(msgs)+1)}
+	w := &written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...), roles: make([]string, 0, len(msgs)+1), thoughts: []string{}}
 	system := p.System
 	if system != "" && o.system {
 		w.text(append(w.body, `{"role":"system","content":`...), system, o.isList("system"))
@@ -212,6 +213,9 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 	w.reasoning = w.reasoning || inText
 	if give.data.Rest != nil {
 		w.body, w.reasoning = appendFields(w.body, give.data.Rest), true
+		for name := range fieldsOf(give.data.Rest) {
+			w.thought(name)
+		}
 	}
 	if !o.target.Plain && !inText && (give.data.Rest == nil || !repeats(give.data.Rest)) {
 		w.reasoningField(give, o, field, calls || step)
@@ -235,8 +239,21 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 
 // repeats reports whether the further fields of a message have its reasoning.
 func repeats(rest json.RawMessage) bool {
-	var fields map[string]json.RawMessage
-	return rest != nil && json.Unmarshal(rest, &fields) == nil && (fields["thinking"] != nil || fields["reasoning"] != nil)
+	fields := fieldsOf(rest)
+	return fields["thinking"] != nil || fields["reasoning"] != nil
+}
+
+// fieldsOf reads an object; nil where it is none.
+func fieldsOf(raw json.RawMessage) (fields map[string]json.RawMessage) {
+	_ = json.Unmarshal(raw, &fields)
+	return fields
+}
+
+// thought notes the name of a field that has reasoning.
+func (w *written) thought(name string) {
+	if !slices.Contains(w.thoughts, name) {
+		w.thoughts = append(w.thoughts, name)
+	}
 }
 
 // reasoningField appends reasoning in a field of its own: of steps of a turn that called tools always, of other messages where an
@@ -257,6 +274,7 @@ func (w *written) reasoningField(give back, o plan, field string, step bool) {
 	}
 	w.body = append(wire.Quote(append(w.body, ','), field), ':')
 	w.body, w.reasoning = wire.Quote(w.body, give.thinking), true
+	w.thought(field)
 }
 
 // calls appends the tool calls of a message.

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"parley/agent/wire/pattern"
 )
 
 // sealedName matches names of fields that hold what an endpoint wants back and only it can read.
-var sealedName = pattern.New(`(?i)signature|opaque|encrypted|sealed`)
+var sealedName = pattern.New(`(?i)signature|opaque|encrypted|sealed|^cot_id$`)
 
 // sealedKey matches such a name inside of a value.
 var sealedKey = pattern.New(`(?i)"\w*(?:signature|opaque|encrypted|sealed)\w*"\s*:`)
@@ -17,14 +18,17 @@ var sealedKey = pattern.New(`(?i)"\w*(?:signature|opaque|encrypted|sealed)\w*"\s
 // knownFields are the fields of a message, a call and a function that are read, and sent back where that is wanted.
 var knownFields = map[string]bool{
 	"role": true, "content": true, "refusal": true, "reasoning_content": true, "reasoning_text": true, "reasoning_details": true, "tool_calls": true, "function_call": true,
-	"extra_content": true, "reasoning_opaque": true, "provider_specific_fields": true, "thinking_blocks": true, "thought_signature": true, "thoughtSignature": true,
+	"extra_content": true, "reasoning_opaque": true, "provider_specific_fields": true, "thinking_blocks": true,
 	"index": true, "id": true, "type": true, "function": true, "name": true, "arguments": true, "parameters": true, "args": true, "input": true,
 }
+
+// ofCalls are fields of a call and a function that are read. Beside the text of a message they are further ones.
+var ofCalls = []string{"thought_signature", "thoughtSignature"}
 
 // mayBeSealed reports whether an event may have such a field.
 func mayBeSealed(data []byte) bool {
 	data = data[max(0, bytes.Index(data, []byte(`"choices"`))):]
-	return bytes.Contains(data, []byte("ignature")) || bytes.Contains(data, []byte("ncrypted")) || bytes.Contains(data, []byte("paque"))
+	return bytes.Contains(data, []byte("ignature")) || bytes.Contains(data, []byte("ncrypted")) || bytes.Contains(data, []byte("paque")) || bytes.Contains(data, []byte(`"cot_id"`))
 }
 
 // keepSealed keeps the fields of the first choice that endpoints want back under names of their own, and puts those of calls beside them.
@@ -42,34 +46,36 @@ func (s *stream) keepSealed(data []byte) {
 		return
 	}
 	for n, o := range event.Choices {
-		message, to := o.Delta, (*delta)(nil)
-		if n < len(s.chunk.Choices) {
-			to = &s.chunk.Choices[n].Delta
-		}
-		if message == nil && to != nil {
-			message, to = o.Message, s.chunk.Choices[n].Message
-		}
-		if o.Index != 0 || to == nil {
+		if o.Index != 0 || n >= len(s.chunk.Choices) {
 			continue
 		}
-		s.rest = merged(s.rest, sealedIn(message))
-		var calls []object
-		if json.Unmarshal(message["tool_calls"], &calls) != nil || len(calls) != len(to.ToolCalls) {
-			continue
-		}
-		for i, c := range calls {
-			var f object
-			_ = json.Unmarshal(c["function"], &f) // nothing where it is no object
-			to.ToolCalls[i].Rest = rawOfFields(sealedIn(c))
-			to.ToolCalls[i].Function.Rest = rawOfFields(sealedIn(f))
-		}
+		s.keepSealedOf(o.Delta, &s.chunk.Choices[n].Delta)
+		s.keepSealedOf(o.Message, s.chunk.Choices[n].Message)
 	}
 }
 
-// sealedIn gives the fields of an object that are sealed, under names that are not known.
-func sealedIn(fields map[string]json.RawMessage) (out map[string]json.RawMessage) {
+// keepSealedOf does it for a message; to is what was read of it.
+func (s *stream) keepSealedOf(message map[string]json.RawMessage, to *delta) {
+	if message == nil || to == nil {
+		return
+	}
+	s.rest = merged(s.rest, sealedIn(message))
+	var calls []map[string]json.RawMessage
+	if json.Unmarshal(message["tool_calls"], &calls) != nil || len(calls) != len(to.ToolCalls) {
+		return
+	}
+	for i, c := range calls {
+		var f map[string]json.RawMessage
+		_ = json.Unmarshal(c["function"], &f) // nothing where it is no object
+		to.ToolCalls[i].Rest = rawOfFields(sealedIn(c, ofCalls...))
+		to.ToolCalls[i].Function.Rest = rawOfFields(sealedIn(f, ofCalls...))
+	}
+}
+
+// sealedIn gives the fields of an object that are sealed, under names that are not known, nor among others that are read.
+func sealedIn(fields map[string]json.RawMessage, read ...string) (out map[string]json.RawMessage) {
 	for name, value := range fields {
-		if knownFields[name] || !says(value) {
+		if knownFields[name] || !says(value) || slices.Contains(read, name) {
 			continue
 		}
 		inner := value[0] == '{' || value[0] == '['

@@ -46,6 +46,17 @@ func TestSignedPartsGoBack(t *testing.T) {
 		"thinking blocks": {[]string{`{"reasoning_content":"Hm","thinking_blocks":[{"type":"thinking","thinking":"Hm","signature":""}]}`,
 			`{"thinking_blocks":[{"type":"thinking","thinking":"","signature":"SIG"}]}`, `{"tool_calls":[{` + call + `,"function":{"name":"look","arguments":"{}"}}]}`},
 			[]string{`"thinking_blocks":[{"signature":"SIG","thinking":"Hm","type":"thinking"}]`}, "SIG"},
+		// source: microsoft/vscode-copilot-chat (src/platform/thinking/common/thinking.ts)
+		"the id of a thought": {[]string{`{"reasoning_text":"Hm","cot_id":"cot_7"}`, `{"tool_calls":[{` + call + `,"function":{"name":"look","arguments":"{}"}}]}`},
+			[]string{`"cot_id":"cot_7"`, `"reasoning_text":"Hm"`}, "cot_7"},
+		"a summary and its id": {[]string{`{"cot_summary":"H","cot_id":"cot_7"}`, `{"cot_summary":"m","cot_id":"cot_7"}`, `{"tool_calls":[{` + call + `,"function":{"name":"look","arguments":"{}"}}]}`},
+			[]string{`"cot_id":"cot_7"`, `"cot_summary":"Hm"`}, "cot_7"},
+		"thoughts and their signature": {[]string{`{"thoughts":"H"}`, `{"thoughts":"m","thought_signature":"SIG"}`, `{"tool_calls":[{` + call + `,"function":{"name":"look","arguments":"{}"}}]}`},
+			[]string{`"thought_signature":"SIG"`, `"thoughts":"Hm"`}, "SIG"},
+		"a message behind its pieces": {[]string{`{"tool_calls":[{` + call + `,"function":{"name":"look","arguments":"{}"}}]}`, `{},"message":{"role":"assistant","content":"","tool_calls":[{"id":"call_1","type":"function","extra_content":{"google":{"thought_signature":"SIG"}},"function":{"name":"look","arguments":"{}"}}]}`},
+			[]string{`"id":"call_1","extra_content":{"google":{"thought_signature":"SIG"}},"function"`}, "SIG"},
+		"a field of a message behind its pieces": {[]string{`{"tool_calls":[{` + call + `,"function":{"name":"look","arguments":"{}"}}]}`, `{},"message":{"role":"assistant","thought_signature":"SIG","tool_calls":[{"id":"call_1","type":"function","function":{"name":"look","arguments":"{}","thought_signature":"SIG2"}}]}`},
+			[]string{`"thought_signature":"SIG"`, `"arguments":"{}","thought_signature":"SIG2"}`}, "SIG"},
 		"a part of the content": {[]string{`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}],"closed":true,"signature":"SIG"}]}`, `{"tool_calls":[{` + call + `,"function":{"name":"look","arguments":"{}"}}]}`},
 			[]string{`{"type":"thinking","thinking":[{"type":"text","text":"Hm"}],"closed":true,"signature":"SIG"}`}, "SIG"},
 	} {

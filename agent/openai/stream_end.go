@@ -1,6 +1,9 @@
 package openai
 
 import (
+	"bytes"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"parley/agent"
@@ -78,6 +81,7 @@ func (s *stream) replay() error {
 		for n := range m.ToolCalls {
 			m.ToolCalls[n].Index = n
 		}
+		s.signLate(m)
 		switch {
 		case text && calls:
 			return nil
@@ -91,6 +95,34 @@ func (s *stream) replay() error {
 		}
 	}
 	return nil
+}
+
+// signLate keeps the signatures of a message that repeats what came in pieces without them. Calls that did not come are added with their own.
+func (s *stream) signLate(m *delta) {
+	for n, k := range m.ToolCalls {
+		i := slices.IndexFunc(s.calls, func(c *call) bool { return k.ID != "" && c.id == k.ID })
+		if i < 0 {
+			i = n
+		}
+		if i >= len(s.calls) || k.Function.Name != "" && k.Function.Name != s.calls[i].name {
+			continue
+		}
+		c := s.calls[i]
+		if says(k.Extra) && c.extra == nil {
+			c.extra = bytes.Clone(k.Extra)
+		}
+		if c.fields.kept() == nil {
+			c.fields.add(k.signed)
+		}
+		if c.function.kept() == nil {
+			c.function.add(k.Function.signed)
+		}
+	}
+	for _, f := range []struct{ to, from *json.RawMessage }{{&s.extra, &m.Extra}, {&s.sealed, &m.Sealed}, {&s.special, &m.Provider}} {
+		if *f.to == nil && says(*f.from) && (f.to == &s.sealed || bytes.Contains(*f.from, []byte("signature"))) {
+			*f.to = bytes.Clone(*f.from)
+		}
+	}
 }
 
 // blocks puts the answer together, with what the provider wants back.

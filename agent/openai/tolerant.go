@@ -85,7 +85,7 @@ func oddDelta(v any) (d delta, left bool) {
 		return d, len(list) > 0
 	}
 	d = delta{Refusal: text(m["refusal"]), ReasoningContent: text(m["reasoning_content"]), Reasoning: text(m["reasoning"]),
-		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"]),
+		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Thoughts: text(m["thoughts"]), ChainOfThought: text(m["cot_summary"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"]),
 		Sealed: rawOf(m["reasoning_opaque"]), Provider: rawOf(m["provider_specific_fields"]), Blocks: rawOf(m["thinking_blocks"])}
 	_ = d.Role.UnmarshalJSON(rawOf(m["role"]))     // it never fails
 	_ = d.Images.UnmarshalJSON(rawOf(m["images"])) // nor does this

@@ -72,7 +72,7 @@ var wordings = []wording{
 		"\\bmodel(?: ?[`'\"]?[\\w./:@-]+[`'\"]?)? (?:is|are) (?:not supported|unsupported)(?: (?:by|on|at|in|for) (?:this|the|any|your|that) (?:endpoint|provider|account|api|server|region|deployment|plan|key|service)| for format\\b|\\s*[.!]?\\s*$|\\s*[.!]?\\s*\\n| when using)|" +
 		`\bno models? (?:is |are |was )?(?:currently )?loaded\b|\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support (?:chat(?: completions?)?|completions?)(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
 		`\bmodel is deprecated\b|\bmodel\b[^.\n]{0,60}\bnot (?:currently )?available in your (?:region|country|plan)\b|\bmodel access is denied\b|\bplan (?:does )?not (?:support|include)\b|\b(?:endpoint|deployment|instance)\b[^.\n]{0,20}\b(?:is|was|has been) (?:paused|stopped)\b`},
-	{agent.NoSuchModel, "Chinese", `模型不存在|不支持(?:该|此|的)模型(?:$|[。，,\n])|(?:未找到|找不到)(?:该|此)?模型|模型未找到`},
+	{agent.NoSuchModel, "Chinese", `模型不存在|无可用渠道|模型[^。\n]{0,12}已下线|不支持(?:该|此|的)模型(?:$|[。，,\n])|(?:未找到|找不到)(?:该|此)?模型|模型未找到`},
 	{agent.NoSuchModel, "German", `\bmodell\b[^.\n]{0,40}\b(?:nicht gefunden|existiert nicht)`},
 	{agent.NoSuchModel, "French", `\bmodèle\b[^.\n]{0,40}\b(?:introuvable|non trouvé|inexistant|n['’]existe pas)`},
 	{agent.NoSuchModel, "Spanish", `\bmodelo\b[^.\n]{0,40}\bno (?:encontrado|existe|se encontró)`},
@@ -113,15 +113,15 @@ var wordings = []wording{
 	{agent.TooLong, "Korean", `(?:프롬프트|입력|컨텍스트|메시지|대화|요청|토큰)[^.\n]{0,30}(?:너무 길|너무 많은 토큰|너무 큽|초과|넘)`},
 
 	// What a filter refused.
-	{agent.Refused, "Chinese", `(?:内容|输入|提问)[^。\n]{0,12}(?:敏感信息|违规|违法|不当)|未通过[^。\n]{0,6}审核|内容过滤|有害内容`},
-	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie|\binhaltsfilter|\bfilter (?:blockiert|abgelehnt)`},
-	{agent.Refused, "French", `(?:enfreint|viole)[^.\n]{0,20}politique (?:de contenu|d['’]utilisation)|\bfiltre de contenu`},
-	{agent.Refused, "Spanish", `(?:infringe|viola)[^.\n]{0,20}política(?:s)? de (?:contenido|uso)|\bfiltro de contenido`},
-	{agent.Refused, "Portuguese", `\bviola[^.\n]{0,20}política(?:s)? de (?:conteúdo|uso)|\bfiltro de conteúdo`},
-	{agent.Refused, "Italian", `\bviola[^.\n]{0,20}(?:le norme|la politica|le linee guida)|\bfiltro (?:dei |di )?contenut`},
-	{agent.Refused, "Russian", `нарушает (?:правила|политику)|заблокирован[^.\n]{0,30}(?:политик|фильтр)|фильтр[а-я]* (?:содержим|контент)`},
-	{agent.Refused, "Japanese", `コンテンツポリシーに違反|不適切な内容|有害なコンテンツ|コンテンツ ?フィルター`},
-	{agent.Refused, "Korean", `콘텐츠 정책(?:을|에) 위반|부적절한 (?:내용|콘텐츠)|콘텐츠 필터`},
+	{agent.Refused, "Chinese", `(?:内容|输入|提问)[^。\n]{0,12}(?:敏感(?:信息|词|字|内容)|违规|违法|不当)|敏感词|未通过[^。\n]{0,6}审核|内容(?:安全)?(?:过滤|审核)|有害内容|违反[^。\n]{0,10}(?:内容|使用)(?:政策|规范)`},
+	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie|\b(?:inhalts|nutzungs)richtlinien?\b[^.\n]{0,24}\b(?:blockiert|abgelehnt|verletzt)|\b(?:blockiert|abgelehnt)[^.\n]{0,30}\b(?:inhalts|nutzungs)richtlinie|\binhaltsfilter|\bfilter (?:blockiert|abgelehnt)`},
+	{agent.Refused, "French", `(?:enfrei(?:nt|gn)|viol|bloqu|refus|rejet)[^.\n]{0,30}(?:politique|règles) (?:de contenu|de modération|d['’]utilisation)|\bfiltre de contenu`},
+	{agent.Refused, "Spanish", `(?:infring|viola|bloquead|rechazad)[^.\n]{0,30}políticas? de (?:contenido|uso)|\bfiltro de contenido`},
+	{agent.Refused, "Portuguese", `\b(?:viola|bloquead|rejeitad|recusad)[^.\n]{0,30}políticas? de (?:conteúdo|uso)|\bfiltro de conteúdo`},
+	{agent.Refused, "Italian", `\b(?:viola|bloccat|rifiutat|respint)[^.\n]{0,30}(?:le norme|politic(?:a|he)|linee guida)|\bfiltro (?:dei |di )?contenut`},
+	{agent.Refused, "Russian", `нарушает (?:правила|политику)|(?:заблокирован|отклон[её]н)[^.\n]{0,30}(?:политик|фильтр|правил)|фильтр[а-я]* (?:содержим|контент)`},
+	{agent.Refused, "Japanese", `コンテンツ ?ポリシー(?:に違反|により|によって)|不適切な内容|有害なコンテンツ|コンテンツ ?フィルター?`},
+	{agent.Refused, "Korean", `콘텐츠 ?정책(?:을|에)? ?(?:위반|의해|따라)|부적절한 (?:내용|콘텐츠)|유해한 콘텐츠|콘텐츠 필터`},
 }
 
 // patternsOfClasses joins the wordings of each class.

@@ -115,6 +115,37 @@ func TestClassWords(t *testing.T) {
 	}
 }
 
+// TestFilterInLanguages: what a filter refused, and a model that is not served, are told apart from other refusals by their stems.
+// source: songquanpeng/one-api (relay errors in Chinese), help.aliyun.com/zh/model-studio/error-code
+func TestFilterInLanguages(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]agent.ErrorClass{
+		"输入内容包含敏感词，请修改后重试":                                           agent.Refused,
+		"内容安全审核不通过":                                                  agent.Refused,
+		"콘텐츠 정책에 의해 차단되었습니다":                                         agent.Refused,
+		"La solicitud fue bloqueada por la política de contenido":    agent.Refused,
+		"A solicitação foi bloqueada pela política de conteúdo":      agent.Refused,
+		"La richiesta è stata bloccata dalla politica sui contenuti": agent.Refused,
+		"La requête a été bloquée par la politique de contenu":       agent.Refused,
+		"Die Anfrage wurde durch die Inhaltsrichtlinie blockiert":    agent.Refused,
+		"Запрос отклонён политикой содержимого":                      agent.Refused,
+		"コンテンツポリシーによりブロックされました":                                      agent.Refused,
+		"当前分组 default 下对于模型 m 无可用渠道":                                 agent.NoSuchModel,
+		"该模型已下线": agent.NoSuchModel,
+		// What only looks like it.
+		"参数名大小写敏感":                                      agent.BadRequest,
+		"输入内容对大小写敏感":                                    agent.BadRequest,
+		"El parámetro fue rechazado":                    agent.BadRequest,
+		"La requête a été refusée : champ inconnu":      agent.BadRequest,
+		"Die Anfrage wurde abgelehnt: unbekanntes Feld": agent.BadRequest,
+		"도구 호출이 차단되었습니다":                                agent.BadRequest,
+	} {
+		if got := classOf(400, `{"error":{"message":"`+text+`"}}`); got != want {
+			t.Errorf("%s: %s, not %s", text, got, want)
+		}
+	}
+}
+
 // TestLanguagesOfClasses: every class has words in every language.
 func TestLanguagesOfClasses(t *testing.T) {
 	t.Parallel()

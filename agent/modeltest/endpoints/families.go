@@ -28,6 +28,8 @@ func families() []family {
 		{"Routers, and servers that others run", routers},
 		{"Gateways", gateways},
 		{"Refused histories", refusedHistories},
+		{"Reasoning that may not come back", returned},
+		{"Refusals in other languages", languages},
 		{"Parts that a refusal names", namedParts},
 		{"Signatures, classes and addresses", wrongWords},
 		{"Ends of lines, characters and answers", endings},
