@@ -92,7 +92,7 @@ func isKeyword(s []byte) bool {
 // isComprehension reports whether a name stands in one of a programming language: [_x_ for _x_ in _y_].
 func isComprehension(head, tail []byte) bool {
 	open := bytes.LastIndexAny(head, "[{")
-	if open < 0 || bytes.IndexAny(head[open:], "]}") >= 0 {
+	if open < 0 || bytes.ContainsAny(head[open:], "]}") {
 		return false
 	}
 	inner := head[open+1:]
