@@ -71,7 +71,7 @@ func Repair(msgs []sessions.Message, to Target) []sessions.Message {
 	for i, m := range msgs {
 		switch m.Role {
 		case sessions.User:
-			r.user(m)
+			r.user(m, i > 0 && continues(msgs[i-1], m))
 		case sessions.Assistant:
 			if len(r.out) == 0 {
 				continue // the history was cut: it starts at the next user message
@@ -101,10 +101,10 @@ type repair struct {
 	readable bool // and can read what it kept with it
 }
 
-// user adds a user message, or its blocks to the user message before it.
-func (r *repair) user(m sessions.Message) {
-	blocks := r.sound(m)
-	if origin := Origin(m); origin != "" {
+// user adds a user message, or its blocks to the user message before it, whose text it may continue.
+func (r *repair) user(m sessions.Message, isRest bool) {
+	blocks, heard := r.sound(m), overheard(m)
+	if origin := Origin(m); origin != "" && (!isRest || heard != "") {
 		blocks = slices.Insert(blocks, 0, sessions.Block{Type: sessions.TextBlock, Text: origin})
 	}
 	if len(blocks) == 0 {
@@ -113,7 +113,7 @@ func (r *repair) user(m sessions.Message) {
 	if m.Provenance != nil && m.Provenance.Untrusted {
 		blocks = append(slices.Clip(blocks), sessions.Block{Type: sessions.TextBlock, Text: saidEnd})
 	}
-	if heard := overheard(m); heard != "" {
+	if heard != "" {
 		blocks = slices.Insert(blocks, 0, sessions.Block{Type: sessions.TextBlock, Text: heard})
 	}
 	m.Content, m.Provenance = blocks, nil // it is in the text now

@@ -64,6 +64,16 @@ func appendSaid(line []byte, m *sessions.Message) []byte {
 	return append(line, ']')
 }
 
+// maxPartGap is the time between two parts of a text that the platform's app has cut, by the platform's clock.
+const maxPartGap = 2 * time.Second
+
+// continues reports whether a message is the rest of a text that the platform's app has cut: what says who wrote it stands in front of the first part.
+func continues(before, m sessions.Message) bool {
+	a, b := before.Provenance, m.Provenance
+	return a != nil && b != nil && a.Cut && a.Kind == sessions.ExternalUser && b.Kind == a.Kind && a.Sender != "" && a.Sender == b.Sender && a.Address == b.Address &&
+		!a.Untrusted && !b.Untrusted && a.Forwarded == b.Forwarded && a.Origin == b.Origin && m.Time.Sub(before.Time).Abs() <= maxPartGap
+}
+
 // saidEnd stands behind what a program outside has sent.
 const saidEnd = "[end of the data from outside]"
 

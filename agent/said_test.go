@@ -138,3 +138,29 @@ func TestNamesInFrames(t *testing.T) {
 		}
 	}
 }
+
+// A text that the platform's app has cut is one text: nothing stands between its parts. What comes later, of others or from elsewhere has its own line.
+func TestNoFrameInsideOfAText(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 8, 1, 0, 0, time.UTC)
+	part := func(text, sender string, cut bool, after time.Duration) sessions.Message {
+		return sessions.Message{Role: sessions.User, Time: at.Add(after), Content: sessions.TextContent(text),
+			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: sender, Channel: "telegram", Cut: cut}}
+	}
+	for name, c := range map[string]struct {
+		second sessions.Message
+		frames int
+	}{
+		"the rest":   {part("lo", "1", false, time.Second), 1},
+		"of another": {part("lo", "2", false, time.Second), 2},
+		"later":      {part("lo", "1", false, 3*time.Second), 2},
+	} {
+		text := ""
+		for _, m := range Repair([]sessions.Message{part("hel", "1", true, 0), c.second}, Target{}) {
+			text += m.Text()
+		}
+		if n := strings.Count(text, saidMark); n != c.frames {
+			t.Errorf("%s: %d lines in %q", name, n, text)
+		}
+	}
+}

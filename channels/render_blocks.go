@@ -25,7 +25,7 @@ var markdown = sync.OnceValue(func() parser.Parser {
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
 			util.Prioritized(when{parser.NewATXHeadingParser(), beginsHeading}, 600),
 			util.Prioritized(fencedCode{when{parser.NewFencedCodeBlockParser(), beginsFence}}, 700),
-			util.Prioritized(when{parser.NewBlockquoteParser(), beginsQuote}, 800),
+			util.Prioritized(quotation{when{parser.NewBlockquoteParser(), beginsQuote}}, 800),
 			util.Prioritized(parser.NewHTMLBlockParser(), 900),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
 		),
@@ -91,6 +91,23 @@ var codeLine = regexp.MustCompile(`^\s*(?:# |(?:def|class|import|from|for|while|
 func beginsQuote(line []byte, _ text.Reader, _ parser.Context) bool {
 	return len(line) > 1 && (line[1] == ' ' || line[1] == '\t') && !util.IsBlank(line[1:])
 }
+
+// quotation ends in front of a line whose ">" compares: >5, >=3, >-1. A letter right behind the sign is a quoted word.
+type quotation struct{ when }
+
+// Continue implements parser.BlockParser.
+func (q quotation) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	line, _ := reader.PeekLine()
+	if rest, isQuoted := bytes.CutPrefix(bytes.TrimLeft(line, " "), []byte(">")); isQuoted && comparison.Match(rest) && !quotedItem.Match(rest) {
+		return parser.Close
+	}
+	return q.BlockParser.Continue(node, reader, pc)
+}
+
+var (
+	comparison = regexp.MustCompile(`^(?:=|[-+.]?[0-9]|[$€£¥₹])`)
+	quotedItem = regexp.MustCompile(`^[0-9]{1,9}[.)] `)
+)
 
 var lastTildesKey = parser.NewContextKey()
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"unicode"
+	"unicode/utf8"
 )
 
 // isOfCode reports whether two single marks around a text are characters of code: of names in a statement, of patterns behind a command or an
@@ -22,13 +23,82 @@ func (r *markRun) isOfCode(c *markRun, content []byte) bool {
 	if bytes.IndexByte(content, ' ') >= 0 || bytes.ContainsFunc(content, func(r rune) bool { return !ascii(r) }) {
 		return false
 	}
-	previous := lastField(head)
-	if isOption(previous) || isArgument(head) {
+	const signs = "*_~"
+	outerHead, outerTail := bytes.TrimRight(head, signs), bytes.TrimLeft(tail, signs)
+	previous := lastField(outerHead)
+	if isOption(previous) || isArgument(head) || isSubstituted(outerHead) {
 		return true
 	}
-	return r.char == '_' && (isOperator(lastField(bytes.TrimRight(head, "([ \t"))) || isOperator(firstField(bytes.TrimLeft(tail, ")] \t"))) ||
-		isListedTightly(head, tail) ||
+	isNested := r.char == '_' && (r.before == '*' || c.after == '*') || r.char == '*' && content[0] == '_'
+	if isNested && (isInGlob(head, tail) || string(previous) == "--" || bytes.Equal(previous, []byte("=~"))) {
+		return true
+	}
+	return (r.char == '_' || isNested) && (isOperator(lastField(bytes.TrimRight(outerHead, "([ \t"))) || isOperator(firstField(bytes.TrimLeft(outerTail, ")] \t"))) ||
+		isListedTightly(head, tail) || isKeyword(previous) || isKeyword(firstField(bytes.TrimLeft(outerTail, ") \t"))) || isComprehension(head, tail) ||
 		bytes.Contains(head, []byte("._")) || bytes.Contains(head, []byte("->_")) || isStatement(head, content, tail))
+}
+
+// isInGlob reports whether what stands beside a text between underscores are stars of a pattern: *_a_*.txt, x*_a_*, \*_a_*\, *_a_*) and a star that
+// nothing on the line closes or opens.
+func isInGlob(head, tail []byte) bool {
+	outerHead, outerTail := bytes.TrimRight(head, "*_"), bytes.TrimLeft(tail, "*_")
+	if n := len(outerHead); n > 0 && (outerHead[n-1] == '\\' || outerHead[n-1] == '/' && len(outerTail) > 0 && among(rune(outerTail[0]), `/.`) || isWordByte(outerHead[n-1])) {
+		return true
+	}
+	if len(outerTail) > 0 && (outerTail[0] == '\\' || isWordByte(outerTail[0]) || outerTail[0] == ')' && bytes.Count(head, []byte("(")) <= bytes.Count(head, []byte(")")) ||
+		outerTail[0] == '.' && len(outerTail) > 1 && isWordByte(outerTail[1])) {
+		return true
+	}
+	before, after := len(head)-len(bytes.TrimRight(head, "*")), len(tail)-len(bytes.TrimLeft(tail, "*"))
+	return before == 1 && after == 0 && !closesLater(tail) || before == 0 && after == 1 && !opensEarlier(head)
+}
+
+// closesLater reports whether a star behind a word follows.
+func closesLater(tail []byte) bool {
+	for i, c := range tail {
+		if c == '*' && i > 0 && tail[i-1] != ' ' && tail[i-1] != '*' {
+			return true
+		}
+	}
+	return false
+}
+
+// opensEarlier reports whether a star in front of a word came before.
+func opensEarlier(head []byte) bool {
+	for i, c := range head {
+		if c == '*' && i+1 < len(head) && (isWordByte(head[i+1]) || head[i+1] >= utf8.RuneSelf || among(rune(head[i+1]), `"'(`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSubstituted reports whether a text ends with what begins a substitution of a shell: $(, ${ or $((.
+func isSubstituted(head []byte) bool {
+	head = bytes.TrimRight(head, " ")
+	name := bytes.TrimRight(head, "({")
+	return len(name) < len(head) && bytes.HasSuffix(name, []byte("$"))
+}
+
+// isKeyword reports whether a word is one of SQL beside which a name stands. In capitals few people write them in a sentence.
+func isKeyword(s []byte) bool {
+	switch string(s) {
+	case "SELECT", "FROM", "WHERE", "LIKE", "ILIKE", "JOIN", "INTO", "TABLE", "HAVING", "VALUES":
+		return true
+	}
+	return false
+}
+
+// isComprehension reports whether a name stands in one of a programming language: [_x_ for _x_ in _y_].
+func isComprehension(head, tail []byte) bool {
+	open := bytes.LastIndexAny(head, "[{")
+	if open < 0 || bytes.ContainsAny(head[open:], "]}") {
+		return false
+	}
+	inner := head[open+1:]
+	isFirst := len(bytes.TrimSpace(inner)) == 0
+	return !isFirst && (bytes.HasSuffix(inner, []byte(" in ")) || bytes.HasSuffix(inner, []byte(" if "))) && bytes.Contains(inner, []byte(" for ")) ||
+		(isFirst || bytes.HasSuffix(inner, []byte(" for "))) && bytes.Contains(tail, []byte(" in ")) && (!isFirst || bytes.HasPrefix(tail, []byte(" for ")))
 }
 
 // isListedTightly reports whether commas or colons without spaces stand beside a name: a,_b_,c and k:_v_.
@@ -103,19 +173,24 @@ func followsCommand(head []byte) bool {
 	if prompt {
 		words = words[len("$ "):]
 	}
-	words = bytes.TrimPrefix(words, []byte("sudo "))
+	for _, lead := range commandLeads {
+		words = bytes.TrimPrefix(words, lead)
+	}
 	name := firstField(words)
 	if len(name) == len(words) { // nothing behind it
 		return false
 	}
 	switch string(name) {
-	case "grep", "egrep", "fgrep", "rg", "sed", "awk", "ls", "rm", "cp", "mv", "cd", "mkdir", "rmdir", "chmod", "chown", "scp", "rsync", "echo":
+	case "grep", "egrep", "fgrep", "rg", "sed", "awk", "ls", "rm", "cp", "mv", "cd", "mkdir", "rmdir", "chmod", "chown", "scp", "rsync", "echo", "xcopy", "robocopy":
 		return true
 	case "git", "docker", "npm", "npx", "yarn", "pip", "cargo", "kubectl", "curl", "wget", "find", "go", "cat", "make", "python", "python3", "node", "tar", "ssh", "pytest":
 		return prompt || bytes.Contains(words, []byte(" -"))
 	}
 	return prompt
 }
+
+// commandLeads may stand in front of a command.
+var commandLeads = [][]byte{[]byte("then "), []byte("do "), []byte("else "), []byte("sudo ")}
 
 // isStatement reports whether a line is a statement of a programming language: if _x_: return _y_.
 func isStatement(head, content, tail []byte) bool {

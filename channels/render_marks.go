@@ -179,7 +179,7 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 	switch single := n == 1; {
 	case n == 2 && r.char == '*' && r.repeatsEnd() && r.endsPhrase(): // **A:**: b
 		return false, true
-	case single && ornament(before, r.after), single && r.char == '_' && (isPicture(before) || isPicture(r.after)), n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
+	case single && ornament(before, r.after), single && isPicture(before) && (r.char == '_' || isPicture(r.after)) || single && r.char == '_' && isPicture(r.after), n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
 		return false, false
 	case !single:
 		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening)) &&

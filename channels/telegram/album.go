@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	albumQuiet = 500 * time.Millisecond // no further part for so long: the album is whole
-	albumBound = 2 * time.Second        // an album is not waited for longer
+	albumQuiet = time.Second            // no further part for so long: the album is whole
+	albumBound = 5 * time.Second        // an album is not waited for longer
 	albumLook  = 100 * time.Millisecond // between looks for more, and so what other chats wait
 	albumMost  = 10                     // parts that an album has at most
 )

@@ -190,6 +190,9 @@ func (c *wireContent) beside() string {
 	if c.Signature != "" {
 		b.WriteString("\n" + channels.HostLine("signed: "+c.Signature))
 	}
+	if c.unknown {
+		b.WriteString("\n[with something of a kind that is not known here]")
+	}
 	return b.String()
 }
 

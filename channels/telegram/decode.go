@@ -49,9 +49,11 @@ func (d decoder) posted(o *wireOrigin) bool {
 func (d decoder) batch(raw json.RawMessage) ([]item, error) {
 	var updates []wireUpdate
 	readable := json.Unmarshal(raw, &updates) == nil
-	items, bad := make([]item, len(updates)), make([]bool, len(updates))
+	items, bad, fields := make([]item, len(updates)), make([]bool, len(updates)), make([]unread, 0, len(updates))
+	readable = readable && json.Unmarshal(raw, &fields) == nil
 	for i := range updates {
 		if readable {
+			fields[i].note(&updates[i])
 			var err error
 			items[i], err = d.update(&updates[i])
 			bad[i] = err != nil
@@ -92,6 +94,10 @@ func (d decoder) single(raw json.RawMessage) item {
 	var u wireUpdate
 	if err := json.Unmarshal(raw, &u); err != nil {
 		return d.unreadable(raw, u, err.Error())
+	}
+	var fields unread
+	if json.Unmarshal(raw, &fields) == nil {
+		fields.note(&u)
 	}
 	it, err := d.update(&u)
 	if err == nil {

@@ -103,7 +103,11 @@ func TestMessageContent(t *testing.T) {
 		"rich, empty": {fields: `"rich_message":{"blocks":[{"type":"divider"}]}`, text: "[a message without words]"},
 		"topic":       {fields: `"text":"x","message_thread_id":7,"is_topic_message":true`, text: "x", thread: "7"},
 		"General":     {fields: `"text":"x","message_thread_id":1,"is_topic_message":true`, text: "x"},
-		"reply chain": {fields: `"text":"x","message_thread_id":7`, text: "x"},
+		// A kind of a newer Bot API beside text is named; a number or a name that is new is a fact about the message.
+		"unknown beside text":    {fields: `"text":"look","hologram":{"file_id":"h"}`, text: "look\n[with something of a kind that is not known here]"},
+		"unknown beside a file":  {fields: `"photo":[{"file_id":"s"}],"caption":"c","hologram":{"file_id":"h"}`, text: "c\n[with something of a kind that is not known here]", media: []channels.Media{{Kind: channels.Image, Ref: "s", MIME: "image/jpeg"}}},
+		"a new fact beside text": {fields: `"text":"look","star_rating":5,"mood":"good","extra":{}`, text: "look"},
+		"reply chain":            {fields: `"text":"x","message_thread_id":7`, text: "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

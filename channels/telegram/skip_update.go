@@ -3,7 +3,9 @@ package telegram
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
+	"sync"
 )
 
 // metaFields are fields of a message that say how it was sent, not what it says.
@@ -24,6 +26,35 @@ func fieldSet(words string) map[string]bool {
 		set[w] = true
 	}
 	return set
+}
+
+// knownFields are the fields of a message that are read.
+var knownFields = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[wireMessage]()) {
+		set[f.Tag.Get("json")] = true
+	}
+	return set
+})
+
+// unread are the messages of an update by the names of their fields.
+type unread struct {
+	Message           map[string]json.RawMessage `json:"message"`
+	EditedMessage     map[string]json.RawMessage `json:"edited_message"`
+	ChannelPost       map[string]json.RawMessage `json:"channel_post"`
+	EditedChannelPost map[string]json.RawMessage `json:"edited_channel_post"`
+}
+
+// note has the messages of an update know whether there is something in them of a kind that is not known here. What people send comes as an
+// object; numbers and texts are facts about the message.
+func (x *unread) note(u *wireUpdate) {
+	for m, fields := range map[*wireMessage]map[string]json.RawMessage{u.Message: x.Message, u.EditedMessage: x.EditedMessage, u.ChannelPost: x.ChannelPost, u.EditedChannelPost: x.EditedChannelPost} {
+		for f, value := range fields {
+			if m != nil && !metaFields[f] && services[f] == "" && !knownFields()[f] && len(value) > len("{}") && value[0] == '{' {
+				m.unknown = true
+			}
+		}
+	}
 }
 
 // judge says of an update without known content why it may be skipped, or else what is odd about it.

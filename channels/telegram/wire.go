@@ -57,6 +57,8 @@ type (
 			Buttons [][]wireButton `json:"inline_keyboard"`
 		} `json:"reply_markup"`
 		wireFiles
+
+		unknown bool // there is something beside it of a kind that is not known here
 	}
 	wireUser struct {
 		ID        int64  `json:"id"`

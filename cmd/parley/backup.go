@@ -229,7 +229,7 @@ func rotate(folder string, keep int) (removed []string, err error) {
 type restoreCmd struct {
 	File    string `arg:"" help:"The backup; - for standard input."`
 	DryRun  bool   `help:"Check everything, change nothing."`
-	MaxSize int64  `placeholder:"MIB" help:"How much the backup may unpack to. Without it 64 GiB, and no more than 100 times its size."`
+	MaxSize int64  `placeholder:"MIB" help:"How much the backup may unpack to. Without it 64 GiB, and no more than 256 MiB and 100 times its size."`
 	asJSON
 }
 

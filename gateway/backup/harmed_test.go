@@ -99,7 +99,8 @@ func TestForgedArchives(t *testing.T) {
 	if _, err := Check(t.Context(), bytes.NewReader(forged(t, nil, fine))); err != nil {
 		t.Fatalf("a plain archive: %v", err)
 	}
-	for _, name := range []string{"state/../../evil", "../evil", "/evil", "state//evil", "state/", "state", "evil", "state/./evil", `state/..\evil`, "state/owner.lock", "state/restore.unfinished", "state/parley.sock", "state/.restore-1/x", "state/before-restore-1/x"} {
+	for _, name := range []string{"state/../../evil", "../evil", "/evil", "state//evil", "state/", "state", "evil", "state/./evil", `state/..\evil`, "state/owner.lock", "state/restore.unfinished", "state/parley.sock", "state/.restore-1/x", "state/before-restore-1/x",
+		"state/agents/a\x1b[31m\nrestored ok", "state/a\tb", "state/a\u009b1m", "state/a\xff", "state/PARLEY.DB", "state/Parley.db", "state/PARLEY.DB-wal", "state/Parley.sock", "state/OWNER.LOCK"} {
 		dir := t.TempDir()
 		inner := filepath.Join(dir, "a", "b")
 		if err := os.MkdirAll(inner, 0o700); err != nil {

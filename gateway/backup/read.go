@@ -16,6 +16,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"parley/gateway/filesystem"
+	"parley/sessions/sqlstore"
 )
 
 // ErrArchive says that a file is no whole archive of parley. Nothing of it is used.
@@ -35,7 +40,18 @@ func unpack(ctx context.Context, r io.Reader, dir string, b *bounds) (m Manifest
 		return m, err
 	}
 	defer func() { _ = root.Close() }() // every file is closed already
-	return read(ctx, r, root, b)
+	if m, err = read(ctx, r, root, b); err != nil {
+		return m, err
+	}
+	folder, err := root.Open(".")
+	if err != nil {
+		return m, err
+	}
+	defer func() { _ = folder.Close() }() // it was read only
+	if err := filesystem.SyncAll(folder); err != nil {
+		return m, fmt.Errorf("writing what was unpacked to the disk: %w", err)
+	}
+	return m, nil
 }
 
 func read(ctx context.Context, r io.Reader, root *os.Root, b *bounds) (m Manifest, err error) {
@@ -130,11 +146,22 @@ func properName(name string) error {
 		return nil
 	}
 	top, _, _ := strings.Cut(rest, "/")
-	if !in || rest == "" || beside(rest) || path.Clean(rest) != rest || strings.ContainsAny(name, "\\\x00") || !filepath.IsLocal(filepath.FromSlash(rest)) || passing(top) {
+	if !in || rest == "" || beside(rest) || path.Clean(rest) != rest || strings.ContainsRune(name, '\\') || strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) ||
+		!filepath.IsLocal(filepath.FromSlash(rest)) || passing(top) || isDisguised(rest) {
 		return bad("%.200q is no name of a file in a backup", name)
 	}
 	return nil
 }
+
+// isDisguised reports whether a name is that of a file of the host in other letters: some systems take the two for one file.
+func isDisguised(rest string) bool {
+	lower := strings.ToLower(rest)
+	top, _, _ := strings.Cut(lower, "/")
+	return lower != rest && (lower == sqlstore.DatabaseFile || beside(lower) || passing(top))
+}
+
+// maxUnsynced is how many bytes a file has at most that is not brought to the disk on its own: one call for all is faster than one each.
+const maxUnsynced = 1 << 20
 
 func readFile(r io.Reader, h *tar.Header, root *os.Root, b *bounds) (f File, err error) {
 	sum := sha256.New()
@@ -148,7 +175,11 @@ func readFile(r io.Reader, h *tar.Header, root *os.Root, b *bounds) (f File, err
 			return f, fmt.Errorf("unpacking %s: %w", h.Name, err)
 		}
 		defer func() {
-			if e := errors.Join(out.Sync(), out.Close()); err == nil && e != nil {
+			var synced error
+			if !filesystem.CanSyncAll || h.Size > maxUnsynced {
+				synced = out.Sync()
+			}
+			if e := errors.Join(synced, out.Close()); err == nil && e != nil {
 				err = fmt.Errorf("unpacking %s: %w", h.Name, e)
 			}
 		}()

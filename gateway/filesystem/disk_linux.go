@@ -3,6 +3,7 @@ package filesystem
 import (
 	"cmp"
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,3 +21,9 @@ func Of(dir string) (free uint64, kind string, err error) {
 	}
 	return s.Bavail * uint64(s.Bsize), cmp.Or(kinds[int64(s.Type)&0xffffffff], fmt.Sprintf("%#x", s.Type)), nil //nolint:gosec,unconvert // sizes are positive; the types differ between architectures
 }
+
+// CanSyncAll says that SyncAll has an effect.
+const CanSyncAll = true
+
+// SyncAll blocks until all that was written to the file system of an open folder or file is on disk. One call takes the place of one for each file.
+func SyncAll(f *os.File) error { return unix.Syncfs(int(f.Fd())) }
