@@ -115,11 +115,17 @@ func (x unexplained) lastSystem() bool {
 // fewTools is how many tools are sent to an endpoint that may refuse their number: most take as many.
 const fewTools = 16
 
+// mayBeTools is in refusals that one tool may be the reason of.
+var mayBeTools = pattern.New(`tool|function|schema|argument|parameter|definition|工具|函数|参数`)
+
 // lastTools leaves out half of the tools, or most of them where there are many; in the end, all.
 // source: zai-org/feedback#81, tanaikech/ToolsForMCPServer#13 (one tool is wrong)
 func (x unexplained) lastTools() bool {
 	c, sent := x.call, x.sent
 	few := min(fewTools, len(sent.Tools)/2)
+	if len(sent.Tools) <= fewTools && (x.fault == nil || !mayBeTools.MatchString(strings.ToLower(x.fault.Text))) {
+		few = 0 // it is no more than a guess, which costs one request
+	}
 	switch {
 	case len(sent.Tools) > fewTools && !c.taken.tools || few > 0 && !sent.Steps && !c.taken.tools && c.changed.count < maxChanges-3:
 		x.guess(sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(few)})
