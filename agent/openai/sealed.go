@@ -31,6 +31,29 @@ func mayBeSealed(data []byte) bool {
 	return bytes.Contains(data, []byte("ignature")) || bytes.Contains(data, []byte("ncrypted")) || bytes.Contains(data, []byte("paque")) || bytes.Contains(data, []byte(`"cot_id"`))
 }
 
+// plainEvent is an event without such a field. Most events differ from the one before in one text: they have none either.
+type plainEvent struct {
+	head, tail []byte // around the last text
+}
+
+// matches reports whether an event has the same fields.
+func (p *plainEvent) matches(data []byte) bool {
+	return len(p.head) > 0 && len(data) >= len(p.head)+len(p.tail) && bytes.HasPrefix(data, p.head) && bytes.HasSuffix(data, p.tail) &&
+		bytes.IndexByte(data[len(p.head):len(data)-len(p.tail)], '"') < 0
+}
+
+func (p *plainEvent) set(data []byte) {
+	p.head = p.head[:0]
+	i := bytes.LastIndex(data, []byte(`:"`))
+	if i < 0 {
+		return
+	}
+	begin := i + len(`:"`)
+	if size := bytes.IndexByte(data[begin:], '"'); size >= 0 {
+		p.head, p.tail = append(p.head, data[:begin]...), append(p.tail[:0], data[begin+size:]...)
+	}
+}
+
 // keepSealed keeps the fields of the first choice that endpoints want back under names of their own, and puts those of calls beside them.
 //
 // source: docs.litellm.ai/docs/reasoning_content, ai-sdk.dev/providers/ai-sdk-providers/google (provider_metadata)

@@ -51,6 +51,7 @@ type stream struct {
 	special  json.RawMessage                           // provider_specific_fields of the message
 	sealed   json.RawMessage                           // reasoning_opaque of the message
 	rest     map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
+	plain    plainEvent                                // the newest event without such fields
 	calls    []*call
 	beside   []toolCall // of other choices than the first
 	size     int        // of the arguments of all calls
@@ -175,8 +176,12 @@ func (s *stream) event(ev wire.Event) error {
 			s.stray = bytes.Clone(data)
 		}
 	}
-	if mayBeSealed(data) {
+	switch {
+	case s.plain.matches(data):
+	case mayBeSealed(data):
 		s.keepSealed(data)
+	default:
+		s.plain.set(data)
 	}
 	if err := s.add(data, ev.Value); err != nil {
 		return err
