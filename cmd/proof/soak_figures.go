@@ -158,7 +158,7 @@ func (f *soaked) sum(of time.Duration) {
 // to run. Half an hour finds that. A run of hours is warm for an hour, with all caches full, and may then grow by the mark an hour: at
 // five messages a second, 60 bytes a message.
 const (
-	heapMayRise = 1.4 // MB: four runs of five minutes of one program rose by 0.5 to 1.2 more than is remembered
+	heapMayRise = 1.0 // MB
 	anonMayRise = 16.0
 	countsMay   = 2.0 // goroutines, descriptors
 	longEnough  = 30 * time.Minute
