@@ -81,8 +81,8 @@ func TestSoakJudges(t *testing.T) {
 		"caches fill up while it warms":  {func(n int, s *sample) { s.Heap += min(float64(n), 4); s.Goroutines += min(float64(2*n), 8) }, ""},
 		"a goroutine for each breach":    {func(n int, s *sample) { s.Goroutines += float64(n) }, "goroutines besides those of connections: may rise 2.0, rose "},
 		"a descriptor for 50 messages":   {func(n int, s *sample) { s.Files += 1.5 * float64(n) }, "descriptors"},
-		"3 kB for each message":          {func(n int, s *sample) { s.Heap += float64(n*75*3) / 1024 }, "live heap: may rise "},
-		"1 kB for each message":          {func(n int, s *sample) { s.Heap += float64(n*75) / 1024 }, ""}, // caches fill as fast
+		"4 kB for each message":          {func(n int, s *sample) { s.Heap += float64(n*75*4) / 1024 }, "live heap: may rise "},
+		"1.8 kB for each message":        {func(n int, s *sample) { s.Heap += float64(n*75) * 1.8 / 1024 }, ""}, // caches fill as fast
 		"memory that is no heap":         {func(n int, s *sample) { s.Anon += float64(3 * n) }, "memory that is no file's: may rise 16."},
 		"memory that files are held by":  {func(n int, s *sample) { s.RSS += float64(3 * n) }, ""}, // of five minutes it says nothing
 		"it ends before it was measured": {nil, "windows"},
