@@ -27,6 +27,9 @@ func (r *Router) Identified(ctx context.Context, ref settings.AccountRef, who ch
 	for _, other := range found.Twice {
 		log.Warn("two accounts share one login", "other", other, "hint", "remove one of them: the platform may disconnect one for the other")
 	}
+	for _, was := range found.Denied {
+		log.Warn("what this login was denied under another account's name is denied under this one too", "was", was, "hint", "/send inherit in a chat lifts it there")
+	}
 	fresh := r.settings.Load().Moved.Rename(ref, found.Moved...)
 	for _, was := range fresh {
 		log.Warn("account renamed", "was", was, "hint", "write the new name where bindings and session.sendPolicy name the old one; until then they hold for it")

@@ -14,6 +14,8 @@ type Login struct {
 type Identified struct {
 	Moved []channels.AccountID // accounts that this one took the place of, now or before
 	Twice []channels.AccountID // configured accounts that are the same login; nothing has moved
+	// Configured accounts that the login was, or is: what was denied there is denied here too, since just now. Nothing else has moved.
+	Denied []channels.AccountID
 }
 
 // Rename says that an account took the place of another one.

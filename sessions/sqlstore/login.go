@@ -2,37 +2,49 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
+	"strings"
 
 	"parley/channels"
+	"parley/policy"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
 )
 
 // Identify notes who an account is. An account that was the same login under another name, and is not configured any more, has been renamed:
-// what it had is this one's from here on. The same again gives the same: the answer to a commit may be lost.
+// what it had is this one's from here on. A configured name stays what it is, and hands over its denials alone: see restrictAccount. The same
+// again gives the same: the answer to a commit may be lost.
 func (s *moves) Identify(ctx context.Context, l sessions.Login) (found sessions.Identified, err error) {
 	err = s.write(ctx, "Identify", func(t *tx) error {
 		found = sessions.Identified{}
-		var moves []channels.AccountID // those of which nothing has moved yet
-		err := t.Each("SELECT account, became FROM logins WHERE channel = ? AND identity = ? AND account <> ? AND became IN ('', ?) ORDER BY account", []any{string(l.Channel), string(l.User), string(l.Account), string(l.Account)}, func(r engine.Row) error {
-			was, moved, configured := channels.AccountID(r.Str(0)), r.Str(1) != "", slices.Contains(l.Configured, channels.AccountID(r.Str(0)))
-			switch {
-			case moved:
-				found.Moved = append(found.Moved, was)
-			case configured:
-				found.Twice = append(found.Twice, was)
-			default:
-				found.Moved, moves = append(found.Moved, was), append(moves, was)
-			}
-			return nil
-		})
+		own, others, err := logins(t, l)
 		if err != nil {
 			return err
 		}
+		var moves, denials []channels.AccountID // those of which nothing has moved yet; those under whose name the login was, or is, configured
+		for _, o := range others {
+			here := o.identity == l.User && (o.became == "" || o.became == l.Account)
+			switch {
+			case here && o.became != "":
+				found.Moved = append(found.Moved, o.account)
+			case here && slices.Contains(l.Configured, o.account):
+				found.Twice, denials = append(found.Twice, o.account), append(denials, o.account)
+			case here:
+				found.Moved, moves = append(found.Moved, o.account), append(moves, o.account)
+			case o.was(l.User):
+				denials = append(denials, o.account)
+			}
+		}
+		if own.identity == l.User {
+			denials = nil // it had them when it got the name: what is said of the other one since is not about it
+		} else {
+			own.leave()
+		}
 		// A name that is in use again is no former one, so there is no circle.
-		if _, err := t.Exec("INSERT INTO logins (channel, account, identity) VALUES (?, ?, ?) ON CONFLICT (channel, account) DO UPDATE SET identity = excluded.identity, became = ''",
-			string(l.Channel), string(l.Account), string(l.User)); err != nil {
+		if _, err := t.Exec("INSERT INTO logins (channel, account, identity, former) VALUES (?, ?, ?, ?) ON CONFLICT (channel, account) DO UPDATE SET identity = excluded.identity, former = excluded.former, became = ''",
+			string(l.Channel), string(l.Account), string(l.User), own.former); err != nil {
 			return err
 		}
 		for _, was := range moves {
@@ -40,9 +52,119 @@ func (s *moves) Identify(ctx context.Context, l sessions.Login) (found sessions.
 				return err
 			}
 		}
+		for _, was := range denials {
+			restricted, err := s.restrictAccount(t, l.Channel, was, l.Account)
+			if err != nil {
+				return err
+			}
+			if restricted {
+				found.Denied = append(found.Denied, was)
+			}
+		}
 		return nil
 	})
 	return found, err
+}
+
+// login is what the store knows of an account's name.
+type login struct {
+	account, became channels.AccountID
+	identity        channels.UserID
+	former          string // ids, newest first, each followed by a line break
+}
+
+// maxFormer bounds the bytes of the ids that a name remembers.
+const maxFormer = 1 << 12
+
+// was reports whether a login had the name before.
+func (l login) was(who channels.UserID) bool {
+	return who != "" && strings.Contains("\n"+l.former, "\n"+string(who)+"\n")
+}
+
+// leave puts who has the name among those who had it.
+func (l *login) leave() {
+	if l.identity == "" {
+		return
+	}
+	l.former = string(l.identity) + "\n" + strings.TrimPrefix(strings.ReplaceAll("\n"+l.former, "\n"+string(l.identity)+"\n", "\n"), "\n")
+	if len(l.former) > maxFormer {
+		l.former = l.former[:strings.LastIndexByte(l.former[:maxFormer], '\n')+1]
+	}
+}
+
+// logins gives what is known of an account's name, and of the others of its channel.
+func logins(t *tx, l sessions.Login) (own login, others []login, err error) {
+	err = t.Each("SELECT account, became, identity, former FROM logins WHERE channel = ? ORDER BY account", []any{string(l.Channel)}, func(r engine.Row) error {
+		x := login{channels.AccountID(r.Str(0)), channels.AccountID(r.Str(1)), channels.UserID(r.Str(2)), r.Str(3)}
+		if x.account == l.Account {
+			own = x
+		} else {
+			others = append(others, x)
+		}
+		return nil
+	})
+	return own, others, err
+}
+
+// restrictAccount has the chats of an account that are denied be denied at another one too, and reports whether there are any: names were
+// exchanged, or one got another login, and who was silenced under the one name must not speak under the other. Sessions stay with their names.
+func (s *moves) restrictAccount(t *tx, kind channels.Kind, was, now channels.AccountID) (restricted bool, err error) {
+	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
+	names := map[sessions.Key]sessions.Key{}
+	if err := t.Each("SELECT key, key FROM sessions UNION SELECT key, target FROM aliases", nil, func(r engine.Row) error {
+		names[sessions.Key(r.Str(0))] = sessions.Key(r.Str(1))
+		return nil
+	}); err != nil {
+		return false, err
+	}
+	denied := map[sessions.Key]bool{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		parts, err := name.Parse()
+		if err != nil || !x.named(parts) {
+			continue
+		}
+		old, err := s.sessions.Get(t, names[name])
+		if err != nil {
+			return restricted, err
+		}
+		if old.Settings.SendPolicy != policy.Deny {
+			continue
+		}
+		key := x.renamed(parts)
+		at, err := s.sessions.Get(t, key)
+		if errors.Is(err, sessions.ErrNotFound) {
+			at, err = s.sessions.Create(t, sessions.Session{Key: key, Agent: parts.Agent})
+		}
+		if err == nil && at.Settings.SendPolicy != policy.Deny {
+			at.Settings.SendPolicy, restricted = policy.Deny, true
+			err = s.sessions.Save(t, at)
+		}
+		if err != nil {
+			return restricted, err
+		}
+		denied[key] = true
+	}
+	return restricted, s.closeThreads(t, names, denied)
+}
+
+// closeThreads has the threads of denied chats be denied as well that were let speak by themselves: who let them meant another login.
+func (s *moves) closeThreads(t *tx, names map[sessions.Key]sessions.Key, denied map[sessions.Key]bool) error {
+	for name, key := range names {
+		for outer, ok := name.Around(); ok; outer, ok = outer.Around() {
+			if !denied[outer] {
+				continue
+			}
+			at, err := s.sessions.Get(t, key)
+			if err == nil && at.Settings.SendPolicy == policy.Allow {
+				at.Settings.SendPolicy = policy.Inherit
+				err = s.sessions.Save(t, at)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Renames gives the accounts that another one replaced.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -114,6 +115,55 @@ func renamedTwice(_ *testing.T, f *fixture) {
 	f.equal(f.identify("family", "42", "default", "family"), sessions.Identified{Twice: []channels.AccountID{"default"}})
 	f.equal(f.get(key("1")).Last, addr("1"))
 	f.equal(len(f.renames()), 0)
+}
+
+// Two accounts exchange their names, one gives its name to a newcomer, and one comes back after another had its name: whom a chat has silenced
+// stays silent there. What is said of a name later is said of who has it then, over restarts.
+func renamedAround(_ *testing.T, f *fixture) {
+	deny := func(account channels.AccountID, chat, thread string, o policy.Override) sessions.Key {
+		k := sessions.Parts{Form: sessions.FormGroup, Agent: "main", Channel: "telegram", Account: account, ID: chat, Thread: channels.ThreadID(thread)}.Key()
+		to := channels.Address{Channel: "telegram", Account: account, Chat: channels.ChatID(chat), Thread: channels.ThreadID(thread), Type: channels.Group}
+		f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Last: to}}})
+		f.silence(k, o)
+		return k
+	}
+	of := func(account channels.AccountID, chat, thread string) policy.Override {
+		f.t.Helper()
+		k, err := f.Get(f.ctx, sessions.Parts{Form: sessions.FormGroup, Agent: "main", Channel: "telegram", Account: account, ID: chat, Thread: channels.ThreadID(thread)}.Key())
+		if errors.Is(err, sessions.ErrNotFound) {
+			return policy.Inherit
+		}
+		f.ok(err)
+		return k.Settings.SendPolicy
+	}
+	denied := func(account channels.AccountID, chat string) bool { return of(account, chat, "") == policy.Deny }
+	f.identify("a", "111", "a", "b")
+	f.identify("b", "222", "a", "b")
+	deny("a", "-1", "", policy.Deny)
+	deny("b", "-2", "", policy.Deny)
+	deny("b", "-1", "7", policy.Allow)
+
+	// Exchanged.
+	f.equal(f.identify("b", "111", "a", "b"), sessions.Identified{Twice: []channels.AccountID{"a"}, Denied: []channels.AccountID{"a"}})
+	f.equal(f.identify("a", "222", "a", "b"), sessions.Identified{Denied: []channels.AccountID{"b"}})
+	f.equal([]bool{denied("b", "-1"), denied("a", "-2")}, []bool{true, true})
+	f.equal(of("b", "-1", "7"), policy.Inherit)
+	deny("a", "-3", "", policy.Deny)
+	deny("b", "-1", "", policy.Inherit)
+	for range 2 { // restarts
+		f.equal(f.identify("b", "111", "a", "b"), sessions.Identified{})
+		f.equal(f.identify("a", "222", "a", "b"), sessions.Identified{})
+	}
+	f.equal([]bool{denied("b", "-1"), denied("b", "-3")}, []bool{false, false})
+
+	// A newcomer has the name before who had it comes back under another one, and the other way round.
+	f.equal(f.identify("a", "333", "a", "b", "c"), sessions.Identified{})
+	f.equal(f.identify("c", "222", "a", "b", "c").Denied, []channels.AccountID{"a"})
+	f.equal([]bool{denied("c", "-2"), denied("c", "-3")}, []bool{true, true})
+	deny("b", "-4", "", policy.Deny)
+	f.equal(f.identify("d", "111", "a", "b", "c", "d").Denied, []channels.AccountID{"a", "b"})
+	f.equal(f.identify("b", "444", "a", "b", "c", "d"), sessions.Identified{})
+	f.equal(denied("d", "-4"), true)
 }
 
 // Both accounts have a session of the same chat: that of the new one takes over what waits, and both have the stricter policy.

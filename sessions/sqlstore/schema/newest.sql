@@ -274,7 +274,7 @@ CREATE TABLE logins (
   channel  TEXT NOT NULL,
   account  TEXT NOT NULL,
   identity TEXT NOT NULL,
-  became   TEXT NOT NULL DEFAULT '', -- the account that took its place
+  became   TEXT NOT NULL DEFAULT '', former TEXT NOT NULL DEFAULT '', -- the account that took its place
   PRIMARY KEY (channel, account)
 ) WITHOUT ROWID;
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
@@ -290,4 +290,5 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (10, 9, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (11, 10, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (12, 11, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (13, 12, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (14, 13, 1);
 INSERT INTO meta (name, value) VALUES ('indexed', 0);
