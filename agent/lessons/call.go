@@ -24,7 +24,8 @@ type Sent struct {
 	Roles      []string // of the messages or items, in the order sent: user, assistant, system, tool, or Blocks
 	Loose      bool     // schemas have other keywords than the plainest
 
-	Instructions string // the system text
+	Extras       []string // settings that it follows besides Params, as Extras gives them
+	Instructions string   // the system text
 	Messages     []sessions.Message
 }
 
@@ -53,8 +54,10 @@ type Param struct {
 	Next   []string // other values, best first
 	Named  []string // other values that are sent only where an error names them
 	Effort bool     // it says how much to think: it is left out first when an error is unclear
-	Fixed  bool     // the user's configuration has it: it is left out only when an error names it
-	Varies bool     // each conversation has its own value: what is learned of one holds for all
+	Fixed  bool     // it is left out only when an error names it, or when nothing else helped and it is a Setting
+	// Setting is the key of the user's configuration that the value follows: temperature, body.seed; empty = none.
+	Setting string
+	Varies  bool // each conversation has its own value: what is learned of one holds for all
 }
 
 // refused is the lesson that use is sent in the place of a parameter's value; "" = nothing.
@@ -83,6 +86,8 @@ type Call struct {
 	bare      bool              // the history is told as text in this call
 	taken     parts             // by the endpoint, in earlier calls
 	sends     parts             // in the request at hand
+	left      []string          // settings of the user that are left out since this call
+	vain      []string          // those that calls were made without, in vain
 	settings  map[string]string // "on" or "off", by kind: these win over what is learned
 	most      int               // tokens of an answer in this call, as an error said; 0 = no error did
 	credit    int               // tokens of an answer that the credit was enough for a while ago; 0 = not known
@@ -231,6 +236,7 @@ func (c *Call) Bare() bool { return c.bare }
 // earlier call.
 func (c *Call) Worked(ctx context.Context) {
 	c.book.take(c.at, c.sends)
+	c.tellLeft(ctx)
 	var wrong []key
 	if len(c.stale) > 0 && len(c.tried) > 0 {
 		for _, k := range c.tried {

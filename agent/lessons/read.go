@@ -45,7 +45,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
 		readReturned,
 		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
-		readManyTools, readParam, readValue, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent,
+		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent,
 	} {
 		if l, ok := reader(r); ok {
 			return l, true
@@ -102,6 +102,9 @@ func (r reading) refuses() bool { return no.MatchString(r.text) || r.f.Param != 
 func (r reading) names(p Param) bool {
 	if slices.Contains(limits, p.Name) && answerLength.MatchString(r.text) {
 		return true
+	}
+	if p.isEveryday() {
+		return r.namesField(strings.ToLower(p.Name))
 	}
 	for _, name := range append([]string{p.Name}, p.Words...) {
 		if strings.EqualFold(r.f.Param, name) || word(r.text, strings.ToLower(name)) {
