@@ -175,7 +175,7 @@ func (x refusedRequest) change() bool {
 	old := c.restore(x.found)
 	switch {
 	case (!x.found || c.changed.words == c.suspects.words) && c.restoreSuspects():
-	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l)):
+	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l) && !x.isChanged(l)):
 		c.suppose(l)
 	case x.found:
 		c.apply(l)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,8 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 		e.Window = f.window()
 	}
 	if e.Class == agent.RateLimited || e.Class == agent.Overloaded {
-		e.RetryAfter = waitIn(string(raw), time.Now())
+		now := time.Now()
+		e.RetryAfter = cmp.Or(waitIn(string(raw), now), waitIn(f.All, now)) // where the body has signs as escapes
 	}
 	f.Text = t.text(f.Text)
 	e.Said, e.Err = f.Text, f

@@ -52,5 +52,6 @@ func families() []family {
 		{"Envelopes, and words for success and failure", envelopes},
 		{"Words for a part that a refusal is not about", misread},
 		{"Settings that an endpoint does not take", ownSettings},
+		{"Rare words, and late ones", rareWords},
 	}
 }
