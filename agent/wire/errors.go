@@ -120,6 +120,7 @@ func (t *Try) StreamError(raw []byte) error {
 		return e
 	}
 	t.refused(e, 0, raw, nil)
+	t.misdirected(e, raw)
 	return e
 }
 
@@ -130,6 +131,7 @@ func (t *Try) NoStream(text string) error {
 		return e
 	}
 	t.refused(e, 0, []byte(text), nil)
+	t.misdirected(e, []byte(text))
 	if f, ok := errors.AsType[*Fault](e.Err); ok && e.Class == agent.Broken {
 		e.Err = fmt.Errorf("the answer of %s is no event stream (is baseUrl right?): %w", t.text(t.address), f)
 	}

@@ -10,6 +10,13 @@ func withoutType(c *Call) *Refusal {
 	return nil
 }
 
+// otherAPI is what people see of an endpoint that answers with another API, and what owners read: no request is made again as it was.
+func otherAPI(api string) Expectation {
+	want := wrongAddress("Set `api: " + api + "` at this provider")
+	want.Refused = 5
+	return want
+}
+
 // rareWords are endpoints that say in seldom used words, or late, what they do not take.
 var rareWords = []Row{
 	{ID: "no-function-declarations", Vendor: "Google", Source: "withceleste/celeste-python#197", Does: "refuses tools as function declarations", Checks: []Check{toolless(google(400, "INVALID_ARGUMENT", "The model does not support function declarations."))}, Want: noTools(1)},
@@ -21,4 +28,6 @@ var rareWords = []Row{
 		}
 		return nil
 	}}, Want: Expectation{Refused: 2}},
+	{ID: "responses-at-a-chat-address", Vendor: "a gateway", Source: "https://platform.openai.com/docs/api-reference/responses/object", Does: "answers with the Responses API where chat completions are asked for", Checks: never(raw(200, `{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}]}`)), Want: otherAPI("openai-responses")},
+	{ID: "chat-at-a-messages-address", API: Messages, Vendor: "a gateway", Source: "https://platform.openai.com/docs/api-reference/chat/object", Does: "answers with chat completions where messages are asked for", Checks: never(raw(200, `{"id":"c1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)), Want: otherAPI("openai-completions")},
 }
