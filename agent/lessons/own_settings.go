@@ -50,7 +50,7 @@ func Extras(set agent.ModelSettings) (out []string) {
 
 // protective is in fields that keep data private, answers safe or calls cheap: only a refusal that names one has it left out.
 // source: openrouter.ai/docs/guides/routing/provider-selection (provider.data_collection), ai.google.dev/gemini-api/docs/safety-settings
-var protective = pattern.New(`provider|safe|guard|moderat|privacy|personal|retention|\bzdr\b|\bstore\b|train|polic|secur|filter|complian|region|data_collection|"deny"|budget|price|cost|tier|tool_choice`)
+var protective = pattern.New(`provider|safe|guard|moderat|privacy|personal|retention|\bzdr\b|\bstore\b|\btrain|polic|secur|filter|complian|region|data_collection|"deny"|budget|price|cost|tier|tool_choice`)
 
 // mayBeLeftOut reports whether a setting of the user is left out of a request although no refusal named it.
 func (p Param) mayBeLeftOut() bool {
