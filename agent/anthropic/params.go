@@ -72,10 +72,10 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 		a.system = systemText
 	}
 	if set.TopP != nil {
-		a.topP = a.param(lessons.Param{Name: "top_p", Value: number(*set.TopP), Words: []string{"topp"}, Fixed: true})
+		a.topP = a.param(lessons.Param{Name: "top_p", Value: number(*set.TopP), Words: []string{"topp"}, Fixed: true, Setting: "topP"})
 	}
 	if set.Temperature != nil {
-		a.temperature = a.param(lessons.Param{Name: "temperature", Value: number(*set.Temperature), Fixed: true})
+		a.temperature = a.param(lessons.Param{Name: "temperature", Value: number(*set.Temperature), Fixed: true, Setting: "temperature"})
 	}
 	return a
 }
@@ -147,7 +147,11 @@ func (m *Model) encodeParams(b []byte, p agent.Prompt, a *asked, thoughtless boo
 		limit += budget // it counts the thinking too
 	}
 	most := min(limit, shortAnswer) // where an error says that it is too long, but not how long it may be
-	if use := a.param(lessons.Param{Name: "max_tokens", Value: strconv.Itoa(limit), Words: []string{"max tokens"}, Fixed: true}); use != "" {
+	longest := lessons.Param{Name: "max_tokens", Value: strconv.Itoa(limit), Words: []string{"max tokens"}, Fixed: true}
+	if given && p.MaxTokens <= 0 {
+		longest.Setting = "maxTokens"
+	}
+	if use := a.param(longest); use != "" {
 		if n, err := strconv.Atoi(use); err == nil && n > 0 {
 			most = n
 		}

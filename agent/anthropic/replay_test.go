@@ -274,7 +274,7 @@ func TestErrorsInside(t *testing.T) {
 		{"nothing", "", agent.Broken},
 		{"an end before the end", sse(said...), agent.Broken},
 		{"an end in a call", sse(msgStart, start(0, `{"type":"tool_use","id":"a","name":"b","input":{}}`), piece(0, `{"partial_json":"{"}`)), agent.Broken},
-		{"an answer of another API", `{"choices":[{"message":{"content":"hello"}}]}`, agent.Broken},
+		{"an answer of another API", `{"choices":[{"message":{"content":"hello"}}]}`, agent.BadAddress},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

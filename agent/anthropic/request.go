@@ -48,7 +48,7 @@ var ownFields = []string{"model", "messages", "system", "stream", "tools"}
 // encode makes the body of a request. before is the answer so far, when a request continues it.
 func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSettings, call *lessons.Call, before []*part) (request, error) {
 	a := m.ask(p, set, call)
-	sent := &lessons.Sent{Stream: a.stream, System: a.system != systemOff && p.System != "", Instructions: p.System, Messages: p.Messages}
+	sent := &lessons.Sent{Stream: a.stream, System: a.system != systemOff && p.System != "", Instructions: p.System, Messages: p.Messages, Extras: lessons.Extras(set)}
 	specs := m.offered(p, &a, call)
 	c := conversation{own: m.own, ask: &a, sent: sent}
 	if a.system == systemOff {
@@ -182,21 +182,14 @@ func (a *asked) encodeBody(b []byte, fallback int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		was := wire.Scalar(raw)
-		use, send := a.call.Param(name, was)
+		p, raw := a.call.BodyField(name, raw)
 		switch {
-		case !send && name == "max_tokens": // the protocol wants a number
+		case raw != nil:
+			a.params = append(a.params, p)
+		case name == "max_tokens": // the protocol wants a number
 			raw = strconv.AppendInt(nil, int64(fallback), 10)
-		case !send:
-			continue
-		case use == was:
-		case json.Valid([]byte(use)):
-			raw = []byte(use)
 		default:
-			raw = wire.Quote(nil, use)
-		}
-		if send {
-			a.params = append(a.params, lessons.Param{Name: name, Value: use, Fixed: true})
+			continue
 		}
 		b = append(append(wire.Quote(append(b, ','), name), ':'), raw...)
 	}

@@ -3,9 +3,7 @@ package lessons
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"parley/sessions"
 	"parley/tools"
@@ -26,7 +24,8 @@ type Sent struct {
 	Roles      []string // of the messages or items, in the order sent: user, assistant, system, tool, or Blocks
 	Loose      bool     // schemas have other keywords than the plainest
 
-	Instructions string // the system text
+	Extras       []string // settings that it follows besides Params, as Extras gives them
+	Instructions string   // the system text
 	Messages     []sessions.Message
 }
 
@@ -55,8 +54,10 @@ type Param struct {
 	Next   []string // other values, best first
 	Named  []string // other values that are sent only where an error names them
 	Effort bool     // it says how much to think: it is left out first when an error is unclear
-	Fixed  bool     // the user's configuration has it: it is left out only when an error names it
-	Varies bool     // each conversation has its own value: what is learned of one holds for all
+	Fixed  bool     // it is left out only when an error names it, or when nothing else helped and it is a Setting
+	// Setting is the key of the user's configuration that the value follows: temperature, body.seed; empty = none.
+	Setting string
+	Varies  bool // each conversation has its own value: what is learned of one holds for all
 }
 
 // refused is the lesson that use is sent in the place of a parameter's value; "" = nothing.
@@ -69,26 +70,24 @@ func (p Param) refused(use string) sessions.Lesson {
 
 // Call is one model call in the making.
 type Call struct {
+	inForce
+
 	book    *Book
 	at      Endpoint
 	config  string
-	now     map[key]sessions.Lesson // in force in this call
-	stale   map[key]sessions.Lesson // in the book, but old: tried without, in force again after a refusal
-	doubted bool                    // one lesson in doubt is stale in this call
-	tried   []key                   // stale ones that would have changed the request
 	changed changes
 	guessed bool            // something was changed although nothing was understood
 	failed  map[string]int  // how often the same words told of a failure in this call
 	seen    map[string]bool // words of refusals that may pass, after which the request was made again as it was
 
-	suspects  suspects          // from an earlier call
 	fuller    []sessions.Lesson // in force, under a fingerprint that says more than when they were learned
-	spared    []key             // those of them that would have changed the request
 	quiet     bool              // an unclear refusal ends the call: changes did not help in the calls before
 	images    bool              // pictures are left out of this call
 	bare      bool              // the history is told as text in this call
 	taken     parts             // by the endpoint, in earlier calls
 	sends     parts             // in the request at hand
+	left      []string          // settings of the user that are left out since this call
+	vain      []string          // those that calls were made without, in vain
 	settings  map[string]string // "on" or "off", by kind: these win over what is learned
 	most      int               // tokens of an answer in this call, as an error said; 0 = no error did
 	credit    int               // tokens of an answer that the credit was enough for a while ago; 0 = not known
@@ -96,30 +95,6 @@ type Call struct {
 
 	longest int          // bytes of the longest description of a tool in it
 	offered []tools.Spec // the tools in it
-}
-
-// find gives the lesson in force for a key.
-func (c *Call) find(k key) (sessions.Lesson, bool) {
-	if l, ok := c.now[k]; ok {
-		if c.doubted || !inDoubt(l) {
-			return l, true
-		}
-		c.doubted = true // this call is made without the first lesson in doubt that would change it
-		delete(c.now, k)
-		c.stale = with(c.stale, k, l)
-	}
-	if _, ok := c.stale[k]; ok && !slices.Contains(c.tried, k) {
-		c.tried = append(c.tried, k)
-	}
-	if !slices.Contains(c.spared, k) && slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool { return keyOf(l) == k }) {
-		c.spared = append(c.spared, k)
-	}
-	return sessions.Lesson{}, false
-}
-
-// isEmpty reports whether nothing is known of the endpoint.
-func (c *Call) isEmpty() bool {
-	return len(c.now) == 0 && len(c.stale) == 0 && len(c.suspects.changes) == 0
 }
 
 // Param says what to send for a parameter that would have a value, or Unset: use is sent when send is true.
@@ -130,47 +105,6 @@ func (c *Call) Param(name, value string) (use string, send bool) {
 	}
 	c.sends.noteParam(name, use, send)
 	return use, send
-}
-
-func (c *Call) param(name, value string) (use string, send bool) {
-	if c.isEmpty() {
-		return value, value != Unset
-	}
-	for range 8 { // a replacement may have been refused as well
-		l, ok := c.find(key{Parameter, name, value})
-		if !ok && value != Unset && value != "none" {
-			l, ok = c.find(key{Parameter, name, ""})
-		}
-		if parent, _, nested := strings.Cut(name, "."); !ok && nested && value != Unset {
-			l, ok = c.find(key{Parameter, parent, ""})
-		}
-		if !ok {
-			return value, value != Unset
-		}
-		switch {
-		case l.Use != "":
-			value = l.Use
-		case value == Unset:
-			return "", false
-		default:
-			value = Unset // what is sent in its place may be known
-		}
-	}
-	return "", false
-}
-
-// refused reports whether a value of a parameter was just refused, or is known to be.
-func (c *Call) refused(p Param, value string) bool {
-	_, known := c.now[key{Parameter, p.Name, value}]
-	return known || value == p.Value
-}
-
-// Name gives the name that a parameter is sent by.
-func (c *Call) Name(name string) string {
-	if l, ok := c.find(key{Rename, name, ""}); ok {
-		return l.Use
-	}
-	return name
 }
 
 // Off reports whether something is left out: Images (name is a picture's Hash, "" = all), Tools, Tool (by name), System, Stream,
@@ -254,18 +188,6 @@ func (c *Call) picture(setting string, msgs []sessions.Message) func(sessions.Bl
 	return nil
 }
 
-// singlePictures reports whether something is known of single pictures.
-func (c *Call) singlePictures() bool {
-	for _, known := range []map[key]sessions.Lesson{c.now, c.stale} {
-		for k := range known {
-			if k.kind == Images && k.name != "" {
-				return true
-			}
-		}
-	}
-	return slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool { return l.Kind == Images && l.Name != "" })
-}
-
 // Offer gives those of the tools that the endpoint takes, in their order. specs stays as it is.
 func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
 	refused := func(t tools.Spec) bool { return c.Off(Tool, t.Name) }
@@ -297,68 +219,14 @@ func (c *Call) shorten(specs []tools.Spec) []tools.Spec {
 	return specs
 }
 
-// Use gives what is learned of Reasoning, Roles and Content; "" = nothing.
-func (c *Call) Use(kind string) string {
-	if c.isEmpty() {
-		return ""
-	}
-	l, _ := c.find(key{kind, "", ""})
-	return l.Use
-}
-
 // OffItem reports whether an item of the history is left out.
 func (c *Call) OffItem(i Item) bool {
 	return (i.ID != "" || i.Sealed != "") && c.Off(Reasoning, i.name())
 }
 
-// ReasoningFrom gives the time up to which reasoning of earlier steps cannot be read any more; zero = all of it can. It is for
-// agent.Target.
-func (c *Call) ReasoningFrom() time.Time {
-	if c.isEmpty() {
-		return time.Time{}
-	}
-	l, _ := c.find(key{Reasoning, OldReasoning, ""})
-	return timeOf(l.Use)
-}
-
 // Told reports whether all calls and results of the history are told as text.
 func (c *Call) Told() bool {
 	return c.bare || c.Use(Roles) == Alternate || c.Use(History) == ToldHistory
-}
-
-// ToldUntil gives the time up to which calls and results are told as text; zero = there is none. It is for agent.Target.
-func (c *Call) ToldUntil() time.Time {
-	return timeOf(c.Use(History))
-}
-
-// timeOf reads a time that was learned; zero where there is none.
-func timeOf(use string) time.Time {
-	if use == "" { // an error costs more than the question
-		return time.Time{}
-	}
-	at, _ := time.Parse(time.RFC3339Nano, use)
-	return at
-}
-
-// countOf gives a number that was learned; 0 where there is none.
-func (c *Call) countOf(kind string) int {
-	use := c.Use(kind)
-	if use == "" { // an error costs more than the question
-		return 0
-	}
-	n, _ := strconv.Atoi(use)
-	return n
-}
-
-// Said gives the provider's words from which something was learned; "" = nothing was.
-func (c *Call) Said(kind string) string {
-	l, _ := c.find(key{kind, "", ""})
-	return l.Evidence
-}
-
-// MaxTools gives how many tools are taken; 0 = any number.
-func (c *Call) MaxTools() int {
-	return c.countOf(MaxTools)
 }
 
 // Bare reports whether the history is told as plain text: no pictures, no calls, no reasoning. The last resort of a call.
@@ -368,6 +236,7 @@ func (c *Call) Bare() bool { return c.bare }
 // earlier call.
 func (c *Call) Worked(ctx context.Context) {
 	c.book.take(c.at, c.sends)
+	c.tellLeft(ctx)
 	var wrong []key
 	if len(c.stale) > 0 && len(c.tried) > 0 {
 		for _, k := range c.tried {

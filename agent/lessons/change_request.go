@@ -50,7 +50,7 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		c.changed.helped = nil
 		c.book.keep(ctx, c.at, c.config, kept, nil)
 	} else if ok && c.guessed && !x.found && !x.known && x.err.Class == agent.BadRequest {
-		c.book.refusedInVain(ctx, c.at, c.config)
+		c.book.refusedInVain(ctx, c.at, c.config, c.left)
 	}
 	if ok && x.err.Class == agent.BadRequest && !x.found && !x.known && x.err.Hint == "" {
 		x.suspectSettings()
@@ -175,10 +175,11 @@ func (x refusedRequest) change() bool {
 	old := c.restore(x.found)
 	switch {
 	case (!x.found || c.changed.words == c.suspects.words) && c.restoreSuspects():
-	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l)):
+	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l) && !x.isChanged(l)):
 		c.suppose(l)
 	case x.found:
 		c.apply(l)
+		x.leaves(l)
 		x.applyListed()
 		if x.quoted {
 			c.changed.forget(keyOf(l))
@@ -186,7 +187,7 @@ func (x refusedRequest) change() bool {
 	case old:
 	default:
 		why := unexplained{c, sent, x.fault}
-		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.err.Status))
+		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.err.Status) || why.leaveSettings(true))
 		c.changed.since = nil // only an answer shows that a guess was right
 		if !guessed {
 			return false

@@ -30,6 +30,7 @@ func (x unexplained) lastResort() bool {
 	switch {
 	case len(optional) > 0:
 		x.leaveOut(optional)
+	case x.leaveSettings(false):
 	case !c.images && len(sent.Pictures) > 0:
 		x.leavePictures()
 	case sent.Steps && !c.changed.hasChanged(History): // every later call has them in its history
@@ -76,6 +77,7 @@ func (x unexplained) guess(l sessions.Lesson) {
 // leaveOut leaves parameters out of the request.
 func (x unexplained) leaveOut(params []Param) {
 	for _, p := range params {
+		x.call.leaves(p)
 		x.guess(p.refused(""))
 	}
 }

@@ -42,6 +42,8 @@ var (
 	// itemStatus is the status of items, which some servers want back.
 	// source: vercel/ai#20828, Oaklight/llm-rosetta#650 (Volcengine), vllm-project/vllm#41355 (ResponseOutputMessage)
 	itemStatus = pattern.New(`\binput\.status\b|\binput(?:\[|\.|/)\d+\]?[./]status\b|responseoutputmessage(?:[.\w]{0,20}\n?[^\n]{0,80})?[./\s]status\b`)
+	// otherType is in errors about items that are no messages.
+	otherType  = pattern.New(`function_call|reasoning|output_text|input_text`)
 	fieldWrong = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|expected an id that begins|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
 )
 
@@ -59,6 +61,9 @@ func readItemField(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	p, ok := r.sentParam(ItemField + m[1])
+	if role, _ := placeInHistory(r.f, r.sent); ok && m[1] == "type" && (role != "user" && role != "assistant" || otherType.MatchString(r.text)) { // of calls and reasoning it tells what they are
+		return sessions.Lesson{}, false
+	}
 	return p.refused(""), ok
 }
 

@@ -137,6 +137,7 @@ type vain struct {
 	calls  int
 	last   time.Time
 	config string
+	left   []string // settings of the user that the last of them was made without
 }
 
 // quietCalls is after how many such calls an endpoint is sent unchanged requests only, for quietTime: one that refuses everything costs one
@@ -294,6 +295,9 @@ func (b *Book) Call(at Endpoint, config string) *Call {
 	if b.conf.Same(suspects.config, config) {
 		c.suspects = suspects
 	}
+	if b.conf.Same(vain.config, config) {
+		c.vain = vain.left
+	}
 	c.quiet = vain.calls >= quietCalls && b.conf.Same(vain.config, config) && b.conf.Now().Sub(vain.last) < quietTime
 	for k, l := range known {
 		if b.holds(l, config) {
@@ -310,10 +314,10 @@ func (b *Book) Call(at Endpoint, config string) *Call {
 }
 
 // refusedInVain notes that an endpoint refused a call without a reason, whatever was changed.
-func (b *Book) refusedInVain(ctx context.Context, at Endpoint, config string) {
+func (b *Book) refusedInVain(ctx context.Context, at Endpoint, config string, left []string) {
 	b.mu.Lock()
 	calls := b.vain[at].calls + 1
-	b.vain[at] = vain{calls, b.conf.Now(), config}
+	b.vain[at] = vain{calls, b.conf.Now(), config, left}
 	b.mu.Unlock()
 	if calls == quietCalls {
 		b.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "a model's endpoint refuses everything without a reason", slog.String("model", at.Label()),

@@ -45,7 +45,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
 		readReturned,
 		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
-		readManyTools, readParam, readValue, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent,
+		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent,
 	} {
 		if l, ok := reader(r); ok {
 			return l, true
@@ -81,7 +81,7 @@ type reading struct {
 }
 
 // no matches the words by which something is refused.
-var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|no such|refus|reject|not found|not loaded|not configured|not included|\bno (?:[a-z-]+ ){1,3}(?:available|loaded|installed|configured|enabled)\b|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
+var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|\bnot (?:been )?(?:train|design|built|intend|capable|equipped|suit|meant|made)|not an? (?:feature|capability)|no such|refus|reject|not found|not loaded|not configured|not included|\bno (?:[a-z-]+ ){1,3}(?:available|loaded|installed|configured|enabled|support|abilit(?:y|ies)|capabilit(?:y|ies))\b|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
 	`nicht|\bkeine?n?\b|` + // German
 	`ne (?:prend|support|permet|g[eè]re)|\bpas\b|non (?:support|pris|autoris)|` + // French
 	`\bno (?:es|son|est[aá]n?|soporta|admite|permite|acepta|tiene|se (?:soporta|admite|permite|acepta))|\bno compatible|` + // Spanish
@@ -102,6 +102,9 @@ func (r reading) refuses() bool { return no.MatchString(r.text) || r.f.Param != 
 func (r reading) names(p Param) bool {
 	if slices.Contains(limits, p.Name) && answerLength.MatchString(r.text) {
 		return true
+	}
+	if p.isEveryday() {
+		return r.namesField(strings.ToLower(p.Name))
 	}
 	for _, name := range append([]string{p.Name}, p.Words...) {
 		if strings.EqualFold(r.f.Param, name) || word(r.text, strings.ToLower(name)) {

@@ -85,6 +85,7 @@ func (x refusedRequest) applyListed() {
 			l := c.lesson(p.refused(""))
 			l.Evidence = x.err.Said
 			c.apply(l)
+			c.leaves(p)
 		}
 	}
 }

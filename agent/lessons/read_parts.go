@@ -40,7 +40,7 @@ func readStream(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	toolWord = pattern.New(`\btools?\b|function[- _]?call|functions|tool_choice|tool[-_ ]?us|tool-call|工具|函数调用|werkzeug|funktionsaufruf|\boutils?\b|appels? de fonction|herramient|llamadas? a funci|\bferramentas?\b|chamadas? (?:de|a) fun[cç]|\bstrument[oi]\b|chiamat[ae] (?:di|a) funzion|инструмент|вызов\S* функци|ツール|関数呼び出し|도구|함수 호출`)
+	toolWord = pattern.New(`\btools?\b|function[- _]?call|function declarations?\b|functions|tool_choice|tool[-_ ]?us|tool-call|工具|函数调用|werkzeug|funktionsaufruf|\boutils?\b|appels? de fonction|herramient|llamadas? a funci|\bferramentas?\b|chamadas? (?:de|a) fun[cç]|\bstrument[oi]\b|chiamat[ae] (?:di|a) funzion|инструмент|вызов\S* функци|ツール|関数呼び出し|도구|함수 호출`)
 	// oneToolCall is in errors about calls of the history or of one answer, not about tools.
 	oneToolCall = pattern.New("\\bmessage header\\b|\\b(?:model|llm|assistant)'s (?:[a-z]+ )?(?:tool|function)|\\b(?:model|llm|assistant|generated)\\b[^\n]{0,30}\\b(?:generated|returned|produced|emitted|called|output|response)\\b|\\b(?:pars|extract|decod)(?:e|ed|ing)\\b|" +
 		`\b(?:invalid|malformed|missing|duplicate|each|every|an?|single|multiple|parallel|previous|last) (?:tool|function)[-_ ]?(?:calls?|use)\b|(?:tool|function)[-_ ]calls? (?:is|are|was|were) (?:missing|invalid|malformed)|` +

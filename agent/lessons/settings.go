@@ -57,14 +57,14 @@ func (x refusedRequest) obey(ctx context.Context, setting string) bool {
 
 // placeOf says where a setting, as kind: value, is to be changed: as the paths of the configuration.
 func (c *Call) placeOf(setting string) string {
-	key, _, _ := strings.Cut(setting, ":")
+	key, _, _ := strings.Cut(setting, ": ")
 	provider := "models.providers." + c.at.Provider
 	return "Change `" + provider + "." + key + "`, or `" + provider + ".models." + c.at.Model + "." + key + "` where that is set."
 }
 
 // commonWords matches errors that give no reason: all their words are those of any refusal. source: zai-org/feedback#81, openrouter.ai/docs/api-reference/errors
 var commonWords = pattern.New(`^(?:[^\pL]|\b(?:an?|the|in|of|is|was|has|been|to|from|with|by|your|this|be|or|and|at|it|https?|status|codes?|api|server|client|provider|upstream|returned|` +
-	`errors?|badrequesterror|badrequest|bad|requests?|invalid|illegal|malformed|failed|failure|fails?|rejected|refused|denied|arguments?|parameters?|params?|inputs?|body|contains?|specified|unknown|unprocessable|entity|unexpected|something|went|wrong|` +
+	`errors?|badrequesterror|badrequest|bad|requests?|invalid|illegal|malformed|failed|failure|fails?|rejected|refused|denied|arguments?|parameters?|params?|inputs?|body|data|payloads?|valid|validation|contains?|specified|unknown|unprocessable|entity|unexpected|something|went|wrong|` +
 	`occurred|exception|could|can|not|cannot|processed?|no|reason|given|response|web|page|answer|json|please|check)\b|请求|参数|错误|无效|失败|有误)*$`)
 
 // givesNoReason reports whether a refusal says nothing but that the request is wrong.
@@ -88,4 +88,5 @@ func (x refusedRequest) suspectSettings() {
 			x.err.Hint = strings.TrimSpace(x.err.Hint + " The setting `" + setting + "` of " + x.call.at.Label() + " may be the reason. " + x.call.placeOf(setting))
 		}
 	}
+	x.err.Hint = strings.TrimSpace(x.err.Hint + x.suspectOwn())
 }

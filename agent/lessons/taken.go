@@ -97,6 +97,12 @@ func (c *Call) wasTaken(l sessions.Lesson) bool {
 	return false
 }
 
+// isChanged reports whether an endpoint that took a parameter before takes it no more: it refused the same request twice, and names the parameter.
+// Tools and parts of the history are worth more, and are believed when a second call is refused as well.
+func (x refusedRequest) isChanged(l sessions.Lesson) bool {
+	return (l.Kind == Parameter || l.Kind == Rename) && x.call.seen[wordsWithoutCounts(x.text)] && (strings.EqualFold(x.fault.Param, l.Name) || quotes(x.fault.All, strings.ToLower(l.Name)))
+}
+
 // Shows notes of the request at hand whether it has reasoning of earlier steps, and the form of its messages' content, by their roles.
 // Providers say so of each request.
 func (c *Call) Shows(reasoning bool, forms []Param, roles []string) {

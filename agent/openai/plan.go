@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +27,7 @@ type plan struct {
 	forms     []lessons.Param
 	named     bool // results of tools have the name of their tool
 	params    []param
+	extras    []string // lessons.Extras of the settings
 }
 
 // param is an optional field of the body.
@@ -79,6 +79,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		}
 		out.forms = append(out.forms, strict)
 	}
+	out.extras = lessons.Extras(s)
 	out.params = m.params(p, s, call, out)
 	return out
 }
@@ -109,6 +110,9 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 	}
 	if most := cmp.Or(p.MaxTokens, m.maxTokens); most > 0 {
 		limit.Value, limit.Next = strconv.Itoa(most), nil
+		if p.MaxTokens == 0 {
+			limit.Setting = "maxTokens"
+		}
 	}
 	add(limit, literal)
 	effort, next := effortOf(p, s)
@@ -121,10 +125,10 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		add(lessons.Param{Name: "prompt_cache_key", Value: cacheKey(p.Session), Varies: true}, quoted)
 	}
 	if s.Temperature != nil {
-		add(lessons.Param{Name: "temperature", Value: decimal(*s.Temperature), Fixed: true}, literal)
+		add(lessons.Param{Name: "temperature", Value: decimal(*s.Temperature), Fixed: true, Setting: "temperature"}, literal)
 	}
 	if s.TopP != nil {
-		add(lessons.Param{Name: "top_p", Words: []string{"topp"}, Value: decimal(*s.TopP), Fixed: true}, literal)
+		add(lessons.Param{Name: "top_p", Words: []string{"topp"}, Value: decimal(*s.TopP), Fixed: true, Setting: "topP"}, literal)
 	}
 	if len(so.tools) > 0 { // sent when an endpoint asks for it
 		add(lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}}, literal)
@@ -186,20 +190,8 @@ func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) 
 		if err != nil {
 			continue // the configuration was read: only NaN and the like
 		}
-		was := wire.Scalar(raw)
-		value, send := call.Param(name, was)
-		p := param{Param: lessons.Param{Name: name, Value: value, Fixed: true}}
-		switch {
-		case !send:
-			p.Value = lessons.Unset
-		case value == was:
-			p.json = raw
-		case json.Valid([]byte(value)):
-			p.json = []byte(value)
-		default:
-			p.json = quoted(value)
-		}
-		out = append(out, p)
+		p, raw := call.BodyField(name, raw)
+		out = append(out, param{p, raw})
 	}
 	return out
 }
@@ -252,6 +244,7 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 // sent says what a request had, for the reader of its refusal.
 func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
 	out := lessons.Sent{Pictures: w.pictures, System: o.system && p.System != "", Stream: o.stream, Reasoning: w.reasoning, Thoughts: w.thoughts, Steps: w.steps, Instructions: p.System, Messages: p.Messages}
+	out.Extras = o.extras
 	out.Roles, out.Params = w.roles, slices.Clone(o.forms)
 	for _, q := range o.params {
 		if q.json == nil {

@@ -90,9 +90,7 @@ func (h *history) target(msgs []sessions.Message) agent.Target {
 
 // user adds a message of a person. Text alone is sent as a plain text: every server takes it.
 func (h *history) user(blocks []sessions.Block) {
-	h.item("user")
-	h.b = append(h.b, `{"type":"message","role":"user",`...)
-	h.status()
+	h.begin("user")
 	h.b = append(h.b, `"content":`...)
 	if h.system != "" {
 		blocks = slices.Insert(slices.Clone(blocks), 0, sessions.Block{Type: sessions.TextBlock, Text: h.system})
@@ -263,9 +261,7 @@ func (h *history) message(text string, kept keptItem, whole bool) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	h.item("assistant")
-	h.b = append(h.b, `{"type":"message","role":"assistant",`...)
-	h.status()
+	h.begin("assistant")
 	h.b = append(h.b, `"content":`...)
 	if h.omit { // in the form that asks for nothing
 		h.b = append(wire.Quote(h.b, text), "},"...)
@@ -286,6 +282,17 @@ func (h *history) message(text string, kept keptItem, whole bool) {
 	}
 	h.sent.Reasoning = true // an id, which may be refused
 	h.b = append(h.b, "},"...)
+}
+
+// begin begins a message of a role.
+func (h *history) begin(role string) {
+	h.item(role)
+	h.b = append(h.b, '{')
+	if h.field("type") { // some servers take only messages without one
+		h.b = append(h.b, `"type":"message",`...)
+	}
+	h.b = append(wire.Quote(append(h.b, `"role":`...), role), ',')
+	h.status()
 }
 
 // status adds that an item is complete, where the endpoint wants to be told.

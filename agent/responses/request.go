@@ -50,7 +50,7 @@ var reserved = []string{"input", "instructions", "model", "stream", "tools"}
 // encode makes a request: messages and tools first, what differs by call last. It appends to a buffer instead of filling
 // types: encoding those takes ten times as long, in every turn.
 func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) (*request, error) {
-	r := &request{sent: lessons.Sent{Instructions: p.System, Messages: p.Messages}}
+	r := &request{sent: lessons.Sent{Instructions: p.System, Messages: p.Messages, Extras: lessons.Extras(set)}}
 	encodedTools, err := m.encodeTools(r, p, set, call)
 	if err != nil {
 		return nil, err
@@ -108,13 +108,13 @@ func (m *Model) options(e *fields, p agent.Prompt, set agent.ModelSettings) {
 	m.reasoning(e, p, set)
 	m.limit(e, p)
 	for _, f := range []struct {
-		name  string
-		value *float64
-	}{{"temperature", set.Temperature}, {"top_p", set.TopP}} {
+		name, setting string
+		value         *float64
+	}{{"temperature", "temperature", set.Temperature}, {"top_p", "topP", set.TopP}} {
 		if f.value == nil {
 			continue
 		}
-		v := e.take(lessons.Param{Name: f.name, Value: strconv.FormatFloat(*f.value, 'g', -1, 64), Fixed: true})
+		v := e.take(lessons.Param{Name: f.name, Value: strconv.FormatFloat(*f.value, 'g', -1, 64), Fixed: true, Setting: f.setting})
 		if v != "" {
 			e.b = append(append(e.b, `,"`+f.name+`":`...), v...)
 		}
@@ -137,6 +137,9 @@ func (m *Model) reasoning(e *fields, p agent.Prompt, set agent.ModelSettings) {
 	general := []string{"reasoning", "reasoning_effort", "reasoning effort", "invalid_reasoning_effort", "effort", "thinking", "think value", "think"}
 	sum := lessons.Param{Name: "reasoning.summary", Words: []string{"reasoning summaries", "reasoning summary", "reasoning_summary"}, Value: "auto", Next: []string{"detailed", "concise"}}
 	lever := lessons.Param{Name: "reasoning.effort", Words: general, Value: want, Next: next, Effort: true, Fixed: set.Reasoning.Levels != nil}
+	if lever.Fixed {
+		lever.Setting = "reasoning.levels"
+	}
 	if want == lessons.Unset {
 		lever.Words = general[1:]
 		sum.Words = append(sum.Words, general[0])
@@ -203,7 +206,11 @@ func (m *Model) limit(e *fields, p agent.Prompt) {
 	if e.call.Off(lessons.Rename, "max_tokens") {
 		name = e.call.Name("max_tokens")
 	}
-	if v := e.take(lessons.Param{Name: name, Value: strconv.Itoa(max(n, minTokens))}); v != "" {
+	longest := lessons.Param{Name: name, Value: strconv.Itoa(max(n, minTokens))}
+	if p.MaxTokens <= 0 {
+		longest.Setting = "maxTokens"
+	}
+	if v := e.take(longest); v != "" {
 		e.b = append(append(e.b, `,"`+name+`":`...), v...)
 	}
 }
@@ -288,26 +295,15 @@ func (e *fields) body() error {
 		if err != nil {
 			return err
 		}
-		was := wire.Scalar(value)
-		was = was[:min(len(was), maxValue)]
-		use, send := e.call.Param(name, was)
-		switch {
-		case !send:
+		p, value := e.call.BodyField(name, value)
+		if value == nil {
 			continue
-		case use == was:
-		case json.Valid([]byte(use)):
-			value = []byte(use)
-		default:
-			value = wire.Quote(nil, use)
 		}
-		e.sent.Params = append(e.sent.Params, lessons.Param{Name: name, Value: use, Fixed: true})
+		e.sent.Params = append(e.sent.Params, p)
 		e.b = append(append(wire.Quote(append(e.b, ','), name), ':'), value...)
 	}
 	return nil
 }
-
-// maxValue bounds what a lesson says of a configured field's value, in bytes.
-const maxValue = 100
 
 // hasPictures reports whether blocks have a picture.
 func hasPictures(blocks []sessions.Block) bool {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,8 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 		e.Window = f.window()
 	}
 	if e.Class == agent.RateLimited || e.Class == agent.Overloaded {
-		e.RetryAfter = waitIn(string(raw), time.Now())
+		now := time.Now()
+		e.RetryAfter = cmp.Or(waitIn(string(raw), now), waitIn(f.All, now)) // where the body has signs as escapes
 	}
 	f.Text = t.text(f.Text)
 	e.Said, e.Err = f.Text, f
@@ -118,6 +120,7 @@ func (t *Try) StreamError(raw []byte) error {
 		return e
 	}
 	t.refused(e, 0, raw, nil)
+	t.misdirected(e, raw)
 	return e
 }
 
@@ -128,6 +131,7 @@ func (t *Try) NoStream(text string) error {
 		return e
 	}
 	t.refused(e, 0, []byte(text), nil)
+	t.misdirected(e, []byte(text))
 	if f, ok := errors.AsType[*Fault](e.Err); ok && e.Class == agent.Broken {
 		e.Err = fmt.Errorf("the answer of %s is no event stream (is baseUrl right?): %w", t.text(t.address), f)
 	}

@@ -58,6 +58,9 @@ func waitIn(body string, now time.Time) time.Duration {
 	if m := resetSeconds.FindStringSubmatch(body); m != nil {
 		return seconds(m[1])
 	}
+	if d := foreignWaitIn(body); d > 0 {
+		return d
+	}
 	at := resetTimeIn(body, now)
 	switch {
 	case at.IsZero():

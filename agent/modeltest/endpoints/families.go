@@ -51,5 +51,7 @@ func families() []family {
 		{"Results of tools of MCP servers", toolResults},
 		{"Envelopes, and words for success and failure", envelopes},
 		{"Words for a part that a refusal is not about", misread},
+		{"Settings that an endpoint does not take", ownSettings},
+		{"Rare words, and late ones", rareWords},
 	}
 }

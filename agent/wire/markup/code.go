@@ -30,7 +30,7 @@ func (c *codeState) plain(s string) int {
 			c.endRun()
 		}
 		switch b {
-		case '<', '[', ']', kimiMark[0]:
+		case '<', '[', ']', '&', kimiMark[0]:
 			if c.fence == 0 && (b != kimiMark[0] || strings.HasPrefix(s[i:], kimiMark[:min(len(s)-i, len(kimiMark))])) {
 				return i
 			}

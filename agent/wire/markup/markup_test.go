@@ -173,6 +173,11 @@ func TestMarkup(t *testing.T) {
 		{"a word of the channel", "analysis of the question", reading{text: "analysis of the question"}},
 		{"a word of the channel without an end", "analysisWe are cut off", reading{"analysisWe are cut off", "We are cut off", ""}},
 		{"end tokens", "Hello.<eos>", reading{text: "Hello."}},
+		{"end token of Kimi", "Hello.[EOS]", reading{text: "Hello."}},
+		{"a word for the end token", "The token [EOS] ends a text.", reading{text: "The token [EOS] ends a text."}},
+		{"tags in Chinese", "<思考>hm</思考>\nHello.", reading{"Hello.", "hm", ""}},
+		{"escaped tags", "&lt;think&gt;hm&lt;/think&gt;\nHello.", reading{"Hello.", "hm", ""}},
+		{"a closing tag alone, escaped", "hm&lt;/think&gt;\n\nHello.", reading{"Hello.", "hm", ""}},
 		// source: meta-llama/llama-models llama3_1/prompt_format.md
 		{"python tag", `<|python_tag|>{"name": "look", "parameters": {"q":"a"}}; {"name":"list_x","parameters":{}}<|eom_id|>`, reading{calls: calledQ + " list_x {};"}},
 		// source: microsoft/Phi-4-mini-instruct model card

@@ -43,6 +43,10 @@ var reasonTags = []*reasonTag{
 	{"<think:opensource>", []string{"</think:opensource>"}}, // Hunyuan. source: github.com/vllm-project/vllm/blob/main/vllm/reasoning/hy_v3_reasoning_parser.py
 	{"<inner_thoughts>", []string{"</inner_thoughts>"}},     // models that are told to think like that
 	{"<inner_thought>", []string{"</inner_thought>"}},
+	{"<思考>", []string{"</思考>"}},
+	{"<思考过程>", []string{"</思考过程>"}},
+	{"&lt;think&gt;", []string{"&lt;/think&gt;", "</think>"}}, // of gateways that escape HTML
+	{"&lt;thinking&gt;", []string{"&lt;/thinking&gt;", "</thinking>"}},
 	{"<inner_monologue>", []string{"</inner_monologue>"}},
 	{"<internal_monologue>", []string{"</internal_monologue>"}},
 	{"<redacted_thinking>", []string{"</redacted_thinking>"}},
@@ -293,11 +297,11 @@ var callMarks = []string{
 }
 
 // closingMarks close reasoning that the prompt opened.
-var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>", "\u25c1/think\u25b7"}
+var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>", "\u25c1/think\u25b7", "</思考>", "&lt;/think&gt;", "&lt;/thinking&gt;"}
 
-// endMarks end an answer in a chat template.
+// endMarks end an answer in a chat template. source: huggingface.co/moonshotai/Kimi-K2-Instruct (tokenizer_config.json, [EOS])
 var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
-	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", "<eos>", "<|eot|>", "<turn|>", "<|user|>", "<|observation|>", "<|flush|>", "<|calls|>", "</answer>", "</response>", "<|answer_suffix|>", "<|message_sep|>"}
+	"<\uff5cend\u2581of\u2581sentence\uff5c>", "<|end_of_turn|>", "[e~[", "<eos>", "[eos]", "<|eos|>", "<|eot|>", "<turn|>", "<|user|>", "<|observation|>", "<|flush|>", "<|calls|>", "</answer>", "</response>", "<|answer_suffix|>", "<|message_sep|>"}
 
 // answerTags are the tags that models write around their answer, behind their reasoning: Hunyuan, ERNIE, Apertus.
 // source: vllm-project/vllm#58127, github.com/vllm-project/vllm/blob/main/vllm/reasoning/ernie45_reasoning_parser.py

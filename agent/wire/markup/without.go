@@ -26,11 +26,11 @@ func DraftWithoutReasoning(text string) (words string, thinks bool) {
 
 // mayReason reports whether an opening tag, or the beginning of one, stands in a text.
 func mayReason(text string) bool {
-	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '[') < 0 && !strings.Contains(text, kimiMark) {
+	if !strings.ContainsAny(text, "<[&") && !strings.Contains(text, kimiMark) {
 		return false
 	}
 	for i := range len(text) {
-		if text[i] != '<' && text[i] != '[' && text[i] != kimiMark[0] {
+		if text[i] != '<' && text[i] != '[' && text[i] != '&' && text[i] != kimiMark[0] {
 			continue
 		}
 		if tag, _, partial := openingMark(text[i:]); tag != nil || partial {
