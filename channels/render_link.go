@@ -126,20 +126,17 @@ func unescape(s string) string {
 
 // inAddress reports whether the run of marks at src[at:at+n] is part of an address, and no markup: **https://example.com/a** ends with markup,
 // https://example.com/**a** does not.
-func inAddress(src []byte, at, n int) bool {
+func (s *inlineScan) inAddress(src []byte, at, n int) bool {
 	const longest = 1000
-	from := at
-	for from > max(0, at-longest) && isOfAddress(src[from-1]) {
-		from--
-	}
-	if from > 0 && src[from-1] >= utf8.RuneSelf {
-		from = wideAddress(src, from, max(0, at-longest))
-	}
-	if from == at {
+	start := s.addressBefore(src, at)
+	if start < 0 || start < at-longest {
 		return false
 	}
-	start := from + max(bytes.LastIndex(src[from:at], []byte("://")), bytes.LastIndex(src[from:at], []byte("www.")))
-	if start < from {
+	from := at
+	for from > start && isOfAddress(src[from-1]) {
+		from--
+	}
+	if from > start && (src[from-1] < utf8.RuneSelf || wideAddress(src, from, max(0, at-longest)) > start) {
 		return false
 	}
 	for start > 0 && util.IsAlphaNumeric(src[start-1]) {
@@ -181,9 +178,9 @@ func wideAddress(src []byte, end, least int) int {
 func isASCII(s []byte) bool { return !bytes.ContainsFunc(s, func(r rune) bool { return !ascii(r) }) }
 
 // addressLength gives how much of a text could be the rest of an address.
-func addressLength(s []byte) int {
-	for i, c := range s {
-		if !isOfAddress(c) {
+func addressLength[T string | []byte](s T) int {
+	for i := range len(s) {
+		if !isOfAddress(s[i]) {
 			return i
 		}
 	}
