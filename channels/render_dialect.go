@@ -155,13 +155,16 @@ func (p wordPlace) within() wordPlace { return wordPlace{underscored: p.undersco
 // escapeDiscord escapes what Discord would take for markup. It sees one word at a time; its neighbours are spaces or markup. Nothing is
 // escaped in an address.
 func escapeDiscord(s string, at wordPlace) string {
-	if start := webAddress(s); start >= 0 {
-		end := start + discordAddress(s[start:])
-		head := s[:start]
-		if start > 0 {
-			head = escapeDiscord(head, at)
+	hasSigns := discordSigns.in(s)
+	if start := -1; hasSigns {
+		if start = webAddress(s); start >= 0 {
+			end := start + discordAddress(s[start:])
+			head := s[:start]
+			if start > 0 {
+				head = escapeDiscord(head, at)
+			}
+			return head + s[start:end] + escapeDiscord(s[end:], at.within())
 		}
-		return head + s[start:end] + escapeDiscord(s[end:], at.within())
 	}
 	if at.lineStart {
 		switch {
@@ -172,17 +175,25 @@ func escapeDiscord(s string, at wordPlace) string {
 			return isNumbered
 		}
 	}
-	if !discordSigns.in(s) {
+	if !hasSigns {
 		return s
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if needsEscape(s, i) || s[i] == '_' && at.underscored {
-			b.WriteByte('\\')
+	var out []byte
+	done := 0 // of s
+	for i := range len(s) {
+		if !discordSigns[s[i]] || !needsEscape(s, i) && (s[i] != '_' || !at.underscored) {
+			continue
 		}
-		b.WriteByte(s[i])
+		if out == nil {
+			out = make([]byte, 0, len(s)+len(s)/2+4)
+		}
+		out = append(append(out, s[done:i]...), '\\')
+		done = i
 	}
-	return b.String()
+	if out == nil {
+		return s
+	}
+	return string(append(out, s[done:]...))
 }
 
 // discordAddress gives how much of a text without spaces is part of the address that it begins in, or goes on with: nothing is escaped there.

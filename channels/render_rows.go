@@ -18,8 +18,12 @@ func SeparateFences(md string) string {
 func rewriteFences(md string) string {
 	f := &fenceRows{lines: strings.Split(md, "\n"), tildes: !newFence(md).backticked}
 	for i, line := range f.lines {
-		if row, _ := fenceRow(strings.TrimLeft(line, quoteMarks)); row != "" {
+		text := strings.TrimLeft(line, quoteMarks)
+		if row, rest := fenceRow(text); row != "" {
 			f.rows = append(f.rows, i)
+			next := fenceEnd{line: i, row: row, rest: rest, isApart: len(row) < len(text) && text[len(row)] == ' '}
+			next.isAlone, next.hasWords = rest == "", strings.Contains(rest, " ")
+			f.ends = append(f.ends, next)
 		}
 	}
 	for i := 0; i < len(f.lines); {
@@ -58,10 +62,20 @@ const quoteMarks = " \t>"
 // fenceRows writes lines again, with fences on lines of their own.
 type fenceRows struct {
 	lines, out []string
-	rows       []int // lines that begin with a row of backticks or tildes
-	tildes     bool  // rows of tildes are fences
-	listed     bool  // an item of a list came before: fences may be indented
-	quoteEnd   int   // the line behind the quotation that was looked at last
+	rows       []int      // lines that begin with a row of backticks or tildes
+	tildes     bool       // rows of tildes are fences
+	listed     bool       // an item of a list came before: fences may be indented
+	ends       []fenceEnd // the same lines
+	quoteEnd   int        // the line behind the quotation that was looked at last
+}
+
+// fenceEnd is a line that begins with a row, which may close code.
+type fenceEnd struct {
+	line      int
+	row, rest string
+	isAlone   bool // nothing is behind the row
+	isApart   bool // a space is behind the row
+	hasWords  bool // several words are
 }
 
 // container is what a line with code belongs to: the marks of quotations and items in front of it, and what continues them.
@@ -240,20 +254,18 @@ func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	end = -1
 	n := 0
 	nests := opensMarkdown.MatchString(f.lines[i])
-	for _, k := range f.rows[f.rowAfter(i):] {
-		if n++; k >= limit || n > most {
+	for _, e := range f.ends[f.rowAfter(i):] {
+		if n++; e.line >= limit || n > most {
 			break
 		}
-		line := strings.TrimLeft(f.lines[k], quoteMarks)
-		r, rest := fenceRow(line)
-		if !strings.HasPrefix(r, row) || strings.Contains(rest, row[:3]) {
+		if end >= 0 && !e.isAlone && !e.hasWords || !strings.HasPrefix(e.row, row) || strings.Contains(e.rest, row[:3]) {
 			continue
 		}
-		if rest == "" || strings.Contains(rest, " ") && !(nests && line[len(r)] != ' ') {
-			return k, rest
+		if e.isAlone || e.hasWords && (!nests || e.isApart) {
+			return e.line, e.rest
 		}
 		if end < 0 {
-			end, tail = k, rest
+			end, tail = e.line, e.rest
 		}
 	}
 	return end, tail
