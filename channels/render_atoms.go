@@ -206,7 +206,7 @@ func (d *document) plain(s string) {
 // parseVerbatim takes source text apart that is passed on as written. It knows fences, links and code spans, so that they can be
 // kept whole.
 func parseVerbatim(md string) *document {
-	d := &document{}
+	d := &document{atoms: make([]atom, 0, stretches(md)+8)}
 	f := newFence(md)
 	blankLines := 0
 	for i, line := range strings.Split(md, "\n") {

@@ -1,7 +1,6 @@
 package channels
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -253,7 +252,7 @@ func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	const most = 200 // a bound for the time
 	end = -1
 	n := 0
-	nests := opensMarkdown.MatchString(f.lines[i])
+	nests := opensMarkdown(f.lines[i])
 	for _, e := range f.ends[f.rowAfter(i):] {
 		if n++; e.line >= limit || n > most {
 			break
@@ -271,8 +270,15 @@ func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	return end, tail
 }
 
-// opensMarkdown finds an opening fence of code that is Markdown itself.
-var opensMarkdown = regexp.MustCompile(`(?:\x60{3}|~{3})(?:md|markdown)[ \t]*$`)
+// opensMarkdown reports whether an opening fence is that of code that is Markdown itself.
+func opensMarkdown(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	row, isMarkdown := strings.CutSuffix(line, "markdown")
+	if !isMarkdown {
+		row, isMarkdown = strings.CutSuffix(line, "md")
+	}
+	return isMarkdown && (strings.HasSuffix(row, "```") || strings.HasSuffix(row, "~~~"))
+}
 
 // closingBehind gives the line of code that a closing fence ends, -1 = none.
 func (f *fenceRows) closingBehind(i, limit int, row string) int {

@@ -113,6 +113,25 @@ func (w *writer) wouldFit(a *atom, lim Limits) bool {
 	return ok
 }
 
+// heldText is what a writer held at a place.
+type heldText struct {
+	writer
+	stack []mark
+}
+
+// hold keeps what is written. It is valid until the writer is reset.
+func (w *writer) hold(h *heldText) {
+	h.writer, h.stack = *w, append(h.stack[:0], w.stack...)
+}
+
+// resume returns to what was held: what was written since is forgotten.
+func (w *writer) resume(h *heldText) {
+	buf, stack, literal := w.buf, w.stack, w.literal
+	*w = h.writer
+	w.buf, w.literal = buf[:len(h.buf)], literal[:len(h.literal)]
+	w.stack = append(stack[:0], h.stack...)
+}
+
 func (w *writer) write(a *atom) {
 	switch {
 	case a.kind == newline:
