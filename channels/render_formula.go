@@ -24,12 +24,11 @@ func maskFormulas(src []byte) []byte {
 	}
 	m := formulaMask{src: src, out: src, barrier: -1}
 	for at := 0; at < len(src); {
-		i := bytes.IndexAny(src[at:], `$\`)
-		if i < 0 {
-			break
+		n := 0
+		if src[at] == '$' || src[at] == '\\' {
+			n = m.formula(at)
 		}
-		at += i
-		at += max(m.formula(at), 1)
+		at += max(n, 1)
 	}
 	return m.out
 }

@@ -28,10 +28,11 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 	lines := node.Lines()
 	rest := text.NewSegments()
 	var found []*ast.LinkReferenceDefinition
+	seen := labels{}
 	for i := range lines.Len() {
 		line := lines.At(i)
 		def := defined(line.Value(reader.Source()))
-		if def == nil || !take.want(def) || isDefined(pc, def) || taken(found, def) {
+		if def == nil || !seen.isNew(def, take, pc) {
 			rest.Append(line)
 			continue
 		}
@@ -119,22 +120,14 @@ func cutDestination(s []byte) (dest, rest []byte) {
 
 func isPatternSpace(c byte) bool { return isBlankByte(c) || c == '\f' || c == '\r' }
 
-func (l labels) want(def *ast.LinkReferenceDefinition) bool {
-	return l == nil || l[util.ToLinkReference(def.Label)]
-}
-
-func isDefined(pc parser.Context, def *ast.LinkReferenceDefinition) bool {
-	_, is := pc.Reference(util.ToLinkReference(def.Label))
-	return is
-}
-
-func taken(found []*ast.LinkReferenceDefinition, def *ast.LinkReferenceDefinition) bool {
-	for _, f := range found {
-		if util.ToLinkReference(f.Label) == util.ToLinkReference(def.Label) {
-			return true
-		}
+// isNew reports whether a definition is wanted, is the first one of its label in a text, and is in no set of seen ones, into which it comes then.
+func (seen labels) isNew(def *ast.LinkReferenceDefinition, take labels, pc parser.Context) bool {
+	label := util.ToLinkReference(def.Label)
+	if _, isDefined := pc.Reference(label); isDefined || seen[label] || take != nil && !take[label] {
+		return false
 	}
-	return false
+	seen[label] = true
+	return true
 }
 
 // ParseMarkdown parses a part of the Markdown of chats, as Stretches cuts it. Definitions that no link uses are left in the text by parsing it

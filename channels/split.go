@@ -96,21 +96,22 @@ func within(s string, lim Limits) bool {
 func Measure(s string, u Unit) int { return measure(s, u) }
 
 // measure counts a text in a unit.
-func measure(s string, u Unit) int {
-	switch u {
-	case Bytes:
-		return len(s)
-	case UTF16:
-		n := 0
-		for _, r := range s {
-			n++
-			if r > 0xffff {
-				n++
-			}
-		}
-		return n
+func measure[T string | []byte](s T, u Unit) int {
+	i := 0
+	for i < len(s) && s[i] < utf8.RuneSelf { // where all units are the same
+		i++
 	}
-	return utf8.RuneCountInString(s)
+	if u == Bytes || i == len(s) {
+		return len(s)
+	}
+	n := i
+	for _, r := range string(s[i:]) {
+		n++
+		if r > 0xffff && u == UTF16 {
+			n++
+		}
+	}
+	return n
 }
 
 // blank reports whether nothing of the text can be seen.
