@@ -66,11 +66,14 @@ func (d *document) said(at int) string {
 
 // address makes a link's destination one that is safe in every dialect: entities resolved, spaces, quotes and brackets encoded.
 func address(s string) string {
+	if isSafeAddress(s) {
+		return s
+	}
 	s = clean(unescape(s))
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r <= ' ' || strings.ContainsRune("\"<>()[]\\`*|{}^", r):
+		case r <= ' ' || strings.ContainsRune(encodedInAddress, r):
 			for _, c := range []byte(string(r)) {
 				b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:]))
 			}
@@ -81,8 +84,25 @@ func address(s string) string {
 	return b.String()
 }
 
+// isSafeAddress reports whether nothing of an address has to change, as in nearly every one.
+func isSafeAddress(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || unsafeInAddress[c] {
+			return false
+		}
+	}
+	return true
+}
+
+var unsafeInAddress = newByteSet("&" + encodedInAddress)
+
+const encodedInAddress = "\"<>()[]\\`*|{}^"
+
 // absolute reports whether chat platforms make a link of an address like this.
 func absolute(s string) bool {
+	if strings.IndexByte(s, ':') < 0 { // no scheme
+		return false
+	}
 	u, err := url.Parse(s)
 	if err != nil {
 		return false

@@ -15,14 +15,15 @@ func SeparateFences(md string) string {
 }
 
 func rewriteFences(md string) string {
-	f := &fenceRows{lines: strings.Split(md, "\n"), tildes: !newFence(md).backticked}
+	lines := strings.Split(md, "\n")
+	f := &fenceRows{lines: lines, out: make([]string, 0, len(lines)), tildes: !newFence(md).backticked}
 	for i, line := range f.lines {
 		text := strings.TrimLeft(line, quoteMarks)
 		if row, rest := fenceRow(text); row != "" {
-			f.rows = append(f.rows, i)
-			next := fenceEnd{line: i, row: row, rest: rest, isApart: len(row) < len(text) && text[len(row)] == ' '}
-			next.isAlone, next.hasWords = rest == "", strings.Contains(rest, " ")
-			f.ends = append(f.ends, next)
+			f.rows = append(f.rows, fenceLine{
+				line: i, n: len(row), char: row[0], isAlone: rest == "", hasWords: strings.Contains(rest, " "),
+				isApart: len(row) < len(text) && text[len(row)] == ' ', hasRow: strings.Contains(rest, row[:3]),
+			})
 		}
 	}
 	for i := 0; i < len(f.lines); {
@@ -61,20 +62,20 @@ const quoteMarks = " \t>"
 // fenceRows writes lines again, with fences on lines of their own.
 type fenceRows struct {
 	lines, out []string
-	rows       []int      // lines that begin with a row of backticks or tildes
-	tildes     bool       // rows of tildes are fences
-	listed     bool       // an item of a list came before: fences may be indented
-	ends       []fenceEnd // the same lines
-	quoteEnd   int        // the line behind the quotation that was looked at last
+	rows       []fenceLine
+	tildes     bool // rows of tildes are fences
+	listed     bool // an item of a list came before: fences may be indented
+	quoteEnd   int  // the line behind the quotation that was looked at last
 }
 
-// fenceEnd is a line that begins with a row, which may close code.
-type fenceEnd struct {
-	line      int
-	row, rest string
-	isAlone   bool // nothing is behind the row
-	isApart   bool // a space is behind the row
-	hasWords  bool // several words are
+// fenceLine is a line that begins with a row of backticks or tildes, and what is known of the text behind the row.
+type fenceLine struct {
+	line, n  int // n: of the characters in the row
+	char     byte
+	isAlone  bool // there is no text
+	isApart  bool // it begins with a space
+	hasWords bool // there are several words
+	hasRow   bool // it has such a row itself
 }
 
 // container is what a line with code belongs to: the marks of quotations and items in front of it, and what continues them.
@@ -174,7 +175,7 @@ func (f *fenceRows) inside(i int, c container, head, row, info string) int {
 	if end < 0 || end >= f.limit(i, c) || info != strings.TrimLeft(info, " \t") || strings.TrimSpace(info+strings.Join(f.lines[i+1:end], "")) == "" {
 		return 0
 	}
-	if next := f.rowAfter(i); f.rows[next] < end { // another fence opens first
+	if next := f.rowAfter(i); f.rows[next].line < end { // another fence opens first
 		return 0
 	}
 	f.out = append(f.out, c.marks+strings.TrimRight(head, " \t"))
@@ -253,19 +254,23 @@ func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	end = -1
 	n := 0
 	nests := opensMarkdown(f.lines[i])
-	for _, e := range f.ends[f.rowAfter(i):] {
-		if n++; e.line >= limit || n > most {
+	for _, l := range f.rows[f.rowAfter(i):] {
+		if n++; l.line >= limit || n > most {
 			break
 		}
-		if end >= 0 && !e.isAlone && !e.hasWords || !strings.HasPrefix(e.row, row) || strings.Contains(e.rest, row[:3]) {
+		if l.char != row[0] || l.n < len(row) || l.hasRow || end >= 0 && !l.isAlone && !l.hasWords {
 			continue
 		}
-		if e.isAlone || e.hasWords && (!nests || e.isApart) {
-			return e.line, e.rest
+		isEnd := l.isAlone || l.hasWords && (!nests || l.isApart)
+		if isEnd || end < 0 {
+			end = l.line
 		}
-		if end < 0 {
-			end, tail = e.line, e.rest
+		if isEnd {
+			break
 		}
+	}
+	if end >= 0 {
+		_, tail = fenceRow(strings.TrimLeft(f.lines[end], quoteMarks))
 	}
 	return end, tail
 }
@@ -294,7 +299,7 @@ func (f *fenceRows) closingBehind(i, limit int, row string) int {
 func (f *fenceRows) rowAfter(i int) int {
 	lo, hi := 0, len(f.rows)
 	for lo < hi {
-		if mid := (lo + hi) / 2; f.rows[mid] > i {
+		if mid := (lo + hi) / 2; f.rows[mid].line > i {
 			hi = mid
 		} else {
 			lo = mid + 1
