@@ -51,12 +51,7 @@ type style struct {
 
 // clean makes text valid: UTF-8, "\n" as the only line end, no control characters but tab.
 func clean(s string) string {
-	dirty := !utf8.ValidString(s)
-	for i := 0; i < len(s) && !dirty; i++ {
-		c := s[i]
-		dirty = c < ' ' && c != '\n' && c != '\t' || c == 0x7f
-	}
-	if !dirty {
+	if utf8.ValidString(s) && !dirtySigns.in(s) {
 		return s
 	}
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n")
@@ -73,35 +68,46 @@ func clean(s string) string {
 
 // plainEnough reports whether the text means the same in every dialect and needs no parser.
 func plainEnough(s string) bool {
-	lineStart := true
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if lineStart {
-			switch c {
-			case ' ', '\t', '-', '+', '=':
-				return false
-			}
-			if c >= '0' && c <= '9' && numbered(s[i:]) {
-				return false
-			}
-			lineStart = false
+	if beginsBlock(s) {
+		return false
+	}
+	for i := range len(s) {
+		if !plainSigns[s[i]] {
+			continue
 		}
-		switch c {
-		case '*', '_', '`', '~', '[', ']', '<', '>', '&', '\\', '|', '#', ':', '@', '\t':
-			return false
+		switch s[i] {
 		case 'w':
 			if strings.HasPrefix(s[i:], "www.") {
 				return false
 			}
 		case '\n':
-			if i > 0 && s[i-1] == ' ' || strings.HasPrefix(s[i:], "\n\n\n") {
+			if i > 0 && s[i-1] == ' ' || strings.HasPrefix(s[i:], "\n\n\n") || beginsBlock(s[i+1:]) {
 				return false
 			}
-			lineStart = true
+		default:
+			return false
 		}
 	}
 	return true
 }
+
+// beginsBlock reports whether a line could begin a list, a heading or code, or is indented.
+func beginsBlock(line string) bool {
+	if line == "" {
+		return false
+	}
+	switch c := line[0]; c {
+	case ' ', '\t', '-', '+', '=':
+		return true
+	default:
+		return c >= '0' && c <= '9' && numbered(line)
+	}
+}
+
+var (
+	plainSigns = newByteSet("*_`~[]<>&\\|#:@\tw\n")
+	dirtySigns = newByteSet("\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f")
+)
 
 // numbered reports whether the text starts like an item of an ordered list.
 func numbered(s string) bool {
@@ -206,7 +212,7 @@ func (d *document) plain(s string) {
 // parseVerbatim takes source text apart that is passed on as written. It knows fences, links and code spans, so that they can be
 // kept whole.
 func parseVerbatim(md string) *document {
-	d := &document{}
+	d := &document{atoms: make([]atom, 0, stretches(md)+8)}
 	f := newFence(md)
 	blankLines := 0
 	for i, line := range strings.Split(md, "\n") {

@@ -13,22 +13,25 @@ func (r *markRun) isOfCode(c *markRun, content []byte) bool {
 	const longest = 200
 	head := r.src[max(0, r.start-longest):r.start]
 	head = head[bytes.LastIndexByte(head, '\n')+1:]
-	tail := r.src[c.end:min(len(r.src), c.end+longest)]
-	if i := bytes.IndexByte(tail, '\n'); i >= 0 {
-		tail = tail[:i]
-	}
-	if followsCommand(head) {
+	if r.command.of(func() bool { return followsCommand(head) }) {
 		return true
 	}
 	if bytes.IndexByte(content, ' ') >= 0 || bytes.ContainsFunc(content, func(r rune) bool { return !ascii(r) }) {
 		return false
 	}
 	const signs = "*_~"
-	outerHead, outerTail := bytes.TrimRight(head, signs), bytes.TrimLeft(tail, signs)
-	previous := lastField(outerHead)
-	if isOption(previous) || isArgument(head) || isSubstituted(outerHead) {
+	outerHead := bytes.TrimRight(head, signs)
+	if r.named.of(func() bool {
+		return isOption(lastField(outerHead)) || isArgument(head) || isSubstituted(outerHead)
+	}) {
 		return true
 	}
+	previous := lastField(outerHead)
+	tail := r.src[c.end:min(len(r.src), c.end+longest)]
+	if i := bytes.IndexByte(tail, '\n'); i >= 0 {
+		tail = tail[:i]
+	}
+	outerTail := bytes.TrimLeft(tail, signs)
 	isNested := r.char == '_' && (r.before == '*' || c.after == '*') || r.char == '*' && content[0] == '_'
 	if isNested && (isInGlob(head, tail) || string(previous) == "--" || bytes.Equal(previous, []byte("=~"))) {
 		return true

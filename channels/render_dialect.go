@@ -31,7 +31,7 @@ var (
 			}
 			return `<pre><code class="language-` + escapeHTML(p.lang) + `">`, "</code></pre>"
 		},
-		word: func(s string, _ wordPlace) string { return escapeHTML(s) }, inCode: func(s string, _ style) string { return escapeHTML(s) }, glue: escapeHTML,
+		word: func(out []byte, s string, _ wordPlace) []byte { return append(out, escapeHTML(s)...) }, inCode: func(s string, _ style) string { return escapeHTML(s) }, glue: escapeHTML,
 	}
 	discordSpec = spec{
 		dialect: DiscordMD, headings: true, bullet: "-", tables: tableCode, quote: "> ",
@@ -152,49 +152,49 @@ type wordPlace struct {
 // within gives the place of the rest of a word.
 func (p wordPlace) within() wordPlace { return wordPlace{underscored: p.underscored} }
 
-// escapeDiscord escapes what Discord would take for markup. It sees one word at a time; its neighbours are spaces or markup. Nothing is
+// escapeDiscord appends a word and escapes what Discord would take for markup. It sees one word at a time; its neighbours are spaces or markup. Nothing is
 // escaped in an address.
-func escapeDiscord(s string, at wordPlace) string {
-	if start := webAddress(s); start >= 0 {
-		end := start + discordAddress(s[start:])
-		head := s[:start]
-		if start > 0 {
-			head = escapeDiscord(head, at)
+func escapeDiscord(out []byte, s string, at wordPlace) []byte {
+	hasSigns := discordSigns.in(s)
+	if hasSigns {
+		if start := webAddress(s); start >= 0 {
+			end := start + discordAddress(s[start:])
+			if start > 0 {
+				out = escapeDiscord(out, s[:start], at)
+			}
+			return escapeDiscord(append(out, s[start:end]...), s[end:], at.within())
 		}
-		return head + s[start:end] + escapeDiscord(s[end:], at.within())
 	}
 	if at.lineStart {
 		switch {
 		case strings.Trim(s, "#") == "" && len(s) <= 3, s == "-", s == "*", s == "+", s == ">", s == ">>>", s == "-#":
-			return `\` + s
+			return append(append(out, '\\'), s...)
 		}
 		if isNumbered := escapeNumber(s); isNumbered != s {
-			return isNumbered
+			return append(out, isNumbered...)
 		}
 	}
-	if !discordSigns.in(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if needsEscape(s, i) || s[i] == '_' && at.underscored {
-			b.WriteByte('\\')
+	done := 0 // of s
+	for i := 0; i < len(s) && hasSigns; i++ {
+		if discordSigns[s[i]] && (needsEscape(s, i) || s[i] == '_' && at.underscored) {
+			out = append(append(out, s[done:i]...), '\\')
+			done = i
 		}
-		b.WriteByte(s[i])
 	}
-	return b.String()
+	return append(out, s[done:]...)
 }
 
 // discordAddress gives how much of a text without spaces is part of the address that it begins in, or goes on with: nothing is escaped there.
 func discordAddress(s string) int { return strings.IndexAny(s+"`", "`<>\"|\\") }
 
-// escapeBehindAddress escapes what stands directly behind an address.
-func escapeBehindAddress(s string, at wordPlace) string {
+// escapeBehindAddress appends and escapes what stands directly behind an address.
+func escapeBehindAddress(out []byte, s string, at wordPlace) []byte {
 	end := discordAddress(s)
+	out = append(out, s[:end]...)
 	if end == len(s) {
-		return s
+		return out
 	}
-	return s[:end] + escapeDiscord(s[end:], at.within())
+	return escapeDiscord(out, s[end:], at.within())
 }
 
 func needsEscape(s string, i int) bool {

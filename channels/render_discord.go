@@ -57,7 +57,7 @@ func (d *document) swallowing(i int) (start, end int) {
 	}
 	end = len(a.text)
 	if a.kind == word {
-		end = start + min(addressLength([]byte(a.text[start:])), discordAddress(a.text[start:]))
+		end = start + min(addressLength(a.text[start:]), discordAddress(a.text[start:]))
 		_, host, _ := strings.Cut(a.text[start:end], "://")
 		if next, _ := utf8.DecodeRuneInString(a.text[end:]); !strings.ContainsAny(host, "./?#") && !ascii(next) && ofWord(next) { // of the host
 			return 0, 0
@@ -82,7 +82,7 @@ func (d *document) continuesAddress(i int) bool {
 			return false
 		}
 		text := d.atoms[i].text
-		isOfIt := discordAddress(text) == len(text) && addressLength([]byte(text)) == len(text)
+		isOfIt := discordAddress(text) == len(text) && addressLength(text) == len(text)
 		if st != was || !isOfIt && strings.Trim(text, `.,:;"')]!?`) != "" {
 			return true
 		}

@@ -10,6 +10,9 @@ type fence struct {
 }
 
 func newFence(text string) fence {
+	if !strings.Contains(text, "~~~") {
+		return fence{backticked: true}
+	}
 	rows := 0
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(strings.TrimLeft(line, " "), "~~~") {

@@ -3,6 +3,7 @@ package channels
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/util"
@@ -23,12 +24,11 @@ func maskFormulas(src []byte) []byte {
 	}
 	m := formulaMask{src: src, out: src, barrier: -1}
 	for at := 0; at < len(src); {
-		i := bytes.IndexAny(src[at:], `$\`)
-		if i < 0 {
-			break
+		n := 0
+		if src[at] == '$' || src[at] == '\\' {
+			n = m.formula(at)
 		}
-		at += i
-		at += max(m.formula(at), 1)
+		at += max(n, 1)
 	}
 	return m.out
 }
@@ -37,6 +37,7 @@ func maskFormulas(src []byte) []byte {
 type formulaMask struct {
 	src, out []byte
 	next     [5]int // where the next end of each kind of formula stands, at least
+	ends     []int  // where each end of an environment stands, found when one is looked for
 	barrier  int    // where the next line without text, or the next backtick stands, at least
 }
 
@@ -77,9 +78,7 @@ func (m *formulaMask) formula(at int) int {
 // until gives the place of a text from a place on, -1 = it is nowhere. *known remembers the last one that was found.
 func (m *formulaMask) until(known *int, from int, s string) int {
 	if *known >= 0 && *known < from {
-		if *known = bytes.Index(m.src[from:], []byte(s)); *known >= 0 {
-			*known += from
-		}
+		*known = after(m.src, from, s)
 	}
 	return *known
 }
@@ -88,20 +87,34 @@ func (m *formulaMask) until(known *int, from int, s string) int {
 func (m *formulaMask) environment(name, end int) int {
 	const longest, most = 30, 20
 	n := bytes.IndexByte(m.src[name:min(len(m.src), name+longest)], '}')
-	if n < 0 {
+	if n < 0 || end < 0 {
 		return -1
 	}
-	near := m.src[:min(len(m.src), name+longestFormula)]
-	for i := 0; end >= 0 && end+len(`\end{`) <= len(near) && i < most; i++ {
-		body := end + len(`\end{`)
-		if bytes.HasPrefix(m.src[body:], m.src[name:name+n+1]) {
-			return end
+	if m.ends == nil {
+		for at := end; at >= 0; at = after(m.src, at+1, `\end{`) {
+			m.ends = append(m.ends, at)
 		}
-		if end = bytes.Index(near[body:], []byte(`\end{`)); end >= 0 {
-			end += body
+	}
+	near := min(len(m.src), name+longestFormula) - len(`\end{`)
+	next, _ := slices.BinarySearch(m.ends, end)
+	for _, end := range m.ends[next:min(len(m.ends), next+most)] {
+		if end > near {
+			break
+		}
+		if bytes.HasPrefix(m.src[end+len(`\end{`):], m.src[name:name+n+1]) {
+			return end
 		}
 	}
 	return -1
+}
+
+// after gives the place of a text from a place on, -1 = it is nowhere.
+func after(src []byte, from int, s string) int {
+	i := bytes.Index(src[from:], []byte(s))
+	if i < 0 {
+		return -1
+	}
+	return from + i
 }
 
 // closed reports whether a paragraph ends, or code begins, between two places.

@@ -66,11 +66,14 @@ func (d *document) said(at int) string {
 
 // address makes a link's destination one that is safe in every dialect: entities resolved, spaces, quotes and brackets encoded.
 func address(s string) string {
+	if isSafeAddress(s) {
+		return s
+	}
 	s = clean(unescape(s))
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r <= ' ' || strings.ContainsRune("\"<>()[]\\`*|{}^", r):
+		case r <= ' ' || strings.ContainsRune(encodedInAddress, r):
 			for _, c := range []byte(string(r)) {
 				b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:]))
 			}
@@ -81,8 +84,25 @@ func address(s string) string {
 	return b.String()
 }
 
+// isSafeAddress reports whether nothing of an address has to change, as in nearly every one.
+func isSafeAddress(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || unsafeInAddress[c] {
+			return false
+		}
+	}
+	return true
+}
+
+var unsafeInAddress = newByteSet("&" + encodedInAddress)
+
+const encodedInAddress = "\"<>()[]\\`*|{}^"
+
 // absolute reports whether chat platforms make a link of an address like this.
 func absolute(s string) bool {
+	if strings.IndexByte(s, ':') < 0 { // no scheme
+		return false
+	}
 	u, err := url.Parse(s)
 	if err != nil {
 		return false
@@ -126,20 +146,17 @@ func unescape(s string) string {
 
 // inAddress reports whether the run of marks at src[at:at+n] is part of an address, and no markup: **https://example.com/a** ends with markup,
 // https://example.com/**a** does not.
-func inAddress(src []byte, at, n int) bool {
+func (s *inlineScan) inAddress(src []byte, at, n int) bool {
 	const longest = 1000
-	from := at
-	for from > max(0, at-longest) && isOfAddress(src[from-1]) {
-		from--
-	}
-	if from > 0 && src[from-1] >= utf8.RuneSelf {
-		from = wideAddress(src, from, max(0, at-longest))
-	}
-	if from == at {
+	start := s.addressBefore(src, at)
+	if start < 0 || start < at-longest {
 		return false
 	}
-	start := from + max(bytes.LastIndex(src[from:at], []byte("://")), bytes.LastIndex(src[from:at], []byte("www.")))
-	if start < from {
+	from := at
+	for from > start && isOfAddress(src[from-1]) {
+		from--
+	}
+	if from > start && (src[from-1] < utf8.RuneSelf || wideAddress(src, from, max(0, at-longest)) > start) {
 		return false
 	}
 	for start > 0 && util.IsAlphaNumeric(src[start-1]) {
@@ -181,9 +198,9 @@ func wideAddress(src []byte, end, least int) int {
 func isASCII(s []byte) bool { return !bytes.ContainsFunc(s, func(r rune) bool { return !ascii(r) }) }
 
 // addressLength gives how much of a text could be the rest of an address.
-func addressLength(s []byte) int {
-	for i, c := range s {
-		if !isOfAddress(c) {
+func addressLength[T string | []byte](s T) int {
+	for i := range len(s) {
+		if !isOfAddress(s[i]) {
 			return i
 		}
 	}

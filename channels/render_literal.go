@@ -30,13 +30,16 @@ func (literals) Trigger() []byte { return []byte{'\\', '$'} }
 
 // Parse implements parser.InlineParser.
 func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()
-	if n := formula(line, before); n > 0 {
+	scan := scanOf(pc)
+	if n := scan.formula(block, line, segment.Start); n > 0 {
 		return take(block, n)
 	}
 	if line[0] == '$' {
 		return nil
+	}
+	if n := len(line) - len(bytes.TrimLeft(line, `\`)); n > 1 { // each but the last one stands in front of one
+		return take(block, n&^1)
 	}
 	if len(line) == 1 || line[1] == '\n' {
 		return take(block, 1)
@@ -45,7 +48,7 @@ func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 		return nil // a letter behind it is no escape in Markdown either
 	}
 	_, cell := parent.(*east.TableCell)
-	if !escapes(block.Source(), segment.Start, line, cell, pc) {
+	if !scan.escapes(block.Source(), segment.Start, line, cell, pc) {
 		return take(block, 2)
 	}
 	block.Advance(1)
@@ -54,15 +57,12 @@ func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 
 // escapes reports whether the backslash at src[at:] is there for Markdown. line is the rest of its line. A word without an end is not
 // looked at.
-func escapes(src []byte, at int, line []byte, cell bool, pc parser.Context) bool {
-	const longest = 100
-	start := max(0, at-longest)
-	start += bytes.LastIndexAny(src[start:at], " \t\n") + 1
-	end := at + len(line)
-	if i := bytes.IndexAny(line[:min(len(line), longest)], " \t\n"); i >= 0 {
-		end = at + i
+func (s *inlineScan) escapes(src []byte, at int, line []byte, cell bool, pc parser.Context) bool {
+	if strings.IndexByte("|#-+.)*_~`<>&", line[1]) < 0 {
+		return false
 	}
-	if at-start >= longest || end-at > longest {
+	start, end, ok := s.word(src, at, line)
+	if !ok {
 		return false
 	}
 	head := src[start:at]
@@ -136,26 +136,31 @@ var (
 // texBegin finds the begin of an environment of TeX.
 var texBegin = regexp.MustCompile(`^\\begin\{\w+\*?\}`)
 
-// formula gives the length of the TeX formula that a line's rest starts with, 0 = none. The dollars of prices and of shells are none.
-func formula(line []byte, before rune) int {
+// formula gives the length of the TeX formula that a line's rest, which begins at a place of the source, starts with, 0 = none. The dollars of prices and of shells are none.
+func (s *inlineScan) formula(block text.Reader, line []byte, at int) int {
 	const longest = 2000
 	head := line[:min(len(line), longest)]
-	for _, d := range [][2]string{{"$$", "$$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
-		if bytes.HasPrefix(head, []byte(d[0])) {
-			if i := bytes.Index(head[2:], []byte(d[1])); i > 0 {
-				return i + 4
-			}
-			return 0
-		}
+	if len(head) < 2 {
+		return 0
 	}
-	if name := texBegin.Find(head); name != nil {
-		end := []byte(`\end` + string(name[len(`\begin`):]))
-		if i := bytes.Index(head, end); i > 0 {
-			return i + len(end)
+	kind := -1
+	switch [2]byte(head) {
+	case [2]byte{'$', '$'}:
+		kind = endsDisplay
+	case [2]byte{'\\', '('}:
+		kind = endsRound
+	case [2]byte{'\\', '['}:
+		kind = endsSquare
+	case [2]byte{'\\', 'b'}:
+		return s.environment(block.Source(), head, at)
+	}
+	if kind >= 0 {
+		if end := s.endOfFormula(block.Source(), at+2, kind) + 2; end > at+4 && end <= at+len(head) {
+			return end - at
 		}
 		return 0
 	}
-	if head[0] != '$' || inWord(before) || len(head) < 3 || util.IsSpace(head[1]) {
+	if head[0] != '$' || len(head) < 3 || util.IsSpace(head[1]) || inWord(block.PrecendingCharacter()) {
 		return 0
 	}
 	for i := 1; i < len(head); i++ {
@@ -171,6 +176,26 @@ func formula(line []byte, before rune) int {
 			}
 			return i + 1
 		}
+	}
+	return 0
+}
+
+// environment gives the length of the environment of TeX that a line's rest starts with, 0 = none.
+func (s *inlineScan) environment(src, head []byte, at int) int {
+	if !bytes.HasPrefix(head, []byte(`\begin{`)) {
+		return 0
+	}
+	from := s.endOfFormula(src, at, endsEnvironment) - at
+	if from >= len(head) {
+		return 0
+	}
+	name := texBegin.Find(head)
+	if name == nil {
+		return 0
+	}
+	end := []byte(`\end` + string(name[len(`\begin`):]))
+	if i := bytes.Index(head[from:], end); i >= 0 {
+		return from + i + len(end)
 	}
 	return 0
 }
@@ -223,13 +248,20 @@ type autoLinks struct{ parser.InlineParser }
 // Parse implements parser.InlineParser.
 func (a autoLinks) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, _ := block.PeekLine()
-	if !webLink.Match(line) {
+	if !isWebLink(line) {
 		return nil
 	}
 	return a.InlineParser.Parse(parent, block, pc)
 }
 
-var webLink = regexp.MustCompile(`^<(?i:https?://|mailto:)`)
+func isWebLink(line []byte) bool {
+	for _, scheme := range []string{"<https://", "<http://", "<mailto:"} {
+		if len(line) >= len(scheme) && strings.EqualFold(string(line[:len(scheme)]), scheme) {
+			return true
+		}
+	}
+	return false
+}
 
 // linksThatLead parses links and pictures. What leads nowhere, like handlers[0](event), is text as it is written.
 type linksThatLead struct{ parser.InlineParser }

@@ -61,7 +61,7 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 		block.Advance(n)
 		return ast.NewTextSegment(segment.WithStop(segment.Start + n))
 	}
-	if n > 3 || line[0] == '~' && n != 2 || inAddress(block.Source(), segment.Start, n) {
+	if n > 3 || line[0] == '~' && n != 2 || scanOf(pc).inAddress(block.Source(), segment.Start, n) {
 		return plain(n)
 	}
 	if end := max(dunder(line, before), patternIn(line, n, before)); end > 0 {
@@ -72,6 +72,7 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	if n < len(line) {
 		r.after, _ = utf8.DecodeRune(line[n:])
 	}
+	r.isWithin = inWord(before) && inWord(r.after)
 	opens, closes := r.flanks(n)
 	count, _ := pc.Get(marksKey).(*markCount)
 	if count == nil || count.in != parent {
@@ -148,6 +149,24 @@ type markRun struct {
 	start, end    int // in src
 	before, after rune
 	tight         bool // it ends a sentence, and the next word follows without a space
+	isWithin      bool // it stands inside of a word of a script that separates words
+	bracketed     runFact
+	command       runFact
+	named         runFact
+}
+
+// runFact is what was found out about a run. Each run is compared with many.
+type runFact uint8
+
+// of returns the answer, and asks when there is none yet.
+func (a *runFact) of(ask func() bool) bool {
+	if *a == 0 {
+		*a = 1
+		if ask() {
+			*a = 2
+		}
+	}
+	return *a == 2
 }
 
 // Which ASCII punctuation may stand outside and inside of a single mark. What is missing is part of a formula, a path, a pattern, or
@@ -249,9 +268,6 @@ func (r *markRun) startsClearly() bool {
 	return r.startsText() && !ofWord(r.before) && !among(r.before, "!?=&/+|<>@#")
 }
 
-// within reports whether the run stands inside of a word of a script that separates words.
-func (r *markRun) within() bool { return inWord(r.before) && inWord(r.after) }
-
 // IsDelimiter implements parser.DelimiterProcessor.
 func (r *markRun) IsDelimiter(b byte) bool { return b == r.char }
 
@@ -269,7 +285,7 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 		if i := strings.IndexRune(")]}", c.before); i == 0 && bytes.IndexByte(content, '(') < 0 || i > 0 && r.after != rune("([{"[i]) { // [a-z]*, {a,b}*
 			return false
 		}
-		if r.inBrackets() && leaves('(', content) || isFace(r.before, content, c.after) { // (*ﾟ∀ﾟ) and (*_*)
+		if bytes.IndexByte(content, ')') >= 0 && r.inBrackets() && leaves('(', content) || isFace(r.before, content, c.after) { // (*ﾟ∀ﾟ) and (*_*)
 			return false
 		}
 		if c.after == ')' && !r.inBrackets() || r.before == '{' && c.after == '}' || bytes.Contains(content, []byte("**/")) || c.after == '.' && c.beforeEnding() { // case $x in *a*) …, {*_a,_b*}, *_a.c and _*.py
@@ -278,17 +294,20 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content) && bytes.IndexByte(content, ';') < 0 && (r.char == '*' || !names(content)) &&
 			!r.isOfCode(c, content)
 	}
-	if among(r.before, behindValue) && (!c.endsText() || c.within()) || c.tight && !r.startsClearly() { // (a)**b+c**(d)
+	if r.isWithin && c.isWithin { // 2**3 and f(**a, b**c)
 		return false
 	}
-	if leaves(r.before, content) || r.inBrackets() && leaves('(', content) || r.after == '/' && c.after == '/' { // f(**a)(**b), **/a **/b
+	if among(r.before, behindValue) && (!c.endsText() || c.isWithin) || c.tight && !r.startsClearly() { // (a)**b+c**(d)
+		return false
+	}
+	if leaves(r.before, content) || bytes.IndexByte(content, ')') >= 0 && r.inBrackets() && leaves('(', content) || r.after == '/' && c.after == '/' { // f(**a)(**b), **/a **/b
 		return false
 	}
 	if c.before == '/' && (r.after == '/' || bytes.IndexByte(content, ' ') >= 0) { // **/folder/**
 		return false
 	}
-	if r.within() || c.within() { // **W**orld, un**believ**able, and not 2**3 or f(**a, b**c)
-		return r.within() != c.within() && len(content) < 40 && onlyLetters(content) && unicode.IsLetter(outer(r, c))
+	if r.isWithin || c.isWithin { // **W**orld, un**believ**able
+		return len(content) < 40 && onlyLetters(content) && unicode.IsLetter(outer(r, c))
 	}
 	return true
 }
@@ -322,9 +341,11 @@ func leaves(bracket rune, content []byte) bool {
 // inBrackets reports whether a round bracket is open where the run stands.
 func (r *markRun) inBrackets() bool {
 	const longest = 1000
-	line := r.src[max(0, r.start-longest):r.start]
-	line = line[bytes.LastIndexByte(line, '\n')+1:]
-	return bytes.Count(line, []byte("(")) > bytes.Count(line, []byte(")"))
+	return r.bracketed.of(func() bool {
+		line := r.src[max(0, r.start-longest):r.start]
+		line = line[bytes.LastIndexByte(line, '\n')+1:]
+		return bytes.Count(line, []byte("(")) > bytes.Count(line, []byte(")"))
+	})
 }
 
 // oneOfSeveral reports whether another single mark on the same line could open as well: then they are notes or names, and no pair.
@@ -341,7 +362,7 @@ func oneOfSeveral(opener, closer *parser.Delimiter) bool {
 
 // outer gives the character outside of the mark that stands inside of a word.
 func outer(opener, closer *markRun) rune {
-	if opener.within() {
+	if opener.isWithin {
 		return opener.before
 	}
 	return closer.after

@@ -14,7 +14,7 @@ func parse(md string, s *spec, lim Limits) *document {
 	if s.verbatim {
 		return parseVerbatim(md)
 	}
-	b := &builder{document: &document{atoms: make([]atom, 0, min(2*strings.Count(md, " ")+2*strings.Count(md, "\n"), len(md)/3)+8)}, spec: s, maxURL: 2000}
+	b := &builder{document: &document{atoms: make([]atom, 0, stretches(md)+8)}, spec: s, maxURL: 2000}
 	if lim.Text > 0 {
 		b.maxURL = min(b.maxURL, lim.Text/2)
 	}
@@ -50,6 +50,19 @@ func parse(md string, s *spec, lim Limits) *document {
 		}
 	}
 	return b.document
+}
+
+// stretches counts the words of a text and the white space between them: about as many atoms are made of it.
+func stretches(md string) int {
+	n := 0
+	was := true
+	for i := range len(md) {
+		if white := md[i] == ' ' || md[i] == '\n'; white != was {
+			was = white
+			n++
+		}
+	}
+	return n
 }
 
 // knots takes text without code that costs the parser too much as it is: in stretches of lines that do not.

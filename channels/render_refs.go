@@ -2,7 +2,7 @@ package channels
 
 import (
 	"bytes"
-	"regexp"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -11,9 +11,7 @@ import (
 )
 
 // Reference links: "[text][label]" and, somewhere else, "[label]: address". A message has no place for addresses apart from their
-// links, so a definition is left out when a link shows its address, and stays visible text when none does. Footnotes
-// ("[^1]: …") are not definitions, nor is anything that has more on its line than an address and a title.
-var definition = regexp.MustCompile(`^[ \t]*\[([^\[\]^\\\s][^\[\]\\]{0,200})\]:[ \t]*(?:<([^<>\s]+)>|([^<>\s]+))(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*$`)
+// links, so a definition is left out when a link shows its address, and stays visible text when none does.
 
 // labels are the labels whose definitions are taken out of the text; nil = all.
 type labels map[string]bool
@@ -30,10 +28,11 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 	lines := node.Lines()
 	rest := text.NewSegments()
 	var found []*ast.LinkReferenceDefinition
+	seen := labels{}
 	for i := range lines.Len() {
 		line := lines.At(i)
 		def := defined(line.Value(reader.Source()))
-		if def == nil || !take.want(def) || isDefined(pc, def) || taken(found, def) {
+		if def == nil || !seen.isNew(def, take, pc) {
 			rest.Append(line)
 			continue
 		}
@@ -60,36 +59,75 @@ func defined(line []byte) *ast.LinkReferenceDefinition {
 	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
 		return nil
 	}
-	m := definition.FindSubmatch(line)
-	if m == nil {
+	label, dest := definition(line)
+	if label == nil || !absolute(address(string(dest))) {
 		return nil
 	}
-	dest := m[2]
-	if dest == nil {
-		dest = m[3]
+	return ast.NewLinkReferenceDefinition(label, dest, nil)
+}
+
+// definition gives the label and the address of a line that consists of a definition; no label = it does not. Footnotes ("[^1]: …") are no
+// definitions, nor is anything that has more on its line than an address and a title.
+func definition(line []byte) (label, dest []byte) {
+	const longest = 201
+	_, s, isOpen := bytes.Cut(line, []byte("["))
+	end := bytes.IndexAny(s, `[]\`)
+	if !isOpen || end < 1 || !bytes.HasPrefix(s[end:], []byte("]:")) || s[0] == '^' || isPatternSpace(s[0]) || utf8.RuneCount(s[:end]) > longest {
+		return nil, nil
 	}
-	if !absolute(address(string(dest))) {
-		return nil
+	label, s = s[:end], bytes.TrimLeft(s[end+len("]:"):], " \t")
+	if dest, s = cutDestination(s); len(dest) == 0 {
+		return nil, nil
 	}
-	return ast.NewLinkReferenceDefinition(m[1], dest, nil)
-}
-
-func (l labels) want(def *ast.LinkReferenceDefinition) bool {
-	return l == nil || l[util.ToLinkReference(def.Label)]
-}
-
-func isDefined(pc parser.Context, def *ast.LinkReferenceDefinition) bool {
-	_, is := pc.Reference(util.ToLinkReference(def.Label))
-	return is
-}
-
-func taken(found []*ast.LinkReferenceDefinition, def *ast.LinkReferenceDefinition) bool {
-	for _, f := range found {
-		if util.ToLinkReference(f.Label) == util.ToLinkReference(def.Label) {
-			return true
+	if title := bytes.TrimLeft(s, " \t"); len(title) < len(s) && len(title) > 1 {
+		closing := bytes.IndexByte(title[1:], title[0])
+		switch title[0] {
+		case '"', '\'':
+		case '(':
+			if closing = bytes.IndexAny(title[1:], "()"); closing >= 0 && title[1+closing] == '(' {
+				closing = -1
+			}
+		default:
+			closing = -1
+		}
+		if closing >= 0 {
+			s = title[closing+2:]
 		}
 	}
-	return false
+	if len(bytes.TrimFunc(s, func(r rune) bool { return ascii(r) && isPatternSpace(byte(r)) })) > 0 {
+		return nil, nil
+	}
+	return label, dest
+}
+
+// cutDestination cuts the address of a definition off, which may be in angle brackets.
+func cutDestination(s []byte) (dest, rest []byte) {
+	bracketed := bytes.HasPrefix(s, []byte("<"))
+	if bracketed {
+		s = s[1:]
+	}
+	end := bytes.IndexAny(s, "<> \t\n\f\r")
+	switch {
+	case bracketed && end > 0 && s[end] == '>':
+		return s[:end], s[end+1:]
+	case bracketed:
+		return nil, s
+	case end < 0:
+		return s, nil
+	}
+	return s[:end], s[end:]
+}
+
+func isPatternSpace(c byte) bool { return isBlankByte(c) || c == '\f' || c == '\r' }
+
+// isNew reports whether a definition is wanted, is the first one of its label in a text, and is in no set of seen ones, into which it comes then.
+func (seen labels) isNew(def *ast.LinkReferenceDefinition, take labels, pc parser.Context) bool {
+	label := util.ToLinkReference(def.Label)
+	if _, isDefined := pc.Reference(label); isDefined || seen[label] || take != nil && !take[label] {
+		return false
+	}
+	seen[label] = true
+	return true
 }
 
 // ParseMarkdown parses a part of the Markdown of chats, as Stretches cuts it. Definitions that no link uses are left in the text by parsing it

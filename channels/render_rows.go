@@ -1,7 +1,6 @@
 package channels
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,10 +15,15 @@ func SeparateFences(md string) string {
 }
 
 func rewriteFences(md string) string {
-	f := &fenceRows{lines: strings.Split(md, "\n"), tildes: !newFence(md).backticked}
+	lines := strings.Split(md, "\n")
+	f := &fenceRows{lines: lines, out: make([]string, 0, len(lines)), tildes: !newFence(md).backticked}
 	for i, line := range f.lines {
-		if row, _ := fenceRow(strings.TrimLeft(line, quoteMarks)); row != "" {
-			f.rows = append(f.rows, i)
+		text := strings.TrimLeft(line, quoteMarks)
+		if row, rest := fenceRow(text); row != "" {
+			f.rows = append(f.rows, fenceLine{
+				line: i, n: len(row), char: row[0], isAlone: rest == "", hasWords: strings.Contains(rest, " "),
+				isApart: len(row) < len(text) && text[len(row)] == ' ', hasRow: strings.Contains(rest, row[:3]),
+			})
 		}
 	}
 	for i := 0; i < len(f.lines); {
@@ -58,10 +62,20 @@ const quoteMarks = " \t>"
 // fenceRows writes lines again, with fences on lines of their own.
 type fenceRows struct {
 	lines, out []string
-	rows       []int // lines that begin with a row of backticks or tildes
-	tildes     bool  // rows of tildes are fences
-	listed     bool  // an item of a list came before: fences may be indented
-	quoteEnd   int   // the line behind the quotation that was looked at last
+	rows       []fenceLine
+	tildes     bool // rows of tildes are fences
+	listed     bool // an item of a list came before: fences may be indented
+	quoteEnd   int  // the line behind the quotation that was looked at last
+}
+
+// fenceLine is a line that begins with a row of backticks or tildes, and what is known of the text behind the row.
+type fenceLine struct {
+	line, n  int // n: of the characters in the row
+	char     byte
+	isAlone  bool // there is no text
+	isApart  bool // it begins with a space
+	hasWords bool // there are several words
+	hasRow   bool // it has such a row itself
 }
 
 // container is what a line with code belongs to: the marks of quotations and items in front of it, and what continues them.
@@ -161,7 +175,7 @@ func (f *fenceRows) inside(i int, c container, head, row, info string) int {
 	if end < 0 || end >= f.limit(i, c) || info != strings.TrimLeft(info, " \t") || strings.TrimSpace(info+strings.Join(f.lines[i+1:end], "")) == "" {
 		return 0
 	}
-	if next := f.rowAfter(i); f.rows[next] < end { // another fence opens first
+	if next := f.rowAfter(i); f.rows[next].line < end { // another fence opens first
 		return 0
 	}
 	f.out = append(f.out, c.marks+strings.TrimRight(head, " \t"))
@@ -239,28 +253,37 @@ func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	const most = 200 // a bound for the time
 	end = -1
 	n := 0
-	nests := opensMarkdown.MatchString(f.lines[i])
-	for _, k := range f.rows[f.rowAfter(i):] {
-		if n++; k >= limit || n > most {
+	nests := opensMarkdown(f.lines[i])
+	for _, l := range f.rows[f.rowAfter(i):] {
+		if n++; l.line >= limit || n > most {
 			break
 		}
-		line := strings.TrimLeft(f.lines[k], quoteMarks)
-		r, rest := fenceRow(line)
-		if !strings.HasPrefix(r, row) || strings.Contains(rest, row[:3]) {
+		if l.char != row[0] || l.n < len(row) || l.hasRow || end >= 0 && !l.isAlone && !l.hasWords {
 			continue
 		}
-		if rest == "" || strings.Contains(rest, " ") && !(nests && line[len(r)] != ' ') {
-			return k, rest
+		isEnd := l.isAlone || l.hasWords && (!nests || l.isApart)
+		if isEnd || end < 0 {
+			end = l.line
 		}
-		if end < 0 {
-			end, tail = k, rest
+		if isEnd {
+			break
 		}
+	}
+	if end >= 0 {
+		_, tail = fenceRow(strings.TrimLeft(f.lines[end], quoteMarks))
 	}
 	return end, tail
 }
 
-// opensMarkdown finds an opening fence of code that is Markdown itself.
-var opensMarkdown = regexp.MustCompile(`(?:\x60{3}|~{3})(?:md|markdown)[ \t]*$`)
+// opensMarkdown reports whether an opening fence is that of code that is Markdown itself.
+func opensMarkdown(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	row, isMarkdown := strings.CutSuffix(line, "markdown")
+	if !isMarkdown {
+		row, isMarkdown = strings.CutSuffix(line, "md")
+	}
+	return isMarkdown && (strings.HasSuffix(row, "```") || strings.HasSuffix(row, "~~~"))
+}
 
 // closingBehind gives the line of code that a closing fence ends, -1 = none.
 func (f *fenceRows) closingBehind(i, limit int, row string) int {
@@ -276,7 +299,7 @@ func (f *fenceRows) closingBehind(i, limit int, row string) int {
 func (f *fenceRows) rowAfter(i int) int {
 	lo, hi := 0, len(f.rows)
 	for lo < hi {
-		if mid := (lo + hi) / 2; f.rows[mid] > i {
+		if mid := (lo + hi) / 2; f.rows[mid].line > i {
 			hi = mid
 		} else {
 			lo = mid + 1

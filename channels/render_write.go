@@ -21,10 +21,10 @@ type spec struct {
 
 	link   func(url string, quiet bool) (open, close string)
 	pre    func(p pre) (open, close string)
-	word   func(s string, at wordPlace) string // escapes text
-	behind func(s string, at wordPlace) string // instead of word directly behind an address
-	inCode func(s string, st style) string     // escapes code
-	glue   func(s string) string               // escapes what stays as it is
+	word   func(out []byte, s string, at wordPlace) []byte // appends text and escapes it
+	behind func(out []byte, s string, at wordPlace) []byte // instead of word directly behind an address
+	inCode func(s string, st style) string                 // escapes code
+	glue   func(s string) string                           // escapes what stays as it is
 }
 
 // markup that is open, outermost first. A mark is one of these letters with what closes it.
@@ -111,6 +111,25 @@ func (w *writer) wouldFit(a *atom, lim Limits) bool {
 	*w = was
 	w.stack = append(w.stack[:0], stack...)
 	return ok
+}
+
+// heldText is what a writer held at a place.
+type heldText struct {
+	writer
+	stack []mark
+}
+
+// hold keeps what is written. It is valid until the writer is reset.
+func (w *writer) hold(h *heldText) {
+	h.writer, h.stack = *w, append(h.stack[:0], w.stack...)
+}
+
+// resume returns to what was held: what was written since is forgotten.
+func (w *writer) resume(h *heldText) {
+	buf, stack, literal := w.buf, w.stack, w.literal
+	*w = h.writer
+	w.buf, w.literal = buf[:len(h.buf)], literal[:len(h.literal)]
+	w.stack = append(stack[:0], h.stack...)
 }
 
 func (w *writer) write(a *atom) {
@@ -297,7 +316,7 @@ func (w *writer) put(a *atom) {
 		return
 	}
 	s := a.text
-	out := w.escaped(a)
+	url, prefix := w.url, w.prefix
 	w.url = w.url || a.kind == glue && webAddress(s) >= 0
 	if w.whole && a.kind == word && a.st.pre == 0 && !a.st.code {
 		w.keep(s)
@@ -309,11 +328,13 @@ func (w *writer) put(a *atom) {
 	if w.html && !a.st.code && a.st.pre == 0 && a.st.link == 0 && mayBeMarked(s) {
 		w.marked++
 	}
-	w.buf = append(w.buf, out...)
+	start := len(w.buf)
+	w.append(a, url, prefix)
 	if w.html {
-		out = s
+		w.n += measure(s, w.unit)
+	} else {
+		w.n += measure(w.buf[start:], w.unit)
 	}
-	w.n += measure(out, w.unit)
 }
 
 // mayBeMarked reports whether the platform could mark a word by itself: mentions, tags, commands, addresses.
@@ -327,24 +348,24 @@ func mayBeMarked(s string) bool {
 	return false
 }
 
-// escaped gives the text of an atom as the dialect needs it where it stands.
-func (w *writer) escaped(a *atom) string {
-	esc := w.glue
+// append writes the text of an atom as the dialect needs it where it stands: behind an address, or behind a line's own prefix.
+func (w *writer) append(a *atom, url, prefix bool) {
+	s := a.text
 	switch {
 	case a.st.pre != 0 || a.st.code:
-		if w.inCode == nil {
-			return a.text
+		if w.inCode != nil {
+			s = w.inCode(s, a.st)
 		}
-		return w.inCode(a.text, a.st)
-	case a.kind == word && w.url && w.behind != nil:
-		return w.behind(a.text, wordPlace{underscored: w.underscored})
+	case a.kind == word && url && w.behind != nil:
+		w.buf = w.behind(w.buf, s, wordPlace{underscored: w.underscored})
+		return
 	case a.kind == word && w.word != nil:
-		return w.word(a.text, wordPlace{w.prefix, w.underscored})
+		w.buf = w.word(w.buf, s, wordPlace{prefix, w.underscored})
+		return
+	case w.glue != nil:
+		s = w.glue(s)
 	}
-	if esc == nil {
-		return a.text
-	}
-	return esc(a.text)
+	w.buf = append(w.buf, s...)
 }
 
 // raw writes what is counted in every dialect.

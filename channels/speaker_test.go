@@ -30,6 +30,36 @@ func TestSpeakerIsNotTheAgent(t *testing.T) {
 	}
 }
 
+// No name of a person, of a chat or of an origin turns the words around it; what people write stays as it is.
+// source: Unicode UAX #9, UTS #39; CVE-2021-42574; CWE-451
+func TestNamesTurnNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
+		name := "Ann" + string(c) + "Bob"
+		for what, got := range map[string]string{
+			"a speaker": Speaker(Sender{Name: name, ID: "7"}), "a title": TitleOf(Inbound{Title: name}), "a username": SenderName(Sender{Username: name}), "a line": OneLine(name),
+		} {
+			if got != "AnnBob" {
+				t.Errorf("%U: %s is %q", c, what, got)
+			}
+		}
+		if got := HostLine("contact: " + name + "\n" + name); got != "[contact: AnnBob\n"+name+"]" {
+			t.Errorf("%U: %q", c, got)
+		}
+		if got := SenderName(Sender{Name: string(c), ID: "7"}); got != "7" {
+			t.Errorf("%U alone: %q", c, got)
+		}
+		if got := CleanText(name) + BehindSpeaker(name) + Typed(name); got != name+name+name {
+			t.Errorf("%U: the text of people became %q", c, got)
+		}
+	}
+	for _, name := range []string{"שרה", "فاطمة", "می\u200cخواهم", "👩\u200d🚀 Ann", "Ann\u00adBob"} {
+		if got := CleanName(name); got != name {
+			t.Errorf("%q became %q", name, got)
+		}
+	}
+}
+
 // In a group no line of one person's words reads like another person's; words that hold no such line are left as they are.
 // source: CWE-451
 func TestNobodySpeaksForOthers(t *testing.T) {

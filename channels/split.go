@@ -63,7 +63,7 @@ func Split(md string, lim Limits) []Part {
 	c := cutter{doc: doc, text: newWriter(s, doc, lim.Unit), plain: newWriter(&plainSpec, doc, lim.Unit), lim: lim}
 	parts := c.run()
 	if len(parts) == 0 { // only markup: show it as it was written
-		doc = &document{}
+		doc = &document{atoms: make([]atom, 0, stretches(md)+8)}
 		doc.plain(md)
 		c = cutter{doc: doc, text: newWriter(s, doc, lim.Unit), plain: newWriter(&plainSpec, doc, lim.Unit), lim: lim}
 		parts = c.run()
@@ -96,21 +96,22 @@ func within(s string, lim Limits) bool {
 func Measure(s string, u Unit) int { return measure(s, u) }
 
 // measure counts a text in a unit.
-func measure(s string, u Unit) int {
-	switch u {
-	case Bytes:
-		return len(s)
-	case UTF16:
-		n := 0
-		for _, r := range s {
-			n++
-			if r > 0xffff {
-				n++
-			}
-		}
-		return n
+func measure[T string | []byte](s T, u Unit) int {
+	i := 0
+	for i < len(s) && s[i] < utf8.RuneSelf { // where all units are the same
+		i++
 	}
-	return utf8.RuneCountInString(s)
+	if u == Bytes || i == len(s) {
+		return len(s)
+	}
+	n := i
+	for _, r := range string(s[i:]) {
+		n++
+		if r > 0xffff && u == UTF16 {
+			n++
+		}
+	}
+	return n
 }
 
 // blank reports whether nothing of the text can be seen.
@@ -129,7 +130,11 @@ type cutter struct {
 	text, plain *writer
 	lim         Limits
 	parts       []Part
+	places      [paragraphCut + 1]place
 }
+
+// place is what the writers held at a place where a part can end.
+type place struct{ text, plain heldText }
 
 // How good a place is for a cut.
 const (
@@ -152,13 +157,18 @@ func (c *cutter) next(start int) int {
 	atoms := c.doc.atoms
 	c.text.reset()
 	c.plain.reset()
-	var best [paragraphCut + 1]int // the last place of each quality that fills enough of the part, 0 = none
-	any := 0                       // the last place of any quality
+	isLong := c.doc.isLong(start, c.lim) // else nothing is cut
+	var best [paragraphCut + 1]int       // the last place of each quality that fills enough of the part, 0 = none
+	any := 0                             // the last place of any quality
 	for i := start; i < len(atoms); i++ {
 		if q := c.doc.cutBefore(i); q > noCut && c.text.visible {
 			any = i
 			if c.text.filled(c.lim, q) {
 				best[q] = i
+				if isLong {
+					c.text.hold(&c.places[q].text)
+					c.plain.hold(&c.places[q].plain)
+				}
 			}
 		}
 		c.text.write(&atoms[i])
@@ -167,7 +177,14 @@ func (c *cutter) next(start int) int {
 			continue
 		}
 		for q := paragraphCut; q > noCut; q-- {
-			if best[q] > 0 {
+			switch {
+			case best[q] == 0:
+			case isLong:
+				c.text.resume(&c.places[q].text)
+				c.plain.resume(&c.places[q].plain)
+				c.flush()
+				return c.passWhite(best[q])
+			default:
 				return c.end(start, best[q])
 			}
 		}
@@ -194,10 +211,15 @@ func (c *cutter) end(start, cut int) int {
 		c.plain.write(&c.doc.atoms[i])
 	}
 	c.flush()
-	atoms := c.doc.atoms
 	if cut == start { // white space that does not fit into an empty part
 		cut++
 	}
+	return c.passWhite(cut)
+}
+
+// passWhite passes over the white space at a cut.
+func (c *cutter) passWhite(cut int) int {
+	atoms := c.doc.atoms
 	lines := false
 	for cut < len(atoms) && atoms[cut].white() && (!lines || atoms[cut].kind == newline || atoms[cut].st.pre == 0) {
 		lines = lines || atoms[cut].kind == newline
@@ -282,6 +304,20 @@ func (c *cutter) flush() {
 		return
 	}
 	c.parts = append(c.parts, Part{c.text.finish(), c.plain.finish()})
+}
+
+// isLong reports whether the atoms from one on may be more than fits into a part. Little is lost where they are not.
+func (d *document) isLong(start int, lim Limits) bool {
+	n, lines := 0, 0
+	for i := start; i < len(d.atoms); i++ {
+		a := &d.atoms[i]
+		n += len(a.text) + 1
+		lines += int(a.n)
+		if lim.Text > 0 && n > lim.Text*3/4 || lim.Lines > 0 && lines > lim.Lines*3/4 {
+			return true
+		}
+	}
+	return false
 }
 
 // cutBefore says how good a cut in front of an atom is.

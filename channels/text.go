@@ -18,6 +18,26 @@ func CleanText(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
 }
 
+// CleanName is CleanText for what people, chats and roles are called: without the characters that turn text around, as a name stands among the words
+// of others. The text of people keeps them.
+//
+// source: Unicode UAX #9, UTS #39 (bidirectional controls, property Bidi_Control); CVE-2021-42574
+func CleanName(s string) string {
+	s = CleanText(s)
+	if !strings.ContainsFunc(s, turns) {
+		return s
+	}
+	return strings.Map(func(c rune) rune {
+		if turns(c) {
+			return -1
+		}
+		return c
+	}, s)
+}
+
+// turns reports whether a character changes the direction of text and is not seen.
+func turns(c rune) bool { return c >= 0x61c && unicode.Is(unicode.Bidi_Control, c) }
+
 // MaxRaw is how much of an update that could not be read is kept, in bytes.
 const MaxRaw = 4 << 10
 
@@ -63,16 +83,16 @@ func TitleOf(in Inbound) string { return CutText(OneLine(in.Title), titleMost) }
 
 // SenderName is what people call a sender: one line, at most a hundred characters.
 func SenderName(u Sender) string {
-	name := OneLine(cmp.Or(u.Name, u.Username, string(u.ID)))
+	name := cmp.Or(OneLine(u.Name), OneLine(u.Username), OneLine(string(u.ID)))
 	if c := []rune(name); len(c) > 100 {
 		name = string(c[:99]) + "…"
 	}
 	return name
 }
 
-// OneLine returns a text with each run of spaces and control characters as one space.
+// OneLine returns a text with each run of spaces and control characters as one space, and without the characters that turn text around.
 func OneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) }), " ")
+	return strings.Join(strings.FieldsFunc(CleanName(s), func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) }), " ")
 }
 
 // CutText gives the beginning of a text that is longer than so many bytes.

@@ -81,6 +81,7 @@ func readsAsMedia(s string) bool {
 // HostLine returns words of the host's in brackets. Lines behind the first come from what people typed.
 func HostLine(words string) string {
 	first, rest, more := strings.Cut(words, "\n")
+	first = CleanName(first)
 	if more {
 		first += "\n" + Typed(rest)
 	}

@@ -114,7 +114,7 @@ func (m *wireMessage) parts(names func(string) string) []string {
 	if len(m.Activity) > 0 && string(m.Activity) != "null" {
 		game := "an activity"
 		if m.Application != nil && m.Application.Name != "" {
-			game = channels.CleanText(m.Application.Name)
+			game = channels.CleanName(m.Application.Name)
 		}
 		list = append(list, channels.HostLine("invites to "+game))
 	}
@@ -165,7 +165,7 @@ func (d decoder) called(m *wireMessage, guild, sign, id string) (name string, ow
 	case "#":
 		for _, c := range m.MentionChannels {
 			if c.ID == id {
-				return channels.CleanText(c.Name), false
+				return channels.CleanName(c.Name), false
 			}
 		}
 		p, _ := d.names.find(id)

@@ -220,7 +220,7 @@ func (d decoder) renamed(e event) (channels.Inbound, error) {
 	if err := json.Unmarshal(e.data, &w); err != nil {
 		return channels.Inbound{}, err
 	}
-	if e.was == "" || channels.CleanText(w.Name) == e.was {
+	if e.was == "" || channels.CleanName(w.Name) == e.was {
 		return channels.Inbound{}, errIgnored
 	}
 	in, err := d.at(w.ID, w.GuildID, w.Type)

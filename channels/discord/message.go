@@ -91,7 +91,7 @@ func (d decoder) happened(in channels.Inbound, m *wireMessage) (channels.Inbound
 		if in.Guild != "" || m.Content == "" {
 			return in, errIgnored // there CHANNEL_UPDATE says it
 		}
-		in.Event, in.Title = channels.Renamed, channels.CleanText(m.Content)
+		in.Event, in.Title = channels.Renamed, channels.CleanName(m.Content)
 		return in, nil
 	case messageJoin:
 		if d.members {

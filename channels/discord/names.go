@@ -152,7 +152,7 @@ func (n *names) channel(raw json.RawMessage, guild string) (id, was string) {
 		return w.ID, ""
 	}
 	p := old
-	p.name = channels.CleanText(w.Name)
+	p.name = channels.CleanName(w.Name)
 	if w.Type != nil {
 		p.kind = *w.Type
 	}
@@ -220,7 +220,7 @@ func (n *names) learnServer(raw json.RawMessage, whole bool) (list []missed) {
 		s = &server{roles: map[string]string{}, owned: map[string]string{}}
 		n.servers[g.ID] = s
 	}
-	s.name, s.system = channels.CleanText(g.Name), g.SystemChannel
+	s.name, s.system = channels.CleanName(g.Name), g.SystemChannel
 	if len(g.Roles) > 0 { // all that there are
 		s.roles, s.owned = map[string]string{}, map[string]string{}
 	}
@@ -244,7 +244,7 @@ func (n *names) learnServer(raw json.RawMessage, whole bool) (list []missed) {
 }
 
 func (s *server) role(r wireRole) {
-	s.roles[r.ID] = channels.CleanText(r.Name)
+	s.roles[r.ID] = channels.CleanName(r.Name)
 	if r.Tags != nil && r.Tags.BotID != "" {
 		s.owned[r.Tags.BotID] = r.ID
 	}

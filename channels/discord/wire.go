@@ -206,9 +206,9 @@ func (a *amount) UnmarshalJSON(raw []byte) error {
 // name is what people see; username when the person chose no other.
 func (u wireUser) name() string {
 	if u.GlobalName != "" {
-		return channels.CleanText(u.GlobalName)
+		return channels.CleanName(u.GlobalName)
 	}
-	return channels.CleanText(u.Username)
+	return channels.CleanName(u.Username)
 }
 
 // handle is the name that nobody else has. Those of bots, and of people with an old name, are only unique with a number behind them.
@@ -224,7 +224,7 @@ func (u wireUser) handle() string {
 // shown is what people see in a server.
 func (u wireUser) shown(m *wireMember) string {
 	if m != nil && m.Nick != "" {
-		return channels.CleanText(m.Nick)
+		return channels.CleanName(m.Nick)
 	}
 	return u.name()
 }

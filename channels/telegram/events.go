@@ -104,7 +104,7 @@ func (d decoder) service(m *wireMessage, in *channels.Inbound) bool {
 		in.Event, in.People = channels.Left, []channels.Sender{m.LeftMember.sender()}
 		return m.LeftMember.ID != 0 && m.LeftMember.ID != d.me.ID
 	case m.NewTitle != "":
-		in.Event, in.Title = channels.Renamed, channels.CleanText(m.NewTitle)
+		in.Event, in.Title = channels.Renamed, channels.CleanName(m.NewTitle)
 	case m.TopicCreated != nil:
 		return d.named(m, m.TopicCreated.Name, in)
 	case m.TopicEdited != nil:
@@ -180,7 +180,7 @@ func (d decoder) named(m *wireMessage, name string, in *channels.Inbound) bool {
 		return false
 	}
 	d.topics.rename(in.Address, name)
-	in.Event, in.Title = channels.Renamed, channels.CleanText(m.Chat.Title+" / "+name)
+	in.Event, in.Title = channels.Renamed, channels.CleanName(m.Chat.Title+" / "+name)
 	return true
 }
 
@@ -255,7 +255,7 @@ func (d decoder) happened(c *wireChat, date quantity) (channels.Inbound, error) 
 	a, err := d.place(c)
 	in := channels.Inbound{Address: a, Time: date.time()}
 	if err == nil && a.Type != channels.Direct {
-		in.Title = channels.CleanText(c.Title)
+		in.Title = channels.CleanName(c.Title)
 	}
 	return in, err
 }

@@ -117,9 +117,9 @@ func (d decoder) title(m *wireMessage, a channels.Address) string {
 		name = now
 	}
 	if a.Thread == "" || name == "" {
-		return channels.CleanText(m.Chat.Title)
+		return channels.CleanName(m.Chat.Title)
 	}
-	return channels.CleanText(m.Chat.Title + " / " + name)
+	return channels.CleanName(m.Chat.Title + " / " + name)
 }
 
 // sender is who wrote: a person or bot, or the chat in whose name an anonymous admin or a channel speaks.
@@ -143,7 +143,7 @@ func (c *wireChat) sender() channels.Sender {
 	if name == "" {
 		name = strings.TrimSpace(c.FirstName + " " + c.LastName)
 	}
-	return channels.Sender{ID: userID(c.ID), Username: channels.CleanText(c.Username), Name: channels.CleanText(name)}
+	return channels.Sender{ID: userID(c.ID), Username: channels.CleanText(c.Username), Name: channels.CleanName(name)}
 }
 
 func (u *wireUser) sender() channels.Sender {
@@ -155,5 +155,5 @@ func messageID(id int64) channels.MessageID { return channels.MessageID(strconv.
 func userID(id int64) channels.UserID { return channels.UserID(strconv.FormatInt(id, 10)) }
 
 func (u *wireUser) name() string {
-	return channels.CleanText(strings.TrimSpace(u.FirstName + " " + u.LastName))
+	return channels.CleanName(strings.TrimSpace(u.FirstName + " " + u.LastName))
 }

@@ -53,7 +53,7 @@ func (p *people) saw(chat channels.ChatID, u *wireUser) {
 		return
 	}
 	add(u.name(), userID(u.ID))
-	add(channels.CleanText(strings.TrimSpace(u.FirstName)), userID(u.ID))
+	add(channels.CleanName(strings.TrimSpace(u.FirstName)), userID(u.ID))
 }
 
 // mention makes each @Name of a person without an @name a mention by number. text is HTML as the renderer writes it; code and links stay.

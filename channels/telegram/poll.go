@@ -19,12 +19,8 @@ import (
 )
 
 const (
-	// A conflict may be over at once, as after a kill, so the first wait is short. Otherwise the server may keep the other poll for
-	// half a minute: the second wait is longer than that with some room, the later ones keep well under one call in thirty seconds.
-	firstConflictWait  = 2 * time.Second
-	secondConflictWait = 40 * time.Second
-	conflictWait       = 55 * time.Second
-	conflictMemory     = 2 * time.Minute // conflicts with less between them are one row, though polls in between succeed
+	conflictWait   = 55 * time.Second // behind conflictWaits: well under one call in thirty seconds
+	conflictMemory = 2 * time.Minute  // conflicts with less between them are one row, though polls in between succeed
 
 	stopGrace    = 5 * time.Second // for events under way when Run is told to end
 	confirmLimit = 2 * time.Second // for the last confirmation
@@ -32,6 +28,13 @@ const (
 	fullBatch    = 100             // most updates that the platform gives at once
 	minPoll      = time.Second / 2 // between two polls of a server that answers at once with nothing: it does not wait for updates
 )
+
+// conflictWaits are the waits after the first conflicts in a row. Of two long polls Telegram ends the older one, with a conflict, and the newer one
+// gets the updates: it keeps nothing of a host that is gone, so a poll is worth a try soon. The waits grow, as two hosts that poll would end each
+// other's polls for ever; together they are a little more than the 40 s for which a host may still run beside the one that takes its place.
+//
+// source: tdlib/telegram-bot-api, Client.cpp (do_get_updates, abort_long_poll, fail_query_conflict)
+var conflictWaits = []time.Duration{1500 * time.Millisecond, 3 * time.Second, 6 * time.Second, 12 * time.Second, 19 * time.Second}
 
 // allowedUpdates are the kinds of updates that are asked for.
 const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post","message_reaction","my_chat_member","stopped_message_generation"]`
@@ -353,16 +356,15 @@ func (p *poller) conflicted(ctx context.Context, said *apiError) time.Duration {
 			}
 		}
 	}
-	switch p.conflicts {
-	case 1:
-		p.c.health.Set(ctx, channels.Disconnected, detail)
-		return firstConflictWait + rand.N(time.Second/2)
-	case 2:
-		p.c.health.Set(ctx, channels.Conflict, detail)
-		return secondConflictWait + rand.N(2*time.Second)
+	state, wait := channels.Conflict, conflictWait
+	if p.conflicts == 1 {
+		state = channels.Disconnected
 	}
-	p.c.health.Set(ctx, channels.Conflict, detail)
-	return conflictWait + rand.N(3*time.Second)
+	if p.conflicts <= len(conflictWaits) {
+		wait = conflictWaits[p.conflicts-1]
+	}
+	p.c.health.Set(ctx, state, detail)
+	return wait + rand.N(wait/20)
 }
 
 // confirm tells the server what was committed since the last poll, so that the next Run does not get it again. Best effort: what

@@ -25,7 +25,7 @@ func (d decoder) quote(m *wireMessage, thread channels.ThreadID) *channels.Quote
 	}
 	switch {
 	case r.SenderChat != nil:
-		q.Sender, q.By = channels.CleanText(r.SenderChat.Title), userID(r.SenderChat.ID)
+		q.Sender, q.By = channels.CleanName(r.SenderChat.Title), userID(r.SenderChat.ID)
 	case r.From != nil:
 		q.Sender, q.By, q.FromBot = r.From.name(), userID(r.From.ID), r.From.ID == d.me.ID
 	case r.Origin != nil:
@@ -97,5 +97,5 @@ func (o *wireOrigin) name() string {
 	if o.Signature != "" && name != "" && o.User == nil {
 		name = o.Signature + " in " + name
 	}
-	return channels.CleanText(strings.TrimSpace(name))
+	return channels.CleanName(strings.TrimSpace(name))
 }

@@ -62,7 +62,7 @@ func unsaid(fields map[string]json.RawMessage) string {
 	}
 	slices.Sort(names)
 	if title := ""; len(names) > 0 && json.Unmarshal(fields["new_chat_title"], &title) == nil && title != "" {
-		names = append(names, channels.CleanText(title))
+		names = append(names, channels.CleanName(title))
 	}
 	switch date := string(fields["date"]); {
 	case len(names) > 0:

@@ -34,6 +34,32 @@ func TestStrayConflict(t *testing.T) {
 	})
 }
 
+// A host that polls beside this one for a while, as during a deployment, makes it deaf for little longer than that, and the state says why.
+//
+// source: tdlib/telegram-bot-api, Client.cpp (of two long polls the older one is ended); lorcalhost/BTB-manager-telegram#69 (a bot that is killed and started again)
+func TestShortConflict(t *testing.T) {
+	for _, lasts := range []time.Duration{2 * time.Second, 5 * time.Second, 12 * time.Second, 24 * time.Second} {
+		t.Run(lasts.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				synctest.Wait()
+				remove := r.srv.Inject(telegramtest.Conflict(-1))
+				r.srv.Disconnect()
+				time.Sleep(lasts) // virtual time
+				if h := r.ch.Health(); !strings.Contains(h.Detail, "another process polls with this bot token") {
+					t.Errorf("%s: %+v", lasts, h)
+				}
+				remove()
+				began := time.Now()
+				r.srv.Say(anna, anna, "hello")
+				r.wait(1)
+				if took := time.Since(began); took > lasts+2*time.Second {
+					t.Errorf("a conflict of %s, and deaf for %s after it", lasts, took)
+				}
+			})
+		})
+	}
+}
+
 // Each poll of one host ends the other's with a conflict, and each succeeds after it.
 func TestTwoHostsWithOneToken(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {

@@ -114,7 +114,7 @@ func (d *decoder) head(info *types.MessageInfo) channels.Inbound {
 // place gives the chat of a message, and its title where it has one.
 func (d *decoder) place(info *types.MessageInfo) (channels.Address, string) {
 	if info.Chat.Server == types.GroupServer {
-		return d.group(info.Chat), channels.CleanText(d.names.group(info.Chat))
+		return d.group(info.Chat), channels.CleanName(d.names.group(info.Chat))
 	}
 	alt := info.SenderAlt
 	if info.IsFromMe {
@@ -135,7 +135,7 @@ func (d *decoder) person(jid types.JID, name string) channels.Sender {
 	if name == "" || name == "-" { // what the apps write for people without a name
 		name = d.names.person(jid)
 	}
-	return channels.Sender{ID: userID(jid), Name: channels.CleanText(name), Bot: jid.IsBot()}
+	return channels.Sender{ID: userID(jid), Name: channels.CleanName(name), Bot: jid.IsBot()}
 }
 
 // fill reads what a message says. What this version does not know is not dropped: it becomes Unreadable.
@@ -161,7 +161,7 @@ func origin(c *waE2E.ContextInfo) string {
 	if !c.GetIsForwarded() {
 		return ""
 	}
-	return short(channels.CleanText(c.GetForwardedNewsletterMessageInfo().GetNewsletterName()))
+	return short(channels.CleanName(c.GetForwardedNewsletterMessageInfo().GetNewsletterName()))
 }
 
 // quote reads what a message answers. A file alone has no text: the host names files itself.
@@ -244,7 +244,7 @@ func (d *decoder) broken(info *types.MessageInfo, reason string) channels.Inboun
 
 // membership reads a change of a group. One notification may say several things.
 func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
-	base := channels.Inbound{Address: d.group(evt.JID), Time: channels.UnixTime(evt.Timestamp.Unix()), Late: d.late, Title: channels.CleanText(d.names.group(evt.JID))}
+	base := channels.Inbound{Address: d.group(evt.JID), Time: channels.UnixTime(evt.Timestamp.Unix()), Late: d.late, Title: channels.CleanName(d.names.group(evt.JID))}
 	if evt.Sender != nil {
 		base.Sender = d.actor(*evt.Sender, evt.SenderPN)
 	}
@@ -271,7 +271,7 @@ func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
 	add(channels.Left, evt.Leave)
 	if evt.Name != nil {
 		in := base
-		in.Event, in.Title = channels.Renamed, channels.CleanText(evt.Name.Name)
+		in.Event, in.Title = channels.Renamed, channels.CleanName(evt.Name.Name)
 		if in.Sender.ID == "" && evt.Name.NameSetBy.User != "" {
 			in.Sender = d.person(d.canonical(evt.Name.NameSetBy, evt.Name.NameSetByPN), "")
 		}
@@ -286,7 +286,7 @@ func (d *decoder) membership(evt *events.GroupInfo) []channels.Inbound {
 // joined is this account's coming into a group, as the notification came.
 func (d *decoder) joined(evt *events.JoinedGroup, came arrival) channels.Inbound {
 	in := channels.Inbound{
-		Event: channels.Joined, Address: d.group(evt.JID), Title: channels.CleanText(evt.Name), Late: d.late, Self: true,
+		Event: channels.Joined, Address: d.group(evt.JID), Title: channels.CleanName(evt.Name), Late: d.late, Self: true,
 		Time: channels.UnixTime(came.at.Unix()), People: []channels.Sender{d.person(d.me.pn, "")}, Sender: d.person(d.me.pn, ""),
 	}
 	if evt.Sender != nil {

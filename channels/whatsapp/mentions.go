@@ -74,7 +74,7 @@ func (d *decoder) named(text string, c *waE2E.ContextInfo) string {
 	}
 	for _, g := range c.GetGroupMentions()[:min(len(c.GetGroupMentions()), mostMentions)] {
 		if jid, err := types.ParseJID(g.GetGroupJID()); err == nil && isNumber(jid.User) {
-			names[jid.User] = cutRunes(channels.CleanText(g.GetGroupSubject()), longestName)
+			names[jid.User] = cutRunes(channels.CleanName(g.GetGroupSubject()), longestName)
 			text = strings.ReplaceAll(text, "@"+jid.String(), "@"+jid.User)
 		}
 	}
@@ -110,7 +110,7 @@ func (d *decoder) mentioned(jid types.JID) string {
 	who := d.canonical(jid, types.EmptyJID)
 	for _, address := range []types.JID{who, jid} {
 		if name := d.names.person(address); name != "" {
-			return cutRunes(channels.CleanText(name), longestName)
+			return cutRunes(channels.CleanName(name), longestName)
 		}
 	}
 	if who.Server == types.DefaultUserServer && who != d.me.pn {
@@ -218,7 +218,7 @@ func (l *link) mentionable(ctx context.Context, to types.JID) (byDigits, byName 
 		}
 		short, _, _ := strings.Cut(name, " ")
 		for _, n := range slices.Compact([]string{name, short}) {
-			if n = channels.CleanText(n); n == "" {
+			if n = channels.CleanName(n); n == "" {
 			} else if twin := byName[n]; twin != nil {
 				byName[n] = &person{strange: true}
 			} else {

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -20,6 +21,7 @@ import (
 	"parley/gateway/backup"
 	"parley/gateway/config"
 	"parley/gateway/configfile"
+	"parley/gateway/filesystem"
 	"parley/sessions"
 	"parley/sessions/sqlstore"
 )
@@ -244,13 +246,15 @@ func (c restoreCmd) Run(e *env) error {
 	}
 	in := os.Stdin
 	if c.File != "-" {
-		if in, err = os.Open(c.File); err != nil {
+		switch in, err = filesystem.Open(c.File); {
+		case errors.Is(err, syscall.EISDIR):
+			return misuse("%s is a folder: name the file in it that `parley backup` wrote", c.File)
+		case errors.Is(err, filesystem.ErrNotRegular):
+			return misuse("the backup cannot be opened: %w (name a file that `parley backup` wrote; what a pipe gives goes to standard input, as in: parley restore - < PIPE)", err)
+		case err != nil:
 			return failed(exitMissing, "not_found", "the backup cannot be opened: %w (name a file that `parley backup` wrote, or - for standard input)", err)
 		}
 		defer func() { _ = in.Close() }() // it is only read
-		if info, err := in.Stat(); err == nil && info.IsDir() {
-			return misuse("%s is a folder: name the file in it that `parley backup` wrote", c.File)
-		}
 	}
 	r, err := backup.Restore(e.ctx, in, backup.Options{State: conf.State, Active: conf.Path, Server: !conf.Store.DSN.IsZero(), DryRun: c.DryRun, Now: time.Now(), MaxBytes: c.MaxSize << 20})
 	if err != nil {

@@ -47,8 +47,11 @@ func trustNow(u *configfile.Untrusted) bool {
 	if u.Never || !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return false
 	}
-	fmt.Fprintf(os.Stderr, "%s\nA configuration can start programs and send your keys to other servers.\nTrust this folder from now on? [y/N] ",
-		chatclient.OneLine("There is a config.yaml in "+u.Folder+", which is not trusted."))
+	there := "There is a config.yaml in " + u.Folder + ", which is not trusted."
+	if u.Links != "" {
+		there += " In this folder " + u.Links + ": to trust the folder is to trust what is there, too."
+	}
+	fmt.Fprintf(os.Stderr, "%s\nA configuration can start programs and send your keys to other servers.\nTrust this folder from now on? [y/N] ", chatclient.OneLine(there))
 	line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // the end of the input is a no
 	if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
 		return false
@@ -115,5 +118,8 @@ func (c trustCmd) Run(e *env) error {
 	}
 	return tell(e, c.asJSON, trusted{[]configfile.TrustedFolder{f}}, func(p *page, t trusted) {
 		p.note("The config.yaml and the .env in %s count from now on.\n", t.Folders[0].Path)
+		if links := t.Folders[0].Links(); links != "" {
+			p.note("In this folder %s: a link to another file has to be trusted again.\n", links)
+		}
 	})
 }

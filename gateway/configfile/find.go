@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"parley/gateway/filesystem"
 )
 
 // Name is the name of the configuration file in the working folder, and that of the user.
@@ -23,6 +25,9 @@ func Find(flag string, getenv func(string) string) (path string, err error) {
 	users := usersFile(getenv)
 	if err := dangling(Name, otherFile); err != nil {
 		return "", err
+	}
+	if info, err := os.Stat(Name); err == nil && !info.Mode().IsRegular() {
+		return "", notRegular(Name)
 	}
 	if isThere(Name) {
 		switch u := untrusted(".", getenv); {
@@ -52,6 +57,14 @@ func dangling(path, advice string) error {
 		path = abs
 	}
 	return fmt.Errorf("read %q: the link leads to %q, which does not exist: create that file or remove the link%s", path, to, advice)
+}
+
+// notRegular is an error for a folder, a FIFO, a socket or a device in the place of a configuration.
+func notRegular(path string) error {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return fmt.Errorf("read %q: %w: remove it, or name another file with --config FILE", path, filesystem.ErrNotRegular)
 }
 
 // named gives the file that the user names; "" = none.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // trustName is the file in the user's own folder that lists the trusted folders. It is in no state folder: a configuration may name
@@ -22,13 +23,28 @@ type TrustedFolder struct {
 	Path  string `json:"path"`            // absolute, without links
 	Inode uint64 `json:"inode,omitempty"` // of the folder; 0 = the system has none
 	Born  int64  `json:"born,omitempty"`  // birth time in nanoseconds, as systems give an inode again; 0 = the file system has none
+
+	Config string `json:"config,omitempty"` // what its config.yaml leads to where that is a link: absolute, without links
+	Env    string `json:"env,omitempty"`    // the same for its .env
+}
+
+// Links says what the files of a folder lead to that are links; "" = none is one.
+func (f TrustedFolder) Links() string {
+	var words []string
+	for _, link := range []struct{ name, to string }{{Name, f.Config}, {EnvName, f.Env}} {
+		if link.to != "" {
+			words = append(words, fmt.Sprintf("its %s is a link to %q", link.name, link.to))
+		}
+	}
+	return strings.Join(words, ", and ")
 }
 
 // Untrusted says that a ./config.yaml does not count, and why.
 type Untrusted struct {
 	Folder string // absolute, without links
 	Why    string
-	Never  bool // trusting the folder would not help
+	Never  bool   // trusting the folder would not help
+	Links  string // what its files lead to that are links, in words; "" = none is one
 }
 
 func (u *Untrusted) Error() string {
@@ -39,6 +55,9 @@ func (u *Untrusted) Error() string {
 // later. The error is an *Untrusted when another user can write them.
 func Trust(folder string, getenv func(string) string) (TrustedFolder, error) {
 	f, err := identify(folder)
+	if err == nil {
+		err = f.follow()
+	}
 	if err != nil {
 		return f, err
 	}
@@ -101,15 +120,56 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 		return &Untrusted{Folder: f.Path, Why: why, Never: true}
 	}
 	list, err := Trusted(getenv)
-	switch {
-	case err != nil:
-		return &Untrusted{Folder: f.Path, Why: err.Error(), Never: true}
-	case slices.Contains(list, f):
-		return nil
-	case slices.Contains(list, TrustedFolder{Path: f.Path, Inode: f.Inode}): // as an older parley wrote it
-		return &Untrusted{Folder: f.Path, Why: "the folder is not trusted with its birth time"}
+	if err == nil {
+		err = f.follow()
 	}
-	return &Untrusted{Folder: f.Path, Why: "the folder is not trusted"}
+	if err != nil {
+		return &Untrusted{Folder: f.Path, Why: err.Error(), Never: true}
+	}
+	i := slices.IndexFunc(list, func(x TrustedFolder) bool { return x.Path == f.Path && x.Inode == f.Inode })
+	u := &Untrusted{Folder: f.Path, Why: "the folder is not trusted", Links: f.Links()}
+	switch {
+	case i < 0:
+	case list[i].Born == 0 && f.Born != 0: // as an older parley wrote it
+		u.Why = "the folder is not trusted with its birth time"
+	case list[i].Born != f.Born:
+	case (f.Config == "" || f.Config == list[i].Config) && (f.Env == "" || f.Env == list[i].Env):
+		return nil
+	default:
+		u.Why = "the folder is trusted, but what its config.yaml or its .env leads to is not"
+	}
+	return u
+}
+
+// follow finds what the files of a folder lead to. Only regular files count: a link to no file, a FIFO or a device is an error.
+func (f *TrustedFolder) follow() (err error) {
+	if f.Config, err = target(f.Path, Name); err == nil {
+		f.Env, err = target(f.Path, EnvName)
+	}
+	return err
+}
+
+// target gives the file that a name in a folder leads to; "" when it is no link, or nothing has the name.
+func target(folder, name string) (string, error) {
+	path := filepath.Join(folder, name)
+	if err := dangling(path, ""); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", notRegular(path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real == path {
+		return "", err
+	}
+	return real, nil
 }
 
 // strangers says how another user could write a folder's configuration or its variables, with the folder itself; "" = none can.

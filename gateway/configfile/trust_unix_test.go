@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -40,12 +41,19 @@ func TestTrustOthers(t *testing.T) {
 		}
 	}
 	mode := func(path string, m os.FileMode) func() error { return func() error { return os.Chmod(path, m) } }
+	again := func(do func() error) func() error { // what a link leads to belongs to the trust
+		return func() error {
+			err := do()
+			_, err2 := Trust(folder, getenv)
+			return errors.Join(err, err2)
+		}
+	}
 	try("a folder that everybody can write", mode(folder, 0o777), mode(folder, 0o700))
 	try("a file that everybody can write", mode(Name, 0o666), mode(Name, 0o600))
 	try("variables that everybody can write", mode(EnvName, 0o666), mode(EnvName, 0o600))
 	try("a link to a file that everybody can write", func() error {
 		return errors.Join(os.Chmod(beside, 0o666), os.Remove(Name), os.Symlink(beside, Name))
-	}, mode(beside, 0o600))
+	}, again(mode(beside, 0o600)))
 	if err := os.Remove(Name); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +69,7 @@ func TestTrustOthers(t *testing.T) {
 	if err := errors.Join(os.Rename(Name, filepath.Join(links, "real")), os.Symlink(links, "way"), os.Symlink("way/real", Name)); err != nil {
 		t.Fatal(err)
 	}
-	try("a folder that a link leads through", mode(links, 0o777), mode(links, 0o700))
+	try("a folder that a link leads through", mode(links, 0o777), again(mode(links, 0o700)))
 	if os.Geteuid() != 0 {
 		t.Log("not root: files of other users and groups are not tried")
 		return
@@ -107,5 +115,69 @@ func TestTrustNode(t *testing.T) {
 		if got := tt.n.foreign(user); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// What a folder's files lead to belongs to the trust and is named; a link that leads elsewhere, and one that an older parley trusted, is asked for
+// again. A link to nothing and what is no regular file are errors, and are not trusted.
+// source: CWE-59 (link following); fifo(7)
+func TestTrustLinks(t *testing.T) {
+	for _, name := range []string{Name, EnvName} {
+		t.Run(name, func(t *testing.T) {
+			getenv := env("HOME", t.TempDir())
+			folder := inFolder(t, "linked")
+			outside := filepath.Dir(folder)
+			for _, to := range []string{"a.yaml", "b.yaml"} {
+				writeAll(t, filepath.Join(outside, to), "")
+			}
+			put := func(do func() error) {
+				t.Helper()
+				if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+					t.Fatal(err)
+				}
+				if err := do(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			asked := func(links string) {
+				t.Helper()
+				var u *Untrusted
+				if _, err := Find("", getenv); !errors.As(err, &u) || u.Never || !strings.Contains(u.Links, links) {
+					t.Errorf("Find: %v, %+v; want a question that names %q", err, u, links)
+				}
+				if f, err := Trust(".", getenv); err != nil || !strings.Contains(f.Links(), links) {
+					t.Errorf("Trust: %v, %v", f, err)
+				}
+				if path, err := Find("", getenv); err != nil || path != Name {
+					t.Errorf("trusted: %q, %v", path, err)
+				}
+			}
+			put(func() error { return os.Symlink("../a.yaml", name) })
+			asked(filepath.Join(outside, "a.yaml"))
+			put(func() error { return os.Symlink("../b.yaml", name) })
+			asked(filepath.Join(outside, "b.yaml"))
+			put(func() error { return os.Symlink("inside", name) })
+			writeAll(t, "inside", "")
+			asked(filepath.Join(folder, "inside"))
+			if err := changeTrusted(getenv, func(l []TrustedFolder) []TrustedFolder { l[0].Config, l[0].Env = "", ""; return l }); err != nil {
+				t.Fatal(err)
+			}
+			asked(filepath.Join(folder, "inside"))
+			for what, do := range map[string]func() error{
+				"a link to nothing": func() error { return os.Symlink("nothing", name) },
+				"a FIFO":            func() error { return syscall.Mkfifo(name, 0o600) },
+				"a link to a FIFO":  func() error { return errors.Join(syscall.Mkfifo("fifo", 0o600), os.Symlink("fifo", name)) },
+				"a device":          func() error { return os.Symlink("/dev/null", name) },
+				"a folder":          func() error { return os.Mkdir(name, 0o700) },
+			} {
+				put(do)
+				if f, err := Trust(".", getenv); err == nil || !strings.Contains(err.Error(), name) {
+					t.Errorf("%s is trusted: %v, %v", what, f, err)
+				}
+				if _, err := Find("", getenv); err == nil || !strings.Contains(err.Error(), name) {
+					t.Errorf("%s counts: %v", what, err)
+				}
+			}
+		})
 	}
 }

@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	"parley/gateway/backup"
+	"parley/gateway/filesystem"
 )
 
 // readEpoch gives the epoch of the cookies of browsers. One that cannot be read makes all of them void.
 func readEpoch(state string) string {
-	b, err := os.ReadFile(filepath.Join(state, backup.EpochFile))
+	b, err := filesystem.Read(filepath.Join(state, backup.EpochFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}

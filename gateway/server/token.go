@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/gateway/filesystem"
 )
 
 // tokenFile holds the owner's token where the configuration has none.
@@ -21,7 +22,7 @@ func StoredToken(dir string, configured channels.Secret) (t channels.Secret, ok 
 	if !configured.IsZero() {
 		return configured, true, nil
 	}
-	b, err := os.ReadFile(filepath.Join(dir, tokenFile))
+	b, err := filesystem.Read(filepath.Join(dir, tokenFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, false, nil
 	}
