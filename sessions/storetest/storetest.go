@@ -34,7 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"Overheard", overheard}, {"Compact", compact}, {"FinishSummary", finishSummary}, {"CompactRun", compactRun}, {"ResetOf", resetOf}, {"TailAfter", tailAfter}, {"Jobs", jobs}, {"Occurrences", occurrences}, {"Random", random},
 		{"Positions", positions}, {"Writers", writers}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"NewChats", newChats}, {"Previews", previews}, {"Files", files}, {"Amend", amend}, {"Revise", revise}, {"Said", said}, {"AmendHeard", amendHeard},
 		{"OverheardEvents", overheardEvents}, {"ForeignDeletion", foreignDeletion}, {"Invite", invite}, {"Titles", titles}, {"MovedChat", movedChat},
-		{"MovedPerson", movedPerson}, {"MovedToSession", movedToSession}, {"MovedAtWork", movedAtWork}, {"MovedAndRestarted", movedAndRestarted}, {"MovedToShared", movedToShared}, {"MovedPairing", movedPairing},
+		{"MovedPerson", movedPerson}, {"MovedToSession", movedToSession}, {"MovedAtWork", movedAtWork}, {"MovedAndRestarted", movedAndRestarted}, {"MovedBeside", movedBeside}, {"MovedToShared", movedToShared}, {"MovedPairing", movedPairing},
 		{"RenamedAccount", renamedAccount}, {"RenamedTwice", renamedTwice}, {"RenamedToSession", renamedToSession}, {"RenamedPairing", renamedPairing}, {"RenamedCursor", renamedCursor},
 		{"RunFields", runFields}, {"AloneStays", aloneStays}, {"StopRun", stopRun}, {"StoppedAsks", stoppedAsks}, {"UnclearEnd", unclearEnd}, {"Managed", managed}, {"Selected", selected}, {"TailBefore", tailBefore}, {"TailNumbers", tailNumbers}, {"OutOfRange", outOfRange}, {"LongIDs", longIDs},
 		{"Opaque", opaque}, {"OpaqueBefore", opaqueBefore}, {"OpaqueBound", opaqueBound}, {"OpaqueResumed", opaqueResumed}, {"Lessons", lessons}, {"LessonsBound", lessonsBound},
