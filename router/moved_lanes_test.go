@@ -68,3 +68,46 @@ func TestMovedChatHasOneWriterOfItsTranscript(t *testing.T) {
 		})
 	}
 }
+
+// The turn that a chat's old session was at, and that the new session's queue has, ends with the old session's work: its abort, its new
+// beginning and its deletion. Nothing of it is posted, and the chat goes on.
+//
+// proves: X1
+func TestMovedChatStopsWithItsOldSession(t *testing.T) {
+	for name, stop := range map[string]func(g *routertest.Rig) error{
+		"abort": func(g *routertest.Rig) error {
+			_, _, err := g.Router.StopSession(g.T.Context(), "test", routertest.KeyB)
+			return err
+		},
+		"new": func(g *routertest.Rig) error {
+			_, _, err := g.Router.Reset(g.T.Context(), "test", routertest.KeyB)
+			return err
+		},
+		"deletion": func(g *routertest.Rig) error { return g.Router.Delete(g.T.Context(), "test", routertest.KeyB) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				g := routertest.New(t, channeltest.Options{})
+				old, now := routertest.Group("b"), routertest.Group("b-new")
+				hear(g, now, routertest.Guest, "hello")
+				release := g.Blocked()
+				g.Say(old, routertest.Guest, "at work")
+				<-time.After(2 * time.Second)
+				synctest.Wait()
+				g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+				if err := stop(g); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if runs := g.Runs(); !g.AllOver() || runs[len(runs)-1].Status != sessions.Stopped && runs[0].Status != sessions.Stopped {
+					t.Errorf("%+v", runs)
+				}
+				release()
+				hear(g, now, routertest.Guest, "and now?")
+				if got := append(g.Fake.Texts(now), g.Fake.Texts(old)...); !slices.Equal(got, []string{"echo: 2002: hello", "echo: 2002: and now?"}) {
+					t.Errorf("shown %q", got)
+				}
+			})
+		})
+	}
+}
