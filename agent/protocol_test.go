@@ -76,20 +76,21 @@ func TestSettings(t *testing.T) {
 func TestSettingsSecrets(t *testing.T) {
 	t.Parallel()
 	p := Provider{APIKey: channels.NewSecret("the key"), ModelSettings: ModelSettings{
-		Headers: map[string]channels.Secret{"Authorization": channels.NewSecret("Bearer made-up")},
-		Query:   map[string]string{"api-version": "2024", "subscription-key": "query-secret"},
-		Body:    map[string]any{"plain": "text", "metadata": map[string]any{"auth_token": []any{"body-secret"}}},
+		Headers: map[string]channels.Secret{"Authorization": channels.NewSecret("Bearer made-up"), "X-Title": channels.NewSecret("Home assistant"),
+			"HTTP-Referer": channels.NewSecret("https://example.com"), "X-Who": channels.NewSecret("Bearer plainword")},
+		Query: map[string]string{"api-version": "2024", "subscription-key": "query-secret", "tier": "priority"},
+		Body:  map[string]any{"plain": "text", "metadata": map[string]any{"auth_token": []any{"body-secret"}}},
 	}, Models: map[string]ModelFacts{"m": {ModelSettings: ModelSettings{Query: map[string]string{"code_secret": "model-secret"}}}}}
 	got := map[string]bool{}
 	for _, s := range p.Secrets() {
 		got[s.Reveal()] = true
 	}
-	for _, want := range []string{"the key", "Bearer made-up", "made-up", "query-secret", "body-secret", "model-secret"} {
+	for _, want := range []string{"the key", "Bearer made-up", "made-up", "query-secret", "body-secret", "model-secret", "plainword"} {
 		if !got[want] {
 			t.Errorf("%q is not kept secret", want)
 		}
 	}
-	if got["2024"] || got["text"] {
+	if got["2024"] || got["text"] || got["Home assistant"] || got["https://example.com"] || got["priority"] { // answers have such words
 		t.Error("plain settings are taken for secrets")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/tools"
 )
 
 // secretKey is how the names of settings are written whose value lets somebody in.
@@ -13,17 +14,20 @@ var secretKey = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|signatur
 // openQuery is how parts of a query are named that anybody may see. What else stands there may be a signature of the address.
 var openQuery = regexp.MustCompile(`(?i)version|model|deployment|region|project`)
 
-// Secrets returns what must appear in no text: the values of all headers and of the query, but for versions and the like, and those of
-// the body whose name says that they are secret.
+// Secrets returns what must appear in no text: the values of headers and of the query, but for plain words, versions and the like, and those
+// of the body whose name says that they are secret.
 func (s ModelSettings) Secrets() (out []channels.Secret) {
-	for _, v := range s.Headers {
+	for name, v := range s.Headers {
+		if tools.IsOpenSetting(name, v.Reveal()) {
+			continue
+		}
 		out = append(out, v)
 		if _, token, ok := strings.Cut(v.Reveal(), " "); ok { // Bearer …
 			out = append(out, channels.NewSecret(token))
 		}
 	}
 	for name, v := range s.Query {
-		if !openQuery.MatchString(name) {
+		if !openQuery.MatchString(name) && !tools.IsOpenSetting(name, v) {
 			out = append(out, channels.NewSecret(v))
 		}
 	}

@@ -12,19 +12,28 @@ import (
 // shortSecret is how long a text must be that Hide takes out: shorter ones are words that anybody may write.
 const shortSecret = 8
 
+// secretMark stands where a secret was.
+const secretMark = "[secret]"
+
 // Hide makes what takes secrets out of texts: as they are, and as they stand in addresses, in JSON and in base64. Whoever repeats a
 // request in an error repeats them in one of these forms.
-func Hide(secrets ...Secret) *strings.Replacer {
-	var texts []string
+func Hide(secrets ...Secret) *strings.Replacer { return replacerOf(allForms(secrets)) }
+
+// allForms gives the ways in which secrets may be written, longest first: one may be a part of another.
+func allForms(secrets []Secret) (texts []string) {
 	for _, s := range secrets {
 		if len(s.Reveal()) >= shortSecret {
 			texts = append(texts, formsOf(s.Reveal())...)
 		}
 	}
-	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // one may be a part of another
+	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	return slices.Compact(texts)
+}
+
+func replacerOf(forms []string) *strings.Replacer {
 	var pairs []string
-	for _, t := range slices.Compact(texts) {
-		pairs = append(pairs, t, "[secret]")
+	for _, f := range forms {
+		pairs = append(pairs, f, secretMark)
 	}
 	return strings.NewReplacer(pairs...)
 }

@@ -91,7 +91,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 		Models:   func() []string { return h.models.Listed(h.router.Settings().Agents, h.models.Chosen().Model) },
 		Accounts: func() []string { return h.accounts.Lines() }, Troubles: h.troubles, MoreTools: h.servers.Tools,
 		Metrics: router.NewMetrics(metrics), Version: d.Version, TranscriptPath: h.store.TranscriptPath, Media: filepath.Join(c.State, "media"), Outbox: filepath.Join(c.State, "outbox"),
-		Tools: tools.All, Redact: h.secrets.redact, Workspace: func(id sessions.AgentID) string { return h.config().Workspace(id) }, Export: h.export, Busy: d.Busy,
+		Tools: tools.All, Redact: h.secrets.redact, Secrets: h.secrets.set, Workspace: func(id sessions.AgentID) string { return h.config().Workspace(id) }, Export: h.export, Busy: d.Busy,
 	})
 	h.makeWorkspaces(c)
 	h.accounts = accounts.New(accounts.Deps{Adapters: d.Adapters, Config: h.config, Store: h.store, Router: h.router, Log: d.Log, Stopping: h.stopping})

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,26 +22,29 @@ type redactor struct {
 }
 
 // redact takes the secrets that the host knows out of a text (contract H5).
-func (r *redactor) redact(text string) string {
+func (r *redactor) redact(text string) string { return r.set().Replace(text) }
+
+// set gives what takes the secrets that the host knows out of texts, by the configuration in force.
+func (r *redactor) set() *channels.SecretSet {
 	all := r.secrets()
 	slices.SortFunc(all, func(a, b channels.Secret) int { return strings.Compare(a.Reveal(), b.Reveal()) })
 	k := r.known.Load()
 	if k == nil || !slices.Equal(k.secrets, all) { // the configuration is another
-		k = &knownSecrets{all, channels.Hide(all...)}
+		k = &knownSecrets{all, channels.NewSecretSet(all...)}
 		r.known.Store(k)
 	}
-	return k.hide.Replace(text)
+	return k.set
 }
 
 // knownSecrets are the secrets that the host has come to know, and what takes them out of texts.
 type knownSecrets struct {
 	secrets []channels.Secret
-	hide    *strings.Replacer
+	set     *channels.SecretSet
 }
 
 func (r *redactor) secrets() []channels.Secret {
 	c := r.config()
-	all := append(tools.AddressSecrets(c.Store.DSN.Reveal()), r.token(), c.Gateway.Token, c.Store.DSN)
+	all := append(storeSecrets(c.Store.DSN.Reveal()), r.token(), c.Gateway.Token, c.Store.DSN)
 	for _, t := range c.Gateway.Tokens {
 		all = append(all, t.Token)
 	}
@@ -56,6 +60,18 @@ func (r *redactor) secrets() []channels.Secret {
 	}
 	for _, a := range c.Channels {
 		all = append(all, secretsIn(a.Adapter)...)
+	}
+	return all
+}
+
+// storeSecrets gives the secrets of a database's address. The name of a user without a password lets nobody in, and is often a word that
+// answers have.
+func storeSecrets(dsn string) []channels.Secret {
+	all := tools.AddressSecrets(dsn)
+	if u, err := url.Parse(dsn); err == nil && u.User != nil {
+		if _, has := u.User.Password(); !has {
+			all = slices.DeleteFunc(all, func(s channels.Secret) bool { return s.Reveal() == u.User.Username() })
+		}
 	}
 	return all
 }

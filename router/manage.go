@@ -119,12 +119,18 @@ func (r *Router) Delete(ctx context.Context, source string, key sessions.Key) er
 			return err
 		}
 		// Without a source: this request has not deleted anything yet, and what came since it was first sent is stopped as well.
-		if _, err := r.Committer.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key}, By: sessions.ByDeletion}}}); err != nil {
+		acc, err := r.Committer.Submit(ctx, sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key}, By: sessions.ByDeletion}}})
+		if err != nil {
 			return err
 		}
 		open, look := sessions.OpenRuns(ctx, r.store, sessions.RunQuery{Key: key, Limit: 1})
 		if look != nil {
 			return look
+		}
+		for _, s := range acc.Stopped { // in the queue of the session that has its chat now
+			if s.Home == key {
+				open = append(open, sessions.Run{ID: s.ID})
+			}
 		}
 		if idle = len(open) == 0; idle {
 			continue

@@ -60,6 +60,7 @@ type Deps struct {
 	// Troubles says which model providers are left alone at the moment, one line each; nil = none.
 	Troubles func() []string
 	Tools    func(d tools.Deps) []tools.Tool // called once, with what the session tools work with; nil = none
+	Secrets  func() *channels.SecretSet      // gives what takes the secrets that the host knows out of answers; nil = there are none
 	Redact   func(string) string             // takes the secrets that the host knows out of a text; nil = there are none
 	Log      *slog.Logger
 	Metrics  *Metrics
@@ -141,7 +142,7 @@ func New(d Deps) *Router {
 	r.Budgets = budget.New(budget.Config{Ledger: d.Store, Sessions: d.Store, Settings: r.settings.Load, Retry: r.retry, Log: d.Log})
 	r.Rights = rights.New(rights.Config{Store: d.Store, Settings: r.settings.Load, Media: r.Media, MoreTools: d.MoreTools})
 	r.Worker = turn.New(turn.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Retry: r.retry, Events: r.Events, Media: r.Media, Lanes: r.Lanes, Chain: r.Advancer,
-		Gate: r.Gate, Commit: r.Committer, Budgets: r.Budgets, Rights: r.Rights, Metrics: d.Metrics.ofTurns(), Log: d.Log, Model: d.Model, Workspace: d.Workspace, Redact: d.Redact, Context: d.Turn})
+		Gate: r.Gate, Commit: r.Committer, Budgets: r.Budgets, Rights: r.Rights, Metrics: d.Metrics.ofTurns(), Log: d.Log, Model: d.Model, Workspace: d.Workspace, Redact: d.Redact, Secrets: d.Secrets, Context: d.Turn})
 	r.Scheduler = cron.New(cron.Config{Store: d.Store, Settings: r.settings.Load, Events: r.Events, Gate: r.Gate, Commit: r.Committer, Log: d.Log, Now: d.JobsNow,
 		ModelKnown: func(name string) error { return r.ToolHost.ModelKnown(name) }})
 	r.ToolHost = toolhost.New(toolhost.Config{Store: d.Store, Settings: r.settings.Load, Ages: r.Ages, Media: r.Media, Outbox: r.Outbox, Chain: r.Advancer, Gate: r.Gate,

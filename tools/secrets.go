@@ -10,7 +10,7 @@ import (
 	"parley/channels"
 )
 
-// Secrets gives the texts of a server's configuration that are nobody's business: what its headers hold, of its environment what is
+// Secrets gives the texts of a server's configuration that are nobody's business: of its headers and its environment what is
 // named like a secret or is no plain text, of addresses what may let one in, of arguments what looks like a secret. Longer ones
 // are before shorter ones, which may be parts of them.
 func (m MCPServer) Secrets() []channels.Secret {
@@ -20,18 +20,20 @@ func (m MCPServer) Secrets() []channels.Secret {
 			out = append(out, channels.NewSecret(t))
 		}
 	}
-	for _, v := range m.Headers {
+	for name, v := range m.Headers {
+		if IsOpenSetting(name, v.Reveal()) {
+			continue
+		}
 		add(v.Reveal())
 		if _, token, ok := strings.Cut(v.Reveal(), " "); ok { // Bearer …
 			add(token)
 		}
 	}
 	for name, v := range m.Env {
-		keys := keysOf(v.Reveal())
-		if len(keys) > 0 || secretName.MatchString(name) || !plainText.MatchString(v.Reveal()) {
+		if !IsOpenSetting(name, v.Reveal()) {
 			add(v.Reveal())
 		}
-		add(keys...)
+		add(keysOf(v.Reveal())...)
 	}
 	add(keysOf(m.URL)...)
 	for i, arg := range m.Args {
@@ -52,6 +54,15 @@ func (m MCPServer) Secrets() []channels.Secret {
 	return out
 }
 
+// IsOpenSetting reports whether a setting, by its name and by what it says, is one that anybody may read: a plain word under a plain name.
+// Answers may say the same words.
+func IsOpenSetting(name, value string) bool {
+	return !secretName.MatchString(name) && plainText.MatchString(value) && !credentials.MatchString(value) && len(keysOf(value)) == 0
+}
+
+// credentials is how the value of an Authorization header begins, under whatever name it is sent.
+var credentials = regexp.MustCompile(`(?i)^(bearer|basic|token|digest|apikey) `)
+
 // AddressSecrets gives the texts of an address that may let one in. What of its query is a plain word under a plain name is a setting.
 func AddressSecrets(address string) (out []channels.Secret) {
 	address, query, _ := strings.Cut(address, "?")
@@ -67,7 +78,7 @@ func AddressSecrets(address string) (out []channels.Secret) {
 	return out
 }
 
-var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|dsn`)
+var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|dsn|cookie|signature`)
 
 // plainText is what people write as a setting: words and numbers, with what stands between them in names, lists and paths.
 var plainText = regexp.MustCompile(`^` + plainWord + `(([ /_.,~-]|:/|:[0-9])+` + plainWord + `)*$`)

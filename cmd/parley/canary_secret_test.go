@@ -37,6 +37,7 @@ func TestCanarySecrets(t *testing.T) {
 	p := x.start()
 	x.until(patience, "all accounts are connected", func() bool { return x.tg.Polling() && x.dc.Ready() })
 	x.goodDay()
+	x.indiscreet()
 	for range channeltest.Times(1, 20) {
 		x.badDay()
 	}
@@ -226,6 +227,40 @@ var (
 	pairingCode = regexp.MustCompile(`\b[A-Z0-9]{8}\b`)
 	linkCode    = regexp.MustCompile(`[?&#/=]([A-Za-z0-9_-]{20,})"`)
 )
+
+// indiscreet has the model say the secrets in its answers to an owner and to a guest, in pieces, and call a tool with them: in what it thinks as well.
+//
+// source: docs/security.md, On disk
+func (x *canaryWorld) indiscreet() {
+	x.t.Helper()
+	var known []string
+	for _, name := range []string{"own", "looks", "talks", "rules", "api-key", "house", "model", "second-key", "argument", "environment", "header", "hooks", "signature"} {
+		known = append(known, canary(name))
+	}
+	said := everyForm(append(known, basePassword, pathKey, queryKey, webhookSecret, secondToken, discordtest.BotToken, x.tg.Token())...)
+	args, _ := json.Marshal(map[string]string{"to": "current", "text": said})
+	talks := func(r modeltest.Request) modeltest.Reply {
+		if last := r.Messages[len(r.Messages)-1]; last.Role != "tool" {
+			return modeltest.Reply{Thinking: said, ToolCalls: []modeltest.ToolCall{{ID: "tell", Name: "message", Arguments: string(args)}}}
+		}
+		var pieces []string
+		for rest := said; rest != ""; {
+			n := min(7, len(rest))
+			pieces, rest = append(pieces, rest[:n]), rest[n:]
+		}
+		return modeltest.Reply{Thinking: said, Text: pieces, Between: time.Millisecond}
+	}
+	x.bad.Store(&talks)
+	x.tg.AddGroup(group, "Garden")
+	x.tg.Say(group, guest, "@"+telegramtest.BotUsername+" what do you know?")
+	x.corners()[0].tell("and to me?")
+	x.until(patience, "the model has answered", func() bool {
+		texts := func(c corner) int { return strings.Count(strings.Join(c.texts(), ""), "[secret]") }
+		return texts(x.telegram(group, "")) > 50 && texts(x.corners()[0]) > 50
+	})
+	x.quiet()
+	x.bad.Store(nil)
+}
 
 // badDay has everything that the host talks to fail with words that repeat what it was sent.
 func (x *canaryWorld) badDay() {

@@ -113,8 +113,12 @@ func (c *Committer) AfterCommit(ctx context.Context, acc sessions.Accepted) {
 		for _, s := range acc.Stopped {
 			c.Waiters.Notify(string(s.ID))
 			c.gate.RemoveReactions(s.ID)
-			if !c.lanes.IsAt(s.Key, s.ID) { // otherwise its end is told when it has come
-				c.watchers.Publish(event.Event{Kind: event.KindRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
+			if c.lanes.IsAt(s.Key, s.ID) { // its end is told when it has come
+				continue
+			}
+			c.watchers.Publish(event.Event{Kind: event.KindRun, Session: s.Key, Run: s.ID, Status: sessions.Stopped})
+			if s.Home != "" { // what waits there has waited for it
+				c.lanes.Wake(s.Home, c.settings().AskerOf(s.Home, nil))
 			}
 		}
 	}

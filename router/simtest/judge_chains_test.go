@@ -42,15 +42,19 @@ func (r *rest) judgeExchange(steps []sessions.Run) {
 		r.wrong("S9", "an exchange begins with the %s run %s", ask.Kind, ask.ID)
 		return
 	}
-	twins := r.twins() // which are one here
-	if (c.Requester == c.Target || slices.Contains(c.Hops, c.Target)) && c.Target != twins {
-		r.wrong("S12", "a chain of messages comes back to %s: %v", ask.Key, c.Hops)
+	path := c
+	if raw := r.chains[ask.ID]; r.split && raw != nil { // the two sessions of the chat that moved are one here
+		path = raw
 	}
-	seen := map[sessions.Key]int{}
-	for _, hop := range c.Hops {
-		if seen[hop]++; seen[hop] > 1 && (hop != twins || seen[hop] > 2) {
-			r.wrong("S12", "a chain of messages passes a session twice: %v", c.Hops)
+	if path.Requester == path.Target || slices.Contains(path.Hops, path.Target) {
+		r.wrong("S12", "a chain of messages comes back to %s: %v", ask.Key, path.Hops)
+	}
+	seen := map[sessions.Key]bool{}
+	for _, hop := range path.Hops {
+		if seen[hop] {
+			r.wrong("S12", "a chain of messages passes a session twice: %v", path.Hops)
 		}
+		seen[hop] = true
 	}
 	steps = r.judgeFollowUp(steps)
 	if ask.Status != sessions.Done {
@@ -100,15 +104,6 @@ func (r *rest) judgeExchange(steps []sessions.Run) {
 		return
 	}
 	r.judgeAnnounce(ask, last)
-}
-
-// twins gives the chat that had two sessions until the platform said that it is one chat: the old one stays, and a message to it is no circle. "" = none
-// had.
-func (r *rest) twins() sessions.Key {
-	if !r.split {
-		return ""
-	}
-	return r.w.keys[r.w.plan.moved.from]
 }
 
 // judgeAnnounce: what the target announces goes to its own chat, once (S10, S11).

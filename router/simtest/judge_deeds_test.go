@@ -125,9 +125,6 @@ func (r *rest) judgeEdit(d letter, word string, told int) {
 // forgotten reports whether a session may have started over since one of its messages was offered first: what waited to be told is forgotten
 // then, and nobody is told of changes of what was said before.
 func (r *rest) forgotten(to channels.Address, id channels.MessageID) bool {
-	if r.split && to == r.w.plan.moved.from { // one of its two sessions is over
-		return true
-	}
 	since := r.w.asked[id]
 	return slices.ContainsFunc(r.w.plan.letters, func(l letter) bool {
 		return l.text == "/new" && r.w.keys[l.to] == r.w.keys[to] && since != nil && since.first < r.w.acked[l.id]

@@ -101,7 +101,7 @@ func (r *rest) uncaused(d sessions.Delivery, calls contacts, x doubts) string {
 		return "there is no reason"
 	case d.State == sessions.Withheld && (d.Verdict == nil || d.Verdict.Allowed()):
 		return "no rule says so"
-	case d.State == sessions.Withheld && !r.w.mayDeny(d.Session, d.Updated):
+	case d.State == sessions.Withheld && !r.w.mayDeny(d.Session, d.Updated, r.ofOld[d.ID]):
 		return "nobody had denied it"
 	case d.State == sessions.DeliveryFail && calls.count("send", string(channels.Rejected)) == 0:
 		return "no platform has rejected it"
@@ -256,10 +256,11 @@ func (r *rest) mayOvertake(late sessions.Delivery, top shown) bool {
 	return d.Created.Sub(late.Created) <= atOnce || r.w.troubled(late.Created.Add(-time.Second), top.on)
 }
 
-// unknownPlace reports whether a call went to the new id of a chat before the host had taken the word of the platform that it is that chat.
+// unknownPlace reports whether a call went to the new id of a chat that somebody used before the host had taken the word of the platform that it is
+// that chat: until then it has a session and a policy of its own.
 func (r *rest) unknownPlace(c *contact) bool {
 	m := r.w.plan.moved
-	return m != nil && c.raw.Chat == m.to.Chat && c.begin < r.w.acked[movedID] && (r.w.freshDenied == 0 || c.begin < r.w.freshDenied)
+	return m != nil && m.split && c.raw.Chat == m.to.Chat && c.begin < r.w.acked[movedID] && (r.w.freshDenied == 0 || c.begin < r.w.freshDenied)
 }
 
 // judgeAnswers: who wrote first is answered first.
@@ -291,10 +292,14 @@ func (r *rest) judgeAnswers() {
 				if d.Kind == sessions.Posted {
 					continue
 				}
-				if r.split { // each of the two sessions has its turn
+				before := newest[chat]
+				if r.split { // until they are one, each of the two sessions has its turn
 					chat = r.w.plan.via(l).Address
+					if before = newest[chat]; l.to == r.w.plan.moved.from && r.w.acked[l.id] > r.w.acked[movedID] {
+						before = max(newest[r.w.plan.moved.from], newest[r.w.plan.moved.to])
+					}
 				}
-				if at > 0 && at < newest[chat] {
+				if at > 0 && at < before {
 					r.wrong("order", "%s is answered before what was written before it", l.text)
 				}
 				newest[chat] = max(newest[chat], at)

@@ -31,6 +31,8 @@ type rest struct {
 	rows       map[sessions.DeliveryID]sessions.Delivery
 	answers    map[channels.MessageID]sessions.DeliveryID // of commands
 	split      bool                                       // a chat that moved had two sessions
+	ofOld      map[sessions.DeliveryID]bool               // of the session that the chat had that moved to another one
+	chains     map[sessions.RunID]*sessions.Chain         // with the keys of the store
 	faults     []string
 }
 
@@ -41,7 +43,8 @@ func (r *rest) wrong(id, format string, args ...any) {
 
 // look gathers what there is to see.
 func (w *world) look(h *host) *rest {
-	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, parts: map[sessions.Key][][]sessions.Message{}, deleted: map[sessions.Key]bool{}, heard: map[sessions.Key][]sessions.ContextLine{}}
+	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, parts: map[sessions.Key][][]sessions.Message{}, deleted: map[sessions.Key]bool{}, heard: map[sessions.Key][]sessions.ContextLine{},
+		ofOld: map[sessions.DeliveryID]bool{}, chains: map[sessions.RunID]*sessions.Chain{}}
 	if h == nil {
 		r.index()
 		return r
@@ -58,10 +61,12 @@ func (w *world) look(h *host) *rest {
 	r.deliveries, err = h.store.ListDeliveries(ctx, sessions.DeliveryQuery{Limit: 5000})
 	must(err)
 	for i := range r.runs {
+		r.chains[r.runs[i].ID] = r.runs[i].Chain
 		r.runs[i] = w.homeRun(r.runs[i])
 	}
 	for i := range r.deliveries {
 		d := &r.deliveries[i]
+		r.ofOld[d.ID] = w.plan.moved != nil && d.Session == w.keys[w.plan.moved.from]
 		d.To, d.Session = w.home(d.To), w.homeKey(d.Session)
 	}
 	r.skipped, err = h.store.Skipped(ctx, 1000)

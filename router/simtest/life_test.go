@@ -196,7 +196,7 @@ func (w *world) settle() *rest {
 		if !h.idle() {
 			continue
 		}
-		if n := w.worked(); n > before && !w.told() {
+		if n := w.worked(); n > before && !w.told(before) {
 			w.t.Errorf("at rest, and yet %d calls", n-before)
 		} else if n > before {
 			continue
@@ -205,11 +205,24 @@ func (w *world) settle() *rest {
 	}
 }
 
-// told reports whether the newest calls tell owners of reports that have failed: the host looks for these now and then.
-func (w *world) told() bool {
+// told reports whether all calls about more than a sign, behind the first ones, tell owners of reports that have failed: the host looks for these
+// now and then.
+func (w *world) told(first int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.called[max(0, len(w.called)-5):], func(c *contact) bool { return strings.Contains(c.text, "⚠️ A report did not reach ") })
+	late, n := map[sessions.DeliveryID]bool{}, 0
+	for _, c := range w.called {
+		if strings.Contains(c.text, "⚠️ A report did not reach ") {
+			late[c.delivery()] = true
+		}
+		if c.isSign() {
+			continue
+		}
+		if n++; n > first && !late[c.delivery()] {
+			return false
+		}
+	}
+	return true
 }
 
 // worked counts the calls about more than a sign, which may be taken away a little after all is done.

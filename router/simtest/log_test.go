@@ -57,15 +57,15 @@ func (w *world) asks(key sessions.Key, deny bool) *wish {
 }
 
 // mayDeny reports whether a deny may have held for a session at some moment: one was asked for before, and nobody who asked for the contrary
-// after its end was told that it is done. At is as the store has it.
-func (w *world) mayDeny(key sessions.Key, at time.Time) bool {
+// after its end was told that it is done. At is as the store has it. old: it is about the session that the chat had before it moved to another one.
+func (w *world) mayDeny(key sessions.Key, at time.Time, old bool) bool {
 	for _, d := range w.changes {
 		if d.void || !d.deny || d.key != key || d.from.After(at.Add(time.Millisecond)) {
 			continue
 		}
 		lifted := false
 		for _, x := range w.changes {
-			if !x.void && !x.deny && x.key == key && !w.isApart(d, x) && d.last > 0 && x.first > d.last && x.last > 0 && x.to.Before(at) {
+			if !x.void && !x.deny && x.key == key && !(old && w.isApart(d, x)) && d.last > 0 && x.first > d.last && x.last > 0 && x.to.Before(at) {
 				lifted = true
 			}
 		}

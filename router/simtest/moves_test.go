@@ -206,7 +206,7 @@ func (r *rest) judgeTurns() {
 		return x.Kind == sessions.TurnRun && !x.Started.IsZero() && (x.Status != sessions.Done || x.MergedInto == "") // not taken up by another one
 	}
 	for _, b := range r.runs {
-		if !isTurn(b) || r.split && r.w.acked[channels.MessageID(b.Source)] <= r.w.acked[movedID] {
+		if !isTurn(b) || r.split && !b.Started.After(r.w.moved) {
 			continue
 		}
 		for _, a := range r.runs {

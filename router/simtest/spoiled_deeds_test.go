@@ -101,6 +101,13 @@ var spoiledDeeds = []spoil{
 	}},
 	{"what was written by hand is told twice", "written by hand, is told 2 times", func(r *rest) bool { return r.retell(isByHand, twice) }},
 	{"what was written by hand is lost", "written by hand, is told 0 times", func(r *rest) bool { return !r.anyNew() && r.retell(isByHand, noLines) }},
+	{"a line of a chat that had two sessions is lost", " 0 times", func(r *rest) bool {
+		return r.split && !r.anyNew() && r.retell(func(l sessions.ContextLine) bool {
+			return (isByHand(l) || isTalk(l)) && slices.ContainsFunc(slices.Concat(r.w.plan.letters, r.w.plan.deeds), func(x letter) bool {
+				return x.to == r.w.plan.moved.from && hasWord(l.Text, strings.Fields(x.text)[0])
+			})
+		}, noLines)
+	}},
 	{"what was written by hand is told in another session", "is told in", func(r *rest) bool {
 		var line sessions.ContextLine
 		if !r.retell(isByHand, func(l sessions.ContextLine) []sessions.ContextLine { line = l; return nil }) {

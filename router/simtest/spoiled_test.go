@@ -64,7 +64,7 @@ func (r *rest) copy() *rest {
 	for _, p := range w.platforms {
 		c.platforms = append(c.platforms, &site{w: c, ref: p.ref, like: p.like, shown: slices.Clone(p.shown)})
 	}
-	out := &rest{w: c, runs: slices.Clone(r.runs), deliveries: slices.Clone(r.deliveries), texts: maps.Clone(r.texts), parts: maps.Clone(r.parts), skipped: r.skipped, heard: maps.Clone(r.heard), notes: slices.Clone(r.notes), deleted: r.deleted, split: r.split}
+	out := &rest{w: c, runs: slices.Clone(r.runs), deliveries: slices.Clone(r.deliveries), texts: maps.Clone(r.texts), parts: maps.Clone(r.parts), skipped: r.skipped, heard: maps.Clone(r.heard), notes: slices.Clone(r.notes), deleted: r.deleted, split: r.split, ofOld: r.ofOld, chains: r.chains}
 	out.index()
 	return out
 }
@@ -111,10 +111,22 @@ var spoils = []spoil{
 		for i := range r.runs {
 			b := &r.runs[i]
 			for _, a := range r.runs {
-				if !r.split && a.Kind == sessions.TurnRun && b.Kind == sessions.TurnRun && a.Key == b.Key && a.MergedInto == "" && b.MergedInto == "" && !a.Started.IsZero() && !a.Ended.After(b.Started) && a.Ended.Sub(a.Started) > time.Second {
+				if (!r.split || a.Ended.After(r.w.moved.Add(time.Second))) && a.Kind == sessions.TurnRun && b.Kind == sessions.TurnRun && a.Key == b.Key && a.MergedInto == "" && b.MergedInto == "" && !a.Started.IsZero() && !a.Ended.After(b.Started) && a.Ended.Sub(a.Started) > time.Second {
 					b.Started = a.Ended.Add(-time.Millisecond)
 					return true
 				}
+			}
+		}
+		return false
+	}},
+	{"an exchange comes back to its target", "S12: ", func(r *rest) bool {
+		for i := range r.runs {
+			if run := &r.runs[i]; run.Kind == sessions.AskRun {
+				back := *run.Chain
+				back.Hops = append(slices.Clone(back.Hops), back.Target)
+				run.Chain, r.chains = &back, maps.Clone(r.chains)
+				r.chains[run.ID] = &back
+				return true
 			}
 		}
 		return false
@@ -180,7 +192,7 @@ var spoils = []spoil{
 		return c != nil
 	}},
 	{"an answer is withheld that nobody denied", "nobody had denied it", func(r *rest) bool {
-		return r.endsAs(sessions.Withheld, withheldBy.Reason, withheldBy, func(d sessions.Delivery) bool { return !r.w.mayDeny(d.Session, d.Updated) })
+		return r.endsAs(sessions.Withheld, withheldBy.Reason, withheldBy, func(d sessions.Delivery) bool { return !r.w.mayDeny(d.Session, d.Updated, r.ofOld[d.ID]) })
 	}},
 	{"an answer is withheld by a rule that lets it out", "no rule says so", func(r *rest) bool {
 		return r.endsAs(sessions.Withheld, withheldBy.Reason, &policy.Verdict{Action: policy.Allow}, whichever)

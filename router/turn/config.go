@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"parley/agent"
+	"parley/channels"
 	"parley/router/budget"
 	"parley/router/chain"
 	"parley/router/clock"
@@ -40,6 +41,8 @@ type Config struct {
 	Workspace func(sessions.AgentID) string
 	// Redact takes the secrets that the host knows out of a text; nil = there are none.
 	Redact func(string) string
+	// Secrets gives what takes the secrets that the host knows out of answers; nil = there are none.
+	Secrets func() *channels.SecretSet
 	// Context prepares the context in which a session's turns run; nil = as it is.
 	Context func(ctx context.Context, key sessions.Key) context.Context
 }
@@ -79,6 +82,9 @@ func New(c Config) *Worker {
 		m, err := c.Model(name)
 		if err == nil {
 			m.Model = seeing{m.Model, w.Pictures}
+			if c.Secrets != nil {
+				m.Model = secretless{m.Model, c.Secrets}
+			}
 		}
 		return m, err
 	}

@@ -79,6 +79,9 @@ func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err er
 		return sessions.Run{}, false, err
 	}
 	if run.Attempt == 0 {
+		if elsewhere, err := s.isWrittenElsewhere(t, at, key); err != nil || elsewhere {
+			return sessions.Run{}, false, err
+		}
 		if err := s.begin(t, run, at); err != nil {
 			return run, false, err
 		}
@@ -92,6 +95,14 @@ func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err er
 	_, err = t.Exec("UPDATE runs SET status = 'running', attempt = ?, first = ?, started = ?, deadline = ? WHERE seq = ?",
 		run.Attempt, at.First, engine.Ms(run.Started), engine.Ms(run.Deadline), at.Seq)
 	return run, err == nil, err
+}
+
+// isWrittenElsewhere reports whether a run that has begun, and has not ended, writes a transcript from the queue of another session, which has
+// its chat by now: see takeOver. What begins beside that one would stand between its steps. Where no chat and no account has moved, no run is
+// looked at.
+func (s *runs) isWrittenElsewhere(t *tx, at row.Run, key sessions.Key) (bool, error) {
+	return t.Exists("SELECT 1 FROM runs WHERE status IN ('queued', 'running') AND attempt > 0 AND transcript = ? AND key <> ? AND (EXISTS (SELECT 1 FROM moves) OR EXISTS (SELECT 1 FROM logins WHERE became <> ''))",
+		at.Transcript, string(key))
 }
 
 // Record appends messages to the transcript of a run as they happen.

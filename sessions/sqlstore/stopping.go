@@ -67,15 +67,15 @@ func scanStoppable(r engine.Row) (x stoppableRun, err error) {
 	return x, err
 }
 
-// takesPart reports whether a run is work of the sessions that are stopped (contract X1): it is in one of them or below, or belongs to a chain
-// that has one of them on either side or has passed through it. What the host posts into a transcript is no work, unless a chain continues
+// takesPart reports whether a run is work of the sessions that are stopped (contract X1): it is in one of them or below, writes the transcript of
+// one of them, or belongs to a chain that has one of them on either side or has passed through it. What the host posts into a transcript is no work, unless a chain continues
 // behind it.
 func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 	c := run.Chain
 	if run.Kind == sessions.PostRun && c == nil {
 		return false, nil
 	}
-	keys := []sessions.Key{run.Key}
+	keys := []sessions.Key{run.Key, run.TranscriptKey()}
 	switch run.Kind {
 	case sessions.AskRun, sessions.ReplyRun, sessions.AnnounceRun, sessions.ChildRun, sessions.ResultRun, sessions.PostRun, sessions.FollowUpRun:
 		if c != nil && !tellsOfStop(run) {
@@ -132,7 +132,7 @@ func (x *stoppable) findDeliveries(fits func(sessions.Run) (bool, error)) error 
 		}
 		var q row.Request
 		err = column.Decode(r.Str(18), &q)
-		m.by = sessions.Run{ID: sessions.RunID(r.Str(16)), Key: sessions.Key(r.Str(17)), Kind: q.Kind, Chain: q.Chain}
+		m.by = sessions.Run{ID: sessions.RunID(r.Str(16)), Key: sessions.Key(r.Str(17)), Kind: q.Kind, Chain: q.Chain, Home: q.Home}
 		return m, err
 	})
 	if err != nil {

@@ -215,6 +215,50 @@ func movedAndRestarted(_ *testing.T, f *fixture) {
 	}
 }
 
+// A turn that another session's queue has, because the chats became one, still writes its own transcript: whatever waits for that session,
+// a post, an ask, a report's turn or a summary, begins behind it, also after a restart, and in the commit that queues it.
+//
+// source: zeroclaw-labs/zeroclaw#6350
+func movedBeside(_ *testing.T, f *fixture) {
+	hidden, number := key(hiddenID), key(numberID)
+	ask := func(k sessions.Key, at channels.Address, kind sessions.RunKind, text string) sessions.Accepted {
+		run := newRun(k, text)
+		run.Kind, run.Reply = kind, at
+		return f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Last: at}}, Run: &sessions.Enqueue{Run: *run, Claim: true}})
+	}
+	for _, kind := range []sessions.RunKind{sessions.PostRun, sessions.AskRun, sessions.ReplyRun, sessions.CompactRun, sessions.TurnRun} {
+		turn, other := ask(hidden, addr(hiddenID), sessions.TurnRun, "turn"), ask(number, addr(numberChat), sessions.TurnRun, "other")
+		f.accept(personMoves(channels.MessageID("moved " + string(kind))))
+		beside := ask(hidden, channels.Address{}, kind, "beside "+string(kind))
+		if beside.Claimed != nil {
+			f.t.Errorf("%s begins beside the turn, with its commit", kind)
+		}
+		f.nothingToClaim(hidden)
+		f.finish(other.Run.ID, sessions.Outcome{Status: sessions.Done})
+		_, _, err := f.Recover(f.ctx)
+		f.ok(err)
+		f.nothingToClaim(hidden)
+		f.equal(f.claim(number).ID, turn.Run.ID)
+		f.nothingToClaim(hidden)
+		said := sessions.Message{ID: "said " + string(kind), Role: sessions.Assistant, Content: sessions.TextContent("said")}
+		f.finish(turn.Run.ID, sessions.Outcome{Status: sessions.Done, Messages: []sessions.Message{said}})
+		f.equal(f.claim(hidden).ID, beside.Run.ID)
+		f.finish(beside.Run.ID, sessions.Outcome{Status: sessions.Done})
+		want := []string{"turn", "said", "beside " + string(kind)}
+		if kind == sessions.CompactRun { // whose input is no message
+			want = want[:2]
+		}
+		var tail []string
+		for _, m := range f.tail(f.get(hidden).ID, sessions.TailQuery{}) {
+			tail = append(tail, m.Text())
+		}
+		f.equal(tail[len(tail)-len(want):], want)
+		back := personMoves(channels.MessageID("back " + string(kind)))
+		back.In.Address, back.In.Sender.ID, back.Skip.Events = addr(numberChat), hiddenID, []sessions.SkipEvent{sessions.MoveChat{To: addr(hiddenID)}}
+		f.accept(back)
+	}
+}
+
 // The configuration gives the messages from the new address to a session that several chats share: it obeys the chat's deny, also when
 // it is made for that.
 func movedToShared(_ *testing.T, f *fixture) {
