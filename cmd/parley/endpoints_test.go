@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -14,9 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/jsonschema-go/jsonschema"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"parley/agent/modeltest/endpoints"
 	"parley/channels"
@@ -57,6 +53,7 @@ type endpoint struct {
 	shown  []string // all that a chat ever showed
 	logs   string   // of all lives, with the first screens
 	counts counts
+	id     string // in the last answer to a program
 }
 
 // counts are the requests of one life of the host.
@@ -73,29 +70,9 @@ func newEndpoint(t *testing.T, row endpoints.Row) *endpoint {
 	e.url = serve(e.server)
 	e.spare = serve(endpoints.NewServer(endpoints.Spare()))
 	if row.Tools != nil {
-		e.tools = serve(endpointTools(row.Tools, row.Results))
+		e.tools = serve(mountedTools(row))
 	}
 	return e
-}
-
-// endpointTools is an MCP server with tools that do nothing but give their results.
-func endpointTools(all []endpoints.ToolSpec, results map[string]string) http.Handler {
-	s := sdk.NewServer(&sdk.Implementation{Name: "odd", Version: "1"}, nil)
-	for _, x := range all {
-		schema := &jsonschema.Schema{}
-		if err := schema.UnmarshalJSON([]byte(x.Schema)); err != nil {
-			panic(err) // a row's mistake
-		}
-		s.AddTool(&sdk.Tool{Name: x.Name, InputSchema: schema}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "nothing"}}}
-			if said, ok := results[x.Name]; ok {
-				res = &sdk.CallToolResult{}
-				return res, json.Unmarshal([]byte(said), res)
-			}
-			return res, nil
-		})
-	}
-	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
 }
 
 // config is the host's configuration. Agent main has this endpoint alone; agent second has the spare one behind it.
@@ -116,7 +93,7 @@ func (e *endpoint) config() string {
 		defaults = append(defaults, "thinking: \""+r.Thinking+"\"")
 	}
 	text := fmt.Sprintf(`state: state
-gateway: {listen: "127.0.0.1:0", token: a-token-of-the-test}
+gateway: {%s}
 models:
   providers:
 %s    spare: {api: %s, baseUrl: "%s/v1", apiKey: key-of-the-test}
@@ -128,9 +105,9 @@ agents:
 bindings:
   - {agentId: second, match: {channel: fake, peer: {kind: direct, id: two}}}
 messages: {queue: {mode: steer}}
-`, provider, endpoints.Spare().API, e.spare, join(r.Agents, defaults...))
+`, join(r.Gateway, `listen: "127.0.0.1:0"`, "token: "+endpointToken), provider, endpoints.Spare().API, e.spare, join(r.Agents, defaults...))
 	if e.tools != "" {
-		text += fmt.Sprintf("tools: {mcp: {servers: {odd: {url: %q}}}}\n", e.tools)
+		text += "tools: {mcp: {servers: {odd: {" + join(r.Mount.Config, e.mount()...) + "}}}}\n"
 	}
 	return text
 }
@@ -149,6 +126,7 @@ func (e *endpoint) first() {
 	}
 	e.turn("image", "one", "what is in this picture?", w.Image)
 	e.count("first", w.Refused)
+	e.programs(false)
 }
 
 // again is the second life, with the state of the first.
@@ -158,6 +136,7 @@ func (e *endpoint) again() {
 	defer e.stop()
 	e.turn("restart", "one", "are you there?", w.Restart)
 	e.count("second", w.Again)
+	e.programs(true)
 	if w.Fallback == endpoints.None {
 		return
 	}

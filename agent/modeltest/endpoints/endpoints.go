@@ -6,6 +6,7 @@ package endpoints
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // API is the value of models.providers.*.api with which a row is used.
@@ -37,7 +38,10 @@ type Row struct {
 	Env      map[string]string
 	Chosen   bool              // no provider is configured: the host finds the endpoint by Env, in which {url} stands for its address
 	Tools    []ToolSpec        // of an MCP server that the host mounts
-	Results  map[string]string // of those tools, by name, as JSON; without one it is the text nothing
+	Results  map[string]string // of those tools, by name, as JSON; without one it is the text nothing, and {arguments} stands for the call's
+	Mount    Mount             // the way to those tools
+	Gateway  string            // more keys of gateway, as YAML in one line
+	Clients  []Client          // programs that use the host's own API, one after the other; those that only read come again after the restart
 	Pages    []Page            // answers to GET and POST besides the API's own
 	Checks   []Check           // after those that hold for every endpoint of the API; the first that objects answers
 	Lax      bool              // without the checks of the API: the server reads anything
@@ -66,6 +70,23 @@ const (
 type ToolSpec struct {
 	Name   string
 	Schema string // JSON
+}
+
+// Mount is the way to the MCP server of a row. The zero value is streamable HTTP.
+type Mount struct {
+	Config string        // more keys of tools.mcp.servers.*, as YAML in one line
+	Waits  time.Duration // before each handshake
+	Older  int           // it speaks HTTP with SSE (2024-11-05), and answers the newer transport with this status; 0 = it does not
+	Banner string        // it is a command, and writes this in front of its first message; empty = it is not
+	Ready  string        // regular expression: the log line behind which turns begin; empty = the server runs
+}
+
+// Client is one request of a program to the host's own API. The program repeats it as the AI SDK does.
+type Client struct {
+	Path string // {id} stands for the id in the answer before
+	Tool string // of /mcp, in the place of Path
+	Body string // JSON: the body or the tool's arguments; empty = GET
+	Want string // regular expression: status and body, or the text of the tool's result
 }
 
 // Page is a fixed answer of the server.

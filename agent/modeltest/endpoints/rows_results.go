@@ -3,13 +3,16 @@ package endpoints
 import "strings"
 
 // calling is Usual that calls a tool of the MCP server in the place of the host's own, and says what told makes of its result.
-func calling(tool string, told func(Message) string) Mind {
+func calling(tool string, told func(Message) string) Mind { return callingWith(tool, `{}`, told) }
+
+// callingWith is calling with arguments, as JSON.
+func callingWith(tool, args string, told func(Message) string) Mind {
 	return func(c *Call) Say {
 		s := Usual(c)
 		if last := c.Last(); last.Role == "tool" {
 			s.Text = told(last)
 		} else if len(s.Calls) > 0 {
-			s.Calls = []ToolCall{{Name: tool, Args: `{}`}}
+			s.Calls = []ToolCall{{Name: tool, Args: args}}
 		}
 		return s
 	}
