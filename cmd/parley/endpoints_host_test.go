@@ -128,12 +128,17 @@ func (e *endpoint) stop() {
 func (h *endpointHost) say(in channels.Inbound) string {
 	before := len(h.chat.Texts(in.Address))
 	h.chat.Say(in)
+	return h.next(in.Address, before)
+}
+
+// next waits for a message behind the first few of a chat.
+func (h *endpointHost) next(chat channels.Address, before int) string {
 	ctx, cancel := context.WithTimeout(context.Background(), turnLimit)
 	defer cancel()
-	if err := h.chat.Wait(ctx, func() bool { return len(h.chat.Texts(in.Address)) > before }); err != nil {
+	if err := h.chat.Wait(ctx, func() bool { return len(h.chat.Texts(chat)) > before }); err != nil {
 		return "(no answer)"
 	}
-	return h.chat.Texts(in.Address)[before]
+	return h.chat.Texts(chat)[before]
 }
 
 // lastLines gives the end of the log.

@@ -35,6 +35,7 @@ func TestEndpoints(t *testing.T) {
 			e.first()
 			e.again()
 			e.quietly()
+			e.afterKill()
 		})
 	}
 }
@@ -48,7 +49,8 @@ type endpoint struct {
 	spare  string // the second provider's address
 	tools  string // of the MCP server; empty = none
 	dir    string
-	said   int // messages of people so far
+	killed string // a copy of dir as a kill leaves it; empty = there is none
+	said   int    // messages of people so far
 	host   *endpointHost
 	shown  []string // all that a chat ever showed
 	logs   string   // of all lives, with the first screens
@@ -61,7 +63,7 @@ type counts struct{ from int }
 
 func newEndpoint(t *testing.T, row endpoints.Row) *endpoint {
 	t.Helper()
-	e := &endpoint{t: t, row: row, dir: t.TempDir(), server: endpoints.NewServer(row)}
+	e := &endpoint{t: t, row: row, dir: t.TempDir(), killed: t.TempDir(), server: endpoints.NewServer(row)}
 	serve := func(h http.Handler) string {
 		s := httptest.NewServer(h)
 		t.Cleanup(s.Close)
@@ -118,7 +120,7 @@ func (e *endpoint) first() {
 	e.start()
 	defer e.stop()
 	e.turn("plain", "one", "hello", w.Plain)
-	e.turn("tool", "one", "use the tool", w.Tool)
+	e.toolWithKill()
 	e.turn("follow-up", "one", "and now?", w.Follow)
 	e.turn("tool again", "one", "use the tool again", w.Tool)
 	if w.Interrupt {

@@ -102,7 +102,8 @@ type Expectation struct {
 	Plain    string
 	Tool     string
 	Follow   string
-	Image    string // empty = None: rows say whether pictures apply
+	Image    string // empty = seen or said to be unseen, and None where Plain is another
+	Killed   string // the end of the turn with the tool after a kill -9 between its result and the answer; empty = as Tool
 	Restart  string // after the host was started again on the same state
 	Fallback string // the answer of a second provider when this one cannot
 	Back     string // the next turn at this endpoint, with the second provider's tool call in the history
@@ -116,8 +117,8 @@ type Expectation struct {
 	Log     string   // regular expression in the host's log or on its first screen
 }
 
-// MostAnswered is how many requests the first life needs at most: a second answer to what was answered would be paid twice.
-const MostAnswered = 8
+// MostAnswered is how many requests the first life needs at most, with a picture: a second answer to what was answered would be paid twice.
+const MostAnswered = 9
 
 // Any is the number of refusals that is not looked at.
 const Any = 1 << 20
@@ -127,14 +128,15 @@ const None = "-"
 
 // What people see in a turn that works, as Usual answers.
 const (
-	PlainText  = `^echo: hello$`
-	ToolText   = `^The tool names a session\.$`
-	FollowText = `^echo: and now\?$`
-	ImageText  = `^I see 1 picture\.$`
-	BlindText  = `^I cannot see the picture\.$`
-	BackText   = `^echo: are you there\?$`
-	SpareText  = `^spare: The tool names a session\.$`
-	ReturnText = `^echo: and here\?$`
+	PlainText     = `^echo: hello$`
+	ToolText      = `^The tool names a session\.$`
+	FollowText    = `^echo: and now\?$`
+	ImageText     = `^I see 1 picture\.$`
+	SeenOrNotText = ImageText + `|` + BlindText
+	BlindText     = `^I cannot see the picture\.$`
+	BackText      = `^echo: are you there\?$`
+	SpareText     = `^spare: The tool names a session\.$`
+	ReturnText    = `^echo: and here\?$`
 )
 
 // Table gives all rows, in the order of their families.
@@ -168,8 +170,12 @@ func (r Row) filled() Row {
 	if r.API != Messages {
 		set(&r.Path, "/v1")
 	}
+	if r.Want.Plain == "" {
+		set(&r.Want.Image, SeenOrNotText)
+	}
 	set(&r.Want.Plain, PlainText)
 	set(&r.Want.Tool, ToolText)
+	set(&r.Want.Killed, r.Want.Tool)
 	set(&r.Want.Follow, FollowText)
 	set(&r.Want.Image, None)
 	set(&r.Want.Restart, BackText)

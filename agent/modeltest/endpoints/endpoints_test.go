@@ -32,7 +32,7 @@ func TestTable(t *testing.T) {
 		for _, c := range r.Clients {
 			r.Want.Sends = append(r.Want.Sends, c.Want)
 		}
-		for _, want := range append(slices.Clone(r.Want.Sends), r.Mount.Ready, r.Want.Plain, r.Want.Tool, r.Want.Follow, r.Want.Image, r.Want.Restart, r.Want.Fallback, r.Want.Back, r.Want.Log) {
+		for _, want := range append(slices.Clone(r.Want.Sends), r.Mount.Ready, r.Want.Plain, r.Want.Tool, r.Want.Follow, r.Want.Image, r.Want.Killed, r.Want.Restart, r.Want.Fallback, r.Want.Back, r.Want.Log) {
 			if _, err := regexp.Compile(want); err != nil {
 				t.Errorf("%s: %v", r.ID, err)
 			}
