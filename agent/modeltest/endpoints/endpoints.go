@@ -102,7 +102,7 @@ type Expectation struct {
 	Plain    string
 	Tool     string
 	Follow   string
-	Image    string // empty = seen or said to be unseen, and None where Plain is another
+	Image    string // empty = seen or said to be unseen, and None where neither Plain nor Tool is as Usual answers
 	Killed   string // the end of the turn with the tool after a kill -9 between its result and the answer; empty = as Tool
 	Restart  string // after the host was started again on the same state
 	Fallback string // the answer of a second provider when this one cannot
@@ -170,11 +170,11 @@ func (r Row) filled() Row {
 	if r.API != Messages {
 		set(&r.Path, "/v1")
 	}
-	if r.Want.Plain == "" {
-		set(&r.Want.Image, SeenOrNotText)
-	}
 	set(&r.Want.Plain, PlainText)
 	set(&r.Want.Tool, ToolText)
+	if r.Want.Plain == PlainText || r.Want.Tool == ToolText {
+		set(&r.Want.Image, SeenOrNotText)
+	}
 	set(&r.Want.Killed, r.Want.Tool)
 	set(&r.Want.Follow, FollowText)
 	set(&r.Want.Image, None)
