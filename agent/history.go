@@ -48,7 +48,7 @@ func (t Target) made(m sessions.Message) bool {
 //   - never has two user messages or two assistant messages in a row: they are merged;
 //   - has no empty text block and no message without blocks; all text is valid UTF-8;
 //   - has call ids that are unique in it: those that the target made are its own, others have nine letters and digits, which every
-//     provider takes; tool names are of at most 64 letters, digits, _ and -;
+//     provider takes, or the form that Kimi K2 reads; tool names are of at most 64 letters, digits, _ and -;
 //   - has no thinking at the end of a message, and none at all but what the target made, if Thinking is true;
 //   - has Opaque in blocks only that the target made;
 //   - has the origin of inter-session messages written into them, as Origin says, and nothing else that looks like it, in what
@@ -138,7 +138,8 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 			continue
 		}
 		was := b.ID
-		b.ID, b.Name, b.Arguments = r.callID(was), wireName(b.Name), ArgumentsObject(*b)
+		b.Name, b.Arguments = wireName(b.Name), ArgumentsObject(*b)
+		b.ID = r.callID(was, b.Name)
 		if !r.readable {
 			b.Opaque = nil
 		}
@@ -257,20 +258,27 @@ func (r *repair) keep(role sessions.Role, b *sessions.Block) bool {
 
 // callID gives a call id as it can be sent: the target's own as they came, others in a form that every provider takes. The same
 // transcript always gives the same ids, so that a provider's prompt cache fits.
-func (r *repair) callID(id string) string {
+func (r *repair) callID(id, name string) string {
 	out, sound := id, wireSafe(id, 40)
 	if r.own && r.to.Label != "" {
 		sound = len(id) <= maxCallID && printable(id)
 	}
+	numbered := !r.to.ShortIDs && numbersCalls(r.to.Label)
 	if r.to.ShortIDs || !r.own {
-		sound = sound && len(id) == shortID && alphanumeric(id)
+		sound = sound && !numbered && len(id) == shortID && alphanumeric(id)
 	}
-	for n := 1; !sound || r.used[out]; n++ {
-		out, sound = hashID(fmt.Appendf(nil, "%s#%d", id, n)), true
+	for n := 0; !sound || r.used[out]; n++ {
+		if out, sound = fmt.Sprintf("functions.%s:%d", name, len(r.used)+n), true; !numbered {
+			out = hashID(fmt.Appendf(nil, "%s#%d", id, n+1))
+		}
 	}
 	r.used[out] = true
 	return out
 }
+
+// numbersCalls reports whether a model is one of Kimi K2, which reads the ids of calls, and falls silent when they are not functions.NAME:N.
+// source: https://github.com/MoonshotAI/Kimi-K2/blob/main/docs/tool_call_guidance.md, getkimchi/kimchi#1063
+func numbersCalls(label string) bool { return strings.Contains(strings.ToLower(label), "kimi-k2") }
 
 // maxCallID bounds the ids of calls that go back as their endpoint made them, in bytes: some have a signature in them.
 const maxCallID = 32 << 10

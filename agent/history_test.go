@@ -175,6 +175,36 @@ func TestRepairGivesTheSameIDsEveryTime(t *testing.T) {
 	}
 }
 
+// Models of Kimi K2 are told the calls of other models by ids in the only form that they read, with their own ids as they were.
+// source: https://github.com/MoonshotAI/Kimi-K2/blob/main/docs/tool_call_guidance.md, getkimchi/kimchi#1063, ml-explore/mlx-lm#821
+func TestRepairGivesKimiItsIDs(t *testing.T) {
+	t.Parallel()
+	in := []sessions.Message{
+		user("go"),
+		{Role: sessions.Assistant, Model: "m/other", Content: []sessions.Block{callBlock("call_1", "list", `{}`), callBlock("aB3dE6gH9", "read", `{}`)}},
+		{Role: sessions.Assistant, Model: "m/Kimi-K2.7", Content: []sessions.Block{callBlock("functions.list:0", "list", `{}`), callBlock("functions.list:1", "list", `{}`)}},
+		{Role: sessions.Assistant, Model: "m/other", Content: []sessions.Block{callBlock("call_2", "list", `{}`)}},
+	}
+	ids := func(label string, short bool) (all []string) {
+		for _, m := range Repair(in, Target{Label: label, ShortIDs: short}) {
+			for _, b := range m.Content {
+				if b.Type == sessions.ToolCallBlock {
+					all = append(all, b.ID)
+				}
+			}
+		}
+		return all
+	}
+	if diff := cmp.Diff([]string{"functions.list:0", "functions.read:1", "functions.list:2", "functions.list:1", "functions.list:4"}, ids("m/Kimi-K2.7", false)); diff != "" {
+		t.Error(diff)
+	}
+	for _, id := range append(ids("m/other", false), ids("m/Kimi-K2.7", true)...) {
+		if strings.HasPrefix(id, "functions.") {
+			t.Errorf("an endpoint that is not Kimi's, or refuses such ids, is sent %s", id)
+		}
+	}
+}
+
 // proves: S7, S8
 func TestRepairSaysWhereInterSessionMessagesComeFrom(t *testing.T) {
 	t.Parallel()

@@ -267,12 +267,13 @@ func (b *Book) Forget(provider, model string) (n int) {
 	return n
 }
 
-// Limit gives the number that was learned of a provider's model: of Window, MaxTools or MaxMessages; 0 = none was, or under other settings.
+// Limit gives the number that was learned of a provider's model: of Window, MaxTools or MaxMessages; 0 = none was, or under other settings, or
+// it is in doubt: the call that is made without it must not be made with it all the same.
 func (b *Book) Limit(kind, provider, model, config string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for at, known := range b.known {
-		if l, ok := known[key{kind, "", ""}]; ok && at.Provider == provider && at.Model == model && b.holds(l, config) {
+		if l, ok := known[key{kind, "", ""}]; ok && at.Provider == provider && at.Model == model && b.holds(l, config) && !inDoubt(l) {
 			n, _ := strconv.Atoi(l.Use) // what else is kept there is none
 			return n
 		}

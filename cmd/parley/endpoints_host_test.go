@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"image"
 	"image/png"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -25,19 +27,24 @@ type endpointHost struct {
 	chat *pictureChat
 	log  *buffer
 	err  error // why it did not start
+	url  string
 	stop func()
 }
 
-// toolsLog is a log that tells when the row's server of tools runs: what is refused of its tools is learned in the first turn then, not in a
+// endpointToken is the owner's token of every such host.
+const endpointToken = "a-token-of-the-test"
+
+// toolsLog is a log that tells when the row's server of tools runs, or whatever else turns have to wait for: what is refused of its tools is learned in the first turn then, not in a
 // later life.
 type toolsLog struct {
 	*buffer
-	once sync.Once
-	runs chan struct{}
+	ready *regexp.Regexp
+	once  sync.Once
+	runs  chan struct{}
 }
 
 func (l *toolsLog) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte("the MCP server runs")) {
+	if l.ready.Match(p) {
 		l.once.Do(func() { close(l.runs) })
 	}
 	return l.buffer.Write(p)
@@ -75,7 +82,7 @@ func (e *endpoint) start() {
 		h.err = err
 		return
 	}
-	log := &toolsLog{buffer: h.log, runs: make(chan struct{})}
+	log := &toolsLog{buffer: h.log, ready: regexp.MustCompile(cmp.Or(e.row.Mount.Ready, "the MCP server runs")), runs: make(chan struct{})}
 	g, err := gateway.Open(e.t.Context(), gateway.Deps{
 		Config: config.NewLive(c, accounts.Table(table), getenv), Adapters: table, Providers: providers(), Getenv: getenv, Began: time.Now(),
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})),
@@ -84,6 +91,7 @@ func (e *endpoint) start() {
 		h.err = err
 		return
 	}
+	h.url = g.URL()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- g.Run(ctx) }()
@@ -120,12 +128,17 @@ func (e *endpoint) stop() {
 func (h *endpointHost) say(in channels.Inbound) string {
 	before := len(h.chat.Texts(in.Address))
 	h.chat.Say(in)
+	return h.next(in.Address, before)
+}
+
+// next waits for a message behind the first few of a chat.
+func (h *endpointHost) next(chat channels.Address, before int) string {
 	ctx, cancel := context.WithTimeout(context.Background(), turnLimit)
 	defer cancel()
-	if err := h.chat.Wait(ctx, func() bool { return len(h.chat.Texts(in.Address)) > before }); err != nil {
+	if err := h.chat.Wait(ctx, func() bool { return len(h.chat.Texts(chat)) > before }); err != nil {
 		return "(no answer)"
 	}
-	return h.chat.Texts(in.Address)[before]
+	return h.chat.Texts(chat)[before]
 }
 
 // lastLines gives the end of the log.

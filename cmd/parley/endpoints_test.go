@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -14,9 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/jsonschema-go/jsonschema"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"parley/agent/modeltest/endpoints"
 	"parley/channels"
@@ -39,6 +35,7 @@ func TestEndpoints(t *testing.T) {
 			e.first()
 			e.again()
 			e.quietly()
+			e.afterKill()
 		})
 	}
 }
@@ -52,11 +49,13 @@ type endpoint struct {
 	spare  string // the second provider's address
 	tools  string // of the MCP server; empty = none
 	dir    string
-	said   int // messages of people so far
+	killed string // a copy of dir as a kill leaves it; empty = there is none
+	said   int    // messages of people so far
 	host   *endpointHost
 	shown  []string // all that a chat ever showed
 	logs   string   // of all lives, with the first screens
 	counts counts
+	id     string // in the last answer to a program
 }
 
 // counts are the requests of one life of the host.
@@ -64,7 +63,7 @@ type counts struct{ from int }
 
 func newEndpoint(t *testing.T, row endpoints.Row) *endpoint {
 	t.Helper()
-	e := &endpoint{t: t, row: row, dir: t.TempDir(), server: endpoints.NewServer(row)}
+	e := &endpoint{t: t, row: row, dir: t.TempDir(), killed: t.TempDir(), server: endpoints.NewServer(row)}
 	serve := func(h http.Handler) string {
 		s := httptest.NewServer(h)
 		t.Cleanup(s.Close)
@@ -73,29 +72,9 @@ func newEndpoint(t *testing.T, row endpoints.Row) *endpoint {
 	e.url = serve(e.server)
 	e.spare = serve(endpoints.NewServer(endpoints.Spare()))
 	if row.Tools != nil {
-		e.tools = serve(endpointTools(row.Tools, row.Results))
+		e.tools = serve(mountedTools(row))
 	}
 	return e
-}
-
-// endpointTools is an MCP server with tools that do nothing but give their results.
-func endpointTools(all []endpoints.ToolSpec, results map[string]string) http.Handler {
-	s := sdk.NewServer(&sdk.Implementation{Name: "odd", Version: "1"}, nil)
-	for _, x := range all {
-		schema := &jsonschema.Schema{}
-		if err := schema.UnmarshalJSON([]byte(x.Schema)); err != nil {
-			panic(err) // a row's mistake
-		}
-		s.AddTool(&sdk.Tool{Name: x.Name, InputSchema: schema}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			res := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "nothing"}}}
-			if said, ok := results[x.Name]; ok {
-				res = &sdk.CallToolResult{}
-				return res, json.Unmarshal([]byte(said), res)
-			}
-			return res, nil
-		})
-	}
-	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
 }
 
 // config is the host's configuration. Agent main has this endpoint alone; agent second has the spare one behind it.
@@ -116,7 +95,7 @@ func (e *endpoint) config() string {
 		defaults = append(defaults, "thinking: \""+r.Thinking+"\"")
 	}
 	text := fmt.Sprintf(`state: state
-gateway: {listen: "127.0.0.1:0", token: a-token-of-the-test}
+gateway: {%s}
 models:
   providers:
 %s    spare: {api: %s, baseUrl: "%s/v1", apiKey: key-of-the-test}
@@ -128,9 +107,9 @@ agents:
 bindings:
   - {agentId: second, match: {channel: fake, peer: {kind: direct, id: two}}}
 messages: {queue: {mode: steer}}
-`, provider, endpoints.Spare().API, e.spare, join(r.Agents, defaults...))
+`, join(r.Gateway, `listen: "127.0.0.1:0"`, "token: "+endpointToken), provider, endpoints.Spare().API, e.spare, join(r.Agents, defaults...))
 	if e.tools != "" {
-		text += fmt.Sprintf("tools: {mcp: {servers: {odd: {url: %q}}}}\n", e.tools)
+		text += "tools: {mcp: {servers: {odd: {" + join(r.Mount.Config, e.mount()...) + "}}}}\n"
 	}
 	return text
 }
@@ -141,7 +120,7 @@ func (e *endpoint) first() {
 	e.start()
 	defer e.stop()
 	e.turn("plain", "one", "hello", w.Plain)
-	e.turn("tool", "one", "use the tool", w.Tool)
+	e.toolWithKill()
 	e.turn("follow-up", "one", "and now?", w.Follow)
 	e.turn("tool again", "one", "use the tool again", w.Tool)
 	if w.Interrupt {
@@ -149,6 +128,7 @@ func (e *endpoint) first() {
 	}
 	e.turn("image", "one", "what is in this picture?", w.Image)
 	e.count("first", w.Refused)
+	e.programs(false)
 }
 
 // again is the second life, with the state of the first.
@@ -158,6 +138,7 @@ func (e *endpoint) again() {
 	defer e.stop()
 	e.turn("restart", "one", "are you there?", w.Restart)
 	e.count("second", w.Again)
+	e.programs(true)
 	if w.Fallback == endpoints.None {
 		return
 	}

@@ -6,6 +6,7 @@ package endpoints
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // API is the value of models.providers.*.api with which a row is used.
@@ -37,7 +38,10 @@ type Row struct {
 	Env      map[string]string
 	Chosen   bool              // no provider is configured: the host finds the endpoint by Env, in which {url} stands for its address
 	Tools    []ToolSpec        // of an MCP server that the host mounts
-	Results  map[string]string // of those tools, by name, as JSON; without one it is the text nothing
+	Results  map[string]string // of those tools, by name, as JSON; without one it is the text nothing, and {arguments} stands for the call's
+	Mount    Mount             // the way to those tools
+	Gateway  string            // more keys of gateway, as YAML in one line
+	Clients  []Client          // programs that use the host's own API, one after the other; those that only read come again after the restart
 	Pages    []Page            // answers to GET and POST besides the API's own
 	Checks   []Check           // after those that hold for every endpoint of the API; the first that objects answers
 	Lax      bool              // without the checks of the API: the server reads anything
@@ -68,6 +72,23 @@ type ToolSpec struct {
 	Schema string // JSON
 }
 
+// Mount is the way to the MCP server of a row. The zero value is streamable HTTP.
+type Mount struct {
+	Config string        // more keys of tools.mcp.servers.*, as YAML in one line
+	Waits  time.Duration // before each handshake
+	Older  int           // it speaks HTTP with SSE (2024-11-05), and answers the newer transport with this status; 0 = it does not
+	Banner string        // it is a command, and writes this in front of its first message; empty = it is not
+	Ready  string        // regular expression: the log line behind which turns begin; empty = the server runs
+}
+
+// Client is one request of a program to the host's own API. The program repeats it as the AI SDK does.
+type Client struct {
+	Path string // {id} stands for the id in the answer before
+	Tool string // of /mcp, in the place of Path
+	Body string // JSON: the body or the tool's arguments; empty = GET
+	Want string // regular expression: status and body, or the text of the tool's result
+}
+
 // Page is a fixed answer of the server.
 type Page struct {
 	Path    string
@@ -81,7 +102,8 @@ type Expectation struct {
 	Plain    string
 	Tool     string
 	Follow   string
-	Image    string // empty = None: rows say whether pictures apply
+	Image    string // empty = seen or said to be unseen, and None where neither Plain nor Tool is as Usual answers
+	Killed   string // the end of the turn with the tool after a kill -9 between its result and the answer; empty = as Tool
 	Restart  string // after the host was started again on the same state
 	Fallback string // the answer of a second provider when this one cannot
 	Back     string // the next turn at this endpoint, with the second provider's tool call in the history
@@ -95,8 +117,8 @@ type Expectation struct {
 	Log     string   // regular expression in the host's log or on its first screen
 }
 
-// MostAnswered is how many requests the first life needs at most: a second answer to what was answered would be paid twice.
-const MostAnswered = 8
+// MostAnswered is how many requests the first life needs at most, with a picture: a second answer to what was answered would be paid twice.
+const MostAnswered = 9
 
 // Any is the number of refusals that is not looked at.
 const Any = 1 << 20
@@ -106,14 +128,15 @@ const None = "-"
 
 // What people see in a turn that works, as Usual answers.
 const (
-	PlainText  = `^echo: hello$`
-	ToolText   = `^The tool names a session\.$`
-	FollowText = `^echo: and now\?$`
-	ImageText  = `^I see 1 picture\.$`
-	BlindText  = `^I cannot see the picture\.$`
-	BackText   = `^echo: are you there\?$`
-	SpareText  = `^spare: The tool names a session\.$`
-	ReturnText = `^echo: and here\?$`
+	PlainText     = `^echo: hello$`
+	ToolText      = `^The tool names a session\.$`
+	FollowText    = `^echo: and now\?$`
+	ImageText     = `^I see 1 picture\.$`
+	SeenOrNotText = ImageText + `|` + BlindText
+	BlindText     = `^I cannot see the picture\.$`
+	BackText      = `^echo: are you there\?$`
+	SpareText     = `^spare: The tool names a session\.$`
+	ReturnText    = `^echo: and here\?$`
 )
 
 // Table gives all rows, in the order of their families.
@@ -149,6 +172,10 @@ func (r Row) filled() Row {
 	}
 	set(&r.Want.Plain, PlainText)
 	set(&r.Want.Tool, ToolText)
+	if r.Want.Plain == PlainText || r.Want.Tool == ToolText {
+		set(&r.Want.Image, SeenOrNotText)
+	}
+	set(&r.Want.Killed, r.Want.Tool)
 	set(&r.Want.Follow, FollowText)
 	set(&r.Want.Image, None)
 	set(&r.Want.Restart, BackText)

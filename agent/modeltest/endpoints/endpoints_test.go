@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// concerned are the faults of model endpoints that were known when the table began. The others are about starts of MCP servers and about clients.
+// concerned are the faults of model endpoints, MCP servers and clients that were known when the table began.
 var concerned = []string{
-	"C1", "C2", "C3", "H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8", "H9", "H10", "H11", "M1", "M2", "M3", "M4", "M5", "M7", "M8", "M9", "M10", "M11", "M12", "M13", "L1", "L2", "L6",
+	"C1", "C2", "C3", "H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8", "H9", "H10", "H11", "M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8", "M9", "M10", "M11", "M12", "M13", "M14", "M15", "L1", "L2",
+	"L3", "L4", "L5", "L6",
 }
 
 // TestTable: rows are named, sourced and told, each fault has a row, and each mechanism has a row that is killed in the short run.
@@ -28,7 +29,10 @@ func TestTable(t *testing.T) {
 		if !source.MatchString(r.Source) || r.Vendor == "" || r.Does == "" {
 			t.Errorf("%s lacks a source, a vendor or what it does: %q, %q, %q", r.ID, r.Source, r.Vendor, r.Does)
 		}
-		for _, want := range append(slices.Clone(r.Want.Sends), r.Want.Plain, r.Want.Tool, r.Want.Follow, r.Want.Image, r.Want.Restart, r.Want.Fallback, r.Want.Back, r.Want.Log) {
+		for _, c := range r.Clients {
+			r.Want.Sends = append(r.Want.Sends, c.Want)
+		}
+		for _, want := range append(slices.Clone(r.Want.Sends), r.Mount.Ready, r.Want.Plain, r.Want.Tool, r.Want.Follow, r.Want.Image, r.Want.Killed, r.Want.Restart, r.Want.Fallback, r.Want.Back, r.Want.Log) {
 			if _, err := regexp.Compile(want); err != nil {
 				t.Errorf("%s: %v", r.ID, err)
 			}

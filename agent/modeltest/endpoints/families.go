@@ -49,6 +49,8 @@ func families() []family {
 		{"Sizes of tools and numbers of messages", counted},
 		{"Settings that stand against an endpoint", settings},
 		{"Results of tools of MCP servers", toolResults},
+		{"Ways to tools of MCP servers", toolMounts},
+		{"Programs that use the host's API", apiClients},
 		{"Envelopes, and words for success and failure", envelopes},
 		{"Words for a part that a refusal is not about", misread},
 		{"Settings that an endpoint does not take", ownSettings},

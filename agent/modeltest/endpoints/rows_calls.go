@@ -1,6 +1,9 @@
 package endpoints
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ided is a wire with call ids of another form.
 func ided(id func(made int) string) Wire { return ChatWire{ID: id}.Wire() }
@@ -29,8 +32,23 @@ var callForms = []Row{
 		Checks: []Check{toolThenUser(raw(500, `{"error":{"message":"Unexpected role 'user' after role 'tool'","type":"internal_server_error","param":null,"code":500}}`))}, Want: Expectation{Interrupt: true, Refused: 3}},
 	{ID: "template-wants-alternating-roles", Vendor: "vLLM", Source: "vllm-project/vllm#6862", Does: "fails in the chat template when user and assistant do not alternate",
 		Checks: []Check{alternates(vllm(400, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."))}, Want: Expectation{Interrupt: true, Refused: 1}},
-	{ID: "kimi-function-ids", Faults: []string{"M11"}, Vendor: "Moonshot", Source: "vybestack/llxprt-code#713", Model: "kimi-k2", Does: "names its calls functions.name:0, and breaks on other ids of its own calls", Wire: ided(func(made int) string { return fmt.Sprintf("functions.sessions_list:%d", made) }),
+	{ID: "kimi-function-ids", Faults: []string{"M11"}, Vendor: "Moonshot", Source: "vybestack/llxprt-code#713", Model: "kimi-k2", Does: "names its calls functions.name:0, and breaks on other ids of its own calls", Wire: ided(kimiID),
 		Checks: []Check{sameIDs(func(id string) *Refusal { return kimi("tool_call_id " + id + " is not found") })}, Kind: KindCallID},
+	{ID: "kimi-writes-markers-after-other-ids", Faults: []string{"M11"}, Vendor: "Kimi on MLX", Source: "ml-explore/mlx-lm#821", Model: "kimi-k2.5", Does: "prints ids into its prompt, and writes its calls as text once one of its own has another form than functions.name:0", Wire: ided(kimiID),
+		Mind: func(c *Call) Say {
+			s := Usual(c)
+			if id := firstOtherID(c, "call_spare"); len(s.Calls) > 0 && id != "" {
+				s.Text, s.Calls = "<|tool_calls_section_begin|><|tool_call_begin|>"+id+"1<|tool_call_argument_begin|>", nil
+			}
+			return s
+		}},
+	{ID: "kimi-silent-after-ids-of-others", Vendor: "Kimi by LiteLLM", Source: "getkimchi/kimchi#1063", Model: "kimi-k2.7", Does: "ends its turn without a word while a call in the history has another id than functions.name:0", Wire: ided(kimiID),
+		Mind: func(c *Call) Say {
+			if firstOtherID(c, "") != "" {
+				return Say{}
+			}
+			return Usual(c)
+		}},
 	{ID: "gemini-empty-ids", Vendor: "Google", Source: "openai/openai-python#3246", Path: "/v1beta/openai", Model: "gemini-2.5-flash", Does: "sends calls without an id or an index", Wire: ChatWire{AtOnce: true, Edit: func(_ *Call, p *Piece) {
 		for _, k := range p.calls() {
 			delete(k, "index")
@@ -171,4 +189,19 @@ func mistralIDForm(no func(id string) *Refusal) Check {
 		}
 		return nil
 	}
+}
+
+// kimiID is an id as Kimi's models are trained to write and read it.
+func kimiID(made int) string { return fmt.Sprintf("functions.sessions_list:%d", made) }
+
+// firstOtherID gives the first id of a call in the history that has another form than kimiID's, and does not begin with spared; "" = none.
+func firstOtherID(c *Call, spared string) string {
+	for _, m := range c.Messages {
+		for _, k := range m.Calls {
+			if !matches(`^functions\.\w+:\d+$`, k.ID) && (spared == "" || !strings.HasPrefix(k.ID, spared)) {
+				return k.ID
+			}
+		}
+	}
+	return ""
 }

@@ -68,7 +68,7 @@ var forms = []Row{
 	}}, Want: Expectation{Refused: 4}},
 	{ID: "responses-content-as-a-text", API: Responses, Vendor: "a gateway", Source: "https://docs.pydantic.dev/latest/errors/validation_errors/#string_type", Does: "takes the content of items as a text only", Checks: []Check{itemsOf("message", "content", isList, func(i int) *Refusal {
 		return fastAPI("string_type", list{"body", "input", i, "content"}, "Input should be a valid string", list{obj{"type": "output_text", "text": "…"}})
-	})}, Want: Expectation{Refused: 1, Lacks: []string{`output_text`}}},
+	})}, Want: Expectation{Refused: 2, Lacks: []string{`output_text`}}},
 	{ID: "responses-content-no-array", API: Responses, Vendor: "a router", Source: "https://platform.openai.com/docs/guides/error-codes", Does: "takes the content of items as a text only, and a picture not at all", Checks: []Check{itemsOf("message", "content", isList, func(i int) *Refusal {
 		return invalid(fmt.Sprintf("input[%d].content", i), "invalid_type", "Invalid type for 'input[%d].content': expected a string, but got an array of objects instead.", i)
 	})}, Want: Expectation{Refused: 3, Image: BlindText}},

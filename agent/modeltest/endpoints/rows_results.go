@@ -1,15 +1,21 @@
 package endpoints
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // calling is Usual that calls a tool of the MCP server in the place of the host's own, and says what told makes of its result.
-func calling(tool string, told func(Message) string) Mind {
+func calling(tool string, told func(Message) string) Mind { return callingWith(tool, `{}`, told) }
+
+// callingWith is calling with arguments, as JSON.
+func callingWith(tool, args string, told func(Message) string) Mind {
 	return func(c *Call) Say {
 		s := Usual(c)
 		if last := c.Last(); last.Role == "tool" {
 			s.Text = told(last)
 		} else if len(s.Calls) > 0 {
-			s.Calls = []ToolCall{{Name: tool, Args: `{}`}}
+			s.Calls = []ToolCall{{Name: tool, Args: args}}
 		}
 		return s
 	}
@@ -44,4 +50,16 @@ var toolResults = []Row{
 			}
 			return "I see nothing: " + m.Text
 		}), Want: Expectation{Tool: `^I see the picture of the tool\.$`}},
+	{ID: "entities-beside-their-text", Faults: []string{"M7"}, API: Messages, Vendor: "any", Source: "MoonshotAI/kimi-code#3234", Does: "is told a result once that a server sends as indented JSON in a text, and again as a structure around it",
+		Tools: []ToolSpec{{"create", `{"type":"object"}`}}, Results: map[string]string{"create": `{"content":[{"type":"text","text":"[\n  {\n    \"name\": \"garden\",\n    \"entityType\": \"place\",\n    \"observations\": [\n      \"has roses\"\n    ]\n  }\n]"}],"structuredContent":{"entities":[{"name":"garden","entityType":"place","observations":["has roses"]}]}}`},
+		Mind: calling("odd_create", func(m Message) string { return fmt.Sprint("Roses: ", strings.Count(m.Text, "has roses")) }), Want: Expectation{Tool: `^Roses: 1$`}},
+	{ID: "picture-of-a-tool-in-chat-completions", Faults: []string{"M8"}, Vendor: "OpenAI", Source: "continuedev/continue#8898", Does: "takes texts alone as results of tools, and sees the picture that a tool gives in a message of its own",
+		Tools: []ToolSpec{{"shot", `{"type":"object"}`}}, Results: map[string]string{"shot": `{"content":[{"type":"text","text":"Took the screenshot."},{"type":"image","data":"` + onePixel + `","mimeType":"image/png"}]}`},
+		Mind: func(c *Call) Say {
+			turn := c.Messages[len(c.Messages)-min(2, len(c.Messages)):]
+			if turn[0].Role == "tool" && turn[len(turn)-1].Images == 1 {
+				return Say{Text: "I see the picture of the tool."}
+			}
+			return calling("odd_shot", func(m Message) string { return "I see nothing: " + m.Text })(c)
+		}, Want: Expectation{Tool: `^I see the picture of the tool\.$`}},
 }

@@ -16,7 +16,7 @@ var rooms = []Row{
 			return claude(400, "invalid_request_error", "input length and `max_tokens` exceed context limit: 194000 + %d > 200000, decrease input length or `max_tokens` and try again", n)
 		}
 		return nil
-	}}, Want: Expectation{Refused: 6, Again: 2, Sends: []string{`"max_tokens":6000`}}},
+	}}, Want: Expectation{Refused: 7, Again: 2, Sends: []string{`"max_tokens":6000`}}},
 	{ID: "openrouter-affords-less", Vendor: "OpenRouter", Source: "can1357/oh-my-pi#9569", Does: "answers 402 unless the longest answer is one that the credit is enough for", Checks: []Check{func(c *Call) *Refusal {
 		if n := longest(c); n == 0 || n > 3919 {
 			return openAI(402, "", nil, 402, "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 3919. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account")
