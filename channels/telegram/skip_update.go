@@ -50,8 +50,8 @@ func mayBeForeign(raw []byte) bool {
 			continue
 		}
 		before = bytes.TrimSuffix(bytes.TrimRight(before, " \t\r\n"), []byte{'"'})
-		name := string(before[bytes.LastIndexByte(before, '"')+1:])
-		if !messageFields[name] && !metaFields[name] && services[name] == "" && !knownFields()[name] {
+		name := before[bytes.LastIndexByte(before, '"')+1:]
+		if !messageFields[string(name)] && !metaFields[string(name)] && services[string(name)] == "" && !knownFields()[string(name)] {
 			return true
 		}
 	}
