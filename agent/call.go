@@ -83,7 +83,7 @@ func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec,
 			res, err = tools.Result{}, fmt.Errorf("tool %s panicked: %s", spec.Name, capText(fmt.Sprint(p), 500))
 		}
 	}()
-	_, raw, err := decodeArguments(c.Arguments)
+	args, raw, err := decodeArguments(c.Arguments)
 	if err != nil {
 		if stop == StopLength {
 			return wrong("The call of %s was cut off by the length limit of the answer before its arguments were complete. "+
@@ -96,13 +96,14 @@ func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec,
 		r.log.LogAttrs(ctx, slog.LevelError, "a tool has an unusable schema", slog.String("tool", spec.Name), slog.Any("err", err))
 		return wrong("The tool %s cannot be used: its description is broken. Nothing was done; go on without it.", spec.Name), nil
 	}
-	raw, ignored, refused := tools.FitArguments(spec, raw)
+	fit, ignored, refused := tools.FitArguments(spec, raw)
 	if refused != nil {
 		return *refused, nil
 	}
-	args, raw, err := decodeArguments(raw)
-	if err != nil {
-		return res, err
+	if !bytes.Equal(fit, raw) {
+		if args, raw, err = decodeArguments(fit); err != nil {
+			return res, err
+		}
 	}
 	if err := schema.Validate(args); err != nil {
 		return wrong("The arguments of %s do not fit its schema: %s. Nothing was done; correct them and call it again.",

@@ -73,7 +73,8 @@ const (
 
 // Key writes the key. It never fails: an unknown form gives UnknownKey.
 func (p Parts) Key() Key {
-	seg := []string{agentWord, escape(string(p.Agent))}
+	var room [8]string // the longest form has seven, an account of a thread's chat included
+	seg := append(room[:0], agentWord, escape(string(p.Agent)))
 	switch p.Form {
 	case FormMain:
 		seg = append(seg, mainWord)
@@ -123,12 +124,30 @@ func (k Key) Plain() Key {
 // Around gives the key of the place that a thread lies in: of the topic that an ephemeral message stands in, then of the whole chat; ok is
 // false when the key has no thread.
 func (k Key) Around() (outer Key, ok bool) {
+	if !k.hasWord(threadWord) && !k.hasWord(topicWord) {
+		return k, false
+	}
 	p, err := k.Parse()
 	if err != nil || p.Thread == "" {
 		return k, false
 	}
 	p.Thread = p.Thread.Outer()
 	return p.Key(), true
+}
+
+// hasWord reports whether the key has a segment with a word, neither at its start nor at its end. It spares Parse where there is none.
+func (k Key) hasWord(word string) bool {
+	for rest := string(k); ; {
+		at := strings.Index(rest, word)
+		if at < 0 {
+			return false
+		}
+		end := at + len(word)
+		if at > 0 && rest[at-1] == ':' && end < len(rest) && rest[end] == ':' {
+			return true
+		}
+		rest = rest[at+1:]
+	}
 }
 
 // threaded reports whether a key of this form may have a thread.
@@ -315,6 +334,9 @@ func unhex(c byte) byte {
 
 // IsSubagent reports whether a session is a sub-agent's (contract K5).
 func IsSubagent(key Key) bool {
+	if !key.hasWord(string(FormSubagent)) {
+		return false
+	}
 	p, err := key.Parse()
 	return err == nil && p.Form == FormSubagent
 }

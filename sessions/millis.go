@@ -27,15 +27,22 @@ func (t *Millis) UnmarshalJSON(b []byte) error {
 // StoredMessage is a Message in the form that databases have it, with its time as RFC 3339: programs of earlier versions read it.
 type StoredMessage Message
 
+// ShownMessage is a Message in the form that JSON has it everywhere but in databases. It encodes as a Message does, in one pass.
+type ShownMessage struct {
+	StoredMessage
+
+	Time Millis `json:"timestamp"`
+}
+
+// JSON returns the message as an encoder takes it fastest.
+func (m Message) JSON() ShownMessage { return ShownMessage{StoredMessage(m), Millis{m.Time}} }
+
 // MarshalJSON implements json.Marshaler.
 func (m Message) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // the encoder of the whole decides
-	err := e.Encode(struct {
-		StoredMessage
-		Time Millis `json:"timestamp"`
-	}{StoredMessage(m), Millis{m.Time}})
+	err := e.Encode(m.JSON())
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
@@ -48,4 +55,13 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	err := json.Unmarshal(b, &x)
 	m.Time = x.Time.Time
 	return err
+}
+
+// ReadStored reads a message as databases have it. Those of some versions have its time as milliseconds.
+func ReadStored(body string) (m Message, err error) {
+	if err = json.Unmarshal([]byte(body), (*StoredMessage)(&m)); err != nil {
+		m = Message{}
+		err = json.Unmarshal([]byte(body), &m)
+	}
+	return m, err
 }

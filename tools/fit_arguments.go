@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // storedTexts are the arguments whose text is kept or sent as it is: an empty one, and the word null, mean just that.
@@ -32,22 +33,18 @@ func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored
 	if spec.Server != "" {
 		return raw, nil, nil
 	}
-	var schema struct {
-		Properties map[string]json.RawMessage
-		Required   []string
-		Additional json.RawMessage `json:"additionalProperties"`
-	}
-	if json.Unmarshal(spec.Schema, &schema) != nil {
+	schema := ownParameters.of(spec)
+	if schema == nil {
 		return raw, nil, nil
 	}
 	changed := false
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		property, known := schema.Properties[name]
-		if !known {
-			if string(schema.Additional) == "true" || schema.Additional == nil {
+		property, isKnown := schema.properties[name]
+		if !isKnown {
+			if schema.additional {
 				continue
 			}
-			if near := nearest(name, slices.Sorted(maps.Keys(schema.Properties))); near != "" {
+			if near := nearest(name, slices.Sorted(maps.Keys(schema.properties))); near != "" {
 				r := mistake("%s has no argument %q; did you mean %q? Nothing was done.", spec.Name, name, near).result()
 				return raw, nil, &r
 			}
@@ -55,8 +52,8 @@ func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored
 			delete(given, name)
 			continue
 		}
-		value, set := fitArgument(name, given[name], property)
-		if null := string(given[name]) == "null"; null || !set && !slices.Contains(schema.Required, name) { // a required one is then missing
+		value, set := property.fitArgument(name, given[name])
+		if null := string(given[name]) == "null"; null || !set && !slices.Contains(schema.required, name) { // a required one is then missing
 			delete(given, name)
 			changed = true
 		} else if value != nil {
@@ -69,6 +66,44 @@ func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored
 	return encode(given), ignored, nil
 }
 
+// parameters are what the schema of a tool says of its arguments.
+type parameters struct {
+	schema     json.RawMessage
+	properties map[string]*property // nil where what is said cannot be read
+	required   []string
+	additional bool // there may be others
+}
+
+// parameterCache has the parameters of tools that are no MCP server's, by the tools' names: their schemas hardly ever change.
+type parameterCache struct{ byName sync.Map }
+
+var ownParameters parameterCache
+
+// of returns the parameters of a tool; nil when its schema cannot be read.
+func (c *parameterCache) of(spec Spec) *parameters {
+	if had, ok := c.byName.Load(spec.Name); ok && bytes.Equal(had.(*parameters).schema, spec.Schema) {
+		return had.(*parameters)
+	}
+	var schema struct {
+		Properties map[string]json.RawMessage
+		Required   []string
+		Additional json.RawMessage `json:"additionalProperties"`
+	}
+	if json.Unmarshal(spec.Schema, &schema) != nil {
+		return nil
+	}
+	p := &parameters{schema: spec.Schema, properties: make(map[string]*property, len(schema.Properties)), required: schema.Required,
+		additional: string(schema.Additional) == "true" || schema.Additional == nil}
+	for name, raw := range schema.Properties {
+		var of property
+		if p.properties[name] = nil; json.Unmarshal(raw, &of) == nil {
+			p.properties[name] = &of
+		}
+	}
+	c.byName.Store(spec.Name, p)
+	return p
+}
+
 // property is what the schema says of one argument, or of the items of a list.
 type property struct {
 	Type  json.RawMessage
@@ -77,24 +112,25 @@ type property struct {
 }
 
 // is gives the type of an argument; "" when there are several.
-func (p *property) is() (name string) {
-	_ = json.Unmarshal(p.Type, &name)
-	return name
+func (p *property) is() string {
+	if len(p.Type) < len(`""`) || p.Type[0] != '"' {
+		return ""
+	}
+	return string(p.Type[1 : len(p.Type)-1])
 }
 
 // fitArgument gives a value as the schema of its argument wants it; nil when it stays as it is. set is false when it says that nothing is set.
-func fitArgument(name string, value, schema json.RawMessage) (fit json.RawMessage, set bool) {
-	var text string
+func (p *property) fitArgument(name string, value json.RawMessage) (fit json.RawMessage, set bool) {
 	if string(value) == "null" {
 		return nil, false
 	}
-	if json.Unmarshal(value, &text) == nil && !slices.Contains(storedTexts, name) {
+	var text string
+	if value[0] == '"' && json.Unmarshal(value, &text) == nil && !slices.Contains(storedTexts, name) {
 		if bare := strings.TrimSpace(text); bare == "" || strings.EqualFold(bare, "null") {
 			return nil, false
 		}
 	}
-	var p property
-	if json.Unmarshal(schema, &p) != nil {
+	if p == nil {
 		return nil, true
 	}
 	return p.fit(value), true

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 
 	"parley/agent/wire"
 	"parley/agent/wire/pattern"
@@ -207,10 +208,16 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 // envelopes are the fields in which gateways put a whole answer, or a chunk. source: developers.cloudflare.com/fundamentals/api (result)
 var envelopes = []string{"data", "result", "response", "body", "output"}
 
+// quotedEnvelopes are the same as an event has them.
+var quotedEnvelopes = []string{`"data"`, `"result"`, `"response"`, `"body"`, `"output"`}
+
 // wrapped gives the answer in an event that has nothing else of one; nil = there is none.
 func (c *chunk) wrapped(data []byte) []byte {
 	if len(c.Choices) > 0 || wire.IsError(c.Error) || !bytes.Contains(data, []byte(`choices`)) {
 		return nil
+	}
+	if !slices.ContainsFunc(quotedEnvelopes, func(name string) bool { return bytes.Contains(data, []byte(name)) }) {
+		return nil // the chunk with the usage
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil || fields["choices"] != nil {

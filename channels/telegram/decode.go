@@ -50,10 +50,13 @@ func (d decoder) batch(raw json.RawMessage) ([]item, error) {
 	var updates []wireUpdate
 	readable := json.Unmarshal(raw, &updates) == nil
 	items, bad, fields := make([]item, len(updates)), make([]bool, len(updates)), make([]unread, 0, len(updates))
-	readable = readable && json.Unmarshal(raw, &fields) == nil
+	foreign := readable && mayBeForeign(raw)
+	readable = readable && (!foreign || json.Unmarshal(raw, &fields) == nil)
 	for i := range updates {
 		if readable {
-			fields[i].note(&updates[i])
+			if foreign {
+				fields[i].note(&updates[i])
+			}
 			var err error
 			items[i], err = d.update(&updates[i])
 			bad[i] = err != nil

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -36,6 +37,29 @@ var knownFields = sync.OnceValue(func() map[string]bool {
 	}
 	return set
 })
+
+// mayBeForeign reports whether there may be something in updates of a kind that is not known here: an object under a name that no message
+// has. Most updates have none, and are not read a second time.
+func mayBeForeign(raw []byte) bool {
+	for at, c := range raw {
+		if c != '{' {
+			continue
+		}
+		before, isField := bytes.CutSuffix(bytes.TrimRight(raw[:at], " \t\r\n"), []byte{':'})
+		if !isField {
+			continue
+		}
+		before = bytes.TrimSuffix(bytes.TrimRight(before, " \t\r\n"), []byte{'"'})
+		name := before[bytes.LastIndexByte(before, '"')+1:]
+		if !messageFields[string(name)] && !metaFields[string(name)] && services[string(name)] == "" && !knownFields()[string(name)] {
+			return true
+		}
+	}
+	return false
+}
+
+// messageFields are the fields of an update that have a message.
+var messageFields = fieldSet("message edited_message channel_post edited_channel_post")
 
 // unread are the messages of an update by the names of their fields.
 type unread struct {

@@ -84,11 +84,18 @@ func (x *Rights) Verdict(tool string) (v policy.Verdict, asked Requesters) {
 	return policy.Permits(tool, x.layers...), Requesters{x.asked.Owner, slices.Clone(x.asked.People)}
 }
 
+// may reports whether the turn may use a tool.
+func (x *Rights) may(tool string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return policy.Permits(tool, x.layers...).Allowed()
+}
+
 // Permitted gives the tools that the turn may use, each under guard.
 func (x *Rights) Permitted(all []tools.Tool) []tools.Tool {
 	out, kept := make([]tools.Tool, 0, len(all)), make([]guarded, 0, len(all))
 	for _, t := range all {
-		if v, _ := x.Verdict(t.Spec().Name); v.Allowed() {
+		if x.may(t.Spec().Name) {
 			kept = append(kept, guarded{t, x})
 			out = append(out, &kept[len(kept)-1])
 		}
@@ -113,10 +120,7 @@ func (g guarded) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 			g.Spec().Name, v.Reason, strings.TrimSpace(v.Rule)), nil
 	}
 	c.Caller.Owner, c.Caller.Asker = asked.Owner, askerAmong(g.rights.set, asked, c.Caller.Session.Key, &c.Caller.Run)
-	c.Caller.May = func(tool string) bool {
-		v, _ := g.rights.Verdict(tool)
-		return v.Allowed()
-	}
+	c.Caller.May = g.rights.may
 	res, err := g.Tool.Call(ctx, c)
 	g.rights.keep(&res)
 	return res, err

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -30,20 +31,28 @@ func StopLanguages() []string { return slices.Sorted(maps.Keys(stopWords)) }
 // it. A sentence that has the word is not (contract X5).
 func (s *Snapshot) IsStopWord(text string) bool {
 	said := bareWords(text)
-	is := func(word string) bool { return bareWords(word) == said }
 	if said == "" {
 		return false
 	}
-	if slices.ContainsFunc(s.Messages.StopWords.Words, is) {
+	if slices.ContainsFunc(s.Messages.StopWords.Words, func(word string) bool { return bareWords(word) == said }) {
 		return true
 	}
+	return slices.ContainsFunc(stopWordLanguages()[said], func(language string) bool {
+		l := s.Messages.StopWords.Languages
+		return l == nil || slices.Contains(l, language)
+	})
+}
+
+// stopWordLanguages returns the languages of each stop word, by what bareWords makes of the word.
+var stopWordLanguages = sync.OnceValue(func() map[string][]string {
+	of := make(map[string][]string)
 	for language, words := range stopWords {
-		if l := s.Messages.StopWords.Languages; (l == nil || slices.Contains(l, language)) && slices.ContainsFunc(words, is) {
-			return true
+		for _, word := range words {
+			of[bareWords(word)] = append(of[bareWords(word)], language)
 		}
 	}
-	return false
-}
+	return of
+})
 
 // bareWords gives the words of a text in one form of writing: without what surrounds them, in small letters, with single spaces.
 func bareWords(text string) string {

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"bytes"
 	"encoding/json"
 	"html"
 	"slices"
@@ -80,6 +81,9 @@ func unwrap(raw json.RawMessage, name string, schema json.RawMessage) (json.RawM
 	if len(raw) > 0 && raw[0] == '[' {
 		object := Alone(raw)
 		return object, object[0] == '{'
+	}
+	if len(raw) > 0 && raw[0] == '{' && !slices.ContainsFunc(argumentKeys, func(key string) bool { return bytes.Contains(raw, []byte(key)) }) {
+		return nil, false // nearly all
 	}
 	if text, ok := unquoted(string(raw)); ok && json.Valid([]byte(text)) {
 		return json.RawMessage(text), true

@@ -63,8 +63,8 @@ func Decode(s string, v any) error {
 
 // Message reads the body of a message with a number.
 func Message(seq int64, body string) (m sessions.Message, err error) {
-	if err = Decode(body, &m); err != nil {
-		return m, fmt.Errorf("message %d: %w", seq, err)
+	if m, err = sessions.ReadStored(body); err != nil {
+		return m, fmt.Errorf("message %d: %w: %w", seq, sessions.ErrCorruptRow, err)
 	}
 	m.Seq = seq
 	return m, nil

@@ -52,6 +52,7 @@ type Encoded struct {
 
 	id, role string
 	body     string   // the message in JSON, without what the store fills in
+	readable string   // and as its file has it
 	opaque   string   // what its provider wants back, in JSON; "" = nothing
 	words    []string // nil for tool results
 	model    string
@@ -85,6 +86,9 @@ func (s *Rows) encode(m sessions.Message, run sessions.RunID) (Encoded, error) {
 		return Encoded{}, fmt.Errorf("message %s: %w", m.ID, err)
 	}
 	w := Encoded{id: m.ID, role: string(m.Role), body: body}
+	if w.readable, err = transcriptfile.Readable(m); err != nil {
+		return Encoded{}, fmt.Errorf("message %s: %w", m.ID, err)
+	}
 	if w.opaque, err = encodeOpaque(m); err != nil {
 		return Encoded{}, fmt.Errorf("message %s: %w", m.ID, err)
 	}
@@ -138,11 +142,7 @@ func (s *Rows) Append(t *engine.Tx, to Slot, msgs []Encoded, at map[string]int64
 		if !t.Dialect.Postgres {
 			s.index.Add(seq, search.Scoped(m.words, to.Key, to.Agent))
 		}
-		line, err := transcriptfile.MessageLine(to.Transcript, seq, m.body)
-		if err != nil {
-			return fmt.Errorf("message %s: %w", m.id, err)
-		}
-		s.files.Add(line)
+		s.files.Add(transcriptfile.MessageLine(to.Transcript, seq, m.readable))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"parley/sessions"
@@ -45,10 +46,9 @@ type Delivery struct {
 	MessageSeq int64
 }
 
-// MessageLine returns the line of a message.
-func MessageLine(transcript, seq int64, body string) (Line, error) {
-	text, err := messageLine(seq, body)
-	return Line{transcript: transcript, seq: seq, text: text}, err
+// MessageLine returns the line of a message, of what Readable made of it.
+func MessageLine(transcript, seq int64, readable string) Line {
+	return Line{transcript: transcript, seq: seq, text: messageLine(seq, readable)}
 }
 
 // DeliveryLine returns the line of a delivery that ended.
@@ -57,25 +57,29 @@ func DeliveryLine(transcript int64, d sessions.Delivery) Line {
 }
 
 // messageLine is the raw transcript format of a message with its type and number in front.
-func messageLine(seq int64, body string) (string, error) {
-	body, err := readableBody(body)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf(`{"type":"message","seq":%d,%s`, seq, body[1:]), nil
+func messageLine(seq int64, readable string) string {
+	return `{"type":"message","seq":` + strconv.FormatInt(seq, 10) + "," + readable[1:]
 }
 
-// readableBody is the body of a message as a file has it: see sessions.Message.Readable.
-func readableBody(body string) (string, error) {
-	var m sessions.Message
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return "", fmt.Errorf("%w: %w", sessions.ErrCorruptRow, err)
+// Readable returns a message as a file has it, in JSON: see sessions.Message.Readable.
+func Readable(m sessions.Message) (string, error) {
+	if m.Provenance != nil && m.Provenance.Source != m.Provenance.Source.Shown() {
+		p := *m.Provenance
+		p.Source = p.Source.Shown()
+		m.Provenance = &p
 	}
-	if m.Provenance != nil {
-		m.Provenance.Source = m.Provenance.Source.Shown()
-	}
-	b, err := json.Marshal(m.Readable())
+	b, err := json.Marshal(m.Readable().JSON())
 	return string(b), err
+}
+
+// storedLine is messageLine of a message as the store keeps it.
+func storedLine(x Message) (string, error) {
+	m, err := sessions.ReadStored(x.Body)
+	if err != nil {
+		return "", fmt.Errorf("message %d: %w: %w", x.Seq, sessions.ErrCorruptRow, err)
+	}
+	text, err := Readable(m)
+	return messageLine(x.Seq, text), err
 }
 
 // Close writes what is left and ends Run.

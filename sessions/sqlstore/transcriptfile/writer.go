@@ -336,7 +336,7 @@ func (m *Writer) fillPage(ctx context.Context, w *os.File, num int64, msgs []Mes
 	}
 	var b strings.Builder
 	for _, x := range msgs {
-		text, err := messageLine(x.Seq, x.Body)
+		text, err := storedLine(x)
 		if err != nil {
 			return err
 		}
