@@ -157,11 +157,7 @@ func killEndpoint(t *testing.T, row endpoints.Row) {
 			t.Errorf("%s: kill: the chat shows %q, not %s", row.ID, got, want)
 		}
 	}
-<<<<<<< HEAD
-	shown(plain+1, row.Want.Tool)
-=======
-	shown(1, row.Want.Killed)
->>>>>>> w2
+	shown(plain+1, row.Want.Killed)
 	w.tg.Say(owner, owner, "and now?")
 	shown(plain+2, row.Want.Follow)
 	for _, r := range server.Log()[before:] {
