@@ -78,7 +78,9 @@ func AddressSecrets(address string) (out []channels.Secret) {
 	return out
 }
 
-var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|dsn|cookie|signature`)
+// secretName is how the names of settings are written whose value lets somebody in. Signed addresses call it sig (Azure) or code.
+// source: https://learn.microsoft.com/azure/storage/common/storage-sas-overview, https://learn.microsoft.com/azure/azure-functions/function-keys-how-to
+var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|dsn|cookie|signature|hmac|(^|[^a-z])(sig|code|sas)([^a-z]|$)`)
 
 // plainText is what people write as a setting: words and numbers, with what stands between them in names, lists and paths.
 var plainText = regexp.MustCompile(`^` + plainWord + `(([ /_.,~-]|:/|:[0-9])+` + plainWord + `)*$`)
