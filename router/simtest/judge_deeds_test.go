@@ -99,8 +99,9 @@ func (r *rest) refusedOne(l letter) bool {
 
 // judgeEdit: an edit is told so many times, and stands in the message that it changed, or a later edit does.
 func (r *rest) judgeEdit(d letter, word string, told int) {
-	replaced := false
+	replaced, closed := false, false // closed: its message stands in the transcript of a session whose chat another one has, as after /new
 	for _, run := range r.runs {
+		closed = closed || run.Source == string(d.target) && run.Home != ""
 		if run.Source == string(d.target) && hasWord(run.Input.Text(), word) {
 			replaced = true
 			if run.Revised {
@@ -114,7 +115,7 @@ func (r *rest) judgeEdit(d letter, word string, told int) {
 	switch {
 	case told > 1, told == 1 && replaced:
 		r.wrong("deed", "the edit %q is told %d times, in the message itself %v", d.text, told, replaced)
-	case told == 0 && !replaced && !later && !r.forgotten(d.to, d.target):
+	case told == 0 && !replaced && !later && !closed && !r.forgotten(d.to, d.target):
 		r.wrong("deed", "the edit %q is lost", d.text)
 	}
 	if told == 1 {

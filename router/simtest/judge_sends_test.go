@@ -190,8 +190,14 @@ func (r *rest) notAgain(before, question, now *contact) string {
 	return ""
 }
 
-// lane is the session whose run made a delivery.
-func (r *rest) lane(d sessions.Delivery) sessions.Key { return r.byID[d.Run].Key }
+// lane is the session whose run made a delivery: one of two, while a chat that moved had two.
+func (r *rest) lane(d sessions.Delivery) sessions.Key {
+	key := r.byID[d.Run].Key
+	if r.split && r.runOfOld[d.Run] {
+		key += " (old)"
+	}
+	return key
+}
 
 // judgeOrder: a chat shows what was made for it in that order, and the answers to its people in the order of their messages.
 func (r *rest) judgeOrder() {

@@ -32,6 +32,7 @@ type rest struct {
 	answers    map[channels.MessageID]sessions.DeliveryID // of commands
 	split      bool                                       // a chat that moved had two sessions
 	ofOld      map[sessions.DeliveryID]bool               // of the session that the chat had that moved to another one
+	runOfOld   map[sessions.RunID]bool                    // the same
 	chains     map[sessions.RunID]*sessions.Chain         // with the keys of the store
 	faults     []string
 }
@@ -44,7 +45,7 @@ func (r *rest) wrong(id, format string, args ...any) {
 // look gathers what there is to see.
 func (w *world) look(h *host) *rest {
 	r := &rest{w: w, texts: map[sessions.Key][]sessions.Message{}, parts: map[sessions.Key][][]sessions.Message{}, deleted: map[sessions.Key]bool{}, heard: map[sessions.Key][]sessions.ContextLine{},
-		ofOld: map[sessions.DeliveryID]bool{}, chains: map[sessions.RunID]*sessions.Chain{}}
+		ofOld: map[sessions.DeliveryID]bool{}, runOfOld: map[sessions.RunID]bool{}, chains: map[sessions.RunID]*sessions.Chain{}}
 	if h == nil {
 		r.index()
 		return r
@@ -62,6 +63,7 @@ func (w *world) look(h *host) *rest {
 	must(err)
 	for i := range r.runs {
 		r.chains[r.runs[i].ID] = r.runs[i].Chain
+		r.runOfOld[r.runs[i].ID] = w.plan.moved != nil && r.runs[i].Key == w.keys[w.plan.moved.from]
 		r.runs[i] = w.homeRun(r.runs[i])
 	}
 	for i := range r.deliveries {
