@@ -211,6 +211,9 @@ func (r *rest) judgeOrder() {
 			}
 			seen[x.out.Key] = true
 			chat, lane := x.out.To.Chat, r.lane(d)
+			if r.split { // two chats, until the platform said that they are one
+				chat = x.raw
+			}
 			if answersCommand(d) {
 				chat = "commands of " + chat // they come in their own order
 			}

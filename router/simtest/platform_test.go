@@ -28,6 +28,7 @@ type shown struct {
 	on  time.Time
 	out channels.Outbound
 	id  channels.MessageID
+	raw channels.ChatID // as the host named the chat then
 }
 
 // connection is a platform as one process sees it.
@@ -178,8 +179,9 @@ func (c connection) show(out channels.Outbound) channels.MessageID {
 			return c.shown[i].id
 		}
 	}
+	raw := out.To.Chat
 	out.To = c.w.home(out.To)
-	x := shown{at: c.w.clock(), on: time.Now(), out: out, id: channels.MessageID(fmt.Sprintf("%s-%d", c.ref.Account, len(c.shown)))}
+	x := shown{raw: raw, at: c.w.clock(), on: time.Now(), out: out, id: channels.MessageID(fmt.Sprintf("%s-%d", c.ref.Account, len(c.shown)))}
 	site := c.site
 	site.shown = append(site.shown, x)
 	c.w.shows(x)

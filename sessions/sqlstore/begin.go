@@ -11,7 +11,6 @@ import (
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
 	"parley/sessions/sqlstore/row"
-	"parley/sessions/sqlstore/session"
 )
 
 // BeginSend decides whether a delivery may leave and claims it, in one transaction.
@@ -107,17 +106,45 @@ func (s *deliveries) verdict(t *tx, d *sessions.Delivery, check func(sessions.Se
 	if d.PreAuthorized != nil {
 		return *d.PreAuthorized, nil
 	}
-	var k session.Row
-	if d.Session != "" {
-		var err error
-		if k, err = s.sessions.Get(t, d.Session); err != nil && !errors.Is(err, sessions.ErrNotFound) {
+	if d.Session == "" {
+		return check(sessions.Session{}), nil
+	}
+	k, err := s.asked(t, d.Session)
+	if err != nil {
+		return policy.Verdict{}, err
+	}
+	v := check(k)
+	if !v.Allowed() || !k.Last.IsZero() {
+		return v, nil
+	}
+	// It has no chat of its own, as when another session has got the one that it had: that one's word counts too.
+	var there []sessions.Key
+	if err := t.Each("SELECT key FROM heard WHERE address = ? ORDER BY key", []any{d.To.String()}, func(r engine.Row) error {
+		there = append(there, sessions.Key(r.Str(0)))
+		return nil
+	}); err != nil {
+		return policy.Verdict{}, err
+	}
+	for _, key := range there {
+		its, err := s.asked(t, key)
+		if err != nil {
 			return policy.Verdict{}, err
-		} else if err != nil {
-			k.Session = sessions.Session{Key: d.Session, Agent: d.Session.Agent()}
 		}
-		if k.ChatDeny, err = s.sessions.ChatDenies(t, k.Key); err != nil {
-			return policy.Verdict{}, err
+		if its := check(its); !its.Allowed() {
+			return its, nil
 		}
 	}
-	return check(k.Session), nil
+	return v, nil
+}
+
+// asked gives a session as a policy is asked about it.
+func (s *deliveries) asked(t *tx, key sessions.Key) (sessions.Session, error) {
+	k, err := s.sessions.Get(t, key)
+	if errors.Is(err, sessions.ErrNotFound) {
+		k.Session, err = sessions.Session{Key: key, Agent: key.Agent()}, nil
+	}
+	if err == nil {
+		k.ChatDeny, err = s.sessions.ChatDenies(t, k.Key)
+	}
+	return k.Session, err
 }

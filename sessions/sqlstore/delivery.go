@@ -144,11 +144,18 @@ func (s *deliveries) deliveries(ctx context.Context, where string, args ...any) 
 
 // PartSent stores the receipt of one part. The same receipt again changes nothing.
 func (s *deliveries) PartSent(ctx context.Context, id sessions.DeliveryID, r channels.Receipt, last bool) error {
-	_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
-		write, err := s.sent(t, d, r, last)
-		t.Label(write, string(d.To.Channel))
-		return write, err
-	})
+	store := func() error {
+		_, err := s.onDelivery(ctx, "PartSent", id, func(t *tx, d *sessions.Delivery) (bool, error) {
+			write, err := s.sent(t, d, r, last)
+			t.Label(write, string(d.To.Channel))
+			return write, err
+		})
+		return err
+	}
+	err := store()
+	if errors.Is(err, engine.ErrPanic) { // nobody asks again, and what is shown must not be sending for ever
+		err = store()
+	}
 	if errors.Is(err, sessions.ErrInvalid) && !errors.Is(err, engine.ErrPanic) {
 		return s.sentWithout(ctx, id, r.At, last, err)
 	}

@@ -156,6 +156,17 @@ func movedToSession(_ *testing.T, f *fixture) {
 	j, err := f.GetJob(f.ctx, "j")
 	f.ok(err)
 	f.equal(j.From, number)
+
+	// What the old session still has to say, as the results of its sub-agents, goes by the word of the session that has the chat.
+	for _, word := range []policy.Override{policy.Deny, policy.Allow, policy.Inherit} {
+		f.silence(hidden, policy.Allow)
+		f.silence(number, word)
+		late, err := f.BeginSend(f.ctx, f.post(delivery(hidden, addr(numberChat), "late")).ID, time.Now(), func(s sessions.Session) policy.Verdict {
+			return policy.SendPolicy{}.Evaluate(policy.Subject{Key: string(s.Key), Override: s.Settings.SendPolicy})
+		}, sessions.FirstContactQuota{})
+		f.ok(err)
+		f.equal(late.State == sessions.Withheld, word == policy.Deny)
+	}
 }
 
 // Two sessions of one person, each with a running turn, become one: what the person writes then interrupts both, and waits for the end of both.
