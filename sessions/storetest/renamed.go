@@ -119,6 +119,8 @@ func renamedTwice(_ *testing.T, f *fixture) {
 
 // Two accounts exchange their names, one gives its name to a newcomer, and one comes back after another had its name: whom a chat has silenced
 // stays silent there. What is said of a name later is said of who has it then, over restarts.
+//
+// proves: P4
 func renamedAround(_ *testing.T, f *fixture) {
 	deny := func(account channels.AccountID, chat, thread string, o policy.Override) sessions.Key {
 		k := sessions.Parts{Form: sessions.FormGroup, Agent: "main", Channel: "telegram", Account: account, ID: chat, Thread: channels.ThreadID(thread)}.Key()
