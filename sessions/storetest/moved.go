@@ -95,7 +95,9 @@ func movedPerson(_ *testing.T, f *fixture) {
 	f.equal(ids, []sessions.Identity{{Channel: "telegram", Was: "2@lid", Now: numberID}})
 }
 
-// Both addresses have a session: that of the new one takes over what waits, and both have the stricter policy.
+// Both addresses have a session: that of the new one takes over what waits, and both have the stricter policy; later its word holds for both.
+//
+// proves: P4
 func movedToSession(_ *testing.T, f *fixture) {
 	hidden, number := key(hiddenID), key(numberID)
 	for _, k := range []sessions.Key{hidden, number} {
