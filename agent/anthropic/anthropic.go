@@ -62,7 +62,8 @@ type Model struct {
 	settings    func(model string) agent.ModelSettings
 	book        *lessons.Book
 	fingerprint func() string
-	tools       [4]wire.Tools // plain schemas or not, with a mark or not
+	tools       wire.Encoded
+	markedTools wire.Encoded // with a mark of the cache
 
 	unread  wire.Unread
 	endings wire.Endings

@@ -35,7 +35,7 @@ type asked struct {
 	stream      bool
 	noTools     bool
 	told        bool // calls and results are told as text
-	plain       bool // schemas have the plainest keywords only
+	schemas     wire.Form
 	stubs       bool
 	noReasoning bool // of earlier steps
 	placeholder bool // calls that no thinking came before get an empty one
@@ -52,7 +52,7 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 		call: call, body: set.Body, system: systemBlocks,
 		stream:  call.Takes(lessons.Stream, set.Stream),
 		noTools: !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)),
-		plain:   call.Off(lessons.Schema, ""),
+		schemas: call.SchemaForm(),
 		forms:   call.ContentForms("user", "assistant"),
 	}
 	switch use := call.Use(lessons.Reasoning); set.Reasoning.SendBack {

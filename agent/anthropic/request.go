@@ -15,11 +15,11 @@ import (
 
 // request is one request.
 type request struct {
-	body  []byte
-	sent  lessons.Sent
-	specs []tools.Spec // the tools in it
-	plain bool         // their schemas are plain
-	stubs bool         // they may not be called
+	body    []byte
+	sent    lessons.Sent
+	specs   []tools.Spec // the tools in it
+	schemas wire.Form
+	stubs   bool // they may not be called
 
 	returned bool // thinking without signature goes back to the endpoint
 }
@@ -37,7 +37,7 @@ func (r request) refusable() lessons.Sent {
 	s := r.sent
 	for _, spec := range r.specs {
 		s.Tools = append(s.Tools, spec.Name)
-		s.Loose = s.Loose || !r.plain && !wire.IsPlain(spec)
+		s.Loose = s.Loose || r.schemas == 0 && !wire.IsPlain(spec)
 	}
 	return s
 }
@@ -86,7 +86,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 		b = append(b, `,"stream":true`...)
 	}
 	sent.Params = append(a.params, a.forms...)
-	return request{append(b, '}'), *sent, specs, a.plain, a.stubs, !m.own && !a.noReasoning}, nil
+	return request{append(b, '}'), *sent, specs, a.schemas, a.stubs, !m.own && !a.noReasoning}, nil
 }
 
 // target says what the transcript is made fit for.
@@ -137,21 +137,14 @@ func (m *Model) encodeTools(specs []tools.Spec, a *asked) ([]byte, error) {
 		Schema      json.RawMessage `json:"input_schema"`
 		Cache       *cacheControl   `json:"cache_control,omitempty"`
 	}
-	form := 0
-	if a.plain {
-		form |= 1
-	}
+	kept := &m.tools
 	if marked {
-		form |= 2
+		kept = &m.markedTools
 	}
-	schema := wire.Schema
-	if a.plain {
-		schema = wire.PlainSchema
-	}
-	return m.tools[form].Encode(specs, func(specs []tools.Spec) ([]byte, error) {
+	return kept[a.schemas].Encode(specs, func(specs []tools.Spec) ([]byte, error) {
 		out := make([]tool, 0, len(specs))
 		for _, s := range specs {
-			out = append(out, tool{Name: s.Name, Description: s.Description, Schema: schema(s)})
+			out = append(out, tool{Name: s.Name, Description: s.Description, Schema: a.schemas.Schema(s)})
 		}
 		if marked {
 			out[len(out)-1].Cache = cacheHere

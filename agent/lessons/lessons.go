@@ -34,7 +34,7 @@ const (
 	Tools      = "tools"       // no tools
 	MaxTools   = "max-tools"   // Use tools at most, the first ones
 	Tool       = "tool"        // not the tool Name
-	Schema     = "schema"      // tools' schemas have the plainest keywords only
+	Schema     = "schema"      // tools' schemas have the plainest keywords only; with Name: in the form of that name besides
 	System     = "system"      // no system role: its text goes in front of the first message
 	Stream     = "stream"      // answers come in one piece
 	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning; with Name: of that item; OldReasoning: older than Use

@@ -43,7 +43,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return readPictures(r)
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
-		readReturned,
+		readReturned, readSchemaForm,
 		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent,
 	} {
@@ -216,7 +216,11 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{Kind: Schema}, true
 	}
 	if name := r.namedTool(); name != "" {
-		return r.without(name), true
+		l := r.without(name)
+		if l.Kind == Tools && !r.call.Off(Schema, allRequired) { // the strictest form, before all tools go
+			l = sessions.Lesson{Kind: Schema, Name: allRequired}
+		}
+		return l, true
 	}
 	if n := len(r.sent.Tools); n > 1 && !r.sent.Loose && ofSchemas.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) {
 		return sessions.Lesson{Kind: MaxTools, Use: strconv.Itoa(n / 2)}, true

@@ -165,7 +165,7 @@ func TestOtherWordsOfLanguages(t *testing.T) {
 
 // TestManyBadTools: where an endpoint names one tool after the other, the tools in front of them stay, and the others are found by find_tool; where it
 // always names the first one, it takes none. Each costs a few refused requests, once.
-// source: community.openai.com/t/function-calling-400-error ('required' is required to be supplied), LangChain.js#8402 (tools.0.type: Field required)
+// source: community.openai.com/t/function-calling-400-error (Invalid schema for function), LangChain.js#8402 (tools.0.type: Field required)
 func TestManyBadTools(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -174,7 +174,7 @@ func TestManyBadTools(t *testing.T) {
 		want sessions.Lesson
 	}{
 		"some": {2, func(tool string, _ int) string {
-			return "Invalid schema for function '" + tool + "': In context=(), 'required' is required to be supplied"
+			return "Invalid schema for function '" + tool + "': In context=(), schema must have a known form"
 		}, sessions.Lesson{Kind: MaxTools, Use: "2"}},
 		"each": {0, func(_ string, place int) string { return fmt.Sprintf("tools.%d.type: Field required", place) }, sessions.Lesson{Kind: Tools}},
 	} {

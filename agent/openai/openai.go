@@ -53,8 +53,7 @@ type Model struct {
 	book        *lessons.Book
 	fingerprint func() string
 	address     string // the base URL without what is secret in it
-	tools       wire.Tools
-	plainTools  wire.Tools
+	tools       wire.Encoded
 
 	unread  wire.Unread
 	endings wire.Endings

@@ -22,7 +22,7 @@ type plan struct {
 	content   string // of messages with calls: "" = null without a text, lessons.EmptyContent, FilledContent or CallsOnly
 	stream    bool
 	tools     []tools.Spec
-	plain     bool   // the tools' schemas have the plainest keywords
+	schemas   wire.Form
 	strict    string // of each tool: "true", "false", or "" = not sent
 	forms     []lessons.Param
 	named     bool // results of tools have the name of their tool
@@ -39,7 +39,7 @@ type param struct {
 // plan says what to send at this moment of a call.
 func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) plan {
 	out := plan{system: call.Takes(lessons.System, s.System), stream: call.Takes(lessons.Stream, s.Stream),
-		content: call.Use(lessons.Content), plain: call.Off(lessons.Schema, "")}
+		content: call.Use(lessons.Content), schemas: call.SchemaForm()}
 	switch s.Reasoning.SendBack {
 	case "on":
 		out.reasoning, out.all = lessons.SendReasoning, true
@@ -73,7 +73,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	}
 	out.named, out.forms = name.Value == lessons.NameSent, append(out.forms, name)
 	if len(out.tools) > 0 { // sent when an endpoint asks for it
-		strict := lessons.Param{Name: "tools.strict", Words: []string{"strict"}, Value: lessons.Unset, Next: []string{"false", "true"}}
+		strict := lessons.Param{Name: lessons.StrictTools, Words: []string{"strict"}, Value: lessons.Unset, Next: []string{"false", "true"}}
 		if value, send := call.Param(strict.Name, strict.Value); send {
 			strict.Value, out.strict = value, value
 		}
@@ -254,7 +254,7 @@ func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
 	}
 	for _, t := range o.tools {
 		out.Tools = append(out.Tools, t.Name)
-		out.Loose = out.Loose || !o.plain && !wire.IsPlain(t)
+		out.Loose = out.Loose || o.schemas == 0 && !wire.IsPlain(t)
 	}
 	return out
 }

@@ -370,14 +370,10 @@ func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, st
 
 // encodedTools gives the tools of a request as JSON; nil = none.
 func (m *Model) encodedTools(o plan) ([]byte, error) {
-	kept, schema := &m.tools, wire.Schema
-	if o.plain {
-		kept, schema = &m.plainTools, wire.PlainSchema
-	}
 	if o.strict != "" && len(o.tools) > 0 {
-		return encodeTools(o.tools, schema, o.strict)
+		return encodeTools(o.tools, o.schemas.Schema, o.strict)
 	}
-	return kept.Encode(o.tools, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, schema, "") })
+	return m.tools[o.schemas].Encode(o.tools, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, o.schemas.Schema, "") })
 }
 
 // restBytes is room for what a request says besides messages and tools.

@@ -19,15 +19,15 @@ import (
 
 // request is one body, and what it consists of.
 type request struct {
-	body  []byte
-	sent  lessons.Sent
-	specs []tools.Spec // what was sent of the tools
-	plain bool         // with plain schemas
+	body    []byte
+	sent    lessons.Sent
+	specs   []tools.Spec // what was sent of the tools
+	schemas wire.Form
 }
 
 // consists gives what the request consists of.
 func (r *request) consists() lessons.Sent {
-	r.sent.Loose = !r.plain && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return !wire.IsPlain(s) })
+	r.sent.Loose = r.schemas == 0 && slices.ContainsFunc(r.specs, func(s tools.Spec) bool { return !wire.IsPlain(s) })
 	return r.sent
 }
 
@@ -224,20 +224,17 @@ func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings,
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	r.specs, r.plain = specs, call.Off(lessons.Schema, "")
+	r.specs, r.schemas = specs, call.SchemaForm()
 	for _, s := range specs {
 		r.sent.Tools = append(r.sent.Tools, s.Name)
 	}
 	e := fields{call: call, own: set.Body, sent: &r.sent}
-	isStrictSent := e.take(lessons.Param{Name: "tools.strict", Value: "false", Words: []string{"strict"}, Fixed: true}) != ""
-	kept, schema := 0, wire.Schema
-	if r.plain {
-		kept, schema = 1, wire.PlainSchema
-	}
+	isStrictSent := e.take(lessons.Param{Name: lessons.StrictTools, Value: "false", Words: []string{"strict"}, Fixed: true}) != ""
+	kept := &m.tools
 	if !isStrictSent {
-		kept += 2
+		kept = &m.unstrict
 	}
-	return m.tools[kept].Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, schema, isStrictSent) })
+	return kept[r.schemas].Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, r.schemas.Schema, isStrictSent) })
 }
 
 func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, isStrictSent bool) ([]byte, error) {

@@ -57,7 +57,8 @@ type Model struct {
 	book        *lessons.Book
 	fingerprint func() string
 
-	tools [4]wire.Tools // with each of the two schemas, with and without strict
+	tools    wire.Encoded // that are not strict
+	unstrict wire.Encoded // that do not say whether they are
 
 	unread  wire.Unread
 	endings wire.Endings

@@ -14,6 +14,7 @@ func families() []family {
 		{"Packaging of answers", packaging},
 		{"Tool calls, ids and the order of roles", callForms},
 		{"Schemas and number of tools", schemas},
+		{"Forms of schemas", toolSchemas},
 		{"Classes of failures", classes},
 		{"Failures that a repeat cures", retries},
 		{"OpenAI's Responses API", responses},
