@@ -195,7 +195,7 @@ func TestFilesOutUnderThePolicy(t *testing.T) {
 
 // TestFileThatIsGone: a file that is not there when it is to be sent is named in the text, or in its place; all else is sent.
 func TestFileThatIsGone(t *testing.T) {
-	const lost = "(The file a.txt, text/plain, 4 bytes cannot be sent any more.)"
+	const lost = "(The file a.txt cannot be sent any more.)"
 	one := []tools.PostFile{ofBytes("a.txt", "text", nil)}
 	for name, c := range map[string]struct {
 		spoil  func(path string) error
