@@ -134,7 +134,7 @@ type Outbound struct {
 type File struct {
 	Kind  MediaKind
 	Name  string // for people, no path
-	Words string // describes it in a text: its name, type and size; empty = Name
+	Words string // describes it for the agent and the ledger: its name, type and size; empty = Name
 	MIME  string
 	Size  int64 // bytes
 	Open  func() (io.ReadCloser, error)

@@ -22,7 +22,7 @@ const NoteRoom = 64
 func (o Outbound) WithNote(refused []File, l Limits) Outbound {
 	notes := make([]string, len(refused))
 	for i, f := range refused {
-		notes[i] = FileNote(cmp.Or(f.Words, f.Name), NotSendable)
+		notes[i] = FileNote(cmp.Or(f.Name, f.Words), NotSendable)
 	}
 	few := strconv.Itoa(len(refused)) + " files cannot be sent in this chat"
 	if len(refused) == 1 {

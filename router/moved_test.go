@@ -1,17 +1,21 @@
 package router_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/policy"
 	"parley/router/routertest"
 	"parley/router/settings"
+	"parley/router/toolhost"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -192,4 +196,49 @@ func TestAnswerToMovedChatRefersToNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who names a chat by what it was, an operator, a job or a tool, writes to where it is now, and what is denied there is denied.
+func TestFormerAddressIsFollowed(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		old, now := routertest.Group("-5"), routertest.Group("-1005")
+		g.Say(old, routertest.Owner, "hello")
+		g.Shown(1)
+		synctest.Wait()
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		<-time.After(time.Minute)
+		synctest.Wait()
+		before := len(g.Fake.Texts(now))
+		sent, err := g.Router.ToolHost.Send(t.Context(), toolhost.SendRequest{Source: "a", To: old, Text: "by its old name"})
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if got := g.Fake.Texts(now); err != nil || sent.Delivery.To != now || len(got) != before+1 || got[before] != "by its old name" {
+			t.Errorf("sent to %s: %v, %q", sent.Delivery.To, err, got)
+		}
+		if to, err := g.Router.Scheduler.ChatOf(t.Context(), "main", old.String()); err != nil || to != now {
+			t.Errorf("a job's chat: %s, %v", to, err)
+		}
+		g.Model.Set(func(_ context.Context, p agent.Prompt) (agent.Answer, error) {
+			if len(p.Messages) > 0 && strings.Contains(p.Messages[len(p.Messages)-1].Text(), "post") {
+				return routertest.Call("c1", "message", map[string]any{"to": old.String(), "text": "by the tool"}), nil
+			}
+			return routertest.Text("done"), nil
+		})
+		g.Say(now, routertest.Owner, "post")
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if got := g.Fake.Texts(now); !slices.Contains(got, "by the tool") {
+			t.Errorf("the tool's text is not there: %q", got)
+		}
+		if _, err := g.Router.Patch(t.Context(), sent.Delivery.Session, sessions.Patch{SendPolicy: new(policy.Deny)}); err != nil {
+			t.Fatal(err)
+		}
+		if x, err := g.Router.Explain(t.Context(), "", old); err != nil || x.To != now || x.Verdict.Allowed() {
+			t.Errorf("explained %+v, %v", x, err)
+		}
+		if _, err := g.Router.ToolHost.Send(t.Context(), toolhost.SendRequest{Source: "b", To: old, Text: "no"}); !errors.As(err, new(*policy.BlockedError)) {
+			t.Errorf("a denied chat by its old name: %v", err)
+		}
+	})
 }

@@ -58,11 +58,11 @@ func (r *Router) Patch(ctx context.Context, key sessions.Key, p sessions.Patch) 
 // what the session says in its own chat. With one it is about what is sent there from elsewhere, as Send does: there a session of the chat
 // that denies wins.
 func (r *Router) Explain(ctx context.Context, key sessions.Key, to channels.Address) (x Explanation, err error) {
-	s, meant, to, err := r.deciding(ctx, key, to)
+	set := r.settings.Load()
+	s, meant, to, err := r.deciding(ctx, key, set.Moved.Current(to))
 	if err != nil {
 		return x, err
 	}
-	set := r.settings.Load()
 	subject, rules := set.PolicySubject(s, to), set.Session.SendPolicy
 	x = Explanation{Session: s.Key, To: to, Verdict: rules.Evaluate(subject), Steps: rules.Explain(subject)}
 	if s.Key != meant {

@@ -163,7 +163,8 @@ func New(d Deps) *Router {
 func (r *Router) toolDeps() tools.Deps {
 	set := r.settings.Load
 	return tools.Deps{
-		Store: r.store, Host: r.ToolHost, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
+		Current: func(at channels.Address) channels.Address { return set().Moved.Current(at) },
+		Store:   r.store, Host: r.ToolHost, Scope: set().Session.Scope, TranscriptPath: r.deps.TranscriptPath, Redact: r.deps.Redact,
 		Rules:       func() sessions.Rules { return set().Visibility() },
 		Limits:      func() sessions.AgentToAgent { return set().Session.AgentToAgent },
 		SpawnDepth:  func() int { return settings.OrDefault(set().Agents.Defaults.Subagents.MaxSpawnDepth, 1) },

@@ -196,6 +196,9 @@ func FileEnding(mime string) string {
 func (t message) chat(ctx context.Context, c Caller, to string) (sessions.Key, channels.Address, *problem, error) {
 	if a, err := channels.ParseAddress(to); err == nil {
 		if _, err := sessions.Resolve(to, c.Session.Agent, t.deps.Scope); err != nil {
+			if t.deps.Current != nil {
+				a = t.deps.Current(a)
+			}
 			return t.known(ctx, c, a)
 		}
 	}

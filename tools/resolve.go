@@ -35,6 +35,8 @@ type Deps struct {
 	Scope sessions.Scope        // session.scope
 	// Limits gives session.agentToAgent; nil, and a limit of 0, mean the defaults.
 	Limits func() sessions.AgentToAgent
+	// Current gives the address that a chat has now, of one that it had before; nil = none has moved.
+	Current func(channels.Address) channels.Address
 	// AllowAgents gives agents.list[].subagents.allowAgents of an agent; nil = none.
 	AllowAgents func(sessions.AgentID) []string
 	// ModelOf gives the model that a session uses, provider/model; nil = only what the session itself sets.

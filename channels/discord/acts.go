@@ -86,6 +86,9 @@ func (c *Channel) Acknowledge(ctx context.Context, _ channels.Address, id channe
 	if a == nil {
 		return nil
 	}
+	if err := c.names.unplaced(a.chat); err != nil {
+		return err
+	}
 	promised, err := c.promise(ctx, a)
 	if err == nil && !promised {
 		err = &channels.Error{Class: channels.Rejected, Err: errors.New("the command cannot be acknowledged any more; its answer will be a message")}

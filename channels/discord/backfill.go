@@ -114,7 +114,7 @@ func permanent(err error) bool {
 // read offers a chat's messages after an id, oldest first. lost says in words what is missing.
 func (q *queues) read(c *chat, g gap) (lost string, err error) {
 	after := g.after
-	if _, known := q.c.names.find(string(c.id)); !known {
+	if q.c.names.asks(string(c.id)) {
 		if err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil {
 			return "", err
 		}

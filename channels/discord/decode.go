@@ -56,7 +56,7 @@ func (e event) needsPlace() bool {
 		return kind == nil || *kind != typeDM
 	case "INTERACTION_CREATE":
 		var i wireInteraction
-		return json.Unmarshal(e.data, &i) != nil || i.Channel == nil || i.Channel.Type == nil
+		return json.Unmarshal(e.data, &i) != nil || i.Channel == nil || i.Channel.Type == nil || isThread(*i.Channel.Type) && i.Channel.ParentID == ""
 	}
 	return false
 }

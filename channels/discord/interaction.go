@@ -31,7 +31,7 @@ func (d decoder) command(e event) (channels.Inbound, error) {
 	if err != nil {
 		return in, err
 	}
-	if kind != nil && (place{kind: *kind}).thread() && in.Parent == "" {
+	if kind != nil && isThread(*kind) && in.Parent == "" {
 		in.Parent = channels.ChatID(w.Channel.ParentID)
 	}
 	u := w.User

@@ -3,6 +3,8 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -33,13 +35,24 @@ type place struct {
 	guild  string
 	name   string
 	kind   int
-	parent string // of a thread: the channel that it is in
-	last   string // the newest message that is known of; empty = it was never told
-	closed bool   // the platform does not let the bot read it
+	parent string    // of a thread: the channel that it is in
+	last   string    // the newest message that is known of; empty = it was never told
+	closed bool      // the platform does not let the bot read it
+	denied time.Time // when the platform refused to say what it is; zero = it is known. Nothing is sent there
 }
 
-func (p place) thread() bool {
-	return p.kind == typeNewsThread || p.kind == typePublicThread || p.kind == typePrivateThread
+func (p place) thread() bool { return isThread(p.kind) }
+
+// whole reports whether it is known whose rules hold there: those of a thread are its channel's, too.
+func (p place) whole() bool { return p.denied.IsZero() && (!p.thread() || p.parent != "") }
+
+// isKind reports whether a type of channels is one that the platform had when this was written.
+func isKind(kind int) bool {
+	return kind >= typeText && kind <= typeNews || kind >= typeNewsThread && kind <= typeMediaForum
+}
+
+func isThread(kind int) bool {
+	return kind == typeNewsThread || kind == typePublicThread || kind == typePrivateThread
 }
 
 // server is what is known about a guild.
@@ -118,13 +131,31 @@ func (n *names) hint(a channels.Address) {
 	}
 }
 
-// unknown notes that the platform says nothing about a chat, so that it is not asked for each of its events.
+// unknown notes that the platform refuses to say what a chat is, so that it is not asked for each of its events.
 func (n *names) unknown(id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if _, known := n.places[id]; !known {
-		n.put(id, place{})
+	p := n.places[id]
+	p.denied = time.Now()
+	n.put(id, p)
+}
+
+// asks reports whether the platform has to be asked what a chat is.
+func (n *names) asks(id string) bool {
+	p, known := n.find(id)
+	return !known || !p.whole() && time.Since(p.denied) > askAgain
+}
+
+// askAgain is how long a platform that refused to say what a chat is is not asked about it.
+const askAgain = time.Minute
+
+// unplaced is the error of what is written to a chat of which the platform refuses to say what it is; nil = it is known, or was never
+// asked. It may be a thread of a channel that nothing may be sent to.
+func (n *names) unplaced(id channels.ChatID) error {
+	if p, known := n.find(string(id)); !known || p.whole() {
+		return nil
 	}
+	return &channels.Error{Class: channels.Rejected, Err: errors.New("discord does not say what this channel is, so nothing is sent there: it may be a thread of a channel that is denied; let the bot view it")}
 }
 
 // put keeps a chat, within bounds; n.mu is held.
@@ -148,10 +179,11 @@ func (n *names) channel(raw json.RawMessage, guild string) (id, was string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	old, known := n.places[w.ID]
-	if w.Type == nil && !known {
+	if w.Type == nil && (!known || !old.denied.IsZero()) {
 		return w.ID, ""
 	}
 	p := old
+	p.denied = time.Time{}
 	p.name = channels.CleanName(w.Name)
 	if w.Type != nil {
 		p.kind = *w.Type
@@ -332,12 +364,19 @@ func (n *names) system(guild string) string {
 	return ""
 }
 
-// lookup asks the platform about a chat that no event has named.
+// lookup asks the platform about a chat that no event has named. An answer that does not say what this chat is is none.
 func (c *Channel) lookup(ctx context.Context, id string) error {
 	var raw json.RawMessage
 	where := route{path: "channels/id", verb: http.MethodGet, major: id}
 	if err := c.rest.get(ctx, channelPath(channels.ChatID(id), ""), where, &raw); err != nil {
 		return err
+	}
+	var w wireChannel
+	if json.Unmarshal(raw, &w) != nil || w.ID != id || w.Type == nil || isThread(*w.Type) && w.ParentID == "" {
+		return &channels.Error{Class: channels.Transient, Err: &apiError{Call: where.key(), Text: "the answer does not say what this channel is"}}
+	}
+	if !isKind(*w.Type) { // a new one may have rules of another channel, as threads do
+		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("%s: a channel of type %d is not known", where.key(), *w.Type)}
 	}
 	c.names.channel(raw, "")
 	return nil

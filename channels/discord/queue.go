@@ -241,7 +241,7 @@ func (c *Channel) goesWithNext(in *channels.Inbound, next []event) bool {
 // prepare asks what kind of chat an event is from, unless that is known. It is not guessed while the platform cannot be asked: a
 // group is no direct chat.
 func (q *queues) prepare(c *chat, e event) {
-	if _, known := q.c.names.find(string(c.id)); known || !isID(string(c.id)) || !e.needsPlace() {
+	if !isID(string(c.id)) || !e.needsPlace() || !q.c.names.asks(string(c.id)) {
 		return
 	}
 	if err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil && permanent(err) {

@@ -54,6 +54,9 @@ func nonce(key string) string {
 
 // Send implements channels.Channel. The answer to a command of Discord's own menu takes the place of the answer that was promised.
 func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
+	if err := c.names.unplaced(out.To.Chat); err != nil {
+		return channels.Receipt{}, err
+	}
 	if r, done, err := c.answer(ctx, out); done {
 		return r, err
 	}
@@ -107,6 +110,9 @@ func receipt(raw json.RawMessage) channels.Receipt {
 
 // Edit implements channels.Editor.
 func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
+	if err := c.names.unplaced(out.To.Chat); err != nil {
+		return err
+	}
 	b := body{Flags: suppressEmbeds}
 	b.Content, b.Mentions = c.mentioning(out.To, out.Text)
 	q := request{method: http.MethodPatch, path: messagePath(out.To.Chat, id), route: messageRoute(http.MethodPatch, out.To.Chat), body: b}
@@ -128,6 +134,9 @@ func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.M
 
 // Typing implements channels.Typer. Discord shows it for ten seconds.
 func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
+	if err := c.names.unplaced(to.Chat); err != nil {
+		return err
+	}
 	_, err := c.rest.call(ctx, request{
 		method: http.MethodPost, path: channelPath(to.Chat, "/typing"), route: route{path: "channels/typing", verb: http.MethodPost, major: string(to.Chat)},
 	})

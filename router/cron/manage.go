@@ -25,7 +25,8 @@ const (
 // nobody is told of what is posted there.
 const LastChat = "last"
 
-// ChatOf reads an address to post to: a chat that has written to this host before, or LastChat. "" is none.
+// ChatOf reads an address to post to: a chat that has written to this host before, or LastChat. One that has moved is where it is now. "" is
+// none.
 func (s *Scheduler) ChatOf(ctx context.Context, agentID sessions.AgentID, text string) (to channels.Address, err error) {
 	if text == "" {
 		return to, nil
@@ -36,6 +37,7 @@ func (s *Scheduler) ChatOf(ctx context.Context, agentID sessions.AgentID, text s
 	if to, err = channels.ParseAddress(text); err != nil {
 		return to, sessions.BadRequest("to: %v", err)
 	}
+	to = s.settings().Moved.Current(to)
 	known, err := s.store.Known(ctx, to)
 	if err == nil && len(known) == 0 {
 		err = sessions.BadRequest("to: the chat %.200s has never written to this host: write something there first", text)

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ func splitDelivery(d sessions.Delivery, l channels.Limits) (out []part) {
 	var files []sessions.File
 	for _, f := range d.Files {
 		if why := unsendable(f, l); why != "" {
-			text += "\n\n" + channels.FileNote(f.String(), why)
+			text += "\n\n" + channels.FileNote(cmp.Or(f.Name, f.String()), why)
 			continue
 		}
 		files = append(files, f)
@@ -88,7 +89,7 @@ func (s *sender) dropMissingFiles(d sessions.Delivery, p part, l channels.Limits
 			continue
 		}
 		s.log.Warn("a file is not sent", keyDelivery, d.ID, keyAddress, d.To.String(), keyReason, why)
-		text += "\n\n" + channels.FileNote(f.String(), "cannot be sent any more")
+		text += "\n\n" + channels.FileNote(cmp.Or(f.Name, f.String()), "cannot be sent any more")
 	}
 	if len(left) == len(p.files) {
 		return p

@@ -194,6 +194,7 @@ func (r *Receiver) answerTo(ctx context.Context, set *settings.Snapshot, s sessi
 	if w.Reply.IsZero() {
 		return nil
 	}
+	w.Reply = set.Moved.Current(w.Reply)
 	if w.Reply == s.Last {
 		run.Reply = w.Reply
 		return nil

@@ -38,6 +38,7 @@ func (h *Host) Send(ctx context.Context, q SendRequest) (Sent, error) {
 	if x, err := h.sent(ctx, id); !errors.Is(err, sessions.ErrNotFound) {
 		return x, err
 	}
+	q.To = h.settings().Moved.Current(q.To) // one may know a chat by what it was
 	there, err := h.ChatOf(ctx, q.To)
 	if err != nil {
 		return Sent{}, err
