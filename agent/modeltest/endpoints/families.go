@@ -56,5 +56,6 @@ func families() []family {
 		{"Settings that an endpoint does not take", ownSettings},
 		{"Rare words, and late ones", rareWords},
 		{"A full window that is told by a length alone", crampedRows},
+		{"Words of a queue inside of a stream", notices},
 	}
 }
