@@ -78,7 +78,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 				}
 			}
 		}
-		if tooLong && c.Compacted {
+		if tooLong && c.Compacted && e.Part == nil {
 			tooSmall = max(tooSmall, who.Facts.shownWindow(e))
 		}
 		if tooLong && !c.Compacted || e.Class == Refused {
@@ -127,7 +127,15 @@ func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, 
 			c.OnDelta(d)
 		}
 		if d.Final != nil {
+			isCounted := d.Final.Usage.Total() > 0
 			d.Final.Usage = c.counted(who, p, d.Final)
+			if e := who.Facts.cramped(who, d.Final, isCounted); e != nil {
+				if c.Spent != nil {
+					c.Spent(who.Label, d.Final.Usage)
+				}
+				d.Final.Usage, e.PartSpent = sessions.Usage{}, true
+				return nil, e
+			}
 			return d.Final, nil
 		}
 	}

@@ -40,8 +40,8 @@ func (x *response) isTooLong() bool {
 	return ok && e.Class == TooLong
 }
 
-// takePart makes an answer of one that its provider gave again and again without saying whether it is complete, where no model gave another
-// one.
+// takePart makes an answer of one that its provider gave again and again without saying whether it is complete, or that had no room, where no
+// model gave another one.
 func (x *response) takePart() {
 	if e, ok := errors.AsType[*ModelError](x.err); ok && e.Part != nil {
 		x.answer, x.err = e.Part, nil

@@ -22,7 +22,7 @@ func (r *turnRun) shorter(ctx context.Context, x *response) error {
 	if err := r.compact(ctx); err != nil {
 		return err
 	}
-	if isModel && x.by.Label == r.Label && Tokens(r.msgs...) >= before && (!many || len(r.msgs) >= count) {
+	if isModel && e.Part == nil && x.by.Label == r.Label && Tokens(r.msgs...) >= before && (!many || len(r.msgs) >= count) {
 		own := *e
 		own.Always = own.Class == TooLong && TextTokens(r.System)+SpecTokens(r.specs...) > before
 		r.tooLong = &own

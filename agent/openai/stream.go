@@ -72,6 +72,7 @@ type stream struct {
 	odd      bool   // a part of it could not be read
 	counted  bool   // what the whole answer cost was read, behind it
 	stray    []byte // the first event that is no object: it may say why there is no answer
+	notice   []byte // words beside the answer: an error where nothing of it follows
 	yielded  bool   // something was handed over
 	stopped  bool   // the reader has stopped
 	answered bool   // the answer was handed over, with what it cost
@@ -111,6 +112,8 @@ func (s *stream) read(body io.Reader) error {
 		return nil
 	case s.stray != nil && !s.started:
 		return s.t.StreamError(s.stray)
+	case s.notice != nil:
+		return s.t.StreamError(s.notice)
 	case s.finish != "" || s.done || s.whole || s.filtered || s.counted:
 		return s.end()
 	case events.Junk() != "":
@@ -198,6 +201,12 @@ func (s *stream) event(ev wire.Event) error {
 // add takes the chunk at hand in. value says that it stood alone: it may be a whole answer.
 func (s *stream) add(data []byte, value bool) error {
 	c := &s.chunk
+	if len(c.Choices) == 0 && c.Usage == nil && !says(c.Blocked) && !says(c.BlockedSnake) && wire.IsNotice(data) {
+		if s.finish == "" {
+			s.notice = bytes.Clone(data)
+		}
+		return nil
+	}
 	if wire.IsError(c.Error) || len(c.Choices) == 0 && (says(c.Blocked) || says(c.BlockedSnake)) || c.Groq != nil && wire.IsError(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
 		return s.t.StreamError(data)
 	}
@@ -246,6 +255,9 @@ func (s *stream) add(data []byte, value bool) error {
 		}
 		if !d.empty() || s.finish != "" && !wire.IsFailing(s.finish) {
 			s.good()
+		}
+		if !d.empty() || s.finish != "" && s.isFull() {
+			s.notice = nil
 		}
 		s.t.Ending(s.finish != "" && (d.empty() || before == "" && s.isFull())) // one that says so with every piece goes on
 		if err := s.delta(d); err != nil {

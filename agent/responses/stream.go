@@ -34,6 +34,7 @@ type stream struct {
 	ending   string  // how the answer ended: completed or incomplete; empty = not yet
 	reason   string  // why it is incomplete
 	begun    bool    // a part of an answer came
+	notice   []byte  // words beside the answer: an error where nothing of it follows
 	answered bool    // the answer was handed over, with what it cost
 	stopped  bool    // the reader wants no more
 	shownIn  *output // of which text was yielded last
@@ -88,6 +89,8 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 	case marked && len(s.outputs) > 0:
 		return s.end()
+	case s.notice != nil:
+		return s.failed(nil, s.notice)
 	case events.Junk() != "" && !s.begun:
 		return s.t.NoStream(events.Junk())
 	case events.Alone() != nil && !s.begun:
@@ -150,6 +153,9 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	}
 	if ev.Type == "" {
 		ev.Type = name
+	}
+	if strings.HasPrefix(ev.Type, "response.") {
+		s.notice = nil
 	}
 	if err := s.handle(ev, data); err != nil {
 		if errors.Is(err, errDone) {
@@ -250,6 +256,9 @@ func (s *stream) whole(ev *event, data []byte) error {
 		return s.terminal(ev, r.Status, ev.Response, data)
 	case wire.IsError(ev.Error) && ev.Output == nil:
 		return s.failed(ev.Error, data)
+	case ev.Output == nil && ev.Object != "response" && wire.IsNotice(data):
+		s.notice = bytes.Clone(data)
+		return nil
 	case ev.Object == "response" || ev.Output != nil || ev.Status != "":
 		return s.terminal(ev, ev.Status, data, data)
 	}

@@ -245,6 +245,8 @@ func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f Pro
 	switch {
 	case out.Final.Stop == agent.StopFilter:
 		return "", &agent.ModelError{Class: agent.Refused, Provider: out.Final.Model, Tries: 1, Err: errors.New("the summary was refused")}
+	case agent.CutAtOnce(out.Final.Stop, out.Final.Content, out.Usage):
+		return "", &agent.ModelError{Class: agent.TooLong, Provider: out.Final.Model, Tries: 1, Err: errors.New("the summary had no room")}
 	case out.Text == "":
 		return "", errors.New("the model gave an empty summary")
 	}

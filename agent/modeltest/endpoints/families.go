@@ -56,5 +56,7 @@ func families() []family {
 		{"Words for a part that a refusal is not about", misread},
 		{"Settings that an endpoint does not take", ownSettings},
 		{"Rare words, and late ones", rareWords},
+		{"A full window that is told by a length alone", crampedRows},
+		{"Words of a queue inside of a stream", notices},
 	}
 }

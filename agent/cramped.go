@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"errors"
+
+	"parley/sessions"
+)
+
+// mostCramped is how much an answer has, in tokens, that had next to no room.
+const mostCramped = 32
+
+// windowUnit divides the usual sizes of windows.
+const windowUnit = 1024
+
+// CutAtOnce reports whether an answer ended at its length limit with next to nothing in it: no bound of a request explains that, so the
+// prompt has filled the model's window. A model that spent the room of its answer on reasoning has more.
+//
+// source: ggml-org/llama.cpp tools/server/server-context.cpp (stop_type limit at n_ctx), docs.vllm.ai (max_tokens defaults to what the
+// window has left), ollama/ollama runner (DoneReasonLength at the context's end)
+func CutAtOnce(stop string, content []sessions.Block, u sessions.Usage) bool {
+	if stop != StopLength {
+		return false
+	}
+	answer := []sessions.Message{{Role: sessions.Assistant, Content: content}}
+	return max(u.Output, Tokens(answer...)+unsentTokens(answer, 0)) <= mostCramped
+}
+
+// cramped gives the error in the place of an answer whose prompt has filled the window; nil = it has not. An answer that says something
+// counts only where its provider's own count shows a full window. counted says that usage is the provider's.
+func (f ModelFacts) cramped(who Candidate, a *Answer, counted bool) *ModelError {
+	if !CutAtOnce(a.Stop, a.Content, a.Usage) {
+		return nil
+	}
+	total := a.Usage.Total()
+	isFull := counted && (total%windowUnit == 0 || !f.Guessed && f.ContextWindow > 0 && total >= f.ContextWindow)
+	if !a.IsWordless() && !isFull {
+		return nil
+	}
+	e := &ModelError{Class: TooLong, Provider: who.Label, Tries: 1, Part: a, Err: errors.New("the answer ended at its length limit before it had begun: the prompt fills the model's window")}
+	if isFull {
+		e.Window = total
+	}
+	return e
+}
