@@ -65,6 +65,11 @@ const metaTask = "parley/taskSupport"
 // entry would cost all others. What cannot be read becomes a text that says so. Other messages stay as they are.
 func usual(text []byte) []byte {
 	m := decodeMembers(text)
+	if usualAnswer(m) {
+		if out, err := encodeJSON(m); err == nil {
+			text = out
+		}
+	}
 	result := resultMembers(m["result"])
 	switch {
 	case result == nil:
