@@ -238,7 +238,7 @@ func usualBlock(entry json.RawMessage) members {
 	switch kind {
 	case "text":
 		if _, ok := b.text("text"); !ok {
-			return textBlock(string(b["text"]))
+			return textBlock(asText(b["text"]))
 		}
 		return b
 	case "image", "audio":
@@ -256,7 +256,7 @@ func usualBlock(entry json.RawMessage) members {
 		delete(x, "_meta")
 		if raw := x["text"]; raw != nil {
 			if _, ok := x.text("text"); !ok {
-				x.set("text", string(raw))
+				x.set("text", asText(raw))
 			}
 		}
 		x.keepText("uri", "mimeType")

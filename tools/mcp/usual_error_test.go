@@ -40,3 +40,15 @@ func TestOddErrorsEndTheCall(t *testing.T) {
 		})
 	}
 }
+
+// A text that is null is empty: the model does not read the word.
+// source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools#text-content (text is a string)
+func TestNullTextIsEmpty(t *testing.T) {
+	t.Parallel()
+	for _, block := range []string{`{"type":"text","text":null}`, `null`, `{"type":"resource","resource":{"uri":"x:y","text":null}}`} {
+		got := usual([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[` + block + `]}}`))
+		if strings.Contains(string(got), "null") {
+			t.Errorf("%s: %s", block, got)
+		}
+	}
+}
