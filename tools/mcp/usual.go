@@ -65,6 +65,11 @@ const metaTask = "parley/taskSupport"
 // entry would cost all others. What cannot be read becomes a text that says so. Other messages stay as they are.
 func usual(text []byte) []byte {
 	m := decodeMembers(text)
+	if usualAnswer(m) {
+		if out, err := encodeJSON(m); err == nil {
+			text = out
+		}
+	}
 	result := resultMembers(m["result"])
 	switch {
 	case result == nil:
@@ -233,7 +238,7 @@ func usualBlock(entry json.RawMessage) members {
 	switch kind {
 	case "text":
 		if _, ok := b.text("text"); !ok {
-			return textBlock(string(b["text"]))
+			return textBlock(asText(b["text"]))
 		}
 		return b
 	case "image", "audio":
@@ -251,7 +256,7 @@ func usualBlock(entry json.RawMessage) members {
 		delete(x, "_meta")
 		if raw := x["text"]; raw != nil {
 			if _, ok := x.text("text"); !ok {
-				x.set("text", string(raw))
+				x.set("text", asText(raw))
 			}
 		}
 		x.keepText("uri", "mimeType")
