@@ -15,8 +15,8 @@ const windowUnit = 1024
 // CutAtOnce reports whether an answer ended at its length limit with next to nothing in it: no bound of a request explains that, so the
 // prompt has filled the model's window. A model that spent the room of its answer on reasoning has more.
 //
-// source: ggml-org/llama.cpp tools/server/server-context.cpp (stop_type limit at n_ctx), docs.vllm.ai (max_tokens defaults to what the
-// window has left), ollama/ollama runner (DoneReasonLength at the context's end)
+// source: can1357/oh-my-pi#2774 (Ollama: no content, prompt_tokens one below num_ctx), vllm-project/vllm#1289 (prompts that are ignored end with
+// length), ggml-org/llama.cpp#3008
 func CutAtOnce(stop string, content []sessions.Block, u sessions.Usage) bool {
 	if stop != StopLength {
 		return false

@@ -37,6 +37,9 @@ func (c *Call) BodyField(name string, raw []byte) (Param, []byte) {
 
 // Extras gives the settings of a model that its requests follow besides their bodies: its headers and its query.
 func Extras(set agent.ModelSettings) (out []string) {
+	if len(set.Headers) == 0 && len(set.Query) == 0 {
+		return nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(set.Headers)) {
 		if value := set.Headers[name]; !value.IsZero() {
 			out = append(out, "headers."+name)

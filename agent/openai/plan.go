@@ -73,7 +73,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	}
 	out.named, out.forms = name.Value == lessons.NameSent, append(out.forms, name)
 	if len(out.tools) > 0 { // sent when an endpoint asks for it
-		strict := lessons.Param{Name: lessons.StrictTools, Words: []string{"strict"}, Value: lessons.Unset, Next: []string{"false", "true"}}
+		strict := lessons.Param{Name: lessons.StrictTools, Words: strictWords, Value: lessons.Unset, Next: nextStrict}
 		if value, send := call.Param(strict.Name, strict.Value); send {
 			strict.Value, out.strict = value, value
 		}
@@ -104,7 +104,7 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		}
 		out = append(out, r)
 	}
-	limit := lessons.Param{Name: call.Name("max_tokens"), Words: limitNames, Value: lessons.Unset, Next: []string{wantedLimit}} // sent when an endpoint asks for it
+	limit := lessons.Param{Name: call.Name("max_tokens"), Words: limitNames, Value: lessons.Unset, Next: nextLimit} // sent when an endpoint asks for it
 	if limit.Name == "max_tokens" && m.at.official {
 		limit.Name = "max_completion_tokens"
 	}
@@ -131,20 +131,33 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		add(lessons.Param{Name: "top_p", Words: []string{"topp"}, Value: decimal(*s.TopP), Fixed: true, Setting: "topP"}, literal)
 	}
 	if len(so.tools) > 0 { // sent when an endpoint asks for it
-		add(lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}}, literal)
-		add(lessons.Param{Name: "tool_choice", Value: lessons.Unset, Next: []string{"auto"}}, quoted)
+		add(lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: nextFalse}, literal)
+		add(lessons.Param{Name: "tool_choice", Value: lessons.Unset, Next: nextChoice}, quoted)
 	}
 	if !so.stream { // sent when an endpoint asks for it. source: help.aliyun.com/zh/model-studio/error-code
-		add(lessons.Param{Name: "enable_thinking", Value: lessons.Unset, Next: []string{"false"}}, literal)
+		add(lessons.Param{Name: "enable_thinking", Value: lessons.Unset, Next: nextFalse}, literal)
 	}
 	if so.stream {
-		add(lessons.Param{Name: "stream_options", Words: []string{"include_usage"}, Value: "include_usage"}, func(string) []byte { return []byte(`{"include_usage":true}`) })
+		add(lessons.Param{Name: "stream_options", Words: usageWords, Value: "include_usage"}, includeUsage)
 	}
 	return append(out, bodyParams(s.Body, call, so)...)
 }
 
 // wantedLimit is the length of an answer for endpoints that want one to be named, in tokens.
 const wantedLimit = "8192"
+
+// What each request's parameters share; nobody changes these.
+var (
+	strictWords = []string{"strict"}
+	nextStrict  = []string{"false", "true"}
+	nextLimit   = []string{wantedLimit}
+	nextChoice  = []string{"auto"}
+	nextFalse   = []string{"false"}
+	usageWords  = []string{"include_usage"}
+	usageJSON   = []byte(`{"include_usage":true}`)
+)
+
+func includeUsage(string) []byte { return usageJSON }
 
 func literal(v string) []byte { return []byte(v) }
 func quoted(v string) []byte  { return wire.Quote(nil, v) }

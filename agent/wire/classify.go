@@ -2,11 +2,11 @@ package wire
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire/pattern"
 )
 
 // Class returns the class of an error, by all that it says and its status.
@@ -83,8 +83,8 @@ func inside(f *Fault) agent.ErrorClass {
 }
 
 var (
-	responsesWord = regexp.MustCompile(`(use|try|via|through|with|only (supported|available) (in|on|by|via|through|with)|supported in|switch to)\W{1,4}(the )?(openai )?(\S{0,30}/?v1/responses|responses (api|endpoint)|/responses)`)
-	chatWord      = regexp.MustCompile(`chat.?completions?|chat model|instead|only|not supported`)
+	responsesWord = pattern.New(`(use|try|via|through|with|only (supported|available) (in|on|by|via|through|with)|supported in|switch to)\W{1,4}(the )?(openai )?(\S{0,30}/?v1/responses|responses (api|endpoint)|/responses)`)
+	chatWord      = pattern.New(`chat.?completions?|chat model|instead|only|not supported`)
 )
 
 // WantsResponses reports whether an error says that the model is served by the Responses API instead of chat completions.
@@ -97,9 +97,9 @@ func (f *Fault) ofKey() bool { return f.is(keyCodes, keyWords) || f.says(agent.B
 
 var (
 	// moneyGone is in errors about money that have the code of a limit. source: ai.google.dev/gemini-api/docs/billing
-	moneyGone = regexp.MustCompile(`\bcredits? (?:are|is) (?:depleted|used up)|\bspending cap\b`)
+	moneyGone = pattern.New(`\bcredits? (?:are|is) (?:depleted|used up)|\bspending cap\b`)
 	// planWithout is in errors about a plan that has not all models. source: platform.minimax.io/docs/api-reference/errorcode (2061)
-	planWithout = regexp.MustCompile(`\bplan (?:does )?not (?:support|include)\b`)
+	planWithout = pattern.New(`\bplan (?:does )?not (?:support|include)\b`)
 	// failureCodes are given by servers that failed.
 	failureCodes = []string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "service_unavailable_error", "server_is_overloaded", "server_overloaded", "slow_down", "vector_store_timeout"}
 )
@@ -108,7 +108,7 @@ var (
 var invalidCodes = []string{"invalid_request_error", "unknown_parameter", "unsupported_parameter", "unsupported_value", "invalid_parameter_error", "badrequesterror", "extra_forbidden", "string_type"}
 
 // innerStatus matches the status of a refusal that a router quotes.
-var innerStatus = regexp.MustCompile(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)`)
+var innerStatus = pattern.New(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)`)
 
 // invalid reports whether an error says that the request is wrong, although its status says something else.
 // Beside a status of servers that are down, the type invalid_request_error alone says nothing.
@@ -202,7 +202,7 @@ var (
 )
 
 // modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107
-var modelGone = regexp.MustCompile(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)
+var modelGone = pattern.New(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)
 
 func (f *Fault) ofModel() bool {
 	text := f.All

@@ -2,9 +2,9 @@ package wire
 
 import (
 	"net/http"
-	"regexp"
 
 	"parley/agent"
+	"parley/agent/wire/pattern"
 )
 
 const (
@@ -15,12 +15,12 @@ const (
 var (
 	// filterSentence matches what gateways and firewalls say of a request whose content they refused, at any status.
 	// source: BerriAI/litellm#14420, https://docs.litellm.ai/docs/proxy/guardrails/quick_start
-	filterSentence = regexp.MustCompile(filterVerb + `[^\n]{0,60}\b` + filterNoun + `|` + filterNoun + `[^\n]{0,60}` + filterVerb +
+	filterSentence = pattern.New(filterVerb + `[^\n]{0,60}\b` + filterNoun + `|` + filterNoun + `[^\n]{0,60}` + filterVerb +
 		`|(?:flagged|censored) (?:by|as|for)\b|\brequest (?:was |has been )?blocked|requested url was rejected`)
 	// filterAccount matches what is no content: who asks, or from where.
-	filterAccount = regexp.MustCompile(`\b(?:account|organi[sz]ation|(?:api|virtual) key|team|subscription|ip address|your ip|country|region|territory|location|rate.?limit|quota|budget)\b`)
+	filterAccount = pattern.New(`\b(?:account|organi[sz]ation|(?:api|virtual) key|team|subscription|ip address|your ip|country|region|territory|location|rate.?limit|quota|budget)\b`)
 	// filterDown matches a filter that did not work: it judged nothing.
-	filterDown = regexp.MustCompile(`(?:guardrail|moderation|filter)[^\n]{0,40}(?:timed? ?out|unavailable|unreachable|could not be reached|connection|not found|not configured)|(?:failed|unable|error) (?:to|calling|while|during|connecting)`)
+	filterDown = pattern.New(`(?:guardrail|moderation|filter)[^\n]{0,40}(?:timed? ?out|unavailable|unreachable|could not be reached|connection|not found|not configured)|(?:failed|unable|error) (?:to|calling|while|during|connecting)`)
 )
 
 var (
@@ -29,9 +29,9 @@ var (
 	// promptCodes are given for refused words, and for a prompt of a wrong form. source: openai/codex#12114, microsoft/agent-framework#3795
 	promptCodes = []string{"invalid_prompt"}
 	// ofPolicy is in errors about what a prompt says.
-	ofPolicy = regexp.MustCompile(`polic|flagged|violat|moderat|safety|guidelines|harmful|usage#|advice-on-prompting|limited access`)
+	ofPolicy = pattern.New(`polic|flagged|violat|moderat|safety|guidelines|harmful|usage#|advice-on-prompting|limited access`)
 	// wrongForm is in errors about the form of a request.
-	wrongForm = regexp.MustCompile(`\binvalid [a-z ]{0,24}\b(?:request|format|schema|input)\b|\bexpected (?:a |an )?(?:string|array|object|list|number|one of)\b|\bvalidation\b`)
+	wrongForm = pattern.New(`\binvalid [a-z ]{0,24}\b(?:request|format|schema|input)\b|\bexpected (?:a |an )?(?:string|array|object|list|number|one of)\b|\bvalidation\b`)
 )
 
 // formCodes are those of validators.

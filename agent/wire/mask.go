@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 
+	"parley/agent/wire/pattern"
 	"parley/channels"
 )
 
@@ -65,7 +65,7 @@ func lowerASCII(s string) string {
 //
 // source: ai.google.dev/gemini-api/docs/thought-signatures, platform.claude.com/docs/en/build-with-claude/extended-thinking,
 // openrouter.ai/docs/use-cases/reasoning-tokens, platform.openai.com/docs/api-reference/responses
-var sealedKey = regexp.MustCompile(`(?i)signature$|^encrypted|^data$`)
+var sealedKey = pattern.New(`(?i)signature$|^encrypted|^data$`)
 
 // sealedIn gives the opaque texts of a request: a refusal may quote them.
 func sealedIn(req *http.Request) (out []string) {

@@ -10,7 +10,7 @@ import (
 // IsNotice reports whether an event beside an answer has words for people, and nothing that says that they are about an error: a place in a
 // queue, a model that is loaded. It is an error only where nothing of an answer follows.
 //
-// source: huggingface/api-inference-community (a model that is loading), replicate.com/docs (status of a prediction), gradio-app/gradio (queue events)
+// source: open-webui/pipelines#491 (status events among the chunks), huggingface/transformers#44758 (status loading while a model is loaded)
 func IsNotice(data []byte) bool {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil {

@@ -2,7 +2,8 @@ package wire
 
 import (
 	"net/http"
-	"regexp"
+
+	"parley/agent/wire/pattern"
 )
 
 // statusRetryWith is the status by which some of Microsoft's services ask for the same request again.
@@ -16,7 +17,7 @@ var passingStatuses = []int{http.StatusRequestTimeout, http.StatusConflict, http
 // badSample matches errors about one answer of the model: it made a call that cannot be read or that names no tool. The next answer is
 // mostly another.
 // source: github.com/vllm-project/vllm (Error in extracting tool call from response), ggml-org/llama.cpp#27025, console.groq.com/docs/tool-use
-var badSample = regexp.MustCompile(`\b(?:model|llm|assistant)(?:'s)?\b[^.\n]{0,20}\b(?:generated|returned|produced|emitted|made|called|attempted)(?: to (?:call|use))? (?:an?|the|some)? ?(?:[a-z]+ )?(?:tool|function)\b|` +
+var badSample = pattern.New(`\b(?:model|llm|assistant)(?:'s)?\b[^.\n]{0,20}\b(?:generated|returned|produced|emitted|made|called|attempted)(?: to (?:call|use))? (?:an?|the|some)? ?(?:[a-z]+ )?(?:tool|function)\b|` +
 	`\b(?:model|llm|assistant)'s (?:[a-z]+ )?(?:tool|function)[ _-]?calls?\b|` +
 	`\bunexpected tokens remaining in message header\b|\bharmonyerror\b|` + // gpt-oss. source: vllm-project/vllm#22519
 	`\b(?:model|generated|llm) (?:output|response|answer|text)\b[^.\n]{0,30}\b(?:parsed?|parsing|decoded?)\b|` +
@@ -24,4 +25,4 @@ var badSample = regexp.MustCompile(`\b(?:model|llm|assistant)(?:'s)?\b[^.\n]{0,2
 
 // ofParameters matches errors of routers that have the model, but none of its servers takes all parameters of the request.
 // source: block/buzz#3018, openstory-so/openstory#1302
-var ofParameters = regexp.MustCompile(`\b(?:requested|given|provided|specified|all) parameters\b`)
+var ofParameters = pattern.New(`\b(?:requested|given|provided|specified|all) parameters\b`)

@@ -3,10 +3,10 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
+	"parley/agent/wire/pattern"
 	"parley/tools"
 )
 
@@ -135,7 +135,7 @@ const (
 	maxPlainNodes = 2000
 )
 
-var plainProperty = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var plainProperty = pattern.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
 func (p *plainer) plain(s map[string]any, depth int) map[string]any {
 	if p.nodes++; depth > maxPlainDepth || p.nodes > maxPlainNodes {

@@ -13,8 +13,8 @@ func statuses() Frame {
 
 // notices are endpoints that say how long it takes, inside of a stream.
 var notices = []Row{
-	{ID: "status-events-in-front", Vendor: "Hugging Face", Source: "https://huggingface.co/docs/inference-endpoints/faq", Does: "says what it waits for in front of the answer", Wire: framed(statuses())},
-	{ID: "responses-status-events-in-front", API: Responses, Vendor: "Replicate", Source: "https://replicate.com/docs/topics/predictions/streaming", Does: "says what it waits for in front of the answer", Wire: ResponsesWire{Frame: statuses()}.Wire()},
-	{ID: "messages-status-events-in-front", API: Messages, Vendor: "Gradio", Source: "https://www.gradio.app/guides/queuing", Does: "says what it waits for in front of the answer", Wire: MessagesWire{Frame: statuses()}.Wire()},
-	{ID: "status-event-alone", Vendor: "Hugging Face", Source: "https://huggingface.co/docs/inference-endpoints/faq", Does: "says that it waits, and ends the stream", Fails: []Failure{always(nil, sse200("data: "+statusEvents[0]+"\n\n"))}, Want: dies(`(?i)broke off|problem`)},
+	{ID: "status-events-in-front", Vendor: "Open WebUI pipelines", Source: "open-webui/pipelines#491", Does: "says what it waits for in front of the answer", Wire: framed(statuses())},
+	{ID: "responses-status-events-in-front", API: Responses, Vendor: "transformers serve", Source: "huggingface/transformers#44758", Does: "says what it waits for in front of the answer", Wire: ResponsesWire{Frame: statuses()}.Wire()},
+	{ID: "messages-status-events-in-front", API: Messages, Vendor: "transformers serve", Source: "huggingface/transformers#44758", Does: "says what it waits for in front of the answer", Wire: MessagesWire{Frame: statuses()}.Wire()},
+	{ID: "status-event-alone", Vendor: "Open WebUI pipelines", Source: "open-webui/pipelines#491", Does: "says that it waits, and ends the stream", Fails: []Failure{always(nil, sse200("data: "+statusEvents[0]+"\n\n"))}, Want: dies(`(?i)broke off|problem`)},
 }
