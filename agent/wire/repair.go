@@ -23,7 +23,7 @@ func Repair(data []byte) (fixed []byte, ok bool) {
 		case c == '"':
 			inString = !inString
 		case !inString:
-			if n := noNumber(data[i:]); n > 0 {
+			if n := noNumber(data[i:]); n > 0 && (i == 0 || !isWordByte(data[i-1])) && (i+n == len(data) || !isWordByte(data[i+n])) {
 				replace(i, i+n, "null")
 				i += n - 1
 			}
@@ -54,6 +54,10 @@ func noNumber(data []byte) int {
 		}
 	}
 	return 0
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // isEscape reports whether data begins with an escape of a JSON string.

@@ -59,6 +59,7 @@ func FuzzRepair(f *testing.F) {
 	for data := range odd {
 		f.Add([]byte(data))
 	}
+	f.Add([]byte("\"a\":NaN,c\"-InaInfinity"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, ok := Repair(data)
 		if json.Valid(data) && (ok || string(got) != string(data)) {
