@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -182,7 +183,7 @@ func canariesOf(t *testing.T, files ...string) canaries {
 	t.Helper()
 	var table []accounts.Adapter
 	values, want := map[string][]string{}, secretFields(reflect.TypeFor[config.Config](), "", nil)
-	for _, a := range adapters() {
+	for _, a := range tables.Adapters() {
 		table = append(table, a)
 		if a.New != nil {
 			want = append(want, secretFields(reflect.TypeOf(a.New()), "."+string(a.Kind), nil)...)

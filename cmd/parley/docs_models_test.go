@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -37,7 +38,7 @@ func TestDocsModels(t *testing.T) {
 				name = m[1]
 			}
 		}
-		c, problems, err := config.Parse("models.md", []byte(b.text), accounts.Table(adapters()), getenv)
+		c, problems, err := config.Parse("models.md", []byte(b.text), accounts.Table(tables.Adapters()), getenv)
 		if err != nil || len(problems) > 0 {
 			t.Errorf("models.md:%d: %v %v", b.line, err, problems)
 			continue

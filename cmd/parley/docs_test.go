@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -239,7 +240,7 @@ func parses(args []string) error {
 // Every piece of configuration that the documentation shows is one that the program takes, and every key that it names exists.
 func TestDocsConfiguration(t *testing.T) {
 	t.Parallel()
-	table := accounts.Table(adapters())
+	table := accounts.Table(tables.Adapters())
 	getenv := func(name string) string {
 		if strings.HasSuffix(name, "_TOKEN") {
 			return "1234567:" + strings.Repeat(name, 5)
@@ -270,7 +271,7 @@ func TestDocsConfiguration(t *testing.T) {
 // Every key that the documentation names is one that the reference lists.
 func TestDocsKeys(t *testing.T) {
 	t.Parallel()
-	reference := string(schema.Reference(accounts.Table(adapters())))
+	reference := string(schema.Reference(accounts.Table(tables.Adapters())))
 	var keys, sections []string
 	for line := range strings.Lines(reference) {
 		if name, ok := strings.CutPrefix(line, "## "); ok {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"time"
 
@@ -21,7 +22,7 @@ type doctorCmd struct {
 
 // Run looks for what keeps the host from working; exit code 1 when something does.
 func (c doctorCmd) Run(e *env) error {
-	d := doctor.Deps{Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, Version: version, Now: time.Now,
+	d := doctor.Deps{Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, Version: version, Now: time.Now,
 		Host: func(ctx context.Context) (s api.HostStatus, err error) {
 			still := *e
 			still.quiet = true // the doctor says by itself what is wrong with the file
@@ -57,7 +58,7 @@ func (c doctorCmd) Run(e *env) error {
 
 // examined is load without a word: the doctor says by itself what is wrong.
 func examined(path string) (*config.Config, error) {
-	table := accounts.Table(adapters())
+	table := accounts.Table(tables.Adapters())
 	if path == "" {
 		return config.Default(table, os.Getenv), nil
 	}

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -18,7 +15,7 @@ import (
 
 // TestEndpointsKilled kills the real program between a tool's result and the answer of the model: the next one continues the turn with
 // all that the endpoint wants back, and the next message is answered too. One row proves each mechanism; with PARLEY_FULL=1 all rows do.
-// TestEndpoints has all rows continue on copied files.
+// In cmd/internal/tables all rows continue on copied files.
 func TestEndpointsKilled(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}
@@ -35,80 +32,7 @@ func TestEndpointsKilled(t *testing.T) {
 	}
 }
 
-// toolWithKill has a person ask for the tool. When the model has its result, the files of the host are copied, as a kill would leave them.
-func (e *endpoint) toolWithKill() {
-	e.t.Helper()
-	waits, release := e.server.Hold("tool")
-	defer release()
-	copied := make(chan error, 1)
-	ended, end := context.WithCancel(e.t.Context())
-	defer end()
-	go func() {
-		defer release()
-		select {
-		case <-waits:
-			copied <- copyFiles(e.dir, e.killed)
-		case <-ended.Done(): // without a call of a tool
-			copied <- fs.ErrNotExist
-		}
-	}()
-	e.turn("tool", "one", "use the tool", e.row.Want.Tool)
-	end()
-	if err := <-copied; err != nil {
-		e.killed = ""
-		if !errors.Is(err, fs.ErrNotExist) {
-			e.t.Errorf("%s: kill: copy the files: %v", e.row.ID, err)
-		}
-	}
-}
-
-// afterKill is a life on the files that a kill left between the tool's result and the model's answer: the turn continues without a word
-// of anybody, and the next one works.
-func (e *endpoint) afterKill() {
-	e.t.Helper()
-	if e.killed == "" || e.t.Failed() {
-		return
-	}
-	w := e.row.Want
-	e.dir = e.killed
-	e.counts.from = len(e.server.Log())
-	e.start()
-	defer e.stop()
-	if e.host.err != nil {
-		e.t.Errorf("%s: kill: the host does not start: %v", e.row.ID, e.host.err)
-		return
-	}
-	if got := e.host.next(endpointChat("one"), 0); !regexp.MustCompile(w.Killed).MatchString(got) {
-		e.t.Errorf("%s: kill: the turn ends with\n\t%q, not\n\t%s\nrequests:\n\t%s\nthe log ends with\n%s", e.row.ID, got, w.Killed, e.replies(e.counts.from), e.host.lastLines(4))
-		return
-	}
-	e.turn("follow-up after a kill", "one", "and now?", w.Follow)
-	e.count("killed", w.Refused)
-}
-
-// copyFiles copies a folder of a host that runs, but for the index of its database's log, which is made again.
-func copyFiles(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(from, path)
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return os.MkdirAll(filepath.Join(to, name), 0o700)
-		case !d.Type().IsRegular() || strings.HasSuffix(path, "-shm"):
-			return nil
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(to, name), b, 0o600)
-	})
-}
-
+// killEndpoint has the program killed while a row's model holds the tool's result.
 func killEndpoint(t *testing.T, row endpoints.Row) {
 	t.Helper()
 	w := newWorld(t)
@@ -144,7 +68,7 @@ func killEndpoint(t *testing.T, row endpoints.Row) {
 	w.tg.Say(owner, owner, "use the tool")
 	select {
 	case <-waits:
-	case <-time.After(turnLimit):
+	case <-time.After(20 * time.Second):
 		t.Fatalf("%s: kill: no request with the tool's result came", row.ID)
 	}
 	p.kill()

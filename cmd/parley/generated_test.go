@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"testing"
 
@@ -18,7 +19,7 @@ var update = flag.Bool("update", false, "write the generated files instead of co
 // The schema and the reference in docs are what this program's structs and adapters say.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	table := accounts.Table(adapters())
+	table := accounts.Table(tables.Adapters())
 	jsonSchema, err := schema.JSON(table)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestGenerated(t *testing.T) {
 func TestExampleLoads(t *testing.T) {
 	t.Parallel()
 	getenv := func(string) string { return "" }
-	_, problems, err := config.Load(filepath.Join("..", "..", "config.example.yaml"), accounts.Table(adapters()), getenv)
+	_, problems, err := config.Load(filepath.Join("..", "..", "config.example.yaml"), accounts.Table(tables.Adapters()), getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

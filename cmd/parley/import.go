@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (c importOpenClawCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	r, err := openclaw.Read(c.Dir, accounts.Table(adapters()), os.Getenv)
+	r, err := openclaw.Read(c.Dir, accounts.Table(tables.Adapters()), os.Getenv)
 	if errors.Is(err, fs.ErrNotExist) {
 		return failed(exitMissing, "not_found", "%w", err)
 	}

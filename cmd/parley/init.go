@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (c initCmd) Run(e *env) error {
 	if path == "" {
 		path = usualConfig()
 	}
-	d := wizard.Dialog{In: bufio.NewReader(os.Stdin), Out: os.Stdout, Adapters: adapters(), Providers: providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
+	d := wizard.Dialog{In: bufio.NewReader(os.Stdin), Out: os.Stdout, Adapters: tables.Adapters(), Providers: tables.Providers(), Getenv: os.Getenv, APIURLs: map[channels.Kind]string{}}
 	if c.JSON {
 		d.Out = os.Stderr // the questions
 	}
@@ -200,7 +201,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string) error {
 		return usageError{err}
 	}
 	getenv := func(name string) string { return cmp.Or(os.Getenv(name), values[name]) }
-	if _, _, err := config.Parse(path, text, accounts.Table(adapters()), getenv); err != nil {
+	if _, _, err := config.Parse(path, text, accounts.Table(tables.Adapters()), getenv); err != nil {
 		return fmt.Errorf("these answers make no configuration: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

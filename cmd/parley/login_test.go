@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,13 +31,13 @@ func linkable(t *testing.T) (*gatewaytest.Linked, *env) {
 		t.Fatal(err)
 	}
 	fake := gatewaytest.NewLinked()
-	table := append(adapters(), fake.Row())
+	table := append(tables.Adapters(), fake.Row())
 	noEnv := func(string) string { return "" }
 	c, _, err := config.Load(path, accounts.Table(table), noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, accounts.Table(table), noEnv), Adapters: table, Providers: providers(),
+	h, err := gateway.Open(t.Context(), gateway.Deps{Config: config.NewLive(c, accounts.Table(table), noEnv), Adapters: table, Providers: tables.Providers(),
 		Log: slog.New(slog.DiscardHandler), Getenv: noEnv, Began: time.Now()})
 	if err != nil {
 		t.Fatal(err)

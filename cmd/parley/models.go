@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"parley/cmd/internal/tables"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +57,7 @@ func offHost(e *env) (gateway.Models, *config.Config, error) {
 	if err != nil {
 		return gateway.Models{}, nil, err
 	}
-	return gateway.OpenModels(e.ctx, c, providers(), configfile.WithEnvFile(c.Path, os.Getenv), slog.New(slog.DiscardHandler)), c, nil
+	return gateway.OpenModels(e.ctx, c, tables.Providers(), configfile.WithEnvFile(c.Path, os.Getenv), slog.New(slog.DiscardHandler)), c, nil
 }
 
 // origins are the letters that stand for where a fact is from.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"parley/cmd/internal/tables"
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
@@ -38,11 +39,11 @@ func (runCmd) Run(e *env) error {
 	log := logger(c.Log, os.Stderr)
 	slog.SetDefault(log) // for libraries that log there; parley's own code is given its logger
 	growLess(os.Getenv("GOGC"))
-	table := accounts.Table(adapters())
+	table := accounts.Table(tables.Adapters())
 	getenv := configfile.WithEnvFile(c.Path, os.Getenv)
 	work := newWorkload()
 	h, err := gateway.Open(e.ctx, gateway.Deps{
-		Config: config.NewLive(c, table, getenv), Adapters: adapters(), Providers: providers(),
+		Config: config.NewLive(c, table, getenv), Adapters: tables.Adapters(), Providers: tables.Providers(),
 		Log: log, Version: version, Getenv: getenv, Began: e.began, Trace: e.trace,
 		Busy:    work.set,
 		Confine: confine.Launcher{"/proc/self/exe", confine.Command}, // this very program, also when its file is replaced meanwhile
@@ -101,7 +102,7 @@ func loadAloud(e *env) (*config.Config, error) {
 }
 
 func loadWarned(e *env) (*config.Config, []config.Problem, error) {
-	table := accounts.Table(adapters())
+	table := accounts.Table(tables.Adapters())
 	path, err := e.configFile()
 	switch {
 	case err != nil:
@@ -197,7 +198,7 @@ type schemaCmd struct {
 }
 
 func (schemaCmd) Run() error {
-	b, err := schema.JSON(accounts.Table(adapters()))
+	b, err := schema.JSON(accounts.Table(tables.Adapters()))
 	if err != nil {
 		return err
 	}
@@ -208,6 +209,6 @@ func (schemaCmd) Run() error {
 type referenceCmd struct{}
 
 func (referenceCmd) Run() error {
-	_, err := os.Stdout.Write(schema.Reference(accounts.Table(adapters())))
+	_, err := os.Stdout.Write(schema.Reference(accounts.Table(tables.Adapters())))
 	return err
 }

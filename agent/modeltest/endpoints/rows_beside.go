@@ -30,7 +30,7 @@ var toolMounts = []Row{
 		Tools: []ToolSpec{{"list", `{"type":"object","properties":{"filter[id]":{"type":"string"}}}`}}, Results: map[string]string{"list": `{"content":[{"type":"text","text":"{arguments}"}]}`},
 		Mind: callingWith("odd_list", `{"filter_id_":"7"}`, toolSays), Want: Expectation{Tool: `^The tool says \{"filter\[id\]":"7"\}$`}},
 	{ID: "mcp-banner-without-a-line-end", Faults: []string{"L3"}, Vendor: "mcp-mermaid", Source: "hustcc/mcp-mermaid#25", Does: "offers tools of a command that writes a greeting without an end of line in front of its first message",
-		Tools: []ToolSpec{{"wipe", `{"type":"object"}`}}, Mount: Mount{Banner: "STDIO MCP Server started"}, Mind: calling("odd_wipe", toolSays), Want: Expectation{Tool: `^The tool says it could$`}},
+		Tools: echoTool, Results: echoResult, Mount: Mount{Banner: "STDIO MCP Server started"}, Mind: calling("odd_echo", toolSays), Want: Expectation{Tool: `^The tool says echo$`}},
 }
 
 // failsForPrograms fails each request that has a tool's result in a turn that a program began.

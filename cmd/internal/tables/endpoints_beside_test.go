@@ -1,4 +1,4 @@
-package main
+package tables_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -18,8 +19,22 @@ import (
 	"parley/gateway/gatewaytest"
 )
 
-// mountedTools is the MCP server of a row, whose tools do nothing but give their results.
-func mountedTools(row endpoints.Row) http.Handler {
+// serveTools is the first argument of a process that is the MCP server of the row named by the second one.
+const serveTools = "serve-tools"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) != 3 || os.Args[1] != serveTools {
+		os.Exit(m.Run())
+	}
+	for _, row := range endpoints.Table() {
+		if row.ID == os.Args[2] {
+			_ = toolServer(row).Run(context.Background(), &sdk.StdioTransport{}) // until its host closes the input
+		}
+	}
+}
+
+// toolServer is the MCP server of a row, whose tools do nothing but give their results.
+func toolServer(row endpoints.Row) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "odd", Version: "1"}, nil)
 	for _, x := range row.Tools {
 		schema := &jsonschema.Schema{}
@@ -36,6 +51,12 @@ func mountedTools(row endpoints.Row) http.Handler {
 			return res, nil
 		})
 	}
+	return s
+}
+
+// mountedTools serves a row's tools over HTTP.
+func mountedTools(row endpoints.Row) http.Handler {
+	s := toolServer(row)
 	one := func(*http.Request) *sdk.Server { return s }
 	newer, older := sdk.NewStreamableHTTPHandler(one, nil), sdk.NewSSEHandler(one, nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +82,7 @@ func mountedTools(row endpoints.Row) http.Handler {
 // mount is where the MCP server is found, as keys of the configuration.
 func (e *endpoint) mount() []string {
 	if banner := e.row.Mount.Banner; banner != "" {
-		return []string{"command: /bin/sh", fmt.Sprintf(`args: [-c, "printf '%s'; exec \"$0\" %s", %q]`, banner, mcpServer, os.Args[0])}
+		return []string{"command: /bin/sh", fmt.Sprintf(`args: [-c, "printf '%s'; exec \"$0\" %s %s", %q]`, banner, serveTools, e.row.ID, os.Args[0])}
 	}
 	return []string{fmt.Sprintf("url: %q", e.tools)}
 }

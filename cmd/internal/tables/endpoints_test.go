@@ -1,4 +1,4 @@
-package main
+package tables_test
 
 import (
 	"context"

@@ -1,4 +1,7 @@
-package main
+// Package tables has the two tables of the program: one names the channel kinds, with their pacing, the other the protocols of models.
+// Nothing registers itself; what stands in neither does not exist. Its tests play every known behaviour of an endpoint against a whole host
+// with these providers.
+package tables
 
 import (
 	"cmp"
@@ -20,8 +23,8 @@ import (
 	"parley/policy"
 )
 
-// adapters is the one table that names channel kinds.
-func adapters() []accounts.Adapter {
+// Adapters is the one table that names channel kinds.
+func Adapters() []accounts.Adapter {
 	return []accounts.Adapter{
 		{
 			Adapter: config.Adapter{Kind: webchat.Kind, Always: true, Access: &policy.Access{DMPolicy: policy.DMOpen, AllowFrom: []string{"*"}, GroupPolicy: policy.GroupDisabled}},
@@ -65,8 +68,8 @@ func adapters() []accounts.Adapter {
 	}
 }
 
-// providers is the one table that names model protocols.
-func providers() []models.Provider {
+// Providers is the one table that names model protocols.
+func Providers() []models.Provider {
 	return []models.Provider{
 		{
 			API:  "openai",

@@ -1,4 +1,4 @@
-package main
+package tables_test
 
 import (
 	"log/slog"
@@ -7,6 +7,7 @@ import (
 
 	"parley/channels"
 	"parley/channels/discord"
+	"parley/cmd/internal/tables"
 	"parley/gateway/accounts"
 	"parley/gateway/config"
 )
@@ -16,7 +17,7 @@ func TestTableHandsHoldsOver(t *testing.T) {
 	t.Parallel()
 	held := channels.NewHolds("", slog.New(slog.DiscardHandler))
 	held.Of("http://127.0.0.1:1/api", "bot").Set(time.Hour, "*")
-	for _, row := range adapters() {
+	for _, row := range tables.Adapters() {
 		if row.Kind != discord.Kind {
 			continue
 		}

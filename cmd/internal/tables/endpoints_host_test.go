@@ -1,4 +1,4 @@
-package main
+package tables_test
 
 import (
 	"bytes"
@@ -16,16 +16,18 @@ import (
 
 	"parley/channels"
 	"parley/channels/channeltest"
+	"parley/cmd/internal/tables"
 	"parley/gateway"
 	"parley/gateway/accounts"
 	"parley/gateway/config"
+	"parley/gateway/gatewaytest"
 	"parley/policy"
 )
 
 // endpointHost is a whole host in this process, with the program's own table of providers and a chat without a platform.
 type endpointHost struct {
 	chat *pictureChat
-	log  *buffer
+	log  *gatewaytest.Buffer
 	err  error // why it did not start
 	url  string
 	stop func()
@@ -37,7 +39,7 @@ const endpointToken = "a-token-of-the-test"
 // toolsLog is a log that tells when the row's server of tools runs, or whatever else turns have to wait for: what is refused of its tools is learned in the first turn then, not in a
 // later life.
 type toolsLog struct {
-	*buffer
+	*gatewaytest.Buffer
 	ready *regexp.Regexp
 	once  sync.Once
 	runs  chan struct{}
@@ -47,7 +49,7 @@ func (l *toolsLog) Write(p []byte) (int, error) {
 	if l.ready.Match(p) {
 		l.once.Do(func() { close(l.runs) })
 	}
-	return l.buffer.Write(p)
+	return l.Buffer.Write(p)
 }
 
 // pictureChat is a chat of which every picture is the same cat.
@@ -63,7 +65,7 @@ func (pictureChat) Fetch(context.Context, channels.Media, int64) ([]byte, error)
 // start starts a host on the endpoint's folder.
 func (e *endpoint) start() {
 	e.t.Helper()
-	h := &endpointHost{log: &buffer{}, stop: func() {}}
+	h := &endpointHost{log: &gatewaytest.Buffer{}, stop: func() {}}
 	e.host = h
 	h.chat = &pictureChat{channeltest.NewFake(channeltest.Options{}).Full()}
 	path := filepath.Join(e.dir, "config.yaml")
@@ -82,9 +84,9 @@ func (e *endpoint) start() {
 		h.err = err
 		return
 	}
-	log := &toolsLog{buffer: h.log, ready: regexp.MustCompile(cmp.Or(e.row.Mount.Ready, "the MCP server runs")), runs: make(chan struct{})}
+	log := &toolsLog{Buffer: h.log, ready: regexp.MustCompile(cmp.Or(e.row.Mount.Ready, "the MCP server runs")), runs: make(chan struct{})}
 	g, err := gateway.Open(e.t.Context(), gateway.Deps{
-		Config: config.NewLive(c, accounts.Table(table), getenv), Adapters: table, Providers: providers(), Getenv: getenv, Began: time.Now(),
+		Config: config.NewLive(c, accounts.Table(table), getenv), Adapters: table, Providers: tables.Providers(), Getenv: getenv, Began: time.Now(),
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
 	if err != nil {
