@@ -1,5 +1,3 @@
-// Package agent turns history into answers: the loop that calls a model and tools until there is nothing left to call, and the
-// contract that a model provider fulfils. It knows no store and no channel.
 package agent
 
 import (

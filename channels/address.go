@@ -1,5 +1,3 @@
-// Package channels holds what parley knows about chat platforms in general: ids, addresses, the messages that come in and
-// go out, the contract that an adapter fulfils, and the errors that it may return. It knows no platform by name.
 package channels
 
 import (

@@ -1,5 +1,3 @@
-// Package policy decides: may this leave (send rules), may this person talk to us (admission), may this tool be called (rights).
-// It is data and pure functions: no I/O, no clock, no store.
 package policy
 
 // Action is the answer of a rule or a verdict: allow or deny.

@@ -1,5 +1,3 @@
-// Package tools holds the Tool contract and the tools that come with parley: one file a tool, with the text that the model reads
-// in a .md file of the same name.
 package tools
 
 import (

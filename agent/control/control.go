@@ -1,5 +1,3 @@
-// Package control decides what the text of an agent is: words for others, a control word that asks for silence, or both. Every producer
-// and every surface asks it, so that none shows what another one keeps silent about.
 package control
 
 import (

@@ -1,6 +1,3 @@
-// Package offline is the model that is always there: no network, no key, no language model. It understands a handful of plain
-// phrases, turns them into tool calls, and words the results. The same prompt gives the same answer, the time of day apart, so
-// it serves a newcomer's first conversation, demos and end-to-end tests alike.
 package offline
 
 import (

@@ -1,10 +1,3 @@
-// Package openai speaks the chat completions protocol: OpenAI's own service and everything that is compatible with it.
-//
-// Reading is tolerant: any field of an answer may have another type, be missing or doubled. What cannot be read is left out and logged
-// once for each model. Writing is strict, and changes what an endpoint refuses (package lessons).
-//
-// Memory of a call is bounded by what is kept of its answer: text, reasoning and arguments of maxText, maxThinking and maxArguments, one
-// event of wire.Events, markup of markup.Reader, and sessions.MaxOpaque of what goes back. Framing is bounded by deadlines only.
 package openai
 
 import (

@@ -1,5 +1,3 @@
-// Package wire is what the model providers share: an HTTP client with deadlines for each part of an answer, bounded bodies, readers of
-// events, lists and schemas, and the translation of every failure into an agent.ModelError without secrets in it.
 package wire
 
 import (

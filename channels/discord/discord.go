@@ -1,6 +1,3 @@
-// Package discord connects one Discord bot. It speaks to the gateway with a small client of its own and uses discordgo for the REST
-// calls (docs/adr/023-discord-gateway.md says why): reconnecting, resuming, the order of a chat's events, what was missed, waiting as
-// long as the platform asks and cancellation are kept in its own hands.
 package discord
 
 import (

@@ -1,6 +1,3 @@
-// Package telegram connects one Telegram bot. It uses telegram-bot-api for the wire and keeps everything that the library gets
-// wrong for a host out of its hands: the update loop (an update is confirmed only after it is durable), cancellation, waiting as
-// long as the platform asks, topics, and the bot token in error texts.
 package telegram
 
 import (

@@ -1,6 +1,3 @@
-// Package webchat is the channel of the chat page and of the terminal chat. There is no platform behind it: the host itself is
-// the server, and the readers are its own page and command. It is a hub of direct chats, one for each chat id, and keeps
-// nothing: what was said is read from the store, the hub only tells who is looking right now.
 package webchat
 
 import (

@@ -1,6 +1,3 @@
-// Package whatsapp connects one WhatsApp account as a linked device, with whatsmeow for the protocol and its cryptography. What the
-// library leaves open for a host is here: a message is acknowledged only after it is durable, one person is one chat however a stanza
-// is addressed, connections are made again with care, and every way to lose the account has a state that says what to do.
 package whatsapp
 
 import (

@@ -1,5 +1,3 @@
-// Package mcp mounts the tools of MCP servers: it starts them, keeps them running, and makes each of their tools a tools.Tool. A
-// server is foreign code: nothing that it says or does harms the host, and what it sends has bounds.
 package mcp
 
 import (

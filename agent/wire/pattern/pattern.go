@@ -1,5 +1,3 @@
-// Package pattern has regular expressions that are compiled when they are first used: most runs of the program need none of them, and
-// sixty take a start several milliseconds.
 package pattern
 
 import (

@@ -1,5 +1,3 @@
-// Package confine runs a command so that it reads and changes only the files that it may, reaches no network and no object of another
-// program: with what the kernel gives to a program without privileges. What is missing is said, never hidden.
 package confine
 
 import (
