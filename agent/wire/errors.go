@@ -163,7 +163,8 @@ func (t *Try) text(s string) string {
 	if t.hide != nil {
 		s = t.hide.Replace(s)
 	}
-	return t.c.Text(hideRuns(t.c.hide.Replace(s), slices.Concat(t.c.secrets, t.secrets, sealedIn(t.req))))
+	t.look.Do(func() { t.sealed = sealedIn(t.req) })
+	return t.c.Text(hideRuns(t.c.hide.Replace(s), slices.Concat(t.c.secrets, t.secrets, t.sealed)))
 }
 
 // plain is an error's text without the URL, which may carry a key in its query.

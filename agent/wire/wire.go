@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -106,8 +107,10 @@ type Try struct {
 	hide    *strings.Replacer // secrets of this try; nil = none
 	secrets []string
 	req     *http.Request // nil = none was made
-	over    bool          // the answer is complete: what still comes buys no more time
-	quiet   bool          // the answer may be complete: what still comes buys no more time, but what says that it is not
+	look    sync.Once
+	sealed  []string // the opaque texts of req, once an error was looked at
+	over    bool     // the answer is complete: what still comes buys no more time
+	quiet   bool     // the answer may be complete: what still comes buys no more time, but what says that it is not
 }
 
 type tryKey struct{}
