@@ -62,7 +62,7 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 		a.noReasoning = true
 	default:
 		a.noReasoning = use == lessons.OmitReasoning
-		a.placeholder = use == lessons.SendReasoning && !m.own
+		a.placeholder = (use == lessons.SendReasoning || use == lessons.SayReasoning) && !m.own
 	}
 	a.told = a.noTools || call.Told()
 	switch {
@@ -97,18 +97,20 @@ func (a *asked) param(p lessons.Param) string {
 	return use
 }
 
-// oneCall reports whether the model is told to make one call in an answer: when an endpoint refused several.
+// wanted reports whether something is said of how tools are called, which is said when an endpoint asked for it: that a choice is made at all,
+// or that the model makes one call in an answer.
 // source: docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use#parallel-tool-use
-func (a *asked) oneCall() bool {
+func (a *asked) wanted(p lessons.Param) bool {
 	if _, own := a.body["tool_choice"]; own {
 		return false
 	}
-	p := lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}, Words: []string{"disable_parallel_tool_use"}}
-	if use, send := a.call.Param(p.Name, p.Value); send {
+	p.Value = lessons.Unset
+	use, send := a.call.Param(p.Name, p.Value)
+	if send {
 		p.Value = use
 	}
 	a.params = append(a.params, p)
-	return p.Value == "false"
+	return send
 }
 
 // mark reports whether a prefix may end in a mark: that of the system text, the tools or the messages.

@@ -74,8 +74,12 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 		if a.stubs && a.param(lessons.Param{Name: "tool_choice", Value: "none", Words: []string{"tool_choice.type"}}) != "" {
 			b = append(b, `,"tool_choice":{"type":"none"}`...)
 		}
-		if !a.stubs && a.oneCall() {
+		switch {
+		case a.stubs:
+		case a.wanted(lessons.Param{Name: lessons.ParallelCalls, Next: []string{"false"}, Words: []string{"disable_parallel_tool_use"}}):
 			b = append(b, `,"tool_choice":{"type":"auto","disable_parallel_tool_use":true}`...)
+		case a.wanted(lessons.Param{Name: "tool_choice", Next: []string{"auto"}, Words: []string{"tool_choice.type"}}):
+			b = append(b, `,"tool_choice":{"type":"auto"}`...)
 		}
 	}
 	b = m.encodeParams(b, p, &a, c.thoughtless)

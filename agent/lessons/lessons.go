@@ -29,7 +29,7 @@ const (
 	Schema     = "schema"      // tools' schemas have the plainest keywords only; with Name: in the form of that name besides
 	System     = "system"      // no system role: its text goes in front of the first message
 	Stream     = "stream"      // answers come in one piece
-	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning; with Name: of that item; OldReasoning: older than Use
+	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SayReasoning, SendSignatures or OmitReasoning; with Name: of that item; OldReasoning: older than Use
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
@@ -48,6 +48,7 @@ const OldReasoning = "older"
 // The values of Lesson.Use.
 const (
 	SendReasoning = "send" // with the documented placeholder where there is none
+	SayReasoning  = "say"  // like SendReasoning, with words for a placeholder: the endpoint takes a space for nothing
 	OmitReasoning = "omit" // never
 	// SendSignatures is like the default, with the documented placeholder for the signature of calls that another model made.
 	SendSignatures = "signatures"

@@ -62,7 +62,7 @@ func numberOf(word string) (float64, bool) {
 
 // answerLength matches what errors call the length of an answer, besides the names of its parameters.
 // source: charmbracelet/crush#946 (Bedrock)
-var answerLength = pattern.New(`\bmaximum tokens (?:you )?(?:requested|value)|\brequested output length\b|\bmax(?:imum)?(?: number of)? (?:output|completion|generated|response) (?:tokens|length)\b`)
+var answerLength = pattern.New(`\bmaximum tokens (?:you )?(?:requested|value)|\brequested output length\b|\bmax(?:imum)?(?: number of)? (?:output|completion|generated|response) (?:tokens|length)\b|\bmax(?:imum)? (?:number of )?tokens to (?:generate|output|produce|return)\b`)
 
 var answerTooLong = pattern.New(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
 

@@ -44,7 +44,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
 		readReturned, readSchemaForm,
-		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
+		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readNamed, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent,
 	} {
 		if l, ok := reader(r); ok {
@@ -110,8 +110,8 @@ func (r reading) names(p Param) bool {
 		if strings.EqualFold(r.f.Param, name) || word(r.text, strings.ToLower(name)) {
 			return true
 		}
-		if short, plain := strings.ToLower(name), strings.ReplaceAll(strings.ToLower(name), "_", ""); short != plain && word(r.text, plain) {
-			return true // reasoningEffort
+		if short, plain := strings.ToLower(name), strings.ReplaceAll(strings.ToLower(name), "_", ""); short != plain && (word(r.text, plain) || word(spelled(r.text, short), short)) {
+			return true // reasoningEffort, stream options, Stream-Options
 		}
 	}
 	return false
@@ -157,7 +157,7 @@ func readAsked(r reading) (sessions.Lesson, bool) {
 }
 
 // required is in errors about a field that is not there.
-var required = pattern.New(`\bmissing\b|\bfield required\b|\b(?:is|are) required\b|\bmust be (?:set|provided|specified|(?:an? )?bool(?:ean)?|true|false)\b|\breceived undefined\b`)
+var required = pattern.New(`\bmissing\b|\bfield required\b|\b(?:is|are) required\b|\bmust be (?:set|provided|specified|(?:an? )?bool(?:ean)?|true|false)\b|\breceived undefined\b|\bplease (?:specify|provide|supply|set|pass)\b`)
 
 // readMissing reads errors about a parameter that must be sent: with the value that the error names, or the first of its other values.
 // source: docs.pydantic.dev/latest/errors/validation_errors (missing), platform.openai.com/docs/guides/error-codes (missing_required_parameter)
@@ -248,12 +248,14 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{Kind: History, Use: r.call.book.conf.Now().UTC().Format(time.RFC3339Nano)}, true
 	case not && !back && r.sent.Reasoning && signatureWord.MatchString(r.text) && was != PlaceholderSignatures && was != OmitReasoning:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
-	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning) && reasoningWord.MatchString(strings.ReplaceAll(r.text, "thinking mode", "")):
+	case not && r.sent.Reasoning && was != OmitReasoning && (!back || was == SendReasoning || was == SayReasoning) && reasoningWord.MatchString(strings.ReplaceAll(r.text, "thinking mode", "")):
 		return r.leaveReasoning(), true
 	case back && signatureWord.MatchString(r.text) && was != SendSignatures:
 		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true
-	case back && was != SendReasoning && !signatureWord.MatchString(r.text):
+	case back && was != SendReasoning && was != SayReasoning && !signatureWord.MatchString(r.text):
 		return sessions.Lesson{Kind: Reasoning, Use: SendReasoning}, true
+	case back && was == SendReasoning && r.call.changed.hasChanged(Reasoning) && !signatureWord.MatchString(r.text): // in this call: the placeholder is taken for none
+		return sessions.Lesson{Kind: Reasoning, Use: SayReasoning}, true
 	}
 	return sessions.Lesson{}, false
 }

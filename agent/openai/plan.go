@@ -17,6 +17,7 @@ type plan struct {
 	target    agent.Target
 	system    bool   // there is a system message; otherwise its text is in front of the first message
 	reasoning string // of earlier steps: lessons.SendReasoning, SendSignatures, PlaceholderSignatures, OmitReasoning, or "" = where providers want it
+	said      bool   // where a step has no reasoning, words stand for it, not a space
 	all       bool   // reasoning of all own steps goes back, not only of those with tools
 	field     string // where reasoning goes that the endpoint did not send in a field itself; "" = reasoning_content
 	content   string // of messages with calls: "" = null without a text, lessons.EmptyContent, FilledContent or CallsOnly
@@ -49,6 +50,9 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		out.reasoning = call.Use(lessons.Reasoning)
 		if said := strings.ToLower(call.Said(lessons.Reasoning)); strings.Contains(said, "reasoning") && !strings.Contains(said, "reasoning_") {
 			out.field = "reasoning"
+		}
+		if out.said = out.reasoning == lessons.SayReasoning; out.said {
+			out.reasoning = lessons.SendReasoning
 		}
 		out.all = out.reasoning == lessons.SendReasoning
 	}
@@ -124,7 +128,9 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 	if m.at.official && p.Session != "" { // others may not know it
 		add(lessons.Param{Name: "prompt_cache_key", Value: cacheKey(p.Session), Varies: true}, quoted)
 	}
-	if s.Temperature != nil {
+	if s.Temperature == nil {
+		add(lessons.Param{Name: "temperature", Value: lessons.Unset, Next: nextOne}, literal)
+	} else {
 		add(lessons.Param{Name: "temperature", Value: decimal(*s.Temperature), Fixed: true, Setting: "temperature"}, literal)
 	}
 	if s.TopP != nil {
@@ -138,7 +144,7 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		add(lessons.Param{Name: "enable_thinking", Value: lessons.Unset, Next: nextFalse}, literal)
 	}
 	if so.stream {
-		add(lessons.Param{Name: "stream_options", Words: usageWords, Value: "include_usage"}, includeUsage)
+		add(lessons.Param{Name: lessons.StreamOptions, Words: usageWords, Value: "include_usage"}, includeUsage)
 	}
 	return append(out, bodyParams(s.Body, call, so)...)
 }
@@ -153,6 +159,7 @@ var (
 	nextLimit   = []string{wantedLimit}
 	nextChoice  = []string{"auto"}
 	nextFalse   = []string{"false"}
+	nextOne     = []string{"1"}
 	usageWords  = []string{"include_usage"}
 	usageJSON   = []byte(`{"include_usage":true}`)
 )

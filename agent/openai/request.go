@@ -16,7 +16,10 @@ import (
 )
 
 // placeholder stands for the reasoning of a step that has none where an endpoint wants some. Moonshot refuses an empty text.
-const placeholder = " "
+const (
+	placeholder     = " "
+	saidPlaceholder = "(no reasoning)" // where a space is taken for nothing
+)
 
 // skipSignature stands for the signature of a call that another model made, as Google documents it.
 const skipSignature = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
@@ -268,7 +271,9 @@ func (w *written) reasoningField(give back, o plan, field string, step bool) {
 			field = give.data.Field
 		}
 	case o.reasoning == lessons.SendReasoning && step:
-		give.thinking = placeholder
+		if give.thinking = placeholder; o.said {
+			give.thinking = saidPlaceholder
+		}
 	default:
 		return
 	}

@@ -245,7 +245,7 @@ func (k keptItem) seal() string { return cmp.Or(k.sealed, string(k.data)) }
 
 // thinking adds a reasoning item as it came. Where the provider asks for reasoning, one that came without is told in plain.
 func (h *history) thinking(c sessions.Block, kept keptItem, whole, ids bool) {
-	switch wanted := h.set.Reasoning.SendBack == "on" || h.call.Use(lessons.Reasoning) == lessons.SendReasoning; {
+	switch wanted := h.set.Reasoning.SendBack == "on" || slices.Contains([]string{lessons.SendReasoning, lessons.SayReasoning}, h.call.Use(lessons.Reasoning)); {
 	case kept.data != nil && whole:
 		h.reasoning(kept, ids)
 	case kept.data == nil && wanted && c.Text != "":

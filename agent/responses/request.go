@@ -41,6 +41,9 @@ func (r *request) offered(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
+// wantedLimit is the length of an answer for endpoints that want one to be named, in tokens.
+const wantedLimit = "8192"
+
 // minTokens is the shortest answer that OpenAI takes a limit for.
 const minTokens = 16
 
@@ -104,6 +107,9 @@ func (m *Model) options(e *fields, p agent.Prompt, set agent.ModelSettings) {
 		if v := e.take(lessons.Param{Name: lessons.ParallelCalls, Value: lessons.Unset, Next: []string{"false"}}); v != "" {
 			e.b = append(append(e.b, `,"parallel_tool_calls":`...), v...)
 		}
+		if v := e.take(lessons.Param{Name: "tool_choice", Value: lessons.Unset, Next: []string{"auto"}}); v != "" {
+			e.b = wire.Quote(append(e.b, `,"tool_choice":`...), v)
+		}
 	}
 	m.reasoning(e, p, set)
 	m.limit(e, p)
@@ -111,11 +117,11 @@ func (m *Model) options(e *fields, p agent.Prompt, set agent.ModelSettings) {
 		name, setting string
 		value         *float64
 	}{{"temperature", "temperature", set.Temperature}, {"top_p", "topP", set.TopP}} {
-		if f.value == nil {
-			continue
+		q := lessons.Param{Name: f.name, Value: lessons.Unset, Next: []string{"1"}} // sent when an endpoint asks for it
+		if f.value != nil {
+			q = lessons.Param{Name: f.name, Value: strconv.FormatFloat(*f.value, 'g', -1, 64), Fixed: true, Setting: f.setting}
 		}
-		v := e.take(lessons.Param{Name: f.name, Value: strconv.FormatFloat(*f.value, 'g', -1, 64), Fixed: true, Setting: f.setting})
-		if v != "" {
+		if v := e.take(q); v != "" {
 			e.b = append(append(e.b, `,"`+f.name+`":`...), v...)
 		}
 	}
@@ -199,16 +205,16 @@ func (m *Model) limit(e *fields, p agent.Prompt) {
 	if n <= 0 {
 		n = m.maxTokens
 	}
-	if n <= 0 {
-		return
-	}
 	name := "max_output_tokens"
 	if e.call.Off(lessons.Rename, "max_tokens") {
 		name = e.call.Name("max_tokens")
 	}
-	longest := lessons.Param{Name: name, Value: strconv.Itoa(max(n, minTokens))}
-	if p.MaxTokens <= 0 {
-		longest.Setting = "maxTokens"
+	longest := lessons.Param{Name: name, Value: lessons.Unset, Next: []string{wantedLimit}} // sent when an endpoint asks for it
+	if n > 0 {
+		longest.Value, longest.Next = strconv.Itoa(max(n, minTokens)), nil
+		if p.MaxTokens <= 0 {
+			longest.Setting = "maxTokens"
+		}
 	}
 	if v := e.take(longest); v != "" {
 		e.b = append(append(e.b, `,"`+name+`":`...), v...)
@@ -229,15 +235,18 @@ func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings,
 		r.sent.Tools = append(r.sent.Tools, s.Name)
 	}
 	e := fields{call: call, own: set.Body, sent: &r.sent}
-	isStrictSent := e.take(lessons.Param{Name: lessons.StrictTools, Value: "false", Words: []string{"strict"}, Fixed: true}) != ""
+	strict := e.take(lessons.Param{Name: lessons.StrictTools, Value: "false", Words: []string{"strict"}, Next: []string{"true"}, Fixed: true})
 	kept := &m.tools
-	if !isStrictSent {
+	switch strict {
+	case "":
 		kept = &m.unstrict
+	case "true":
+		kept = &m.strict
 	}
-	return kept[r.schemas].Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, r.schemas.Schema, isStrictSent) })
+	return kept[r.schemas].Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, r.schemas.Schema, strict) })
 }
 
-func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, isStrictSent bool) ([]byte, error) {
+func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, isStrict string) ([]byte, error) {
 	type tool struct {
 		Type        string          `json:"type"`
 		Name        string          `json:"name"`
@@ -246,8 +255,8 @@ func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, is
 		Strict      *bool           `json:"strict,omitempty"` // false: OpenAI's own default is true, which most schemas do not fulfil
 	}
 	var strict *bool
-	if isStrictSent {
-		strict = new(bool)
+	if isStrict != "" {
+		strict = new(isStrict == "true")
 	}
 	out := make([]tool, 0, len(specs))
 	for _, s := range specs {

@@ -53,6 +53,7 @@ type Model struct {
 
 	tools    wire.Encoded // that are not strict
 	unstrict wire.Encoded // that do not say whether they are
+	strict   wire.Encoded
 
 	unread  wire.Unread
 	endings wire.Endings

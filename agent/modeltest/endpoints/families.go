@@ -22,6 +22,7 @@ func families() []family {
 		{"Length of prompts and answers", limits},
 		{"Ollama found on this machine", ollamaFacts},
 		{"Fields and histories refused in words of their own", refusedFields},
+		{"Parameters named beside words for other parts", namedFields},
 		{"Odd answers, and failures inside of them", oddAnswers},
 		{"Causes and marks in other places", causes},
 		{"Parsers of local servers", localServers},
