@@ -2,6 +2,7 @@ package agent
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"parley/channels"
@@ -10,6 +11,11 @@ import (
 
 // secretKey is how the names of settings are written whose value lets somebody in.
 var secretKey = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|signature`)
+
+// openKey is how names are written that only look so: the key of a cache groups requests.
+var openKey = regexp.MustCompile(`(?i)cache_?key$`)
+
+func isSecretKey(name string) bool { return secretKey.MatchString(name) && !openKey.MatchString(name) }
 
 // openQuery is how parts of a query are named that anybody may see. What else stands there may be a signature of the address.
 var openQuery = regexp.MustCompile(`(?i)version|model|deployment|region|project`)
@@ -38,7 +44,7 @@ func (s ModelSettings) Secrets() (out []channels.Secret) {
 func bodySecrets(name string, v any) (out []channels.Secret) {
 	switch x := v.(type) {
 	case string:
-		if secretKey.MatchString(name) {
+		if isSecretKey(name) {
 			out = append(out, channels.NewSecret(x))
 		}
 	case []any:
@@ -51,6 +57,30 @@ func bodySecrets(name string, v any) (out []channels.Secret) {
 		}
 	}
 	return out
+}
+
+// keyedText is a text that stands at a key, in JSON that may be cut off.
+var keyedText = regexp.MustCompile(`"([^"\\]*)"\s*:\s*"`)
+
+// HasSecret reports whether a field of the body has a secret in it: raw is its value as JSON, or a text, and may be cut off.
+func HasSecret(name string, raw []byte) bool {
+	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
+		return isSecretKey(name) && !isNumber(string(raw))
+	}
+	if isSecretKey(name) {
+		return true
+	}
+	for _, m := range keyedText.FindAllSubmatch(raw, -1) {
+		if isSecretKey(string(m[1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// isNumber reports whether a value is a number, or true, false or null: max_tokens is no secret.
+func isNumber(raw string) bool {
+	return slices.Contains([]string{"true", "false", "null"}, raw) || strings.Trim(raw, "0123456789.eE+-") == ""
 }
 
 // Secrets returns what of the provider must appear in no text: its key, and the secrets of its settings and of its models' settings.

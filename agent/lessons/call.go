@@ -3,6 +3,7 @@ package lessons
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"parley/sessions"
@@ -120,12 +121,34 @@ func (c *Call) Off(kind, name string) bool {
 	return ok
 }
 
+// isOff is Off for a request that may have nothing of the kind: it does not count as tried without a lesson that is old or in doubt.
+func (c *Call) isOff(kind, name string) bool {
+	l, ok := c.now[key{kind, name, ""}]
+	return ok && (c.doubted || !inDoubt(l))
+}
+
+// mayCut reports whether a lesson about the most of something would change a request that has n, in force or not.
+func (c *Call) mayCut(kind string, n int) bool {
+	k := key{kind, "", ""}
+	for _, known := range []map[key]sessions.Lesson{c.now, c.stale} {
+		if l, ok := known[k]; ok {
+			most, err := strconv.Atoi(l.Use)
+			return err != nil || n > most
+		}
+	}
+	return slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool { return keyOf(l) == k })
+}
+
 // Takes reports whether something is sent for which there is a setting, "on", "off" or "": the setting wins over what was learned.
 func (c *Call) Takes(kind, setting string) bool {
 	if setting == "on" || setting == "off" {
 		c.insists(kind, setting)
 	}
-	takes := !(kind == Images && (c.images || c.bare)) && (setting == "on" || setting != "off" && !c.Off(kind, ""))
+	off := c.Off
+	if kind == Tools {
+		off = c.isOff // Offer knows whether there are tools at all
+	}
+	takes := !(kind == Images && (c.images || c.bare)) && (setting == "on" || setting != "off" && !off(kind, ""))
 	switch kind {
 	case Stream:
 		c.sends.stream = takes
@@ -139,13 +162,16 @@ func (c *Call) Takes(kind, setting string) bool {
 
 // Picture gives which pictures of a transcript may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
 func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Block) bool {
-	show := c.picture(setting, msgs)
 	c.sends.images = false
 	if !slices.ContainsFunc(msgs, func(m sessions.Message) bool {
 		return slices.ContainsFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.ImageBlock })
 	}) {
-		return show
+		if setting == "on" || setting == "off" {
+			c.insists(Images, setting)
+		}
+		return nil
 	}
+	show := c.picture(setting, msgs)
 	return func(b sessions.Block) bool {
 		shown := show == nil || show(b)
 		c.sends.images = c.sends.images || shown
@@ -190,12 +216,19 @@ func (c *Call) picture(setting string, msgs []sessions.Message) func(sessions.Bl
 
 // Offer gives those of the tools that the endpoint takes, in their order. specs stays as it is.
 func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
+	if len(specs) == 0 {
+		c.sends.tools, c.sends.offered, c.offered, c.longest = false, 0, nil, 0
+		return specs
+	}
+	c.Off(Tools, "") // with tools to offer, a request without that lesson is one that tries it
 	refused := func(t tools.Spec) bool { return c.Off(Tool, t.Name) }
 	if slices.ContainsFunc(specs, refused) {
 		specs = slices.DeleteFunc(slices.Clone(specs), refused)
 	}
-	if most := c.MaxTools(); most > 0 && len(specs) > most {
-		specs = specs[:most]
+	if c.mayCut(MaxTools, len(specs)) {
+		if most := c.MaxTools(); most > 0 {
+			specs = specs[:min(most, len(specs))]
+		}
 	}
 	specs = c.shorten(specs)
 	c.sends.tools, c.sends.offered, c.offered = len(specs) > 0, hashOf(specs), specs
@@ -204,7 +237,13 @@ func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
 
 // shorten cuts the descriptions of tools to the length that the endpoint takes. specs stays as it is.
 func (c *Call) shorten(specs []tools.Spec) []tools.Spec {
-	most := c.countOf(ToolTexts)
+	longest, most := 0, 0
+	for i := range specs {
+		longest = max(longest, len(specs[i].Description))
+	}
+	if c.mayCut(ToolTexts, longest) {
+		most = c.countOf(ToolTexts)
+	}
 	c.longest = 0
 	cut := false
 	for i := range specs {

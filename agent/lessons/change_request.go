@@ -169,7 +169,7 @@ func (x refusedRequest) change() bool {
 	l := x.lesson
 	if x.found {
 		l = c.lesson(l)
-		l.Evidence = x.err.Said
+		l.Evidence = x.fault.Text
 	}
 	c.changed.count++
 	old := c.restore(x.found)

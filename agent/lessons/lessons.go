@@ -170,13 +170,19 @@ func NewBook(c Config) *Book {
 		suspects: make(map[Endpoint]suspects), credits: make(map[Endpoint]credit)}
 }
 
-// Load adds lessons that were kept. They are not saved again.
-func (b *Book) Load(all []sessions.Lesson) {
+// Load adds lessons that were kept. They are not saved again. Those that older versions kept with a secret in them are left out, and given:
+// they are to be removed from the store.
+func (b *Book) Load(all []sessions.Lesson) (secret []sessions.Lesson) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range all {
+		if toldSecret(l) {
+			secret = append(secret, l)
+			continue
+		}
 		b.put(l)
 	}
+	return secret
 }
 
 // put keeps a lesson; when there is no room, the oldest one goes. b.mu is held.

@@ -18,8 +18,12 @@ import (
 const maxValue = 256
 
 // BodyField gives a field of the user's body as a parameter, and the JSON that is sent for it; nil = it is left out. raw is the user's value.
+// Where a secret is in that, lessons know it by its hash.
 func (c *Call) BodyField(name string, raw []byte) (Param, []byte) {
 	was := wire.Scalar(raw)
+	if agent.HasSecret(name, raw) {
+		was = hashed + Hash(was)
+	}
 	was = strings.ToValidUTF8(was[:min(len(was), maxValue)], "")
 	use, send := c.Param(name, was)
 	p := Param{Name: name, Value: use, Fixed: true, Setting: "body." + name}
@@ -33,6 +37,14 @@ func (c *Call) BodyField(name string, raw []byte) (Param, []byte) {
 		raw = wire.Quote(nil, use)
 	}
 	return p, raw
+}
+
+// hashed begins the value of a lesson that stands for a secret one.
+const hashed = "secret "
+
+// toldSecret reports whether a lesson that was kept by an older version has a secret of the configuration in it.
+func toldSecret(l sessions.Lesson) bool {
+	return l.Kind == Parameter && l.Value != Unset && !strings.HasPrefix(l.Value, hashed) && agent.HasSecret(l.Name, []byte(l.Value))
 }
 
 // Extras gives the settings of a model that its requests follow besides their bodies: its headers and its query.

@@ -83,7 +83,7 @@ func (x refusedRequest) applyListed() {
 	for _, p := range sent.Params {
 		if p.Value != Unset && p.Name != x.lesson.Name && word(m[1], strings.ToLower(p.Name)) {
 			l := c.lesson(p.refused(""))
-			l.Evidence = x.err.Said
+			l.Evidence = x.fault.Text
 			c.apply(l)
 			c.leaves(p)
 		}

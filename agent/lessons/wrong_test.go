@@ -39,8 +39,9 @@ func TestGuess(t *testing.T) {
 				if !send {
 					p.Value = Unset
 				}
-				show, sent := c.Picture("", nil), []string{"aGk="}[:pictures]
-				if show != nil && !show(sessions.Block{Type: sessions.ImageBlock, Data: "aGk="}) {
+				picture, sent := sessions.Block{Type: sessions.ImageBlock, Data: "aGk="}, []string{"aGk="}[:pictures]
+				show := c.Picture("", []sessions.Message{{Content: []sessions.Block{picture}[:pictures]}})
+				if show != nil && !show(picture) {
 					sent = nil
 				}
 				if pictures == 1 && len(sent) == 0 || pictures == 0 && !send {

@@ -34,7 +34,7 @@ func TestLeftOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			m := against(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(c.body)) }, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			m := against(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(c.body)) }, Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 			for range 2 {
 				for _, err := range m.Stream(t.Context(), agent.Prompt{Model: "m"}) {
 					_ = err // how it ends is of no matter here

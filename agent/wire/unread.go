@@ -17,8 +17,8 @@ type Unread struct {
 	models map[string]bool
 }
 
-// Log logs a part of a try's answer that was left out, unless one of the model's was logged before. model is provider/model, what says
-// which part it is.
+// Log logs a part of a try's answer that was left out, unless one of the model's was logged before: its shape without texts, and at level
+// debug its bytes, in which a text for people may be. model is provider/model, what says which part it is.
 func (u *Unread) Log(t *Try, log *slog.Logger, model, what string, raw []byte) {
 	u.mu.Lock()
 	known := u.models[model]
@@ -29,8 +29,10 @@ func (u *Unread) Log(t *Try, log *slog.Logger, model, what string, raw []byte) {
 		u.models[model] = true
 	}
 	u.mu.Unlock()
-	if !known {
-		log.LogAttrs(t.parent, slog.LevelWarn, "left out an unreadable part of an answer", slog.String("model", model), slog.String("what", what),
-			slog.String("bytes", t.Text(string(raw[:min(len(raw), maxUnread)]))))
+	if known {
+		return
 	}
+	said := []slog.Attr{slog.String("model", model), slog.String("what", what), slog.String("shape", t.Text(shape(raw)))}
+	log.LogAttrs(t.parent, slog.LevelWarn, "left out an unreadable part of an answer", said...)
+	log.LogAttrs(t.parent, slog.LevelDebug, "an unreadable part of an answer", append(said, slog.String("bytes", t.Text(string(raw[:min(len(raw), maxUnread)]))))...)
 }

@@ -19,7 +19,9 @@ func (m *Set) Keep(ctx context.Context, store sessions.Lessons) {
 		m.log.Error("cannot read what endpoints refuse", "err", err)
 		return
 	}
-	m.learn.Load(known)
+	if secret := m.learn.Load(known); len(secret) > 0 {
+		m.drop(ctx, secret...)
+	}
 }
 
 // Known lists what was learned about endpoints.
