@@ -259,6 +259,7 @@ func (b *Book) Forget(provider, model string) (n int) {
 			delete(b.known, at)
 		}
 	}
+	maps.DeleteFunc(b.taken, func(at Endpoint, _ parts) bool { return named(at) })
 	maps.DeleteFunc(b.vain, func(at Endpoint, _ vain) bool { return named(at) })
 	maps.DeleteFunc(b.suspects, func(at Endpoint, _ suspects) bool { return named(at) })
 	maps.DeleteFunc(b.credits, func(at Endpoint, _ credit) bool { return named(at) })

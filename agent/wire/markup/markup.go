@@ -8,6 +8,13 @@ import (
 // maxHeld bounds the text that is held back because it may be a tool call, in bytes.
 const maxHeld = 1 << 20
 
+// longHeld is from how many bytes on what is held back is looked at only when it has grown by a part: looking at it again for every piece would
+// take the square of its length.
+const (
+	longHeld  = 4 << 10
+	growsPart = 8
+)
+
 // maxAttempts bounds how many marks of a text are looked behind for a call.
 const maxAttempts = 64
 
@@ -32,6 +39,7 @@ type Reader struct {
 
 	state   state
 	pending string // held back: it may be the beginning of markup
+	grown   []byte // came behind a long pending, and was not looked at yet
 	text    strings.Builder
 	begun   bool // some reasoning was given
 	code    codeState
@@ -63,7 +71,7 @@ const (
 func (r *Reader) Text() string { return r.text.String() }
 
 // TextLen gives its length in bytes, what is held back included.
-func (r *Reader) TextLen() int { return r.text.Len() + len(r.pending) }
+func (r *Reader) TextLen() int { return r.text.Len() + len(r.pending) + len(r.grown) }
 
 // Tags reports whether reasoning stood in the text, and how it was opened and closed there. Either may be empty.
 func (r *Reader) Tags() (opened, closed string, ok bool) { return r.opened, r.closed, r.thought }
@@ -101,6 +109,12 @@ func (r *Reader) withhold(p *Piece, last bool) {
 
 func (r *Reader) add(s string) Piece {
 	var p Piece
+	if len(r.pending) > longHeld {
+		if r.grown = append(r.grown, s...); len(r.grown) < len(r.pending)/growsPart && len(r.pending)+len(r.grown) <= maxHeld {
+			return p
+		}
+		s, r.grown = string(r.grown), r.grown[:0]
+	}
 	switch r.state {
 	case inText:
 		if r.pending == "" {
@@ -126,6 +140,11 @@ func (r *Reader) add(s string) Piece {
 // End gives what was held back.
 func (r *Reader) End() Piece {
 	var p Piece
+	if len(r.grown) > 0 {
+		r.pending, r.grown = r.pending+string(r.grown), nil
+		for r.step(&p) {
+		}
+	}
 	switch r.state {
 	case atStart:
 		if r.text.Len() > 0 || !r.allBare(&p) {
