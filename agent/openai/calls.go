@@ -58,11 +58,13 @@ func (s *stream) addCall(p toolCall) error {
 	case s.continuesName(c, p):
 		c.name += name
 	}
-	if says(p.Extra) {
-		c.extra = bytes.Clone(p.Extra)
+	if !s.isOver(len(p.Extra) + p.signed.size() + p.Function.signed.size()) {
+		if says(p.Extra) {
+			c.extra = bytes.Clone(p.Extra)
+		}
+		c.fields.add(p.signed)
+		c.function.add(p.Function.signed)
 	}
-	c.fields.add(p.signed)
-	c.function.add(p.Function.signed)
 	if args := p.Function.Arguments; args != "" {
 		if s.size += len(args); s.size > maxArguments {
 			return s.t.TooLarge("the arguments of its tool calls", maxArguments)

@@ -62,6 +62,9 @@ func (s *signed) add(p signed) {
 	}
 }
 
+// size is that of the fields, in bytes.
+func (s *signed) size() int { return len(s.Provider) + len(s.Signature) + len(s.Camel) + len(s.Rest) }
+
 // kept returns the fields if there are any.
 func (s signed) kept() *signed {
 	if s.Provider == nil && s.Signature == nil && s.Camel == nil && s.Rest == nil {

@@ -82,7 +82,11 @@ func (s *stream) keepSealedOf(message map[string]json.RawMessage, to *delta) {
 	if message == nil || to == nil {
 		return
 	}
-	s.rest = merged(s.rest, sealedIn(message))
+	kept := sealedIn(message)
+	if s.isOver(sizeOf(kept)) {
+		return
+	}
+	s.rest = merged(s.rest, kept)
 	var calls []map[string]json.RawMessage
 	if json.Unmarshal(message["tool_calls"], &calls) != nil || len(calls) != len(to.ToolCalls) {
 		return
@@ -90,9 +94,61 @@ func (s *stream) keepSealedOf(message map[string]json.RawMessage, to *delta) {
 	for i, c := range calls {
 		var f map[string]json.RawMessage
 		_ = json.Unmarshal(c["function"], &f) // nothing where it is no object
-		to.ToolCalls[i].Rest = rawOfFields(sealedIn(c, ofCalls...))
-		to.ToolCalls[i].Function.Rest = rawOfFields(sealedIn(f, ofCalls...))
+		own, inner := sealedIn(c, ofCalls...), sealedIn(f, ofCalls...)
+		if s.isOver(sizeOf(own) + sizeOf(inner)) {
+			return
+		}
+		to.ToolCalls[i].Rest, to.ToolCalls[i].Function.Rest = rawOfFields(own), rawOfFields(inner)
 	}
+}
+
+// isOver counts data that goes back, in bytes as it comes, and reports whether it is more than an answer may have: all of it is dropped then.
+func (s *stream) isOver(more int) bool {
+	if s.opaque += more; s.opaque <= maxSealed {
+		return false
+	}
+	s.rest, s.part, s.extra, s.special, s.sealed = nil, nil, nil, nil, nil
+	for _, c := range s.calls {
+		c.extra, c.fields, c.function = nil, signed{}, signed{}
+	}
+	return true
+}
+
+// keepOwn keeps the fields of a message that are known to go back.
+func (s *stream) keepOwn(d *delta) {
+	for _, f := range []struct {
+		to   *json.RawMessage
+		from json.RawMessage
+		any  bool // whatever is in it
+	}{{&s.extra, d.Extra, false}, {&s.special, d.Provider, false}, {&s.sealed, d.Sealed, true}} {
+		if says(f.from) && (f.any || bytes.Contains(f.from, []byte("signature"))) && !s.isOver(len(f.from)) {
+			*f.to = bytes.Clone(f.from)
+		}
+	}
+}
+
+// sizeOfValue is the size of a decoded value, about that of its JSON.
+func sizeOfValue(v any) (n int) {
+	switch x := v.(type) {
+	case string:
+		return len(x)
+	case []any:
+		for _, e := range x {
+			n += sizeOfValue(e)
+		}
+	case map[string]any:
+		for name, e := range x {
+			n += len(name) + sizeOfValue(e)
+		}
+	}
+	return n + 1
+}
+
+func sizeOf(fields map[string]json.RawMessage) (n int) {
+	for name, value := range fields {
+		n += len(name) + len(value)
+	}
+	return n
 }
 
 // sealedIn gives the fields of an object that are sealed, under names that are not known, nor among others that are read.

@@ -20,9 +20,10 @@ import (
 const (
 	maxText      = 4 << 20
 	maxThinking  = 4 << 20
-	maxArguments = 4 << 20 // of all calls
-	maxCalls     = 128     // a number
-	maxLate      = 4096    // a number: messages in the events of a stream
+	maxArguments = 4 << 20  // of all calls
+	maxCalls     = 128      // a number
+	maxLate      = 4096     // a number: messages in the events of a stream
+	maxSealed    = 32 << 20 // of what goes back, as it comes; sessions.MaxOpaque is for what is kept of it
 )
 
 // thinkingCut stands at the end of reasoning that was longer.
@@ -50,6 +51,7 @@ type stream struct {
 	extra    json.RawMessage                           // extra_content of the message
 	special  json.RawMessage                           // provider_specific_fields of the message
 	sealed   json.RawMessage                           // reasoning_opaque of the message
+	opaque   int                                       // bytes of all of these as they came
 	rest     map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
 	plain    plainEvent                                // the newest event without such fields
 	calls    []*call
@@ -339,6 +341,9 @@ func (s *stream) delta(d *delta) error {
 			s.field = fieldParts
 		}
 		for name, v := range p.rest {
+			if s.isOver(len(name) + sizeOfValue(v)) {
+				break
+			}
 			if s.part == nil {
 				s.part = make(map[string]any)
 			}
@@ -360,15 +365,7 @@ func (s *stream) delta(d *delta) error {
 		s.declined = true
 		s.say(s.content.add(d.Refusal, s.finish != ""))
 	}
-	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
-		s.extra = bytes.Clone(d.Extra)
-	}
-	if says(d.Provider) && bytes.Contains(d.Provider, []byte("signature")) {
-		s.special = bytes.Clone(d.Provider)
-	}
-	if says(d.Sealed) {
-		s.sealed = bytes.Clone(d.Sealed)
-	}
+	s.keepOwn(d)
 	if s.visible.TextLen() > maxText {
 		return s.t.TooLarge("the text", maxText)
 	}
