@@ -26,6 +26,7 @@ type Target struct {
 	ShortIDs     bool                      // call ids have nine letters and digits, its own too
 	OneCall      bool                      // a message has one tool call: calls that were made together stand one after the other
 	AfterTool    bool                      // an assistant message stands between a tool's result and a user message
+	MaxText      int                       // characters that the text of a message may have; the rest is cut off. 0 = any number
 	ToolPictures bool                      // pictures in a tool's result stay there; otherwise they follow in a user message
 	Picture      func(sessions.Block) bool // reports whether a picture may be shown; nil = each
 }
@@ -54,6 +55,7 @@ func (t Target) made(m sessions.Message) bool {
 //   - has the origin of inter-session messages written into them, as Origin says, and nothing else that looks like it, in what
 //     tools have read neither;
 //   - has a line for each file that came with a message, and for each of a tool's result that its text does not name;
+//   - has no text of a message over MaxText characters: the rest of the longest part is cut off, and that is said;
 //   - has what was overheard before a message in front of it, framed and quoted line by line, and nothing else that looks like it.
 //
 // The input is not changed. The result is for one request: the texts of a transcript are never replaced by it.
@@ -88,6 +90,9 @@ func Repair(msgs []sessions.Message, to Target) []sessions.Message {
 				return &msgs[after[0]]
 			})
 		}
+	}
+	if to.MaxText > 0 {
+		cutTexts(r.out, to.MaxText)
 	}
 	return r.out
 }

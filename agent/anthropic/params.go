@@ -194,20 +194,31 @@ func (a *asked) display() bool {
 	return a.param(lessons.Param{Name: "thinking.display", Value: "summarized", Words: []string{"display"}}) != ""
 }
 
+// mustThink gives the mode of thinking that an endpoint wants, although nobody asked for any; empty = none is sent.
+func (a *asked) mustThink() string {
+	p := lessons.Param{Name: "thinking", Value: lessons.Unset, Next: []string{adaptive}, Effort: true}
+	use, send := a.call.Param(p.Name, p.Value)
+	if send {
+		p.Value = use
+	}
+	a.params = append(a.params, p)
+	return use
+}
+
 // thinking says how a model is told how much to think. Nested parameters come before those that they are in: errors name both.
 func (m *Model) thinking(p agent.Prompt, a *asked, thoughtless bool) (mode, effort string, budget int) {
 	levels := m.settings(p.Model).Reasoning.Levels
 	if levels == nil {
 		levels = p.Levels
 	}
-	if p.Thinking == "" || levels != nil && len(levels) == 0 {
+	if _, own := a.body["thinking"]; own || levels != nil && len(levels) == 0 {
 		return "", "", 0
+	}
+	if p.Thinking == "" {
+		return a.mustThink(), "", 0
 	}
 	if levels == nil {
 		levels = allLevels
-	}
-	if _, own := a.body["thinking"]; own {
-		return "", "", 0
 	}
 	mode = disabled
 	if p.Thinking != "off" {
@@ -235,7 +246,10 @@ func (m *Model) thinking(p agent.Prompt, a *asked, thoughtless bool) (mode, effo
 	}
 	if mode == disabled {
 		param.Named = []string{betweenTools}
-		return a.param(param), "", 0
+		if mode = a.param(param); mode == "" {
+			mode = a.mustThink()
+		}
+		return mode, "", 0
 	}
 	a.params = append(a.params, param)
 	return mode, effort, budget

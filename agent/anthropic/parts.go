@@ -302,6 +302,7 @@ func (s *stream) hasCalls() bool {
 // give hands a piece on.
 func (s *stream) give(d agent.Delta) {
 	s.started = true
+	s.t.Spoke()
 	s.stopped = s.stopped || !s.yield(d)
 }
 

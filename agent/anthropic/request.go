@@ -89,7 +89,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	if a.stream { // left out otherwise: some servers refuse the key
 		b = append(b, `,"stream":true`...)
 	}
-	sent.Params = append(a.params, a.forms...)
+	sent.Params, sent.ToolForms = append(a.params, a.forms...), typable
 	return request{append(b, '}'), *sent, specs, a.schemas, a.stubs, !m.own && !a.noReasoning}, nil
 }
 
@@ -101,6 +101,7 @@ func (m *Model) target(at lessons.Endpoint, msgs []sessions.Message, set agent.M
 		ThinkingFrom: call.ReasoningFrom(),
 		PlainUntil:   call.ToldUntil(),
 		AfterTool:    call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
+		MaxText: call.MaxText(),
 		Picture: call.Picture(set.Images, msgs),
 	}
 }
@@ -132,10 +133,14 @@ func stubs(msgs []sessions.Message) []tools.Spec {
 	return out
 }
 
+// typable is the other form of definitions. source: platform.claude.com/docs/en/api/messages#body-tools (type: custom)
+var typable = []string{lessons.ToolsTyped}
+
 // encodeTools gives the tools in the API's form; nil = none. The result is shared and must not be changed.
 func (m *Model) encodeTools(specs []tools.Spec, a *asked) ([]byte, error) {
 	marked := len(specs) > 0 && a.mark("tools")
 	type tool struct {
+		Type        string          `json:"type,omitempty"`
 		Name        string          `json:"name"`
 		Description string          `json:"description,omitempty"`
 		Schema      json.RawMessage `json:"input_schema"`
@@ -148,7 +153,11 @@ func (m *Model) encodeTools(specs []tools.Spec, a *asked) ([]byte, error) {
 	return kept[a.schemas].Encode(specs, func(specs []tools.Spec) ([]byte, error) {
 		out := make([]tool, 0, len(specs))
 		for _, s := range specs {
-			out = append(out, tool{Name: s.Name, Description: s.Description, Schema: a.schemas.Schema(s)})
+			t := tool{Name: s.Name, Description: s.Description, Schema: a.schemas.Schema(s)}
+			if a.schemas&wire.Typed != 0 {
+				t.Type = "custom"
+			}
+			out = append(out, t)
 		}
 		if marked {
 			out[len(out)-1].Cache = cacheHere

@@ -23,6 +23,7 @@ type Sent struct {
 	Steps      bool     // there are tool calls in the history
 	Items      []Item
 	Roles      []string // of the messages or items, in the order sent: user, assistant, system, tool, or Blocks
+	ToolForms  []string // ToolsTyped or ToolsNested, where definitions can be written so
 	Loose      bool     // schemas have other keywords than the plainest
 
 	Extras       []string // settings that it follows besides Params, as Extras gives them

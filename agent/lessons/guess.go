@@ -33,12 +33,33 @@ func (x unexplained) lastResort() bool {
 	case x.leaveSettings(false):
 	case !c.images && len(sent.Pictures) > 0:
 		x.leavePictures()
+	case x.leavePlainItems():
 	case sent.Steps && !c.changed.hasChanged(History): // every later call has them in its history
 		x.guess(c.told())
 	case !c.bare && (sent.Steps || sent.Reasoning):
 		c.bare = true
 	default:
 		return false
+	}
+	return true
+}
+
+// leavePlainItems leaves out the fields of items of the Responses API that say nothing new: id, type, annotations.
+// source: lmstudio-ai/lmstudio-bug-tracker (invalid_union), platform.openai.com/docs/api-reference/responses/create (EasyInputMessage)
+func (x unexplained) leavePlainItems() bool {
+	fields := slices.DeleteFunc(slices.Clone(x.sent.Params), func(p Param) bool {
+		isForm := p.Name == contentForm+"assistant" && p.Value == AsList
+		return !isForm && (!strings.HasPrefix(p.Name, ItemField) || p.Value != Taken)
+	})
+	if len(fields) == 0 || !slices.Contains(x.sent.Roles, "assistant") && !x.sent.Steps {
+		return false
+	}
+	for _, p := range fields {
+		use := ""
+		if p.Name == contentForm+"assistant" {
+			use = AsText
+		}
+		x.guess(p.refused(use))
 	}
 	return true
 }

@@ -147,6 +147,11 @@ func (f *inForce) Said(kind string) string {
 	return l.Evidence
 }
 
+// MaxText gives how many characters the text of a message may have; 0 = any number. It is for agent.Target.
+func (f *inForce) MaxText() int {
+	return f.countOf(MaxText)
+}
+
 // MaxTools gives how many tools are taken; 0 = any number.
 func (f *inForce) MaxTools() int {
 	return f.countOf(MaxTools)

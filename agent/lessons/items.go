@@ -39,6 +39,8 @@ var (
 	// outputText is in errors of endpoints that take texts of the model as a plain text only.
 	// source: docs.pydantic.dev/latest/errors/validation_errors (union_tag_invalid), platform.openai.com/docs/guides/error-codes (invalid_value)
 	outputText = pattern.New("(?:invalid|unknown|unsupported|unexpected)[^\n]{0,24}[`'\"]output_text|\\btag [`'\"]output_text")
+	// annotations are a field of such texts.
+	annotations = pattern.New(`(?m)^annotations$|[./]annotations\b|[\x60'"]annotations[\x60'"]`)
 	// itemStatus is the status of items, which some servers want back.
 	// source: vercel/ai#20828, Oaklight/llm-rosetta#650 (Volcengine), vllm-project/vllm#41355 (ResponseOutputMessage)
 	itemStatus = pattern.New(`\binput\.status\b|\binput(?:\[|\.|/)\d+\]?[./]status\b|responseoutputmessage(?:[.\w]{0,20}\n?[^\n]{0,80})?[./\s]status\b`)
@@ -50,21 +52,23 @@ var (
 // readItemField reads errors about one field of the items of a request.
 // source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689, microsoft/agent-framework#4576 (paths with slashes)
 func readItemField(r reading) (sessions.Lesson, bool) {
-	if p, ok := r.sentParam(contentForm + "assistant"); ok && p.Value == AsList && outputText.MatchString(r.text) {
+	if p, ok := r.sentParam(contentForm + "assistant"); ok && p.Value == AsList && (outputText.MatchString(r.text) || annotations.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && fieldWrong.MatchString(r.text)) {
 		return p.refused(AsText), true
 	}
 	if itemStatus.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && required.MatchString(r.text) && slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Name == ItemStatus && p.Value == Unset }) {
 		return sessions.Lesson{Kind: Parameter, Name: ItemStatus, Value: Unset, Use: Completed}, true
 	}
-	m := fieldOfItem.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text)
-	if m == nil || !fieldWrong.MatchString(r.text) {
+	if !fieldWrong.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
-	p, ok := r.sentParam(ItemField + m[1])
-	if role, _ := placeInHistory(r.f, r.sent); ok && m[1] == "type" && (role != "user" && role != "assistant" || otherType.MatchString(r.text)) { // of calls and reasoning it tells what they are
-		return sessions.Lesson{}, false
+	for _, m := range fieldOfItem.FindAllStringSubmatch(strings.ToLower(r.f.Param)+"\n"+r.text, -1) {
+		p, ok := r.sentParam(ItemField + m[1])
+		if role, _ := placeInHistory(r.f, r.sent); !ok || m[1] == "type" && (role != "user" && role != "assistant" || otherType.MatchString(r.text)) { // of calls and reasoning it tells what they are
+			continue
+		}
+		return p.refused(""), true
 	}
-	return p.refused(""), ok
+	return sessions.Lesson{}, false
 }
 
 // readItems reads errors about reasoning items that are sent back, and about ids of items.

@@ -38,7 +38,9 @@ const (
 	Window     = "window"      // prompt and answer have Use tokens at most
 	// MaxMessages bounds the messages of a transcript in a request: Use at most, the older ones are summed up.
 	MaxMessages = "max-messages"
-	Content     = "content" // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
+	// MaxText bounds the text of one message: it has Use characters at most, the rest is cut off.
+	MaxText = "max-text"
+	Content = "content" // the text of a message with tool calls: Use is EmptyContent, FilledContent or CallsOnly
 )
 
 // OldReasoning is the Name of a lesson about all reasoning that is older than Use, a time of RFC 3339: the endpoint cannot read that any

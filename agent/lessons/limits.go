@@ -66,6 +66,30 @@ var answerLength = pattern.New(`\bmaximum tokens (?:you )?(?:requested|value)|\b
 
 var answerTooLong = pattern.New(`max_(completion_|output_|new_)?tokens\b.{0,80}too (large|high|big)|too (large|high|big).{0,40}max_(completion_|output_|new_)?tokens`)
 
+// minMaxText is the smallest length of a message that is believed, in characters: the header line of a message takes as much.
+const minMaxText = 200
+
+// readTextSize reads errors about the length of the text of one message: texts are cut to the length that is named, or to half of the longest.
+func readTextSize(r reading) (sessions.Lesson, bool) {
+	most, ok := r.f.MessageTooLong()
+	if !ok {
+		return sessions.Lesson{}, false
+	}
+	longest := 0
+	for _, m := range r.sent.Messages {
+		longest = max(longest, len(m.Text()))
+	}
+	if most == 0 {
+		if most = longest / 2; r.call.MaxText() > 0 {
+			most = r.call.MaxText() / 2
+		}
+	}
+	return sessions.Lesson{Kind: MaxText, Use: strconv.Itoa(most)}, most >= minMaxText && most < longest+maxHeader
+}
+
+// maxHeader is about how many characters the lines have that stand in front of a message.
+const maxHeader = 1000
+
 // readLimit reads errors about an answer that was asked for longer than the window has room for, where it does not say how long it may be: the endpoint's own limit is the right one.
 func readLimit(r reading) (sessions.Lesson, bool) {
 	if !answerTooLong.MatchString(r.text) {

@@ -17,6 +17,9 @@ const placeTag = `(?:system|developer|user|assistant|tool|function|model|message
 var (
 	taggedPath  = pattern.New(`(?i)\b((?:messages|input|contents)(?:\[|\.|/)\d+\]?)[./]` + placeTag + `([./:\s'"\x60]|$)`)
 	taggedLines = pattern.New(`(?im)^((?:messages|input|contents)\n\d+\n)` + placeTag + `$\n?`)
+	// unionPath and unionLines are the place of an item in a list of several types, each with a name of its own in it.
+	unionPath  = pattern.New(`\b(messages|input)\.list(?:\[[^\n./]*\])?\.(\d+)\.(?:[A-Z]\w*\.)?`)
+	unionLines = pattern.New(`(?m)^(messages|input)\nlist\S*\n(\d+)\n(?:[A-Z]\w*\n)?`)
 	// arrowPath is a place whose parts have arrows between them.
 	arrowPath = pattern.New(`(?i)\b(?:body|messages|input|contents|tools) ?-> ?\w`)
 	arrow     = pattern.New(`(\w\]?) ?-> ?`)
@@ -28,7 +31,7 @@ var (
 // messages.3.tool.name, which does not speak of tools.
 func withoutTags(f *wire.Fault) *wire.Fault {
 	own := *f
-	own.Param, own.Raw, own.Text = withoutTag(f.Param), taggedLines.ReplaceAllString(withoutTag(f.Raw), "$1"), withoutTag(f.Text)
+	own.Param, own.Raw, own.Text = withoutTag(f.Param), taggedLines.ReplaceAllString(unionLines.ReplaceAllString(withoutTag(f.Raw), "$1.$2."), "$1"), withoutTag(f.Text)
 	if own.Param == f.Param && own.Raw == f.Raw && own.Text == f.Text {
 		return f
 	}
@@ -40,7 +43,7 @@ func withoutTag(s string) string {
 	if arrowPath.MatchString(s) {
 		s = arrow.ReplaceAllString(s, "$1.")
 	}
-	return taggedPath.ReplaceAllString(s, "$1$2")
+	return taggedPath.ReplaceAllString(unionPath.ReplaceAllString(s, "$1.$2."), "$1$2")
 }
 
 // placeInHistory gives the role of the message that an error names by its place, "" = not known; ok is false where it names none, or a tool too.

@@ -19,7 +19,7 @@ func TestPlaceInHistory(t *testing.T) {
 		place("missing", "Field required", `"messages",3,"name"`):                                                    Parameter,
 		place("missing", "Field required", `"messages",3,"ChatCompletionToolMessageParam","name"`):                   Parameter,
 		place("string_type", "Input should be a valid string", `"messages",3,"tool","content","str"`):                History,
-		place("string_too_long", "String should have at most 200 characters", `"messages",3,"tool","content"`):       History,
+		place("string_too_long", "String should have at most 200 characters", `"messages",3,"tool","content"`):       MaxText,
 		place("missing", "Field required", `"input",3,"function_call","status"`):                                     Parameter,
 		`{"detail":"body -> messages -> 3 -> tool -> name: Field required"}`:                                         Parameter,
 		`{"error":{"message":"messages[3].tool.name: Field required"}}`:                                              Parameter,

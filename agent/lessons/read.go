@@ -24,6 +24,9 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		}
 		return readEffort(r)
 	}
+	if l, ok := readTextSize(r); ok {
+		return l, true
+	}
 	if class == agent.TooLong {
 		if l, ok := readToolsSize(r); ok {
 			return l, true
@@ -44,7 +47,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
 		readReturned, readSchemaForm,
-		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readNamed, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
+		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMustThink, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readNamed, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent,
 	} {
 		if l, ok := reader(r); ok {
@@ -173,6 +176,29 @@ func readMissing(r reading) (sessions.Lesson, bool) {
 			}
 			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: use}, true
 		}
+	}
+	return sessions.Lesson{}, false
+}
+
+// mustThink is in errors of endpoints that answer only when they are told to think.
+// source: ai.google.dev/gemini-api/docs/thinking (only works in thinking mode), platform.openai.com/docs/guides/error-codes (missing_required_parameter)
+var mustThink = pattern.New(`\b(?:reasoning_effort|reasoning\.effort|reasoning|thinking)[\x60'"]?(?: parameter| field)?:? (?:is required|is missing|field required|must be (?:provided|set|specified|enabled))|missing (?:required )?(?:parameter|field)s?:? [\x60'"]?(?:reasoning_effort|reasoning\.effort|reasoning|thinking)\b|` +
+	`\bonly (?:works?|answers|runs|available|supported) (?:with|in) (?:thinking|reasoning)\b|\b(?:thinking|reasoning)(?: mode)? (?:must be|has to be|needs to be) (?:enabled|on)\b|\brequires (?:thinking|reasoning)(?: mode)? to be (?:enabled|on)\b`)
+
+// readMustThink reads errors of endpoints that want to be told how much to think, by a request that does not: as little as it takes.
+func readMustThink(r reading) (sessions.Lesson, bool) {
+	if !mustThink.MatchString(r.text) || historyPlace.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) {
+		return sessions.Lesson{}, false
+	}
+	for _, p := range r.sent.Params {
+		if !p.Effort || p.Value != Unset {
+			continue
+		}
+		use := "low"
+		if len(p.Next) > 0 && !slices.Contains(p.Next, use) {
+			use = p.Next[0]
+		}
+		return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: Unset, Use: use}, !r.call.refused(p, use)
 	}
 	return sessions.Lesson{}, false
 }

@@ -14,13 +14,17 @@ const (
 	requiredList = "required"     // each object says what is required
 	allRequired  = "all required" // each property is required, as strict mode wants it
 	withoutEnum  = "enum"         // values are told in descriptions
+	// The schemas stay as they are with these, the definitions around them change.
+	ToolsTyped  = "custom"   // Anthropic's definitions say what they are
+	ToolsNested = "function" // those of the Responses API are written like those of chat completions
 )
 
 // schemaForms are the forms that lessons about schemas stand for.
 var schemaForms = []struct {
 	name string
 	form wire.Form
-}{{"", wire.Plain}, {requiredList, wire.Plain | wire.WithRequired}, {allRequired, wire.Plain | wire.AllRequired}, {withoutEnum, wire.Plain | wire.WithoutEnum}}
+}{{"", wire.Plain}, {requiredList, wire.Plain | wire.WithRequired}, {allRequired, wire.Plain | wire.AllRequired}, {withoutEnum, wire.Plain | wire.WithoutEnum},
+	{ToolsTyped, wire.Typed}, {ToolsNested, wire.Nested}}
 
 // SchemaForm gives the form in which the endpoint takes the schemas of tools.
 func (c *Call) SchemaForm() (form wire.Form) {
@@ -43,6 +47,10 @@ var (
 	refusesEnum = pattern.New(`\bkeywords?\b[^\n]{0,12}\benum\b[^\n]{0,16}\b(?:not|un[a-z]+|invalid|forbidden)\b|\b(?:un(?:supported|known|recogni[sz]ed|expected)|invalid|forbidden|illegal)[_ ](?:json )?(?:schema )?(?:keyword|name|field|property|key)s?[^a-z\n]{0,4}enum\b|['"\x60.]enum['"\x60]?:? (?:(?:is|are) )?(?:currently )?(?:not (?:permitted|supported|allowed|accepted)|unsupported|forbidden|extra (?:inputs?|fields?) (?:is |are )?not)`)
 )
 
+// missingInTool is the place of a field of a definition, also with each of its parts on a line.
+// source: docs.pydantic.dev/latest/errors/validation_errors (missing, "loc")
+var missingInTool = pattern.New(`(?m)\btools(?:\[|\.|/)\d+\]?[./]([a-z_]+)|^tools\n\d+\n([a-z_]+)$`)
+
 // readSchemaForm reads errors that say what is wrong with the schemas of tools. Whatever tool they name, it is of all: an endpoint
 // names the first that it dislikes. Strict mode is switched off where it can be.
 func readSchemaForm(r reading) (sessions.Lesson, bool) {
@@ -50,6 +58,13 @@ func readSchemaForm(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	name := ""
+	if m := missingInTool.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text); m != nil && required.MatchString(r.text) {
+		for field, form := range map[string]string{"type": ToolsTyped, "function": ToolsNested} {
+			if m[1]+m[2] == field && slices.Contains(r.sent.ToolForms, form) && !r.call.Off(Schema, form) {
+				return sessions.Lesson{Kind: Schema, Name: form}, true
+			}
+		}
+	}
 	switch {
 	case wantsAll.MatchString(r.text):
 		if l, ok := r.notStrict(); ok {

@@ -68,6 +68,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		ThinkingFrom: call.ReasoningFrom(),
 		OneCall:      call.Off(lessons.OneCall, ""),
 		ShortIDs:     call.Off(lessons.CallIDs, ""), AfterTool: roles == lessons.AfterTool,
+		MaxText: call.MaxText(),
 		Picture: call.Picture(s.Images, p.Messages),
 	}
 	out.forms = call.ContentForms()
@@ -154,7 +155,7 @@ const wantedLimit = "8192"
 
 // What each request's parameters share; nobody changes these.
 var (
-	strictWords = []string{"strict"}
+	strictWords = []string{"strict", "strictness"}
 	nextStrict  = []string{"false", "true"}
 	nextLimit   = []string{wantedLimit}
 	nextChoice  = []string{"auto"}

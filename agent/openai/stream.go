@@ -435,5 +435,6 @@ func (s *stream) think(text string) {
 
 func (s *stream) give(d agent.Delta) {
 	s.yielded = true
+	s.t.Spoke()
 	s.stopped = s.stopped || !s.yield(d)
 }

@@ -43,7 +43,7 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 	h.hash = sha256.New()
 	h.askStatus()
 	h.forms = h.call.ContentForms("assistant")
-	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on"
+	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on" || h.call.Bare()
 	msgs := agent.Repair(p.Messages, h.target(p.Messages))
 	size := len(h.system) + 64
 	for _, m := range msgs {
@@ -84,6 +84,7 @@ func (h *history) target(msgs []sessions.Message) agent.Target {
 		ThinkingFrom: h.call.ReasoningFrom(),
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
+		MaxText:      h.call.MaxText(),
 		Picture:      h.call.Picture(h.set.Images, msgs),
 	}
 }

@@ -230,12 +230,12 @@ func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings,
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	r.specs, r.schemas = specs, call.SchemaForm()
+	r.specs, r.schemas, r.sent.ToolForms = specs, call.SchemaForm(), nestable
 	for _, s := range specs {
 		r.sent.Tools = append(r.sent.Tools, s.Name)
 	}
 	e := fields{call: call, own: set.Body, sent: &r.sent}
-	strict := e.take(lessons.Param{Name: lessons.StrictTools, Value: "false", Words: []string{"strict"}, Next: []string{"true"}, Fixed: true})
+	strict := e.take(lessons.Param{Name: lessons.StrictTools, Value: "false", Words: []string{"strict", "strictness"}, Next: []string{"true"}, Fixed: true})
 	kept := &m.tools
 	switch strict {
 	case "":
@@ -243,16 +243,23 @@ func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings,
 	case "true":
 		kept = &m.strict
 	}
-	return kept[r.schemas].Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, r.schemas.Schema, strict) })
+	return kept[r.schemas].Encode(specs, func(specs []tools.Spec) ([]byte, error) { return encodeTools(specs, r.schemas, strict) })
 }
 
-func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, isStrict string) ([]byte, error) {
-	type tool struct {
-		Type        string          `json:"type"`
+// nestable is the other form of definitions.
+var nestable = []string{lessons.ToolsNested}
+
+func encodeTools(specs []tools.Spec, form wire.Form, isStrict string) ([]byte, error) {
+	type definition struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description,omitempty"`
 		Parameters  json.RawMessage `json:"parameters"`
 		Strict      *bool           `json:"strict,omitempty"` // false: OpenAI's own default is true, which most schemas do not fulfil
+	}
+	type tool struct {
+		Type string `json:"type"`
+		*definition
+		Function *definition `json:"function,omitempty"`
 	}
 	var strict *bool
 	if isStrict != "" {
@@ -260,7 +267,12 @@ func encodeTools(specs []tools.Spec, schema func(tools.Spec) json.RawMessage, is
 	}
 	out := make([]tool, 0, len(specs))
 	for _, s := range specs {
-		out = append(out, tool{Type: "function", Name: s.Name, Description: s.Description, Parameters: schema(s), Strict: strict})
+		d := &definition{Name: s.Name, Description: s.Description, Parameters: form.Schema(s), Strict: strict}
+		if form&wire.Nested != 0 {
+			out = append(out, tool{Type: "function", Function: d})
+		} else {
+			out = append(out, tool{Type: "function", definition: d})
+		}
 	}
 	return wire.JSON(out)
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
-	"time"
 
 	"parley/agent"
 	"parley/agent/wire"
@@ -319,9 +317,6 @@ func (s *stream) failed(what json.RawMessage, data []byte) error {
 	if !ok || !known {
 		return err
 	}
-	if e.RetryAfter == 0 && e.Class == agent.RateLimited {
-		e.RetryAfter = wished(f.All)
-	}
 	if e.Class != agent.Broken {
 		return err
 	}
@@ -329,6 +324,7 @@ func (s *stream) failed(what json.RawMessage, data []byte) error {
 		switch {
 		case strings.Contains(code, "content_policy"):
 			e.Class = agent.Refused
+		case s.t.HasSpoken(): // it did not refuse the request
 		case strings.HasPrefix(code, "invalid_"), strings.HasPrefix(code, "unsupported_"), strings.Contains(code, "image"):
 			e.Class = agent.BadRequest // it says what is wrong with the request
 		default:
@@ -339,24 +335,9 @@ func (s *stream) failed(what json.RawMessage, data []byte) error {
 	return err
 }
 
-// inTime is what OpenAI says in an answer that has no header for it any more.
-var inTime = regexp.MustCompile(`try again in (\d+(?:\.\d+)?(?:ms|s|m))\b`)
-
-// wished gives how long a provider wants to be left alone, 0 = it does not say.
-func wished(text string) time.Duration {
-	m := inTime.FindStringSubmatch(text)
-	if m == nil {
-		return 0
-	}
-	d, err := time.ParseDuration(m[1])
-	if err != nil {
-		return 0
-	}
-	return d
-}
-
 // pass hands a piece to the reader.
 func (s *stream) pass(d agent.Delta) error {
+	s.t.Spoke()
 	if !s.stopped && !s.yield(d) {
 		s.stopped = true
 	}

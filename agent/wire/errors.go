@@ -73,6 +73,12 @@ func challenge(h http.Header) []byte {
 	return []byte(m[1])
 }
 
+// Spoke notes that a part of the answer was handed over.
+func (t *Try) Spoke() { t.spoke = true }
+
+// HasSpoken reports whether a part of the answer was handed over.
+func (t *Try) HasSpoken() bool { return t.spoke }
+
 // Broken makes the error of an answer that made no sense.
 func (t *Try) Broken(format string, args ...any) error { return t.Error(fmt.Errorf(format, args...)) }
 
@@ -96,6 +102,9 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 	} else if e.Class == agent.TooLong {
 		e.Window = f.window()
 	}
+	if t.spoke && slices.Contains([]agent.ErrorClass{agent.BadRequest, agent.BadAddress}, e.Class) {
+		e.Class, e.Status = agent.Broken, 0 // what has begun to answer did not refuse the request
+	}
 	if e.Class == agent.RateLimited || e.Class == agent.Overloaded {
 		now := time.Now()
 		e.RetryAfter = cmp.Or(waitIn(string(raw), now), waitIn(f.All, now)) // where the body has signs as escapes
@@ -109,7 +118,7 @@ func (t *Try) Failed(class agent.ErrorClass, word string) error {
 	text := "the provider says that the answer failed: " + t.text(word)
 	e := t.modelError(errors.New(text))
 	e.Class, e.Said = class, text
-	e.Err = &Fault{Text: text, Raw: text, All: strings.ToLower(text)}
+	e.Err = &Fault{Text: text} // no refusal: it teaches nothing
 	return e
 }
 

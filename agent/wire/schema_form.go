@@ -18,6 +18,8 @@ const (
 	WithRequired                   // each object has a list of what is required, if with nothing in it
 	AllRequired                    // as strict mode wants them: each property is required, and may be null where it was optional; no others
 	WithoutEnum                    // values are told in the description
+	Typed                          // no form of the schema: the definition says that the tool is a custom one
+	Nested                         // no form of the schema: name and schema stand in a field of the definition
 	numberOfForms = 1 << iota
 )
 
@@ -27,7 +29,7 @@ type Encoded [numberOfForms]Tools
 // Schema is the schema of a tool's arguments in this form. The same schema always gives the same bytes.
 // source: developers.openai.com/api/docs/guides/structured-outputs (all fields must be required, additionalProperties: false must always be set)
 func (f Form) Schema(s tools.Spec) json.RawMessage {
-	switch f {
+	switch f &^= Typed | Nested; f {
 	case 0:
 		return Schema(s)
 	case Plain:

@@ -38,6 +38,30 @@ func tooLong(f *Fault) bool {
 		f.sentenceOfLength()
 }
 
+var (
+	// oneText is in errors about the length of one message.
+	// source: platform.openai.com/docs/guides/error-codes (string_above_max_length), cloud.baidu.com/doc/qianfan-api (336103),
+	// docs.pydantic.dev/latest/errors/validation_errors (string_too_long)
+	oneText = pattern.New(`\bstring too long\b|string_above_max_length|string_too_long|\bstring should have at most \d+ characters|\blength of (?:the )?(?:message|tool)?\s?content\b|\bmessage content\b[^\n]{0,40}\bcharacters\b|\bsingle message\b[^\n]{0,40}\bcharacters\b`)
+	// textPlace is the place of a message's text. Texts of a system message are not cut.
+	textPlace = pattern.New(`\b(?:messages|input|contents)(?:\[|\.|/|\n)\d+\]?(?:[./\n](?:user|assistant|tool))?(?:[./\n](?:content|output|text|parts|\d+|\[\d+\]))+\b|\b(?:messages|input|contents)\[\d+\]\.(?:content|output)|\bin messages\b|\bmessage content\b|\bsingle message\b|\btool (?:message|result|output)`)
+	// mostText is the number of characters that a text may have.
+	mostText = pattern.New(`\bmaximum length (?:of )?` + sizeGroup + `|\b(?:at most|up to|no more than|greater than|longer than|exceeds?|max(?:imum)?(?: is| of)?:?|limit(?: is| of)?:?) ` + sizeGroup + `\b(?: characters)?|"?max_length"?\W{1,4}` + sizeGroup)
+)
+
+// MessageTooLong reports whether a refusal is about the length of the text of one message, and how many characters one may have, 0 = it does
+// not say.
+func (f *Fault) MessageTooLong() (most int, ok bool) {
+	text := strings.ToLower(f.Param) + "\n" + f.All
+	if !oneText.MatchString(text) || !textPlace.MatchString(text) || shortField.MatchString(f.Param) || ofTool.MatchString(text) {
+		return 0, false
+	}
+	if m := mostText.FindStringSubmatch(f.All); m != nil {
+		most, _ = sizeOf(strings.Join(m[1:], ""))
+	}
+	return most, true
+}
+
 // sentenceOfLength reports whether a sentence says that a prompt is too long, in any of the languages of providers, or names its size and a
 // smaller limit.
 func (f *Fault) sentenceOfLength() bool {
@@ -80,7 +104,7 @@ func (f *Fault) window() int {
 	if _, isCount := f.TooManyMessages(); isCount {
 		return 0
 	}
-	if ofLetters.MatchString(f.All) || ofCredit.MatchString(f.All) {
+	if _, isText := f.MessageTooLong(); isText || ofLetters.MatchString(f.All) || ofCredit.MatchString(f.All) {
 		return 0
 	}
 	for _, p := range []*pattern.Pattern{shorterWindow, windowInTokens} {

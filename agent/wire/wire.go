@@ -107,6 +107,7 @@ type Try struct {
 	hide    *strings.Replacer // secrets of this try; nil = none
 	secrets []string
 	req     *http.Request // nil = none was made
+	spoke   bool          // a part of the answer was handed over
 	look    sync.Once
 	sealed  []string // the opaque texts of req, once an error was looked at
 	over    bool     // the answer is complete: what still comes buys no more time

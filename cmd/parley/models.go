@@ -171,6 +171,8 @@ func plainLesson(l sessions.Lesson) string {
 		return "calls " + l.Name + " " + l.Use
 	case l.Kind == lessons.MaxMessages:
 		return "takes " + l.Use + " messages of a transcript, older ones are summed up"
+	case l.Kind == lessons.MaxText:
+		return "takes " + l.Use + " characters in a message, the rest is cut off"
 	case l.Kind == lessons.MaxTools:
 		return "takes " + l.Use + " tools"
 	}
