@@ -11,8 +11,8 @@ import (
 const statusRetryWith = 449
 
 // passingStatuses are those of refusals that the same request mostly does not meet again.
-// source: github.com/openai/openai-python (_should_retry: 408, 409), rfc-editor.org/rfc/rfc8470 (425)
-var passingStatuses = []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, statusRetryWith}
+// source: github.com/openai/openai-python (_should_retry: 408, 409), rfc-editor.org/rfc/rfc8470 (425), rfc-editor.org/rfc/rfc4918#section-11.3 (423)
+var passingStatuses = []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, statusRetryWith}
 
 // badSample matches errors about one answer of the model: it made a call that cannot be read or that names no tool. The next answer is
 // mostly another.

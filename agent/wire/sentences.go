@@ -23,8 +23,10 @@ var (
 	// source: net/http (404 page not found), learn.microsoft.com/azure/ai-foundry (Resource not found), fastapi.tiangolo.com ({"detail":"Not Found"}), ggml-org/llama.cpp (File Not Found), spring.io (status, error, path)
 	bareNotFound = pattern.New(`^(?:404|405|error|not_?found(?:_error|error)?|(?:the )?(?:requested )?(?:page|file|path|route|endpoint|url|resource)|(?:was |is )?not found|method (?:is )?not allowed|on this server|post|/[\w/.:-]*|\d{4}-\d\d-[\w:.+-]+|[\s:.,!-])*$`)
 	// pathNotFound matches sentences about a path that is not served.
-	// source: developers.openai.com (Invalid URL, Unknown request URL), docs.konghq.com (no Route matched), expressjs.com (Cannot POST), fastify.dev (Route POST:/x not found)
-	pathNotFound = pattern.New(`\b(?:invalid url|unknown request url)\b|\bno route (?:matched|for|found)\b|\bcannot post /|\bno (?:static resource|handler found for)\b|\bunknown (?:path|route|url)\b|\b(?:path|route|url) \S{1,200} (?:was |is )?(?:not found|does not exist)\b`)
+	// source: developers.openai.com (Invalid URL, Unknown request URL), docs.konghq.com (no Route matched), expressjs.com (Cannot POST), fastify.dev (Route POST:/x not found),
+	// ngrok.com/docs/errors (ERR_NGROK_3200), vercel.com/docs/errors (DEPLOYMENT_NOT_FOUND, NOT_FOUND), docs.railway.com (Application not found)
+	pathNotFound = pattern.New(`\b(?:invalid url|unknown request url)\b|\bno route (?:matched|for|found)\b|\bcannot post /|\bno (?:static resource|handler found for)\b|\bunknown (?:path|route|url)\b|\b(?:path|route|url) \S{1,200} (?:was |is )?(?:not found|does not exist)\b|` +
+		`\berr_ngrok_\d|\bnot be found on vercel\b|\bthe page could not be found\b|\b(?:application|tunnel) (?:\S{1,200} )?(?:was |is )?(?:not found|offline)\b`)
 	// notImplemented matches what servers without an API answer to it. source: rfc-editor.org/rfc/rfc9110#section-15.6.2
 	notImplemented = pattern.New(`^(?:501|error|not[ _]?implemented(?:_error)?|unimplemented|not_supported(?:_error)?|the (?:requested )?(?:method|endpoint|api) is|[\s:.,!-])*$|` +
 		`\b(?:responses|messages|chat completions?) (?:api|endpoint)\b[^.\n]{0,40}\bnot (?:yet )?(?:supported|implemented|available)\b|\b(?:does not|doesn['’]t) (?:yet )?(?:support|implement)\b[^.\n]{0,30}\b(?:responses|messages|chat completions?) (?:api|endpoint)\b`)
@@ -36,7 +38,7 @@ var (
 	gatePage = pattern.New(`just a moment|captcha|checking your browser|maintenance|sign in|log in|login`)
 	// unexpectedPath matches what LM Studio answers with status 200. source: lmstudio.ai/docs/developer/openai-compat
 	// noVersion matches what Azure says of an address without its version. source: learn.microsoft.com/azure/ai-services/openai/reference
-	noVersion = pattern.New(`\bmissing required query parameter\W{0,3}api-version\b|^api version not supported\b`)
+	noVersion = pattern.New(`\bapi[- ]version\b[^.\n]{0,40}\b(?:not supported|required)\b|\b(?:unsupported|invalid|missing|missing required query parameter)\W{1,3}api[- ]version\b|\bmodel \S{1,100} is enabled only for api versions?\b`)
 	// noRoute matches what Cloudflare says of an address without an account. source: anomalyco/opencode#23773, musistudio/claude-code-router#1630 (7003)
 	noRoute        = pattern.New(`\bcould not route to /`)
 	unexpectedPath = pattern.New(`\bunexpected endpoint or method\b`)
@@ -46,7 +48,7 @@ var (
 func (f *Fault) ofAddress() bool {
 	s := f.Status
 	switch {
-	case s >= 300 && s < 400:
+	case s >= 300 && s < 400, s == http.StatusMisdirectedRequest, s == http.StatusUpgradeRequired: // of a server for other hosts, or another protocol
 		return true
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		return f.Page && (missingPage.MatchString(f.All) || !refusalPage.MatchString(f.All)) || bareNotFound.MatchString(strings.TrimSpace(f.All)) || pathNotFound.MatchString(f.All) || noRoute.MatchString(f.All)
