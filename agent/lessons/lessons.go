@@ -38,7 +38,7 @@ const (
 	System     = "system"      // no system role: its text goes in front of the first message
 	Stream     = "stream"      // answers come in one piece
 	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SendSignatures or OmitReasoning; with Name: of that item; OldReasoning: older than Use
-	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
+	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits; with Use: the form of that regular expression
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
 	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
