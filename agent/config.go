@@ -113,6 +113,8 @@ type ModelFacts struct {
 	Guessed bool     `yaml:"-"` // ContextWindow is a guess
 	// MaxAnswer is how many tokens an answer has at most, by the provider's settings; 0 = they do not say.
 	MaxAnswer int `yaml:"-"`
+	// OffRefused says that its endpoint refused to be told that it is not to think.
+	OffRefused bool `yaml:"-"`
 	// MaxTools is how many tools a request may have; 0 = not known.
 	MaxTools int `yaml:"-"`
 	// MaxMessages is how many messages of a transcript a request may have; 0 = not known.

@@ -281,6 +281,23 @@ func (b *Book) Limit(kind, provider, model, config string) int {
 	return 0
 }
 
+// RefusesOff reports whether it was learned that a provider's model cannot be told not to think: the word for it was refused.
+func (b *Book) RefusesOff(provider, model, config string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for at, known := range b.known {
+		if at.Provider != provider || at.Model != model {
+			continue
+		}
+		for _, off := range []key{{Parameter, "reasoning_effort", "none"}, {Parameter, "reasoning.effort", "none"}, {Parameter, "thinking", "disabled"}} {
+			if l, ok := known[off]; ok && b.holds(l, config) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // holds reports whether a lesson is in force; otherwise it is tried again.
 func (b *Book) holds(l sessions.Lesson, config string) bool {
 	return b.conf.Same(l.Config, config) && b.conf.Now().Sub(l.At) <= MaxAge
