@@ -96,6 +96,7 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 	} else if e.Class == agent.TooLong {
 		e.Window = f.window()
 	}
+	e.Hint = f.cure()
 	if e.Class == agent.RateLimited || e.Class == agent.Overloaded {
 		now := time.Now()
 		e.RetryAfter = cmp.Or(waitIn(string(raw), now), waitIn(f.All, now)) // where the body has signs as escapes

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"parley/agent"
 	"parley/agent/wire/pattern"
 )
 
@@ -43,6 +44,32 @@ var (
 	noRoute        = pattern.New(`\bcould not route to /`)
 	unexpectedPath = pattern.New(`\bunexpected endpoint or method\b`)
 )
+
+// cures are what owners can do about errors that say what is missing.
+var cures = []struct {
+	of    *pattern.Pattern
+	class agent.ErrorClass
+	hint  string
+}{
+	{newerServer, agent.NoSuchModel, "Update the program that serves this model, or choose another model."},
+	{noPrice, agent.NoSuchModel, "Whoever runs this gateway has to set a price for the model."},
+	{noVersion, agent.BadAddress, "Change `api-version` in `query` or `baseUrl` of this provider."},
+}
+
+var (
+	newerServer = pattern.New(`\bmodel\b[^\n]{0,80}\brequires (?:a )?(?:newer|later|more recent) version of (?:ollama|llama|lm ?studio|vllm|mlx|transformers|(?:the|this) (?:server|runtime|engine|program))`)      // source: ollama/ollama#14876
+	noPrice     = pattern.New(`\b(?:ratio|price|pricing) (?:is )?not (?:set|configured)\b|(?:倍率|价格)[^。\n]{0,6}未`) // source: QuantumNous/new-api#941
+)
+
+// cure says what an owner can do about an error; "" = that is not known.
+func (f *Fault) cure() string {
+	for _, c := range cures {
+		if c.of.MatchString(f.All) && f.Class() == c.class {
+			return c.hint
+		}
+	}
+	return ""
+}
 
 // ofAddress reports whether an error says that the address is wrong, not what was sent there.
 func (f *Fault) ofAddress() bool {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"testing"
 
 	"parley/agent"
@@ -118,6 +119,24 @@ func TestVendorWords(t *testing.T) {
 	} {
 		if got := classOf(c.status, c.body); got != c.want {
 			t.Errorf("%d %s: %s, not %s", c.status, c.body, got, c.want)
+		}
+	}
+}
+
+// TestCures: an owner reads what to do where an error says what is missing.
+func TestCures(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"error":"The model you are attempting to pull requires a newer version of Ollama."}`:                                       "Update the program",
+		`{"error":{"message":"模型 m 倍率或价格未配置"}}`:                                                                                      "set a price",
+		`{"error":{"code":"BadRequest","message":"API version not supported"}}`:                                                      "api-version",
+		`{"error":{"message":"The model does not exist"}}`:                                                                           "",
+		`{"error":{"message":"tools: this model requires a newer version of the tool format, or no tools","param":"tools[0].type"}}`: "",
+	} {
+		f := ReadFault([]byte(body))
+		f.Status = 400
+		if got := f.cure(); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: %s: %q", body, f.Class(), got)
 		}
 	}
 }

@@ -11,7 +11,9 @@ const (
 
 // denies is a row of an endpoint that refuses each request in words of its own.
 func denies(id, vendor, source, does string, no *Refusal, words string) Row {
-	return Row{ID: id, Vendor: vendor, Source: source, Does: does, Checks: never(no), Want: dies(words)}
+	want := dies(words)
+	want.Refused = 5 // one for each turn: nothing of the request is the reason
+	return Row{ID: id, Vendor: vendor, Source: source, Does: does, Checks: never(no), Want: want}
 }
 
 // whole refuses requests without a stream or without instructions.
