@@ -186,7 +186,7 @@ var (
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
 		"insufficient credit", "more credits", "out of credits", "no credits", "any credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
 		"requires at least one payment", "payment required", "payment method", "payment instrument", "unpaid", "overdue payment", "overdue balance", "daily free allocation", "good standing", // DashScope
-		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "欠费",
+		"spending limit", "spend limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "欠费",
 		"api usage limits",                                                        // Anthropic
 		"budget limit exceeded", "budget has been exceeded", "key limit exceeded", // OpenRouter, LiteLLM
 		"套餐已到期", "not enough balance", // Z.ai, Novita
@@ -218,12 +218,15 @@ var (
 // modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107
 var modelGone = pattern.New(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)
 
+// modelPart matches what belongs to a model, and is none. source: docs.litellm.ai/docs/exception_mapping
+var modelPart = pattern.New(`\bmodel (?:parameters?|options?|settings?|arguments?|fields?|outputs?|responses?)\b`)
+
 func (f *Fault) ofModel() bool {
 	text := f.All
 	if f.says(agent.NoSuchModel) || modelGone.MatchString(text) {
 		return true
 	}
-	if !strings.Contains(text, "model") {
+	if text = modelPart.ReplaceAllString(text, ""); !strings.Contains(text, "model") {
 		return false
 	}
 	for _, s := range []string{"not found", "does not exist", "not a valid model", "unknown model", "no such model", "not exist", "invalid model", "is not available", "not supported model"} {

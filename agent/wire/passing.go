@@ -35,7 +35,7 @@ var serverCodes = []string{"server_error", "internal_error", "internal_server_er
 
 var (
 	// serverFailed is in the sentences of servers that failed. source: platform.openai.com/docs/guides/error-codes, rfc-editor.org/rfc/rfc9110#section-15.6
-	serverFailed = pattern.New(`\binternal[ _](?:server[ _])?(?:error|failure)\b|\b(?:server|unexpected|unknown) error\b|\berror occurred\b|\bserver had an error\b|\bsomething went wrong\b|\bbad gateway\b|\bgateway time-?out\b|\btimed? ?out\b|\bdeadline exceeded\b|\boverloaded\b|\bservice unavailable\b|` +
+	serverFailed = pattern.New(`\binternal[ _](?:serv(?:er|ice)[ _])?(?:error|failure)\b|\b(?:server|unexpected|unknown) error\b|\berror occurred\b|\bserver had an error\b|\bsomething went wrong\b|\bbad gateway\b|\bgateway time-?out\b|\btimed? ?out\b|\bdeadline exceeded\b|\boverloaded\b|\bservice unavailable\b|` +
 		`\bcrashed\b|\bpanic\b|\bcuda error\b|\bsegmentation fault\b|\bconnection (?:reset|closed|refused|aborted)\b|\bstream (?:error|disconnected|closed)\b|内部错误|系统错误|服务(?:器)?(?:异常|错误|超时)`)
 	// inAnswer is in errors about what a router got from a server, not about what it sent there.
 	inAnswer = pattern.New(`\b(?:in|of|from|decod(?:e|ing)|pars(?:e|ing)|read(?:ing)?) (?:the |an? )?(?:upstream|provider|backend)(?:['’]s)?(?: [a-z]+)? (?:response|answer|reply|output)\b`)

@@ -106,7 +106,31 @@ func TestVendorWords(t *testing.T) {
 		// source: rfc-editor.org/rfc/rfc4918#section-11.3
 		{423, `{"error":{"message":"Locked"}}`, agent.Overloaded},
 
+		// source: nginx.org/en/docs/http/configuring_https_servers.html (497), net/http, devcenter.heroku.com
+		{400, "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>", agent.BadAddress},
+		{400, "Client sent an HTTP request to an HTTPS server.\n", agent.BadAddress},
+		{404, "No such app", agent.BadAddress},
+		{404, `{"error":"Not Found","message":"The requested resource could not be found"}`, agent.BadAddress},
+		// source: docs.github.com/en/github-models (unavailable_model), ollama/ollama (does not support generate)
+		{400, `{"error":{"code":"unavailable_model","message":"Unavailable model: x","details":"Unavailable model: x"}}`, agent.NoSuchModel},
+		{400, `{"error":"\"embeddinggemma\" does not support generate"}`, agent.NoSuchModel},
+		{400, `{"error":{"code":"UserError","message":"The specified deployment could not be found."}}`, agent.NoSuchModel},
+		{400, `{"error":{"message":"Model is not deployed on this server","type":"BadRequestError"}}`, agent.NoSuchModel},
+		{400, `{"error":{"message":"No permission to use this model","code":"no_model_permission"}}`, agent.NoSuchModel},
+		{403, `{"error":{"message":"This API key is not authorized for model gpt-5"}}`, agent.NoSuchModel},
+		{400, `{"error":{"message":"The model gpt-5 is not in the list of allowed models for this key"}}`, agent.NoSuchModel},
+		// source: anthropics/claude-code#67939 (spend limit), cloud.tencent.com/document/product/1729/101837
+		{400, `{"error":{"message":"Organization has a spend limit in place that has been reached"}}`, agent.NoCredit},
+		{403, `{"error":{"message":"Your subscription has expired","type":"permission_error"}}`, agent.NoCredit},
+		{403, `{"message":"You have exceeded your quota. Please upgrade your plan."}`, agent.NoCredit},
+		{200, `{"Response":{"Error":{"Code":"FailedOperation.ServiceNotActivated","Message":"服务未开通，请前往控制台开通"}}}`, agent.BadKey},
+		{200, `{"Response":{"Error":{"Code":"OperationDenied.TextIllegalDetected","Message":"文本包含违法违规信息，审核不通过"}}}`, agent.Refused},
+		{400, `{"error":{"message":"Invalid token"}}`, agent.BadKey},
+
 		// What only looks like it.
+		{400, `{"error":{"message":"Invalid token in JSON at position 12"}}`, agent.BadRequest},
+		{400, `{"error":{"message":"Unknown model parameter: top_k"}}`, agent.BadRequest},
+		{400, `{"error":{"message":"The value is not in the list of allowed values: low, high"}}`, agent.BadRequest},
 		{429, `[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 20, model: gemini-2.5-flash-lite","status":"RESOURCE_EXHAUSTED"}}]`, agent.RateLimited}, // source: itcon-pty-au/stremio-ai-search#170
 		{400, `{"error":{"message":"images are disabled for this model"}}`, agent.BadRequest},
 		{400, `{"error":{"message":"Streaming is disabled for model x"}}`, agent.BadRequest},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/router/budget"
 	"parley/router/settings"
@@ -167,7 +168,7 @@ func cmdThink(_ context.Context, t *Table, c Call) (Result, error) {
 }
 
 // thinkingWords names how much a session's model thinks, and where that is set; and that it may think all the same, where its provider refuses to be
-// told that it is not to.
+// told that it is not to, or its configured levels have no word for that.
 func (t *Table) thinkingWords(set *settings.Snapshot, s sessions.Session) string {
 	level := cmp.Or(s.Settings.Thinking, set.Entry(s.Agent).Thinking)
 	words := cmp.Or(level, "the model's default")
@@ -175,8 +176,13 @@ func (t *Table) thinkingWords(set *settings.Snapshot, s sessions.Session) string
 		words += " (set for this session)"
 	}
 	if level == "off" {
-		if m, err := t.model(set.ModelOf(s)); err == nil && m.Facts.OffRefused {
-			words += ", which the provider of " + channels.Code(set.ModelOf(s), 100) + " does not take: this model may think all the same"
+		name := channels.Code(set.ModelOf(s), 100)
+		switch m, err := t.model(set.ModelOf(s)); {
+		case err != nil:
+		case m.Facts.OffRefused:
+			words += ", which the provider of " + name + " does not take: this model may think all the same"
+		case len(m.Facts.Reasoning.Levels) > 0 && agent.OffOf(m.Facts.Reasoning.Levels) == "":
+			words += ", which is none of the levels that are configured for " + name + ": this model may think all the same"
 		}
 	}
 	return words
