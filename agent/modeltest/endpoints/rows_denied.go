@@ -79,7 +79,7 @@ var denied = []Row{
 	failsOnce("timeout-at-stream", "a gateway", "https://platform.openai.com/docs/guides/error-codes", "takes too long once, and names the parameter for streams", openAI(422, "timeout_error", "stream", nil, "deadline exceeded")),
 	failsOnce("role-in-an-upstream-answer", "a gateway", "https://platform.openai.com/docs/guides/error-codes", "fails once to read what a server answered", invalid(nil, nil, "unexpected role in upstream response: system")),
 
-	{ID: "ids-by-a-pattern", Vendor: "a gateway", Source: idPattern, Does: "takes ids of calls in one form only, and names it", Kind: KindCallID, Checks: []Check{idsLike(callForm, func(message, call int, id string) *Refusal {
+	{ID: "ids-by-a-pattern", Vendor: "a gateway", Source: idPattern, Does: "takes ids of calls in one form only, and names it", Checks: []Check{idsLike(callForm, func(message, call int, id string) *Refusal {
 		return invalid(nil, nil, "Invalid 'messages[%d].tool_calls[%d].id': '%s'. tool_call id must match %s", message, call, id, callForm)
 	})}, Want: Expectation{Refused: 1}},
 	{ID: "ids-by-a-prefix", Vendor: "a gateway", Source: idPattern, Does: "says in words how ids of calls begin", Checks: []Check{idsLike(`^toolu_\w+$`, func(message, call int, id string) *Refusal {
