@@ -25,9 +25,9 @@ var (
 	bareNotFound = pattern.New(`^(?:404|405|error|not_?found(?:_error|error)?|(?:the )?(?:requested )?(?:page|file|path|route|endpoint|url|resource)|(?:was |is |could )?not (?:be )?found|method (?:is )?not allowed|on this server|post|/[\w/.:-]*|\d{4}-\d\d-[\w:.+-]+|[\s:.,!-])*$`)
 	// pathNotFound matches sentences about a path that is not served.
 	// source: developers.openai.com (Invalid URL, Unknown request URL), docs.konghq.com (no Route matched), expressjs.com (Cannot POST), fastify.dev (Route POST:/x not found),
-	// ngrok.com/docs/errors (ERR_NGROK_3200), vercel.com/docs/errors (DEPLOYMENT_NOT_FOUND, NOT_FOUND), docs.railway.com (Application not found)
+	// ngrok.com/docs/errors (ERR_NGROK_3200), vercel/examples#877 (DEPLOYMENT_NOT_FOUND), docs.railway.com (Application not found), anthropics/claude-code#14007 (Path must be of form)
 	pathNotFound = pattern.New(`\b(?:invalid url|unknown request url)\b|\bno route (?:matched|for|found)\b|\bcannot post /|\bno (?:static resource|handler found for)\b|\bunknown (?:path|route|url)\b|\b(?:path|route|url) \S{1,200} (?:was |is )?(?:not found|does not exist)\b|` +
-		`\berr_ngrok_\d|\bnot be found on vercel\b|\bthe page could not be found\b|\bno such app\b|\b(?:application|site|tunnel) (?:\S{1,200} )?(?:was |is )?(?:not found|offline)\b`)
+		`\berr_ngrok_\d|\bpath must be of form\b|\bnot be found on vercel\b|\bthe page could not be found\b|\bno such app\b|\b(?:application|site|tunnel) (?:\S{1,200} )?(?:was |is )?(?:not found|offline)\b`)
 	// notImplemented matches what servers without an API answer to it. source: rfc-editor.org/rfc/rfc9110#section-15.6.2
 	notImplemented = pattern.New(`^(?:501|error|not[ _]?implemented(?:_error)?|unimplemented|not_supported(?:_error)?|the (?:requested )?(?:method|endpoint|api) is|[\s:.,!-])*$|` +
 		`\b(?:responses|messages|chat completions?) (?:api|endpoint)\b[^.\n]{0,40}\bnot (?:yet )?(?:supported|implemented|available)\b|\b(?:does not|doesn['’]t) (?:yet )?(?:support|implement)\b[^.\n]{0,30}\b(?:responses|messages|chat completions?) (?:api|endpoint)\b`)

@@ -93,7 +93,12 @@ func TestVendorWords(t *testing.T) {
 		{400, `{"error":{"code":"BadRequest","message":"Unsupported api-version '2023-01-01'. The supported api-versions are '2024-10-21'."}}`, agent.BadAddress},
 		{400, `{"error":{"code":"InvalidParameter","message":"The api-version 2020-01-01 is not supported.","target":"api-version"}}`, agent.BadAddress},
 		{400, `{"error":{"code":"BadRequest","message":"Model o3-mini is enabled only for api versions 2024-12-01-preview and later"}}`, agent.BadAddress},
-		// source: vercel.com/docs/errors, ngrok.com/docs/errors/err_ngrok_3200, docs.railway.com
+		// source: anthropics/claude-code#14007
+		{404, `{"message":"Path must be of form /serving-endpoints/<endpoint_name>/invocations or /serving-endpoints/<endpoint_name>/served-models/<served_model_name>/invocations"}`, agent.BadAddress},
+		// source: ngrok.com/docs/ai-gateway/guides/troubleshooting
+		{400, `{"error":{"message":"No API key found. Check your SDK / AI Gateway configuration, or add API keys to your AI Gateway.","code":"ERR_NGROK_3802"}}`, agent.BadKey},
+		{422, `{"error":{"message":"No matching models found: gpt-9","code":"ERR_NGROK_3804"}}`, agent.NoSuchModel},
+		// source: vercel/examples#877, ngrok.com/docs/errors, docs.railway.com
 		{404, `{"error":{"code":"DEPLOYMENT_NOT_FOUND","message":"The deployment could not be found on Vercel."}}`, agent.BadAddress},
 		{404, "The page could not be found\n\nNOT_FOUND\n\nfra1::x-1", agent.BadAddress},
 		{404, "Tunnel abc.ngrok-free.app not found\n\nERR_NGROK_3200", agent.BadAddress},
