@@ -137,7 +137,7 @@ func (f *Fault) IsPassing() bool {
 	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All) || f.says(agent.Overloaded)) && !retryOther.MatchString(f.All)
 }
 
-// retryOther is in errors that want another request. source: docs.databricks.com (retry after checking the specified model)
+// retryOther is in errors that want another request, as that of Databricks about a model that it does not have.
 var retryOther = pattern.New(`\bplease retry (?:with|after)\b`)
 
 // has reports whether one of the codes was given, in lower case.

@@ -44,16 +44,16 @@ func TestVendorWords(t *testing.T) {
 		{503, `{"error":{"message":"当前分组 default 下对于模型 gpt-5 无可用渠道","type":"new_api_error"}}`, agent.NoSuchModel},
 		{503, `{"error":{"message":"No available channel for model gpt-5 under group default (distributor)","type":"new_api_error"}}`, agent.NoSuchModel},
 		{403, `{"error":{"message":"该令牌无权访问模型 gpt-5","type":"new_api_error"}}`, agent.NoSuchModel},
-		// source: docs.databricks.com/en/machine-learning/foundation-models
+		// What notebooks of users of Databricks show.
 		{404, `{"error_code":"ENDPOINT_NOT_FOUND","message":"The given endpoint does not exist, please retry after checking the specified model and version deployment exists."}`, agent.NoSuchModel},
-		// source: anomalyco/opencode#17550, anomalyco/opencode#41697, docs.siliconflow.com
+		// source: anomalyco/opencode#17550, anomalyco/opencode#41697; SiliconFlow
 		{401, `{"type":"error","error":{"type":"ModelError","message":"Model is disabled"}}`, agent.NoSuchModel},
 		{401, `{"type":"error","error":{"type":"ModelError","message":"Model grok-code is not supported for format openai"}}`, agent.NoSuchModel},
 		{403, `{"code":30003,"message":"Model disabled.","data":null}`, agent.NoSuchModel},
 		{401, `{"error":{"message":"Model gpt-5 is not available on your current plan"}}`, agent.NoSuchModel},
 		{403, `{"object":"error","message":"Model not available for your workspace tier","type":"forbidden"}`, agent.NoSuchModel},
 		{403, `{"type":"error","error":{"type":"permission_error","message":"Claude Opus 5 is not available on your plan. Upgrade to use this model."}}`, agent.NoSuchModel},
-		// source: console.groq.com/docs/model-permissions
+		// Groq
 		{403, "{\"error\":{\"message\":\"The model `x` is blocked at the project level. Please have a project admin enable this model in the project settings\",\"type\":\"permissions_error\",\"code\":\"model_permission_blocked_project\"}}", agent.NoSuchModel},
 		// source: BerriAI/litellm#39660, BerriAI/litellm#1933
 		{403, `{"error":{"message":"key not allowed to access model. This key can only access models=['m']. Tried to access n","type":"key_model_access_denied","param":"model","code":"403"}}`, agent.NoSuchModel},
@@ -84,9 +84,9 @@ func TestVendorWords(t *testing.T) {
 		{403, `{"error":{"type":"permission_error","message":"You've reached your usage limit for this billing cycle. Your quota will be refreshed in the next cycle."},"type":"error"}`, agent.NoCredit},
 		// source: continuedev/continue#10373
 		{429, `{"code":"Some resource has been exhausted","error":"Your team 16f2 has either used all available credits or reached its monthly spending limit."}`, agent.NoCredit},
-		// source: docs.together.ai/docs/error-codes
+		// Together
 		{429, `{"error":{"message":"Credit limit exceeded, please add credits."}}`, agent.NoCredit},
-		{403, `{"message":"Model access is denied due to INVALID_PAYMENT_INSTRUMENT:A valid payment instrument must be provided."}`, agent.NoCredit},                                         // source: repost.aws (Bedrock on Marketplace)
+		{403, `{"message":"Model access is denied due to INVALID_PAYMENT_INSTRUMENT:A valid payment instrument must be provided."}`, agent.NoCredit},                                         // Bedrock, with models of the Marketplace
 		{401, `{"error":{"message":"Authentication Error, ExceededTokenBudget: Current spend for token: 7.2; Max Budget for Token: 7.0","type":"auth_error","code":"401"}}`, agent.NoCredit}, // source: BerriAI/litellm#9658
 
 		// source: hotovo/aider-desk#460, egoist/chatwise-releases#258
@@ -111,12 +111,12 @@ func TestVendorWords(t *testing.T) {
 		// source: rfc-editor.org/rfc/rfc4918#section-11.3
 		{423, `{"error":{"message":"Locked"}}`, agent.Overloaded},
 
-		// source: nginx.org/en/docs/http/configuring_https_servers.html (497), net/http, devcenter.heroku.com
+		// source: nginx.org/en/docs/http/configuring_https_servers.html (497), net/http; Heroku
 		{400, "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>", agent.BadAddress},
 		{400, "Client sent an HTTP request to an HTTPS server.\n", agent.BadAddress},
 		{404, "No such app", agent.BadAddress},
 		{404, `{"error":"Not Found","message":"The requested resource could not be found"}`, agent.BadAddress},
-		// source: docs.github.com/en/github-models (unavailable_model), ollama/ollama (does not support generate)
+		// GitHub Models, Ollama, LiteLLM and gateways
 		{400, `{"error":{"code":"unavailable_model","message":"Unavailable model: x","details":"Unavailable model: x"}}`, agent.NoSuchModel},
 		{400, `{"error":"\"embeddinggemma\" does not support generate"}`, agent.NoSuchModel},
 		{400, `{"error":{"code":"UserError","message":"The specified deployment could not be found."}}`, agent.NoSuchModel},
