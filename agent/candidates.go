@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -129,7 +130,7 @@ func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, 
 		if d.Final != nil {
 			isCounted := d.Final.Usage.Total() > 0
 			d.Final.Usage = c.counted(who, p, d.Final)
-			if e := who.Facts.cramped(who, d.Final, isCounted); e != nil {
+			if e := who.Facts.cramped(who, d.Final, cmp.Or(p.MaxTokens, who.Facts.MaxAnswer), isCounted); e != nil {
 				if c.Spent != nil {
 					c.Spent(who.Label, d.Final.Usage)
 				}

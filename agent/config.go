@@ -111,6 +111,10 @@ type ModelFacts struct {
 
 	Levels  []string `yaml:"-"` // the efforts that it takes, as the provider names them; nil = not known
 	Guessed bool     `yaml:"-"` // ContextWindow is a guess
+	// MaxAnswer is how many tokens an answer has at most, by the provider's settings; 0 = they do not say.
+	MaxAnswer int `yaml:"-"`
+	// OffRefused says that its endpoint refused to be told that it is not to think.
+	OffRefused bool `yaml:"-"`
 	// MaxTools is how many tools a request may have; 0 = not known.
 	MaxTools int `yaml:"-"`
 	// MaxMessages is how many messages of a transcript a request may have; 0 = not known.
@@ -219,6 +223,14 @@ func (p Provider) Facts(model string) ModelFacts {
 	f.free = p.API == OfflineAPI
 	if f.ContextWindow <= 0 {
 		f.ContextWindow = p.ContextWindow
+	}
+	f.MaxAnswer = p.MaxTokens
+	for _, body := range []map[string]any{p.Body, f.Body} { // the last one wins
+		for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
+			if n, isNumber := body[name].(int); isNumber {
+				f.MaxAnswer = n
+			}
+		}
 	}
 	return f
 }

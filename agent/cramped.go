@@ -12,7 +12,7 @@ const mostCramped = 32
 // windowUnit divides the usual sizes of windows.
 const windowUnit = 1024
 
-// CutAtOnce reports whether an answer ended at its length limit with next to nothing in it: no bound of a request explains that, so the
+// CutAtOnce reports whether an answer ended at its length limit with next to nothing in it: no usual bound of a request explains that, so the
 // prompt has filled the model's window. A model that spent the room of its answer on reasoning has more.
 //
 // source: can1357/oh-my-pi#2774 (Ollama: no content, prompt_tokens one below num_ctx), vllm-project/vllm#1289 (prompts that are ignored end with
@@ -21,14 +21,20 @@ func CutAtOnce(stop string, content []sessions.Block, u sessions.Usage) bool {
 	if stop != StopLength {
 		return false
 	}
+	return spent(content, u) <= mostCramped
+}
+
+// spent is how many tokens an answer has, by its provider's count or by what it says.
+func spent(content []sessions.Block, u sessions.Usage) int {
 	answer := []sessions.Message{{Role: sessions.Assistant, Content: content}}
-	return max(u.Output, Tokens(answer...)+unsentTokens(answer, 0)) <= mostCramped
+	return max(u.Output, Tokens(answer...)+unsentTokens(answer, 0))
 }
 
 // cramped gives the error in the place of an answer whose prompt has filled the window; nil = it has not. An answer that says something
-// counts only where its provider's own count shows a full window. counted says that usage is the provider's.
-func (f ModelFacts) cramped(who Candidate, a *Answer, counted bool) *ModelError {
-	if !CutAtOnce(a.Stop, a.Content, a.Usage) {
+// counts only where its provider's own count shows a full window. counted says that usage is the provider's; most is how long the answer
+// was asked to be at most, 0 = not known: one of so many tokens has reached that, and one that nobody counted may have.
+func (f ModelFacts) cramped(who Candidate, a *Answer, most int, counted bool) *ModelError {
+	if !CutAtOnce(a.Stop, a.Content, a.Usage) || most > 0 && most <= mostCramped && (!counted || spent(a.Content, a.Usage) >= most) {
 		return nil
 	}
 	total := a.Usage.Total()

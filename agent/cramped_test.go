@@ -21,6 +21,7 @@ func TestCrampedAnswer(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		first   Answer
+		most    int // tokens that an answer may have, by the settings
 		second  any
 		next    bool
 		text    string
@@ -28,15 +29,20 @@ func TestCrampedAnswer(t *testing.T) {
 		shorter int
 		lost    int
 	}{
-		"no word":                       {cut(nil, 8192, 0), say("hello"), false, "hello", "first first", 1, 8192},
-		"no usage":                      {cut(nil, 0, 0), say("hello"), false, "hello", "first first", 1, -1},
-		"a few tokens of reasoning":     {cut(think("I need"), 16380, 4), say("hello"), false, "hello", "first first", 1, 16380},
-		"one token of room":             {cut(text("A"), 16383, 1), say("hello"), false, "hello", "first first", 1, 16383},
-		"both times":                    {cut(nil, 8192, 0), cut(nil, 8192, 0), false, "", "first first", 1, 16384},
-		"both times, and a next one":    {cut(nil, 8192, 0), cut(nil, 8192, 0), true, "from the next", "first first next", 1, 16384},
-		"a short answer with room":      {cut(text("A"), 16000, 1), nil, false, "A", "first", 0, 0},
-		"its room is spent on thoughts": {cut(think(strings.Repeat("hm, well. ", 100)), 900, 1024), nil, false, "", "first", 0, 0},
-		"hidden thoughts":               {cut(nil, 900, 1024), nil, false, "", "first", 0, 0},
+		"no word":                               {cut(nil, 8192, 0), 0, say("hello"), false, "hello", "first first", 1, 8192},
+		"no usage":                              {cut(nil, 0, 0), 0, say("hello"), false, "hello", "first first", 1, -1},
+		"a few tokens of reasoning":             {cut(think("I need"), 16380, 4), 0, say("hello"), false, "hello", "first first", 1, 16380},
+		"one token of room":                     {cut(text("A"), 16383, 1), 0, say("hello"), false, "hello", "first first", 1, 16383},
+		"both times":                            {cut(nil, 8192, 0), 0, cut(nil, 8192, 0), false, "", "first first", 1, 16384},
+		"both times, and a next one":            {cut(nil, 8192, 0), 0, cut(nil, 8192, 0), true, "from the next", "first first next", 1, 16384},
+		"a short answer with room":              {cut(text("A"), 16000, 1), 0, nil, false, "A", "first", 0, 0},
+		"its room is spent on thoughts":         {cut(think(strings.Repeat("hm, well. ", 100)), 900, 1024), 0, nil, false, "", "first", 0, 0},
+		"its own limit is short":                {cut(text("Well"), 900, 4), 4, nil, false, "Well", "first", 0, 0},
+		"hidden thoughts up to a short limit":   {cut(nil, 900, 16), 16, nil, false, "", "first", 0, 0},
+		"a short limit, and nobody counts":      {cut(nil, 0, 0), 16, nil, false, "", "first", 0, -1},
+		"less than its own limit":               {cut(nil, 8192, 3), 16, say("hello"), false, "hello", "first first", 1, 8192},
+		"a window that the short limit ends at": {cut(text("A"), 8188, 4), 4, nil, false, "A", "first", 0, 0},
+		"hidden thoughts":                       {cut(nil, 900, 1024), 0, nil, false, "", "first", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +50,7 @@ func TestCrampedAnswer(t *testing.T) {
 			lost, shorter := 0, 0
 			model := func(name string, answers ...any) Candidate {
 				m := &script{answers: answers}
-				return Candidate{Name: name, Label: "p/" + name, Facts: ModelFacts{ContextWindow: 32768}, Model: asking(func(Prompt) Model {
+				return Candidate{Name: name, Label: "p/" + name, Facts: ModelFacts{ContextWindow: 32768, MaxAnswer: c.most}, Model: asking(func(Prompt) Model {
 					asked = append(asked, name)
 					return m
 				})}

@@ -24,6 +24,7 @@ type Target struct {
 	Plain        bool                      // tool calls and their results are told as text
 	PlainUntil   time.Time                 // those of older messages are: the endpoint refuses them as they are
 	ShortIDs     bool                      // call ids have nine letters and digits, its own too
+	IDs          *IDForm                   // call ids have this form, its own too; nil = none is known
 	OneCall      bool                      // a message has one tool call: calls that were made together stand one after the other
 	AfterTool    bool                      // an assistant message stands between a tool's result and a user message
 	MaxText      int                       // characters that the text of a message may have; the rest is cut off. 0 = any number
@@ -268,12 +269,21 @@ func (r *repair) callID(id, name string) string {
 	if r.own && r.to.Label != "" {
 		sound = len(id) <= maxCallID && printable(id)
 	}
-	numbered := !r.to.ShortIDs && numbersCalls(r.to.Label)
-	if r.to.ShortIDs || !r.own {
+	numbered := !r.to.ShortIDs && r.to.IDs == nil && numbersCalls(r.to.Label)
+	switch {
+	case r.to.IDs != nil:
+		sound = r.to.IDs.Takes(id)
+	case r.to.ShortIDs || !r.own:
 		sound = sound && !numbered && len(id) == shortID && alphanumeric(id)
 	}
 	for n := 0; !sound || r.used[out]; n++ {
-		if out, sound = fmt.Sprintf("functions.%s:%d", name, len(r.used)+n), true; !numbered {
+		sound = true
+		switch {
+		case r.to.IDs != nil:
+			out = r.to.IDs.Make(id, n)
+		case numbered:
+			out = fmt.Sprintf("functions.%s:%d", name, len(r.used)+n)
+		default:
 			out = hashID(fmt.Appendf(nil, "%s#%d", id, n+1))
 		}
 	}

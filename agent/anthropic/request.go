@@ -96,7 +96,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 // target says what the transcript is made fit for.
 func (m *Model) target(at lessons.Endpoint, msgs []sessions.Message, set agent.ModelSettings, a *asked, call *lessons.Call) agent.Target {
 	return agent.Target{
-		From: at.String(), Label: at.Label(), Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""),
+		From: at.String(), Label: at.Label(), Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""), IDs: call.IDs(),
 		OneCall:      call.Off(lessons.OneCall, ""),
 		ThinkingFrom: call.ReasoningFrom(),
 		PlainUntil:   call.ToldUntil(),

@@ -30,7 +30,7 @@ const (
 	System     = "system"      // no system role: its text goes in front of the first message
 	Stream     = "stream"      // answers come in one piece
 	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SayReasoning, SendSignatures or OmitReasoning; with Name: of that item; OldReasoning: older than Use
-	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits
+	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits; with Use: the form of that regular expression
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
 	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
@@ -281,6 +281,23 @@ func (b *Book) Limit(kind, provider, model, config string) int {
 		}
 	}
 	return 0
+}
+
+// RefusesOff reports whether it was learned that a provider's model cannot be told not to think: the word for it was refused.
+func (b *Book) RefusesOff(provider, model, config string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for at, known := range b.known {
+		if at.Provider != provider || at.Model != model {
+			continue
+		}
+		for _, off := range []key{{Parameter, "reasoning_effort", "none"}, {Parameter, "reasoning.effort", "none"}, {Parameter, "thinking", "disabled"}} {
+			if l, ok := known[off]; ok && b.holds(l, config) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // holds reports whether a lesson is in force; otherwise it is tried again.

@@ -27,7 +27,7 @@ var (
 // isPassing reports whether a refusal looks like one that passes.
 func (x refusedRequest) isPassing() bool {
 	text := strings.ToLower(x.text)
-	return passing.MatchString(text) || x.err.Status > http.StatusNotImplemented || x.named && x.err.Class == agent.Overloaded || !x.found && !x.known && closing.MatchString(text)
+	return passing.MatchString(text) || x.fault.SaysItFailed() || x.err.Status > http.StatusNotImplemented || x.named && x.err.Class == agent.Overloaded || !x.found && !x.known && closing.MatchString(text)
 }
 
 // waits reports whether a request is made again as it was, before its refusal teaches anything: when that looks like one that passes, or is of

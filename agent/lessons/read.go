@@ -286,18 +286,7 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
-var (
-	idWord  = pattern.New(`tool[_ ]?(call|use)[_ ]?ids?|tool_calls?\S*\.id|call_id|tool_use\.id|tool_use_id|function call id`)
-	idForm  = pattern.New(`length of|must be|a-z|pattern|too long|maximum length|characters|alphanumeric|regex|invalid|match`)
-	roleErr = pattern.New(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|only user(?:,| and) assistant|not the same number of function calls|consecutive`)
-)
-
-func readCallIDs(r reading) (sessions.Lesson, bool) {
-	if !r.sent.Steps || r.call.Off(CallIDs, "") || !idWord.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) || !idForm.MatchString(r.text) || r.has("no tool call", "not found", "did not have") {
-		return sessions.Lesson{}, false
-	}
-	return sessions.Lesson{Kind: CallIDs}, true
-}
+var roleErr = pattern.New(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|only user(?:,| and) assistant|not the same number of function calls|consecutive`)
 
 func readRoles(r reading) (sessions.Lesson, bool) {
 	if !roleErr.MatchString(r.text) || r.has("only user") && r.sent.System {

@@ -53,3 +53,26 @@ func TestSuspectedSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusesOff: that an endpoint refuses to be told that its model is not to think can be asked for, so that people are told.
+// source: platform.openai.com/docs/guides/reasoning (unsupported_value)
+func TestRefusesOff(t *testing.T) {
+	t.Parallel()
+	now := newClock()
+	b := NewBook(Config{Now: now.Now})
+	for value, want := range map[string]bool{"low": false, "none": true} {
+		c := b.Call(at, "")
+		p := Param{Name: "reasoning_effort", Value: value, Next: []string{"high"}, Effort: true}
+		if !c.Refused(t.Context(), refusal(400, `{"error":{"message":"Unsupported value: 'reasoning_effort' does not support '`+value+`' with this model.","param":"reasoning_effort"}}`), Sent{Params: []Param{p}}) {
+			t.Fatalf("%s: it gives up", value)
+		}
+		c.Worked(t.Context())
+		if got := b.RefusesOff(at.Provider, at.Model, ""); got != want {
+			t.Errorf("%s: %v", value, got)
+		}
+		b.Forget(at.Provider, at.Model)
+	}
+	if b.RefusesOff(at.Provider, at.Model, "") {
+		t.Error("known after it was forgotten")
+	}
+}

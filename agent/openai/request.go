@@ -296,7 +296,7 @@ func (w *written) calls(blocks []sessions.Block, o plan) {
 			own = readOpaque(c.Opaque.Data).ofCall
 		}
 		id, extra := c.ID, []byte(own.CallExtra)
-		if own.CallID != "" && !o.target.ShortIDs {
+		if own.CallID != "" && !o.target.ShortIDs && o.target.IDs == nil {
 			id = own.CallID
 			if w.ids == nil {
 				w.ids = make(map[string]string)

@@ -77,10 +77,10 @@ func (h *history) item(role string) { h.sent.Roles = append(h.sent.Roles, role) 
 func (h *history) target(msgs []sessions.Message) agent.Target {
 	return agent.Target{
 		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
-		Plain:        h.noTools || h.call.Told(),
-		PlainUntil:   h.call.ToldUntil(),
-		OneCall:      h.call.Off(lessons.OneCall, ""),
-		ShortIDs:     h.call.Off(lessons.CallIDs, ""),
+		Plain:      h.noTools || h.call.Told(),
+		PlainUntil: h.call.ToldUntil(),
+		OneCall:    h.call.Off(lessons.OneCall, ""),
+		ShortIDs:   h.call.Off(lessons.CallIDs, ""), IDs: h.call.IDs(),
 		ThinkingFrom: h.call.ReasoningFrom(),
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),

@@ -25,7 +25,7 @@ func classify(f *Fault) agent.ErrorClass {
 	case s == http.StatusPaymentRequired && tooLong(f):
 		return agent.TooLong
 	case s == http.StatusPaymentRequired, s != http.StatusUnauthorized && !f.has(rateCodes) && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)),
-		s == http.StatusUnauthorized && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)) && !f.ofKey(), f.has(rateCodes) && moneyGone.MatchString(f.All):
+		s == http.StatusUnauthorized && (f.is(creditCodes, creditWords) || f.says(agent.NoCredit)) && !f.ofKey(), f.has(rateCodes) && f.isMoneyGone():
 		return agent.NoCredit // comes as 429 too, but waiting does not help
 	case tooLong(f):
 		return agent.TooLong
@@ -43,13 +43,13 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.RateLimited
 	case s == http.StatusInternalServerError && f.ofKey():
 		return agent.BadKey // of a router: that of what is behind it
-	case (s == http.StatusInternalServerError || s == http.StatusNotImplemented) && f.says(agent.NoSuchModel):
+	case slices.Contains(modelStatuses, s) && f.says(agent.NoSuchModel), (s == http.StatusUnauthorized || s == http.StatusForbidden) && f.says(agent.NoSuchModel) && !f.ofKey():
 		return agent.NoSuchModel
 	case s >= 500 && f.invalid():
 		return agent.BadRequest // of a router: what is behind it refused the request, and will again
 	case s == http.StatusBadRequest && f.has(failureCodes) && strings.Contains(f.All, "internal server error"):
 		return agent.Overloaded // of a router: what is behind it failed
-	case s >= 500, slices.Contains(passingStatuses, s):
+	case s >= 500, slices.Contains(passingStatuses, s) && !f.ofKey():
 		return agent.Overloaded
 	case f.Page && s == http.StatusForbidden:
 		return agent.Unreachable // a proxy or a bot check stands in between: it says nothing of the key
@@ -93,13 +93,24 @@ func (f *Fault) WantsResponses() bool {
 }
 
 // ofKey reports whether an error is about who asks, whatever its status.
-func (f *Fault) ofKey() bool { return f.is(keyCodes, keyWords) || f.says(agent.BadKey) }
+func (f *Fault) ofKey() bool {
+	return f.is(keyCodes, keyWords) || f.says(agent.BadKey) || noAccess.MatchString(f.All) && !f.ofModel()
+}
+
+// isMoneyGone reports whether an error with the code of a limit is about money: nothing is allowed until somebody pays.
+func (f *Fault) isMoneyGone() bool { return f.has(creditCodes) || moneyGone.MatchString(f.All) }
 
 var (
-	// moneyGone is in errors about money that have the code of a limit. source: ai.google.dev/gemini-api/docs/billing
-	moneyGone = pattern.New(`\bcredits? (?:are|is) (?:depleted|used up)|\bspending cap\b`)
+	// moneyGone is in errors about money that have the code of a limit. A quota of 0 is that of a model which is not free.
+	// source: ai.google.dev/gemini-api/docs/billing, google-gemini/gemini-cli#22486 (limit: 0), zai-org/feedback#789 (Insufficient balance)
+	moneyGone = pattern.New(`\bcredits? (?:are|is) (?:depleted|used up)|\bspending cap\b|\binsufficient (?:account )?balance\b|\bquota exceeded\b[^\n]{0,160}\blimit: 0\b`)
+	// noAccess is in errors about accounts and keys that have no right to anything here.
+	// source: anthropics/claude-code#29905, anthropics/claude-code#30854
+	noAccess = pattern.New(`\b(?:account|organi[sz]ation|workspace|project|team|user|key|token|subscription)\b[^.\n]{0,30}\b(?:do|does)(?: not|n['’]t) (?:currently )?have (?:access|permissions?)\b`)
 	// planWithout is in errors about a plan that has not all models. source: platform.minimax.io/docs/api-reference/errorcode (2061)
-	planWithout = pattern.New(`\bplan (?:does )?not (?:support|include)\b`)
+	planWithout = pattern.New(`\bplan (?:does )?not (?:support|include)\b|\bnot (?:available|included|supported) (?:on|in|with) your (?:current )?plan\b`)
+	// modelStatuses are given by routers that have no server for a model. source: QuantumNous/new-api (503: No available channel for model)
+	modelStatuses = []int{http.StatusInternalServerError, http.StatusNotImplemented, http.StatusServiceUnavailable}
 	// failureCodes are given by servers that failed.
 	failureCodes = []string{"overloaded_error", "api_error", "server_error", "timeout_error", "internal_server_error", "service_unavailable", "service_unavailable_error", "server_is_overloaded", "server_overloaded", "slow_down", "vector_store_timeout"}
 )
@@ -123,8 +134,11 @@ func (f *Fault) invalid() bool {
 // IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server
 // that is busy.
 func (f *Fault) IsPassing() bool {
-	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All) || f.says(agent.Overloaded)) && !strings.Contains(f.All, "please retry with") // with something else
+	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All) || f.says(agent.Overloaded)) && !retryOther.MatchString(f.All)
 }
+
+// retryOther is in errors that want another request, as that of Databricks about a model that it does not have.
+var retryOther = pattern.New(`\bplease retry (?:with|after)\b`)
 
 // has reports whether one of the codes was given, in lower case.
 func (f *Fault) has(codes []string) bool {
@@ -166,21 +180,21 @@ var (
 	}
 	rateCodes   = []string{"throttlingexception", "throttling", "servicequotaexceededexception", "1302", "1303", "1305", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "rate_limit_reached_error", "too_many_requests", "requestlimitexceeded", "limitexceeded", "1002", "1039", "2045", "2056", "17", "18", "19"} // MiniMax, Qianfan
 	creditCodes = []string{"insufficient_quota", "billing_error", "billing_not_active", "insufficient_balance", "billing_hard_limit_reached", "payment_required", "arrearage", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", "1113", "quota_exceeded_billing",
-		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance", "accountoverdueerror", "creditserror", "exceededbudget", "billing_disabled", "customer_verification_required", "failedoperation.freeresourcepackexhausted", "failedoperation.resourcepackexhausted"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita, Google, Vercel, Tencent
+		"1309", "1008", "budget_exceeded", "openrouter_key_limit", "openrouter_guardrail_budget", "openrouter_workspace_budget", "billing_balance_not_enough", "not_enough_balance", "accountoverdueerror", "setlimitexceeded", "creditserror", "exceededbudget", "billing_disabled", "customer_verification_required", "failedoperation.freeresourcepackexhausted", "failedoperation.resourcepackexhausted"} // Z.ai, MiniMax, LiteLLM, OpenRouter, Novita, Volcengine, Google, Vercel, Tencent
 	creditWords = []string{
 		"credit balance",                                       // Anthropic
 		"insufficient balance", "insufficient account balance", // DeepSeek, Moonshot
 		"insufficient credit", "more credits", "out of credits", "no credits", "any credits", "add credits", "purchase credits", // OpenRouter, Together, xAI
-		"requires at least one payment", "payment required", "payment method", "unpaid", "overdue payment", "overdue balance", "daily free allocation", "good standing", // DashScope
-		"spending limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "欠费",
+		"requires at least one payment", "payment required", "payment method", "payment instrument", "unpaid", "overdue payment", "overdue balance", "daily free allocation", "good standing", // DashScope
+		"spending limit", "spend limit", "billing hard limit", "exceeded your monthly", "monthly spend", "prepaid", "欠费",
 		"api usage limits",                                                        // Anthropic
 		"budget limit exceeded", "budget has been exceeded", "key limit exceeded", // OpenRouter, LiteLLM
 		"套餐已到期", "not enough balance", // Z.ai, Novita
 		"exceededbudget:", "requires billing to be enabled", "requires a valid credit card", // LiteLLM, Google, Vercel. source: BerriAI/litellm#9658, vercel.com/docs/ai-gateway
 		"session usage limit", "hourly usage limit", "daily usage limit", "weekly usage limit", // Ollama. source: continuedev/continue#11444
 	}
-	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "1211", "1311"} // GitHub Copilot, Together, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
-	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                              // Groq
+	modelCodes   = []string{"model_not_found", "model_not_supported", "model_not_available", "dedicated_endpoint_not_running", "operationnotsupported", "model_terms_required", "model_price_error", "model_permission_blocked_project", "key_model_access_denied", "team_model_access_denied", "1211", "1311"} // GitHub Copilot, Together, Groq, New API, LiteLLM, Z.ai. source: caozhiyuan/copilot-api#108, HeyPuter/puter#3168
+	passingCodes = []string{"tool_use_failed", "output_parse_failed", "json_validate_failed", "capacity_exceeded"}                                                                                                                                                                                              // Groq
 	sampleWords  = []string{
 		"failed to call a function",    // Groq
 		"failed_generation",            // Groq
@@ -204,12 +218,15 @@ var (
 // modelGone matches texts about a model that is no longer served. source: ai-ecoverse/slicc#1135, caidaoli/ccLoad#107
 var modelGone = pattern.New(`\bmodels?\b.{0,100}(?:decommissioned|end of life|\bretired\b|no longer (?:available|served|offered|hosted)|discontinued|been (?:shut ?down|sunset))`)
 
+// modelPart matches what belongs to a model, and is none. source: docs.litellm.ai/docs/exception_mapping
+var modelPart = pattern.New(`\bmodel (?:parameters?|options?|settings?|arguments?|fields?|outputs?|responses?)\b`)
+
 func (f *Fault) ofModel() bool {
 	text := f.All
 	if f.says(agent.NoSuchModel) || modelGone.MatchString(text) {
 		return true
 	}
-	if !strings.Contains(text, "model") {
+	if text = modelPart.ReplaceAllString(text, ""); !strings.Contains(text, "model") {
 		return false
 	}
 	for _, s := range []string{"not found", "does not exist", "not a valid model", "unknown model", "no such model", "not exist", "invalid model", "is not available", "not supported model"} {

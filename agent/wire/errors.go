@@ -105,6 +105,7 @@ func (t *Try) refused(e *agent.ModelError, status int, raw []byte, err error) {
 	if t.spoke && slices.Contains([]agent.ErrorClass{agent.BadRequest, agent.BadAddress}, e.Class) {
 		e.Class, e.Status = agent.Broken, 0 // what has begun to answer did not refuse the request
 	}
+	e.Hint = f.cure()
 	if e.Class == agent.RateLimited || e.Class == agent.Overloaded {
 		now := time.Now()
 		e.RetryAfter = cmp.Or(waitIn(string(raw), now), waitIn(f.All, now)) // where the body has signs as escapes

@@ -11,8 +11,8 @@ import (
 const statusRetryWith = 449
 
 // passingStatuses are those of refusals that the same request mostly does not meet again.
-// source: github.com/openai/openai-python (_should_retry: 408, 409), rfc-editor.org/rfc/rfc8470 (425)
-var passingStatuses = []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, statusRetryWith}
+// source: github.com/openai/openai-python (_should_retry: 408, 409), rfc-editor.org/rfc/rfc8470 (425), rfc-editor.org/rfc/rfc4918#section-11.3 (423)
+var passingStatuses = []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, statusRetryWith}
 
 // badSample matches errors about one answer of the model: it made a call that cannot be read or that names no tool. The next answer is
 // mostly another.
@@ -22,6 +22,27 @@ var badSample = pattern.New(`\b(?:model|llm|assistant)(?:'s)?\b[^.\n]{0,20}\b(?:
 	`\bunexpected tokens remaining in message header\b|\bharmonyerror\b|` + // gpt-oss. source: vllm-project/vllm#22519
 	`\b(?:model|generated|llm) (?:output|response|answer|text)\b[^.\n]{0,30}\b(?:parsed?|parsing|decoded?)\b|` +
 	`\b(?:extract|pars|decod)(?:e|ed|ing)\b[^.\n]{0,30}\b(?:tool|function)[ _-]?calls?\b[^.\n]{0,30}\b(?:from|in|of) (?:the )?(?:model|response|output|answer|generat)`)
+
+// SaysItFailed reports whether an error says that the server failed, by its words, its codes or a status in its body, and not what of the request
+// it refuses. What it names besides is where the server was when it failed.
+func (f *Fault) SaysItFailed() bool {
+	return inAnswer.MatchString(f.All) || (f.Status < 500 && f.has(serverCodes) || serverFailed.MatchString(f.All)) && !statedRefusal.MatchString(f.All)
+}
+
+// serverCodes are given by servers that failed. source: platform.openai.com/docs/guides/error-codes (server_error), docs.aws.amazon.com (InternalFailure)
+var serverCodes = []string{"server_error", "internal_error", "internal_server_error", "internalservererror", "internalfailure", "internalserverexception", "internal", "timeout", "timeout_error", "upstream_error", "overloaded_error",
+	"service_unavailable", "service_unavailable_error", "unavailable", "unknown_error", "500", "502", "503", "504", "520", "522", "524", "529"}
+
+var (
+	// serverFailed is in the sentences of servers that failed. source: platform.openai.com/docs/guides/error-codes, rfc-editor.org/rfc/rfc9110#section-15.6
+	serverFailed = pattern.New(`\binternal[ _](?:serv(?:er|ice)[ _])?(?:error|failure)\b|\b(?:server|unexpected|unknown) error\b|\berror occurred\b|\bserver had an error\b|\bsomething went wrong\b|\bbad gateway\b|\bgateway time-?out\b|\btimed? ?out\b|\bdeadline exceeded\b|\boverloaded\b|\bservice unavailable\b|` +
+		`\bcrashed\b|\bpanic\b|\bcuda error\b|\bsegmentation fault\b|\bconnection (?:reset|closed|refused|aborted)\b|\bstream (?:error|disconnected|closed)\b|内部错误|系统错误|服务(?:器)?(?:异常|错误|超时)`)
+	// inAnswer is in errors about what a router got from a server, not about what it sent there.
+	inAnswer = pattern.New(`\b(?:in|of|from|decod(?:e|ing)|pars(?:e|ing)|read(?:ing)?) (?:the |an? )?(?:upstream|provider|backend)(?:['’]s)?(?: [a-z]+)? (?:response|answer|reply|output)\b`)
+	// statedRefusal is in errors that say what is refused.
+	statedRefusal = pattern.New(`\b(?:not|un)[ -]?(?:be |currently |yet )?(?:support|allow|permit|accept|enabl|implement|recogni[sz])|\b(?:does ?n['’]?o?t|do not|don['’]t|cannot|can['’]t) (?:support|accept|allow|take|handle|process|have|use)|\bmust\b|\bshould (?:be|have|match)\b|\bextra inputs?\b|\b(?:field|is|are) required\b|\bat (?:most|least)\b|` +
+		`\b(?:unknown|unexpected|invalid|illegal) (?:parameter|field|argument|value|key|property|type|role|name|schema)|不支持|不允许|必须`)
+)
 
 // ofParameters matches errors of routers that have the model, but none of its servers takes all parameters of the request.
 // source: block/buzz#3018, openstory-so/openstory#1302

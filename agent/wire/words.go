@@ -40,9 +40,11 @@ var wordings = []wording{
 	{agent.NoCredit, "English", `\b(?:don['’]?t|do not|does not|doesn['’]?t|not) have (?:enough|sufficient|any) (?:[a-z]+ )?(?:balance|credits?|funds|money)\b|` +
 		`\b(?:balance|funds|credits?)\b[^.\n]{0,20}\b(?:insufficient|too low|not enough|exhausted|depleted|used up)\b|\b(?:not enough|insufficient) (?:[a-z]+ )?(?:balance|funds|credits?)\b|` +
 		`\bcheck your (?:plan and )?billing\b|\brun out of (?:[a-z]+ )?(?:credits?|funds)\b|\bfree.?tier\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired)\b|\bfreetieronly\b|\binactive subscription\b|\bno (?:remaining )?quota\b[^.\n]{0,30}\b(?:remaining|left|billing)\b|\bspending cap\b|` +
+		`\bhave no quota\b|\bquota\b[^\n]{0,40}\bupgrade your plan\b|\bsubscription (?:has |is )?(?:expired|ended|cancell?ed|lapsed)\b|\bquota is not enough\b|\b(?:not enough|insufficient) (?:[a-z]+ )?quota\b|\bcredit limit (?:was |is |has been )?(?:exceeded|reached)\b|\breached the set [a-z]+ limit\b|\busage limit for (?:this|the|your) (?:current )?billing\b|\bexceeded\w*budget\b|` +
+		`\b(?:exhausted|used up|consumed|depleted)\b[^.\n]{0,24}\b(?:free|trial|included)\b[^.\n]{0,20}\b(?:allocation|allowance|quota|tier|usage|credits?)\b|` +
 		`\b(?:account|balance|payments?|bill|invoices?|subscription)\b[^.\n]{0,40}\b(?:overdue|past due|in arrears|delinquent)\b|\boverdue (?:balance|payments?|bills?|invoices?|amount)\b|` +
 		`\bused (?:up )?(?:all )?(?:of )?your\b[^.\n]{0,30}\b(?:free|trial|paid|included)\b[^.\n]{0,20}\b(?:allocation|allowance|quota|tier|usage|credits?|plan)\b|\b(?:free|trial|included) (?:allocation|allowance|quota|usage|credits?)\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired|exceeded|reached)\b|\b(?:please )?top up\b|\b(?:draws?|out|run out) (?:from|of) (?:your )?extra usage\b|\brequires? (?:a|an|an active|a paid) (?:paid )?subscription\b|\bsubscription (?:is )?required\b`},
-	{agent.NoCredit, "Chinese", `请充值|(?:账户|帐户|账号)?已?欠费|账单逾期|账户余额|余额不足|额度已?[用耗]尽|额度不足|免费额度[^。\n]{0,8}[用耗]完`},
+	{agent.NoCredit, "Chinese", `请充值|(?:账户|帐户|账号)?已?欠费|账单逾期|账户余额|余额不足|额度已?[用耗]尽|额度不足|免费额度[^。\n]{0,8}[用耗]完|扣费[^。\n]{0,4}失败`},
 	{agent.NoCredit, "German", `\bguthaben\b[^.\n]{0,20}\b(?:reicht nicht|aufgebraucht|erschöpft|leer)|\b(?:kein|nicht genug|nicht genügend) guthaben\b`},
 	{agent.NoCredit, "French", `\b(?:solde|crédits?)\b[^.\n]{0,12}\b(?:insuffisants?|épuisés?)`},
 	{agent.NoCredit, "Spanish", `\b(?:saldo|créditos?)\b[^.\n]{0,12}\b(?:insuficientes?|agotados?)`},
@@ -56,8 +58,9 @@ var wordings = []wording{
 	{agent.BadKey, "English", `\b(?:organi[sz]ation|account|workspace|project|team|user|subscription|(?:api[ -]?)?key)\b[^.\n]{0,40}\b(?:is|was|has been|have been|been|currently|temporarily) (?:currently |temporarily |permanently )?(?:disabled|suspended|deactivated|banned|terminated|restricted|revoked|closed|locked|frozen)\b|` +
 		`\b(?:location|country|region|territory)\b[^.\n]{0,40}\b(?:not|un)[ -]?(?:supported|available|allowed|permitted)\b|` +
 		`\bsecurity token\b[^.\n]{0,40}\b(?:invalid|expired)|\b(?:unrecognizedclient|accessdenied|expiredtoken|invalidsignature|incompletesignature|missingauthenticationtoken)(?:exception)?\b|\bmissing authentication token\b|` +
-		`(?m:^authentication error\.?$)|\bmissing api[ -]?key\b|\bapi[ -]?key (?:is )?(?:required|missing)\b|\bnot (?:allowed|permitted|authori[sz]ed) to use this (?:api )?key\b|\bcredential is only authori[sz]ed\b|\b(?:access|auth|bearer|api|authentication) token\b[^.\n]{0,30}\b(?:invalid|expired|no longer valid|revoked|malformed|missing)\b|\b(?:invalid|expired) (?:access|auth|bearer|api|authentication) (?:token|key)\b|\b(?:^|: )user not found\b`},
-	{agent.BadKey, "Chinese", `账[户号][^。\n]{0,12}(?:封禁|禁用|冻结|停用)|(?:密钥|令牌|api[ -]?key)\s?(?:无效|错误|不正确|已过期)|无效的\s?(?:api[ -]?key|密钥|令牌)`},
+		`(?m:^(?:authentication error|invalid token|bad credentials)\.?$)|\bmissing api[ -]?key\b|\bno api[ -]?key (?:was )?(?:found|provided|given)\b|\bapi[ -]?key (?:is )?(?:required|missing)\b|\bnot (?:allowed|permitted|authori[sz]ed) to use this (?:api )?key\b|\bcredential is only authori[sz]ed\b|\b(?:access|auth|bearer|api|authentication) token\b[^.\n]{0,30}\b(?:invalid|expired|no longer valid|revoked|malformed|missing)\b|\b(?:invalid|expired) (?:access|auth|bearer|api|authentication) (?:token|key)\b|\b(?:^|: )user not found\b|` +
+		`\bexpired key\b|\bkey is (?:blocked|expired|inactive)\b|\b(?:access|oauth|api|bearer) (?:tokens?|keys?|authentication) (?:is|are) (?:currently )?not (?:supported|accepted|allowed|permitted)\b|\buse[- ]case\b[^.\n]{0,40}\b(?:submitted|form)\b`},
+	{agent.BadKey, "Chinese", `服务未开通|账[户号][^。\n]{0,12}(?:封禁|禁用|冻结|停用)|(?:密钥|令牌|api[ -]?key)\s?(?:无效|错误|不正确|已过期)|无效的\s?(?:api[ -]?key|密钥|令牌)`},
 	{agent.BadKey, "German", `\bungültiger? (?:api-)?(?:schlüssel|key)\b|\bapi-(?:schlüssel|key) (?:ist )?ungültig`},
 	{agent.BadKey, "French", `\bclé (?:d['’])?(?:api )?(?:invalide|incorrecte|non valide)`},
 	{agent.BadKey, "Spanish", `\bclave (?:de )?(?:api )?(?:no (?:es )?válida|inválida|incorrecta)`},
@@ -68,11 +71,13 @@ var wordings = []wording{
 	{agent.BadKey, "Korean", `api ?키[가이]? ?(?:유효하지|잘못)|(?:유효하지 않은|잘못된) api ?키`},
 
 	// A model that is not served here, or that is no chat model.
-	{agent.NoSuchModel, "English", `\bunsupported model\b[^.\n]{0,3}(?:[:=]|$|[\s.]*\n)|\bmodel id(?:entifier)? is (?:invalid|not valid|unknown)|\binvocation of model id\b[^\n]{0,120}(?:isn['’]t|is not) supported|` +
-		"\\bmodel(?: ?[`'\"]?[\\w./:@-]+[`'\"]?)? (?:is|are) (?:not supported|unsupported)(?: (?:by|on|at|in|for) (?:this|the|any|your|that) (?:endpoint|provider|account|api|server|region|deployment|plan|key|service)| for format\\b|\\s*[.!]?\\s*$|\\s*[.!]?\\s*\\n| when using)|" +
-		`\bno models? (?:is |are |was )?(?:currently )?loaded\b|\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support (?:chat(?: completions?)?|completions?)(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
-		`\bmodel is deprecated\b|\bmodel\b[^.\n]{0,60}\bnot (?:currently )?available in your (?:region|country|plan)\b|\bmodel access is denied\b|\bplan (?:does )?not (?:support|include)\b|\b(?:endpoint|deployment|instance)\b[^.\n]{0,20}\b(?:is|was|has been) (?:paused|stopped)\b`},
-	{agent.NoSuchModel, "Chinese", `模型不存在|无可用渠道|模型[^。\n]{0,12}已下线|不支持(?:该|此|的)模型(?:$|[。，,\n])|(?:未找到|找不到)(?:该|此)?模型|模型未找到`},
+	{agent.NoSuchModel, "English", `\b(?:unsupported|unavailable|unknown) model\b[^.\n]{0,3}(?:[:=]|$|[\s.]*\n)|\bmodel id(?:entifier)? is (?:invalid|not valid|unknown)|\binvocation of model id\b[^\n]{0,120}(?:isn['’]t|is not) supported|` +
+		"\\bmodels?(?: ?[`'\"]?[\\w./:@-]+[`'\"]?)? (?:is |are |was |has been )?(?:not (?:supported|enabled|activated|available|accessible|deployed|served|hosted|installed|loaded)|unsupported|disabled|blocked)(?: (?:by|on|at|in|for|to) (?:this|the|any|your|that) (?:[a-z]+ )?(?:endpoint|provider|account|api|server|region|deployment|plan|key|service|workspace|project|organization|team|tier|group|subscription)| for (?:format|task)\\b|\\s*[.!]?\\s*$|\\s*[.!]?\\s*\\n| when using)|" +
+		`\b(?:not (?:allowed|permitted|authori[sz]ed) (?:to (?:access|use)|for)|no permission (?:to (?:access|use)|for)|(?:do|does)(?: not|n['’]t) (?:yet )?have access to|not (?:yet )?include access to) (?:the |this |that )?models?\b|\bno available channels? for model\b|\bno matching models? found\b|\bmodel\b[^\n]{0,80}\bnot in the list of\b|\b(?:specified|requested) deployment could not be found\b|\bmodel\b[^\n]{0,80}\b(?:ratio|price|pricing) (?:is )?not (?:set|configured)\b|` +
+		`\bmodel\b[^\n]{0,80}\brequires (?:a )?(?:newer|later|more recent) version of (?:ollama|llama|lm ?studio|vllm|mlx|transformers|(?:the|this) (?:server|runtime|engine|program))|\b(?:failed|unable) to load (?:the )?model\b|` +
+		`\bno models? (?:is |are |was )?(?:currently )?loaded\b|\bno allowed providers\b|\bsupported (?:api )?model names? (?:is|are)\b|\bdoes not support (?:chat(?: completions?)?|completions?|generate)(?:$|["'.\n])|\brequires terms acceptance\b|\bis not a chat model\b|\bis an embedding model\b|\bmodel is not (?:an? )?llm\b|` +
+		`\bmodel is deprecated\b|\bmodel\b[^.\n]{0,60}\bnot (?:currently )?available in your (?:region|country|plan)\b|\bmodel access (?:is )?denied\b|\bplan (?:does )?not (?:support|include)\b|\b(?:endpoint|deployment|instance)\b[^.\n]{0,20}\b(?:is|was|has been) (?:paused|stopped)\b`},
+	{agent.NoSuchModel, "Chinese", `模型不存在|无可用渠道|模型[^。\n]{0,80}(?:倍率|价格)[^。\n]{0,6}未(?:配置|设置)|无权(?:访问|使用)[^。\n]{0,4}模型|模型[^。\n]{0,8}(?:未开通|未启用|已禁用|被禁用)|模型[^。\n]{0,12}已下线|不支持(?:该|此|的)模型(?:$|[。，,\n])|(?:未找到|找不到)(?:该|此)?模型|模型未找到`},
 	{agent.NoSuchModel, "German", `\bmodell\b[^.\n]{0,40}\b(?:nicht gefunden|existiert nicht)`},
 	{agent.NoSuchModel, "French", `\bmodèle\b[^.\n]{0,40}\b(?:introuvable|non trouvé|inexistant|n['’]existe pas)`},
 	{agent.NoSuchModel, "Spanish", `\bmodelo\b[^.\n]{0,40}\bno (?:encontrado|existe|se encontró)`},
@@ -113,7 +118,7 @@ var wordings = []wording{
 	{agent.TooLong, "Korean", `(?:프롬프트|입력|컨텍스트|메시지|대화|요청|토큰)[^.\n]{0,30}(?:너무 길|너무 많은 토큰|너무 큽|초과|넘)`},
 
 	// What a filter refused.
-	{agent.Refused, "Chinese", `(?:内容|输入|提问)[^。\n]{0,12}(?:敏感(?:信息|词|字|内容)|违规|违法|不当)|敏感词|未通过[^。\n]{0,6}审核|内容(?:安全)?(?:过滤|审核)|有害内容|违反[^。\n]{0,10}(?:内容|使用)(?:政策|规范)`},
+	{agent.Refused, "Chinese", `(?:内容|输入|提问|文本)[^。\n]{0,12}(?:敏感(?:信息|词|字|内容)|违规|违法|不当)|敏感词|未通过[^。\n]{0,6}审核|审核[不未]通过|内容(?:安全)?(?:过滤|审核)|有害内容|违反[^。\n]{0,10}(?:内容|使用)(?:政策|规范)`},
 	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie|\b(?:inhalts|nutzungs)richtlinien?\b[^.\n]{0,24}\b(?:blockiert|abgelehnt|verletzt)|\b(?:blockiert|abgelehnt)[^.\n]{0,30}\b(?:inhalts|nutzungs)richtlinie|\binhaltsfilter|\bfilter (?:blockiert|abgelehnt)`},
 	{agent.Refused, "French", `(?:enfrei(?:nt|gn)|viol|bloqu|refus|rejet)[^.\n]{0,30}(?:politique|règles) (?:de contenu|de modération|d['’]utilisation)|\bfiltre de contenu`},
 	{agent.Refused, "Spanish", `(?:infring|viola|bloquead|rechazad)[^.\n]{0,30}políticas? de (?:contenido|uso)|\bfiltro de contenido`},

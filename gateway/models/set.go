@@ -106,6 +106,7 @@ func (m *Set) Find(name string) (agent.Candidate, error) {
 	facts.learnWindow(m.learn.Limit(lessons.Window, provider, model, config))
 	facts.MaxMessages = m.learn.Limit(lessons.MaxMessages, provider, model, config)
 	facts.MaxTools = m.learn.Limit(lessons.MaxTools, provider, model, config)
+	facts.OffRefused = m.learn.RefusesOff(provider, model, config)
 	return agent.Candidate{Model: x, Name: model, Label: name, Facts: facts.ModelFacts}, nil
 }
 

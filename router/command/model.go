@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/router/budget"
 	"parley/router/settings"
@@ -151,7 +152,7 @@ func listModels(names []string, now string) string {
 var thinkingLevels = []string{"off", "minimal", "low", "medium", "high"}
 
 // cmdThink shows or sets how much the session's model thinks.
-func cmdThink(_ context.Context, _ *Table, c Call) (Result, error) {
+func cmdThink(_ context.Context, t *Table, c Call) (Result, error) {
 	word, s := strings.ToLower(c.Arg), c.Session
 	var change *sessions.Change
 	switch {
@@ -163,15 +164,28 @@ func cmdThink(_ context.Context, _ *Table, c Call) (Result, error) {
 	default:
 		return Result{Text: "⚙️ Usage: /think " + strings.Join(thinkingLevels, "|") + "|default"}, nil
 	}
-	return Result{Text: "⚙️ Thinking: " + thinkingWords(c.Set, s) + ".", Change: change}, nil
+	return Result{Text: "⚙️ Thinking: " + t.thinkingWords(c.Set, s) + ".", Change: change}, nil
 }
 
-// thinkingWords names how much a session's model thinks, and where that is set.
-func thinkingWords(set *settings.Snapshot, s sessions.Session) string {
+// thinkingWords names how much a session's model thinks, and where that is set; and that it may think all the same, where its provider refuses to be
+// told that it is not to, or its configured levels have no word for that.
+func (t *Table) thinkingWords(set *settings.Snapshot, s sessions.Session) string {
+	level := cmp.Or(s.Settings.Thinking, set.Entry(s.Agent).Thinking)
+	words := cmp.Or(level, "the model's default")
 	if s.Settings.Thinking != "" {
-		return s.Settings.Thinking + " (set for this session)"
+		words += " (set for this session)"
 	}
-	return cmp.Or(set.Entry(s.Agent).Thinking, "the model's default")
+	if level == "off" {
+		name := channels.Code(set.ModelOf(s), 100)
+		switch m, err := t.model(set.ModelOf(s)); {
+		case err != nil:
+		case m.Facts.OffRefused:
+			words += ", which the provider of " + name + " does not take: this model may think all the same"
+		case len(m.Facts.Reasoning.Levels) > 0 && agent.OffOf(m.Facts.Reasoning.Levels) == "":
+			words += ", which is none of the levels that are configured for " + name + ": this model may think all the same"
+		}
+	}
+	return words
 }
 
 // modelKnown reports why a model cannot be used.

@@ -38,7 +38,7 @@ func (t *Table) sessionLines(c Call) []string {
 	lines := []string{
 		session,
 		"Agent: " + string(s.Agent) + ", model " + t.modelWords(c.Set, s),
-		"Thinking: " + thinkingWords(c.Set, s),
+		"Thinking: " + t.thinkingWords(c.Set, s),
 		fmt.Sprintf("Tokens: %s in, %s out; context %s", sessions.ShortCount(s.Usage.Input), sessions.ShortCount(s.Usage.Output), t.fill(c.Set, s)),
 		"Sending: " + string(v.Action) + " (" + v.Rule + ")",
 	}

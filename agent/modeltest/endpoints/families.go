@@ -60,5 +60,6 @@ func families() []family {
 		{"Rare words, and late ones", rareWords},
 		{"A full window that is told by a length alone", crampedRows},
 		{"Words of a queue inside of a stream", notices},
+		{"Words for whose fault a refusal is", denied},
 	}
 }

@@ -86,8 +86,8 @@ func firstBad(place int, name, what string) *Refusal {
 }
 
 const (
-	strictSource = "CherryHQ/cherry-studio#12407"
-	foundry      = "microsoft/foundry-local#336"
+	strictSource = "langchain-ai/langchain#32930"
+	unlistedAt   = "anomalyco/opencode#45245"
 	keywordless  = "anomalyco/opencode#43371"
 )
 
@@ -123,25 +123,25 @@ var toolSchemas = []Row{
 		return claude(400, "invalid_request_error", "tools.%d.custom.input_schema: %s", place, what)
 	})}, Want: Expectation{Refused: 1, Sends: nullable.Sends}},
 
-	{ID: "required-of-each-schema", Vendor: "a server with pydantic", Source: foundry, Does: "wants to be told what is required, of each tool", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(place int, _, _ string) *Refusal {
+	{ID: "required-of-each-schema", Vendor: "a server with pydantic", Source: unlistedAt, Does: "wants to be told what is required, of each tool", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(place int, _, _ string) *Refusal {
 		return raw(422, encode(obj{"detail": list{obj{"type": "missing", "loc": list{"body", "tools", place, "function", "parameters", "required"}, "msg": "Field required"}}}))
 	})}, Want: requiring},
-	{ID: "required-is-a-required-property", Vendor: "a server with JSON Schema", Source: foundry, Does: "wants what is required, and names the tool", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(_ int, name, _ string) *Refusal {
+	{ID: "required-is-a-required-property", Vendor: "a server with JSON Schema", Source: unlistedAt, Does: "wants what is required, and names the tool", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(_ int, name, _ string) *Refusal {
 		return invalid(nil, nil, "Invalid schema for function '%s': 'required' is a required property", name)
 	})}, Want: requiring},
-	{ID: "required-is-none", Vendor: "OpenAI", Source: "NousResearch/hermes-agent#20151", Does: "says that nothing stands where the required ones do", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(_ int, name, _ string) *Refusal {
+	{ID: "required-is-none", Vendor: "OpenAI", Source: "coaidev/coai#110", Does: "says that nothing stands where the required ones do", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(_ int, name, _ string) *Refusal {
 		return invalid(nil, nil, "Invalid schema for function '%s': None is not of type 'array'", name)
 	})}, Want: requiring},
-	{ID: "required-in-a-struct", Vendor: "a server with serde", Source: foundry, Does: "wants what is required, and names no tool", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(int, string, string) *Refusal {
+	{ID: "required-in-a-struct", Vendor: "a server with serde", Source: unlistedAt, Does: "wants what is required, and names no tool", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(int, string, string) *Refusal {
 		return plain(422, "Failed to deserialize the JSON body into the target type: tools: missing field `required` at line 1 column 900")
 	})}, Want: requiring},
-	{ID: "required-at-foundry-local", Vendor: "Foundry Local", Source: foundry, Does: "takes a tool without what is required for no tool", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(int, string, string) *Refusal {
+	{ID: "required-at-foundry-local", Vendor: "Foundry Local", Source: "microsoft/vscode#283468", Does: "takes a tool without what is required for no tool", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(int, string, string) *Refusal {
 		return invalid(nil, nil, "Provided tools are not defined using an OpenAI-compatible tool definition format per tool. Each provided tool should use the same tool definition format.")
 	})}, Want: requiring},
-	{ID: "required-at-responses", API: Responses, Vendor: "a gateway", Source: foundry, Does: "wants to be told what is required at the Responses API", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(place int, _, _ string) *Refusal {
+	{ID: "required-at-responses", API: Responses, Vendor: "a gateway", Source: unlistedAt, Does: "wants to be told what is required at the Responses API", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(place int, _, _ string) *Refusal {
 		return invalid(fmt.Sprintf("tools[%d].parameters.required", place), "missing_required_parameter", "Missing required parameter: 'tools[%d].parameters.required'.", place)
 	})}, Want: requiring},
-	{ID: "required-at-messages", API: Messages, Vendor: "a gateway", Source: foundry, Does: "wants to be told what is required at the Messages API", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(place int, _, _ string) *Refusal {
+	{ID: "required-at-messages", API: Messages, Vendor: "a gateway", Source: unlistedAt, Does: "wants to be told what is required at the Messages API", Tools: optionalTool, Checks: []Check{eachSchema(unlisted, func(place int, _, _ string) *Refusal {
 		return claude(400, "invalid_request_error", "tools.%d.custom.input_schema.required: Field required", place)
 	})}, Want: requiring},
 

@@ -1,0 +1,72 @@
+package lessons
+
+import (
+	"testing"
+
+	"parley/agent"
+	"parley/agent/wire"
+)
+
+// TestFailedOnce: an error that says that the server failed teaches nothing, at whatever status it comes and whatever it names: the same request is
+// made again.
+// source: platform.openai.com/docs/guides/error-codes (server_error), docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html (InternalFailure)
+func TestFailedOnce(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 400, 403, 404, 422, 429, 500, 503} {
+		for _, body := range []string{
+			`{"error":{"message":"Internal error","param":"stream","type":"server_error"}}`,
+			`{"error":{"message":"Internal server error","param":"tools","type":"server_error","code":"internal_error"}}`,
+			`{"error":{"message":"An error occurred while processing your request","param":"stream_options","type":"server_error"}}`,
+			`{"error":{"message":"The server had an error while processing your request","param":"max_tokens","type":"server_error"}}`,
+			`{"error":{"message":"Something went wrong","param":"stream","code":500}}`,
+			`{"error":{"message":"Bad gateway","param":"tools","code":502}}`,
+			`{"error":{"message":"Request timed out","param":"stream","type":"timeout"}}`,
+			`{"error":{"message":"Gateway timeout","param":"stream","code":"504"}}`,
+			`{"error":{"message":"deadline exceeded","param":"reasoning_effort","type":"timeout_error"}}`,
+			`{"error":{"message":"Overloaded","param":"stream","type":"overloaded_error"}}`,
+			`{"error":{"message":"Service unavailable","param":"tools","type":"service_unavailable"}}`,
+			`{"error":{"message":"unexpected role in upstream response: system"}}`,
+			`{"error":{"message":"invalid tool in upstream response"}}`,
+			`{"error":{"message":"unexpected field stream_options in provider response"}}`,
+			`{"error":{"message":"failed to decode upstream tool response"}}`,
+			`{"error":{"message":"Worker crashed","param":"tools"}}`,
+			`{"error":{"message":"CUDA error: device-side assert triggered","param":"max_tokens"}}`,
+			`{"error":{"message":"Internal failure","param":"system","code":"InternalFailure"}}`,
+			`{"error":{"message":"Error processing stream: connection reset by peer","param":"stream"}}`,
+			`{"error":{"message":"Unexpected server error while handling 'tools'","type":"api_error"}}`,
+			`{"error":{"code":"internal_error","message":"An unexpected error has occurred with tools","type":"internal_error"}}`,
+			`{"error":{"message":"Unknown error in stream","type":"unknown_error"}}`,
+			`{"error":{"message":"发生内部错误，请重试","param":"stream"}}`,
+		} {
+			b, asked := NewBook(Config{}), 0
+			_, last := ask(t, b, "", func(request) error {
+				if asked++; asked > 1 {
+					return nil
+				}
+				f := wire.ReadFault([]byte(body))
+				f.Status = status
+				return &agent.ModelError{Class: f.Class(), Status: status, Said: f.Text, Err: f}
+			})
+			if len(b.Known()) > 0 || !last.stream || !last.system || len(last.tools) != 3 || len(last.params) != 3 || last.roles != "" {
+				t.Errorf("%d %s: sent %+v, known %+v", status, body, last, b.Known())
+			}
+		}
+	}
+}
+
+// TestFailedOften: what a server fails with, in the same words, is found out all the same.
+func TestFailedOften(t *testing.T) {
+	t.Parallel()
+	b := NewBook(Config{})
+	fails := func(r request) error {
+		if !r.stream {
+			return nil
+		}
+		return refusal(400, `{"error":{"message":"Internal error","param":"stream","type":"server_error"}}`)
+	}
+	for i, most := range []int{2, 2, 0, 0} {
+		if refused, last := ask(t, b, "", fails); refused > most || last.stream {
+			t.Errorf("call %d: %d refused, %+v", i, refused, last)
+		}
+	}
+}
