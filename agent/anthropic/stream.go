@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"parley/agent"
@@ -37,6 +38,7 @@ type stream struct {
 	before   []*part                                   // of the answers that this one continues
 	spent    sessions.Usage                            // by them
 	mayPause bool
+	schemas  wire.Form    // in which those of the tools were sent
 	specs    []tools.Spec // the tools that may be called: models write calls into their text
 	returned bool         // the endpoint is sent thinking without signature
 	closes   bool         // its text is expected to begin as reasoning without an opening tag
@@ -67,6 +69,7 @@ type event struct {
 	Error   json.RawMessage `json:"error"`
 
 	Content    json.RawMessage `json:"content"`
+	Calls      json.RawMessage `json:"tool_calls"` // beside the content, as chat completions have them
 	Model      string          `json:"model"`
 	StopReason string          `json:"stop_reason"`
 }
@@ -264,7 +267,7 @@ func (s *stream) whole(e *event) error {
 	s.accept()
 	s.by = e.Model
 	s.setStop(e.StopReason)
-	for _, raw := range listOf(e.Content) {
+	for _, raw := range slices.Concat(listOf(e.Content), callsOf(e.Calls)) {
 		if err := s.startBlock(nil, raw); err != nil || s.stopped {
 			return err
 		}

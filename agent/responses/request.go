@@ -41,6 +41,9 @@ func (r *request) offered(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
+// undo gives the arguments of calls as the tools' own schemas want them.
+func (r *request) undo(a *agent.Answer) { r.schemas.Undo(a, r.specs) }
+
 // minTokens is the shortest answer that OpenAI takes a limit for.
 const minTokens = 16
 
