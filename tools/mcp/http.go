@@ -45,7 +45,7 @@ func (s *server) dialHTTP(context.Context) (*dialed, error) {
 		return nil
 	}}
 	t := &sdk.StreamableClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxRetries: 3, MaxEventSize: -1} // events are bounded by the messenger
-	return &dialed{transport: t, end: func() string { return "" }, free: base.CloseIdleConnections, legacy: m.legacy(s.conf.URL, client)}, nil
+	return &dialed{transport: t, end: func() string { return "" }, free: base.CloseIdleConnections, said: m.said, legacy: m.legacy(s.conf.URL, client)}, nil
 }
 
 func sameHost(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
@@ -55,8 +55,9 @@ type messenger struct {
 	base    http.RoundTripper
 	to      *url.URL
 	headers map[string]channels.Secret
-	first   atomic.Int64 // status of the first answer
-	old     atomic.Bool  // the transport of 2024-11-05 is spoken
+	first   atomic.Int64           // status of the first answer
+	page    atomic.Pointer[[]byte] // the beginning of the first answer, where it is an error
+	old     atomic.Bool            // the transport of 2024-11-05 is spoken
 }
 
 // unreachedError says that a request did not get to the server.
@@ -96,7 +97,9 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	m.first.CompareAndSwap(0, int64(resp.StatusCode))
+	if m.first.CompareAndSwap(0, int64(resp.StatusCode)) && resp.StatusCode >= http.StatusBadRequest {
+		m.keepPage(resp)
+	}
 	if try != nil && resp.StatusCode >= http.StatusBadRequest {
 		try.status.Store(int64(resp.StatusCode))
 	}
@@ -104,6 +107,24 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp.ContentLength = -1
 	resp.Header.Del("Content-Length")
 	return resp, nil
+}
+
+// keepPage reads the beginning of a page with an error: it may say which versions of the protocol the server takes.
+func (m *messenger) keepPage(resp *http.Response) {
+	page, _ := io.ReadAll(io.LimitReader(resp.Body, maxHead)) // an error comes again with what follows
+	m.page.Store(&page)
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(page), resp.Body), resp.Body}
+}
+
+// said gives what the page with an error says that was the first answer; "" = there was none.
+func (m *messenger) said() string {
+	if page := m.page.Load(); page != nil {
+		return said(*page)
+	}
+	return ""
 }
 
 // body gives the body of an answer as it is read.
