@@ -1,5 +1,7 @@
 package endpoints
 
+import "slices"
+
 // families are the groups of the table, in its order.
 func families() []family {
 	return []family{
@@ -58,5 +60,6 @@ func families() []family {
 		{"Rare words, and late ones", rareWords},
 		{"A full window that is told by a length alone", crampedRows},
 		{"Words of a queue inside of a stream", notices},
+		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 	}
 }

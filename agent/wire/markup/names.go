@@ -12,12 +12,12 @@ var (
 	recipient = pattern.New(`\bto=([\w.:/-]+)`)
 	// nameMark matches what may stand behind a name that leaked into its field: markup, a call, a line end.
 	nameMark = pattern.New("[<\uff5c\\n\\r({\\[`\"']|\\s{2,}| to=")
-	// callIndex matches the number of a call in Kimi's ids. source: MoonshotAI/Kimi-K2, docs/tool_call_guidance.md
-	callIndex = pattern.New(`:\d+$`)
+	// callIndex matches the number of a call in Kimi's ids. source: MoonshotAI/Kimi-K2, docs/tool_call_guidance.md, monotykamary/pi-tool-repair#4
+	callIndex = pattern.New(`:\d+$|_\d+_\d{6,}$`)
 )
 
 // nameSpaces stand in front of names, with an underscore or two.
-var nameSpaces = []string{"functions_", "function_", "tools_", "tool_", "mcp__parley__", "mcp_parley_", "parley_", "mcp__", "default_api_"}
+var nameSpaces = []string{"functions_", "function_", "tools_", "tool_", "mcp__parley__", "mcp_parley_", "parley_", "mcp_", "default_api_"}
 
 // nameKinds stand behind names. source: NousResearch/hermes-agent#61336
 var nameKinds = []string{"_tool", "-tool", "Tool", "_function"}
