@@ -40,14 +40,14 @@ func bundled(c *Call) Say {
 
 // otherItems changes each item of a Responses answer that is a call.
 func otherItems(change func(item obj)) Wire {
-	items := func(items any) {
-		for _, item := range objects(items) {
+	return ResponsesWire{Whole: true, Status: func(_ *Call, response obj) {
+		items, _ := response["output"].([]obj)
+		for _, item := range items {
 			if item["type"] == "function_call" {
 				change(item)
 			}
 		}
-	}
-	return ResponsesWire{Whole: true, Status: func(_ *Call, response obj) { items(response["output"]) }}.Wire()
+	}}.Wire()
 }
 
 // oddCalls are endpoints whose calls have other forms than the API's own, and models that write them so.
