@@ -17,7 +17,7 @@ func (e *event) loosely(data []byte) bool {
 	}
 	*e = event{
 		Type: textOf(fields["type"]), Index: indexOf(fields["index"]), Block: fields["content_block"], Message: fields["message"],
-		Error: fields["error"], Content: fields["content"], Calls: fields["tool_calls"], Model: textOf(fields["model"]), StopReason: textOf(fields["stop_reason"]),
+		Error: fields["error"], Content: fields["content"], Model: textOf(fields["model"]), StopReason: textOf(fields["stop_reason"]),
 	}
 	if raw, ok := fields["usage"]; ok {
 		e.Usage = usageOf(raw)

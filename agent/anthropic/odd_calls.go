@@ -100,8 +100,10 @@ func callIn(raw json.RawMessage) json.RawMessage {
 	return inner
 }
 
-// callsOf gives the calls that stand beside the content of a message.
-func callsOf(raw json.RawMessage) (out []json.RawMessage) {
+// callsBeside gives the calls that stand beside the content of a message, as chat completions have them.
+func callsBeside(message []byte) (out []json.RawMessage) {
+	fields, _ := fieldsOf(message)
+	raw := fields["tool_calls"]
 	if len(raw) == 0 || isNull(raw) {
 		return nil
 	}

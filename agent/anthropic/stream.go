@@ -69,7 +69,6 @@ type event struct {
 	Error   json.RawMessage `json:"error"`
 
 	Content    json.RawMessage `json:"content"`
-	Calls      json.RawMessage `json:"tool_calls"` // beside the content, as chat completions have them
 	Model      string          `json:"model"`
 	StopReason string          `json:"stop_reason"`
 }
@@ -219,7 +218,7 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 	case "ping", "content_block_stop":
 	default:
 		if e.Type == "message" || len(e.Content) > 0 && !isNull(e.Content) {
-			return true, s.whole(&e)
+			return true, s.whole(&e, data)
 		}
 	}
 	return false, nil
@@ -263,11 +262,11 @@ func (s *stream) message(raw json.RawMessage) {
 }
 
 // whole reads an answer that came in one piece.
-func (s *stream) whole(e *event) error {
+func (s *stream) whole(e *event, data []byte) error {
 	s.accept()
 	s.by = e.Model
 	s.setStop(e.StopReason)
-	for _, raw := range slices.Concat(listOf(e.Content), callsOf(e.Calls)) {
+	for _, raw := range slices.Concat(listOf(e.Content), callsBeside(data)) {
 		if err := s.startBlock(nil, raw); err != nil || s.stopped {
 			return err
 		}

@@ -85,7 +85,7 @@ func flattened(list []json.RawMessage) (out []json.RawMessage) {
 	for _, x := range list {
 		x = unwrapped(x)
 		var inner []json.RawMessage
-		if json.Unmarshal(x, &inner) == nil {
+		if len(x) > 0 && x[0] == '[' && json.Unmarshal(x, &inner) == nil {
 			out = append(out, flattened(inner)...)
 			continue
 		}
