@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"testing"
 
 	"parley/sessions"
@@ -137,4 +138,42 @@ func TestBundledCalls(t *testing.T) {
 	if got := oddTools().storable([]sessions.Block{callBlock("c", "look", own)}, StopToolUse, "p/m"); len(got) != 1 || string(got[0].Arguments) != own {
 		t.Errorf("the call of an offered tool became %v", got)
 	}
+}
+
+// TestOddInnerCalls: what a call of call_tool calls is found and read like any other call.
+func TestOddInnerCalls(t *testing.T) {
+	t.Parallel()
+	inner := &fakeTool{name: "hub_read", schema: `{"type":"object","properties":{"q":{"type":"integer"}},"required":["q"]}`}
+	for args, want := range map[string]string{
+		`{"name":"hub_read","arguments":{"q":5}}`:                   `{"q":5}`,
+		`{"name":"mcp__hub_read","arguments":"{\"q\":5}"}`:          `{"q":5}`,
+		`{"name":"functions.hub_read","arguments":"{'q': 5,}"}`:     `{"q":5}`,
+		`{"name":"hub_read","arguments":"look at this: {\"q\":5}"}`: `{"q":5}`,
+		`{"name":"hub_write","arguments":{"q":5}}`:                  "",
+	} {
+		inner.got = nil
+		many := &manyTools{fakeTool{name: "call_tool", schema: `{"type":"object"}`}, inner}
+		r := &turnRun{tools: map[string]tools.Tool{"call_tool": many}, schemas: &schemaCache{}, log: slog.New(slog.DiscardHandler)}
+		res, err := r.call(t.Context(), callBlock("c", "call_tool", args), StopToolUse)
+		if got := inner.got; err != nil || (len(got) == 1) != (want != "") || len(got) == 1 && string(got[0].Args) != want {
+			t.Errorf("%s: %v, %+v, %v", args, got, res, err)
+		}
+	}
+}
+
+// manyTools is a tool with another one behind it.
+type manyTools struct {
+	fakeTool
+	inner *fakeTool
+}
+
+func (m *manyTools) Find(name string) (tools.Tool, bool) { return m.inner, name == m.inner.name }
+
+func (m *manyTools) Inner(args json.RawMessage) (string, json.RawMessage, *tools.Result) {
+	var a struct {
+		Name      string
+		Arguments json.RawMessage
+	}
+	_ = json.Unmarshal(args, &a)
+	return a.Name, a.Arguments, nil
 }
