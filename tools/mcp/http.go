@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -103,6 +105,13 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 	if try != nil && resp.StatusCode >= http.StatusBadRequest {
 		try.status.Store(int64(resp.StatusCode))
 	}
+	switch {
+	case r.Method != http.MethodPost:
+	case id == nil:
+		unanswered(resp)
+	default:
+		trueType(resp)
+	}
 	resp.Body = m.body(r, resp, id)
 	resp.ContentLength = -1
 	resp.Header.Del("Content-Length")
@@ -125,6 +134,41 @@ func (m *messenger) said() string {
 		return said(*page)
 	}
 	return ""
+}
+
+// unanswered makes a refusal of a message that wants no answer one that it was taken: nothing follows from it, and servers that do not know
+// one refuse it in many ways.
+//
+// source: outline/outline#12572 (500), hyperdxio/hyperdx#2686, samanhappy/mcphub#629 (400)
+func unanswered(resp *http.Response) {
+	switch resp.StatusCode {
+	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusBadGateway:
+		_ = resp.Body.Close()
+		resp.Body, resp.StatusCode, resp.Status = http.NoBody, http.StatusAccepted, "202 Accepted"
+	}
+}
+
+// trueType says of the answer to a request what it is, where servers call it something else, or nothing: a message, or a stream of events.
+//
+// source: modelcontextprotocol/java-sdk#748 (text/plain), helidon-io/helidon-mcp#97 (no type)
+func trueType(resp *http.Response) {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind == "text/event-stream" || kind == "application/json" || resp.StatusCode >= http.StatusMultipleChoices || resp.StatusCode == http.StatusNoContent {
+		return
+	}
+	in := bufio.NewReaderSize(resp.Body, maxHead)
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{in, resp.Body}
+	begin, _ := in.Peek(1) // what cannot be read is so later as well
+	switch {
+	case len(begin) == 0:
+	case strings.IndexByte("{[ \r\n\t", begin[0]) >= 0:
+		resp.Header.Set("Content-Type", "application/json")
+	case strings.IndexByte(":dei", begin[0]) >= 0: // data, event, id
+		resp.Header.Set("Content-Type", "text/event-stream")
+	}
 }
 
 // body gives the body of an answer as it is read.
