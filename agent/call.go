@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"parley/agent/wire/markup"
 	"parley/sessions"
 	"parley/tools"
 )
@@ -39,6 +40,15 @@ func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (tool
 		name, args, problem := many.Inner(objectArguments(c.Arguments))
 		if problem != nil {
 			return *problem, nil
+		}
+		name, _, _ = markup.KnownName(name, nil, func(name string) bool {
+			_, known := r.behind(many, name)
+			return known
+		})
+		if text, ok := unquoteArguments(args); ok && !json.Valid([]byte(text)) {
+			if object, ok := markup.LooseObject(text, stop != StopLength); ok {
+				args = object
+			}
 		}
 		if tool, ok = r.behind(many, name); !ok {
 			return wrong("%s knows no tool %q. Nothing was done; find_tool says which tools there are.", c.Name, capText(name, 200)), nil

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -31,6 +32,8 @@ func (r *turnRun) asOffered(b *sessions.Block, stop, model string) {
 	if !json.Valid([]byte(text)) {
 		if object, ok := markup.LooseObject(text, stop != StopLength); ok {
 			args = object
+		} else if object, ok := markup.TrailingArguments(b.Name, text, schema); ok && strings.HasPrefix(strings.TrimSpace(text), "<") {
+			args = object
 		}
 	}
 	if json.Valid(args) {
@@ -55,5 +58,86 @@ func (r *turnRun) toolName(written string) (name, rest string) {
 		_, ok := r.tool(name)
 		return ok
 	})
+	if _, ok := r.tool(name); !ok {
+		if own := r.ofServer(name); own != "" {
+			return own, ""
+		}
+	}
 	return name, rest
+}
+
+// ofServer finds the one tool of an MCP server that has a name there; "" = there is none, or more than one.
+//
+// source: NousResearch/hermes-agent#61336 (GLM leaves out the server)
+func (r *turnRun) ofServer(name string) (found string) {
+	bare := name[strings.LastIndexAny(name, ".:/")+1:]
+	for _, s := range r.specs {
+		if len(s.Server) == 0 || len(s.Name) != len(s.Server)+1+len(bare) || !strings.HasSuffix(s.Name, "_"+bare) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = s.Name
+	}
+	return found
+}
+
+// maxBundled is how many calls one that stands for several may have.
+const maxBundled = 128
+
+// unbundled gives the calls that models of OpenAI write as one of a tool that only their training had: multi_tool_use.parallel. A call of anything
+// else, or of a tool that is not offered, stays as it is.
+//
+// source: Azure/azure-rest-api-specs#32329, community.openai.com/t/model-tries-to-call-unknown-function-multi-tool-use-parallel/490653
+func (r *turnRun) unbundled(blocks []sessions.Block, stop string) (out []sessions.Block) {
+	for _, b := range blocks {
+		calls := []sessions.Block{b}
+		if b.Type == sessions.ToolCallBlock && stop != StopLength && bytes.Contains(b.Arguments, []byte("tool_uses")) {
+			calls = r.inBundle(b)
+		}
+		out = append(out, calls...)
+	}
+	return out
+}
+
+func (r *turnRun) inBundle(b sessions.Block) (out []sessions.Block) {
+	none := []sessions.Block{b}
+	if name, _ := r.toolName(b.Name); r.offers(name) {
+		return none
+	}
+	args := b.Arguments
+	if text, ok := unquoteArguments(args); ok {
+		args = json.RawMessage(text)
+	}
+	var bundle struct {
+		Uses []struct {
+			Recipient  string `json:"recipient_name"`
+			Name       string
+			Parameters json.RawMessage
+			Arguments  json.RawMessage
+		} `json:"tool_uses"`
+	}
+	if json.Unmarshal(args, &bundle) != nil || len(bundle.Uses) == 0 || len(bundle.Uses) > maxBundled {
+		return none
+	}
+	for i, use := range bundle.Uses {
+		c := sessions.Block{Type: sessions.ToolCallBlock, Name: cmp.Or(use.Recipient, use.Name), Arguments: use.Parameters}
+		if len(c.Arguments) == 0 {
+			c.Arguments = use.Arguments
+		}
+		if i == 0 {
+			c.ID, c.Opaque = b.ID, b.Opaque
+		}
+		if name, _ := r.toolName(c.Name); !r.offers(name) {
+			return none
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (r *turnRun) offers(name string) bool {
+	_, ok := r.tool(name)
+	return ok
 }

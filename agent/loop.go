@@ -197,7 +197,7 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 // storable makes blocks fit for the transcript: text that every store takes, arguments that are JSON, and call ids that are
 // unique in the turn, because effects are keyed by them (some servers number the calls of every message from 0).
 func (r *turnRun) storable(blocks []sessions.Block, stop, model string) []sessions.Block {
-	out := once(blocks)
+	out := r.unbundled(once(blocks), stop)
 	dropOpaque(out)
 	for i := range out {
 		b := &out[i]

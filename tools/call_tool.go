@@ -32,19 +32,44 @@ func (t callTool) Find(name string) (Tool, bool) {
 
 // Inner implements Indirect.
 func (t callTool) Inner(args json.RawMessage) (string, json.RawMessage, *Result) {
-	var a struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	}
-	if err := json.Unmarshal(args, &a); err != nil {
+	var given map[string]json.RawMessage
+	var told struct{ Name string }
+	if json.Unmarshal(args, &given) != nil || json.Unmarshal(args, &told) != nil {
 		r := mistake("the arguments of call_tool are not an object with name and arguments. Nothing was done").result()
 		return "", nil, &r
 	}
-	if a.Name = strings.TrimSpace(a.Name); a.Name == "" {
+	name := ""
+	for _, key := range []string{"name", "tool_name", "tool"} {
+		if raw := given[key]; name == "" && json.Unmarshal(raw, &name) == nil {
+			name = strings.TrimSpace(name)
+			delete(given, key)
+		}
+	}
+	if name == "" {
 		r := mistake("name is required: which tool; find_tool says which there are. Nothing was done").result()
 		return "", nil, &r
 	}
-	return a.Name, a.Arguments, nil
+	for _, key := range []string{"arguments", "parameters", "args", "input"} {
+		if inner, ok := given[key]; ok && !isNothing(inner) {
+			return name, inner, nil
+		}
+		if isNothing(given[key]) {
+			delete(given, key)
+		}
+	}
+	if len(given) > 0 { // models write them beside the name: without them it would be another call
+		return name, encode(given), nil
+	}
+	return name, nil, nil
+}
+
+// isNothing reports whether a value says that there are no arguments.
+func isNothing(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "{}", `""`, "[]", `"{}"`:
+		return true
+	}
+	return false
 }
 
 // Call implements Tool. The agent loop makes the inner call itself (see Indirect); what comes here is not from it.

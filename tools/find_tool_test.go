@@ -146,8 +146,14 @@ func TestCallTool(t *testing.T) {
 		`{"name":" crm_tool001 ","arguments":{"id":"7"}}`: `crm_tool001 {"id":"7"}`,
 		`{"name":"crm_tool001"}`:                          `crm_tool001 `,
 		`{"arguments":{}}`:                                "name is required",
-		`{"name":7}`:                                      "are not an object with name and arguments",
-		`[]`:                                              "are not an object with name and arguments",
+		// source: NousResearch/hermes-agent#114484 (the call as JSON in a text)
+		`{"name":"crm_tool001","arguments":"{\"id\":\"7\"}"}`: `crm_tool001 "{\"id\":\"7\"}"`,
+		`{"tool_name":"crm_tool001","parameters":{"id":"7"}}`: `crm_tool001 {"id":"7"}`,
+		`{"name":"crm_tool001","id":"7","path":"x"}`:          `crm_tool001 {"id":"7","path":"x"}`,
+		`{"name":"crm_tool001","arguments":{},"id":"7"}`:      `crm_tool001 {"id":"7"}`,
+		`{"name":"crm_tool001","arguments":null}`:             `crm_tool001 `,
+		`{"name":7}`: "are not an object with name and arguments",
+		`[]`:         "are not an object with name and arguments",
 	} {
 		name, inner, problem := x.Inner(json.RawMessage(args))
 		got := name + " " + string(inner)

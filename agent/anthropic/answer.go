@@ -22,6 +22,7 @@ func stopOf(word string) string {
 
 // deliver hands the answer over.
 func (s *stream) deliver() error {
+	s.adopt()
 	answer := &agent.Answer{Model: s.by, Stop: stopOf(s.stop), Usage: s.spent.Add(s.usage.counted())}
 	for _, p := range append(s.before[:len(s.before):len(s.before)], s.parts...) {
 		b := p.block(s.from, s.returned)
@@ -56,6 +57,7 @@ func (s *stream) deliver() error {
 	}
 	bounded(answer.Content)
 	wire.CallsInReasoning(answer, s.tool)
+	s.schemas.Undo(answer, s.specs)
 	s.answered = true
 	s.yield(agent.Delta{Final: answer})
 	return nil

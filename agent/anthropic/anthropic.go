@@ -143,7 +143,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, at lessons.Endpoint, ca
 			lose(spent)
 			return &agent.ModelError{Class: agent.BadRequest, Err: err}
 		}
-		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, returned: req.returned, specs: req.callable(), good: func() { call.Worked(ctx) }}
+		s := &stream{m: m, model: p.Model, from: at.String(), yield: yield, before: before, spent: spent, mayPause: pauses < maxPauses, returned: req.returned, specs: req.callable(), schemas: req.schemas, good: func() { call.Worked(ctx) }}
 		s.judge = func(all string, calls bool) wire.Ending {
 			before := *said
 			*said = all

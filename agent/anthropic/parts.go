@@ -3,6 +3,7 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"parley/agent"
@@ -133,6 +134,9 @@ func (s *stream) add(kind string, index *int) (*part, error) {
 // startBlock begins a block, with what of it is in its first event.
 func (s *stream) startBlock(index *int, raw json.RawMessage) error {
 	var b blockStart
+	if inner := callIn(raw); inner != nil {
+		raw = inner
+	}
 	if err := json.Unmarshal(raw, &b); err != nil {
 		if !b.loosely(raw) {
 			s.unread("a block that is no object", raw)
@@ -143,6 +147,9 @@ func (s *stream) startBlock(index *int, raw json.RawMessage) error {
 	s.accept()
 	if err := s.flush(); err != nil || s.stopped {
 		return err
+	}
+	if slices.Contains(callKinds, b.Type) || b.Type == "" && b.Name != "" {
+		b.asCall(raw)
 	}
 	switch kind := b.kind(); kind {
 	case textPart:
@@ -235,6 +242,8 @@ func (s *stream) delta(index *int, d *delta, data []byte) error {
 		}
 		p.text = append(p.text, d.PartialJSON...)
 		return s.countArguments(len(d.PartialJSON))
+	case d.Type == "input_json_delta" && !bytes.Contains(data, []byte(`"partial_json"`)):
+		return s.oddArguments(index, data)
 	case d.Type == "text_delta" || d.Type == "thinking_delta" || d.Type == "signature_delta" || d.Type == "input_json_delta":
 		return nil
 	}

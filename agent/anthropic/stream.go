@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"parley/agent"
@@ -37,6 +38,7 @@ type stream struct {
 	before   []*part                                   // of the answers that this one continues
 	spent    sessions.Usage                            // by them
 	mayPause bool
+	schemas  wire.Form    // in which those of the tools were sent
 	specs    []tools.Spec // the tools that may be called: models write calls into their text
 	returned bool         // the endpoint is sent thinking without signature
 	closes   bool         // its text is expected to begin as reasoning without an opening tag
@@ -216,7 +218,7 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 	case "ping", "content_block_stop":
 	default:
 		if e.Type == "message" || len(e.Content) > 0 && !isNull(e.Content) {
-			return true, s.whole(&e)
+			return true, s.whole(&e, data)
 		}
 	}
 	return false, nil
@@ -260,11 +262,11 @@ func (s *stream) message(raw json.RawMessage) {
 }
 
 // whole reads an answer that came in one piece.
-func (s *stream) whole(e *event) error {
+func (s *stream) whole(e *event, data []byte) error {
 	s.accept()
 	s.by = e.Model
 	s.setStop(e.StopReason)
-	for _, raw := range listOf(e.Content) {
+	for _, raw := range slices.Concat(listOf(e.Content), callsBeside(data)) {
 		if err := s.startBlock(nil, raw); err != nil || s.stopped {
 			return err
 		}

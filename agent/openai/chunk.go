@@ -238,7 +238,10 @@ func (c *chunk) wrapped(data []byte) []byte {
 }
 
 // oddCallFields are names of fields in calls whose form is another than that of the document.
-var oddCallFields = pattern.New(`"(?:parameters|args|input|params|kwargs|tool_\w+|tool[A-Z]\w*|functionCall|function_(?:call|name|arguments)|call_id)"\s*:`)
+var oddCallFields = pattern.New(`"(?:parameters|args|input|params|kwargs|tool_\w+|tool[A-Z]\w*|functionCall|function_(?:call|name|arguments)|call_id|custom)"\s*:`)
+
+// oddLists are names of fields with calls that are none of the document.
+var oddLists = pattern.New(`"(?:toolCalls?|tool_(?:calls?|uses)|toolUse|function_calls|functionCalls?|calls)"\s*:\s*(?:\[\s*[\[{"]|[{"])`)
 
 // hasOddCall reports whether a call of a chunk has no name, or no arguments, where the document has them, and may have them elsewhere.
 func (c *chunk) hasOddCall(data []byte) bool {
@@ -251,7 +254,13 @@ func (c *chunk) hasOddCall(data []byte) bool {
 		if f := o.Delta.FunctionCall; f != nil {
 			calls = append(calls[:len(calls):len(calls)], toolCall{Function: *f})
 		}
+		if len(calls) == 0 && (o.Message != nil || o.Delta.empty()) && oddLists.MatchString(string(data)) {
+			return true
+		}
 		for _, k := range calls {
+			if k.Function.Name == "" && k.Function.Arguments != "" && (bytes.Contains(data, []byte(`_name"`)) || bytes.Contains(data, []byte(`Name"`))) {
+				return true
+			}
 			if k.Function.Name == "" && k.Function.Arguments == "" || k.Function.Arguments == "" && oddCallFields.MatchString(string(data)) {
 				return true
 			}

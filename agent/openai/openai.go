@@ -145,7 +145,7 @@ func (r *request) try(ctx context.Context, yield func(agent.Delta) bool) (again 
 	}
 	defer func() { _ = res.Body.Close() }() // the try is over; its error was seen on reading
 	s := &stream{
-		t: t, yield: yield, tools: r.plan.tools, from: r.plan.target.From, returned: r.plan.all,
+		t: t, yield: yield, tools: r.plan.tools, schemas: r.plan.schemas, from: r.plan.target.From, returned: r.plan.all,
 		begun: func() { r.call.Worked(ctx) }, unread: func(raw []byte) { m.unread.Log(t, m.log, r.at.Label(), "an event", raw) },
 		judge: func(said string, calls bool) wire.Ending {
 			before := r.unmarked

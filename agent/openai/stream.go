@@ -34,6 +34,7 @@ type stream struct {
 	t        *wire.Try
 	yield    func(agent.Delta) bool
 	tools    []tools.Spec
+	schemas  wire.Form                                 // in which those of the tools were sent
 	from     string                                    // the endpoint, as sessions.Opaque.From has it
 	begun    func()                                    // told of the first good event
 	returned bool                                      // all reasoning goes back to the endpoint

@@ -65,6 +65,7 @@ func (s *stream) end() error {
 		return s.t.Failed(agent.TooLong, s.finish)
 	}
 	wire.CallsInReasoning(answer, s.offered)
+	s.schemas.Undo(answer, s.tools)
 	s.good()
 	if s.stopped {
 		return nil

@@ -53,6 +53,9 @@ func oddChunk(f map[string]any) (c chunk, left bool) {
 		o, lost := oddChoice(m)
 		c.Choices, left = append(c.Choices, o), left || lost
 	}
+	if calls := callList(f["tool_calls"]); len(c.Choices) > 0 && len(c.Choices[0].Delta.ToolCalls) == 0 && c.Choices[0].Message == nil { // beside the choices
+		c.Choices[0].Delta.addCalls(calls)
+	}
 	if groq, ok := f["x_groq"].(map[string]any); ok && c.Usage == nil {
 		c.Usage = oddUsage(groq["usage"])
 	}
@@ -69,6 +72,9 @@ func oddChoice(m map[string]any) (c choice, left bool) {
 	var lost bool
 	c.Delta, lost = oddDelta(m["delta"])
 	left = left || lost
+	if len(c.Delta.ToolCalls) == 0 {
+		c.Delta.addCalls(callList(m["tool_calls"])) // beside it
+	}
 	if msg, ok := m["message"]; ok && msg != nil {
 		d, lost := oddDelta(msg)
 		c.Message, left = &d, left || lost
@@ -97,28 +103,75 @@ func oddDelta(v any) (d delta, left bool) {
 	default:
 		d.Content = text(content)
 	}
-	if calls := callList(m["tool_calls"]); len(calls) > 0 { // some servers say the same twice
-		d.ToolCalls = nil
-	}
-	for i, x := range callList(m["tool_calls"]) {
-		call, ok := x.(map[string]any)
-		if ok {
-			d.ToolCalls = append(d.ToolCalls, oddCall(call, i))
+	for _, key := range listKeys {
+		calls := callList(m[key])
+		if len(calls) == 0 {
+			continue
 		}
-		left = left || !ok && x != nil
+		d.ToolCalls = nil // some servers say the same twice
+		left = d.addCalls(calls)
+		break
 	}
-	f, ok := m["function_call"].(map[string]any)
-	if ok {
+	f := objectOf(m["function_call"])
+	if f != nil {
 		odd := oddFunction(f)
 		d.FunctionCall = &odd
 	}
-	return d, left || !ok && text(m["function_call"]) != ""
+	return d, left || f == nil && text(m["function_call"]) != ""
+}
+
+// addCalls adds calls. left says that one cannot be read.
+func (d *delta) addCalls(calls []any) (left bool) {
+	for i, x := range calls {
+		call := objectOf(x)
+		if call != nil {
+			d.ToolCalls = append(d.ToolCalls, oddCall(call, i))
+		}
+		left = left || call == nil && x != nil
+	}
+	return left
+}
+
+// listKeys are the fields of a message that hold its calls; the first that has some counts.
+var listKeys = []string{"tool_calls", "toolCalls", "tool_call", "toolCall", "tool_uses", "function_calls", "functionCalls", "functionCall", "calls"}
+
+// objectOf gives an object that stands alone, in a list of one, or as JSON in a text; nil = it is none.
+func objectOf(v any) map[string]any {
+	for range 3 {
+		switch x := v.(type) {
+		case map[string]any:
+			return x
+		case []any:
+			if len(x) != 1 {
+				return nil
+			}
+			v = x[0]
+		case string:
+			if v = jsonIn(x); v == nil {
+				return nil
+			}
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// jsonIn gives the object or list that a text is; nil = it is none.
+func jsonIn(s string) (v any) {
+	if s = strings.TrimSpace(s); s == "" || s[0] != '{' && s[0] != '[' || !json.Valid([]byte(s)) {
+		return nil
+	}
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	_ = dec.Decode(&v) // it is valid
+	return v
 }
 
 // callsIn gives the calls that stand in a list of content, as Anthropic has them. source: api7/aisix#170
 func callsIn(content any) (out []toolCall) {
 	for _, x := range listOf(content) {
-		if m, ok := x.(map[string]any); ok && slices.Contains(callKinds, text(m["type"])) {
+		if m, ok := x.(map[string]any); ok && isCallPart(m) {
 			c := oddCall(m, 0)
 			c.Index = len(out)
 			out = append(out, c)
@@ -138,29 +191,41 @@ func picturesIn(content any) (n pictures) {
 }
 
 // callKinds are the types of calls in a list of content.
-var callKinds = []string{"tool_use", "tool_call", "function_call"}
+var callKinds = []string{"tool_use", "tool-call", "tool_call", "function_call", "function", "custom_tool_call"}
+
+// isCallPart reports whether a part of content is a call.
+func isCallPart(m map[string]any) bool {
+	_, isBedrock := m["toolUse"].(map[string]any)
+	_, isGemini := m["functionCall"].(map[string]any)
+	return slices.Contains(callKinds, strings.ToLower(text(m["type"]))) || isBedrock || isGemini
+}
 
 // functionKeys are the fields of a call that hold its name and arguments, as objects; nameKeys and argumentKeys are those of the name and
 // the arguments.
 //
 // source: developers.cloudflare.com/workers-ai/features/function-calling, docs.cohere.com/reference/chat, ai.google.dev/api/caching#FunctionCall
 var (
-	functionKeys = []string{"function", "functionCall", "function_call", "toolCall", "tool_call", "tool"}
+	functionKeys = []string{"function", "functionCall", "function_call", "toolCall", "tool_call", "toolUse", "tool", "custom"}
 	nameKeys     = []string{"name", "tool_name", "toolName", "function_name", "function", "tool"}
-	argumentKeys = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "toolInput", "tool_args", "function_arguments"}
+	argumentKeys = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "toolInput", "tool_args", "toolArgs", "function_arguments", "args_json"}
 )
 
 func oddCall(m map[string]any, i int) toolCall {
 	c := toolCall{Index: number(m["index"]), ID: text(m["id"]), Extra: rawOf(m["extra_content"]), signed: oddSigned(m)}
 	if c.ID == "" {
-		c.ID = cmp.Or(text(m["call_id"]), text(m["tool_call_id"]), text(m["tool_use_id"]))
+		c.ID = cmp.Or(text(m["call_id"]), text(m["tool_call_id"]), text(m["tool_use_id"]), text(m["toolCallId"]))
 	}
 	c.Function = oddFunction(m)
 	for _, key := range functionKeys {
-		if f, ok := m[key].(map[string]any); ok {
-			c.Function = oddFunction(f)
-			break
+		f := objectOf(m[key])
+		if f == nil {
+			continue
 		}
+		inner := oddFunction(f)
+		inner.Name, inner.Arguments = cmp.Or(inner.Name, c.Function.Name), cmp.Or(inner.Arguments, c.Function.Arguments)
+		c.ID = cmp.Or(c.ID, text(f["id"]), text(f["toolUseId"]))
+		c.Function = inner
+		break
 	}
 	if _, ok := m["index"]; !ok && i > 0 {
 		c.Index = i
@@ -172,7 +237,11 @@ func oddCall(m map[string]any, i int) toolCall {
 func oddFunction(m map[string]any) (f function) {
 	f.signed = oddSigned(m)
 	for _, key := range nameKeys {
-		if name, ok := m[key].(string); ok && f.Name == "" {
+		name, ok := m[key].(string)
+		if !ok && strings.HasSuffix(strings.ToLower(key), "name") {
+			name = text(m[key])
+		}
+		if f.Name == "" && jsonIn(name) == nil {
 			f.Name = name
 		}
 	}
@@ -320,18 +389,36 @@ func numbered(m map[string]any) []any {
 	return out
 }
 
-// callList gives the calls of a message, also where they are JSON in a text.
-func callList(v any) []any {
+// callList gives the calls of a message, also where they, or one of them, are JSON in a text or stand in further lists.
+func callList(v any) (out []any) {
 	if s, isText := v.(string); isText {
-		var inner any
-		dec := json.NewDecoder(strings.NewReader(s))
-		dec.UseNumber()
-		if s = strings.TrimSpace(s); s == "" || dec.Decode(&inner) != nil {
-			return nil
-		}
-		v = inner
+		v = jsonIn(s)
 	}
-	return listOf(v)
+	if named, ok := v.(map[string]any); ok && isNamed(named) {
+		v = nil
+		for _, key := range slices.Sorted(maps.Keys(named)) {
+			out = append(out, named[key])
+		}
+	}
+	for _, x := range listOf(v) {
+		if list, ok := x.([]any); ok {
+			out = append(out, callList(list)...)
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// isNamed reports whether an object holds calls under names, and is none itself.
+func isNamed(m map[string]any) bool {
+	for key, x := range m {
+		inner, ok := x.(map[string]any)
+		if !ok || slices.Contains(functionKeys, key) || oddFunction(inner).Name == "" && objectOf(inner["function"]) == nil {
+			return false
+		}
+	}
+	return len(m) > 0
 }
 
 // rawOf gives a value as JSON; nil for none.

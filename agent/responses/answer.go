@@ -21,7 +21,7 @@ func further(k kind, raw json.RawMessage) map[string]json.RawMessage {
 		return nil
 	}
 	for name, value := range all {
-		if told[name] || !says(value) || k == message && name != "id" && name != "phase" || name == "id" && !usableID(textOf(value)) {
+		if told[name] || k == call && isOfCall(name) || !says(value) || k == message && name != "id" && name != "phase" || name == "id" && !usableID(textOf(value)) {
 			delete(all, name)
 		}
 	}
@@ -120,6 +120,9 @@ func (s *stream) end() error {
 		answer.Stop = agent.StopEnd
 	}
 	wire.CallsInReasoning(answer, s.tools)
+	if s.undo != nil {
+		s.undo(answer)
+	}
 	s.answered = true
 	_ = s.pass(agent.Delta{Final: answer})
 	return nil

@@ -68,21 +68,24 @@ type item struct {
 // readItem reads an item; ok is false when it is no JSON object.
 func readItem(raw json.RawMessage) (it item, ok bool) {
 	if json.Unmarshal(raw, &it) == nil && len(raw) > 0 && raw[0] == '{' {
+		it.findCall(raw)
 		return it, true
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || all == nil {
 		return item{}, false
 	}
-	return item{
+	it = item{
 		Type: textOf(all["type"]), ID: textOf(all["id"]), CallID: textOf(all["call_id"]), Name: textOf(all["name"]), Status: textOf(all["status"]),
 		Arguments: all["arguments"], Content: all["content"], Summary: all["summary"], Encrypted: all["encrypted_content"],
-	}, true
+	}
+	it.findCall(raw)
+	return it, true
 }
 
-// arguments gives the text of a call's arguments: servers send them as a text or as an object.
+// arguments gives the text of a call's arguments: servers send them as a text, as an object, or as a list of one.
 func arguments(raw json.RawMessage) string {
-	if len(raw) > 0 && raw[0] == '{' {
+	if len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
 		return string(raw)
 	}
 	return textOf(raw)

@@ -24,10 +24,11 @@ func kindOf(it item) kind {
 	switch it.Type {
 	case "message", "output_message":
 		return message
-	case "function_call":
-		return call
 	case "reasoning":
 		return reasoning
+	}
+	if slices.Contains(callTypes, it.Type) || it.Name != "" && (it.CallID != "" || it.Type == "" && len(it.Arguments) > 0) { // items of the server's own tools have no such id
+		return call
 	}
 	if textOf(it.Encrypted) != "" { // a summary of the conversation, for example: it goes back as it came
 		return reasoning
@@ -124,6 +125,7 @@ func (s *stream) add(o *output) *output {
 
 // added reads the beginning of an item.
 func (s *stream) added(ev *event) error {
+	ev.Item = unwrapped(ev.Item)
 	it, ok := readItem(ev.Item)
 	k := kindOf(it)
 	if !ok || k == nothing {
@@ -164,6 +166,7 @@ func (s *stream) announced(k kind, it item, index int) *output {
 
 // done reads a complete item.
 func (s *stream) done(ev *event) error {
+	ev.Item = unwrapped(ev.Item)
 	it, ok := readItem(ev.Item)
 	k := kindOf(it)
 	if !ok || k == nothing {
@@ -186,7 +189,26 @@ func (s *stream) done(ev *event) error {
 	if o == nil {
 		o = s.add(&output{kind: k, id: it.ID, index: ev.Index})
 	}
-	return s.fill(o, it, ev.Item)
+	if err := s.fill(o, it, ev.Item); err != nil || k != message {
+		return err
+	}
+	return s.beside(ev.Item)
+}
+
+// beside reads the calls that stand in a message, as chat completions have them.
+func (s *stream) beside(raw json.RawMessage) error {
+	for _, x := range callsBeside(raw) {
+		if it, ok := readItem(x); ok && kindOf(it) == call {
+			o := s.match(call, it, nil)
+			if o == nil {
+				o = s.add(&output{kind: call, id: it.ID, index: -1})
+			}
+			if err := s.fill(o, it, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // byCallID gives a call by the id that its result will name.
@@ -290,7 +312,7 @@ func (s *stream) settle(raw json.RawMessage) error {
 	}
 	seen := make(map[*output]bool, len(list))
 	order := make([]*output, 0, len(list))
-	for _, x := range list {
+	for _, x := range flattened(list) {
 		it, ok := readItem(x)
 		k := kindOf(it)
 		if !ok || k == nothing {

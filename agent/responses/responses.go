@@ -158,7 +158,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 		return false, hinted(t.Error(errors.New(res.Status + " without a reason")))
 	}
 	s := &stream{
-		t: t, yield: yield, from: at.String(), tools: req.offered,
+		t: t, yield: yield, from: at.String(), tools: req.offered, undo: req.undo,
 		good:   func() { call.Worked(parent) },
 		unread: func(what string, raw []byte) { m.unread.Log(t, m.log, at.Label(), what, raw) },
 		judge: func(all string, calls bool) wire.Ending {

@@ -22,6 +22,7 @@ type stream struct {
 	unread func(what string, raw []byte)                            // is told of what cannot be read
 	judge  func(said string, calls bool) wire.Ending                // decides about an answer that did not say that it is at its end
 	tools  func(name string) (schema json.RawMessage, offered bool) // models write calls of them into their text
+	undo   func(*agent.Answer)                                      // turns the arguments of calls back from the form of schemas that was sent; may be nil
 	closes bool                                                     // its text is expected to begin as reasoning without an opening tag
 
 	ev       event
@@ -202,9 +203,14 @@ func (s *stream) others(ev *event, data []byte) error {
 		return s.say(s.find(message, ev), ev.Delta, true)
 	case has("refusal") && moment == "done":
 		return s.said(s.find(message, ev), ev.Refusal, true)
-	case has("function_call") && has("arguments") && moment == "delta":
+	case (has("function_call") || has("tool_call")) && (has("arguments") || has("input")) && moment == "delta":
 		return s.argue(s.find(call, ev), ev.Delta)
-	case has("function_call") && has("arguments") && moment == "done":
+	case (has("function_call") || has("tool_call")) && (has("arguments") || has("input")) && moment == "done":
+		if len(ev.Arguments) == 0 {
+			var custom struct{ Input json.RawMessage }
+			_ = json.Unmarshal(data, &custom) // what cannot be read says nothing
+			ev.Arguments = custom.Input
+		}
 		if o := s.find(call, ev); arguments(ev.Arguments) != "" {
 			return s.argued(o, arguments(ev.Arguments))
 		}

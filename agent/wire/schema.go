@@ -101,11 +101,7 @@ func PlainSchema(s tools.Spec) json.RawMessage {
 // plainOf makes a schema plain. none are the properties of an object that has none.
 func plainOf(root, none map[string]any) json.RawMessage {
 	p := plainer{root: root, none: none}
-	out := p.plain(root, 0)
-	if out["type"] != "object" {
-		out = map[string]any{"type": "object", "properties": none}
-	}
-	return encoded(out, json.RawMessage(`{"type":"object","properties":{}}`))
+	return encoded(p.top(), json.RawMessage(`{"type":"object","properties":{}}`))
 }
 
 // noProperties are those of an object that has none.
@@ -126,7 +122,25 @@ func IsPlain(s tools.Spec) bool {
 type plainer struct {
 	root  map[string]any
 	none  map[string]any // properties of an object that has none
+	marks bool           // takesNull and isOpen are set
 	nodes int
+}
+
+// The marks of a schema that is being written. They are taken away before it is sent.
+const (
+	takesNull = "takes null"
+	isOpen    = "is open" // an object whose properties are not known
+)
+
+// top makes the whole schema plain.
+func (p *plainer) top() map[string]any {
+	out := p.plain(p.root, 0)
+	delete(out, takesNull)
+	delete(out, isOpen)
+	if out["type"] != "object" {
+		return map[string]any{"type": "object", "properties": p.none}
+	}
+	return out
 }
 
 // The bounds of a plain schema.
@@ -141,8 +155,11 @@ func (p *plainer) plain(s map[string]any, depth int) map[string]any {
 	if p.nodes++; depth > maxPlainDepth || p.nodes > maxPlainNodes {
 		return map[string]any{"type": "string"}
 	}
-	s = p.resolved(s)
 	out := make(map[string]any)
+	if p.marks && p.mayBeNull(s, 0) {
+		out[takesNull] = true
+	}
+	s = p.resolved(s)
 	if d, ok := s["description"].(string); ok && d != "" {
 		out["description"] = d
 	}
@@ -195,6 +212,9 @@ func (p *plainer) object(s, out map[string]any, depth int) {
 	}
 	if len(properties) == 0 && p.none != nil {
 		properties = p.none
+		if p.marks {
+			out[isOpen] = true
+		}
 	}
 	out["properties"] = properties
 	list, ok := s["required"].([]any)
@@ -245,6 +265,28 @@ func (p *plainer) resolved(s map[string]any) map[string]any {
 		}
 	}
 	return s
+}
+
+// mayBeNull reports whether a schema itself says that its value may be null, or nothing of what it is.
+func (p *plainer) mayBeNull(s map[string]any, depth int) bool {
+	if depth > maxPlainDepth {
+		return false
+	}
+	if s = p.resolvedOnce(s); s["nullable"] == true || isType(s["type"], "null") {
+		return true
+	}
+	says := s["type"] != nil || s["properties"] != nil || s["items"] != nil || s["$ref"] != nil || s["allOf"] != nil
+	for _, key := range []string{"enum", "anyOf", "oneOf"} {
+		list, ok := s[key].([]any)
+		says = says || ok
+		for _, x := range list {
+			if form, isSchema := x.(map[string]any); s["type"] == nil && (key == "enum" && x == nil || key != "enum" && isSchema && p.mayBeNull(form, depth+1)) {
+				return true
+			}
+		}
+	}
+	c, isConst := s["const"]
+	return !says && (!isConst || c == nil)
 }
 
 // resolvedOnce follows one reference.

@@ -77,6 +77,7 @@ func (b *answerBody) whole() ([]byte, error) {
 		return nil, nil
 	}
 	why := ""
+	text = mended(text)
 	switch {
 	case manyMarks(text):
 		why = tooRich
@@ -205,10 +206,12 @@ func (e *event) encode() []byte {
 		return e.batch(data)
 	case data[0] != '{':
 		data = nil
-	case !json.Valid(data):
-		data = brokenAnswer(data)
 	default:
-		data = admit(data)
+		if data = mended(data); json.Valid(data) {
+			data = admit(data)
+		} else {
+			data = brokenAnswer(data)
+		}
 	}
 	if data == nil {
 		return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"parley/tools"
 )
 
 // The bounds of one message, whatever it came over.
@@ -147,6 +149,19 @@ func errorAnswer(id json.RawMessage, why string) []byte {
 
 // noJSON is what is said of a message that cannot be read.
 const noJSON = "its message is no JSON"
+
+// mended gives a message that is JSON but for numbers that are none, or characters that have to be escaped, as JSON; anything else as it is.
+//
+// source: docs.python.org/3/library/json.html#infinite-and-nan-number-values
+func mended(text []byte) []byte {
+	if len(text) == 0 || text[0] != '{' || json.Valid(text) {
+		return text
+	}
+	if fixed, ok := tools.RepairJSON(text); ok && json.Valid(fixed) {
+		return fixed
+	}
+	return text
+}
 
 // brokenAnswer returns the error that is read in place of a message that is no JSON; nil when it answered nothing.
 func brokenAnswer(text []byte) []byte {

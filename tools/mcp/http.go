@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +47,7 @@ func (s *server) dialHTTP(context.Context) (*dialed, error) {
 		return nil
 	}}
 	t := &sdk.StreamableClientTransport{Endpoint: s.conf.URL, HTTPClient: client, MaxRetries: 3, MaxEventSize: -1} // events are bounded by the messenger
-	return &dialed{transport: t, end: func() string { return "" }, free: base.CloseIdleConnections, legacy: m.legacy(s.conf.URL, client)}, nil
+	return &dialed{transport: t, end: func() string { return "" }, free: base.CloseIdleConnections, said: m.said, legacy: m.legacy(s.conf.URL, client)}, nil
 }
 
 func sameHost(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
@@ -55,8 +57,9 @@ type messenger struct {
 	base    http.RoundTripper
 	to      *url.URL
 	headers map[string]channels.Secret
-	first   atomic.Int64 // status of the first answer
-	old     atomic.Bool  // the transport of 2024-11-05 is spoken
+	first   atomic.Int64           // status of the first answer
+	page    atomic.Pointer[[]byte] // the beginning of the first answer, where it is an error
+	old     atomic.Bool            // the transport of 2024-11-05 is spoken
 }
 
 // unreachedError says that a request did not get to the server.
@@ -96,14 +99,76 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	m.first.CompareAndSwap(0, int64(resp.StatusCode))
+	if m.first.CompareAndSwap(0, int64(resp.StatusCode)) && resp.StatusCode >= http.StatusBadRequest {
+		m.keepPage(resp)
+	}
 	if try != nil && resp.StatusCode >= http.StatusBadRequest {
 		try.status.Store(int64(resp.StatusCode))
+	}
+	switch {
+	case r.Method != http.MethodPost:
+	case id == nil:
+		unanswered(resp)
+	default:
+		trueType(resp)
 	}
 	resp.Body = m.body(r, resp, id)
 	resp.ContentLength = -1
 	resp.Header.Del("Content-Length")
 	return resp, nil
+}
+
+// keepPage reads the beginning of a page with an error: it may say which versions of the protocol the server takes.
+func (m *messenger) keepPage(resp *http.Response) {
+	page, _ := io.ReadAll(io.LimitReader(resp.Body, maxHead)) // an error comes again with what follows
+	m.page.Store(&page)
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(page), resp.Body), resp.Body}
+}
+
+// said gives what the page with an error says that was the first answer; "" = there was none.
+func (m *messenger) said() string {
+	if page := m.page.Load(); page != nil {
+		return said(*page)
+	}
+	return ""
+}
+
+// unanswered makes a refusal of a message that wants no answer one that it was taken: nothing follows from it, and servers that do not know
+// one refuse it in many ways.
+//
+// source: outline/outline#12572 (500), hyperdxio/hyperdx#2686, samanhappy/mcphub#629 (400)
+func unanswered(resp *http.Response) {
+	switch resp.StatusCode {
+	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusBadGateway:
+		_ = resp.Body.Close()
+		resp.Body, resp.StatusCode, resp.Status = http.NoBody, http.StatusAccepted, "202 Accepted"
+	}
+}
+
+// trueType says of the answer to a request what it is, where servers call it something else, or nothing: a message, or a stream of events.
+//
+// source: modelcontextprotocol/java-sdk#748 (text/plain), helidon-io/helidon-mcp#97 (no type)
+func trueType(resp *http.Response) {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind == "text/event-stream" || kind == "application/json" || resp.StatusCode >= http.StatusMultipleChoices || resp.StatusCode == http.StatusNoContent {
+		return
+	}
+	in := bufio.NewReaderSize(resp.Body, maxHead)
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{in, resp.Body}
+	begin, _ := in.Peek(1) // what cannot be read is so later as well
+	switch {
+	case len(begin) == 0:
+	case strings.IndexByte("{[ \r\n\t", begin[0]) >= 0:
+		resp.Header.Set("Content-Type", "application/json")
+	case strings.IndexByte(":dei", begin[0]) >= 0: // data, event, id
+		resp.Header.Set("Content-Type", "text/event-stream")
+	}
 }
 
 // body gives the body of an answer as it is read.

@@ -22,7 +22,6 @@ func TestLeftOutIsTold(t *testing.T) {
 		"odd name":    {`{"name":7,"inputSchema":{"type":"object"}}`, "(no name)", "it has no name"},
 		"no tool":     {`"words"`, "(no name)", "it has no name"},
 		"a task only": {`{"name":"slow","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`, "slow", "taskSupport: required"}, // source: MCP 2025-11-25, tasks
-		"taken":       {`{"name":"t t","inputSchema":{"type":"object"}},{"name":"t.t","inputSchema":{"type":"object"}}`, "t.t", "its name x_t_t is taken"},
 		"reserved":    {`{"name":"host","inputSchema":{"type":"object"}}`, "host", "its name x_host is taken"},
 	} {
 		synctest.Test(t, func(t *testing.T) {

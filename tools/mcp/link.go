@@ -15,9 +15,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// protocol is the version of MCP that is spoken: the newest with a handshake and pings. Servers agree on it or on an older one.
-const protocol = "2025-11-25"
-
 // dialer begins a connection.
 type dialer func(ctx context.Context) (*dialed, error)
 
@@ -26,6 +23,7 @@ type dialed struct {
 	transport sdk.Transport
 	end       func() (how string) // ends what is behind it, and says how it ended if it had by itself
 	free      func()              // called when all is over; may be nil
+	said      func() string       // what else the server said to the handshake; may be nil
 	// legacy returns the transport that is tried when the first one failed; nil = none is. life is that of the connection.
 	legacy func(life context.Context) sdk.Transport
 }
@@ -48,13 +46,34 @@ type link struct {
 	progress map[string]func(string) // by progress token
 }
 
-// connect starts the server and shakes hands.
+// connect starts the server and shakes hands: with a version of the protocol that the server takes.
 func (s *server) connect(ctx context.Context) (*link, error) {
+	var tried []string
+	for {
+		asked := cmp.Or(s.version, versions[0])
+		l, said, err := s.connectAs(ctx, asked)
+		if err == nil {
+			return l, nil
+		}
+		tried = append(tried, asked)
+		next, mismatch := refusal(err, said, asked, tried)
+		if s.version = next; mismatch != nil {
+			return nil, mismatch
+		}
+		if next == "" || ctx.Err() != nil {
+			return nil, err
+		}
+		s.log.Info("the MCP server refuses a version of the protocol and is asked for another one", "refused", asked, "asked", next)
+	}
+}
+
+// connectAs is connect with one version. said is what the server said besides the error.
+func (s *server) connectAs(ctx context.Context, version string) (l *link, said string, err error) {
 	d, err := s.dialer()(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	l := &link{server: s, dialed: d, closed: make(chan struct{}), doubt: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+	l = &link{server: s, dialed: d, closed: make(chan struct{}), doubt: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 		progress: map[string]func(string){}}
 	l.life, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	client := sdk.NewClient(&sdk.Implementation{Name: "parley", Version: s.all.deps.Version}, &sdk.ClientOptions{
@@ -63,12 +82,16 @@ func (s *server) connect(ctx context.Context) (*link, error) {
 		Logger:         slog.New(slog.DiscardHandler), // its words are the server's: what matters is an error
 	})
 	client.AddReceivingMiddleware(l.receive)
-	if l.session, err = client.Connect(ctx, d.transport, &sdk.ClientSessionOptions{ProtocolVersion: protocol}); err != nil {
-		err = l.retryLegacy(ctx, client, err)
+	opts := &sdk.ClientSessionOptions{ProtocolVersion: version}
+	if l.session, err = client.Connect(ctx, d.transport, opts); err != nil {
+		err = l.retryLegacy(ctx, client, opts, err)
 	}
 	if err != nil {
 		l.cancel()
-		return nil, because(fmt.Errorf("the handshake failed: %w", err), l.over())
+		if d.said != nil {
+			said = d.said()
+		}
+		return nil, said, because(fmt.Errorf("the handshake failed: %w", err), l.over())
 	}
 	go func() {
 		err := l.session.Wait()
@@ -78,12 +101,12 @@ func (s *server) connect(ctx context.Context) (*link, error) {
 		l.err = err
 		close(l.closed)
 	}()
-	return l, nil
+	return l, "", nil
 }
 
 // retryLegacy shakes hands over the older transport, where the server may speak it. The error is that of the first try, with what the
 // second one said.
-func (l *link) retryLegacy(ctx context.Context, client *sdk.Client, first error) error {
+func (l *link) retryLegacy(ctx context.Context, client *sdk.Client, opts *sdk.ClientSessionOptions, first error) error {
 	if l.dialed.legacy == nil || ctx.Err() != nil {
 		return first
 	}
@@ -91,7 +114,7 @@ func (l *link) retryLegacy(ctx context.Context, client *sdk.Client, first error)
 	if t == nil {
 		return first
 	}
-	session, err := client.Connect(ctx, t, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
+	session, err := client.Connect(ctx, t, opts)
 	if err != nil {
 		return fmt.Errorf("%w; %w", first, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"parley/policy"
@@ -22,12 +23,16 @@ import (
 // The bounds of a list of tools.
 const (
 	mostTools       = 512 // of one server; a request holds fewer (tools.MaxInRequest)
-	mostPages       = 20
+	mostPages       = 64
+	mostEmptyPages  = 2        // one behind the other that bring nothing new
 	mostDescription = 8 << 10  // bytes
 	mostSchema      = 64 << 10 // bytes
 	mostName        = 64       // bytes: what the providers take
 	mostOwnName     = 1 << 10  // bytes of a name as the server has it
 )
+
+// mostSeen is how many names of a list are remembered.
+const mostSeen = 4096
 
 // maxLeftOut is how many of the tools that are left out are named.
 const maxLeftOut = 20
@@ -43,18 +48,35 @@ func (s *server) list(ctx context.Context, l *link) (found usable, err error) {
 	if r := l.session.InitializeResult(); r == nil || r.Capabilities == nil || r.Capabilities.Tools == nil {
 		return found, nil
 	}
-	p := &sdk.ListToolsParams{}
-	for range mostPages {
+	p, cursors, empty := &sdk.ListToolsParams{}, map[string]bool{}, 0
+	for n := range mostPages {
 		page, err := within(ctx, func() (*sdk.ListToolsResult, error) { return l.session.ListTools(ctx, p) })
-		if err != nil {
+		refused, answered := errors.AsType[*jsonrpc.Error](err)
+		switch {
+		case answered && n == 0 && refused.Code == jsonrpc.CodeMethodNotFound:
+			return found, nil
+		case answered && n > 0: // what came before is good
+			s.log.Warn("the MCP server does not give all pages of its list of tools", "page", n+1, keyErr, s.plain(err))
+			return found, nil
+		case err != nil:
 			return found, fmt.Errorf("its tools cannot be listed: %w", err)
 		}
+		before := len(found.seen)
 		s.reduce(&found, page.Tools) // at once: a page is large, what is kept of it is not
+		if empty++; len(found.seen) > before {
+			empty = 0
+		}
 		if page.NextCursor == "" {
 			break
 		}
+		if cursors[page.NextCursor] || empty > mostEmptyPages || n == mostPages-1 {
+			s.log.Warn("the list of tools of the MCP server does not end: what came so far is used", "pages", n+1, "tools", len(found.tools))
+			break
+		}
+		cursors[page.NextCursor] = true
 		p = &sdk.ListToolsParams{Cursor: page.NextCursor}
 	}
+	found.tellApart()
 	if found.more > 0 {
 		s.log.Warn("the MCP server has too many tools: some are left out", "most", mostTools, "listed", found.more+len(found.tools))
 	}
@@ -63,6 +85,7 @@ func (s *server) list(ctx context.Context, l *link) (found usable, err error) {
 
 // usable are the tools of a list that can be used, sorted by name.
 type usable struct {
+	seen  map[string]bool // the server's own names so far; at most mostSeen
 	tools []*tool
 	named []LeftOut // left out because of what they are: the first ones
 	left  int       // how many those are
@@ -84,7 +107,18 @@ func (u *usable) all() []LeftOut {
 // reduce adds what can be used of a page. The same list gives the same tools, whatever its order and its pages.
 func (s *server) reduce(u *usable, page []*sdk.Tool) {
 	rules := policy.ToolRules{Name: "tools.mcp.servers." + s.name, Allow: s.conf.Allow, Deny: s.conf.Deny}
+	if u.seen == nil {
+		u.seen = map[string]bool{}
+	}
 	for _, x := range page {
+		if x != nil && x.Name != "" {
+			if u.seen[x.Name] { // a page again, or a tool that is listed twice
+				continue
+			}
+			if len(u.seen) < mostSeen {
+				u.seen[strings.Clone(x.Name[:min(len(x.Name), mostOwnName)])] = true
+			}
+		}
 		if x == nil || !policy.Permits(x.Name, rules).Allowed() {
 			continue
 		}
@@ -141,6 +175,26 @@ func toolName(server, name string) string {
 	if len(s) <= mostName {
 		return s
 	}
+	return hashed(s, server, name)
+}
+
+// hashed gives a name in which a hash tells a tool apart.
+func hashed(told, server, name string) string {
 	sum := sha256.Sum256([]byte(server + "\x00" + name))
-	return s[:mostName-9] + "_" + hex.EncodeToString(sum[:4])
+	return told[:min(len(told), mostName-9)] + "_" + hex.EncodeToString(sum[:4])
+}
+
+// tellApart gives tools of one server other names where they would have the same: those whose own name is not what models are told of it.
+func (u *usable) tellApart() {
+	named := map[string][]*tool{}
+	for _, t := range u.tools {
+		named[t.spec.Name] = append(named[t.spec.Name], t)
+	}
+	for told, same := range named {
+		for _, t := range same {
+			if len(same) > 1 && t.spec.Name != t.server.name+"_"+t.name {
+				t.spec.Name = hashed(told, t.server.name, t.name)
+			}
+		}
+	}
 }

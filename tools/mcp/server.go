@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"parley/channels"
 	"parley/tools"
 )
@@ -71,6 +73,7 @@ const (
 	startDefault = time.Minute      // from its start to its list of tools, where startSeconds is not set: it may have to be downloaded
 	firstPause   = time.Second      // before it is started again
 	longestPause = time.Minute      //
+	lastingPause = 15 * time.Minute // where nothing but another version of it helps
 	steady       = time.Minute      // a run of this length was a good one: the next pause is short again
 	pingEvery    = 30 * time.Second // while it has nothing to do
 	pingWithin   = 15 * time.Second // a server that does not answer for so long hangs
@@ -90,6 +93,7 @@ type server struct {
 	settled chan struct{} // closed when the first attempt to start it has ended
 	ended   chan struct{} // closed when its supervisor has ended
 	slots   chan struct{} // holds one for each call at work
+	version string        // of the protocol that it is asked for; empty = the newest. Of the supervisor
 
 	mu       sync.Mutex
 	state    State
@@ -153,7 +157,11 @@ func (s *server) supervise(ctx context.Context) {
 		if time.Since(began) >= steady {
 			pause = firstPause
 		}
-		wait := pause/2 + rand.N(pause/2+1)
+		rest := pause
+		if _, lasts := errors.AsType[*mismatchError](err); lasts {
+			rest = lastingPause
+		}
+		wait := rest/2 + rand.N(rest/2+1)
 		why := s.plain(err)
 		s.mu.Lock()
 		s.state, s.detail = Down, why
@@ -212,6 +220,9 @@ func (s *server) late(ctx, begin context.Context, err error) error {
 // because joins why a connection ended with how the process did, when that was by itself.
 func because(err error, how string) error {
 	if _, ours := errors.AsType[*misbehaved](err); ours || how == "" {
+		return err
+	}
+	if _, answered := errors.AsType[*jsonrpc.Error](err); answered { // it says more than how the process ended then
 		return err
 	}
 	return fmt.Errorf("%w: %s", errEnded, how)

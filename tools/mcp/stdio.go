@@ -97,6 +97,7 @@ func (s *stdio) line(text []byte) {
 		return
 	}
 	before := len(s.read)
+	text = mended(text)
 	if text[0] == '{' && json.Valid(text) {
 		s.messages(text, len(text))
 	} else {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -74,10 +75,18 @@ func usual(text []byte) []byte {
 	switch {
 	case result == nil:
 		return text
-	case isList(result["tools"]):
+	case result.isOfHandshake():
+		usualHandshake(m, result)
+		if out, err := encodeJSON(m); err == nil {
+			return out
+		}
+		return text
+	case isTools(result["tools"]):
 		result["tools"] = usualTools(result["tools"])
-		if raw := result["nextCursor"]; raw != nil {
-			result.keepText("nextCursor")
+		next := asText(firstOf(result["nextCursor"], result["next_cursor"]))
+		delete(result, "next_cursor")
+		if delete(result, "nextCursor"); next != "" && next != "0" && next != "false" {
+			result.set("nextCursor", next)
 		}
 	case result.isOfCall():
 		usualResult(result)
@@ -114,40 +123,46 @@ func first(raw json.RawMessage) json.RawMessage {
 	return list[0]
 }
 
-// ofOthers are the members of results of other methods than calls.
-var ofOthers = []string{"protocolVersion", "capabilities", "serverInfo", "resources", "resourceTemplates", "contents", "prompts", "messages", "roots", "completion", "task", "tasks"}
-
-// isOfCall reports whether members are those of the result of a call: what no other method answers with is.
-func (m members) isOfCall() bool {
-	for _, name := range []string{"content", "structuredContent", "structured_content", "toolResult", "isError", "is_error"} {
-		if m[name] != nil {
-			return true
-		}
-	}
-	if slices.ContainsFunc(ofOthers, func(name string) bool { return m[name] != nil }) {
-		return false
-	}
-	return len(m) > 1 || len(m) == 1 && m["_meta"] == nil
-}
+// isOfCall reports whether members are those of the result of a call: all that is no list of tools, no handshake, and no answer to a ping.
+func (m members) isOfCall() bool { return len(m) > 1 || len(m) == 1 && m["_meta"] == nil }
 
 func isList(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
 
 // usualTools keeps of each entry what is used of it. An entry that is no tool is an entry without a name.
 func usualTools(raw json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
+	if named := decodeMembers(raw); named != nil { // by their names
+		for _, name := range slices.Sorted(maps.Keys(named)) {
+			t := decodeMembers(named[name])
+			if t["name"] == nil {
+				t.set("name", name)
+			}
+			if entry, err := encodeJSON(t); err == nil {
+				list = append(list, entry)
+			}
+		}
+	} else if json.Unmarshal(raw, &list) != nil {
 		return raw
 	}
 	out := make([]members, 0, len(list))
 	for _, entry := range list {
 		t, kept := decodeMembers(entry), members{}
+		if inner := decodeMembers(t["function"]); inner != nil && t["name"] == nil { // as the APIs of models have them
+			t = inner
+		}
 		for _, name := range []string{"name", "title", "description"} {
 			if s, ok := t.text(name); ok {
 				kept.set(name, s)
 			}
 		}
-		if schema := t["inputSchema"]; schema != nil {
-			kept["inputSchema"] = schema
+		for _, name := range []string{"inputSchema", "input_schema", "parameters"} {
+			schema := t[name]
+			if s, ok := t.text(name); ok && json.Valid([]byte(s)) {
+				schema = json.RawMessage(s)
+			}
+			if schema != nil && kept["inputSchema"] == nil {
+				kept["inputSchema"] = schema
+			}
 		}
 		if tasks, ok := decodeMembers(t["execution"]).text("taskSupport"); ok {
 			kept.set("_meta", map[string]string{metaTask: tasks})
@@ -176,8 +191,8 @@ func usualResult(r members) {
 		delete(r, old)
 	}
 	if raw := r["isError"]; raw != nil {
-		word := strings.ToLower(strings.Trim(string(raw), `"`))
-		r.set("isError", word == "true" || word == "1")
+		n, err := strconv.ParseFloat(asText(raw), 64)
+		r.set("isError", !(err == nil && n == 0) && !slices.Contains(noErrors, strings.ToLower(asText(raw))))
 	}
 	if old := r["toolResult"]; old != nil { // as the first version of the protocol had it
 		if r["structuredContent"] == nil {
@@ -222,6 +237,9 @@ func usualResult(r members) {
 	}
 }
 
+// noErrors are the words for a result that is no error.
+var noErrors = []string{"", "false", "no", "none", "null", "off", "ok", "success", "{}", "[]"}
+
 // usualBlock puts one block of a result into a form that can be read.
 func usualBlock(entry json.RawMessage) members {
 	b := decodeMembers(entry)
@@ -238,11 +256,15 @@ func usualBlock(entry json.RawMessage) members {
 	switch kind {
 	case "text":
 		if _, ok := b.text("text"); !ok {
-			return textBlock(asText(b["text"]))
+			return textBlock(asText(firstOf(b["text"], b["content"], b["value"])))
 		}
 		return b
-	case "image", "audio":
+	case "image", "audio", "image_url", "input_image", "video", "file":
+		b.findFile()
 		b.keepText("mimeType")
+		if kind != "image" && kind != "audio" {
+			return b.asResource(kind)
+		}
 		if !b.decode("data") {
 			mime, _ := b.text("mimeType")
 			return textBlock(fmt.Sprintf("[%s %s: its data cannot be read]", kind, mime))
@@ -283,10 +305,86 @@ func unknownBlock(kind string, b members) string {
 	if s, ok := b.text("text"); ok {
 		return s
 	}
+	delete(b, "type")
+	if len(b) == 1 { // it is what it says
+		for _, inner := range b {
+			if kind != "" && len(inner) > 0 && (inner[0] == '{' || inner[0] == '[') {
+				return string(inner)
+			}
+		}
+	}
+	if text, err := encodeJSON(b); err == nil && len(b) > 0 && kind == "" {
+		return string(text)
+	}
 	if kind == "" {
 		return "[something without a type that is not shown]"
 	}
 	return "[" + kind + ": not shown]"
+}
+
+// firstOf gives the first value that is there.
+func firstOf(values ...json.RawMessage) json.RawMessage {
+	i := slices.IndexFunc(values, func(v json.RawMessage) bool { return v != nil })
+	if i < 0 {
+		return nil
+	}
+	return values[i]
+}
+
+// isTools reports whether a value is a list of tools, or an object that has them under their names.
+func isTools(raw json.RawMessage) bool {
+	if isList(raw) {
+		entry := first(raw)
+		return entry == nil || entry[0] == '{'
+	}
+	all := decodeMembers(raw)
+	for _, t := range all {
+		if m := decodeMembers(t); m == nil || m["inputSchema"] == nil && m["description"] == nil {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+// findFile puts the data of a picture, or of another file, where the protocol has it: blocks of the APIs of models have it elsewhere.
+func (m members) findFile() {
+	for _, name := range []string{"source", "image_url", "file"} {
+		in := decodeMembers(m[name])
+		if url, ok := m.text(name); ok {
+			in = members{}
+			in.set("url", url)
+		}
+		for to, from := range map[string][]string{"data": {"data", "url", "file_data"}, "mimeType": {"mimeType", "media_type", "mime_type"}} {
+			for _, name := range from {
+				if m[to] == nil && in[name] != nil {
+					m[to] = in[name]
+				}
+			}
+		}
+	}
+	m["mimeType"] = firstOf(m["mimeType"], m["mime_type"], m["media_type"])
+	if data, ok := m.text("data"); ok && m["mimeType"] == nil {
+		if kind, rest, isURL := strings.Cut(strings.TrimPrefix(data, "data:"), ";"); isURL && rest != "" && len(kind) < 100 {
+			m.set("mimeType", kind)
+		}
+	}
+}
+
+// asResource makes an embedded file of a block with data of another kind.
+func (m members) asResource(kind string) members {
+	if !m.decode("data") {
+		return textBlock("[" + kind + ": not shown]")
+	}
+	if mime, _ := m.text("mimeType"); strings.HasPrefix(mime, "image/") {
+		return members{"type": json.RawMessage(`"image"`), "mimeType": m["mimeType"], "data": m["data"]}
+	}
+	inner := members{"uri": json.RawMessage(`""`), "blob": m["data"]}
+	if m["mimeType"] != nil {
+		inner["mimeType"] = m["mimeType"]
+	}
+	out := members{"type": json.RawMessage(`"resource"`)}
+	out.set("resource", inner)
+	return out
 }
 
 func textBlock(s string) members {

@@ -1,5 +1,7 @@
 package endpoints
 
+import "slices"
+
 // families are the groups of the table, in its order.
 func families() []family {
 	return []family{
@@ -61,5 +63,6 @@ func families() []family {
 		{"A full window that is told by a length alone", crampedRows},
 		{"Words of a queue inside of a stream", notices},
 		{"Words for whose fault a refusal is", denied},
+		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 	}
 }

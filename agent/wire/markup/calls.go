@@ -153,7 +153,7 @@ func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 	case inner == "":
 		return nil, false
 	case inner[0] == '{' || inner[0] == '[':
-		raw, ok := LooseObject(inner, false)
+		raw, ok := looseValue(inner, false)
 		if !ok {
 			return nil, false
 		}

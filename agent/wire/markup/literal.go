@@ -8,8 +8,9 @@ import (
 )
 
 // quoteMarks stand in the place of quotes in the calls of Gemma 4 and FunctionGemma.
+// Others write texts as programs do.
 // source: vllm-project/vllm#44522, docs.vllm.ai/en/v0.18.0/api/vllm/tool_parsers/functiongemma_tool_parser
-var quoteMarks = []string{`<|"|>`, "<escape>"}
+var quoteMarks = []string{`<|"|>`, "<escape>", `"""`, "'''", "`"}
 
 // maxLiteralDepth bounds how deep lists and objects are nested.
 const maxLiteralDepth = 32
@@ -22,7 +23,29 @@ type literal struct {
 	ended bool
 }
 
-func (l *literal) skip() { l.s = strings.TrimLeft(l.s, " \t\r\n") }
+// skip passes white space and comments.
+func (l *literal) skip() {
+	for {
+		l.s = strings.TrimLeft(l.s, " \t\r\n")
+		end := ""
+		switch {
+		case len(l.s) > 1 && l.s[0] == '\\' && strings.IndexByte("nrt", l.s[1]) >= 0: // source: OpenHands/software-agent-sdk#2488 (Qwen 3.5)
+			l.s = l.s[2:]
+			continue
+		case strings.HasPrefix(l.s, "//") || strings.HasPrefix(l.s, "# "):
+			end = "\n"
+		case strings.HasPrefix(l.s, "/*"):
+			end = "*/"
+		default:
+			return
+		}
+		_, rest, ok := strings.Cut(l.s, end)
+		if !ok {
+			return
+		}
+		l.s = rest
+	}
+}
 
 // take reports whether a mark comes next, and passes it.
 func (l *literal) take(mark string) bool {
@@ -60,21 +83,32 @@ func (l *literal) value(depth int) (json.RawMessage, bool) {
 	if end < 0 {
 		return nil, false
 	}
+	if at := commentBegin.FindStringIndex(l.s[:end]); at != nil && !l.bare {
+		end = at[0]
+	}
 	word := strings.TrimSpace(l.s[:end])
 	l.s = l.s[end:]
 	switch word {
-	case "True", "true":
+	case "True", "true", "TRUE":
 		return json.RawMessage("true"), true
-	case "False", "false":
+	case "False", "false", "FALSE":
 		return json.RawMessage("false"), true
-	case "None", "null":
+	case "None", "null", "NULL", "nil", "undefined", "NaN":
 		return json.RawMessage("null"), true
+	}
+	if plain := strings.TrimPrefix(word, "+"); strings.HasPrefix(plain, ".") { // as JSON 5 has numbers
+		word = "0" + plain
+	} else if plain != word && json.Valid([]byte(plain)) {
+		word = plain
 	}
 	if json.Valid([]byte(word)) {
 		return json.RawMessage(word), true
 	}
 	return asJSON(word), l.bare && word != ""
 }
+
+// commentBegin matches the beginning of a comment behind a value.
+var commentBegin = pattern.New(`\s*(?://|/\*|\s# |\\[nrt])`)
 
 // quoted reads a text in quotes of any kind.
 func (l *literal) quoted() (string, bool) {
@@ -87,12 +121,14 @@ func (l *literal) quoted() (string, bool) {
 			return text, ok
 		}
 	}
-	if rest, ok := strings.CutPrefix(l.s, "\u201c"); ok {
-		text, after, ok := strings.Cut(rest, "\u201d")
-		if ok {
-			l.s = after
+	for open, closing := range map[string]string{"\u201c": "\u201d", "\u2018": "\u2019"} {
+		if rest, ok := strings.CutPrefix(l.s, open); ok {
+			text, after, ok := strings.Cut(rest, closing)
+			if ok {
+				l.s = after
+			}
+			return text, ok
 		}
-		return text, ok
 	}
 	if l.s == "" || l.s[0] != '"' && l.s[0] != '\'' {
 		return "", false
@@ -176,7 +212,7 @@ var bareKey = pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}`)
 func (l *literal) pairs(depth int, between, closing string) (json.RawMessage, bool) {
 	var fields arguments
 	for n := 0; !l.close(closing, n); n++ {
-		if n > 0 && !l.comma() {
+		if n > 0 && !l.comma() && !strings.HasPrefix(l.s, `"`) { // before the next key models forget it
 			return nil, false
 		}
 		if n > 0 && l.take(closing) {

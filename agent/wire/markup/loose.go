@@ -18,11 +18,94 @@ var (
 )
 
 // LooseObject reads arguments that are no JSON, and gives them as a JSON object where there is only one that can be meant: control characters,
-// single quotes, words of Python, bare keys and commas too many are read; code fences, tags and brackets around them are left out. isEnded
-// says that the model was done: brackets that are missing behind a whole value are added then.
+// single quotes, words of Python, bare keys, comments and commas too many are read; code fences, tags and brackets around them are left out.
+// isEnded says that the model was done: then brackets that are missing are added, and sentences around an object are left out as well.
 //
 // source: js.langchain.com (parsePartialJson), ai-sdk.dev (repairToolCall), github.com/josdejong/jsonrepair
 func LooseObject(text string, isEnded bool) (json.RawMessage, bool) {
+	text = strings.Trim(text, unseen)
+	if raw, ok := looseValue(text, isEnded); ok || !isEnded {
+		return raw, ok
+	}
+	if noArguments.MatchString(text) {
+		return json.RawMessage("{}"), true
+	}
+	for _, read := range []func(string) (json.RawMessage, bool){escapedObject, withoutBrackets, amidWords} {
+		if raw, ok := read(text); ok {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+// escapedObject reads an object that is escaped as a text is, without its quotes, or as a page is.
+func escapedObject(text string) (json.RawMessage, bool) {
+	for _, plain := range []func(string) (string, bool){
+		func(s string) (string, bool) { return unquoted(`"` + s + `"`) },
+		func(s string) (string, bool) {
+			return html.UnescapeString(s), strings.Contains(s, "&quot;") || strings.Contains(s, "&#34;")
+		},
+	} {
+		if s, ok := plain(text); ok && s != "" && s[0] == '{' && json.Valid([]byte(s)) {
+			return json.RawMessage(s), true
+		}
+	}
+	return nil, false
+}
+
+var (
+	keyInFront  = pattern.New(`^["']?[A-Za-z_][A-Za-z0-9_]*["']?\s*[:=]`)
+	callInFront = pattern.New(`^[A-Za-z_][A-Za-z0-9_.]*\(\s*[A-Za-z_][A-Za-z0-9_]*\s*=`)
+)
+
+// withoutBrackets reads keys and values that lack the brackets of an object, or have those of a call in Python.
+func withoutBrackets(text string) (json.RawMessage, bool) {
+	text = strings.TrimRight(text, " \t\r\n;")
+	if callInFront.MatchString(text) {
+		l := literal{s: text}
+		c, ok := l.call()
+		return c.Arguments, ok && l.s == ""
+	}
+	if !keyInFront.MatchString(text) {
+		return nil, false
+	}
+	for _, between := range []string{":", "="} {
+		l := literal{s: strings.TrimSuffix(text, "}") + "}"}
+		if raw, ok := l.pairs(0, between, "}"); ok && l.s == "" {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+// unseen are the characters that servers put around JSON: white space, a mark of the byte order, padding.
+const unseen = " \t\r\n\x00\ufeff\u200b"
+
+var (
+	// noArguments matches words of programming languages for nothing.
+	noArguments = pattern.New(`^(?i:none|null|nil|undefined|void)$`)
+	// oneWord matches a key in front of a value, but not the words for arguments.
+	oneWord = pattern.New(`^["']?[A-Za-z_][\w.-]*["']?\s*[:=]\s*$`)
+)
+
+// amidWords gives the JSON object that is alone in a sentence.
+func amidWords(text string) (json.RawMessage, bool) {
+	at := strings.IndexByte(text, '{')
+	if at < 0 || strings.ContainsAny(text[:at], "[]}") {
+		return nil, false
+	}
+	if word := strings.ToLower(strings.Trim(text[:at], " \t\r\n:=\"'")); oneWord.MatchString(text[:at]) && word != "json" && !slices.Contains(argumentKeys, word) {
+		return nil, false
+	}
+	dec := json.NewDecoder(strings.NewReader(text[at:]))
+	var raw json.RawMessage
+	if dec.Decode(&raw) != nil || strings.ContainsAny(text[at:][dec.InputOffset():], "[]{}\"") {
+		return nil, false
+	}
+	return raw, true
+}
+
+func looseValue(text string, isEnded bool) (json.RawMessage, bool) {
 	text = text[len(looseBegin.FindString(text)):]
 	if unquoted, ok := unquoted(text); ok {
 		text = unquoted
@@ -46,7 +129,10 @@ func unquoted(text string) (string, bool) {
 }
 
 // argumentKeys are the names under which models and gateways give the arguments of a call.
-var argumentKeys = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input"}
+var argumentKeys = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input"}
+
+// ownNameKeys are the names under which they give its name.
+var ownNameKeys = []string{"name", "tool", "tool_name", "function", "action"}
 
 // Unwrapped gives the arguments of a call of a tool that stand inside of something else: of a list, of a whole call, of a text. Anything that
 // the tool's schema has a property for stays as it is.
@@ -70,8 +156,14 @@ func Alone(raw json.RawMessage) json.RawMessage {
 		switch {
 		case len(list) == 0:
 			return json.RawMessage("{}")
+		case len(list) == 1 && list[0][0] == '[':
+			return Alone(list[0])
 		case len(list) == 1 && list[0][0] == '{':
 			return list[0]
+		case len(list) == 1:
+			if text, ok := unquoted(string(list[0])); ok && json.Valid([]byte(text)) {
+				return Alone(json.RawMessage(text))
+			}
 		}
 	}
 	return raw
@@ -82,7 +174,7 @@ func unwrap(raw json.RawMessage, name string, schema json.RawMessage) (json.RawM
 		object := Alone(raw)
 		return object, object[0] == '{'
 	}
-	if len(raw) > 0 && raw[0] == '{' && !slices.ContainsFunc(argumentKeys, func(key string) bool { return bytes.Contains(raw, []byte(key)) }) {
+	if len(raw) > 0 && raw[0] == '{' && (name == "" || !bytes.Contains(raw, []byte(`"`+name+`"`))) && !slices.ContainsFunc(argumentKeys, func(key string) bool { return bytes.Contains(raw, []byte(key)) }) {
 		return nil, false // nearly all
 	}
 	if text, ok := unquoted(string(raw)); ok && json.Valid([]byte(text)) {
@@ -102,7 +194,9 @@ func unwrap(raw json.RawMessage, name string, schema json.RawMessage) (json.RawM
 			return nil, false
 		case slices.Contains(argumentKeys, key) && inner == nil:
 			inner = value
-		case (key == "name" || key == "tool" || key == "tool_name" || key == "function") && isText && text == name:
+		case slices.Contains(ownNameKeys, key) && isText && text == name:
+		case (key == name || key == "function") && len(fields) == 1: // the call itself, or the name in front of its arguments
+			inner = value
 		case (key == "type" || key == "id") && isText:
 		default:
 			return nil, false

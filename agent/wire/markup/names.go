@@ -12,12 +12,15 @@ var (
 	recipient = pattern.New(`\bto=([\w.:/-]+)`)
 	// nameMark matches what may stand behind a name that leaked into its field: markup, a call, a line end.
 	nameMark = pattern.New("[<\uff5c\\n\\r({\\[`\"']|\\s{2,}| to=")
-	// callIndex matches the number of a call in Kimi's ids. source: MoonshotAI/Kimi-K2, docs/tool_call_guidance.md
-	callIndex = pattern.New(`:\d+$`)
+	// callIndex matches the number of a call in Kimi's ids. source: MoonshotAI/Kimi-K2, docs/tool_call_guidance.md, monotykamary/pi-tool-repair#4
+	callIndex = pattern.New(`:\d+$|_\d+_\d{6,}$`)
 )
 
 // nameSpaces stand in front of names, with an underscore or two.
-var nameSpaces = []string{"functions_", "function_", "tools_", "tool_", "mcp__", "default_api_"}
+var nameSpaces = []string{"functions_", "function_", "tools_", "tool_", "mcp__parley__", "mcp_parley_", "parley_", "mcp_", "default_api_"}
+
+// nameKinds stand behind names. source: NousResearch/hermes-agent#61336
+var nameKinds = []string{"_tool", "-tool", "Tool", "_function"}
 
 // KnownName finds the offered tool whose name a model or its server wrote with something else: quotes, white space, a name space, the marks of
 // a channel, the beginning of arguments, other case or separators. The exact name comes first; another counts only where it is that of one
@@ -39,6 +42,13 @@ func KnownName(written string, offered []string, has func(name string) bool) (na
 	for _, space := range nameSpaces {
 		if after, ok := strings.CutPrefix(bare, space); ok {
 			forms = append(forms, strings.TrimLeft(after, "_"))
+		}
+	}
+	for _, form := range forms {
+		for _, kind := range nameKinds {
+			if before, ok := strings.CutSuffix(form, kind); ok {
+				forms = append(forms, before)
+			}
 		}
 	}
 	for i, form := range forms {
@@ -72,6 +82,13 @@ func TrailingArguments(name, rest string, schema json.RawMessage) (args json.Raw
 	if i := strings.IndexByte(rest, '{'); i >= 0 && strings.Trim(rest[:i], " \t\r\n(`\"'") == "" {
 		raw, ok := LooseObject(rest[i:], false)
 		return raw, ok && raw[0] == '{'
+	}
+	if strings.HasPrefix(rest, "<parameter") {
+		calls, after, ok := taggedCall("<function="+name+">"+rest+"</function>", func(string) (json.RawMessage, bool) { return schema, true })
+		if !ok || strings.TrimSpace(after) != "" {
+			return nil, false
+		}
+		return calls[0].Arguments, true
 	}
 	if !strings.HasPrefix(rest, "<arg_key>") {
 		return nil, false
