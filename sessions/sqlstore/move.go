@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"parley/channels"
@@ -237,35 +236,27 @@ func (s *moves) relocate(t *tx, x relocation) error {
 
 // moveSessions lets the keys of a chat's new place name the sessions of the old one.
 func (s *moves) moveSessions(t *tx, x relocation) error {
-	names := map[sessions.Key]sessions.Key{} // by any key that it has, the session
 	const own = "SELECT key FROM heard WHERE address = ? OR address >= ? AND address < ?"
 	query, args := "SELECT key, key FROM ("+own+") AS here UNION SELECT key, target FROM aliases WHERE target IN ("+own+")", append(x.below(), x.below()...)
 	if x.account { // also sessions to which nothing came yet
-		query, args = "SELECT key, key FROM sessions UNION SELECT key, target FROM aliases", nil
+		query, args = allNames, nil
 	}
-	err := t.Each(query, args, func(r engine.Row) error {
-		names[sessions.Key(r.Str(0))] = sessions.Key(r.Str(1))
-		return nil
-	})
+	names, err := readNames(t, query, args...)
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		parts, err := name.Parse()
-		if err != nil || !x.named(parts) {
-			continue
-		}
+	return names.each(x, func(parts sessions.Parts, old sessions.Key) error {
 		next := []sessions.Key{x.renamed(parts)}
 		if x.route != "" && parts.Thread == "" { // first: what waits goes where its next messages go
 			next = []sessions.Key{x.route, next[0]}
 		}
 		for _, key := range next {
-			if err := s.succession(t, x, names[name], key); err != nil {
+			if err := s.succession(t, x, old, key); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // succession lets a session of the moved chat go on by another key. A session that has this key already has the chat from then on: what was
