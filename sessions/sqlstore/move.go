@@ -289,12 +289,11 @@ func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
 			return err
 		}
 	}
-	_, err = t.Exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(key), string(old))
-	return err
+	return s.alias(t, key, old)
 }
 
 // succeed hands a chat over from its old session to another one that it has: what waits for a turn, context lines, jobs, and what
-// is to be sent. The old session stays to be read, and has no chat.
+// is to be sent. The old session stays to be read, and has no chat: what it has others do is stopped with the other one.
 func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) error {
 	if err := s.restrict(t, old, at.Key); err != nil {
 		return err
@@ -336,7 +335,16 @@ func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) e
 		return err
 	}
 	was.Last = channels.Address{}
-	return s.sessions.Save(t, was)
+	if err := s.sessions.Save(t, was); err != nil {
+		return err
+	}
+	return s.alias(t, old, at.Key)
+}
+
+// alias lets a key lead to a session. The key of a session that is still there leads to that one; closedFor looks for its successor.
+func (s *moves) alias(t *tx, key, to sessions.Key) error {
+	_, err := t.Exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(key), string(to))
+	return err
 }
 
 // rehear moves what is known about who wrote from a place to its new one. A chat's position stays behind: the new place numbers its

@@ -122,7 +122,10 @@ const allNames = "SELECT key, key FROM sessions UNION SELECT key, target FROM al
 func readNames(t *tx, query string, args ...any) (sessionNames, error) {
 	names := sessionNames{}
 	err := t.Each(query, args, func(r engine.Row) error {
-		names[sessions.Key(r.Str(0))] = sessions.Key(r.Str(1))
+		name, key := sessions.Key(r.Str(0)), sessions.Key(r.Str(1))
+		if _, known := names[name]; !known || name == key { // a session that is still there goes by its own key
+			names[name] = key
+		}
 		return nil
 	})
 	return names, err
