@@ -26,7 +26,7 @@ type link struct {
 	groups *groups
 	timers *timers
 	typing *typing
-	left   departures
+	out    *outbox
 	owed   atomic.Pointer[debt]
 
 	offering     context.Context //nolint:containedctx // the library's callbacks have none; it outlives Run's by the event under way
@@ -36,7 +36,6 @@ type link struct {
 	ready        chan struct{}
 	tail         tail
 	dials        dials
-	sends        chan struct{} // held by the one call that writes a message: the library has a lock that cannot be given up
 	closing      atomic.Bool
 	loggedIn     atomic.Bool // the server took the login of this connection
 	finished     atomic.Bool

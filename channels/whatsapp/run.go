@@ -110,9 +110,10 @@ func unauthorized(state channels.State, detail string) ending {
 // open makes a client for the key file.
 func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error) {
 	l := &link{
-		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
+		c: c, inbox: inbox, turn: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
 		tail: newTail(), insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: channels.NewBackoff(c.pace.refused, longestWait),
 	}
+	l.out = &outbox{link: l, sends: make(chan struct{}, 1)}
 	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves, handled: l.tail.over, dials: &l.dials}
 	keys, err := openKeys(ctx, c.keys, aheadOfStanzas, log)
 	if err != nil {

@@ -198,11 +198,11 @@ func (l *link) learnHistory(h *waHistorySync.HistorySync) {
 
 // expiring puts a chat's timer into what a message says of itself. Reactions and deletions have none: they last as long as the message
 // that they are about.
-func (l *link) expiring(ctx context.Context, to channels.Address, jid types.JID, c *waE2E.ContextInfo) *waE2E.ContextInfo {
-	one, known := l.timers.of(to.Chat)
+func (o *outbox) expiring(ctx context.Context, to channels.Address, jid types.JID, c *waE2E.ContextInfo) *waE2E.ContextInfo {
+	one, known := o.timers.of(to.Chat)
 	if !known && jid.Server == types.GroupServer {
-		_ = l.groups.of(ctx, jid)
-		one, _ = l.timers.of(to.Chat)
+		_ = o.groups.of(ctx, jid)
+		one, _ = o.timers.of(to.Chat)
 	}
 	if one.seconds == 0 {
 		return c
