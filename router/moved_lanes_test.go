@@ -1,11 +1,14 @@
 package router_test
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"parley/agent"
 	"parley/channels"
 	"parley/channels/channeltest"
 	"parley/router/inbound"
@@ -110,4 +113,60 @@ func TestMovedChatStopsWithItsOldSession(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A group becomes a supergroup that has a session already, while a sub-agent is at work for the old one: /stop in the chat ends it, and the
+// chat hears nothing of it. Before, the answer was that nothing is running.
+//
+// proves: X1
+func TestStopReachesSubAgentsOfTheFormerSession(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		old, now := routertest.Group("b"), routertest.Group("b-new")
+		g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+			switch step := routertest.StepOf(p); {
+			case step.Kind == "child":
+				<-ctx.Done()
+				return agent.Answer{}, ctx.Err()
+			case step.Kind == "turn" && len(step.Results) == 0 && strings.HasSuffix(step.Said, "compute"):
+				return routertest.Delegate("c1", "compute"), nil
+			}
+			return routertest.Text("ok"), nil
+		})
+		hear(g, now, routertest.Guest, "hello")
+		hear(g, old, routertest.Guest, "compute")
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		g.Stop()
+		g.Start()
+		hear(g, now, routertest.Guest, "/stop")
+		if runs := g.Runs(); !g.AllOver() || !slices.ContainsFunc(runs, func(r sessions.Run) bool { return r.Kind == sessions.ChildRun && r.Status == sessions.Stopped }) {
+			t.Errorf("%+v", runs)
+		}
+		if got := g.Fake.Texts(now); !slices.Equal(got, []string{"ok", "⚙️ Stopped 1 sub-agent."}) {
+			t.Errorf("shown %q", got)
+		}
+	})
+}
+
+// A job that posts into a group is at work when the group gets a new id: /stop in the group ends it all the same.
+//
+// proves: X1
+func TestStopReachesJobsOfTheFormerChat(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{})
+		old, now := routertest.Group("b"), routertest.Group("b-new")
+		hear(g, now, routertest.Guest, "hello")
+		hear(g, old, routertest.Guest, "hello")
+		g.Model.Set(routertest.Repeating(9 * time.Minute))
+		due := time.Now().Add(time.Hour)
+		if err := g.Router.Scheduler.AddJob(t.Context(), "job", sessions.Job{ID: "j", Agent: "main", Name: "slow", Message: "do it", At: due, Next: due, Created: time.Now(), To: old}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Hour + 2*time.Second)
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		hear(g, now, routertest.Guest, "/stop")
+		if got := g.Fake.Texts(now); got[len(got)-1] != "⚙️ Stopped 1 scheduled job." {
+			t.Errorf("shown %q", got)
+		}
+	})
 }

@@ -16,6 +16,7 @@ var (
 	ErrConflict = errors.New("conflict") // a label in use, a run that is not running, a delivery that is not in the state asked for
 	ErrBusy     = fmt.Errorf("%w: a run of the session is not over", ErrConflict)
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
+	ErrRevised  = fmt.Errorf("%w: the message was changed while it was answered", ErrConflict)
 	ErrInvalid  = errors.New("this cannot be stored") // the data or the store's code is at fault, not the disk or a connection: a repeat fails again
 	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
 	ErrUncertain  = errors.New("it is not known whether this was stored")
@@ -107,7 +108,7 @@ type Runs interface {
 	// run that was interrupted stays in the queue, and one that was stopped takes nothing up. ErrConflict when the run is not running.
 	MergeQueued(ctx context.Context, run RunID, q MergeQuery) ([]Message, error)
 	// Finish ends a run: last messages, status, usage, deliveries and the next run of its chain, all at once. ErrConflict when
-	// the run is final already: then nothing changes.
+	// the run is final already, ErrRevised when it was Revised behind the try that ends: then nothing changes.
 	Finish(ctx context.Context, run RunID, o Outcome) (Accepted, error)
 	// Recover puts every running run back in the queue, and brings every sending delivery to what is known of its try (Calling, Answered): called once,
 	// before adapters start. It returns the keys that have queued runs, oldest run first, and the deliveries that were found sending as they are now.
@@ -132,6 +133,7 @@ type Runs interface {
 // Outcome is the end of a run, and everything that is committed with it.
 type Outcome struct {
 	Status     RunStatus
+	Revised    bool      // as the try that ends has read it of its run
 	Messages   []Message // not recorded yet
 	Result     string
 	Error      string

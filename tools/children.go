@@ -173,7 +173,7 @@ func (d Deps) tree(ctx context.Context, c Caller) ([]Child, error) {
 	for depth := 0; len(parents) > 0 && depth < treeDepth; depth++ {
 		var below []sessions.Key
 		for _, p := range parents {
-			kids, err := d.kids(ctx, p, false)
+			kids, err := lineage{d.Store}.kids(ctx, p, false)
 			if err != nil {
 				return nil, err
 			}
@@ -242,24 +242,4 @@ func weight(r sessions.Run) int {
 		return 3
 	}
 	return 2
-}
-
-// atWork gives the sub-agents of a session that have a run under way.
-func (d Deps) atWork(ctx context.Context, parent sessions.Key) ([]sessions.Key, error) {
-	var keys []sessions.Key
-	if parent == "" {
-		return nil, nil
-	}
-	for _, status := range []sessions.RunStatus{sessions.Queued, sessions.Running} {
-		runs, err := d.Store.ListRuns(ctx, sessions.RunQuery{Parent: parent, Status: status, Limit: maxTree})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range runs {
-			if !slices.Contains(keys, r.Key) {
-				keys = append(keys, r.Key)
-			}
-		}
-	}
-	return keys, nil
 }

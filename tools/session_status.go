@@ -105,7 +105,7 @@ func (t sessionStatus) card(ctx context.Context, c Caller, s sessions.Session) (
 	if len(running) > 0 {
 		r.Running = &statusRun{RunID: running[0].ID, Since: running[0].Started.UnixMilli()}
 	}
-	below, err := t.deps.atWork(ctx, s.Key)
+	below, err := lineage{t.deps.Store}.atWork(ctx, s.Key)
 	if err != nil {
 		return r, err
 	}

@@ -104,7 +104,7 @@ func (s *search) scope(ctx context.Context) error {
 		s.query.Keys = []sessions.Key{own.Key}
 	case VisibleTree:
 		s.query.Keys = []sessions.Key{own.Key}
-		below, all, err := s.deps.descendants(ctx, own.Key)
+		below, all, err := lineage{s.deps.Store}.descendants(ctx, own.Key)
 		if err != nil {
 			return err
 		}

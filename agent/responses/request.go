@@ -43,6 +43,7 @@ func (r *request) offered(name string) (json.RawMessage, bool) {
 
 // wantedLimit is the length of an answer for endpoints that want one to be named, in tokens.
 const wantedLimit = "8192"
+
 // undo gives the arguments of calls as the tools' own schemas want them.
 func (r *request) undo(a *agent.Answer) { r.schemas.Undo(a, r.specs) }
 

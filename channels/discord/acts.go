@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -40,6 +41,9 @@ const (
 // The deferred answer is shown to everybody, in servers too. One that only its sender sees could not be read back after a crash, so it
 // would be given twice, and the parts of a long answer would be shown to different people.
 type acts struct {
+	rest rest
+	log  *slog.Logger
+
 	mu   sync.Mutex
 	open map[channels.MessageID]*act
 }
@@ -57,23 +61,25 @@ type act struct {
 	removed    bool
 }
 
-func newActs() *acts { return &acts{open: map[channels.MessageID]*act{}} }
+func newActs(rest rest, log *slog.Logger) *acts {
+	return &acts{rest: rest, log: log, open: map[channels.MessageID]*act{}}
+}
 
-// noteCommand keeps what is needed to answer a command in its place: before it is offered, as it may be answered at once.
-func (c *Channel) noteCommand(e event) {
+// note keeps what is needed to answer a command in its place: before it is offered, as it may be answered at once. app is this bot's application.
+func (s *acts) note(e event, app string) {
 	var w wireInteraction
 	if json.Unmarshal(e.data, &w) != nil || w.Type != kindCommand || w.ID == "" || w.Token == "" {
 		return
 	}
 	if w.AppID == "" {
-		w.AppID = c.self().Application
+		w.AppID = app
 	}
 	id := channels.MessageID(w.ID)
-	c.acts.expire()
-	c.acts.mu.Lock()
-	defer c.acts.mu.Unlock()
-	if c.acts.open[id] == nil {
-		c.acts.open[id] = &act{id: id, chat: channels.ChatID(w.ChannelID), app: w.AppID, token: w.Token, began: e.at, ready: make(chan struct{})}
+	s.expire()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[id] == nil {
+		s.open[id] = &act{id: id, chat: channels.ChatID(w.ChannelID), app: w.AppID, token: w.Token, began: e.at, ready: make(chan struct{})}
 	}
 }
 
@@ -89,7 +95,7 @@ func (c *Channel) Acknowledge(ctx context.Context, _ channels.Address, id channe
 	if err := c.names.unplaced(a.chat); err != nil {
 		return err
 	}
-	promised, err := c.promise(ctx, a)
+	promised, err := c.acts.promise(ctx, a)
 	if err == nil && !promised {
 		err = &channels.Error{Class: channels.Rejected, Err: errors.New("the command cannot be acknowledged any more; its answer will be a message")}
 	}
@@ -97,14 +103,14 @@ func (c *Channel) Acknowledge(ctx context.Context, _ channels.Address, id channe
 }
 
 // promise tells the platform once that an answer to a command will come, and reports whether it knows.
-func (c *Channel) promise(ctx context.Context, a *act) (bool, error) {
-	c.acts.mu.Lock()
+func (s *acts) promise(ctx context.Context, a *act) (bool, error) {
+	s.mu.Lock()
 	first := !a.begun
 	a.begun = true
-	c.acts.mu.Unlock()
+	s.mu.Unlock()
 	if first {
-		if a.failed = !c.defers(ctx, a); a.failed {
-			c.acts.close(a.id)
+		if a.failed = !s.defers(ctx, a); a.failed {
+			s.close(a.id)
 		}
 		close(a.ready)
 	}
@@ -118,14 +124,14 @@ func (c *Channel) promise(ctx context.Context, a *act) (bool, error) {
 
 // defers makes the platform show "is thinking…". When it is not known whether the platform did, it is taken to have done so: the answer
 // finds out.
-func (c *Channel) defers(ctx context.Context, a *act) bool {
+func (s *acts) defers(ctx context.Context, a *act) bool {
 	path := "/interactions/" + url.PathEscape(string(a.id)) + "/" + url.PathEscape(a.token) + "/callback"
 	for {
 		left := deferLimit - time.Since(a.began)
 		if left <= 0 {
 			return false
 		}
-		_, err := c.rest.call(ctx, request{
+		_, err := s.rest.call(ctx, request{
 			method: http.MethodPost, path: path, route: route{path: "interactions/callback", verb: http.MethodPost, major: string(a.id)}, body: map[string]any{"type": 5}, limit: left,
 		})
 		if err == nil || codeOf(err) == codeAcknowledged {
@@ -134,7 +140,7 @@ func (c *Channel) defers(ctx context.Context, a *act) bool {
 		failed := channels.Classify(err)
 		wait := max(100*time.Millisecond, failed.RetryAfter)
 		if permanent(err) || failed.Class == channels.Unauthorized || time.Since(a.began)+wait > deferLimit || !channels.Sleep(ctx, wait) {
-			c.log.WarnContext(ctx, "a discord command could not be acknowledged", "err", err)
+			s.log.WarnContext(ctx, "a discord command could not be acknowledged", "err", err)
 			return failed.Class == channels.Ambiguous
 		}
 	}
@@ -191,7 +197,7 @@ func (s *acts) close(id channels.MessageID) {
 // answer puts a message in the place of "is thinking…". It reports false when that is not possible any more.
 func (c *Channel) answer(ctx context.Context, out channels.Outbound) (channels.Receipt, bool, error) {
 	for a := c.acts.claim(out); a != nil; a = c.acts.claim(out) {
-		promised, err := c.promise(ctx, a)
+		promised, err := c.acts.promise(ctx, a)
 		if err != nil {
 			return channels.Receipt{}, true, err
 		}

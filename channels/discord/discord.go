@@ -146,7 +146,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	}
 	c := &Channel{
 		account: deps.Account, log: deps.Logger, cfg: cfg, seen: deps.Seen, cursor: deps.Cursor, sent: deps.Sent, identified: deps.Identified,
-		names: newNames(), recent: newRecent(), members: newMemory[memberRead](1024), acts: newActs(),
+		names: newNames(), recent: newRecent(), members: newMemory[memberRead](1024),
 		health: channels.NewHealthHolder(deps.Logger, firstStale),
 	}
 	if c.client = deps.Client; c.client == nil {
@@ -155,6 +155,7 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	token := bareToken(cfg.Token)
 	id, _, _ := strings.Cut(token, ".")
 	c.rest = newREST(base, token, c.client, newHolds(deps.Holds.Of(server, id)))
+	c.acts = newActs(c.rest, c.log)
 	return c, nil
 }
 

@@ -155,7 +155,23 @@ func (n *names) unplaced(id channels.ChatID) error {
 	if p, known := n.find(string(id)); !known || p.whole() {
 		return nil
 	}
-	return &channels.Error{Class: channels.Rejected, Err: errors.New("discord does not say what this channel is, so nothing is sent there: it may be a thread of a channel that is denied; let the bot view it")}
+	return &channels.Error{Class: channels.Rejected, Err: errUnplaced}
+}
+
+var errUnplaced = errors.New("discord does not say what this channel is, so nothing is sent there: it may be a thread of a channel that is denied; let the bot view it")
+
+// placed is unplaced for what is written by address. About a chat that no event has named since the start it asks first: an earlier process
+// may have been refused it. What is direct is so by its address.
+func (c *Channel) placed(ctx context.Context, to channels.Address) error {
+	id := string(to.Chat)
+	if to.Type == channels.Direct || !isID(id) || !c.names.asks(id) {
+		return c.names.unplaced(to.Chat)
+	}
+	err := c.lookup(ctx, id)
+	if err != nil && permanent(err) {
+		err = &channels.Error{Class: channels.Rejected, Err: errUnplaced}
+	}
+	return err
 }
 
 // put keeps a chat, within bounds; n.mu is held.

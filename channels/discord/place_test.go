@@ -54,22 +54,13 @@ func TestThreadThatDiscordDoesNotDescribe(t *testing.T) {
 				if words(got) != "one" {
 					h.t.Fatalf("offered %q", words(got))
 				}
-				for what, err := range map[string]error{
-					"send": func() error {
-						_, err := h.ch.Send(h.t.Context(), channels.Outbound{Key: "k", To: to, Text: "x"})
-						return err
-					}(),
-					"edit":  h.ch.Edit(h.t.Context(), "7", channels.Outbound{To: to, Text: "x"}),
-					"type":  h.ch.Typing(h.t.Context(), to),
-					"react": h.ch.React(h.t.Context(), to, "7", "👍"),
-				} {
-					if err == nil || channels.Classify(err).Class != channels.Rejected || !strings.Contains(err.Error(), "does not say what this channel is") {
-						h.t.Errorf("%s: %v", what, err)
-					}
-				}
-				if calls := h.srv.Calls(); len(calls) > 0 && calls[len(calls)-1].Method != http.MethodGet {
-					h.t.Errorf("sent %+v", calls[len(calls)-1])
-				}
+				h.getsNothing(to)
+				h.stop()
+				h.open() // another process knows nothing of the refusal
+				h.start()
+				h.settle()
+				h.getsNothing(to)
+				h.taken()
 			}
 			remove()
 			h.srv.AddThread(general, thread, "thr", anna)
@@ -83,5 +74,24 @@ func TestThreadThatDiscordDoesNotDescribe(t *testing.T) {
 				h.t.Error(err)
 			}
 		})
+	}
+}
+
+// getsNothing fails unless everything that would be shown in a place is refused, and nothing of it reaches the platform.
+func (h *host) getsNothing(to channels.Address) {
+	h.t.Helper()
+	_, sent := h.ch.Send(h.t.Context(), channels.Outbound{Key: "k", To: to, Text: "x"})
+	for what, err := range map[string]error{
+		"send": sent, "edit": h.ch.Edit(h.t.Context(), "7", channels.Outbound{To: to, Text: "x"}),
+		"type": h.ch.Typing(h.t.Context(), to), "react": h.ch.React(h.t.Context(), to, "7", "👍"),
+	} {
+		if err == nil || channels.Classify(err).Class != channels.Rejected || !strings.Contains(err.Error(), "does not say what this channel is") {
+			h.t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, call := range h.srv.Calls() {
+		if call.Method != http.MethodGet && strings.Contains(call.Path, string(to.Chat)) {
+			h.t.Errorf("sent %+v", call)
+		}
 	}
 }

@@ -201,7 +201,7 @@ func (q *queues) take(c *chat, e event) {
 	q.prepare(c, e)
 	q.findStarter(c, e)
 	if e.kind == "INTERACTION_CREATE" {
-		q.c.noteCommand(e)
+		q.c.acts.note(e, q.c.self().Application)
 	}
 	for _, in := range q.c.decode(e) {
 		if in.Event == channels.Message && e.kind == "MESSAGE_CREATE" {

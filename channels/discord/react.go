@@ -24,7 +24,7 @@ func (c *Channel) React(ctx context.Context, to channels.Address, id channels.Me
 	key := string(to.Chat) + "/" + messageID(id)
 	before, known := c.recent.reactions.get(key)
 	if emoji != "" {
-		if err := c.names.unplaced(to.Chat); err != nil {
+		if err := c.placed(ctx, to); err != nil {
 			return err
 		}
 		if err := c.reaction(ctx, http.MethodPut, to.Chat, id, emoji); err != nil {

@@ -54,7 +54,7 @@ func nonce(key string) string {
 
 // Send implements channels.Channel. The answer to a command of Discord's own menu takes the place of the answer that was promised.
 func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Receipt, error) {
-	if err := c.names.unplaced(out.To.Chat); err != nil {
+	if err := c.placed(ctx, out.To); err != nil {
 		return channels.Receipt{}, err
 	}
 	if r, done, err := c.answer(ctx, out); done {
@@ -110,7 +110,7 @@ func receipt(raw json.RawMessage) channels.Receipt {
 
 // Edit implements channels.Editor.
 func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.Outbound) error {
-	if err := c.names.unplaced(out.To.Chat); err != nil {
+	if err := c.placed(ctx, out.To); err != nil {
 		return err
 	}
 	b := body{Flags: suppressEmbeds}
@@ -134,7 +134,7 @@ func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.M
 
 // Typing implements channels.Typer. Discord shows it for ten seconds.
 func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
-	if err := c.names.unplaced(to.Chat); err != nil {
+	if err := c.placed(ctx, to); err != nil {
 		return err
 	}
 	_, err := c.rest.call(ctx, request{

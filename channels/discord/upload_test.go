@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -77,6 +78,7 @@ func TestFilesAreStreamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ch.names.channel(json.RawMessage(`{"id":"`+general+`","type":0}`), town)
 	var open atomic.Int64
 	out := channels.Outbound{Key: "k", To: room()}
 	for range 4 {

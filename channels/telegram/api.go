@@ -198,19 +198,3 @@ func retryAfter(seconds int, h http.Header) time.Duration {
 	said, _ := strconv.ParseFloat(h.Get("Retry-After"), 64)
 	return channels.AskedSeconds(said)
 }
-
-// hold keeps what a Limited error asks for, so that best-effort calls keep to it as well.
-func (c *Channel) hold(key string, err error) {
-	if e, ok := errors.AsType[*channels.Error](err); ok && e.Class == channels.Limited {
-		c.holds.Set(e.RetryAfter, key)
-	}
-}
-
-// held gives a Limited error while the platform wants no call of that key.
-func (c *Channel) held(method, key string) error {
-	left := c.holds.Left(key)
-	if left <= 0 {
-		return nil
-	}
-	return &channels.Error{Class: channels.Limited, RetryAfter: left, Err: &apiError{Method: method, Description: "the platform asked to wait; not called"}}
-}

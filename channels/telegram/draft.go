@@ -28,7 +28,7 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, id, text strin
 		return &channels.Error{Class: channels.Unsupported, Err: &apiError{Method: method, Description: "drafts are for private chats"}}
 	}
 	for _, key := range []string{string(to.Chat), draftsOf + string(to.Chat)} {
-		if err := c.held(method, key); err != nil {
+		if err := c.calls.held(method, key); err != nil {
 			return err
 		}
 	}
@@ -49,9 +49,9 @@ func (c *Channel) Draft(ctx context.Context, to channels.Address, id, text strin
 		params["text"] = text
 		delete(params, "parse_mode")
 		params.AddNonEmpty("parse_mode", mode)
-		return c.api.call(ctx, c.sends, callTimeout, method, params)
+		return c.calls.api.call(ctx, c.calls.sends, callTimeout, method, params)
 	})
-	c.hold(draftsOf+string(to.Chat), err)
+	c.calls.hold(draftsOf+string(to.Chat), err)
 	if said, ok := errors.AsType[*apiError](err); ok && said.says("textdraft_peer_invalid") {
 		return &channels.Error{Class: channels.Unsupported, Err: said}
 	}

@@ -21,7 +21,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 	if m.Size > limit {
 		return nil, channels.TooLarge(m.Size, limit)
 	}
-	raw, err := c.ofBot(ctx, c.sends, callTimeout, "getFile", tgbotapi.Params{"file_id": m.Ref})
+	raw, err := c.calls.ofBot(ctx, c.calls.sends, callTimeout, "getFile", tgbotapi.Params{"file_id": m.Ref})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 	if file.Size > limit {
 		return nil, channels.TooLarge(file.Size, limit)
 	}
-	return c.api.file(ctx, c.sends, file.Path, limit)
+	return c.calls.api.file(ctx, c.calls.sends, file.Path, limit)
 }
 
 // file reads a file by the path that getFile gave.

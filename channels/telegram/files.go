@@ -200,7 +200,7 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 			if kinds[0].as == document && out.Files[0].Kind == channels.Image {
 				params["disable_content_type_detection"] = "true"
 			}
-			return c.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
+			return c.calls.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
 		}
 		list := make([]inputMedia, len(kinds))
 		for i, kind := range kinds {
@@ -215,7 +215,7 @@ func (c *Channel) sendGroup(ctx context.Context, common tgbotapi.Params, kinds [
 			return nil, &channels.Error{Class: channels.Rejected, Err: err}
 		}
 		params["media"] = string(raw)
-		return c.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
+		return c.calls.uploadTo(ctx, method, out.To.Chat, params, fields, out.Files)
 	}
 	raw, left, err := forgiving(common, out, write)
 	if err != nil {

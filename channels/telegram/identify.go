@@ -9,7 +9,7 @@ import (
 
 // Identify implements channels.Identifier.
 func (c *Channel) Identify(ctx context.Context) (string, error) {
-	raw, err := c.ofBot(ctx, c.sends, callTimeout, "getMe", nil)
+	raw, err := c.calls.ofBot(ctx, c.calls.sends, callTimeout, "getMe", nil)
 	if err != nil {
 		return "", err
 	}

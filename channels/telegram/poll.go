@@ -119,7 +119,7 @@ func (c *Channel) asked(ctx context.Context, wait time.Duration) time.Duration {
 func (c *Channel) identify(ctx context.Context) error {
 	wait, tokens := channels.NewBackoff(250*time.Millisecond, 40*time.Second), channels.NewBackoff(refusedFirst, refusedMost)
 	for c.self() == nil {
-		raw, err := c.ofBot(ctx, c.sends, callTimeout, "getMe", nil)
+		raw, err := c.calls.ofBot(ctx, c.calls.sends, callTimeout, "getMe", nil)
 		me := new(identity)
 		if err == nil {
 			err = json.Unmarshal(raw, me)
@@ -277,7 +277,7 @@ func (p *poller) fetch(ctx context.Context) (json.RawMessage, error) {
 	if p.offset != 0 {
 		params["offset"] = strconv.FormatInt(p.offset, 10)
 	}
-	raw, err := p.c.ofBot(ctx, p.c.polls, p.deadline, "getUpdates", params)
+	raw, err := p.c.calls.ofBot(ctx, p.c.polls, p.deadline, "getUpdates", params)
 	switch {
 	case err == nil:
 		p.confirmed = p.offset
@@ -340,7 +340,7 @@ func (p *poller) conflicted(ctx context.Context, said *apiError) time.Duration {
 	detail := "another process polls with this bot token: stop it, or give this host a bot of its own"
 	if said.says("webhook") {
 		if detail = "another program has set a webhook for this bot: remove it there (deleteWebhook), or set takeOverWebhook: true"; p.c.cfg.TakeOverWebhook {
-			_, err := p.c.ofBot(ctx, p.c.sends, callTimeout, "deleteWebhook", nil)
+			_, err := p.c.calls.ofBot(ctx, p.c.calls.sends, callTimeout, "deleteWebhook", nil)
 			switch failed := channels.Classify(err); {
 			case err == nil && !p.removed:
 				p.removed = true
@@ -374,7 +374,7 @@ func (p *poller) confirm(ctx context.Context) {
 		return
 	}
 	params := tgbotapi.Params{"offset": strconv.FormatInt(p.offset, 10), "timeout": "0", "limit": "1", "allowed_updates": allowedUpdates}
-	if _, err := p.c.ofBot(context.WithoutCancel(ctx), p.c.polls, confirmLimit, "getUpdates", params); err != nil {
+	if _, err := p.c.calls.ofBot(context.WithoutCancel(ctx), p.c.polls, confirmLimit, "getUpdates", params); err != nil {
 		p.c.log.InfoContext(ctx, "telegram updates were not confirmed and will come again", "err", err)
 	}
 }

@@ -32,7 +32,7 @@ func (c *Channel) React(ctx context.Context, to channels.Address, id channels.Me
 		return &channels.Error{Class: channels.Rejected, Err: err}
 	}
 	params["reaction"] = string(raw)
-	_, err = c.toChat(ctx, "setMessageReaction", to.Chat, params)
+	_, err = c.calls.toChat(ctx, "setMessageReaction", to.Chat, params)
 	if said, ok := errors.AsType[*apiError](err); ok && said.says("reaction_invalid") {
 		return &channels.Error{Class: channels.Unsupported, Err: said}
 	}

@@ -54,7 +54,7 @@ func (r *refusal) clear() {
 func (c *Channel) refused(ctx context.Context, failed *channels.Error) error {
 	since, enough := c.refusal.note()
 	if enough {
-		_, err := c.ofBot(ctx, c.sends, callTimeout, "getMe", nil)
+		_, err := c.calls.ofBot(ctx, c.calls.sends, callTimeout, "getMe", nil)
 		if ctx.Err() != nil {
 			return nil
 		}

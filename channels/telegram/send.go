@@ -55,7 +55,7 @@ func (c *Channel) answers(ctx context.Context) error {
 	if !c.failing.Load() {
 		return nil
 	}
-	_, err := c.ofBot(ctx, c.sends, callTimeout, "getMe", nil)
+	_, err := c.calls.ofBot(ctx, c.calls.sends, callTimeout, "getMe", nil)
 	if err == nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (c *Channel) sendWords(ctx context.Context, params tgbotapi.Params, out cha
 		}
 		bare["text"] = cmp.Or(out.Plain, out.Text)
 		delete(bare, "parse_mode")
-		raw, err = c.toChat(ctx, method, out.To.Chat, bare)
+		raw, err = c.calls.toChat(ctx, method, out.To.Chat, bare)
 	}
 	if err != nil {
 		return channels.Receipt{}, err
@@ -158,7 +158,7 @@ func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.M
 	if ephemeral {
 		method = "deleteEphemeralMessage"
 	}
-	_, err := c.toChat(ctx, method, to.Chat, params)
+	_, err := c.calls.toChat(ctx, method, to.Chat, params)
 	if said, ok := errors.AsType[*apiError](err); ok && said.says("message to delete not found") {
 		return nil
 	}
@@ -187,7 +187,7 @@ func (c *Channel) write(ctx context.Context, method string, params tgbotapi.Para
 		params["text"] = text
 		delete(params, "parse_mode")
 		params.AddNonEmpty("parse_mode", mode)
-		return c.toChat(ctx, method, out.To.Chat, params)
+		return c.calls.toChat(ctx, method, out.To.Chat, params)
 	})
 }
 
@@ -221,38 +221,8 @@ func forgiving(params tgbotapi.Params, out channels.Outbound, call func(text, mo
 	}
 }
 
-// heeding makes a call unless the platform asked to wait with what the key names, and notes when it does now.
-func (c *Channel) heeding(method, key string, call func() (json.RawMessage, error)) (json.RawMessage, error) {
-	if err := c.held(method, key); err != nil {
-		return nil, err
-	}
-	raw, err := call()
-	if err != nil {
-		c.hold(key, err)
-	}
-	if e, ok := errors.AsType[*channels.Error](err); ok && e.Moved != "" && !(isGroup(key) && isGroup(string(e.Moved))) {
-		return raw, &channels.Error{Class: channels.Rejected, Err: e.Err} // only groups become supergroups
-	}
-	return raw, err
-}
-
 // isGroup reports whether an id is of a group or channel; those of people are positive.
 func isGroup(chat string) bool { return strings.HasPrefix(chat, "-") }
-
-// ofBot makes a call about no chat.
-func (c *Channel) ofBot(ctx context.Context, client *http.Client, limit time.Duration, method string, params tgbotapi.Params) (json.RawMessage, error) {
-	return c.heeding(method, method, func() (json.RawMessage, error) { return c.api.call(ctx, client, limit, method, params) })
-}
-
-// toChat makes a call about a chat.
-func (c *Channel) toChat(ctx context.Context, method string, chat channels.ChatID, params tgbotapi.Params) (json.RawMessage, error) {
-	return c.heeding(method, string(chat), func() (json.RawMessage, error) { return c.api.call(ctx, c.sends, callTimeout, method, params) })
-}
-
-// uploadTo is toChat with files.
-func (c *Channel) uploadTo(ctx context.Context, method string, chat channels.ChatID, params tgbotapi.Params, fields []string, files []channels.File) (json.RawMessage, error) {
-	return c.heeding(method, string(chat), func() (json.RawMessage, error) { return c.api.upload(ctx, c.sends, method, params, fields, files) })
-}
 
 // Typing implements channels.Typer. Unlike a message, the action names the General topic of a forum. Channels and their direct messages
 // have none, and in a group everybody would see what is for one member alone.
@@ -267,7 +237,7 @@ func (c *Channel) Typing(ctx context.Context, to channels.Address) error {
 	}
 	params := tgbotapi.Params{"chat_id": string(to.Chat), "action": "typing"}
 	params.AddNonEmpty(topicParam, topic)
-	_, err := c.toChat(ctx, method, to.Chat, params)
+	_, err := c.calls.toChat(ctx, method, to.Chat, params)
 	return err
 }
 
@@ -292,7 +262,7 @@ func (c *Channel) Publish(ctx context.Context, cmds []channels.Command) error {
 			want = append(want, botCommand{cmd.Name, string(description[:min(len(description), longestDescription)])})
 		}
 	}
-	raw, err := c.toChat(ctx, "getMyCommands", menu, nil)
+	raw, err := c.calls.toChat(ctx, "getMyCommands", menu, nil)
 	if err != nil {
 		return err
 	}
@@ -304,6 +274,6 @@ func (c *Channel) Publish(ctx context.Context, cmds []channels.Command) error {
 	if err != nil {
 		return &channels.Error{Class: channels.Rejected, Err: fmt.Errorf("commands: %w", err)}
 	}
-	_, err = c.toChat(ctx, "setMyCommands", menu, tgbotapi.Params{"commands": string(list)})
+	_, err = c.calls.toChat(ctx, "setMyCommands", menu, tgbotapi.Params{"commands": string(list)})
 	return err
 }

@@ -62,16 +62,14 @@ type Deps struct {
 type Channel struct {
 	account channels.AccountID
 	log     *slog.Logger
-	api     api
+	calls   calls
 	timeout time.Duration // of one poll, on the server
 	cfg     Config
 	cursor  func(ctx context.Context) (string, error)
-	sends   *http.Client
 	polls   *http.Client
 	ownPoll bool
 	hook    *hook // nil = updates are asked for
 
-	holds  *channels.BotHolds // by chat, or by method
 	drafts drafts
 	topics *topics
 	posts  *posts
@@ -162,9 +160,8 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	id, _, _ := strings.Cut(cfg.Token.Reveal(), ":")
 	c := &Channel{
 		account: deps.Account, log: deps.Logger, timeout: timeout, cfg: cfg, cursor: deps.Cursor, sent: deps.Sent, identified: deps.Identified,
-		api:    newAPI(base, cfg.Token.Reveal()),
+		calls:  calls{api: newAPI(base, cfg.Token.Reveal()), holds: deps.Holds.Of(base, id)},
 		topics: newTopics(), posts: newPosts(), people: newPeople(),
-		holds:  deps.Holds.Of(base, id),
 		drafts: newDrafts(),
 	}
 	stale := 2 * timeout
@@ -174,10 +171,10 @@ func New(cfg Config, deps Deps) (*Channel, error) {
 	}
 	c.health = channels.NewHealthHolder(c.log, stale)
 	if deps.Client != nil {
-		c.sends = direct(deps.Client)
-		c.polls = c.sends
+		c.calls.sends = direct(deps.Client)
+		c.polls = c.calls.sends
 	} else {
-		c.sends, c.polls, c.ownPoll = newClient(), newClient(), true
+		c.calls.sends, c.polls, c.ownPoll = newClient(), newClient(), true
 	}
 	return c, nil
 }

@@ -97,7 +97,7 @@ func (c *Channel) listen(ctx context.Context, inbox channels.Inbox) error {
 // look compares the webhook with what it should be, sets it, and notes how Telegram gets on with it. It is set anew at every start:
 // what it should send, and the secret, are not told by getWebhookInfo.
 func (c *Channel) look(ctx context.Context, set *bool) error {
-	raw, err := c.ofBot(ctx, c.sends, callTimeout, "getWebhookInfo", nil)
+	raw, err := c.calls.ofBot(ctx, c.calls.sends, callTimeout, "getWebhookInfo", nil)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 			"url": c.cfg.Webhook.URL, "secret_token": c.cfg.Webhook.Secret.Reveal(), "allowed_updates": allowedUpdates,
 			"max_connections": strconv.Itoa(webhookConnections),
 		}
-		if _, err := c.ofBot(ctx, c.sends, callTimeout, "setWebhook", params); err != nil {
+		if _, err := c.calls.ofBot(ctx, c.calls.sends, callTimeout, "setWebhook", params); err != nil {
 			return err
 		}
 		*set = true
@@ -122,7 +122,7 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 		return nil
 	}
 	if age := time.Since(info.ErrorDate.time()); info.Error != "" && info.Pending > 0 && age < webhookErrors {
-		c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("Telegram cannot deliver %d updates: %s", info.Pending, c.api.hide.Replace(channels.CleanText(info.Error))))
+		c.health.Set(ctx, channels.Disconnected, fmt.Sprintf("Telegram cannot deliver %d updates: %s", info.Pending, c.calls.api.hide.Replace(channels.CleanText(info.Error))))
 		return nil
 	}
 	c.health.Set(ctx, channels.Connected, "")
@@ -133,6 +133,6 @@ func (c *Channel) look(ctx context.Context, set *bool) error {
 func (c *Channel) drop() {
 	if c.ownPoll {
 		c.polls.CloseIdleConnections()
-		c.sends.CloseIdleConnections()
+		c.calls.sends.CloseIdleConnections()
 	}
 }

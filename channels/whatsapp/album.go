@@ -23,6 +23,13 @@ const (
 	maxParts    = 100             // the apps stop at 30 or 100
 )
 
+// gatherer has what a person sends as one gesture offered as one message. The turn of its link guards it.
+type gatherer struct {
+	*link
+
+	gestures []*gathered
+}
+
 // gathered is what has come of one gesture.
 type gathered struct {
 	key   gesture
@@ -59,10 +66,10 @@ type unacknowledged struct {
 
 // gather takes a message that belongs to others. done: the message was dealt with, and taken says whether the library may acknowledge it.
 // It is called under the turn.
-func (l *link) gather(d *decoder, evt *events.Message, in *channels.Inbound, read bool) (done, taken bool) {
+func (r *gatherer) gather(d *decoder, evt *events.Message, in *channels.Inbound, read bool) (done, taken bool) {
 	msg := unwrap(evt.Message)
 	if head := msg.GetAlbumMessage(); head != nil && d.wanted(&evt.Info) {
-		return true, l.announced(d, evt, head)
+		return true, r.announced(d, evt, head)
 	}
 	if !read || in.Event != channels.Message || len(in.Media) == 0 || evt.UnavailableRequestID != "" || isHosted(evt.Info.Sender) {
 		return false, false
@@ -73,24 +80,24 @@ func (l *link) gather(d *decoder, evt *events.Message, in *channels.Inbound, rea
 	case kind == waE2E.MessageAssociation_MOTION_PHOTO && parent != "", kind == waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD && parent != "":
 		return true, true // the picture, or the same film in another code, is there already
 	case (kind == waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD || kind == waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD) && parent != "":
-		if g, p := l.pendingPart(in.Address.Chat, in.Sender.ID, parent); p != nil {
-			p.replace(in, l.stanza(evt))
-			return true, l.proceed(g, evt)
+		if g, p := r.pendingPart(in.Address.Chat, in.Sender.ID, parent); p != nil {
+			p.replace(in, r.stanza(evt))
+			return true, r.proceed(g, evt)
 		}
-		if _, taken := l.c.recent.get(parent); taken {
+		if _, taken := r.c.recent.get(parent); taken {
 			return true, true
 		}
 		in.ID = channels.MessageID(parent) // after a restart: a duplicate of the message that was taken, unless that one never came
 		return false, false
 	case kind == waE2E.MessageAssociation_MEDIA_ALBUM && parent != "":
-		g := l.gesture(gesture{in.Address.Chat, in.Sender.ID, parent})
+		g := r.gesture(gesture{in.Address.Chat, in.Sender.ID, parent})
 		g.album = true
-		g.add(in, evt, twin, l.stanza(evt))
-		return true, l.proceed(g, evt)
+		g.add(in, evt, twin, r.stanza(evt))
+		return true, r.proceed(g, evt)
 	case twin:
-		g := l.gesture(gesture{in.Address.Chat, in.Sender.ID, evt.Info.ID})
-		g.add(in, evt, true, l.stanza(evt))
-		return true, l.proceed(g, evt)
+		g := r.gesture(gesture{in.Address.Chat, in.Sender.ID, evt.Info.ID})
+		g.add(in, evt, true, r.stanza(evt))
+		return true, r.proceed(g, evt)
 	}
 	return false, false
 }
@@ -113,37 +120,37 @@ func awaitsTwin(msg *waE2E.Message) bool {
 
 // announced takes the head of an album, which says how many parts there will be and what the album answers. It stays with the server until
 // they were taken, as they do.
-func (l *link) announced(d *decoder, evt *events.Message, head *waE2E.AlbumMessage) (taken bool) {
+func (r *gatherer) announced(d *decoder, evt *events.Message, head *waE2E.AlbumMessage) (taken bool) {
 	in := d.head(&evt.Info)
 	if c := head.GetContextInfo(); c != nil {
 		d.quote(&in, c)
 	}
-	g := l.gesture(gesture{in.Address.Chat, in.Sender.ID, evt.Info.ID})
+	g := r.gesture(gesture{in.Address.Chat, in.Sender.ID, evt.Info.ID})
 	g.album, g.quote = true, in.Quote
 	g.want = min(int(head.GetExpectedImageCount())+int(head.GetExpectedVideoCount()), maxParts)
 	if evt.UnavailableRequestID != "" || isHosted(evt.Info.Sender) {
-		l.await(g)
+		r.await(g)
 		return true // it cannot be acknowledged later
 	}
-	g.heads = append(g.heads, l.stanza(evt))
-	return l.proceed(g, evt)
+	g.heads = append(g.heads, r.stanza(evt))
+	return r.proceed(g, evt)
 }
 
 // gesture gives the one that a part belongs to, and begins it.
-func (l *link) gesture(key gesture) *gathered {
-	for _, g := range l.gestures {
+func (r *gatherer) gesture(key gesture) *gathered {
+	for _, g := range r.gestures {
 		if g.key == key {
 			return g
 		}
 	}
 	g := &gathered{key: key, first: time.Now(), grew: time.Now()}
-	l.gestures = append(l.gestures, g)
+	r.gestures = append(r.gestures, g)
 	return g
 }
 
 // pendingPart finds a message that waits for others.
-func (l *link) pendingPart(chat channels.ChatID, sender channels.UserID, id types.MessageID) (*gathered, *part) {
-	for _, g := range l.gestures {
+func (r *gatherer) pendingPart(chat channels.ChatID, sender channels.UserID, id types.MessageID) (*gathered, *part) {
+	for _, g := range r.gestures {
 		for i := range g.parts {
 			if p := &g.parts[i]; g.key.chat == chat && g.key.sender == sender && p.evt.Info.ID == id {
 				return g, p
@@ -154,8 +161,8 @@ func (l *link) pendingPart(chat channels.ChatID, sender channels.UserID, id type
 }
 
 // stanza notes what it takes to acknowledge a message later.
-func (l *link) stanza(evt *events.Message) unacknowledged {
-	return unacknowledged{info: evt.Info, hash: l.keys.trouble.newest()}
+func (r *gatherer) stanza(evt *events.Message) unacknowledged {
+	return unacknowledged{info: evt.Info, hash: r.keys.trouble.newest()}
 }
 
 func (g *gathered) add(in *channels.Inbound, evt *events.Message, twin bool, s unacknowledged) {
@@ -191,75 +198,75 @@ func (g *gathered) due(quiet time.Duration) time.Duration {
 }
 
 // proceed offers what is whole, and waits for the rest otherwise. It gives what the library is to do with the stanza that came.
-func (l *link) proceed(g *gathered, evt *events.Message) bool {
-	if g.due(l.c.pace.gather) == 0 {
-		return l.deliver(g, evt.Info.ID)
+func (r *gatherer) proceed(g *gathered, evt *events.Message) bool {
+	if g.due(r.c.pace.gather) == 0 {
+		return r.deliver(g, evt.Info.ID)
 	}
-	l.await(g)
+	r.await(g)
 	return false
 }
 
 // await has a gesture offered as it is when nothing more comes.
-func (l *link) await(g *gathered) {
+func (r *gatherer) await(g *gathered) {
 	if g.timer != nil {
 		g.timer.Stop()
 	}
-	g.timer = time.AfterFunc(g.due(l.c.pace.gather), func() {
-		if !l.take() {
+	g.timer = time.AfterFunc(g.due(r.c.pace.gather), func() {
+		if !r.take() {
 			return
 		}
-		defer l.give()
+		defer r.give()
 		switch {
-		case !slices.Contains(l.gestures, g):
-		case g.due(l.c.pace.gather) > 0:
-			l.await(g)
+		case !slices.Contains(r.gestures, g):
+		case g.due(r.c.pace.gather) > 0:
+			r.await(g)
 		default:
-			l.deliver(g, "")
+			r.deliver(g, "")
 		}
 	})
 }
 
 // deliver offers a gesture as one message and acknowledges its stanzas, but for the one that the library is at.
-func (l *link) deliver(g *gathered, current types.MessageID) bool {
-	l.gestures = slices.DeleteFunc(l.gestures, func(other *gathered) bool { return other == g })
+func (r *gatherer) deliver(g *gathered, current types.MessageID) bool {
+	r.gestures = slices.DeleteFunc(r.gestures, func(other *gathered) bool { return other == g })
 	if g.timer != nil {
 		g.timer.Stop()
 	}
 	if len(g.parts) == 0 { // none has come: there is nothing to lose
-		l.acknowledgeAll(g.heads, current)
+		r.acknowledgeAll(g.heads, current)
 		return true
 	}
 	in, whole := g.join()
 	for i := range g.parts {
-		l.remember(g.parts[i].evt, g.parts[i].in)
+		r.remember(g.parts[i].evt, g.parts[i].in)
 	}
 	if g.album {
-		l.c.recent.album(g.key.parent, whole, in)
+		r.c.recent.album(g.key.parent, whole, in)
 	}
 	last := g.parts[len(g.parts)-1].evt
-	if !l.offerMessage(l.decoder(last.Info.Timestamp), last, "gesture "+g.key.parent, in) {
+	if !r.offerMessage(r.decoder(last.Info.Timestamp), last, "gesture "+g.key.parent, in) {
 		return false
 	}
-	l.acknowledgeAll(g.heads, current)
+	r.acknowledgeAll(g.heads, current)
 	for _, p := range g.parts {
-		l.acknowledgeAll(p.stays, current)
+		r.acknowledgeAll(p.stays, current)
 	}
 	return true
 }
 
 // acknowledgeAll acknowledges stanzas, but for the one that the library is at.
-func (l *link) acknowledgeAll(list []unacknowledged, current types.MessageID) {
+func (r *gatherer) acknowledgeAll(list []unacknowledged, current types.MessageID) {
 	for _, s := range list {
 		if s.info.ID != current {
-			l.acknowledge(s)
+			r.acknowledge(s)
 		}
 	}
 }
 
 // earlier offers what a sender's gestures have so far, before something else that they say. false: it was not taken.
-func (l *link) earlier(in channels.Inbound) bool {
-	for _, g := range slices.Clone(l.gestures) {
-		if g.key.chat == in.Address.Chat && g.key.sender == in.Sender.ID && len(g.parts) > 0 && !l.deliver(g, "") {
+func (r *gatherer) earlier(in channels.Inbound) bool {
+	for _, g := range slices.Clone(r.gestures) {
+		if g.key.chat == in.Address.Chat && g.key.sender == in.Sender.ID && len(g.parts) > 0 && !r.deliver(g, "") {
 			return false
 		}
 	}
@@ -267,19 +274,19 @@ func (l *link) earlier(in channels.Inbound) bool {
 }
 
 // forgetGestures is for a new connection, on which everything comes again.
-func (l *link) forgetGestures() {
-	for _, g := range l.gestures {
+func (r *gatherer) forgetGestures() {
+	for _, g := range r.gestures {
 		if g.timer != nil {
 			g.timer.Stop()
 		}
 	}
-	l.gestures = nil
+	r.gestures = nil
 }
 
 // acknowledge tells the server of a stanza that was held back, as the library does of others.
-func (l *link) acknowledge(s unacknowledged) {
-	if err := l.keys.device.EventBuffer.ClearBufferedEventPlaintext(l.offering, s.hash); err != nil {
-		l.c.log.WarnContext(l.offering, "text of a WhatsApp message not cleared", "id", s.info.ID, "err", err)
+func (r *gatherer) acknowledge(s unacknowledged) {
+	if err := r.keys.device.EventBuffer.ClearBufferedEventPlaintext(r.offering, s.hash); err != nil {
+		r.c.log.WarnContext(r.offering, "text of a WhatsApp message not cleared", "id", s.info.ID, "err", err)
 	}
 	a := waBinary.Attrs{"from": s.info.Sender}
 	switch {
@@ -288,7 +295,7 @@ func (l *link) acknowledge(s unacknowledged) {
 	case s.info.IsFromMe:
 		a["recipient"] = s.info.Chat
 	}
-	l.cli.DangerousInternals().SendMessageReceipt(l.offering, &s.info, &waBinary.Node{Tag: "message", Attrs: a}) //nolint:staticcheck // the library has no other way to do it late
+	r.cli.DangerousInternals().SendMessageReceipt(r.offering, &s.info, &waBinary.Node{Tag: "message", Attrs: a}) //nolint:staticcheck // the library has no other way to do it late
 }
 
 // join makes one message of the parts. Its id is that of the last one: were it that of the first, an album that was taken in part before a

@@ -118,6 +118,10 @@ func TestWhoAndWhere(t *testing.T) {
 		"a broadcast list":         {types.MessageSource{Chat: types.NewJID("123", types.BroadcastServer), Sender: annaLID}, want{skip: true}},
 		"a newsletter":             {types.MessageSource{Chat: types.NewJID("123", types.NewsletterServer), Sender: types.NewJID("123", types.NewsletterServer)}, want{skip: true}},
 		"a notice of WhatsApp":     {types.MessageSource{Chat: types.PSAJID, Sender: types.PSAJID}, want{skip: true}},
+		"a kind of chat to come":   {types.MessageSource{Chat: types.NewJID("123", "community"), Sender: annaLID, IsGroup: true}, want{skip: true}},
+		"another app's chat":       {types.MessageSource{Chat: types.NewJID("123", types.MessengerServer), Sender: annaLID}, want{skip: true}},
+		"a chat without a server":  {types.MessageSource{Chat: types.NewJID("123", ""), Sender: annaLID}, want{skip: true}},
+		"a group without an id":    {types.MessageSource{Chat: types.NewJID("", types.GroupServer), Sender: annaLID, IsGroup: true}, want{skip: true}},
 		"a message without sender": {types.MessageSource{Chat: annaLID}, want{skip: true}},
 	} {
 		evt := from(&waE2E.Message{Conversation: text("x")})

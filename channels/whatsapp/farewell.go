@@ -27,7 +27,7 @@ func (l *link) leaves(n *waBinary.Node) {
 	if l.stays(n) {
 		return
 	}
-	l.left.note(n)
+	l.out.left.note(n)
 	d := l.owed.Load()
 	if d == nil || n.Attrs["id"] != d.id || n.Attrs["type"] == "read" {
 		return

@@ -29,7 +29,7 @@ const showLimit = 16 << 20
 const stickerLimit = 500 << 10
 
 // file uploads a file and makes its message.
-func (l *link) file(ctx context.Context, out channels.Outbound) (*sentFile, error) {
+func (o *outbox) file(ctx context.Context, out channels.Outbound) (*sentFile, error) {
 	if len(out.Files) > 1 {
 		return nil, failure(channels.Rejected, "WhatsApp takes one file in a message, not %d", len(out.Files))
 	}
@@ -38,19 +38,19 @@ func (l *link) file(ctx context.Context, out channels.Outbound) (*sentFile, erro
 		return nil, failure(channels.Rejected, "%s has %d bytes, more than the %d that are sent", f.Name, f.Size, fileLimit)
 	}
 	kind := shownAs(f, out.Text)
-	ctx, cancel := l.within(ctx, uploadPatience)
+	ctx, cancel := o.within(ctx, uploadPatience)
 	defer cancel()
-	up, err := l.upload(ctx, f, mediaTypes[mediaClass(kind)])
+	up, err := o.upload(ctx, f, mediaTypes[mediaClass(kind)])
 	left := ""
 	if err != nil && kind != channels.Document && channels.Classify(err).Class == channels.Rejected {
 		left, kind = "showing "+f.Name+" as "+shownKinds[kind], channels.Document
-		up, err = l.upload(ctx, f, mediaTypes[mediaClass(kind)])
+		up, err = o.upload(ctx, f, mediaTypes[mediaClass(kind)])
 	}
 	if err != nil {
 		return nil, err
 	}
-	l.c.looking.Lock() // one picture at a time: each takes memory
-	defer l.c.looking.Unlock()
+	o.c.looking.Lock() // one picture at a time: each takes memory
+	defer o.c.looking.Unlock()
 	return &sentFile{left: left, kind: kind, name: f.Name, mime: f.MIME, up: up, facts: look(kind, f)}, nil
 }
 
@@ -93,19 +93,19 @@ func mediaClass(kind channels.MediaKind) string {
 var refusedUpload = regexp.MustCompile(`status code 4(?:0[0256]|1\d|2[1-46-8])\b`)
 
 // upload encrypts a file into a temporary one beside the keys and gives that to WhatsApp's media server.
-func (l *link) upload(ctx context.Context, f channels.File, kind whatsmeow.MediaType) (whatsmeow.UploadResponse, error) {
+func (o *outbox) upload(ctx context.Context, f channels.File, kind whatsmeow.MediaType) (whatsmeow.UploadResponse, error) {
 	var none whatsmeow.UploadResponse
 	in, err := f.Open()
 	if err != nil {
 		return none, failure(channels.Rejected, "%s cannot be read: %w", f.Name, err)
 	}
 	defer func() { _ = in.Close() }()
-	temp, err := os.CreateTemp(filepath.Dir(l.c.keys), uploadFiles)
+	temp, err := os.CreateTemp(filepath.Dir(o.c.keys), uploadFiles)
 	if err != nil {
 		return none, failure(channels.Transient, "no room for a copy of %s: %w", f.Name, err)
 	}
 	defer func() { _, _ = temp.Close(), os.Remove(temp.Name()) }()
-	up, err := l.cli.UploadReader(ctx, io.LimitReader(in, fileLimit+1), temp, kind)
+	up, err := o.cli.UploadReader(ctx, io.LimitReader(in, fileLimit+1), temp, kind)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "status code 413"):
 		return none, failure(channels.Rejected, "WhatsApp does not take %s: it is too large", f.Name)
@@ -175,7 +175,7 @@ func (c *Channel) Fetch(ctx context.Context, m channels.Media, limit int64) ([]b
 	if l == nil {
 		return nil, c.unavailable()
 	}
-	ctx, cancel := l.within(ctx, uploadPatience)
+	ctx, cancel := l.out.within(ctx, uploadPatience)
 	defer cancel()
 	const padding = 32 // of the cipher, and its checksum
 	data, err := l.cli.DownloadMediaWithPath(context.WithValue(ctx, limitKey{}, limit+padding), ref.Path, ref.Enc, ref.Sum, ref.Key, kind, "", false)

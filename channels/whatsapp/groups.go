@@ -96,6 +96,6 @@ func (l *link) groupFacts(ctx context.Context, group types.JID) (groupFacts, err
 	if err != nil {
 		return groupFacts{}, err
 	}
-	l.learnGroup(ctx, group, info.GroupEphemeral)
+	l.timers.learnGroup(ctx, group, info.GroupEphemeral)
 	return groupFacts{title: info.Name, members: info.Participants}, nil
 }

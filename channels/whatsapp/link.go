@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"go.mau.fi/whatsmeow"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/types"
@@ -21,12 +20,13 @@ type link struct {
 	c      *Channel
 	cli    *whatsmeow.Client
 	keys   *keyring
-	inbox  channels.Inbox
 	me     identity
 	groups *groups
 	timers *timers
 	typing *typing
-	left   departures
+	intake *intake
+	albums *gatherer
+	out    *outbox
 	owed   atomic.Pointer[debt]
 
 	offering     context.Context //nolint:containedctx // the library's callbacks have none; it outlives Run's by the event under way
@@ -36,25 +36,16 @@ type link struct {
 	ready        chan struct{}
 	tail         tail
 	dials        dials
-	sends        chan struct{} // held by the one call that writes a message: the library has a lock that cannot be given up
 	closing      atomic.Bool
 	loggedIn     atomic.Bool // the server took the login of this connection
 	finished     atomic.Bool
 
-	turn      chan struct{}               // held by the one event that is offered; it guards what follows
-	held      map[channels.ChatID]refusal // chats that wait for this one to come again
-	heldBack  bool                        // on this connection something was behind one of them
+	turn      chan struct{} // held by the one event that is offered; it guards what follows
 	unknown   *strangers
-	gestures  []*gathered
 	offline   bool // the server sends what waited
 	connected time.Time
 
-	retry    sync.Mutex  // guards the two below
-	again    *time.Timer // brings back what was refused
-	refusals *backoff.ExponentialBackOff
-
 	arrivals   arrivals
-	insisting  chan struct{} // one for each event that is tried beside the others
 	background sync.WaitGroup
 }
 
@@ -69,7 +60,7 @@ func (l *link) begin(ctx context.Context) {
 	case <-l.ready:
 	default:
 	}
-	l.stopRetry()
+	l.intake.stopRetry()
 	l.loggedIn.Store(false)
 	select {
 	case l.turn <- struct{}{}:
@@ -77,9 +68,9 @@ func (l *link) begin(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	l.offline, l.heldBack, l.connected = false, false, time.Now()
+	l.offline, l.intake.heldBack, l.connected = false, false, time.Now()
 	l.arrivals.clear()
-	l.forgetGestures()
+	l.albums.forgetGestures()
 	l.keys.trouble.failed.Store(false)
 }
 
@@ -153,7 +144,7 @@ func (l *link) handle(evt any) bool {
 func (l *link) setOffline(v bool) {
 	if l.take() {
 		if l.offline = v; !v {
-			l.allCame()
+			l.intake.allCame()
 		}
 		l.give()
 	}

@@ -127,11 +127,11 @@ type person struct {
 
 // mention finds the people of a chat that a text names with an @, by number or by name. It gives the text as the apps want it, with digits
 // in the place of names, and the people's addresses. Code is left alone, and so is whatever names nobody, or two people.
-func (l *link) mention(ctx context.Context, to types.JID, text string) (string, []string) {
+func (o *outbox) mention(ctx context.Context, to types.JID, text string) (string, []string) {
 	if !strings.Contains(text, "@") {
 		return text, nil
 	}
-	byDigits, byName := l.mentionable(ctx, to)
+	byDigits, byName := o.mentionable(ctx, to)
 	if len(byDigits) == 0 {
 		return text, nil
 	}
@@ -193,16 +193,16 @@ func whose(text string, byDigits, byName map[string]*person) (*person, int) {
 }
 
 // mentionable gives the people of a chat besides this account, by their digits and by their names: the whole one and the first one.
-func (l *link) mentionable(ctx context.Context, to types.JID) (byDigits, byName map[string]*person) {
+func (o *outbox) mentionable(ctx context.Context, to types.JID) (byDigits, byName map[string]*person) {
 	byDigits, byName = map[string]*person{}, map[string]*person{}
-	people := []types.GroupParticipant{{JID: l.address(ctx, to), PhoneNumber: to}}
+	people := []types.GroupParticipant{{JID: o.address(ctx, to), PhoneNumber: to}}
 	if to.Server == types.GroupServer {
-		people = l.groups.members(ctx, to)
+		people = o.groups.members(ctx, to)
 	}
-	names := known{ctx: ctx, device: l.keys.device, groups: l.groups}
+	names := known{ctx: ctx, device: o.keys.device, groups: o.groups}
 	for _, p := range people[:min(len(people), mostMentions)] {
 		who := &person{jid: plain(p.JID)}
-		if l.me.is(who.jid) || who.jid.User == "" {
+		if o.me.is(who.jid) || who.jid.User == "" {
 			continue
 		}
 		number := plain(p.PhoneNumber)

@@ -28,8 +28,8 @@ func (l *link) message(evt *events.Message) bool {
 	defer l.give()
 	d := l.decoder(evt.Info.Timestamp)
 	in, ok := l.decode(d, evt)
-	l.learnFrom(in.Address, d.timer)
-	if done, taken := l.gather(d, evt, &in, ok); done {
+	l.timers.learnFrom(l.offering, in.Address, d.timer)
+	if done, taken := l.albums.gather(d, evt, &in, ok); done {
 		return taken
 	}
 	if !ok {
@@ -44,7 +44,7 @@ func (l *link) message(evt *events.Message) bool {
 	if whole := l.c.recent.wholeOf(string(in.Target)); whole != nil {
 		whole.change(&in)
 	}
-	if !l.earlier(in) {
+	if !l.albums.earlier(in) {
 		return false
 	}
 	in.More = l.offline && in.Event == channels.Message // what was sent with it may be the next that waited on the server
@@ -63,13 +63,13 @@ func (l *link) offerMessage(d *decoder, evt *events.Message, stanza string, in c
 	// The library acknowledges what the phone sent in place of a message that could not be decrypted whatever its handler says.
 	case evt.UnavailableRequestID != "":
 		for _, in := range list {
-			l.insist(in, 0, func() bool { return false })
+			l.intake.insist(in, 0, func() bool { return false })
 		}
-	case !l.offer(stanza, list...):
+	case !l.intake.offer(stanza, list...):
 		return false
 	}
 	if known {
-		l.moveTimer(moved.Address.Chat, moved.MovedTo)
+		l.timers.move(l.offering, moved.Address.Chat, moved.MovedTo)
 		l.noted(l.unknown.remove(string(moved.Address.Chat)))
 	}
 	l.owe(channels.MessageID(evt.Info.ID))
@@ -136,7 +136,7 @@ func (l *link) undecryptable(evt *events.UndecryptableMessage) {
 	if !ok {
 		return
 	}
-	l.insist(in, noticeTries, func() bool { // it may have come in the meantime
+	l.intake.insist(in, noticeTries, func() bool { // it may have come in the meantime
 		_, came := l.c.recent.get(evt.Info.ID)
 		return came
 	})
@@ -151,13 +151,13 @@ func (l *link) membership(evt *events.GroupInfo) bool {
 		l.groups.set(evt.JID, evt.Name.Name)
 	}
 	if evt.Ephemeral != nil {
-		l.learnGroup(l.offering, evt.JID, *evt.Ephemeral)
+		l.timers.learnGroup(l.offering, evt.JID, *evt.Ephemeral)
 	}
 	if len(evt.Join)+len(evt.Leave) > 0 {
 		l.groups.changed(evt.JID)
 	}
 	list := l.decoder(evt.Timestamp).membership(evt)
-	return len(list) == 0 || l.offer(string(list[0].ID), list...)
+	return len(list) == 0 || l.intake.offer(string(list[0].ID), list...)
 }
 
 func (l *link) joined(evt *events.JoinedGroup) bool {
@@ -166,9 +166,9 @@ func (l *link) joined(evt *events.JoinedGroup) bool {
 	}
 	defer l.give()
 	l.groups.set(evt.JID, evt.Name)
-	l.learnGroup(l.offering, evt.JID, evt.GroupEphemeral)
+	l.timers.learnGroup(l.offering, evt.JID, evt.GroupEphemeral)
 	in := l.decoder(time.Now()).joined(evt, l.arrivals.next(evt.JID))
-	return l.offer(string(in.ID), in)
+	return l.intake.offer(string(in.ID), in)
 }
 
 // remember is done before a message is offered: the answer may be there before the inbox has returned.

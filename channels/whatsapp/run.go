@@ -110,9 +110,12 @@ func unauthorized(state channels.State, detail string) ending {
 // open makes a client for the key file.
 func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error) {
 	l := &link{
-		c: c, inbox: inbox, turn: make(chan struct{}, 1), sends: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
-		tail: newTail(), insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: channels.NewBackoff(c.pace.refused, longestWait),
+		c: c, turn: make(chan struct{}, 1), ended: make(chan ending, 1), ready: make(chan struct{}, 1),
+		tail: newTail(),
 	}
+	l.intake = &intake{link: l, inbox: inbox, insisting: make(chan struct{}, mostInsisted), held: map[channels.ChatID]refusal{}, refusals: channels.NewBackoff(c.pace.refused, longestWait)}
+	l.albums = &gatherer{link: l}
+	l.out = &outbox{link: l, sends: make(chan struct{}, 1)}
 	log := &libraryLog{ctx: ctx, log: c.log, received: l.seen, sending: l.leaves, handled: l.tail.over, dials: &l.dials}
 	keys, err := openKeys(ctx, c.keys, aheadOfStanzas, log)
 	if err != nil {
@@ -123,7 +126,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	}
 	keys.keep()
 	keys.trouble.guard(keys.device)
-	keys.trouble.tell = l.keysFailed
+	keys.trouble.tell = l.intake.keysFailed
 	l.keys = keys
 	id := keys.device.GetJID()
 	l.me = identity{pn: plain(id), lid: plain(keys.device.GetLID()), device: id.Device}
@@ -132,7 +135,7 @@ func (c *Channel) open(ctx context.Context, inbox channels.Inbox) (*link, error)
 	cli.AddEventHandlerWithSuccessStatus(l.handle)
 	l.cli = cli
 	l.groups = newGroups(l.groupFacts)
-	if l.timers, err = loadTimers(filepath.Dir(c.keys)); err != nil {
+	if l.timers, err = loadTimers(filepath.Dir(c.keys), c.log); err != nil {
 		c.log.WarnContext(ctx, "timers of chats not read", "err", err)
 	}
 	l.typing = newTyping(l)
@@ -256,7 +259,7 @@ func (l *link) stop() {
 		l.finish()
 	}
 	l.typing.stop()
-	l.forgetGestures() // under the turn, which finish keeps
+	l.albums.forgetGestures() // under the turn, which finish keeps
 	l.stopOffering()
 }
 

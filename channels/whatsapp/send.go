@@ -36,14 +36,14 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	if err != nil {
 		return channels.Receipt{}, err
 	}
-	forms, err := l.forms(ctx, to, out)
+	forms, err := l.out.forms(ctx, to, out)
 	if err != nil {
 		return channels.Receipt{}, err
 	}
 	id := messageID(l.me.pn, out.Key)
 	c.recent.note(id, past{text: short(out.Text), at: time.Now(), ours: true})
 	for i, f := range forms {
-		at, err := l.write(ctx, to, f.msg, id)
+		at, err := l.out.write(ctx, to, f.msg, id)
 		switch {
 		case err == nil:
 			return channels.Receipt{ID: channels.MessageID(id), At: channels.UnixTime(at.Unix()), LeftOut: f.leftOut, Unsent: f.unsent}, nil
@@ -54,6 +54,14 @@ func (c *Channel) Send(ctx context.Context, out channels.Outbound) (channels.Rec
 	return channels.Receipt{}, failure(channels.Rejected, "there is nothing to send")
 }
 
+// outbox makes and writes the messages of a link, one at a time.
+type outbox struct {
+	*link
+
+	left  departures
+	sends chan struct{} // held by the one call that writes a message: the library has a lock that cannot be given up
+}
+
 // form is one way to send a message; each in a list has fewer options than the one before.
 type form struct {
 	msg     *waE2E.Message
@@ -62,11 +70,11 @@ type form struct {
 }
 
 // forms gives the ways to send a message.
-func (l *link) forms(ctx context.Context, to types.JID, out channels.Outbound) (list []form, err error) {
-	text, mentioned := l.mention(ctx, to, out.Text)
-	quote := l.about(out.ReplyTo)
-	full := l.expiring(ctx, out.To, to, withMentions(quote, mentioned))
-	bare := l.expiring(ctx, out.To, to, nil)
+func (o *outbox) forms(ctx context.Context, to types.JID, out channels.Outbound) (list []form, err error) {
+	text, mentioned := o.mention(ctx, to, out.Text)
+	quote := o.about(out.ReplyTo)
+	full := o.expiring(ctx, out.To, to, withMentions(quote, mentioned))
+	bare := o.expiring(ctx, out.To, to, nil)
 	var less []string
 	if quote != nil {
 		less = append(less, "the reply reference")
@@ -85,7 +93,7 @@ func (l *link) forms(ctx context.Context, to types.JID, out channels.Outbound) (
 		add(textMessage)
 		return list, nil
 	}
-	sent, err := l.file(ctx, out)
+	sent, err := o.file(ctx, out)
 	var refused *channels.Error
 	switch {
 	case err == nil:
@@ -95,7 +103,7 @@ func (l *link) forms(ctx context.Context, to types.JID, out channels.Outbound) (
 	}
 	with := len(list)
 	add(func(text string, c *waE2E.ContextInfo) *waE2E.Message {
-		return textMessage(channels.Outbound{Text: text}.WithNote(out.Files, l.c.Limits(out.To)).Text, c)
+		return textMessage(channels.Outbound{Text: text}.WithNote(out.Files, o.c.Limits(out.To)).Text, c)
 	}, "the file "+fileNames(out.Files))
 	for i := range list[with:] {
 		list[with+i].unsent = channels.FileWords(out.Files)
@@ -146,29 +154,29 @@ func (c *Channel) reach(to channels.Address) (*link, types.JID, error) {
 }
 
 // write sends a message and waits until the server has it.
-func (l *link) write(ctx context.Context, to types.JID, msg *waE2E.Message, id types.MessageID) (time.Time, error) {
-	ctx, cancel := l.within(ctx, callPatience)
+func (o *outbox) write(ctx context.Context, to types.JID, msg *waE2E.Message, id types.MessageID) (time.Time, error) {
+	ctx, cancel := o.within(ctx, callPatience)
 	defer cancel()
 	select {
-	case l.sends <- struct{}{}:
-		defer func() { <-l.sends }()
+	case o.sends <- struct{}{}:
+		defer func() { <-o.sends }()
 	case <-ctx.Done():
 		return time.Time{}, failure(channels.Transient, "the message was not sent: %w", ctx.Err())
 	}
-	l.left.expect(id)
-	resp, err := l.cli.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: id, Timeout: l.c.pace.ack})
-	left := l.left.forget(id)
+	o.left.expect(id)
+	resp, err := o.cli.SendMessage(ctx, to, msg, whatsmeow.SendRequestExtra{ID: id, Timeout: o.c.pace.ack})
+	left := o.left.forget(id)
 	if err != nil {
-		return time.Time{}, l.sendFailure(ctx, err, left)
+		return time.Time{}, o.sendFailure(ctx, err, left)
 	}
-	l.c.released(ctx)
+	o.c.released(ctx)
 	return resp.Timestamp, nil
 }
 
 // within bounds a call, by time and by the Run that it needs.
-func (l *link) within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
+func (o *outbox) within(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
-	stop := context.AfterFunc(l.offering, cancel)
+	stop := context.AfterFunc(o.offering, cancel)
 	return ctx, func() {
 		stop()
 		cancel()
@@ -176,20 +184,20 @@ func (l *link) within(ctx context.Context, patience time.Duration) (context.Cont
 }
 
 // about quotes a message that is remembered; another one cannot be quoted, because the quote names its author and has its text.
-func (l *link) about(id channels.MessageID) *waE2E.ContextInfo {
-	p, ok := l.c.recent.get(string(id))
+func (o *outbox) about(id channels.MessageID) *waE2E.ContextInfo {
+	p, ok := o.c.recent.get(string(id))
 	if !ok || id == "" {
 		return nil
 	}
 	return &waE2E.ContextInfo{
-		StanzaID: proto.String(string(id)), Participant: proto.String(l.author(p).String()),
+		StanzaID: proto.String(string(id)), Participant: proto.String(o.author(p).String()),
 		QuotedMessage: &waE2E.Message{Conversation: proto.String(p.text)},
 	}
 }
 
-func (l *link) author(p past) types.JID {
+func (o *outbox) author(p past) types.JID {
 	if p.author.IsEmpty() {
-		return l.me.lid
+		return o.me.lid
 	}
 	return p.author
 }
@@ -203,9 +211,9 @@ func (c *Channel) Edit(ctx context.Context, id channels.MessageID, out channels.
 	if p, known := c.recent.get(string(id)); known && time.Since(p.at) > whatsmeow.EditWindow {
 		return failure(channels.Rejected, "a message can be changed for %s after it was sent", whatsmeow.EditWindow)
 	}
-	text, mentioned := l.mention(ctx, to, out.Text)
-	changed := textMessage(text, l.expiring(ctx, out.To, to, withMentions(nil, mentioned)))
-	_, err = l.write(ctx, to, l.cli.BuildEdit(l.address(ctx, to), string(id), changed), l.cli.GenerateMessageID())
+	text, mentioned := l.out.mention(ctx, to, out.Text)
+	changed := textMessage(text, l.out.expiring(ctx, out.To, to, withMentions(nil, mentioned)))
+	_, err = l.out.write(ctx, to, l.cli.BuildEdit(l.address(ctx, to), string(id), changed), l.cli.GenerateMessageID())
 	return err
 }
 
@@ -221,7 +229,7 @@ func (c *Channel) React(ctx context.Context, to channels.Address, id channels.Me
 	} else if to.Type != channels.Direct {
 		return failure(channels.Unsupported, "it is not known any more who wrote that message")
 	}
-	_, err = l.write(ctx, jid, l.cli.BuildReaction(l.address(ctx, jid), author, string(id), emoji), l.cli.GenerateMessageID())
+	_, err = l.out.write(ctx, jid, l.cli.BuildReaction(l.address(ctx, jid), author, string(id), emoji), l.cli.GenerateMessageID())
 	return err
 }
 
@@ -241,7 +249,7 @@ func (c *Channel) Acknowledge(ctx context.Context, to channels.Address, id chann
 	case p.chat.IsEmpty() || l.me.is(p.author):
 		return nil
 	}
-	ctx, cancel := l.within(ctx, callPatience)
+	ctx, cancel := l.out.within(ctx, callPatience)
 	defer cancel()
 	if err := l.cli.MarkRead(ctx, []types.MessageID{string(id)}, time.Now(), p.chat, p.author); err != nil {
 		return failure(channels.Transient, "the message was not marked as read: %w", reason(err))
@@ -255,6 +263,6 @@ func (c *Channel) Remove(ctx context.Context, to channels.Address, id channels.M
 	if err != nil {
 		return err
 	}
-	_, err = l.write(ctx, jid, l.cli.BuildRevoke(l.address(ctx, jid), types.EmptyJID, string(id)), l.cli.GenerateMessageID())
+	_, err = l.out.write(ctx, jid, l.cli.BuildRevoke(l.address(ctx, jid), types.EmptyJID, string(id)), l.cli.GenerateMessageID())
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,14 +41,15 @@ const (
 type timers struct {
 	path   string // "" = nowhere
 	saving chan struct{}
+	log    *slog.Logger
 
 	mu    sync.Mutex
 	known map[channels.ChatID]timer
 }
 
 // loadTimers reads them. A file that cannot be read is as good as none: the chats tell their timers again.
-func loadTimers(dir string) (*timers, error) {
-	t := &timers{path: filepath.Join(dir, timersFile), saving: make(chan struct{}, 1), known: map[channels.ChatID]timer{}}
+func loadTimers(dir string, log *slog.Logger) (*timers, error) {
+	t := &timers{path: filepath.Join(dir, timersFile), saving: make(chan struct{}, 1), log: log, known: map[channels.ChatID]timer{}}
 	raw, err := os.ReadFile(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -134,21 +136,21 @@ func (t *timers) forgetOldest(n int) {
 	}
 }
 
-// setTimer notes a chat's timer.
-func (l *link) setTimer(ctx context.Context, chat channels.ChatID, one timer) {
-	if !l.timers.learn(chat, one) {
+// set notes a chat's timer.
+func (t *timers) set(ctx context.Context, chat channels.ChatID, one timer) {
+	if !t.learn(chat, one) {
 		return
 	}
-	if err := l.timers.save(); err != nil {
-		l.c.log.WarnContext(ctx, "timers of chats not kept", "err", err)
+	if err := t.save(); err != nil {
+		t.log.WarnContext(ctx, "timers of chats not kept", "err", err)
 	}
 }
 
-// moveTimer has a chat's timer follow it to its new address.
-func (l *link) moveTimer(from, to channels.ChatID) {
-	one, ok := l.timers.of(from)
-	if _, there := l.timers.of(to); ok && !there {
-		l.setTimer(l.offering, to, one)
+// move has a chat's timer follow it to its new address.
+func (t *timers) move(ctx context.Context, from, to channels.ChatID) {
+	one, ok := t.of(from)
+	if _, there := t.of(to); ok && !there {
+		t.set(ctx, to, one)
 	}
 }
 
@@ -162,22 +164,22 @@ func timerOf(c *waE2E.ContextInfo) *timer {
 
 // learnFrom takes over the timer that a message told of. In a group only admins may set it, which the group's own notices say; what a
 // member's message carries counts while nothing else is known.
-func (l *link) learnFrom(to channels.Address, one *timer) {
+func (t *timers) learnFrom(ctx context.Context, to channels.Address, one *timer) {
 	if one == nil {
 		return
 	}
-	if _, known := l.timers.of(to.Chat); known && to.Type != channels.Direct {
+	if _, known := t.of(to.Chat); known && to.Type != channels.Direct {
 		return
 	}
-	l.setTimer(l.offering, to.Chat, *one)
+	t.set(ctx, to.Chat, *one)
 }
 
-func (l *link) learnGroup(ctx context.Context, group types.JID, e types.GroupEphemeral) {
+func (t *timers) learnGroup(ctx context.Context, group types.JID, e types.GroupEphemeral) {
 	one := timer{}
 	if e.IsEphemeral {
 		one.seconds = e.DisappearingTimer
 	}
-	l.setTimer(ctx, channels.ChatID(group.String()), one)
+	t.set(ctx, channels.ChatID(group.String()), one)
 }
 
 // learnHistory takes over the timers of the chats that the phone tells of after linking.
@@ -192,17 +194,17 @@ func (l *link) learnHistory(h *waHistorySync.HistorySync) {
 		if jid.Server == types.GroupServer {
 			to = d.group(jid)
 		}
-		l.learnFrom(to, &timer{seconds: conv.GetEphemeralExpiration(), since: conv.GetEphemeralSettingTimestamp()})
+		l.timers.learnFrom(l.offering, to, &timer{seconds: conv.GetEphemeralExpiration(), since: conv.GetEphemeralSettingTimestamp()})
 	}
 }
 
 // expiring puts a chat's timer into what a message says of itself. Reactions and deletions have none: they last as long as the message
 // that they are about.
-func (l *link) expiring(ctx context.Context, to channels.Address, jid types.JID, c *waE2E.ContextInfo) *waE2E.ContextInfo {
-	one, known := l.timers.of(to.Chat)
+func (o *outbox) expiring(ctx context.Context, to channels.Address, jid types.JID, c *waE2E.ContextInfo) *waE2E.ContextInfo {
+	one, known := o.timers.of(to.Chat)
 	if !known && jid.Server == types.GroupServer {
-		_ = l.groups.of(ctx, jid)
-		one, _ = l.timers.of(to.Chat)
+		_ = o.groups.of(ctx, jid)
+		one, _ = o.timers.of(to.Chat)
 	}
 	if one.seconds == 0 {
 		return c

@@ -47,9 +47,9 @@ func (c *Channel) unavailable() *channels.Error {
 }
 
 // sendFailure gives the class of what went wrong with a message. left: it was written to the connection.
-func (l *link) sendFailure(ctx context.Context, err error, left bool) *channels.Error {
+func (o *outbox) sendFailure(ctx context.Context, err error, left bool) *channels.Error {
 	if code, ok := ackCode(err); ok {
-		return l.refusedBy(ctx, code)
+		return o.refusedBy(ctx, code)
 	}
 	switch {
 	case errors.Is(err, whatsmeow.ErrGroupNotFound), errors.Is(err, whatsmeow.ErrNotInGroup):
@@ -59,7 +59,7 @@ func (l *link) sendFailure(ctx context.Context, err error, left bool) *channels.
 	case !left && strings.Contains(err.Error(), "no LID found for"):
 		return failure(channels.Rejected, "that number is not on WhatsApp")
 	case errors.Is(err, whatsmeow.ErrNotLoggedIn):
-		return failure(channels.Unauthorized, "%s", l.c.login())
+		return failure(channels.Unauthorized, "%s", o.c.login())
 	case left:
 		return failure(channels.Ambiguous, "WhatsApp did not confirm the message: %w", reason(err))
 	}
@@ -79,10 +79,10 @@ func ackCode(err error) (int, bool) {
 	return code, parseErr == nil
 }
 
-func (l *link) refusedBy(ctx context.Context, code int) *channels.Error {
+func (o *outbox) refusedBy(ctx context.Context, code int) *channels.Error {
 	switch {
 	case code == ackRestricted:
-		wait := l.c.hold(ctx)
+		wait := o.c.hold(ctx)
 		return &channels.Error{Class: channels.Limited, RetryAfter: wait, Err: fmt.Errorf("error %d: WhatsApp restricts the account", code)}
 	case code == ackRateLimit:
 		return &channels.Error{Class: channels.Limited, RetryAfter: rateWait, Err: fmt.Errorf("error %d: too many messages", code)}

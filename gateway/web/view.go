@@ -45,14 +45,19 @@ var views = []view{
 	{"GET /parts/health", "parts", site.healthPart},
 	{"POST /parts/markdown", "markdown", site.markdownPart},
 	{"GET /sessions", "sessions", site.sessions},
-	{"GET /sessions/{key}", "session", site.session},
-	{"GET /sessions/{key}/panel", "session", site.sessionPanel},
-	{"POST /sessions/{key}/settings", "session", site.patchSession},
-	{"POST /sessions/{key}/compact", "session", site.compactSession},
-	{"POST /sessions/{key}/reset", "session", site.resetSession},
-	{"POST /sessions/{key}/archive", "session", site.archiveSession},
-	{"POST /sessions/{key}/delete", "session", site.deleteSession},
+	{"GET /sessions/{key}", "session", pagesOf(sessionPages.session)},
+	{"GET /sessions/{key}/panel", "session", pagesOf(sessionPages.sessionPanel)},
+	{"POST /sessions/{key}/settings", "session", pagesOf(sessionPages.patchSession)},
+	{"POST /sessions/{key}/compact", "session", pagesOf(sessionPages.compactSession)},
+	{"POST /sessions/{key}/reset", "session", pagesOf(sessionPages.resetSession)},
+	{"POST /sessions/{key}/archive", "session", pagesOf(sessionPages.archiveSession)},
+	{"POST /sessions/{key}/delete", "session", pagesOf(sessionPages.deleteSession)},
 	{"GET /search", "search", site.search},
+}
+
+// pagesOf has a part of the site load a view.
+func pagesOf[P ~struct{ site }](load func(P, *http.Request) (any, error)) func(site, *http.Request) (any, error) {
+	return func(s site, r *http.Request) (any, error) { return load(P{s}, r) }
 }
 
 // maxForm is the longest form of a change.

@@ -83,15 +83,18 @@ func readJob(r *http.Request) jobForm {
 		Model: get("model"), Thinking: get("thinking"), Timeout: get("timeoutSeconds"), Open: true}
 }
 
-func (s site) cron(r *http.Request) (any, error) { return s.jobs(r, jobForm{Way: "cron"}) }
+// jobPages shows and changes scheduled jobs.
+type jobPages struct{ site }
+
+func (s jobPages) cron(r *http.Request) (any, error) { return s.jobs(r, jobForm{Way: "cron"}) }
 
 // jobs lists the jobs below a form.
-func (s site) jobs(r *http.Request, f jobForm) (v cronView, err error) {
-	list, err := call[[]api.Job](s, r, "cron.list", &api.JobsQuery{})
+func (s jobPages) jobs(r *http.Request, f jobForm) (v cronView, err error) {
+	list, err := call[[]api.Job](s.site, r, "cron.list", &api.JobsQuery{})
 	if err != nil {
 		return v, err
 	}
-	if f.Agents, err = call[[]api.Agent](s, r, "agents.list", &api.None{}); err != nil {
+	if f.Agents, err = call[[]api.Agent](s.site, r, "agents.list", &api.None{}); err != nil {
 		return v, err
 	}
 	offset, _ := strconv.Atoi(r.URL.Query().Get("offset")) // anything else is the first page
@@ -114,7 +117,7 @@ func (s site) jobs(r *http.Request, f jobForm) (v cronView, err error) {
 	return v, nil
 }
 
-func (s site) addJob(r *http.Request) (any, error) {
+func (s jobPages) addJob(r *http.Request) (any, error) {
 	f := readJob(r)
 	add := api.JobAdd{Name: f.Name, Agent: f.Agent, Message: f.Message, Zone: f.Zone, To: f.To, Model: f.Model, Thinking: f.Thinking}
 	field := map[string]*string{"at": &add.At, "in": &add.In, "every": &add.Every, "cron": &add.Cron}[f.Way]
@@ -133,7 +136,7 @@ func (s site) addJob(r *http.Request) (any, error) {
 		return s.jobs(r, f)
 	}
 	*field = f.When
-	job, err := call[api.Job](s, r, "cron.add", &add)
+	job, err := call[api.Job](s.site, r, "cron.add", &add)
 	if why, ok := refusedBy(err, jobFields...); ok {
 		f.Refused = why
 		return s.jobs(r, f)
@@ -175,15 +178,15 @@ func (v jobView) Name() string {
 	return nameOf(v.Job)
 }
 
-func (s site) job(r *http.Request) (any, error) { return s.jobWith(r, nil) }
+func (s jobPages) job(r *http.Request) (any, error) { return s.jobWith(r, nil) }
 
 // jobWith is a job's page with the form as it was filled in, nil = as the job is.
-func (s site) jobWith(r *http.Request, f *jobForm) (v jobView, err error) {
+func (s jobPages) jobWith(r *http.Request, f *jobForm) (v jobView, err error) {
 	id := r.PathValue("job")
-	if v.Runs, err = call[[]api.JobRun](s, r, "cron.runs", &api.JobRunsQuery{ID: id, Limit: 50}); err != nil {
+	if v.Runs, err = call[[]api.JobRun](s.site, r, "cron.runs", &api.JobRunsQuery{ID: id, Limit: 50}); err != nil {
 		return v, err
 	}
-	v.Job, err = call[api.Job](s, r, "cron.get", &api.JobCall{ID: id})
+	v.Job, err = call[api.Job](s.site, r, "cron.get", &api.JobCall{ID: id})
 	if _, gone := refusedBy(err); gone && len(v.Runs) > 0 {
 		v.Over, v.Job.ID, err = true, id, nil
 	}
@@ -199,15 +202,15 @@ func (s site) jobWith(r *http.Request, f *jobForm) (v jobView, err error) {
 	return v, nil
 }
 
-func (s site) editJob(r *http.Request) (any, error) {
+func (s jobPages) editJob(r *http.Request) (any, error) {
 	f := readJob(r)
 	return s.changeJob(r, "It is changed.", &f, func() error {
-		was, err := call[api.Job](s, r, "cron.get", &api.JobCall{ID: r.PathValue("job")})
+		was, err := call[api.Job](s.site, r, "cron.get", &api.JobCall{ID: r.PathValue("job")})
 		if err != nil {
 			return err
 		}
 		p := f.patch(was)
-		_, err = call[api.Job](s, r, "cron.update", &p)
+		_, err = call[api.Job](s.site, r, "cron.update", &p)
 		return err
 	})
 }
@@ -233,27 +236,27 @@ func (f jobForm) patch(was api.Job) api.JobPatch {
 }
 
 // switchJob takes a job out of force, or puts it back.
-func (s site) switchJob(r *http.Request) (any, error) {
+func (s jobPages) switchJob(r *http.Request) (any, error) {
 	off, say := r.PostForm.Get("off") != "", "It is on."
 	if off {
 		say = "It is switched off."
 	}
 	return s.changeJob(r, say, nil, func() error {
-		_, err := call[api.Job](s, r, "cron.update", &api.JobPatch{ID: r.PathValue("job"), Off: api.Some(off)})
+		_, err := call[api.Job](s.site, r, "cron.update", &api.JobPatch{ID: r.PathValue("job"), Off: api.Some(off)})
 		return err
 	})
 }
 
-func (s site) runJob(r *http.Request) (any, error) {
+func (s jobPages) runJob(r *http.Request) (any, error) {
 	return s.changeJob(r, "It is begun.", nil, func() error {
-		_, err := call[any](s, r, "cron.run", &api.JobCall{ID: r.PathValue("job")})
+		_, err := call[any](s.site, r, "cron.run", &api.JobCall{ID: r.PathValue("job")})
 		return err
 	})
 }
 
 // runJobHere begins a job from the list.
-func (s site) runJobHere(r *http.Request) (any, error) {
-	if _, err := call[any](s, r, "cron.run", &api.JobCall{ID: r.PathValue("job")}); err != nil {
+func (s jobPages) runJobHere(r *http.Request) (any, error) {
+	if _, err := call[any](s.site, r, "cron.run", &api.JobCall{ID: r.PathValue("job")}); err != nil {
 		return nil, err
 	}
 	v, err := s.cron(r)
@@ -264,7 +267,7 @@ func (s site) runJobHere(r *http.Request) (any, error) {
 }
 
 // changeJob does it and shows the job again. What was typed into a form stays when the API refuses it.
-func (s site) changeJob(r *http.Request, say string, f *jobForm, do func() error) (any, error) {
+func (s jobPages) changeJob(r *http.Request, say string, f *jobForm, do func() error) (any, error) {
 	err := do()
 	if why, ok := refusedBy(err, jobFields...); ok && f != nil {
 		f.Refused = why
@@ -281,8 +284,8 @@ func (s site) changeJob(r *http.Request, say string, f *jobForm, do func() error
 	return done{Say: say, Data: v}, nil
 }
 
-func (s site) removeJob(r *http.Request) (any, error) {
-	if _, err := call[any](s, r, "cron.remove", &api.JobCall{ID: r.PathValue("job")}); err != nil {
+func (s jobPages) removeJob(r *http.Request) (any, error) {
+	if _, err := call[any](s.site, r, "cron.remove", &api.JobCall{ID: r.PathValue("job")}); err != nil {
 		return nil, err
 	}
 	return done{Say: "It is removed.", Go: "/cron"}, nil

@@ -45,14 +45,17 @@ func (v sessionView) QueueMode() string {
 	return mode
 }
 
-func (s site) sessionHead(r *http.Request) (sessionView, error) {
-	d, err := call[api.SessionDetail](s, r, "sessions.get", &api.SessionCall{Session: r.PathValue("key")})
+// sessionPages shows and changes one session.
+type sessionPages struct{ site }
+
+func (s sessionPages) sessionHead(r *http.Request) (sessionView, error) {
+	d, err := call[api.SessionDetail](s.site, r, "sessions.get", &api.SessionCall{Session: r.PathValue("key")})
 	if err != nil {
 		return sessionView{}, err
 	}
 	v := sessionView{SessionDetail: d, MayChange: api.Caller(r.Context()).Scope.Allows(api.Admin), MayTalk: may(r, api.Write)}
 	if d.SpawnedBy == "" {
-		agents, _ := call[[]api.Agent](s, r, "agents.list", &api.None{}) // without them their ids are shown
+		agents, _ := call[[]api.Agent](s.site, r, "agents.list", &api.None{}) // without them their ids are shown
 		v.Names = s.namesOf(r, []api.Session{d.Session}, agents)
 	} else {
 		v.Names = s.names(r, d.Session)
@@ -68,7 +71,7 @@ func (s site) sessionHead(r *http.Request) (sessionView, error) {
 }
 
 // session shows a session; htmx asks for its newest lines (log) or for those before (older).
-func (s site) session(r *http.Request) (any, error) {
+func (s sessionPages) session(r *http.Request) (any, error) {
 	v, err := s.sessionHead(r)
 	if err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func (s site) session(r *http.Request) (any, error) {
 		q.SessionID = ""
 	}
 	v.Transcript = sessions.ID(q.SessionID)
-	h, err := call[api.History](s, r, "sessions.history", &q)
+	h, err := call[api.History](s.site, r, "sessions.history", &q)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +95,7 @@ func (s site) session(r *http.Request) (any, error) {
 }
 
 // nameLines says who speaks in the lines of a transcript as people call them.
-func (s site) nameLines(r *http.Request, v sessionView) {
+func (s sessionPages) nameLines(r *http.Request, v sessionView) {
 	n := v.Names
 	if slices.ContainsFunc(v.Lines, func(u utterance) bool { return u.From != "" }) && v.SpawnedBy == "" {
 		n = s.names(r, v.Session)
@@ -111,7 +114,7 @@ func (s site) nameLines(r *http.Request, v sessionView) {
 }
 
 // sessionPanel shows a session's settings.
-func (s site) sessionPanel(r *http.Request) (any, error) {
+func (s sessionPages) sessionPanel(r *http.Request) (any, error) {
 	v, err := s.sessionHead(r)
 	if err != nil {
 		return nil, err
@@ -120,21 +123,21 @@ func (s site) sessionPanel(r *http.Request) (any, error) {
 }
 
 // withSettings adds what the settings need: how the policy decides, and which models there are.
-func (s site) withSettings(r *http.Request, v sessionView) (any, error) {
+func (s sessionPages) withSettings(r *http.Request, v sessionView) (any, error) {
 	if v.Last != "" {
-		x, err := call[api.Explanation](s, r, "policy.explain", &api.ExplainQuery{Session: string(v.Key), To: v.Last})
+		x, err := call[api.Explanation](s.site, r, "policy.explain", &api.ExplainQuery{Session: string(v.Key), To: v.Last})
 		if err != nil {
 			return nil, err
 		}
 		v.Verdict, v.Steps = x.Verdict, x.Steps
 	}
-	models, err := call[[]api.Model](s, r, "models.list", &api.None{})
+	models, err := call[[]api.Model](s.site, r, "models.list", &api.None{})
 	v.Models = models
 	return v, err
 }
 
 // patchSession changes the settings that a form names, one at a time as the page does it.
-func (s site) patchSession(r *http.Request) (any, error) {
+func (s sessionPages) patchSession(r *http.Request) (any, error) {
 	p := api.SessionPatch{Session: r.PathValue("key")}
 	for name, field := range map[string]*api.Optional[string]{"sendPolicy": &p.SendPolicy, "model": &p.Model, "thinking": &p.Thinking,
 		"verbose": &p.Verbose, "activation": &p.Activation, "footer": &p.Footer, "queue": &p.Queue, "label": &p.Label} {
@@ -146,36 +149,36 @@ func (s site) patchSession(r *http.Request) (any, error) {
 			*field = api.Some(r.PostForm.Get(name))
 		}
 	}
-	if _, err := call[api.SessionDetail](s, r, "sessions.patch", &p); err != nil {
+	if _, err := call[api.SessionDetail](s.site, r, "sessions.patch", &p); err != nil {
 		return nil, err
 	}
 	v, err := s.sessionPanel(r)
 	return done{Say: "Saved.", Data: v}, err
 }
 
-func (s site) resetSession(r *http.Request) (any, error) {
-	if _, err := call[api.StartedOver](s, r, "sessions.reset", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
+func (s sessionPages) resetSession(r *http.Request) (any, error) {
+	if _, err := call[api.StartedOver](s.site, r, "sessions.reset", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
 		return nil, err
 	}
 	return done{Go: "/sessions/" + url.PathEscape(r.PathValue("key"))}, nil
 }
 
-func (s site) archiveSession(r *http.Request) (any, error) {
-	if _, err := call[api.Session](s, r, "sessions.archive", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
+func (s sessionPages) archiveSession(r *http.Request) (any, error) {
+	if _, err := call[api.Session](s.site, r, "sessions.archive", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
 		return nil, err
 	}
 	return done{Go: "/sessions"}, nil
 }
 
-func (s site) deleteSession(r *http.Request) (any, error) {
-	if _, err := call[api.Deleted](s, r, "sessions.delete", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
+func (s sessionPages) deleteSession(r *http.Request) (any, error) {
+	if _, err := call[api.Deleted](s.site, r, "sessions.delete", &api.SessionCall{Session: r.PathValue("key")}); err != nil {
 		return nil, err
 	}
 	return done{Go: "/sessions"}, nil
 }
 
-func (s site) compactSession(r *http.Request) (any, error) {
-	if _, err := call[any](s, r, "sessions.compact", &api.CompactCall{Session: r.PathValue("key"), Instructions: r.PostForm.Get("instructions")}); err != nil {
+func (s sessionPages) compactSession(r *http.Request) (any, error) {
+	if _, err := call[any](s.site, r, "sessions.compact", &api.CompactCall{Session: r.PathValue("key"), Instructions: r.PostForm.Get("instructions")}); err != nil {
 		return nil, err
 	}
 	return done{Say: "The older part is being summed up. It shows in the context's size."}, nil

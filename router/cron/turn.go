@@ -75,7 +75,7 @@ func (s *Scheduler) KeysAtWork(ctx context.Context, of sessions.Key, chats ...ch
 		}
 	}
 	for _, run := range open {
-		if run.Kind == sessions.JobRun && run.Chain != nil && (run.Chain.Requester == of || slices.Contains(chats, run.Chain.Origin)) && !slices.Contains(keys, run.Key) {
+		if run.Kind == sessions.JobRun && run.Chain != nil && (run.Chain.Requester == of || slices.Contains(chats, s.settings().Moved.Current(run.Chain.Origin))) && !slices.Contains(keys, run.Key) {
 			keys = append(keys, run.Key)
 		}
 	}

@@ -10,9 +10,11 @@ import (
 	"parley/sessions"
 )
 
-// Finish commits the end of a run. It is false when the host stops before that. Only the first try begins to send what it makes.
+// Finish commits the end of a run. It is false when the host stops before that, and when the run's words were changed behind its last try: its lane
+// is at it once more then. Only the first try begins to send what it makes.
 func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outcome, reserved *delivery.Reservation) (acc sessions.Accepted, ok bool) {
 	var ended error
+	out.Revised = run.Revised
 	ok = w.retry.Do(ctx, "finish", func(ctx context.Context) (err error) {
 		if acc, err = w.commit.Finish(ctx, run.ID, out); err != nil {
 			reserved.Release()
@@ -30,6 +32,10 @@ func (w *Worker) Finish(ctx context.Context, run sessions.Run, out sessions.Outc
 	}
 	switch {
 	case !ok:
+	case errors.Is(ended, sessions.ErrRevised):
+		w.Transcripts.Forget(run.Session)
+		w.lanes.Recheck(run.Key, w.settings().Asker(run.Key, &run))
+		ok = false
 	case ended == nil:
 		w.Transcripts.add(run.Session, out.Messages...)
 	default: // or ended by a commit whose answer was lost: what it made is in the store
@@ -44,17 +50,21 @@ func (w *Worker) next(ctx context.Context, key sessions.Key, claimed *sessions.R
 	switch {
 	case claimed != nil:
 		return *claimed, true
-	case w.lanes.IsAway(key) || !w.Merger.awaitDebounce(ctx, key):
+	case w.lanes.IsAway(key):
 		return run, false
 	}
-	return w.claim(ctx, key)
+	recheck := w.lanes.NeedsRecheck(key)
+	if !recheck && !w.Merger.awaitDebounce(ctx, key) {
+		return run, false
+	}
+	return w.claim(ctx, key, recheck)
 }
 
 // claim takes the next run of a session. The lane is the only one that claims there, with what is accepted for it: a run that is running
 // although the lane is not is its own, from a commit whose answer was lost.
-func (w *Worker) claim(ctx context.Context, key sessions.Key) (run sessions.Run, ok bool) {
+func (w *Worker) claim(ctx context.Context, key sessions.Key, recheck bool) (run sessions.Run, ok bool) {
 	tries := 0
-	if w.lanes.NeedsRecheck(key) {
+	if recheck {
 		tries++
 	}
 	if !w.retry.Do(ctx, "claim", func(ctx context.Context) (err error) {

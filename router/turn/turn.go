@@ -25,8 +25,9 @@ const MaxAttempts = 10
 // longestChild bounds a sub-agent that was given no time limit (contract N2): everything that waits has a deadline.
 const longestChild = 24 * time.Hour
 
-// turn has the agent answer and says how the run ended; nil when the host stops and the run is resumed later.
-func (w *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
+// turn has the agent answer and says how the run ended; nil when the host stops and the run is resumed later. at becomes the run as its last try has read it.
+func (w *Worker) turn(ctx context.Context, at *sessions.Run) *sessions.Outcome {
+	run := *at
 	set := w.settings()
 	switch {
 	case w.ages.Age(w.latest(ctx, run)) > maxAnswerAge(set, run):
@@ -41,7 +42,8 @@ func (w *Worker) turn(ctx context.Context, run sessions.Run) *sessions.Outcome {
 	work, cancel := context.WithTimeout(ctx, w.left(limit, run))
 	defer cancel()
 
-	out, err := w.thinkUntil(lane.WithEnd(work), set, &run)
+	out, err := w.thinkUntil(lane.WithEnd(work), set, at)
+	run = *at
 	switch {
 	case err == nil:
 		return w.success(ctx, set, run, out)

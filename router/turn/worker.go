@@ -34,7 +34,7 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 	began := time.Now()
 	out := &sessions.Outcome{Status: sessions.Done} // of a post: its input is all that there is to it
 	if run.Kind != sessions.PostRun {
-		if out = w.stopped(ctx, run, w.turn(ctx, run)); out == nil {
+		if out = w.stopped(ctx, run, w.turn(ctx, &run)); out == nil {
 			return false // handed over
 		}
 	} else if !w.chain.Complete(ctx, w.settings(), run, agent.Outcome{}, "", out) {

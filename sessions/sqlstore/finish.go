@@ -76,6 +76,9 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 	if run.Status != sessions.Running {
 		return acc, engine.Conflict("run %s is %s, not running", id, run.Status)
 	}
+	if run.Revised && !f.Revised && !at.Stop && f.Status != sessions.Stopped { // an answer to what its sender has changed
+		return acc, fmt.Errorf("finishing run %s: %w", id, sessions.ErrRevised)
+	}
 	if at.Stop && run.MergedInto == "" && run.Kind != sessions.CompactRun { // the stop was first: nothing comes of it any more
 		if f, err = s.stopped(t, run, f); err != nil {
 			return acc, err

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -110,25 +109,15 @@ func logins(t *tx, l sessions.Login) (own login, others []login, err error) {
 // exchanged, or one got another login, and who was silenced under the one name must not speak under the other. Sessions stay with their names.
 func (s *moves) restrictAccount(t *tx, kind channels.Kind, was, now channels.AccountID) (restricted bool, err error) {
 	x := relocation{from: channels.Address{Channel: kind, Account: was}, to: channels.Address{Channel: kind, Account: now}, account: true}
-	names := map[sessions.Key]sessions.Key{}
-	if err := t.Each("SELECT key, key FROM sessions UNION SELECT key, target FROM aliases", nil, func(r engine.Row) error {
-		names[sessions.Key(r.Str(0))] = sessions.Key(r.Str(1))
-		return nil
-	}); err != nil {
+	names, err := readNames(t, allNames)
+	if err != nil {
 		return false, err
 	}
 	denied := map[sessions.Key]bool{}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		parts, err := name.Parse()
-		if err != nil || !x.named(parts) {
-			continue
-		}
-		old, err := s.sessions.Get(t, names[name])
-		if err != nil {
-			return restricted, err
-		}
-		if old.Settings.SendPolicy != policy.Deny {
-			continue
+	if err := names.each(x, func(parts sessions.Parts, was sessions.Key) error {
+		old, err := s.sessions.Get(t, was)
+		if err != nil || old.Settings.SendPolicy != policy.Deny {
+			return err
 		}
 		key := x.renamed(parts)
 		at, err := s.sessions.Get(t, key)
@@ -139,16 +128,16 @@ func (s *moves) restrictAccount(t *tx, kind channels.Kind, was, now channels.Acc
 			at.Settings.SendPolicy, restricted = policy.Deny, true
 			err = s.sessions.Save(t, at)
 		}
-		if err != nil {
-			return restricted, err
-		}
-		denied[key] = true
+		denied[key] = err == nil
+		return err
+	}); err != nil {
+		return restricted, err
 	}
 	return restricted, s.closeThreads(t, names, denied)
 }
 
 // closeThreads has the threads of denied chats be denied as well that were let speak by themselves: who let them meant another login.
-func (s *moves) closeThreads(t *tx, names map[sessions.Key]sessions.Key, denied map[sessions.Key]bool) error {
+func (s *moves) closeThreads(t *tx, names sessionNames, denied map[sessions.Key]bool) error {
 	for name, key := range names {
 		for outer, ok := name.Around(); ok; outer, ok = outer.Around() {
 			if !denied[outer] {

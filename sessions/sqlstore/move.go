@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"parley/channels"
@@ -237,35 +236,27 @@ func (s *moves) relocate(t *tx, x relocation) error {
 
 // moveSessions lets the keys of a chat's new place name the sessions of the old one.
 func (s *moves) moveSessions(t *tx, x relocation) error {
-	names := map[sessions.Key]sessions.Key{} // by any key that it has, the session
 	const own = "SELECT key FROM heard WHERE address = ? OR address >= ? AND address < ?"
 	query, args := "SELECT key, key FROM ("+own+") AS here UNION SELECT key, target FROM aliases WHERE target IN ("+own+")", append(x.below(), x.below()...)
 	if x.account { // also sessions to which nothing came yet
-		query, args = "SELECT key, key FROM sessions UNION SELECT key, target FROM aliases", nil
+		query, args = allNames, nil
 	}
-	err := t.Each(query, args, func(r engine.Row) error {
-		names[sessions.Key(r.Str(0))] = sessions.Key(r.Str(1))
-		return nil
-	})
+	names, err := readNames(t, query, args...)
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		parts, err := name.Parse()
-		if err != nil || !x.named(parts) {
-			continue
-		}
+	return names.each(x, func(parts sessions.Parts, old sessions.Key) error {
 		next := []sessions.Key{x.renamed(parts)}
 		if x.route != "" && parts.Thread == "" { // first: what waits goes where its next messages go
 			next = []sessions.Key{x.route, next[0]}
 		}
 		for _, key := range next {
-			if err := s.succession(t, x, names[name], key); err != nil {
+			if err := s.succession(t, x, old, key); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // succession lets a session of the moved chat go on by another key. A session that has this key already has the chat from then on: what was
@@ -298,12 +289,11 @@ func (s *moves) succession(t *tx, x relocation, old, key sessions.Key) error {
 			return err
 		}
 	}
-	_, err = t.Exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(key), string(old))
-	return err
+	return s.alias(t, key, old)
 }
 
 // succeed hands a chat over from its old session to another one that it has: what waits for a turn, context lines, jobs, and what
-// is to be sent. The old session stays to be read, and has no chat.
+// is to be sent. The old session stays to be read, and has no chat: what it has others do is stopped with the other one.
 func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) error {
 	if err := s.restrict(t, old, at.Key); err != nil {
 		return err
@@ -345,7 +335,16 @@ func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) e
 		return err
 	}
 	was.Last = channels.Address{}
-	return s.sessions.Save(t, was)
+	if err := s.sessions.Save(t, was); err != nil {
+		return err
+	}
+	return s.alias(t, old, at.Key)
+}
+
+// alias lets a key lead to a session. The key of a session that is still there leads to that one; closedFor looks for its successor.
+func (s *moves) alias(t *tx, key, to sessions.Key) error {
+	_, err := t.Exec("INSERT INTO aliases (key, target) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET target = excluded.target", string(key), string(to))
+	return err
 }
 
 // rehear moves what is known about who wrote from a place to its new one. A chat's position stays behind: the new place numbers its

@@ -1,6 +1,9 @@
 package sqlstore
 
 import (
+	"maps"
+	"slices"
+
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
@@ -109,4 +112,35 @@ func (x relocation) renamed(p sessions.Parts) sessions.Key {
 		p.Form = sessions.FormGroup
 	}
 	return p.Key()
+}
+
+// sessionNames has sessions by any key that they have.
+type sessionNames map[sessions.Key]sessions.Key
+
+const allNames = "SELECT key, key FROM sessions UNION SELECT key, target FROM aliases"
+
+func readNames(t *tx, query string, args ...any) (sessionNames, error) {
+	names := sessionNames{}
+	err := t.Each(query, args, func(r engine.Row) error {
+		name, key := sessions.Key(r.Str(0)), sessions.Key(r.Str(1))
+		if _, known := names[name]; !known || name == key { // a session that is still there goes by its own key
+			names[name] = key
+		}
+		return nil
+	})
+	return names, err
+}
+
+// each calls do, in the order of the names, for each name of what moves with its session.
+func (n sessionNames) each(x relocation, do func(parts sessions.Parts, key sessions.Key) error) error {
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		parts, err := name.Parse()
+		if err != nil || !x.named(parts) {
+			continue
+		}
+		if err := do(parts, n[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

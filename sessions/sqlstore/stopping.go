@@ -16,9 +16,10 @@ import (
 
 // stoppable finds what a stop of sessions ends. It reads, in a transaction or outside of one.
 type stoppable struct {
-	ctx   context.Context
-	conn  *engine.Conn
-	named map[sessions.Key]bool // is the session one that is stopped, or below one
+	ctx    context.Context
+	conn   *engine.Conn
+	named  map[sessions.Key]bool // is the session one that is stopped, or below one
+	closed []sessions.Key        // those that had the chats of the sessions that are stopped
 
 	runs       []stoppableRun
 	deliveries []stoppableDelivery
@@ -38,6 +39,11 @@ type stoppableDelivery struct {
 // ones have made that has not left.
 func findStoppable(ctx context.Context, c *engine.Conn, keys ...sessions.Key) (*stoppable, error) {
 	x := &stoppable{ctx: ctx, conn: c, named: map[sessions.Key]bool{"": false}}
+	closed, err := closedFor(ctx, c, keys)
+	if err != nil {
+		return nil, err
+	}
+	x.closed, keys = closed, slices.Concat(keys, closed)
 	for _, k := range keys {
 		if k != "" {
 			x.named[k] = true
@@ -62,6 +68,20 @@ func findStoppable(ctx context.Context, c *engine.Conn, keys ...sessions.Key) (*
 	return x, x.findDeliveries(x.takesPart)
 }
 
+// closedFor gives the sessions whose chats the sessions have by now: see succeed.
+func closedFor(ctx context.Context, c *engine.Conn, keys []sessions.Key) (closed []sessions.Key, err error) {
+	for by := keys; len(by) > 0; {
+		found, err := engine.List(ctx, c, "SELECT a.key FROM aliases AS a JOIN sessions AS s ON s.key = a.key AND s.last = '' WHERE a.target IN ("+engine.Marks(len(by))+") ORDER BY a.key",
+			engine.Args(by), func(r engine.Row) (sessions.Key, error) { return sessions.Key(r.Str(0)), nil })
+		if err != nil {
+			return nil, err
+		}
+		by = slices.DeleteFunc(found, func(k sessions.Key) bool { return slices.Contains(keys, k) || slices.Contains(closed, k) })
+		closed = append(closed, by...)
+	}
+	return closed, nil
+}
+
 func scanStoppable(r engine.Row) (x stoppableRun, err error) {
 	x.Run, x.at, err = row.ScanRun(r)
 	return x, err
@@ -69,7 +89,7 @@ func scanStoppable(r engine.Row) (x stoppableRun, err error) {
 
 // takesPart reports whether a run is work of the sessions that are stopped (contract X1): it is in one of them or below, writes the transcript of
 // one of them, or belongs to a chain that has one of them on either side or has passed through it. What the host posts into a transcript is no work, unless a chain continues
-// behind it.
+// behind it. Of a session that is closed only what it has others do counts: what is said to it by its key was not said in the chat.
 func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 	c := run.Chain
 	if run.Kind == sessions.PostRun && c == nil {
@@ -84,6 +104,9 @@ func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 	case sessions.TurnRun, sessions.CompactRun, sessions.JobRun: // their chains say where the answer is posted
 	}
 	for _, k := range keys {
+		if slices.Contains(x.closed, k) && (c == nil || c.Requester != k && !slices.Contains(c.Hops, k)) {
+			continue
+		}
 		if in, err := x.within(k); err != nil || in {
 			return in, err
 		}
@@ -273,7 +296,7 @@ func (s *runs) stopSessions(t *tx, op sessions.StopSessions, startsOver bool, ac
 	if startsOver {
 		why = startedOver
 	}
-	return s.stop(t, x, why, op.Keys, acc)
+	return s.stop(t, x, why, slices.Concat(op.Keys, x.closed), acc)
 }
 
 // stopRun ends one run, what it has made, and, if it is running, what the sub-agents below its session are at. Of a run that has ended it ends

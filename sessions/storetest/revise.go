@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"testing"
 
 	"parley/channels"
@@ -29,6 +30,11 @@ func revise(_ *testing.T, f *fixture) {
 	got := f.run(first)
 	f.equal(got.Input.Text(), "eins")
 	f.equal(got.Revised, true)
+	for _, status := range []sessions.RunStatus{sessions.Done, sessions.Failed, sessions.TimedOut} { // of a try that began before
+		_, err := f.Finish(f.ctx, first, sessions.Outcome{Status: status, Messages: []sessions.Message{assistant("to uno")}})
+		f.equal(errors.Is(err, sessions.ErrRevised), true)
+	}
+	f.equal(f.run(first).Status, sessions.Running)
 	msgs, err := f.Tail(f.ctx, got.Session, sessions.TailQuery{})
 	f.ok(err)
 	f.equal(msgs[len(msgs)-1].Text(), "eins")
@@ -37,7 +43,7 @@ func revise(_ *testing.T, f *fixture) {
 		f.ok(err)
 		f.equal(len(found), hits)
 	}
-	f.finish(first, sessions.Outcome{})
+	f.finish(first, sessions.Outcome{Revised: true})
 	f.claim(key("1"))
 	third := f.accept(message("1", "3", "tres")).Run.ID
 	taken, err := f.MergeQueued(f.ctx, second, sessions.MergeQuery{Kind: sessions.TurnRun})
@@ -49,7 +55,7 @@ func revise(_ *testing.T, f *fixture) {
 	f.ok(err)
 	f.equal(steps[0].Text(), "drei")
 	f.equal(f.run(second).Input.Text(), "dos")
-	f.finish(second, sessions.Outcome{})
+	f.finish(second, sessions.Outcome{Status: sessions.Stopped}) // whatever it has read
 
 	fourth := f.accept(message("1", "4", "cuatro")).Run.ID
 	f.claim(key("1"))

@@ -90,6 +90,45 @@ func stopTakesPart(_ *testing.T, f *fixture) {
 	}
 }
 
+// A stop in a chat that another session had before ends what that one has others do: its sub-agents and what it asked, also after a restart.
+// What is said to the closed session by its key goes on, and so does all of it once it has a chat again.
+//
+// proves: X1
+func stopReachesClosed(_ *testing.T, f *fixture) {
+	hidden, number, c := key(hiddenID), key(numberID), key("c")
+	kid, grandkid := sessions.SubagentKey("main", "k"), sessions.SubagentKey("main", "g")
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: hidden, Agent: "main", Last: addr(hiddenID)}}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: number, Agent: "main", Last: addr(numberChat)}}})
+	f.session(c)
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: kid, Agent: "main", SpawnedBy: hidden}}})
+	f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: grandkid, Agent: "main", SpawnedBy: kid}}})
+	f.accept(personMoves(""))
+	for _, again := range []bool{false, true} { // has the closed session a chat again
+		if again {
+			f.submit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: hidden, Agent: "main", Last: addr("other")}}})
+		}
+		child := f.chained(kid, sessions.ChildRun, sessions.Chain{Kind: "spawn", Requester: hidden, Target: kid})
+		below := f.chained(grandkid, sessions.ChildRun, sessions.Chain{Kind: "spawn", Requester: kid, Target: grandkid})
+		ask := f.chained(c, sessions.AskRun, sessions.Chain{Kind: "ask", Requester: hidden, Target: c, Hops: []sessions.Key{hidden}})
+		behalf := f.chained(key("d"), sessions.AskRun, sessions.Chain{Kind: "ask", Requester: c, Target: key("d"), Hops: []sessions.Key{hidden, c}})
+		turn := f.queue(hidden, "", sessions.TurnRun, "by its key")
+		asked := f.chained(hidden, sessions.AskRun, sessions.Chain{Kind: "ask", Requester: c, Target: hidden, Hops: []sessions.Key{c}})
+		f.claim(kid)
+		if _, _, err := f.Recover(f.ctx); err != nil {
+			f.t.Fatal(err)
+		}
+		f.stop(number)
+		for _, r := range []sessions.Run{child, below, ask, behalf} {
+			if got := f.run(r.ID); (got.Status == sessions.Stopped) == again {
+				f.t.Errorf("it has a chat again: %v, and %s of %s is %s", again, got.Kind, got.Key, got.Status)
+			}
+		}
+		f.equal(f.get(kid).Aborted, true)
+		f.equal([]sessions.RunStatus{f.run(turn.ID).Status, f.run(asked.ID).Status}, []sessions.RunStatus{sessions.Queued, sessions.Queued})
+		f.stop(hidden, c, key("d"))
+	}
+}
+
 // The session on the other side of an exchange learns of the stop once: by the result of its call, by the note behind its own turn, by a line, or by the follow-up that
 // tells its people.
 //

@@ -20,6 +20,9 @@ type Group struct {
 	subject string
 	members []*Phone
 	timer   int // seconds after which messages disappear; 0 = they stay
+
+	hiddenFrom *Phone
+	hiddenBy   int // the error that hiddenFrom's questions about the group are answered with; 200 = without the group
 }
 
 // NewGroup makes a group; the first member owns it. Nobody is told: clients learn of it from its first message.
@@ -39,6 +42,11 @@ func (g *Group) JID() types.JID { return g.jid }
 
 // Age makes the group older.
 func (g *Group) Age(by time.Duration) { g.s.set(func() { g.created = g.created.Add(-by) }) }
+
+// Hide has a member's questions about the group refused with a code (403, 404, 500), or answered without the group (200). With nil they are answered again.
+func (g *Group) Hide(from *Phone, code int) {
+	g.s.set(func() { g.hiddenFrom, g.hiddenBy = from, code })
+}
 
 // Add puts somebody into the group and tells everybody.
 func (g *Group) Add(by, who *Phone) {

@@ -83,9 +83,14 @@ func (c *conn) handleIQ(n *node) error {
 		return nil
 	case "w:g2/get/query":
 		to, _ := n.Attrs["to"].(types.JID)
-		if g := c.s.groups[to.User]; g == nil || !slices.Contains(g.members, c.dev.phone) {
+		switch g := c.s.groups[to.User]; {
+		case g == nil || !slices.Contains(g.members, c.dev.phone):
 			c.refuse(n, 404, "item-not-found")
-		} else {
+		case g.hiddenFrom == c.dev.phone && g.hiddenBy == 200:
+			c.result(n)
+		case g.hiddenFrom == c.dev.phone:
+			c.refuse(n, g.hiddenBy, map[int]string{403: "forbidden", 404: "item-not-found"}[g.hiddenBy])
+		default:
 			c.result(n, g.node())
 		}
 		return nil

@@ -30,7 +30,7 @@ func (s *Rows) Remove(t *engine.Tx, key sessions.Key) error {
 	if _, err := t.Exec("DELETE FROM sessions WHERE key = ?", string(key)); err != nil {
 		return err
 	}
-	if _, err := t.Exec("DELETE FROM aliases WHERE target = ?", string(key)); err != nil {
+	if _, err := t.Exec("DELETE FROM aliases WHERE target = ? OR key = ?", string(key), string(key)); err != nil {
 		return err
 	}
 	for _, table := range []string{"runs", "heard", "overheard"} {
