@@ -18,56 +18,60 @@ const (
 	fillAge  = 24 * time.Hour
 )
 
-// fillAll has every chat that has a session read what came after its last message on disk, and the others what the session's servers
-// tell to be missed. Until it is known which these are, events
-// wait.
-func (q *queues) fillAll() {
-	if q.c.seen == nil {
-		return
-	}
+// open begins a session: events wait until it is on disk who the bot is and known what else is there. Every chat that has a session then
+// reads what came after its last message on disk, and the others what the session's servers tell to be missed.
+func (q *queues) open(who channels.UserID) {
 	q.mu.Lock()
 	q.held = true
 	q.fills++
 	turn := q.fills
 	q.mu.Unlock()
 	q.wg.Go(func() {
-		var last []channels.Position
-		var since string
-		wait := time.Second
-		for {
-			var err error
-			if last, since, err = q.c.known(q.ctx); err == nil {
-				break
-			}
-			q.c.log.WarnContext(q.ctx, "the discord messages that are on disk are not known; events wait for that", "err", err)
-			if !channels.Sleep(q.ctx, wait) {
-				return
-			}
-			wait = min(2*wait, time.Minute)
-		}
-		if q.c.names.complete(q.ctx) != nil {
+		q.c.identified(q.ctx, who)
+		last, since, err := q.onDisk()
+		if err != nil || q.ctx.Err() != nil {
 			return
 		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if turn != q.fills {
-			return // there is a newer session already
-		}
-		q.since, q.stored, q.collects = since, map[channels.ChatID]bool{}, false
-		for _, p := range last {
-			if p.Address.Channel == Kind && p.Address.Account == q.c.account && isID(string(p.ID)) {
-				q.stored[p.Address.Chat] = true
-				q.chat(p.Address.Chat).miss(string(p.ID))
-				q.c.names.hint(p.Address)
-			}
-		}
-		q.held = false
-		q.find(q.found)
-		q.found = nil
-		for _, c := range q.chats {
-			q.work(c)
+		if turn == q.fills { // there is no newer session
+			q.release(last, since)
 		}
 	})
+}
+
+// onDisk waits until it is known what is on disk and which servers the session has, or the Run ends.
+func (q *queues) onDisk() (last []channels.Position, since string, err error) {
+	if q.c.seen == nil {
+		return nil, "", nil
+	}
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		if last, since, err = q.c.known(q.ctx); err == nil {
+			return last, since, q.c.names.complete(q.ctx)
+		}
+		q.c.log.WarnContext(q.ctx, "the discord messages that are on disk are not known; events wait for that", "err", err)
+		if !channels.Sleep(q.ctx, wait) {
+			return nil, "", q.ctx.Err()
+		}
+	}
+}
+
+// release lets events through; q.mu is held.
+func (q *queues) release(last []channels.Position, since string) {
+	q.since, q.stored, q.collects = since, map[channels.ChatID]bool{}, false
+	for _, p := range last {
+		if p.Address.Channel == Kind && p.Address.Account == q.c.account && isID(string(p.ID)) {
+			q.stored[p.Address.Chat] = true
+			q.chat(p.Address.Chat).miss(string(p.ID))
+			q.c.names.hint(p.Address)
+		}
+	}
+	q.held = false
+	q.find(q.found)
+	q.found = nil
+	for _, c := range q.chats {
+		q.work(c)
+	}
 }
 
 // known gives what is on disk: the newest message of each chat that has a session, and from where the others are read; empty = they
@@ -115,7 +119,7 @@ func permanent(err error) bool {
 func (q *queues) read(c *chat, g gap) (lost string, err error) {
 	after := g.after
 	if q.c.names.asks(string(c.id)) {
-		if err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil {
+		if err := q.patiently(forever, func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil {
 			return "", err
 		}
 	}
@@ -166,7 +170,8 @@ func (q *queues) came(c *chat, id string) bool {
 
 // again offers one message that was read before those that follow it.
 func (q *queues) again(c *chat, m stored, follow []stored) bool {
-	e := event{kind: "MESSAGE_CREATE", data: m.raw, late: true, at: time.Now()}
+	e := event{kind: "MESSAGE_CREATE", data: m.raw, id: m.id, late: true, at: time.Now()}
+	q.findStarter(c, e)
 	q.complete(c.id, &e)
 	var next []event
 	for _, f := range follow[:min(len(follow), gestureAhead)] {
@@ -194,7 +199,7 @@ type stored struct {
 // page reads the messages that follow an id, oldest first.
 func (q *queues) page(chat channels.ChatID, after string, size int) ([]stored, error) {
 	var list []stored
-	err := q.patiently(func() error {
+	err := q.patiently(forever, func() error {
 		select {
 		case q.reads <- struct{}{}:
 			defer func() { <-q.reads }()
@@ -235,7 +240,7 @@ func (q *queues) complete(chat channels.ChatID, e *event) {
 	}
 	if author.ID != "" && m["member"] == nil {
 		var member json.RawMessage
-		if err := q.patiently(func() error { return q.c.member(q.ctx, at.guild, author.ID, &member) }); err == nil {
+		if err := q.patiently(forever, func() error { return q.c.member(q.ctx, at.guild, author.ID, &member) }); err == nil {
 			m["member"] = member
 		}
 	}

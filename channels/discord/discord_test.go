@@ -34,12 +34,13 @@ type host struct {
 	dm   string
 	cfg  Config
 
-	mu     sync.Mutex
-	events []channels.Inbound
-	refuse func(channels.Inbound) error
-	last   map[channels.Address]channels.Position
-	slow   time.Duration // of reading what is on disk
-	halt   func() error
+	mu         sync.Mutex
+	events     []channels.Inbound
+	refuse     func(channels.Inbound) error
+	last       map[channels.Address]channels.Position
+	slow       time.Duration // of reading what is on disk
+	identified func(context.Context, channels.UserID)
+	halt       func() error
 }
 
 // inBubble runs a test in virtual time with a bot that is connected.
@@ -71,7 +72,7 @@ func newHost(t *testing.T) *host {
 
 // open makes a new channel, as a host does that was started again.
 func (h *host) open() {
-	ch, err := New(h.cfg, Deps{Logger: slog.New(slog.NewTextHandler(h.logs, nil)), Client: h.srv.Client(), Seen: h.seen})
+	ch, err := New(h.cfg, Deps{Logger: slog.New(slog.NewTextHandler(h.logs, nil)), Client: h.srv.Client(), Seen: h.seen, Identified: h.identified})
 	if err != nil {
 		h.t.Fatal(err)
 	}

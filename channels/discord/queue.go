@@ -3,6 +3,7 @@ package discord
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -60,8 +61,8 @@ type queues struct {
 	mu    sync.Mutex
 	chats map[channels.ChatID]*chat
 	total int
-	fills int // counts sessions of the gateway
-	held  bool
+	fills int    // counts sessions of the gateway
+	held  bool   // until the first session is open, and while a later one is opened
 	since string // from where chats are read of which nothing is known; empty = they are not
 
 	collects bool // a session begins
@@ -76,7 +77,7 @@ type queues struct {
 
 func newQueues(ctx context.Context, c *Channel, inbox channels.Inbox) *queues {
 	q := &queues{
-		c: c, inbox: inbox, ctx: ctx, chats: map[channels.ChatID]*chat{},
+		c: c, inbox: inbox, ctx: ctx, chats: map[channels.ChatID]*chat{}, held: true,
 		direct: newMemory[greeted](4096), reread: newMemory[struct{}](8192),
 		offers: make(chan struct{}, parallelChats), reads: make(chan struct{}, parallelReads),
 	}
@@ -244,35 +245,49 @@ func (q *queues) prepare(c *chat, e event) {
 	if !isID(string(c.id)) || !e.needsPlace() || !q.c.names.asks(string(c.id)) {
 		return
 	}
-	if err := q.patiently(func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil && permanent(err) {
+	if err := q.patiently(forever, func() error { return q.c.lookup(q.ctx, string(c.id)) }); err != nil && permanent(err) {
 		q.c.names.unknown(string(c.id))
 	}
 }
 
-// findStarter reads the message that a thread grew from, for the first message from a thread that the bot has not seen begin. It is read
-// once; when Discord cannot say it, the message goes on without it. The message has the id of the thread.
+// findStarter reads the message that a thread grew from, for the first message from a thread that the bot has not seen begin. The message
+// has the id of the thread. While Discord does not give it, messages go on without it and the next one asks again.
 //
 // source: https://docs.discord.com/developers/topics/threads
 func (q *queues) findStarter(c *chat, e event) {
 	thread := string(c.id)
 	p, _ := q.c.names.find(thread)
 	_, asked := q.c.recent.starters.get(thread)
-	if asked || e.kind != "MESSAGE_CREATE" || p.kind != typePublicThread && p.kind != typeNewsThread || q.stored[c.id] || e.id == thread || e.peek().Type == messageStarter {
+	if asked || e.kind != "MESSAGE_CREATE" || p.kind != typePublicThread && p.kind != typeNewsThread || q.isStored(c.id) || e.id == thread || e.peek().Type == messageStarter {
 		return
 	}
-	q.c.recent.starters.put(thread, starter{})
 	from := channels.ChatID(p.parent)
 	if parent, _ := q.c.names.find(p.parent); parent.kind == typeForum || parent.kind == typeMediaForum {
 		from = c.id
 	}
 	var m wireMessage
-	if err := q.c.rest.get(q.ctx, messagePath(from, channels.MessageID(thread)), messageRoute(http.MethodGet, from), &m); err != nil {
+	err := q.patiently(starterPatience, func() error {
+		return q.c.rest.get(q.ctx, messagePath(from, channels.MessageID(thread)), messageRoute(http.MethodGet, from), &m)
+	})
+	if err != nil && !permanent(err) {
 		return
 	}
+	var found starter
 	d := q.c.decoder()
-	if in, err := d.at(thread, p.guild, nil); err == nil {
-		q.c.recent.starters.put(thread, starter{quote: d.quote(in, &m)})
+	if in, wrong := d.at(thread, p.guild, nil); err == nil && wrong == nil {
+		found.quote = d.quote(in, &m)
 	}
+	q.c.recent.starters.put(thread, found)
+}
+
+// starterPatience is how long the message that a thread grew from is asked for again.
+const starterPatience = 5 * time.Second
+
+// isStored reports whether something of a chat was on disk when the session began.
+func (q *queues) isStored(id channels.ChatID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.stored[id]
 }
 
 // offer hands one event to the inbox until it is taken. It reports false when the Run ended before.
@@ -303,11 +318,14 @@ func (q *queues) offer(in channels.Inbound) bool {
 	}
 }
 
+// forever is the patience for what has to be known.
+const forever time.Duration = math.MaxInt64
+
 // patiently repeats a call that reads until it works, the platform refuses it for good, or the Run ends: what is not known meanwhile
-// is not passed over, and the chat's later events wait, as far as their line goes.
-func (q *queues) patiently(call func() error) error {
+// is not passed over, and the chat's later events wait, as far as their line goes. It is not repeated after limit.
+func (q *queues) patiently(limit time.Duration, call func() error) error {
 	const patience = 10
-	wait := 500 * time.Millisecond
+	wait, began := 500*time.Millisecond, time.Now()
 	for tries := 1; ; tries++ {
 		err := call()
 		if err == nil || q.ctx.Err() != nil || permanent(err) {
@@ -316,8 +334,9 @@ func (q *queues) patiently(call func() error) error {
 		if tries == patience {
 			q.c.log.WarnContext(q.ctx, "discord does not answer what has to be read before a chat goes on; it is asked again and again", "err", err)
 		}
-		if !channels.Sleep(q.ctx, max(channels.Classify(err).RetryAfter, wait/2+rand.N(wait))) {
-			return q.ctx.Err()
+		pause := max(channels.Classify(err).RetryAfter, wait/2+rand.N(wait))
+		if time.Since(began) > limit-pause || !channels.Sleep(q.ctx, pause) {
+			return err
 		}
 		wait = min(2*wait, 40*time.Second) // with what chance adds, at most a minute
 	}

@@ -333,9 +333,6 @@ func (r *runner) ready(ctx context.Context, data json.RawMessage, address string
 	if _, err := gatewayAddress(said.ResumeURL); err != nil {
 		r.session.url = address
 	}
-	if r.c.identified(ctx, channels.UserID(said.User.ID)); ctx.Err() != nil {
-		return false
-	}
 	r.c.setSelf(identity{User: said.User.ID, Application: said.Application.ID, Name: said.User.Username})
 	guilds := make([]string, len(said.Guilds))
 	for i, g := range said.Guilds {
@@ -345,6 +342,6 @@ func (r *runner) ready(ctx context.Context, data json.RawMessage, address string
 	for _, raw := range said.Private {
 		r.c.names.channel(raw, "")
 	}
-	r.queues.fillAll()
+	r.queues.open(channels.UserID(said.User.ID))
 	return true
 }

@@ -61,7 +61,7 @@ type poller struct {
 	newest    int64                  // the last update that was committed before this Run; 0 = unknown
 	poisoned  int                    // answers with one update in a row that could not be read
 	albums    map[albumKey]albumSeen // those that are waited for
-	identity  chan struct{}          // closed once the bot's identity is known
+	identity  chan struct{}          // closed once it is on disk who the bot is
 }
 
 // Run implements channels.Channel. The server keeps the position: a new Run gets what was not confirmed, and an update is
@@ -90,9 +90,9 @@ func (c *Channel) Run(ctx context.Context, inbox channels.Inbox) error {
 		defer close(identified)
 		if err := c.identify(running); err != nil {
 			cancel(err)
-			return
+		} else if c.self() != nil {
+			close(p.identity)
 		}
-		close(p.identity)
 	}()
 	err := p.loop(running)
 	cancel(nil)
@@ -238,7 +238,7 @@ func (p *poller) poison(ctx context.Context, raw []byte) {
 		return
 	}
 	id := updateID.FindSubmatch(raw)
-	if id == nil {
+	if id == nil || !p.identified(ctx) {
 		return
 	}
 	n, err := strconv.ParseInt(string(id[1]), 10, 64)
@@ -252,15 +252,20 @@ func (p *poller) poison(ctx context.Context, raw []byte) {
 
 // read decodes a batch; it waits for the bot's identity, without which mentions and replies could not be told.
 func (p *poller) read(ctx context.Context, raw json.RawMessage) ([]item, error) {
-	if isEmptyList(raw) {
-		return nil, nil
-	}
-	select {
-	case <-p.identity:
-	case <-ctx.Done():
+	if isEmptyList(raw) || !p.identified(ctx) {
 		return nil, nil
 	}
 	return p.c.decoder(ctx).batch(raw)
+}
+
+// identified waits until it is on disk who the bot is: nothing is offered before. It is false when ctx ends first.
+func (p *poller) identified(ctx context.Context) bool {
+	select {
+	case <-p.identity:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func isEmptyList(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "[]" }

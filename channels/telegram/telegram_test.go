@@ -31,9 +31,10 @@ type rig struct {
 	ch  *telegram.Channel
 	log *syncBuffer
 	// config is what open takes.
-	config telegram.Config
-	dir    string // outlives the channels
-	cursor func(context.Context) (string, error)
+	config     telegram.Config
+	dir        string // outlives the channels
+	cursor     func(context.Context) (string, error)
+	identified func(context.Context, channels.UserID)
 
 	mu     sync.Mutex
 	got    []channels.Inbound
@@ -97,7 +98,7 @@ func newServer(t telegramtest.T) *telegramtest.Server {
 func (r *rig) open() *telegram.Channel {
 	r.t.Helper()
 	ch, err := telegram.New(r.config, telegram.Deps{
-		Client: r.srv.Client(), Logger: logger(r.log), Holds: channels.NewHolds(r.dir, logger(r.log)), Cursor: r.cursor,
+		Client: r.srv.Client(), Logger: logger(r.log), Holds: channels.NewHolds(r.dir, logger(r.log)), Cursor: r.cursor, Identified: r.identified,
 	})
 	if err != nil {
 		r.t.Fatal(err)
