@@ -119,7 +119,7 @@ func followsOpener(opener *parser.Delimiter) bool {
 			closers++
 		case closers > 0:
 			closers--
-		case p.Length == 1:
+		case p.Length == 1 && (ofWord(q.after) || q.after == '#'):
 			return true
 		}
 	}

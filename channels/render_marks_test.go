@@ -53,6 +53,7 @@ func TestMarksThatAreMeant(t *testing.T) {
 		"\\# x\n\n1986\\. y\n\n\\> z":                                   "# x\n\n1986. y\n\n&gt; z",
 		"a \\[ b \\# c, C\\# \\[note] (\\#5, \\#6)":                     "a [ b # c, C# [note] (#5, #6)",
 		"[^\\]]+ \\[\\d \\#\\w+ \\[x\\] s#\\##x#":                       "[^\\]]+ \\[\\d \\#\\w+ \\[x\\] s#\\##x#",
+		"*…* I *love* it":                                               "*…* I <i>love</i> it",
 		"> quote\n> more":                                               "<blockquote>quote\nmore</blockquote>",
 		"1. a\n1. b\n1. c":                                              "1. a\n1. b\n1. c",
 		"1986. a\n1990. b":                                              "1986. a\n1990. b",
