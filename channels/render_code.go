@@ -16,29 +16,54 @@ func (r *markRun) isOfCode(c *markRun, content []byte) bool {
 	if r.command.of(func() bool { return followsCommand(head) }) {
 		return true
 	}
-	if bytes.IndexByte(content, ' ') >= 0 || bytes.ContainsFunc(content, func(r rune) bool { return !ascii(r) }) {
-		return false
-	}
-	const signs = "*_~"
-	outerHead := bytes.TrimRight(head, signs)
 	if r.named.of(func() bool {
+		outerHead := bytes.TrimRight(head, signsOfMarks)
 		return isOption(lastField(outerHead)) || isArgument(head) || isSubstituted(outerHead)
-	}) {
+	}) && isCodeWord(content) {
 		return true
 	}
-	previous := lastField(outerHead)
 	tail := r.src[c.end:min(len(r.src), c.end+longest)]
 	if i := bytes.IndexByte(tail, '\n'); i >= 0 {
 		tail = tail[:i]
 	}
-	outerTail := bytes.TrimLeft(tail, signs)
-	isNested := r.char == '_' && (r.before == '*' || c.after == '*') || r.char == '*' && content[0] == '_'
-	if isNested && (isInGlob(head, tail) || string(previous) == "--" || bytes.Equal(previous, []byte("=~"))) {
+	m := pairOfMarks{char: r.char, head: head, content: content, tail: tail, before: r.before, after: c.after}
+	return m.isBeside() || r.line != nil && r.line.shows(r.char, content)
+}
+
+const signsOfMarks = "*_~"
+
+// pairOfMarks is a text between two single marks and what stands beside them on their line.
+type pairOfMarks struct {
+	char                byte
+	head, content, tail []byte
+	before, after       rune
+}
+
+// isCodeWord reports whether a text may be a name or a pattern.
+func isCodeWord(content []byte) bool {
+	return len(content) > 0 && bytes.IndexByte(content, ' ') < 0 && !bytes.ContainsFunc(content, func(r rune) bool { return !ascii(r) })
+}
+
+// isOfCode reports whether the marks are characters of a name.
+func (m *pairOfMarks) isOfCode() bool {
+	outerHead := bytes.TrimRight(m.head, signsOfMarks)
+	return isCodeWord(m.content) && (isOption(lastField(outerHead)) || isArgument(m.head) || isSubstituted(outerHead) || m.isBeside())
+}
+
+// isBeside reports whether the marks stand beside what makes them characters of code.
+func (m *pairOfMarks) isBeside() bool {
+	if !isCodeWord(m.content) {
+		return false
+	}
+	outerHead, outerTail := bytes.TrimRight(m.head, signsOfMarks), bytes.TrimLeft(m.tail, signsOfMarks)
+	previous := lastField(outerHead)
+	isNested := m.char == '_' && (m.before == '*' || m.after == '*') || m.char == '*' && m.content[0] == '_'
+	if isNested && (isInGlob(m.head, m.tail) || string(previous) == "--" || bytes.Equal(previous, []byte("=~"))) {
 		return true
 	}
-	return (r.char == '_' || isNested) && (isOperator(lastField(bytes.TrimRight(outerHead, "([ \t"))) || isOperator(firstField(bytes.TrimLeft(outerTail, ")] \t"))) ||
-		isListedTightly(head, tail) || isKeyword(previous) || isKeyword(firstField(bytes.TrimLeft(outerTail, ") \t"))) || isComprehension(head, tail) ||
-		bytes.Contains(head, []byte("._")) || bytes.Contains(head, []byte("->_")) || isStatement(head, content, tail))
+	return (m.char == '_' || isNested) && (isOperator(lastField(bytes.TrimRight(outerHead, "([ \t"))) || isOperator(firstField(bytes.TrimLeft(outerTail, ")] \t"))) ||
+		isListedTightly(m.head, m.tail) || isKeyword(previous) || isKeyword(firstField(bytes.TrimLeft(outerTail, ") \t"))) || isComprehension(m.head, m.tail) ||
+		bytes.Contains(m.head, []byte("._")) || bytes.Contains(m.head, []byte("->_")) || isStatement(m.head, m.content, m.tail))
 }
 
 // isInGlob reports whether what stands beside a text between underscores are stars of a pattern: *_a_*.txt, x*_a_*, \*_a_*\, *_a_*) and a star that
@@ -206,4 +231,4 @@ func isStatement(head, content, tail []byte) bool {
 	return false
 }
 
-var statement = regexp.MustCompile(`^\s*(?:(?:if|elif|while) .*:(?:\s*(?:return|break|continue|pass|raise|yield)\b.*)?$|for \S+ in \S+:|(?:return|del|import|raise|yield) \S+;?$|from \S+ import \S)`)
+var statement = regexp.MustCompile(`^\s*(?:(?:if|elif|while) .*:(?:\s*(?:return|break|continue|pass|raise|yield)\b.*)?$|for \S+ in \S+:|(?:return|del|import|raise|yield) \S+(?:, \S+)*;?$|from \S+ import \S)`)

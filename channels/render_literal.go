@@ -58,7 +58,7 @@ func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 // escapes reports whether the backslash at src[at:] is there for Markdown. line is the rest of its line. A word without an end is not
 // looked at.
 func (s *inlineScan) escapes(src []byte, at int, line []byte, cell bool, pc parser.Context) bool {
-	if strings.IndexByte("|#-+.)*_~`<>&", line[1]) < 0 {
+	if strings.IndexByte("|#[]-+.)*_~`<>&", line[1]) < 0 {
 		return false
 	}
 	start, end, ok := s.word(src, at, line)
@@ -72,7 +72,9 @@ func (s *inlineScan) escapes(src []byte, at int, line []byte, cell bool, pc pars
 	switch line[1] {
 	case '|':
 		return cell
-	case '#', '-', '+':
+	case '#', '[', ']':
+		return ofProse.Match(src[start:end]) || line[1] == '#' && len(head) == 0 && opensLine(src, start)
+	case '-', '+':
 		return len(head) == 0 && opensLine(src, start)
 	case '.', ')':
 		return len(head) > 0 && len(bytes.Trim(head, "0123456789")) == 0 && opensLine(src, start)
@@ -124,10 +126,12 @@ func opensLine(src []byte, at int) bool {
 
 var (
 	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯, s/\*/x/, /\*+/g, '5\_%', /\__/\.
-	technical = regexp.MustCompile(`\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\|` +
-		`^["'(]*(?:s|y|m|tr|qr)[/|#@,].*[/|#@,]|^["'(=]*/.+/[dgimpsuxy]*["'),;.]*$|\\_.*%|%.*\\_|\\_+/|\\$`)
+	technical = regexp.MustCompile(`['"(|]/\\\*|['"(|]\\\*/|\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\|` +
+		`^["'(]*(?:s|y|m|tr|qr)[/|#@,].*[/|#@,]|^["'(=]*/.+/[dgimpsuxy]*["'),;.]*$|\\_.*%|%.*\\_|\\_+/|\\_{3}|\\$`)
 	// loneSigns finds words of nothing but signs behind backslashes that are no markup without them either: \*, "\_", \*/\_.
-	loneSigns    = regexp.MustCompile("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
+	loneSigns = regexp.MustCompile("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
+	// ofProse finds words whose backslashes stand in front of brackets and marks, and that no pattern is: \[, \#1, \[x\], C\#.
+	ofProse      = regexp.MustCompile(`^["'({“„«]*(?:\\[\[\]#*_~]|[\p{L}\p{M}\p{N}])+[\p{L}\p{M}\p{N}(){}\[\].,;:!?"'”»-]*$`)
 	leftOperand  = regexp.MustCompile(`(?:\d[\p{L}%]?|(?:^|[^\p{L}])\p{L}|[)\]}])[ \t]+$`)
 	rightOperand = regexp.MustCompile(`^[ \t]+(?:[-+$]?\d|\p{L}(?:$|[^\p{L}])|[(\[{])`)
 	entity       = regexp.MustCompile(`^&#?\w{1,32};`)
@@ -310,8 +314,11 @@ func (l linksThatLead) CloseBlock(parent ast.Node, block text.Reader, pc parser.
 
 // leads reports whether a destination is meant as one: an address, a path or a file's name.
 func leads(dest string) bool {
-	return strings.ContainsAny(dest, ":/#") || fileName.MatchString(dest)
+	return strings.ContainsAny(dest, ":/#") && !group.MatchString(dest) || fileName.MatchString(dest)
 }
+
+// group finds the begin of a group of a regular expression: [a-z](?:x)*.
+var group = regexp.MustCompile(`^\?(?:[:=!>]|P?<)`)
 
 var fileName = regexp.MustCompile(`\w\.[A-Za-z]\w*$`)
 

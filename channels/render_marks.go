@@ -83,6 +83,9 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	if !opens && !closes || count.n > 2*maxMarks {
 		return plain(n)
 	}
+	if n == 1 && line[0] != '~' {
+		r.line = lineOf(pc, block.Source(), segment.Start)
+	}
 	count.n++
 	if opens && (!closes || count.open == 0) {
 		count.open++
@@ -153,6 +156,8 @@ type markRun struct {
 	bracketed     runFact
 	command       runFact
 	named         runFact
+	half          runFact // another mark of its word can be no markup
+	line          *lineFacts
 }
 
 // runFact is what was found out about a run. Each run is compared with many.
@@ -201,7 +206,7 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 	case single && ornament(before, r.after), single && isPicture(before) && (r.char == '_' || isPicture(r.after)) || single && r.char == '_' && isPicture(r.after), n != 2 && ofWord(before) && ofWord(r.after), quoted(before, r.after), before == r.after && punctBefore && !isOpening(before): // a*b, “*”, |*|
 		return false, false
 	case !single:
-		opens = left && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening)) &&
+		opens = left && !r.standsAlone() && !among(before, neverOutside) && (spaceBefore || cjkBefore || !punctBefore || !among(r.after, notOpening)) &&
 			(!among(before, behindValue) || r.startsText())
 		r.tight = !right && n == 2 && r.char == '*' && r.endsSentence()
 		closes = (right || r.tight) && r.after != '\\' && !among(before, "([{<")
@@ -217,13 +222,21 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 
 // startsWord reports whether a single mark stands in front of something that is emphasized: words, and not *.go or (*_*).
 func (r *markRun) startsWord() bool {
-	if rest := bytes.TrimLeft(r.src[r.end:min(len(r.src), r.end+8)], "*_~"); len(rest) == 0 || util.IsSpace(rest[0]) || rest[0] == ')' {
+	if r.standsAlone() {
 		return false
 	}
 	if !util.IsPunctRune(r.after) || !ascii(r.after) || among(r.after, insideOpening) {
 		return r.after != '~' || bytes.HasPrefix(r.src[r.end:], []byte("~~"))
 	}
 	return bytes.HasPrefix(r.src[r.end:], []byte("..."))
+}
+
+// standsAlone reports whether nothing that could be emphasized follows on the run and other marks: only the end of a word, of a quotation or of
+// what is in brackets.
+func (r *markRun) standsAlone() bool {
+	rest := bytes.TrimLeft(r.src[r.end:min(len(r.src), r.end+8)], "*_~")
+	return len(rest) == 0 || util.IsSpace(rest[0]) || among(rune(rest[0]), ")]}") ||
+		among(rune(rest[0]), `'"`) && len(rest) > 1 && (util.IsSpace(rest[1]) || among(rune(rest[1]), ",;)]"))
 }
 
 // startsText reports whether text follows on the run, and no operand or pattern in brackets.
@@ -291,13 +304,16 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 		if c.after == ')' && !r.inBrackets() || r.before == '{' && c.after == '}' || bytes.Contains(content, []byte("**/")) || c.after == '.' && c.beforeEnding() { // case $x in *a*) …, {*_a,_b*}, *_a.c and _*.py
 			return false
 		}
-		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content) && bytes.IndexByte(content, ';') < 0 && (r.char == '*' || !names(content)) &&
+		if opener.OriginalLength == 1 && closer.OriginalLength == 1 && (followsOpener(opener) || r.half.of(func() bool { return isHalf(r.src, r.start, r.char) }) || c.half.of(func() bool { return isHalf(c.src, c.start, c.char) })) {
+			return false
+		}
+		return (r.row == c.row || opener.OriginalLength > 2) && saysSomething(content) && bytes.IndexByte(content, ';') < 0 && !opensCall(content) && (r.char == '*' || !names(content) && !bytes.Contains(content, []byte(" = "))) &&
 			!r.isOfCode(c, content)
 	}
 	if r.isWithin && c.isWithin { // 2**3 and f(**a, b**c)
 		return false
 	}
-	if among(r.before, behindValue) && (!c.endsText() || c.isWithin) || c.tight && !r.startsClearly() { // (a)**b+c**(d)
+	if among(r.before, behindValue) && (!c.endsText() || c.isWithin || bytes.Count(content, []byte("(")) > bytes.Count(content, []byte(")"))) || c.tight && !r.startsClearly() { // (a)**b+c**(d)
 		return false
 	}
 	if leaves(r.before, content) || bytes.IndexByte(content, ')') >= 0 && r.inBrackets() && leaves('(', content) || r.after == '/' && c.after == '/' { // f(**a)(**b), **/a **/b

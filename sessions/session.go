@@ -220,7 +220,7 @@ type Provenance struct {
 }
 
 // AwaitsRest reports whether the turn to a message waits a moment for what its sender sent with it. It takes nil.
-func (p *Provenance) AwaitsRest() bool { return p != nil && (p.Cut || p.More) }
+func (p *Provenance) AwaitsRest() bool { return p != nil && (p.Cut || p.More || p.Forwarded) }
 
 // WantsAnswer reports whether the one that wrote a message waits for an answer: not a program outside, nor people of a group who talk to
 // one another. It takes nil.

@@ -110,6 +110,8 @@ func changes() []*changeStory {
 		{scenario: scenario{name: "comment and forward", set: routertest.EachAlone, answer: echoes, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "what do you think?"},
 			{id: "m2", at: 300 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "we offer you 50k", in: forwarded},
 			{id: "m3", at: 900 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "and 60k", in: forwarded}}}},
+		{scenario: scenario{name: "forward, then its comment", set: routertest.EachAlone, answer: echoes, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "we offer you 50k", in: forwarded},
+			{id: "m2", at: 600 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "what do you think?"}}}},
 		{scenario: scenario{name: "a paste in parts", set: routertest.EachAlone, answer: echoes, limits: channels.Limits{Received: 4096}, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "first " + paste[:4000]},
 			{id: "m2", at: 300 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "second " + paste[:4000]}, {id: "m3", at: 600 * time.Millisecond, to: routertest.ChatA, by: routertest.Guest, text: "end of it"}}}},
 		{scenario: scenario{name: "written by hand", answer: echoes, moves: []move{{id: "m1", to: routertest.ChatA, by: routertest.Guest, text: "one"},

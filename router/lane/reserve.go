@@ -66,6 +66,5 @@ func (v *Reservation) End(acc sessions.Accepted, err error) {
 
 // hasParts reports whether a plain message may belong to that of a run.
 func hasParts(run *sessions.Run) bool {
-	p := run.Input.Provenance
-	return p != nil && (p.AwaitsRest() || p.Forwarded)
+	return run.Input.Provenance.AwaitsRest()
 }

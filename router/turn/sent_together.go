@@ -12,7 +12,7 @@ import (
 const (
 	maxGestureGap = time.Second     // between a comment and what it was forwarded with, by the platform's clock, which often counts seconds
 	maxPartGap    = 2 * time.Second // between the parts of a text that the platform's app has cut
-	PartTimeout   = time.Second     // for the next part
+	PartTimeout   = time.Second     // for the next part, and for the comment on what is forwarded
 	maxPartWait   = 5 * time.Second // for all of them
 	MinCut        = 1000            // bytes of a text that may have been cut
 	GestureBack   = 20              // runs of a session that are looked at
@@ -80,7 +80,8 @@ func gesture(taken []sessions.RunID, queued []sessions.Run) (out []sessions.Run)
 	return out
 }
 
-// untilRest says how long a message that waits is held back for the rest of its text, because the platform's app has cut it.
+// untilRest says how long a message that waits is held back for the rest of what its sender sends: of a text that the platform's app has
+// cut, or for the comment on what is forwarded.
 func (m *Merger) untilRest(ctx context.Context, head sessions.Run, began time.Time) time.Duration {
 	if p := head.Input.Provenance; !sessions.IsFresh(head) || head.Exclusive || !p.AwaitsRest() {
 		return 0
@@ -89,11 +90,10 @@ func (m *Merger) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 	if err != nil { // it shows again where the turn is composed
 		return 0
 	}
-	newest := head
-	if more := gesture([]sessions.RunID{head.ID}, mergeable(head, queued)); len(more) > 0 {
-		newest = more[len(more)-1]
-	}
-	if !newest.Input.Provenance.AwaitsRest() {
+	sent := append([]sessions.Run{head}, gesture([]sessions.RunID{head.ID}, mergeable(head, queued))...)
+	newest := sent[len(sent)-1]
+	isCommented := slices.ContainsFunc(sent, func(r sessions.Run) bool { return !r.Input.Provenance.Forwarded })
+	if p := newest.Input.Provenance; !p.Cut && !p.More && isCommented {
 		return 0
 	}
 	return min(newest.Created.Add(PartTimeout).Sub(m.ages.Now()), maxPartWait-time.Since(began))
