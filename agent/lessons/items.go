@@ -35,31 +35,31 @@ const (
 )
 
 var (
-	fieldOfItem = pattern.New(`\binput(?:\[|\.|/)\d+\]?[./]([a-z_]+)`)
+	fieldOfItem = pattern.New(`\binput(?:\[|\.|/|\n)\d+\]?[./\n]([a-z_]+)`)
 	// outputText is in errors of endpoints that take texts of the model as a plain text only.
 	// source: docs.pydantic.dev/latest/errors/validation_errors (union_tag_invalid), platform.openai.com/docs/guides/error-codes (invalid_value)
 	outputText = pattern.New("(?:invalid|unknown|unsupported|unexpected)[^\n]{0,24}[`'\"]output_text|\\btag [`'\"]output_text")
 	// annotations are a field of such texts.
-	annotations = pattern.New(`(?m)^annotations$|[./]annotations\b|[\x60'"]annotations[\x60'"]`)
+	annotations = pattern.New(`\bannotations\b`)
 	// itemStatus is the status of items, which some servers want back.
 	// source: vercel/ai#20828, Oaklight/llm-rosetta#650 (Volcengine), vllm-project/vllm#41355 (ResponseOutputMessage)
 	itemStatus = pattern.New(`\binput\.status\b|\binput(?:\[|\.|/)\d+\]?[./]status\b|responseoutputmessage(?:[.\w]{0,20}\n?[^\n]{0,80})?[./\s]status\b`)
 	// otherType is in errors about items that are no messages.
 	otherType  = pattern.New(`function_call|reasoning|output_text|input_text`)
-	fieldWrong = pattern.New(`unknown|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|expected an id that begins|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
+	fieldWrong = pattern.New(`unknown|additional propert|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|expected an id that begins|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
 )
 
 // readItemField reads errors about one field of the items of a request.
 // source: earendil-works/pi#7263, digitallyinduced/haskell-agent#689, microsoft/agent-framework#4576 (paths with slashes)
 func readItemField(r reading) (sessions.Lesson, bool) {
-	if p, ok := r.sentParam(contentForm + "assistant"); ok && p.Value == AsList && (outputText.MatchString(r.text) || annotations.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && fieldWrong.MatchString(r.text)) {
+	if p, ok := r.sentParam(contentForm + "assistant"); ok && p.Value == AsList && (outputText.MatchString(r.text) || annotations.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && !required.MatchString(r.text)) {
 		return p.refused(AsText), true
 	}
 	if itemStatus.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && required.MatchString(r.text) && slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Name == ItemStatus && p.Value == Unset }) {
 		return sessions.Lesson{Kind: Parameter, Name: ItemStatus, Value: Unset, Use: Completed}, true
 	}
-	if !fieldWrong.MatchString(r.text) {
-		return sessions.Lesson{}, false
+	if required.MatchString(r.text) && !fieldWrong.MatchString(r.text) {
+		return sessions.Lesson{}, false // it is wanted
 	}
 	for _, m := range fieldOfItem.FindAllStringSubmatch(strings.ToLower(r.f.Param)+"\n"+r.text, -1) {
 		p, ok := r.sentParam(ItemField + m[1])
@@ -67,6 +67,31 @@ func readItemField(r reading) (sessions.Lesson, bool) {
 			continue
 		}
 		return p.refused(""), true
+	}
+	return r.namesItemField()
+}
+
+var (
+	// ofItems is the place of an item, with or without the place of a field.
+	ofItems = pattern.New(`\binput(?:\[|\.|/|\n)\d`)
+	// fieldName is in errors about a field that give no place. source: pkg.go.dev/encoding/json#Decoder.DisallowUnknownFields
+	fieldName = pattern.New("unknown (?:field|key|property) [`'\"]([a-z_]+)[`'\"]")
+)
+
+// namesItemField reads errors that name a field of items apart from the place of the item, or without any.
+// source: ajv.js.org/api.html#error-objects (instancePath, additionalProperty), zod.dev/error-formatting (unrecognized_keys)
+func (r reading) namesItemField() (sessions.Lesson, bool) {
+	place := strings.ToLower(r.f.Param) + "\n" + r.text
+	unknown := fieldName.FindStringSubmatch(r.text)
+	for _, p := range r.sent.Params {
+		name, isField := strings.CutPrefix(p.Name, ItemField)
+		if !isField || p.Value != Taken {
+			continue
+		}
+		atItem := ofItems.MatchString(place) && fieldWrong.MatchString(r.text) && (slices.Contains(strings.Split(r.text, "\n"), name) || quotes(r.text, name))
+		if atItem || unknown != nil && unknown[1] == name {
+			return p.refused(""), true
+		}
 	}
 	return sessions.Lesson{}, false
 }

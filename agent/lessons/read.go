@@ -109,6 +109,9 @@ func (r reading) names(p Param) bool {
 	if p.isEveryday() {
 		return r.namesField(strings.ToLower(p.Name))
 	}
+	if nested := strings.ToLower(p.Name); strings.Contains(nested, ".") && (word(r.text, strings.ReplaceAll(nested, ".", "/")) || word(r.text, strings.ReplaceAll(nested, ".", "\n"))) {
+		return true
+	}
 	for _, name := range append([]string{p.Name}, p.Words...) {
 		if strings.EqualFold(r.f.Param, name) || word(r.text, strings.ToLower(name)) {
 			return true
@@ -222,7 +225,7 @@ func readRenamed(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = pattern.New(`schema|object fields require|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
+	schemaWords = pattern.New(`schema|/parameters/|\bminitems\b|\bmaxitems\b|\bminlength\b|\bmaxlength\b|\buniqueitems\b|\bmultipleof\b|[\x60'"](?:minimum|maximum|default|format|pattern|examples)[\x60'"]|\b(?:minimum|maximum): |object fields require|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
 	// emptyObject is in errors about objects without properties. source: aj47/SpeakMCP#352 (Cerebras)
 	emptyObject = pattern.New(`object fields require|non-empty for object type`)
 	// ofSchemas is in errors about schemas that may be those of a single tool.

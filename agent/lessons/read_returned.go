@@ -17,7 +17,7 @@ const (
 
 var (
 	// thoughtPath is a place in the history of a request, and what of it an error means.
-	thoughtPath = pattern.New(`\b(?:messages|input|contents|history)['"]?(?:\[|\.|/|, ?)\d+\]?((?:[./]|\[)[\w./\[\]]+)`)
+	thoughtPath = pattern.New(`\b(?:messages|input|contents|history)['"]?(?:\[|\.|/|, ?|\n)\d+\]?((?:[./\n]|\[)[\w./\[\]]+)`)
 	thoughtEnd  = pattern.New(`^(?:` + thoughtNames + `)$`)
 	// thoughtType is a type of blocks or items; a Go struct of the setting cannot meet a list.
 	thoughtType   = pattern.New("(?:\\b(?:type|variant|tag|kind|block|item)s?|类型)\\W{1,5}(?:" + thoughtNames + ")\\b|\\b(?:" + thoughtNames + ")\\b['\"`]?,? (?:content )?(?:block|item|part)s?\\b|cannot unmarshal array into go struct field \\S*\\b(?:reasoning|thinking)\\b")
@@ -25,7 +25,7 @@ var (
 	thoughtLine   = pattern.New(`(?m)^(?:` + thoughtNames + `)$`) // a value of its own
 	thoughtQuoted = pattern.New("[`'\"“‘「『](" + thoughtNames + ")[`'\"”’」』]")
 	// ofHistory is in errors that mean a message or an item without the place of a field.
-	ofHistory = pattern.New(`\b(?:messages|input|contents)['"]?(?:\[|\.|/)\d|role:assistant|\bassistant messages?\b|\bin (?:the )?(?:messages|history)\b`)
+	ofHistory = pattern.New(`\b(?:messages|input|contents)['"]?(?:\[|\.|/|\n)\d|role:assistant|\bassistant messages?\b|\bin (?:the )?(?:messages|history)\b`)
 	// unknownField is in errors about a field, not about a parameter or a value.
 	unknownField = pattern.New(`(?:unknown|unrecogni[sz]ed|unexpected|unsupported|extra|additional|no such|invalid) (?:name|fields?|keys?|propert|inputs?)|\bproperty\b|cannot find field|extra_forbidden|not permitted|was unexpected`)
 	notPermitted = pattern.New(`unknown|unrecogni[sz]ed|unexpected|unsupported|\bextra|additional propert|not (?:be )?(?:permit|allow|support|includ|accept|expect|recogni[sz]|known|set|present|a valid|one of)|(?:must|should|may) not\b|cannot (?:find|contain|have|include|unmarshal|be (?:used|set|sent))|invalid (?:field|key|propert|type|item|block|value)|forbidden|\bremove\b|不支持|不允许|不接受|未知|无法识别`)
@@ -58,10 +58,10 @@ func readReturned(r reading) (sessions.Lesson, bool) {
 		return r.leaveReasoning(), true
 	}
 	refuses := notPermitted.MatchString(r.text) || spoiled.MatchString(r.text)
-	if !refuses || thoughtWanted.MatchString(r.text) || includeWord.MatchString(place) || !r.namesThought(place) {
+	if !refuses && !r.namesThoughtAlone(place) || thoughtWanted.MatchString(r.text) || includeWord.MatchString(place) || !r.namesThought(place) {
 		return sessions.Lesson{}, false
 	}
-	switch isSpoiled := !notPermitted.MatchString(r.text); {
+	switch isSpoiled := spoiled.MatchString(r.text) && !notPermitted.MatchString(r.text); {
 	case isSpoiled && signatureWord.MatchString(place) && r.call.Use(Reasoning) != PlaceholderSignatures:
 		return sessions.Lesson{Kind: Reasoning, Use: PlaceholderSignatures}, true
 	case isSpoiled && sealedWord.MatchString(r.text):
@@ -90,6 +90,12 @@ func (r reading) namesThought(place string) bool {
 		}
 	}
 	return false
+}
+
+// namesThoughtAlone reports whether an error names reasoning of the history by its place, or by a name that nothing else in a request has:
+// whatever else it says, that is what it is about.
+func (r reading) namesThoughtAlone(place string) bool {
+	return thoughtWord.MatchString(place) || slices.ContainsFunc(thoughtPath.FindAllStringSubmatch(place, -1), func(m []string) bool { return isThoughtPath(m[1]) })
 }
 
 // isThoughtPath reports whether a path inside of a message or an item ends in reasoning: thinking.signature, assistant.reasoning.

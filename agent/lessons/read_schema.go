@@ -47,6 +47,9 @@ var (
 	refusesEnum = pattern.New(`\bkeywords?\b[^\n]{0,12}\benum\b[^\n]{0,16}\b(?:not|un[a-z]+|invalid|forbidden)\b|\b(?:un(?:supported|known|recogni[sz]ed|expected)|invalid|forbidden|illegal)[_ ](?:json )?(?:schema )?(?:keyword|name|field|property|key)s?[^a-z\n]{0,4}enum\b|['"\x60.]enum['"\x60]?:? (?:(?:is|are) )?(?:currently )?(?:not (?:permitted|supported|allowed|accepted)|unsupported|forbidden|extra (?:inputs?|fields?) (?:is |are )?not)`)
 )
 
+// enumPlace is the place of an enum in the schema of a tool.
+var enumPlace = pattern.New(`\b(?:parameters|input_?schema)\b[\w./\[\]\n-]*[./\n]enum\b`)
+
 // missingInTool is the place of a field of a definition, also with each of its parts on a line.
 // source: docs.pydantic.dev/latest/errors/validation_errors (missing, "loc")
 var missingInTool = pattern.New(`(?m)\btools(?:\[|\.|/)\d+\]?[./]([a-z_]+)|^tools\n\d+\n([a-z_]+)$`)
@@ -73,7 +76,7 @@ func readSchemaForm(r reading) (sessions.Lesson, bool) {
 		name = allRequired
 	case wantsRequired.MatchString(r.text) || requiredPlace.MatchString(strings.ToLower(r.f.Param)) && required.MatchString(r.text):
 		name = requiredList
-	case refusesEnum.MatchString(r.text):
+	case refusesEnum.MatchString(r.text), enumPlace.MatchString(strings.ToLower(r.f.Param) + "\n" + r.text):
 		name = withoutEnum
 	default:
 		return sessions.Lesson{}, false

@@ -144,7 +144,7 @@ func (m *Model) reasoning(e *fields, p agent.Prompt, set agent.ModelSettings) {
 	want, next, told := effort(p, set)
 	// The words for thinking in general mean the effort where one is sent, and the summary otherwise.
 	general := []string{"reasoning", "reasoning_effort", "reasoning effort", "invalid_reasoning_effort", "effort", "thinking", "think value", "think"}
-	sum := lessons.Param{Name: "reasoning.summary", Words: []string{"reasoning summaries", "reasoning summary", "reasoning_summary"}, Value: "auto", Next: []string{"detailed", "concise"}}
+	sum := lessons.Param{Name: "reasoning.summary", Words: []string{"reasoning summaries", "reasoning summary", "reasoning_summary", "summary"}, Value: "auto", Next: []string{"detailed", "concise"}}
 	lever := lessons.Param{Name: "reasoning.effort", Words: general, Value: want, Next: next, Effort: true, Fixed: set.Reasoning.Levels != nil}
 	if lever.Fixed {
 		lever.Setting = "reasoning.levels"
