@@ -12,10 +12,12 @@ import (
 // usualAnswer puts the id and the error of an answer into the form of JSON-RPC, and reports whether it changed them. The SDK drops a
 // message whose error it cannot read, and the call would wait for its whole time.
 func usualAnswer(m members) (changed bool) {
-	if m == nil || m["id"] == nil || m["method"] != nil && m["result"] == nil && m["error"] == nil {
+	if m == nil || m["id"] == nil || (m["method"] != nil || m["jsonrpc"] == nil) && m["result"] == nil && m["error"] == nil {
 		return false
 	}
-	changed = usualEnvelope(m)
+	if changed = usualEnvelope(m); m["jsonrpc"] == nil { // of a log
+		return changed
+	}
 	if s, ok := m.text("id"); ok { // the host's ids are numbers
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			m.set("id", n)
