@@ -69,7 +69,7 @@ func (s *stream) keepSealed(data []byte) {
 		return
 	}
 	for n, o := range event.Choices {
-		if o.Index != 0 || n >= len(s.chunk.Choices) {
+		if n >= len(s.chunk.Choices) || s.index != noIndex && o.Index != s.index && o.Index != s.index+1 {
 			continue
 		}
 		s.keepSealedOf(o.Delta, &s.chunk.Choices[n].Delta)

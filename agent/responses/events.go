@@ -1,10 +1,12 @@
 package responses
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
 
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -15,10 +17,12 @@ type event struct {
 	ItemID    string `json:"item_id"`
 	Index     int    `json:"output_index"`  // -1 = not said
 	Part      int    `json:"summary_index"` // -1 = not said
+	Content   int    `json:"content_index"` // -1 = not said
 	Text      string
 	Refusal   string
 	Arguments json.RawMessage
 	Item      json.RawMessage
+	Piece     json.RawMessage `json:"part"` // of content, or of a summary
 	Response  json.RawMessage
 	Error     json.RawMessage
 	Object    string          // of an answer in one piece: response
@@ -30,11 +34,11 @@ type event struct {
 
 // read fills in an event. It reports whether data is a JSON object. A field of another type than usual is read as well as it can be.
 func (ev *event) read(data []byte) error {
-	*ev = event{Index: -1, Part: -1, id: ev.id}
+	*ev = event{Index: -1, Part: -1, Content: -1, id: ev.id}
 	if ev.piece(data) {
 		return nil
 	}
-	*ev = event{Index: -1, Part: -1}
+	*ev = event{Index: -1, Part: -1, Content: -1}
 	err := json.Unmarshal(data, ev)
 	if err == nil {
 		return nil
@@ -45,11 +49,21 @@ func (ev *event) read(data []byte) error {
 	}
 	*ev = event{
 		Type: textOf(all["type"]), Delta: wordsOf(all["delta"]), ItemID: textOf(all["item_id"]), Index: numberOf(all["output_index"], -1),
-		Part: numberOf(all["summary_index"], -1), Text: wordsOf(all["text"]), Refusal: wordsOf(all["refusal"]), Arguments: all["arguments"],
+		Part: numberOf(all["summary_index"], -1), Content: numberOf(all["content_index"], -1), Piece: all["part"], Text: wordsOf(all["text"]), Refusal: wordsOf(all["refusal"]), Arguments: all["arguments"],
 		Item: all["item"], Response: all["response"], Error: all["error"], Object: textOf(all["object"]), Status: textOf(all["status"]),
 		Output: all["output"],
 	}
 	return nil
+}
+
+// eventObjects are the fields in which objects and lists stand, from an event down.
+var eventObjects = []string{"response", "output", "item", "part", "usage"}
+
+// again reads an event of which nothing was read once more, as one that has fields twice.
+func (ev *event) again(data []byte) {
+	if fixed, ok := wire.Mend(data, eventObjects...); ok {
+		_ = json.Unmarshal(fixed, ev) // it was read before
+	}
 }
 
 // item is one item of an answer.
@@ -101,6 +115,9 @@ func partsOf(raw json.RawMessage) (out []part) {
 	}
 	switch raw[0] {
 	case '"':
+		if parts := wire.Parts(raw); parts != nil {
+			return partsOf(parts)
+		}
 		if s := textOf(raw); s != "" {
 			out = append(out, part{text: s})
 		}
@@ -109,9 +126,13 @@ func partsOf(raw json.RawMessage) (out []part) {
 		if json.Unmarshal(raw, &all) != nil {
 			return nil
 		}
+		kind := textOf(all["type"])
+		if strings.Contains(kind, "result") || strings.Contains(kind, "encrypted") || strings.Contains(kind, "citation") { // for machines
+			return nil
+		}
 		if s := wordsOf(all["refusal"]); s != "" {
 			out = append(out, part{text: s, refusal: true})
-		} else if s := wordsOf(all["text"]); s != "" {
+		} else if s := cmp.Or(wordsOf(all["text"]), wordsOf(all["transcript"])); s != "" {
 			out = append(out, part{text: s, refusal: textOf(all["type"]) == "refusal"})
 		}
 	case '[':
@@ -177,6 +198,10 @@ func (r response) reason() string {
 // usageOf reads what an answer cost; ok is false when it says nothing.
 func usageOf(raw json.RawMessage) (u sessions.Usage, ok bool) {
 	var all map[string]json.RawMessage
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+		raw = list[0]
+	}
 	if json.Unmarshal(raw, &all) != nil || all == nil {
 		return u, false
 	}

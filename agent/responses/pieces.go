@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"encoding/json"
 	"strings"
 
 	"parley/agent"
@@ -94,6 +95,41 @@ func (s *stream) said(o *output, text string, refusal bool) error {
 		o.reader, o.ended = markup.Reader{Tools: s.tools}, true
 		first, last := o.reader.Add(text), o.reader.End()
 		o.musing.WriteString(first.Thinking + last.Thinking)
+	}
+	return nil
+}
+
+// saidPart takes the whole text of one part of a message in: it counts where it did not come in pieces.
+func (s *stream) saidPart(o *output, ev *event, text string, refusal bool) error {
+	have := o.text.String()
+	switch {
+	case text != "" && ev.Content != 0 && strings.HasSuffix(have, text):
+		o.told = true
+		return nil
+	case ev.Content > 0:
+		return s.say(o, text, refusal)
+	}
+	return s.said(o, text, refusal)
+}
+
+// part takes a whole part of a message or of thoughts in.
+func (s *stream) part(ev *event, thought bool) error {
+	var fields struct{ Type json.RawMessage }
+	if json.Unmarshal(ev.Piece, &fields) != nil {
+		return nil
+	}
+	kind := textOf(fields.Type)
+	for _, p := range partsOf(ev.Piece) {
+		if thought || strings.Contains(kind, "reasoning") || strings.Contains(kind, "summary") {
+			o := s.find(reasoning, ev)
+			if strings.HasSuffix(o.thoughts.String(), p.text) {
+				return nil
+			}
+			return s.think(o, ev.Type, p.text, ev.Part)
+		}
+		if err := s.saidPart(s.find(message, ev), ev, p.text, p.refusal); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ type stream struct {
 	reason   string  // why it is incomplete
 	begun    bool    // a part of an answer came
 	notice   []byte  // words beside the answer: an error where nothing of it follows
+	other    []byte  // the first event of another API
+	odd      bool    // a part of it could not be read
 	answered bool    // the answer was handed over, with what it cost
 	stopped  bool    // the reader wants no more
 	shownIn  *output // of which text was yielded last
@@ -59,7 +62,7 @@ var errDone = errors.New("the answer is complete")
 
 // read reads an answer of any form.
 func (s *stream) read(body io.Reader) error {
-	events := wire.NewEvents(body)
+	events := wire.NewEvents(body, eventObjects...)
 	var err error
 	marked := false // the stream says that it is at its end
 	for more := true; more && err == nil; {
@@ -69,11 +72,11 @@ func (s *stream) read(body io.Reader) error {
 		}
 		data := bytes.TrimSpace(e.Data)
 		switch {
+		case e.IsEnd():
+			marked, more = true, false
 		case len(data) == 0:
 		case e.Long:
 			s.unread("an event that is too long", e.Data)
-		case bytes.HasPrefix(data, []byte("[DONE]")):
-			marked, more = true, false
 		default:
 			more, err = s.take(e.Name, data)
 		}
@@ -89,6 +92,8 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 	case marked && len(s.outputs) > 0:
 		return s.end()
+	case s.other != nil && !s.begun:
+		return s.t.OtherAPI(s.other)
 	case s.notice != nil:
 		return s.failed(nil, s.notice)
 	case events.Junk() != "" && !s.begun:
@@ -97,7 +102,7 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.StreamError(events.Alone())
 	}
 	ending := wire.CutOff
-	if said, calls, full := s.all(); full {
+	if said, calls, full := s.all(); full && !s.odd {
 		ending = s.judge(said, calls)
 	}
 	return s.t.Unmarked(ending, &s.yield, &s.answered, s.end)
@@ -128,10 +133,7 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	if data[0] == '[' {
 		var list []json.RawMessage
 		if err := json.Unmarshal(data, &list); err != nil {
-			if fixed, ok := wire.Repair(data); ok {
-				return s.take(name, fixed)
-			}
-			return false, s.t.Broken("an event is not valid JSON: %w", err)
+			return s.repaired(name, data)
 		}
 		for _, x := range list {
 			if more, err := s.take(name, x); err != nil || !more {
@@ -142,17 +144,21 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	}
 	ev := &s.ev
 	if err := ev.read(data); err != nil {
-		if fixed, ok := wire.Repair(data); ok {
-			return s.take(name, fixed)
+		return s.repaired(name, data)
+	}
+	if ev.Type == "" && ev.Delta == "" && ev.Item == nil && ev.Response == nil && ev.Output == nil {
+		if inside, inner := wire.Enveloped(data); inner != nil {
+			return s.take(cmp.Or(inside, name), inner)
 		}
-		if !json.Valid(data) {
-			return false, s.t.Broken("an event is not valid JSON: %w", err)
-		}
-		s.unread("an event", data)
-		return true, nil
 	}
 	if ev.Type == "" {
 		ev.Type = name
+	}
+	if !s.begun && s.other == nil && !strings.HasPrefix(ev.Type, "response.") && s.t.IsOther(data) {
+		s.other = bytes.Clone(data)
+	}
+	if !s.begun && s.other != nil {
+		return true, nil
 	}
 	if strings.HasPrefix(ev.Type, "response.") {
 		s.notice = nil
@@ -166,11 +172,24 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	return !s.stopped, nil
 }
 
+// repaired takes an event that could not be read, as far as that is possible. Otherwise it is left out.
+func (s *stream) repaired(name string, data []byte) (more bool, err error) {
+	if fixed, ok := wire.Repair(data); ok {
+		return s.take(name, fixed)
+	}
+	s.odd = true
+	s.unread("an event", data)
+	return true, nil
+}
+
 // handle does what an event says. errDone = it was the last one.
 func (s *stream) handle(ev *event, data []byte) error {
 	switch ev.Type {
 	case "response.output_text.delta":
-		return s.say(s.find(message, ev), ev.Delta, false)
+		if ev.Delta == "" {
+			ev.again(data)
+		}
+		return s.say(s.find(message, ev), cmp.Or(ev.Delta, ev.Text), false)
 	case "response.function_call_arguments.delta":
 		return s.argue(s.find(call, ev), ev.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
@@ -203,23 +222,25 @@ func (s *stream) others(ev *event, data []byte) error {
 	case has("refusal") && moment == "delta":
 		return s.say(s.find(message, ev), ev.Delta, true)
 	case has("refusal") && moment == "done":
-		return s.said(s.find(message, ev), ev.Refusal, true)
+		return s.saidPart(s.find(message, ev), ev, ev.Refusal, true)
 	case has("function_call") && has("arguments") && moment == "delta":
 		return s.argue(s.find(call, ev), ev.Delta)
 	case has("function_call") && has("arguments") && moment == "done":
 		if o := s.find(call, ev); arguments(ev.Arguments) != "" {
 			return s.argued(o, arguments(ev.Arguments))
 		}
+	case strings.HasSuffix(kind, "_part") && moment == "done":
+		return s.part(ev, has("reasoning"))
 	case has("reasoning") && moment == "delta":
 		return s.think(s.find(reasoning, ev), ev.Type, ev.Delta, ev.Part)
 	case has("reasoning") && has("text") && moment == "done":
 		if o := s.find(reasoning, ev); o.thoughts.Len() == 0 {
 			return s.think(o, ev.Type, ev.Text, ev.Part)
 		}
-	case strings.HasSuffix(kind, "text") && moment == "delta":
-		return s.say(s.find(message, ev), ev.Delta, false)
+	case (strings.HasSuffix(kind, "text") || has("audio") && has("transcript")) && moment == "delta":
+		return s.say(s.find(message, ev), cmp.Or(ev.Delta, ev.Text), false)
 	case strings.HasSuffix(kind, "output_text") && moment == "done":
-		return s.said(s.find(message, ev), ev.Text, false)
+		return s.saidPart(s.find(message, ev), ev, ev.Text, false)
 	case wire.IsError(ev.Error):
 		return s.failed(ev.Error, data)
 	}
@@ -272,13 +293,18 @@ func (s *stream) whole(ev *event, data []byte) error {
 
 // terminal reads the end of an answer, with all of it or without.
 func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
+	if !says(raw) { // source: pjq/sap-ai-core-llm-proxy#35 (the answer is the event)
+		raw = data
+	}
 	r, ok := readResponse(raw)
-	if !ok && len(raw) > 0 {
+	if !ok {
 		s.unread("the end of an answer", raw)
 	}
 	if status == "done" || status == "" {
 		status = r.Status
 	}
+	status = strings.ToLower(status)
+	s.progress(data)
 	s.progress(raw)
 	switch {
 	case wire.IsError(r.Error):
@@ -292,6 +318,11 @@ func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
 		return s.t.Broken("the server gave an answer that is not complete: %s", status)
 	}
 	s.content()
+	if len(s.outputs) == 0 && !says(r.Output) {
+		if fixed, ok := wire.MendTwice(raw, eventObjects...); ok { // said twice
+			r, _ = readResponse(fixed)
+		}
+	}
 	if err := s.settle(r.Output); err != nil {
 		return err
 	}

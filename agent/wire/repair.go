@@ -7,11 +7,28 @@ import (
 )
 
 // Repair returns JSON without what many servers write and no JSON has: numbers that are none (NaN, Infinity) become null, control characters
-// and wrong escapes in strings are escaped. ok is false where there was none of them. It is called for what cannot be read, so that one odd
-// figure does not cost an answer.
+// and wrong escapes in strings are escaped, and what Python writes of objects is read. ok is false where there was none of them. It is called
+// for what cannot be read, so that one odd figure does not cost an answer.
+func Repair(data []byte) (fixed []byte, ok bool) {
+	fixed, ok = escaped(data)
+	if ok && json.Valid(fixed) {
+		return fixed, true
+	}
+	if !ok && json.Valid(data) {
+		return data, false
+	}
+	for _, odd := range [][]byte{data, fixed} {
+		if read := fromPython(odd); read != nil {
+			return read, true
+		}
+	}
+	return fixed, ok
+}
+
+// escaped replaces numbers that are none, and what has to be escaped.
 //
 // source: https://docs.python.org/3/library/json.html#infinite-and-nan-number-values, allow_nan is the default
-func Repair(data []byte) (fixed []byte, ok bool) {
+func escaped(data []byte) (fixed []byte, ok bool) {
 	done := 0
 	replace := func(from, to int, with string) {
 		fixed = append(append(fixed, data[done:from]...), with...)
