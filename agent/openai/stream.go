@@ -384,17 +384,9 @@ func (s *stream) delta(d *delta) error {
 		s.declined = true
 		s.say(s.content.add(d.Refusal, s.finish != ""))
 	}
-	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
-		s.extra = bytes.Clone(d.Extra)
-	}
-	if says(d.Provider) && bytes.Contains(d.Provider, []byte("signature")) {
-		s.special = bytes.Clone(d.Provider)
-	}
+	s.keep(d)
 	if d.Audio.Transcript != "" { // of words that are spoken. source: openai/openai-python#2507, langfuse/langfuse-python#1831
 		s.setAside(&delta{Content: d.Audio.Transcript})
-	}
-	if says(d.Sealed) {
-		s.sealed = bytes.Clone(d.Sealed)
 	}
 	if s.visible.TextLen() > maxText {
 		return s.t.TooLarge("the text", maxText)
@@ -410,6 +402,19 @@ func (s *stream) delta(d *delta) error {
 		}
 	}
 	return nil
+}
+
+// keep keeps what of a delta goes back to the endpoint with the message.
+func (s *stream) keep(d *delta) {
+	if says(d.Extra) && bytes.Contains(d.Extra, []byte("signature")) {
+		s.extra = bytes.Clone(d.Extra)
+	}
+	if says(d.Provider) && bytes.Contains(d.Provider, []byte("signature")) {
+		s.special = bytes.Clone(d.Provider)
+	}
+	if says(d.Sealed) {
+		s.sealed = bytes.Clone(d.Sealed)
+	}
 }
 
 // setAside keeps words that are not said to be the model's own: they count only where nothing else comes.

@@ -58,5 +58,6 @@ func families() []family {
 		{"Rare words, and late ones", rareWords},
 		{"A full window that is told by a length alone", crampedRows},
 		{"Words of a queue inside of a stream", notices},
+		{"Right answers that are written otherwise", reading},
 	}
 }
