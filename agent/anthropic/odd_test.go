@@ -51,6 +51,7 @@ func TestOddAnswers(t *testing.T) {
 		"[done]":                             {body: sse(msgStart, hi, "[done]")},
 		"DATA":                               {body: strings.ReplaceAll(hiEnd, "data:", "DATA:")},
 		"a list of events in one":            {body: sse("[" + strings.Join([]string{msgStart, hi, msgEnd, msgStop}, ",") + "]")},
+		"two values in an event":             {body: sse(msgStart+hi, msgEnd+"data: "+msgStop)},
 		"an event without data":              {body: "event: content_block_delta\ndata: {\"delta\":{\"text\":\"hello\"}}\n\nevent: message_stop\n\n"},
 		"an envelope":                        {body: `{"code":0,"msg":"ok","data":` + whole("["+text+"]") + `}`},
 		"events in envelopes":                {body: "data: {\"data\":" + hi + "}\n\ndata: {\"data\":" + msgStop + "}\n\n"},

@@ -195,13 +195,17 @@ func (s *stream) all() (said string, calls, full bool) {
 
 // event takes one event in. done: the answer is complete.
 func (s *stream) event(name string, data []byte) (done bool, err error) {
-	if len(data) > 0 && data[0] == '[' {
-		return s.several(name, data)
+	var list []json.RawMessage
+	if len(data) > 0 && data[0] == '[' && json.Unmarshal(data, &list) == nil {
+		return s.several(name, list)
 	}
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		if fixed, ok := wire.Repair(data); ok {
 			return s.event(name, fixed)
+		}
+		if many := wire.Several(data); len(many) > 1 {
+			return s.several(name, many)
 		}
 		if !e.loosely(data) {
 			s.unread("an event that is no JSON object", data)
@@ -314,12 +318,7 @@ func (s *stream) takeEarly() error {
 }
 
 // several takes a list of events in.
-func (s *stream) several(name string, data []byte) (done bool, err error) {
-	var list []json.RawMessage
-	if json.Unmarshal(data, &list) != nil {
-		s.unread("a list of events", data)
-		return false, nil
-	}
+func (s *stream) several(name string, list []json.RawMessage) (done bool, err error) {
 	for _, x := range list {
 		if done, err = s.event(name, x); done || err != nil || s.stopped {
 			break

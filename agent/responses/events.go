@@ -17,12 +17,10 @@ type event struct {
 	ItemID    string `json:"item_id"`
 	Index     int    `json:"output_index"`  // -1 = not said
 	Part      int    `json:"summary_index"` // -1 = not said
-	Content   int    `json:"content_index"` // -1 = not said
 	Text      string
 	Refusal   string
 	Arguments json.RawMessage
 	Item      json.RawMessage
-	Piece     json.RawMessage `json:"part"` // of content, or of a summary
 	Response  json.RawMessage
 	Error     json.RawMessage
 	Object    string          // of an answer in one piece: response
@@ -34,11 +32,11 @@ type event struct {
 
 // read fills in an event. It reports whether data is a JSON object. A field of another type than usual is read as well as it can be.
 func (ev *event) read(data []byte) error {
-	*ev = event{Index: -1, Part: -1, Content: -1, id: ev.id}
+	*ev = event{Index: -1, Part: -1, id: ev.id}
 	if ev.piece(data) {
 		return nil
 	}
-	*ev = event{Index: -1, Part: -1, Content: -1}
+	*ev = event{Index: -1, Part: -1}
 	err := json.Unmarshal(data, ev)
 	if err == nil {
 		return nil
@@ -49,7 +47,7 @@ func (ev *event) read(data []byte) error {
 	}
 	*ev = event{
 		Type: textOf(all["type"]), Delta: wordsOf(all["delta"]), ItemID: textOf(all["item_id"]), Index: numberOf(all["output_index"], -1),
-		Part: numberOf(all["summary_index"], -1), Content: numberOf(all["content_index"], -1), Piece: all["part"], Text: wordsOf(all["text"]), Refusal: wordsOf(all["refusal"]), Arguments: all["arguments"],
+		Part: numberOf(all["summary_index"], -1), Text: wordsOf(all["text"]), Refusal: wordsOf(all["refusal"]), Arguments: all["arguments"],
 		Item: all["item"], Response: all["response"], Error: all["error"], Object: textOf(all["object"]), Status: textOf(all["status"]),
 		Output: all["output"],
 	}

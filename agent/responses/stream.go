@@ -151,7 +151,7 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 			return s.take(cmp.Or(inside, name), inner)
 		}
 	}
-	if ev.Type == "" {
+	if ev.Type == "" && (ev.Output == nil || strings.HasPrefix(name, "response.")) {
 		ev.Type = name
 	}
 	if !s.begun && s.other == nil && !strings.HasPrefix(ev.Type, "response.") && s.t.IsOther(data) {
@@ -176,6 +176,14 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 func (s *stream) repaired(name string, data []byte) (more bool, err error) {
 	if fixed, ok := wire.Repair(data); ok {
 		return s.take(name, fixed)
+	}
+	if several := wire.Several(data); len(several) > 1 {
+		for _, x := range several {
+			if more, err = s.take(name, x); err != nil || !more {
+				return more, err
+			}
+		}
+		return true, nil
 	}
 	s.odd = true
 	s.unread("an event", data)
@@ -222,7 +230,7 @@ func (s *stream) others(ev *event, data []byte) error {
 	case has("refusal") && moment == "delta":
 		return s.say(s.find(message, ev), ev.Delta, true)
 	case has("refusal") && moment == "done":
-		return s.saidPart(s.find(message, ev), ev, ev.Refusal, true)
+		return s.saidPart(s.find(message, ev), partIndex(data), ev.Refusal, true)
 	case has("function_call") && has("arguments") && moment == "delta":
 		return s.argue(s.find(call, ev), ev.Delta)
 	case has("function_call") && has("arguments") && moment == "done":
@@ -230,7 +238,7 @@ func (s *stream) others(ev *event, data []byte) error {
 			return s.argued(o, arguments(ev.Arguments))
 		}
 	case strings.HasSuffix(kind, "_part") && moment == "done":
-		return s.part(ev, has("reasoning"))
+		return s.part(ev, data, has("reasoning"))
 	case has("reasoning") && moment == "delta":
 		return s.think(s.find(reasoning, ev), ev.Type, ev.Delta, ev.Part)
 	case has("reasoning") && has("text") && moment == "done":
@@ -240,7 +248,7 @@ func (s *stream) others(ev *event, data []byte) error {
 	case (strings.HasSuffix(kind, "text") || has("audio") && has("transcript")) && moment == "delta":
 		return s.say(s.find(message, ev), cmp.Or(ev.Delta, ev.Text), false)
 	case strings.HasSuffix(kind, "output_text") && moment == "done":
-		return s.saidPart(s.find(message, ev), ev, ev.Text, false)
+		return s.saidPart(s.find(message, ev), partIndex(data), ev.Text, false)
 	case wire.IsError(ev.Error):
 		return s.failed(ev.Error, data)
 	}

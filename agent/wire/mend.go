@@ -53,9 +53,27 @@ func quotesObject(data []byte) bool {
 	}
 }
 
-// isPadding reports whether a character is one that servers put around data: white space, NUL, a byte order mark.
+// isPadding reports whether a character is one that servers put around data: white space, NUL, the separator of RFC 7464, a byte order mark.
 func isPadding(c rune) bool {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0 || c == '\ufeff'
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == 0 || c == 0x1e || c == '\ufeff'
+}
+
+// Several gives the JSON values that stand one behind the other in an event; nil = it is not made of such.
+//
+// source: openai/openai-python#663
+func Several(data []byte) (values []json.RawMessage) {
+	for {
+		data = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(data), []byte("data:"))) // of a line whose end was lost
+		if len(data) == 0 {
+			return values
+		}
+		var v json.RawMessage
+		dec := json.NewDecoder(bytes.NewReader(data))
+		if dec.Decode(&v) != nil {
+			return nil
+		}
+		values, data = append(values, v), data[dec.InputOffset():]
+	}
 }
 
 // unquoted gives the object or the list that is in a JSON text, also where it was encoded more than once; other data as it is.
@@ -189,7 +207,7 @@ func isPart(o map[string]json.RawMessage) bool {
 		return false
 	}
 	switch kind {
-	case "text", "output_text", "summary_text", "reasoning_text", "thinking", "reasoning", "redacted_thinking", "tool_use", "refusal":
+	case "text", "output_text", "summary_text", "reasoning_text", "thinking", "reasoning", "redacted_thinking", "refusal":
 		return true
 	}
 	return false

@@ -17,11 +17,11 @@ func (e *Events) oddLine(line []byte) (ev Event, ok bool) {
 		}
 	}
 	half := opensValue(e.data) && len(e.data)+len(line) < maxLine && !json.Valid(e.data)
-	switch inner := unquoted(line); {
+	switch inner := unquoted(bytes.TrimFunc(line, isPadding)); {
 	case half:
 		e.data = append(append(e.data, bytes.Repeat([]byte{'\n'}, e.gap+1)...), line...)
 		e.gap = 0
-	case opensValue(inner) && line[0] == '"':
+	case opensValue(inner) && json.Valid(inner):
 		return Event{Name: e.name, Data: inner, Value: true}, true
 	case isEnd(line):
 		return Event{Name: e.name, Data: bytes.Clone(line)}, true
