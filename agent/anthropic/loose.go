@@ -50,6 +50,9 @@ func deltaOf(raw json.RawMessage) delta {
 		Type: textOf(fields["type"]), Text: textOf(fields["text"]), Thinking: textOf(fields["thinking"]),
 		Signature: textOf(fields["signature"]), StopReason: textOf(fields["stop_reason"]), PartialJSON: textOf(fields["partial_json"]),
 	}
+	if raw, ok := fields["usage"]; ok {
+		d.Usage = usageOf(raw)
+	}
 	if part := bytes.TrimSpace(fields["partial_json"]); len(part) > 0 && (part[0] == '{' || part[0] == '[') {
 		d.PartialJSON = string(part)
 	}

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -163,7 +164,7 @@ func (s *stream) startBlock(index *int, raw json.RawMessage) error {
 			return err
 		}
 		s.sign(p, b.Signature)
-		return s.addThinking(p, b.Thinking)
+		return s.addThinking(p, cmp.Or(b.Thinking, b.Text))
 	case "redacted_thinking":
 		p, err := s.add(thinkingPart, index)
 		if err == nil && s.keepOpaque(p, len(b.Data)) {
@@ -207,8 +208,12 @@ type blockStart struct {
 // kind gives the kind of a block, also where its type is missing.
 func (b *blockStart) kind() string {
 	switch {
+	case b.Type == "output_text":
+		return textPart
+	case b.Type == "reasoning", b.Type == "reasoning_content":
+		return thinkingPart
 	case b.Type != "":
-		return b.Type
+		return strings.ToLower(b.Type)
 	case b.Thinking != "":
 		return thinkingPart
 	case b.Name != "":

@@ -2,11 +2,11 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"parley/agent"
@@ -56,6 +56,9 @@ type stream struct {
 	isJSON                            bool
 	marked                            bool // the answer said that it is at its end
 	odd                               bool // a part of it could not be read
+
+	early json.RawMessage // content that stood in the event which begins or ends the answer: it counts where no other comes
+	other []byte          // the first event of another API
 }
 
 // event is one event, as far as it is looked at. A whole answer has the fields of a message in it.
@@ -80,6 +83,11 @@ type delta struct {
 	Signature   string `json:"signature"`
 	PartialJSON string `json:"partial_json"`
 	StopReason  string `json:"stop_reason"`
+	Usage       *usage `json:"usage"`
+}
+
+func (d *delta) saysNothing() bool {
+	return d.Text == "" && d.Thinking == "" && d.Signature == "" && d.PartialJSON == "" && d.StopReason == ""
 }
 
 // usage is what was counted so far. Fields that a server leaves out or sets to 0 keep what was said before.
@@ -113,7 +121,7 @@ func (u usage) counted() sessions.Usage {
 
 // read reads an answer to its end. nil = it was handed over, or the reader wants no more.
 func (s *stream) read(body io.Reader) error {
-	in := wire.NewEvents(body)
+	in := wire.NewEvents(body, "message", "delta", "content_block", "content", "usage")
 	for {
 		e, err := in.Next()
 		if err != nil {
@@ -124,7 +132,13 @@ func (s *stream) read(body io.Reader) error {
 			continue
 		}
 		name, data := e.Name, bytes.TrimSpace(e.Data)
-		if bytes.HasPrefix(data, []byte("[DONE]")) {
+		if e.IsEnd() {
+			if err := s.takeEarly(); err != nil || s.stopped {
+				return err
+			}
+			if s.marked = s.marked || len(s.parts) > 0; s.marked {
+				return s.end()
+			}
 			return s.ended(io.EOF, in)
 		}
 		s.isJSON = s.isJSON || e.Value
@@ -140,9 +154,14 @@ func (s *stream) read(body io.Reader) error {
 
 // ended judges an answer that came to an end without saying so.
 func (s *stream) ended(err error, in *wire.Events) error {
+	if early := s.takeEarly(); early != nil || s.stopped {
+		return early
+	}
 	switch {
 	case s.stop != "":
 		return s.end() // all of it has come
+	case s.other != nil && !s.accepted:
+		return s.t.OtherAPI(s.other)
 	case !errors.Is(err, io.EOF):
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 	case s.isJSON && len(s.parts) > 0:
@@ -177,10 +196,17 @@ func (s *stream) all() (said string, calls, full bool) {
 
 // event takes one event in. done: the answer is complete.
 func (s *stream) event(name string, data []byte) (done bool, err error) {
+	var list []json.RawMessage
+	if len(data) > 0 && data[0] == '[' && json.Unmarshal(data, &list) == nil {
+		return s.several(name, list)
+	}
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		if fixed, ok := wire.Repair(data); ok {
 			return s.event(name, fixed)
+		}
+		if many := wire.Several(data); len(many) > 1 {
+			return s.several(name, many)
 		}
 		if !e.loosely(data) {
 			s.unread("an event that is no JSON object", data)
@@ -188,14 +214,26 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 		}
 		s.unread("a field of an unexpected type", data)
 	}
+	if e.Delta.saysNothing() && e.Block == nil && e.Message == nil && len(e.Content) <= len("[]") {
+		if fixed, ok := wire.MendTwice(data, "delta", "text", "content"); ok { // said twice
+			return s.event(name, fixed)
+		}
+		if e.Type == "" {
+			if inside, inner := wire.Enveloped(data); inner != nil {
+				return s.event(cmp.Or(inside, name), inner)
+			}
+		}
+	}
 	if e.Type == "" {
 		e.Type = name
 	}
 	if e.Type == "error" || wire.IsError(e.Error) {
 		return false, s.t.StreamError(data)
 	}
-	if e.Usage != nil {
-		s.usage.add(*e.Usage)
+	for _, u := range [...]*usage{e.Usage, e.Delta.Usage} {
+		if u != nil {
+			s.usage.add(*u)
+		}
 	}
 	switch e.Type {
 	case "content_block_delta":
@@ -214,9 +252,14 @@ func (s *stream) event(name string, data []byte) (done bool, err error) {
 	case "message_stop":
 		s.accept()
 		s.marked = true
-		return true, nil
+		s.message(e.Message)
+		return true, s.takeEarly()
 	case "ping", "content_block_stop":
 	default:
+		if !s.accepted && s.other == nil && s.t.IsOther(data) {
+			s.other = bytes.Clone(data)
+			return false, nil
+		}
 		if e.Type == "message" || len(e.Content) > 0 && !isNull(e.Content) {
 			return true, s.whole(&e, data)
 		}
@@ -233,7 +276,7 @@ func (s *stream) unread(what string, raw []byte) {
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
 func (s *stream) setStop(reason string) {
-	if reason != "" {
+	if wire.IsEnding(reason) {
 		s.stop, s.marked = reason, true
 	}
 }
@@ -255,10 +298,44 @@ func (s *stream) message(raw json.RawMessage) {
 	if json.Unmarshal(raw, &e) != nil && !e.loosely(raw) {
 		return
 	}
-	s.by = e.Model
+	if e.Model != "" {
+		s.by = e.Model
+	}
 	if e.Usage != nil {
 		s.usage.add(*e.Usage)
 	}
+	if len(e.Content) > 2 && !isNull(e.Content) { // more than []
+		s.early = bytes.Clone(e.Content)
+		s.setStop(e.StopReason)
+	}
+}
+
+// takeEarly takes content in that stood in an event which begins or ends an answer. source: langchain-ai/langchain#34408
+func (s *stream) takeEarly() error {
+	if len(s.parts) > 0 || s.early == nil {
+		return nil
+	}
+	return s.blocks(s.early)
+}
+
+// several takes a list of events in.
+func (s *stream) several(name string, list []json.RawMessage) (done bool, err error) {
+	for _, x := range list {
+		if done, err = s.event(name, x); done || err != nil || s.stopped {
+			break
+		}
+	}
+	return done, err
+}
+
+// blocks takes whole blocks in.
+func (s *stream) blocks(content json.RawMessage) error {
+	for _, raw := range listOf(content) {
+		if err := s.startBlock(nil, raw); err != nil || s.stopped {
+			return err
+		}
+	}
+	return nil
 }
 
 // whole reads an answer that came in one piece.
@@ -266,7 +343,10 @@ func (s *stream) whole(e *event, data []byte) error {
 	s.accept()
 	s.by = e.Model
 	s.setStop(e.StopReason)
-	for _, raw := range slices.Concat(listOf(e.Content), callsBeside(data)) {
+	if err := s.blocks(e.Content); err != nil || s.stopped {
+		return err
+	}
+	for _, raw := range callsBeside(data) {
 		if err := s.startBlock(nil, raw); err != nil || s.stopped {
 			return err
 		}

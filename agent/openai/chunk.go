@@ -56,6 +56,7 @@ type delta struct {
 	Sealed           json.RawMessage `json:"reasoning_opaque"`         // GitHub Copilot. source: anomalyco/opencode#8900
 	Provider         json.RawMessage `json:"provider_specific_fields"` // LiteLLM
 	Blocks           json.RawMessage `json:"thinking_blocks"`          // LiteLLM. source: docs.litellm.ai/docs/reasoning_content
+	Audio            audio           // OpenAI. source: platform.openai.com/docs/guides/audio
 	Images           pictures        // OpenRouter. source: openrouter.ai/docs/features/multimodal/image-generation
 	parts            []part          // content that came as a list: the other texts are empty then
 }
@@ -79,6 +80,17 @@ func (r *role) UnmarshalJSON(raw []byte) error {
 	default:
 		*r = roleModel
 	}
+	return nil
+}
+
+// audio is what of a spoken answer people can read.
+type audio struct{ Transcript string }
+
+// UnmarshalJSON implements json.Unmarshaler. It never fails.
+func (a *audio) UnmarshalJSON(raw []byte) error {
+	var fields struct{ Transcript string }
+	_ = json.Unmarshal(raw, &fields) // nothing where it is another value
+	a.Transcript = fields.Transcript
 	return nil
 }
 
@@ -161,7 +173,7 @@ func (c *chunk) isUnknown(data []byte) bool {
 // empty reports whether a delta says nothing.
 func (d *delta) empty() bool {
 	return d.Content == "" && d.Refusal == "" && d.ReasoningContent == "" && d.Reasoning == "" && d.ReasoningText == "" && d.Thinking == "" && d.Thoughts == "" && d.ChainOfThought == "" &&
-		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.Sealed) == 0 && len(d.Provider) == 0 && len(d.Blocks) == 0 && d.Images == 0 && len(d.parts) == 0
+		len(d.Details) == 0 && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.Extra) == 0 && len(d.Sealed) == 0 && len(d.Provider) == 0 && len(d.Blocks) == 0 && d.Images == 0 && d.Audio.Transcript == "" && len(d.parts) == 0
 }
 
 // thought gives the reasoning of a delta and the field that it came in. Some servers send the same in two fields.
@@ -186,7 +198,13 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 		if inner := c.wrapped(data); inner != nil {
 			return c.decode(inner)
 		}
-		if c.hasOddCall(data) {
+		nothing := c.saysNothing(data)
+		if nothing {
+			if fixed, ok := wire.MendTwice(data, chunkObjects...); ok {
+				return c.decode(fixed)
+			}
+		}
+		if c.hasOddCall(data) || nothing && oddFields.Match(data) {
 			if all, odd := tolerant(data); len(all) == 1 && !odd {
 				*c = all[0]
 			}
@@ -203,6 +221,25 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 	}
 	*c = all[0]
 	return all[1:], odd
+}
+
+// chunkObjects are the fields of a chunk in which objects and lists stand, from the chunk down.
+var chunkObjects = []string{"choices", "delta", "message", "content", "usage"}
+
+// oddFields are those that say something in a place where the document has none.
+var oddFields = regexp.MustCompile(`"(?:text|content|finish_reason|finishReason)"\s*:\s*"[^"]`)
+
+// saysNothing reports whether nothing of an answer could be read of a chunk.
+func (c *chunk) saysNothing(data []byte) bool {
+	if c.Usage != nil || c.Groq != nil || len(c.Error)+len(c.Filters)+len(c.Blocked)+len(c.BlockedSnake) > 0 {
+		return false
+	}
+	for i := range c.Choices {
+		if o := &c.Choices[i]; !o.Delta.empty() || o.Message != nil && !o.Message.empty() || o.Text != "" || o.FinishReason != "" || o.Native != "" || len(o.Error) > 0 {
+			return false
+		}
+	}
+	return len(c.Choices) > 0 || bytes.Count(data, []byte(`"choices"`)) > 1
 }
 
 // envelopes are the fields in which gateways put a whole answer, or a chunk. source: developers.cloudflare.com/fundamentals/api (result)

@@ -17,11 +17,11 @@ type opaque struct {
 	Returned bool            `json:"returned,omitempty"`                 // the endpoint is sent all reasoning of its own: agent's estimate counts it
 	Open     string          `json:"open,omitempty"`                     // fieldTags: what stood in front of the reasoning
 	Close    string          `json:"close,omitempty"`                    // fieldTags: what stood behind it
-	Details  json.RawMessage `json:"reasoning_details,omitempty"`        // a list
+	Details  json.RawMessage `json:"reasoning_details,omitempty"`        // a list, or a text where it came as one
 	Extra    json.RawMessage `json:"extra_content,omitempty"`            // of the message
 	Sealed   json.RawMessage `json:"reasoning_opaque,omitempty"`         // of the message
 	Provider json.RawMessage `json:"provider_specific_fields,omitempty"` // of the message
-	Blocks   json.RawMessage `json:"thinking_blocks,omitempty"`          // a list
+	Blocks   json.RawMessage `json:"thinking_blocks,omitempty"`          // a list, or a text where it came as one
 	Part     json.RawMessage `json:"thinking_part,omitempty"`            // fieldParts: further fields of the part, an object
 	Rest     json.RawMessage `json:"message_fields,omitempty"`           // an object: further fields of the message
 	ofCall
@@ -168,6 +168,9 @@ type details struct {
 	list    []*detail
 	size    int
 	dropped bool
+	words   strings.Builder // they came as words, not as a list
+	quoted  json.RawMessage // a list that came as a JSON text
+	isText  bool            // so did several: they go back as one
 }
 
 type detail struct {
@@ -179,9 +182,13 @@ type detail struct {
 
 // add takes a piece in, and gives the reasoning in it that people can read.
 func (d *details) add(raw json.RawMessage) (told string) {
+	var text string
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return d.addText(raw, text)
+	}
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
-		if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
+		if len(raw) == 0 || raw[0] != '{' {
 			return ""
 		}
 		items = []json.RawMessage{raw}
@@ -192,7 +199,30 @@ func (d *details) add(raw json.RawMessage) (told string) {
 	return told
 }
 
+// addText takes a piece in that is a text: JSON, or words.
+func (d *details) addText(raw json.RawMessage, text string) (told string) {
+	inner := strings.TrimSpace(text)
+	if d.size += len(raw); d.dropped || d.size > 8*sessions.MaxOpaque {
+		d.drop()
+		return ""
+	}
+	if inner == "" || inner[0] != '[' && inner[0] != '{' || !json.Valid([]byte(inner)) {
+		d.words.WriteString(text)
+		return text
+	}
+	d.quoted = nil
+	if len(d.list) == 0 {
+		d.quoted = bytes.Clone(raw)
+	}
+	d.isText = true
+	return d.add(json.RawMessage(inner))
+}
+
 func (d *details) addOne(item json.RawMessage) string {
+	var quoted string
+	if json.Unmarshal(item, &quoted) == nil {
+		return d.addQuoted(item, quoted)
+	}
 	fields := make(map[string]json.RawMessage)
 	if json.Unmarshal(item, &fields) != nil || d.dropped {
 		return ""
@@ -219,6 +249,21 @@ func (d *details) addOne(item json.RawMessage) string {
 	last.text.WriteString(text)
 	d.list = append(d.list, last)
 	return text
+}
+
+// addQuoted takes an entry in that is a text. It goes back as it came.
+func (d *details) addQuoted(item json.RawMessage, quoted string) (told string) {
+	if d.size += len(item); d.dropped || d.size > 8*sessions.MaxOpaque {
+		d.drop()
+		return ""
+	}
+	d.list = append(d.list, &detail{raw: bytes.Clone(item)})
+	inner := strings.TrimSpace(quoted)
+	if inner == "" || inner[0] != '{' || !json.Valid([]byte(inner)) {
+		return quoted
+	}
+	var read details
+	return read.addOne(json.RawMessage(inner))
 }
 
 // goesOn reports whether a piece belongs to the entry.
@@ -259,7 +304,12 @@ func (d *details) drop() { *d = details{dropped: true} }
 
 // json gives the list; nil = none.
 func (d *details) json() json.RawMessage {
-	if len(d.list) == 0 {
+	switch {
+	case d.quoted != nil:
+		return d.quoted
+	case len(d.list) == 0 && d.words.Len() > 0:
+		return wire.Quote(nil, d.words.String())
+	case len(d.list) == 0:
 		return nil
 	}
 	out := []byte{'['}
@@ -269,7 +319,10 @@ func (d *details) json() json.RawMessage {
 		}
 		out = append(out, d.list[i].json()...)
 	}
-	return append(out, ']')
+	if out = append(out, ']'); d.isText {
+		return wire.Quote(nil, string(out))
+	}
+	return out
 }
 
 func (e *detail) json() []byte {

@@ -169,7 +169,7 @@ func backOf(m sessions.Message) (out back) {
 		}
 		switch {
 		case data.Details == nil:
-		case out.data.Details == nil:
+		case out.data.Details == nil, out.data.Details[0] != '[', data.Details[0] != '[': // texts are not joined
 			out.data.Details = data.Details
 		default: // two lists become one
 			out.data.Details = slices.Concat(bytes.TrimSuffix(out.data.Details, []byte{']'}), []byte{','}, bytes.TrimPrefix(data.Details, []byte{'['}))

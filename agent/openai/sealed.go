@@ -61,7 +61,6 @@ func (s *stream) keepSealed(data []byte) {
 	type object = map[string]json.RawMessage
 	var event struct {
 		Choices []struct {
-			Index          int
 			Delta, Message object
 		}
 	}
@@ -69,7 +68,10 @@ func (s *stream) keepSealed(data []byte) {
 		return
 	}
 	for n, o := range event.Choices {
-		if o.Index != 0 || n >= len(s.chunk.Choices) {
+		if n >= len(s.chunk.Choices) {
+			break
+		}
+		if at := s.chunk.Choices[n].Index; s.index != noIndex && at != s.index && at != s.index+1 {
 			continue
 		}
 		s.keepSealedOf(o.Delta, &s.chunk.Choices[n].Delta)

@@ -31,37 +31,41 @@ const thinkingCut = "\n[the rest of the reasoning was left out]"
 
 // stream reads one answer.
 type stream struct {
-	t        *wire.Try
-	yield    func(agent.Delta) bool
-	tools    []tools.Spec
-	schemas  wire.Form                                 // in which those of the tools were sent
-	from     string                                    // the endpoint, as sessions.Opaque.From has it
-	begun    func()                                    // told of the first good event
-	returned bool                                      // all reasoning goes back to the endpoint
-	unread   func(raw []byte)                          // told of what could not be read
-	judge    func(said string, calls bool) wire.Ending // decides about an answer that did not say that it is at its end
-	chunk    chunk                                     // of the event at hand
-	content  joiner                                    // content as it came
-	reason   joiner                                    // reasoning as it came
-	visible  markup.Reader                             // of the content
-	thought  strings.Builder                           // all reasoning
-	field    string                                    // where reasoning came; fieldContent and fieldParts for content
-	details  details                                   // reasoning_details
-	thinks   details                                   // thinking_blocks
-	part     map[string]any                            // further fields of the part of content that has reasoning
-	extra    json.RawMessage                           // extra_content of the message
-	special  json.RawMessage                           // provider_specific_fields of the message
-	sealed   json.RawMessage                           // reasoning_opaque of the message
-	opaque   int                                       // bytes of all of these as they came
-	rest     map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
-	plain    plainEvent                                // the newest event without such fields
-	calls    []*call
-	beside   []toolCall // of other choices than the first
-	size     int        // of the arguments of all calls
-	late     []*delta   // messages in the events of a stream: they count where nothing came in pieces
-	finish   string
-	model    string
-	usage    usage
+	t         *wire.Try
+	yield     func(agent.Delta) bool
+	tools     []tools.Spec
+	schemas   wire.Form                                 // in which those of the tools were sent
+	from      string                                    // the endpoint, as sessions.Opaque.From has it
+	begun     func()                                    // told of the first good event
+	returned  bool                                      // all reasoning goes back to the endpoint
+	unread    func(raw []byte)                          // told of what could not be read
+	judge     func(said string, calls bool) wire.Ending // decides about an answer that did not say that it is at its end
+	chunk     chunk                                     // of the event at hand
+	content   joiner                                    // content as it came
+	reason    joiner                                    // reasoning as it came
+	visible   markup.Reader                             // of the content
+	thought   strings.Builder                           // all reasoning
+	field     string                                    // where reasoning came; fieldContent and fieldParts for content
+	details   details                                   // reasoning_details
+	thinks    details                                   // thinking_blocks
+	part      map[string]any                            // further fields of the part of content that has reasoning
+	extra     json.RawMessage                           // extra_content of the message
+	special   json.RawMessage                           // provider_specific_fields of the message
+	sealed    json.RawMessage                           // reasoning_opaque of the message
+	opaque    int                                       // bytes of all of these as they came
+	rest      map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
+	plain     plainEvent                                // the newest event without such fields
+	calls     []*call
+	beside    []toolCall // of other choices than the first
+	index     int        // of the choice that is read, -1 = none came
+	events    int        // of this choice
+	highest   int        // index so far
+	size      int        // of the arguments of all calls
+	late      []*delta   // messages in the events of a stream: they count where nothing came in pieces
+	finish    string
+	elsewhere string // the finish of another choice: it counts where this one has none
+	model     string
+	usage     usage
 
 	pictures pictures        // that the model made
 	isAside  bool            // the words at hand are not the model's own
@@ -75,6 +79,7 @@ type stream struct {
 	odd      bool   // a part of it could not be read
 	counted  bool   // what the whole answer cost was read, behind it
 	stray    []byte // the first event that is no object: it may say why there is no answer
+	other    []byte // the first event of another API
 	notice   []byte // words beside the answer: an error where nothing of it follows
 	yielded  bool   // something was handed over
 	stopped  bool   // the reader has stopped
@@ -88,9 +93,9 @@ const (
 )
 
 func (s *stream) read(body io.Reader) error {
-	s.visible.Tools = s.offered
+	s.visible.Tools, s.index, s.highest = s.offered, noIndex, noIndex
 	s.chunk.Choices = make([]choice, 0, 1) // one answer was asked for
-	events := wire.NewEvents(body)
+	events := wire.NewEvents(body, chunkObjects...)
 	for !s.done && !s.stopped {
 		ev, err := events.Next()
 		if errors.Is(err, io.EOF) {
@@ -110,9 +115,14 @@ func (s *stream) read(body io.Reader) error {
 			return err
 		}
 	}
+	if s.finish == "" {
+		s.finish = s.elsewhere
+	}
 	switch {
 	case s.stopped:
 		return nil
+	case s.other != nil && !s.started:
+		return s.t.OtherAPI(s.other)
 	case s.stray != nil && !s.started:
 		return s.t.StreamError(s.stray)
 	case s.notice != nil:
@@ -166,10 +176,10 @@ func (s *stream) offered(name string) (json.RawMessage, bool) {
 func (s *stream) event(ev wire.Event) error {
 	data := bytes.TrimSpace(ev.Data)
 	switch {
-	case len(data) == 0:
-		return nil
-	case bytes.HasPrefix(data, []byte("[DONE]")):
+	case ev.IsEnd():
 		s.done = true
+		return nil
+	case len(data) == 0:
 		return nil
 	case strings.EqualFold(ev.Name, "error"):
 		return s.t.StreamError(data)
@@ -204,6 +214,14 @@ func (s *stream) event(ev wire.Event) error {
 // add takes the chunk at hand in. value says that it stood alone: it may be a whole answer.
 func (s *stream) add(data []byte, value bool) error {
 	c := &s.chunk
+	if len(c.Choices) == 0 && !s.started && !wire.IsError(c.Error) {
+		if s.other == nil && s.t.IsOther(data) {
+			s.other = bytes.Clone(data)
+		}
+		if s.other != nil {
+			return nil
+		}
+	}
 	if len(c.Choices) == 0 && c.Usage == nil && !says(c.Blocked) && !says(c.BlockedSnake) && wire.IsNotice(data) {
 		if s.finish == "" {
 			s.notice = bytes.Clone(data)
@@ -230,19 +248,25 @@ func (s *stream) add(data []byte, value bool) error {
 		if wire.IsError(o.Error) {
 			return s.t.StreamError(data)
 		}
-		if o.Index != 0 { // one answer was asked for
+		if !s.isRead(o) {
 			s.others(o)
 			continue
 		}
 		s.count(o.Usage)
 		before := s.finish
-		if o.FinishReason != "" {
+		if wire.IsEnding(o.FinishReason) {
 			s.finish = o.FinishReason
 		}
 		if wire.IsBroken(o.Native) {
 			s.finish = o.Native
 		}
 		d := &o.Delta
+		if before != "" && o.Message != nil && d.empty() && s.repeats(o.Message) {
+			continue
+		}
+		if s.finish != "" && o.Usage == nil && c.Usage == nil && bytes.Contains(data, []byte(`completion_tokens`)) {
+			s.count(usageIn(data))
+		}
 		if o.Message != nil && d.empty() && !value && len(s.late) < maxLate {
 			s.late = append(s.late, o.Message)
 		}
@@ -367,6 +391,9 @@ func (s *stream) delta(d *delta) error {
 		s.say(s.content.add(d.Refusal, s.finish != ""))
 	}
 	s.keepOwn(d)
+	if d.Audio.Transcript != "" { // of words that are spoken. source: openai/openai-python#2507, langfuse/langfuse-python#1831
+		s.setAside(&delta{Content: d.Audio.Transcript})
+	}
 	if s.visible.TextLen() > maxText {
 		return s.t.TooLarge("the text", maxText)
 	}

@@ -66,7 +66,10 @@ func oddChunk(f map[string]any) (c chunk, left bool) {
 var choiceKeys = []string{"delta", "message", "text", "finish_reason", "index", "usage", "error"}
 
 func oddChoice(m map[string]any) (c choice, left bool) {
-	c = choice{Index: number(m["index"]), Text: text(m["text"]), FinishReason: reason(m["finish_reason"]), Native: reason(m["native_finish_reason"]),
+	inDelta, _ := m["delta"].(map[string]any)
+	content, _ := m["content"].(string)
+	said, _ := inDelta["text"].(string)
+	c = choice{Index: number(m["index"]), Text: cmp.Or(text(m["text"]), content, said), FinishReason: cmp.Or(reason(m["finish_reason"]), reason(m["finishReason"]), reason(inDelta["finish_reason"])), Native: reason(m["native_finish_reason"]),
 		Usage: oddUsage(m["usage"]), Error: rawOf(m["error"])}
 	left = len(m) > 0 && !slices.ContainsFunc(choiceKeys, func(key string) bool { _, ok := m[key]; return ok })
 	var lost bool
@@ -95,6 +98,7 @@ func oddDelta(v any) (d delta, left bool) {
 		Sealed: rawOf(m["reasoning_opaque"]), Provider: rawOf(m["provider_specific_fields"]), Blocks: rawOf(m["thinking_blocks"])}
 	_ = d.Role.UnmarshalJSON(rawOf(m["role"]))     // it never fails
 	_ = d.Images.UnmarshalJSON(rawOf(m["images"])) // nor does this
+	_ = d.Audio.UnmarshalJSON(rawOf(m["audio"]))
 	switch content := m["content"].(type) {
 	case []any, map[string]any:
 		d.parts = partsOf(content, nil)
@@ -287,7 +291,7 @@ func partsOf(v any, out []part) []part {
 		if kind == "image_url" || kind == "reference" || slices.Contains(callKinds, kind) {
 			break
 		}
-		if s := text(v); s != "" {
+		if s := wordsOf(kind, v); s != "" {
 			p := part{thinking: thinking, text: s}
 			if thinking {
 				p.rest = restOf(v)
@@ -302,6 +306,22 @@ func partsOf(v any, out []part) []part {
 		}
 	}
 	return out
+}
+
+// wordsOf gives the words of a part of content of a kind. Of kinds that are not known only a text counts: their other fields are titles of sources,
+// results of tools, or for machines.
+func wordsOf(kind string, v map[string]any) string {
+	switch {
+	case strings.Contains(kind, "result"), strings.Contains(kind, "encrypted"), strings.Contains(kind, "redacted"):
+		return ""
+	case kind == "", strings.Contains(kind, "text"), strings.Contains(kind, "think"), strings.Contains(kind, "reason"), strings.Contains(kind, "summary"),
+		kind == "message", kind == "content", kind == "refusal":
+		return text(v)
+	case strings.Contains(kind, "audio"):
+		said, _ := v["audio"].(map[string]any)
+		return cmp.Or(text(said["transcript"]), text(v["transcript"]), text(v["text"]))
+	}
+	return text(v["text"])
 }
 
 // restOf gives the fields of a part of content that are neither its kind nor its text.
@@ -431,18 +451,4 @@ func rawOf(v any) json.RawMessage {
 		return nil
 	}
 	return raw
-}
-
-func oddUsage(v any) *usage {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil
-	}
-	u := &usage{Total: number(m["total_tokens"]), CacheRead: number(m["cache_read_input_tokens"]), CacheWrite: number(m["cache_creation_input_tokens"]),
-		Prompt: number(m["prompt_tokens"]), Completion: number(m["completion_tokens"]), CacheHit: number(m["prompt_cache_hit_tokens"]),
-		Cached: number(m["cached_tokens"]), Input: number(m["input_tokens"]), Output: number(m["output_tokens"])}
-	if d, ok := m["prompt_tokens_details"].(map[string]any); ok {
-		u.Details.Cached = number(d["cached_tokens"])
-	}
-	return u
 }

@@ -1,10 +1,12 @@
 package responses
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
 
+	"parley/agent/wire"
 	"parley/sessions"
 )
 
@@ -50,6 +52,16 @@ func (ev *event) read(data []byte) error {
 		Output: all["output"],
 	}
 	return nil
+}
+
+// eventObjects are the fields in which objects and lists stand, from an event down.
+var eventObjects = []string{"response", "output", "item", "part", "usage"}
+
+// again reads an event of which nothing was read once more, as one that has fields twice.
+func (ev *event) again(data []byte) {
+	if fixed, ok := wire.Mend(data, eventObjects...); ok {
+		_ = json.Unmarshal(fixed, ev) // it was read before
+	}
 }
 
 // item is one item of an answer.
@@ -104,6 +116,9 @@ func partsOf(raw json.RawMessage) (out []part) {
 	}
 	switch raw[0] {
 	case '"':
+		if parts := wire.Parts(raw); parts != nil {
+			return partsOf(parts)
+		}
 		if s := textOf(raw); s != "" {
 			out = append(out, part{text: s})
 		}
@@ -112,9 +127,13 @@ func partsOf(raw json.RawMessage) (out []part) {
 		if json.Unmarshal(raw, &all) != nil {
 			return nil
 		}
+		kind := textOf(all["type"])
+		if strings.Contains(kind, "result") || strings.Contains(kind, "encrypted") || strings.Contains(kind, "citation") { // for machines
+			return nil
+		}
 		if s := wordsOf(all["refusal"]); s != "" {
 			out = append(out, part{text: s, refusal: true})
-		} else if s := wordsOf(all["text"]); s != "" {
+		} else if s := cmp.Or(wordsOf(all["text"]), wordsOf(all["transcript"])); s != "" {
 			out = append(out, part{text: s, refusal: textOf(all["type"]) == "refusal"})
 		}
 	case '[':
@@ -180,6 +199,10 @@ func (r response) reason() string {
 // usageOf reads what an answer cost; ok is false when it says nothing.
 func usageOf(raw json.RawMessage) (u sessions.Usage, ok bool) {
 	var all map[string]json.RawMessage
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+		raw = list[0]
+	}
 	if json.Unmarshal(raw, &all) != nil || all == nil {
 		return u, false
 	}

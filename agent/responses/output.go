@@ -30,6 +30,9 @@ func kindOf(it item) kind {
 	if slices.Contains(callTypes, it.Type) || it.Name != "" && (it.CallID != "" || it.Type == "" && len(it.Arguments) > 0) { // items of the server's own tools have no such id
 		return call
 	}
+	if it.Type == "" && says(it.Content) {
+		return message
+	}
 	if textOf(it.Encrypted) != "" { // a summary of the conversation, for example: it goes back as it came
 		return reasoning
 	}
@@ -303,13 +306,7 @@ func (s *stream) keep(o *output, it item, raw json.RawMessage) {
 
 // settle reads the items of a whole answer: they complete those that came in pieces, and say their order.
 func (s *stream) settle(raw json.RawMessage) error {
-	var list []json.RawMessage
-	if len(raw) == 0 || json.Unmarshal(raw, &list) != nil {
-		if says(raw) {
-			s.unread("the items of an answer", raw)
-		}
-		return nil
-	}
+	list := itemsOf(raw)
 	seen := make(map[*output]bool, len(list))
 	order := make([]*output, 0, len(list))
 	for _, x := range flattened(list) {
@@ -332,6 +329,32 @@ func (s *stream) settle(raw json.RawMessage) error {
 		s.outputs, s.ordered = order, true
 	}
 	return nil
+}
+
+// itemsOf gives the items of an answer, also where they are one, or only what it says.
+func itemsOf(raw json.RawMessage) (out []json.RawMessage) {
+	var list []json.RawMessage
+	switch {
+	case !says(raw):
+	case raw[0] == '"':
+		out = append(out, messageOf(raw))
+	case raw[0] == '[' && json.Unmarshal(raw, &list) == nil:
+		for _, x := range list {
+			out = append(out, itemsOf(x)...)
+		}
+	case raw[0] == '{':
+		var it item
+		if it, _ = readItem(raw); it.Type == "output_text" || it.Type == "text" {
+			raw = messageOf(raw)
+		}
+		out = append(out, raw)
+	}
+	return out
+}
+
+// messageOf makes a message of its content.
+func messageOf(content json.RawMessage) json.RawMessage {
+	return slices.Concat([]byte(`{"type":"message","content":[`), content, []byte(`]}`))
 }
 
 // match finds the item that came in pieces for one of the whole answer: by its id, its call, what it says, or its turn.

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"encoding/json"
 	"strings"
 
 	"parley/agent"
@@ -94,6 +95,50 @@ func (s *stream) said(o *output, text string, refusal bool) error {
 		o.reader, o.ended = markup.Reader{Tools: s.tools}, true
 		first, last := o.reader.Add(text), o.reader.End()
 		o.musing.WriteString(first.Thinking + last.Thinking)
+	}
+	return nil
+}
+
+// partIndex gives which part of a message an event is about, -1 = it does not say.
+func partIndex(data []byte) int {
+	var fields struct {
+		Index json.RawMessage `json:"content_index"`
+	}
+	_ = json.Unmarshal(data, &fields) // it was read before
+	return numberOf(fields.Index, -1)
+}
+
+// saidPart takes the whole text of one part of a message in: it counts where it did not come in pieces.
+func (s *stream) saidPart(o *output, index int, text string, refusal bool) error {
+	switch {
+	case text != "" && index != 0 && strings.HasSuffix(o.text.String(), text):
+		o.told = true
+		return nil
+	case index > 0:
+		return s.say(o, text, refusal)
+	}
+	return s.said(o, text, refusal)
+}
+
+// part takes a whole part of a message or of thoughts in.
+func (s *stream) part(ev *event, data []byte, thought bool) error {
+	var fields struct{ Part json.RawMessage }
+	var part struct{ Type json.RawMessage }
+	if json.Unmarshal(data, &fields) != nil || json.Unmarshal(fields.Part, &part) != nil {
+		return nil
+	}
+	kind := textOf(part.Type)
+	for _, p := range partsOf(fields.Part) {
+		if thought || strings.Contains(kind, "reasoning") || strings.Contains(kind, "summary") {
+			o := s.find(reasoning, ev)
+			if strings.HasSuffix(o.thoughts.String(), p.text) {
+				return nil
+			}
+			return s.think(o, ev.Type, p.text, ev.Part)
+		}
+		if err := s.saidPart(s.find(message, ev), partIndex(data), p.text, p.refusal); err != nil {
+			return err
+		}
 	}
 	return nil
 }

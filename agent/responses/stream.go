@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ type stream struct {
 	reason   string  // why it is incomplete
 	begun    bool    // a part of an answer came
 	notice   []byte  // words beside the answer: an error where nothing of it follows
+	other    []byte  // the first event of another API
+	odd      bool    // a part of it could not be read
 	answered bool    // the answer was handed over, with what it cost
 	stopped  bool    // the reader wants no more
 	shownIn  *output // of which text was yielded last
@@ -58,7 +61,7 @@ var errDone = errors.New("the answer is complete")
 
 // read reads an answer of any form.
 func (s *stream) read(body io.Reader) error {
-	events := wire.NewEvents(body)
+	events := wire.NewEvents(body, eventObjects...)
 	var err error
 	marked := false // the stream says that it is at its end
 	for more := true; more && err == nil; {
@@ -68,11 +71,11 @@ func (s *stream) read(body io.Reader) error {
 		}
 		data := bytes.TrimSpace(e.Data)
 		switch {
+		case e.IsEnd():
+			marked, more = true, false
 		case len(data) == 0:
 		case e.Long:
 			s.unread("an event that is too long", e.Data)
-		case bytes.HasPrefix(data, []byte("[DONE]")):
-			marked, more = true, false
 		default:
 			more, err = s.take(e.Name, data)
 		}
@@ -88,6 +91,8 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 	case marked && len(s.outputs) > 0:
 		return s.end()
+	case s.other != nil && !s.begun:
+		return s.t.OtherAPI(s.other)
 	case s.notice != nil:
 		return s.failed(nil, s.notice)
 	case events.Junk() != "" && !s.begun:
@@ -96,7 +101,7 @@ func (s *stream) read(body io.Reader) error {
 		return s.t.StreamError(events.Alone())
 	}
 	ending := wire.CutOff
-	if said, calls, full := s.all(); full {
+	if said, calls, full := s.all(); full && !s.odd {
 		ending = s.judge(said, calls)
 	}
 	return s.t.Unmarked(ending, &s.yield, &s.answered, s.end)
@@ -127,10 +132,7 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	if data[0] == '[' {
 		var list []json.RawMessage
 		if err := json.Unmarshal(data, &list); err != nil {
-			if fixed, ok := wire.Repair(data); ok {
-				return s.take(name, fixed)
-			}
-			return false, s.t.Broken("an event is not valid JSON: %w", err)
+			return s.repaired(name, data)
 		}
 		for _, x := range list {
 			if more, err := s.take(name, x); err != nil || !more {
@@ -141,17 +143,21 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	}
 	ev := &s.ev
 	if err := ev.read(data); err != nil {
-		if fixed, ok := wire.Repair(data); ok {
-			return s.take(name, fixed)
-		}
-		if !json.Valid(data) {
-			return false, s.t.Broken("an event is not valid JSON: %w", err)
-		}
-		s.unread("an event", data)
-		return true, nil
+		return s.repaired(name, data)
 	}
-	if ev.Type == "" {
+	if ev.Type == "" && ev.Delta == "" && ev.Item == nil && ev.Response == nil && ev.Output == nil {
+		if inside, inner := wire.Enveloped(data); inner != nil {
+			return s.take(cmp.Or(inside, name), inner)
+		}
+	}
+	if ev.Type == "" && (ev.Output == nil || strings.HasPrefix(name, "response.")) {
 		ev.Type = name
+	}
+	if !s.begun && s.other == nil && !strings.HasPrefix(ev.Type, "response.") && s.t.IsOther(data) {
+		s.other = bytes.Clone(data)
+	}
+	if !s.begun && s.other != nil {
+		return true, nil
 	}
 	if strings.HasPrefix(ev.Type, "response.") {
 		s.notice = nil
@@ -165,11 +171,32 @@ func (s *stream) take(name string, data []byte) (more bool, err error) {
 	return !s.stopped, nil
 }
 
+// repaired takes an event that could not be read, as far as that is possible. Otherwise it is left out.
+func (s *stream) repaired(name string, data []byte) (more bool, err error) {
+	if fixed, ok := wire.Repair(data); ok {
+		return s.take(name, fixed)
+	}
+	if several := wire.Several(data); len(several) > 1 {
+		for _, x := range several {
+			if more, err = s.take(name, x); err != nil || !more {
+				return more, err
+			}
+		}
+		return true, nil
+	}
+	s.odd = true
+	s.unread("an event", data)
+	return true, nil
+}
+
 // handle does what an event says. errDone = it was the last one.
 func (s *stream) handle(ev *event, data []byte) error {
 	switch ev.Type {
 	case "response.output_text.delta":
-		return s.say(s.find(message, ev), ev.Delta, false)
+		if ev.Delta == "" {
+			ev.again(data)
+		}
+		return s.say(s.find(message, ev), cmp.Or(ev.Delta, ev.Text), false)
 	case "response.function_call_arguments.delta":
 		return s.argue(s.find(call, ev), ev.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
@@ -202,7 +229,7 @@ func (s *stream) others(ev *event, data []byte) error {
 	case has("refusal") && moment == "delta":
 		return s.say(s.find(message, ev), ev.Delta, true)
 	case has("refusal") && moment == "done":
-		return s.said(s.find(message, ev), ev.Refusal, true)
+		return s.saidPart(s.find(message, ev), partIndex(data), ev.Refusal, true)
 	case (has("function_call") || has("tool_call")) && (has("arguments") || has("input")) && moment == "delta":
 		return s.argue(s.find(call, ev), ev.Delta)
 	case (has("function_call") || has("tool_call")) && (has("arguments") || has("input")) && moment == "done":
@@ -214,16 +241,18 @@ func (s *stream) others(ev *event, data []byte) error {
 		if o := s.find(call, ev); arguments(ev.Arguments) != "" {
 			return s.argued(o, arguments(ev.Arguments))
 		}
+	case strings.HasSuffix(kind, "_part") && moment == "done":
+		return s.part(ev, data, has("reasoning"))
 	case has("reasoning") && moment == "delta":
 		return s.think(s.find(reasoning, ev), ev.Type, ev.Delta, ev.Part)
 	case has("reasoning") && has("text") && moment == "done":
 		if o := s.find(reasoning, ev); o.thoughts.Len() == 0 {
 			return s.think(o, ev.Type, ev.Text, ev.Part)
 		}
-	case strings.HasSuffix(kind, "text") && moment == "delta":
-		return s.say(s.find(message, ev), ev.Delta, false)
+	case (strings.HasSuffix(kind, "text") || has("audio") && has("transcript")) && moment == "delta":
+		return s.say(s.find(message, ev), cmp.Or(ev.Delta, ev.Text), false)
 	case strings.HasSuffix(kind, "output_text") && moment == "done":
-		return s.said(s.find(message, ev), ev.Text, false)
+		return s.saidPart(s.find(message, ev), partIndex(data), ev.Text, false)
 	case wire.IsError(ev.Error):
 		return s.failed(ev.Error, data)
 	}
@@ -276,13 +305,18 @@ func (s *stream) whole(ev *event, data []byte) error {
 
 // terminal reads the end of an answer, with all of it or without.
 func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
+	if !says(raw) { // source: pjq/sap-ai-core-llm-proxy#35 (the answer is the event)
+		raw = data
+	}
 	r, ok := readResponse(raw)
-	if !ok && len(raw) > 0 {
+	if !ok {
 		s.unread("the end of an answer", raw)
 	}
 	if status == "done" || status == "" {
 		status = r.Status
 	}
+	status = strings.ToLower(status)
+	s.progress(data)
 	s.progress(raw)
 	switch {
 	case wire.IsError(r.Error):
@@ -296,6 +330,11 @@ func (s *stream) terminal(ev *event, status string, raw, data []byte) error {
 		return s.t.Broken("the server gave an answer that is not complete: %s", status)
 	}
 	s.content()
+	if len(s.outputs) == 0 && !says(r.Output) {
+		if fixed, ok := wire.MendTwice(raw, eventObjects...); ok { // said twice
+			r, _ = readResponse(fixed)
+		}
+	}
 	if err := s.settle(r.Output); err != nil {
 		return err
 	}

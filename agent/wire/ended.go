@@ -17,6 +17,18 @@ func EndingWord(word string) string {
 
 var underscored = strings.NewReplacer("-", "_", " ", "_")
 
+// IsEnding reports whether a field for the end of an answer says that it has ended: servers write null as a word. source: PowerShell/AIShell#350
+func IsEnding(word string) bool {
+	if word == "" { // of nearly every event
+		return false
+	}
+	switch EndingWord(word) {
+	case "", "null", "none", "nil", "false", "in_progress":
+		return false
+	}
+	return true
+}
+
 // IsWindowFull reports whether a word for the end of an answer says that prompt and answer fill the model's window.
 //
 // source: docs.z.ai/api-reference/llm/chat-completion, docs.anthropic.com/en/api/handling-stop-reasons (model_context_window_exceeded)

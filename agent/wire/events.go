@@ -44,15 +44,18 @@ type Events struct {
 	long     bool   // line is the beginning of one that was too long
 	leftOut  bool   // the event before was too long
 	junk     []byte
-	next     []byte // a line that belongs to the next event
+	next     []byte   // a line that belongs to the next event
+	gap      int      // empty lines behind data that is half of an object
+	objects  []string // names of fields that hold objects or lists
 	last     error
 	alone    []byte // the first value that stood alone
 	halves   halves
 }
 
-// NewEvents makes a reader of an answer's body.
-func NewEvents(body io.Reader) *Events {
-	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 4<<10)}
+// NewEvents makes a reader of an answer's body. objects are the names of fields that hold objects or lists in the API, from an event down:
+// some servers write them as texts.
+func NewEvents(body io.Reader, objects ...string) *Events {
+	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 4<<10), objects: objects}
 }
 
 // Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.
@@ -75,7 +78,9 @@ func (e *Events) Next() (Event, error) {
 		read = e.value
 	}
 	ev, err := read()
-	ev.Data = e.halves.join(ev.Data)
+	if ev.Data = e.halves.join(ev.Data); !ev.Long {
+		ev.Data = e.regular(ev.Data)
+	}
 	if errors.Is(err, io.EOF) && e.leftOut {
 		return Event{}, errLongLine
 	}
@@ -168,7 +173,7 @@ func unended(err error) error {
 
 // event gives the next event of a stream. A line that is a JSON object counts as one: servers write errors like that.
 func (e *Events) event() (Event, error) {
-	e.name, e.data = "", e.data[:0]
+	e.name, e.data, e.gap = "", e.data[:0], 0
 	var head []byte // of an event that is too long
 	for e.last == nil || len(e.next) > 0 {
 		var line []byte
@@ -192,11 +197,16 @@ func (e *Events) event() (Event, error) {
 				e.next = append(e.next[:0], line...)
 			}
 			return Event{Name: e.name, Data: head, Long: true}, nil
+		case len(line) == 0 && opensValue(e.data) && !closesValue(e.data): // the rest may follow
+			e.gap++
 		case len(line) == 0:
-			if len(e.data) > 0 {
+			if len(e.data) > 0 || endNames[e.name] {
 				return Event{Name: e.name, Data: e.data}, nil
 			}
 			e.name = ""
+		case e.gap > 0 && isNextEvent(string(field), value):
+			e.next = append(e.next[:0], line...)
+			return Event{Name: e.name, Data: e.data}, nil
 		case len(field) == 0: // a comment
 		case string(field) == "data":
 			if head == nil && len(e.data) > maxLine {
@@ -209,10 +219,10 @@ func (e *Events) event() (Event, error) {
 				e.next = append(e.next[:0], line...)
 				return Event{Name: e.name, Data: e.data}, nil
 			}
-			if len(e.data) > 0 {
+			if len(e.data) > 0 && e.gap == 0 {
 				e.data = append(e.data, '\n')
 			}
-			e.data = append(e.data, value...)
+			e.data, e.gap = append(e.data, value...), 0
 		case string(field) == "event":
 			e.name = string(value)
 		case string(field) == "id", string(field) == "retry":
@@ -220,7 +230,9 @@ func (e *Events) event() (Event, error) {
 			e.data = append(e.data, line...)
 			return Event{Name: e.name, Data: e.data, Value: true}, nil
 		default:
-			e.junk = append(e.junk, line[:min(len(line), maxJunk-len(e.junk))]...)
+			if ev, ok := e.oddLine(line); ok {
+				return ev, nil
+			}
 		}
 	}
 	if head != nil {

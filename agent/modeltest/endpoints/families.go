@@ -64,5 +64,6 @@ func families() []family {
 		{"Words of a queue inside of a stream", notices},
 		{"Words for whose fault a refusal is", denied},
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
+		{"Right answers that are written otherwise", reading},
 	}
 }
