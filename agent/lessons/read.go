@@ -225,7 +225,7 @@ func readRenamed(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	schemaWords = pattern.New(`schema|/parameters/|\bminitems\b|\bmaxitems\b|\bminlength\b|\bmaxlength\b|\buniqueitems\b|\bmultipleof\b|[\x60'"](?:minimum|maximum|default|format|pattern|examples)[\x60'"]|\b(?:minimum|maximum): |object fields require|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
+	schemaWords = pattern.New(`schema|/parameters/|\bminitems\b|\bmaxitems\b|\bminlength\b|\bmaxlength\b|\buniqueitems\b|\bmultipleof\b|[\x60'"](?:minimum|maximum|examples)[\x60'"]|\b(?:minimum|maximum): |object fields require|\.parameters|parameters\.[a-z]|additionalproperties|exclusiveminimum|exclusivemaximum|propertynames|\$ref|\$defs|anyof|oneof|allof|patternproperties|unevaluated|\bgrammar\b`)
 	// emptyObject is in errors about objects without properties. source: aj47/SpeakMCP#352 (Cerebras)
 	emptyObject = pattern.New(`object fields require|non-empty for object type`)
 	// ofSchemas is in errors about schemas that may be those of a single tool.

@@ -48,7 +48,7 @@ var (
 )
 
 func readTools(r reading) (sessions.Lesson, bool) {
-	if len(r.sent.Tools) == 0 || !r.refusesPart(toolWord, oneToolCall, "tools", "functions", "tool_choice") || r.ofToolMessages() || r.ofToolField() || r.isInHistory() {
+	if len(r.sent.Tools) == 0 || !r.refusesPart(toolWord, oneToolCall, "tools", "functions", "tool_choice") || r.ofToolMessages() || r.ofToolField() || r.isInHistory() || r.missesInTool() {
 		return sessions.Lesson{}, false
 	}
 	if name := r.namedTool(); name != "" {
@@ -73,6 +73,11 @@ var (
 func (r reading) ofToolField() bool {
 	m := toolField.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text)
 	return m != nil && !slices.Contains(ownToolFields, m[1])
+}
+
+// missesInTool reports whether an error wants a field that a definition has not: that is no word against tools.
+func (r reading) missesInTool() bool {
+	return required.MatchString(r.text) && missingInTool.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text)
 }
 
 var (
