@@ -47,6 +47,9 @@ var (
 		"found [`'\"]?tool_use|expected [`'\"]?(?:redacted_)?thinking|thought_?signature|`tool_use`|tool_calls?[\\[.'\"`]|at once|strument[oi] di pagamento|(?:tool|function)[^\n]{0,20} (?:arguments|turn)\\b|function_?call(?:ing)?_?parts?|functioncall parts")
 )
 
+// aCall is in errors about calls, which may be those of the history.
+var aCall = pattern.New(`\b(?:tool|function)[ _-]calls?\b`)
+
 func readTools(r reading) (sessions.Lesson, bool) {
 	if len(r.sent.Tools) == 0 || !r.refusesPart(toolWord, oneToolCall, "tools", "functions", "tool_choice") || r.ofToolMessages() || r.ofToolField() || r.isInHistory() || r.missesInTool() {
 		return sessions.Lesson{}, false
@@ -54,7 +57,7 @@ func readTools(r reading) (sessions.Lesson, bool) {
 	if name := r.namedTool(); name != "" {
 		return r.without(name), true
 	}
-	if r.refusesTools() {
+	if r.refusesTools() && !(r.tookTools() && aCall.MatchString(r.text)) {
 		return sessions.Lesson{Kind: Tools}, true
 	}
 	if r.tookTools() {
