@@ -51,12 +51,12 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		r.tools[spec.Name] = tool
 		r.specs = append(r.specs, spec)
 	}
-	r.msgs = inZone(append(slices.Clip(t.History), t.Steps[t.Covered:]...), t.Zone)
+	r.msgs = append(slices.Clip(t.History), t.Steps[t.Covered:]...)
 	r.counted, r.covers = lastCount(r.msgs)
 	if without := sessions.Without(t.Steps); len(without) > 0 {
 		r.show(r.msgs, without)
 	}
-	if slices.ContainsFunc(t.Steps, func(m sessions.Message) bool { return m.WithoutHistory }) {
+	if slices.ContainsFunc(t.Steps, func(m sessions.Message) bool { return m.WithoutHistory() }) {
 		r.goAlone()
 	}
 	last, done := r.resume()
@@ -190,7 +190,7 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 	if slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.Provenance.WantsAnswer() }) {
 		r.Place = control.Waited
 	}
-	r.msgs = append(r.msgs, inZone(msgs, r.Zone)...)
+	r.msgs = append(r.msgs, msgs...)
 	return len(msgs) > 0, err
 }
 
@@ -203,7 +203,7 @@ func (r *turnRun) storable(blocks []sessions.Block, stop, model string) []sessio
 		b := &out[i]
 		if clean := cleanText(b.Text); clean != b.Text {
 			if b.Text = clean; b.Type == sessions.ThinkingBlock { // its signature is for what it was
-				b.Signature, b.Opaque = "", nil
+				b.Signature, b.Opaque = nil, nil
 			}
 		}
 		if b.Type != sessions.ToolCallBlock {

@@ -58,7 +58,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	}
 	roles := call.Use(lessons.Roles)
 	out.target = agent.Target{
-		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
+		From: at.String(), Label: at.Label(), Zone: p.Zone, Thinking: out.reasoning != lessons.OmitReasoning,
 		Plain:        toolsOff || call.Told(),
 		PlainUntil:   call.ToldUntil(),
 		ThinkingFrom: call.ReasoningFrom(),
