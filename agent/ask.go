@@ -77,7 +77,7 @@ func (r *turnRun) again(ctx context.Context, x *response) {
 			r.steps++
 		}
 		if again == 2 {
-			all := r.candidates()
+			all := r.candidates
 			behind := 1 + slices.IndexFunc(all, func(c Candidate) bool { return c.Label == x.by.Label })
 			if behind == len(all) {
 				break

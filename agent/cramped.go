@@ -27,7 +27,7 @@ func CutAtOnce(stop string, content []sessions.Block, u sessions.Usage) bool {
 
 // cramped gives the error in the place of an answer whose prompt has filled the window; nil = it has not. An answer that says something
 // counts only where its provider's own count shows a full window. counted says that usage is the provider's.
-func (f ModelFacts) cramped(who Candidate, a *Answer, counted bool) *ModelError {
+func (f *ModelFacts) cramped(who *Candidate, a *Answer, counted bool) *ModelError {
 	if !CutAtOnce(a.Stop, a.Content, a.Usage) {
 		return nil
 	}

@@ -188,6 +188,11 @@ func (m Message) ToolCalls() []Block {
 	return out
 }
 
+// HasToolCalls reports whether there is one.
+func (m *Message) HasToolCalls() bool {
+	return slices.ContainsFunc(m.Content, func(b Block) bool { return b.Type == ToolCallBlock })
+}
+
 // TextContent makes the content of a message that is only text.
 func TextContent(s string) []Block { return []Block{{Type: TextBlock, Text: s}} }
 
