@@ -59,7 +59,7 @@ func (t *Target) made(m *sessions.Message) bool {
 //
 // The input is not changed. The result is for one request: the texts of a transcript are never replaced by it.
 func Repair(msgs []sessions.Message, to Target) []sessions.Message {
-	r := repair{out: make([]sessions.Message, 0, len(msgs)), used: make(map[string]bool), to: to}
+	r := repair{out: make([]sessions.Message, 0, len(msgs)), to: to}
 	var results map[string][]int // call id → where its results are, oldest first
 	for i := range msgs {
 		if m := &msgs[i]; m.Role == sessions.ToolResult {
@@ -122,7 +122,7 @@ func (r *repair) user(m sessions.Message, isRest bool) {
 		blocks = r.behind(heard, blocks)
 	}
 	m.Content, m.Provenance = blocks, nil // it is in the text now
-	r.add(m)
+	r.add(&m)
 }
 
 // behind gives blocks behind a text. The lists of many messages lie in one piece of memory: a prompt has hundreds of them.
@@ -183,7 +183,7 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 	if r.to.OneCall && len(answers) > 1 {
 		r.addByCall(m, answers)
 	} else {
-		r.add(m)
+		r.add(&m)
 		r.out = append(r.out, answers...)
 	}
 	if !r.to.ToolPictures {
@@ -204,14 +204,14 @@ func (r *repair) addByCall(m sessions.Message, answers []sessions.Message) {
 		if call == len(answers)-1 { // what stands behind the last call
 			part.Content, rest = slices.Concat(part.Content, rest), nil
 		}
-		r.add(part)
+		r.add(&part)
 		r.out = append(r.out, answers[call])
 		call++
 	}
 }
 
 // add appends a message, or its blocks to the message before it when that has the same role.
-func (r *repair) add(m sessions.Message) {
+func (r *repair) add(m *sessions.Message) {
 	n := len(r.out)
 	if n > 0 && r.to.AfterTool && m.Role == sessions.User && r.out[n-1].Role == sessions.ToolResult {
 		r.out = append(r.out, sessions.Message{Role: sessions.Assistant, Content: sessions.TextContent(betweenText)})
@@ -221,7 +221,7 @@ func (r *repair) add(m sessions.Message) {
 		last.Content = slices.Concat(last.Content, m.Content)
 		return
 	}
-	r.out = append(r.out, m)
+	r.out = append(r.out, *m)
 }
 
 // sound gives the blocks that can be sent, shared with m where nothing is wrong with them and nothing will be changed.
@@ -295,6 +295,9 @@ func (r *repair) callID(id, name string) string {
 		if out, sound = fmt.Sprintf("functions.%s:%d", name, len(r.used)+n), true; !numbered {
 			out = hashID(fmt.Appendf(nil, "%s#%d", id, n+1))
 		}
+	}
+	if r.used == nil {
+		r.used = make(map[string]bool)
 	}
 	r.used[out] = true
 	return out

@@ -141,9 +141,7 @@ func (c *Call) Takes(kind, setting string) bool {
 func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Block) bool {
 	show := c.picture(setting, msgs)
 	c.sends.images = false
-	if !slices.ContainsFunc(msgs, func(m sessions.Message) bool {
-		return slices.ContainsFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.ImageBlock })
-	}) {
+	if !hasPicture(msgs) {
 		return show
 	}
 	return func(b sessions.Block) bool {
@@ -151,6 +149,17 @@ func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Bl
 		c.sends.images = c.sends.images || shown
 		return shown
 	}
+}
+
+func hasPicture(msgs []sessions.Message) bool {
+	for i := range msgs {
+		for j := range msgs[i].Content {
+			if msgs[i].Content[j].Type == sessions.ImageBlock {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // minRefusedPictures is how many pictures are refused before an endpoint that took none counts as one without pictures.
