@@ -86,6 +86,7 @@ type Call struct {
 	bare      bool              // the history is told as text in this call
 	taken     parts             // by the endpoint, in earlier calls
 	sends     parts             // in the request at hand
+	values    [6]paramValue     // room for sends.params
 	left      []string          // settings of the user that are left out since this call
 	vain      []string          // those that calls were made without, in vain
 	settings  map[string]string // "on" or "off", by kind: these win over what is learned
@@ -106,6 +107,9 @@ func (c *Call) Param(name, value string) (use string, send bool) {
 	c.sends.noteParam(name, use, send)
 	return use, send
 }
+
+// KnowsNothing reports whether nothing is known of the endpoint: everything is sent as it would be.
+func (c *Call) KnowsNothing() bool { return c.isEmpty() }
 
 // Off reports whether something is left out: Images (name is a picture's Hash, "" = all), Tools, Tool (by name), System, Stream,
 // ToolImages; and for Schema and CallIDs whether they are to be plain.

@@ -44,7 +44,10 @@ func encodeMessages(p agent.Prompt, o plan, more int) written {
 	for i := range msgs {
 		for j := range msgs[i].Content {
 			c := &msgs[i].Content[j]
-			size += len(c.Text) + len(c.Data) + len(c.Arguments) + 96
+			size += len(c.Text) + len(c.Data) + blockBytes
+			if c.Type == sessions.ToolCallBlock {
+				size += len(c.ID) + len(c.Name) + len(c.Arguments) + callBytes
+			}
 			if c.Opaque != nil {
 				size, opaque = size+len(c.Opaque.Data), true
 			}
@@ -91,6 +94,12 @@ func encodeMessages(p agent.Prompt, o plan, more int) written {
 	w.body = append(bytes.TrimSuffix(w.body, []byte{','}), ']')
 	return w
 }
+
+// How much a message of one block, and a call, are besides their texts, in bytes.
+const (
+	blockBytes = 40
+	callBytes  = 96
+)
 
 // ownField gives the field in which the endpoint sent reasoning in a history, otherwise where nothing is known of it.
 func ownField(msgs []sessions.Message, otherwise string) string {
