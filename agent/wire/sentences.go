@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // The sentences of classes that providers word in many ways, in lower case.

@@ -1,7 +1,6 @@
 package session
 
 import (
-
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
