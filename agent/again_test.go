@@ -186,7 +186,7 @@ func TestAlone(t *testing.T) {
 	input := user("now?")
 	input.ID = "input"
 	history := []sessions.Message{user("long ago"), {Role: sessions.Assistant, Model: "m", Content: sessions.TextContent("I see")}, input}
-	step := sessions.Message{ID: "step", Role: sessions.Assistant, Model: "m", WithoutHistory: true, Content: []sessions.Block{callBlock("c1", "note", `{}`)}}
+	step := sessions.Message{ID: "step", Role: sessions.Assistant, Model: "m", Refusal: &sessions.Refusal{WithoutHistory: true}, Content: []sessions.Block{callBlock("c1", "note", `{}`)}}
 	for name, c := range map[string]struct {
 		answers []any
 		steps   []sessions.Message
@@ -204,7 +204,7 @@ func TestAlone(t *testing.T) {
 		turn := Turn{Model: m, History: history, Steps: c.steps, Record: func(...sessions.Message) error { return nil }, Tools: []tools.Tool{&fakeTool{name: "note"}}}
 		turn.Caller.Run.Input = input
 		out, err := new(Loop).Run(t.Context(), turn)
-		if refused := name == "refused alone"; refused != (err != nil) || !refused && (out.Text != "hello" || out.Final.WithoutHistory != c.alone) {
+		if refused := name == "refused alone"; refused != (err != nil) || !refused && (out.Text != "hello" || out.Final.WithoutHistory() != c.alone) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 		shown := m.prompts[len(m.prompts)-1].Messages

@@ -56,7 +56,10 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	r.answered = true
 	m := sessions.Message{
 		ID: newID(), Role: sessions.Assistant, Content: r.storable(answer.Content, answer.Stop, x.by.Label), Time: time.Now(), Run: r.Caller.Run.ID,
-		Model: x.by.Label, Usage: &answer.Usage, Stop: answer.Stop, WithoutHistory: r.alone, Without: r.without,
+		Model: x.by.Label, Usage: &answer.Usage, Stop: answer.Stop,
+	}
+	if r.alone || len(r.without) > 0 {
+		m.Refusal = &sessions.Refusal{WithoutHistory: r.alone, Without: r.without}
 	}
 	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", x.by.Label),
 		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))
@@ -74,7 +77,7 @@ func (r *turnRun) again(ctx context.Context, x *response) {
 			r.steps++
 		}
 		if again == 2 {
-			all := r.candidates()
+			all := r.candidates
 			behind := 1 + slices.IndexFunc(all, func(c Candidate) bool { return c.Label == x.by.Label })
 			if behind == len(all) {
 				break
@@ -109,7 +112,7 @@ func (r *turnRun) paid(ctx context.Context, compacted bool) (*Answer, Candidate,
 		}
 		defer func() { settle(r.spent) }()
 	}
-	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking}, compacted)
+	answer, by, err := r.stream(ctx, Prompt{System: r.System, Messages: r.msgs, Tools: r.specs, Thinking: r.Thinking, Zone: r.Zone}, compacted)
 	if ctx.Err() != nil {
 		if answer != nil {
 			r.spend(by.Label, answer.Usage)

@@ -106,14 +106,18 @@ func (r *turnRun) execute(ctx context.Context, tool tools.Tool, spec tools.Spec,
 		r.log.LogAttrs(ctx, slog.LevelError, "a tool has an unusable schema", slog.String("tool", spec.Name), slog.Any("err", err))
 		return wrong("The tool %s cannot be used: its description is broken. Nothing was done; go on without it.", spec.Name), nil
 	}
-	fit, ignored, refused := tools.FitArguments(spec, raw)
-	if refused != nil {
-		return *refused, nil
-	}
-	if !bytes.Equal(fit, raw) {
-		if args, raw, err = decodeArguments(fit); err != nil {
-			return res, err
+	var ignored []string
+	if !tools.ArgumentsFit(spec, args) {
+		fit, left, refused := tools.FitArguments(spec, raw)
+		if refused != nil {
+			return *refused, nil
 		}
+		if !bytes.Equal(fit, raw) {
+			if args, raw, err = decodeArguments(fit); err != nil {
+				return res, err
+			}
+		}
+		ignored = left
 	}
 	if err := schema.Validate(args); err != nil {
 		return wrong("The arguments of %s do not fit its schema: %s. Nothing was done; correct them and call it again.",
@@ -235,8 +239,11 @@ func quoteArguments(raw json.RawMessage, cut bool) json.RawMessage {
 }
 
 func unquoteArguments(raw json.RawMessage) (string, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
 	var text string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+	if json.Unmarshal(raw, &text) != nil {
 		return "", false
 	}
 	return text, true

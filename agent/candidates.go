@@ -48,7 +48,8 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 	}
 	tooSmall := -1 // a window that the prompt does not fit into
 	var by Candidate
-	for i, who := range c.Candidates {
+	for i := range c.Candidates {
+		who := &c.Candidates[i]
 		behind := len(c.Candidates) - i - 1
 		if who.Facts.ContextWindow <= tooSmall && !who.Facts.Guessed {
 			continue
@@ -61,7 +62,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			answer, err = c.ask(ctx, who, min(MaxTries, max(1, most-used-behind)))
 		}
 		if err == nil || ctx.Err() != nil {
-			return answer, who, firstError(ctx.Err(), err)
+			return answer, *who, firstError(ctx.Err(), err)
 		}
 		e := modelErrorOf(who, err)
 		if c.Compacted && e.Class == TooLong && e.Status == http.StatusPaymentRequired { // the credit is enough for shorter prompts only
@@ -73,7 +74,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 		if tooLong || first == nil || first.Class == Tripped && e.Class != Tripped {
 			first = e
 			if by = (Candidate{}); e.Part != nil {
-				by = who
+				by = *who
 				if !e.PartSpent {
 					e.Part.Usage = c.counted(who, c.Prompt, e.Part)
 				}
@@ -83,7 +84,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 			tooSmall = max(tooSmall, who.Facts.shownWindow(e))
 		}
 		if tooLong && !c.Compacted || e.Class == Refused {
-			first, by = e, who
+			first, by = e, *who
 			break
 		}
 		if behind > 0 && c.Logger != nil {
@@ -102,7 +103,7 @@ func (c ModelCall) Run(ctx context.Context) (*Answer, Candidate, error) {
 }
 
 // ask has one candidate answer.
-func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, error) {
+func (c *ModelCall) ask(ctx context.Context, who *Candidate, tries int) (*Answer, error) {
 	p := c.Prompt
 	p.Model, p.Tries, p.Levels, p.NoTools = who.Name, tries, who.Facts.Levels, who.Facts.Tools == "off"
 	if who.Facts.NoImages {
@@ -144,7 +145,7 @@ func (c ModelCall) ask(ctx context.Context, who Candidate, tries int) (*Answer, 
 }
 
 // counted returns what an answer cost: as its provider counted, else estimated.
-func (c ModelCall) counted(who Candidate, p Prompt, a *Answer) sessions.Usage {
+func (c *ModelCall) counted(who *Candidate, p Prompt, a *Answer) sessions.Usage {
 	u := a.Usage
 	if u.Total() == 0 && !who.Facts.free {
 		u = estimate(p, a)
@@ -168,7 +169,7 @@ func (f ModelFacts) shownWindow(e *ModelError) int {
 	return f.ContextWindow
 }
 
-func modelErrorOf(who Candidate, err error) *ModelError {
+func modelErrorOf(who *Candidate, err error) *ModelError {
 	if e, ok := errors.AsType[*ModelError](err); ok {
 		return e
 	}
@@ -226,16 +227,11 @@ func withoutImages(msgs []sessions.Message) []sessions.Message {
 	return out
 }
 
-// candidates are the models of a turn, in the order in which they are asked.
-func (r *turnRun) candidates() []Candidate {
-	return append([]Candidate{{Model: r.Model, Name: r.Name, Label: r.Label, Facts: r.Facts}}, r.Fallbacks...)
-}
-
 // stream has a turn's models answer, and passes the text on as it grows.
 func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer, Candidate, error) {
 	var text strings.Builder
 	call := ModelCall{
-		Candidates: r.candidates()[r.from:],
+		Candidates: r.candidates[r.from:],
 		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset, Compacted: compacted || r.Compact == nil, TooLong: r.tooLong, Once: r.once,
 		Estimated: func(model string) {
 			if _, known := r.uncounted.LoadOrStore(model, true); !known {

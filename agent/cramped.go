@@ -33,7 +33,7 @@ func spent(content []sessions.Block, u sessions.Usage) int {
 // cramped gives the error in the place of an answer whose prompt has filled the window; nil = it has not. An answer that says something
 // counts only where its provider's own count shows a full window. counted says that usage is the provider's; most is how long the answer
 // was asked to be at most, 0 = not known: one of so many tokens has reached that, and one that nobody counted may have.
-func (f ModelFacts) cramped(who Candidate, a *Answer, most int, counted bool) *ModelError {
+func (f *ModelFacts) cramped(who *Candidate, a *Answer, most int, counted bool) *ModelError {
 	if !CutAtOnce(a.Stop, a.Content, a.Usage) || most > 0 && most <= mostCramped && (!counted || spent(a.Content, a.Usage) >= most) {
 		return nil
 	}

@@ -16,9 +16,10 @@ const (
 )
 
 // overheard words what was overheard before a message; "" when there is none.
-func overheard(m sessions.Message) string {
+func overheard(m *sessions.Message) string {
 	var b strings.Builder
-	for _, block := range m.Content {
+	for i := range m.Content {
+		block := &m.Content[i]
 		for _, l := range block.ContextLines() {
 			if b.Len() == 0 {
 				b.WriteString(heardMark + "\n")

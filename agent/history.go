@@ -18,6 +18,7 @@ const noResult = "No result was recorded: the call was interrupted. It is not kn
 // Target is the endpoint that a transcript is made fit for. The zero value is one of which nothing is known.
 type Target struct {
 	From         string                    // as Opaque.From names it
+	Zone         *time.Location            // in which it is told when people and sessions wrote; nil = as their times are
 	Label        string                    // provider/model: messages of older versions are told by it
 	Thinking     bool                      // thinking that this endpoint made stays
 	ThinkingFrom time.Time                 // older messages lose their thinking and Opaque: the endpoint cannot read those any more
@@ -34,10 +35,10 @@ type Target struct {
 
 // made reports whether the endpoint made an assistant message. A message of which nothing is known counts as another's, but for a
 // target of which nothing is known.
-func (t Target) made(m sessions.Message) bool {
-	for _, b := range m.Content {
-		if b.Opaque != nil {
-			return b.Opaque.From == t.From
+func (t *Target) made(m *sessions.Message) bool {
+	for i := range m.Content {
+		if o := m.Content[i].Opaque; o != nil {
+			return o.From == t.From
 		}
 	}
 	return t.Label == "" || m.Model == t.Label
@@ -61,25 +62,25 @@ func (t Target) made(m sessions.Message) bool {
 //
 // The input is not changed. The result is for one request: the texts of a transcript are never replaced by it.
 func Repair(msgs []sessions.Message, to Target) []sessions.Message {
-	r := repair{out: make([]sessions.Message, 0, len(msgs)), used: make(map[string]bool), to: to}
+	r := repair{out: make([]sessions.Message, 0, len(msgs)), to: to}
 	var results map[string][]int // call id → where its results are, oldest first
-	for i, m := range msgs {
-		if m.Role == sessions.ToolResult {
+	for i := range msgs {
+		if m := &msgs[i]; m.Role == sessions.ToolResult {
 			if results == nil {
 				results = make(map[string][]int)
 			}
 			results[m.ToolCallID] = append(results[m.ToolCallID], i)
 		}
 	}
-	for i, m := range msgs {
-		switch m.Role {
+	for i := range msgs {
+		switch m := &msgs[i]; m.Role {
 		case sessions.User:
-			r.user(m, i > 0 && continues(msgs[i-1], m))
+			r.user(*m, i > 0 && continues(&msgs[i-1], m))
 		case sessions.Assistant:
 			if len(r.out) == 0 {
 				continue // the history was cut: it starts at the next user message
 			}
-			r.assistant(m, func(id string) *sessions.Message {
+			r.assistant(*m, func(id string) *sessions.Message {
 				after := results[id]
 				for len(after) > 0 && after[0] < i {
 					after = after[1:]
@@ -102,16 +103,20 @@ type repair struct {
 	out  []sessions.Message
 	used map[string]bool // call ids
 	to   Target
-	own  bool // the target made the message at hand
+	room []sessions.Block // for lists that behind makes
+	own  bool             // the target made the message at hand
 
 	readable bool // and can read what it kept with it
 }
 
 // user adds a user message, or its blocks to the user message before it, whose text it may continue.
 func (r *repair) user(m sessions.Message, isRest bool) {
-	blocks, heard := r.sound(m), overheard(m)
+	if r.to.Zone != nil && !m.Time.IsZero() {
+		m.Time = m.Time.In(r.to.Zone)
+	}
+	blocks, heard := r.sound(&m), overheard(&m)
 	if origin := Origin(m); origin != "" && (!isRest || heard != "") {
-		blocks = slices.Insert(blocks, 0, sessions.Block{Type: sessions.TextBlock, Text: origin})
+		blocks = r.behind(origin, blocks)
 	}
 	if len(blocks) == 0 {
 		blocks = sessions.TextContent("(an empty message)")
@@ -120,17 +125,33 @@ func (r *repair) user(m sessions.Message, isRest bool) {
 		blocks = append(slices.Clip(blocks), sessions.Block{Type: sessions.TextBlock, Text: saidEnd})
 	}
 	if heard != "" {
-		blocks = slices.Insert(blocks, 0, sessions.Block{Type: sessions.TextBlock, Text: heard})
+		blocks = r.behind(heard, blocks)
 	}
 	m.Content, m.Provenance = blocks, nil // it is in the text now
-	r.add(m)
+	r.add(&m)
 }
+
+// behind gives blocks behind a text. The lists of many messages lie in one piece of memory: a prompt has hundreds of them.
+func (r *repair) behind(text string, blocks []sessions.Block) []sessions.Block {
+	n := len(blocks) + 1
+	if len(r.room) < n {
+		r.room = make([]sessions.Block, max(n, min(2*(cap(r.out)-len(r.out)), roomBlocks)))
+	}
+	out := r.room[:n:n]
+	r.room = r.room[n:]
+	out[0] = sessions.Block{Type: sessions.TextBlock, Text: text}
+	copy(out[1:], blocks)
+	return out
+}
+
+// roomBlocks bounds such a piece.
+const roomBlocks = 64
 
 // assistant adds an assistant message and the results of its calls.
 func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.Message) {
-	r.own = r.to.made(m)
+	r.own = r.to.made(&m)
 	r.readable = r.own && (r.to.ThinkingFrom.IsZero() || m.Time.After(r.to.ThinkingFrom))
-	m.Content = r.sound(m)
+	m.Content = r.sound(&m)
 	for n := len(m.Content); n > 0 && m.Content[n-1].Type == sessions.ThinkingBlock; n-- {
 		m.Content = m.Content[:n-1]
 	}
@@ -152,7 +173,7 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		answer := sessions.Message{Role: sessions.ToolResult, IsError: true, Content: sessions.TextContent(noResult)}
 		if res := result(was); res != nil {
 			answer = *res
-			answer.Content = r.sound(answer)
+			answer.Content = r.sound(&answer)
 			if len(answer.Content) == 0 {
 				answer.Content = sessions.TextContent("(nothing)")
 			}
@@ -168,7 +189,7 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 	if r.to.OneCall && len(answers) > 1 {
 		r.addByCall(m, answers)
 	} else {
-		r.add(m)
+		r.add(&m)
 		r.out = append(r.out, answers...)
 	}
 	if !r.to.ToolPictures {
@@ -189,14 +210,14 @@ func (r *repair) addByCall(m sessions.Message, answers []sessions.Message) {
 		if call == len(answers)-1 { // what stands behind the last call
 			part.Content, rest = slices.Concat(part.Content, rest), nil
 		}
-		r.add(part)
+		r.add(&part)
 		r.out = append(r.out, answers[call])
 		call++
 	}
 }
 
 // add appends a message, or its blocks to the message before it when that has the same role.
-func (r *repair) add(m sessions.Message) {
+func (r *repair) add(m *sessions.Message) {
 	n := len(r.out)
 	if n > 0 && r.to.AfterTool && m.Role == sessions.User && r.out[n-1].Role == sessions.ToolResult {
 		r.out = append(r.out, sessions.Message{Role: sessions.Assistant, Content: sessions.TextContent(betweenText)})
@@ -206,14 +227,17 @@ func (r *repair) add(m sessions.Message) {
 		last.Content = slices.Concat(last.Content, m.Content)
 		return
 	}
-	r.out = append(r.out, m)
+	r.out = append(r.out, *m)
 }
 
 // sound gives the blocks that can be sent, shared with m where nothing is wrong with them and nothing will be changed.
-func (r *repair) sound(m sessions.Message) []sessions.Block {
-	if !slices.ContainsFunc(m.Content, func(b sessions.Block) bool {
-		return b.Type == sessions.ToolCallBlock || b.Opaque != nil || b.Type == sessions.ImageBlock || !r.keep(m.Role, &b)
-	}) {
+func (r *repair) sound(m *sessions.Message) []sessions.Block {
+	fits := true
+	for i := range m.Content {
+		b := &m.Content[i]
+		fits = fits && b.Type != sessions.ToolCallBlock && b.Opaque == nil && b.Type != sessions.ImageBlock && r.keep(m.Role, b)
+	}
+	if fits {
 		return slices.Clip(m.Content)
 	}
 	out := make([]sessions.Block, 0, len(m.Content))
@@ -286,6 +310,9 @@ func (r *repair) callID(id, name string) string {
 		default:
 			out = hashID(fmt.Appendf(nil, "%s#%d", id, n+1))
 		}
+	}
+	if r.used == nil {
+		r.used = make(map[string]bool)
 	}
 	r.used[out] = true
 	return out
@@ -368,7 +395,7 @@ const originRoom = 256
 
 // appendOrigin writes what Origin gives. A prompt is counted before every call: for a message of a person that allocates nothing.
 func appendOrigin(line []byte, m *sessions.Message) []byte {
-	switch hostTool(*m) {
+	switch hostTool(m) {
 	case summaryTool:
 		return append(line, "[host: summary of the conversation so far]"...)
 	case openTool:

@@ -25,7 +25,7 @@ func (r *repair) told(m sessions.Message, answers []sessions.Message) {
 	if len(said.Content) == 0 {
 		return
 	}
-	r.add(said)
+	r.add(&said)
 	if len(answers) == 0 {
 		return
 	}
@@ -38,7 +38,7 @@ func (r *repair) told(m sessions.Message, answers []sessions.Message) {
 			}
 		}
 	}
-	r.add(heard)
+	r.add(&heard)
 }
 
 // resultFrame tells a tool's result as text that nobody takes for a person's words: line by line behind a mark.
@@ -72,6 +72,6 @@ func (r *repair) movePictures(from int) {
 		a.Content = rest
 	}
 	if len(moved) > 0 {
-		r.add(sessions.Message{Role: sessions.User, Content: moved})
+		r.add(&sessions.Message{Role: sessions.User, Content: moved})
 	}
 }

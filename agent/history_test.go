@@ -73,7 +73,7 @@ func transcript(t *rapid.T) []sessions.Message {
 			Type: rapid.SampledFrom([]string{"text", "text", "thinking", "image", "toolCall", "toolCall", "context", "future"}).Draw(t, "type"),
 			Text: text.Draw(t, "text"), ID: id.Draw(t, "id"), Name: rapid.SampledFrom([]string{"", "ok", "no no", strings.Repeat("ü", 80)}).Draw(t, "name"),
 			Arguments: json.RawMessage(rapid.SampledFrom([]string{"", "{}", `{"a":1}`, `"x`, `"x"`, "null", "[1]", "{"}).Draw(t, "args")),
-			Signature: rapid.SampledFrom([]string{"", "sig"}).Draw(t, "sig"), Data: rapid.SampledFrom([]string{"", "ZGF0YQ=="}).Draw(t, "data"),
+			Signature: rapid.SampledFrom([]*string{nil, new("sig")}).Draw(t, "sig"), Data: rapid.SampledFrom([]string{"", "ZGF0YQ=="}).Draw(t, "data"),
 		}
 	})
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) sessions.Message {
@@ -137,7 +137,7 @@ func TestRepairKeepsWhatIsSound(t *testing.T) {
 	t.Parallel()
 	in := []sessions.Message{
 		user("one"),
-		{Role: sessions.Assistant, Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm", Signature: "s"}, callBlock("a", "x", `{"n":1}`), callBlock("b", "x", `{}`)}},
+		{Role: sessions.Assistant, Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm", Signature: new("s")}, callBlock("a", "x", `{"n":1}`), callBlock("b", "x", `{}`)}},
 		{Role: sessions.ToolResult, ToolCallID: "a", ToolName: "x", Content: sessions.TextContent("ra")},
 		{Role: sessions.ToolResult, ToolCallID: "b", ToolName: "x", Content: sessions.TextContent("rb")},
 		{Role: sessions.Assistant, Content: sessions.TextContent("done")},

@@ -42,7 +42,8 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if t.Step {
 		t.MaxSteps = stepAnswers
 	}
-	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools)), specs: make([]tools.Spec, 0, len(t.Tools))}
+	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools)), specs: make([]tools.Spec, 0, len(t.Tools)),
+		candidates: append([]Candidate{{Model: t.Model, Name: t.Name, Label: t.Label, Facts: t.Facts}}, t.Fallbacks...)}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -51,12 +52,12 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		r.tools[spec.Name] = tool
 		r.specs = append(r.specs, spec)
 	}
-	r.msgs = inZone(append(slices.Clip(t.History), t.Steps[t.Covered:]...), t.Zone)
+	r.msgs = append(slices.Clip(t.History), t.Steps[t.Covered:]...)
 	r.counted, r.covers = lastCount(r.msgs)
 	if without := sessions.Without(t.Steps); len(without) > 0 {
 		r.show(r.msgs, without)
 	}
-	if slices.ContainsFunc(t.Steps, func(m sessions.Message) bool { return m.WithoutHistory }) {
+	if slices.ContainsFunc(t.Steps, func(m sessions.Message) bool { return m.WithoutHistory() }) {
 		r.goAlone()
 	}
 	last, done := r.resume()
@@ -66,7 +67,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 			if err != nil {
 				return Outcome{}, err
 			}
-			more, answered := false, len(last.ToolCalls()) == 0
+			more, answered := false, !last.HasToolCalls()
 			if !yield {
 				if more, err = r.take(ctx, answered); err != nil {
 					return Outcome{}, err
@@ -80,59 +81,75 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		if err != nil {
 			return Outcome{}, err
 		}
-		kept := false
-		keep := func() error {
-			if kept {
-				return nil
-			}
-			kept = true
-			r.heard(next)
-			return r.record(next)
-		}
-		if len(next.ToolCalls()) == 0 {
-			more, err := r.waiting(ctx, keep)
+		if !next.HasToolCalls() {
+			more, err := r.goesOn(ctx, next)
 			if err != nil {
-				if !kept && r.Spent != nil { // it gets into no transcript, and is settled already
-					r.Spent(next.Model, *next.Usage)
-				}
 				return Outcome{}, err
 			}
 			if !more {
 				return r.outcome(next, false), nil
 			}
-			// The answer becomes a step of the turn, which goes on with what came in.
-		}
-		if err := keep(); err != nil {
+		} else if err := r.keep(next); err != nil {
 			return Outcome{}, err
 		}
 		last, done = &next, nil
 	}
 }
 
+// goesOn says whether the turn goes on behind a finished answer, which then becomes a step of it.
+func (r *turnRun) goesOn(ctx context.Context, answer sessions.Message) (bool, error) {
+	kept := false
+	keep := func() error {
+		if kept {
+			return nil
+		}
+		kept = true
+		return r.keep(answer)
+	}
+	more, err := r.waiting(ctx, keep)
+	if err != nil {
+		if !kept && r.Spent != nil { // it gets into no transcript, and is settled already
+			r.Spent(answer.Model, *answer.Usage)
+		}
+		return false, err
+	}
+	if !more {
+		return false, nil
+	}
+	return true, keep()
+}
+
+// keep records an answer.
+func (r *turnRun) keep(answer sessions.Message) error {
+	r.heard(answer)
+	return r.record(answer)
+}
+
 // turnRun is one turn at work.
 type turnRun struct {
 	Turn
-	log       *slog.Logger
-	schemas   *schemaCache
-	uncounted *sync.Map
-	tools     map[string]tools.Tool
-	specs     []tools.Spec
-	msgs      []sessions.Message // what the model is shown: history, then the steps of this turn
-	callIDs   map[string]bool    // tool call ids of this turn
-	steps     int                // model calls of this turn, earlier attempts included
-	usage     sessions.Usage
-	context   int
-	newest    string
-	words     sessions.Message // the newest message of the turn that says something
-	counted   int              // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
-	covers    int
-	spent     sessions.Usage // of the call under way, tries that broke off included
-	alone     bool           // the messages before the turn are left out, as the provider refused them
-	once      bool           // the next call may make one request
-	tooLong   *ModelError    // of the first model, which the next call would ask the same again; nil = it is asked
-	without   []string       // ids of the turn's own messages that are left out, as the provider refused them
-	answered  bool           // a model call of this attempt has its answer
-	from      int            // the first of candidates that the next call asks; above 0 only while an empty answer is replaced
+	log        *slog.Logger
+	schemas    *schemaCache
+	uncounted  *sync.Map
+	tools      map[string]tools.Tool
+	specs      []tools.Spec
+	msgs       []sessions.Message // what the model is shown: history, then the steps of this turn
+	callIDs    map[string]bool    // tool call ids of this turn
+	candidates []Candidate        // the models of the turn, in the order in which they are asked
+	steps      int                // model calls of this turn, earlier attempts included
+	usage      sessions.Usage
+	context    int
+	newest     string
+	words      struct{ id, text string } // of the newest message of the turn that says something
+	counted    int                       // tokens of the last call, prompt and answer, as the provider counted them: they cover the first covers of msgs
+	covers     int
+	spent      sessions.Usage // of the call under way, tries that broke off included
+	alone      bool           // the messages before the turn are left out, as the provider refused them
+	once       bool           // the next call may make one request
+	tooLong    *ModelError    // of the first model, which the next call would ask the same again; nil = it is asked
+	without    []string       // ids of the turn's own messages that are left out, as the provider refused them
+	answered   bool           // a model call of this attempt has its answer
+	from       int            // the first of candidates that the next call asks; above 0 only while an empty answer is replaced
 }
 
 // resume reads what earlier attempts have recorded: the last assistant message, if any, and the results of its calls by call id.
@@ -190,7 +207,7 @@ func (r *turnRun) take(ctx context.Context, answered bool) (bool, error) {
 	if slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.Provenance.WantsAnswer() }) {
 		r.Place = control.Waited
 	}
-	r.msgs = append(r.msgs, inZone(msgs, r.Zone)...)
+	r.msgs = append(r.msgs, msgs...)
 	return len(msgs) > 0, err
 }
 
@@ -203,7 +220,7 @@ func (r *turnRun) storable(blocks []sessions.Block, stop, model string) []sessio
 		b := &out[i]
 		if clean := cleanText(b.Text); clean != b.Text {
 			if b.Text = clean; b.Type == sessions.ThinkingBlock { // its signature is for what it was
-				b.Signature, b.Opaque = "", nil
+				b.Signature, b.Opaque = nil, nil
 			}
 		}
 		if b.Type != sessions.ToolCallBlock {
@@ -306,17 +323,17 @@ func (r *turnRun) outcome(m sessions.Message, yield bool) Outcome {
 	case o.Text != "" || o.Control != Speak:
 	case yield:
 		o.Control = NoReply // the agent chose to end here; the newest result must not stand in for words
-	case r.words.ID != "":
-		_, o.Text = control.Split(r.words.Text(), control.Waited)
-		o.From = r.words.ID
+	case r.words.id != "":
+		_, o.Text = control.Split(r.words.text, control.Waited)
+		o.From = r.words.id
 	}
 	return o
 }
 
 // heard keeps a message that says something: an empty end of the turn falls back to the newest one (contract N12).
 func (r *turnRun) heard(m sessions.Message) {
-	if control.Read(m.Text()).Text != "" {
-		r.words = m
+	if text := m.Text(); control.Read(text).Text != "" {
+		r.words.id, r.words.text = m.ID, text
 	}
 }
 

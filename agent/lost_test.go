@@ -54,8 +54,8 @@ func TestChangedThinkingIsUnsigned(t *testing.T) {
 	t.Parallel()
 	r := &turnRun{callIDs: map[string]bool{}}
 	for text, signed := range map[string]bool{"hm": true, "h\x00m": false, "h\xffm": false} {
-		b := r.storable([]sessions.Block{{Type: sessions.ThinkingBlock, Text: text, Signature: "s", Opaque: &sessions.Opaque{From: "x"}}}, StopEnd, "")[0]
-		if (b.Signature != "") != signed || (b.Opaque != nil) != signed {
+		b := r.storable([]sessions.Block{{Type: sessions.ThinkingBlock, Text: text, Signature: new("s"), Opaque: &sessions.Opaque{From: "x"}}}, StopEnd, "")[0]
+		if (b.Signature != nil) != signed || (b.Opaque != nil) != signed {
 			t.Errorf("%q: %+v", text, b)
 		}
 	}

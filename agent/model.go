@@ -34,7 +34,8 @@ type Prompt struct {
 	// Tries is how many requests may be made in all; 0 = MaxTries. One that the provider refused because it did not know a part of
 	// it, which is left out from then on, is not counted.
 	Tries   int
-	Session string // names the conversation to the provider's prompt cache, never as it is; may be empty
+	Zone    *time.Location // in which the model is told when people and sessions wrote; nil = as their times are
+	Session string         // names the conversation to the provider's prompt cache, never as it is; may be empty
 	// Spent is told what the provider counted for a try that broke off; may be nil. What a whole answer cost is in Answer.Usage.
 	Spent func(sessions.Usage)
 }

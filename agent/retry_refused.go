@@ -62,7 +62,7 @@ func (r *turnRun) tryAlone(ctx context.Context, x *response) {
 //
 //  1. It leaves out the messages before the turn, unless the provider took them a moment ago. The answer is marked (Message.Alone).
 //  2. It leaves out the refused ones of the turn's newest messages, and puts a sentence in the place of refused tool results
-//     (Message.Without). It then shows the messages before the turn again, as they may be harmless.
+//     (Refusal.Without). It then shows the messages before the turn again, as they may be harmless.
 //  3. If a harmless message is refused as well, the error says so (ModelError.Always).
 //
 // source: https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter, the whole prompt is judged
@@ -136,7 +136,7 @@ func (r *turnRun) owns(m sessions.Message) bool {
 // goAlone leaves out the messages before the turn, and reports whether it changed the prompt.
 func (r *turnRun) goAlone() bool {
 	at := slices.IndexFunc(r.msgs, r.owns)
-	if at <= 0 || at == 1 && hostTool(r.msgs[0]) == leftOutTool {
+	if at <= 0 || at == 1 && hostTool(&r.msgs[0]) == leftOutTool {
 		return false
 	}
 	input := r.Caller.Run.Input

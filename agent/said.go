@@ -68,7 +68,7 @@ func appendSaid(line []byte, m *sessions.Message) []byte {
 const maxPartGap = 2 * time.Second
 
 // continues reports whether a message is the rest of a text that the platform's app has cut: what says who wrote it stands in front of the first part.
-func continues(before, m sessions.Message) bool {
+func continues(before, m *sessions.Message) bool {
 	a, b := before.Provenance, m.Provenance
 	return a != nil && b != nil && a.Cut && a.Kind == sessions.ExternalUser && b.Kind == a.Kind && a.Sender != "" && a.Sender == b.Sender && a.Address == b.Address &&
 		!a.Untrusted && !b.Untrusted && a.Forwarded == b.Forwarded && a.Origin == b.Origin && m.Time.Sub(before.Time).Abs() <= maxPartGap
@@ -85,7 +85,7 @@ func inZone(msgs []sessions.Message, zone *time.Location) []sessions.Message {
 	if zone == nil {
 		return msgs
 	}
-	out := make([]sessions.Message, len(msgs), len(msgs)+4) // the turn's steps come behind them
+	out := make([]sessions.Message, len(msgs))
 	for i, m := range msgs {
 		if m.Role == sessions.User && !m.Time.IsZero() {
 			m.Time = m.Time.In(zone)

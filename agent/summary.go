@@ -28,9 +28,9 @@ func fromHost(id, tool, text string, s sessions.Summary) sessions.Message {
 }
 
 // IsSummary reports whether a message stands for the older part of a transcript.
-func IsSummary(m sessions.Message) bool { return hostTool(m) == summaryTool }
+func IsSummary(m sessions.Message) bool { return hostTool(&m) == summaryTool }
 
-func hostTool(m sessions.Message) string {
+func hostTool(m *sessions.Message) string {
 	if p := m.Provenance; p != nil && p.Kind == sessions.InternalSystem {
 		return p.Tool
 	}

@@ -44,7 +44,7 @@ func tokensAt(msgs []sessions.Message, i int) int {
 		case sessions.FileBlock:
 			n += TextTokens(FileLine(*b))
 		default:
-			n += bytesTokens(len(b.Text) + len(b.Signature) + len(b.Name) + len(b.Arguments))
+			n += bytesTokens(len(b.Text) + len(b.OldSignature()) + len(b.Name) + len(b.Arguments))
 		}
 	}
 	return n - unsentTokens(msgs, i)
@@ -72,8 +72,8 @@ func unsentTokens(msgs []sessions.Message, i int) (n int) {
 // isSealed reports whether reasoning goes back with its message as it came: it stood in the text, or its provider keeps more with it than
 // the name of its field.
 func isSealed(b *sessions.Block) bool {
-	if b.Signature != "" || b.Opaque == nil || len(b.Opaque.Data) == 0 {
-		return b.Signature != ""
+	if b.Signature != nil || b.Opaque == nil || len(b.Opaque.Data) == 0 {
+		return b.Signature != nil
 	}
 	data := b.Opaque.Data
 	return bytes.Count(data, []byte(`":`)) > 1 || !bytes.Contains(data, []byte(`"field"`)) || bytes.Contains(data, []byte(`"content`))
@@ -145,7 +145,7 @@ func (r *turnRun) full() bool {
 
 // compact puts something shorter in the place of what the model is shown.
 func (r *turnRun) compact(ctx context.Context) error {
-	msgs, err := r.Compact(ctx, r.msgs, r.CompactOver)
+	msgs, err := r.Compact(ctx, inZone(r.msgs, r.Zone), r.CompactOver)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -153,7 +153,7 @@ func (r *turnRun) compact(ctx context.Context) error {
 		return err
 	}
 	// Never in place: the caller may keep what it gave, and record appends.
-	r.show(inZone(slices.Clip(msgs), r.Zone), r.without)
+	r.show(slices.Clip(msgs), r.without)
 	if r.alone { // what was refused is not shown again
 		r.goAlone()
 	}

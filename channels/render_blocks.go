@@ -2,7 +2,6 @@ package channels
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"sync"
 
@@ -11,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"parley/channels/pattern"
 )
 
 // markdown parses the Markdown of chats: CommonMark with tables, strikethrough, bare links and task lists, where marks count
@@ -85,7 +86,7 @@ func beginsHeading(line []byte, reader text.Reader, _ parser.Context) bool {
 }
 
 // codeLine finds lines beside which a line that begins with "# " is a comment: another comment, an assignment, a call, a command.
-var codeLine = regexp.MustCompile(`^\s*(?:# |(?:def|class|import|from|for|while|if|elif|return|export|sudo|apt|pip|npm|git|cd|echo|curl|docker|mkdir|rm|ls|cat|set|func|let|const|var|SELECT)\s\S.*[=():;/.\-*{$]|\$\s|(?:export )?[\w.\[\]'"$]+\s*[-+*/|&:<]?=\s*\S|[\w.]+\(.*\)\s*[;{:]?$)`)
+var codeLine = pattern.New(`^\s*(?:# |(?:def|class|import|from|for|while|if|elif|return|export|sudo|apt|pip|npm|git|cd|echo|curl|docker|mkdir|rm|ls|cat|set|func|let|const|var|SELECT)\s\S.*[=():;/.\-*{$]|\$\s|(?:export )?[\w.\[\]'"$]+\s*[-+*/|&:<]?=\s*\S|[\w.]+\(.*\)\s*[;{:]?$)`)
 
 // beginsQuote: >5, >>> and >_< are none, and neither is a mark alone.
 func beginsQuote(line []byte, _ text.Reader, _ parser.Context) bool {
@@ -105,8 +106,8 @@ func (q quotation) Continue(node ast.Node, reader text.Reader, pc parser.Context
 }
 
 var (
-	comparison = regexp.MustCompile(`^(?:=|[-+.]?[0-9]|[$€£¥₹])`)
-	quotedItem = regexp.MustCompile(`^[0-9]{1,9}[.)] `)
+	comparison = pattern.New(`^(?:=|[-+.]?[0-9]|[$€£¥₹])`)
+	quotedItem = pattern.New(`^[0-9]{1,9}[.)] `)
 )
 
 var lastTildesKey = parser.NewContextKey()

@@ -2,10 +2,11 @@ package channels
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"parley/channels/pattern"
 )
 
 // lineBreak ends a line at a tag that says so. Two of them leave a line empty.
@@ -41,8 +42,8 @@ func isQuoted(src []byte, start, end int) bool {
 }
 
 var (
-	openQuote      = regexp.MustCompile(`(?:^|[^\p{L}\p{N}'])'[^']*$`)
-	openTypedQuote = regexp.MustCompile(`[“„«»「‘][^“”„«»「」‘’]*$`)
+	openQuote      = pattern.New(`(?:^|[^\p{L}\p{N}'])'[^']*$`)
+	openTypedQuote = pattern.New(`[“„«»「‘][^“”„«»「」‘’]*$`)
 )
 
 func isBreak(tag []byte) bool {

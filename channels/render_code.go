@@ -2,9 +2,10 @@ package channels
 
 import (
 	"bytes"
-	"regexp"
 	"unicode"
 	"unicode/utf8"
+
+	"parley/channels/pattern"
 )
 
 // isOfCode reports whether two single marks around a text are characters of code: of names in a statement, of patterns behind a command or an
@@ -231,4 +232,4 @@ func isStatement(head, content, tail []byte) bool {
 	return false
 }
 
-var statement = regexp.MustCompile(`^\s*(?:(?:if|elif|while) .*:(?:\s*(?:return|break|continue|pass|raise|yield)\b.*)?$|for \S+ in \S+:|(?:return|del|import|raise|yield) \S+(?:, \S+)*;?$|from \S+ import \S)`)
+var statement = pattern.New(`^\s*(?:(?:if|elif|while) .*:(?:\s*(?:return|break|continue|pass|raise|yield)\b.*)?$|for \S+ in \S+:|(?:return|del|import|raise|yield) \S+(?:, \S+)*;?$|from \S+ import \S)`)

@@ -2,7 +2,7 @@ package channels
 
 import (
 	"bytes"
-	"regexp"
+	"parley/channels/pattern"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/parser"
@@ -57,17 +57,17 @@ func (l *lineFacts) shows(char byte, content []byte) bool {
 
 // Signs of code. In what people write to each other, outside of code between backticks and of addresses, they hardly stand.
 var (
-	notLooked = regexp.MustCompile("`+[^`]*`+" + `|https?://\S+|\[[^\]]*\]\([^)]*\)|^[\s>]*(?:(?:[-+•*]|\d+[.)])\s+)?`)
-	codeSigns = regexp.MustCompile(`\s(?:&&|\|\||[=!]==?|:=|[-+/*|&]=|\|\|=|=~|!~\*?|~\*)\s` + // operators with two characters
+	notLooked = pattern.New("`+[^`]*`+" + `|https?://\S+|\[[^\]]*\]\([^)]*\)|^[\s>]*(?:(?:[-+•*]|\d+[.)])\s+)?`)
+	codeSigns = pattern.New(`\s(?:&&|\|\||[=!]==?|:=|[-+/*|&]=|\|\|=|=~|!~\*?|~\*)\s` + // operators with two characters
 		`|\$[({]\w|\d>&\d|^(?:for|while|until|if)\s.*;\s*(?:do|then)\b|\w->\w+(?:\s*=|[;(\[]|\.\w|->\w+\s*[=;(])` + // of shells, C and PHP
 		`|(?:^|[\s(\[,=])[rf]b?['"]` + // raw strings of Python
 		`|\{$|\{\s[^}]*\s\}|\{\}$|=\s.*;$|\?\s.*\s:\s.*;$` + // blocks and statements
 		`|^#(?:if(?:n?def)?|el(?:if|se)|endif|define|undef|include|pragma)\b`) // the C preprocessor
-	nameSigns = regexp.MustCompile(`^[@$]?[a-z_][\w.]*(?:\[\S*\])? =\s|^[A-Z_][A-Z0-9_]*=\S|[\s,(]%[a-z]{2,3}\b|^\.(?:[a-z]+\s|[A-Z]+:)|^\$\(|\w_(?:\(|\.\w)` +
+	nameSigns = pattern.New(`^[@$]?[a-z_][\w.]*(?:\[\S*\])? =\s|^[A-Z_][A-Z0-9_]*=\S|[\s,(]%[a-z]{2,3}\b|^\.(?:[a-z]+\s|[A-Z]+:)|^\$\(|\w_(?:\(|\.\w)` +
 		`|^[A-Z]{3,} [A-Z]{3,}\s.*;$`)
 	// lispForms finds lines of nothing but forms; what is in brackets people write too, so lispSigns has to be among it.
-	lispForms = regexp.MustCompile(`^\([[:ascii:]]*\)$`)
-	lispSigns = regexp.MustCompile(`\(\(|\([\w-]+ \(|\[\*|\s'(?:\(|\*|[a-z-]+\))|\s:[a-z][a-z-]+[\s)]|#['(\\]|\^[:{]|"[^"]*(?:%[sd]|~[a-z%])[^"]*"|\snil\)` +
+	lispForms = pattern.New(`^\([[:ascii:]]*\)$`)
+	lispSigns = pattern.New(`\(\(|\([\w-]+ \(|\[\*|\s'(?:\(|\*|[a-z-]+\))|\s:[a-z][a-z-]+[\s)]|#['(\\]|\^[:{]|"[^"]*(?:%[sd]|~[a-z%])[^"]*"|\snil\)` +
 		`|^\((?:def(?:n-?|var|un|ine|const(?:ant)?|parameter|macro|once)?|(?:re)?set!|swap!)\s`)
 )
 

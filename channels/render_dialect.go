@@ -1,11 +1,12 @@
 package channels
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/util"
+
+	"parley/channels/pattern"
 )
 
 // The dialects. Facts about each are the platform's own: Telegram's HTML tags and their nesting, Discord's Markdown, WhatsApp's
@@ -245,9 +246,9 @@ func needsEscape(s string, i int) bool {
 // does not end.
 //
 // source: Discord documentation, Reference, Message Formatting (formats and guild navigation types)
-var discordMention = regexp.MustCompile(`^<(?:@[!&$]?[0-9]+|#[0-9]+|/[^:>\n]+:[0-9]+|id:(?:customize|browse|guide|linked-roles(?::[0-9]+)?))>`)
+var discordMention = pattern.New(`^<(?:@[!&$]?[0-9]+|#[0-9]+|/[^:>\n]+:[0-9]+|id:(?:customize|browse|guide|linked-roles(?::[0-9]+)?))>`)
 
 // emojiName finds the name of an emoji as Discord writes it: :smile:, :+1:.
-var emojiName = regexp.MustCompile(`^:[0-9A-Za-z_+-]+:`)
+var emojiName = pattern.New(`^:[0-9A-Za-z_+-]+:`)
 
 func asciiWord(r rune) bool { return ascii(r) && util.IsAlphaNumeric(byte(r)) }

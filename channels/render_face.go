@@ -1,10 +1,11 @@
 package channels
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"parley/channels/pattern"
 )
 
 // quoted reports whether a mark between two characters is the only thing in quotation marks or brackets: “*”, „_“, «*», 「*」, (~~).
@@ -79,8 +80,8 @@ var colored = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x2753, 0x2755, 1}, {0x2757, 0x2757, 1}, {0x2795, 0x2797, 1}, {0x27b0, 0x27b0, 1}, {0x27bf, 0x27bf, 1}, {0x2b1b, 0x2b1c, 1}, {0x2b50, 0x2b50, 1}, {0x2b55, 0x2b55, 1},
 }}
 
-// pattern finds regular expressions, replaced what stands for their groups or for a value: (.*?), ([^*]+), \1, $1, %s, {}.
+// expression finds regular expressions, replaced what stands for their groups or for a value: (.*?), ([^*]+), \1, $1, %s, {}.
 var (
-	pattern  = regexp.MustCompile(`^(?:\((?:\?[:=!<].*|\.[*+]\??|.*[\].\w][*+]\??)\)|\\\d|\.[*+]\??|\[\^.*\][*+]\??)$`)
-	replaced = regexp.MustCompile(`^(?:[\\$]\d|%[a-z]|\\w[+*]?|\{\w*\})$`)
+	expression = pattern.New(`^(?:\((?:\?[:=!<].*|\.[*+]\??|.*[\].\w][*+]\??)\)|\\\d|\.[*+]\??|\[\^.*\][*+]\??)$`)
+	replaced   = pattern.New(`^(?:[\\$]\d|%[a-z]|\\w[+*]?|\{\w*\})$`)
 )

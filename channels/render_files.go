@@ -1,15 +1,16 @@
 package channels
 
 import (
-	"regexp"
 	"strings"
+
+	"parley/channels/pattern"
 )
 
 // Telegram makes links of names that end like the domain of a country: README.md, backup.sh, main.py. They are shown as code, which
 // it leaves alone.
 //
 // source: openclaw/openclaw PR#8649
-var linkedName = regexp.MustCompile(`^([("'\[“„«]*)((?:[\w.~-]*[\\/])*[\w.-]*[\w-]\.(?:md|sh|py|pl|rs|ps|cc|mk|ml|mm|tf|am|ac|pub|zip|mov))((?::\d+)?[)"'\]”“».,;:!?…]*)$`)
+var linkedName = pattern.New(`^([("'\[“„«]*)((?:[\w.~-]*[\\/])*[\w.-]*[\w-]\.(?:md|sh|py|pl|rs|ps|cc|mk|ml|mm|tf|am|ac|pub|zip|mov))((?::\d+)?[)"'\]”“».,;:!?…]*)$`)
 
 // filesAsCode marks the names of files that the platform would make links of.
 func (d *document) filesAsCode() {

@@ -2,11 +2,12 @@ package channels
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/util"
+
+	"parley/channels/pattern"
 )
 
 // TeX formulas of several lines stay as they are written. The parser reads a text in which they are masked: it finds no markup in them, and its
@@ -129,7 +130,7 @@ func (m *formulaMask) closed(at, end int) bool {
 }
 
 // formulaBarrier finds what is in no formula: an empty line, a backtick, a fence of tildes, and the line below the head of a table.
-var formulaBarrier = regexp.MustCompile("`|~~~|\n[ \t>]*(?:\n|(?:\\|[ \t]*:?-+|:?--+):?[ \t]*\\|)")
+var formulaBarrier = pattern.New("`|~~~|\n[ \t>]*(?:\n|(?:\\|[ \t]*:?-+|:?--+):?[ \t]*\\|)")
 
 // crosses reports whether a formula of several lines would begin in a cell, reach from one item of a list into the next one, or begin with dollars
 // that more words stand around: Joe's $$ and Kim's $$ are prices.
@@ -176,8 +177,8 @@ func isFormula(open string, content []byte) bool {
 }
 
 var (
-	texCommand = regexp.MustCompile(`\\[A-Za-z]|[_^]\{`)
-	texSign    = regexp.MustCompile(`[\\^={]|[A-Za-z0-9]_[A-Za-z0-9{]`)
+	texCommand = pattern.New(`\\[A-Za-z]|[_^]\{`)
+	texSign    = pattern.New(`[\\^={]|[A-Za-z0-9]_[A-Za-z0-9{]`)
 )
 
 // mask writes letters over a part of the text, but not over what begins its lines.

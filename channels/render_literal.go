@@ -2,7 +2,6 @@ package channels
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +11,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"parley/channels/pattern"
 )
 
 // take makes text of the next n bytes as they are written.
@@ -126,19 +127,19 @@ func opensLine(src []byte, at int) bool {
 
 var (
 	// technical finds words whose backslashes are their own: \d, C:\dir, \alpha, \., .*\*, ^\*, ¯\_(ツ)_/¯, s/\*/x/, /\*+/g, '5\_%', /\__/\.
-	technical = regexp.MustCompile(`['"(|]/\\\*|['"(|]\\\*/|\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\|` +
+	technical = pattern.New(`['"(|]/\\\*|['"(|]\\\*/|\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\|` +
 		`^["'(]*(?:s|y|m|tr|qr)[/|#@,].*[/|#@,]|^["'(=]*/.+/[dgimpsuxy]*["'),;.]*$|\\_.*%|%.*\\_|\\_+/|\\_{3}|\\$`)
 	// loneSigns finds words of nothing but signs behind backslashes that are no markup without them either: \*, "\_", \*/\_.
-	loneSigns = regexp.MustCompile("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
+	loneSigns = pattern.New("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
 	// ofProse finds words whose backslashes stand in front of brackets and marks, and that no pattern is: \[, \#1, \[x\], C\#.
-	ofProse      = regexp.MustCompile(`^["'({“„«]*(?:\\[\[\]#*_~]|[\p{L}\p{M}\p{N}])+[\p{L}\p{M}\p{N}(){}\[\].,;:!?"'”»-]*$`)
-	leftOperand  = regexp.MustCompile(`(?:\d[\p{L}%]?|(?:^|[^\p{L}])\p{L}|[)\]}])[ \t]+$`)
-	rightOperand = regexp.MustCompile(`^[ \t]+(?:[-+$]?\d|\p{L}(?:$|[^\p{L}])|[(\[{])`)
-	entity       = regexp.MustCompile(`^&#?\w{1,32};`)
+	ofProse      = pattern.New(`^["'({“„«]*(?:\\[\[\]#*_~]|[\p{L}\p{M}\p{N}])+[\p{L}\p{M}\p{N}(){}\[\].,;:!?"'”»-]*$`)
+	leftOperand  = pattern.New(`(?:\d[\p{L}%]?|(?:^|[^\p{L}])\p{L}|[)\]}])[ \t]+$`)
+	rightOperand = pattern.New(`^[ \t]+(?:[-+$]?\d|\p{L}(?:$|[^\p{L}])|[(\[{])`)
+	entity       = pattern.New(`^&#?\w{1,32};`)
 )
 
 // texBegin finds the begin of an environment of TeX.
-var texBegin = regexp.MustCompile(`^\\begin\{\w+\*?\}`)
+var texBegin = pattern.New(`^\\begin\{\w+\*?\}`)
 
 // formula gives the length of the TeX formula that a line's rest, which begins at a place of the source, starts with, 0 = none. The dollars of prices and of shells are none.
 func (s *inlineScan) formula(block text.Reader, line []byte, at int) int {
@@ -318,9 +319,9 @@ func leads(dest string) bool {
 }
 
 // group finds the begin of a group of a regular expression: [a-z](?:x)*.
-var group = regexp.MustCompile(`^\?(?:[:=!>]|P?<)`)
+var group = pattern.New(`^\?(?:[:=!>]|P?<)`)
 
-var fileName = regexp.MustCompile(`\w\.[A-Za-z]\w*$`)
+var fileName = pattern.New(`\w\.[A-Za-z]\w*$`)
 
 // lineEnds gives back the backslash at the end of a line: C:\dir\ is a folder, and a shell goes on behind it.
 type lineEnds struct{}

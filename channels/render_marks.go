@@ -2,7 +2,6 @@ package channels
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +11,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"parley/channels/pattern"
 )
 
 // emphasis parses "*", "_" and "~~" where the writer of a chat meant them. CommonMark sees markup in 5~10, in 2*3*4, in ^_^ and in
@@ -138,7 +139,7 @@ func patternIn(line []byte, n int, before rune) int {
 	}
 	content, end := head[n:n+size], n+size+n
 	isQuoted := among(before, `'"`) && end < len(line) && rune(line[end]) == before
-	if isQuoted && n == 1 || isQuoted && replaced.Match(content) || among(rune(content[0]), `(\.[`) && pattern.Match(content) {
+	if isQuoted && n == 1 || isQuoted && replaced.Match(content) || among(rune(content[0]), `(\.[`) && expression.Match(content) {
 		return end
 	}
 	return 0
@@ -435,9 +436,9 @@ func names(s []byte) bool {
 }
 
 // listed finds a name that begins or ends with an underscore, and a list of names in which one name has underscores.
-var listed = regexp.MustCompile(`(?:^|\s)_\w|\w_(?:[\s,;:.)]|$)|^\w+, (?:.*[^\w])?\w+_\w`)
+var listed = pattern.New(`(?:^|\s)_\w|\w_(?:[\s,;:.)]|$)|^\w+, (?:.*[^\w])?\w+_\w`)
 
-var name = regexp.MustCompile(`^[A-Za-z0-9]+_[A-Za-z0-9_]+$`)
+var name = pattern.New(`^[A-Za-z0-9]+_[A-Za-z0-9_]+$`)
 
 func onlyLetters(s []byte) bool {
 	for _, r := range string(s) {

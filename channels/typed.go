@@ -1,12 +1,13 @@
 package channels
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/util"
+
+	"parley/channels/pattern"
 )
 
 //go:generate go run lookalikes_gen.go
@@ -220,8 +221,8 @@ func readsAsLabel(s string) bool {
 }
 
 var (
-	bracketedLink = regexp.MustCompile(`^\[(?:[^\]:\n]*|[A-Za-z][A-Za-z0-9+.-]*://[^\]\n]*)\]\([A-Za-z][A-Za-z0-9+.-]*:`)
-	bracketedMark = regexp.MustCompile(`^\[(?:[xX]|[A-Za-z]?[0-9][^\s:\]]*)\]`)
+	bracketedLink = pattern.New(`^\[(?:[^\]:\n]*|[A-Za-z][A-Za-z0-9+.-]*://[^\]\n]*)\]\([A-Za-z][A-Za-z0-9+.-]*:`)
+	bracketedMark = pattern.New(`^\[(?:[xX]|[A-Za-z]?[0-9][^\s:\]]*)\]`)
 )
 
 // isBracket reports whether a character is the bracket that the host writes, or looks like one that opens. Those of ASCII are told apart.

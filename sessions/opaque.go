@@ -17,7 +17,7 @@ func (m Message) Readable() Message {
 		if b.Type == ThinkingBlock && b.Text == "" {
 			continue
 		}
-		b.Signature, b.Opaque = "", nil
+		b.Signature, b.Opaque = nil, nil
 		if b.Type == ThinkingBlock {
 			b.Data = ""
 		}
@@ -27,9 +27,17 @@ func (m Message) Readable() Message {
 	return m
 }
 
+// OldSignature reads Signature; "" = none.
+func (b *Block) OldSignature() string {
+	if b.Signature == nil {
+		return ""
+	}
+	return *b.Signature
+}
+
 // isOpaque reports whether a block has something that only its provider reads.
 func (b Block) isOpaque() bool {
-	return b.Opaque != nil || b.Signature != "" || b.Type == ThinkingBlock && (b.Data != "" || b.Text == "")
+	return b.Opaque != nil || b.Signature != nil || b.Type == ThinkingBlock && (b.Data != "" || b.Text == "")
 }
 
 // BoundOpaque returns the message as a store keeps it, and the bytes of the Data that was dropped: all of it where there is more than

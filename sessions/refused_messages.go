@@ -5,13 +5,60 @@ import (
 	"strings"
 )
 
+// Refusal is what a provider refused of a message, or of the request that a message answers. Few messages have one: it stands beside them, so
+// that they stay small. Copies of a message share it: it is replaced, never changed.
+type Refusal struct {
+	Refused        bool     `json:"refused,omitempty"`   // a notice: the provider refused what its run asked. Prompts leave that run's messages out
+	RefusedBy      string   `json:"refusedBy,omitempty"` // with Refused: the model that the run had, provider/model; others are still shown its messages
+	WithoutHistory bool     `json:"alone,omitempty"`     // an answer: the provider refused the request with what came before its run, and took it without
+	Without        []string `json:"without,omitempty"`   // an answer: ids of messages of its run that the provider refused; the request had none of their content
+	LeftOut        string   `json:"leftOut,omitempty"`   // the model that is not shown this any more, provider/model; filled by hosts for people, never stored
+}
+
+// refusal reads Refusal.
+func (m *Message) refusal() Refusal {
+	if m.Refusal == nil {
+		return Refusal{}
+	}
+	return *m.Refusal
+}
+
+// Refused reads Refusal.Refused.
+func (m Message) Refused() bool { return m.refusal().Refused }
+
+// RefusedBy reads Refusal.RefusedBy.
+func (m Message) RefusedBy() string { return m.refusal().RefusedBy }
+
+// WithoutHistory reads Refusal.WithoutHistory.
+func (m Message) WithoutHistory() bool { return m.refusal().WithoutHistory }
+
+// Without reads Refusal.Without.
+func (m Message) Without() []string { return m.refusal().Without }
+
+// LeftOut reads Refusal.LeftOut.
+func (m Message) LeftOut() string { return m.refusal().LeftOut }
+
+// SetRefused marks a notice: the provider refused what its run asked of a model.
+func (m *Message) SetRefused(by string) {
+	r := m.refusal()
+	r.Refused, r.RefusedBy = true, by
+	m.Refusal = &r
+}
+
+// SetLeftOut notes the model that is not shown this any more.
+func (m *Message) SetLeftOut(model string) {
+	r := m.refusal()
+	r.LeftOut = model
+	m.Refusal = &r
+}
+
 // RefusedMark is the note for people and tools on a message of a run that the provider refused.
 const RefusedMark = "the model's provider refused this; that model is not shown it any more"
 
 // WithoutHistoryMark is the note for people on an answer that was given without the messages before it.
 const WithoutHistoryMark = "the model's provider refused the request with what came before; this was answered without it"
 
-// LeftOutMark is what people read about a message that the model Message.LeftOut is not shown, because a provider refused a request that
+// LeftOutMark is what people read about a message that the model Refusal.LeftOut is not shown, because a provider refused a request that
 // had it, and perhaps others, in it.
 const LeftOutMark = "not shown to %s: a provider refused a request with this in it"
 
@@ -26,7 +73,7 @@ const StopFilter = "filter"
 //
 // source: https://docs.claude.com/en/docs/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals, the context is to be reset
 func (m Message) IsRefusal() bool {
-	return m.Refused || m.Role == Assistant && (m.Stop == StopFilter || m.Model == NoticeModel && strings.Contains(m.Error, ": bad_request (tries "))
+	return m.Refused() || m.Role == Assistant && (m.Stop == StopFilter || m.Model == NoticeModel && strings.Contains(m.Error, ": bad_request (tries "))
 }
 
 // RefusedRuns returns the runs of a transcript that a provider refused; nil = none.
@@ -40,7 +87,7 @@ func RefusedRunsOf(model string, msgs []Message) map[RunID]bool {
 		if m.Run == "" || !m.IsRefusal() {
 			continue
 		}
-		by := m.RefusedBy
+		by := m.RefusedBy()
 		if m.Stop == StopFilter {
 			by = m.Model
 		}
@@ -55,10 +102,10 @@ func RefusedRunsOf(model string, msgs []Message) map[RunID]bool {
 	return out
 }
 
-// Without returns the ids of all messages that answers among msgs were given without (Message.Without).
+// Without returns the ids of all messages that answers among msgs were given without (Refusal.Without).
 func Without(msgs []Message) (ids []string) {
 	for _, m := range msgs {
-		for _, id := range m.Without {
+		for _, id := range m.Without() {
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}

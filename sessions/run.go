@@ -56,7 +56,6 @@ type Run struct {
 	Session    ID                 `json:"session,omitzero"` // its id when the run was queued
 	Agent      AgentID            `json:"agent,omitzero"`
 	Status     RunStatus          `json:"status"`
-	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with MergedInto, interrupted: its worker has to end it
 	Attempt    int                `json:"attempt,omitzero"` // how often it was claimed; a run that kills the host is not claimed for ever
 	Input      Message            `json:"input,omitzero"`   // what the turn answers
 	Reply      channels.Address   `json:"reply,omitzero"`   // where the answer goes; zero = nowhere (deliver: false)
@@ -68,6 +67,7 @@ type Run struct {
 	With       RunID              `json:"with,omitzero"`     // the run of the message right before it that its sender sent with the same gesture
 	Revised    bool               `json:"revised,omitzero"`  // its words were replaced while its turn was running, and that began again
 	Exclusive  bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them
+	Stopping   bool               `json:"-"`                 // Running, and it was stopped or, with MergedInto, interrupted: its worker has to end it
 	Label      string             `json:"label,omitzero"`
 	Timeout    time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's
 	Chain      *Chain             `json:"chain,omitzero"`   // what it hands on; nil = nothing
@@ -80,7 +80,7 @@ type Run struct {
 	Usage      Usage              `json:"usage,omitzero"`
 	Client     json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
 	Home       Key                `json:"-"`               // the session whose transcript it has, when its chat became another session's chat, whose queue it is in; "" = Key
-	Brought    Block              `json:"-"`               // as NewContextBlock makes it: the context lines in Input; they become context lines again when the message is withdrawn
+	Brought    *Block             `json:"-"`               // as NewContextBlock makes it: the context lines in Input; nil = none; they become context lines again when the message is withdrawn
 	MergedInto RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
 }
 

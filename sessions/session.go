@@ -102,34 +102,30 @@ const (
 
 // Message is one line of a transcript, in the raw transcript format (contract H3).
 type Message struct {
-	ID             string      `json:"id"`               // UUID, given by the code that makes the message; recording it twice stores it once
-	Seq            int64       `json:"seq,omitempty"`    // order among all messages of the host; tools do not show it (contract V4)
-	Number         int64       `json:"number,omitempty"` // place in its transcript, from 1; filled by Tail, never stored
-	Role           Role        `json:"role"`
-	Content        []Block     `json:"content"`
-	Time           time.Time   `json:"timestamp"`
-	Run            RunID       `json:"runId,omitempty"`
-	Provenance     *Provenance `json:"provenance,omitempty"` // user messages
-	Model          string      `json:"model,omitempty"`      // assistant messages, provider/model
-	Usage          *Usage      `json:"usage,omitempty"`      // assistant messages
-	Stop           string      `json:"stopReason,omitempty"` // assistant messages: stop, length, toolUse, error, aborted
-	Error          string      `json:"errorMessage,omitempty"`
-	ToolCallID     string      `json:"toolCallId,omitempty"` // tool results
-	ToolName       string      `json:"toolName,omitempty"`   // tool results
-	IsError        bool        `json:"isError,omitempty"`    // tool results
-	Refused        bool        `json:"refused,omitempty"`    // a notice: the provider refused what its run asked. Prompts leave that run's messages out
-	RefusedBy      string      `json:"refusedBy,omitempty"`  // with Refused: the model that the run had, provider/model; others are still shown its messages
-	WithoutHistory bool        `json:"alone,omitempty"`      // an answer: the provider refused the request with what came before its run, and took it without
-	Without        []string    `json:"without,omitempty"`    // an answer: ids of messages of its run that the provider refused; the request had none of their content
-	LeftOut        string      `json:"leftOut,omitempty"`    // the model that is not shown this any more, provider/model; filled by hosts for people, never stored
-	Deliveries     []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
+	ID         string      `json:"id"`            // UUID, given by the code that makes the message; recording it twice stores it once
+	Seq        int64       `json:"seq,omitempty"` // order among all messages of the host; tools do not show it (contract V4)
+	Role       Role        `json:"role"`
+	Content    []Block     `json:"content"`
+	Time       time.Time   `json:"timestamp"`
+	Run        RunID       `json:"runId,omitempty"`
+	Provenance *Provenance `json:"provenance,omitempty"` // user messages
+	Model      string      `json:"model,omitempty"`      // assistant messages, provider/model
+	Usage      *Usage      `json:"usage,omitempty"`      // assistant messages
+	Stop       string      `json:"stopReason,omitempty"` // assistant messages: stop, length, toolUse, error, aborted
+	Error      string      `json:"errorMessage,omitempty"`
+	ToolCallID string      `json:"toolCallId,omitempty"` // tool results
+	ToolName   string      `json:"toolName,omitempty"`   // tool results
+	IsError    bool        `json:"isError,omitempty"`    // tool results
+	Number     int32       `json:"number,omitempty"`     // place in its transcript, from 1; filled by Tail, never stored
+	*Refusal               // what a provider refused; nil = nothing. Its fields are read by methods, which take nil
+	Deliveries []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
 }
 
 // Block is a piece of a message. Type says which fields count.
 type Block struct {
 	Type      string          `json:"type"` // text, thinking, image, file, toolCall, context
 	Text      string          `json:"text,omitempty"`
-	Signature string          `json:"signature,omitempty"` // thinking, where the provider wants it back
+	Signature *string         `json:"signature,omitempty"` // thinking of older versions, where the provider wants it back; nil = none
 	MIME      string          `json:"mimeType,omitempty"`  // image
 	Data      string          `json:"data,omitempty"`      // image, base64
 	Media     *channels.Media `json:"media,omitempty"`     // image, file: where its bytes are fetched when Data is empty; the message's Provenance.Address has the account
@@ -190,6 +186,11 @@ func (m Message) ToolCalls() []Block {
 		}
 	}
 	return out
+}
+
+// HasToolCalls reports whether there is one.
+func (m *Message) HasToolCalls() bool {
+	return slices.ContainsFunc(m.Content, func(b Block) bool { return b.Type == ToolCallBlock })
 }
 
 // TextContent makes the content of a message that is only text.

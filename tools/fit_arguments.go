@@ -66,6 +66,38 @@ func FitArguments(spec Spec, raw json.RawMessage) (args json.RawMessage, ignored
 	return encode(given), ignored, nil
 }
 
+// ArgumentsFit reports whether FitArguments would change nothing of a call's arguments, which most models write as they are wanted. It
+// takes them decoded; false = it may.
+func ArgumentsFit(spec Spec, args map[string]any) bool {
+	if _, sent := args[NoArgument]; sent || spec.Server != "" {
+		return !sent
+	}
+	schema := ownParameters.of(spec)
+	if schema == nil {
+		return true
+	}
+	for name, value := range args {
+		if p := schema.properties[name]; p == nil || !p.fits(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// fits reports whether a value is what the schema wants, and says that something is set. It knows texts, numbers and booleans only.
+func (p *property) fits(value any) bool {
+	switch v := value.(type) {
+	case string:
+		bare := strings.TrimSpace(v)
+		return p.is() == "string" && bare != "" && !strings.EqualFold(bare, "null") && (len(p.Enum) == 0 || slices.Contains(p.Enum, bare))
+	case float64:
+		return p.is() == "integer" || p.is() == "number"
+	case bool:
+		return p.is() == "boolean"
+	}
+	return false
+}
+
 // parameters are what the schema of a tool says of its arguments.
 type parameters struct {
 	schema     json.RawMessage

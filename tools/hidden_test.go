@@ -123,7 +123,7 @@ func TestHiddenRowsChangeNoAnswer(t *testing.T) {
 			for i, s := range []sessions.Session{w.caller.Session, child} {
 				for j := range 3 {
 					m := text("user", "tea")
-					m.ID, m.Seq, m.Number = fmt.Sprint("m", i, j), int64(1+i*3+j), int64(j+1)
+					m.ID, m.Seq, m.Number = fmt.Sprint("m", i, j), int64(1+i*3+j), int32(j+1)
 					w.messages[s.ID] = append(w.messages[s.ID], m)
 				}
 				w.notes = append(w.notes, sessions.Note{ID: int64(i + 1), Key: s.Key, Text: "tea and sugar", Time: noon})

@@ -14,7 +14,8 @@ func TestHistoryWithoutRefused(t *testing.T) {
 	w := newWorld()
 	of := func(run string, m sessions.Message) sessions.Message { m.Run = sessions.RunID(run); return m }
 	notice := of("2", text("assistant", "I was refused."))
-	notice.Refused, notice.Model = true, sessions.NoticeModel
+	notice.SetRefused("")
+	notice.Model = sessions.NoticeModel
 	w.messages[id(0)] = []sessions.Message{
 		of("1", text("user", "hello")), of("1", text("assistant", "hi")),
 		of("2", text("user", "poison")), of("2", toolCall("poison")), of("2", toolResult("poison", "poison")), notice,

@@ -133,7 +133,7 @@ func TestSessionsHistoryShowsTheRawFormat(t *testing.T) {
 	w := newWorld()
 	w.redact = func(s string) string { return strings.ReplaceAll(s, "s3cret", "[secret]") }
 	m := sessions.Message{ID: "m1", Role: "assistant", Time: noon, Run: "r", Model: "mock/mock-1", Usage: &sessions.Usage{Input: 3, Output: 1}, Stop: "toolUse", Content: []sessions.Block{
-		{Type: "thinking", Text: "the key is s3cret", Signature: "sig"}, {Type: "text", Text: strings.Repeat("ä", 5000)},
+		{Type: "thinking", Text: "the key is s3cret", Signature: new("sig")}, {Type: "text", Text: strings.Repeat("ä", 5000)},
 		{Type: "image", MIME: "image/png", Data: strings.Repeat("A", 4096)},
 		{Type: "toolCall", ID: "c", Name: "look", Arguments: json.RawMessage(`{"q":"<s3cret>","n":1.50,"deep":["s3cret"]}`)},
 	}}

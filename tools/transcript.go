@@ -54,7 +54,7 @@ func withoutRefused(msgs []sessions.Message) []sessions.Message {
 		m := &msgs[i]
 		switch {
 		case m.IsRefusal():
-			m.Refused = true
+			m.SetRefused(m.RefusedBy())
 			m.Content = append(slices.Clip(m.Content), sessions.Block{Type: sessions.TextBlock, Text: " (" + sessions.RefusedMark + ")"})
 		case refused[m.Run]:
 			m.Content, m.Error = sessions.TextContent("["+sessions.RefusedMark+"]"), ""
@@ -71,7 +71,7 @@ func (s *shown) message(m sessions.Message) sessions.Message {
 		b := &m.Content[i]
 		b.Text = s.text(b.Text)
 		b.ID, b.Name = s.text(b.ID), s.text(b.Name)
-		b.Signature, b.Opaque = "", nil // the provider's own state: nothing to read
+		b.Signature, b.Opaque = nil, nil // the provider's own state: nothing to read
 		if b.Type == sessions.ThinkingBlock {
 			b.Data = ""
 		}

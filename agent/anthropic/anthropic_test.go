@@ -157,7 +157,7 @@ func TestThinkingModes(t *testing.T) {
 func TestBudgetInAToolLoop(t *testing.T) {
 	t.Parallel()
 	call := sessions.Block{Type: sessions.ToolCallBlock, ID: "a", Name: "x", Arguments: json.RawMessage(`{}`)}
-	thought := sessions.Block{Type: sessions.ThinkingBlock, Text: "hm", Signature: "s"}
+	thought := sessions.Block{Type: sessions.ThinkingBlock, Text: "hm", Signature: new("s")}
 	said := func(role sessions.Role, blocks ...sessions.Block) sessions.Message {
 		return sessions.Message{Role: role, Content: blocks, Model: "mock/m"}
 	}

@@ -216,7 +216,7 @@ func (c *conversation) content(m sessions.Message) []any {
 
 // thought gives a thinking block as it is sent back, or the text of which it was a part; neither = it is left out.
 func (c *conversation) thought(b *sessions.Block) (any, string) {
-	was := kept{Signature: b.Signature, Redacted: b.Data} // as older versions kept them
+	was := kept{Signature: b.OldSignature(), Redacted: b.Data} // as older versions kept them
 	if b.Opaque != nil && len(b.Opaque.Data) > 0 {
 		was = kept{}
 		if json.Unmarshal(b.Opaque.Data, &was) != nil {

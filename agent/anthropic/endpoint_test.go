@@ -180,7 +180,7 @@ func shape(blocks []sessions.Block) string {
 			} else if len(b.Opaque.Data) > 0 {
 				s += " " + string(b.Opaque.Data)
 			}
-			if b.Signature != "" || b.Data != "" {
+			if b.Signature != nil || b.Data != "" {
 				s += " IN THE TRANSCRIPT"
 			}
 			out = append(out, s)

@@ -103,7 +103,7 @@ func TestSentBack(t *testing.T) {
 		{name: "redacted", address: DefaultBaseURL, blocks: []sessions.Block{thinking("", opaque(origin(DefaultBaseURL), `{"redacted_thinking":"cipher"}`)), call},
 			want: `{"type":"redacted_thinking","data":"cipher"},` + useCall},
 		{name: "as older versions kept it", address: DefaultBaseURL,
-			blocks: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm", Signature: "sig"}, {Type: sessions.ThinkingBlock, Data: "cipher"}, call},
+			blocks: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm", Signature: new("sig")}, {Type: sessions.ThinkingBlock, Data: "cipher"}, call},
 			want:   `{"type":"thinking","thinking":"hm","signature":"sig"},{"type":"redacted_thinking","data":"cipher"},` + useCall},
 		{name: "unsigned", address: elsewhere, blocks: []sessions.Block{thinking("hm", opaque(origin(elsewhere), "")), call}, // source: anomalyco/opencode#44713
 			want: `{"type":"thinking","thinking":"hm","signature":""},` + useCall},

@@ -54,7 +54,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	if a.system == systemOff {
 		c.lead = p.System
 	}
-	messages, err := c.encode(agent.Repair(p.Messages, m.target(at, p.Messages, set, &a, call)), before)
+	messages, err := c.encode(agent.Repair(p.Messages, m.target(at, p, set, &a, call)), before)
 	if err != nil {
 		return request{}, err
 	}
@@ -94,15 +94,15 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 }
 
 // target says what the transcript is made fit for.
-func (m *Model) target(at lessons.Endpoint, msgs []sessions.Message, set agent.ModelSettings, a *asked, call *lessons.Call) agent.Target {
+func (m *Model) target(at lessons.Endpoint, p agent.Prompt, set agent.ModelSettings, a *asked, call *lessons.Call) agent.Target {
 	return agent.Target{
-		From: at.String(), Label: at.Label(), Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""), IDs: call.IDs(),
+		From: at.String(), Label: at.Label(), Zone: p.Zone, Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""), IDs: call.IDs(),
 		OneCall:      call.Off(lessons.OneCall, ""),
 		ThinkingFrom: call.ReasoningFrom(),
 		PlainUntil:   call.ToldUntil(),
 		AfterTool:    call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
 		MaxText: call.MaxText(),
-		Picture: call.Picture(set.Images, msgs),
+		Picture: call.Picture(set.Images, p.Messages),
 	}
 }
 

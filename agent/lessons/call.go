@@ -88,6 +88,7 @@ type Call struct {
 	bare      bool              // the history is told as text in this call
 	taken     parts             // by the endpoint, in earlier calls
 	sends     parts             // in the request at hand
+	values    [6]paramValue     // room for sends.params
 	left      []string          // settings of the user that are left out since this call
 	vain      []string          // those that calls were made without, in vain
 	settings  map[string]string // "on" or "off", by kind: these win over what is learned
@@ -108,6 +109,9 @@ func (c *Call) Param(name, value string) (use string, send bool) {
 	c.sends.noteParam(name, use, send)
 	return use, send
 }
+
+// KnowsNothing reports whether nothing is known of the endpoint: everything is sent as it would be.
+func (c *Call) KnowsNothing() bool { return c.isEmpty() }
 
 // Off reports whether something is left out: Images (name is a picture's Hash, "" = all), Tools, Tool (by name), System, Stream,
 // ToolImages; and for Schema and CallIDs whether they are to be plain.
@@ -164,9 +168,7 @@ func (c *Call) Takes(kind, setting string) bool {
 // Picture gives which pictures of a transcript may be shown, for agent.Target: nil = each. setting is that of images: "on", "off" or "".
 func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Block) bool {
 	c.sends.images = false
-	if !slices.ContainsFunc(msgs, func(m sessions.Message) bool {
-		return slices.ContainsFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.ImageBlock })
-	}) {
+	if !hasPicture(msgs) {
 		if setting == "on" || setting == "off" {
 			c.insists(Images, setting)
 		}
@@ -178,6 +180,17 @@ func (c *Call) Picture(setting string, msgs []sessions.Message) func(sessions.Bl
 		c.sends.images = c.sends.images || shown
 		return shown
 	}
+}
+
+func hasPicture(msgs []sessions.Message) bool {
+	for i := range msgs {
+		for j := range msgs[i].Content {
+			if msgs[i].Content[j].Type == sessions.ImageBlock {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // minRefusedPictures is how many pictures are refused before an endpoint that took none counts as one without pictures.

@@ -9,7 +9,7 @@ import (
 
 	"parley/agent"
 	"parley/agent/wire"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

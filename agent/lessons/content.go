@@ -1,7 +1,7 @@
 package lessons
 
 import (
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"parley/agent"
 	"parley/agent/wire"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

@@ -78,10 +78,36 @@ type Endpoint struct {
 }
 
 // String is the form that sessions.Opaque.From has.
-func (e Endpoint) String() string { return e.Provider + " " + e.Address + " " + e.Model }
+func (e Endpoint) String() string { return namesOf(e).whole }
 
 // Label is the name that messages are stored with: provider/model.
-func (e Endpoint) Label() string { return e.Provider + "/" + e.Model }
+func (e Endpoint) Label() string { return namesOf(e).label }
+
+// endpointNames keeps the names of endpoints: each request needs them several times.
+var endpointNames struct {
+	sync.Mutex
+	of map[Endpoint]endpointName
+}
+
+type endpointName struct{ whole, label string }
+
+// maxEndpointNames bounds what is kept.
+const maxEndpointNames = 1000
+
+func namesOf(e Endpoint) endpointName {
+	c := &endpointNames
+	c.Lock()
+	defer c.Unlock()
+	n, ok := c.of[e]
+	if !ok {
+		n = endpointName{e.Provider + " " + e.Address + " " + e.Model, e.Provider + "/" + e.Model}
+		if c.of == nil || len(c.of) >= maxEndpointNames {
+			c.of = make(map[Endpoint]endpointName)
+		}
+		c.of[e] = n
+	}
+	return n
+}
 
 // Address gives a base URL without user, password, query and fragment.
 func Address(base string) string {
@@ -312,6 +338,7 @@ func (b *Book) Call(at Endpoint, config string) *Call {
 	afforded := b.affords(at, config)
 	b.mu.Unlock()
 	c := &Call{book: b, at: at, config: config, taken: taken, credit: afforded}
+	c.sends.params = c.values[:0]
 	if b.conf.Same(suspects.config, config) {
 		c.suspects = suspects
 	}

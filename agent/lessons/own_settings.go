@@ -10,7 +10,7 @@ import (
 
 	"parley/agent"
 	"parley/agent/wire"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 
@@ -81,7 +81,8 @@ func (x unexplained) leaveSettings(taken bool) bool {
 		return false
 	}
 	own := slices.DeleteFunc(slices.Clone(x.sent.Params), func(p Param) bool {
-		return !p.mayBeLeftOut() || !taken && c.taken.params[p.Name] == p.Value
+		was, _ := c.taken.params.of(p.Name)
+		return !p.mayBeLeftOut() || !taken && was == p.Value
 	})
 	if len(own) == 0 {
 		return false

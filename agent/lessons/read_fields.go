@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

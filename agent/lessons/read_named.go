@@ -3,7 +3,7 @@ package lessons
 import (
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

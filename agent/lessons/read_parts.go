@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

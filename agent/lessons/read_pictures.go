@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

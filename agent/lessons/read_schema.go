@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"parley/agent/wire"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"parley/agent"
 	"parley/agent/wire"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // minAnswer is the shortest answer that is worth asking for, in tokens, where the prompt leaves room for no longer one.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // insists notes a setting of a kind: "on" or "off".

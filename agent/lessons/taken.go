@@ -2,7 +2,6 @@ package lessons
 
 import (
 	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,8 +13,8 @@ import (
 type parts struct {
 	stream, tools, system, images, reasoning bool
 
-	offered uint64            // the last list of tools; 0 = none
-	params  map[string]string // values of optional parameters; replaced, never changed
+	offered uint64 // the last list of tools; 0 = none
+	params  values // of optional parameters; those of an endpoint are replaced, never changed
 }
 
 // with gives what was taken before and now.
@@ -25,12 +24,12 @@ func (p parts) with(now parts) parts {
 	if now.offered != 0 {
 		p.offered = now.offered
 	}
-	for name, value := range now.params {
-		if was, known := p.params[name]; !known || was != value {
-			all := maps.Clone(now.params)
-			for name, value := range p.params {
-				if _, newer := all[name]; !newer {
-					all[name] = value
+	for _, n := range now.params {
+		if was, known := p.params.of(n.name); !known || was != n.value {
+			all := slices.Clone(now.params)
+			for _, was := range p.params {
+				if _, newer := all.of(was.name); !newer {
+					all = append(all, was)
 				}
 			}
 			p.params = all
@@ -42,14 +41,30 @@ func (p parts) with(now parts) parts {
 
 // noteParam notes what this request has for a parameter.
 func (p *parts) noteParam(name, value string, send bool) {
-	if !send {
-		delete(p.params, name)
-		return
+	i := slices.IndexFunc(p.params, func(v paramValue) bool { return v.name == name })
+	switch {
+	case send && i >= 0:
+		p.params[i].value = value
+	case send:
+		p.params = append(p.params, paramValue{name, value})
+	case i >= 0:
+		p.params = slices.Delete(p.params, i, i+1)
 	}
-	if p.params == nil {
-		p.params = make(map[string]string)
+}
+
+// values are those of a few parameters, by name. A list of them is made for each request.
+type values []paramValue
+
+type paramValue struct{ name, value string }
+
+// of gives the value of a name.
+func (v values) of(name string) (value string, known bool) {
+	for i := range v {
+		if v[i].name == name {
+			return v[i].value, true
+		}
 	}
-	p.params[name] = value
+	return "", false
 }
 
 var listSeed = maphash.MakeSeed()
@@ -88,8 +103,8 @@ func (c *Call) wasTaken(l sessions.Lesson) bool {
 		_, again := c.now[key{Reasoning, OldReasoning, ""}] // what it refused before was left out, and it refuses newer reasoning
 		return l.Use == OmitReasoning && l.Name == "" && c.taken.reasoning && !again
 	case Parameter, Rename:
-		for name, value := range c.taken.params {
-			if (name == l.Name || strings.HasPrefix(name, l.Name+".")) && (l.Value == "" || l.Value == value) {
+		for _, p := range c.taken.params {
+			if (p.name == l.Name || strings.HasPrefix(p.name, l.Name+".")) && (l.Value == "" || l.Value == p.value) {
 				return true
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"parley/agent/wire"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 

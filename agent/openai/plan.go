@@ -62,7 +62,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	}
 	roles := call.Use(lessons.Roles)
 	out.target = agent.Target{
-		From: at.String(), Label: at.Label(), Thinking: out.reasoning != lessons.OmitReasoning,
+		From: at.String(), Label: at.Label(), Zone: p.Zone, Thinking: out.reasoning != lessons.OmitReasoning,
 		Plain:        toolsOff || call.Told(),
 		PlainUntil:   call.ToldUntil(),
 		ThinkingFrom: call.ReasoningFrom(),
@@ -71,27 +71,46 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		MaxText: call.MaxText(),
 		Picture: call.Picture(s.Images, p.Messages),
 	}
-	out.forms = call.ContentForms()
-	name := lessons.Param{Name: lessons.ResultName, Value: lessons.Unset} // sent when an endpoint asks for it
-	if value, send := call.Param(name.Name, name.Value); send {
-		name.Value = value
-	}
-	out.named, out.forms = name.Value == lessons.NameSent, append(out.forms, name)
-	if len(out.tools) > 0 { // sent when an endpoint asks for it
-		strict := lessons.Param{Name: lessons.StrictTools, Words: strictWords, Value: lessons.Unset, Next: nextStrict}
-		if value, send := call.Param(strict.Name, strict.Value); send {
-			strict.Value, out.strict = value, value
-		}
-		out.forms = append(out.forms, strict)
-	}
+	out.forms = formsOf(out.tools, call)
+	out.named, out.strict = formOf(out.forms, lessons.ResultName) == lessons.NameSent, formOf(out.forms, lessons.StrictTools)
 	out.extras = lessons.Extras(s)
 	out.params = m.params(p, s, call, out)
 	return out
 }
 
+// unknownForms are the forms that a request has to an endpoint of which nothing is known; that of tools is the last. Nobody changes them.
+var unknownForms = append(new(lessons.Call).ContentForms(), lessons.Param{Name: lessons.ResultName, Value: lessons.Unset},
+	lessons.Param{Name: lessons.StrictTools, Words: strictWords, Value: lessons.Unset, Next: nextStrict})
+
+// formsOf says in which forms a request has its messages and tools.
+func formsOf(specs []tools.Spec, call *lessons.Call) []lessons.Param {
+	if call.KnowsNothing() {
+		n := len(unknownForms) - 1 + min(len(specs), 1)
+		return unknownForms[:n:n]
+	}
+	forms := append(call.ContentForms(), unknownForms[len(unknownForms)-2]) // sent when an endpoint asks for it, like the next
+	if len(specs) > 0 {
+		forms = append(forms, unknownForms[len(unknownForms)-1])
+	}
+	for i := len(forms) - 1 - min(len(specs), 1); i < len(forms); i++ {
+		if value, send := call.Param(forms[i].Name, forms[i].Value); send {
+			forms[i].Value = value
+		}
+	}
+	return forms
+}
+
+// formOf gives the value that is sent for a form; "" = none.
+func formOf(forms []lessons.Param, name string) string {
+	if i := slices.IndexFunc(forms, func(p lessons.Param) bool { return p.Name == name }); i >= 0 && forms[i].Value != lessons.Unset {
+		return forms[i].Value
+	}
+	return ""
+}
+
 // params gives the optional fields: what parley sets, then the user's own, which win.
 func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, so plan) []param {
-	out := make([]param, 0, 8)
+	out := make([]param, 0, 5)
 	add := func(q lessons.Param, encode func(string) []byte) {
 		if inBody(s.Body, q) {
 			return

@@ -40,48 +40,56 @@ type written struct {
 
 // encodeMessages begins the body of a request: a prompt's system text and messages, with room behind them for more bytes. It appends
 // to a buffer instead of filling types: encoding those takes ten times as long, in every turn.
-func encodeMessages(p agent.Prompt, o plan, more int) *written {
+func encodeMessages(p agent.Prompt, o plan, more int) written {
 	msgs := agent.Repair(p.Messages, o.target)
 	size := len(p.System) + 64
-	for _, m := range msgs {
-		for _, c := range m.Content {
-			size += len(c.Text) + len(c.Data) + len(c.Arguments) + 96
+	opaque := false
+	for i := range msgs {
+		for j := range msgs[i].Content {
+			c := &msgs[i].Content[j]
+			size += len(c.Text) + len(c.Data) + blockBytes
+			if c.Type == sessions.ToolCallBlock {
+				size += len(c.ID) + len(c.Name) + len(c.Arguments) + callBytes
+			}
 			if c.Opaque != nil {
-				size += len(c.Opaque.Data)
+				size, opaque = size+len(c.Opaque.Data), true
 			}
 		}
 	}
-	w := &written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...), roles: make([]string, 0, len(msgs)+1), thoughts: []string{}}
-	system := p.System
+	w := written{body: append(make([]byte, 0, size+size/8+more), `{"messages":[`...), roles: make([]string, 0, len(msgs)+1), thoughts: []string{}}
+	asList, system := o.lists(), p.System
 	if system != "" && o.system {
-		w.text(append(w.body, `{"role":"system","content":`...), system, o.isList("system"))
+		w.text(append(w.body, `{"role":"system","content":`...), system, asList.system)
 		w.body, w.roles = append(w.body, "},"...), append(w.roles, "system")
 		system = ""
 	}
-	field := ownField(msgs, cmp.Or(o.field, "reasoning_content"))
-	if o.reasoning == "" && !o.target.Plain {
-		o.reasoning = wantedBack(msgs)
+	field := cmp.Or(o.field, "reasoning_content")
+	if opaque {
+		field = ownField(msgs, field)
+		if o.reasoning == "" && !o.target.Plain {
+			o.reasoning = wantedBack(msgs)
+		}
 	}
-	for i, m := range msgs {
-		switch m.Role {
+	for i := range msgs {
+		switch m := &msgs[i]; m.Role {
 		case sessions.User:
 			if system != "" {
-				m.Content = slices.Insert(slices.Clone(m.Content), 0, sessions.Block{Type: sessions.TextBlock, Text: system})
+				m.Content = slices.Insert(slices.Clone(m.Content), 0, sessions.Block{Type: sessions.TextBlock, Text: system}) // msgs are this request's own
 				system = ""
 			}
 			w.body = append(w.body, `{"role":"user","content":`...)
 			w.roles = append(w.roles, "user")
-			w.user(m.Content, o.isList("user"))
+			w.user(m.Content, asList.user)
 		case sessions.Assistant:
 			w.body = append(w.body, `{"role":"assistant","content":`...)
 			w.roles = append(w.roles, "assistant")
-			w.assistant(m, o, field, i > 0 && msgs[i-1].Role == sessions.ToolResult)
+			w.assistant(m, &o, asList.assistant, field, i > 0 && msgs[i-1].Role == sessions.ToolResult)
 		case sessions.ToolResult:
 			w.body = wire.Quote(append(w.body, `{"role":"tool","tool_call_id":`...), cmp.Or(w.ids[m.ToolCallID], m.ToolCallID))
 			if o.named && m.ToolName != "" {
 				w.body = wire.Quote(append(w.body, `,"name":`...), m.ToolName)
 			}
-			w.text(append(w.body, `,"content":`...), wire.Text(m.Content), o.isList("tool"))
+			w.text(append(w.body, `,"content":`...), wire.Text(m.Content), asList.tool)
 			w.roles = append(w.roles, "tool")
 		}
 		w.body = append(w.body, "},"...)
@@ -89,6 +97,12 @@ func encodeMessages(p agent.Prompt, o plan, more int) *written {
 	w.body = append(bytes.TrimSuffix(w.body, []byte{','}), ']')
 	return w
 }
+
+// How much a message of one block, and a call, are besides their texts, in bytes.
+const (
+	blockBytes = 40
+	callBytes  = 96
+)
 
 // ownField gives the field in which the endpoint sent reasoning in a history, otherwise where nothing is known of it.
 func ownField(msgs []sessions.Message, otherwise string) string {
@@ -134,8 +148,12 @@ type back struct {
 }
 
 // backOf collects it.
-func backOf(m sessions.Message) (out back) {
-	for _, b := range m.Content {
+func backOf(m *sessions.Message) (out back) {
+	for i := range m.Content {
+		b := &m.Content[i]
+		if b.Opaque == nil && b.Type != sessions.ThinkingBlock {
+			continue
+		}
 		var data opaque
 		if b.Opaque != nil {
 			data = readOpaque(b.Opaque.Data)
@@ -179,9 +197,9 @@ func backOf(m sessions.Message) (out back) {
 }
 
 // assistant appends an assistant message's content, reasoning and calls. step says that it follows the result of a tool.
-func (w *written) assistant(m sessions.Message, o plan, field string, step bool) {
+func (w *written) assistant(m *sessions.Message, o *plan, asList bool, field string, step bool) {
 	text := wire.Text(m.Content)
-	calls := slices.ContainsFunc(m.Content, func(b sessions.Block) bool { return b.Type == sessions.ToolCallBlock })
+	calls := m.HasToolCalls()
 	var give back
 	if o.reasoning != lessons.OmitReasoning && !o.target.Plain {
 		give = backOf(m)
@@ -206,12 +224,9 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		}
 		w.body = append(w.body, ']')
 	case text != "":
-		w.text(w.body, text, o.isList("assistant"))
+		w.text(w.body, text, asList)
 	default:
-		w.body = append(w.body, map[string]string{lessons.EmptyContent: `""`, lessons.FilledContent: `"` + filledContent + `"`}[o.content]...)
-		if o.content == "" || o.content == lessons.CallsOnly {
-			w.body = append(w.body, "null"...)
-		}
+		w.body = append(w.body, map[string]string{"": "null", lessons.CallsOnly: "null", lessons.EmptyContent: `""`, lessons.FilledContent: `"` + filledContent + `"`}[o.content]...)
 	}
 	w.reasoning = w.reasoning || inText
 	if give.data.Rest != nil {
@@ -221,7 +236,7 @@ func (w *written) assistant(m sessions.Message, o plan, field string, step bool)
 		}
 	}
 	if !o.target.Plain && !inText && (give.data.Rest == nil || !repeats(give.data.Rest)) {
-		w.reasoningField(give, o, field, calls || step)
+		w.reasoningField(&give, o, field, calls || step)
 	}
 	if give.data.Extra != nil {
 		w.body, w.reasoning = append(append(w.body, `,"extra_content":`...), give.data.Extra...), true
@@ -261,7 +276,7 @@ func (w *written) thought(name string) {
 
 // reasoningField appends reasoning in a field of its own: of steps of a turn that called tools always, of other messages where an
 // endpoint wants all. source: api-docs.deepseek.com/guides/thinking_mode, openrouter.ai/docs/use-cases/reasoning-tokens
-func (w *written) reasoningField(give back, o plan, field string, step bool) {
+func (w *written) reasoningField(give *back, o *plan, field string, step bool) {
 	switch {
 	case give.data.Details != nil:
 		w.body, w.reasoning = append(append(w.body, `,"reasoning_details":`...), give.data.Details...), true
@@ -283,7 +298,7 @@ func (w *written) reasoningField(give back, o plan, field string, step bool) {
 }
 
 // calls appends the tool calls of a message.
-func (w *written) calls(blocks []sessions.Block, o plan) {
+func (w *written) calls(blocks []sessions.Block, o *plan) {
 	w.steps = true
 	next := `,"tool_calls":[`
 	for _, c := range blocks {
@@ -327,8 +342,13 @@ func (w *written) text(body []byte, text string, asList bool) {
 	w.body = append(wire.Quote(append(body, `[{"type":"text","text":`...), text), `}]`...)
 }
 
-// isList reports whether the content of a role's messages is a list.
-func (o plan) isList(role string) bool { return lessons.IsList(o.forms, role) }
+// lists says of which roles the content of messages is a list.
+type lists struct{ system, user, assistant, tool bool }
+
+func (o *plan) lists() lists {
+	is := func(role string) bool { return lessons.IsList(o.forms, role) }
+	return lists{is("system"), is("user"), is("assistant"), is("tool")}
+}
 
 // user appends a user message's content: a plain text where it can be, because some servers know nothing else.
 func (w *written) user(blocks []sessions.Block, asList bool) {

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // sealedName matches names of fields that hold what an endpoint wants back and only it can read.

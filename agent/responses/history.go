@@ -44,7 +44,7 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 	h.askStatus()
 	h.forms = h.call.ContentForms("assistant")
 	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on" || h.call.Bare()
-	msgs := agent.Repair(p.Messages, h.target(p.Messages))
+	msgs := agent.Repair(p.Messages, h.target(p))
 	size := len(h.system) + 64
 	for _, m := range msgs {
 		for _, c := range m.Content {
@@ -74,9 +74,9 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 func (h *history) item(role string) { h.sent.Roles = append(h.sent.Roles, role) }
 
 // target says what the transcript is made fit for.
-func (h *history) target(msgs []sessions.Message) agent.Target {
+func (h *history) target(p agent.Prompt) agent.Target {
 	return agent.Target{
-		From: h.at.String(), Label: h.at.Label(), Thinking: !h.omit,
+		From: h.at.String(), Label: h.at.Label(), Zone: p.Zone, Thinking: !h.omit,
 		Plain:      h.noTools || h.call.Told(),
 		PlainUntil: h.call.ToldUntil(),
 		OneCall:    h.call.Off(lessons.OneCall, ""),
@@ -85,7 +85,7 @@ func (h *history) target(msgs []sessions.Message) agent.Target {
 		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
 		MaxText:      h.call.MaxText(),
-		Picture:      h.call.Picture(h.set.Images, msgs),
+		Picture:      h.call.Picture(h.set.Images, p.Messages),
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // Class returns the class of an error, by all that it says and its status.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"parley/agent"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 const (

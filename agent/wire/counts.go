@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // Errors about how many messages, or how large tools, a request has.

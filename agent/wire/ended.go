@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // EndingWord gives a provider's word for the end of an answer in lower case, with underscores.

@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"parley/agent"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // maxErrorText bounds what is kept of a provider's words, in bytes.

@@ -60,9 +60,10 @@ func Text(blocks []sessions.Block) string {
 	if len(blocks) == 1 && blocks[0].Type == sessions.TextBlock {
 		return blocks[0].Text
 	}
-	var texts []string
-	for _, b := range blocks {
-		if b.Type == sessions.TextBlock {
+	var room [8]string // a text is made for each message of a prompt
+	texts := room[:0]
+	for i := range blocks {
+		if b := &blocks[i]; b.Type == sessions.TextBlock {
 			texts = append(texts, b.Text)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"parley/agent/wire/pattern"
 	"parley/channels"
+	"parley/channels/pattern"
 )
 
 // secretRun is how many bytes of a secret in a row are taken out of a text: servers show a part of a key that they refuse.

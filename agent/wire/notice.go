@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // IsNotice reports whether an event beside an answer has words for people, and nothing that says that they are about an error: a place in a

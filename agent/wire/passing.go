@@ -3,7 +3,7 @@ package wire
 import (
 	"net/http"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // statusRetryWith is the status by which some of Microsoft's services ask for the same request again.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 	"parley/tools"
 )
 

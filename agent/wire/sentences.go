@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // The sentences of classes that providers word in many ways, in lower case.

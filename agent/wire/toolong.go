@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"parley/agent"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // tooLong reports whether a prompt was refused because of its length: by its code, by words that providers use, or by a sentence that names

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // foreignUnits are words for lengths of time in languages besides English, shortest unit first.

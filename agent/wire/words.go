@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"parley/agent"
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // wording is how errors of a class are worded in a language: a regular expression for text in lower case.

@@ -49,7 +49,8 @@ func (d decoder) posted(o *wireOrigin) bool {
 func (d decoder) batch(raw json.RawMessage) ([]item, error) {
 	var updates []wireUpdate
 	readable := json.Unmarshal(raw, &updates) == nil
-	items, bad, fields := make([]item, len(updates)), make([]bool, len(updates)), make([]unread, 0, len(updates))
+	items, bad := make([]item, len(updates)), make([]bool, len(updates))
+	var fields []unread
 	foreign := readable && mayBeForeign(raw)
 	readable = readable && (!foreign || json.Unmarshal(raw, &fields) == nil)
 	for i := range updates {

@@ -71,6 +71,9 @@ func destination(to channels.Address) tgbotapi.Params {
 
 // replyTo is the parameter that makes a message a reply; empty = it is none.
 func replyTo(id channels.MessageID) string {
+	if id == "" {
+		return ""
+	}
 	if e, ok := strings.CutPrefix(string(id), ephemeralID); ok {
 		return fmt.Sprintf(`{"ephemeral_message_id":%s,"allow_sending_without_reply":true}`, e)
 	}

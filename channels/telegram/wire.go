@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -133,6 +134,13 @@ type quantity int64
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (q *quantity) UnmarshalJSON(raw []byte) error {
+	if len(raw) < len("1000000000000000000") && !slices.ContainsFunc(raw, func(c byte) bool { return c < '0' || c > '9' }) { // nearly all are
+		*q = 0
+		for _, c := range raw {
+			*q = 10**q + quantity(c-'0')
+		}
+		return nil
+	}
 	var whole int64
 	if json.Unmarshal(raw, &whole) == nil {
 		*q = quantity(whole)

@@ -400,9 +400,9 @@ func TestPolicyOf(t *testing.T) {
 func TestRefusalsAreMarked(t *testing.T) {
 	t.Parallel()
 	for want, m := range map[string]sessions.Message{
-		sessions.RefusedMark:        {Role: sessions.Assistant, Model: sessions.NoticeModel, Refused: true, Content: sessions.TextContent("no")},
-		sessions.WithoutHistoryMark: {Role: sessions.Assistant, Model: "m", WithoutHistory: true, Content: sessions.TextContent("yes")},
-		"(not shown to p/m:":        {Role: sessions.User, LeftOut: "p/m", Content: sessions.TextContent("what?")},
+		sessions.RefusedMark:        {Role: sessions.Assistant, Model: sessions.NoticeModel, Refusal: &sessions.Refusal{Refused: true}, Content: sessions.TextContent("no")},
+		sessions.WithoutHistoryMark: {Role: sessions.Assistant, Model: "m", Refusal: &sessions.Refusal{WithoutHistory: true}, Content: sessions.TextContent("yes")},
+		"(not shown to p/m:":        {Role: sessions.User, Refusal: &sessions.Refusal{LeftOut: "p/m"}, Content: sessions.TextContent("what?")},
 	} {
 		var b bytes.Buffer
 		printHistory(&page{out: &b, now: time.Now()}, api.History{Messages: []sessions.Message{m}}, false)

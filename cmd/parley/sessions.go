@@ -221,9 +221,9 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 	switch {
 	case m.IsRefusal():
 		p.detail(yellow, "("+sessions.RefusedMark+")")
-	case m.LeftOut != "":
-		p.detail(yellow, "("+fmt.Sprintf(sessions.LeftOutMark, m.LeftOut)+")")
-	case m.WithoutHistory:
+	case m.LeftOut() != "":
+		p.detail(yellow, "("+fmt.Sprintf(sessions.LeftOutMark, m.LeftOut())+")")
+	case m.WithoutHistory():
 		p.detail(yellow, "("+sessions.WithoutHistoryMark+")")
 	}
 	for _, d := range m.Deliveries {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -175,7 +176,7 @@ func (d document) ref(t reflect.Type) (*jsonschema.Schema, error) {
 }
 
 // own are the types that are written in JSON in a way of their own.
-var own = ownSchemas()
+var own = sync.OnceValue(ownSchemas)
 
 func ownSchemas() map[reflect.Type]*jsonschema.Schema {
 	types := maps.Clone(plainTypes)
@@ -184,6 +185,8 @@ func ownSchemas() map[reflect.Type]*jsonschema.Schema {
 		panic(err) // it is a type of this program
 	}
 	message.Properties["timestamp"] = plainTypes[reflect.TypeFor[sessions.Millis]()]
+	message.Properties["number"] = &jsonschema.Schema{Type: "integer"}
+	message.Properties["content"].Items.Properties["signature"] = &jsonschema.Schema{Type: "string"} // null is never written
 	types[reflect.TypeFor[sessions.Message]()] = message
 	return types
 }
@@ -206,7 +209,7 @@ func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 		}
 		return s, err
 	}
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: maps.Clone(own)})
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: maps.Clone(own())})
 	if err != nil {
 		return nil, err
 	}

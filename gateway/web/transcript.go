@@ -61,9 +61,9 @@ func utterances(ms []sessions.Message, working bool) []utterance {
 		u := utterance{ID: m.ID, Run: m.Run, Time: m.Time, Marks: m.Deliveries, Model: m.Model, Usage: m.Usage, Trouble: m.Error}
 		if refused[m.Run] && m.Role != sessions.ToolResult {
 			u.Refused = sessions.RefusedMark
-		} else if m.LeftOut != "" {
-			u.Refused = fmt.Sprintf(sessions.LeftOutMark, m.LeftOut)
-		} else if m.WithoutHistory {
+		} else if m.LeftOut() != "" {
+			u.Refused = fmt.Sprintf(sessions.LeftOutMark, m.LeftOut())
+		} else if m.WithoutHistory() {
 			u.Refused = sessions.WithoutHistoryMark
 		}
 		switch m.Role {

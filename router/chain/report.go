@@ -3,21 +3,21 @@ package chain
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"parley/channels"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 
 // What opens a section of a model's report, and what only the host may say: a status in its words, and the figures.
 var (
-	section    = regexp.MustCompile(`(?i)^\s*(?:#{1,6}|[-*])?\s*(?:\*\*)?(result|notes)(?:\*\*)?\s*:\s*(?:\*\*)?\s*(.*)$`)
-	heading    = regexp.MustCompile(`(?i)^\s*#{1,6}\s*(?:\*\*)?(result|notes)(?:\*\*)?[\s#]*()$`)
-	hosts      = regexp.MustCompile(`(?i)^[^\pL\pN]*(?:\d+[.)])?[^\pL\pN]*(?:stats\s*[:：]|status\s*[:：][^\pL\pN]*(?:success|error|timeout|unknown)[^\pL\pN]*$)`)
-	unseen     = regexp.MustCompile("[*_`~\\p{Cf}]") // what makes a line look otherwise, but read the same
+	section    = pattern.New(`(?i)^\s*(?:#{1,6}|[-*])?\s*(?:\*\*)?(result|notes)(?:\*\*)?\s*:\s*(?:\*\*)?\s*(.*)$`)
+	heading    = pattern.New(`(?i)^\s*#{1,6}\s*(?:\*\*)?(result|notes)(?:\*\*)?[\s#]*()$`)
+	hosts      = pattern.New(`(?i)^[^\pL\pN]*(?:\d+[.)])?[^\pL\pN]*(?:stats\s*[:：]|status\s*[:：][^\pL\pN]*(?:success|error|timeout|unknown)[^\pL\pN]*$)`)
+	unseen     = pattern.New("[*_`~\\p{Cf}]") // what makes a line look otherwise, but read the same
 	lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 )
 

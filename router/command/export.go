@@ -116,8 +116,8 @@ func Markdown(s sessions.Session, msgs []sessions.Message, cut bool) string {
 		switch {
 		case m.IsRefusal():
 			b.WriteString("\nRefused: " + sessions.RefusedMark + ".\n")
-		case m.LeftOut != "":
-			b.WriteString("\nLeft out: " + fmt.Sprintf(sessions.LeftOutMark, channels.Code(m.LeftOut, 100)) + ".\n")
+		case m.LeftOut() != "":
+			b.WriteString("\nLeft out: " + fmt.Sprintf(sessions.LeftOutMark, channels.Code(m.LeftOut(), 100)) + ".\n")
 		}
 	}
 	return b.String()

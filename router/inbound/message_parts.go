@@ -102,7 +102,8 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.ContextLine) []sessio
 		if own < 0 {
 			own = len(run.Input.Content)
 		}
-		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content[:own], files, run.Input.Content[own:]), sessions.NewContextBlock(brought)
+		block := sessions.NewContextBlock(brought)
+		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content[:own], files, run.Input.Content[own:]), &block
 	}
 	return lines
 }

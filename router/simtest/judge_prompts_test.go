@@ -46,7 +46,7 @@ func (r *rest) judgePrompts() {
 			r.wrong("prompt", "the model is shown nothing in %s", key)
 			continue
 		}
-		if alone := func(m sessions.Message) bool { return m.WithoutHistory }; strings.HasPrefix(msgs[0].ID, "left-out-") || slices.ContainsFunc(msgs, alone) {
+		if alone := func(m sessions.Message) bool { return m.WithoutHistory() }; strings.HasPrefix(msgs[0].ID, "left-out-") || slices.ContainsFunc(msgs, alone) {
 			continue // after two failed turns a model is shown less: what it is shown then has tests of its own
 		}
 		of, ok := where[msgs[0].ID]

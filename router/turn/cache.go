@@ -140,7 +140,7 @@ func SizeOf(msgs []sessions.Message) int {
 	for _, m := range msgs {
 		n += messageItself
 		for _, b := range m.Content {
-			n += len(b.Text) + len(b.Data) + len(b.Arguments) + len(b.Signature)
+			n += len(b.Text) + len(b.Data) + len(b.Arguments) + len(b.OldSignature())
 			if b.Opaque != nil {
 				n += opaqueItself + len(b.Opaque.From) + len(b.Opaque.Data)
 			}

@@ -46,12 +46,12 @@ func resultOf(out agent.Outcome) string {
 
 // unansweredWords says behind an answer how many messages of its turn the provider refused; "" if it refused none.
 func (w *Worker) unansweredWords(ctx context.Context, run sessions.Run, final sessions.Message) string {
-	if len(final.Without) == 0 {
+	if len(final.Without()) == 0 {
 		return ""
 	}
 	n := 0
 	for _, m := range append(sessions.MergedMessages(run, w.steps(ctx, run)), run.Input) {
-		if slices.Contains(final.Without, m.ID) {
+		if slices.Contains(final.Without(), m.ID) {
 			n++
 		}
 	}

@@ -390,8 +390,8 @@ func TestLeftOutIsMarked(t *testing.T) {
 			msgs := b.Transcript(b.key)
 			routertest.Check(t, b.Router.Worker.Transcripts.MarkLeftOut(t.Context(), b.Session(b.key), msgs))
 			for _, m := range msgs {
-				if m.LeftOut != "" {
-					out = append(out, m.LeftOut+" "+strings.Fields(m.Text())[0])
+				if m.LeftOut() != "" {
+					out = append(out, m.LeftOut()+" "+strings.Fields(m.Text())[0])
 				}
 			}
 			return out

@@ -16,7 +16,7 @@ func weight(x *history) int {
 	for _, m := range x.Msgs {
 		n += len(m.ID) + len(m.Run) + cap(m.Content)*int(unsafe.Sizeof(sessions.Block{}))
 		for _, b := range m.Content {
-			n += len(b.Text) + len(b.Data) + len(b.Arguments) + len(b.Signature) + len(b.ID)
+			n += len(b.Text) + len(b.Data) + len(b.Arguments) + len(b.OldSignature()) + len(b.ID)
 		}
 		if p := m.Provenance; p != nil {
 			n += int(unsafe.Sizeof(*p)) + len(p.Sender) + len(p.Name) + len(p.User) + len(p.Address.Chat) + len(p.Message)

@@ -44,7 +44,7 @@ func (t *Transcripts) MarkLeftOut(ctx context.Context, s sessions.Session, msgs 
 		}
 		for i := range msgs {
 			if msgs[i].ID == m.ID {
-				msgs[i].LeftOut = model
+				msgs[i].SetLeftOut(model)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (t *Transcripts) hasRefused(ctx context.Context, id sessions.ID) (bool, err
 	if err != nil || len(msgs) == 0 {
 		return false, err
 	}
-	if slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.WithoutHistory || len(m.Without) > 0 || m.IsRefusal() }) {
+	if slices.ContainsFunc(msgs, func(m sessions.Message) bool { return m.WithoutHistory() || len(m.Without()) > 0 || m.IsRefusal() }) {
 		return true, nil
 	}
 	t.cache.check(id, msgs[len(msgs)-1].Seq)

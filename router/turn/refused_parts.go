@@ -66,7 +66,7 @@ func judge(x history, model string) *judged {
 	j := &judged{model: model, msgs: x.Msgs, sum: &turnPart{}}
 	refused := sessions.RefusedRunsOf(model, x.Msgs)
 	known := slices.IndexFunc(x.Sum.Judged, func(k sessions.Judgement) bool { return k.Model == model })
-	if refused == nil && known < 0 && !slices.ContainsFunc(x.Msgs, func(m sessions.Message) bool { return m.WithoutHistory }) {
+	if refused == nil && known < 0 && !slices.ContainsFunc(x.Msgs, func(m sessions.Message) bool { return m.WithoutHistory() }) {
 		return j
 	}
 	j.of, j.byRun = make([]*turnPart, len(x.Msgs)), make(map[sessions.RunID]*turnPart)
@@ -134,7 +134,7 @@ func judgements(x history, first int) (all []sessions.Judgement) {
 		models = append(models, k.Model)
 	}
 	for _, m := range x.Msgs {
-		if m.WithoutHistory && !slices.Contains(models, m.Model) {
+		if m.WithoutHistory() && !slices.Contains(models, m.Model) {
 			models = append(models, m.Model)
 		}
 	}
@@ -208,14 +208,14 @@ func (j *judged) answered(m sessions.Message, counts bool) {
 	j.run = m.Run
 	own := func(p *turnPart) bool { return p.run == m.Run && m.Run != "" }
 	if first && counts && m.Model == j.model && m.Run != "" {
-		if m.WithoutHistory {
+		if m.WithoutHistory() {
 			j.refuse(own)
 		} else {
 			j.take()
 		}
 	}
 	for _, p := range j.unread {
-		if m.WithoutHistory && !own(p) {
+		if m.WithoutHistory() && !own(p) {
 			continue
 		}
 		if is := j.byRun[p.run]; is != nil && !p.post && p.run != "" {
@@ -228,7 +228,7 @@ func (j *judged) answered(m sessions.Message, counts bool) {
 			w.taken, w.since = true, len(j.suspects) > 0
 		}
 	}
-	j.unread = slices.DeleteFunc(j.unread, func(p *turnPart) bool { return !m.WithoutHistory || own(p) })
+	j.unread = slices.DeleteFunc(j.unread, func(p *turnPart) bool { return !m.WithoutHistory() || own(p) })
 }
 
 // open returns the parts that the next request has.

@@ -100,7 +100,7 @@ func blocksWithout(set *channels.SecretSet, blocks []sessions.Block, kind string
 				continue
 			}
 			if text != b.Text { // what its provider wants back is for what it was
-				b.Text, b.Signature, b.Opaque = text, "", nil
+				b.Text, b.Signature, b.Opaque = text, nil, nil
 			}
 		}
 		out = append(out, b)

@@ -57,7 +57,7 @@ func TestAnswersAreSecretless(t *testing.T) {
 		"text":            {[]sessions.Block{text("it is " + key + "!")}, "stop", `[{"type":"text","text":"it is [secret]!"}]`},
 		"two blocks":      {[]sessions.Block{text("it is sk-made-"), call(`{}`), text("up-key/0123456789!")}, "stop", `[{"type":"text","text":"it is [secret]!"},{"type":"toolCall","id":"1","name":"message","arguments":{}}]`},
 		"each block":      {[]sessions.Block{text(key), text("b " + key)}, "stop", `[{"type":"text","text":"[secret]"},{"type":"text","text":"b [secret]"}]`},
-		"thinking":        {[]sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm " + key, Signature: "s"}, text("ok")}, "stop", `[{"type":"thinking","text":"hm [secret]"},{"type":"text","text":"ok"}]`},
+		"thinking":        {[]sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm " + key, Signature: new("s")}, text("ok")}, "stop", `[{"type":"thinking","text":"hm [secret]"},{"type":"text","text":"ok"}]`},
 		"cut off":         {[]sessions.Block{text("it is " + key[:12])}, agent.StopLength, `[{"type":"text","text":"it is [secret]"}]`},
 		"arguments":       {[]sessions.Block{call(`{"text":"` + key + `"}`)}, "toolUse", `[{"type":"toolCall","id":"1","name":"message","arguments":{"text":"[secret]"}}]`},
 		"escaped letters": {[]sessions.Block{call(`{"text":["\u0073k-made-up-key\/0123456789"],"n":1.50}`)}, "toolUse", `[{"type":"toolCall","id":"1","name":"message","arguments":{"n":1.50,"text":["[secret]"]}}]`},

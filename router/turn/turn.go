@@ -212,7 +212,9 @@ func (w *Worker) success(ctx context.Context, set *settings.Snapshot, run sessio
 func (w *Worker) failure(ctx context.Context, set *settings.Snapshot, run sessions.Run, status sessions.RunStatus, notice string, err error) *sessions.Outcome {
 	w.log.Error("a run failed", keyRun, run.ID, keySession, run.Key, keyErr, err)
 	msg := sessions.Message{ID: uuid.NewString(), Role: sessions.Assistant, Content: sessions.TextContent(notice), Time: time.Now(), Run: run.ID, Model: sessions.NoticeModel, Stop: "error", Error: err.Error()}
-	msg.Refused, msg.RefusedBy = isRefused(run, err)
+	if refused, by := isRefused(run, err); refused {
+		msg.SetRefused(by)
+	}
 	steps := w.steps(ctx, run)
 	o := &sessions.Outcome{Status: status, Error: err.Error(), Messages: []sessions.Message{msg}, Usage: used(steps...)}
 	if !run.Reply.IsZero() && (run.Kind == sessions.TurnRun || run.Kind == sessions.CompactRun) {

@@ -18,7 +18,7 @@ import (
 // sealedAnswer has readable thinking, thinking that only the provider reads, and a text, as providers of today and earlier versions keep them.
 func sealedAnswer(id string) sessions.Message {
 	return sessions.Message{ID: id, Role: sessions.Assistant, Time: time.Now(), Content: []sessions.Block{
-		{Type: sessions.ThinkingBlock, Text: "I should look", Signature: "secret-signature", Opaque: &sessions.Opaque{From: "secret-from", Data: json.RawMessage(`"secret-data"`)}},
+		{Type: sessions.ThinkingBlock, Text: "I should look", Signature: new("secret-signature"), Opaque: &sessions.Opaque{From: "secret-from", Data: json.RawMessage(`"secret-data"`)}},
 		{Type: sessions.ThinkingBlock, Data: "secret-redacted"},
 		{Type: sessions.TextBlock, Text: `an answer about "type":"thinking" and "signature":`, Opaque: &sessions.Opaque{From: "secret-from"}},
 	}}
@@ -71,7 +71,7 @@ func TestOpaqueInFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := msgs[0].Content[0].Opaque; o == nil || o.From != "secret-from" || string(o.Data) != `"secret-data"` || msgs[0].Content[0].Signature != "secret-signature" {
+	if o := msgs[0].Content[0].Opaque; o == nil || o.From != "secret-from" || string(o.Data) != `"secret-data"` || msgs[0].Content[0].OldSignature() != "secret-signature" {
 		t.Errorf("the copy has %+v", msgs[0].Content)
 	}
 }
@@ -99,7 +99,7 @@ func TestOpaqueAfterUpgrade(t *testing.T) {
 		}
 		var got []string
 		for _, b := range msgs[0].Content {
-			got = append(got, b.Signature+b.Data)
+			got = append(got, b.OldSignature()+b.Data)
 		}
 		if strings.TrimSpace(strings.Join(got, " ")) != c.want || msgs[0].Text() != was.Text() {
 			t.Errorf("with opaque %v: %q", c.opaque, got)

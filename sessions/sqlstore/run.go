@@ -101,8 +101,12 @@ func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err er
 // its chat by now: see takeOver. What begins beside that one would stand between its steps. Where no chat and no account has moved, no run is
 // looked at.
 func (s *runs) isWrittenElsewhere(t *tx, at row.Run, key sessions.Key) (bool, error) {
-	return t.Exists("SELECT 1 FROM runs WHERE status IN ('queued', 'running') AND attempt > 0 AND transcript = ? AND key <> ? AND (EXISTS (SELECT 1 FROM moves) OR EXISTS (SELECT 1 FROM logins WHERE became <> ''))",
-		at.Transcript, string(key))
+	// Two queries: in one, SQLite goes through all runs that wait before it looks whether anything has moved.
+	moved, err := t.Exists("SELECT 1 WHERE EXISTS (SELECT 1 FROM moves) OR EXISTS (SELECT 1 FROM logins WHERE became <> '')")
+	if err != nil || !moved {
+		return false, err
+	}
+	return t.Exists("SELECT 1 FROM runs WHERE status IN ('queued', 'running') AND attempt > 0 AND transcript = ? AND key <> ?", at.Transcript, string(key))
 }
 
 // Record appends messages to the transcript of a run as they happen.

@@ -342,7 +342,7 @@ func values(_ *testing.T, f *fixture) {
 	want.Session, want.Status, want.Attempt, want.Created, want.Started, want.Deadline = acc.Session.ID, sessions.Running, 1, got.Created, got.Started, got.Deadline
 	want.Input.Run = run.ID
 	f.equal(got, want)
-	call := sessions.Message{ID: id(), Role: sessions.Assistant, Time: time.UnixMilli(5).UTC(), Run: run.ID, Stop: "toolUse", Error: "e", Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm", Signature: "sig"}, {Type: sessions.ToolCallBlock, ID: "c1", Name: "t", Arguments: json.RawMessage(`{"a":[1,2,{"b":null}]}`)}}}
+	call := sessions.Message{ID: id(), Role: sessions.Assistant, Time: time.UnixMilli(5).UTC(), Run: run.ID, Stop: "toolUse", Error: "e", Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: "hm", Signature: new("sig")}, {Type: sessions.ToolCallBlock, ID: "c1", Name: "t", Arguments: json.RawMessage(`{"a":[1,2,{"b":null}]}`)}}}
 	f.ok(f.Record(f.ctx, run.ID, call))
 	msgs := f.tail(acc.Session.ID, sessions.TailQuery{Opaque: true})
 	want.Input.Seq, call.Seq = msgs[0].Seq, msgs[1].Seq

@@ -187,22 +187,22 @@ func tailNumbers(_ *testing.T, f *fixture) {
 		var got []int64
 		msgs := f.tail(a.Session.ID, c.q)
 		for _, m := range msgs {
-			got = append(got, m.Number)
+			got = append(got, int64(m.Number))
 		}
 		if !slices.Equal(texts(msgs), c.text) || !slices.Equal(got, c.want) {
 			f.t.Errorf("%s: %v %v, want %v %v", c.name, texts(msgs), got, c.text, c.want)
 		}
 	}
 	f.ok(f.Record(f.ctx, a.Run.ID, assistant("f")))
-	f.equal(f.tail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Number, int64(6))
+	f.equal(f.tail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Number, int32(6))
 	f.finish(a.Run.ID, sessions.Outcome{})
 	again, err := f.Reset(f.ctx, key("1"))
 	f.ok(err)
 	c := f.accept(message("1", "2", "a"))
 	f.claim(key("1"))
-	f.equal(f.tail(again.ID, sessions.TailQuery{})[0].Number, int64(1))
+	f.equal(f.tail(again.ID, sessions.TailQuery{})[0].Number, int32(1))
 	f.equal(c.Session.ID, again.ID)
-	f.equal(f.tail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Number, int64(6))
+	f.equal(f.tail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Number, int32(6))
 }
 
 // What a turn's view begins behind is kept with the end of the turn. Where there is nothing to keep, the turn ends all the same.

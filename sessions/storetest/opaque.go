@@ -93,7 +93,7 @@ func opaqueBefore(_ *testing.T, f *fixture) {
 	f.claim(key("1"))
 	m := assistant("")
 	m.Content = []sessions.Block{
-		{Type: sessions.ThinkingBlock, Text: "I should look", Signature: "SIG=="},
+		{Type: sessions.ThinkingBlock, Text: "I should look", Signature: new("SIG==")},
 		{Type: sessions.ThinkingBlock, Data: "REDACTED=="},
 		{Type: sessions.ImageBlock, Data: "PICTURE==", MIME: "image/png"},
 	}

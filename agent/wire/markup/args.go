@@ -5,7 +5,7 @@ import (
 	"html"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 var (

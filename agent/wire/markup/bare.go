@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // maxBare bounds an answer that is held back because it may be nothing but a call, in bytes.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // offers gives the schema of a tool that may be called.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // quoteMarks stand in the place of quotes in the calls of Gemma 4 and FunctionGemma.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"parley/agent/wire/pattern"
+	"parley/channels/pattern"
 )
 
 // m3Mark stands in front of each tag of a call of MiniMax M3. source: MiniMax-AI/MiniMax-M3#31

@@ -35,7 +35,7 @@ type Request struct {
 	Timeout   time.Duration          `json:"timeout,omitempty"` // ns
 	Chain     *sessions.Chain        `json:"chain,omitempty"`
 	Client    json.RawMessage        `json:"client,omitempty"`
-	Brought   sessions.Block         `json:"brought,omitzero"`
+	Brought   *sessions.Block        `json:"brought,omitzero"`
 	Home      sessions.Key           `json:"home,omitempty"`
 }
 

@@ -1,8 +1,10 @@
 package sendlog
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -89,8 +91,8 @@ func Open(dir, boot string, wrap func(File) File) (*Log, error) {
 	info, err := f.Stat()
 	if err == nil && info.Size() != lines*lineSize { // all of it is there before it is needed: a full disk refuses no line
 		err = f.Truncate(0)
-		if err == nil {
-			_, err = f.WriteAt(make([]byte, lines*lineSize), 0)
+		for at := int64(0); err == nil && at < lines*lineSize; at += lines {
+			_, err = f.WriteAt(make([]byte, lines), at)
 		}
 	}
 	if err == nil {
@@ -185,9 +187,15 @@ func (c *Log) give(err error) {
 
 // each reads the lines that are whole.
 func (c *Log) each(do func(try, Call)) error {
-	b, err := io.ReadAll(io.NewSectionReader(c.f, 0, lines*lineSize))
-	for ; len(b) >= lineSize; b = b[lineSize:] {
-		line := b[:lineSize]
+	r := bufio.NewReaderSize(io.NewSectionReader(c.f, 0, lines*lineSize), 16<<10)
+	line := make([]byte, lineSize)
+	for {
+		if _, err := io.ReadFull(r, line); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
+			}
+			return err
+		}
 		size := int(line[callReceipt])
 		if binary.BigEndian.Uint32(line) != crc32.Checksum(line[callNumber:], castagnoli) || callReceipt+1+size > lineSize {
 			continue
@@ -196,7 +204,6 @@ func (c *Log) each(do func(try, Call)) error {
 		x.Receipt = channels.Receipt{ID: channels.MessageID(line[callReceipt+1:][:size]), At: engine.FromMs(int64(binary.BigEndian.Uint64(line[callAt:])))} //nolint:gosec // as it was
 		do(try(line[callTry:callStep]), x)
 	}
-	return err
 }
 
 // Newest returns what is known of tries: nothing when not all can be read.

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"slices"
-
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
@@ -48,8 +46,11 @@ func (s *ContextLines) insert(t *engine.Tx, x sessions.ContextLine) error {
 // PutBack puts the lines that a withdrawn message would have brought along in front of later ones.
 func (s *ContextLines) PutBack(t *engine.Tx, run sessions.Run) error {
 	var lines []sessions.ContextLine
-	for _, b := range append(slices.Clip(run.Input.Content), run.Brought) {
+	for _, b := range run.Input.Content {
 		lines = append(lines, b.ContextLines()...)
+	}
+	if run.Brought != nil {
+		lines = append(lines, run.Brought.ContextLines()...)
 	}
 	if len(lines) == 0 {
 		return nil

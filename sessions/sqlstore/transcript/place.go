@@ -79,14 +79,14 @@ func (p *places) fill(ctx context.Context, c *engine.Conn, transcript int64, msg
 	}
 	if whole {
 		for i := range msgs {
-			msgs[i].Number = n + int64(i)
+			msgs[i].Number = int32(n) + int32(i)
 		}
 		return nil
 	}
 	i := 0
 	return c.Each(ctx, "SELECT seq FROM messages WHERE transcript = ? AND seq BETWEEN ? AND ? ORDER BY seq", []any{transcript, first, last}, func(r engine.Row) error {
 		if i < len(msgs) && r.Int(0) == msgs[i].Seq {
-			msgs[i].Number = n
+			msgs[i].Number = int32(n)
 			i++
 		}
 		n++

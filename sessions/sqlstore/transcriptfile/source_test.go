@@ -17,7 +17,7 @@ func TestLineOfAStoredMessage(t *testing.T) {
 		"person": {ID: "1", Role: sessions.User, Time: at, Content: sessions.TextContent("<b>a & \u2028</b>"), Provenance: &sessions.Provenance{
 			Kind: sessions.InterSession, Sender: "7", Source: sessions.GlobalKey}},
 		"answer": {ID: "2", Role: sessions.Assistant, Time: at.UTC(), Usage: &sessions.Usage{Input: 3}, Content: []sessions.Block{
-			{Type: sessions.ThinkingBlock, Signature: "s", Opaque: &sessions.Opaque{From: "a"}},
+			{Type: sessions.ThinkingBlock, Signature: new("s"), Opaque: &sessions.Opaque{From: "a"}},
 			{Type: sessions.ThinkingBlock, Text: "hm", Data: "ZGF0YQ==", Opaque: &sessions.Opaque{From: "a", Data: json.RawMessage(`{"x":1}`)}},
 			{Type: sessions.TextBlock, Text: "said", Opaque: &sessions.Opaque{From: "a"}},
 			{Type: sessions.ToolCallBlock, ID: "c", Name: "n", Arguments: json.RawMessage(`{ "a" : "<" }`)},

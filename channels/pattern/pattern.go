@@ -51,3 +51,9 @@ func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 func (p *Pattern) ReplaceAllString(s, by string) string {
 	return p.compiled().ReplaceAllString(s, by)
 }
+
+// Find returns the first match in b, nil = there is none.
+func (p *Pattern) Find(b []byte) []byte { return p.compiled().Find(b) }
+
+// FindIndex returns where the first match in b begins and ends, nil = there is none.
+func (p *Pattern) FindIndex(b []byte) []int { return p.compiled().FindIndex(b) }
