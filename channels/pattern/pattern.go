@@ -47,6 +47,9 @@ func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 	return p.compiled().FindAllStringIndex(s, n)
 }
 
+// ReplaceAll gives a copy of b with its matches replaced.
+func (p *Pattern) ReplaceAll(b, by []byte) []byte { return p.compiled().ReplaceAll(b, by) }
+
 // ReplaceAllString gives s with its matches replaced.
 func (p *Pattern) ReplaceAllString(s, by string) string {
 	return p.compiled().ReplaceAllString(s, by)

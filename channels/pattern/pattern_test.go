@@ -21,6 +21,7 @@ func TestLikeRegexp(t *testing.T) {
 		"indices":        {p.FindAllStringIndex(text, -1), want.FindAllStringIndex(text, -1)},
 		"all":            {p.FindAllString(text, -1), want.FindAllString(text, -1)},
 		"all and groups": {p.FindAllStringSubmatch(text, 1), want.FindAllStringSubmatch(text, 1)},
+		"replaced bytes": {p.ReplaceAll([]byte(text), []byte("<$2>")), want.ReplaceAll([]byte(text), []byte("<$2>"))},
 		"replaced":       {p.ReplaceAllString(text, "<$2>"), want.ReplaceAllString(text, "<$2>")},
 	} {
 		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
