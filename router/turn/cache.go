@@ -110,7 +110,7 @@ func (h *cache) takePendingSummary(id sessions.ID) *sessions.Summary {
 	return &sum
 }
 
-// Clear forgets everything.
+// clear forgets everything.
 func (h *cache) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

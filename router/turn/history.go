@@ -10,7 +10,7 @@ import (
 	"parley/sessions"
 )
 
-const opaqueItself = 64 // the same of what a provider wants back with a block
+const opaqueItself = 64 // bytes that a block's Opaque takes besides its data
 
 // maxClean bounds the transcripts whose clean length is known.
 const maxClean = 10_000
@@ -22,7 +22,7 @@ func (h *cache) checked(id sessions.ID) int64 {
 	return h.clean[id]
 }
 
-// check says so.
+// check notes up to which message nothing of a transcript was refused.
 func (h *cache) check(id sessions.ID, upto int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
