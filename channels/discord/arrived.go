@@ -41,7 +41,7 @@ func (c *Channel) Arrived(ctx context.Context, out channels.Outbound) (channels.
 			if oldest = string(r.ID); !c.same(raw, me.User, key, out) {
 				continue
 			}
-			if other, err := c.settled(ctx, out.To, r.ID); err != nil || !other {
+			if other, err := c.isOther(ctx, out.To, r.ID); err != nil || !other {
 				return r, err == nil, err
 			}
 		}
@@ -60,8 +60,8 @@ const (
 	clocksDiffer = 10 * time.Minute
 )
 
-// settled reports whether a message is known on disk as the receipt of another delivery: one that only looks the same.
-func (c *Channel) settled(ctx context.Context, to channels.Address, id channels.MessageID) (bool, error) {
+// isOther reports whether a message is known on disk as the receipt of another delivery: one that only looks the same.
+func (c *Channel) isOther(ctx context.Context, to channels.Address, id channels.MessageID) (bool, error) {
 	if c.sent == nil {
 		return false, nil
 	}

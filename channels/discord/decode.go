@@ -61,7 +61,7 @@ func (e event) needsPlace() bool {
 	return false
 }
 
-// decode gives the events that an event of the gateway means for the host: none, one, or several. It is the fence: a panic over one
+// decode gives the events that an event of the gateway means for the host: none, one, or several. A panic over one
 // event costs that event only.
 func (d decoder) decode(e event) (list []channels.Inbound) {
 	defer func() {

@@ -74,7 +74,7 @@ var (
 	errNoHello   = fmt.Errorf("the gateway did not say hello within %s", helloLimit)
 	errNoReady   = fmt.Errorf("the gateway accepted no session within %s", readyLimit)
 	errReconnect = errors.New("the gateway asked to connect anew")
-	errWrite     = errors.New("the gateway takes nothing")
+	errWrite     = errors.New("the gateway took no message")
 	errStopped   = errors.New("stopped")
 )
 

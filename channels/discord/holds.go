@@ -38,10 +38,10 @@ type holds struct {
 // be gone, so the wait grows until the platform itself answers. Cloudflare blocks an address for an hour when it meets 10,000 refused calls
 // in ten minutes.
 const (
-	firstPage   = 15 * time.Second
-	longestPage = 10 * time.Minute // with 429
-	otherPage   = time.Minute      // with another status
-	maxPages    = 1000             // remembered
+	firstPage    = 15 * time.Second
+	maxPageHold  = 10 * time.Minute // with 429
+	maxOtherHold = time.Minute      // with another status
+	maxPages     = 1000             // remembered
 )
 
 func newHolds(kept *channels.BotHolds) *holds {
@@ -90,9 +90,9 @@ func (h *holds) page(key string) time.Duration {
 	if len(h.pages) >= maxPages {
 		clear(h.pages)
 	}
-	longest := otherPage
+	longest := maxOtherHold
 	if key == everything {
-		longest = longestPage
+		longest = maxPageHold
 	}
 	wait := min(firstPage<<min(h.pages[key], 10), longest)
 	h.pages[key]++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -132,30 +133,34 @@ func TestEventsWaitWithoutAStore(t *testing.T) {
 	})
 }
 
-// Sessions begin while lines work on messages from threads that the bot has not seen begin. To be run with -race.
-func TestSessionsBeginBesideThreads(t *testing.T) {
-	inBubble(t, func(h *host) {
-		h.srv.Say(general, anna, "on disk")
-		h.one()
-		ctx, cancel := context.WithCancel(h.t.Context())
-		q := newQueues(ctx, h.ch, h.inbox)
-		const n = 50
-		for i := range n {
-			thread := fmt.Sprint(600000000000000100 + i)
-			h.ch.names.channel(fmt.Appendf(nil, `{"id":%q,"guild_id":%q,"name":"thr","type":11,"parent_id":%q}`, thread, town, general), town)
-			q.push(channels.ChatID(thread), event{kind: "MESSAGE_CREATE", data: fmt.Appendf(nil, `{"id":"%d","type":0,"channel_id":%q,"guild_id":%q,"content":"why?","author":{"id":%q,"username":"anna"},"timestamp":"2026-01-01T00:00:00Z"}`, 1600000000000000001+i, thread, town, anna)})
-			q.open(discordtest.BotID)
-			if i%5 == 0 {
-				synctest.Wait()
-			}
+// Sessions begin while a line works on messages from a thread that the bot has not seen begin. To be run with -race.
+func TestSessionsBeginBesideAThread(t *testing.T) {
+	t.Parallel()
+	ch, err := New(Config{Token: channels.NewSecret("x")}, Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const thread = "600000000000000100"
+	ch.names.channel([]byte(`{"id":"`+thread+`","type":11,"parent_id":"`+general+`"}`), town)
+	ctx, cancel := context.WithCancel(t.Context())
+	q := newQueues(ctx, ch, nil)
+	here := channels.Position{Address: channels.Address{Channel: Kind, Account: ch.account, Chat: general, Type: channels.Room}, ID: thread}
+	cancel() // no line begins
+	var both sync.WaitGroup
+	both.Go(func() {
+		for range 1000 {
+			q.mu.Lock()
+			q.release([]channels.Position{here}, "")
+			q.mu.Unlock()
 		}
-		h.after(time.Minute)
-		if got := h.taken(); len(got) != n {
-			t.Errorf("%d messages", len(got))
-		}
-		cancel()
-		q.finish()
 	})
+	both.Go(func() {
+		for range 1000 {
+			q.findStarter(&chat{id: thread}, event{kind: "MESSAGE_CREATE", id: thread})
+		}
+	})
+	both.Wait()
+	q.finish()
 }
 
 // What a thread grew from is asked for again when Discord does not give it at once, and told with a later message when it takes long.

@@ -56,11 +56,11 @@ func (n *names) expect(guilds []string) {
 		n.whole = make(chan struct{})
 	default:
 	}
-	n.settle()
+	n.wake()
 }
 
-// settle tells those who wait when nothing is missing; n.mu is held.
-func (n *names) settle() {
+// wake tells those who wait when nothing is missing; n.mu is held.
+func (n *names) wake() {
 	if len(n.missing) > 0 {
 		return
 	}

@@ -149,8 +149,7 @@ func (n *names) asks(id string) bool {
 // askAgain is how long a platform that refused to say what a chat is is not asked about it.
 const askAgain = time.Minute
 
-// unplaced is the error of what is written to a chat of which the platform refuses to say what it is; nil = it is known, or was never
-// asked. It may be a thread of a channel that nothing may be sent to.
+// unplaced returns the error for a message to a chat whose type Discord refuses to tell; nil = it is known, or was never asked. It may be a thread of a channel that nothing may be sent to.
 func (n *names) unplaced(id channels.ChatID) error {
 	if p, known := n.find(string(id)); !known || p.whole() {
 		return nil
@@ -287,7 +286,7 @@ func (n *names) learnServer(raw json.RawMessage, whole bool) (list []missed) {
 	defer n.mu.Unlock()
 	n.told[g.ID] = true
 	delete(n.missing, g.ID)
-	n.settle()
+	n.wake()
 	return list
 }
 
@@ -335,7 +334,7 @@ func (n *names) forgetServer(raw json.RawMessage) {
 			delete(n.places, id)
 		}
 	}
-	n.settle()
+	n.wake()
 }
 
 // title is what people call a chat; empty for direct chats.

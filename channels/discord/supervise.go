@@ -119,7 +119,7 @@ func (r *runner) after(live bool, lasted time.Duration, why error) time.Duration
 	return r.tries.NextBackOff()
 }
 
-// The page where a bot is configured at Discord.
+// botPage is where a bot is configured at Discord.
 const botPage = "https://discord.com/developers/applications, page Bot"
 
 // One refusal is no verdict: a proxy, an outage or a deployment at the platform may have said it. The account ends when the platform has

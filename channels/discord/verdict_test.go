@@ -104,7 +104,7 @@ func inBubbleNamed(t *testing.T, name string, test func(h *host)) {
 // Pages without a word of when to come again are met with waits that grow, until Discord itself answers.
 // source: discord/discord-api-docs "Rate Limits", invalid requests: 10,000 in ten minutes block the address for an hour
 func TestPagesMakeTheBotWaitLonger(t *testing.T) {
-	for status, longest := range map[int]time.Duration{429: longestPage, 403: otherPage} {
+	for status, longest := range map[int]time.Duration{429: maxPageHold, 403: maxOtherHold} {
 		inBubbleNamed(t, fmt.Sprint(status), func(h *host) {
 			remove := h.srv.Inject(discordtest.Fault{Method: http.MethodPost, Route: discordtest.RouteMessages, Status: status, Body: "<html>error code: 1015", Times: -1})
 			ctx, cancel := context.WithTimeout(h.t.Context(), 12*longest)

@@ -41,11 +41,11 @@ func (w *Worker) overBudget(ctx context.Context, set *settings.Snapshot, run ses
 	if c := run.Chain; c != nil {
 		d.Session, d.ReplyTo = c.Requester, "" // the policy of the chat that it goes to
 		if c.Requester == "" {
-			voice, ok := w.chain.SpeakingSession(ctx, sessions.Session{Key: run.Key}, to)
+			speaker, ok := w.chain.SpeakingSession(ctx, sessions.Session{Key: run.Key}, to)
 			if !ok {
 				return nil
 			}
-			d.Session = voice.Key
+			d.Session = speaker.Key
 		}
 	}
 	if to.IsZero() || !w.budgets.Tell(to.String()+" "+e.Scope) || w.toldBefore(ctx, d) {

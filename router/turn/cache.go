@@ -12,6 +12,7 @@ const (
 	historyBytes  = 8 << 20
 	historyItself = 512     // bytes that one takes besides its messages
 	messageItself = 1 << 10 // bytes that a message takes besides its text: its ids, times, origin, and the room that lists leave for more
+	opaqueItself  = 64      // bytes that a block's Opaque takes besides its data
 )
 
 // cache keeps the newest messages of the transcripts that were written last, so that a turn need not read what the turn
@@ -110,7 +111,34 @@ func (h *cache) takePendingSummary(id sessions.ID) *sessions.Summary {
 	return &sum
 }
 
-// Clear forgets everything.
+// maxClean bounds the transcripts whose clean length is known.
+const maxClean = 10_000
+
+// checked says up to which message nothing of a transcript was refused; 0 = not looked at yet.
+func (h *cache) checked(id sessions.ID) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.clean[id]
+}
+
+// check notes up to which message nothing of a transcript was refused.
+func (h *cache) check(id sessions.ID, upto int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.clean) >= maxClean {
+		clear(h.clean)
+	}
+	h.clean[id] = upto
+}
+
+// drop forgets a transcript.
+func (h *cache) drop(id sessions.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.remove(id)
+}
+
+// clear forgets everything.
 func (h *cache) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

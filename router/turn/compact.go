@@ -203,7 +203,7 @@ func (c *compaction) summary(ctx context.Context, id string, x history, cut int,
 	return w.text, err
 }
 
-// Writer is the turn that makes summaries: of the configured model, otherwise of the session's.
+// writer is the turn that makes summaries: of the configured model, otherwise of the session's.
 func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 	system, err := Prompt("compact", PromptFacts{Words: max(room.Summary/2, 40)})
 	if err != nil {

@@ -21,7 +21,7 @@ func itOrThem(n int) string {
 	return "them"
 }
 
-// placeOf says where the answer of a run goes; steps has the messages that it took up.
+// placeOf says where the answer of a run goes; steps has the messages that were merged into it.
 func placeOf(run sessions.Run, steps []sessions.Message) control.Place {
 	switch run.Kind {
 	case sessions.AskRun, sessions.ChildRun:

@@ -10,35 +10,6 @@ import (
 	"parley/sessions"
 )
 
-const opaqueItself = 64 // the same of what a provider wants back with a block
-
-// maxClean bounds the transcripts whose clean length is known.
-const maxClean = 10_000
-
-// checked says up to which message nothing of a transcript was refused; 0 = not looked at yet.
-func (h *cache) checked(id sessions.ID) int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.clean[id]
-}
-
-// check says so.
-func (h *cache) check(id sessions.ID, upto int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.clean) >= maxClean {
-		clear(h.clean)
-	}
-	h.clean[id] = upto
-}
-
-// drop forgets a transcript.
-func (h *cache) drop(id sessions.ID) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.remove(id)
-}
-
 // Transcripts reads what sessions said before a run, and keeps the newest of it in memory.
 type Transcripts struct {
 	cache    *cache

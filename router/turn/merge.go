@@ -51,7 +51,7 @@ func mergeable(run sessions.Run, queued []sessions.Run) (out []sessions.Run) {
 	return out
 }
 
-// mergeWaiting has a turn that begins take up what waits with it. It gives what the turn has so far: what an earlier attempt recorded,
+// mergeWaiting merges what waits with a turn that begins into it. It gives what the turn has so far: what an earlier attempt recorded,
 // and the messages that were merged. The answer then goes to the newest of them.
 func (w *Worker) mergeWaiting(ctx context.Context, set *settings.Snapshot, s sessions.Session, run *sessions.Run, again bool, told ended) (steps []sessions.Message, err error) {
 	if run.Attempt > 1 || again {
@@ -67,7 +67,7 @@ func (w *Worker) mergeWaiting(ctx context.Context, set *settings.Snapshot, s ses
 		if err != nil {
 			return nil, fmt.Errorf("taking up what waits: %w", err)
 		}
-		if len(taken) > 0 { // what it took up before is among it
+		if len(taken) > 0 { // what was merged before is among it
 			steps = taken
 		}
 	}
@@ -75,7 +75,7 @@ func (w *Worker) mergeWaiting(ctx context.Context, set *settings.Snapshot, s ses
 	return steps, nil
 }
 
-// coalesce takes up the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
+// coalesce merges the messages that the mode puts into one turn: all of them, or, where each has a turn of its own, only those
 // above the cap, when they are cut short.
 func (w *Worker) coalesce(ctx context.Context, q settings.QueueRule, run sessions.Run, told ended) ([]sessions.Message, error) {
 	open, err := w.store.CountOpen(ctx, run.Key)

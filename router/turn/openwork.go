@@ -26,7 +26,7 @@ func (t *Transcripts) openWork(ctx context.Context, run sessions.Run) (string, e
 		if x.Chain != nil {
 			task = cmp.Or(x.Chain.Request, task)
 		}
-		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) is at work since %s; its result comes by itself. Its task: %s",
+		items = append(items, fmt.Sprintf("The sub-agent %s (run %s, session %s) has been at work since %s; its result comes by itself. Its task: %s",
 			channels.Code(x.Label, 64), channels.Code(string(x.ID), 64), channels.Code(string(x.Key), maxLine), x.Created.Format(time.DateTime), channels.Code(task, maxLine)))
 	}
 	queued, err := t.store.ListRuns(ctx, sessions.RunQuery{Key: run.Key, Status: sessions.Queued, Limit: 1000})

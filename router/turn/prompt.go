@@ -72,7 +72,7 @@ func Prompt(name string, f PromptFacts) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-// Compose gathers all that a run's turn needs from the store and the settings. The turn takes up what waits with it: at is the
+// Compose gathers all that a run's turn needs from the store and the settings. What waits with the turn is merged into it: at is the
 // run as it stands then.
 func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions.Session, at *sessions.Run, again bool) (agent.Turn, error) {
 	told := make(ended)
@@ -190,7 +190,7 @@ func (w *Worker) repliedInline(ctx context.Context, source string) bool {
 	return err == nil && tools.RepliedInline(steps, call)
 }
 
-// Fallbacks gives the models that answer when the first one fails. One that cannot be found is left out: the configuration check
+// fallbacks gives the models that answer when the first one fails. One that cannot be found is left out: the configuration check
 // names it.
 func (w *Worker) fallbacks(e agent.Entry, first string) (out []agent.Candidate) {
 	for _, name := range e.Fallbacks {

@@ -34,7 +34,7 @@ func (w *Worker) PromptFiles(id sessions.AgentID, persona bool) (files []agent.P
 	return files
 }
 
-// zone is where agents are told the time; a name that is not known is the configuration check's to report.
+// zoneOf is where agents are told the time; a name that is not known is the configuration check's to report.
 func zoneOf(s *settings.Snapshot) *time.Location {
 	if name := s.Agents.Defaults.Timezone; name != "" {
 		if z, err := time.LoadLocation(name); err == nil {

@@ -22,7 +22,7 @@ func (w *Worker) outlast(ctx context.Context, c tools.Caller, keep func() error)
 	return w.commit.Idle(ctx, c)
 }
 
-// listen has a running turn take up what comes in meanwhile: a sub-agent's because it has one report, a person's where messages
+// listen merges into a running turn what comes in meanwhile: a sub-agent's because it has one report, a person's where messages
 // steer it.
 func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told ended) {
 	switch run := *at; run.Kind {
@@ -113,7 +113,7 @@ func (w *Worker) deleteTakenUp(ctx context.Context, run sessions.Run) {
 // ended are runs that it was told ended in a turn. An end that is not known yet is told of with the next one.
 type ended map[sessions.RunID]bool
 
-// absorb has the running turn take up what waits, and tells those who wait for the runs that end with it, of each once.
+// absorb merges what waits into the running turn, and tells those who wait for the runs that end with it, of each once.
 func (w *Worker) absorb(ctx context.Context, run sessions.Run, q sessions.MergeQuery, told ended) ([]sessions.Message, error) {
 	taken, err := w.store.MergeQueued(ctx, run.ID, q)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *Worker) absorb(ctx context.Context, run sessions.Run, q sessions.MergeQ
 	w.watchers.Messages(run, taken...)
 	takenUp, err := w.store.ListRuns(ctx, sessions.RunQuery{MergedInto: run.ID, Status: sessions.Done, Limit: sessions.MaxListed})
 	if err != nil { // they look again themselves
-		w.log.Error("cannot list the runs that were taken up", keyRun, run.ID, keyErr, err)
+		w.log.Error("cannot list the runs that were merged", keyRun, run.ID, keyErr, err)
 	}
 	for _, x := range takenUp {
 		if told[x.ID] {

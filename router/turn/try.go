@@ -23,9 +23,10 @@ func (w *Worker) thinkUntil(ctx context.Context, set *settings.Snapshot, run *se
 		if n == lane.MaxRestarts {
 			if w.lanes.FixInput(ctx, run.Key, run.ID); try.Err() != nil { // something came in a moment before
 				end(nil)
-				if try, end = context.WithCancelCause(ctx); w.reread(ctx, run, true) != nil {
+				try, end = context.WithCancelCause(ctx)
+				if err := w.reread(ctx, run, true); err != nil {
 					end(nil)
-					return out, fmt.Errorf("reading the run: %w", context.Cause(try))
+					return out, err
 				}
 			}
 		}

@@ -22,8 +22,8 @@ import (
 // MaxAttempts bounds how often a run is resumed after the host died on it.
 const MaxAttempts = 10
 
-// longestChild bounds a sub-agent that was given no time limit (contract N2): everything that waits has a deadline.
-const longestChild = 24 * time.Hour
+// maxChild bounds a sub-agent that was given no time limit (contract N2): everything that waits has a deadline.
+const maxChild = 24 * time.Hour
 
 // turn has the agent answer and says how the run ended; nil when the host stops and the run is resumed later. at becomes the run as its last try has read it.
 func (w *Worker) turn(ctx context.Context, at *sessions.Run) *sessions.Outcome {
@@ -102,7 +102,7 @@ func maxAnswerAge(set *settings.Snapshot, run sessions.Run) (most time.Duration)
 
 // expire ends a run that is past its time to live. It hands nothing on and tells no chat: that would be as late.
 func (w *Worker) expire(ctx context.Context, set *settings.Snapshot, run sessions.Run) *sessions.Outcome {
-	why := fmt.Sprintf("it is %s old: what it has to say would be too late", w.ages.Age(run.Created).Round(time.Second))
+	why := fmt.Sprintf("the run is %s old: what it has to say would be too late", w.ages.Age(run.Created).Round(time.Second))
 	w.log.Warn("a run is past its time to live", keyRun, run.ID, keySession, run.Key, keyReason, why)
 	o := &sessions.Outcome{Status: sessions.Failed, Error: why}
 	if run.Attempt > 1 { // what earlier attempts have paid for counts as well
@@ -123,7 +123,7 @@ func limitOf(set *settings.Snapshot, run sessions.Run) time.Duration {
 	case run.Timeout > 0:
 		return run.Timeout
 	case run.Kind == sessions.ChildRun:
-		return longestChild
+		return maxChild
 	}
 	return set.Timeout()
 }
@@ -144,7 +144,8 @@ func (w *Worker) left(limit time.Duration, run sessions.Run) time.Duration {
 	return left
 }
 
-// think builds the turn and runs the loop; again says that it did so before for this attempt. What the turn takes up changes what the run's answer refers to.
+// think builds the turn and runs the loop; again says that it did so before for this attempt. What is merged into the turn changes what
+// the run's answer refers to.
 func (w *Worker) think(ctx context.Context, set *settings.Snapshot, run *sessions.Run, again bool) (out agent.Outcome, err error) {
 	defer channels.RecoverPanic(w.log, "turn", &err)
 	s, err := w.store.Get(ctx, run.Key)

@@ -64,7 +64,7 @@ func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b ses
 	} else if !ok {
 		was := *d
 		d.State, d.NotBefore = sessions.Pending, engine.FromMs(engine.Ms(b.Quota.Until))
-		d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and today it has", b.Quota.Limit)
+		d.Error = fmt.Sprintf("the account writes for the first time in %d direct chats a day at most, and has done so today", b.Quota.Limit)
 		return d.State != was.State || !d.NotBefore.Equal(was.NotBefore) || d.Error != was.Error, nil
 	}
 	d.State = sessions.Sending
@@ -73,7 +73,8 @@ func (s *deliveries) beginSend(t *tx, d *sessions.Delivery, now time.Time, b ses
 }
 
 // beginAtOnce is beginSend for a delivery that this transaction has made, in its turn: when one that goes to the same chat was made before it
-// and is not final, it stays pending.
+// and is not final, it stays pending. That reads the deliveries that are not final, by their index: SQLite takes it only where the statement
+// repeats its condition, and reads all deliveries otherwise.
 func (s *deliveries) beginAtOnce(t *tx, p *row.Delivery, d *sessions.Delivery, b sessions.BeginSend) error {
 	behind := false
 	chat := whole(d.To)
