@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"parley/sessions"
 	"parley/tools"
@@ -233,29 +232,6 @@ func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
 	}
 	specs = c.shorten(specs)
 	c.sends.tools, c.sends.offered, c.offered = len(specs) > 0, hashOf(specs), specs
-	return specs
-}
-
-// shorten cuts the descriptions of tools to the length that the endpoint takes. specs stays as it is.
-func (c *Call) shorten(specs []tools.Spec) []tools.Spec {
-	longest, most := 0, 0
-	for i := range specs {
-		longest = max(longest, len(specs[i].Description))
-	}
-	if c.mayCut(ToolTexts, longest) {
-		most = c.countOf(ToolTexts)
-	}
-	c.longest = 0
-	cut := false
-	for i := range specs {
-		if most > 0 && len(specs[i].Description) > most {
-			if !cut {
-				specs, cut = slices.Clone(specs), true
-			}
-			specs[i].Description = strings.ToValidUTF8(specs[i].Description[:most], "")
-		}
-		c.longest = max(c.longest, len(specs[i].Description))
-	}
 	return specs
 }
 

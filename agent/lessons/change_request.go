@@ -313,6 +313,11 @@ func (c *Call) restore(found bool) bool {
 }
 
 func (c *Call) apply(l sessions.Lesson) {
+	if l.Kind == Schema && l.Name == bareSchema { // it was all of them: those that were left out one by one come back
+		for _, k := range c.changed.takeBack(Tool) {
+			delete(c.now, k)
+		}
+	}
 	c.now = with(c.now, keyOf(l), l)
 	c.changed.add(l)
 }

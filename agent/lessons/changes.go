@@ -91,6 +91,19 @@ func (c *changes) forget(k key) {
 	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
 }
 
+// takeBack forgets the changes of a kind, and gives what they were.
+func (c *changes) takeBack(kind string) (keys []key) {
+	isOf := func(l sessions.Lesson) bool { return l.Kind == kind }
+	for _, l := range c.applied {
+		if isOf(l) {
+			keys = append(keys, keyOf(l))
+		}
+	}
+	c.applied, c.pending = slices.DeleteFunc(c.applied, isOf), slices.DeleteFunc(c.pending, isOf)
+	c.helped = slices.DeleteFunc(c.helped, func(k key) bool { return k.kind == kind })
+	return keys
+}
+
 // hasLeftOut reports whether this call has left a parameter out.
 func (c *changes) hasLeftOut(name string) bool {
 	return slices.ContainsFunc(c.applied, func(l sessions.Lesson) bool { return l.Kind == Parameter && l.Name == name && l.Use == "" })

@@ -33,7 +33,8 @@ const (
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits; with Use: the form of that regular expression
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
-	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
+	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most; with Name: those of their arguments
+	ToolNames  = "tool-names"  // names of tools have letters and digits only
 	OneCall    = "one-call"    // a message has one tool call: calls that were made together are told one after the other
 	Window     = "window"      // prompt and answer have Use tokens at most
 	// MaxMessages bounds the messages of a transcript in a request: Use at most, the older ones are summed up.

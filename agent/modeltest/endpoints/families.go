@@ -63,6 +63,7 @@ func families() []family {
 		{"A full window that is told by a length alone", crampedRows},
 		{"Words of a queue inside of a stream", notices},
 		{"Words for whose fault a refusal is", denied},
+		{"The first tool with a fault", oneByOne},
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 	}
 }
