@@ -252,6 +252,7 @@ func (c *Call) Bare() bool { return c.bare }
 // earlier call.
 func (c *Call) Worked(ctx context.Context) {
 	c.book.take(c.at, c.sends)
+	c.changed.ofAllTools()
 	c.tellLeft(ctx)
 	var wrong []key
 	if len(c.stale) > 0 && len(c.tried) > 0 {

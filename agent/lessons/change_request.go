@@ -31,6 +31,10 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		if setting := x.againstSetting(); setting != "" {
 			return x.obey(ctx, setting)
 		}
+		if setting := x.namedExtra(); setting != "" {
+			x.blame(setting)
+			return false
+		}
 	}
 	if !x.found && (unexplained{c, sent, nil}).failedAgain(err) {
 		return true
@@ -313,11 +317,6 @@ func (c *Call) restore(found bool) bool {
 }
 
 func (c *Call) apply(l sessions.Lesson) {
-	if l.Kind == Schema && l.Name == bareSchema { // it was all of them: those that were left out one by one come back
-		for _, k := range c.changed.takeBack(Tool) {
-			delete(c.now, k)
-		}
-	}
 	c.now = with(c.now, keyOf(l), l)
 	c.changed.add(l)
 }

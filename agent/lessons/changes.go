@@ -91,17 +91,11 @@ func (c *changes) forget(k key) {
 	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
 }
 
-// takeBack forgets the changes of a kind, and gives what they were.
-func (c *changes) takeBack(kind string) (keys []key) {
-	isOf := func(l sessions.Lesson) bool { return l.Kind == kind }
-	for _, l := range c.applied {
-		if isOf(l) {
-			keys = append(keys, keyOf(l))
-		}
+// ofAllTools forgets which tools were left out one by one, where the form of all of them was the last change: it was that.
+func (c *changes) ofAllTools() {
+	if n := len(c.applied); n > 0 && c.applied[n-1].Kind == Schema && c.applied[n-1].Name == bareSchema {
+		c.pending = slices.DeleteFunc(c.pending, func(l sessions.Lesson) bool { return l.Kind == Tool })
 	}
-	c.applied, c.pending = slices.DeleteFunc(c.applied, isOf), slices.DeleteFunc(c.pending, isOf)
-	c.helped = slices.DeleteFunc(c.helped, func(k key) bool { return k.kind == kind })
-	return keys
 }
 
 // hasLeftOut reports whether this call has left a parameter out.
