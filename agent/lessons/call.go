@@ -93,6 +93,7 @@ type Call struct {
 	most      int               // tokens of an answer in this call, as an error said; 0 = no error did
 	credit    int               // tokens of an answer that the credit was enough for a while ago; 0 = not known
 	estimated func() int        // tokens of the prompt; nil = not known
+	isCounted bool              // the provider counted the tokens of an earlier answer, which the estimate goes by
 
 	longest int          // bytes of the longest description of a tool in it
 	offered []tools.Spec // the tools in it

@@ -118,6 +118,7 @@ type Book struct {
 
 	suspects map[Endpoint]suspects
 	credits  map[Endpoint]credit
+	counts   map[Endpoint]counts
 }
 
 // suspects are changes that a call was taken with although no refusal gave them as the reason. They are no lessons: the next call is made
@@ -170,7 +171,7 @@ func NewBook(c Config) *Book {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson), taken: make(map[Endpoint]parts), vain: make(map[Endpoint]vain),
-		suspects: make(map[Endpoint]suspects), credits: make(map[Endpoint]credit)}
+		suspects: make(map[Endpoint]suspects), credits: make(map[Endpoint]credit), counts: make(map[Endpoint]counts)}
 }
 
 // Load adds lessons that were kept. They are not saved again. Those that older versions kept with a secret in them are left out, and given:
@@ -265,6 +266,7 @@ func (b *Book) Forget(provider, model string) (n int) {
 	maps.DeleteFunc(b.taken, func(at Endpoint, _ parts) bool { return named(at) })
 	maps.DeleteFunc(b.vain, func(at Endpoint, _ vain) bool { return named(at) })
 	maps.DeleteFunc(b.suspects, func(at Endpoint, _ suspects) bool { return named(at) })
+	maps.DeleteFunc(b.counts, func(at Endpoint, _ counts) bool { return named(at) })
 	maps.DeleteFunc(b.credits, func(at Endpoint, _ credit) bool { return named(at) })
 	b.count -= n
 	return n

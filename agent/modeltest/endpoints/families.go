@@ -64,6 +64,7 @@ func families() []family {
 		{"Words of a queue inside of a stream", notices},
 		{"Words for whose fault a refusal is", denied},
 		{"The first tool with a fault", oneByOne},
+		{"What a refusal names of the way of a request", namedSettings},
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 	}
 }

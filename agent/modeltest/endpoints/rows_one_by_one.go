@@ -88,3 +88,37 @@ var oneByOne = []Row{
 			return message(400, "Function name '%s' is invalid: only letters and digits", name)
 		})}, Mind: plainlyNamed, Want: allTools(1)},
 }
+
+// nameOf is the end of a turn whose request the endpoint refuses because of a setting that its words name.
+func nameOf(setting string) Expectation {
+	out := dies("does not take my requests in their present form")
+	out.Refused, out.Log = 6, "The setting `"+setting+"` of row/model-1 is the reason"
+	return out
+}
+
+// namedSettings are endpoints whose refusals name what a setting adds to the way of a request, or leaves out of it.
+var namedSettings = []Row{
+	{ID: "unknown-beta-header", API: Messages, Vendor: "Anthropic", Source: "https://platform.claude.com/docs/en/api/beta-headers", Config: "headers: {anthropic-beta: invalid-beta-name}", Does: "names a header of the settings whose value it does not know",
+		Checks: []Check{refusing(claude(400, "invalid_request_error", "Unexpected value(s) `invalid-beta-name` for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header."))}, Want: nameOf(`headers\.anthropic-beta`)},
+	{ID: "unknown-part-of-the-query", Vendor: "a gateway", Source: "https://platform.openai.com/docs/guides/error-codes", Config: "query: {profile: fast}", Does: "names a part of the query of the settings", Checks: []Check{refusing(message(400, "Unknown query parameter: profile"))}, Want: nameOf(`query\.profile`)},
+	{ID: "system-off-against-a-system-message", Vendor: "any", Source: "https://huggingface.co/google/gemma-2-9b-it", Config: "system: off", Does: "wants a system message, which a setting forbids", Checks: []Check{func(c *Call) *Refusal {
+		if systemless(refused)(c) == nil {
+			return message(400, "a system message is required")
+		}
+		return nil
+	}}, Want: nameOf("system: off")},
+	{ID: "counts-more-than-estimated", Vendor: "vLLM", Source: "vllm-project/vllm#20409", Config: "contextWindow: 200000, maxTokens: 32000", Does: "counts twice the tokens that are estimated, and bounds prompt and answer together", Checks: []Check{func(c *Call) *Refusal {
+		if c.pictures() > 0 {
+			return nil
+		}
+		prompt := len(encode(c.Body)) / 2
+		answer, _ := c.Body["max_tokens"].(float64)
+		if all := prompt + int(answer); all > 32768 {
+			return vllm(400, "This model's maximum context length is 32768 tokens. However, you requested %d tokens (%d in the messages, %d in the completion). Please reduce the length of the messages or completion.", all, prompt, int(answer))
+		}
+		return nil
+	}}, Want: Expectation{Refused: 2, Again: 1}},
+}
+
+// refused is any refusal.
+var refused = message(400, "refused")
