@@ -26,6 +26,7 @@ type Target struct {
 	PlainUntil   time.Time                 // those of older messages are: the endpoint refuses them as they are
 	ShortIDs     bool                      // call ids have nine letters and digits, its own too
 	IDs          *IDForm                   // call ids have this form, its own too; nil = none is known
+	PlainNames   bool                      // names of tools have letters and digits only
 	OneCall      bool                      // a message has one tool call: calls that were made together stand one after the other
 	AfterTool    bool                      // an assistant message stands between a tool's result and a user message
 	MaxText      int                       // characters that the text of a message may have; the rest is cut off. 0 = any number
@@ -166,6 +167,9 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		}
 		was := b.ID
 		b.Name, b.Arguments = wireName(b.Name), ArgumentsObject(*b)
+		if r.to.PlainNames {
+			b.Name = PlainName(b.Name)
+		}
 		b.ID = r.callID(was, b.Name)
 		if !r.readable {
 			b.Opaque = nil
@@ -454,3 +458,22 @@ const (
 	// source: https://www.unicode.org/Public/security/latest/confusables.txt, those of U+0022
 	doubleQuotes = "\u02ba\u02dd\u02ee\u02f6\u05f2\u05f4\u1cd3\u201c\u201d\u201e\u201f\u2033\u2036\u275d\u275e\u3003\u301d\u301e\u301f\uff02"
 )
+
+// PlainName gives the name of a tool in letters and digits alone: what stands behind another character begins with a capital. The loop knows the
+// tool by that name too.
+func PlainName(name string) string {
+	if IsPlainName(name) {
+		return name
+	}
+	words := strings.FieldsFunc(name, func(c rune) bool { return c >= 0x80 || !alphanumeric(string(c)) })
+	for i, w := range words[min(1, len(words)):] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	if len(words) == 0 {
+		return "unnamed"
+	}
+	return strings.Join(words, "")
+}
+
+// IsPlainName reports whether a name has letters and digits only.
+func IsPlainName(name string) bool { return name != "" && alphanumeric(name) }

@@ -104,6 +104,12 @@ func promptTokens(system string, specs []tools.Spec, msgs []sessions.Message, co
 	return counted + behind
 }
 
+// IsCounted reports whether the estimate of a prompt goes by what the provider counted for an answer in it.
+func IsCounted(msgs []sessions.Message) bool {
+	counted, _ := lastCount(msgs)
+	return counted > 0
+}
+
 // estimate is what a call took of which the provider says nothing.
 func estimate(p Prompt, a *Answer) sessions.Usage {
 	answer := []sessions.Message{{Role: sessions.Assistant, Content: a.Content}}

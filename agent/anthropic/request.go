@@ -97,7 +97,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 func (m *Model) target(at lessons.Endpoint, p agent.Prompt, set agent.ModelSettings, a *asked, call *lessons.Call) agent.Target {
 	return agent.Target{
 		From: at.String(), Label: at.Label(), Zone: p.Zone, Thinking: !a.noReasoning, Plain: a.told, ShortIDs: call.Off(lessons.CallIDs, ""), IDs: call.IDs(),
-		OneCall:      call.Off(lessons.OneCall, ""),
+		OneCall: call.Off(lessons.OneCall, ""), PlainNames: call.Off(lessons.ToolNames, ""),
 		ThinkingFrom: call.ReasoningFrom(),
 		PlainUntil:   call.ToldUntil(),
 		AfterTool:    call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"parley/sessions"
 	"parley/tools"
@@ -95,6 +94,7 @@ type Call struct {
 	most      int               // tokens of an answer in this call, as an error said; 0 = no error did
 	credit    int               // tokens of an answer that the credit was enough for a while ago; 0 = not known
 	estimated func() int        // tokens of the prompt; nil = not known
+	isCounted bool              // the provider counted the tokens of an earlier answer, which the estimate goes by
 
 	longest int          // bytes of the longest description of a tool in it
 	offered []tools.Spec // the tools in it
@@ -249,29 +249,6 @@ func (c *Call) Offer(specs []tools.Spec) []tools.Spec {
 	return specs
 }
 
-// shorten cuts the descriptions of tools to the length that the endpoint takes. specs stays as it is.
-func (c *Call) shorten(specs []tools.Spec) []tools.Spec {
-	longest, most := 0, 0
-	for i := range specs {
-		longest = max(longest, len(specs[i].Description))
-	}
-	if c.mayCut(ToolTexts, longest) {
-		most = c.countOf(ToolTexts)
-	}
-	c.longest = 0
-	cut := false
-	for i := range specs {
-		if most > 0 && len(specs[i].Description) > most {
-			if !cut {
-				specs, cut = slices.Clone(specs), true
-			}
-			specs[i].Description = strings.ToValidUTF8(specs[i].Description[:most], "")
-		}
-		c.longest = max(c.longest, len(specs[i].Description))
-	}
-	return specs
-}
-
 // OffItem reports whether an item of the history is left out.
 func (c *Call) OffItem(i Item) bool {
 	return (i.ID != "" || i.Sealed != "") && c.Off(Reasoning, i.name())
@@ -289,6 +266,7 @@ func (c *Call) Bare() bool { return c.bare }
 // earlier call.
 func (c *Call) Worked(ctx context.Context) {
 	c.book.take(c.at, c.sends)
+	c.changed.ofAllTools()
 	c.tellLeft(ctx)
 	var wrong []key
 	if len(c.stale) > 0 && len(c.tried) > 0 {

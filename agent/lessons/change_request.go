@@ -31,6 +31,10 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 		if setting := x.againstSetting(); setting != "" {
 			return x.obey(ctx, setting)
 		}
+		if setting := x.namedExtra(); setting != "" {
+			x.blame(setting)
+			return false
+		}
 	}
 	if !x.found && (unexplained{c, sent, nil}).failedAgain(err) {
 		return true

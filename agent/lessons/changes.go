@@ -91,6 +91,13 @@ func (c *changes) forget(k key) {
 	c.pending = slices.DeleteFunc(c.pending, func(p sessions.Lesson) bool { return keyOf(p) == k })
 }
 
+// ofAllTools forgets which tools were left out one by one, where the form of all of them was the last change: it was that.
+func (c *changes) ofAllTools() {
+	if n := len(c.applied); n > 0 && c.applied[n-1].Kind == Schema && c.applied[n-1].Name == bareSchema {
+		c.pending = slices.DeleteFunc(c.pending, func(l sessions.Lesson) bool { return l.Kind == Tool })
+	}
+}
+
 // hasLeftOut reports whether this call has left a parameter out.
 func (c *changes) hasLeftOut(name string) bool {
 	return slices.ContainsFunc(c.applied, func(l sessions.Lesson) bool { return l.Kind == Parameter && l.Name == name && l.Use == "" })

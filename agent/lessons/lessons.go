@@ -33,7 +33,8 @@ const (
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits; with Use: the form of that regular expression
 	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
-	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most
+	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most; with Name: those of their arguments
+	ToolNames  = "tool-names"  // names of tools have letters and digits only
 	OneCall    = "one-call"    // a message has one tool call: calls that were made together are told one after the other
 	Window     = "window"      // prompt and answer have Use tokens at most
 	// MaxMessages bounds the messages of a transcript in a request: Use at most, the older ones are summed up.
@@ -143,6 +144,7 @@ type Book struct {
 
 	suspects map[Endpoint]suspects
 	credits  map[Endpoint]credit
+	counts   map[Endpoint]counts
 }
 
 // suspects are changes that a call was taken with although no refusal gave them as the reason. They are no lessons: the next call is made
@@ -195,7 +197,7 @@ func NewBook(c Config) *Book {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Book{conf: c, known: make(map[Endpoint]map[key]sessions.Lesson), taken: make(map[Endpoint]parts), vain: make(map[Endpoint]vain),
-		suspects: make(map[Endpoint]suspects), credits: make(map[Endpoint]credit)}
+		suspects: make(map[Endpoint]suspects), credits: make(map[Endpoint]credit), counts: make(map[Endpoint]counts)}
 }
 
 // Load adds lessons that were kept. They are not saved again. Those that older versions kept with a secret in them are left out, and given:
@@ -290,6 +292,7 @@ func (b *Book) Forget(provider, model string) (n int) {
 	maps.DeleteFunc(b.taken, func(at Endpoint, _ parts) bool { return named(at) })
 	maps.DeleteFunc(b.vain, func(at Endpoint, _ vain) bool { return named(at) })
 	maps.DeleteFunc(b.suspects, func(at Endpoint, _ suspects) bool { return named(at) })
+	maps.DeleteFunc(b.counts, func(at Endpoint, _ counts) bool { return named(at) })
 	maps.DeleteFunc(b.credits, func(at Endpoint, _ credit) bool { return named(at) })
 	b.count -= n
 	return n

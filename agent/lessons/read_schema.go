@@ -14,6 +14,7 @@ const (
 	requiredList = "required"     // each object says what is required
 	allRequired  = "all required" // each property is required, as strict mode wants it
 	withoutEnum  = "enum"         // values are told in descriptions
+	bareSchema   = "bare"         // types and names alone
 	// The schemas stay as they are with these, the definitions around them change.
 	ToolsTyped  = "custom"   // Anthropic's definitions say what they are
 	ToolsNested = "function" // those of the Responses API are written like those of chat completions
@@ -23,7 +24,7 @@ const (
 var schemaForms = []struct {
 	name string
 	form wire.Form
-}{{"", wire.Plain}, {requiredList, wire.Plain | wire.WithRequired}, {allRequired, wire.Plain | wire.AllRequired}, {withoutEnum, wire.Plain | wire.WithoutEnum},
+}{{"", wire.Plain}, {requiredList, wire.Plain | wire.WithRequired}, {allRequired, wire.Plain | wire.AllRequired}, {withoutEnum, wire.Plain | wire.WithoutEnum}, {bareSchema, wire.Plain | wire.Bare},
 	{ToolsTyped, wire.Typed}, {ToolsNested, wire.Nested}}
 
 // SchemaForm gives the form in which the endpoint takes the schemas of tools.
@@ -38,7 +39,7 @@ func (c *Call) SchemaForm() (form wire.Form) {
 
 var (
 	// wantsAll is in errors of strict mode. source: kevinwatt/mysql-mcp#5, CherryHQ/cherry-studio#12407
-	wantsAll = pattern.New(`\brequired['"\x60]? is required to be supplied|including every key in properties|additionalproperties['"\x60]? (?:is required|must|should|has to|needs)[^.\n]{0,60}\bfalse|\ball (?:of the )?(?:properties|fields|keys|parameters)\b[^.\n]{0,30}\b(?:must|should|need|have to|be)\b[^.\n]{0,30}\brequired\b`)
+	wantsAll = pattern.New(`\brequired['"\x60]? is required to be supplied|including every key in properties|additionalproperties['"\x60]? (?:is required|must|should|has to|needs)[^.\n]{0,60}\bfalse|\ball (?:of the )?(?:properties|fields|keys|parameters)\b[^.\n]{0,30}\b(?:must|should|need|have to|be)\b[^.\n]{0,30}\brequired\b|\bat least one (?:required|mandatory) (?:parameter|property|argument|field)`)
 	// wantsRequired is in errors about schemas that do not say what is required. source: NousResearch/hermes-agent#20151 (None is not of type 'array'), microsoft/foundry-local#336, run-llama/llama_index#22581
 	wantsRequired = pattern.New(`['"\x60]required['"\x60] is a required property|\bmissing (?:field|property|keyword|key):? [\x60'"]?required\b|\b(?:parameters|input_?schema)[a-z0-9_./\[\]]*[./]required['"\x60]?:? ?(?:field required|missing|is required|is missing|required)|\bmissing required parameter: ['"]?tools\S*\.required\b|schema\b[^\n]{0,80}\bnone is not of type ['"]array|not defined using an openai-compatible tool definition`)
 	// requiredPlace is the place of the list of what is required.

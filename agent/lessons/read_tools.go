@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/agent"
 	"parley/channels/pattern"
 	"parley/sessions"
 )
@@ -65,7 +66,7 @@ var (
 // the list, then anything in quotation marks.
 func (r reading) namedTool() string {
 	for _, name := range r.sent.Tools { // in function NAME
-		for _, lead := range []string{"function ", "tool ", "function: ", "tool: ", "function name: ", "tool name: "} {
+		for _, lead := range toolLeads {
 			for _, mark := range []string{"", "'", `"`, "`"} {
 				if word(r.text, lead+mark+strings.ToLower(name)) {
 					return name
@@ -111,14 +112,27 @@ func readToolName(r reading) (sessions.Lesson, bool) {
 	if name == "" {
 		return sessions.Lesson{}, false
 	}
+	if plainNames.MatchString(r.text) && !otherLetters.MatchString(r.text) && !agent.IsPlainName(name) && !r.call.Off(ToolNames, "") {
+		return sessions.Lesson{Kind: ToolNames}, true
+	}
 	return r.without(name), true
 }
+
+var (
+	// plainNames is in errors that say that names have letters and digits only, otherLetters in those that say which others there may be.
+	plainNames   = pattern.New(`\b(?:only|must|may|can|should|consist)\b[^\n]{0,40}\b(?:letters and (?:digits|numbers)|alphanumerics?\b|alphanumeric characters)`)
+	otherLetters = pattern.New(`underscore|hyphen|\bdash|\[a-z|_,|_ `)
+)
 
 // maxSingleTools is how many tools are left out one by one in a call.
 const maxSingleTools = 2
 
-// without leaves a tool out. Where others were left out before it in this call, the fault may be of all that are like them: the request has the tools
-// in front of it then, which were not complained of, and the others are found by find_tool; or none, where it is the first one.
+// ofToolForm is in errors about how a tool is written, which may be true of others that are written so.
+var ofToolForm = pattern.New(`\b(?:descriptions?|schemas?|types?|propert(?:y|ies)|parameters?|arguments?|keywords?|required|fields?|titles?|enums?|boolean|integer|number|array|nested)\b`)
+
+// without leaves a tool out. Where the error is about the form of a tool, or another tool was left out in this call for the same reason, the fault
+// may be of all that are like it: all are written in the plainest way first. Then the request has the tools in front of the one that is named, which
+// were not complained of, and the others are found by find_tool.
 func (r reading) without(name string) sessions.Lesson {
 	single := 0
 	for _, l := range r.call.changed.applied {
@@ -126,7 +140,12 @@ func (r reading) without(name string) sessions.Lesson {
 			single++
 		}
 	}
-	switch place := slices.Index(r.sent.Tools, name); {
+	place := slices.Index(r.sent.Tools, name)
+	switch {
+	case (single > 0 || ofToolForm.MatchString(r.text)) && r.sent.Loose && !r.call.Off(Schema, ""):
+		return sessions.Lesson{Kind: Schema}
+	case single > 0 && place >= 0 && !r.call.Off(Schema, bareSchema) && r.call.changed.saidOfTools(r.f.Text):
+		return sessions.Lesson{Kind: Schema, Name: bareSchema}
 	case single < maxSingleTools || place < 0:
 		return sessions.Lesson{Kind: Tool, Name: name}
 	case place > 0:
@@ -135,10 +154,50 @@ func (r reading) without(name string) sessions.Lesson {
 	return sessions.Lesson{Kind: Tools}
 }
 
+// saidOfTools reports whether a tool was left out after a refusal in the same words, but for the name of the tool.
+func (c *changes) saidOfTools(said string) bool {
+	for words, keys := range c.after {
+		for _, k := range keys {
+			if k.kind == Tool && withoutNames(words) == withoutNames(wordsWithoutCounts(said)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// withoutNames gives a text without the words that may be names of tools.
+func withoutNames(text string) string { return nameLike.ReplaceAllString(text, "") }
+
+var nameLike = pattern.New(`\S*[_'"\x60]\S*`)
+
+// readToolByName reads errors that name a tool and that no other reader understands.
+func readToolByName(r reading) (sessions.Lesson, bool) {
+	if len(r.sent.Tools) == 0 || r.isInHistory() || r.ofToolMessages() {
+		return sessions.Lesson{}, false
+	}
+	for _, name := range r.sent.Tools {
+		for _, lead := range toolLeads {
+			for _, mark := range []string{"'", `"`, "`"} {
+				if strings.Contains(r.text, lead+mark+strings.ToLower(name)+mark) {
+					return r.without(name), true
+				}
+			}
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
+// toolLeads stand in front of the name of a tool.
+var toolLeads = []string{"function ", "tool ", "function: ", "tool: ", "function name: ", "tool name: "}
+
 var (
 	toolText = pattern.New(`(?:tools?|functions?|declarations?)\b.{0,60}\bdescriptions?\b|\bdescriptions?\b.{0,60}\b(?:tools?|functions?)\b`)
 	longText = pattern.New(`too long|max|exceed|longer|at most|up to|length|characters|above|limit`)
 )
+
+// ofArgument is in errors about the description of an argument.
+var ofArgument = pattern.New(`\bdescriptions? (?:of|for) (?:the )?(?:property|properties|parameter|argument|field)|\b(?:property|properties|parameter|argument)s?\b[^\n]{0,40}\bdescription\b`)
 
 // minToolText is the shortest bound of a description that is believed, in bytes: smaller numbers count tools.
 const minToolText = 32
@@ -147,17 +206,21 @@ const minToolText = 32
 // out.
 func readToolTexts(r reading) (sessions.Lesson, bool) {
 	text := strings.ToLower(r.f.Param) + "\n" + r.text
-	if len(r.sent.Tools) == 0 || !toolText.MatchString(text) || !longText.MatchString(text) || schemaPath.MatchString(text) {
+	if len(r.sent.Tools) == 0 || !toolText.MatchString(text) || !longText.MatchString(text) || schemaPath.MatchString(text) && !ofArgument.MatchString(text) {
 		return sessions.Lesson{}, false
+	}
+	longest, of := r.call.longest, ""
+	if ofArgument.MatchString(text) {
+		longest, of = r.call.longestArgument(), Arguments
 	}
 	most := 0
 	for _, m := range bounded.FindAllStringSubmatch(r.text, -1) {
-		if n, ok := numberOf(m[1]); ok && n >= minToolText && int(n) < r.call.longest {
+		if n, ok := numberOf(m[1]); ok && n >= minToolText && int(n) < longest {
 			most = max(most, int(n))
 		}
 	}
 	if most > 0 {
-		return sessions.Lesson{Kind: ToolTexts, Use: strconv.Itoa(most)}, true
+		return sessions.Lesson{Kind: ToolTexts, Name: of, Use: strconv.Itoa(most)}, true
 	}
 	if name := r.namedTool(); name != "" {
 		return r.without(name), true

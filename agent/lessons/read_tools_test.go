@@ -47,7 +47,7 @@ func TestCountedTool(t *testing.T) {
 func TestNoToolLeft(t *testing.T) {
 	t.Parallel()
 	c := NewBook(Config{}).Call(at, "")
-	names := []string{"a1", "b2", "c3", "d4"}
+	names := []string{"a1", "b2", "c3", "d4", "e5"}
 	for i := range names {
 		c.Refused(t.Context(), refusal(400, fmt.Sprintf("Invalid schema for function '%s'", names[i])), Sent{Tools: names[i:]})
 	}
@@ -179,7 +179,7 @@ func TestManyBadTools(t *testing.T) {
 		"each": {0, func(_ string, place int) string { return fmt.Sprintf("tools.%d.type: Field required", place) }, sessions.Lesson{Kind: Tools}},
 	} {
 		b := NewBook(Config{})
-		for turn, most := range []int{3, 0, 0} {
+		for turn, most := range []int{4, 0, 0} {
 			call, refused := b.Call(at, ""), 0
 			for {
 				var sent Sent

@@ -31,22 +31,62 @@ var (
 	tokensInAll = pattern.New(`total of (?:at least )?(\d+)|requested (?:about )?(\d+) tokens`)
 )
 
-// roomOf returns how many tokens an answer may have, as an error says that counts prompt and answer together; 0 = it does not say.
-func roomOf(text string) int {
+// roomOf returns how many tokens an answer may have, and how many the prompt has, as an error says that counts both together; 0 = it does not say.
+func roomOf(text string) (room, prompt int) {
 	if m := numbersOf(roomSum, text); m != nil {
-		return m[1] - m[0]
+		return m[1] - m[0], m[0]
 	}
 	if m := numbersOf(roomRest, text); m != nil {
-		return m[0] - m[1]
+		return m[0] - m[1], m[1]
 	}
 	window, prompt := firstNumber(windowSize, text), firstNumber(promptSize, text)
 	if answer, all := firstNumber(answerAsked, text), firstNumber(tokensInAll, text); answer > 0 && all > answer {
 		prompt = max(prompt, all-answer)
 	}
 	if window == 0 || prompt == 0 {
-		return 0
+		return 0, 0
 	}
-	return window - prompt
+	return window - prompt, prompt
+}
+
+// counts is how many tokens an endpoint counts for one that is estimated: from the texts alone, and from its own count of an earlier answer.
+type counts struct {
+	ofTexts, ofCount float64 // 0 = not known
+	config           string
+}
+
+// countsMore remembers that an endpoint counted more tokens of a prompt than were estimated: later answers are asked for behind prompts of so much
+// more. It is not kept over a restart.
+func (c *Call) countsMore(prompt int) {
+	if c.estimated == nil || prompt == 0 {
+		return
+	}
+	if estimated := c.estimated(); estimated > 0 && prompt > estimated {
+		c.book.mu.Lock()
+		known := c.book.counts[c.at]
+		if known.config = c.config; c.isCounted {
+			known.ofCount = float64(prompt) / float64(estimated)
+		} else {
+			known.ofTexts = float64(prompt) / float64(estimated)
+		}
+		c.book.counts[c.at] = known
+		c.book.mu.Unlock()
+	}
+}
+
+// asCounted gives an estimate as the endpoint would count it.
+func (c *Call) asCounted(estimated int) int {
+	c.book.mu.Lock()
+	known := c.book.counts[c.at]
+	c.book.mu.Unlock()
+	ratio := known.ofTexts
+	if c.isCounted {
+		ratio = known.ofCount
+	}
+	if ratio == 0 || !c.book.conf.Same(known.config, c.config) {
+		return estimated
+	}
+	return int(float64(estimated) * ratio)
 }
 
 // numbersOf returns the numbers of an expression's groups; nil = it does not match.
@@ -117,7 +157,9 @@ func (c *Call) shortenAnswer(err error, sent Sent) bool {
 	case agent.NoCredit:
 		most = firstNumber(affordable, text)
 	case agent.TooLong, agent.BadRequest:
-		most = roomOf(text)
+		var prompt int
+		most, prompt = roomOf(text)
+		c.countsMore(prompt)
 	}
 	if most < minAnswer {
 		return false
@@ -139,6 +181,7 @@ func (c *Call) shortenAnswer(err error, sent Sent) bool {
 
 // ForPrompt says which prompt the call is for: an answer is asked for that fits behind it, where the window was learned.
 func (c *Call) ForPrompt(p agent.Prompt) *Call {
+	c.isCounted = agent.IsCounted(p.Messages)
 	c.estimated = func() int { return agent.PromptTokens(p.System, p.Tools, p.Messages) }
 	return c
 }
@@ -155,7 +198,7 @@ func (c *Call) room() int {
 	if window == 0 {
 		return c.credit
 	}
-	if rest := window - c.estimated() - promptMargin; rest >= minAnswer && (c.credit == 0 || rest < c.credit) {
+	if rest := window - c.asCounted(c.estimated()) - promptMargin; rest >= minAnswer && (c.credit == 0 || rest < c.credit) {
 		return rest
 	}
 	return c.credit // an estimate may be far off: the endpoint counts

@@ -23,11 +23,37 @@ func (c *Call) insists(kind, setting string) {
 // wantsStream is in errors of endpoints that answer in pieces only. source: help.aliyun.com/zh/model-studio/error-code
 var wantsStream = pattern.New(`\bonly supports? stream|\bstream(?:ing)?(?: mode)? (?:is )?(?:required|only)\b|\bnon-?stream|\benable (?:the )?stream|\bmust (?:be |use )?stream|\bstream must be\b|[仅只]支持流式`)
 
+// wantsSystem is in errors of endpoints that want a system message. source: BerriAI/litellm (supports_system_message)
+var wantsSystem = pattern.New(`\bsystem (?:message|prompt|role|instruction)s? (?:is |are )?(?:required|missing|needed|expected|must)|\b(?:missing|requires?|needs?|without) (?:an? |the )?system (?:message|prompt|role|instruction)`)
+
+// namedExtra gives the header or the part of the query that a refusal names and that no change of a request reaches; "" = none.
+// source: platform.claude.com/docs/en/api/beta-headers (Unexpected value(s) … for the anthropic-beta header)
+func (x refusedRequest) namedExtra() string {
+	if x.found || x.known || x.err.Class != agent.BadRequest && x.err.Class != agent.NoSuchModel {
+		return ""
+	}
+	text := strings.ToLower(x.fault.All)
+	for _, setting := range x.sent.Extras {
+		kind, name, _ := strings.Cut(setting, ".")
+		name = strings.ToLower(name)
+		if len(name) >= minExtraName && word(text, name) && (kind == "query" || strings.Contains(name, "-") || headerWord.MatchString(text)) {
+			return setting
+		}
+	}
+	return ""
+}
+
+// minExtraName is how long the name of a header or of a part of the query is at least that a refusal is believed to name, in bytes.
+const minExtraName = 4
+
 // againstSetting tells which setting of the model an error refuses, as kind: value; "" = none.
 func (x refusedRequest) againstSetting() string {
 	c, sent := x.call, x.sent
 	if !x.found && !sent.Stream && c.settings[Stream] == "off" && wantsStream.MatchString(reasons(x.fault.All)) {
 		return Stream + ": off"
+	}
+	if !x.found && !sent.System && c.settings[System] == "off" && wantsSystem.MatchString(reasons(x.fault.All)) {
+		return System + ": off"
 	}
 	if kind := x.lesson.Kind; (x.found || x.known) && c.settings[kind] == "on" && (kind != Images || x.lesson.Name == "") {
 		return kind + ": on"
@@ -53,6 +79,12 @@ func (x refusedRequest) obey(ctx context.Context, setting string) bool {
 	}
 	x.err.Hint = hint
 	return false
+}
+
+// blame ends a call whose refusal names a header or a part of the query that the user set.
+func (x refusedRequest) blame(setting string) {
+	x.err.Class = agent.BadForm
+	x.err.Hint = "The setting `" + setting + "` of " + x.call.at.Label() + " is the reason: the provider's words name it. " + x.call.placeOf(setting)
 }
 
 // placeOf says where a setting, as kind: value, is to be changed: as the paths of the configuration.

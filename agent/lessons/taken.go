@@ -97,7 +97,7 @@ func (c *Call) wasTaken(l sessions.Lesson) bool {
 		return c.taken.system
 	case Tools:
 		return c.taken.tools
-	case Tool, MaxTools, ToolTexts, Schema:
+	case Tool, MaxTools, ToolTexts, ToolNames, Schema:
 		return c.taken.offered != 0 && c.taken.offered == c.sends.offered
 	case Reasoning:
 		_, again := c.now[key{Reasoning, OldReasoning, ""}] // what it refused before was left out, and it refuses newer reasoning

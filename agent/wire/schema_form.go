@@ -23,6 +23,7 @@ const (
 	WithoutEnum                    // values are told in the description
 	Typed                          // no form of the schema: the definition says that the tool is a custom one
 	Nested                         // no form of the schema: name and schema stand in a field of the definition
+	Bare                           // types, names and what is required alone
 	numberOfForms = 1 << iota
 )
 
@@ -59,6 +60,10 @@ func (f Form) write(s map[string]any) {
 		s["type"], s["description"] = "string", strings.TrimSpace(described(s)+" "+asText)
 		delete(s, "properties")
 		delete(s, isOpen)
+	}
+	if f&Bare != 0 {
+		delete(s, "enum")
+		delete(s, "description")
 	}
 	if values, ok := s["enum"].([]any); ok && f&WithoutEnum != 0 {
 		delete(s, "enum")

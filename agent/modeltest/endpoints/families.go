@@ -63,6 +63,8 @@ func families() []family {
 		{"A full window that is told by a length alone", crampedRows},
 		{"Words of a queue inside of a stream", notices},
 		{"Words for whose fault a refusal is", denied},
+		{"The first tool with a fault", oneByOne},
+		{"What a refusal names of the way of a request", namedSettings},
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 		{"Right answers that are written otherwise", reading},
 	}
