@@ -227,12 +227,20 @@ func withoutImages(msgs []sessions.Message) []sessions.Message {
 	return out
 }
 
+// A draft is read as a whole each time. A long one is passed on when it has grown by a part of its length: reading it for each piece would
+// take the square of that.
+const (
+	longDraft  = 4 << 10 // bytes
+	draftParts = 64
+)
+
 // stream has a turn's models answer, and passes the text on as it grows.
 func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer, Candidate, error) {
 	var text strings.Builder
+	next := 0 // bytes that the text has when it is passed on again
 	call := ModelCall{
 		Candidates: r.candidates[r.from:],
-		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: text.Reset, Compacted: compacted || r.Compact == nil, TooLong: r.tooLong, Once: r.once,
+		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: func() { text.Reset(); next = 0 }, Compacted: compacted || r.Compact == nil, TooLong: r.tooLong, Once: r.once,
 		Estimated: func(model string) {
 			if _, known := r.uncounted.LoadOrStore(model, true); !known {
 				r.log.LogAttrs(ctx, slog.LevelWarn, "the provider counts no tokens: they are estimated", slog.String("model", model))
@@ -244,7 +252,10 @@ func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer
 		if d.Text == "" || r.OnText == nil {
 			return
 		}
-		text.WriteString(d.Text)
+		if text.WriteString(d.Text); text.Len() < next {
+			return
+		}
+		next = text.Len() + text.Len()/longDraft*longDraft/draftParts
 		if draft, ok := control.Draft(text.String(), r.Place); ok {
 			r.OnText(draft)
 		}
