@@ -47,13 +47,16 @@ func TestEmptyAnswerOnceMore(t *testing.T) {
 func TestEmptyAnswerAsksTheNext(t *testing.T) {
 	t.Parallel()
 	nothing := Answer{Stop: StopEnd, Usage: sessions.Usage{Input: 7}}
+	hidden := Answer{Stop: StopLength, Usage: sessions.Usage{Input: 7, Output: 4000}} // all of it was spent on thoughts that nobody is told
 	for name, c := range map[string]struct {
+		first Answer
 		next  []any
 		text  string
 		asked []string
 	}{
-		"the next has words":    {[]any{say("hello")}, "hello", []string{"first", "first", "next"}},
-		"the next is empty too": {[]any{nothing}, "", []string{"first", "first", "next"}},
+		"the next has words":          {nothing, []any{say("hello")}, "hello", []string{"first", "first", "next"}},
+		"the next is empty too":       {nothing, []any{nothing}, "", []string{"first", "first", "next"}},
+		"the first came to its limit": {hidden, []any{say("hello")}, "hello", []string{"first", "next"}},
 	} {
 		var asked []string
 		var lost sessions.Usage
@@ -64,10 +67,10 @@ func TestEmptyAnswerAsksTheNext(t *testing.T) {
 				return s
 			})}
 		}
-		first := model("first", nothing, nothing)
+		first := model("first", c.first, c.first)
 		out, err := new(Loop).Run(t.Context(), Turn{Model: first.Model, Name: first.Name, Label: first.Label, Facts: first.Facts,
 			Fallbacks: []Candidate{model("next", c.next...)}, History: []sessions.Message{user("hi")}, Spent: func(_ string, u sessions.Usage) { lost = lost.Add(u) }})
-		if err != nil || out.Text != c.text || !slices.Equal(asked, c.asked) || lost.Input != 14 {
+		if err != nil || out.Text != c.text || !slices.Equal(asked, c.asked) || lost.Input != 7*(len(c.asked)-1) {
 			t.Errorf("%s: %q, asked %q, %d tokens apart: %v", name, out.Text, asked, lost.Input, err)
 		}
 	}

@@ -21,6 +21,9 @@ func (a *Answer) empty() bool {
 	return a.Stop != StopFilter && a.Stop != StopLength && a.IsWordless()
 }
 
+// saysNothing reports whether an answer that nothing refused has neither words nor calls, be it done or at its length limit.
+func (a *Answer) saysNothing() bool { return a.Stop != StopFilter && a.IsWordless() }
+
 // isThinkingOnly reports whether an answer has reasoning and nothing else. source: xorbitsai/inference#3673
 func (a *Answer) isThinkingOnly() bool {
 	return a.IsWordless() && slices.ContainsFunc(a.Content, func(b sessions.Block) bool { return b.Type == sessions.ThinkingBlock && b.Text != "" })

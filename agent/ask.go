@@ -35,7 +35,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	if x.refused() {
 		r.afterRefusal(ctx, &x)
 	}
-	if x.err == nil && x.answer.empty() {
+	if x.err == nil && x.answer.saysNothing() {
 		r.again(ctx, &x)
 	}
 	if r.Failing && !r.answered && x.failed() {
@@ -66,10 +66,14 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	return m, nil
 }
 
-// again asks for an answer in the place of an empty one: once more, as most often the next one is not, then the models behind it.
+// again asks for an answer in the place of an empty one: once more, as most often the next one is not, then the models behind it. A model that
+// reached its length limit without a word is not asked the same again.
 func (r *turnRun) again(ctx context.Context, x *response) {
 	defer func() { r.from = 0 }()
-	for again := 1; x.err == nil && x.answer.empty() && again <= 2; again++ {
+	for again := 1; x.err == nil && x.answer.saysNothing() && again <= 2; again++ {
+		if !x.answer.empty() {
+			again = 2
+		}
 		if r.Step {
 			if r.steps >= r.MaxSteps {
 				break

@@ -16,7 +16,7 @@ func (f *Fault) Class() agent.ErrorClass { return classify(f) }
 func classify(f *Fault) agent.ErrorClass {
 	s := f.Status
 	switch {
-	case s == http.StatusUnavailableForLegalReasons, f.ofContent():
+	case s == http.StatusUnavailableForLegalReasons && !f.says(agent.BadKey), f.ofContent():
 		return agent.Refused
 	case s == http.StatusPaymentRequired && strings.Contains(f.All, "in_flight"): // of other requests, which end soon. source: openrouter.ai/docs/api/errors
 		return agent.RateLimited
