@@ -23,7 +23,7 @@ func prompts(s *routertest.Script) (out []agent.Prompt) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	for _, p := range s.Asked {
-		p.Messages = agent.Repair(p.Messages, agent.Target{})
+		p.Messages = agent.Repair(p.Messages, agent.Target{Zone: p.Zone})
 		out = append(out, p)
 	}
 	return out

@@ -99,7 +99,7 @@ func nameOf(setting string) Expectation {
 // namedSettings are endpoints whose refusals name what a setting adds to the way of a request, or leaves out of it.
 var namedSettings = []Row{
 	{ID: "unknown-beta-header", API: Messages, Vendor: "Anthropic", Source: "https://platform.claude.com/docs/en/api/beta-headers", Config: "headers: {anthropic-beta: invalid-beta-name}", Does: "names a header of the settings whose value it does not know",
-		Checks: []Check{refusing(claude(400, "invalid_request_error", "Unexpected value(s) `invalid-beta-name` for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header."))}, Want: nameOf(`headers\.anthropic-beta`)},
+		Checks: []Check{refusing(claude(400, "invalid_request_error", "Unexpected value(s) `invalid-beta-name` for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header."))}, Want: nameOf(`headers\.[Aa]nthropic-[Bb]eta`)},
 	{ID: "unknown-part-of-the-query", Vendor: "a gateway", Source: "https://platform.openai.com/docs/guides/error-codes", Config: "query: {profile: fast}", Does: "names a part of the query of the settings", Checks: []Check{refusing(message(400, "Unknown query parameter: profile"))}, Want: nameOf(`query\.profile`)},
 	{ID: "system-off-against-a-system-message", Vendor: "any", Source: "https://huggingface.co/google/gemma-2-9b-it", Config: "system: off", Does: "wants a system message, which a setting forbids", Checks: []Check{func(c *Call) *Refusal {
 		if systemless(refused)(c) == nil {

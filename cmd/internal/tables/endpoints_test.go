@@ -299,7 +299,7 @@ func (e *endpoint) quietly() {
 		e.t.Error(err)
 	}
 	if w.Log != "" && !regexp.MustCompile(w.Log).MatchString(e.logs) {
-		e.t.Errorf("%s: told: nothing in the log of the host and on its screen matches %s", e.row.ID, w.Log)
+		e.t.Errorf("%s: told: nothing in the log of the host and on its screen matches %s:\n%.3000s", e.row.ID, w.Log, e.logs)
 	}
 	for _, want := range w.Sends {
 		if re := regexp.MustCompile(want); !slices.ContainsFunc(e.server.Log(), func(s endpoints.Seen) bool { return re.MatchString(s.Raw) }) {
