@@ -20,7 +20,7 @@ func TestRoomOf(t *testing.T) {
 		"maximum context length is 8192 tokens": 0,
 		"too many requests: 3 + 1 of 3":         0,
 	} {
-		if got , _ := roomOf(text); got != want {
+		if got, _ := roomOf(text); got != want {
 			t.Errorf("%s: %d, not %d", text, got, want)
 		}
 	}

@@ -26,6 +26,8 @@ type plan struct {
 	schemas   wire.Form
 	strict    string // of each tool: "true", "false", or "" = not sent
 	forms     []lessons.Param
+	objects   bool // arguments of calls are objects, not texts
+	refusal   bool // messages of the model have an empty field for what it refused
 	named     bool // results of tools have the name of their tool
 	params    []param
 	extras    []string // lessons.Extras of the settings
@@ -77,6 +79,9 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		name.Value = value
 	}
 	out.named, out.forms = name.Value == lessons.NameSent, append(out.forms, name)
+	arguments, refusal := call.FormOf(lessons.CallArguments, lessons.AsText, lessons.AsObject), call.FormOf(lessons.AnswerRefusal, lessons.Unset, lessons.Null)
+	out.objects, out.refusal = arguments.Value == lessons.AsObject, refusal.Value == lessons.Null
+	out.forms = append(out.forms, arguments, refusal)
 	if len(out.tools) > 0 { // sent when an endpoint asks for it
 		strict := lessons.Param{Name: lessons.StrictTools, Words: strictWords, Value: lessons.Unset, Next: nextStrict}
 		if value, send := call.Param(strict.Name, strict.Value); send {
