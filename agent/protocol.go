@@ -27,8 +27,11 @@ func (p Provider) Protocol() string {
 	case err != nil:
 		return CompletionsAPI
 	}
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") || AzureHost(host) && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/openai/v1") {
+	host, path := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), strings.TrimRight(u.Path, "/")
+	if strings.HasSuffix(path, "/responses") || path == "" && AzureHost(host) {
+		return ResponsesAPI
+	}
+	if host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") || AzureHost(host) && strings.HasSuffix(path, "/openai/v1") {
 		return ResponsesAPI
 	}
 	return CompletionsAPI
@@ -50,7 +53,42 @@ func AzureHost(host string) bool {
 func (p Provider) Address() string {
 	address, _, _ := strings.Cut(p.BaseURL, "#")
 	address, _, _ = strings.Cut(address, "?")
-	return strings.TrimRight(address, "/")
+	address = strings.TrimRight(address, "/")
+	if !strings.HasPrefix(p.API, "openai") {
+		return address
+	}
+	for _, end := range []string{"/responses", "/chat/completions", "/completions"} { // as portals show it
+		if cut, ok := strings.CutSuffix(address, end); ok {
+			return cut
+		}
+	}
+	if cut, ok := strings.CutSuffix(address, "/v1/models"); ok {
+		return cut + "/v1"
+	}
+	if u, err := url.Parse(address); err == nil && u.Path == "" {
+		switch host := strings.ToLower(u.Hostname()); {
+		case AzureHost(host):
+			return address + "/openai/v1"
+		case host == "api.openai.com":
+			return address + "/v1"
+		}
+	}
+	return address
+}
+
+// CleanKey gives a key without what is around it by mistake: white space and line ends of a file, quotation marks, the word Bearer.
+func CleanKey(key string) string {
+	trim := func(s string) string { return strings.Trim(s, " \t\r\n\u00a0\u200b\ufeff") }
+	key = trim(key)
+	for _, mark := range []string{`"`, "'", "`"} {
+		if len(key) > 2 && strings.HasPrefix(key, mark) && strings.HasSuffix(key, mark) {
+			key = trim(key[1 : len(key)-1])
+		}
+	}
+	if len(key) > 7 && strings.EqualFold(key[:7], "bearer ") {
+		key = trim(key[7:])
+	}
+	return key
 }
 
 // addressQuery returns the query of the base URL; of a name that stands there twice the first value.

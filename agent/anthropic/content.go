@@ -112,8 +112,12 @@ func (c *conversation) encode(msgs []sessions.Message, before []*part) ([]byte, 
 func (c *conversation) inForm(msgs []message) any {
 	var out []any // nil = all are lists
 	c.sent.Roles = make([]string, 0, len(msgs))
+	joined := lessons.HasForm(c.ask.forms, lessons.TextBlocks, lessons.Joined)
 	for i := range msgs {
 		m := &msgs[i]
+		if joined {
+			m.join()
+		}
 		role, isText := m.kind()
 		c.sent.Roles = append(c.sent.Roles, role)
 		asText := isText && !lessons.IsList(c.ask.forms, role)
@@ -146,6 +150,24 @@ func (m *message) kind() (role string, isText bool) {
 		isText = isText && b.Type == "text"
 	}
 	return m.Role, isText
+}
+
+// join makes one block of texts that stand together.
+func (m *message) join() {
+	out := m.Content[:0:0]
+	for _, x := range m.Content {
+		b, isBlock := x.(*block)
+		if n := len(out); isBlock && b.Type == textPart && n > 0 {
+			if last, ok := out[n-1].(*block); ok && last.Type == textPart {
+				both := *b
+				both.Text = last.Text + "\n\n" + b.Text
+				out[n-1] = &both
+				continue
+			}
+		}
+		out = append(out, x)
+	}
+	m.Content = out
 }
 
 // text joins the texts of a message that has nothing else.

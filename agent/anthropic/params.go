@@ -53,7 +53,7 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 		stream:  call.Takes(lessons.Stream, set.Stream),
 		noTools: !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)),
 		schemas: call.SchemaForm(),
-		forms:   call.ContentForms("user", "assistant"),
+		forms:   append(call.ContentForms("user", "assistant"), call.FormOf(lessons.TextBlocks, lessons.Apart, lessons.Joined)),
 	}
 	switch use := call.Use(lessons.Reasoning); set.Reasoning.SendBack {
 	case "on":

@@ -54,6 +54,7 @@ var (
 	sentForm = pattern.New(`\b(?:got|received|found|given|instead of|rather than|(?:,|and) not)\b[^\n]{0,40}|\binvalid type: (?:string|sequence|map)\b`)
 	// messageAt is the place of a message's content in a request, or of a tool's result.
 	messageAt = pattern.New(`(?:messages|\binput)(?:\[|\.|/)(?:list\[[^\n]{0,200}\][./])?(\d+)\]?[./](?:[a-z]+[./])?(?:content|output)\b`)
+	plainText = pattern.New(`\b(?:turns|messages|content)\b[^\n]{0,20}\b(?:has|have|must|needs?)\b[^\n]{0,10}\bplain text\b`)
 	ofContent = pattern.New(`\bcontent\b`)
 	// eitherForm is in errors of servers that take both forms: something in one of them is wrong.
 	eitherForm = pattern.New(`\b(?:content|input)['"]?(?:[./]|, ?)['"]?(?:str\b|list\[[^\n]*\bcontent['"]?(?:[./]|, ?)['"]?list\[)`)
@@ -103,6 +104,9 @@ func readContentForm(r reading) (sessions.Lesson, bool) {
 		lists, texts = wantsList.MatchString(r.text), wantsText.MatchString(r.text)
 	}
 	place := strings.ToLower(r.f.Param) + "\n" + r.text
+	if plainText.MatchString(r.text) {
+		lists, texts = false, true
+	}
 	if lists == texts || !ofContent.MatchString(place) && !messageAt.MatchString(place) || r.has("maximum length", "too long") || eitherForm.MatchString(place) {
 		return sessions.Lesson{}, false
 	}

@@ -26,6 +26,8 @@ type plan struct {
 	schemas   wire.Form
 	strict    string // of each tool: "true", "false", or "" = not sent
 	forms     []lessons.Param
+	objects   bool // arguments of calls are objects, not texts
+	refusal   bool // messages of the model have an empty field for what it refused
 	named     bool // results of tools have the name of their tool
 	params    []param
 	extras    []string // lessons.Extras of the settings
@@ -73,28 +75,30 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	}
 	out.forms = formsOf(out.tools, call)
 	out.named, out.strict = formOf(out.forms, lessons.ResultName) == lessons.NameSent, formOf(out.forms, lessons.StrictTools)
+	out.objects, out.refusal = formOf(out.forms, lessons.CallArguments) == lessons.AsObject, formOf(out.forms, lessons.AnswerRefusal) == lessons.Null
 	out.extras = lessons.Extras(s)
 	out.params = m.params(p, s, call, out)
 	return out
 }
 
-// unknownForms are the forms that a request has to an endpoint of which nothing is known; that of tools is the last. Nobody changes them.
+// unknownForms are the forms that a request has to an endpoint of which nothing is known: those of contents, then askedForms that are changed
+// when an endpoint asks for it, of which the last is that of tools. Nobody changes them.
 var unknownForms = append(new(lessons.Call).ContentForms(), lessons.Param{Name: lessons.ResultName, Value: lessons.Unset},
+	new(lessons.Call).FormOf(lessons.CallArguments, lessons.AsText, lessons.AsObject), new(lessons.Call).FormOf(lessons.AnswerRefusal, lessons.Unset, lessons.Null),
 	lessons.Param{Name: lessons.StrictTools, Words: strictWords, Value: lessons.Unset, Next: nextStrict})
+
+const askedForms = 4
 
 // formsOf says in which forms a request has its messages and tools.
 func formsOf(specs []tools.Spec, call *lessons.Call) []lessons.Param {
+	n := len(unknownForms) - 1 + min(len(specs), 1)
 	if call.KnowsNothing() {
-		n := len(unknownForms) - 1 + min(len(specs), 1)
 		return unknownForms[:n:n]
 	}
-	forms := append(call.ContentForms(), unknownForms[len(unknownForms)-2]) // sent when an endpoint asks for it, like the next
-	if len(specs) > 0 {
-		forms = append(forms, unknownForms[len(unknownForms)-1])
-	}
-	for i := len(forms) - 1 - min(len(specs), 1); i < len(forms); i++ {
-		if value, send := call.Param(forms[i].Name, forms[i].Value); send {
-			forms[i].Value = value
+	forms := append(call.ContentForms(), unknownForms[len(unknownForms)-askedForms:n]...)
+	for i := len(unknownForms) - askedForms; i < len(forms); i++ {
+		if value, send := call.Param(forms[i].Name, forms[i].Value); send && value != forms[i].Value {
+			forms[i].Value, forms[i].Next = value, slices.DeleteFunc(slices.Clone(forms[i].Next), func(v string) bool { return v == value })
 		}
 	}
 	return forms

@@ -228,6 +228,9 @@ func (w *written) assistant(m *sessions.Message, o *plan, asList bool, field str
 	default:
 		w.body = append(w.body, map[string]string{"": "null", lessons.CallsOnly: "null", lessons.EmptyContent: `""`, lessons.FilledContent: `"` + filledContent + `"`}[o.content]...)
 	}
+	if o.refusal {
+		w.body = append(w.body, `,"refusal":null`...)
+	}
 	w.reasoning = w.reasoning || inText
 	if give.data.Rest != nil {
 		w.body, w.reasoning = appendFields(w.body, give.data.Rest), true
@@ -327,7 +330,12 @@ func (w *written) calls(blocks []sessions.Block, o *plan) {
 		}
 		w.body, w.reasoning = own.Call.appendTo(w.body), w.reasoning || own.Call != nil || own.Function != nil
 		w.body = wire.Quote(append(w.body, `,"function":{"name":`...), c.Name)
-		w.body = wire.Quote(append(w.body, `,"arguments":`...), string(c.Arguments))
+		w.body = append(w.body, `,"arguments":`...)
+		if o.objects {
+			w.body = append(w.body, c.Arguments...)
+		} else {
+			w.body = wire.Quote(w.body, string(c.Arguments))
+		}
 		w.body, next = append(own.Function.appendTo(w.body), "}}"...), ","
 	}
 	w.body = append(w.body, ']')

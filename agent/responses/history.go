@@ -42,7 +42,7 @@ type history struct {
 func (h *history) encode(p agent.Prompt, more int) []byte {
 	h.hash = sha256.New()
 	h.askStatus()
-	h.forms = h.call.ContentForms("assistant")
+	h.forms = append(h.call.ContentForms("assistant"), h.call.FormOf(lessons.CallArguments, lessons.AsText, lessons.AsObject))
 	h.omit = h.set.Reasoning.SendBack == "off" || h.call.Use(lessons.Reasoning) == lessons.OmitReasoning && h.set.Reasoning.SendBack != "on" || h.call.Bare()
 	msgs := agent.Repair(p.Messages, h.target(p))
 	size := len(h.system) + 64
@@ -321,7 +321,12 @@ func (h *history) toolCall(c sessions.Block, kept keptItem, whole bool) {
 	h.status()
 	h.b = wire.Quote(append(h.b, `"call_id":`...), c.ID)
 	h.b = wire.Quote(append(h.b, `,"name":`...), c.Name)
-	h.b = wire.Quote(append(h.b, `,"arguments":`...), string(c.Arguments))
+	h.b = append(h.b, `,"arguments":`...)
+	if lessons.HasForm(h.forms, lessons.CallArguments, lessons.AsObject) {
+		h.b = append(h.b, c.Arguments...)
+	} else {
+		h.b = wire.Quote(h.b, string(c.Arguments))
+	}
 	h.further(kept, whole)
 	h.b = append(h.b, "},"...)
 }

@@ -162,7 +162,12 @@ func (k *checker) providers() {
 		if name == "" || strings.ContainsAny(name, "/ \t\n") {
 			k.wrong(at, "a provider's name must not be empty or contain / or spaces", "a model is named provider/model")
 		}
-		k.provider(at, p)
+		p.BaseURL = strings.TrimSpace(p.BaseURL)
+		if key := agent.CleanKey(p.APIKey.Reveal()); key != p.APIKey.Reveal() {
+			p.APIKey = channels.NewSecret(key)
+		}
+		k.config.Models.Providers[name] = p
+		k.provider(at, name, p)
 		if p.BaseURL == "" {
 			if p.API != "offline" && p.API != "" && p.APIKey.IsZero() && len(p.Headers) == 0 {
 				k.report(Warning, at, "has no apiKey and no baseUrl, so it will be refused", "set apiKey, or baseUrl of a server that needs none")

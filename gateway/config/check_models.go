@@ -28,13 +28,22 @@ var ownFields = map[string]string{
 }
 
 // provider checks how a provider and its models are spoken to.
-func (k *checker) provider(at string, p agent.Provider) {
+func (k *checker) provider(at, name string, p agent.Provider) {
+	if strings.ContainsFunc(p.APIKey.Reveal(), func(r rune) bool { return r <= ' ' || r == 0x7f || r > 0xff }) {
+		k.wrong(at+".apiKey", "holds something that no key has: a blank, a line break or a character that cannot be sent", "copy the key again, on one line")
+	}
 	if p.ContextWindow != 0 && p.ContextWindow < minWindow {
 		k.wrong(at+".contextWindow", fmt.Sprintf("must be at least %d, or 0", minWindow), "0 = what the server or the catalogue says")
 	}
 	k.modelSettings(at, p.ModelSettings)
-	for _, name := range sortedKeys(p.Models) {
-		k.modelSettings(at+".models."+name, p.Models[name].ModelSettings)
+	for _, model := range sortedKeys(p.Models) {
+		if bare, ok := strings.CutPrefix(model, name+"/"); ok && name != "openrouter" { // which has models of its own, as openrouter/auto
+			k.report(Warning, at+".models."+model, "has the name of the provider in front, so it holds for no model "+quoted(bare), "write "+bare+", as the provider names it")
+		}
+		if n := p.Models[model].ContextWindow; n != 0 && n < minWindow {
+			k.wrong(at+".models."+model+".contextWindow", fmt.Sprintf("must be at least %d, or 0", minWindow), "0 = what the server or the catalogue says")
+		}
+		k.modelSettings(at+".models."+model, p.Models[model].ModelSettings)
 	}
 }
 

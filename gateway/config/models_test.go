@@ -79,6 +79,8 @@ func TestModelSettingsProblems(t *testing.T) {
 		{`temperature: 3`, `a.temperature: must be between 0 and 2, is "3"`},
 		{`temperature: warm`, `a.temperature: must be a number, is "warm"`},
 		{`topP: 1.01`, `a.topP: must be between 0 and 1`},
+		{`models: {m: {contextWindow: 5}}`, `a.models.m.contextWindow: must be at least 1000, or 0`},
+		{`headers: {}, apiKey: "sk-1 2345678"`, `a.apiKey: holds something that no key has`},
 		{`contextWindow: 12`, `a.contextWindow: must be at least 1000, or 0`},
 		{`headers: {"a b": x}`, `a.headers: holds something that is no header`},
 		{`headers: {X-A: "a\nb: c"}`, `a.headers: holds something that is no header`},
@@ -106,6 +108,9 @@ func TestModelSettingsProblems(t *testing.T) {
 		{`api: openai-chat`, `"openai-chat" is not possible (one of: openai, openai-completions, openai-responses, anthropic, offline`},
 	} {
 		text := "models: {providers: {a: {api: openai, apiKey: k, " + c.text + "}}}"
+		if strings.Contains(c.text, "apiKey:") {
+			text = "models: {providers: {a: {api: openai, " + c.text + "}}}"
+		}
 		if strings.HasPrefix(c.text, "api:") {
 			text = "models: {providers: {a: {" + c.text + "}}}"
 		}

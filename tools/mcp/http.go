@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -72,6 +73,21 @@ func (e *unreachedError) Unwrap() error { return e.cause }
 type attempt struct {
 	unreached atomic.Pointer[unreachedError]
 	status    atomic.Int64 // of an answer that is an error of HTTP
+	said      atomic.Pointer[[]byte]
+}
+
+// noSession is in errors of servers that do not know the session of a request, because they were started anew.
+// source: modelcontextprotocol/typescript-sdk (Bad Request: No valid session ID provided)
+var noSession = regexp.MustCompile(`(?i)\bsession\b.{0,40}\b(?:not found|invalid|expired|unknown|missing|required|terminated)|\b(?:no valid|invalid|unknown|expired|missing)\b.{0,20}\bsession\b`)
+
+// expired reports whether a call was not done because the server does not know its session any more: the client begins a new one then.
+// source: modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management (404)
+func (a *attempt) expired(err error) bool {
+	if errors.Is(err, sdk.ErrSessionMissing) {
+		return true
+	}
+	page := a.said.Load()
+	return a.status.Load() == http.StatusBadRequest && page != nil && noSession.Match(*page)
 }
 
 type attemptKey struct{}
@@ -104,6 +120,7 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if try != nil && resp.StatusCode >= http.StatusBadRequest {
 		try.status.Store(int64(resp.StatusCode))
+		try.said.Store(begin(resp))
 	}
 	switch {
 	case r.Method != http.MethodPost:
@@ -120,12 +137,17 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // keepPage reads the beginning of a page with an error: it may say which versions of the protocol the server takes.
 func (m *messenger) keepPage(resp *http.Response) {
+	m.page.Store(begin(resp))
+}
+
+// begin gives the beginning of an answer, which can be read again.
+func begin(resp *http.Response) *[]byte {
 	page, _ := io.ReadAll(io.LimitReader(resp.Body, maxHead)) // an error comes again with what follows
-	m.page.Store(&page)
 	resp.Body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(page), resp.Body), resp.Body}
+	return &page
 }
 
 // said gives what the page with an error says that was the first answer; "" = there was none.

@@ -40,6 +40,7 @@ type link struct {
 	doubt   chan struct{} // somebody doubts that the server still answers
 	changed chan struct{} // the server said that its tools have changed
 	calls   atomic.Int64  // at work
+	expired atomic.Bool   // the server does not know its session any more
 
 	mu       sync.Mutex
 	tokens   int64
@@ -151,6 +152,15 @@ func (l *link) over() string {
 	}
 	return how
 }
+
+// expire ends the connection: the server does not know its session any more.
+func (l *link) expire() {
+	l.expired.Store(true)
+	l.suspect()
+}
+
+// errExpired is why a connection is over whose session the server has forgotten.
+var errExpired error = &misbehaved{"it does not know the session any more"}
 
 // suspect asks for a ping.
 func (l *link) suspect() { signal(l.doubt) }

@@ -99,7 +99,8 @@ type server struct {
 	state    State
 	detail   string
 	restarts int
-	link     *link // nil while it is away
+	link     *link         // nil while it is away
+	renewed  chan struct{} // closed when there is a new one; nil = nobody waits for it
 	tools    []*tool
 	left     []LeftOut // because of what they are
 	lost     []LeftOut // because of their names
@@ -162,6 +163,9 @@ func (s *server) supervise(ctx context.Context) {
 			rest = lastingPause
 		}
 		wait := rest/2 + rand.N(rest/2+1)
+		if errors.Is(err, errExpired) && time.Since(began) >= firstPause { // it answers
+			wait = 0
+		}
 		why := s.plain(err)
 		s.mu.Lock()
 		s.state, s.detail = Down, why
@@ -232,6 +236,10 @@ func because(err error, how string) error {
 func (s *server) set(l *link, list usable) {
 	s.mu.Lock()
 	s.state, s.detail, s.link, s.tools, s.left = Running, "", l, list.tools, list.all()
+	if s.renewed != nil {
+		close(s.renewed)
+		s.renewed = nil
+	}
 	s.mu.Unlock()
 	s.all.rebuild()
 }
@@ -253,6 +261,9 @@ func (s *server) serve(ctx context.Context, l *link) error {
 		case <-l.closed:
 			return l.err
 		case <-l.doubt:
+			if l.expired.Load() {
+				return errExpired
+			}
 			if err := l.ping(ctx); err != nil {
 				return err
 			}
@@ -289,6 +300,32 @@ func (s *server) relist(ctx context.Context, l *link) {
 	s.mu.Unlock()
 	s.log.Info("the tools of the MCP server have changed", "tools", len(list.tools))
 	s.all.rebuild()
+}
+
+// renewWithin is how long a call waits for a new connection.
+const renewWithin = 15 * time.Second
+
+// next waits until there is another connection than l, and reports whether there is.
+func (s *server) next(ctx context.Context, l *link) bool {
+	ctx, cancel := context.WithTimeout(ctx, renewWithin)
+	defer cancel()
+	for {
+		s.mu.Lock()
+		if s.link != nil && s.link != l {
+			s.mu.Unlock()
+			return true
+		}
+		if s.renewed == nil {
+			s.renewed = make(chan struct{})
+		}
+		renewed := s.renewed
+		s.mu.Unlock()
+		select {
+		case <-renewed:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // current gives the connection, or why there is none.

@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -28,6 +30,11 @@ func (t *tool) Spec() tools.Spec { return t.spec }
 
 // Call implements tools.Tool. What goes wrong on the server's side is a result that says so: the turn goes on without it.
 func (t *tool) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
+	return t.call(ctx, c, false)
+}
+
+// call is Call; again: the server had forgotten the session, and a new one was begun for this call.
+func (t *tool) call(ctx context.Context, c tools.Call, again bool) (tools.Result, error) {
 	s := t.server
 	if !s.serves(c.Caller.Sandboxed) {
 		return failed("This tool is not for this session. Nothing was done."), nil
@@ -69,6 +76,12 @@ func (t *tool) Call(ctx context.Context, c tools.Call) (tools.Result, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return tools.Result{}, ctx.Err()
 	}
+	if !again && try.expired(err) {
+		l.expire()
+		if s.next(ctx, l) {
+			return t.call(ctx, c, true)
+		}
+	}
 	return t.failure(call, l, limit, &try, err), nil
 }
 
@@ -89,7 +102,7 @@ func (t *tool) failure(call context.Context, l *link, limit time.Duration, try *
 		l.suspect()
 		return failed("The MCP server %s answered the call with %d %s. %s", s.name, status, http.StatusText(status), afterStatus(status))
 	case answered && refused.Code != codeRejected:
-		return failed("The MCP server %s refused the call: %s", s.name, s.plain(refused))
+		return failed("The MCP server %s refused the call: %s%s", s.name, s.plain(refused), s.secretless(details(refused)))
 	case ended || l.life.Err() != nil || errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF):
 		return failed("The MCP server %s stopped while the call was at work. Whether it was done is not known.", s.name)
 	case errors.Is(call.Err(), context.DeadlineExceeded):
@@ -119,4 +132,30 @@ func afterStatus(status int) string {
 
 func failed(format string, a ...any) tools.Result {
 	return tools.Result{Text: fmt.Sprintf(format, a...), IsError: true}
+}
+
+// maxDetails bounds what a server says of an error besides its message, in bytes.
+const maxDetails = 4000
+
+// codeURL is the code of an error of a server that wants a person to open an address first.
+// source: modelcontextprotocol.io/specification/2025-11-25/client/elicitation (URLElicitationRequiredError)
+const codeURL = -32042
+
+// details gives what an error of a server says besides its message; with the addresses that a person has to open.
+func details(e *jsonrpc.Error) string {
+	if len(e.Data) == 0 || string(e.Data) == "null" {
+		return ""
+	}
+	var wanted struct {
+		Elicitations []struct{ URL, Message string }
+	}
+	if e.Code == codeURL && json.Unmarshal(e.Data, &wanted) == nil && len(wanted.Elicitations) > 0 {
+		out := ". Nothing was done. Tell the person to open this address, and call the tool again after that:"
+		for _, w := range wanted.Elicitations {
+			out += "\n" + line(w.URL+" "+w.Message, maxDetails/4)
+		}
+		return out
+	}
+	text := clean(string(e.Data))
+	return "\nIts details: " + strings.ToValidUTF8(text[:min(len(text), maxDetails)], "")
 }

@@ -65,6 +65,7 @@ func families() []family {
 		{"Words for whose fault a refusal is", denied},
 		{"The first tool with a fault", oneByOne},
 		{"What a refusal names of the way of a request", namedSettings},
+		{"Histories in another form", otherHistories},
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 		{"Right answers that are written otherwise", reading},
 	}

@@ -99,7 +99,7 @@ func nameOf(setting string) Expectation {
 // namedSettings are endpoints whose refusals name what a setting adds to the way of a request, or leaves out of it.
 var namedSettings = []Row{
 	{ID: "unknown-beta-header", API: Messages, Vendor: "Anthropic", Source: "https://platform.claude.com/docs/en/api/beta-headers", Config: "headers: {anthropic-beta: invalid-beta-name}", Does: "names a header of the settings whose value it does not know",
-		Checks: []Check{refusing(claude(400, "invalid_request_error", "Unexpected value(s) `invalid-beta-name` for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header."))}, Want: nameOf(`headers\.[Aa]nthropic-[Bb]eta`)},
+		Checks: []Check{refusing(claude(400, "invalid_request_error", "Unexpected value(s) `invalid-beta-name` for the `anthropic-beta` header. Please consult our documentation at platform.claude.com/docs or try again without the header."))}, Want: nameOf(`headers\.Anthropic-Beta`)},
 	{ID: "unknown-part-of-the-query", Vendor: "a gateway", Source: "https://platform.openai.com/docs/guides/error-codes", Config: "query: {profile: fast}", Does: "names a part of the query of the settings", Checks: []Check{refusing(message(400, "Unknown query parameter: profile"))}, Want: nameOf(`query\.profile`)},
 	{ID: "system-off-against-a-system-message", Vendor: "any", Source: "https://huggingface.co/google/gemma-2-9b-it", Config: "system: off", Does: "wants a system message, which a setting forbids", Checks: []Check{func(c *Call) *Refusal {
 		if systemless(refused)(c) == nil {
@@ -122,3 +122,64 @@ var namedSettings = []Row{
 
 // refused is any refusal.
 var refused = message(400, "refused")
+
+// oneTextBlock refuses a message that is a list of more than one text.
+func oneTextBlock(no func(i int) *Refusal) Check {
+	return func(c *Call) *Refusal {
+		for i, m := range objects(c.Body["messages"]) {
+			n := 0
+			for _, b := range objects(m["content"]) {
+				if b["type"] == "text" {
+					n++
+				}
+			}
+			if n > 1 {
+				return no(i)
+			}
+		}
+		return nil
+	}
+}
+
+// objectArguments refuses calls whose arguments are a text.
+func objectArguments(no func(i int) *Refusal) Check {
+	return func(c *Call) *Refusal {
+		for i, item := range objects(c.Body["input"]) {
+			if _, isText := item["arguments"].(string); isText {
+				return no(i)
+			}
+		}
+		for i, m := range objects(c.Body["messages"]) {
+			for _, call := range objects(m["tool_calls"]) {
+				if _, isText := function(call)["arguments"].(string); isText {
+					return no(i)
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// otherHistories are endpoints that want the history in another form.
+var otherHistories = []Row{
+	{ID: "messages-one-text-block", API: Messages, Vendor: "a relay", Source: "decolua/9router#2634", Does: "takes one text block in a message", Checks: []Check{oneTextBlock(func(i int) *Refusal {
+		return claude(400, "invalid_request_error", "messages.%d.content: only one text block is allowed per message", i)
+	})}, Want: Expectation{Refused: 1}},
+	{ID: "arguments-as-an-object", Vendor: "vLLM", Source: "QwenLM/Qwen3-Coder#444", Does: "has a template that goes through arguments as an object", Lax: true, Checks: []Check{objectArguments(func(int) *Refusal {
+		return vllm(400, "Can only get item pairs from a mapping.")
+	})}, Want: Expectation{Refused: 1, Sends: []string{`"arguments":\{`}}},
+	{ID: "arguments-as-an-object-by-pydantic", Vendor: "a FastAPI server", Source: "https://docs.pydantic.dev/latest/errors/validation_errors/#dict_type", Does: "wants arguments of calls as an object", Lax: true, Checks: []Check{objectArguments(func(i int) *Refusal {
+		return fastAPI("dict_type", list{"body", "messages", i, "tool_calls", 0, "function", "arguments"}, "Input should be a valid dictionary", "{}")
+	})}, Want: Expectation{Refused: 1, Sends: []string{`"arguments":\{`}}},
+	{ID: "responses-arguments-as-an-object", API: Responses, Vendor: "a server in Go", Source: "https://pkg.go.dev/encoding/json#UnmarshalTypeError", Does: "wants arguments of calls as an object", Lax: true, Checks: []Check{objectArguments(func(i int) *Refusal {
+		return invalid("input", nil, "json: cannot unmarshal string into Go struct field Item.input.arguments of type map[string]interface {}")
+	})}, Want: Expectation{Refused: 1, Sends: []string{`"arguments":\{`}}},
+	{ID: "refusal-of-messages-missing", Vendor: "a FastAPI server", Source: "https://docs.pydantic.dev/latest/errors/validation_errors/#missing", Does: "checks messages of the model as answers, which say what was refused", Lax: true, Checks: []Check{func(c *Call) *Refusal {
+		for i, m := range objects(c.Body["messages"]) {
+			if _, has := m["refusal"]; m["role"] == "assistant" && !has {
+				return fastAPI("missing", list{"body", "messages", i, "refusal"}, "Field required", "x")
+			}
+		}
+		return nil
+	}}, Want: Expectation{Refused: 1, Sends: []string{`"refusal":null`}}},
+}
