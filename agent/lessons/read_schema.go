@@ -50,7 +50,7 @@ var (
 
 // missingInTool is the place of a field of a definition, also with each of its parts on a line.
 // source: docs.pydantic.dev/latest/errors/validation_errors (missing, "loc")
-var missingInTool = pattern.New(`(?m)\btools(?:\[|\.|/)\d+\]?[./]([a-z_]+)|^tools\n\d+\n([a-z_]+)$`)
+var missingInTool = pattern.New(`(?m)\btools(?:\[|\.|/)\d+\]?[./]([a-z_]+)(?:[^a-z_./\[]|$)|^tools\n\d+\n([a-z_]+)$`)
 
 // readSchemaForm reads errors that say what is wrong with the schemas of tools. Whatever tool they name, it is of all: an endpoint
 // names the first that it dislikes. Strict mode is switched off where it can be.
