@@ -75,7 +75,7 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 		a.topP = a.param(lessons.Param{Name: "top_p", Value: number(*set.TopP), Words: []string{"topp"}, Fixed: true, Setting: "topP"})
 	}
 	if set.Temperature != nil {
-		a.temperature = a.param(lessons.Param{Name: "temperature", Value: number(*set.Temperature), Fixed: true, Setting: "temperature"})
+		a.temperature = a.param(lessons.Param{Name: "temperature", Words: lessons.TemperatureWords, Value: number(*set.Temperature), Fixed: true, Setting: "temperature"})
 	}
 	return a
 }

@@ -59,7 +59,7 @@ var (
 func readCallsForm(r reading) (sessions.Lesson, bool) {
 	place := strings.ToLower(r.f.Param) + "\n" + r.text
 	wants := map[string]bool{
-		CallArguments: r.sent.Steps && (itemPairs.MatchString(r.text) || objectArguments.MatchString(r.text) || argumentsPlace.MatchString(place) && validDict.MatchString(r.text)),
+		CallArguments: r.sent.Steps && (itemPairs.MatchString(r.text) && r.f.Status < 500 || objectArguments.MatchString(r.text) || argumentsPlace.MatchString(place) && validDict.MatchString(r.text)),
 		TextBlocks:    oneText.MatchString(r.text),
 		AnswerRefusal: refusalPlace.MatchString(place) && required.MatchString(r.text),
 	}

@@ -185,8 +185,6 @@ func (x unexplained) failedAgain(err error) bool {
 	case isKnown && c.restoreSuspects():
 	case len(sent.Pictures) > 0 && !c.images:
 		x.leavePictures()
-	case sent.Steps && itemPairs.MatchString(strings.ToLower(f.All)) && HasForm(sent.Params, CallArguments, AsText):
-		x.guess(sessions.Lesson{Kind: Parameter, Name: CallArguments, Value: AsText, Use: AsObject})
 	case sent.Steps && emptyWord.MatchString(f.All) && otherContent(c) != "":
 		x.guess(sessions.Lesson{Kind: Content, Use: otherContent(c)})
 	case sent.Steps && !c.changed.hasChanged(History):

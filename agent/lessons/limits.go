@@ -19,6 +19,12 @@ var (
 	bound = pattern.New(`at most|at least|maximum|minimum|up to|less than|less or equal|lower than|greater than|no more than|between|\brange\b|within|<=|>=|≤|≥|exceeds?|取值|范围`)
 )
 
+// strictBound matches a number that a value must lie below.
+var strictBound = pattern.New(`(?:\b(?:less|lower|smaller) than|\bbelow|(?:^|[^<])<) ?(\d{1,3}(?:,\d{3})+\b|\d+k?\b)`)
+
+// TemperatureWords are other words of errors for the temperature. source: help.aliyun.com/zh/model-studio/error-code (temperature)
+var TemperatureWords = []string{"温度", "sampling parameter", "sampling parameters"}
+
 // nearestNumber gives the number of a text that is nearest below a value, or above it where the text asks for more. Numbers that are
 // said to be a bound come before others.
 func nearestNumber(text string, sent float64) (float64, bool) {

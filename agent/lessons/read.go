@@ -338,6 +338,11 @@ func (r reading) offered(p Param) string {
 	if sent, err := strconv.ParseFloat(p.Value, 64); err == nil {
 		// Of the sentences only: the ids of requests have numbers in them.
 		if n, ok := nearestNumber(strings.ToLower(r.f.Text), sent); ok && (slices.Contains(limits, p.Name) || bound.MatchString(r.text)) {
+			for _, m := range strictBound.FindAllStringSubmatch(r.text, -1) {
+				if most, isNumber := numberOf(m[1]); isNumber && most == n && n < sent && n > 1 && strings.Count(r.text, m[1]) == 1 && slices.Contains(limits, p.Name) {
+					n--
+				}
+			}
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}
 		return ""

@@ -155,7 +155,7 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 	if s.Temperature == nil {
 		add(lessons.Param{Name: "temperature", Value: lessons.Unset, Next: nextOne}, literal)
 	} else {
-		add(lessons.Param{Name: "temperature", Value: decimal(*s.Temperature), Fixed: true, Setting: "temperature"}, literal)
+		add(lessons.Param{Name: "temperature", Words: lessons.TemperatureWords, Value: decimal(*s.Temperature), Fixed: true, Setting: "temperature"}, literal)
 	}
 	if s.TopP != nil {
 		add(lessons.Param{Name: "top_p", Words: []string{"topp"}, Value: decimal(*s.TopP), Fixed: true, Setting: "topP"}, literal)

@@ -173,6 +173,12 @@ func plainLesson(l sessions.Lesson) string {
 		return "takes " + l.Use + " messages of a transcript, older ones are summed up"
 	case l.Kind == lessons.MaxText:
 		return "takes " + l.Use + " characters in a message, the rest is cut off"
+	case l.Kind == lessons.ToolTexts && l.Name == lessons.Arguments:
+		return "takes descriptions of tools' arguments of " + l.Use + " bytes"
+	case l.Kind == lessons.ToolTexts:
+		return "takes descriptions of tools of " + l.Use + " bytes"
+	case l.Kind == lessons.ToolNames:
+		return "takes letters and digits only in the names of tools"
 	case l.Kind == lessons.MaxTools:
 		return "takes " + l.Use + " tools"
 	}
