@@ -168,7 +168,7 @@ type Provider struct {
 // merged by name; the query of baseUrl comes below both.
 func (p Provider) Settings(model string) ModelSettings {
 	s, own := p.ModelSettings, p.Models[model].ModelSettings
-	s.Headers, s.Query, s.Body = canonical(s.Headers, own.Headers), merged(merged(p.addressQuery(), s.Query), own.Query), merged(s.Body, own.Body)
+	s.Headers, s.Query, s.Body = canonical(s.Headers, own.Headers), merged(merged(p.addressQuery(), s.Query), own.Query), mergedBody(s.Body, own.Body)
 	if own.Temperature != nil {
 		s.Temperature = own.Temperature
 	}
@@ -198,6 +198,19 @@ func canonical(base, over map[string]channels.Secret) map[string]channels.Secret
 	for _, m := range []map[string]channels.Secret{base, over} {
 		for name, v := range m {
 			out[textproto.CanonicalMIMEHeaderKey(name)] = v
+		}
+	}
+	return out
+}
+
+// mergedBody is merged for bodies: objects that both have are merged, too.
+func mergedBody(base, over map[string]any) map[string]any {
+	out := merged(base, over)
+	for name, v := range over {
+		below, isObject := base[name].(map[string]any)
+		above, too := v.(map[string]any)
+		if isObject && too {
+			out[name] = mergedBody(below, above)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"maps"
 	"testing"
 
@@ -47,8 +48,8 @@ func TestSettings(t *testing.T) {
 	p := Provider{
 		BaseURL: "https://house.openai.azure.com/openai/deployments/gpt/?api-version=1&a=x&a=y#top",
 		ModelSettings: ModelSettings{Headers: map[string]channels.Secret{"x-a": secret("provider"), "X-B": secret("b")}, Query: map[string]string{"a": "z"},
-			Body: map[string]any{"n": 1}, Tools: "off", Reasoning: Reasoning{Levels: []string{"low"}, SendBack: "on"}},
-		Models: map[string]ModelFacts{"m": {ModelSettings: ModelSettings{Headers: map[string]channels.Secret{"X-A": secret("model")}, Query: map[string]string{"b": "c"},
+			Body: map[string]any{"n": 1, "extra": map[string]any{"a": 1, "b": 2}}, Tools: "off", Reasoning: Reasoning{Levels: []string{"low"}, SendBack: "on"}},
+		Models: map[string]ModelFacts{"m": {ModelSettings: ModelSettings{Headers: map[string]channels.Secret{"X-A": secret("model")}, Query: map[string]string{"b": "c"}, Body: map[string]any{"extra": map[string]any{"b": 3, "c": 4}},
 			Temperature: &half, Tools: "on", Reasoning: Reasoning{Levels: []string{}}}}},
 	}
 	if got := p.Address(); got != "https://house.openai.azure.com/openai/deployments/gpt" {
@@ -60,6 +61,9 @@ func TestSettings(t *testing.T) {
 	}
 	if want := map[string]string{"api-version": "1", "a": "z", "b": "c"}; !maps.Equal(s.Query, want) {
 		t.Errorf("query %v", s.Query)
+	}
+	if extra := fmt.Sprint(s.Body["extra"]); extra != "map[a:1 b:3 c:4]" || fmt.Sprint(p.Body["extra"]) != "map[a:1 b:2]" {
+		t.Errorf("body %v, of the provider %v", s.Body, p.Body)
 	}
 	if s.Body["n"] != 1 || s.Temperature != &half || s.Tools != "on" || s.Reasoning.Levels == nil || len(s.Reasoning.Levels) > 0 || s.Reasoning.SendBack != "on" {
 		t.Errorf("%+v", s)

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -43,11 +44,12 @@ type delta struct {
 	Role             role
 	Content          string
 	Refusal          string
-	ReasoningContent string          `json:"reasoning_content"` // DeepSeek, Moonshot, GLM, Qwen, older vLLM
-	Reasoning        string          // OpenRouter, Ollama, Groq, vLLM
-	ReasoningText    string          `json:"reasoning_text"` // GitHub Copilot
-	Thinking         string          // some proxies
-	Thoughts         string          // others
+	ReasoningContent string `json:"reasoning_content"` // DeepSeek, Moonshot, GLM, Qwen, older vLLM
+	Reasoning        string // OpenRouter, Ollama, Groq, vLLM
+	ReasoningText    string `json:"reasoning_text"` // GitHub Copilot
+	Thinking         string // some proxies
+	Thoughts         string // others, in the field thoughtsIn; empty = thoughts
+	thoughtsIn       string
 	ChainOfThought   string          `json:"cot_summary"`       // Azure, by Copilot. source: microsoft/vscode-copilot-chat (thinking.ts)
 	Details          json.RawMessage `json:"reasoning_details"` // OpenRouter, MiniMax
 	ToolCalls        []toolCall      `json:"tool_calls"`
@@ -179,7 +181,7 @@ func (d *delta) empty() bool {
 // thought gives the reasoning of a delta and the field that it came in. Some servers send the same in two fields.
 func (d *delta) thought(field string) (text, in string) {
 	fields := [...]struct{ name, text string }{
-		{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}, {"reasoning_text", d.ReasoningText}, {"thinking", d.Thinking}, {"thoughts", d.Thoughts}, {"cot_summary", d.ChainOfThought},
+		{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}, {"reasoning_text", d.ReasoningText}, {"thinking", d.Thinking}, {cmp.Or(d.thoughtsIn, "thoughts"), d.Thoughts}, {"cot_summary", d.ChainOfThought},
 	}
 	for _, f := range fields {
 		if f.text != "" && (text == "" || f.name == field) {
@@ -227,7 +229,7 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 var chunkObjects = []string{"choices", "delta", "message", "content", "usage"}
 
 // oddFields are those that say something in a place where the document has none.
-var oddFields = regexp.MustCompile(`"(?:text|content|finish_reason|finishReason)"\s*:\s*"[^"]`)
+var oddFields = regexp.MustCompile(`"(?:text|content|finish_reason|finishReason|thinking_(?:content|text)|thought|chain_of_thought|cot|rationale|reasoning_trace)"\s*:\s*"[^"]`)
 
 // saysNothing reports whether nothing of an answer could be read of a chunk.
 func (c *chunk) saysNothing(data []byte) bool {

@@ -10,7 +10,7 @@ import (
 )
 
 // sealedName matches names of fields that hold what an endpoint wants back and only it can read.
-var sealedName = pattern.New(`(?i)signature|opaque|encrypted|sealed|^cot_id$`)
+var sealedName = pattern.New(`(?i)signature|opaque|encrypted|sealed|^(?:reasoning|thoughts?|thinking|cot)_(?:state|blob|ids?|context|token|data)$|^continuation(?:_token)?$|^conversation_token$`)
 
 // sealedKey matches such a name inside of a value.
 var sealedKey = pattern.New(`(?i)"\w*(?:signature|opaque|encrypted|sealed)\w*"\s*:`)
@@ -28,8 +28,12 @@ var ofCalls = []string{"thought_signature", "thoughtSignature"}
 // mayBeSealed reports whether an event may have such a field.
 func mayBeSealed(data []byte) bool {
 	data = data[max(0, bytes.Index(data, []byte(`"choices"`))):]
-	return bytes.Contains(data, []byte("ignature")) || bytes.Contains(data, []byte("ncrypted")) || bytes.Contains(data, []byte("paque")) || bytes.Contains(data, []byte(`"cot_id"`))
+	return bytes.Contains(data, []byte("ignature")) || bytes.Contains(data, []byte("ncrypted")) || bytes.Contains(data, []byte("paque")) ||
+		slices.ContainsFunc(sealedParts, func(part []byte) bool { return bytes.Contains(data, part) })
 }
+
+// sealedParts are parts of the names of such fields, behind the word for reasoning.
+var sealedParts = [][]byte{[]byte(`_state"`), []byte(`_blob"`), []byte(`_id"`), []byte(`_ids"`), []byte(`_context"`), []byte(`_token"`), []byte(`_data"`), []byte(`"continuation"`)}
 
 // plainEvent is an event without such a field. Most events differ from the one before in one text: they have none either.
 type plainEvent struct {
@@ -160,7 +164,7 @@ func sealedIn(fields map[string]json.RawMessage, read ...string) (out map[string
 			continue
 		}
 		inner := value[0] == '{' || value[0] == '['
-		if !inner && sealedName.MatchString(name) || inner && sealedKey.Match(value) {
+		if sealedName.MatchString(name) || inner && sealedKey.Match(value) {
 			if out == nil {
 				out = make(map[string]json.RawMessage)
 			}

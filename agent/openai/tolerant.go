@@ -85,6 +85,9 @@ func oddChoice(m map[string]any) (c choice, left bool) {
 	return c, left
 }
 
+// thoughtFields are rare names of reasoning that people can read. It goes back in the field that it came in.
+var thoughtFields = []string{"thinking_content", "thinking_text", "thought", "chain_of_thought", "cot", "rationale", "reasoning_trace"}
+
 // oddDelta reads a delta; a text alone is content.
 func oddDelta(v any) (d delta, left bool) {
 	m, ok := v.(map[string]any)
@@ -96,6 +99,11 @@ func oddDelta(v any) (d delta, left bool) {
 	d = delta{Refusal: text(m["refusal"]), ReasoningContent: text(m["reasoning_content"]), Reasoning: text(m["reasoning"]),
 		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Thoughts: text(m["thoughts"]), ChainOfThought: text(m["cot_summary"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"]),
 		Sealed: rawOf(m["reasoning_opaque"]), Provider: rawOf(m["provider_specific_fields"]), Blocks: rawOf(m["thinking_blocks"])}
+	for _, name := range thoughtFields {
+		if d.Thoughts == "" {
+			d.Thoughts, d.thoughtsIn = text(m[name]), name
+		}
+	}
 	_ = d.Role.UnmarshalJSON(rawOf(m["role"]))     // it never fails
 	_ = d.Images.UnmarshalJSON(rawOf(m["images"])) // nor does this
 	_ = d.Audio.UnmarshalJSON(rawOf(m["audio"]))

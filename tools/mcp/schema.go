@@ -44,10 +44,7 @@ func schemaOf(v any) (json.RawMessage, renames, error) {
 	if types := typesOf(top); len(types) > 0 && !slices.Contains(types, "object") {
 		return nil, nil, errors.New("its arguments are no object")
 	}
-	top = maps.Clone(top)
-	for _, k := range atTop {
-		delete(top, k)
-	}
+	top = (&widener{root: top}).widened(top, 0)
 	delete(top, "nullable")
 	top["type"] = "object"
 	b, err := encodeJSON(top)

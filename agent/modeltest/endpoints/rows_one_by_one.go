@@ -67,11 +67,11 @@ var oneByOne = []Row{
 		Checks: []Check{firstTool(longDescription(200), func(name string) *Refusal {
 			return claude(400, "invalid_request_error", "tool %s: description too long (max 200)", name)
 		})}, Want: allTools(1)},
-	{ID: "first-long-property", Vendor: "any", Source: "NousResearch/hermes-agent#38", Does: "takes descriptions of arguments of 60 characters, and names the first longer one",
+	{ID: "first-long-property", Vendor: "any", Source: "microsoft/genaiscript#1381", Does: "takes descriptions of arguments of 60 characters, and names the first longer one",
 		Checks: []Check{firstTool(anySchema(longDescription(60)), func(name string) *Refusal {
 			return message(400, "Function '%s': description of property 'search' exceeds 60 characters", name)
 		})}, Want: allTools(1)},
-	{ID: "responses-first-long-property", API: Responses, Vendor: "a gateway", Source: "NousResearch/hermes-agent#38", Does: "takes descriptions of arguments of 60 characters, and names the first longer one",
+	{ID: "responses-first-long-property", API: Responses, Vendor: "a gateway", Source: "microsoft/genaiscript#1381", Does: "takes descriptions of arguments of 60 characters, and names the first longer one",
 		Checks: []Check{firstTool(anySchema(longDescription(60)), func(name string) *Refusal {
 			return invalid("tools", "invalid_value", "Function '%s': description of property 'search' exceeds 60 characters", name)
 		})}, Want: allTools(1)},

@@ -116,4 +116,17 @@ var wanted = []Row{
 	{ID: "unexpected-tool-call-once", Vendor: "Google", Source: "https://ai.google.dev/api/generate-content#FinishReason", Path: "/v1beta/openai", Does: "ends an answer because the model called a function that it was not given", Fails: []Failure{once(useTool, stream(`{"choices":[{"delta":{"role":"assistant","content":""},"finish_reason":"function_call_filter: UNEXPECTED_TOOL_CALL","index":0}],"created":1,"id":"x","model":"m","object":"chat.completion.chunk"}`, "[DONE]"))}, Want: Expectation{Refused: 0}},
 	{ID: "aborted-in-a-stream", Vendor: "SGLang", Source: "https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/managers/tokenizer_manager.py", Does: "aborts an answer with the code of a refusal", Fails: breaksAfterWords(`{"error":{"message":"Aborted by AbortReq.","type":"BadRequestError","code":400}}`)},
 	{ID: "page-in-a-stream", Vendor: "nginx", Source: "https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_read_timeout", Does: "ends half an answer with a web page", Fails: []Failure{once(useTool, sse200("data: "+someText+"\n\n<html>\r\n<head><title>504 Gateway Time-out</title></head>\r\n<body>\r\n<center><h1>504 Gateway Time-out</h1></center>\r\n</body>\r\n</html>\r\n"))}},
+
+	{ID: "reasoning-state-wanted-back", Vendor: "any", Source: "https://docs.litellm.ai/docs/reasoning_content", Does: "gives the state of its reasoning beside calls, under a name of its own, and wants it back", Wire: ChatWire{Reasoning: "thinking_content", Edit: func(c *Call, p *Piece) {
+		if len(p.calls()) > 0 {
+			p.delta()["reasoning_state"] = c.memory.opaque("state")
+		}
+	}}.Wire(), Checks: []Check{func(c *Call) *Refusal {
+		return assistants(c, func(i int, m obj) *Refusal {
+			if _, ours := c.memory.owner(str(m["reasoning_state"])); len(objects(m["tool_calls"])) > 0 && !ours && str(m["thinking_content"]) != "" {
+				return invalid(nil, nil, "messages[%d].reasoning_state: Field required", i)
+			}
+			return nil
+		})
+	}}, Want: Expectation{Sends: []string{`"thinking_content":"` + Musing, `"reasoning_state":"` + OpaqueMark}}},
 }
