@@ -64,10 +64,12 @@ func (s Sent) sentFor(l sessions.Lesson) bool {
 		return len(s.Pictures) > 0
 	case ToolImages:
 		return s.ToolImages
-	case Tools, MaxTools, ToolTexts:
+	case Tools, MaxTools, ToolTexts, ToolNames:
 		return len(s.Tools) > 0
-	case Schema:
-		return s.Loose
+	case Schema: // with a name it is a form that any schema may have
+		return s.Loose || l.Name != "" && len(s.Tools) > 0
+	case MaxText:
+		return len(s.Messages) > 0
 	case Tool:
 		return slices.Contains(s.Tools, l.Name)
 	case System:

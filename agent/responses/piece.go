@@ -57,7 +57,7 @@ func (ev *event) piece(data []byte) bool {
 				return false
 			}
 		case `"obfuscation"`:
-			if _, ok = p.text(); !ok {
+			if raw, ok := p.text(); !ok || bytes.IndexByte(raw, '\\') >= 0 && !json.Valid(raw) {
 				return false
 			}
 		case `"logprobs"`:
