@@ -207,7 +207,7 @@ func TestModels(t *testing.T) {
 	}
 	c, problems, err := config.Parse("x.yaml", r.Config, table(), func(n string) string {
 		if slices.Contains(r.Needs, n) {
-			return "key of " + n
+			return "key-of-" + n
 		}
 		return r.Secrets[n].Reveal()
 	})
@@ -225,7 +225,7 @@ func TestModels(t *testing.T) {
 		ModelSettings: agent.ModelSettings{Tools: "off", Reasoning: agent.Reasoning{Levels: []string{"none", "high"}, SendBack: "on"}}}) || h.Headers["X-Team"].Reveal() != "bees" || h.Headers["X-Auth-Token"].Reveal() != "header-made-up-secret" {
 		t.Errorf("house: %+v", h)
 	}
-	if len(ps) != 4 || ps["anthropic"].API != "anthropic" || ps["anthropic"].APIKey.Reveal() != "key of ANTHROPIC_API_KEY" || ps["openrouter"].BaseURL == "" || !ps["box"].APIKey.IsZero() {
+	if len(ps) != 4 || ps["anthropic"].API != "anthropic" || ps["anthropic"].APIKey.Reveal() != "key-of-ANTHROPIC_API_KEY" || ps["openrouter"].BaseURL == "" || !ps["box"].APIKey.IsZero() {
 		t.Errorf("providers: %+v", ps)
 	}
 }

@@ -4,7 +4,7 @@
 // It stands right of tools; confine, left of it, is the sandbox of a server's process. Servers is all of them, a server one with its
 // supervisor, a link one connection with its handshake, process.go and the files of HTTP the ways to it.
 //
-// Owns: the processes and connections, the tools that are offered, and what was left out of them with its reason. Locks: Servers.mu, then
+// Owns: the processes and connections, the tools that are offered, and what was left out of them with its reason. Locks: Servers.joining, then Servers.mu, then
 // server.mu, then link.mu, for moments; no server is asked under any. Goroutines: one supervisor for each server, and those of its link;
 // Close waits for all.
 //

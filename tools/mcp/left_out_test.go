@@ -28,7 +28,7 @@ func TestLeftOutIsTold(t *testing.T) {
 			list := `[{"name":"good","inputSchema":{"type":"object"},"title":7,"icons":{},"annotations":"x","outputSchema":5,"execution":{"taskSupport":"optional"}},` + c.tool + `]`
 			r := newRig(t, one(tools.MCPServer{Command: "x", Enabled: true, TimeoutSeconds: 60}), inMemory(listing(list)), func(d *Deps) { d.Taken = []string{"x_host"} })
 			if got := r.names(false); !slices.Contains(got, "x_good") {
-				t.Errorf("%s: the tools: %v", name, got)
+				t.Errorf("%s: the tools: %v, %v\n%s", name, got, r.Status(), r.log.String())
 			}
 			s := r.Status()[0]
 			if len(s.LeftOut) != 1 || s.LeftOut[0].Tool != c.left || !strings.Contains(s.LeftOut[0].Reason, c.reason) {

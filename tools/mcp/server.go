@@ -151,7 +151,6 @@ func (s *server) supervise(ctx context.Context) {
 	for {
 		began := time.Now()
 		err := s.run(ctx, settle)
-		settle()
 		if ctx.Err() != nil {
 			return
 		}
@@ -172,6 +171,7 @@ func (s *server) supervise(ctx context.Context) {
 		s.restarts++
 		s.mu.Unlock()
 		s.all.rebuild()
+		settle() // its state is known
 		s.log.Warn("the MCP server is started again", keyErr, why, "in", wait.Round(time.Millisecond).String())
 		select {
 		case <-time.After(wait):

@@ -50,6 +50,8 @@ type Servers struct {
 	ability func() confine.Ability // what the kernel gives; asked for once
 	warn    func()                 // says in the log what is missing, once
 
+	joining sync.Mutex // one joins the lists at a time: the last one knows the newest lists
+
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // the life of the servers, given to Start
 	running map[slot]*server
@@ -221,6 +223,8 @@ func compareBool(a, b bool) int {
 // rebuild joins the lists of the servers. Where two tools have the same name, the one of the first server stays, and the other one
 // is left out and logged; so is one that is called as if it were another server's.
 func (s *Servers) rebuild() {
+	s.joining.Lock()
+	defer s.joining.Unlock()
 	all := s.list()
 	lost := map[*server][]*tool{}
 	joined := map[bool][]tools.Tool{}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -79,14 +80,24 @@ func TestRefusedVersions(t *testing.T) {
 		`{"code":-32600,"message":"Invalid request: the key is not valid"}`:                                                                  {"2025-06-18", "2025-11-25"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
 			var asked []string
+			versions := func() string { // since it was asked last
+				mu.Lock()
+				defer mu.Unlock()
+				all := strings.Join(asked, " ")
+				asked = nil
+				return all
+			}
 			r := newRig(t, one(tools.MCPServer{Command: "x", Enabled: true, TimeoutSeconds: 60}), inMemory(func(p *peer, id json.RawMessage, m string, a json.RawMessage) (string, bool) {
 				if m != "initialize" {
 					return listing(plainTool)(p, id, m, a)
 				}
 				var params struct{ ProtocolVersion string }
 				_ = json.Unmarshal(a, &params)
+				mu.Lock()
 				asked = append(asked, params.ProtocolVersion)
+				mu.Unlock()
 				if params.ProtocolVersion == c.takes {
 					return `{"protocolVersion":"` + c.takes + `","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`, true
 				}
@@ -96,19 +107,18 @@ func TestRefusedVersions(t *testing.T) {
 			defer r.stop()
 			r.names(false)
 			s := r.Status()[0]
-			if got := strings.Join(asked, " "); got != c.want || (s.State == Running) != strings.HasSuffix(c.want, " "+c.takes) {
+			if got := versions(); got != c.want || (s.State == Running) != strings.HasSuffix(c.want, " "+c.takes) {
 				t.Errorf("%s: asked for %s, %v", refusal, got, s)
 			}
 			if strings.Contains(refusal, "2027-01-01") && !strings.Contains(s.Detail, "it speaks version 2026-07-28, 2027-01-01 of MCP, and parley speaks 2024-11-05 to 2025-11-25") {
 				t.Errorf("%s: %v", refusal, s)
 			}
 			if s.State == Running {
-				asked = nil
 				srv := r.list()[0]
 				l, _ := srv.current()
 				_ = l.session.Close()
 				time.Sleep(time.Minute)
-				if got := strings.Join(asked, " "); got != c.takes {
+				if got := versions(); got != c.takes {
 					t.Errorf("%s: started again, asked for %s", refusal, got)
 				}
 			}
