@@ -10,9 +10,12 @@ import (
 // source: learn.microsoft.com/openspecs/windows_protocols/ms-wdv (449 Retry With)
 const statusRetryWith = 449
 
+// statusCalm is the status of servers that have too much to do, or ask for a pause. source: docs.spring.io (420 Method Failure), developer.x.com (420 Enhance Your Calm)
+const statusCalm = 420
+
 // passingStatuses are those of refusals that the same request mostly does not meet again.
 // source: github.com/openai/openai-python (_should_retry: 408, 409), rfc-editor.org/rfc/rfc8470 (425), rfc-editor.org/rfc/rfc4918#section-11.3 (423)
-var passingStatuses = []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, statusRetryWith}
+var passingStatuses = []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, statusCalm, statusRetryWith}
 
 // badSample matches errors about one answer of the model: it made a call that cannot be read or that names no tool. The next answer is
 // mostly another.

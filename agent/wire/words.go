@@ -22,7 +22,7 @@ type wording struct {
 // docs.bigmodel.cn/cn/api/api-code, help.aliyun.com/zh/model-studio/error-code, lmstudio-ai/lmstudio-bug-tracker#1106, songquanpeng/one-api (relay errors in Chinese)
 var wordings = []wording{
 	// Too many requests in a time, at any status.
-	{agent.RateLimited, "English", `\bthrottlingexception\b|\brequest (?:was|is being|has been) (?:throttled|rate.?limited)\b|\btoo many (?:concurrent |parallel )?requests\b|\btoo many tokens, please wait\b|` +
+	{agent.RateLimited, "English", `\b(?:are|is|be|been|being|was|were) (?:being )?throttled\b|\bthrottlingexception\b|\brequest (?:was|is being|has been) (?:throttled|rate.?limited)\b|\btoo many (?:concurrent |parallel )?requests\b|\btoo many tokens, please wait\b|` +
 		`\brate.?limit(?:s)?\b[^.\n]{0,40}\b(?:exceeded|reached|hit|triggered)|\b(?:exceeded|reached|hit)\b[^.\n]{0,40}\brate.?limit|` +
 		`\bquota exceeded\b[^\n]{0,120}\bper (?:second|minute|hour|day)|\bquota exceeded for (?:today|this (?:hour|minute|day))|\b(?:requests?|tokens?) per (?:second|minute|hour|day)\b[^.\n]{0,40}\b(?:exceeded|reached)|\bconcurrency (?:limit|quota)|` +
 		`\b(?:[rqt]p[smdh]|api|daily|hourly|usage) (?:requests? )?limit (?:has been |was |is )?(?:reached|exceeded|hit|exhausted)\b|\busage limit reached\b`},
@@ -37,7 +37,7 @@ var wordings = []wording{
 	{agent.RateLimited, "Korean", `요청이 너무 많|요청 한도`},
 
 	// Money that is missing.
-	{agent.NoCredit, "English", `\b(?:don['’]?t|do not|does not|doesn['’]?t|not) have (?:enough|sufficient|any) (?:[a-z]+ )?(?:balance|credits?|funds|money)\b|` +
+	{agent.NoCredit, "English", `\b(?:trial|subscription|plan|membership)\b(?: period)? (?:(?:has|is|was) )?(?:already )?(?:expired|ended|over|lapsed|run out)\b|\brestricted by\b[^.\n]{0,40}\byour (?:current )?plan\b|\b(?:don['’]?t|do not|does not|doesn['’]?t|not) have (?:enough|sufficient|any) (?:[a-z]+ )?(?:balance|credits?|funds|money)\b|` +
 		`\b(?:balance|funds|credits?)\b[^.\n]{0,20}\b(?:insufficient|too low|not enough|exhausted|depleted|used up)\b|\b(?:not enough|insufficient) (?:[a-z]+ )?(?:balance|funds|credits?)\b|` +
 		`\bcheck your (?:plan and )?billing\b|\brun out of (?:[a-z]+ )?(?:credits?|funds)\b|\bfree.?tier\b[^.\n]{0,30}\b(?:exhausted|used up|ended|expired)\b|\bfreetieronly\b|\binactive subscription\b|\bno (?:remaining )?quota\b[^.\n]{0,30}\b(?:remaining|left|billing)\b|\bspending cap\b|` +
 		`\bhave no quota\b|\bquota\b[^\n]{0,40}\bupgrade your plan\b|\bsubscription (?:has |is )?(?:expired|ended|cancell?ed|lapsed)\b|\bquota is not enough\b|\b(?:not enough|insufficient) (?:[a-z]+ )?quota\b|\bcredit limit (?:was |is |has been )?(?:exceeded|reached)\b|\breached the set [a-z]+ limit\b|\busage limit for (?:this|the|your) (?:current )?billing\b|\bexceeded\w*budget\b|` +
@@ -55,7 +55,7 @@ var wordings = []wording{
 	{agent.NoCredit, "Korean", `(?:잔액|크레딧)[이가]? ?부족`},
 
 	// Who asks: credentials that are wrong, an account that is closed, a place that is not served.
-	{agent.BadKey, "English", `\b(?:organi[sz]ation|account|workspace|project|team|user|subscription|(?:api[ -]?)?key)\b[^.\n]{0,40}\b(?:is|was|has been|have been|been|currently|temporarily) (?:currently |temporarily |permanently )?(?:disabled|suspended|deactivated|banned|terminated|restricted|revoked|closed|locked|frozen)\b|` +
+	{agent.BadKey, "English", `(?:^|\n|: )(?:unauthenticated|authentication (?:fail(?:s|ed|ure)|required))\b|(?m:^(?:the |your )?token (?:is |has |was )?(?:been )?(?:expired|revoked|invalid)\b)|\b(?:organi[sz]ation|account|workspace|project|team|user|subscription|(?:api[ -]?)?key)\b[^.\n]{0,40}\b(?:is|was|has been|have been|been|currently|temporarily) (?:currently |temporarily |permanently )?(?:disabled|suspended|deactivated|banned|terminated|restricted|revoked|closed|locked|frozen)\b|` +
 		`\b(?:location|country|region|territory)\b[^.\n]{0,40}\b(?:not|un)[ -]?(?:supported|available|allowed|permitted)\b|` +
 		`\bsecurity token\b[^.\n]{0,40}\b(?:invalid|expired)|\b(?:unrecognizedclient|accessdenied|expiredtoken|invalidsignature|incompletesignature|missingauthenticationtoken)(?:exception)?\b|\bmissing authentication token\b|` +
 		`(?m:^(?:authentication error|invalid token|bad credentials)\.?$)|\bmissing api[ -]?key\b|\bno api[ -]?key (?:was )?(?:found|provided|given)\b|\bapi[ -]?key (?:is )?(?:required|missing)\b|\bnot (?:allowed|permitted|authori[sz]ed) to use this (?:api )?key\b|\bcredential is only authori[sz]ed\b|\b(?:access|auth|bearer|api|authentication) token\b[^.\n]{0,30}\b(?:invalid|expired|no longer valid|revoked|malformed|missing)\b|\b(?:invalid|expired) (?:access|auth|bearer|api|authentication) (?:token|key)\b|\b(?:^|: )user not found\b|` +
@@ -71,7 +71,7 @@ var wordings = []wording{
 	{agent.BadKey, "Korean", `api ?키[가이]? ?(?:유효하지|잘못)|(?:유효하지 않은|잘못된) api ?키`},
 
 	// A model that is not served here, or that is no chat model.
-	{agent.NoSuchModel, "English", `\b(?:unsupported|unavailable|unknown) model\b[^.\n]{0,3}(?:[:=]|$|[\s.]*\n)|\bmodel id(?:entifier)? is (?:invalid|not valid|unknown)|\binvocation of model id\b[^\n]{0,120}(?:isn['’]t|is not) supported|` +
+	{agent.NoSuchModel, "English", `\btry pulling it first\b|\b(?:unsupported|unavailable|unknown) model\b[^.\n]{0,3}(?:[:=]|$|[\s.]*\n)|\bmodel id(?:entifier)? is (?:invalid|not valid|unknown)|\binvocation of model id\b[^\n]{0,120}(?:isn['’]t|is not) supported|` +
 		"\\bmodels?(?: ?[`'\"]?[\\w./:@-]+[`'\"]?)? (?:is |are |was |has been )?(?:not (?:supported|enabled|activated|available|accessible|deployed|served|hosted|installed|loaded)|unsupported|disabled|blocked)(?: (?:by|on|at|in|for|to) (?:this|the|any|your|that) (?:[a-z]+ )?(?:endpoint|provider|account|api|server|region|deployment|plan|key|service|workspace|project|organization|team|tier|group|subscription)| for (?:format|task)\\b|\\s*[.!]?\\s*$|\\s*[.!]?\\s*\\n| when using)|" +
 		`\b(?:not (?:allowed|permitted|authori[sz]ed) (?:to (?:access|use)|for)|no permission (?:to (?:access|use)|for)|(?:do|does)(?: not|n['’]t) (?:yet )?have access to|not (?:yet )?include access to) (?:the |this |that )?models?\b|\bno available channels? for model\b|\bno matching models? found\b|\bmodel\b[^\n]{0,80}\bnot in the list of\b|\b(?:specified|requested) deployment could not be found\b|\bmodel\b[^\n]{0,80}\b(?:ratio|price|pricing) (?:is )?not (?:set|configured)\b|` +
 		`\bmodel\b[^\n]{0,80}\brequires (?:a )?(?:newer|later|more recent) version of (?:ollama|llama|lm ?studio|vllm|mlx|transformers|(?:the|this) (?:server|runtime|engine|program))|\b(?:failed|unable) to load (?:the )?model\b|` +
@@ -88,7 +88,7 @@ var wordings = []wording{
 	{agent.NoSuchModel, "Korean", `모델[^.\n]{0,40}(?:찾을 수 없|존재하지 않)`},
 
 	// A server that has too much to do, is not ready yet, or lost the model.
-	{agent.Overloaded, "English", `\b(?:service|server|system|model|engine|backend|upstream|cluster|instance|worker)s?\b[^.\n]{0,30}\b(?:overloaded|too busy|is busy|not (?:yet )?ready|warming up|starting up|still loading)\b|` +
+	{agent.Overloaded, "English", `\bserver busy\b|\b(?:cuda|gpu|hip|metal|vram|device)\b[^.\n]{0,20}\bout of memory\b|\b(?:worker|engine|engine ?core|backend|runner|replica)s?(?: process)? (?:has |have |was |is )?(?:died|dead|crashed|killed|exited|terminated)\b|\b(?:service|server|system|model|engine|backend|upstream|cluster|instance|worker)s?\b[^.\n]{0,30}\b(?:overloaded|too busy|is busy|not (?:yet )?ready|warming up|starting up|still loading)\b|` +
 		`\bmodelnotreadyexception\b|\bserviceunavailableexception\b|\bmodeltimeoutexception\b|\binternalserverexception\b|\berror while processing the model\b|\brequest failed during generation\b|` +
 		`\bmodel (?:was |has been )?unloaded\b|\bmodel has crashed\b|^channel error\b`},
 	{agent.Overloaded, "Chinese", `服务(?:器)?(?:繁忙|过载)|系统繁忙|模型过载|请稍后(?:再试|重试)`},
@@ -102,7 +102,7 @@ var wordings = []wording{
 	{agent.Overloaded, "Korean", `서버[가이]? ?(?:혼잡|과부하)|잠시 후 다시`},
 
 	// A prompt that is too long.
-	{agent.TooLong, "English", `\b(?:prompt|input|conversation|context|messages?|request(?: body)?|sequence|chat history|history)(?: (?:tokens?|length|size|text|window))?(?: (?:is|are|was|has become))? (?:too|overly) (?:long|large|big|many)\b|` +
+	{agent.TooLong, "English", `\bkv[ _-]?cache (?:is |was )?(?:full|exhausted|too small)\b|\b(?:not enough|out of|no) (?:free )?(?:space in (?:the )?)?kv[ _-]?cache\b|\b(?:prompt|input|conversation|context|messages?|request(?: body)?|sequence|chat history|history)(?: (?:tokens?|length|size|text|window))?(?: (?:is|are|was|has become))? (?:too|overly) (?:long|large|big|many)\b|` +
 		`\bcontext (?:window|length|size|limit)\b[^.\n]{0,60}\b(?:exceed\w*|overflow\w*|full|reached|surpass\w*|overrun)\b|\b(?:exceed\w*|overflow\w*|larger than|longer than|greater than|bigger than|beyond|over|surpass\w*|fits?)\b[^.\n]{0,60}\bcontext (?:window|length|size|limit)\b|` +
 		`\b(?:prompt|input) (?:tokens? )?(?:limit|length) (?:was |has been )?exceeded\b|\btoo many (?:input |prompt |context )?tokens\b|\bcontext[ _]overflow\b|` +
 		`\btokens? limit (?:is |was |has been )?exceeded\b|\bexceed(?:s|ed)? (?:the )?(?:model's |maximum )?token limit\b|\bmax(?:imum)? input (?:characters|tokens|length)\b|` +
@@ -118,6 +118,8 @@ var wordings = []wording{
 	{agent.TooLong, "Korean", `(?:프롬프트|입력|컨텍스트|메시지|대화|요청|토큰)[^.\n]{0,30}(?:너무 길|너무 많은 토큰|너무 큽|초과|넘)`},
 
 	// What a filter refused.
+	{agent.Refused, "English", `\b(?:pii|dlp|phi|personal (?:data|information)|personally identifiable information|sexual|hate|hate speech|violence|violent|self[- ]harm|toxic\w*|profan\w+|prompt injections?|prompt attacks?|jailbreaks?)\b[^.\n]{0,40}\b(?:detected|found|blocked|violat\w+|not allowed)|` +
+		`\b(?:contains?|detected|found|blocked)\b[^.\n]{0,20}\b(?:pii|personal (?:data|information)|personally identifiable information|sexual content|hate speech|profanity|toxic (?:content|language)|prompt injections?|prompt attacks?)\b`},
 	{agent.Refused, "Chinese", `(?:内容|输入|提问|文本)[^。\n]{0,12}(?:敏感(?:信息|词|字|内容)|违规|违法|不当)|敏感词|未通过[^。\n]{0,6}审核|审核[不未]通过|内容(?:安全)?(?:过滤|审核)|有害内容|违反[^。\n]{0,10}(?:内容|使用)(?:政策|规范)`},
 	{agent.Refused, "German", `verstößt gegen (?:unsere |die )?(?:inhalts|nutzungs)richtlinie|\b(?:inhalts|nutzungs)richtlinien?\b[^.\n]{0,24}\b(?:blockiert|abgelehnt|verletzt)|\b(?:blockiert|abgelehnt)[^.\n]{0,30}\b(?:inhalts|nutzungs)richtlinie|\binhaltsfilter|\bfilter (?:blockiert|abgelehnt)`},
 	{agent.Refused, "French", `(?:enfrei(?:nt|gn)|viol|bloqu|refus|rejet)[^.\n]{0,30}(?:politique|règles) (?:de contenu|de modération|d['’]utilisation)|\bfiltre de contenu`},
