@@ -43,6 +43,9 @@ func schemaOf(v any) (json.RawMessage, renames, error) {
 	if types := typesOf(top); len(types) > 0 && !slices.Contains(types, "object") {
 		return nil, nil, errors.New("its arguments are no object")
 	}
+	if b, err := encodeJSON(top); err != nil || len(b) > mostSchema { // before any work on it
+		return nil, nil, fmt.Errorf("its schema has more than %d KiB", mostSchema>>10)
+	}
 	top = (&widener{root: top}).widened(top, 0)
 	delete(top, "nullable")
 	top["type"] = "object"

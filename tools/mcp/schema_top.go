@@ -44,6 +44,9 @@ func (w *widener) widened(top map[string]any, depth int) map[string]any {
 		list, _ := out[key].([]any)
 		var ofEach []any // what each branch so far wants
 		for i, x := range list {
+			if w.branches > maxBranches {
+				break
+			}
 			branch, _ := x.(map[string]any)
 			branch = w.widened(branch, depth+1)
 			given, _ := branch["properties"].(map[string]any)

@@ -5,6 +5,35 @@ import (
 	"testing"
 )
 
+// TestManyBranches: a schema of very many branches, or of branches that lead to themselves, is read in moments and stays within its bounds.
+func TestManyBranches(t *testing.T) {
+	t.Parallel()
+	var branches, loops []any
+	for i := range 2_000 {
+		branches = append(branches, map[string]any{"properties": map[string]any{"o": map[string]any{"const": i}}})
+		loops = append(loops, map[string]any{"$ref": "#"})
+	}
+	for _, list := range [][]any{branches, loops} {
+		w := widener{root: map[string]any{"oneOf": list}}
+		got := w.widened(w.root, 0)
+		if w.branches > maxBranches+maxTopDepth || got["oneOf"] != nil {
+			t.Errorf("%d branches were read", w.branches)
+		}
+		if _, _, err := schemaOf(w.root); (err != nil) != (len(encoded(t, w.root)) > mostSchema) {
+			t.Error(err)
+		}
+	}
+}
+
+func encoded(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := encodeJSON(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // TestBranchesAtTheTop: a tool whose arguments are told in branches keeps them all.
 // source: zod.dev/json-schema (z.discriminatedUnion), modelcontextprotocol.io/specification/2025-11-25/server/tools (inputSchema)
 func TestBranchesAtTheTop(t *testing.T) {
