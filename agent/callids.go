@@ -40,7 +40,7 @@ func ParseIDForm(expr string) (*IDForm, error) {
 	}
 	f := &IDForm{re, tree}
 	made := make(map[string]bool)
-	for n := range 16 {
+	for n := range 64 { // so few differ of a form that has too few
 		id := f.Make("x", n)
 		if !f.Takes(id) || made[id] {
 			return nil, errIDForm

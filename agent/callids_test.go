@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
 	"testing"
 
 	"parley/sessions"
@@ -58,5 +61,32 @@ func TestRepairMapsIDs(t *testing.T) {
 		if !form.Takes(first) || first != got[2].ToolCallID || second != sound || second != got[4].ToolCallID {
 			t.Errorf("%s: %s", label, shapes(got))
 		}
+	}
+}
+
+// TestFormWithFewIDs: a form that has fewer ids than a history has calls is not taken, and would not keep the history from being sent.
+func TestFormWithFewIDs(t *testing.T) {
+	t.Parallel()
+	if _, err := ParseIDForm(`^call_[0-9]{1,3}$`); err == nil {
+		t.Error("a form of a thousand ids is taken")
+	}
+	tree, err := syntax.Parse(`^c[0-9]$`, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	msgs := []sessions.Message{user("go")}
+	for i := range 30 {
+		id := fmt.Sprint("other", i)
+		msgs = append(msgs, sessions.Message{Role: sessions.Assistant, Content: []sessions.Block{callBlock(id, "look", `{}`)}},
+			sessions.Message{Role: sessions.ToolResult, ToolCallID: id, ToolName: "look", Content: sessions.TextContent("seen")})
+	}
+	seen := make(map[string]bool)
+	for _, m := range Repair(msgs, Target{IDs: &IDForm{regexp.MustCompile(`^c[0-9]$`), tree}}) {
+		if m.Role == sessions.ToolResult {
+			seen[m.ToolCallID] = true
+		}
+	}
+	if len(seen) != 30 {
+		t.Errorf("%d ids", len(seen))
 	}
 }

@@ -307,7 +307,7 @@ func (r *repair) callID(id, name string) string {
 	for n := 0; !sound || r.used[out]; n++ {
 		sound = true
 		switch {
-		case r.to.IDs != nil:
+		case r.to.IDs != nil && n < maxFormTries:
 			out = r.to.IDs.Make(id, n)
 		case numbered:
 			out = fmt.Sprintf("functions.%s:%d", name, len(r.used)+n)
@@ -328,6 +328,9 @@ func numbersCalls(label string) bool { return strings.Contains(strings.ToLower(l
 
 // maxCallID bounds the ids of calls that go back as their endpoint made them, in bytes: some have a signature in them.
 const maxCallID = 32 << 10
+
+// maxFormTries is how many ids of a form are tried for one call: a form may have fewer than a history has calls.
+const maxFormTries = 64
 
 // shortID is the length of call ids that every provider takes: Mistral's have nine letters and digits.
 const shortID = 9
