@@ -137,7 +137,7 @@ func mend(raw []byte, name string, names []string, depth int) (out []byte, chang
 			fixed, is := mend(v, key, names, depth+1)
 			value, changed = fixed, changed || is
 		}
-		if i := slices.Index(keys, key); i >= 0 && raw[0] == '{' {
+		if i := doubled(raw, keys, key); i >= 0 {
 			changed = true
 			if saysNothing(value) {
 				continue
@@ -150,6 +150,17 @@ func mend(raw []byte, name string, names []string, depth int) (out []byte, chang
 		return raw, false
 	}
 	return joinValues(raw[0] == '{', keys, values), true
+}
+
+// maxDoubled is up to how many fields of an object doubled ones are looked for: no event of an answer has as many.
+const maxDoubled = 512
+
+// doubled gives the place of an earlier field of the same name; -1 = there is none.
+func doubled(raw []byte, keys []string, key string) int {
+	if raw[0] != '{' || len(keys) > maxDoubled {
+		return -1
+	}
+	return slices.Index(keys, key)
 }
 
 // joinValues makes an object, or a list.

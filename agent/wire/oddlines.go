@@ -16,7 +16,7 @@ func (e *Events) oddLine(line []byte) (ev Event, ok bool) {
 			return Event{}, false
 		}
 	}
-	half := opensValue(e.data) && len(e.data)+len(line) < maxLine && !json.Valid(e.data)
+	half := opensValue(e.data) && len(e.data)+len(line) < maxLine && !(closesValue(bytes.TrimRight(e.data, " \t\r\n")) && json.Valid(e.data))
 	switch inner := unquoted(bytes.TrimFunc(line, isPadding)); {
 	case half:
 		e.data = append(append(e.data, bytes.Repeat([]byte{'\n'}, e.gap+1)...), line...)
