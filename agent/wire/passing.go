@@ -10,7 +10,7 @@ import (
 // source: learn.microsoft.com/openspecs/windows_protocols/ms-wdv (449 Retry With)
 const statusRetryWith = 449
 
-// statusCalm is the status of servers that have too much to do, or ask for a pause. source: docs.spring.io (420 Method Failure), developer.x.com (420 Enhance Your Calm)
+// statusCalm is the status of servers that have too much to do, or ask for a pause. source: yandex.ru/dev/market/partner-api/doc (420 Method Failure: a limit is exceeded)
 const statusCalm = 420
 
 // passingStatuses are those of refusals that the same request mostly does not meet again.
