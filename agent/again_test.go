@@ -170,7 +170,7 @@ func TestDraftIsReplaced(t *testing.T) {
 // source: openclaw/openclaw#45000, vllm-project/vllm#32768
 func TestToolNames(t *testing.T) {
 	t.Parallel()
-	r := &turnRun{tools: map[string]tools.Tool{"list": &fakeTool{name: "list"}, "a.list": &fakeTool{name: "a.list"}}, callIDs: map[string]bool{}}
+	r := &turnRun{offered: offered{tools: map[string]tools.Tool{"list": &fakeTool{name: "list"}, "a.list": &fakeTool{name: "a.list"}}}, callIDs: map[string]bool{}}
 	for name, want := range map[string]string{"list": "list", " list\n": "list", "functions.list": "list", "default_api:list": "list", "list<|channel|>commentary": "list", "functions.list<|channel|>json": "list", "<|channel|>": "<|channel|>", "a.list": "a.list", "lists": "lists", "": ""} {
 		if got := r.storable([]sessions.Block{callBlock("c", name, "{}")}, StopToolUse, "")[0].Name; got != want {
 			t.Errorf("%q became %q", name, got)

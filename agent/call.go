@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,31 +57,6 @@ func (r *turnRun) call(ctx context.Context, c sessions.Block, stop string) (tool
 	res, err := r.execute(ctx, tool, spec, c, stop)
 	res.Text = capText(cleanText(res.Text), resultLimit(spec))
 	return res, err
-}
-
-// tool returns the tool of a name: one that the model was told of, or one of those behind them, which a model may call by its name as well.
-func (r *turnRun) tool(name string) (tools.Tool, bool) {
-	if t, ok := r.tools[name]; ok {
-		return t, true
-	}
-	for _, t := range r.tools {
-		if many, ok := t.(tools.Indirect); ok {
-			if inner, ok := many.Find(name); ok {
-				return inner, true
-			}
-		}
-	}
-	return nil, false
-}
-
-// behind returns the tool that a call of many means: one that many finds, or one that the model was told of itself, but not another of its kind.
-func (r *turnRun) behind(many tools.Indirect, name string) (tools.Tool, bool) {
-	if t, ok := many.Find(name); ok {
-		return t, true
-	}
-	t, ok := r.tools[name]
-	_, again := t.(tools.Indirect)
-	return t, ok && !again
 }
 
 // execute checks the arguments of a call against the tool's schema and makes the call.
@@ -175,18 +149,6 @@ func resultLimit(spec tools.Spec) int {
 
 // wrong is the answer to a call that the model got wrong, in the shape of every refusal (contract G2).
 func wrong(format string, args ...any) tools.Result { return tools.Mistake(format, args...) }
-
-func (r *turnRun) toolNames() string {
-	if len(r.specs) == 0 {
-		return "(none)"
-	}
-	names := make([]string, 0, len(r.specs))
-	for _, s := range r.specs {
-		names = append(names, s.Name)
-	}
-	slices.Sort(names)
-	return capText(strings.Join(names, ", "), 4000)
-}
 
 // decodeArguments reads what a model wrote as arguments. Nothing at all and null count as an empty object: models write them for
 // tools that need no arguments. A JSON string is looked into: it is either an object that was encoded twice, or what storable

@@ -45,44 +45,6 @@ func (r *turnRun) asOffered(b *sessions.Block, stop, model string) {
 	}
 }
 
-// toolName finds the tool that a name means, and gives what stood behind it.
-func (r *turnRun) toolName(written string) (name, rest string) {
-	if _, ok := r.tools[written]; ok {
-		return written, ""
-	}
-	offered := make([]string, len(r.specs))
-	for i, s := range r.specs {
-		offered[i] = s.Name
-	}
-	name, rest, _ = markup.KnownName(written, offered, func(name string) bool {
-		_, ok := r.tool(name)
-		return ok
-	})
-	if _, ok := r.tool(name); !ok {
-		if own := r.ofServer(name); own != "" {
-			return own, ""
-		}
-	}
-	return name, rest
-}
-
-// ofServer finds the one tool of an MCP server that has a name there; "" = there is none, or more than one.
-//
-// source: NousResearch/hermes-agent#61336 (GLM leaves out the server)
-func (r *turnRun) ofServer(name string) (found string) {
-	bare := name[strings.LastIndexAny(name, ".:/")+1:]
-	for _, s := range r.specs {
-		if len(s.Server) == 0 || len(s.Name) != len(s.Server)+1+len(bare) || !strings.HasSuffix(s.Name, "_"+bare) {
-			continue
-		}
-		if found != "" {
-			return ""
-		}
-		found = s.Name
-	}
-	return found
-}
-
 // maxBundled is how many calls one that stands for several may have.
 const maxBundled = 128
 
@@ -135,9 +97,4 @@ func (r *turnRun) inBundle(b sessions.Block) (out []sessions.Block) {
 		out = append(out, c)
 	}
 	return out
-}
-
-func (r *turnRun) offers(name string) bool {
-	_, ok := r.tool(name)
-	return ok
 }

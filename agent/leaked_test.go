@@ -18,7 +18,7 @@ func TestLeakedCalls(t *testing.T) {
 	files := &fakeTool{name: "files", schema: `{"type":"object","properties":{"action":{"type":"string"},"content":{"type":"string"},"n":{"type":"integer"}}}`}
 	call := &fakeTool{name: "call_tool", schema: `{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}}}`}
 	list, twin, other := &fakeTool{name: "agents_list"}, &fakeTool{name: "a_b"}, &fakeTool{name: "ab"}
-	r := &turnRun{tools: map[string]tools.Tool{}, callIDs: map[string]bool{}}
+	r := &turnRun{offered: offered{tools: map[string]tools.Tool{}}, callIDs: map[string]bool{}}
 	for _, tool := range []*fakeTool{files, call, list, twin, other} {
 		r.tools[tool.name] = tool
 		r.specs = append(r.specs, tool.Spec())

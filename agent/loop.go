@@ -42,7 +42,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	if t.Step {
 		t.MaxSteps = stepAnswers
 	}
-	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, tools: make(map[string]tools.Tool, len(t.Tools)), specs: make([]tools.Spec, 0, len(t.Tools)),
+	r := &turnRun{Turn: t, log: l.Logger, schemas: &l.schemas, uncounted: &l.uncounted, offered: offered{make(map[string]tools.Tool, len(t.Tools)), make([]tools.Spec, 0, len(t.Tools))},
 		candidates: append([]Candidate{{Model: t.Model, Name: t.Name, Label: t.Label, Facts: t.Facts}}, t.Fallbacks...)}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
@@ -128,11 +128,10 @@ func (r *turnRun) keep(answer sessions.Message) error {
 // turnRun is one turn at work.
 type turnRun struct {
 	Turn
-	log        *slog.Logger
-	schemas    *schemaCache
-	uncounted  *sync.Map
-	tools      map[string]tools.Tool
-	specs      []tools.Spec
+	log       *slog.Logger
+	schemas   *schemaCache
+	uncounted *sync.Map
+	offered
 	msgs       []sessions.Message // what the model is shown: history, then the steps of this turn
 	callIDs    map[string]bool    // tool call ids of this turn
 	candidates []Candidate        // the models of the turn, in the order in which they are asked

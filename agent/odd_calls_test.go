@@ -12,7 +12,7 @@ import (
 
 // oddTools are a run with tools of its own, and some of MCP servers.
 func oddTools() *turnRun {
-	r := &turnRun{tools: map[string]tools.Tool{}, callIDs: map[string]bool{}}
+	r := &turnRun{offered: offered{tools: map[string]tools.Tool{}}, callIDs: map[string]bool{}}
 	for _, tool := range []tools.Tool{
 		&fakeTool{name: "look", schema: `{"type":"object","properties":{"q":{"type":"integer"},"r":{"type":"string"}}}`},
 		&fakeTool{name: "session_status"}, &fakeTool{name: "agents_list"},
@@ -153,7 +153,7 @@ func TestOddInnerCalls(t *testing.T) {
 	} {
 		inner.got = nil
 		many := &manyTools{fakeTool{name: "call_tool", schema: `{"type":"object"}`}, inner}
-		r := &turnRun{tools: map[string]tools.Tool{"call_tool": many}, schemas: &schemaCache{}, log: slog.New(slog.DiscardHandler)}
+		r := &turnRun{offered: offered{tools: map[string]tools.Tool{"call_tool": many}}, schemas: &schemaCache{}, log: slog.New(slog.DiscardHandler)}
 		res, err := r.call(t.Context(), callBlock("c", "call_tool", args), StopToolUse)
 		if got := inner.got; err != nil || (len(got) == 1) != (want != "") || len(got) == 1 && string(got[0].Args) != want {
 			t.Errorf("%s: %v, %+v, %v", args, got, res, err)

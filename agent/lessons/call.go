@@ -3,7 +3,6 @@ package lessons
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"parley/sessions"
 	"parley/tools"
@@ -124,24 +123,6 @@ func (c *Call) Off(kind, name string) bool {
 	}
 	_, ok := c.find(key{kind, name, ""})
 	return ok
-}
-
-// isOff is Off for a request that may have nothing of the kind: it does not count as tried without a lesson that is old or in doubt.
-func (c *Call) isOff(kind, name string) bool {
-	l, ok := c.now[key{kind, name, ""}]
-	return ok && (c.doubted || !inDoubt(l))
-}
-
-// mayCut reports whether a lesson about the most of something would change a request that has n, in force or not.
-func (c *Call) mayCut(kind string, n int) bool {
-	k := key{kind, "", ""}
-	for _, known := range []map[key]sessions.Lesson{c.now, c.stale} {
-		if l, ok := known[k]; ok {
-			most, err := strconv.Atoi(l.Use)
-			return err != nil || n > most
-		}
-	}
-	return slices.ContainsFunc(c.suspects.changes, func(l sessions.Lesson) bool { return keyOf(l) == k })
 }
 
 // Takes reports whether something is sent for which there is a setting, "on", "off" or "": the setting wins over what was learned.

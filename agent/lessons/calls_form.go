@@ -28,9 +28,9 @@ const (
 )
 
 // FormOf gives a form that an endpoint has asked for, and notes that it may.
-func (c *Call) FormOf(name, usual, other string) Param {
+func (f *inForce) FormOf(name, usual, other string) Param {
 	p := Param{Name: name, Value: usual, Next: []string{other}, Fixed: true}
-	if value, send := c.param(name, usual); send && value != usual {
+	if value, send := f.param(name, usual); send && value != usual {
 		p.Value, p.Next = value, nil
 	}
 	return p

@@ -156,3 +156,21 @@ func (f *inForce) MaxText() int {
 func (f *inForce) MaxTools() int {
 	return f.countOf(MaxTools)
 }
+
+// isOff is Off for a request that may have nothing of the kind: it does not count as tried without a lesson that is old or in doubt.
+func (f *inForce) isOff(kind, name string) bool {
+	l, ok := f.now[key{kind, name, ""}]
+	return ok && (f.doubted || !inDoubt(l))
+}
+
+// mayCut reports whether a lesson about the most of something would change a request that has n, in force or not.
+func (f *inForce) mayCut(kind string, n int) bool {
+	k := key{kind, "", ""}
+	for _, known := range []map[key]sessions.Lesson{f.now, f.stale} {
+		if l, ok := known[k]; ok {
+			most, err := strconv.Atoi(l.Use)
+			return err != nil || n > most
+		}
+	}
+	return slices.ContainsFunc(f.suspects.changes, func(l sessions.Lesson) bool { return keyOf(l) == k })
+}

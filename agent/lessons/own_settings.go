@@ -106,7 +106,7 @@ func (c *Call) tellLeft(ctx context.Context) {
 	}
 	c.book.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "settings are left out of a model's requests", slog.String("model", c.at.Label()),
 		slog.String("settings", strings.Join(c.left, ", ")), slog.String("said", c.changed.said),
-		slog.String("hint", "The provider took the request without "+named(c.left)+". "+c.placesOf(c.left)))
+		slog.String("hint", "The provider took the request without "+named(c.left)+". "+c.at.placesOf(c.left)))
 	c.left = nil
 }
 
@@ -120,12 +120,12 @@ func named(settings []string) string {
 }
 
 // placesOf says where settings are to be changed: as the paths of the configuration.
-func (c *Call) placesOf(settings []string) string {
+func (e Endpoint) placesOf(settings []string) string {
 	if len(settings) == 1 {
-		return c.placeOf(settings[0])
+		return e.placeOf(settings[0])
 	}
-	provider := "models.providers." + c.at.Provider
-	return "Change them at `" + provider + "`, or at `" + provider + ".models." + c.at.Model + "` where they are set."
+	provider := "models.providers." + e.Provider
+	return "Change them at `" + provider + "`, or at `" + provider + ".models." + e.Model + "` where they are set."
 }
 
 // suspectOwn names the settings of the user, besides those that are on or off, that may be the reason of a refusal which gives none; and those
@@ -144,7 +144,7 @@ func (x refusedRequest) suspectOwn() string {
 	out := ""
 	if len(may) > 0 {
 		list := named(may)
-		out = " " + strings.ToUpper(list[:1]) + list[1:] + " of " + c.at.Label() + " may be the reason. " + c.placesOf(may)
+		out = " " + strings.ToUpper(list[:1]) + list[1:] + " of " + c.at.Label() + " may be the reason. " + c.at.placesOf(may)
 	}
 	if tried = slices.Compact(tried); len(tried) > 0 {
 		out += " Without " + named(tried) + " of " + c.at.Label() + " the provider refused the request as well."

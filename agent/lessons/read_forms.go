@@ -29,14 +29,14 @@ var contentNames = []string{contentForm + "user", contentForm + "tool", contentF
 
 // ContentForms gives, for each role, the form in which the content of its messages is sent: AsList for the roles of lists, AsText for the
 // others, or what the endpoint wants instead.
-func (c *Call) ContentForms(lists ...string) []Param {
+func (f *inForce) ContentForms(lists ...string) []Param {
 	out := make([]Param, 0, len(contentRoles)+2) // with room for those of the caller
 	for i, role := range contentRoles {
 		p := Param{Name: contentNames[i], Value: AsText, Fixed: true}
 		if slices.Contains(lists, role) {
 			p.Value = AsList
 		}
-		p.Value, _ = c.param(p.Name, p.Value)
+		p.Value, _ = f.param(p.Name, p.Value)
 		out = append(out, p)
 	}
 	return out

@@ -65,7 +65,7 @@ func (x refusedRequest) againstSetting() string {
 // call, so that the person gets an answer. It reports whether the request is worth making again.
 func (x refusedRequest) obey(ctx context.Context, setting string) bool {
 	c := x.call
-	hint := "The setting `" + setting + "` of " + c.at.Label() + " is the reason: my requests follow it, and the provider refuses that. " + c.placeOf(setting)
+	hint := "The setting `" + setting + "` of " + c.at.Label() + " is the reason: my requests follow it, and the provider refuses that. " + c.at.placeOf(setting)
 	if setting == Images+": on" && !c.images {
 		c.book.conf.Logger.LogAttrs(ctx, slog.LevelWarn, "pictures are left out of a model call", slog.String("model", c.at.Label()),
 			slog.String("said", x.err.Said), slog.String("hint", hint))
@@ -84,14 +84,14 @@ func (x refusedRequest) obey(ctx context.Context, setting string) bool {
 // blame ends a call whose refusal names a header or a part of the query that the user set.
 func (x refusedRequest) blame(setting string) {
 	x.err.Class = agent.BadForm
-	x.err.Hint = "The setting `" + setting + "` of " + x.call.at.Label() + " is the reason: the provider's words name it. " + x.call.placeOf(setting)
+	x.err.Hint = "The setting `" + setting + "` of " + x.call.at.Label() + " is the reason: the provider's words name it. " + x.call.at.placeOf(setting)
 }
 
 // placeOf says where a setting, as kind: value, is to be changed: as the paths of the configuration.
-func (c *Call) placeOf(setting string) string {
+func (e Endpoint) placeOf(setting string) string {
 	key, _, _ := strings.Cut(setting, ": ")
-	provider := "models.providers." + c.at.Provider
-	return "Change `" + provider + "." + key + "`, or `" + provider + ".models." + c.at.Model + "." + key + "` where that is set."
+	provider := "models.providers." + e.Provider
+	return "Change `" + provider + "." + key + "`, or `" + provider + ".models." + e.Model + "." + key + "` where that is set."
 }
 
 // commonWords matches errors that give no reason: all their words are those of any refusal. source: zai-org/feedback#81, openrouter.ai/docs/api-reference/errors
@@ -117,7 +117,7 @@ func (x refusedRequest) suspectSettings() {
 	follows := map[string]bool{Images + ": on": len(sent.Pictures) > 0, Tools + ": on": len(sent.Tools) > 0, System + ": on": sent.System, Stream + ": on": sent.Stream, Stream + ": off": !sent.Stream}
 	for _, kind := range slices.Sorted(maps.Keys(x.call.settings)) {
 		if setting := kind + ": " + x.call.settings[kind]; follows[setting] {
-			x.err.Hint = strings.TrimSpace(x.err.Hint + " The setting `" + setting + "` of " + x.call.at.Label() + " may be the reason. " + x.call.placeOf(setting))
+			x.err.Hint = strings.TrimSpace(x.err.Hint + " The setting `" + setting + "` of " + x.call.at.Label() + " may be the reason. " + x.call.at.placeOf(setting))
 		}
 	}
 	x.err.Hint = strings.TrimSpace(x.err.Hint + x.suspectOwn())

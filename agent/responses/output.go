@@ -76,45 +76,12 @@ func (s *stream) find(k kind, ev *event) *output {
 	if o := s.last; o != nil && o.kind == k && !o.done && (ev.ItemID == o.id && ev.ItemID != "" || ev.ItemID == "" && (ev.Index < 0 || ev.Index == o.index)) {
 		return o
 	}
-	o := s.known(k, ev.ItemID, ev.Index, ev.Text)
+	o := s.outputs.known(k, ev.ItemID, ev.Index, ev.Text)
 	if o == nil {
 		o = s.add(&output{kind: k, id: ev.ItemID, index: ev.Index})
 	}
 	s.last = o
 	return o
-}
-
-// known gives an item by its id, or else the newest one that is not complete at its place. whole is all of its text where that is said.
-func (s *stream) known(k kind, id string, index int, whole string) *output {
-	for _, o := range slices.Backward(s.outputs) {
-		if o.kind == k && id != "" && o.id == id {
-			return o
-		}
-	}
-	for _, o := range slices.Backward(s.outputs) {
-		if o.kind == k && !o.done && (id == "" || o.id == "" || index >= 0 && o.index == index) && (index < 0 || o.index < 0 || o.index == index) {
-			return o
-		}
-	}
-	if index < 0 {
-		return s.unplaced(k, whole)
-	}
-	return nil
-}
-
-// unplaced gives the newest item of a kind where an event has no place, and an id that no item has: in some streams it changes with each event.
-// source: EricLBuehler/mistral.rs#1944, RESMP-DEV/ccr-rust#25
-func (s *stream) unplaced(k kind, whole string) *output {
-	for _, o := range slices.Backward(s.outputs) {
-		switch {
-		case o.kind != k:
-			continue
-		case o.done, whole != "" && !strings.HasPrefix(whole, o.text.String()), whole == "" && (o.told || k == call && !o.announced):
-			return nil
-		}
-		return o
-	}
-	return nil
 }
 
 // add begins an item. One too many is read and forgotten.
@@ -179,13 +146,13 @@ func (s *stream) done(ev *event) error {
 		return nil
 	}
 	s.content()
-	o := s.byCallID(k, it)
+	o := s.outputs.byCallID(k, it)
 	if o == nil {
 		id := it.ID
 		if id == "" {
 			id = ev.ItemID
 		}
-		if o = s.known(k, id, ev.Index, joined(it.Content, "")); o != nil && k == call && o.callID != "" && it.CallID != "" && o.callID != it.CallID {
+		if o = s.outputs.known(k, id, ev.Index, joined(it.Content, "")); o != nil && k == call && o.callID != "" && it.CallID != "" && o.callID != it.CallID {
 			o = nil // another call at the same place
 		}
 	}
@@ -202,26 +169,13 @@ func (s *stream) done(ev *event) error {
 func (s *stream) beside(raw json.RawMessage) error {
 	for _, x := range callsBeside(raw) {
 		if it, ok := readItem(x); ok && kindOf(it) == call {
-			o := s.match(call, it, nil)
+			o := s.outputs.match(call, it, nil)
 			if o == nil {
 				o = s.add(&output{kind: call, id: it.ID, index: -1})
 			}
 			if err := s.fill(o, it, x); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// byCallID gives a call by the id that its result will name.
-func (s *stream) byCallID(k kind, it item) *output {
-	if k != call || it.CallID == "" {
-		return nil
-	}
-	for _, o := range s.outputs {
-		if o.kind == call && o.callID == it.CallID {
-			return o
 		}
 	}
 	return nil
@@ -315,7 +269,7 @@ func (s *stream) settle(raw json.RawMessage) error {
 		if !ok || k == nothing {
 			continue
 		}
-		o := s.match(k, it, seen)
+		o := s.outputs.match(k, it, seen)
 		if o == nil {
 			o = s.add(&output{kind: k, id: it.ID, index: -1})
 		}
@@ -355,32 +309,6 @@ func itemsOf(raw json.RawMessage) (out []json.RawMessage) {
 // messageOf makes a message of its content.
 func messageOf(content json.RawMessage) json.RawMessage {
 	return slices.Concat([]byte(`{"type":"message","content":[`), content, []byte(`]}`))
-}
-
-// match finds the item that came in pieces for one of the whole answer: by its id, its call, what it says, or its turn.
-func (s *stream) match(k kind, it item, seen map[*output]bool) *output {
-	text, args := "", ""
-	if k == message {
-		text = joined(it.Content, "")
-	} else if k == call {
-		args = arguments(it.Arguments)
-	}
-	for _, same := range []func(*output) bool{
-		func(o *output) bool { return it.ID != "" && o.id == it.ID },
-		func(o *output) bool { return k == call && it.CallID != "" && o.callID == it.CallID },
-		func(o *output) bool { return k == message && strings.HasPrefix(text, o.text.String()) },
-		func(o *output) bool { return k == message || k == reasoning },
-		func(o *output) bool {
-			return (o.callID == "" || it.CallID == "") && (o.name == it.Name || o.name == "") && (o.args.String() == args || o.args.Len() == 0)
-		},
-	} {
-		for _, o := range s.outputs {
-			if o.kind == k && !seen[o] && same(o) {
-				return o
-			}
-		}
-	}
-	return nil
 }
 
 // inOrder gives the items in the order of the whole answer, or else of their places where all have one, or else as they came.

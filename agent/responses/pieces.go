@@ -55,16 +55,6 @@ func (s *stream) show(o *output, text string) error {
 	return s.pass(agent.Delta{Text: text})
 }
 
-// readers gives the readers of the answer's messages.
-func (s *stream) readers() (out []*markup.Reader) {
-	for _, o := range s.outputs {
-		if o.kind == message {
-			out = append(out, &o.reader)
-		}
-	}
-	return out
-}
-
 // flush shows what was held back of a message because it might have become a mark.
 func (s *stream) flush(o *output) error {
 	if o.kind != message || o.ended {

@@ -170,7 +170,7 @@ func (m *Model) try(ctx context.Context, p agent.Prompt, settings agent.ModelSet
 	s.closes = m.lone.Expected(at.Label(), s.from, p, nil)
 	err = s.read(res.Body)
 	if s.answered {
-		m.lone.Learn(at.Label(), p, s.readers()...)
+		m.lone.Learn(at.Label(), p, s.outputs.readers()...)
 	}
 	if s.ending != "" {
 		m.endings.Marked(at.Label())

@@ -27,7 +27,7 @@ type stream struct {
 	closes bool                                                     // its text is expected to begin as reasoning without an opening tag
 
 	ev       event
-	outputs  []*output
+	outputs  outputs
 	last     *output // which the newest event was about
 	model    string
 	usage    sessions.Usage
