@@ -24,8 +24,8 @@ const (
 
 var errIDForm = errors.New("no form of ids that can be made")
 
-// ParseIDForm reads a form of call ids. An expression of which no ids can be made that differ, or only longer ones than providers take, is an
-// error.
+// ParseIDForm reads a form of call ids. It is an error if too few different ids can be made of it, or only ids that are longer than providers
+// take.
 func ParseIDForm(expr string) (*IDForm, error) {
 	if len(expr) > maxIDForm {
 		return nil, errIDForm
@@ -76,7 +76,7 @@ func (f *IDForm) Make(id string, n int) string {
 // idMaker writes one id.
 type idMaker struct {
 	seed []byte
-	sum  []byte // what is left of it
+	sum  []byte // of the seed: the bytes that are not used yet
 	out  strings.Builder
 }
 

@@ -81,8 +81,8 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	return out
 }
 
-// unknownForms are the forms that a request has to an endpoint of which nothing is known: those of contents, then askedForms that are changed
-// when an endpoint asks for it, of which the last is that of tools. Nobody changes them.
+// unknownForms are the forms of a request to an endpoint of which nothing is known. Those of contents come first. Then come askedForms more,
+// which change when an endpoint asks for it; the last one is that of tools. The list itself is never changed.
 var unknownForms = append(new(lessons.Call).ContentForms(), lessons.Param{Name: lessons.ResultName, Value: lessons.Unset},
 	new(lessons.Call).FormOf(lessons.CallArguments, lessons.AsText, lessons.AsObject), new(lessons.Call).FormOf(lessons.AnswerRefusal, lessons.Unset, lessons.Null),
 	lessons.Param{Name: lessons.StrictTools, Words: strictWords, Value: lessons.Unset, Next: nextStrict})

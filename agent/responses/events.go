@@ -57,7 +57,7 @@ func (ev *event) read(data []byte) error {
 // eventObjects are the fields in which objects and lists stand, from an event down.
 var eventObjects = []string{"response", "output", "item", "part", "usage"}
 
-// again reads an event of which nothing was read once more, as one that has fields twice.
+// again reads an event a second time, for one with the same field twice: nothing of it was understood before.
 func (ev *event) again(data []byte) {
 	if fixed, ok := wire.Mend(data, eventObjects...); ok {
 		_ = json.Unmarshal(fixed, ev) // it was read before
