@@ -142,7 +142,7 @@ func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 	if !isModel || !isFault {
 		return x, false
 	}
-	f = withoutTags(f)
+	f = withoutTags(f.WithoutOtherBranches(sent.Roles))
 	teaches, named := mayTeach(e, f)
 	if !teaches {
 		return x, false

@@ -17,6 +17,8 @@ type Fault struct {
 	All    string   // everything that it said, nested and quoted texts too, in lower case, one a line
 	Raw    string   // like All, as it was written
 	Page   bool     // it is a web page: something else than the provider answered
+
+	entries []map[string]any // the errors of a validator in it, each with its place
 }
 
 // Error gives the provider's sentences.
@@ -28,6 +30,7 @@ const (
 	maxFaultTexts = 200
 	maxFaultText  = 8 << 10  // bytes of one text
 	maxFaultAll   = 64 << 10 // bytes of all of them
+	maxSought     = 1 << 20  // bytes in which quoted values are looked for in vain, again and again
 )
 
 // ReadFault reads an error body of any shape: objects, lists, plain texts, and JSON that is quoted inside of a text. Of a long one the
@@ -51,12 +54,7 @@ func ReadFault(raw []byte) *Fault {
 	} else {
 		r.text("message", text, 0)
 	}
-	f.Text = strings.Join(r.sentences, ": ")
-	if f.Text == "" {
-		f.Text = cutText(text, maxFaultText)
-	}
-	f.Raw = cutText(strings.Join(r.all, "\n"), maxFaultAll)
-	f.All = strings.ToLower(f.Raw)
+	r.end(text)
 	return f
 }
 
@@ -64,6 +62,18 @@ type faultReader struct {
 	f         *Fault
 	sentences []string
 	all       []string
+	sought    int // bytes in which a quoted value was looked for in vain
+}
+
+// end puts together what was read. text stands for sentences where there are none.
+func (r *faultReader) end(text string) {
+	f := r.f
+	f.Text = strings.Join(r.sentences, ": ")
+	if f.Text == "" {
+		f.Text = cutText(text, maxFaultText)
+	}
+	f.Raw = cutText(strings.Join(r.all, "\n"), maxFaultAll)
+	f.All = strings.ToLower(f.Raw)
 }
 
 // walk reads a JSON value that stands under a key. Keys are read in a fixed order: the sentence before its details.
@@ -85,10 +95,19 @@ func (r *faultReader) walk(under string, v any, depth int) {
 		if under == "path" && r.f.Param == "" && len(v) > 1 { // zod's word for the place
 			under = "loc"
 		}
+		if place := placeOf(v); under == "loc" && place != "" {
+			if r.f.Param == "" {
+				r.f.Param = place
+			}
+			under = "place"
+		}
 		for _, x := range v {
 			r.walk(under, x, depth+1)
 		}
 	case map[string]any:
+		if _, hasPlace := v["loc"].([]any); hasPlace {
+			r.f.entries = append(r.f.entries, v)
+		}
 		keys := make([]string, 0, len(v))
 		for k := range v {
 			keys = append(keys, k)
@@ -149,32 +168,46 @@ func rank(key string) int {
 	return len(sentenceKeys)
 }
 
-// text reads a text: JSON that is quoted in it is read as well.
+// text reads a text, and the objects and lists that are quoted in it.
 func (r *faultReader) text(under, s string, depth int) {
 	s = strings.TrimSpace(s)
-	if s == "" {
-		return
-	}
-	begin := strings.IndexAny(s, "{[")
-	if begin >= 0 && depth < maxFaultDepth {
-		var v any
-		if dec := json.NewDecoder(strings.NewReader(s[begin:])); dec.Decode(&v) == nil && worthReading(v) {
-			if lead := strings.TrimSpace(s[:begin]); lead != "" {
-				r.word(under, lead)
+	for quoted := false; s != ""; quoted = true {
+		v, begin, end := r.quotedValue(s, depth)
+		if v == nil {
+			if !quoted {
+				r.word(under, s)
 			}
-			r.walk(under, v, depth+1)
-			r.rest(under, s[begin+int(dec.InputOffset()):], depth+1)
 			return
 		}
+		if lead := strings.TrimSpace(s[:begin]); lead != "" && !quoted {
+			r.word(under, lead)
+		}
+		r.walk(under, v, depth+1)
+		s = s[end:]
 	}
-	r.word(under, s)
 }
 
-// rest reads what stands behind a quoted value: mostly another one.
-func (r *faultReader) rest(under, s string, depth int) {
-	if strings.ContainsAny(s, "{[") {
-		r.text(under, s, depth)
+// quotedValue finds the first object or list in a text that may hold an error, as JSON or as Python prints it; v is nil where there is none.
+//
+// source: vllm-project/vllm#3906 (a list of errors), vllm-project/vllm, tests of sanitize_message (errors on lines of their own)
+func (r *faultReader) quotedValue(s string, depth int) (v any, begin, end int) {
+	for depth < maxFaultDepth && len(r.all) < maxFaultTexts {
+		i := strings.IndexAny(s[begin:], "{[")
+		if i < 0 || r.sought > maxSought {
+			break
+		}
+		begin += i
+		dec := json.NewDecoder(strings.NewReader(s[begin:]))
+		if dec.Decode(&v) == nil && worthReading(v) {
+			return v, begin, begin + int(dec.InputOffset())
+		}
+		if read, n := printedByPython([]byte(s[begin:])); n > 0 && json.Unmarshal(read, &v) == nil && holdsError(v) {
+			return v, begin, begin + n
+		}
+		r.sought += len(s) - begin
+		begin++
 	}
+	return nil, 0, 0
 }
 
 // worthReading reports whether a quoted value may hold an error: an object, or a list of them.
@@ -184,6 +217,21 @@ func worthReading(v any) bool {
 		return len(v) > 0
 	case []any:
 		return len(v) > 0 && worthReading(v[0])
+	}
+	return false
+}
+
+// holdsError reports whether a value that Python printed is an error, or a list of them: others quote what was refused.
+func holdsError(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range [...]string{"error", "errors", "message", "msg", "detail"} {
+			if _, has := v[key]; has {
+				return true
+			}
+		}
+	case []any:
+		return len(v) > 0 && holdsError(v[0])
 	}
 	return false
 }
@@ -212,8 +260,8 @@ func (r *faultReader) word(under, s string) {
 			under = "message"
 			break
 		}
-		if r.f.Param == "" || under == "loc" {
-			r.f.Param = strings.Trim(r.f.Param+"."+s, ".")
+		if r.f.Param == "" {
+			r.f.Param = strings.Trim(s, ".")
 		}
 		return
 	}

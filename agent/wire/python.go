@@ -11,23 +11,12 @@ import (
 // source: sysid/sse-starlette#21, Osmantic/ODS#3809 (dicts in events), docs.python.org/3/reference/lexical_analysis.html#escape-sequences
 func fromPython(data []byte) []byte {
 	out := make([]byte, 0, len(data))
-	for i := 0; i < len(data); i++ {
-		c := data[i]
-		if word, value := pythonWord(data[i:]); word > 0 && (i == 0 || !isWordByte(data[i-1])) {
-			out, i = append(out, value...), i+word-1
-			continue
+	for i := 0; i < len(data); {
+		read, n := fromPythonToken(out, data, i)
+		if n == 0 {
+			return nil
 		}
-		switch {
-		case c == '\'' || c == '"':
-			text, n := pythonText(data[i:])
-			if n == 0 {
-				return nil
-			}
-			out, i = Quote(out, text), i+n-1
-		case c == ',' && closesNext(data[i+1:]):
-		default:
-			out = append(out, c)
-		}
+		out, i = read, i+n
 	}
 	if !json.Valid(out) {
 		return nil
@@ -35,10 +24,92 @@ func fromPython(data []byte) []byte {
 	return out
 }
 
+// printedByPython gives JSON for the object or list that data begins with, as Python prints it, and its length there; 0 = it has no end. What
+// no JSON has is a text: objects with a name and what they were made of, addresses, tuples are lists.
+//
+// source: docs.python.org/3/library/functions.html#repr, vllm-project/vllm (ctx of a value_error is ValueError('…'))
+func printedByPython(data []byte) (out []byte, n int) {
+	for i, open := 0, 0; i < len(data); {
+		c := data[i]
+		switch {
+		case c == '(' || c == '[' || c == '{':
+			open++
+		case c == ')' || c == ']' || c == '}':
+			open--
+		}
+		switch word, _ := pythonWord(data[i:]); {
+		case c == '(':
+			out, n = append(out, '['), 1
+		case c == ')':
+			out, n = append(out, ']'), 1
+		case word == 0 && (c == '<' || isWordByte(c) && (c < '0' || c > '9')):
+			if n = printedObject(data[i:]); n == 0 {
+				return nil, 0
+			}
+			out = Quote(out, string(data[i:i+n]))
+		default:
+			if out, n = fromPythonToken(out, data, i); n == 0 {
+				return nil, 0
+			}
+		}
+		if i += n; open == 0 {
+			return out, i
+		}
+	}
+	return nil, 0
+}
+
+// printedObject returns the length of a name and of what stands in brackets behind it, or of what stands in angle brackets; 0 = it has no end.
+func printedObject(data []byte) int {
+	n, open := 0, 0
+	for n < len(data) && (isWordByte(data[n]) || data[n] == '.') {
+		n++
+	}
+	for ; n < len(data); n++ {
+		switch c := data[n]; {
+		case c == '\'' || c == '"':
+			_, length := pythonText(data[n:])
+			if length == 0 {
+				return 0
+			}
+			n += length - 1
+		case c == '(' || c == '<' || c == '[' || c == '{':
+			open++
+		case (c == ')' || c == '>' || c == ']' || c == '}') && open > 0:
+			open--
+			if open == 0 {
+				return n + 1
+			}
+		case open == 0:
+			return n
+		}
+	}
+	return 0
+}
+
+// fromPythonToken appends JSON for what stands at a place of data, and gives its length there; 0 = a text that has no end.
+func fromPythonToken(out, data []byte, i int) (read []byte, n int) {
+	c := data[i]
+	if word, value := pythonWord(data[i:]); word > 0 && (i == 0 || !isWordByte(data[i-1])) {
+		return append(out, value...), word
+	}
+	switch {
+	case c == '\'' || c == '"':
+		text, n := pythonText(data[i:])
+		if n == 0 {
+			return nil, 0
+		}
+		return Quote(out, text), n
+	case c == ',' && closesNext(data[i+1:]):
+		return out, 1
+	}
+	return append(out, c), 1
+}
+
 // closesNext reports whether an object or a list ends next.
 func closesNext(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
-	return len(data) > 0 && (data[0] == '}' || data[0] == ']')
+	return len(data) > 0 && (data[0] == '}' || data[0] == ']' || data[0] == ')')
 }
 
 // pythonWord returns the length of a word of Python that data begins with, and JSON's word for it; 0 = none.

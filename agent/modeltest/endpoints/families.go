@@ -35,6 +35,7 @@ func families() []family {
 		{"Refused histories", refusedHistories},
 		{"Reasoning that may not come back", returned},
 		{"Refusals in other languages", languages},
+		{"Errors of validators", validated},
 		{"Parts that a refusal names", namedParts},
 		{"Signatures, classes and addresses", wrongWords},
 		{"Ends of lines, characters and answers", endings},
