@@ -1,7 +1,7 @@
 // Package channels holds what parley knows about chat platforms in general: ids, addresses, the messages that come in and go out, the
 // contract that an adapter fulfils, and the errors that it may return. It knows no platform by name.
 //
-// It is the first package of the import line: it imports nothing of ours. An adapter is a Channel and whatever else it can do, each an
+// It is the first package of the import line: it imports only pattern. An adapter is a Channel and whatever else it can do, each an
 // interface of its own (Editor, Fetcher, Reporter, …), found by Probe. Beside the contract stand here what all adapters share: rendering of
 // Markdown for a Dialect (render*.go), the reading of foreign text (CleanText, Typed), gestures, holds and health.
 //

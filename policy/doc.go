@@ -4,6 +4,6 @@
 // caller brings the facts (Subject, Facts) and carries the verdict out: router/delivery asks before each send, router/admission for each
 // message that comes in, router/rights for each turn.
 //
-// A deny that matches wins over every allow. Verdict and Rights say which rule decided, for people who ask why. What is wrong with a
+// In the send policy the session's own setting decides first; among the rules a deny that matches wins over every allow. Verdict and Rights say which rule decided, for people who ask why. What is wrong with a
 // configuration is a list of Problem; an action that is neither allow nor deny denies.
 package policy

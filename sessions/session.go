@@ -44,7 +44,7 @@ type Session struct {
 	Context   int   // tokens of the last model call: how full the window is
 	Aborted   bool  // the last turn was stopped by a person, or what a sub-agent's session waits for; steps that stop spares leave it as it is
 	Archived  bool
-	ArchiveAt time.Time // stored deadline of a sub-agent's session; zero = never
+	ArchiveAt time.Time // when it is archived: a sub-agent's session, a finished job's, a request's; zero = never
 	Created   time.Time
 	Updated   time.Time // last message in or out; never decreases
 	LastInput time.Time // when a person last wrote what a turn answers, or the chat started over; zero = never. The store keeps it

@@ -1,5 +1,5 @@
-// Package modeltest stands in for model providers: a scripted HTTP server that speaks the two wire protocols, and the suite that
-// every provider passes.
+// Package modeltest stands in for model providers: a scripted HTTP server that speaks chat completions, Anthropic's messages and OpenAI's
+// Responses. The suite that runs a provider against it is package conform; the table of what endpoints do is package endpoints.
 package modeltest
 
 import (

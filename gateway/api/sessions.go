@@ -68,7 +68,7 @@ type SessionDetail struct {
 	Window     int       `json:"window,omitempty"`   // tokens that it takes; 0 = unknown
 	Waiting    int       `json:"waiting"`            // runs that are queued
 	Transcript string    `json:"transcript"`         // the file on the host
-	ArchiveAt  time.Time `json:"archiveAt,omitzero"` // of a sub-agent's session
+	ArchiveAt  time.Time `json:"archiveAt,omitzero"` // when it is archived: a sub-agent's session, a finished job's, a request's
 
 	Earlier []sessions.Transcript `json:"earlier,omitempty"` // conversations that resets ended, newest first; sessions.history shows them
 }

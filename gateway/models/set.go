@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"parley/agent"
 	"parley/agent/lessons"
 	"parley/sessions"
@@ -224,18 +222,6 @@ func (m *Set) breakers() map[string]*agent.Breaker {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.opened)
-}
-
-var breakerState = prometheus.NewDesc("parley_model_breaker", "1 for the state that a model provider is in, or that model of it which is left alone.", []string{"provider", "state"}, nil)
-
-// Describe implements prometheus.Collector.
-func (m *Set) Describe(ch chan<- *prometheus.Desc) { ch <- breakerState }
-
-// Collect implements prometheus.Collector.
-func (m *Set) Collect(ch chan<- prometheus.Metric) {
-	for name, b := range m.breakers() {
-		ch <- prometheus.MustNewConstMetric(breakerState, prometheus.GaugeValue, 1, name, b.State())
-	}
 }
 
 // Providers gives the providers in force.

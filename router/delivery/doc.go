@@ -3,9 +3,10 @@
 // It stands between pace and commit. The Dispatcher is the gate: the one place where a message meets the policy and then the platform. Its
 // parts own the state: accounts (channels, and whether they are there), queues (what waits for each chat), reservations (chats kept idle so
 // that a commit can begin the send itself), inFlight (calls under way), previews (messages that are edited while the answer is written),
-// reactions and hints (what shows that the host is working). splitter keeps the parts of a delivery: channels.Split cuts the text, files
-// are grouped here. sender, recorder and reconciler have no state. Before a send they call sessions.Store.BeginSend, which commits the row
-// as sending; then a line goes into sqlstore/sendlog, which no commit waits for. How long a delivery lives is the setting delivery.ttl
+// reactions and hints (typing and other signs that the host is working). splitter keeps the parts of a delivery: channels.Split cuts the text, files
+// are grouped here. sender, recorder and reconciler have no state. A row becomes sending by sessions.Store.BeginSend or, for a chat
+// that is reserved, in the commit of Finish; sqlstore/sendlog, which no commit waits for, has a line before that commit, one before the call
+// and one behind its answer. How long a delivery lives is the setting delivery.ttl
 // (gateway/config, TTL): its maker writes Expires, and BeginSend refuses what is past it. How fast an account sends is in pace.
 //
 // Lock order: queues.mu, then one of accounts.mu, reservations.mu, inFlight.mu, lifetime.mu or a pacer's; reactions.mu, then lifetime.mu.

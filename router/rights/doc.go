@@ -1,4 +1,4 @@
-// Package rights decides which tools a turn may use, from its requesters and chats.
+// Package rights decides which tools a turn may use, from the people and sessions that it works for and from its chats.
 //
 // It stands between budget and turn. The rules themselves are elsewhere: tools/rights.go lists what a sub-agent has, policy.Tools allows
 // and denies by name. A Resolver finds out who is behind a turn, through the chain of sessions that passed the work on; Rights answer for

@@ -1,5 +1,5 @@
-// Package sendlog writes a line before and after each call to a platform, which no commit waits for: it shows what a killed host was
-// sending.
+// Package sendlog writes a line before the commit that begins a try, before the call to the platform, and behind its answer; no commit waits
+// for them. They show what a killed host was sending.
 //
 // It stands between sqlitefile and transcriptfile, and knows no database. Log owns the file parley.calls in the state folder; where the
 // notes are wrong or missing, what was sent counts as unknown, never as sent or not sent.
