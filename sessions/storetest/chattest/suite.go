@@ -13,12 +13,12 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		name string
 		run  func(*fixture.Store)
 	}{
-		{"MovedReplies", movedReplies}, {"MovedAndRestarted", movedAndRestarted}, {"MovedBeside", movedBeside}, {"MovedToShared", movedToShared}, {"MovedPairing", movedPairing},
-		{"Pairing", pairing}, {"Unpairing", unpairing},
 		{"Positions", positions}, {"Writers", writers}, {"OwnMessage", ownMessage}, {"Asked", asked}, {"Titles", titles},
 		{"MovedChat", movedChat}, {"MovedPerson", movedPerson}, {"MovedToSession", movedToSession}, {"MovedAtWork", movedAtWork},
+		{"MovedAndRestarted", movedAndRestarted}, {"MovedBeside", movedBeside}, {"MovedToShared", movedToShared}, {"MovedPairing", movedPairing}, {"MovedReplies", movedReplies},
 		{"RenamedAccount", renamedAccount}, {"RenamedTwice", renamedTwice}, {"RenamedAround", renamedAround}, {"RenamedToSession", renamedToSession}, {"RenamedPairing", renamedPairing},
 		{"RenamedCursor", renamedCursor},
+		{"Pairing", pairing}, {"Unpairing", unpairing},
 	} {
 		fixture.Run(t, check.name, open, check.run)
 	}

@@ -13,11 +13,11 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		name string
 		run  func(*fixture.Store)
 	}{
-		{"Absorb", absorb}, {"AbsorbNot", absorbNot}, {"Turns", turns}, {"Batch", batch}, {"BatchShort", batchShort},
-		{"Post", post}, {"Record", record}, {"Finish", finish}, {"FinishNext", finishNext}, {"FinishClear", finishClear},
-		{"FinishAfterReset", finishAfterReset}, {"CompactRun", compactRun},
 		{"Claim", claim}, {"ClaimConcurrent", claimConcurrent}, {"ClaimTranscript", claimTranscript}, {"ClaimAtOnce", claimAtOnce}, {"Deadline", deadline},
 		{"Recover", recovered}, {"ListRuns", listRuns}, {"RunFields", runFields},
+		{"Record", record}, {"Finish", finish}, {"FinishNext", finishNext}, {"FinishClear", finishClear}, {"FinishAfterReset", finishAfterReset},
+		{"CompactRun", compactRun}, {"Post", post},
+		{"Absorb", absorb}, {"AbsorbNot", absorbNot}, {"Batch", batch}, {"BatchShort", batchShort}, {"Turns", turns},
 		{"Trace", trace}, {"TraceReceipt", traceReceipt}, {"TraceChain", traceChain}, {"TraceWide", traceWide}, {"TraceDeleted", traceDeleted},
 		{"Interrupt", interrupt}, {"Drop", drop}, {"AloneStays", aloneStays},
 		{"Jobs", jobs}, {"Occurrences", occurrences},

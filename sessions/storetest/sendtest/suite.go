@@ -13,10 +13,9 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		name string
 		run  func(*fixture.Store)
 	}{
-		{"FinishBegin", finishBegin}, {"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession},
-		{"BeginSendThread", beginSendThread},
-		{"Parts", parts}, {"Retry", retry}, {"EndDelivery", endDelivery}, {"Files", files}, {"Invite", invite},
-		{"UnclearEnd", unclearEnd},
+		{"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession},
+		{"BeginSendThread", beginSendThread}, {"FinishBegin", finishBegin},
+		{"Parts", parts}, {"Retry", retry}, {"UnclearEnd", unclearEnd}, {"EndDelivery", endDelivery}, {"Files", files}, {"Invite", invite},
 		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},
 		{"NewChats", newChats},
 		{"Previews", previews},
