@@ -47,13 +47,15 @@ func TestProofsAreFound(t *testing.T) {
 			"func Run(t *testing.T) {\n\tfor _, c := range []struct {\n\t\tn string\n\t\tf func()\n\t}{{\"It is\", check}} {\n\t\t_ = c\n\t}\n}\n\n// proves: B1\nfunc check() {}\n",
 		"s/s_test.go", "package s_test\n\nimport (\n\t\"testing\"\n\n\t\"m/s\"\n)\n\nfunc TestOfTheSuite(t *testing.T) { s.Run(t) }\n",
 		"u/u_test.go", "package u\n\nimport (\n\t\"testing\"\n\n\tsuite \"m/s\"\n)\n\nfunc TestAll(t *testing.T) { suite.Run(t) }\n",
+		"w/w.go", "package w\n\nimport (\n\t\"testing\"\n\n\t\"m/s\"\n)\n\nfunc Run(t *testing.T) { s.Run(t) }\n",
+		"v/v_test.go", "package v\n\nimport (\n\t\"testing\"\n\n\t\"m/w\"\n)\n\nfunc TestWhole(t *testing.T) { w.Run(t) }\n",
 		"a/none_test.go", "//go:build never\n\npackage a"+imports+"// proves: C9\nfunc TestNotBuilt(t *testing.T) {}\n",
 		"a/testdata/x_test.go", "not go",
 	))
 	if len(r.problems) != 0 {
 		t.Errorf("problems: %q", r.problems)
 	}
-	for id, want := range map[string][]string{"A1": {"a.TestDoc", "a.TestInside"}, "B1": {"a.BenchmarkIt", "a.TestDoc", "u.TestAll/It_is"}, "B2": {"a.FuzzIt"}} {
+	for id, want := range map[string][]string{"A1": {"a.TestDoc", "a.TestInside"}, "B1": {"a.BenchmarkIt", "a.TestDoc", "u.TestAll/It_is", "v.TestWhole/It_is"}, "B2": {"a.FuzzIt"}} {
 		var got []string
 		for _, p := range r.proofs[id] {
 			got = append(got, p.String())

@@ -5,13 +5,15 @@ import (
 	"go/token"
 	"path"
 	"strconv"
+	"strings"
 )
 
-// suite is a package whose function Run checks any implementation of a contract: a table of named checks. The checks are
-// functions of that package, not tests; they prove something where a test of another package calls Run.
+// suite is a package whose function Run checks any implementation of a contract: a table of named checks, or calls of the Run of
+// other suites. The checks are functions of that package, not tests; they prove something where a test of another package calls Run.
 type suite struct {
 	checks map[string]string // by the function's name: the name under which Run runs it
-	runs   []proof           // the tests that call Run
+	parts  []string          // folders of the packages whose Run this Run calls
+	runs   []proof           // the tests that call Run, of this suite or of one that has it as a part
 }
 
 // suites gives the suites of the module by folder.
@@ -20,8 +22,8 @@ func (s *sources) suites(module string) map[string]*suite {
 	for _, f := range s.files {
 		for _, d := range f.ast.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && !f.test && fn.Recv == nil && fn.Name.Name == "Run" && fn.Body != nil {
-				if checks := checkTable(fn); len(checks) > 0 {
-					out[f.dir] = &suite{checks: checks}
+				if checks, parts := checkTable(fn), f.runsOf(fn, module); len(checks)+len(parts) > 0 {
+					out[f.dir] = &suite{checks: checks, parts: parts}
 				}
 			}
 		}
@@ -39,7 +41,25 @@ func (s *sources) suites(module string) map[string]*suite {
 			}
 		}
 	}
+	for _, su := range out {
+		for _, dir := range su.parts {
+			if part := out[dir]; part != nil && len(part.checks) > 0 {
+				part.runs = append(part.runs, su.runs...)
+			}
+		}
+	}
 	return out
+}
+
+// runsOf gives the folders of the module's packages whose Run a function calls.
+func (f source) runsOf(fn *ast.FuncDecl, module string) (dirs []string) {
+	for _, imp := range f.ast.Imports {
+		p, err := strconv.Unquote(imp.Path.Value)
+		if dir, ours := strings.CutPrefix(p, module+"/"); err == nil && ours && callsRun(fn, f.importName(p)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // checkTable finds the entries {"name", function} in a function.

@@ -7,7 +7,6 @@ import (
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
-	"parley/sessions/sqlstore/engine"
 )
 
 // Accept commits one platform event and everything that it causes.
@@ -122,15 +121,9 @@ func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Acc
 	}
 	err = s.write(ctx, "Fire", func(t *tx) (err error) {
 		acc = sessions.Accepted{}
-		var j sessions.Job
-		found, err := t.One(jobColumns+" WHERE id = ?", []any{f.Job}, func(r engine.Row) (err error) { j, err = scanJob(r); return err })
-		switch {
-		case err != nil:
+		j, err := s.jobs.Due(t, f)
+		if err != nil {
 			return err
-		case !found && f.Due.IsZero():
-			return engine.NotFound("job", f.Job)
-		case !found || !f.Due.IsZero() && engine.Ms(j.Next) != engine.Ms(f.Due):
-			return engine.Conflict("job %s is not due at that time any more", f.Job)
 		}
 		if err := s.runs.checkExclusive(t, f); err != nil {
 			return err
@@ -142,11 +135,11 @@ func (s *changes) Fire(ctx context.Context, f sessions.Firing) (acc sessions.Acc
 			f.At = t.Now
 		}
 		if !acc.Duplicate {
-			if err := s.jobs.remember(t, j, f.At, f.Times); err != nil {
+			if err := s.jobs.Remember(t, j, f.At, f.Times); err != nil {
 				return err
 			}
 		}
-		return s.jobs.fired(t, j, f)
+		return s.jobs.Fired(t, j, f)
 	})
 	return acc, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/job"
 	"parley/sessions/sqlstore/ledger"
 	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/search"
@@ -24,7 +25,7 @@ type changes struct {
 	transcripts *transcript.Rows
 	sessions    *session.Rows
 	lines       *session.ContextLines
-	jobs        *jobs
+	jobs        *job.Rows
 	notes       *search.Notes
 	chats       *chats
 	inbox       *inbox
@@ -137,7 +138,7 @@ func prepare(c sessions.Change) (*preparedChange, error) {
 			p.after[i], err = row.EncodeDelivery(sessions.Delivery(op))
 		case sessions.PutJob:
 			j := encodedJob{Job: sessions.Job(op)}
-			j.body, err = encodeJob(j.Job)
+			j.body, err = job.Encode(j.Job)
 			p.after[i] = j
 		}
 		if err != nil {
@@ -288,10 +289,10 @@ func (s *changes) complete(t *tx, c *preparedChange, op any, acc *sessions.Accep
 		return s.ledger.Suspend(t, sessions.BudgetSuspension(op))
 	case encodedJob:
 		t.Label(true, "job")
-		return s.jobs.putJob(t, op.Job, op.body)
+		return s.jobs.Put(t, op.Job, op.body)
 	case sessions.DeleteJob:
 		t.Label(true, "dropjob")
-		return s.jobs.dropJob(t, op.ID)
+		return s.jobs.Drop(t, op.ID)
 	case sessions.DecidePairing:
 		t.Label(true, "pairing")
 		return s.people.endPairing(t, op)

@@ -10,6 +10,7 @@ import (
 	"parley/sessions"
 	"parley/sessions/sqlstore/column"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/job"
 	"parley/sessions/sqlstore/row"
 	"parley/sessions/sqlstore/session"
 )
@@ -19,7 +20,7 @@ type moves struct {
 	repository
 
 	sessions *session.Rows
-	jobs     *jobs
+	jobs     *job.Rows
 }
 
 // Readdress changes the chat of what is not final and of the sessions that wrote there last. Threads stay.
@@ -199,34 +200,10 @@ func (s *moves) movePerson(t *tx, x relocation) error {
 
 // moveJobs lets what scheduled jobs say go to the new address.
 func (s *moves) moveJobs(t *tx, x relocation) error {
-	return s.changeJobs(t, func(j *sessions.Job) (changed bool) {
+	return s.jobs.Change(t, func(j *sessions.Job) (changed bool) {
 		j.To, changed = x.move(j.To)
 		return changed
 	})
-}
-
-// changeJobs writes the jobs that change says it has changed. A row that cannot be read stays as it is: it holds no chat up.
-func (s *moves) changeJobs(t *tx, change func(*sessions.Job) bool) error {
-	var changed []sessions.Job
-	err := t.Each(jobColumns, nil, func(r engine.Row) error {
-		if j, err := scanJob(r); err == nil && change(&j) {
-			changed = append(changed, j)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, j := range changed {
-		body, err := encodeJob(j)
-		if err != nil {
-			return err
-		}
-		if err := s.jobs.putJob(t, j, body); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // relocate gives the sessions whose last message came from a chat its new place.
@@ -309,7 +286,7 @@ func (s *moves) succeed(t *tx, x relocation, old sessions.Key, at session.Row) e
 			return err
 		}
 	}
-	if err := s.changeJobs(t, func(j *sessions.Job) bool {
+	if err := s.jobs.Change(t, func(j *sessions.Job) bool {
 		if j.From != old {
 			return false
 		}

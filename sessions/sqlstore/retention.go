@@ -6,6 +6,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/job"
 	"parley/sessions/sqlstore/ledger"
 )
 
@@ -51,7 +52,7 @@ func (s *retention) forget(t *tx, now, limit time.Time) (more bool, err error) {
 	for _, x := range []struct {
 		table string
 		limit time.Time
-	}{{"seen", limit}, {"receipts", limit}, {"occurrences", now.Add(-occurrenceRetention)}, {"skipped", now.Add(-skippedRetention)}} {
+	}{{"seen", limit}, {"receipts", limit}, {"occurrences", now.Add(-job.HistoryRetention)}, {"skipped", now.Add(-skippedRetention)}} {
 		if more, err = s.forgetOld(t, x.table, x.limit); err != nil || more {
 			return more, err
 		}

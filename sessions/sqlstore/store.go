@@ -12,6 +12,7 @@ import (
 
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
+	"parley/sessions/sqlstore/job"
 	"parley/sessions/sqlstore/ledger"
 	"parley/sessions/sqlstore/lesson"
 	"parley/sessions/sqlstore/schema"
@@ -57,7 +58,7 @@ type Store struct {
 	*ledgerStore
 	*transcriptStore
 	*sessionStore
-	jobs
+	*jobStore
 	*lessonStore
 	chats
 	inbox
@@ -83,6 +84,7 @@ type Store struct {
 // The repositories that have a package of their own, embedded under names that are not public.
 type (
 	ledgerStore     = ledger.Store
+	jobStore        = job.Store
 	lessonStore     = lesson.Store
 	transcriptStore = transcript.Store
 	sessionStore    = session.Store
@@ -155,16 +157,17 @@ func (s *Store) join() {
 	rows := session.NewRows(db, s.transcripts)
 	s.sessionStore = session.New(db, rows)
 	lines := session.NewContextLines(db, rows)
-	s.jobs = jobs{repository: r, occurrences: db.Sequence("SELECT max(num) FROM occurrences")}
+	jobs := job.NewRows(db)
+	s.jobStore = job.New(db)
 	s.lessonStore = lesson.New(db)
 	s.chats = chats{repository: r, receipts: db.Sequence("SELECT max(num) FROM receipts")}
 	s.inbox = inbox{repository: r, seen: db.Sequence("SELECT max(num) FROM seen"), skips: db.Sequence("SELECT max(num) FROM skipped")}
-	s.moves = moves{repository: r, sessions: rows, jobs: &s.jobs}
+	s.moves = moves{repository: r, sessions: rows, jobs: jobs}
 	s.deliveries = deliveries{repository: r, numbers: db.Sequence("SELECT max(seq) FROM deliveries"), files: files, trace: s.conf.TraceCall, sessions: rows, chats: &s.chats, moves: &s.moves, inbox: &s.inbox}
 	s.people = people{repository: r, numbers: db.Sequence("SELECT max(num) FROM pairings"), inbox: &s.inbox, deliveries: &s.deliveries}
 	s.runs = runs{repository: r, numbers: db.Sequence("SELECT max(seq) FROM runs"), transcripts: s.transcripts, sessions: rows, lines: lines, files: files, moves: &s.moves, deliveries: &s.deliveries}
 	s.retention = retention{repository: r, ledger: spends}
-	s.changes = changes{repository: r, ledger: spends, transcripts: s.transcripts, sessions: rows, lines: lines, jobs: &s.jobs, notes: s.notes,
+	s.changes = changes{repository: r, ledger: spends, transcripts: s.transcripts, sessions: rows, lines: lines, jobs: jobs, notes: s.notes,
 		chats: &s.chats, inbox: &s.inbox, moves: &s.moves, deliveries: &s.deliveries, people: &s.people, runs: &s.runs}
 	s.traceStore = trace.New(db)
 	db.Maintain(transcript.NewMaintenance(r.log, s.conf.pause, s.transcripts))
