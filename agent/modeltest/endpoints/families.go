@@ -69,5 +69,6 @@ func families() []family {
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 		{"Right answers that are written otherwise", reading},
 		{"Messages of the user alone", userOnlies},
+		{"Reasoning in whole answers", otherThoughts},
 	}
 }
