@@ -70,5 +70,6 @@ func families() []family {
 		{"Right answers that are written otherwise", reading},
 		{"Messages of the user alone", userOnlies},
 		{"Reasoning in whole answers", otherThoughts},
+		{"Limits in plain words", plainLimits},
 	}
 }
