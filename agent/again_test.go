@@ -166,6 +166,58 @@ func TestDraftIsReplaced(t *testing.T) {
 	})
 }
 
+// cutModel breaks off each time behind another number of characters of the same answer, which may then be complete; 0 = it fails.
+type cutModel []int
+
+func (m cutModel) Stream(ctx context.Context, p Prompt) iter.Seq2[Delta, error] {
+	const text = "one two three four five"
+	try := -1
+	return Retry{Provider: "mock", Tries: p.Tries, Try: func(_ context.Context, yield func(Delta) bool) error {
+		if try++; m[try] == 0 {
+			return &ModelError{Class: Overloaded, Err: errors.New("busy")}
+		}
+		for i := range m[try] {
+			if !yield(Delta{Text: text[i : i+1]}) {
+				return nil
+			}
+		}
+		part := say(text[:m[try]])
+		part.Stop, part.Usage = StopUnclear, sessions.Usage{}
+		p.Spent(sessions.Usage{Output: m[try]})
+		return &ModelError{Class: Broken, Err: errors.New("cut"), Part: &part, PartSpent: true}
+	}}.Stream(ctx)
+}
+
+// TestLongestPart: of several tries that broke off, the longest part is the answer, and the text that people see never becomes shorter.
+func TestLongestPart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cuts cutModel
+		want string
+	}{
+		"the last is the longest":  {cutModel{3, 7, 13}, "one two three"},
+		"the first is the longest": {cutModel{18, 13, 7}, "one two three four"},
+		"the second":               {cutModel{3, 13, 7}, "one two three"},
+		"then it is busy":          {cutModel{13, 0, 0}, "one two three"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				longest, paid := "", 0
+				out, err := new(Loop).Run(t.Context(), Turn{Model: c.cuts, History: []sessions.Message{user("hi")}, Spent: func(_ string, u sessions.Usage) { paid += u.Output }, OnText: func(s string) {
+					if len(s) < len(longest) {
+						t.Errorf("%q is shown behind %q", s, longest)
+					}
+					longest = s
+				}})
+				if err != nil || out.Text != c.want || out.Final.Stop != StopUnclear || longest != c.want || paid != c.cuts[0]+c.cuts[1]+c.cuts[2] {
+					t.Errorf("%q, %s, shown %q, paid %d: %v", out.Text, out.Final.Stop, longest, paid, err)
+				}
+			})
+		})
+	}
+}
+
 // TestToolNames: a tool is found by its name with white space around it, or a name space in front of it.
 // source: openclaw/openclaw#45000, vllm-project/vllm#32768
 func TestToolNames(t *testing.T) {

@@ -234,10 +234,12 @@ const (
 	draftParts = 64
 )
 
-// stream has a turn's models answer, and passes the text on as it grows.
+// stream has a turn's models answer, and passes the text on as it grows. Of one that broke off and begins again in the same words, only what is new is passed
+// on: a message that people read does not shrink meanwhile.
 func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer, Candidate, error) {
 	var text strings.Builder
 	next := 0 // bytes that the text has when it is passed on again
+	shown := ""
 	call := ModelCall{
 		Candidates: r.candidates[r.from:],
 		Prompt:     p, Spent: r.spend, Logger: r.log, OnBegin: func() { text.Reset(); next = 0 }, Compacted: compacted || r.Compact == nil, TooLong: r.tooLong, Once: r.once,
@@ -256,7 +258,8 @@ func (r *turnRun) stream(ctx context.Context, p Prompt, compacted bool) (*Answer
 			return
 		}
 		next = text.Len() + text.Len()/longDraft*longDraft/draftParts
-		if draft, ok := control.Draft(text.String(), r.Place); ok {
+		if draft, ok := control.Draft(text.String(), r.Place); ok && !strings.HasPrefix(shown, draft) {
+			shown = draft
 			r.OnText(draft)
 		}
 	}

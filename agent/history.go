@@ -29,6 +29,7 @@ type Target struct {
 	PlainNames   bool                      // names of tools have letters and digits only
 	OneCall      bool                      // a message has one tool call: calls that were made together stand one after the other
 	AfterTool    bool                      // an assistant message stands between a tool's result and a user message
+	UserOnly     bool                      // all messages are the user's: what the model said is told in them, with calls and results as text
 	MaxText      int                       // characters that the text of a message may have; the rest is cut off. 0 = any number
 	ToolPictures bool                      // pictures in a tool's result stay there; otherwise they follow in a user message
 	Picture      func(sessions.Block) bool // reports whether a picture may be shown; nil = each
@@ -185,7 +186,7 @@ func (r *repair) assistant(m sessions.Message, result func(id string) *sessions.
 		answer.ToolCallID, answer.ToolName = b.ID, b.Name
 		answers = append(answers, answer)
 	}
-	if r.to.Plain || !r.to.PlainUntil.IsZero() && !m.Time.After(r.to.PlainUntil) {
+	if r.to.Plain || r.to.UserOnly || !r.to.PlainUntil.IsZero() && !m.Time.After(r.to.PlainUntil) {
 		r.told(m, answers)
 		return
 	}
@@ -220,13 +221,13 @@ func (r *repair) addByCall(m sessions.Message, answers []sessions.Message) {
 	}
 }
 
-// add appends a message, or its blocks to the message before it when that has the same role.
+// add appends a message, or its blocks to the message before it when that has the same role, and roles tell who spoke.
 func (r *repair) add(m *sessions.Message) {
 	n := len(r.out)
 	if n > 0 && r.to.AfterTool && m.Role == sessions.User && r.out[n-1].Role == sessions.ToolResult {
 		r.out = append(r.out, sessions.Message{Role: sessions.Assistant, Content: sessions.TextContent(betweenText)})
 	}
-	if n > 0 && r.out[n-1].Role == m.Role {
+	if n > 0 && r.out[n-1].Role == m.Role && !r.to.UserOnly {
 		last := &r.out[n-1]
 		last.Content = slices.Concat(last.Content, m.Content)
 		return

@@ -25,6 +25,9 @@ func (r *repair) told(m sessions.Message, answers []sessions.Message) {
 	if len(said.Content) == 0 {
 		return
 	}
+	if r.to.UserOnly {
+		said = sessions.Message{Role: sessions.User, Content: sessions.TextContent(ownFrame(said))}
+	}
 	r.add(&said)
 	if len(answers) == 0 {
 		return
@@ -39,6 +42,15 @@ func (r *repair) told(m sessions.Message, answers []sessions.Message) {
 		}
 	}
 	r.add(&heard)
+}
+
+// ownFrame tells what the model said as text that it takes for nobody else's words.
+func ownFrame(m sessions.Message) string {
+	said := make([]string, len(m.Content))
+	for i := range m.Content {
+		said[i] = strings.Trim(m.Content[i].Text, "\n")
+	}
+	return "[host: you answered; what stands behind > are your own words]\n> " + strings.ReplaceAll(strings.Join(said, "\n"), "\n", "\n> ")
 }
 
 // resultFrame tells a tool's result as text that nobody takes for a person's words: line by line behind a mark.

@@ -102,7 +102,7 @@ type ModelError struct {
 	Always     bool    // the reason is in what every request has: a harmless message was refused as well; TooLong: instructions and tools are most of it
 	Window     int     // TooLong: the tokens that the model takes, as its provider says; 0 = it does not say
 	Messages   int     // TooLong: the messages of a transcript that the model takes, where there were too many; 0 = that is not the reason
-	Part       *Answer // Broken: an answer that may be complete, as its provider did not say; TooLong: one that had no room; nil = there was none
+	Part       *Answer // the longest answer that broke off and may be complete, as its provider did not say; TooLong: one that had no room; nil = there was none
 	PartSpent  bool    // what Part cost was told to Prompt.Spent, and is not in its Usage
 	Err        error
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"parley/sessions"
 )
 
 // ErrTooLarge is wrapped by a ModelError of class Broken whose answer was larger than what is kept: the next one would be as well.
@@ -36,7 +38,7 @@ type Retry struct {
 
 // Stream runs Try at most Tries times: again only when the provider could not be reached, sent nothing in time, was busy, or its answer
 // broke off. What a try had yielded was a draft: no tool of it has run, as calls come with Final. The next try begins with a Delta that
-// has Restart set. Stream waits as long as the provider asked for, to the letter, when that is at most MaxRetryAfter and ends before ctx
+// has Restart set. The error of the last try has the longest part of all of them (ModelError.Part). Stream waits as long as the provider asked for, to the letter, when that is at most MaxRetryAfter and ends before ctx
 // does; otherwise it gives up at once. Without such a wish it waits about 0.5 s, then about 1 s.
 func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 	tries := r.Tries
@@ -46,6 +48,7 @@ func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		var pause *backoff.ExponentialBackOff
 		yielded, final, stopped := false, false, false
+		var longest partial
 		for try := 1; ; try++ {
 			fresh := try > 1 && yielded // the draft is replaced once something comes in its place
 			err := r.Try(ctx, func(d Delta) bool {
@@ -63,6 +66,7 @@ func (r Retry) Stream(ctx context.Context) iter.Seq2[Delta, error] {
 				return
 			}
 			e, wait := r.modelError(ctx, err, try)
+			longest.keep(e)
 			if final || try >= tries || !again(e) || ctx.Err() != nil {
 				yield(Delta{}, e)
 				return
@@ -113,6 +117,31 @@ func (r Retry) modelError(ctx context.Context, err error, try int) (*ModelError,
 	}
 	out.RetryAfter = max(0, e.RetryAfter)
 	return &out, e.RetryAfter
+}
+
+// partial is the longest answer that may be complete of the tries so far: a stream that breaks off mostly breaks off elsewhere the next time.
+type partial struct {
+	answer *Answer
+	isPaid bool // its usage was told to Prompt.Spent
+	size   int  // bytes of its texts
+}
+
+// keep notes the part that an error has, or gives it the longest one so far.
+func (p *partial) keep(e *ModelError) {
+	size := 0
+	if e.Part != nil {
+		for _, b := range e.Part.Content {
+			if b.Type == sessions.TextBlock {
+				size += len(b.Text)
+			}
+		}
+	}
+	switch {
+	case e.Part != nil && (p.answer == nil || size >= p.size):
+		*p = partial{e.Part, e.PartSpent, size}
+	case p.answer != nil && again(e):
+		e.Part, e.PartSpent = p.answer, p.isPaid
+	}
 }
 
 func again(e *ModelError) bool {

@@ -100,7 +100,7 @@ func (m *Model) target(at lessons.Endpoint, p agent.Prompt, set agent.ModelSetti
 		OneCall: call.Off(lessons.OneCall, ""), PlainNames: call.Off(lessons.ToolNames, ""),
 		ThinkingFrom: call.ReasoningFrom(),
 		PlainUntil:   call.ToldUntil(),
-		AfterTool:    call.Use(lessons.Roles) == lessons.AfterTool, ToolPictures: !call.Off(lessons.ToolImages, ""),
+		AfterTool:    call.Use(lessons.Roles) == lessons.AfterTool, UserOnly: call.Use(lessons.Roles) == lessons.UserOnly, ToolPictures: !call.Off(lessons.ToolImages, ""),
 		MaxText: call.MaxText(),
 		Picture: call.Picture(set.Images, p.Messages),
 	}

@@ -237,7 +237,8 @@ func (c *Call) OffItem(i Item) bool {
 
 // Told reports whether all calls and results of the history are told as text.
 func (c *Call) Told() bool {
-	return c.bare || c.Use(Roles) == Alternate || c.Use(History) == ToldHistory
+	roles := c.Use(Roles)
+	return c.bare || roles == Alternate || roles == UserOnly || c.Use(History) == ToldHistory
 }
 
 // Bare reports whether the history is told as plain text: no pictures, no calls, no reasoning. The last resort of a call.

@@ -31,7 +31,7 @@ const (
 	Stream     = "stream"      // answers come in one piece
 	Reasoning  = "reasoning"   // reasoning of earlier steps: Use is SendReasoning, SayReasoning, SendSignatures or OmitReasoning; with Name: of that item; OldReasoning: older than Use
 	CallIDs    = "call-ids"    // ids of tool calls have nine letters and digits; with Use: the form of that regular expression
-	Roles      = "roles"       // order of roles: Use is AfterTool or Alternate
+	Roles      = "roles"       // order of roles: Use is AfterTool, Alternate or UserOnly
 	History    = "history"     // calls of earlier steps are told as text: Use is ToldHistory, or a time of RFC 3339 up to which they are
 	ToolTexts  = "tool-texts"  // descriptions of tools have Use bytes at most; with Name: those of their arguments
 	ToolNames  = "tool-names"  // names of tools have letters and digits only
@@ -59,6 +59,7 @@ const (
 	PlaceholderSignatures = "placeholders"
 	AfterTool             = "after-tool" // an assistant message stands between a tool's result and a user message
 	Alternate             = "alternate"  // only user and assistant, in turns: calls and results are told as text
+	UserOnly              = "user-only"  // only user: what the model said, its calls and their results are told as text
 	EmptyContent          = "empty"      // an empty text instead of null
 	FilledContent         = "filled"     // a text that is not empty
 	CallsOnly             = "calls-only" // null, and no text in a message with tool calls

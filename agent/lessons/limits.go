@@ -111,6 +111,33 @@ func readLimit(r reading) (sessions.Lesson, bool) {
 	return sessions.Lesson{}, false
 }
 
+var (
+	// ofPrompt matches errors whose tokens may be those of a prompt, or of a minute.
+	ofPrompt = pattern.New(`prompt|[ck]ontext|input|window|message|histor|minute|\btpm\b|上下文|输入`)
+	// tokenCount matches a number of tokens.
+	tokenCount = pattern.New(`\dk? ?(?:个 ?)?(?:[a-z]+ )?tokens?\b`)
+)
+
+// minAnswerTokens is the shortest answer that is believed to be a limit, in tokens.
+// source: platform.openai.com/docs/api-reference/responses/create (max_output_tokens)
+const minAnswerTokens = 16
+
+// readUnnamedLength reads errors that say how many tokens are taken, in any words and any language, and do not name the parameter: only an answer was
+// asked for in tokens.
+func readUnnamedLength(r reading) (sessions.Lesson, bool) {
+	if !strings.Contains(r.text, "token") || ofPrompt.MatchString(r.text) || !bounded.MatchString(r.text) && !tokenCount.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	for _, name := range limits {
+		if p, ok := r.sentParam(name); ok {
+			use := r.nearest(p)
+			most, isNumber := numberOf(use)
+			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: use}, isNumber && most >= minAnswerTokens
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
 var tooManyBytes = pattern.New(`maximum (?:allowed )?size|entity too large|payload too large|body (?:is )?too large|request_too_large|\bbytes\b|\b(?:mb|mib|megabytes)\b`)
 
 // readBytes reads errors about a request of too many bytes: the largest picture is left out. source: earendil-works/pi#401
@@ -153,11 +180,21 @@ func readEffort(r reading) (sessions.Lesson, bool) {
 }
 
 // uncounted matches errors about the number of tools that do not say how many are taken. source: anomalyco/opencode#43374
-var uncounted = pattern.New(`tool[_ ]count|(?:too many|number of) (?:tools|functions)|tools?_limit`)
+var uncounted = pattern.New(`tool[_ ]count|(?:too many|number of) (?:tools|functions)|tools?[ _]limit`)
 
-// readUncountedTools halves the number of tools until the endpoint takes them.
+var (
+	// noneAtAll matches a list that must have nothing in it.
+	// source: docs.pydantic.dev/latest/errors/validation_errors (too_long), ajv.js.org/json-schema.html (maxItems)
+	noneAtAll = pattern.New(`\b(?:at most|more than|up to|no more than|maximum(?: of)?|limit(?: of)?) 0\b|\b(?:tools|functions)\b[^a-z]{1,4}(?:(?:value|list|array) )?must be (?:an )?empty\b`)
+	toolList  = pattern.New(`(?:^|[^a-z_])(?:tools|functions)(?:$|[^a-z_\[./])`)
+)
+
+// readUncountedTools halves the number of tools until the endpoint takes them; a list of none at all is left out.
 func readUncountedTools(r reading) (sessions.Lesson, bool) {
 	n := len(r.sent.Tools)
+	if text := strings.ToLower(r.f.Param) + "\n" + r.text; n > 0 && noneAtAll.MatchString(text) && toolList.MatchString(text) && !toolIndex.MatchString(text) && !r.isInHistory() {
+		return sessions.Lesson{Kind: Tools}, true
+	}
 	if n < 2 || !uncounted.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}

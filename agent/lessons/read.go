@@ -47,8 +47,10 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
 		readCallsForm, readReturned, readSchemaForm,
+		readUserOnly,
 		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMustThink, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readNamed, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent, readToolByName,
+		readUnnamedLength,
 	} {
 		if l, ok := reader(r); ok {
 			return l, true
@@ -285,23 +287,6 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{Kind: Reasoning, Use: SendReasoning}, true
 	case back && was == SendReasoning && r.call.changed.hasChanged(Reasoning) && !signatureWord.MatchString(r.text): // in this call: the placeholder is taken for none
 		return sessions.Lesson{Kind: Reasoning, Use: SayReasoning}, true
-	}
-	return sessions.Lesson{}, false
-}
-
-var roleErr = pattern.New(`unexpected role|roles? must|role .{0,40}after|must alternate|should alternate|alternat|expected last role|only user(?:,| and) assistant|not the same number of function calls|consecutive`)
-
-func readRoles(r reading) (sessions.Lesson, bool) {
-	if !roleErr.MatchString(r.text) || r.has("only user") && r.sent.System {
-		return sessions.Lesson{}, false
-	}
-	switch was := r.call.Use(Roles); {
-	case was == "" && r.sent.Steps && r.has("tool"):
-		return sessions.Lesson{Kind: Roles, Use: AfterTool}, true
-	case was != Alternate && r.sent.Steps:
-		return sessions.Lesson{Kind: Roles, Use: Alternate}, true
-	case r.sent.System && !r.call.Off(System, ""): // some templates count the system message as the user's
-		return sessions.Lesson{Kind: System}, true
 	}
 	return sessions.Lesson{}, false
 }

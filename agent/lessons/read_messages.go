@@ -94,9 +94,13 @@ func readThinkingType(r reading) (sessions.Lesson, bool) {
 	return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: p.Value, Use: r.nearest(p)}, true
 }
 
+// textResult matches refusals of anything but text in the result of a tool, in words or by the place of a part of it.
+// source: docs.pydantic.dev/latest/errors/validation_errors (literal_error)
+var textResult = pattern.New(`\btool[ _]results?\b[^.\n]{0,30}\b(?:only|must|should|just)\b[^.\n]{0,30}\btext\b|\bcontent[./\n]\d+[./\n](?:\w+[./\n])?content[./\n]\d+\b`)
+
 // readToolResult reads errors of servers that take only a text as the result of a tool.
 func readToolResult(r reading) (sessions.Lesson, bool) {
-	if !r.sent.ToolImages || r.call.Off(ToolImages, "") || !wantsText.MatchString(r.text) && !strings.Contains(r.text, "tool_result") && !strings.Contains(r.text, "invalid input") {
+	if !r.sent.ToolImages || r.call.Off(ToolImages, "") || !wantsText.MatchString(r.text) && !strings.Contains(r.text, "tool_result") && !strings.Contains(r.text, "invalid input") && !textResult.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
 	return sessions.Lesson{Kind: ToolImages}, true

@@ -211,6 +211,7 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 				*c = all[0]
 			}
 		}
+		c.readOtherThought(data)
 		return nil, false
 	}
 	if fixed, ok := wire.Repair(data); ok {
@@ -229,7 +230,34 @@ func (c *chunk) decode(data []byte) (more []chunk, odd bool) {
 var chunkObjects = []string{"choices", "delta", "message", "content", "usage"}
 
 // oddFields are those that say something in a place where the document has none.
-var oddFields = regexp.MustCompile(`"(?:text|content|finish_reason|finishReason|thinking_(?:content|text)|thought|chain_of_thought|cot|rationale|reasoning_trace)"\s*:\s*"[^"]`)
+var oddFields = regexp.MustCompile(`"(?:text|content|finish_reason|finishReason|` + thoughtWords + `)"\s*:\s*"[^"]`)
+
+// thoughtWords are names of fields that may hold reasoning: thoughtName looks closer.
+const thoughtWords = `\w*(?:think|thought|reasoning|rationale|scratchpad|monologue)\w*|reason|cot|cot_\w+|chain_of_\w+|analysis`
+
+// mayThink matches a whole answer that may have reasoning in a field of another name.
+var mayThink = regexp.MustCompile(`"(?:` + thoughtWords + `)"\s*:\s*"[^"]`)
+
+// readOtherThought reads the reasoning of a whole answer that has none where it is known to be. Pieces of a stream that have nothing else are looked at by
+// saysNothing.
+func (c *chunk) readOtherThought(data []byte) {
+	var answer struct {
+		Choices []struct{ Message map[string]any }
+	}
+	for i := range c.Choices {
+		m := c.Choices[i].Message
+		if m == nil {
+			return
+		}
+		if said, _ := m.thought(""); said != "" || len(m.Details)+len(m.Blocks) > 0 {
+			continue
+		}
+		if answer.Choices == nil && (!mayThink.Match(data) || json.Unmarshal(data, &answer) != nil) || i >= len(answer.Choices) {
+			return
+		}
+		m.Thoughts, m.thoughtsIn = otherThought(answer.Choices[i].Message)
+	}
+}
 
 // saysNothing reports whether nothing of an answer could be read of a chunk.
 func (c *chunk) saysNothing(data []byte) bool {

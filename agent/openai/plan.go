@@ -69,7 +69,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 		PlainUntil:   call.ToldUntil(),
 		ThinkingFrom: call.ReasoningFrom(),
 		OneCall:      call.Off(lessons.OneCall, ""), PlainNames: call.Off(lessons.ToolNames, ""),
-		ShortIDs: call.Off(lessons.CallIDs, ""), IDs: call.IDs(), AfterTool: roles == lessons.AfterTool,
+		ShortIDs: call.Off(lessons.CallIDs, ""), IDs: call.IDs(), AfterTool: roles == lessons.AfterTool, UserOnly: roles == lessons.UserOnly,
 		MaxText: call.MaxText(),
 		Picture: call.Picture(s.Images, p.Messages),
 	}

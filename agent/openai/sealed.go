@@ -10,7 +10,9 @@ import (
 )
 
 // sealedName matches names of fields that hold what an endpoint wants back and only it can read.
-var sealedName = pattern.New(`(?i)signature|opaque|encrypted|sealed|^(?:reasoning|thoughts?|thinking|cot)_(?:state|blob|ids?|context|token|data)$|^continuation(?:_token)?$|^conversation_token$`)
+var sealedName = pattern.New(`(?i)` + sealedNames)
+
+const sealedNames = `signature|opaque|encrypted|sealed|^(?:reasoning|thoughts?|thinking|cot)_(?:state|blob|ids?|context|token|data)$|^continuation(?:_token)?$|^conversation_token$`
 
 // sealedKey matches such a name inside of a value.
 var sealedKey = pattern.New(`(?i)"\w*(?:signature|opaque|encrypted|sealed)\w*"\s*:`)

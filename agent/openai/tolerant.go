@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"parley/channels/pattern"
 )
 
 // tolerant reads an event whose fields have other types than documented, or several that stand one after the other. odd: something
@@ -85,8 +87,23 @@ func oddChoice(m map[string]any) (c choice, left bool) {
 	return c, left
 }
 
-// thoughtFields are rare names of reasoning that people can read. It goes back in the field that it came in.
-var thoughtFields = []string{"thinking_content", "thinking_text", "thought", "chain_of_thought", "cot", "rationale", "reasoning_trace"}
+var (
+	// thoughtName matches rare names of reasoning that people can read. It goes back in the field that it came in. notThought matches names of
+	// settings and marks that have such words in them.
+	thoughtName = pattern.New(`(?i)think|thought|reasoning|^reason$|rationale|scratchpad|monologue|^cot$|^cot_text$|^cot_content$|^chain_of_|^analysis$`)
+	notThought  = pattern.New(`(?i)effort|status|type|format|mode|level|language|(?:^|_)(?:is|has|enabled?)(?:_|$)|` + sealedNames)
+)
+
+// otherThought gives reasoning in a field of a message whose name no server is known by, and that name.
+func otherThought(message map[string]any) (text, in string) {
+	for name, value := range message {
+		s, isText := value.(string)
+		if isText && s != "" && (text == "" || name < in) && !knownFields[name] && thoughtName.MatchString(name) && !notThought.MatchString(name) {
+			text, in = s, name
+		}
+	}
+	return text, in
+}
 
 // oddDelta reads a delta; a text alone is content.
 func oddDelta(v any) (d delta, left bool) {
@@ -99,10 +116,8 @@ func oddDelta(v any) (d delta, left bool) {
 	d = delta{Refusal: text(m["refusal"]), ReasoningContent: text(m["reasoning_content"]), Reasoning: text(m["reasoning"]),
 		ReasoningText: text(m["reasoning_text"]), Thinking: text(m["thinking"]), Thoughts: text(m["thoughts"]), ChainOfThought: text(m["cot_summary"]), Details: rawOf(m["reasoning_details"]), Extra: rawOf(m["extra_content"]),
 		Sealed: rawOf(m["reasoning_opaque"]), Provider: rawOf(m["provider_specific_fields"]), Blocks: rawOf(m["thinking_blocks"])}
-	for _, name := range thoughtFields {
-		if d.Thoughts == "" {
-			d.Thoughts, d.thoughtsIn = text(m[name]), name
-		}
+	if said, _ := d.thought(""); said == "" {
+		d.Thoughts, d.thoughtsIn = otherThought(m)
 	}
 	_ = d.Role.UnmarshalJSON(rawOf(m["role"]))     // it never fails
 	_ = d.Images.UnmarshalJSON(rawOf(m["images"])) // nor does this

@@ -82,7 +82,7 @@ func (h *history) target(p agent.Prompt) agent.Target {
 		OneCall:    h.call.Off(lessons.OneCall, ""), PlainNames: h.call.Off(lessons.ToolNames, ""),
 		ShortIDs: h.call.Off(lessons.CallIDs, ""), IDs: h.call.IDs(),
 		ThinkingFrom: h.call.ReasoningFrom(),
-		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool,
+		AfterTool:    h.call.Use(lessons.Roles) == lessons.AfterTool, UserOnly: h.call.Use(lessons.Roles) == lessons.UserOnly,
 		ToolPictures: h.toolPictures && !h.call.Off(lessons.ToolImages, ""),
 		MaxText:      h.call.MaxText(),
 		Picture:      h.call.Picture(h.set.Images, p.Messages),

@@ -75,8 +75,9 @@ func (c initCmd) Run(e *env) error {
 	}
 	var a wizard.Answers
 	var err error
+	var notes []models.Note
 	if c.Yes {
-		a, err = c.answers(e, d)
+		a, notes, err = c.answers(e, d)
 	} else {
 		a, err = d.Ask(e.ctx)
 	}
@@ -84,7 +85,7 @@ func (c initCmd) Run(e *env) error {
 		return err
 	}
 	a.State = c.State
-	return c.write(e, a, path)
+	return c.write(e, a, path, notes)
 }
 
 // usualConfig is where a configuration goes that is not named.
@@ -113,8 +114,8 @@ func (c initCmd) mayReplace(d wizard.Dialog, path string) error {
 	return err
 }
 
-// answers takes them from the flags.
-func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, err error) {
+// answers takes them from the flags. The notes say why there is no model, where there is none.
+func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, notes []models.Note, err error) {
 	a.Agent, a.Env = c.Name, !c.Inline
 	row := func(kind string) (accounts.Adapter, error) {
 		i := slices.IndexFunc(d.Adapters, func(r accounts.Adapter) bool { return string(r.Kind) == kind })
@@ -125,16 +126,16 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, err error) 
 	}
 	for _, kind := range slices.Sorted(maps.Keys(c.Token)) {
 		if _, err := row(kind); err != nil {
-			return a, err
+			return a, nil, err
 		}
 		token, err := valueOf(c.Token[kind])
 		if err != nil {
-			return a, err
+			return a, nil, err
 		}
 		ch := wizard.Channel{Kind: channels.Kind(kind), Token: channels.NewSecret(token), APIURL: c.APIURL[kind]}
 		if ch.Name, err = d.Check(e.ctx, ch); err != nil {
 			if wizard.Wrong(err) {
-				return a, failed(exitRefused, "unauthorized", "the token for %s is not right: %w", kind, err)
+				return a, nil, failed(exitRefused, "unauthorized", "the token for %s is not right: %w", kind, err)
 			}
 			fmt.Fprintf(os.Stderr, "Whether the token for %s is right could not be found out: %v\n", kind, err)
 		}
@@ -142,7 +143,7 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, err error) 
 	}
 	for _, kind := range c.Channel {
 		if _, err := row(kind); err != nil {
-			return a, err
+			return a, nil, err
 		}
 		a.Channels = append(a.Channels, wizard.Channel{Kind: channels.Kind(kind), APIURL: c.APIURL[kind]})
 	}
@@ -150,23 +151,26 @@ func (c initCmd) answers(e *env, d wizard.Dialog) (a wizard.Answers, err error) 
 		kind, id, ok := strings.Cut(o, ":")
 		r, err := row(kind)
 		if err != nil || !ok {
-			return a, misuse("--owner %s: want channel:id, for example telegram:1001", o)
+			return a, nil, misuse("--owner %s: want channel:id, for example telegram:1001", o)
 		}
 		owner, err := wizard.Owner(r, id)
 		if err != nil {
-			return a, misuse("--owner %s: %w", o, err)
+			return a, nil, misuse("--owner %s: %w", o, err)
 		}
 		a.Owners = append(a.Owners, owner)
 	}
-	m, _, found := d.Detect(e.ctx, c.Model)
+	m, why, found := d.Detect(e.ctx, c.Model)
 	switch provider, _, _ := strings.Cut(c.Model, "/"); {
 	case found && (c.Model == "" || strings.HasPrefix(m.Name, provider+"/")):
 		a.Model = m
 		a.Model.Name = cmp.Or(c.Model, m.Name)
 	case c.Model != "":
-		return a, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or write the configuration by questions", c.Model, provider, strings.ToUpper(provider))
+		return a, nil, misuse("--model %s: the environment has no key of %q: set %s_API_KEY, or write the configuration by questions", c.Model, provider, strings.ToUpper(provider))
+	case !found:
+		notes = []models.Note{{Text: "there is no language model (" + why + "), so the built-in one answers, which is none",
+			Fix: "set OPENAI_API_KEY or ANTHROPIC_API_KEY, give Ollama a model (ollama pull qwen3:8b), or name a provider with its model in the file"}}
 	}
-	return a, nil
+	return a, notes, nil
 }
 
 // valueOf reads a secret that is not on the command line, where other users see it.
@@ -185,7 +189,7 @@ func valueOf(s string) (string, error) {
 }
 
 // write checks what was made as `parley check` would, then writes it. What it replaces is kept under another name.
-func (c initCmd) write(e *env, a wizard.Answers, path string) error {
+func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Note) error {
 	text, vars := a.Files()
 	envPath := filepath.Join(filepath.Dir(path), configfile.EnvName)
 	old, err := filesystem.Read(envPath)
@@ -207,7 +211,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	out := initialised{Config: path, Kept: []string{}, Login: []string{}}
+	out := initialised{Config: path, Kept: []string{}, Login: []string{}, Notes: notes}
 	keep := func(path string) error {
 		to, err := keepOld(path)
 		if to != "" {

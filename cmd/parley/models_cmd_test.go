@@ -58,6 +58,38 @@ func ollama(t *testing.T) string {
 	return srv.URL
 }
 
+// TestInitWithoutModel: where no model is found, the file names none, and the lines behind it say why, and what to do.
+func TestInitWithoutModel(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status     int
+		list, says string
+	}{
+		"embeddings only": {200, `{"data":[{"id":"bge-m3:latest","owned_by":"library"}]}`, "the Ollama on this machine has no model that answers in chats"},
+		"none yet":        {200, `{"object":"list","data":null}`, "the Ollama on this machine has no model"},
+		"a key is wanted": {401, `{"error":"unauthorized"}`, "lists no models (401 Unauthorized)"},
+		"a web page":      {200, `<html>nginx</html>`, "lists no models (no JSON"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(c.status)
+				_, _ = fmt.Fprint(w, c.list)
+			}))
+			t.Cleanup(srv.Close)
+			w := newWorld(t)
+			w.env = append(w.env, "OLLAMA_HOST="+srv.URL)
+			out, code := w.cli("init", "--yes", "--state", "state")
+			if code != 0 || !strings.Contains(out, "Note: there is no language model (") || !strings.Contains(out, c.says) || !strings.Contains(out, "ollama pull") {
+				t.Errorf("exit %d: %s", code, out)
+			}
+			if text, err := os.ReadFile(filepath.Join(w.dir, "config.yaml")); err != nil || strings.Contains(string(text), "ollama/") {
+				t.Errorf("%s, %v", text, err)
+			}
+		})
+	}
+}
+
 // An Ollama is found in the form that OLLAMA_HOST has, its embedding model is not taken, and init, doctor, the first screen and status say
 // that the window is too small, with the command that changes it. parley models says from where each fact is, with and without a host.
 func TestOllamaIsSetUp(t *testing.T) {

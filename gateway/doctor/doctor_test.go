@@ -285,3 +285,53 @@ func restored(state string) {
 	_ = os.Mkdir(aside, 0o700)
 	_ = os.WriteFile(filepath.Join(aside, "config-of-the-backup.yaml"), nil, 0o600)
 }
+
+// TestLoadingServer: a server that loads its model is waited for, and one that takes longer is named, with what to do. No key is blamed.
+// source: github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (503, Loading model)
+func TestLoadingServer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after int // questions until it has loaded it
+		said  string
+		level Level
+		words string
+		fix   string
+	}{
+		"soon":            {3, "Loading model", Fine, "takes the key", ""},
+		"not for a while": {1000, "Loading model", Warning, "still loading its model", "wait until the server has loaded it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				list := func(context.Context, agent.Provider) ([]string, error) {
+					if asked++; asked > c.after {
+						return []string{"m1"}, nil
+					}
+					return nil, fmt.Errorf("listing the models: %w", &agent.ModelError{Class: agent.Overloaded, Status: 503, Tries: 1, Err: errors.New(c.said)})
+				}
+				x := exam{Deps: Deps{Now: time.Now, Providers: []models.Provider{{API: "mock", List: list}}}}
+				fs := x.provider(t.Context(), "mock", agent.Provider{API: "mock", BaseURL: "http://127.0.0.1:1"}, "mock/m1")
+				if len(fs) != 1 || fs[0].Level != c.level || !strings.Contains(fs[0].Text, c.words) || !strings.HasPrefix(fs[0].Fix, c.fix) {
+					t.Errorf("asked %d times: %+v", asked, fs)
+				}
+			})
+		})
+	}
+}
+
+// TestBusyServer: a server that has no time is not said to refuse the key.
+func TestBusyServer(t *testing.T) {
+	t.Parallel()
+	well := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(well.Close)
+	fs := setup{platform: well.URL, modelErr: &agent.ModelError{Class: agent.Overloaded, Status: 503, Err: errors.New("Server busy")}, config: func(c *config.Config) {
+		c.Models.Providers["mock"] = agent.Provider{API: "mock", BaseURL: well.URL}
+	}}.run(t)
+	expect(t, fs, "model mock", Failure, "cannot be listed")
+	for _, f := range fs {
+		if f.Check == "model mock" && f.Level == Failure && !strings.HasPrefix(f.Fix, "try again in a moment") {
+			t.Errorf("%+v", f)
+		}
+	}
+}

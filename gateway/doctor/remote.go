@@ -165,8 +165,12 @@ func (x *exam) facts(ctx context.Context, m gateway.Models) []Finding {
 	return out
 }
 
-// loadTimeout is how long Ollama may take to load a model, so that it knows the model's window.
-const loadTimeout = 5 * time.Second
+// loadTimeout is how long a server may take to load a model: Ollama, so that it knows the model's window. loadInterval is between two questions to one
+// that is at it.
+const (
+	loadTimeout  = 5 * time.Second
+	loadInterval = 500 * time.Millisecond
+)
 
 // provider lists the models of a provider: that needs its key, and costs nothing.
 func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chosen string) []Finding {
@@ -178,12 +182,19 @@ func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chos
 	if x.Providers[i].List == nil {
 		return append(x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), p.BaseURL == ""), fine(check, "whether the key works cannot be asked without paying: the first message shows it"))
 	}
-	names, err := x.Providers[i].List(ctx, p)
+	names, err := x.list(ctx, x.Providers[i], p)
+	if isLoading(err) {
+		return []Finding{warn(check, "wait until the server has loaded it: a large model takes minutes", "it answers, and is still loading its model")}
+	}
 	if err != nil {
 		if f := x.reach(ctx, check, cmp.Or(p.BaseURL, "https://api."+p.API+".com"), false); Worst(f) == Failure {
 			return f
 		}
-		return []Finding{wrong(check, "check apiKey and baseUrl of models.providers."+name, "its models cannot be listed: %v", err)}
+		fix := "check apiKey and baseUrl of models.providers." + name
+		if e, ok := errors.AsType[*agent.ModelError](err); ok && e.Class == agent.Overloaded {
+			fix = "try again in a moment; the log of that server may say more"
+		}
+		return []Finding{wrong(check, fix, "its models cannot be listed: %v", err)}
 	}
 	own, model, _ := strings.Cut(chosen, "/")
 	if own == name && len(names) > 0 && !slices.Contains(names, model) {
@@ -191,6 +202,29 @@ func (x *exam) provider(ctx context.Context, name string, p agent.Provider, chos
 		return []Finding{warn(check, "set agents.defaults.model to one of: "+strings.Join(chats[:min(len(chats), 5)], ", "), "it answers, but %q is not among its %d models", model, len(names))}
 	}
 	return []Finding{fine(check, "it answers, and takes the key")}
+}
+
+// list lists the models of a provider. It waits a little for a server that is loading one.
+func (x *exam) list(ctx context.Context, t models.Provider, p agent.Provider) (names []string, err error) {
+	wait, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	for {
+		if names, err = t.List(ctx, p); !isLoading(err) {
+			return names, err
+		}
+		select {
+		case <-wait.Done():
+			return nil, err
+		case <-time.After(loadInterval):
+		}
+	}
+}
+
+// isLoading reports whether a server on the way to its first answer says so.
+// source: github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (GET /health: 503, Loading model)
+func isLoading(err error) bool {
+	e, ok := errors.AsType[*agent.ModelError](err)
+	return ok && e.Class == agent.Overloaded && strings.Contains(strings.ToLower(e.Error()), "loading")
 }
 
 // reach asks a server for anything: name, connection, certificate, and its clock when that can be trusted.

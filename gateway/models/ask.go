@@ -81,11 +81,17 @@ func (a Asker) Ask(ctx context.Context, name string, p agent.Provider, model str
 		}
 		page := map[string]string{LlamaCPP: "/props", TGI: "/info"}[x.Program]
 		if d, err := c.get(ctx, root+page); err == nil {
+			if m, ok := d.(map[string]any); ok && m["role"] == "router" && x.Model.Name != "" { // each of its models has a page of its own
+				d, _ = c.get(ctx, root+page+"?autoload=false&model="+url.QueryEscape(x.Model.Name)) // nothing is known of one that is not loaded
+			}
 			x.Model.props(d)
 		}
 	case x.Program == LMStudio:
-		if d, err := c.get(ctx, root+"/api/v0/models"); err == nil {
-			x.more(listOf(d), model)
+		for _, page := range []string{"/api/v0/models", "/api/v1/models"} { // of older and newer versions
+			if d, err := c.get(ctx, root+page); err == nil && len(listOf(d)) > 0 {
+				x.more(listOf(d), model)
+				break
+			}
 		}
 	case x.Program == LiteLLM:
 		if d, err := c.get(ctx, root+"/model/info"); err == nil {
@@ -279,16 +285,21 @@ func (c call) do(ctx context.Context, method, address string, body any) (any, er
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s: %s", plain, resp.Status)
+		return nil, fmt.Errorf("ask %s: %w", plain, oddAnswer(resp.Status))
 	}
 	dec := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", plain, err)
+		return nil, fmt.Errorf("read the answer of %s: %w", plain, oddAnswer("no JSON: "+err.Error()))
 	}
 	return v, nil
 }
+
+// oddAnswer is what a server gave in the place of an answer.
+type oddAnswer string
+
+func (a oddAnswer) Error() string { return string(a) }
 
 // sign adds key and headers as the provider's protocol has them.
 func (c call) sign(req *http.Request, s agent.ModelSettings) {

@@ -30,7 +30,10 @@ func serve(t *testing.T, answers map[string]string) *server {
 		s.asked = append(s.asked, r.Method+" "+r.URL.RequestURI())
 		s.header = r.Header
 		s.mu.Unlock()
-		a, ok := answers[r.Method+" "+r.URL.Path]
+		a, ok := answers[r.Method+" "+r.URL.RequestURI()]
+		if !ok {
+			a, ok = answers[r.Method+" "+r.URL.Path]
+		}
 		if !ok {
 			http.NotFound(w, r)
 			return
@@ -79,6 +82,15 @@ func TestAsk(t *testing.T) {
 			"GET /api/v0/models": `{"data":[{"id":"e","type":"embeddings"},{"id":"q","type":"vlm","state":"loaded","max_context_length":131072,"loaded_context_length":4096,"capabilities":["tool_use"]}]}`}, "q", "4096 131072 true true nil 0 0"},
 		"lm studio, not loaded": {map[string]string{list: `{"data":[{"id":"q","owned_by":"organization_owner"}]}`,
 			"GET /api/v0/models": `{"data":[{"id":"q","type":"llm","state":"not-loaded","max_context_length":131072}]}`}, "q", "0 131072 ? ? nil 0 0"},
+		// source: github.com/lmstudio-ai/docs/blob/main/1_developer/2_rest/list.md
+		"lm studio, newer": {map[string]string{list: `{"data":[{"id":"q","owned_by":"organization_owner"}]}`,
+			"GET /api/v0/models": `{"error":"Unexpected endpoint or method."}`,
+			"GET /api/v1/models": `{"models":[{"type":"embedding","key":"e","max_context_length":2048,"loaded_instances":[]},{"type":"llm","key":"q","loaded_instances":[{"id":"q","config":{"context_length":4096}}],"max_context_length":131072,"capabilities":{"vision":true,"trained_for_tool_use":true}}]}`}, "q", "4096 131072 true true nil 0 0"},
+		"lm studio, newer, not loaded": {map[string]string{list: `{"data":[{"id":"q","owned_by":"organization_owner"}]}`,
+			"GET /api/v1/models": `{"models":[{"type":"llm","key":"q","loaded_instances":[],"max_context_length":131072,"capabilities":{"vision":false,"trained_for_tool_use":false}}]}`}, "q", "0 131072 false false nil 0 0"},
+		// source: github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (Routing requests)
+		"llama.cpp, router": {map[string]string{list: `{"data":[{"id":"x","owned_by":"llamacpp"},{"id":"y","owned_by":"llamacpp"}]}`,
+			"GET /props": `{"role":"router"}`, "GET /props?autoload=false&model=y": `{"default_generation_settings":{"n_ctx":8192},"modalities":{"vision":true}}`}, "y", "8192 0 true ? nil 0 0"},
 		"ollama, loaded": {map[string]string{list: `{"data":[{"id":"llama3.2:latest","owned_by":"library"}]}`,
 			"POST /api/show": `{"capabilities":["completion","tools"],"model_info":{"general.architecture":"llama","llama.context_length":131072},"parameters":"num_ctx 8192"}`,
 			"GET /api/ps":    `{"models":[{"name":"llama3.2:latest","context_length":16384}]}`}, "llama3.2", "16384 131072 false true [] 0 0"},

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -17,7 +18,7 @@ type Local struct {
 	Provider agent.Provider
 	Program  string
 	Model    Served // the model to take; Name is empty when none of them answers in chats
-	Others   int    // models that answer in no chat
+	Why      string // no model of it can be taken; empty = it has one, or there is no server
 }
 
 // How long a server of this machine may take to answer at all, and then to say what a model is, and how many of its models are looked
@@ -55,8 +56,8 @@ func (a Asker) FindLocal(ctx context.Context, getenv func(string) string) (found
 		switch {
 		case l.Model.Name != "":
 			return l, "", true
-		case l.Others > 0 && why == "":
-			why = fmt.Sprintf("the %s on this machine has no model that answers in chats", l.Program)
+		case why == "":
+			why = l.Why
 		}
 	}
 	return Local{}, why, false
@@ -70,6 +71,9 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 		l.Provider.BaseURL = OllamaAddress(getenv("OLLAMA_HOST"))
 	}
 	x, err := a.within(ctx, localTimeout, l, "")
+	if odd, ok := errors.AsType[oddAnswer](err); ok && s.program == Ollama {
+		return Local{Why: fmt.Sprintf("what answers at %s lists no models (%s)", strings.TrimSuffix(Place(l.Provider), "/v1"), odd)}
+	}
 	if err != nil || s.program != Ollama && !strings.EqualFold(x.Program, s.program) {
 		return Local{}
 	}
@@ -77,6 +81,9 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 		if more, err := a.within(ctx, detailTimeout, l, "-"); err == nil {
 			x.List = more.List
 		}
+	}
+	if len(x.List) == 0 {
+		l.Why = fmt.Sprintf("the %s on this machine has no model", l.Program)
 	}
 	for n, m := range x.List {
 		if s.program == Ollama && m.CanChat() && n < maxLooked {
@@ -86,7 +93,7 @@ func (a Asker) local(ctx context.Context, i int, getenv func(string) string) Loc
 		}
 		switch {
 		case !m.CanChat():
-			l.Others++
+			l.Why = fmt.Sprintf("the %s on this machine has no model that answers in chats", l.Program)
 		case l.Model.Name == "":
 			l.Model = m
 		case l.Model.Tools != nil && !*l.Model.Tools && m.Tools != nil && *m.Tools:

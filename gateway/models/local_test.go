@@ -35,20 +35,23 @@ func TestFindLocalOllama(t *testing.T) {
 	for name, c := range map[string]struct {
 		by   map[string]string
 		want string
+		why  string // none can be taken
 	}{
-		"by name":          {map[string]string{"list": `{"data":[` + embed + `,{"id":"llama3.2:latest","owned_by":"library"}]}`}, "llama3.2:latest"},
-		"by its abilities": {map[string]string{"list": `{"data":[{"id":"arctic:latest"},{"id":"llama3.2:latest"}]}`, "arctic": `{"capabilities":["embedding"]}`}, "llama3.2:latest"},
-		"tools first":      {map[string]string{"list": `{"data":[{"id":"gemma:2b"},{"id":"qwen3:8b"}]}`, "gemma": `{"capabilities":["completion"]}`, "qwen3": `{"capabilities":["completion","tools"]}`}, "qwen3:8b"},
-		"none has tools":   {map[string]string{"list": `{"data":[{"id":"gemma:2b"},{"id":"phi:3b"}]}`, "gemma": `{"capabilities":["completion"]}`, "phi": `{"capabilities":["completion"]}`}, "gemma:2b"},
-		"embeddings only":  {map[string]string{"list": `{"data":[` + embed + `]}`}, ""},
-		"no model":         {map[string]string{"list": `{"data":null}`}, ""},
-		"something else":   {map[string]string{"list": `<html>`}, ""},
+		"by name":                       {map[string]string{"list": `{"data":[` + embed + `,{"id":"llama3.2:latest","owned_by":"library"}]}`}, "llama3.2:latest", ""},
+		"by its abilities":              {map[string]string{"list": `{"data":[{"id":"arctic:latest"},{"id":"llama3.2:latest"}]}`, "arctic": `{"capabilities":["embedding"]}`}, "llama3.2:latest", ""},
+		"tools first":                   {map[string]string{"list": `{"data":[{"id":"gemma:2b"},{"id":"qwen3:8b"}]}`, "gemma": `{"capabilities":["completion"]}`, "qwen3": `{"capabilities":["completion","tools"]}`}, "qwen3:8b", ""},
+		"none has tools":                {map[string]string{"list": `{"data":[{"id":"gemma:2b"},{"id":"phi:3b"}]}`, "gemma": `{"capabilities":["completion"]}`, "phi": `{"capabilities":["completion"]}`}, "gemma:2b", ""},
+		"embeddings only":               {map[string]string{"list": `{"data":[` + embed + `]}`}, "", "the Ollama on this machine has no model that answers in chats"},
+		"embeddings by their abilities": {map[string]string{"list": `{"data":[{"id":"arctic:latest"}]}`, "arctic": `{"capabilities":["embedding"]}`}, "", "the Ollama on this machine has no model that answers in chats"},
+		"no model":                      {map[string]string{"list": `{"data":null}`}, "", "the Ollama on this machine has no model"},
+		"something else":                {map[string]string{"list": `<html>`}, "", "what answers at http://gpu:11434 lists no models (no JSON: invalid character '<' looking for beginning of value)"},
+		"nothing":                       {map[string]string{}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := Asker{Client: &http.Client{Transport: show(c.by)}}
 			l, why, ok := a.FindLocal(t.Context(), func(string) string { return "gpu" })
-			if ok != (c.want != "") || l.Model.Name != c.want || ok && l.Name != "ollama" || (why != "") != (name == "embeddings only") {
+			if ok != (c.want != "") || l.Model.Name != c.want || ok && l.Name != "ollama" || why != c.why {
 				t.Errorf("%+v, %q, %v", l, why, ok)
 			}
 		})

@@ -175,6 +175,15 @@ func servedOf(d doc) Served {
 			s.Window = 0
 		}
 	}
+	if loaded, ok := d.at("loaded_instances").([]any); ok { // LM Studio's newer list
+		s.Trained, s.Window = d.count("max_context_length"), 0
+		for _, x := range loaded {
+			m, _ := x.(map[string]any)
+			if n := doc(m).count("config", "context_length"); n >= minWindow && (s.Window == 0 || n < s.Window) {
+				s.Window = n
+			}
+		}
+	}
 	s.abilities(d)
 	s.prices(d)
 	s.version = versionOf(d, time.Now())
@@ -238,8 +247,8 @@ func (s *Served) abilities(d doc) {
 	}
 	if caps := words(d.at("capabilities")); caps != nil {
 		_, named := d.at("capabilities").(map[string]any)
-		if named || has(caps, "completion", "chat", "tools", "tool_use", "vision", "completion_chat", "chat_completion") {
-			s.Images, s.Tools = what(has(caps, "vision", "image", "images", "image_input", "multimodal")), what(has(caps, "tools", "tool_use", "tool_call", "tool_calls", "tool_calling", "function_calling", "function-calling", "tool-use"))
+		if named || has(caps, "completion", "chat", "tools", "tool_use", "trained_for_tool_use", "vision", "completion_chat", "chat_completion") {
+			s.Images, s.Tools = what(has(caps, "vision", "image", "images", "image_input", "multimodal")), what(has(caps, "tools", "tool_use", "tool_call", "tool_calls", "tool_calling", "function_calling", "function-calling", "tool-use", "trained_for_tool_use"))
 		}
 		s.chat(caps)
 	}

@@ -74,6 +74,7 @@ type attempt struct {
 	unreached atomic.Pointer[unreachedError]
 	status    atomic.Int64 // of an answer that is an error of HTTP
 	said      atomic.Pointer[[]byte]
+	scope     atomic.Pointer[string] // the rights that the call lacks, "" = not named; nil = it lacks none
 }
 
 // noSession is in errors of servers that do not know the session of a request, because they were started anew.
@@ -121,6 +122,10 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 	if try != nil && resp.StatusCode >= http.StatusBadRequest {
 		try.status.Store(int64(resp.StatusCode))
 		try.said.Store(begin(resp))
+		try.scope.Store(missingScope(resp, *try.said.Load()))
+		if id != nil && !m.old.Load() {
+			refuseAlone(resp, *try.said.Load(), id)
+		}
 	}
 	switch {
 	case r.Method != http.MethodPost:
@@ -133,6 +138,34 @@ func (m *messenger) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp.ContentLength = -1
 	resp.Header.Del("Content-Length")
 	return resp, nil
+}
+
+// refuseAlone makes an error of HTTP one of the call that it answers: the SDK ends the whole connection where such an error is no message. A server that
+// does not know the session (404) is left to it.
+func refuseAlone(resp *http.Response, page []byte, id json.RawMessage) {
+	if resp.StatusCode == http.StatusNotFound || bytes.Contains(page, []byte(`"jsonrpc"`)) {
+		return
+	}
+	_ = resp.Body.Close()
+	resp.Header.Set("Content-Type", "application/json")
+	resp.Body = io.NopCloser(strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, id, codeRejected, http.StatusText(resp.StatusCode))))
+}
+
+// scopeParam matches the rights in the challenge of an answer.
+var scopeParam = regexp.MustCompile(`\bscope="([^"]{1,200})"`)
+
+// missingScope gives the rights that a request lacks, "" where the answer does not name them; nil = it says nothing of the kind.
+// source: modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-challenge-handling
+func missingScope(resp *http.Response, page []byte) *string {
+	challenge := resp.Header.Get("Www-Authenticate")
+	if resp.StatusCode != http.StatusForbidden || !strings.Contains(challenge, "insufficient_scope") && !bytes.Contains(page, []byte("insufficient_scope")) {
+		return nil
+	}
+	scope := ""
+	if m := scopeParam.FindStringSubmatch(challenge); m != nil {
+		scope = m[1]
+	}
+	return &scope
 }
 
 // keepPage reads the beginning of a page with an error: it may say which versions of the protocol the server takes.

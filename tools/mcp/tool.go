@@ -98,6 +98,8 @@ func (t *tool) failure(call context.Context, l *link, limit time.Duration, try *
 	case answered && refused.Code == codeDropped:
 		return failed("The MCP server %s answered the call, and its answer is dropped: %s. The call was probably done; ask for less, or for a part.",
 			s.name, s.plain(refused))
+	case try.scope.Load() != nil:
+		return failed("The MCP server %s refused the call: %s. Nothing was done; its other tools may work.", s.name, lackingRight(line(s.secretless(clean(*try.scope.Load())), 200)))
 	case status != 0 && (!answered || refused.Code == codeRejected):
 		l.suspect()
 		return failed("The MCP server %s answered the call with %d %s. %s", s.name, status, http.StatusText(status), afterStatus(status))
@@ -111,6 +113,15 @@ func (t *tool) failure(call context.Context, l *link, limit time.Duration, try *
 	}
 	l.suspect()
 	return failed("The call of the MCP server %s failed: %s. Whether it was done is not known.", s.name, s.plain(err))
+}
+
+// lackingRight says that the token of a server lacks rights, and who can change that.
+func lackingRight(scope string) string {
+	what := "the right for this tool"
+	if scope != "" {
+		what += " (scope " + scope + ")"
+	}
+	return "the token that the owner of this host has set for it lacks " + what + ", and only the owner can set one that has it"
 }
 
 // codeRejected is the code of the SDK's error for a request that its transport did not deliver.

@@ -69,5 +69,8 @@ func families() []family {
 		{"Histories in another form", otherHistories},
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 		{"Right answers that are written otherwise", reading},
+		{"Messages of the user alone", userOnlies},
+		{"Reasoning in whole answers", otherThoughts},
+		{"Limits in plain words", plainLimits},
 	}
 }
