@@ -68,5 +68,6 @@ func families() []family {
 		{"Histories in another form", otherHistories},
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 		{"Right answers that are written otherwise", reading},
+		{"Keywords and fields by their names alone", namedKeywords},
 	}
 }

@@ -1,0 +1,35 @@
+package endpoints
+
+import "strings"
+
+// valuedTool has an argument with values, and others with what schemas of MCP servers say of numbers, texts and lists.
+var valuedTool = []ToolSpec{{"odd", `{"type":"object","properties":{"mode":{"type":"string","enum":["fast","slow"],"default":"fast"},"n":{"type":"integer","minimum":1,"maximum":9},"name":{"type":"string","pattern":"^a","format":"uri"},"tags":{"type":"array","items":{"type":"string"},"minItems":1,"uniqueItems":true}}}`}, {"bare", `{"type":"object"}`}}
+
+// keyword refuses schemas with one of several keywords, in words in which @ stands for it.
+func keyword(words string, no func(said string) *Refusal, say string) Check {
+	return keywords(words, func(_ int, _, word string, _ []string) *Refusal {
+		return no(strings.ReplaceAll(say, "@", word))
+	})
+}
+
+// byItsName is a refusal in OpenAI's shape.
+func byItsName(said string) *Refusal { return invalid(nil, nil, "%s", said) }
+
+// withoutIt is what people see of an endpoint that names a keyword: it costs one request, and no tool.
+var (
+	withoutIt = allTools(1)
+	valueless = allTools(1, `One of: fast, slow`)
+)
+
+const keywordIssue = "anomalyco/opencode#43371"
+
+// namedKeywords are endpoints that name a keyword of a tool's schema by its name alone.
+var namedKeywords = []Row{
+	{ID: "enum-by-its-name", Vendor: "a gateway", Source: keywordIssue, Does: "does not know the keyword for values, and says no more than its name", Tools: valuedTool, Checks: []Check{keyword("enum", byItsName, "no @ please")}, Want: valueless},
+	{ID: "enum-by-its-name-at-responses", API: Responses, Vendor: "a gateway", Source: keywordIssue, Does: "does not know the keyword for values, and says no more than its name", Tools: valuedTool, Checks: []Check{keyword("enum", byItsName, "@ found in request")}, Want: valueless},
+	{ID: "minimum-by-its-name", Vendor: "a gateway", Source: "pydantic/pydantic-ai#6506", Does: "takes no bounds of numbers, and says no more than the name of the keyword", Tools: valuedTool, Checks: []Check{keyword("minimum", byItsName, "we do not like @")}, Want: withoutIt},
+	{ID: "min-items-as-a-response-format", Vendor: "Cerebras", Source: "musistudio/claude-code-router#708", Does: "names a keyword of a tool's schema, and response_format as its place", Tools: valuedTool, Checks: []Check{keyword("minItems", func(said string) *Refusal {
+		return raw(400, encode(obj{"message": said, "type": "invalid_request_error", "param": "response_format", "code": "wrong_api_format"}))
+	}, "Unsupported JSON schema fields: {'@', 'items'}")}, Want: withoutIt},
+	{ID: "format-by-its-name-at-responses", API: Responses, Vendor: "a gateway", Source: "pizza-bot-app/pizza-bot#62", Does: "takes no formats of texts, and says no more than the name of the keyword", Tools: valuedTool, Checks: []Check{keyword("format", byItsName, "@: nope")}, Want: withoutIt},
+}
