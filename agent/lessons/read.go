@@ -48,7 +48,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
 		readCallsForm, readReturned, readSchemaForm, readKeyword,
 		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMustThink, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readNamed, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
-		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent, readToolByName, readEverydayKeyword,
+		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent, readToolByName, readEverydayThought, readEverydayKeyword,
 	} {
 		if l, ok := reader(r); ok {
 			return l, true

@@ -23,7 +23,19 @@ var (
 
 const keywordIssue = "anomalyco/opencode#43371"
 
-// namedKeywords are endpoints that name a keyword of a tool's schema by its name alone.
+// withoutSignature refuses histories with a signature of thinking, and says no more than its name.
+func withoutSignature(c *Call) *Refusal {
+	for _, m := range objects(c.Body["messages"]) {
+		for _, b := range objects(m["content"]) {
+			if str(b["signature"]) != "" {
+				return claude(400, "invalid_request_error", "no signature please")
+			}
+		}
+	}
+	return nil
+}
+
+// namedKeywords are endpoints that name a keyword of a tool's schema, or a field of the history, by its name alone.
 var namedKeywords = []Row{
 	{ID: "enum-by-its-name", Vendor: "a gateway", Source: keywordIssue, Does: "does not know the keyword for values, and says no more than its name", Tools: valuedTool, Checks: []Check{keyword("enum", byItsName, "no @ please")}, Want: valueless},
 	{ID: "enum-by-its-name-at-responses", API: Responses, Vendor: "a gateway", Source: keywordIssue, Does: "does not know the keyword for values, and says no more than its name", Tools: valuedTool, Checks: []Check{keyword("enum", byItsName, "@ found in request")}, Want: valueless},
@@ -32,4 +44,5 @@ var namedKeywords = []Row{
 		return raw(400, encode(obj{"message": said, "type": "invalid_request_error", "param": "response_format", "code": "wrong_api_format"}))
 	}, "Unsupported JSON schema fields: {'@', 'items'}")}, Want: withoutIt},
 	{ID: "format-by-its-name-at-responses", API: Responses, Vendor: "a gateway", Source: "pizza-bot-app/pizza-bot#62", Does: "takes no formats of texts, and says no more than the name of the keyword", Tools: valuedTool, Checks: []Check{keyword("format", byItsName, "@: nope")}, Want: withoutIt},
+	{ID: "signature-by-its-name", API: Messages, Vendor: "a relay", Source: "NousResearch/hermes-agent#21048", Does: "signs thinking, takes no signature back, and says no more than the name of the field", Thinking: "medium", Lax: true, Checks: []Check{withoutSignature}, Want: Expectation{Refused: 1, Sends: []string{`"type":"tool_result"`}, Lacks: []string{`I called the tool`}}},
 }
