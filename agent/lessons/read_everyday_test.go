@@ -56,3 +56,14 @@ func TestNoThought(t *testing.T) {
 		}
 	}
 }
+
+// TestMarksByTheirName: an endpoint that names the marks of what may be cached in any words, or by any place, costs the marks alone.
+// source: platform.claude.com/docs/en/build-with-claude/prompt-caching (cache_control), earendil-works/pi#7938
+func TestMarksByTheirName(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"messages[0].content[1].cache_control: nope", "/messages/0/content/1/cache_control nope", "no cache_control please", "cache_control: nope", "system[0].cache_control: nope"} {
+		if got := learnedFrom(t, said(words), messagesSent()); got != "parameter cache_control ephemeral" {
+			t.Errorf("%s: learned %s", words, got)
+		}
+	}
+}
