@@ -69,5 +69,6 @@ func families() []family {
 		{"Calls in odd forms", slices.Concat(oddCalls, strictNulls)},
 		{"Right answers that are written otherwise", reading},
 		{"Keywords and fields by their names alone", namedKeywords},
+		{"Calls that a model spoiled", spoiledCalls},
 	}
 }

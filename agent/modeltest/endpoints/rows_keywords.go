@@ -46,3 +46,10 @@ var namedKeywords = []Row{
 	{ID: "format-by-its-name-at-responses", API: Responses, Vendor: "a gateway", Source: "pizza-bot-app/pizza-bot#62", Does: "takes no formats of texts, and says no more than the name of the keyword", Tools: valuedTool, Checks: []Check{keyword("format", byItsName, "@: nope")}, Want: withoutIt},
 	{ID: "signature-by-its-name", API: Messages, Vendor: "a relay", Source: "NousResearch/hermes-agent#21048", Does: "signs thinking, takes no signature back, and says no more than the name of the field", Thinking: "medium", Lax: true, Checks: []Check{withoutSignature}, Want: Expectation{Refused: 1, Sends: []string{`"type":"tool_result"`}, Lacks: []string{`I called the tool`}}},
 }
+
+// spoiledCalls are endpoints that refuse a call that their model made, and name the tool, which is right.
+var spoiledCalls = []Row{
+	{ID: "call-of-no-tool", Vendor: "Groq", Source: "mastra-ai/mastra#9688", Does: "says of its model's call that the tool was not offered, twice and without a code", Fails: []Failure{upTo(2, useTool, openAI(400, "invalid_request_error", nil, nil, "attempted to call tool 'sessions_list' which was not in request.tools"))}, Want: allTools(2)},
+	{ID: "unavailable-tool-at-messages", API: Messages, Vendor: "a gateway with the AI SDK", Source: "vercel/ai#1922", Does: "says of its model's call that the tool is unavailable, twice", Fails: []Failure{upTo(2, useTool, claude(400, "invalid_request_error", "Model tried to call unavailable tool 'sessions_list'. Available tools: sessions_send, cron."))}, Want: allTools(2)},
+	{ID: "arguments-at-responses", API: Responses, Vendor: "a gateway with the AI SDK", Source: "anthropics/claude-code#95212", Does: "says of its model's call that the arguments are invalid, twice", Fails: []Failure{upTo(2, useTool, invalid(nil, nil, "Invalid arguments for tool sessions_list: [{\"code\":\"invalid_type\",\"path\":[\"limit\"],\"message\":\"Invalid input: expected number, received string\"}]"))}, Want: allTools(2)},
+}
