@@ -60,9 +60,13 @@ func TestKeywordIsNamed(t *testing.T) {
 		"messages": {"tools.1.custom.input_schema.properties.x.@: Extra inputs are not permitted", "tools.1.custom: For 'integer' type, property '@' is not supported", "tools.1.custom.input_schema: JSON schema keyword '@' is not supported", "tools[1].input_schema.properties.x.@: nope"},
 	}
 	of := map[string]Sent{"chat": chatSent("reasoning_content"), "responses": responsesSent(), "messages": messagesSent()}
-	for _, keyword := range c.keywords() {
-		for api, places := range at {
-			for _, words := range slices.Concat(bare, places) {
+	apis := []string{"chat", "responses", "messages"}
+	for i, keyword := range c.keywords() {
+		for api, words := range at {
+			if api == apis[i%len(apis)] {
+				words = slices.Concat(bare, words)
+			}
+			for _, words := range words {
 				if keyword == "not" && slices.Contains(bare[:6], words) {
 					continue // in words alone it is a word
 				}

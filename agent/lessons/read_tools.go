@@ -85,21 +85,6 @@ func (r reading) namedTool() string {
 	return ""
 }
 
-// countedTool gives the tool whose place in the list an error gives, in its words or in the path of the parameter. Gemini has one list of
-// declarations in one tool: the place in the inner list counts.
-func (r reading) countedTool() (name string, counted bool) {
-	text := strings.ToLower(r.f.Param) + "\n" + r.text
-	for _, place := range []*pattern.Pattern{declaration, toolIndex} {
-		if m := place.FindStringSubmatch(text); m != nil {
-			if i, err := strconv.Atoi(strings.Join(m[1:], "")); err == nil && i < len(r.sent.Tools) {
-				return r.sent.Tools[i], true
-			}
-			return "", false
-		}
-	}
-	return "", false
-}
-
 // badName is in errors about the name of a tool. source: ai.google.dev/gemini-api/docs/function-calling (Invalid function name)
 var badName = pattern.New(`\b(?:invalid|illegal|unsupported|bad) (?:tool|function) name\b|\b(?:tool|function) name\b[^\n]{0,40}\b(?:must|invalid|match|not)\b`)
 
