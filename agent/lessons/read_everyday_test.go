@@ -47,6 +47,9 @@ func TestThoughtByItsName(t *testing.T) {
 func TestNoThought(t *testing.T) {
 	t.Parallel()
 	signed := withoutParams(messagesSent(), EmptySignature)
+	if got := learnedFrom(t, said("summaries of thoughts are not offered"), withoutParams(responsesSent(), "reasoning.effort")); strings.HasPrefix(got, "reasoning ") {
+		t.Errorf("learned %s", got)
+	}
 	for _, words := range []string{
 		"The request signature we calculated does not match the signature you provided", "Invalid request data", "Could not process the image data", "messages.0.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size",
 		"messages.0.content.1.source.data: nope", "thinking: nope", "thinking mode is not available", "The thinking budget is too high", "signature: Field required", "Your training data is not complete",

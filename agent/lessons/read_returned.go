@@ -133,13 +133,18 @@ func readEverydayThought(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	for _, m := range everydayThought.FindAllStringSubmatch(everydayPhrase.ReplaceAllString(strings.ToLower(r.f.Param)+"\n"+r.text, "_"), -1) {
-		isOfThinking := m[1] == "thinking" || m[1] == "reasoning" || m[1] == "summary"
+		isOfThinking := m[1] != "signature" && m[1] != "data"
 		switch p, empty := r.sentParam(EmptySignature); {
 		case m[1] == "signature" && empty:
 			return p.refused(""), true
-		case !isOfThinking, !slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Value != Unset && (p.Effort || r.names(p)) }):
+		case !isOfThinking, !slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Value != Unset && (p.isOfThinking() || r.names(p)) }):
 			return r.leaveReasoning(), true
 		}
 	}
 	return sessions.Lesson{}, false
+}
+
+// isOfThinking reports whether a parameter says how a model thinks, or what it tells of that.
+func (p Param) isOfThinking() bool {
+	return p.Effort || p.Name != EmptySignature && (strings.HasPrefix(p.Name, "reasoning") || strings.HasPrefix(p.Name, "thinking"))
 }
