@@ -63,7 +63,7 @@ func readItemField(r reading) (sessions.Lesson, bool) {
 	}
 	for _, m := range fieldOfItem.FindAllStringSubmatch(strings.ToLower(r.f.Param)+"\n"+r.text, -1) {
 		p, ok := r.sentParam(ItemField + m[1])
-		if role, _ := placeInHistory(r.f, r.sent); !ok || m[1] == "type" && (role != "user" && role != "assistant" || otherType.MatchString(r.text)) { // of calls and reasoning it tells what they are
+		if role, _ := placeInHistory(r.f, r.sent); !ok || m[1] == "type" && (role != "user" && role != "assistant" && role != "" || otherType.MatchString(r.text)) { // of calls and reasoning it tells what they are
 			continue
 		}
 		return p.refused(""), true

@@ -34,6 +34,7 @@ func TestTypeOfMessages(t *testing.T) {
 		`{"error":{"message":"Unknown parameter: 'input[0].type'.","param":"input[0].type","code":"unknown_parameter"}}`: true,
 		`{"detail":[{"type":"extra_forbidden","loc":["body","input",0,"type"],"msg":"Extra inputs are not permitted"}]}`: true,
 		`{"error":{"message":"Unknown parameter: 'input[1].type'.","param":"input[1].type","code":"unknown_parameter"}}`: false,
+		`{"error":{"message":"Unknown parameter: 'input[3].type'.","param":"input[3].type","code":"unknown_parameter"}}`: true, // there is none: the server counts otherwise
 		`{"error":{"message":"Invalid value: 'function_call' is not supported","param":"input[0].type"}}`:                false,
 	} {
 		c := NewBook(Config{}).Call(at, "")

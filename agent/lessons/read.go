@@ -46,11 +46,9 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return readPictures(r)
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
-		readCallsForm, readReturned, readSchemaForm,
-		readUserOnly,
+		readCallsForm, readReturned, readSchemaForm, readKeyword, readUserOnly,
 		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMustThink, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readNamed, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
-		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent, readToolByName,
-		readUnnamedLength,
+		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent, readToolByName, readEverydayThought, readEverydayKeyword, readUnnamedLength,
 	} {
 		if l, ok := reader(r); ok {
 			return l, true
@@ -240,7 +238,7 @@ var (
 // source: docs.vllm.ai/en/latest/features/structured_outputs.html (xgrammar), ai.google.dev/gemini-api/docs/structured-output (too many states)
 func readSchema(r reading) (sessions.Lesson, bool) {
 	declared := r.has("function_declarations", "functiondeclaration") && !manyTools.MatchString(r.text)
-	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is", "reasoning_content") {
+	if len(r.sent.Tools) == 0 || !declared && !schemaWords.MatchString(r.text) && !schemaPath.MatchString(strings.ToLower(r.f.Param)) || r.has("response_format", "json_schema is", "reasoning_content") || r.isInHistory() {
 		return sessions.Lesson{}, false
 	}
 	if (r.sent.Loose || emptyObject.MatchString(r.text)) && !r.call.Off(Schema, "") {

@@ -115,16 +115,40 @@ func readContentForm(r reading) (sessions.Lesson, bool) {
 		was, use = AsList, AsText
 	}
 	role := r.roleAt(place)
-	for _, p := range r.sent.Params {
-		of, ok := strings.CutPrefix(p.Name, contentForm)
-		if ok && p.Value == was && (role == "" || role == of) && (role != "" || slices.Contains(r.sent.Roles, of)) {
-			return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: was, Use: use}, true
+	for _, at := range r.rolesIn(role, was) {
+		for _, p := range r.sent.Params {
+			if p.Name == contentForm+at && p.Value == was {
+				return sessions.Lesson{Kind: Parameter, Name: p.Name, Value: was, Use: use}, true
+			}
 		}
 	}
 	if texts && (role == Blocks || role == "" && slices.Contains(r.sent.Roles, Blocks)) {
 		return r.withoutBlocks()
 	}
 	return sessions.Lesson{}, false
+}
+
+// rolesIn gives the roles that an error about a form of content may be about: that of the message at its place, or all that were sent, in the order
+// of their parameters, where no place is given. A role whose content has not that form cannot be meant: then the only other one that has it is, of a
+// server that counts otherwise.
+func (r reading) rolesIn(role, form string) (out []string) {
+	if role == Blocks {
+		return nil
+	}
+	for _, p := range r.sent.Params {
+		of, ok := strings.CutPrefix(p.Name, contentForm)
+		switch {
+		case !ok || p.Value != form:
+		case of == role:
+			return []string{role}
+		case slices.Contains(r.sent.Roles, of):
+			out = append(out, of)
+		}
+	}
+	if role != "" && len(out) > 1 {
+		return nil
+	}
+	return out
 }
 
 // withoutBlocks leaves reasoning out, and then has calls and results be told as text.

@@ -48,7 +48,7 @@ func (r reading) sentParam(name string) (Param, bool) {
 
 // readMarks reads errors about the marks where a prefix ends: that of the tools where the error names it, all of them otherwise.
 func readMarks(r reading) (sessions.Lesson, bool) {
-	if !word(r.text, CacheMarks) && !caching.MatchString(r.text) || !r.refuses() {
+	if !word(r.text, CacheMarks) && !(caching.MatchString(r.text) && r.refuses()) {
 		return sessions.Lesson{}, false
 	}
 	any := slices.ContainsFunc(r.sent.Params, func(p Param) bool { return strings.HasPrefix(p.Name, CacheMarks) && p.Value != Unset })

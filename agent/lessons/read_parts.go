@@ -57,7 +57,8 @@ func readTools(r reading) (sessions.Lesson, bool) {
 	if name := r.namedTool(); name != "" {
 		return r.without(name), true
 	}
-	if r.refusesTools() && !(r.tookTools() && aCall.MatchString(r.text)) {
+	isOfOne := toolIndex.MatchString(strings.ToLower(r.f.Param) + "\n" + r.text) // whichever it is
+	if r.refusesTools() && !isOfOne && !(r.tookTools() && aCall.MatchString(r.text)) {
 		return sessions.Lesson{Kind: Tools}, true
 	}
 	if r.tookTools() {
@@ -118,11 +119,18 @@ func readRoleNames(r reading) (sessions.Lesson, bool) {
 	list := cmp.Or(roleList.FindString(r.text), bareRoles.FindString(r.text))
 	isList := word(list, "user") && (word(list, "assistant") || word(list, "model")) && !word(list, "system")
 	switch {
-	case anyMessage.MatchString(place) && !firstMessage.MatchString(place):
+	case anyMessage.MatchString(place) && !firstMessage.MatchString(place) && !(isList && r.isAllowedAt(place, list)):
 	case isList && !otherRole.MatchString(r.text), firstUser.MatchString(r.text):
 		return sessions.Lesson{Kind: System}, true
 	}
 	return sessions.Lesson{}, false
+}
+
+// isAllowedAt reports whether the message at a place has one of the roles that are listed: a server that counts otherwise means another message.
+func (r reading) isAllowedAt(place, list string) bool {
+	role := strings.TrimPrefix(anyMessage.FindString(place), "messages")
+	i, err := strconv.Atoi(strings.Trim(role, "[."))
+	return err == nil && i < len(r.sent.Roles) && word(list, r.sent.Roles[i])
 }
 
 var together = pattern.New(`\b(?:single|one|1) (?:tool|function)[-_ ]?(?:calls?|use)\b|\b(?:parallel|multiple|several|simultaneous)\b[^\n.]{0,12} (?:tool|function)[-_ ]?(?:calls?|calling|uses?)\b|(?:tool|function)[-_ ]?calls? at once`)

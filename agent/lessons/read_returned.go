@@ -101,7 +101,11 @@ func (r reading) namesThoughtAlone(place string) bool {
 // isThoughtPath reports whether a path inside of a message or an item ends in reasoning: thinking.signature, assistant.reasoning.
 func isThoughtPath(path string) bool {
 	last := slices.DeleteFunc(strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune("./[]", c) }), func(s string) bool { return s[0] >= '0' && s[0] <= '9' })
-	return len(last) > 0 && thoughtEnd.MatchString(last[len(last)-1])
+	if len(last) == 0 {
+		return false
+	}
+	isData := last[len(last)-1] == "data" && last[0] == "content" && (len(last) == 2 || last[len(last)-2] == "redacted_thinking")
+	return isData || thoughtEnd.MatchString(last[len(last)-1])
 }
 
 // isThoughtField reports whether an unknown field without a place is one of the reasoning that was sent, and no parameter of the request.
@@ -112,4 +116,35 @@ func (r reading) isThoughtField(name string) bool {
 	return (strings.HasPrefix(name, "reasoning") || strings.HasPrefix(name, "thinking")) && !slices.ContainsFunc(r.sent.Params, func(p Param) bool {
 		return p.Value != Unset && (p.Name == name || strings.HasPrefix(p.Name, name+".") || slices.Contains(p.Words, name))
 	})
+}
+
+// everydayThought matches the names of fields of reasoning that are words as well, and everydayPhrase what of those means something else.
+// source: docs.anthropic.com/en/api/messages (thinking, redacted_thinking), docs.aws.amazon.com/general/latest/gr/signature-v4-troubleshooting.html
+var (
+	everydayThought = pattern.New(`(?:^|[^.\w-])(signature|thinking|summary|reasoning|thoughts|data)\b`)
+	everydayPhrase  = pattern.New(`\b(?:request|api|header|hmac|jwt|webhook|canonical|calculated) signature\b|\bsignature (?:does|did|we|you|version|method|algorithm)\b|\b(?:thinking|reasoning) (?:mode|budget|level|effort|tokens?|models?|time)\b|` +
+		`\b(?:the|an?|your|this|invalid|malformed|json|request|response|input|output|form|user|image|audio|video|file|base64|stream|event|training|no such|more|of|with) (?:data|summary|reasoning|thinking)\b|\bdata (?:ur[il]|format|type|cent(?:er|re)|policy|retention|loss|is (?:invalid|malformed|corrupt))|\bsummary (?:of|is (?:required|missing))`)
+)
+
+// readEverydayThought reads errors that no other reader understands, and that have the name of a field of reasoning in them which is a word as
+// well: that part of the history is left out. How much a model thinks is another field, where the request says that.
+func readEverydayThought(r reading) (sessions.Lesson, bool) {
+	if !r.sent.Reasoning || r.call.Use(Reasoning) == OmitReasoning || thoughtWanted.MatchString(r.text) || required.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	for _, m := range everydayThought.FindAllStringSubmatch(everydayPhrase.ReplaceAllString(strings.ToLower(r.f.Param)+"\n"+r.text, "_"), -1) {
+		isOfThinking := m[1] != "signature" && m[1] != "data"
+		switch p, empty := r.sentParam(EmptySignature); {
+		case m[1] == "signature" && empty:
+			return p.refused(""), true
+		case !isOfThinking, !slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Value != Unset && (p.isOfThinking() || r.names(p)) }):
+			return r.leaveReasoning(), true
+		}
+	}
+	return sessions.Lesson{}, false
+}
+
+// isOfThinking reports whether a parameter says how a model thinks, or what it tells of that.
+func (p Param) isOfThinking() bool {
+	return p.Effort || p.Name != EmptySignature && (strings.HasPrefix(p.Name, "reasoning") || strings.HasPrefix(p.Name, "thinking"))
 }

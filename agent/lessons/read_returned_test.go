@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"parley/tools"
 )
 
 // chatSent, messagesSent and responsesSent are what requests of the three APIs have whose history has reasoning.
@@ -44,7 +46,14 @@ func responsesSent() Sent {
 // learnedFrom gives what a call learns from a refusal, as kind, name, value and use.
 func learnedFrom(t *testing.T, body string, sent Sent) string {
 	t.Helper()
+	return learnedWith(t, body, sent, nil)
+}
+
+// learnedWith is learnedFrom of a call that offers tools.
+func learnedWith(t *testing.T, body string, sent Sent, offered []tools.Spec) string {
+	t.Helper()
 	call := NewBook(Config{}).Call(at, "")
+	call.Offer(offered)
 	if !call.Refused(t.Context(), refusal(400, body), sent) || len(call.changed.pending) != 1 {
 		return fmt.Sprintf("%+v", call.changed.applied)
 	}

@@ -44,12 +44,7 @@ var (
 	wantsRequired = pattern.New(`['"\x60]required['"\x60] is a required property|\bmissing (?:field|property|keyword|key):? [\x60'"]?required\b|\b(?:parameters|input_?schema)[a-z0-9_./\[\]]*[./]required['"\x60]?:? ?(?:field required|missing|is required|is missing|required)|\bmissing required parameter: ['"]?tools\S*\.required\b|schema\b[^\n]{0,80}\bnone is not of type ['"]array|not defined using an openai-compatible tool definition`)
 	// requiredPlace is the place of the list of what is required.
 	requiredPlace = pattern.New(`\b(?:parameters|input_?schema)\b.*[./]required$`)
-	// refusesEnum is in errors about the keyword for the values of an argument. source: anomalyco/opencode#43371 (unsupported_keyword)
-	refusesEnum = pattern.New(`\bkeywords?\b[^\n]{0,12}\benum\b[^\n]{0,16}\b(?:not|un[a-z]+|invalid|forbidden)\b|\b(?:un(?:supported|known|recogni[sz]ed|expected)|invalid|forbidden|illegal)[_ ](?:json )?(?:schema )?(?:keyword|name|field|property|key)s?[^a-z\n]{0,4}enum\b|['"\x60.]enum['"\x60]?:? (?:(?:is|are) )?(?:currently )?(?:not (?:permitted|supported|allowed|accepted)|unsupported|forbidden|extra (?:inputs?|fields?) (?:is |are )?not)`)
 )
-
-// enumPlace is the place of an enum in the schema of a tool.
-var enumPlace = pattern.New(`\b(?:parameters|input_?schema)\b[\w./\[\]\n-]*[./\n]enum\b`)
 
 // missingInTool is the place of a field of a definition, also with each of its parts on a line.
 // source: docs.pydantic.dev/latest/errors/validation_errors (missing, "loc")
@@ -77,8 +72,6 @@ func readSchemaForm(r reading) (sessions.Lesson, bool) {
 		name = allRequired
 	case wantsRequired.MatchString(r.text) || requiredPlace.MatchString(strings.ToLower(r.f.Param)) && required.MatchString(r.text):
 		name = requiredList
-	case refusesEnum.MatchString(r.text), enumPlace.MatchString(strings.ToLower(r.f.Param) + "\n" + r.text):
-		name = withoutEnum
 	default:
 		return sessions.Lesson{}, false
 	}

@@ -16,7 +16,7 @@ var (
 	toolsOff    = pattern.New(`(not|n't|no|un|without|only)[^.;]{0,16}support(s|ed|ing)?( for)?( the)?( use of)? (any )?(tools?\b|function[- _]?call|functions\b|tool[-_ ]?(us|call))|(tools?|functions?|(tool|function)[-_ ]?(us(e|age)|call(s|ing)?)) (is|are) (?:currently )?(not (?:yet |currently |be )?(?:support|avail|allow|permit|accept|enabl|implement|compat|recogni|known|possible|provided|configured)|un(?:support|avail|known|recogni|implement))|endpoints found that support tool`)
 	// inHistory are errors about calls in the conversation, also where they say that calls are not supported there.
 	// source: docs.aws.amazon.com/bedrock/latest/userguide/tool-use (toolConfig), BerriAI/litellm (UnsupportedParamsError of Bedrock)
-	inHistory = pattern.New(`\bwithout [\x60'"]?tools=|\btoolconfig\b.{0,40}\bmust be (?:defined|provided|present)|(?:tool[_ ]?calls?|tool_use|function[_ ]?calls?)\b.{0,60}\bin (?:a |an |the )?(?:assistant |previous |earlier |prior )?(?:messages?|history|conversation|input|turns?)\b|\bin (?:the )?(?:history|conversation)\b.{0,60}(?:tool|function)[_ ]?calls?`)
+	inHistory = pattern.New(`\bwithout [\x60'"]?tools=|\btoolconfig\b.{0,40}\bmust be (?:defined|provided|present)|(?:tool[_ ]?calls?|tool_use|function[_ ]?calls?)\b.{0,60}\bin (?:a |an |the )?(?:assistant |previous |earlier |prior )?(?:messages?|history|conversation|input|turns?)\b|\bin (?:the )?(?:history|conversation)\b.{0,60}(?:tool|function)[_ ]?calls?|\b(?:arguments|input) (?:for|of|to) (?:the )?(?:tool|function)\b`)
 )
 
 // ofToolMessages reports whether an error is about calls and results of the history, not about the tools that are offered: the call
@@ -83,21 +83,6 @@ func (r reading) namedTool() string {
 		}
 	}
 	return ""
-}
-
-// countedTool gives the tool whose place in the list an error gives, in its words or in the path of the parameter. Gemini has one list of
-// declarations in one tool: the place in the inner list counts.
-func (r reading) countedTool() (name string, counted bool) {
-	text := strings.ToLower(r.f.Param) + "\n" + r.text
-	for _, place := range []*pattern.Pattern{declaration, toolIndex} {
-		if m := place.FindStringSubmatch(text); m != nil {
-			if i, err := strconv.Atoi(strings.Join(m[1:], "")); err == nil && i < len(r.sent.Tools) {
-				return r.sent.Tools[i], true
-			}
-			return "", false
-		}
-	}
-	return "", false
 }
 
 // badName is in errors about the name of a tool. source: ai.google.dev/gemini-api/docs/function-calling (Invalid function name)

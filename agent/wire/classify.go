@@ -134,7 +134,7 @@ func (f *Fault) invalid() bool {
 // IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server
 // that is busy.
 func (f *Fault) IsPassing() bool {
-	return (f.is(passingCodes, passingWords) || badSample.MatchString(f.All) || f.says(agent.Overloaded)) && !retryOther.MatchString(f.All)
+	return (f.is(passingCodes, passingWords) || f.isBadSample() || f.says(agent.Overloaded)) && !retryOther.MatchString(f.All)
 }
 
 // retryOther is in errors that want another request, as that of Databricks about a model that it does not have.

@@ -26,6 +26,20 @@ var badSample = pattern.New(`\b(?:model|llm|assistant)(?:'s)?\b[^.\n]{0,20}\b(?:
 	`\b(?:model|generated|llm) (?:output|response|answer|text)\b[^.\n]{0,30}\b(?:parsed?|parsing|decoded?)\b|` +
 	`\b(?:extract|pars|decod)(?:e|ed|ing)\b[^.\n]{0,30}\b(?:tool|function)[ _-]?calls?\b[^.\n]{0,30}\b(?:from|in|of) (?:the )?(?:model|response|output|answer|generat)`)
 
+// spoiledCall matches errors about the call that a model made in its answer: its arguments are not those of the schema, or it names a tool that was
+// not offered. They name that tool, which is right; earlierCall is the place of a call in the history, which will be refused again.
+// source: mastra-ai/mastra#9688, HunorLaczko/ha-groq-cloud-api#20, BerriAI/litellm#11001 (Groq), vercel/ai#1922, anthropics/claude-code#95212, anomalyco/opencode#48620, strands-agents/harness-sdk#649 (Bedrock)
+var (
+	spoiledCall = pattern.New(`\b(?:attempted|tried) to call (?:an? |the )?(?:[a-z-]+ )?(?:tool|function)\b|\b(?:parameters|arguments|input) (?:for|of|to) (?:the )?(?:tool|function) \S+ (?:did|do|does) not match\b|\brequested (?:tool|function) (?:does not exist|was not found|is not available)|` +
+		`\binvalid (?:arguments|input) (?:for|to) (?:the )?(?:tool|function)\b|\bno tool named \S+ is (?:currently )?available|\bunexpected (?:tool|function) call:? ['"\x60]|\bmodel produced (?:an )?invalid [a-z ]{1,30}\btool ?use\b`)
+	earlierCall = pattern.New(`\b(?:messages?|input|contents?|history|tool_calls)(?:\[|\.|/| )\d|\btool_calls\[|\b(?:assistant|previous|earlier) messages?\b|\bin (?:the )?(?:history|conversation|messages)\b`)
+)
+
+// isBadSample reports whether an error is about one answer of the model.
+func (f *Fault) isBadSample() bool {
+	return badSample.MatchString(f.All) || spoiledCall.MatchString(f.All) && !earlierCall.MatchString(f.All)
+}
+
 // SaysItFailed reports whether an error says that the server failed, by its words, its codes or a status in its body, and not what of the request
 // it refuses. What it names besides is where the server was when it failed.
 func (f *Fault) SaysItFailed() bool {

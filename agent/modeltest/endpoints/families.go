@@ -72,5 +72,7 @@ func families() []family {
 		{"Messages of the user alone", userOnlies},
 		{"Reasoning in whole answers", otherThoughts},
 		{"Limits in plain words", plainLimits},
+		{"Keywords and fields by their names alone", namedKeywords},
+		{"Calls that a model spoiled", spoiledCalls},
 	}
 }
