@@ -130,7 +130,7 @@ func readRoleNames(r reading) (sessions.Lesson, bool) {
 func (r reading) isAllowedAt(place, list string) bool {
 	role := strings.TrimPrefix(anyMessage.FindString(place), "messages")
 	i, err := strconv.Atoi(strings.Trim(role, "[."))
-	return err == nil && i < len(r.sent.Roles) && word(list, r.sent.Roles[i])
+	return err == nil && i < len(r.sent.Roles) && word(list, r.sent.Roles[i]) && !slices.Contains(r.sent.Roles, "tool") // which may be meant as well
 }
 
 var together = pattern.New(`\b(?:single|one|1) (?:tool|function)[-_ ]?(?:calls?|use)\b|\b(?:parallel|multiple|several|simultaneous)\b[^\n.]{0,12} (?:tool|function)[-_ ]?(?:calls?|calling|uses?)\b|(?:tool|function)[-_ ]?calls? at once`)
