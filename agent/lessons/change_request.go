@@ -20,10 +20,10 @@ const maxChanges = 8
 // *agent.ModelError with a *wire.Fault in it. When the call ends here, the changes that helped are remembered all the same: the next call
 // begins where this one ended. Where the endpoint refuses the form of requests, whatever they say, the class becomes agent.BadForm.
 func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
-	c.learnWindow(ctx, err)
+	c.learnTooLong(ctx, err)
 	unquoteCount(err, sent)
 	c.learnMessages(ctx, err, sent)
-	if c.shortenAnswer(err, sent) {
+	if c.shortenAnswer(ctx, err, sent) {
 		return true
 	}
 	x, ok := c.understand(err, sent)
@@ -65,15 +65,20 @@ func (c *Call) Refused(ctx context.Context, err error, sent Sent) bool {
 	return false
 }
 
-// learnWindow remembers the window that an error about a prompt that is too long names: the next prompts are shortened before that.
+// learnTooLong remembers the window that an error about a prompt that is too long names.
 // source: docs.vllm.ai, platform.openai.com/docs/guides/error-codes (maximum context length is 4096 tokens)
-func (c *Call) learnWindow(ctx context.Context, err error) {
+func (c *Call) learnTooLong(ctx context.Context, err error) {
 	e, ok := errors.AsType[*agent.ModelError](err)
-	if !ok || e.Class != agent.TooLong || e.Window <= 0 {
-		return
+	if ok && e.Class == agent.TooLong && e.Window > 0 {
+		c.learnWindow(ctx, e.Window, e.Said)
 	}
-	l := c.lesson(sessions.Lesson{Kind: Window, Use: strconv.Itoa(e.Window)})
-	l.Evidence = e.Said
+}
+
+// learnWindow remembers how many tokens an endpoint takes: the next prompts are shortened, and answers asked for that fit behind them, before it
+// says so again.
+func (c *Call) learnWindow(ctx context.Context, window int, said string) {
+	l := c.lesson(sessions.Lesson{Kind: Window, Use: strconv.Itoa(window)})
+	l.Evidence = said
 	if was := c.now[keyOf(l)]; was.Use != l.Use {
 		c.now = with(c.now, keyOf(l), l)
 		c.book.keep(ctx, c.at, c.config, []sessions.Lesson{l}, nil)

@@ -44,6 +44,8 @@ var (
 	// itemStatus is the status of items, which some servers want back.
 	// source: vercel/ai#20828, Oaklight/llm-rosetta#650 (Volcengine), vllm-project/vllm#41355 (ResponseOutputMessage)
 	itemStatus = pattern.New(`\binput\.status\b|\binput(?:\[|\.|/)\d+\]?[./]status\b|responseoutputmessage(?:[.\w]{0,20}\n?[^\n]{0,80})?[./\s]status\b`)
+	// statusValues are the values of a status that a validator lists for an item of the input. source: openai/codex#12114 (OpenRouter, zod)
+	statusValues = pattern.New(`(?s)\binput\b.*(?:\bstatus\b.*\bin_progress\b|\bin_progress\b.*\bstatus\b)|(?:\bstatus\b.*\bin_progress\b|\bin_progress\b.*\bstatus\b).*\binput\b`)
 	// otherType is in errors about items that are no messages.
 	otherType  = pattern.New(`function_call|reasoning|output_text|input_text`)
 	fieldWrong = pattern.New(`unknown|additional propert|unrecogni[sz]ed|unexpected|\bextra\b|not permitted|not (?:supported|allowed)|unsupported|array too long|string too long|expected an id that begins|invalid type|expected (?:a |an )?(?:string|array)|maximum length 0|\bshould be \W?null\b`)
@@ -55,7 +57,7 @@ func readItemField(r reading) (sessions.Lesson, bool) {
 	if p, ok := r.sentParam(contentForm + "assistant"); ok && p.Value == AsList && (outputText.MatchString(r.text) || annotations.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && !required.MatchString(r.text)) {
 		return p.refused(AsText), true
 	}
-	if itemStatus.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) && required.MatchString(r.text) && slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Name == ItemStatus && p.Value == Unset }) {
+	if place := strings.ToLower(r.f.Param) + "\n" + r.text; (itemStatus.MatchString(place) && required.MatchString(r.text) || statusValues.MatchString(r.text)) && slices.ContainsFunc(r.sent.Params, func(p Param) bool { return p.Name == ItemStatus && p.Value == Unset }) {
 		return sessions.Lesson{Kind: Parameter, Name: ItemStatus, Value: Unset, Use: Completed}, true
 	}
 	if required.MatchString(r.text) && !fieldWrong.MatchString(r.text) {

@@ -1,9 +1,11 @@
 package lessons
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"parley/agent"
@@ -28,6 +30,10 @@ var (
 	// promptSize is the prompt alone. source: github.com/vllm-project/vllm, huggingface/text-generation-inference (router/src/validation.rs)
 	promptSize  = pattern.New(`\b(\d+) (?:in the messages|input tokens|of text input|[\x60'"]?inputs[\x60'"]? tokens)|\b(?:prompt|messages|input) (?:contains?|has|have|resulted in)(?: at least)? (\d+)`)
 	answerAsked = pattern.New(`requested (\d+) output tokens|\b(\d+) in the (?:completion|output)`)
+	// ofAnswer is in errors about the length of the answer that was asked for.
+	ofAnswer    = pattern.New(`\bmax_?(?:new_?|completion_?|output_?)?tokens\b|\b(?:completion|draft tokens|output tokens|new tokens)\b`)
+	ofWindow    = pattern.New(`\bcontext\b|\bmax_(?:seq|model)_len\b|\bprompts?\b|\binputs?\b|\bmessages\b`)
+	isSum       = pattern.New(`\+|\bsum\b|\btotal\b|\bplus\b|\bcombined\b`)
 	tokensInAll = pattern.New(`total of (?:at least )?(\d+)|requested (?:about )?(\d+) tokens`)
 )
 
@@ -47,6 +53,40 @@ func roomOf(text string) (room, prompt int) {
 		return 0, 0
 	}
 	return window - prompt, prompt
+}
+
+// roomBeside is like roomOf for errors in any words: it finds the length of the prompt and the window among the numbers of a line beside the
+// length of the answer that was asked for, and their sum.
+//
+// source: sgl-project/sglang (tokenizer_manager.py, "Requested token count exceeds"), NVIDIA/TensorRT-LLM ("plus max_tokens"), docs.mistral.ai (3051)
+func roomBeside(text string, answer int) (room, prompt int) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if !ofAnswer.MatchString(line) || !ofWindow.MatchString(line) {
+			continue
+		}
+		sizes := wire.SizesIn(line)
+		asked := slices.Index(sizes, answer)
+		if asked >= 0 {
+			sizes = slices.Delete(sizes, asked, asked+1)
+		}
+		slices.Sort(sizes)
+		sizes = slices.Compact(sizes)
+		whole := slices.IndexFunc(sizes, func(n int) bool { return slices.Contains(sizes, n-answer) })
+		switch {
+		case asked >= 0 && whole >= 0:
+			sizes = slices.Delete(sizes, whole, whole+1)
+		case asked >= 0 && len(sizes) == 1 && isSum.MatchString(line): // as long as the window
+			sizes = []int{sizes[0] - answer, answer}
+		case asked < 0 && len(sizes) == 2 && isSum.MatchString(line):
+			sizes = []int{sizes[1] - answer, sizes[0]}
+		case asked < 0:
+			continue
+		}
+		if len(sizes) == 2 && 0 < sizes[0] && sizes[0] < sizes[1] && sizes[0]+answer > sizes[1] {
+			return sizes[1] - sizes[0], sizes[0]
+		}
+	}
+	return 0, 0
 }
 
 // counts is how many tokens an endpoint counts for one that is estimated: from the texts alone, and from its own count of an earlier answer.
@@ -145,33 +185,37 @@ func (b *Book) affords(at Endpoint, config string) int {
 }
 
 // shortenAnswer asks for a shorter answer in this call when an error says how many tokens there is room or money for, and reports whether it did.
-// What there is room for is not remembered: the next prompt has another length.
-func (c *Call) shortenAnswer(err error, sent Sent) bool {
+// What there is room for is not remembered, the next prompt has another length; the window is.
+func (c *Call) shortenAnswer(ctx context.Context, err error, sent Sent) bool {
 	e, isModel := errors.AsType[*agent.ModelError](err)
 	f, isFault := errors.AsType[*wire.Fault](err)
 	if !isModel || !isFault || c.changed.count >= maxChanges {
 		return false
 	}
-	text, most := reasons(withoutQuotes(f, sent).All), 0
-	switch e.Class {
-	case agent.NoCredit:
-		most = firstNumber(affordable, text)
-	case agent.TooLong, agent.BadRequest:
-		var prompt int
-		most, prompt = roomOf(text)
-		c.countsMore(prompt)
-	}
-	if most < minAnswer {
-		return false
-	}
+	text := reasons(withoutQuotes(f, sent).All)
 	for _, p := range sent.Params {
 		n, err := strconv.Atoi(p.Value)
-		if !slices.Contains(limits, p.Name) || err != nil && (p.Value != Unset || e.Class != agent.NoCredit) || err == nil && n <= most || c.most == most {
+		if !slices.Contains(limits, p.Name) || err != nil && (p.Value != Unset || e.Class != agent.NoCredit) {
+			continue
+		}
+		most, prompt := 0, 0
+		switch e.Class {
+		case agent.NoCredit:
+			most = firstNumber(affordable, text)
+		case agent.TooLong, agent.BadRequest:
+			if most, prompt = roomOf(text); most == 0 {
+				most, prompt = roomBeside(text, n)
+			}
+			c.countsMore(prompt)
+		}
+		if most < minAnswer || err == nil && n <= most || c.most == most {
 			continue
 		}
 		c.changed.judge(f.Text, c.lesson(p.refused("")), true)
 		if c.most = most; e.Class == agent.NoCredit {
 			c.book.lackCredit(c.at, most, c.config)
+		} else {
+			c.learnWindow(ctx, most+prompt, e.Said)
 		}
 		c.changed.count++
 		return true

@@ -25,3 +25,25 @@ func TestRoomOf(t *testing.T) {
 		}
 	}
 }
+
+// TestRoomBeside: the numbers of an error tell how long the answer may be, whatever its words, since the length that was asked for is known.
+// source: sgl-project/sglang (tokenizer_manager.py), NVIDIA/TensorRT-LLM, docs.mistral.ai (3051), deepinfra.com/docs
+func TestRoomBeside(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]int{
+		"requested token count exceeds the model's maximum context length of 8192 tokens. you requested a total of 13375 tokens: 5183 tokens from the input messages and 8192 tokens for the completion.": {3009, 5183},
+		"prompt length (5183) plus max_tokens (8192) exceeds max_seq_len (8192)":                                       {3009, 5183},
+		"prompt contains 5183 tokens and 8192 draft tokens, too large for model with 32768 maximum context length":     {0, 0},
+		"prompt contains 30183 tokens and 8192 draft tokens, too large for model with 32768 maximum context length":    {2585, 30183},
+		"max_tokens + prompt_tokens (13375) exceeds maximum context length 8192":                                       {3009, 5183},
+		"max_tokens: 8192, input tokens: 5183, exceed the model's max context 8192":                                    {3009, 5183},
+		"max_tokens is too large: 8192. this model supports at most 4096 completion tokens, whereas you provided 8192": {0, 0},
+		"prompt is too long: 213375 tokens, the context has 200000":                                                    {0, 0},
+		"the input of 9000 tokens exceeds the context of 8192 (max_tokens 512)":                                        {0, 0},
+		"max_tokens must be at most 4096 for this model (context 8192)":                                                {0, 0},
+	} {
+		if room, prompt := roomBeside(text, 8192); [2]int{room, prompt} != want {
+			t.Errorf("%s: %d %d, not %v", text, room, prompt, want)
+		}
+	}
+}

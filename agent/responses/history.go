@@ -304,9 +304,16 @@ func (h *history) status() {
 	h.b = append(wire.Quote(append(h.b, `"status":`...), h.complete), ',')
 }
 
+// wantsStatus is the address of a server whose documents say that it wants the status, and that refuses items without one without a reason.
+// source: openrouter.ai/docs/api/reference/responses/basic-usage, openai/codex#12114
+const wantsStatus = "openrouter.ai"
+
 // askStatus finds out whether items have a status, and notes that an endpoint may ask for one.
 func (h *history) askStatus() {
 	p := lessons.Param{Name: lessons.ItemStatus, Value: lessons.Unset, Next: []string{lessons.Completed}, Fixed: true}
+	if strings.Contains(h.at.Address, wantsStatus) {
+		p.Value, p.Next = lessons.Completed, nil
+	}
 	if use, send := h.call.Param(p.Name, p.Value); send {
 		h.complete, p.Value, p.Next = use, use, nil
 	}

@@ -34,6 +34,9 @@ func tooLong(f *Fault) bool {
 	if (f.has([]string{"string_above_max_length"}) || strings.Contains(f.All, "string too long")) && (shortField.MatchString(f.Param) || shortField.MatchString(longField.FindString(f.All))) || ofTool.MatchString(strings.ToLower(f.Param)+"\n"+f.All) {
 		return false // an id or a name, or a part of a tool
 	}
+	if outputLimit.MatchString(f.All) {
+		return false
+	}
 	return longPrompt.MatchString(f.All) && !longAnswer.MatchString(f.All) || longSentence.MatchString(f.All) || f.is(tooLongCodes, tooLongWords) ||
 		f.sentenceOfLength()
 }
@@ -79,7 +82,7 @@ func (f *Fault) overLimit() bool {
 		if !sizeNoun.MatchString(line) || !limitWord.MatchString(line) {
 			return false
 		}
-		sizes := sizesIn(line)
+		sizes := SizesIn(line)
 		return len(sizes) > 1 && slices.Max(sizes) > slices.Min(sizes)
 	})
 }
@@ -118,7 +121,7 @@ func (f *Fault) window() int {
 		return 0
 	}
 	for line := range strings.SplitSeq(f.All, "\n") {
-		if sizes := sizesIn(line); len(sizes) == 2 && sizes[0] != sizes[1] && tokenNoun.MatchString(line) && limitWord.MatchString(line) && isWindow(slices.Min(sizes)) {
+		if sizes := SizesIn(line); len(sizes) == 2 && sizes[0] != sizes[1] && tokenNoun.MatchString(line) && limitWord.MatchString(line) && isWindow(slices.Min(sizes)) {
 			return slices.Min(sizes)
 		}
 	}
@@ -131,7 +134,7 @@ func isWindow(n int) bool { return n >= 3000 || n >= 2*minSize && n%minSize == 0
 // smallerThan returns the other size of a sentence that says that n is larger, n where there is none.
 func (f *Fault) smallerThan(n int) int {
 	for line := range strings.SplitSeq(f.All, "\n") {
-		sizes := sizesIn(line)
+		sizes := SizesIn(line)
 		if len(sizes) == 2 && slices.Max(sizes) == n && isWindow(slices.Min(sizes)) && isGreater.MatchString(line) {
 			return slices.Min(sizes)
 		}
@@ -142,8 +145,8 @@ func (f *Fault) smallerThan(n int) int {
 // minSize is the smallest number that may be the size of a prompt or of a window: smaller ones are counts of other things.
 const minSize = 256
 
-// sizesIn returns the numbers of a sentence that may be sizes.
-func sizesIn(line string) (out []int) {
+// SizesIn returns the numbers of a sentence that may be sizes of prompts, answers or windows, in tokens.
+func SizesIn(line string) (out []int) {
 	for _, m := range sizeNumber.FindAllStringSubmatch(line, -1) {
 		if n, ok := sizeOf(m[1]); ok && n >= minSize {
 			out = append(out, n)
@@ -213,6 +216,8 @@ var (
 		`\btotal tokens\b[^.\n]{0,40}\bexceeds? (?:the )?max|\btoo many tokens in\b|\brequest exceeds the maximum size\b|超[过出](?:了)?(?:模型)?的?最大(?:上下文|输入)?长度|` +
 		`(?:输入|上下文|提示词?|消息)(?:的)?(?:总)?(?:长度|内容|\s?tokens?)?[^。，\n图]{0,12}(?:超过|超出|过长|太长)|` +
 		`(?:eingabe|prompt|kontext)[^.\n]{0,40}\b(?:zu lang|überschreitet)|プロンプト[^。\n]{0,20}(?:長すぎ|超え)|프롬프트[^.\n]{0,20}(?:길|초과)`)
+	// outputLimit matches texts that give the limit of an answer, whatever else they call too long. source: docs.cohere.com/docs/errors
+	outputLimit = pattern.New(`\bmax[ _]tokens must be (?:less|at most|no more|smaller|lower|under|below|between|<=?)|\bmax(?:imum)? (?:output|completion) (?:length|tokens)(?: for| of)? this model\b`)
 	// longAnswer matches texts about the length of the answer that was asked for.
 	longAnswer = pattern.New(`\bmax_(?:completion_|output_|new_)?tokens\b`)
 )

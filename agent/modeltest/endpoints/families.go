@@ -36,6 +36,7 @@ func families() []family {
 		{"Reasoning that may not come back", returned},
 		{"Refusals in other languages", languages},
 		{"Errors of validators", validated},
+		{"Prompt and answer together", sums},
 		{"Parts that a refusal names", namedParts},
 		{"Signatures, classes and addresses", wrongWords},
 		{"Ends of lines, characters and answers", endings},
