@@ -1,4 +1,4 @@
-package tables_test
+package endpointtest
 
 import (
 	"context"
@@ -18,17 +18,24 @@ import (
 	"parley/channels"
 )
 
-// TestEndpoints plays every row of the table of endpoint behaviours against a whole host, from the message in a chat to the answer in
-// it: a plain turn, a tool, a follow-up and, where it applies, a picture; then with the host started again on the same state a
-// follow-up, a second provider that steps in, and the next turn at this endpoint. What belongs to the model alone is never shown.
-func TestEndpoints(t *testing.T) {
-	t.Parallel()
+// Play plays the rows of a protocol against a whole host, from the message in a chat to the answer in it: a plain turn, a tool, a follow-up and, where it
+// applies, a picture; then with the host started again on the same state a follow-up, a second provider that steps in, and the next turn at this endpoint; then
+// with the host started on the files that a kill left. What belongs to the model alone is never shown.
+func Play(t *testing.T, protocol endpoints.API) {
+	t.Helper()
 	ids := map[string]bool{}
 	for _, row := range endpoints.Table() {
 		if ids[row.ID] {
 			t.Errorf("two rows are called %s", row.ID)
 		}
 		ids[row.ID] = true
+		switch row.Protocol() {
+		case protocol:
+		case endpoints.Chat, endpoints.Responses, endpoints.Messages:
+			continue // another package's
+		default:
+			t.Errorf("no package plays the rows of %s", row.Protocol())
+		}
 		t.Run(row.ID, func(t *testing.T) {
 			t.Parallel()
 			e := newEndpoint(t, row)

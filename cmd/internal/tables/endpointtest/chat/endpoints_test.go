@@ -1,0 +1,16 @@
+package chat_test
+
+import (
+	"testing"
+
+	"parley/agent/modeltest/endpoints"
+	"parley/cmd/internal/tables/endpointtest"
+)
+
+func TestMain(m *testing.M) { endpointtest.Main(m) }
+
+// TestEndpoints plays every row of the table whose API is chat completions.
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	endpointtest.Play(t, endpoints.Chat)
+}
