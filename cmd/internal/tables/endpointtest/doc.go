@@ -1,5 +1,5 @@
 // Package endpointtest plays the table of endpoint behaviours (agent/modeltest/endpoints) against whole hosts with the program's own providers. The packages
-// below it have the test, TestEndpoints, one for each protocol, so that none of them takes long:
+// below it have the test, TestEndpoints, one for each Part of the table, so that none of them takes long:
 //
 //	go test ./cmd/internal/tables/... -run 'TestEndpoints/^(a-row|another)$'
 //

@@ -3,14 +3,13 @@ package chat_test
 import (
 	"testing"
 
-	"parley/agent/modeltest/endpoints"
 	"parley/cmd/internal/tables/endpointtest"
 )
 
 func TestMain(m *testing.M) { endpointtest.Main(m) }
 
-// TestEndpoints plays every row of the table whose API is chat completions.
+// TestEndpoints plays the rows of the table that are about chat completions that are answered.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
-	endpointtest.Play(t, endpoints.Chat)
+	endpointtest.Play(t, endpointtest.Chat)
 }

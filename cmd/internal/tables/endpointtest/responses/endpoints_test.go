@@ -3,14 +3,13 @@ package responses_test
 import (
 	"testing"
 
-	"parley/agent/modeltest/endpoints"
 	"parley/cmd/internal/tables/endpointtest"
 )
 
 func TestMain(m *testing.M) { endpointtest.Main(m) }
 
-// TestEndpoints plays every row of the table whose API is Responses.
+// TestEndpoints plays the rows of the table that are about the Responses protocol.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
-	endpointtest.Play(t, endpoints.Responses)
+	endpointtest.Play(t, endpointtest.Responses)
 }
