@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"parley/agent/modeltest"
+	"parley/channels/channeltest"
 	"parley/channels/telegram/telegramtest"
 	"parley/cmd/internal/failpoint"
 	"parley/gateway/api"
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 		serveMCP()
 		os.Exit(0)
 	}
+	channeltest.SideBySide(4)
 	os.Exit(m.Run())
 }
 

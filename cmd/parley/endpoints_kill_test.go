@@ -15,7 +15,7 @@ import (
 
 // TestEndpointsKilled kills the real program between a tool's result and the answer of the model: the next one continues the turn with
 // all that the endpoint wants back, and the next message is answered too. One row proves each mechanism; with PARLEY_FULL=1 all rows do.
-// In cmd/internal/tables all rows continue on copied files.
+// In cmd/internal/tables/endpointtest all rows continue on copied files.
 func TestEndpointsKilled(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}

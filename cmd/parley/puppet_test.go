@@ -61,7 +61,7 @@ func refused() modeltest.Reply { return modeltest.Reply{Status: http.StatusUnaut
 type call struct {
 	modeltest.Request
 	Agent, Session string // Session is the whole key
-	Step           string // turn, child, ask, reply, announce (of an exchange), report (of a sub-agent), result
+	Step           string // turn, child, ask, reply, announce (of an exchange), report (of a sub-agent), result, summary
 }
 
 var (
@@ -73,6 +73,7 @@ var (
 		{"announce", "This is the announce step of an exchange"},
 		{"report", "This is the announce step of your task"},
 		{"result", "A sub-agent that this session started has ended"},
+		{"summary", "You keep the memory of an agent"},
 		{"child", "You are a sub-agent of"},
 	}
 )
@@ -111,6 +112,9 @@ func (c call) toolNames() []string {
 
 func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 	c := callOf(r)
+	if c.Step == "summary" {
+		return words("they talked")
+	}
 	if c.Step == "reply" || c.Step == "announce" || c.Step == "report" || c.Step == "result" {
 		if p.words != nil {
 			return p.words(c)

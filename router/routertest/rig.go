@@ -253,7 +253,7 @@ func Bubble(t *testing.T, f func(t *testing.T)) {
 
 // NewWith is newRig with something between router and store.
 func NewWith(t *testing.T, o channeltest.Options, trace func(op, phase string), wrap func(sessions.Store) sessions.Store, fs ...func(*settings.Snapshot)) *Rig {
-	g := &Rig{T: t, Dir: t.TempDir(), Settings: SettingsFor(fs...), Fake: channeltest.NewFake(o), Model: &Script{}, Wrap: wrap}
+	g := &Rig{T: t, Dir: Folder(t), Settings: SettingsFor(fs...), Fake: channeltest.NewFake(o), Model: &Script{}, Wrap: wrap}
 	if trace != nil {
 		g.Look(trace)
 	}

@@ -1,6 +1,6 @@
 // Package endpoints is the table of what endpoints of language models do: each row is one server, as strict and as odd as a public
 // source describes it, and what a person in a chat sees when parley uses it. The test that plays the rows against a whole host is in
-// cmd/internal/tables, the one that kills the program in cmd/parley.
+// cmd/internal/tables/endpointtest, the one that kills the program in cmd/parley.
 package endpoints
 
 import (

@@ -1,6 +1,6 @@
 // Package tables has the two tables of the program: one names the channel kinds, with their pacing, the other the protocols of models.
-// Nothing registers itself; what stands in neither does not exist. Its tests play every known behaviour of an endpoint against a whole host
-// with these providers.
+// Nothing registers itself; what stands in neither does not exist. The packages below play every known behaviour of an
+// endpoint against a whole host with these providers.
 package tables
 
 import (

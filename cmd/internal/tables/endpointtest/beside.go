@@ -1,4 +1,4 @@
-package tables_test
+package endpointtest
 
 import (
 	"context"
@@ -16,14 +16,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"parley/agent/modeltest/endpoints"
+	"parley/channels/channeltest"
 	"parley/gateway/gatewaytest"
+	"parley/sessions/sqlstore/disktest"
 )
 
 // serveTools is the first argument of a process that is the MCP server of the row named by the second one.
 const serveTools = "serve-tools"
 
-func TestMain(m *testing.M) {
+// Main is the TestMain of a package that plays rows. Its binary is the MCP server of a row, too.
+func Main(m *testing.M) {
 	if len(os.Args) != 3 || os.Args[1] != serveTools {
+		disktest.Unsynced()       // a kill leaves what the system has
+		channeltest.SideBySide(4) // some rows wait for seconds
 		os.Exit(m.Run())
 	}
 	for _, row := range endpoints.Table() {

@@ -1,4 +1,4 @@
-package tables_test
+package endpointtest
 
 import (
 	"context"
@@ -18,17 +18,43 @@ import (
 	"parley/channels"
 )
 
-// TestEndpoints plays every row of the table of endpoint behaviours against a whole host, from the message in a chat to the answer in
-// it: a plain turn, a tool, a follow-up and, where it applies, a picture; then with the host started again on the same state a
-// follow-up, a second provider that steps in, and the next turn at this endpoint. What belongs to the model alone is never shown.
-func TestEndpoints(t *testing.T) {
-	t.Parallel()
+// Part is the part of the table that one package plays.
+type Part string
+
+// The parts. Each row is in one of them.
+const (
+	Chat      Part = "chat"     // chat completions that are answered
+	Refusals  Part = "refusals" // chat completions of which some are refused, so that the host has to learn
+	Responses Part = "responses"
+	Messages  Part = "messages"
+)
+
+func partOf(r endpoints.Row) Part {
+	switch {
+	case r.Protocol() == endpoints.Responses:
+		return Responses
+	case r.Protocol() == endpoints.Messages:
+		return Messages
+	case r.Want.Refused > 0:
+		return Refusals
+	}
+	return Chat
+}
+
+// Play plays the rows of a part against a whole host, from the message in a chat to the answer in it: a plain turn, a tool, a follow-up and, where it
+// applies, a picture; then with the host started again on the same state a follow-up, a second provider that steps in, and the next turn at this endpoint; then
+// with the host started on the files that a kill left. What belongs to the model alone is never shown.
+func Play(t *testing.T, part Part) {
+	t.Helper()
 	ids := map[string]bool{}
 	for _, row := range endpoints.Table() {
 		if ids[row.ID] {
 			t.Errorf("two rows are called %s", row.ID)
 		}
 		ids[row.ID] = true
+		if partOf(row) != part {
+			continue
+		}
 		t.Run(row.ID, func(t *testing.T) {
 			t.Parallel()
 			e := newEndpoint(t, row)

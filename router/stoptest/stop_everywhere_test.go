@@ -1,4 +1,4 @@
-package router_test
+package stoptest
 
 import (
 	"context"
@@ -73,7 +73,7 @@ func newStopRig(t *testing.T, kind channels.Kind, m stopMoment) *stopRig {
 	}
 	x := &stopRig{moment: m, a: at("a"), b: at("b")}
 	ref := settings.AccountRef{Channel: kind, Account: channels.DefaultAccount}
-	x.Rig = &routertest.Rig{T: t, Dir: t.TempDir(), Ref: ref, Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 200}}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(func(s *settings.Snapshot) {
+	x.Rig = &routertest.Rig{T: t, Dir: routertest.Folder(t), Ref: ref, Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 200}}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(func(s *settings.Snapshot) {
 		s.Accounts = map[settings.AccountRef]settings.Account{ref: {Access: policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{"a", "b"}}, Pacing: channels.Pacing{PerChatPerSecond: 1}}}
 		s.Owners = nil
 		s.Agents.Defaults.Subagents.MaxSpawnDepth = 4

@@ -1,0 +1,2 @@
+// Package messages proves what the table of endpoint behaviours says of Anthropic's messages: its test plays those rows. See endpointtest.
+package messages
