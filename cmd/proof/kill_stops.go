@@ -116,6 +116,9 @@ func past(stops []stopped, shown []prooftest.Shown, asked []prooftest.Asked) (an
 		end := shown[i].At.Add(stopGrace)
 		for _, at := range s.quiet {
 			for _, x := range shown {
+				if x.Text == shown[i].Text { // a kill hid whether it had arrived
+					continue
+				}
 				if x.Place == at.Place && x.At.After(end) && (x.Verb == prooftest.Post || x.Verb == prooftest.Edit) {
 					faults = append(faults, prooftest.Fault{Kind: prooftest.Foreign, Place: at.Place, Why: fmt.Sprintf("%q is shown %s after the answer to %s, %q", x.Text, x.At.Sub(shown[i].At), s.by, shown[i].Text)})
 				}

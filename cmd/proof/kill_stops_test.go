@@ -33,6 +33,7 @@ func TestPastAStop(t *testing.T) {
 	}{
 		"nothing follows":        {[]prooftest.Shown{shown(a, 0, prooftest.Post, "hello"), answer}, []prooftest.Asked{asked(a, 0), asked(b, 999)}, ""},
 		"what was under way":     {[]prooftest.Shown{answer, shown(a, 1900, prooftest.Post, "part 2")}, []prooftest.Asked{asked(b, 1900)}, ""},
+		"the answer again":       {[]prooftest.Shown{answer, shown(a, 9000, prooftest.Post, answer.Text)}, nil, ""},
 		"another chat":           {[]prooftest.Shown{answer, shown(c, 9000, prooftest.Post, "hello")}, []prooftest.Asked{asked(c, 9000)}, ""},
 		"typing":                 {[]prooftest.Shown{answer, shown(a, 9000, prooftest.Typing, "")}, nil, ""},
 		"a post":                 {[]prooftest.Shown{answer, shown(a, 9000, prooftest.Post, "hello")}, nil, "foreign"},
