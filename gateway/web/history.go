@@ -196,7 +196,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 		elsewhere := ""
 		for _, mark := range m.Deliveries {
 			if mark.To == h.to.String() {
-				l.Deliveries, l.State, l.Rule = append(l.Deliveries, string(mark.Delivery)), mark.State, mark.Rule
+				l.Deliveries, l.State, l.Rule, l.Reason = append(l.Deliveries, string(mark.Delivery)), mark.State, mark.Rule, mark.Error
 			} else if a, err := channels.ParseAddress(mark.To); err == nil {
 				elsewhere = "to " + place(a)
 			}
