@@ -52,15 +52,15 @@ func toolsOnly(c call) modeltest.Reply {
 }
 
 // asks has the agent of chat a ask that of chat b, which does a program.
-func (x town) asks(wait int, does string) {
-	x.hereA().tell(program(use("sessions_send", map[string]any{"sessionKey": atB, "message": does, "timeoutSeconds": wait}), say("asked")))
+func (tn town) asks(wait int, does string) {
+	tn.hereA().tell(program(use("sessions_send", map[string]any{"sessionKey": atB, "message": does, "timeoutSeconds": wait}), say("asked")))
 }
 
 // asksLate is asks of an agent that begins when the call that asked has been answered without it.
-func (x town) asksLate(does string) {
-	x.asks(0, program(hold("late"), does))
-	x.until(patience, "the requester has answered", func() bool { return slices.Contains(x.hereA().texts(), "asked") })
-	x.free("late")
+func (tn town) asksLate(does string) {
+	tn.asks(0, program(hold("late"), does))
+	tn.until(patience, "the requester has answered", func() bool { return slices.Contains(tn.hereA().texts(), "asked") })
+	tn.free("late")
 }
 
 // cost plays a case and gives the calls of the model and the tokens of what was sent to it, a quarter of its bytes.
