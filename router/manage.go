@@ -40,11 +40,10 @@ func (r *Router) CancelRun(ctx context.Context, source string, id sessions.RunID
 
 // StopSession stops what a session takes part in, and the jobs that it made, as /stop does, and counts what it ended.
 func (r *Router) StopSession(ctx context.Context, source string, key sessions.Key) (stopped []sessions.RunID, n sessions.Ended, err error) {
-	jobs, err := r.Scheduler.KeysAtWork(ctx, key)
+	keys, err := r.stopKeys(ctx, key)
 	if err != nil {
 		return nil, n, err
 	}
-	keys := append([]sessions.Key{key}, jobs...)
 	open, err := r.store.Stoppable(ctx, keys...)
 	if err != nil {
 		return nil, n, err
@@ -54,6 +53,12 @@ func (r *Router) StopSession(ctx context.Context, source string, key sessions.Ke
 		n = r.Gate.Ended(open, keys...)
 	}
 	return stoppedIDs(acc), n, err
+}
+
+// stopKeys are a session and those of the jobs at work that it made or that post into its chats.
+func (r *Router) stopKeys(ctx context.Context, key sessions.Key) ([]sessions.Key, error) {
+	jobs, err := r.Scheduler.KeysAtWork(ctx, key)
+	return append([]sessions.Key{key}, jobs...), err
 }
 
 func stoppedIDs(acc sessions.Accepted) (ids []sessions.RunID) {
@@ -77,10 +82,14 @@ func (r *Router) PatchOnce(ctx context.Context, source string, key sessions.Key,
 	return acc.Session, err
 }
 
-// Reset starts a session over: what is running there ends, and is named; its settings stay, its transcript so far stays readable by its id.
+// Reset starts a session over: what StopSession would end ends, and is named; its settings stay, its transcript so far stays readable by its id.
 func (r *Router) Reset(ctx context.Context, source string, key sessions.Key) (s sessions.Session, stopped []sessions.RunID, err error) {
+	keys, err := r.stopKeys(ctx, key)
+	if err != nil {
+		return s, nil, err
+	}
 	c := aimed(source, key, sessions.ResetSession{})
-	c.Ops = []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{key}}}
+	c.Ops = []sessions.Op{sessions.StopSessions{Keys: keys}}
 	acc, err := r.Committer.Submit(ctx, c)
 	return acc.Session, stoppedIDs(acc), err
 }

@@ -242,4 +242,14 @@ type Mark struct {
 	State    DeliveryState `json:"state"`
 	To       string        `json:"to"`
 	Rule     string        `json:"rule,omitempty"`
+	Error    string        `json:"error,omitempty"` // why it did not arrive; of failed, expired, held, dropped and stopped
+}
+
+// WithError returns the mark with the reason of its state: why it did not arrive. An error of a try that is made again is none.
+func (m Mark) WithError(why string) Mark {
+	switch m.State {
+	case DeliveryFail, Expired, Held, Dropped, DeliveryStopped:
+		m.Error = why
+	}
+	return m
 }

@@ -228,7 +228,7 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 	}
 	for _, d := range m.Deliveries {
 		if d.State != sessions.Sent {
-			p.detail(yellow, strings.TrimSpace("["+string(d.State)+" to "+d.To+"] "+d.Rule))
+			p.detail(yellow, strings.TrimSpace("["+string(d.State)+" to "+d.To+"] "+chatclient.OneLine(cmp.Or(d.Error, d.Rule))))
 		}
 	}
 	p.printf("\n")

@@ -160,6 +160,7 @@ type killed struct {
 	Broken    int            // turns that the end of a process broke off
 	Refused   int            // chats in which a platform was made to refuse what is sent
 	Aside     int            // messages of errands that have no answer of their own to be judged by
+	Stops     int            // of turns and exchanges, behind whose answer nothing may come
 	Windows   map[string]int // kills while something was being sent, by platform
 	Sends     []window       // every send that a kill hid the end of
 	Ambiguous []ambiguous    // the deliveries that they were of, and what became of each
@@ -306,6 +307,7 @@ func (f *killed) print(w io.Writer, where string) {
 	row("sub-agents asked for", "%d", f.Spawns)
 	row("jobs", "%d", f.Jobs)
 	row("exchanges", "%d", f.Exchanges)
+	row("stops", "%d of turns and exchanges, after which nothing more is asked or shown", f.Stops)
 	row("policy changes", "%d", f.Flips)
 	row("denied while down", "%d times a chat in which a kill had left something unsent, by the configuration: %d of these texts withheld", f.Silenced, f.Kept)
 	row("reloads", "%s", f.Reloads)

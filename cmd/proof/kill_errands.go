@@ -33,6 +33,7 @@ type errands struct {
 
 	asked   []wanted
 	refused []prooftest.Refusal // where what is sent was made to fail
+	stops   []stopped
 }
 
 // wanted is a message that is owed no answer of its own: it is steered into a turn, collected with others, or dropped.

@@ -105,12 +105,6 @@ func editAnswered(ctx context.Context, e *errands) {
 	e.want(at, "thanks") // whose turn is told of the change, if it came too late
 }
 
-func stopInChat(ctx context.Context, e *errands) {
-	if at, _, ok := e.atWork(ctx); ok {
-		e.say(at, "/stop")
-	}
-}
-
 func newInChat(ctx context.Context, e *errands) {
 	at, _ := e.begun(ctx)
 	e.say(at, "/new")

@@ -67,6 +67,9 @@ func (r *run) history(ctx context.Context) (*prooftest.History, error) {
 	h.Skipped, err[1] = r.w.skipped(ctx)
 	h.Unfinished, err[2] = r.w.unfinished(ctx)
 	r.unseen = r.errands.unseen(h.Listed, r.model.seen)
+	var late []prooftest.Fault
+	r.fig.Stops, late = past(r.errands.stops, h.Shown, h.Asked)
+	r.unseen = append(r.unseen, late...)
 	r.errands.aside(h)
 	return h, errors.Join(err[:]...)
 }

@@ -199,6 +199,9 @@ func (r *run) over(ctx context.Context, p *process, k int, point string) error {
 
 // send has an errand done while a host lives, and gives what is closed when it is over.
 func (r *run) send(ctx context.Context, p *process, k kind) (over <-chan struct{}) {
+	if k.name == "" { // it is killed at random
+		k.make = stopExchange
+	}
 	if k.make == nil || r.Platform != "" && r.Platform != "telegram" {
 		return closed
 	}

@@ -338,6 +338,9 @@ func (r *run) end(ctx context.Context, stop context.CancelCauseFunc, began time.
 		f.Missed = r.points.judge()
 	}
 	r.silenced(h)
+	if f.Stops == 0 && r.At == nil && (r.Platform == "" || r.Platform == "telegram") && r.Kills >= judgedFrom() {
+		f.Missed = append(f.Missed, "no turn or exchange was stopped")
+	}
 	f.Reloads = r.reloads.fig
 	f.Missed = append(f.Missed, r.reloads.judge(r.At == nil && r.Kills >= judgedFrom())...)
 	return f, nil

@@ -116,7 +116,7 @@ func (p *puppet) answer(r modeltest.Request) modeltest.Reply {
 	p.see(r)
 	p.mu.Unlock()
 	reply.Usage = modeltest.Usage{Input: 100, Output: 10}
-	reply.Delay += time.Duration(rand.IntN(15)) * time.Millisecond
+	reply.Delay += s.slowly(r) + time.Duration(rand.IntN(15))*time.Millisecond
 	return reply
 }
 
@@ -147,6 +147,9 @@ func (s scene) play(r modeltest.Request) (token string, reply modeltest.Reply) {
 		return s.child(r.N)
 	case stepSummary:
 		return "", words("They talked about the garden.")
+	}
+	if reply, is := s.asks(last, r); is {
+		return "", reply
 	}
 	if token, reply, is := s.errand(last, r.N); is {
 		return token, reply

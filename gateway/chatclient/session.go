@@ -28,6 +28,7 @@ type session struct {
 
 	mu      sync.Mutex
 	asked   map[sessions.RunID]string // our client ids of the runs that answer them
+	unread  []web.Line                // what we said that no transcript has yet: it waits, or it ended before its turn
 	notices []web.Line                // answers to commands, and turns that ended without one
 	on      func(webchat.Event)       // of the stream that is open
 	told    map[string]bool           // transcript messages that were shown
@@ -69,6 +70,7 @@ func (s *session) post(ctx context.Context, id, text string) error {
 	}
 	if said.Run != "" {
 		s.asked[said.Run] = id
+		s.unread = append(s.unread, web.Line{ID: "said-" + id, Role: web.User, Text: text, Client: id, Run: said.Run, Time: time.Now()})
 	}
 	s.mu.Unlock()
 	if said.Answer != "" || said.Run == "" {
@@ -108,6 +110,10 @@ func (s *session) history(ctx context.Context) ([]web.Line, error) {
 			lines = append(lines, l)
 		}
 	}
+	s.unread = slices.DeleteFunc(s.unread, func(u web.Line) bool {
+		return slices.ContainsFunc(lines, func(l web.Line) bool { return l.Run == u.Run })
+	})
+	lines = append(lines, s.unread...)
 	lines = lines[max(len(lines)-sessionLines, 0):]
 	for _, n := range s.notices {
 		i := slices.IndexFunc(lines, func(l web.Line) bool { return l.Time.After(n.Time) })

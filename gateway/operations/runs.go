@@ -285,7 +285,7 @@ func deliveriesOf(ctx context.Context, store *sqlstore.Store, runs []sessions.Ru
 	}
 	left := map[sessions.RunID][]sessions.Mark{}
 	for _, d := range slices.Backward(list) {
-		m := sessions.Mark{Delivery: d.ID, State: d.State, To: d.To.String()}
+		m := sessions.Mark{Delivery: d.ID, State: d.State, To: d.To.String()}.WithError(d.Error)
 		if d.Verdict != nil {
 			m.Rule = d.Verdict.Rule
 		}

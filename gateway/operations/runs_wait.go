@@ -71,7 +71,7 @@ func (o *Runs) answerMarks(ctx context.Context, run sessions.Run) (marks []sessi
 		if d.Kind == sessions.Posted && run.Kind != sessions.PostRun {
 			continue
 		}
-		m := sessions.Mark{Delivery: d.ID, State: d.State, To: d.To.String()}
+		m := sessions.Mark{Delivery: d.ID, State: d.State, To: d.To.String()}.WithError(d.Error)
 		if d.State == sessions.Pending || d.State == sessions.Withheld {
 			v, err := o.router.ToolHost.VerdictOf(ctx, d)
 			if err != nil {

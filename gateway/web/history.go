@@ -87,6 +87,9 @@ func (h history) read(ctx context.Context, id sessions.ID, n int) (lines []Line,
 			here[r.Input.ID] = true
 		}
 	}
+	if msgs, err = h.unread(ctx, msgs, here, all, id, n); err != nil {
+		return nil, false, err
+	}
 	if !all { // nobody can tell yet whom the first of these answer
 		first := slices.IndexFunc(msgs, func(m sessions.Message) bool { return m.Role == sessions.User })
 		if first < 0 {
@@ -114,6 +117,26 @@ func (h history) read(ctx context.Context, id sessions.ID, n int) (lines []Line,
 		lines = append(lines, deliveryLine(d))
 	}
 	return lines, all, nil
+}
+
+// unread adds what was written here and ended before its turn, by a stop or in a full queue: no transcript has it, and who wrote it waits.
+func (h history) unread(ctx context.Context, msgs []sessions.Message, here map[string]bool, all bool, id sessions.ID, n int) ([]sessions.Message, error) {
+	ended, err := h.store.ListRuns(ctx, sessions.RunQuery{Key: h.key, Status: sessions.Stopped, Limit: n})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range ended {
+		m := r.Input
+		if p := m.Provenance; here[m.ID] || r.Session != id || r.MergedInto != "" || p == nil || p.Address != h.to || !all && m.Time.Before(msgs[0].Time) {
+			continue
+		}
+		i := slices.IndexFunc(msgs, func(o sessions.Message) bool { return o.Time.After(m.Time) })
+		if i < 0 {
+			i = len(msgs)
+		}
+		msgs, here[m.ID] = slices.Insert(msgs, i, m), true
+	}
+	return msgs, nil
 }
 
 // others gives what came into the chat, or was to, since the first of these messages and is in none of them, oldest first.
@@ -173,7 +196,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 		elsewhere := ""
 		for _, mark := range m.Deliveries {
 			if mark.To == h.to.String() {
-				l.Deliveries, l.State, l.Rule = append(l.Deliveries, string(mark.Delivery)), mark.State, mark.Rule
+				l.Deliveries, l.State, l.Rule, l.Reason = append(l.Deliveries, string(mark.Delivery)), mark.State, mark.Rule, mark.Error
 			} else if a, err := channels.ParseAddress(mark.To); err == nil {
 				elsewhere = "to " + place(a)
 			}

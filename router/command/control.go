@@ -14,12 +14,12 @@ import (
 // cmdNew starts the session over. What is running or waits in it ends as by /stop, and the answer says so. What stands behind the command
 // is the name of a model, or the first message of the new session: the same commit has all of it.
 func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
-	open, err := r.store.Stoppable(ctx, c.Session.Key)
+	keys, open, err := r.stoppable(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
 	s, target := c.Session, &sessions.Target{Ops: []sessions.SessionOp{sessions.ResetSession{}}}
-	change := &sessions.Change{Session: target, Ops: []sessions.Op{sessions.StopSessions{Keys: []sessions.Key{c.Session.Key}}}}
+	change := &sessions.Change{Session: target, Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}
 	if name, ok := r.modelForNew(c.Arg); ok {
 		s.Settings.Model = name
 		target.Ops = append(target.Ops, sessions.PatchSession{Model: &name})
@@ -27,7 +27,7 @@ func cmdNew(ctx context.Context, r *Table, c Call) (Result, error) {
 		change.Run = &sessions.Enqueue{Run: *turn.NewRun(c.In, c.Session.Key, c.Session.Agent, c.Arg, turn.AllFiles(c.In), c.Owner)}
 		change.Run.Run.Input.Provenance.Addressed = c.In.Address.Type.Several()
 	}
-	return Result{Text: strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(chain.StoppedSentences(r.ended(open, c.Session.Key)), " ")), Change: change}, nil
+	return Result{Text: strings.TrimSpace("✅ New session started · model: " + c.Set.ModelOf(s) + "\n" + strings.Join(chain.StoppedSentences(r.ended(open, keys...)), " ")), Change: change}, nil
 }
 
 // modelForNew finds the model that the word behind /new names, whole: a part of a name may as well be a word to the agent.
@@ -42,15 +42,19 @@ func (t *Table) modelForNew(arg string) (name string, ok bool) {
 }
 
 func cmdStop(ctx context.Context, r *Table, c Call) (Result, error) {
-	keys, err := r.stopKeys(ctx, c.Session.Key, c.In.Address)
-	if err != nil {
-		return Result{}, err
-	}
-	open, err := r.store.Stoppable(ctx, keys...)
+	keys, open, err := r.stoppable(ctx, c)
 	if err != nil {
 		return Result{}, err
 	}
 	return Result{Text: chain.StopAnswer(r.ended(open, keys...)), Change: &sessions.Change{Ops: []sessions.Op{sessions.StopSessions{Keys: keys}}}}, nil
+}
+
+// stoppable finds what /stop and /new in a chat end, and the sessions that it belongs to.
+func (t *Table) stoppable(ctx context.Context, c Call) (keys []sessions.Key, open sessions.Stoppable, err error) {
+	if keys, err = t.stopKeys(ctx, c.Session.Key, c.In.Address); err == nil {
+		open, err = t.store.Stoppable(ctx, keys...)
+	}
+	return keys, open, err
 }
 
 // stopKeys are the sessions that /stop in a chat of one ends: itself, and those of the scheduled jobs that it made, or that post there, and that

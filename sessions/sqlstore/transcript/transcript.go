@@ -129,13 +129,15 @@ func fillRange(ctx context.Context, c *engine.Conn, msgs []sessions.Message, at 
 		}
 		var res struct {
 			Verdict *policy.Verdict `json:"verdict"`
+			Error   string          `json:"error"`
 		}
 		if err := column.Decode(r.Str(4), &res); err != nil {
 			return err
 		}
 		m := sessions.Mark{Delivery: sessions.DeliveryID(r.Str(1)), State: sessions.DeliveryState(r.Str(2)), To: r.Str(3)}
-		if r.Int(5) == 1 { // another session's rule is not told to those who read this one (contract V4)
+		if r.Int(5) == 1 { // another session's rule and trouble are not told to those who read this one (contract V4)
 			m.Rule = rule(res.Verdict)
+			m = m.WithError(res.Error)
 		}
 		msgs[i].Deliveries = append(msgs[i].Deliveries, m)
 		return nil

@@ -16,7 +16,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"BeginSend", beginSend}, {"BeginSendExpired", beginSendExpired}, {"BeginSendGranted", beginSendGranted}, {"BeginSendSession", beginSendSession},
 		{"BeginSendThread", beginSendThread}, {"FinishBegin", finishBegin},
 		{"Parts", parts}, {"Retry", retry}, {"UnclearEnd", unclearEnd}, {"EndDelivery", endDelivery}, {"Files", files}, {"Invite", invite},
-		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks},
+		{"Requeue", requeue}, {"Readdress", readdress}, {"Due", due}, {"CountDeliveries", countDeliveries}, {"Marks", marks}, {"MarksSayWhy", marksSayWhy},
 		{"NewChats", newChats},
 		{"Previews", previews},
 	} {
