@@ -22,7 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		run  func(*testing.T, *fixture)
 	}{
 		{"Accept", accept}, {"AcceptSkip", acceptSkip}, {"AcceptCursor", acceptCursor}, {"Skipped", skipped}, {"Submit", submit}, {"ChangeOrder", changeOrder}, {"ChangeShuffled", changeShuffled},
-		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover}, {"StopBelow", stopBelow}, {"StopAside", stopAside}, {"StopTakesPart", stopTakesPart}, {"StopReachesClosed", stopReachesClosed}, {"StopTells", stopTells}, {"StopElsewhere", stopElsewhere}, {"StopWithdraws", stopWithdraws}, {"StopKeepsRead", stopKeepsRead}, {"StopFirst", stopFirst},
+		{"Upsert", upsert}, {"Stop", stop}, {"StopRecover", stopRecover}, {"StopBelow", stopBelow}, {"StopAside", stopAside}, {"StopTakesPart", stopTakesPart}, {"StopReachesClosed", stopReachesClosed}, {"StopTells", stopTells}, {"StopElsewhere", stopElsewhere}, {"OutdatedResult", outdatedResult}, {"AnsweredMeanwhile", answeredMeanwhile}, {"StopWithdraws", stopWithdraws}, {"StopKeepsRead", stopKeepsRead}, {"StopFirst", stopFirst},
 		{"Absorb", absorb}, {"AbsorbNot", absorbNot}, {"Turns", turns}, {"Post", post}, {"FinishDeleteLater", finishDeleteLater}, {"ExpireLater", expireLater}, {"Above", above}, {"Known", known},
 		{"Claim", claim}, {"ClaimConcurrent", claimConcurrent}, {"ClaimTranscript", claimTranscript}, {"ClaimAtOnce", claimAtOnce}, {"Deadline", deadline}, {"Record", record}, {"Finish", finish}, {"FinishBegin", finishBegin}, {"FinishNext", finishNext},
 		{"FinishClear", finishClear}, {"FinishAfterReset", finishAfterReset}, {"Recover", recovered}, {"ListRuns", listRuns}, {"Trace", trace}, {"TraceReceipt", traceReceipt}, {"TraceChain", traceChain}, {"TraceWide", traceWide}, {"TraceDeleted", traceDeleted},
