@@ -42,17 +42,18 @@ func (s stalled) Finish(ctx context.Context, id sessions.RunID, o sessions.Outco
 // proves: S13, S15
 func TestResultThatIsStoredTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
+		wait   int           // of the call, in seconds
 		takes  time.Duration // of the target
 		fails  bool
 		stop   func(g *routertest.Rig)
 		gone   bool          // the session is deleted
-		result time.Duration // of the commit of the call's result, which is due after a second
+		result time.Duration // of the commit of the call's result
 		end    time.Duration // and of the commit of the end
 		status string        // that the requester's agent reads
 		told   bool
 	}{
-		"stopped by the target's people": {takes: time.Hour, stop: func(g *routertest.Rig) { g.Say(routertest.Group("b"), routertest.Owner, "/stop") }, result: 10 * time.Second, status: "error"},
-		"stopped by an operator": {takes: time.Hour, stop: func(g *routertest.Rig) {
+		"stopped by the target's people": {wait: 1, takes: time.Hour, stop: func(g *routertest.Rig) { g.Say(routertest.Group("b"), routertest.Owner, "/stop") }, result: 10 * time.Second, status: "error"},
+		"stopped by an operator": {wait: 1, takes: time.Hour, stop: func(g *routertest.Rig) {
 			for _, run := range g.Runs() {
 				if run.Kind == sessions.AskRun {
 					_, _, err := g.Router.CancelRun(g.T.Context(), "", run.ID)
@@ -60,11 +61,12 @@ func TestResultThatIsStoredTooLate(t *testing.T) {
 				}
 			}
 		}, result: 10 * time.Second, status: "error"},
-		"started over by the target's people": {takes: time.Hour, stop: func(g *routertest.Rig) { g.Say(routertest.Group("b"), routertest.Owner, "/new") }, result: 10 * time.Second, status: "error"},
-		"failed":                              {takes: 3 * time.Second, fails: true, result: 10 * time.Second, status: "error"},
-		"answered":                            {takes: 3 * time.Second, result: 10 * time.Second, status: "ok"},
-		"deleted":                             {takes: 3 * time.Second, gone: true, result: 10 * time.Second, status: "error"},
-		"failed, and that is stored later":    {takes: 3 * time.Second, fails: true, result: 5 * time.Second, end: 4 * time.Second, status: "timeout", told: true},
+		"started over by the target's people": {wait: 1, takes: time.Hour, stop: func(g *routertest.Rig) { g.Say(routertest.Group("b"), routertest.Owner, "/new") }, result: 10 * time.Second, status: "error"},
+		"failed":                              {wait: 1, takes: 3 * time.Second, fails: true, result: 10 * time.Second, status: "error"},
+		"answered":                            {wait: 1, takes: 3 * time.Second, result: 10 * time.Second, status: "ok"},
+		"deleted":                             {wait: 1, takes: 3 * time.Second, gone: true, result: 10 * time.Second, status: "error"},
+		"failed, of a call that did not wait": {takes: 3 * time.Second, fails: true, result: 10 * time.Second, status: "accepted", told: true},
+		"failed, and that is stored later":    {wait: 1, takes: 3 * time.Second, fails: true, result: 5 * time.Second, end: 4 * time.Second, status: "timeout", told: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			routertest.Bubble(t, func(t *testing.T) {
@@ -112,7 +114,7 @@ func TestResultThatIsStoredTooLate(t *testing.T) {
 						read = append(read, routertest.StatusOf(m.Text()))
 						return routertest.Text("I asked."), nil
 					case strings.Contains(m.Text(), "ask b"):
-						return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "the code?", "timeoutSeconds": 1}), nil
+						return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "the code?", "timeoutSeconds": c.wait}), nil
 					}
 					return routertest.Text("hello"), nil
 				})

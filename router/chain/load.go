@@ -206,7 +206,7 @@ func (a *Advancer) called(ctx context.Context, source string, f *Facts) error {
 	}
 	f.AskerStopped = f.AskerStopped || run.Status == sessions.Stopped && run.MergedInto == "" // a newer message is no stop
 	steps, err := a.store.Steps(ctx, run.ID)
-	f.CallEnded = !f.Run.Chain.Waited || run.Status.Final() || slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call })
+	f.CallEnded = run.Status.Final() || slices.ContainsFunc(steps, func(m sessions.Message) bool { return m.Role == sessions.ToolResult && m.ToolCallID == call })
 	f.CallTold = tools.ToldInline(steps, call)
 	return err
 }
