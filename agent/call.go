@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -22,6 +23,31 @@ import (
 
 // MaxToolResult is how much of a tool result is kept and shown to the model, in bytes.
 const MaxToolResult = 80 << 10
+
+// finishCall makes a call and records its result. When that says that something goes on which has ended meanwhile, the call is made again: that has
+// no second effect (contract S14), and the result says how it ended.
+func (r *turnRun) finishCall(ctx context.Context, c sessions.Block, stop string) (tools.Result, error) {
+	for {
+		res, err := r.call(ctx, c, stop)
+		if ctx.Err() != nil {
+			// The result may only say that it was interrupted. A resumed run calls again; the effect is not repeated (contract S14).
+			return res, ctx.Err()
+		}
+		if err != nil {
+			return res, err
+		}
+		out := sessions.Message{
+			ID: newID(), Role: sessions.ToolResult, Content: append(sessions.TextContent(res.Text), res.Blocks...), Time: time.Now(), Run: r.Caller.Run.ID,
+			ToolCallID: c.ID, ToolName: c.Name, IsError: res.IsError,
+		}
+		if res.Yield {
+			out.Stop = yielded
+		}
+		if err := r.record(out); !errors.Is(err, sessions.ErrOutdated) {
+			return res, err
+		}
+	}
+}
 
 // call executes one tool call, and cuts its result to what is kept. What the model did wrong becomes a result that tells it what to do;
 // an error is the host's fault.

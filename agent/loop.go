@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -282,24 +281,11 @@ func (r *turnRun) callTools(ctx context.Context, m sessions.Message, done map[st
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		res, err := r.call(ctx, c, m.Stop)
-		if ctx.Err() != nil {
-			// The result may only say that it was interrupted. A resumed run calls again; the effect is not repeated (contract S14).
-			return false, ctx.Err()
-		}
+		res, err := r.finishCall(ctx, c, m.Stop)
 		if err != nil {
 			return false, err
 		}
-		out := sessions.Message{
-			ID: newID(), Role: sessions.ToolResult, Content: append(sessions.TextContent(res.Text), res.Blocks...), Time: time.Now(), Run: r.Caller.Run.ID,
-			ToolCallID: c.ID, ToolName: c.Name, IsError: res.IsError,
-		}
-		if res.Yield {
-			out.Stop, yield = yielded, true
-		}
-		if err := r.record(out); err != nil {
-			return false, err
-		}
+		yield = yield || res.Yield
 		r.newest = res.Text
 	}
 	return yield, nil
@@ -307,11 +293,13 @@ func (r *turnRun) callTools(ctx context.Context, m sessions.Message, done map[st
 
 // record hands a step to the caller and puts it behind what the model is shown.
 func (r *turnRun) record(m sessions.Message) error {
-	r.msgs = append(r.msgs, m)
-	if r.Record == nil {
-		return nil
+	if r.Record != nil {
+		if err := r.Record(m); err != nil {
+			return err
+		}
 	}
-	return r.Record(m)
+	r.msgs = append(r.msgs, m)
+	return nil
 }
 
 // outcome ends the turn with m.

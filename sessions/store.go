@@ -17,6 +17,7 @@ var (
 	ErrBusy     = fmt.Errorf("%w: a run of the session is not over", ErrConflict)
 	ErrStopped  = fmt.Errorf("%w: the run that asks has been stopped", ErrConflict)
 	ErrRevised  = fmt.Errorf("%w: the message was changed while it was answered", ErrConflict)
+	ErrOutdated = fmt.Errorf("%w: the run that a call has waited for is over by now", ErrConflict)
 	ErrInvalid  = errors.New("this cannot be stored") // the data or the store's code is at fault, not the disk or a connection: a repeat fails again
 	// ErrUncertain is wrapped when the answer to a commit was lost and the database does not say whether it was made. It is not made twice.
 	ErrUncertain  = errors.New("it is not known whether this was stored")
@@ -98,7 +99,8 @@ type Runs interface {
 	// false when there is none. The first claim fixes Deadline = now + Timeout (when Timeout > 0).
 	Claim(ctx context.Context, key Key) (r Run, ok bool, err error)
 	// Record appends messages to the transcript of the run's session as they happen. A message id that is there already is
-	// left alone, so a resumed run may record again.
+	// left alone, so a resumed run may record again. ErrOutdated: the result of a sessions_send call says that the run goes on (timeout),
+	// and that has ended, or has been stopped, meanwhile; the call is to be made again.
 	Record(ctx context.Context, run RunID, msgs ...Message) error
 	// Steps gives the messages that a run has recorded, oldest first, with Block.Opaque: where a resumed run goes on.
 	Steps(ctx context.Context, run RunID) ([]Message, error)
@@ -143,6 +145,7 @@ type Outcome struct {
 	Deliveries []Delivery // replies and notices
 	Begin      *BeginSend // one of Deliveries begins to leave in the same commit; nil = none does
 	Next       *Change    // the successor in the chain, with whatever session it needs
+	IfAnswered *Change    // of an exchange: in the place of Next, when the call that began it has its result by now, and not the reply or the failure in that
 	Archive    *Key       // this session is archived in the same commit (cleanup)
 	Delete     *Key       // this session is deleted in the same commit, unless another run of it is queued or at work: then it stays, until a later end asks again
 }

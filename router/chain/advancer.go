@@ -63,6 +63,12 @@ func (a *Advancer) complete(ctx context.Context, set *settings.Snapshot, f Facts
 		a.log.Warn(s.Warning, s.Attrs...) //nolint:sloglint // each is a constant of the rules
 	}
 	put(s, f.Run, set, o)
+	if f.Asker != nil && !f.CallEnded { // it may have its result by the time of the commit
+		f.CallEnded = true
+		if o.IfAnswered = Advance(f).Next; o.IfAnswered != nil {
+			identify(o.IfAnswered)
+		}
+	}
 	return true
 }
 

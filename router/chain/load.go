@@ -119,7 +119,7 @@ func (r *reader) asker(f *Facts, c sessions.Chain) {
 	if f.Asker = r.find(c.Requester); f.Asker == nil {
 		return
 	}
-	if r.call(f); !f.CallEnded || f.CallTold || f.AskerStopped {
+	if r.call(f); f.CallTold || f.AskerStopped {
 		return
 	}
 	r.do("count turns", func(ctx context.Context) (err error) {

@@ -193,10 +193,19 @@ func (r *rest) notAgain(before, question, now *contact) string {
 // lane is the session whose run made a delivery: one of two, while a chat that moved had two.
 func (r *rest) lane(d sessions.Delivery) sessions.Key {
 	key := r.byID[d.Run].Key
-	if r.split && r.runOfOld[d.Run] {
+	if r.split && (r.runOfOld[d.Run] || r.madeInOld(d)) {
 		key += " (old)"
 	}
 	return key
+}
+
+// madeInOld reports whether a delivery was made before the chat moved, by a turn about a message that was written in the old place. Its run may be in
+// the queue of the other session by now.
+func (r *rest) madeInOld(d sessions.Delivery) bool {
+	run := r.byID[d.Run]
+	return d.Created.Before(r.w.moved) && run.Kind == sessions.TurnRun && slices.ContainsFunc(r.w.plan.letters, func(l letter) bool {
+		return string(l.id) == run.Source && l.to == r.w.plan.moved.from && r.w.plan.via(l).Address == l.to
+	})
 }
 
 // judgeOrder: a chat shows what was made for it in that order, and the answers to its people in the order of their messages.

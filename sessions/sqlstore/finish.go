@@ -34,6 +34,7 @@ type ending struct {
 	msgs       []transcript.Encoded
 	deliveries []*row.Delivery
 	next       *preparedChange
+	ifAnswered *preparedChange
 	summary    string // the body of Summary
 	body       string
 }
@@ -64,6 +65,11 @@ func (s *changes) finishing(id sessions.RunID, o sessions.Outcome) (*ending, err
 			return nil, err
 		}
 	}
+	if o.IfAnswered != nil {
+		if f.ifAnswered, err = prepare(*o.IfAnswered); err != nil {
+			return nil, err
+		}
+	}
 	f.body, err = row.Outcome{Result: o.Result, Error: o.Error, Usage: o.Usage}.Encode()
 	return f, err
 }
@@ -84,6 +90,9 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 			return acc, err
 		}
 		acc.Stopped = []sessions.StoppedRun{{Key: run.Key, ID: run.ID, Home: run.Home}}
+	}
+	if f, err = s.runs.asAnswered(t, run, f); err != nil {
+		return acc, err
 	}
 	seqs := map[string]int64{}
 	if err = s.transcripts.Append(t, row.Slot(run, at), f.msgs, seqs); err != nil {
@@ -146,7 +155,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 // is posted or handed on.
 func (s *changes) stopped(t *tx, run sessions.Run, f *ending) (*ending, error) {
 	x := *f
-	x.Status, x.Error, x.next, x.deliveries, x.Delete = sessions.Stopped, cmp.Or(run.Error, sessions.ByPerson.Words()), nil, nil, nil
+	x.Status, x.Error, x.next, x.ifAnswered, x.deliveries, x.Delete = sessions.Stopped, cmp.Or(run.Error, sessions.ByPerson.Words()), nil, nil, nil, nil
 	note, err := s.transcripts.Encode(run.ID, sessions.StoppedMessage(run.ID, t.Now))
 	if err != nil {
 		return nil, err

@@ -115,6 +115,7 @@ func (s *runs) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.M
 	if err != nil || len(list) == 0 {
 		return err
 	}
+	goOn := toGoOn(msgs)
 	return s.write(ctx, "Record", func(t *tx) error {
 		run, at, err := s.run(t, id)
 		if err != nil {
@@ -126,6 +127,9 @@ func (s *runs) Record(ctx context.Context, id sessions.RunID, msgs ...sessions.M
 		}
 		if run.Status != sessions.Running && s.transcripts.Last() > before {
 			return engine.Conflict("run %s is %s: it records nothing more", id, run.Status)
+		}
+		if len(goOn) > 0 && s.transcripts.Last() > before {
+			return s.checkGoOn(t, goOn)
 		}
 		return nil
 	})

@@ -17,6 +17,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"StoppedAsks", stoppedAsks},
 		{"StopTakesPart", stopTakesPart}, {"StopReachesClosed", stopReachesClosed}, {"StopTells", stopTells}, {"StopElsewhere", stopElsewhere},
 		{"StopWithdraws", stopWithdraws}, {"StopKeepsRead", stopKeepsRead}, {"StopFirst", stopFirst},
+		{"OutdatedResult", outdatedResult}, {"AnsweredMeanwhile", answeredMeanwhile},
 	} {
 		fixture.Run(t, check.name, open, check.run)
 	}
