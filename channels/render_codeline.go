@@ -29,10 +29,10 @@ var lineKey = parser.NewContextKey()
 // lineOf gives the facts of the line that has src[at], one for all marks of the line.
 func lineOf(pc parser.Context, src []byte, at int) *lineFacts {
 	const longest = 1000
-	start := bytes.LastIndexByte(src[max(0, at-longest):at], '\n') + 1 + max(0, at-longest)
 	if l, ok := pc.Get(lineKey).(*lineFacts); ok && at < l.start+len(l.text) && at >= l.start {
 		return l
 	}
+	start := bytes.LastIndexByte(src[max(0, at-longest):at], '\n') + 1 + max(0, at-longest)
 	text := src[start:min(len(src), at+longest)]
 	if i := bytes.IndexByte(text[at-start:], '\n'); i >= 0 {
 		text = text[:at-start+i]
