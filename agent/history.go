@@ -137,7 +137,7 @@ func (r *repair) user(m sessions.Message, isRest bool) {
 func (r *repair) behind(text string, blocks []sessions.Block) []sessions.Block {
 	n := len(blocks) + 1
 	if len(r.room) < n {
-		r.room = make([]sessions.Block, max(n, min(2*(cap(r.out)-len(r.out)), roomBlocks)))
+		r.room = make([]sessions.Block, max(n, min(cap(r.out)-len(r.out), roomBlocks)))
 	}
 	out := r.room[:n:n]
 	r.room = r.room[n:]

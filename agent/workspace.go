@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,6 +52,17 @@ func (w *Workspaces) Persona(dir string) (PromptFile, error) {
 }
 
 func (w *Workspaces) first(dir string, names ...string) (f PromptFile, err error) {
+	absent := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	for len(names) > 0 && absent(names[0]) { // most workspaces have none: no folder is opened for it
+		_ = w.news(dir+"\x00"+names[0], nil)
+		names = names[1:]
+	}
+	if len(names) == 0 {
+		return f, nil
+	}
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil

@@ -29,10 +29,10 @@ var lineKey = parser.NewContextKey()
 // lineOf gives the facts of the line that has src[at], one for all marks of the line.
 func lineOf(pc parser.Context, src []byte, at int) *lineFacts {
 	const longest = 1000
-	start := bytes.LastIndexByte(src[max(0, at-longest):at], '\n') + 1 + max(0, at-longest)
 	if l, ok := pc.Get(lineKey).(*lineFacts); ok && at < l.start+len(l.text) && at >= l.start {
 		return l
 	}
+	start := bytes.LastIndexByte(src[max(0, at-longest):at], '\n') + 1 + max(0, at-longest)
 	text := src[start:min(len(src), at+longest)]
 	if i := bytes.IndexByte(text[at-start:], '\n'); i >= 0 {
 		text = text[:at-start+i]
@@ -57,7 +57,8 @@ func (l *lineFacts) shows(char byte, content []byte) bool {
 
 // Signs of code. In what people write to each other, outside of code between backticks and of addresses, they hardly stand.
 var (
-	notLooked = pattern.New("`+[^`]*`+" + `|https?://\S+|\[[^\]]*\]\([^)]*\)|^[\s>]*(?:(?:[-+•*]|\d+[.)])\s+)?`)
+	notLooked = pattern.New("`+[^`]*`+" + `|https?://\S+|\[[^\]]*\]\([^)]*\)|` + lineHead)
+	lineHeads = pattern.New(lineHead)
 	codeSigns = pattern.New(`\s(?:&&|\|\||[=!]==?|:=|[-+/*|&]=|\|\|=|=~|!~\*?|~\*)\s` + // operators with two characters
 		`|\$[({]\w|\d>&\d|^(?:for|while|until|if)\s.*;\s*(?:do|then)\b|\w->\w+(?:\s*=|[;(\[]|\.\w|->\w+\s*[=;(])` + // of shells, C and PHP
 		`|(?:^|[\s(\[,=])[rf]b?['"]` + // raw strings of Python
@@ -71,10 +72,42 @@ var (
 		`|^\((?:def(?:n-?|var|un|ine|const(?:ant)?|parameter|macro|once)?|(?:re)?set!|swap!)\s`)
 )
 
+// lineHead is what stands in front of a line's words.
+const lineHead = `^[\s>]*(?:(?:[-+•*]|\d+[.)])\s+)?`
+
+// lineWords returns what of a line is looked at for signs of code.
+func lineWords(line []byte) []byte {
+	if bytes.IndexByte(line, '`') < 0 && !bytes.Contains(line, []byte("://")) && !bytes.Contains(line, []byte("](")) {
+		return bytes.TrimSpace(line[lineHeads.FindIndex(line)[1]:])
+	}
+	return bytes.TrimSpace(notLooked.ReplaceAll(line, []byte(" ")))
+}
+
+// mayHaveSigns reports whether a line has a character without which neither codeSigns nor nameSigns match: most lines that people write have none,
+// and are read once instead of at each place by each sign.
+func mayHaveSigns(line []byte) bool {
+	for i, c := range line {
+		switch c {
+		case '&', '|', '=', '~', '$', '>', ';', '{', '}', '%':
+			return true
+		case '\'', '"': // behind the letter of a raw string
+			if i > 0 && among(rune(line[i-1]), "rfb") {
+				return true
+			}
+		case '(', '.': // behind a name
+			if i > 0 && line[i-1] == '_' {
+				return true
+			}
+		}
+	}
+	return len(line) > 0 && (line[0] == '#' || line[0] == '.')
+}
+
 func kindOfLine(line []byte) lineKind {
-	line = bytes.TrimSpace(notLooked.ReplaceAll(line, []byte(" ")))
-	names := nameSigns.Match(line)
-	if codeSigns.Match(line) || lispForms.Match(line) && lispSigns.Match(line) {
+	line = lineWords(line)
+	some := mayHaveSigns(line)
+	names := some && nameSigns.Match(line)
+	if some && codeSigns.Match(line) || lispForms.Match(line) && lispSigns.Match(line) {
 		return lineOfCode
 	}
 	const most = 32 // a bound for the time

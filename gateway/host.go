@@ -83,7 +83,7 @@ func Open(ctx context.Context, d Deps) (h *Host, err error) {
 	if err := h.store.Describe(h.server.URL(), h.server.SocketName()); err != nil {
 		return h, err
 	}
-	h.secrets = &redactor{config: h.config, token: h.server.Token, providers: h.models.Providers}
+	h.secrets = &redactor{config: h.config, token: h.server.Token, providers: h.models.Providers, revision: h.models.Revision}
 	h.openServers(c)
 	metrics := prometheus.NewRegistry()
 	h.router = router.New(router.Deps{

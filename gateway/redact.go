@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"parley/agent"
@@ -18,6 +17,7 @@ type redactor struct {
 	config    func() *config.Config // in force
 	token     func() channels.Secret
 	providers func() map[string]agent.Provider // in force
+	revision  func() uint64                    // of the providers
 	known     atomic.Pointer[knownSecrets]
 }
 
@@ -26,25 +26,31 @@ func (r *redactor) redact(text string) string { return r.set().Replace(text) }
 
 // set gives what takes the secrets that the host knows out of texts, by the configuration in force.
 func (r *redactor) set() *channels.SecretSet {
-	all := r.secrets()
-	slices.SortFunc(all, func(a, b channels.Secret) int { return strings.Compare(a.Reveal(), b.Reveal()) })
-	k := r.known.Load()
-	if k == nil || !slices.Equal(k.secrets, all) { // the configuration is another
-		k = &knownSecrets{all, channels.NewSecretSet(all...)}
-		r.known.Store(k)
+	now := secretsSource{r.config(), r.revision(), r.token()}
+	if k := r.known.Load(); k != nil && k.source == now {
+		return k.set
 	}
+	k := &knownSecrets{now, channels.NewSecretSet(r.secrets(now)...)}
+	r.known.Store(k)
 	return k.set
 }
 
-// knownSecrets are the secrets that the host has come to know, and what takes them out of texts.
-type knownSecrets struct {
-	secrets []channels.Secret
-	set     *channels.SecretSet
+// secretsSource is all that secrets come from: of each part another one replaces it, none is changed.
+type secretsSource struct {
+	config    *config.Config
+	providers uint64 // revision, read before the providers
+	token     channels.Secret
 }
 
-func (r *redactor) secrets() []channels.Secret {
-	c := r.config()
-	all := append(storeSecrets(c.Store.DSN.Reveal()), r.token(), c.Gateway.Token, c.Store.DSN)
+// knownSecrets is what takes the secrets of a source out of texts.
+type knownSecrets struct {
+	source secretsSource
+	set    *channels.SecretSet
+}
+
+func (r *redactor) secrets(from secretsSource) []channels.Secret {
+	c := from.config
+	all := append(storeSecrets(c.Store.DSN.Reveal()), from.token, c.Gateway.Token, c.Store.DSN)
 	for _, t := range c.Gateway.Tokens {
 		all = append(all, t.Token)
 	}

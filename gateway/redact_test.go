@@ -35,7 +35,7 @@ func TestRedactHooks(t *testing.T) {
 	t.Parallel()
 	c := &config.Config{Hooks: hooks.Config{Token: channels.NewSecret("token-of-hooks"),
 		Mappings: []hooks.Mapping{{Signature: hooks.Signature{Secret: channels.NewSecret("secret-that-signs")}}}}}
-	h := &redactor{config: config.NewLive(c, nil, nil).Config, token: func() channels.Secret { return channels.Secret{} }, providers: func() map[string]agent.Provider { return c.Models.Providers }}
+	h := &redactor{config: config.NewLive(c, nil, nil).Config, token: func() channels.Secret { return channels.Secret{} }, providers: func() map[string]agent.Provider { return c.Models.Providers }, revision: func() uint64 { return 0 }}
 	if got := h.redact("a token-of-hooks b secret-that-signs c"); got != "a [secret] b [secret] c" {
 		t.Error(got)
 	}
@@ -74,8 +74,8 @@ func TestRedactKnowsEverySecret(t *testing.T) {
 		}
 	}
 	fill(reflect.ValueOf(c).Elem(), 0)
-	providers := c.Models.Providers
-	h := &redactor{config: config.NewLive(c, nil, nil).Config, token: func() channels.Secret { return channels.Secret{} }, providers: func() map[string]agent.Provider { return providers }}
+	providers, revision := c.Models.Providers, uint64(0)
+	h := &redactor{config: config.NewLive(c, nil, nil).Config, token: func() channels.Secret { return channels.Secret{} }, providers: func() map[string]agent.Provider { return providers }, revision: func() uint64 { return revision }}
 	for range 2 { // the second time it is known already
 		for _, text := range texts {
 			if got := h.redact("a " + text + " b"); got != "a [secret] b" {
@@ -95,6 +95,7 @@ func TestRedactKnowsEverySecret(t *testing.T) {
 	} {
 		c.Store.DSN = channels.Secret{}
 		set()
+		revision++
 		if got := h.redact("it is " + password); got != "it is [secret]" {
 			t.Error(got)
 		}

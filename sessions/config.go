@@ -74,6 +74,9 @@ const (
 	Interrupt QueueMode = "interrupt"
 )
 
+// HoldsBack reports whether a message that waits is held back for those that may follow it.
+func (m QueueMode) HoldsBack() bool { return m == Collect || m == Steer }
+
 // DropRule is messages.queue.drop.
 type DropRule string
 

@@ -122,6 +122,7 @@ func (u usage) counted() sessions.Usage {
 // read reads an answer to its end. nil = it was handed over, or the reader wants no more.
 func (s *stream) read(body io.Reader) error {
 	in := wire.NewEvents(body, "message", "delta", "content_block", "content", "usage")
+	defer in.Close()
 	for {
 		e, err := in.Next()
 		if err != nil {

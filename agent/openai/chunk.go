@@ -321,7 +321,7 @@ func (c *chunk) hasOddCall(data []byte) bool {
 		if f := o.Delta.FunctionCall; f != nil {
 			calls = append(calls[:len(calls):len(calls)], toolCall{Function: *f})
 		}
-		if len(calls) == 0 && (o.Message != nil || o.Delta.empty()) && oddLists.MatchString(string(data)) {
+		if len(calls) == 0 && (o.Message != nil || o.Delta.empty()) && (bytes.Contains(data, []byte("all")) || bytes.Contains(data, []byte("tool"))) && oddLists.MatchString(string(data)) {
 			return true
 		}
 		for _, k := range calls {

@@ -114,7 +114,7 @@ func formOf(forms []lessons.Param, name string) string {
 
 // params gives the optional fields: what parley sets, then the user's own, which win.
 func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, so plan) []param {
-	out := make([]param, 0, 5)
+	out := make([]param, 0, 8)
 	add := func(q lessons.Param, encode func(string) []byte) {
 		if inBody(s.Body, q) {
 			return

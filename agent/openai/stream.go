@@ -96,6 +96,7 @@ func (s *stream) read(body io.Reader) error {
 	s.visible.Tools, s.index, s.highest = s.offered, noIndex, noIndex
 	s.chunk.Choices = make([]choice, 0, 1) // one answer was asked for
 	events := wire.NewEvents(body, chunkObjects...)
+	defer events.Close()
 	for !s.done && !s.stopped {
 		ev, err := events.Next()
 		if errors.Is(err, io.EOF) {

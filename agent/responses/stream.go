@@ -62,6 +62,7 @@ var errDone = errors.New("the answer is complete")
 // read reads an answer of any form.
 func (s *stream) read(body io.Reader) error {
 	events := wire.NewEvents(body, eventObjects...)
+	defer events.Close()
 	var err error
 	marked := false // the stream says that it is at its end
 	for more := true; more && err == nil; {

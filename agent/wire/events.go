@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"parley/agent"
 	"parley/tools"
@@ -55,7 +56,21 @@ type Events struct {
 // NewEvents makes a reader of an answer's body. objects are the names of fields that hold objects or lists in the API, from an event down:
 // some servers write them as texts.
 func NewEvents(body io.Reader, objects ...string) *Events {
-	return &Events{in: bufio.NewReaderSize(tools.EventLines(body), 4<<10), objects: objects}
+	in, _ := readers.Get().(*bufio.Reader)
+	in.Reset(tools.EventLines(body))
+	return &Events{in: in, objects: objects}
+}
+
+// readers are the buffers of answers that are read to their end.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
+
+// Close gives the buffer back: neither Next nor the data of an event may be used any more, Junk and Alone may. It does not close the body.
+func (e *Events) Close() {
+	if e.in != nil {
+		e.in.Reset(nil)
+		readers.Put(e.in)
+		e.in = nil
+	}
 }
 
 // Junk gives the beginning of what was read and is no part of an event stream: a web page, mostly.

@@ -34,13 +34,14 @@ type ProviderEnv struct {
 // Set finds the models of the configuration in force by provider/model, and knows which one answers where no agent names one. Providers
 // are made when they are first used.
 type Set struct {
-	table  []Provider
-	getenv func(string) string
-	log    *slog.Logger
-	facts  *FactCache
-	learn  *lessons.Book
-	store  sessions.Lessons // nil = lessons are not kept; set once, by Keep
-	chosen atomic.Pointer[Choice]
+	table    []Provider
+	getenv   func(string) string
+	log      *slog.Logger
+	facts    *FactCache
+	learn    *lessons.Book
+	store    sessions.Lessons // nil = lessons are not kept; set once, by Keep
+	chosen   atomic.Pointer[Choice]
+	revision atomic.Uint64
 
 	mu     sync.Mutex
 	conf   map[string]agent.Provider
@@ -82,6 +83,7 @@ func (m *Set) Configure(conf map[string]agent.Provider) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.conf = conf
+	m.revision.Add(1)
 	m.facts.Configure(conf)
 	clear(m.opened)
 }
@@ -230,6 +232,9 @@ func (m *Set) Providers() map[string]agent.Provider {
 	defer m.mu.Unlock()
 	return maps.Clone(m.conf)
 }
+
+// Revision tells whether Configure has replaced the providers since it was read before. It never blocks.
+func (m *Set) Revision() uint64 { return m.revision.Load() }
 
 // Trouble says why a model cannot be used at the moment; "" = it can.
 func (m *Set) Trouble(name string) string {

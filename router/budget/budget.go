@@ -41,14 +41,28 @@ type Limit struct {
 
 // LimitsOf returns the budgets that a session's calls count in, those without a bound too.
 func LimitsOf(s *settings.Snapshot, x sessions.Session, by sessions.AgentID) []Limit {
-	millionths := func(d float64) int64 { return int64(math.Round(d * 1e6)) }
-	key, owner := BillingSession(x), x.Agent
+	return payerOf(x).limits(s, by)
+}
+
+// payer is whose budget a session uses: the session above all, and its agent.
+type payer struct {
+	key   sessions.Key
+	agent sessions.AgentID
+}
+
+func payerOf(x sessions.Session) payer {
+	p := payer{BillingSession(x), x.Agent}
 	if n := len(x.Above); n > 0 {
-		owner = x.Above[n-1]
+		p.agent = x.Above[n-1]
 	}
-	own, agents := budgetOf(s, owner), budgetOf(s, by)
+	return p
+}
+
+func (p payer) limits(s *settings.Snapshot, by sessions.AgentID) []Limit {
+	millionths := func(d float64) int64 { return int64(math.Round(d * 1e6)) }
+	own, agents := budgetOf(s, p.agent), budgetOf(s, by)
 	return []Limit{
-		{"session:" + string(key), sessions.SpentQuery{BilledTo: key}, Amount{int64(own.SessionTokens), millionths(own.SessionCost)}},
+		{"session:" + string(p.key), sessions.SpentQuery{BilledTo: p.key}, Amount{int64(own.SessionTokens), millionths(own.SessionCost)}},
 		{"agent:" + string(by), sessions.SpentQuery{Agent: by}, Amount{int64(agents.AgentTokens), millionths(agents.AgentCost)}},
 		{"host", sessions.SpentQuery{}, Amount{int64(s.Models.DayTokens), millionths(s.Models.DayCost)}},
 	}

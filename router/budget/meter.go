@@ -15,18 +15,22 @@ import (
 // Meter charges the model calls of one run: it asks the budgets before a call, and writes into the ledger what no
 // message of the transcript brings there.
 type Meter struct {
-	r       *Tracker
-	session sessions.Session
-	run     sessions.Run
+	r   *Tracker
+	key sessions.Key // of the session
+	run sessions.RunID
+	by  sessions.AgentID // of the run
+	of  payer
 }
 
 // Meter returns the meter of a session's run.
-func (b *Tracker) Meter(s sessions.Session, run sessions.Run) Meter { return Meter{b, s, run} }
+func (b *Tracker) Meter(s sessions.Session, run sessions.Run) *Meter {
+	return &Meter{r: b, key: s.Key, run: run.ID, by: run.Agent, of: payerOf(s)}
+}
 
 // reserveBeforeCall asks for a call of a prompt of so many tokens to one of the models, and gives the func that settles it. The bounds are
 // those in force at the moment. The error is an *agent.BudgetError, an *agent.ModelError that says that the first of the models has
 // no price, ctx's, or the store's.
-func (m Meter) reserveBeforeCall(ctx context.Context, tokens int, models ...agent.Candidate) (func(sessions.Usage), error) {
+func (m *Meter) reserveBeforeCall(ctx context.Context, tokens int, models ...agent.Candidate) (func(sessions.Usage), error) {
 	want := Amount{Tokens: int64(tokens + UsualAnswer)}
 	for _, c := range models {
 		want.Cost = max(want.Cost, c.Facts.Cost(sessions.Usage{Input: tokens, Output: UsualAnswer}))
@@ -43,15 +47,15 @@ func (m Meter) reserveBeforeCall(ctx context.Context, tokens int, models ...agen
 }
 
 // Limits returns the budgets that the run's calls count in, by the settings in force.
-func (m Meter) Limits() []Limit { return LimitsOf(m.r.settings(), m.session, m.run.Agent) }
+func (m *Meter) Limits() []Limit { return m.of.limits(m.r.settings(), m.by) }
 
 // Spend writes what a call cost that leaves no message; purpose says why. ctx may have ended: the money is gone all the same.
-func (m Meter) Spend(ctx context.Context, purpose, model string, u sessions.Usage) {
+func (m *Meter) Spend(ctx context.Context, purpose, model string, u sessions.Usage) {
 	m.keep(ctx, m.row(uuid.NewString(), purpose, model, time.Now(), u))
 }
 
 // unrecorded writes what messages cost that may not have come into the transcript. Those that have are there with their id.
-func (m Meter) unrecorded(ctx context.Context, msgs ...sessions.Message) {
+func (m *Meter) unrecorded(ctx context.Context, msgs ...sessions.Message) {
 	var rows []sessions.Spend
 	for _, x := range msgs {
 		if x.Role == sessions.Assistant && x.Usage != nil {
@@ -63,11 +67,11 @@ func (m Meter) unrecorded(ctx context.Context, msgs ...sessions.Message) {
 	}
 }
 
-func (m Meter) row(id, purpose, model string, at time.Time, u sessions.Usage) sessions.Spend {
-	return sessions.Spend{ID: id, Time: at, Run: m.run.ID, Key: m.session.Key, BilledTo: BillingSession(m.session), Agent: m.run.Agent, Model: model, Purpose: purpose, Usage: u}
+func (m *Meter) row(id, purpose, model string, at time.Time, u sessions.Usage) sessions.Spend {
+	return sessions.Spend{ID: id, Time: at, Run: m.run, Key: m.key, BilledTo: m.of.key, Agent: m.by, Model: model, Purpose: purpose, Usage: u}
 }
 
-func (m Meter) keep(ctx context.Context, rows ...sessions.Spend) {
+func (m *Meter) keep(ctx context.Context, rows ...sessions.Spend) {
 	m.r.retry.Do(ctx, "spend", func(ctx context.Context) error { return m.r.ledger.Spend(ctx, rows...) })
 }
 
@@ -87,12 +91,12 @@ func (b *Tracker) KeepUnrecorded(ctx context.Context, run sessions.Run, msgs ...
 
 // Reserve has a turn's calls reserved at the price of the dearest of its models. Fallbacks without a price are left out where a
 // budget is in dollars.
-func (m Meter) Reserve(t *agent.Turn) {
+func (m *Meter) Reserve(t *agent.Turn) {
 	limits := m.Limits()
 	t.Fallbacks = slices.DeleteFunc(slices.Clone(t.Fallbacks), func(c agent.Candidate) bool {
 		no := CheckPriced(limits, c)
 		if no != nil {
-			m.r.log.Warn("a fallback is left out", keyRun, m.run.ID, keyErr, no)
+			m.r.log.Warn("a fallback is left out", keyRun, m.run, keyErr, no)
 		}
 		return no != nil
 	})
@@ -103,7 +107,7 @@ func (m Meter) Reserve(t *agent.Turn) {
 }
 
 // Pay has a turn's calls paid for.
-func (m Meter) Pay(ctx context.Context, t *agent.Turn) {
+func (m *Meter) Pay(ctx context.Context, t *agent.Turn) {
 	m.Reserve(t)
 	t.Spent = func(model string, u sessions.Usage) { m.Spend(ctx, "failed", model, u) }
 	record := t.Record

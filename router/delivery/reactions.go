@@ -73,7 +73,8 @@ func (r *reactions) receipt(in channels.Inbound, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Session.Key == "" || r.accounts.caps(in.Address).Acknowledger == nil {
 		return
 	}
-	r.calls.add(settings.Ref(in.Address), func(ctx context.Context) { r.sendReceipt(ctx, acc.Session.Key, in.Address, in.ID) })
+	key, to, id := acc.Session.Key, in.Address, in.ID // a call that waits keeps no more than it needs
+	r.calls.add(settings.Ref(to), func(ctx context.Context) { r.sendReceipt(ctx, key, to, id) })
 }
 
 // add puts the reaction below a message that was taken: never below one that came twice.
@@ -82,9 +83,8 @@ func (r *reactions) add(in channels.Inbound, acc sessions.Accepted) {
 	if acc.Duplicate || acc.Run.ID == "" || !set.Acks(in.Address, in.Parent, acc.Session) || r.accounts.caps(in.Address).Reactor == nil {
 		return
 	}
-	r.calls.add(settings.Ref(in.Address), func(ctx context.Context) {
-		r.react(ctx, acc.Run.Key, in.Address, in.ID, set.Messages.AckReaction)
-	})
+	key, to, id := acc.Run.Key, in.Address, in.ID
+	r.calls.add(settings.Ref(to), func(ctx context.Context) { r.react(ctx, key, to, id, set.Messages.AckReaction) })
 }
 
 // removeAll removes the reactions from the messages that a run answered or ended without an answer (messages.removeAckAfterReply).

@@ -118,14 +118,14 @@ func (g *Dispatcher) Reserve(out *sessions.Outcome) *Reservation {
 		return nil
 	}
 	out.Deliveries[0].MoveTo(g.settings().Moved.Current(out.Deliveries[0].To)) // its chat may have moved while its turn was running
-	d := out.Deliveries[0]
+	d, to := out.Deliveries[0], out.Deliveries[0].To
 	a := g.accounts.of(settings.Ref(d.To))
 	b := &Reservation{dispatcher: g, account: a, id: d.ID, made: make(chan sessions.Delivery, 1), gone: make(chan struct{})}
 	if !g.queues.reserve(b, d, &g.inFlight) {
 		return nil
 	}
 	out.Begin = &sessions.BeginSend{Delivery: d.ID, Quota: g.settings().FirstContactQuota(a.ref, time.Now()),
-		Check: func(s sessions.Session) policy.Verdict { return g.settings().SendPolicyTo(d.To)(s) }} // by the rules in force then
+		Check: func(s sessions.Session) policy.Verdict { return g.settings().SendPolicyTo(to)(s) }} // by the rules in force then
 	return b
 }
 

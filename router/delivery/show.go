@@ -23,7 +23,7 @@ func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *a
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	v := &view{hints: h, run: run, moves: h.settings().Moved.StoredMoves(), stream: stream, grew: make(chan struct{}, 1), preview: preview{previews: p, run: run}}
+	v := &view{hints: h, moves: h.settings().Moved.StoredMoves(), stream: stream, grew: make(chan struct{}, 1), preview: preview{previews: p, run: run}}
 	if stream != channels.StreamOff {
 		t.OnText = v.text
 	}
@@ -41,8 +41,7 @@ func showTurn(ctx context.Context, h *hints, p *previews, run sessions.Run, t *a
 // view is what a chat sees of a running turn.
 type view struct {
 	hints   *hints
-	run     sessions.Run
-	moves   int // of chats, when run was read
+	moves   int // of chats, when the preview's run was read
 	stream  channels.Stream
 	latest  atomic.Pointer[string]
 	grew    chan struct{}
@@ -62,7 +61,7 @@ func (v *view) work(ctx context.Context) {
 	wait, every := time.Duration(0), draftInterval
 	if v.stream == channels.StreamEdit {
 		wait, every = previewDelay, directEditInterval
-		if v.run.Reply.Type.Several() {
+		if v.preview.run.Reply.Type.Several() {
 			every = groupEditInterval
 		}
 	}
@@ -76,7 +75,7 @@ func (v *view) work(ctx context.Context) {
 			return
 		case <-typing.C:
 			if v.follow(ctx) {
-				v.hints.typing(ctx, v.run.Key, v.run.Reply)
+				v.hints.typing(ctx, v.preview.run.Key, v.preview.run.Reply)
 			}
 			typing.Reset(typingInterval)
 		case <-v.grew:
@@ -91,7 +90,7 @@ func (v *view) work(ctx context.Context) {
 		if text := *v.latest.Load(); !v.follow(ctx) {
 			grown = true
 		} else if v.stream == channels.StreamDraft {
-			v.hints.draft(ctx, v.run.Key, v.run.Reply, string(v.run.ID), text)
+			v.hints.draft(ctx, v.preview.run.Key, v.preview.run.Reply, string(v.preview.run.ID), text)
 		} else {
 			grown = !v.preview.show(ctx, text)
 		}
@@ -106,9 +105,9 @@ func (v *view) follow(ctx context.Context) bool {
 	if moves == v.moves {
 		return true
 	}
-	run, err := v.hints.store.GetRun(ctx, v.run.ID)
+	run, err := v.hints.store.GetRun(ctx, v.preview.run.ID)
 	if err == nil {
-		v.run.Key, v.preview.run.Key, v.moves = run.Key, run.Key, moves
+		v.preview.run.Key, v.moves = run.Key, moves
 	}
 	return err == nil
 }

@@ -49,9 +49,9 @@ func (v *Reservation) End(acc sessions.Accepted, err error) {
 	}
 	l := v.lanes
 	defer l.wg.Done()
-	if acc.Claimed != nil && err == nil {
+	if claimed := acc.Claimed; claimed != nil && err == nil {
 		l.wg.Go(func() {
-			more := l.work(v.turn, v.key, acc.Claimed)
+			more := l.work(v.turn, v.key, claimed)
 			l.leave(v.lane)
 			l.drain(l.life, v.key, v.lane, more)
 			l.run(l.life, v.key, v.lane, l.continueOrEnd(v.key, v.lane))

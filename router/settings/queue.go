@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -88,6 +89,19 @@ func (s *Snapshot) Queue(x sessions.Session, kind channels.Kind) QueueRule {
 		}
 	}
 	return q
+}
+
+// HoldsBack reports whether messages may be held back in a session that has no mode of its own.
+func (s *Snapshot) HoldsBack() bool {
+	if cmp.Or(s.Messages.Queue.Mode, sessions.Collect).HoldsBack() {
+		return true
+	}
+	for _, q := range s.Messages.Queue.ByChannel {
+		if q.Mode.HoldsBack() {
+			return true
+		}
+	}
+	return false
 }
 
 // String words it for people, as /queue takes it.

@@ -21,7 +21,7 @@ import (
 
 // compact brings a run to its end that sums up its session because a person asked for it. Its outcome is the notice.
 func (w *Worker) compact(ctx context.Context, set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) (out agent.Outcome, err error) {
-	c := w.compacts(set, s, run, t)
+	c := w.compacts(set, &tools.Caller{Session: s, Run: run}, t)
 	x, err := w.Transcripts.stored(ctx, run.Session)
 	if err != nil {
 		return out, err
@@ -50,19 +50,18 @@ func (w *Worker) compact(ctx context.Context, set *settings.Snapshot, s sessions
 // compaction makes what a model is shown of a session shorter: it sums up the older part of the transcript, which itself is never
 // touched. It works for one run.
 type compaction struct {
-	r    *Worker
-	set  *settings.Snapshot
-	s    sessions.Session
-	run  sessions.Run
-	turn *agent.Turn
+	r      *Worker
+	set    *settings.Snapshot
+	caller *tools.Caller
+	turn   *agent.Turn
 
 	refused int  // messages that the summary says nothing of, as the provider refused them
 	undone  bool // the provider refused the summary before this one
 }
 
 // compacts has a turn sum up the older part of its session when the model's window fills up.
-func (w *Worker) compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
-	c := &compaction{r: w, set: set, s: s, run: run, turn: t}
+func (w *Worker) compacts(set *settings.Snapshot, caller *tools.Caller, t *agent.Turn) *compaction {
+	c := &compaction{r: w, set: set, caller: caller, turn: t}
 	at := set.Agents.Defaults.Compaction.At
 	if at <= 0 {
 		at = 0.8
@@ -97,7 +96,7 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message, over 
 	if window <= 0 || before <= c.turn.CompactAt && (over == 0 || len(msgs) <= over) {
 		window = before // so much the provider has refused: its window is smaller than was thought, or the estimate
 	}
-	x, err := c.r.Transcripts.stored(ctx, c.run.Session)
+	x, err := c.r.Transcripts.stored(ctx, c.caller.Run.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -111,25 +110,25 @@ func (c *compaction) shorten(ctx context.Context, msgs []sessions.Message, over 
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		c.r.log.Warn("cannot sum up a session: older messages are left out of this turn", keySession, c.run.Key, keyRun, c.run.ID, keyErr, err)
-		now = behind(x, cut, sessions.Summary{ID: cmp.Or(x.Sum.ID, string(c.run.ID)), Text: x.Sum.Text, Time: time.Now()})
+		c.r.log.Warn("cannot sum up a session: older messages are left out of this turn", keySession, c.caller.Run.Key, keyRun, c.caller.Run.ID, keyErr, err)
+		now = behind(x, cut, sessions.Summary{ID: cmp.Or(x.Sum.ID, string(c.caller.Run.ID)), Text: x.Sum.Text, Time: time.Now()})
 	}
 	return c.shown(ctx, now, room.Keep)
 }
 
 // shown is the view of the run's turn with its steps, made to fit.
 func (c *compaction) shown(ctx context.Context, x history, keep int) ([]sessions.Message, error) {
-	own := slices.DeleteFunc(slices.Clone(x.Msgs), func(m sessions.Message) bool { return m.Run != c.run.ID || m.ID == c.run.Input.ID })
-	steps, err := c.r.store.Steps(ctx, c.run.ID)
+	own := slices.DeleteFunc(slices.Clone(x.Msgs), func(m sessions.Message) bool { return m.Run != c.caller.Run.ID || m.ID == c.caller.Run.Input.ID })
+	steps, err := c.r.store.Steps(ctx, c.caller.Run.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the steps: %w", err)
 	}
-	past, _, err := c.r.Transcripts.view(ctx, x, c.turn.Label, c.run, steps)
+	past, _, err := c.r.Transcripts.view(ctx, x, c.turn.Label, c.caller.Run, steps)
 	if err != nil {
 		return nil, err
 	}
 	head := 0
-	for head < len(past) && past[head].Seq == 0 && past[head].ID != c.run.Input.ID { // the summary fits as it is
+	for head < len(past) && past[head].Seq == 0 && past[head].ID != c.caller.Run.Input.ID { // the summary fits as it is
 		head++
 	}
 	return append(past[:head:head], agent.Fit(append(past[head:len(past):len(past)], own...), keep)...), nil
@@ -145,14 +144,14 @@ func behind(x history, cut int, s sessions.Summary) history {
 // nothing and can be found again, so it is kept with the end of the turn.
 func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room agent.Room, look string) (history, error) {
 	id := uuid.NewString()
-	text, free := x.Sum.Text, c.set.Agents.Defaults.Compaction.Off && c.run.Kind != sessions.CompactRun
+	text, free := x.Sum.Text, c.set.Agents.Defaults.Compaction.Off && c.caller.Run.Kind != sessions.CompactRun
 	if !free {
 		var err error
 		if text, err = c.summary(ctx, id, x, cut, room, look); err != nil {
 			return x, err
 		}
 	}
-	now := behind(x, cut, sessions.Summary{ID: id, Text: text, Before: before, Run: c.run.ID, Time: time.Now()})
+	now := behind(x, cut, sessions.Summary{ID: id, Text: text, Before: before, Run: c.caller.Run.ID, Time: time.Now()})
 	now.Sum.Context = c.fixed() + agent.TextTokens(text) + min(agent.Tokens(now.Msgs...), room.Keep)
 	if free {
 		now.unsaved = true
@@ -172,7 +171,7 @@ func (c *compaction) sumUp(ctx context.Context, x history, cut, before int, room
 	if refused != nil {
 		return x, fmt.Errorf("keeping the summary: %w", refused)
 	}
-	c.r.log.Info("summed up the older part of a session", keySession, c.run.Key, keyRun, c.run.ID, "messages", cut, "before", before, "after", now.Sum.Context, "refused", c.refused)
+	c.r.log.Info("summed up the older part of a session", keySession, c.caller.Run.Key, keyRun, c.caller.Run.ID, "messages", cut, "before", before, "after", now.Sum.Context, "refused", c.refused)
 	return now, nil
 }
 
@@ -209,14 +208,14 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	t := agent.Turn{System: system, MaxSteps: 1, Caller: tools.Caller{Session: c.s, Run: c.run}, Afford: c.turn.Afford, Spent: c.turn.Spent,
+	t := agent.Turn{System: system, MaxSteps: 1, Caller: tools.Caller{Session: c.caller.Session, Run: c.caller.Run}, Afford: c.turn.Afford, Spent: c.turn.Spent,
 		Model: c.turn.Model, Name: c.turn.Name, Label: c.turn.Label, Facts: c.turn.Facts, Fallbacks: c.turn.Fallbacks}
 	name := c.set.Agents.Defaults.Compaction.Model
 	if name == "" || name == t.Label {
 		return t, nil
 	}
 	m, err := c.r.model(name)
-	if no := budget.CheckPriced(c.r.budgets.Meter(c.s, c.run).Limits(), m); err == nil && no != nil {
+	if no := budget.CheckPriced(c.r.budgets.Meter(c.caller.Session, c.caller.Run).Limits(), m); err == nil && no != nil {
 		err = no
 	}
 	if err != nil {
@@ -225,7 +224,7 @@ func (c *compaction) writer(room agent.Room) (agent.Turn, error) {
 	}
 	t.Fallbacks = append([]agent.Candidate{{Model: t.Model, Name: t.Name, Label: t.Label, Facts: t.Facts}}, t.Fallbacks...)
 	t.Model, t.Name, t.Label, t.Facts = m.Model, m.Name, m.Label, m.Facts
-	c.r.budgets.Meter(c.s, c.run).Reserve(&t)
+	c.r.budgets.Meter(c.caller.Session, c.caller.Run).Reserve(&t)
 	return t, nil
 }
 
@@ -241,7 +240,7 @@ func (c *compaction) write(ctx context.Context, id string, who agent.Turn, f Pro
 	if err != nil {
 		return "", err
 	}
-	c.r.budgets.Meter(c.s, c.run).Spend(ctx, "compact", out.Final.Model, out.Usage)
+	c.r.budgets.Meter(c.caller.Session, c.caller.Run).Spend(ctx, "compact", out.Final.Model, out.Usage)
 	switch {
 	case out.Final.Stop == agent.StopFilter:
 		return "", &agent.ModelError{Class: agent.Refused, Provider: out.Final.Model, Tries: 1, Err: errors.New("the summary was refused")}

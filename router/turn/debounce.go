@@ -18,6 +18,10 @@ func (m *Merger) awaitDebounce(ctx context.Context, key sessions.Key) bool {
 	if since.IsZero() && !parts {
 		return true
 	}
+	if !parts && m.holdsNothing(ctx, key) {
+		open, err := m.store.CountOpen(ctx, key)
+		return err != nil || open > 0 // claim insists
+	}
 	began := time.Now()
 	for {
 		head, err := m.store.ListRuns(ctx, sessions.RunQuery{Key: key, Status: sessions.Queued, Oldest: true, Limit: 1})
@@ -39,6 +43,15 @@ func (m *Merger) awaitDebounce(ctx context.Context, key sessions.Key) bool {
 	}
 }
 
+// holdsNothing reports whether no message of a session is held back for others, whichever waits: that is known without reading it.
+func (m *Merger) holdsNothing(ctx context.Context, key sessions.Key) bool {
+	if m.settings().HoldsBack() {
+		return false
+	}
+	s, err := m.store.Get(ctx, key)
+	return err == nil && !s.Settings.Queue.Mode.HoldsBack()
+}
+
 // debounceRemaining returns how long the waiting messages, head first, are still held back. since is when the session was last
 // busy, began when the wait began.
 func (m *Merger) debounceRemaining(ctx context.Context, head sessions.Run, since, began time.Time) time.Duration {
@@ -46,7 +59,7 @@ func (m *Merger) debounceRemaining(ctx context.Context, head sessions.Run, since
 		return 0
 	}
 	q, err := m.queueOf(ctx, head)
-	if err != nil || q.Mode != sessions.Collect && q.Mode != sessions.Steer {
+	if err != nil || !q.Mode.HoldsBack() {
 		return 0 // an error shows again where the turn is composed
 	}
 	queued, err := sessions.QueuedRuns(ctx, m.store, head.Key)

@@ -4,13 +4,14 @@ import (
 	"parley/agent"
 	"parley/router/settings"
 	"parley/sessions"
+	"parley/tools"
 )
 
 // What the tests of package turn_test open.
 
 // Compacts returns what makes a turn's prompt fit.
 func (w *Worker) Compacts(set *settings.Snapshot, s sessions.Session, run sessions.Run, t *agent.Turn) *compaction {
-	return w.compacts(set, s, run, t)
+	return w.compacts(set, &tools.Caller{Session: s, Run: run}, t)
 }
 
 // Writer returns who writes summaries.

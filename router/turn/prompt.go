@@ -74,70 +74,70 @@ func Prompt(name string, f PromptFacts) (string, error) {
 
 // Compose gathers all that a run's turn needs from the store and the settings. What waits with the turn is merged into it: at is the
 // run as it stands then.
-func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions.Session, at *sessions.Run, again bool) (agent.Turn, error) {
+func (w *Worker) Compose(ctx context.Context, set *settings.Snapshot, s sessions.Session, at *sessions.Run, again bool) (*agent.Turn, error) {
 	told := make(ended)
 	steps, err := w.mergeWaiting(ctx, set, s, at, again, told)
 	if err != nil {
-		return agent.Turn{}, err
+		return nil, err
 	}
 	run := *at
 	entry := set.Entry(run.Agent)
 	name := cmp.Or(run.Model, s.Settings.Model, entry.Model)
 	model, err := w.model(name)
 	if err != nil {
-		return agent.Turn{}, err
+		return nil, err
 	}
 	past, err := w.Transcripts.past(ctx, run)
 	if err != nil {
-		return agent.Turn{}, err
+		return nil, err
 	}
 	history, covered, err := w.Transcripts.view(ctx, past, model.Label, run, steps)
 	if err != nil {
-		return agent.Turn{}, err
+		return nil, err
 	}
 	may, err := w.rights.Of(ctx, set, s, run, append(slices.Clip(history), steps...))
 	if err != nil {
-		return agent.Turn{}, err
+		return nil, err
 	}
 	toolset := w.rights.ToolsFor(ctx, run, may)
 	system, err := w.system(ctx, set, entry, s, run, toolset)
 	if err != nil {
-		return agent.Turn{}, err
+		return nil, err
 	}
 	if run.System != "" {
 		system += "\n\n" + run.System
 	}
-	caller := tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(s.Key)}
-	t := agent.Turn{
+	caller := &tools.Caller{Session: s, Run: run, Sandboxed: set.Sandboxed(s.Key)} // the one copy that the turn's parts keep
+	t := &agent.Turn{
 		Model: model.Model, Name: model.Name, Label: model.Label, Facts: model.Facts, Fallbacks: w.fallbacks(entry, name), System: system,
 		History: history, Steps: named(steps, run, set.Session.Scope), Covered: covered,
-		Tools: tools.FitRequest(w.watched(toolset), model.Facts.MaxTools), Caller: caller,
+		Tools: tools.FitRequest(w.watched(toolset), model.Facts.MaxTools), Caller: *caller,
 		Place:    placeOf(run, steps),
 		Step:     run.Kind == sessions.ReplyRun || run.Kind == sessions.AnnounceRun,
 		Thinking: cmp.Or(run.Thinking, s.Settings.Thinking, entry.Thinking), Zone: zoneOf(set), MaxSteps: set.Agents.Defaults.MaxSteps,
 		Failing: judge(past, model.Label).isFailing(run.ID),
 		Record: func(msgs ...sessions.Message) error {
-			if !w.lanes.FixInput(ctx, run.Key, run.ID) {
-				w.budgets.KeepUnrecorded(ctx, run, msgs...)
+			if !w.lanes.FixInput(ctx, caller.Run.Key, caller.Run.ID) {
+				w.budgets.KeepUnrecorded(ctx, caller.Run, msgs...)
 				return lane.ErrRestartTry
 			}
-			if err := w.store.Record(ctx, run.ID, msgs...); err != nil {
-				w.Transcripts.Forget(run.Session) // they may be there all the same
+			if err := w.store.Record(ctx, caller.Run.ID, msgs...); err != nil {
+				w.Transcripts.Forget(caller.Run.Session) // they may be there all the same
 				return err
 			}
-			w.Transcripts.add(run.Session, msgs...)
-			w.watchers.Messages(run, msgs...)
+			w.Transcripts.add(caller.Run.Session, msgs...)
+			w.watchers.Messages(caller.Run, msgs...)
 			return nil
 		},
 	}
-	w.budgets.Meter(s, run).Pay(ctx, &t)
-	w.compacts(set, s, run, &t)
-	w.listen(at, caller, &t, told)
+	w.budgets.Meter(s, run).Pay(ctx, t)
+	w.compacts(set, caller, t)
+	w.listen(at, caller, t, told)
 	if take := t.Take; take != nil {
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
 			msgs, err := take(ctx)
 			may.Add(msgs...)
-			return named(msgs, run, set.Session.Scope), err
+			return named(msgs, caller.Run, set.Session.Scope), err
 		}
 	}
 	return t, nil

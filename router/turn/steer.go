@@ -11,7 +11,7 @@ import (
 )
 
 // outlast waits at the end of a sub-agent's turn for the sub-agents of its own. Its answer so far is kept first: the wait may be long.
-func (w *Worker) outlast(ctx context.Context, c tools.Caller, keep func() error) error {
+func (w *Worker) outlast(ctx context.Context, c *tools.Caller, keep func() error) error {
 	open, err := sessions.OpenChildren(ctx, w.store, c.Run.Key, 1)
 	if err != nil || len(open) == 0 {
 		return err
@@ -19,13 +19,13 @@ func (w *Worker) outlast(ctx context.Context, c tools.Caller, keep func() error)
 	if err := keep(); err != nil {
 		return err
 	}
-	return w.commit.Idle(ctx, c)
+	return w.commit.Idle(ctx, *c)
 }
 
 // listen merges into a running turn what comes in meanwhile: a sub-agent's because it has one report, a person's where messages
 // steer it.
-func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told ended) {
-	switch run := *at; run.Kind {
+func (w *Worker) listen(at *sessions.Run, c *tools.Caller, t *agent.Turn, told ended) {
+	switch run := &c.Run; run.Kind {
 	case sessions.ChildRun:
 		t.Waiting = func(ctx context.Context, keep func() error) (bool, error) {
 			if keep != nil { // it has one result, with those of its own sub-agents
@@ -33,10 +33,10 @@ func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 					return false, err
 				}
 			}
-			return w.commit.Waiting(ctx, run)
+			return w.commit.Waiting(ctx, *run)
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
-			return w.absorb(ctx, run, sessions.MergeQuery{Kind: run.Kind}, told)
+			return w.absorb(ctx, *run, sessions.MergeQuery{Kind: run.Kind}, told)
 		}
 	case sessions.AskRun:
 		var results []sessions.RunID
@@ -44,11 +44,11 @@ func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 			if keep != nil {
 				return false, nil
 			}
-			results, err = w.yieldedFor(ctx, run)
+			results, err = w.yieldedFor(ctx, *run)
 			return len(results) > 0, err
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
-			return w.absorb(ctx, run, sessions.MergeQuery{Kind: sessions.ResultRun, Only: results}, told)
+			return w.absorb(ctx, *run, sessions.MergeQuery{Kind: sessions.ResultRun, Only: results}, told)
 		}
 	case sessions.TurnRun:
 		var next []sessions.RunID
@@ -56,11 +56,11 @@ func (w *Worker) listen(at *sessions.Run, c tools.Caller, t *agent.Turn, told en
 			if keep != nil { // its answer is there: what comes now has the next one
 				return false, nil
 			}
-			next, err = w.Merger.steerable(ctx, run)
+			next, err = w.Merger.steerable(ctx, *run)
 			return len(next) > 0, err
 		}
 		t.Take = func(ctx context.Context) ([]sessions.Message, error) {
-			taken, err := w.absorb(ctx, run, sessions.MergeQuery{Kind: run.Kind, Only: next}, told)
+			taken, err := w.absorb(ctx, *run, sessions.MergeQuery{Kind: run.Kind, Only: next}, told)
 			replyToNewest(at, taken)
 			return taken, err
 		}

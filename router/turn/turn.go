@@ -157,14 +157,14 @@ func (w *Worker) think(ctx context.Context, set *settings.Snapshot, run *session
 		return out, err
 	}
 	if !run.Reply.IsZero() {
-		shown := w.gate.Show(ctx, *run, &t)
+		shown := w.gate.Show(ctx, *run, t)
 		defer shown()
 	}
-	w.watchText(*run, &t)
+	w.watchText(*run, t)
 	if run.Kind == sessions.CompactRun {
-		return w.compact(ctx, set, s, *run, &t)
+		return w.compact(ctx, set, s, *run, t)
 	}
-	return w.loop.Run(ctx, t)
+	return w.loop.Run(ctx, *t)
 }
 
 // success turns what the agent said into what is committed; nil when the host stops before that is known.

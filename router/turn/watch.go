@@ -49,11 +49,11 @@ func (w *Worker) watched(toolset []tools.Tool) []tools.Tool {
 
 // watchText has those who watch see the answer as it grows, whether or not a chat does.
 func (w *Worker) watchText(run sessions.Run, t *agent.Turn) {
-	shown := t.OnText
+	shown, key, id, kind := t.OnText, run.Key, run.ID, run.Kind
 	t.OnText = func(soFar string) {
 		if shown != nil {
 			shown(soFar)
 		}
-		w.watchers.Publish(event.Event{Kind: event.KindText, Session: run.Key, Run: run.ID, RunKind: run.Kind, Text: soFar})
+		w.watchers.Publish(event.Event{Kind: event.KindText, Session: key, Run: id, RunKind: kind, Text: soFar})
 	}
 }

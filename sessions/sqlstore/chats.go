@@ -71,6 +71,10 @@ func (s *chats) receipt(t *tx, d *sessions.Delivery, id channels.MessageID) erro
 	return err
 }
 
+// ownMessage selects the newest receipt of a message, and then the previews that may be it.
+const ownMessage = "SELECT 1, d.body, d.session FROM deliveries d WHERE d.seq = (SELECT x.delivery FROM receipts x JOIN deliveries its ON its.seq = x.delivery WHERE x.chat IN (?, " + before + ") AND x.msg = ? ORDER BY x.num DESC LIMIT 1) " +
+	"UNION ALL SELECT 0, address, session FROM previews WHERE msg = ?"
+
 // OwnMessage looks for a message among those that we sent.
 func (s *chats) OwnMessage(ctx context.Context, chat channels.Address, id channels.MessageID) (m sessions.OwnMessage, own bool, err error) {
 	if id == "" {
@@ -78,17 +82,18 @@ func (s *chats) OwnMessage(ctx context.Context, chat channels.Address, id channe
 	}
 	err = s.read(ctx, func(c *engine.Conn) (err error) {
 		m = sessions.OwnMessage{}
-		own, err = c.One(ctx, "SELECT d.body, d.session FROM receipts x JOIN deliveries d ON d.seq = x.delivery WHERE x.chat IN (?, "+before+") AND x.msg = ? ORDER BY x.num DESC LIMIT 1", []any{column.Key(whole(chat).String()), beforeOf(chat), column.Key(string(id))}, func(r engine.Row) error {
-			text, err := row.Text(r.Str(0))
-			m = sessions.OwnMessage{Session: sessions.Key(r.Str(1)), Text: text}
-			return err
-		})
-		if err != nil || own {
-			return err
-		}
-		return c.Each(ctx, "SELECT address, session FROM previews WHERE msg = ?", []any{string(id)}, func(r engine.Row) error {
-			if whole(column.Address(r.Str(0))) == whole(chat) {
-				m.Session, own = sessions.Key(r.Str(1)), true
+		// One query: every message that comes is asked about, and nearly none is ours.
+		own = false
+		isReceipt := false
+		return c.Each(ctx, ownMessage, []any{column.Key(whole(chat).String()), beforeOf(chat), column.Key(string(id)), string(id)}, func(r engine.Row) error {
+			switch {
+			case r.Bool(0): // it comes first
+				isReceipt = true
+				text, err := row.Text(r.Str(1))
+				m, own = sessions.OwnMessage{Session: sessions.Key(r.Str(2)), Text: text}, true
+				return err
+			case !isReceipt && whole(column.Address(r.Str(1))) == whole(chat):
+				m.Session, own = sessions.Key(r.Str(2)), true
 			}
 			return nil
 		})

@@ -69,8 +69,8 @@ func (s *runs) Claim(ctx context.Context, key sessions.Key) (run sessions.Run, o
 func (s *runs) claim(t *tx, key sessions.Key) (run sessions.Run, ok bool, err error) {
 	var at row.Run
 	busy := false
-	ok, err = t.One("SELECT "+row.RunColumns+", CASE WHEN EXISTS (SELECT 1 FROM runs AS atwork WHERE atwork.key = runs.key AND atwork.status IN ('queued', 'running') AND atwork.status = 'running') THEN 1 ELSE 0 END FROM runs WHERE seq = (SELECT seq FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY attempt = 0, seq LIMIT 1)", []any{string(key)}, func(r engine.Row) (err error) {
-		if busy = r.Bool(16); !busy { // the current run may have been queued later: see takeOver
+	ok, err = t.One("SELECT "+row.RunColumns+" FROM runs WHERE seq = (SELECT seq FROM runs WHERE key = ? AND status IN ('queued', 'running') ORDER BY status <> 'running', attempt = 0, seq LIMIT 1)", []any{string(key)}, func(r engine.Row) (err error) {
+		if busy = row.IsRunning(r); !busy { // the current run may have been queued later: see takeOver
 			run, at, err = row.ScanRun(r)
 		}
 		return err

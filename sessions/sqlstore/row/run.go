@@ -71,6 +71,9 @@ type Run struct {
 // RunColumns are the columns that ScanRun reads, in this order.
 var RunColumns = column.Nameless("seq, id, key, transcript, session, status, stop, attempt, first, created, started, deadline, ended, body, outcome, batch")
 
+// IsRunning reports whether the row of a run says that it is running.
+func IsRunning(r engine.Row) bool { return r.Str(5) == string(sessions.Running) }
+
 // ScanRun reads the row of a run.
 func ScanRun(r engine.Row) (run sessions.Run, at Run, err error) {
 	at = Run{Seq: r.Int(0), Transcript: r.Int(3), Stop: r.Bool(6), First: r.Int(8)}
