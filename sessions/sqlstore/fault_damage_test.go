@@ -371,6 +371,20 @@ func TestFaultBitFlip(t *testing.T) {
 	t.Logf("one bit of the database flipped %d times: found %v, not found %v", count, found, missed)
 }
 
+// TestFaultNameOfAColumn: a bit of the text of the schema may change the name of a column only, which no check of pages sees.
+//
+// proves: D6
+func TestFaultNameOfAColumn(t *testing.T) {
+	t.Parallel()
+	dir := filled(t, 1)
+	change(t, filepath.Join(dir, DatabaseFile), func(b []byte) []byte {
+		return bytes.Replace(b, []byte("CREATE TABLE meta (name "), []byte("CREATE TABLE meta (nbme "), 1)
+	})
+	if refused(t, dir) == nil {
+		t.Error("a store is opened whose table has another column")
+	}
+}
+
 // TestFaultBitFlipFoundLater: a database that takes longer to read than a start waits is compared beside the work, before anything in it
 // is written over. The start after that one refuses.
 func TestFaultBitFlipFoundLater(t *testing.T) {

@@ -193,8 +193,14 @@ func diagnose(path string, err error) error {
 	return err
 }
 
-// Diagnose turns an error of the start into one that says what is damaged.
-func (g *Guard) Diagnose(err error) error { return diagnose(g.file, err) }
+// Diagnose turns an error of the start into one that says what is damaged: also where a table or a column has another name than the schema, whose
+// version was looked at, gives it.
+func (g *Guard) Diagnose(err error) error {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_ERROR && (strings.Contains(e.Error(), "no such column") || strings.Contains(e.Error(), "no such table")) {
+		return errCorrupt(g.file, err.Error())
+	}
+	return diagnose(g.file, err)
+}
 
 // Failed does the same for an operation, and reports it. It implements engine.Guard.
 func (g *Guard) Failed(err error) error {
