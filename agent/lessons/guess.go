@@ -22,22 +22,38 @@ type unexplained struct {
 	fault *wire.Fault // nil = a failure
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. A history told bare is not remembered; what else ends the
-// refusals is, when it does so in the next call as well.
+// lastResort changes a request whose refusal says nothing that is understood: what is new in it goes first, then what the endpoint took before. A
+// history told bare is not remembered; what else ends the refusals is, when it does so in the next call as well.
 func (x unexplained) lastResort() bool {
 	c, sent := x.call, x.sent
-	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed })
+	for _, isNew := range []bool{true, false} {
+		if x.leavePart(isNew) {
+			return true
+		}
+	}
+	if c.bare || !sent.Steps && !sent.Reasoning {
+		return false
+	}
+	c.bare = true
+	return true
+}
+
+// leavePart leaves out a part of a request, the smallest loss first, and reports whether there was one. isNew: of reasoning, optional parameters
+// and calls only what the endpoint has not been seen to take.
+func (x unexplained) leavePart(isNew bool) bool {
+	c, sent := x.call, x.sent
+	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed || isNew && c.taken.hasParam(p) })
 	switch {
+	case sent.Reasoning && !(isNew && c.taken.reasoning) && !c.changed.hasChanged(Reasoning) && c.Use(Reasoning) == "":
+		x.guess(reading{call: c}.leaveReasoning())
 	case len(optional) > 0:
 		x.leaveOut(optional)
 	case x.leaveSettings(false):
 	case !c.images && len(sent.Pictures) > 0:
 		x.leavePictures()
 	case x.leavePlainItems():
-	case sent.Steps && !c.changed.hasChanged(History): // every later call has them in its history
+	case sent.Steps && !(isNew && c.taken.steps) && !c.changed.hasChanged(History): // every later call has them in its history
 		x.guess(c.told())
-	case !c.bare && (sent.Steps || sent.Reasoning):
-		c.bare = true
 	default:
 		return false
 	}

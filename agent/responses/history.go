@@ -66,7 +66,7 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 		}
 	}
 	h.sent.Params = append(h.sent.Params, h.forms...)
-	h.call.Shows(h.sent.Reasoning, h.forms, h.sent.Roles)
+	h.call.Shows(h.sent.Reasoning, h.sent.Steps, h.forms, h.sent.Roles)
 	return append(trimComma(h.b), ']')
 }
 
