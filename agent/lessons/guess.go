@@ -104,11 +104,24 @@ func (x unexplained) refusedOthers(pictures []string) bool {
 }
 
 // guess makes a change that no refusal named.
-func (x unexplained) guess(l sessions.Lesson) {
-	c := x.call
+func (x unexplained) guess(l sessions.Lesson) { x.call.suppose(x.call.unnamed(l)) }
+
+// unnamed is a lesson that no refusal named.
+func (c *Call) unnamed(l sessions.Lesson) sessions.Lesson {
 	l = c.lesson(l)
 	l.Evidence = cmp.Or(c.changed.said, "(refused without a word, and taken without)")
-	c.suppose(l)
+	return l
+}
+
+// refusesNewerCalls reports whether a refusal without a reason has the words of those that older calls of the history are told as text for: it takes
+// none of them.
+func (x refusedRequest) refusesNewerCalls() bool {
+	c := x.call
+	l, known := c.now[key{History, "", ""}]
+	if x.found || !known || !x.sent.Steps || c.changed.hasChanged(History) || c.told().Use != ToldHistory {
+		return false
+	}
+	return wordsWithoutCounts(strings.TrimPrefix(l.Evidence, leftTogether)) == wordsWithoutCounts(c.unnamed(l).Evidence)
 }
 
 // leaveOut leaves parameters out of the request.
