@@ -132,7 +132,7 @@ func (x unexplained) leaveOut(params []Param) {
 	}
 }
 
-// lastParts leaves out what else a request has when nothing else is left to change: first streaming and rich schemas, then the system role and
+// lastParts leaves out what else a request has when nothing else is left to change: first streaming, rich schemas and a long answer, then the system role and
 // the tools; but nothing that the endpoint has been seen to take since the host began. History with calls shows that tools are taken.
 func (x unexplained) lastParts(status int) bool {
 	c, sent := x.call, x.sent
@@ -143,15 +143,30 @@ func (x unexplained) lastParts(status int) bool {
 	if stream {
 		x.guess(sessions.Lesson{Kind: Stream})
 	}
+	short := x.shorterAnswer()
 	if sent.Loose && !c.Off(Schema, "") {
 		x.guess(sessions.Lesson{Kind: Schema})
 		return true
 	}
-	if stream || status < 400 {
-		return stream
+	if stream || short || status < 400 {
+		return stream || short
 	}
 	system := x.lastSystem()
 	return x.lastTools() || system
+}
+
+// commonAnswer is how many tokens of an answer every endpoint takes, and longer ones only some. source: platform.claude.com/docs/en/about-claude/models/overview
+const commonAnswer = 4096
+
+// shorterAnswer asks for a shorter answer where nobody has set how long it may be, and the endpoint has not been seen to take that.
+func (x unexplained) shorterAnswer() bool {
+	for _, p := range x.sent.Params {
+		if n, err := strconv.Atoi(p.Value); err == nil && n > commonAnswer && slices.Contains(limits, p.Name) && p.Setting == "" && !x.call.taken.hasParam(p) {
+			x.guess(p.refused(strconv.Itoa(commonAnswer)))
+			return true
+		}
+	}
+	return false
 }
 
 // lastSystem leaves out the system role.
@@ -175,7 +190,7 @@ var mayBeTools = pattern.New(`tool|function|schema|argument|parameter|definition
 func (x unexplained) lastTools() bool {
 	c, sent := x.call, x.sent
 	few := min(fewTools, len(sent.Tools)/2)
-	if len(sent.Tools) <= fewTools && (x.fault == nil || !mayBeTools.MatchString(strings.ToLower(x.fault.Text))) {
+	if len(sent.Tools) <= fewTools && (x.fault == nil || !givesNoReason(x.fault, x.fault.Text) && !mayBeTools.MatchString(strings.ToLower(x.fault.Text))) {
 		few = 0 // it is no more than a guess, which costs one request
 	}
 	switch {
