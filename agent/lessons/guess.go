@@ -44,8 +44,8 @@ func (x unexplained) leavePart(isNew bool) bool {
 	c, sent := x.call, x.sent
 	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed || isNew && c.taken.hasParam(p) })
 	switch {
-	case sent.Reasoning && !(isNew && c.taken.reasoning) && !c.changed.hasChanged(Reasoning) && c.Use(Reasoning) == "":
-		x.guess(reading{call: c}.leaveReasoning())
+	case sent.Reasoning && !sent.OnlyIDs && !(isNew && c.taken.thoughts) && !c.changed.hasChanged(Reasoning) && c.Use(Reasoning) == "":
+		x.leaveThoughts()
 	case len(optional) > 0:
 		x.leaveOut(optional)
 	case x.leaveSettings(false):
@@ -58,6 +58,15 @@ func (x unexplained) leavePart(isNew bool) bool {
 		return false
 	}
 	return true
+}
+
+// leaveThoughts leaves out the reasoning of earlier steps: what is older than now where the endpoint has been seen to take some.
+func (x unexplained) leaveThoughts() {
+	l := sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}
+	if x.call.taken.thoughts {
+		l = reading{call: x.call}.olderReasoning()
+	}
+	x.guess(l)
 }
 
 // leavePlainItems leaves out the fields of items of the Responses API that say nothing new: id, type, annotations.

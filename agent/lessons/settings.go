@@ -105,7 +105,7 @@ func givesNoReason(f *wire.Fault, text string) bool {
 	isCommon := func(words string) bool {
 		return commonWords.MatchString(strings.ReplaceAll(strings.ToLower(words), "_", " "))
 	}
-	return f.Param == "" && isCommon(text) && !slices.ContainsFunc(f.Codes, func(code string) bool { return !isCommon(code) })
+	return f.Param == "" && (isCommon(text) || f.All == "") && !slices.ContainsFunc(f.Codes, func(code string) bool { return !isCommon(code) })
 }
 
 // suspectSettings names the settings that may be the reason of a refusal which gives none, where no change helped against it: each that the

@@ -12,7 +12,7 @@ import (
 // parts are what an endpoint was seen to take since the host began.
 type parts struct {
 	stream, tools, system, images, reasoning bool
-	steps                                    bool // calls of the history
+	thoughts, steps                          bool // reasoning that is more than ids, and calls of the history
 
 	offered uint64 // the last list of tools; 0 = none
 	params  values // of optional parameters; those of an endpoint are replaced, never changed
@@ -21,7 +21,8 @@ type parts struct {
 // with gives what was taken before and now.
 func (p parts) with(now parts) parts {
 	p.stream, p.tools, p.system = p.stream || now.stream, p.tools || now.tools, p.system || now.system
-	p.images, p.reasoning, p.steps = p.images || now.images, p.reasoning || now.reasoning, p.steps || now.steps
+	p.images, p.reasoning = p.images || now.images, p.reasoning || now.reasoning
+	p.thoughts, p.steps = p.thoughts || now.thoughts, p.steps || now.steps
 	if now.offered != 0 {
 		p.offered = now.offered
 	}
@@ -127,11 +128,11 @@ func (x refusedRequest) isChanged(l sessions.Lesson) bool {
 
 // Shows notes of the request at hand whether it has reasoning and calls of earlier steps, and the form of its messages' content, by their roles.
 // Providers say so of each request.
-func (c *Call) Shows(reasoning, steps bool, forms []Param, roles []string) {
-	c.sends.reasoning, c.sends.steps = reasoning, steps
+func (c *Call) Shows(sent *Sent, forms []Param) {
+	c.sends.reasoning, c.sends.thoughts, c.sends.steps = sent.Reasoning, sent.Reasoning && !sent.OnlyIDs, sent.Steps
 	for _, p := range forms {
 		if role, ok := strings.CutPrefix(p.Name, contentForm); ok {
-			c.sends.noteParam(p.Name, p.Value, slices.Contains(roles, role))
+			c.sends.noteParam(p.Name, p.Value, slices.Contains(sent.Roles, role))
 		}
 	}
 }

@@ -43,7 +43,7 @@ func turns(t *testing.T, tools []bool, begun, restart bool) (refused []int, kept
 					sent.Params = append(sent.Params, p)
 				}
 			}
-			c.Shows(false, sent.Steps, nil, nil)
+			c.Shows(&sent, nil)
 			if !sent.Steps {
 				c.Worked(t.Context())
 				return refused
