@@ -58,7 +58,7 @@ func (m *Model) encode(p agent.Prompt, at lessons.Endpoint, set agent.ModelSetti
 	if err != nil {
 		return request{}, err
 	}
-	call.Shows(sent.Reasoning, a.forms, sent.Roles)
+	call.Shows(sent, a.forms)
 	encodedTools, err := m.encodeTools(specs, &a)
 	if err != nil {
 		return request{}, err

@@ -16,7 +16,8 @@ type Sent struct {
 	ToolImages bool     // there are pictures in the results of tools
 	System     bool
 	Stream     bool
-	Reasoning  bool     // of earlier steps, or signatures of it
+	Reasoning  bool     // of earlier steps, signatures of it, or ids of messages
+	OnlyIDs    bool     // Reasoning is ids of messages alone
 	Thoughts   []string // names of the fields that it went back in; nil = those of its API
 	Steps      bool     // there are tool calls in the history
 	Items      []Item

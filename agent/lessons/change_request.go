@@ -181,8 +181,11 @@ func (x refusedRequest) change() bool {
 		l.Evidence = x.fault.Text
 	}
 	c.changed.count++
-	old := c.restore(x.found)
+	newer := x.refusesNewerCalls()
+	old := !newer && c.restore(x.found)
 	switch {
+	case newer:
+		c.apply(c.unnamed(c.told()))
 	case (!x.found || c.changed.words == c.suspects.words) && c.restoreSuspects():
 	case x.found && (x.isPassing() || x.named || foundToolUse.MatchString(strings.ToLower(x.text)) || c.wasTaken(l) && !x.isChanged(l)):
 		c.suppose(l)
@@ -314,8 +317,12 @@ func (c *Call) restore(found bool) bool {
 		return true
 	}
 	for _, k := range c.tried {
-		l := c.lesson(stale[k])
-		l.Evidence = strings.TrimPrefix(l.Evidence, leftTogether) // it was sent alone now
+		l := stale[k]
+		if k.kind == History { // up to now, or all
+			l = c.told()
+		}
+		l = c.lesson(l)
+		l.Evidence = strings.TrimPrefix(stale[k].Evidence, leftTogether) // it was sent alone now
 		c.apply(l)
 	}
 	return true

@@ -22,26 +22,51 @@ type unexplained struct {
 	fault *wire.Fault // nil = a failure
 }
 
-// lastResort changes a request whose refusal says nothing that is understood. A history told bare is not remembered; what else ends the
-// refusals is, when it does so in the next call as well.
+// lastResort changes a request whose refusal says nothing that is understood: what is new in it goes first, then what the endpoint took before. A
+// history told bare is not remembered; what else ends the refusals is, when it does so in the next call as well.
 func (x unexplained) lastResort() bool {
 	c, sent := x.call, x.sent
-	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed })
+	for _, isNew := range []bool{true, false} {
+		if x.leavePart(isNew) {
+			return true
+		}
+	}
+	if c.bare || !sent.Steps && !sent.Reasoning {
+		return false
+	}
+	c.bare = true
+	return true
+}
+
+// leavePart leaves out a part of a request, the smallest loss first, and reports whether there was one. isNew: of reasoning, optional parameters
+// and calls only what the endpoint has not been seen to take.
+func (x unexplained) leavePart(isNew bool) bool {
+	c, sent := x.call, x.sent
+	optional := slices.DeleteFunc(slices.Clone(sent.Params), func(p Param) bool { return p.Value == Unset || p.Fixed || isNew && c.taken.hasParam(p) })
 	switch {
+	case sent.Reasoning && !sent.OnlyIDs && !(isNew && c.taken.thoughts) && !c.changed.hasChanged(Reasoning) && c.Use(Reasoning) == "":
+		x.leaveThoughts()
 	case len(optional) > 0:
 		x.leaveOut(optional)
 	case x.leaveSettings(false):
 	case !c.images && len(sent.Pictures) > 0:
 		x.leavePictures()
 	case x.leavePlainItems():
-	case sent.Steps && !c.changed.hasChanged(History): // every later call has them in its history
+	case sent.Steps && !(isNew && c.taken.steps) && !c.changed.hasChanged(History): // every later call has them in its history
 		x.guess(c.told())
-	case !c.bare && (sent.Steps || sent.Reasoning):
-		c.bare = true
 	default:
 		return false
 	}
 	return true
+}
+
+// leaveThoughts leaves out the reasoning of earlier steps: what is older than now where the endpoint has been seen to take some.
+func (x unexplained) leaveThoughts() {
+	l := sessions.Lesson{Kind: Reasoning, Use: OmitReasoning}
+	if x.call.taken.thoughts {
+		l = reading{call: x.call}.olderReasoning()
+	}
+	x.guess(l)
 }
 
 // leavePlainItems leaves out the fields of items of the Responses API that say nothing new: id, type, annotations.
@@ -88,11 +113,24 @@ func (x unexplained) refusedOthers(pictures []string) bool {
 }
 
 // guess makes a change that no refusal named.
-func (x unexplained) guess(l sessions.Lesson) {
-	c := x.call
+func (x unexplained) guess(l sessions.Lesson) { x.call.suppose(x.call.unnamed(l)) }
+
+// unnamed is a lesson that no refusal named.
+func (c *Call) unnamed(l sessions.Lesson) sessions.Lesson {
 	l = c.lesson(l)
 	l.Evidence = cmp.Or(c.changed.said, "(refused without a word, and taken without)")
-	c.suppose(l)
+	return l
+}
+
+// refusesNewerCalls reports whether a refusal without a reason has the words of those that older calls of the history are told as text for: it takes
+// none of them.
+func (x refusedRequest) refusesNewerCalls() bool {
+	c := x.call
+	l, known := c.now[key{History, "", ""}]
+	if x.found || !known || !x.sent.Steps || c.changed.hasChanged(History) || c.told().Use != ToldHistory {
+		return false
+	}
+	return wordsWithoutCounts(strings.TrimPrefix(l.Evidence, leftTogether)) == wordsWithoutCounts(c.unnamed(l).Evidence)
 }
 
 // leaveOut leaves parameters out of the request.
@@ -103,7 +141,7 @@ func (x unexplained) leaveOut(params []Param) {
 	}
 }
 
-// lastParts leaves out what else a request has when nothing else is left to change: first streaming and rich schemas, then the system role and
+// lastParts leaves out what else a request has when nothing else is left to change: first streaming, rich schemas and a long answer, then the system role and
 // the tools; but nothing that the endpoint has been seen to take since the host began. History with calls shows that tools are taken.
 func (x unexplained) lastParts(status int) bool {
 	c, sent := x.call, x.sent
@@ -114,15 +152,30 @@ func (x unexplained) lastParts(status int) bool {
 	if stream {
 		x.guess(sessions.Lesson{Kind: Stream})
 	}
+	short := x.shorterAnswer()
 	if sent.Loose && !c.Off(Schema, "") {
 		x.guess(sessions.Lesson{Kind: Schema})
 		return true
 	}
-	if stream || status < 400 {
-		return stream
+	if stream || short || status < 400 {
+		return stream || short
 	}
 	system := x.lastSystem()
 	return x.lastTools() || system
+}
+
+// commonAnswer is how many tokens of an answer every endpoint takes, and longer ones only some. source: platform.claude.com/docs/en/about-claude/models/overview
+const commonAnswer = 4096
+
+// shorterAnswer asks for a shorter answer where nobody has set how long it may be, and the endpoint has not been seen to take that.
+func (x unexplained) shorterAnswer() bool {
+	for _, p := range x.sent.Params {
+		if n, err := strconv.Atoi(p.Value); err == nil && n > commonAnswer && slices.Contains(limits, p.Name) && p.Setting == "" && !x.call.taken.hasParam(p) {
+			x.guess(p.refused(strconv.Itoa(commonAnswer)))
+			return true
+		}
+	}
+	return false
 }
 
 // lastSystem leaves out the system role.
@@ -146,7 +199,7 @@ var mayBeTools = pattern.New(`tool|function|schema|argument|parameter|definition
 func (x unexplained) lastTools() bool {
 	c, sent := x.call, x.sent
 	few := min(fewTools, len(sent.Tools)/2)
-	if len(sent.Tools) <= fewTools && (x.fault == nil || !mayBeTools.MatchString(strings.ToLower(x.fault.Text))) {
+	if len(sent.Tools) <= fewTools && (x.fault == nil || !givesNoReason(x.fault, x.fault.Text) && !mayBeTools.MatchString(strings.ToLower(x.fault.Text))) {
 		few = 0 // it is no more than a guess, which costs one request
 	}
 	switch {

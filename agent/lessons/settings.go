@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"parley/agent"
+	"parley/agent/wire"
 	"parley/channels/pattern"
 )
 
@@ -99,18 +100,18 @@ var commonWords = pattern.New(`^(?:[^\pL]|\b(?:an?|the|in|of|is|was|has|been|to|
 	`errors?|badrequesterror|badrequest|bad|requests?|invalid|illegal|malformed|failed|failure|fails?|rejected|refused|denied|arguments?|parameters?|params?|inputs?|body|data|payloads?|valid|validation|contains?|specified|unknown|unprocessable|entity|unexpected|something|went|wrong|` +
 	`occurred|exception|could|can|not|cannot|processed?|no|reason|given|response|web|page|answer|json|please|check)\b|请求|参数|错误|无效|失败|有误)*$`)
 
-// givesNoReason reports whether a refusal says nothing but that the request is wrong.
-func (x refusedRequest) givesNoReason() bool {
+// givesNoReason reports whether a refusal says nothing but that the request is wrong. text: the provider's sentences.
+func givesNoReason(f *wire.Fault, text string) bool {
 	isCommon := func(words string) bool {
 		return commonWords.MatchString(strings.ReplaceAll(strings.ToLower(words), "_", " "))
 	}
-	return x.fault.Param == "" && isCommon(x.text) && !slices.ContainsFunc(x.fault.Codes, func(code string) bool { return !isCommon(code) })
+	return f.Param == "" && (isCommon(text) || f.All == "") && !slices.ContainsFunc(f.Codes, func(code string) bool { return !isCommon(code) })
 }
 
 // suspectSettings names the settings that may be the reason of a refusal which gives none, where no change helped against it: each that the
 // request follows.
 func (x refusedRequest) suspectSettings() {
-	if !x.givesNoReason() {
+	if !givesNoReason(x.fault, x.text) {
 		return
 	}
 	sent := x.sent

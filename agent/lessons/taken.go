@@ -12,6 +12,7 @@ import (
 // parts are what an endpoint was seen to take since the host began.
 type parts struct {
 	stream, tools, system, images, reasoning bool
+	thoughts, steps                          bool // reasoning that is more than ids, and calls of the history
 
 	offered uint64 // the last list of tools; 0 = none
 	params  values // of optional parameters; those of an endpoint are replaced, never changed
@@ -21,6 +22,7 @@ type parts struct {
 func (p parts) with(now parts) parts {
 	p.stream, p.tools, p.system = p.stream || now.stream, p.tools || now.tools, p.system || now.system
 	p.images, p.reasoning = p.images || now.images, p.reasoning || now.reasoning
+	p.thoughts, p.steps = p.thoughts || now.thoughts, p.steps || now.steps
 	if now.offered != 0 {
 		p.offered = now.offered
 	}
@@ -37,6 +39,12 @@ func (p parts) with(now parts) parts {
 		}
 	}
 	return p
+}
+
+// hasParam reports whether a parameter is among them as it was sent.
+func (p parts) hasParam(sent Param) bool {
+	was, known := p.params.of(sent.Name)
+	return known && (sent.Varies || was == sent.Value)
 }
 
 // noteParam notes what this request has for a parameter.
@@ -118,13 +126,13 @@ func (x refusedRequest) isChanged(l sessions.Lesson) bool {
 	return (l.Kind == Parameter || l.Kind == Rename) && x.call.seen[wordsWithoutCounts(x.text)] && (strings.EqualFold(x.fault.Param, l.Name) || quotes(x.fault.All, strings.ToLower(l.Name)))
 }
 
-// Shows notes of the request at hand whether it has reasoning of earlier steps, and the form of its messages' content, by their roles.
+// Shows notes of the request at hand whether it has reasoning and calls of earlier steps, and the form of its messages' content, by their roles.
 // Providers say so of each request.
-func (c *Call) Shows(reasoning bool, forms []Param, roles []string) {
-	c.sends.reasoning = reasoning
+func (c *Call) Shows(sent *Sent, forms []Param) {
+	c.sends.reasoning, c.sends.thoughts, c.sends.steps = sent.Reasoning, sent.Reasoning && !sent.OnlyIDs, sent.Steps
 	for _, p := range forms {
 		if role, ok := strings.CutPrefix(p.Name, contentForm); ok {
-			c.sends.noteParam(p.Name, p.Value, slices.Contains(roles, role))
+			c.sends.noteParam(p.Name, p.Value, slices.Contains(sent.Roles, role))
 		}
 	}
 }

@@ -42,7 +42,7 @@ func askWhole(t *testing.T, b *Book, refuses func(n int, r wholeRequest) error) 
 		c.Picture("", msgs)
 		from := c.ReasoningFrom()
 		r.reasoning = c.Use(Reasoning) != OmitReasoning && (from.IsZero() || msgs[0].Time.After(from)) && sent.Steps
-		c.Shows(r.reasoning, nil, nil)
+		c.Shows(&Sent{Reasoning: r.reasoning}, nil)
 		sent.Reasoning = r.reasoning
 		requests++
 		err := refuses(requests, r)

@@ -122,7 +122,7 @@ func (r *request) encode() ([]byte, error) {
 			return nil, &agent.ModelError{Class: agent.BadRequest, Provider: r.m.name, Err: fmt.Errorf("encoding the tools: %w", err)}
 		}
 		r.messages = encodeMessages(r.p, r.plan, len(r.tools)+restBytes)
-		r.call.Shows(r.messages.reasoning, r.plan.forms, r.messages.roles)
+		r.call.Shows(&lessons.Sent{Reasoning: r.messages.reasoning, Steps: r.messages.steps, Roles: r.messages.roles}, r.plan.forms)
 	}
 	body := encode(r.p, r.plan, r.messages.body, r.tools)
 	r.messages.body = slices.Clip(r.messages.body) // the next try has a body of its own: this one may still be on its way

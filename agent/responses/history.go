@@ -30,6 +30,7 @@ type history struct {
 	b        []byte
 	forms    []lessons.Param // of the content of messages
 	omit     bool            // no reasoning, and no ids of items
+	reasoned bool            // there are reasoning items
 	complete string          // the status of items; "" = none is sent
 	ids      map[string]bool // of items: a request must not have one twice
 	sealed   map[string]bool // of the reasoning items that were sent: their encrypted content
@@ -66,7 +67,8 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 		}
 	}
 	h.sent.Params = append(h.sent.Params, h.forms...)
-	h.call.Shows(h.sent.Reasoning, h.forms, h.sent.Roles)
+	h.sent.OnlyIDs = h.sent.Reasoning && !h.reasoned
+	h.call.Shows(h.sent, h.forms)
 	return append(trimComma(h.b), ']')
 }
 
@@ -253,7 +255,7 @@ func (h *history) thinking(c sessions.Block, kept keptItem, whole, ids bool) {
 		h.item(lessons.Blocks)
 		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
 		h.b = append(wire.Quote(h.b, c.Text), `}]},`...)
-		h.sent.Reasoning = true
+		h.sent.Reasoning, h.reasoned = true, true
 	}
 }
 
@@ -430,7 +432,7 @@ func (h *history) reasoning(kept keptItem, ids bool) {
 	h.sealed[kept.seal()] = true
 	h.item(lessons.Blocks)
 	h.b = append(append(h.b, data...), ',')
-	h.sent.Reasoning = true
+	h.sent.Reasoning, h.reasoned = true, true
 }
 
 // field reports whether a field of items is sent, and notes that an error may refuse it.

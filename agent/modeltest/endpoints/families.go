@@ -43,6 +43,7 @@ func families() []family {
 		{"What a request says", content},
 		{"Thoughts and calls without a parser", textCalls},
 		{"One thing that is refused", oneThing},
+		{"Refusals without a reason", unexplained},
 		{"Room for an answer", rooms},
 		{"Words for length, money and time", wordings},
 		{"Names and arguments with other things in them", leaks},
