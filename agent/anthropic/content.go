@@ -118,6 +118,11 @@ func (c *conversation) inForm(msgs []message) any {
 		if joined {
 			m.join()
 		}
+		for j, b := range m.Content {
+			if isThought(b) {
+				c.sent.ThoughtAt = append(c.sent.ThoughtAt, lessons.Place{Message: i, Block: j})
+			}
+		}
 		role, isText := m.kind()
 		c.sent.Roles = append(c.sent.Roles, role)
 		asText := isText && !lessons.IsList(c.ask.forms, role)

@@ -18,6 +18,7 @@ type Sent struct {
 	Stream     bool
 	Reasoning  bool     // of earlier steps, or signatures of it
 	Thoughts   []string // names of the fields that it went back in; nil = those of its API
+	ThoughtAt  []Place  // where it is
 	Steps      bool     // there are tool calls in the history
 	Items      []Item
 	Roles      []string // of the messages or items, in the order sent: user, assistant, system, tool, or Blocks
@@ -27,6 +28,13 @@ type Sent struct {
 	Extras       []string // settings that it follows besides Params, as Extras gives them
 	Instructions string   // the system text
 	Messages     []sessions.Message
+}
+
+// Place is where reasoning of earlier steps is in a request: a message's field or block, or an item.
+type Place struct {
+	Message int    // or item, by its number
+	Field   string // of the message; empty = the block, or the whole item
+	Block   int    // of the message's content, by its number
 }
 
 // Item is a part of the history that its provider wants back as it came, and that it may be unable to read later.

@@ -2,6 +2,7 @@ package lessons
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"parley/channels/pattern"
@@ -54,6 +55,9 @@ func readReturned(r reading) (sessions.Lesson, bool) {
 		}
 	}
 	place := strings.ToLower(r.f.Param) + "\n" + withoutAccepted(r.text)
+	if r.isAtThought(place) {
+		return r.leaveReasoning(), true
+	}
 	if signedThinking.MatchString(place) && !signatureWord.MatchString(place) && unsigned.MatchString(r.text) {
 		return r.leaveReasoning(), true
 	}
@@ -68,6 +72,41 @@ func readReturned(r reading) (sessions.Lesson, bool) {
 		return readUnreadable(r)
 	}
 	return r.leaveReasoning(), true
+}
+
+// partOfHistory is a place in the history of a request, and the path inside of the message or the item.
+var partOfHistory = pattern.New(`\b(?:messages|input|contents|history)['"]?(?:\[|\.|/|, ?|\n)(\d+)\]?((?:(?:[./\n]|\[)[\w\]]+)*)`)
+
+// itemThought are the fields of a reasoning item that nothing else in its place has.
+var itemThought = []string{"summary", "encrypted_content", "content"}
+
+// isAtThought reports whether an error names the place of reasoning that was sent: whatever it says of that, the endpoint does not take it. One
+// that wants thinking in front of a call means another block.
+// source: BerriAI/litellm#38809 (each thinking block must contain thinking), docs.pydantic.dev/latest/errors/validation_errors (missing, string_too_short)
+func (r reading) isAtThought(place string) bool {
+	if len(r.sent.ThoughtAt) == 0 || word(r.text, CacheMarks) || foundToolUse.MatchString(r.text) {
+		return false
+	}
+	for _, m := range partOfHistory.FindAllStringSubmatch(place, -1) {
+		path := strings.FieldsFunc(m[2], func(c rune) bool { return strings.ContainsRune("./[]\n", c) })
+		if slices.ContainsFunc(r.sent.ThoughtAt, func(at Place) bool { return strconv.Itoa(at.Message) == m[1] && at.has(path) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether a path inside of the message or the item leads to the reasoning.
+func (at Place) has(path []string) bool {
+	switch {
+	case len(path) == 0:
+		return false
+	case at.Field != "":
+		return path[0] == at.Field
+	case at.Block < 0:
+		return slices.Contains(itemThought, path[0])
+	}
+	return len(path) > 1 && path[0] == "content" && path[1] == strconv.Itoa(at.Block)
 }
 
 // namesThought reports whether an error names a part of the history that is reasoning.

@@ -35,6 +35,7 @@ type written struct {
 	roles     []string // of the messages
 	reasoning bool
 	thoughts  []string // names of the fields that it is in
+	thoughtAt []lessons.Place
 	steps     bool
 }
 
@@ -270,8 +271,9 @@ func fieldsOf(raw json.RawMessage) (fields map[string]json.RawMessage) {
 	return fields
 }
 
-// thought notes the name of a field that has reasoning.
+// thought notes a field of the message at hand that has reasoning.
 func (w *written) thought(name string) {
+	w.thoughtAt = append(w.thoughtAt, lessons.Place{Message: len(w.roles) - 1, Field: name})
 	if !slices.Contains(w.thoughts, name) {
 		w.thoughts = append(w.thoughts, name)
 	}

@@ -73,6 +73,12 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 // item notes the role of an item that is added.
 func (h *history) item(role string) { h.sent.Roles = append(h.sent.Roles, role) }
 
+// itemThought notes an item of reasoning that is added.
+func (h *history) itemThought() {
+	h.sent.ThoughtAt = append(h.sent.ThoughtAt, lessons.Place{Message: len(h.sent.Roles), Block: -1})
+	h.item(lessons.Blocks)
+}
+
 // target says what the transcript is made fit for.
 func (h *history) target(p agent.Prompt) agent.Target {
 	return agent.Target{
@@ -250,7 +256,7 @@ func (h *history) thinking(c sessions.Block, kept keptItem, whole, ids bool) {
 	case kept.data != nil && whole:
 		h.reasoning(kept, ids)
 	case kept.data == nil && wanted && c.Text != "":
-		h.item(lessons.Blocks)
+		h.itemThought()
 		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
 		h.b = append(wire.Quote(h.b, c.Text), `}]},`...)
 		h.sent.Reasoning = true
@@ -421,7 +427,7 @@ func (h *history) reasoning(kept keptItem, ids bool) {
 		h.sealed = make(map[string]bool)
 	}
 	h.sealed[kept.seal()] = true
-	h.item(lessons.Blocks)
+	h.itemThought()
 	h.b = append(append(h.b, data...), ',')
 	h.sent.Reasoning = true
 }
