@@ -233,7 +233,7 @@ func (c *conversation) content(m sessions.Message) []any {
 			out = append(out, &block{Type: "tool_use", ID: b.ID, Name: b.Name, Input: b.Arguments})
 		}
 	}
-	if c.ask.placeholder && len(m.ToolCalls()) > 0 && !isThought(out[0]) {
+	if m.Role == sessions.Assistant && c.ask.placeholder && (c.ask.everywhere || len(m.ToolCalls()) > 0) && !isThought(out[0]) {
 		empty, space := "", " "
 		out = append([]any{&block{Type: "thinking", Thinking: &space, Signature: &empty}}, out...)
 		c.sent.Reasoning = true

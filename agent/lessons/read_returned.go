@@ -22,7 +22,7 @@ var (
 	thoughtEnd  = pattern.New(`^(?:` + thoughtNames + `)$`)
 	// thoughtType is a type of blocks or items; a Go struct of the setting cannot meet a list.
 	thoughtType   = pattern.New("(?:\\b(?:type|variant|tag|kind|block|item)s?|类型)\\W{1,5}(?:" + thoughtNames + ")\\b|\\b(?:" + thoughtNames + ")\\b['\"`]?,? (?:content )?(?:block|item|part)s?\\b|cannot unmarshal array into go struct field \\S*\\b(?:reasoning|thinking)\\b")
-	thoughtWord   = pattern.New(`(?:^|[^.\w])(?:` + thoughtOnly + `)\b`)
+	thoughtWord   = pattern.New(`(?:^|[^.\w]|\bmessages?\.)(?:` + thoughtOnly + `)\b`)
 	thoughtLine   = pattern.New(`(?m)^(?:` + thoughtNames + `)$`) // a value of its own
 	thoughtQuoted = pattern.New("[`'\"“‘「『](" + thoughtNames + ")[`'\"”’」』]")
 	// ofHistory is in errors that mean a message or an item without the place of a field.
@@ -72,6 +72,25 @@ func readReturned(r reading) (sessions.Lesson, bool) {
 		return readUnreadable(r)
 	}
 	return r.leaveReasoning(), true
+}
+
+// ThoughtField is the Name of a Rename of the field that reasoning goes back in, whatever it came in.
+const ThoughtField = "messages.reasoning"
+
+// wantedField is the name of a field of messages that is missing. One that is a word as well counts behind the place of its message.
+var wantedField = pattern.New(`\b(reasoning_content|reasoning_text)\b|\bmessages(?:\[|\.|/|\n)\d+\]?(?:[./\n]|\W{1,3})(reasoning)\b`)
+
+// readThoughtName reads errors of endpoints that want reasoning back in another field than the one that it came in: routers rename it.
+// source: earendil-works/pi#987, earendil-works/pi#4251, charmbracelet/fantasy#195
+func readThoughtName(r reading) (sessions.Lesson, bool) {
+	if !r.sent.Reasoning || r.sent.Thoughts == nil || !thoughtWanted.MatchString(r.text) || signatureWord.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	m := wantedField.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text)
+	if m == nil || slices.Contains(r.sent.Thoughts, m[1]+m[2]) {
+		return sessions.Lesson{}, false
+	}
+	return sessions.Lesson{Kind: Rename, Name: ThoughtField, Use: m[1] + m[2]}, true
 }
 
 // partOfHistory is a place in the history of a request, and the path inside of the message or the item.

@@ -29,3 +29,69 @@ var thoughtPlaces = []Row{
 		return claude(400, "invalid_request_error", "messages.%d.content.%d: thinking block is missing `signature`", i, n)
 	}),
 }
+
+// fieldRenamed is a row whose server takes reasoning back in another field than the one that it sends.
+func fieldRenamed(id, vendor, source string, wire ChatWire, does string, no func(i int) *Refusal) Row {
+	return Row{ID: id, Vendor: vendor, Source: source, Model: "moonshotai/kimi-k2.6", Does: does, Wire: wire.Wire(), Checks: []Check{wantsReasoning("reasoning_content", no)},
+		Want: Expectation{Refused: 1, Sends: []string{`"reasoning_content":"` + Musing}}}
+}
+
+// kimiMissing is Moonshot's refusal of calls without reasoning, and behindRouter the same from a router.
+func kimiMissing(i int) *Refusal {
+	return position("thinking is enabled but reasoning_content is missing in assistant tool call message at index %d", kimi)(i)
+}
+
+func behindRouter(i int) *Refusal { return router(400, "Moonshot AI", kimiMissing(i).Body) }
+
+// detailed adds OpenRouter's list of reasoning to each piece of it.
+func detailed(_ *Call, p *Piece) {
+	if d := p.delta(); p.Kind == "reasoning" && d != nil {
+		d["reasoning_details"] = list{obj{"type": "reasoning.text", "text": d["reasoning"], "format": "unknown", "index": 0}}
+	}
+}
+
+// everyThought wants thinking in each message of the model, also where it came without.
+func everyThought(no *Refusal) Check {
+	return func(c *Call) *Refusal {
+		for _, m := range objects(c.Body["messages"]) {
+			if blocks := objects(m["content"]); str(m["role"]) == "assistant" && (len(blocks) == 0 || str(blocks[0]["type"]) != "thinking") {
+				return no
+			}
+		}
+		return nil
+	}
+}
+
+// thoughtNames are endpoints that want reasoning back in another field, or in each message.
+var thoughtNames = []Row{
+	fieldRenamed("opencode-renames-reasoning", "OpenCode Go", "earendil-works/pi#4251", ChatWire{Reasoning: "reasoning"}, "sends reasoning, and wants it back as reasoning_content", kimiMissing),
+	fieldRenamed("openrouter-kimi-wants-reasoning-content", "OpenRouter", "earendil-works/pi#987", ChatWire{Reasoning: "reasoning", Edit: detailed}, "sends reasoning and a list of its details, and wants it back as reasoning_content", behindRouter),
+	fieldRenamed("copilot-kimi-wants-reasoning-content", "a gateway", "charmbracelet/fantasy#195", ChatWire{Reasoning: "reasoning_text"}, "sends reasoning_text, and wants it back as reasoning_content", kimiMissing),
+	fieldRenamed("kimi-in-tags-wants-reasoning-content", "a gateway", "anomalyco/opencode#25758", ChatWire{Reasoning: "tags"}, "sends reasoning in tags in the text, and wants it back as reasoning_content", kimiMissing),
+	fieldRenamed("whole-answers-rename-reasoning", "a gateway", "NousResearch/hermes-agent#23407", ChatWire{Reasoning: "reasoning", Whole: true}, "sends reasoning in whole answers, and wants it back as reasoning_content", kimiMissing),
+	{ID: "kimi-responses-wants-reasoning-items", API: Responses, Vendor: "Moonshot", Source: "maximhq/bifrost#3802", Does: "wants an item of reasoning in front of calls although it sent none", Lax: true, Checks: []Check{func(c *Call) *Refusal {
+		before := ""
+		for _, item := range objects(c.Body["input"]) {
+			kind := str(item["type"])
+			if kind == "function_call" && before != "reasoning" && before != "function_call" {
+				return kimiMissing(5)
+			}
+			before = kind
+		}
+		return nil
+	}}, Want: Expectation{Refused: 1, Sends: []string{`"function_call_output"`}}},
+	{ID: "deepseek-messages-wants-thinking-in-each", API: Messages, Vendor: "DeepSeek", Source: "leookun/cursor-byok#276", Model: "deepseek-v4-flash", Does: "wants thinking in every message of the model, also where it sent none", Lax: true, Mind: plainly,
+		Checks: []Check{everyThought(deepSeek("The `content[].thinking` in the thinking mode must be passed back to the API."))}, Want: Expectation{Refused: 1, Sends: []string{`"tool_result"`}}},
+	{ID: "deepseek-wants-reasoning-in-each", Vendor: "DeepSeek", Source: "leookun/cursor-byok#276", Model: "deepseek-v4-flash", Does: "wants reasoning in every message of the model, also where it sent none", Lax: true, Mind: plainly,
+		Checks: []Check{func(c *Call) *Refusal {
+			return assistants(c, func(_ int, m obj) *Refusal {
+				if str(m["reasoning_content"]) == "" {
+					return deepSeek("The `reasoning_content` in the thinking mode must be passed back to the API.")
+				}
+				return nil
+			})
+		}}, Want: Expectation{Refused: 1, Sends: []string{`"role":"tool"`}}},
+	fieldRefused("reasoning-content-of-messages-in-chinese", "a gateway in China", "https://www.volcengine.com/docs/82379/1299023", "reasoning_content", func(int) *Refusal {
+		return invalid(nil, nil, "模型不支持参数 messages.reasoning_content")
+	}),
+}
