@@ -95,3 +95,16 @@ var thoughtNames = []Row{
 		return invalid(nil, nil, "模型不支持参数 messages.reasoning_content")
 	}),
 }
+
+// ending writes thoughts in front of an answer, and a closing tag of its own between them.
+func ending(between string) Mind {
+	return instead(func(usual string) string { return "Let me see. It is " + Musing + between + usual })
+}
+
+// loneEnds are endpoints whose thoughts end inside of a line.
+var loneEnds = []Row{
+	{ID: "lone-close-tag-touches-the-answer", Vendor: "Ollama", Source: "ollama/ollama#18082", Model: "glm-5.2", Does: "has the closing tag alone, with the answer right behind it", Mind: ending(" </think>"), InDrafts: true},
+	{ID: "lone-close-tag-between-sentences", Vendor: "Perplexity", Source: "perplexityai/api-discussion#177", Does: "has the closing tag alone between two sentences", Mind: ending(". </think> The answer: "), InDrafts: true,
+		Want: Expectation{Plain: `^The answer: echo: hello$`, Tool: `^The answer: The tool names a session\.$`, Follow: `^The answer: echo: and now\?$`, Restart: `^The answer: echo: are you there\?$`, Back: `^The answer: echo: and here\?$`, Image: None}},
+	{ID: "lone-close-tag-of-kimi-vl", Vendor: "vLLM", Source: "https://huggingface.co/moonshotai/Kimi-VL-A3B-Thinking-2506", Model: "kimi-vl-a3b-thinking", Does: "has the closing tag alone in the form of Kimi-VL", Mind: ending(" ◁/think▷"), InDrafts: true},
+}

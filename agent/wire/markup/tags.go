@@ -297,7 +297,8 @@ var callMarks = []string{
 }
 
 // closingMarks close reasoning that the prompt opened.
-var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>", "\u25c1/think\u25b7", "</思考>", "&lt;/think&gt;", "&lt;/thinking&gt;"}
+var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>", "\u25c1/think\u25b7", "</思考>", "&lt;/think&gt;", "&lt;/thinking&gt;",
+	"</thought>", "</reasoning>", "</analysis>", "</antThinking>", "<|end_of_thought|>", "<|end_thinking|>", "<|/thinking|>"}
 
 // endMarks end an answer in a chat template. source: huggingface.co/moonshotai/Kimi-K2-Instruct (tokenizer_config.json, [EOS])
 var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
