@@ -108,3 +108,25 @@ var loneEnds = []Row{
 		Want: Expectation{Plain: `^The answer: echo: hello$`, Tool: `^The answer: The tool names a session\.$`, Follow: `^The answer: echo: and now\?$`, Restart: `^The answer: echo: are you there\?$`, Back: `^The answer: echo: and here\?$`, Image: None}},
 	{ID: "lone-close-tag-of-kimi-vl", Vendor: "vLLM", Source: "https://huggingface.co/moonshotai/Kimi-VL-A3B-Thinking-2506", Model: "kimi-vl-a3b-thinking", Does: "has the closing tag alone in the form of Kimi-VL", Mind: ending(" ◁/think▷"), InDrafts: true},
 }
+
+// rareCalls are models whose calls no parser of their server reads, in all APIs.
+var rareCalls = []Row{
+	{ID: "hunyuan-3-calls", Vendor: "vLLM", Source: "https://github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hy_v3_tool_parser.py", Model: "hy3-preview", Does: "writes a call of Hunyuan 3 in the text", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string {
+			return "<tool_calls>\n<tool_call>" + k.Name + "<tool_sep>\n<arg_key>limit</arg_key>\n<arg_value>5</arg_value>\n</tool_call>\n</tool_calls>"
+		})},
+	{ID: "functionary-recipients", Vendor: "vLLM", Source: "https://huggingface.co/meetkai/functionary-medium-v3.2", Model: "functionary-medium-v3.2", Does: "writes whom each message is for in the text", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string { return "<|from|>assistant\n<|recipient|>" + k.Name + "\n<|content|>" + k.Args })},
+	{ID: "hyperclova-x-calls", Vendor: "vLLM", Source: "https://github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hyperclovax_tool_parser.py", Model: "hyperclovax-seed-think-14b", Does: "writes the role of a call in the text", Wire: plainWire,
+		Mind: markup(func(k ToolCall) string {
+			return " -> tool/function_call\n[{\"name\": \"" + k.Name + "\", \"arguments\": " + k.Args + "}]"
+		})},
+	{ID: "responses-hunyuan-3-calls", API: Responses, Vendor: "vLLM", Source: "https://github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hy_v3_tool_parser.py", Model: "hy3-preview", Does: "writes a call of Hunyuan 3 in the text", Lax: true,
+		Mind: markup(func(k ToolCall) string {
+			return "<tool_calls><tool_call>" + k.Name + "<tool_sep></tool_call></tool_calls>"
+		})},
+	{ID: "messages-function-call-of-the-older-api", API: Messages, Vendor: "a relay", Source: "https://platform.openai.com/docs/api-reference/chat", Does: "gives a function call of the older chat completions as the text", Lax: true,
+		Mind: markup(func(k ToolCall) string {
+			return encode(obj{"function_call": obj{"name": k.Name, "arguments": k.Args}})
+		})},
+}
