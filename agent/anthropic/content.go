@@ -118,6 +118,11 @@ func (c *conversation) inForm(msgs []message) any {
 		if joined {
 			m.join()
 		}
+		for j, b := range m.Content {
+			if isThought(b) {
+				c.sent.ThoughtAt = append(c.sent.ThoughtAt, lessons.Place{Message: i, Block: j})
+			}
+		}
 		role, isText := m.kind()
 		c.sent.Roles = append(c.sent.Roles, role)
 		asText := isText && !lessons.IsList(c.ask.forms, role)
@@ -228,7 +233,7 @@ func (c *conversation) content(m sessions.Message) []any {
 			out = append(out, &block{Type: "tool_use", ID: b.ID, Name: b.Name, Input: b.Arguments})
 		}
 	}
-	if c.ask.placeholder && len(m.ToolCalls()) > 0 && !isThought(out[0]) {
+	if m.Role == sessions.Assistant && c.ask.placeholder && (c.ask.everywhere || len(m.ToolCalls()) > 0) && !isThought(out[0]) {
 		empty, space := "", " "
 		out = append([]any{&block{Type: "thinking", Thinking: &space, Signature: &empty}}, out...)
 		c.sent.Reasoning = true

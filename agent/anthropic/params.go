@@ -39,6 +39,7 @@ type asked struct {
 	stubs       bool
 	noReasoning bool // of earlier steps
 	placeholder bool // calls that no thinking came before get an empty one
+	everywhere  bool // so do texts
 	unsigned    bool // thinking without signature gets an empty one
 
 	forms             []lessons.Param // of the content of messages
@@ -62,7 +63,8 @@ func (m *Model) ask(p agent.Prompt, set agent.ModelSettings, call *lessons.Call)
 		a.noReasoning = true
 	default:
 		a.noReasoning = use == lessons.OmitReasoning
-		a.placeholder = (use == lessons.SendReasoning || use == lessons.SayReasoning) && !m.own
+		a.everywhere = use == lessons.SayReasoning && !m.own
+		a.placeholder = a.everywhere || use == lessons.SendReasoning && !m.own
 	}
 	a.told = a.noTools || call.Told()
 	switch {

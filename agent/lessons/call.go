@@ -19,6 +19,7 @@ type Sent struct {
 	Reasoning  bool     // of earlier steps, signatures of it, or ids of messages
 	OnlyIDs    bool     // Reasoning is ids of messages alone
 	Thoughts   []string // names of the fields that it went back in; nil = those of its API
+	ThoughtAt  []Place  // where it is
 	Steps      bool     // there are tool calls in the history
 	Items      []Item
 	Roles      []string // of the messages or items, in the order sent: user, assistant, system, tool, or Blocks
@@ -28,6 +29,13 @@ type Sent struct {
 	Extras       []string // settings that it follows besides Params, as Extras gives them
 	Instructions string   // the system text
 	Messages     []sessions.Message
+}
+
+// Place is where reasoning of earlier steps is in a request: a message's field or block, or an item.
+type Place struct {
+	Message int    // or item, by its number
+	Field   string // of the message; empty = the block, or the whole item
+	Block   int    // of the message's content, by its number
 }
 
 // Item is a part of the history that its provider wants back as it came, and that it may be unable to read later.

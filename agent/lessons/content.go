@@ -1,6 +1,8 @@
 package lessons
 
 import (
+	"strings"
+
 	"parley/channels/pattern"
 	"parley/sessions"
 )
@@ -16,7 +18,7 @@ var (
 // readContent reads errors about messages that have calls and no text.
 // source: langchain-ai/langchain#34140 (xAI), EricLBuehler/mistral.rs (untagged enum), vllm-project/vllm#18466 (NoneType), ollama/ollama (openai.go)
 func readContent(r reading) (sessions.Lesson, bool) {
-	if !r.sent.Steps || !emptyWord.MatchString(r.text) && !textUnset.MatchString(r.text) {
+	if !r.sent.Steps || !emptyWord.MatchString(strings.ReplaceAll(r.text, "reasoning_content", "_")) && !textUnset.MatchString(r.text) {
 		return sessions.Lesson{}, false
 	}
 	use := otherContent(r.call)

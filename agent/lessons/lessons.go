@@ -51,7 +51,7 @@ const OldReasoning = "older"
 // The values of Lesson.Use.
 const (
 	SendReasoning = "send" // with the documented placeholder where there is none
-	SayReasoning  = "say"  // like SendReasoning, with words for a placeholder: the endpoint takes a space for nothing
+	SayReasoning  = "say"  // like SendReasoning, with words for a placeholder, and in each message of the model: a space is taken for nothing
 	OmitReasoning = "omit" // never
 	// SendSignatures is like the default, with the documented placeholder for the signature of calls that another model made.
 	SendSignatures = "signatures"

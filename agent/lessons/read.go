@@ -46,7 +46,7 @@ func read(f *wire.Fault, class agent.ErrorClass, sent Sent, c *Call) (sessions.L
 		return readPictures(r)
 	}
 	for _, reader := range []func(reading) (sessions.Lesson, bool){
-		readCallsForm, readReturned, readSchemaForm, readKeyword, readUserOnly,
+		readCallsForm, readReturned, readThoughtName, readSchemaForm, readKeyword, readUserOnly,
 		readContentForm, readItemField, readResultName, readRoleNames, readConflict, readOfMessages, readAsked, readUnlisted, readMustThink, readMissing, readRenamed, readParent, readToolTexts, readToolsSize, readToolName, readUncountedTools, readNamed, readSchema, readStream, readItems, readReasoning, readTogether, readEither, readCallIDs, readRoles, readManyPictures, readPicture,
 		readManyTools, readParam, readValue, readOwnSettings, readPictures, readItemForms, readHistory, readToolAt, readWrongTools, readTools, readSystem, readContent, readToolByName, readEverydayThought, readEverydayKeyword, readUnnamedLength,
 	} {
@@ -260,15 +260,21 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 var (
 	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
 	foundToolUse  = pattern.New("expected [`'\"](?:redacted_)?thinking[`'\"][^\n]*\\bfound [`'\"]?tool_use")
-	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required|必须(?:包含|提供|传|带)|缺少`)
+	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|reasoning_content\b[^\n]{0,20}(?:field required|must contain)|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required|必须(?:包含|提供|传|带)|缺少`)
+	// passedBack is in errors that want reasoning in the history, whatever else it has. source: leookun/cursor-byok#276 (DeepSeek)
+	passedBack    = pattern.New(`\b(?:pass(?:ed|ing)?|sen[dt]) back\b|(?:missing|required)[^\n]{0,60}\bassistant message`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)
 	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove|not match any`)
 )
 
 // readReasoning reads errors about the reasoning of earlier steps.
 func readReasoning(r reading) (sessions.Lesson, bool) {
-	if !r.sent.Steps && !r.sent.Reasoning || !reasoningWord.MatchString(r.text) {
+	if !reasoningWord.MatchString(r.text) {
 		return sessions.Lesson{}, false
+	}
+	if !r.sent.Steps && !r.sent.Reasoning { // texts alone
+		wants := passedBack.MatchString(r.text) && slices.Contains(r.sent.Roles, "assistant") && r.call.Use(Reasoning) == ""
+		return sessions.Lesson{Kind: Reasoning, Use: SayReasoning}, wants
 	}
 	back, not := wantsBack.MatchString(r.text), wantsNot.MatchString(r.text)
 	was := r.call.Use(Reasoning)
@@ -283,8 +289,10 @@ func readReasoning(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{Kind: Reasoning, Use: SendSignatures}, true
 	case back && was != SendReasoning && was != SayReasoning && !signatureWord.MatchString(r.text):
 		return sessions.Lesson{Kind: Reasoning, Use: SendReasoning}, true
-	case back && was == SendReasoning && r.call.changed.hasChanged(Reasoning) && !signatureWord.MatchString(r.text): // in this call: the placeholder is taken for none
+	case back && was == SendReasoning && !signatureWord.MatchString(r.text): // the placeholder is taken for none, or another message lacks it
 		return sessions.Lesson{Kind: Reasoning, Use: SayReasoning}, true
+	case back && was == SayReasoning && r.sent.Reasoning && r.call.changed.hasChanged(Reasoning) && !signatureWord.MatchString(r.text): // what it lacks is in what was sent
+		return r.leaveReasoning(), true
 	}
 	return sessions.Lesson{}, false
 }

@@ -2,6 +2,7 @@ package lessons
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"parley/channels/pattern"
@@ -21,7 +22,7 @@ var (
 	thoughtEnd  = pattern.New(`^(?:` + thoughtNames + `)$`)
 	// thoughtType is a type of blocks or items; a Go struct of the setting cannot meet a list.
 	thoughtType   = pattern.New("(?:\\b(?:type|variant|tag|kind|block|item)s?|类型)\\W{1,5}(?:" + thoughtNames + ")\\b|\\b(?:" + thoughtNames + ")\\b['\"`]?,? (?:content )?(?:block|item|part)s?\\b|cannot unmarshal array into go struct field \\S*\\b(?:reasoning|thinking)\\b")
-	thoughtWord   = pattern.New(`(?:^|[^.\w])(?:` + thoughtOnly + `)\b`)
+	thoughtWord   = pattern.New(`(?:^|[^.\w]|\bmessages?\.)(?:` + thoughtOnly + `)\b`)
 	thoughtLine   = pattern.New(`(?m)^(?:` + thoughtNames + `)$`) // a value of its own
 	thoughtQuoted = pattern.New("[`'\"“‘「『](" + thoughtNames + ")[`'\"”’」』]")
 	// ofHistory is in errors that mean a message or an item without the place of a field.
@@ -54,6 +55,9 @@ func readReturned(r reading) (sessions.Lesson, bool) {
 		}
 	}
 	place := strings.ToLower(r.f.Param) + "\n" + withoutAccepted(r.text)
+	if r.isAtThought(place) {
+		return r.leaveReasoning(), true
+	}
 	if signedThinking.MatchString(place) && !signatureWord.MatchString(place) && unsigned.MatchString(r.text) {
 		return r.leaveReasoning(), true
 	}
@@ -68,6 +72,60 @@ func readReturned(r reading) (sessions.Lesson, bool) {
 		return readUnreadable(r)
 	}
 	return r.leaveReasoning(), true
+}
+
+// ThoughtField is the Name of a Rename of the field that reasoning goes back in, whatever it came in.
+const ThoughtField = "messages.reasoning"
+
+// wantedField is the name of a field of messages that is missing. One that is a word as well counts behind the place of its message.
+var wantedField = pattern.New(`\b(reasoning_content|reasoning_text)\b|\bmessages(?:\[|\.|/|\n)\d+\]?(?:[./\n]|\W{1,3})(reasoning)\b`)
+
+// readThoughtName reads errors of endpoints that want reasoning back in another field than the one that it came in: routers rename it.
+// source: earendil-works/pi#987, earendil-works/pi#4251, charmbracelet/fantasy#195
+func readThoughtName(r reading) (sessions.Lesson, bool) {
+	if !r.sent.Reasoning || r.sent.Thoughts == nil || !thoughtWanted.MatchString(r.text) || signatureWord.MatchString(r.text) {
+		return sessions.Lesson{}, false
+	}
+	m := wantedField.FindStringSubmatch(strings.ToLower(r.f.Param) + "\n" + r.text)
+	if m == nil || slices.Contains(r.sent.Thoughts, m[1]+m[2]) {
+		return sessions.Lesson{}, false
+	}
+	return sessions.Lesson{Kind: Rename, Name: ThoughtField, Use: m[1] + m[2]}, true
+}
+
+// partOfHistory is a place in the history of a request, and the path inside of the message or the item.
+var partOfHistory = pattern.New(`\b(?:messages|input|contents|history)['"]?(?:\[|\.|/|, ?|\n)(\d+)\]?((?:(?:[./\n]|\[)[\w\]]+)*)`)
+
+// itemThought are the fields of a reasoning item that nothing else in its place has.
+var itemThought = []string{"summary", "encrypted_content", "content"}
+
+// isAtThought reports whether an error names the place of reasoning that was sent: whatever it says of that, the endpoint does not take it. One
+// that wants thinking in front of a call means another block.
+// source: BerriAI/litellm#38809 (each thinking block must contain thinking), docs.pydantic.dev/latest/errors/validation_errors (missing, string_too_short)
+func (r reading) isAtThought(place string) bool {
+	if len(r.sent.ThoughtAt) == 0 || word(r.text, CacheMarks) || foundToolUse.MatchString(r.text) {
+		return false
+	}
+	for _, m := range partOfHistory.FindAllStringSubmatch(place, -1) {
+		path := strings.FieldsFunc(m[2], func(c rune) bool { return strings.ContainsRune("./[]\n", c) })
+		if slices.ContainsFunc(r.sent.ThoughtAt, func(at Place) bool { return strconv.Itoa(at.Message) == m[1] && at.has(path) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether a path inside of the message or the item leads to the reasoning.
+func (at Place) has(path []string) bool {
+	switch {
+	case len(path) == 0:
+		return false
+	case at.Field != "":
+		return path[0] == at.Field
+	case at.Block < 0:
+		return slices.Contains(itemThought, path[0])
+	}
+	return len(path) > 1 && path[0] == "content" && path[1] == strconv.Itoa(at.Block)
 }
 
 // namesThought reports whether an error names a part of the history that is reasoning.

@@ -20,6 +20,7 @@ type plan struct {
 	said      bool   // where a step has no reasoning, words stand for it, not a space
 	all       bool   // reasoning of all own steps goes back, not only of those with tools
 	field     string // where reasoning goes that the endpoint did not send in a field itself; "" = reasoning_content
+	renamed   string // the field that all reasoning goes back in, whatever it came in; "" = the one that it came in
 	content   string // of messages with calls: "" = null without a text, lessons.EmptyContent, FilledContent or CallsOnly
 	stream    bool
 	tools     []tools.Spec
@@ -57,6 +58,9 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 			out.reasoning = lessons.SendReasoning
 		}
 		out.all = out.reasoning == lessons.SendReasoning
+	}
+	if name := call.Name(lessons.ThoughtField); name != lessons.ThoughtField {
+		out.renamed = name
 	}
 	toolsOff := !call.Takes(lessons.Tools, agent.ToolsSetting(p, s))
 	if !toolsOff {
@@ -287,7 +291,7 @@ func effortOf(p agent.Prompt, s agent.ModelSettings) (effort string, next []stri
 
 // sent says what a request had, for the reader of its refusal.
 func (o plan) sent(p agent.Prompt, w *written) lessons.Sent {
-	out := lessons.Sent{Pictures: w.pictures, System: o.system && p.System != "", Stream: o.stream, Reasoning: w.reasoning, Thoughts: w.thoughts, Steps: w.steps, Instructions: p.System, Messages: p.Messages}
+	out := lessons.Sent{Pictures: w.pictures, System: o.system && p.System != "", Stream: o.stream, Reasoning: w.reasoning, Thoughts: w.thoughts, ThoughtAt: w.thoughtAt, Steps: w.steps, Instructions: p.System, Messages: p.Messages}
 	out.Extras = o.extras
 	out.Roles, out.Params = w.roles, slices.Clone(o.forms)
 	for _, q := range o.params {

@@ -35,6 +35,7 @@ type written struct {
 	roles     []string // of the messages
 	reasoning bool
 	thoughts  []string // names of the fields that it is in
+	thoughtAt []lessons.Place
 	steps     bool
 }
 
@@ -63,9 +64,11 @@ func encodeMessages(p agent.Prompt, o plan, more int) written {
 		w.body, w.roles = append(w.body, "},"...), append(w.roles, "system")
 		system = ""
 	}
-	field := cmp.Or(o.field, "reasoning_content")
+	field := cmp.Or(o.renamed, o.field, "reasoning_content")
 	if opaque {
-		field = ownField(msgs, field)
+		if o.renamed == "" {
+			field = ownField(msgs, field)
+		}
 		if o.reasoning == "" && !o.target.Plain {
 			o.reasoning = wantedBack(msgs)
 		}
@@ -204,6 +207,9 @@ func (w *written) assistant(m *sessions.Message, o *plan, asList bool, field str
 	if o.reasoning != lessons.OmitReasoning && !o.target.Plain {
 		give = backOf(m)
 	}
+	if o.renamed != "" && give.own {
+		give.data.Field = o.renamed
+	}
 	if o.reasoning == lessons.PlaceholderSignatures {
 		give.data.Details, give.data.Extra, give.data.Provider, give.data.Blocks, give.data.Rest = nil, nil, nil, nil, nil
 	}
@@ -238,7 +244,7 @@ func (w *written) assistant(m *sessions.Message, o *plan, asList bool, field str
 			w.thought(name)
 		}
 	}
-	if !o.target.Plain && !inText && (give.data.Rest == nil || !repeats(give.data.Rest)) {
+	if !o.target.Plain && !inText && (give.data.Rest == nil || !repeats(give.data.Rest, o.renamed)) {
 		w.reasoningField(&give, o, field, calls || step)
 	}
 	if give.data.Extra != nil {
@@ -258,9 +264,12 @@ func (w *written) assistant(m *sessions.Message, o *plan, asList bool, field str
 	}
 }
 
-// repeats reports whether the further fields of a message have its reasoning.
-func repeats(rest json.RawMessage) bool {
+// repeats reports whether the further fields of a message have its reasoning, in the field where the endpoint wants it; "" = any.
+func repeats(rest json.RawMessage, renamed string) bool {
 	fields := fieldsOf(rest)
+	if renamed != "" {
+		return fields[renamed] != nil
+	}
 	return fields["thinking"] != nil || fields["reasoning"] != nil
 }
 
@@ -270,8 +279,9 @@ func fieldsOf(raw json.RawMessage) (fields map[string]json.RawMessage) {
 	return fields
 }
 
-// thought notes the name of a field that has reasoning.
+// thought notes a field of the message at hand that has reasoning.
 func (w *written) thought(name string) {
+	w.thoughtAt = append(w.thoughtAt, lessons.Place{Message: len(w.roles) - 1, Field: name})
 	if !slices.Contains(w.thoughts, name) {
 		w.thoughts = append(w.thoughts, name)
 	}
@@ -280,15 +290,18 @@ func (w *written) thought(name string) {
 // reasoningField appends reasoning in a field of its own: of steps of a turn that called tools always, of other messages where an
 // endpoint wants all. source: api-docs.deepseek.com/guides/thinking_mode, openrouter.ai/docs/use-cases/reasoning-tokens
 func (w *written) reasoningField(give *back, o *plan, field string, step bool) {
-	switch {
-	case give.data.Details != nil:
+	if give.data.Details != nil {
 		w.body, w.reasoning = append(append(w.body, `,"reasoning_details":`...), give.data.Details...), true
-		return
+		if o.renamed == "" {
+			return
+		}
+	}
+	switch {
 	case give.own && (step || o.all):
 		if give.data.Field != "" {
 			field = give.data.Field
 		}
-	case o.reasoning == lessons.SendReasoning && step:
+	case o.reasoning == lessons.SendReasoning && (step || o.said):
 		if give.thinking = placeholder; o.said {
 			give.thinking = saidPlaceholder
 		}

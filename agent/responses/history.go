@@ -75,6 +75,12 @@ func (h *history) encode(p agent.Prompt, more int) []byte {
 // item notes the role of an item that is added.
 func (h *history) item(role string) { h.sent.Roles = append(h.sent.Roles, role) }
 
+// itemThought notes an item of reasoning that is added.
+func (h *history) itemThought() {
+	h.sent.ThoughtAt = append(h.sent.ThoughtAt, lessons.Place{Message: len(h.sent.Roles), Block: -1})
+	h.item(lessons.Blocks)
+}
+
 // target says what the transcript is made fit for.
 func (h *history) target(p agent.Prompt) agent.Target {
 	return agent.Target{
@@ -149,7 +155,7 @@ func (h *history) result(m sessions.Message) {
 // assistant adds the items of an answer, in their order. Items that came together go back together: a reasoning item with what it led
 // to, and their ids only with all of the reasoning, because the provider checks that.
 func (h *history) assistant(m sessions.Message) {
-	if len(m.Content) == 1 && m.Content[0].Type == sessions.TextBlock && m.Content[0].Opaque == nil {
+	if _, each := h.wantsReasoning(); !each && len(m.Content) == 1 && m.Content[0].Type == sessions.TextBlock && m.Content[0].Opaque == nil {
 		h.message(m.Content[0].Text, keptItem{}, false)
 		return
 	}
@@ -161,6 +167,9 @@ func (h *history) assistant(m sessions.Message) {
 	}
 	whole := !h.omit && h.isWhole(m, kept)
 	ids := whole && !slices.ContainsFunc(kept, func(k keptItem) bool { return h.ids[k.id] })
+	if wants, each := h.wantsReasoning(); wants && (each || m.HasToolCalls()) && !slices.ContainsFunc(m.Content, func(c sessions.Block) bool { return c.Type == sessions.ThinkingBlock }) {
+		h.plainThought(placeholder)
+	}
 	var text []string
 	flush := func() {
 		if len(text) > 0 {
@@ -248,15 +257,32 @@ func (k keptItem) seal() string { return cmp.Or(k.sealed, string(k.data)) }
 
 // thinking adds a reasoning item as it came. Where the provider asks for reasoning, one that came without is told in plain.
 func (h *history) thinking(c sessions.Block, kept keptItem, whole, ids bool) {
-	switch wanted := h.set.Reasoning.SendBack == "on" || slices.Contains([]string{lessons.SendReasoning, lessons.SayReasoning}, h.call.Use(lessons.Reasoning)); {
+	switch wanted, _ := h.wantsReasoning(); {
 	case kept.data != nil && whole:
 		h.reasoning(kept, ids)
-	case kept.data == nil && wanted && c.Text != "":
-		h.item(lessons.Blocks)
-		h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
-		h.b = append(wire.Quote(h.b, c.Text), `}]},`...)
-		h.sent.Reasoning, h.reasoned = true, true
+	case kept.data == nil && (wanted || h.set.Reasoning.SendBack == "on") && c.Text != "":
+		h.plainThought(c.Text)
 	}
+}
+
+// wantsReasoning reports whether the endpoint was learned to want reasoning with calls, and whether with each message.
+func (h *history) wantsReasoning() (wants, each bool) {
+	if h.omit || h.set.Reasoning.SendBack != "" && h.set.Reasoning.SendBack != "auto" {
+		return false, false
+	}
+	use := h.call.Use(lessons.Reasoning)
+	return use == lessons.SendReasoning || use == lessons.SayReasoning, use == lessons.SayReasoning
+}
+
+// placeholder stands for the reasoning of calls that came without, where an endpoint wants some. source: maximhq/bifrost#3802 (Kimi)
+const placeholder = "(no reasoning)"
+
+// plainThought adds an item of reasoning that did not come as one.
+func (h *history) plainThought(text string) {
+	h.itemThought()
+	h.b = append(h.b, `{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":`...)
+	h.b = append(wire.Quote(h.b, text), `}]},`...)
+	h.sent.Reasoning, h.reasoned = true, true
 }
 
 // message adds a text of the model.
@@ -430,7 +456,7 @@ func (h *history) reasoning(kept keptItem, ids bool) {
 		h.sealed = make(map[string]bool)
 	}
 	h.sealed[kept.seal()] = true
-	h.item(lessons.Blocks)
+	h.itemThought()
 	h.b = append(append(h.b, data...), ',')
 	h.sent.Reasoning, h.reasoned = true, true
 }

@@ -76,5 +76,6 @@ func families() []family {
 		{"Limits in plain words", plainLimits},
 		{"Keywords and fields by their names alone", namedKeywords},
 		{"Calls that a model spoiled", spoiledCalls},
+		{"Places and names of reasoning in the history", slices.Concat(thoughtPlaces, thoughtNames, loneEnds, rareCalls)},
 	}
 }

@@ -20,7 +20,8 @@ type bareForm struct {
 // bareForms are asked in this order.
 //
 // source: NousResearch/hermes-agent#107125, docs.vllm.ai/en/stable/features/tool_calling (xlam, phi4_mini_json, pythonic),
-// ai.google.dev/gemma/docs/capabilities/function-calling (tool_code), github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md (functionary)
+// ai.google.dev/gemma/docs/capabilities/function-calling (tool_code), huggingface.co/meetkai/functionary-medium-v3.2 (recipient),
+// github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hyperclovax_tool_parser.py (tool/function_call), github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md (functionary)
 var bareForms = []bareForm{
 	{"```json", "```", bareBegin, argumentCalls},
 	{"```tool_calls", "```", bareBegin, argumentCalls},
@@ -30,6 +31,9 @@ var bareForms = []bareForm{
 	{"```", "```", bareBegin, argumentCalls},
 	{"functools", "", bareBegin, argumentCalls},
 	{"Action:", "", actionBegin, actionCalls},
+	{recipientHeader, "", nil, recipientCalls},
+	{"<|recipient|>", "", nil, recipientCalls},
+	{"-> tool/function_call", "", bareBegin, argumentCalls},
 	{"```xml", "```", tagBegin, tagCalls},
 	{">>>", "", nil, functionaryCalls},
 	{gluedHarmonyCall, "", nil, gluedCalls},
@@ -58,7 +62,7 @@ var (
 
 // mayBeBare reports whether a text at the beginning of an answer may become nothing but calls. It is held back then.
 func mayBeBare(s string) bool {
-	if len(s) > maxBare || strings.IndexByte("{[`f>Aac", s[0]) < 0 {
+	if len(s) > maxBare || strings.IndexByte("{[`f>Aac<-", s[0]) < 0 {
 		return false
 	}
 	for _, f := range bareForms {
@@ -164,6 +168,26 @@ func actionCalls(body string) (calls []Call, rest string, ok bool) {
 // tagCalls reads calls in tags.
 func tagCalls(body string) (calls []Call, rest string, ok bool) {
 	return callsOf(body, func(string) (json.RawMessage, bool) { return nil, false })
+}
+
+// recipientHeader begins a message of functionary for a tool, or for people.
+const recipientHeader = "<|from|>assistant\n<|recipient|>"
+
+// recipientCalls reads messages of functionary, behind the header of the first: a name, and JSON behind the mark of the content.
+func recipientCalls(body string) (calls []Call, rest string, ok bool) {
+	for {
+		name, content, found := strings.Cut(body, "<|content|>")
+		args, left, isObject := object(content)
+		if !found || !isObject {
+			return nil, body, false
+		}
+		calls = append(calls, Call{Name: strings.TrimSpace(name), Arguments: args})
+		next, more := strings.CutPrefix(strings.TrimLeft(left, " \t\r\n"), recipientHeader)
+		if !more {
+			return calls, left, true
+		}
+		body = next
+	}
 }
 
 // functionaryCalls reads a name and, on the next line, JSON.

@@ -54,13 +54,13 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 		return jsonBlock(body, closing)
 	}
 	switch mark {
-	case "<tool_call>", "<tool_calls>", "<toolcall>", "<function_call>", "<functioncall>", "<function_calls>", "<tools>", "<longcat_tool_call>",
+	case "<tool_call>", "<tool_calls>", "<tool_call:opensource>", "<tool_calls:opensource>", "<toolcall>", "<function_call>", "<functioncall>", "<function_calls>", "<tools>", "<longcat_tool_call>",
 		"<\uff5cdsml\uff5cfunction_calls>", "<\uff5cdsml\uff5ctool_calls>":
 		if calls, rest, ok = jsonBlock(body, "</"+s[1:n]); ok {
 			return calls, rest, ok
 		}
 		inner, rest := enclosed(body, "</"+s[1:n])
-		calls, ok = innerCalls(strings.NewReplacer("<longcat_arg_", "<arg_", "</longcat_arg_", "</arg_").Replace(inner), tools)
+		calls, ok = innerCalls(otherTags.Replace(inner), tools)
 		return calls, rest, ok
 	case "<|tools_prefix|>":
 		return keyedCalls(body, "<|tools_suffix|>")
@@ -97,6 +97,10 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	}
 	return harmonyCall(s)
 }
+
+// otherTags gives tags of calls the names that most models write: LongCat, Hunyuan 3 and 4.
+// source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hy_v3_tool_parser.py
+var otherTags = strings.NewReplacer("<longcat_arg_", "<arg_", "</longcat_arg_", "</arg_", "<tool_sep>", "", ":opensource>", ">")
 
 // jsonMarks are marks in front of JSON, in lower case, with the marks that close it.
 var jsonMarks = map[string]string{
@@ -161,7 +165,7 @@ func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 		return calls, ok
 	case inner[0] == '<':
 		for inner != "" {
-			more, rest, ok := taggedCall(inner, tools)
+			more, rest, ok := nestedCall(inner, tools)
 			if !ok {
 				return nil, false
 			}
@@ -174,6 +178,20 @@ func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 		return calls, ok
 	}
 	return keyedCall(inner, tools)
+}
+
+// nestedCall reads a tagged call, or one in a pair of tags that is a part of a list.
+func nestedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
+	body, isNested := strings.CutPrefix(s, "<tool_call>")
+	if !isNested {
+		return taggedCall(s, tools)
+	}
+	inner, rest := enclosed(body, "</tool_call>")
+	if strings.HasPrefix(strings.TrimSpace(inner), "<tool_call>") { // a list has no lists
+		return nil, s, false
+	}
+	calls, ok = innerCalls(inner, tools)
+	return calls, rest, ok
 }
 
 // keyedCalls reads a list of objects that have the name of a tool as their key. source: ggml-org/llama.cpp (Apertus)
@@ -292,13 +310,16 @@ func jsonCall(raw json.RawMessage) (c Call, ok bool) {
 		ID, Name                                           string
 		ToolName                                           string          `json:"tool_name"`
 		ToolCall                                           json.RawMessage `json:"tool_call"`
+		FunctionCall                                       json.RawMessage `json:"function_call"`
 		Arguments, Parameters, Args, Input, Function, Tool json.RawMessage
 	}
 	if json.Unmarshal(raw, &f) != nil {
 		return c, false
 	}
-	if len(f.ToolCall) > 0 && f.ToolCall[0] == '{' { // as llama.cpp has models write that know no form
-		return jsonCall(f.ToolCall)
+	for _, inner := range []json.RawMessage{f.ToolCall, f.FunctionCall} { // as llama.cpp has models write that know no form, and in messages of the older API
+		if len(inner) > 0 && inner[0] == '{' {
+			return jsonCall(inner)
+		}
 	}
 	if len(f.Function) > 0 && f.Function[0] == '{' {
 		inner, ok := jsonCall(f.Function)

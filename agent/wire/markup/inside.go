@@ -148,8 +148,7 @@ func isSpokenOf(before, after string) bool {
 	if isWordOfLetters(last) || isWordOfLetters(next) || next == '\n' || next == '\r' {
 		return false
 	}
-	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, " \t*_\"'”’»)"))
-	return !strings.ContainsRune(".!?…。！？", end) && !unicode.IsSymbol(end)
+	return !endsSentence(before)
 }
 
 // isWordOfLetters reports whether a character belongs to a word of a script that puts spaces between words.
@@ -186,7 +185,10 @@ func (r *Reader) join(p *Piece, space string) {
 func (r *Reader) lone(p *Piece, n int, last bool) bool {
 	kept, before := r.text.String()[:r.seam.at], r.text.String()[r.seam.at:]
 	blank := strings.TrimSpace(before) == ""
-	if !blank && quotedTag(before, r.pending[:n], r.pending[n:]) {
+	if !last && isUndecided(r.pending[n:]) {
+		return false
+	}
+	if !blank && quotedTag(before, r.pending[:n], r.pending[n:], r.Closes && !r.thought) {
 		r.showCode(p, n)
 		return true
 	}
@@ -213,18 +215,47 @@ func (r *Reader) lone(p *Piece, n int, last bool) bool {
 	return true
 }
 
-// quotedTag reports whether a lone tag is spoken of rather than used: also when its opening tag stands in the text.
-func quotedTag(before, tag, after string) bool {
+// quotedTag reports whether a lone tag is spoken of rather than used: also when its opening tag stands in the text. A tag that touches the word
+// behind it, or that stands between two sentences, is used. expected says that the model writes closing tags alone: then only marks around the tag
+// speak of it.
+// source: ollama/ollama#18082, perplexityai/api-discussion#177
+func quotedTag(before, tag, after string, expected bool) bool {
 	if strings.Contains(strings.ToLower(before), strings.ToLower(strings.Replace(tag, "/", "", 1))) {
 		return true
 	}
 	last := before[len(before)-1]
-	var next byte = '\n'
+	next := '\n'
 	if after != "" {
-		next = after[0]
+		next, _ = utf8.DecodeRuneInString(after)
 	}
-	if last == '\n' || next == '\n' || next == '\r' {
+	switch {
+	case last == '\n' || next == '\n' || next == '\r' || isWordOfLetters(next):
 		return false
+	case strings.IndexByte("\"'(*", last) >= 0 || strings.ContainsRune("\"'`)*", next):
+		return true
+	case expected:
+		return false
+	case next == ',' || next == '.':
+		return true
 	}
-	return strings.IndexByte(" \t\"'(*", last) >= 0 || strings.IndexByte("\"'`)*,.", next) >= 0
+	return (last == ' ' || last == '\t') && !betweenSentences(before, after)
+}
+
+// betweenSentences reports whether a sentence ends in front of a tag, and another one begins behind it. The number of a list is no sentence.
+func betweenSentences(before, after string) bool {
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " \t"))
+	return endsSentence(before) && strings.Trim(line, " \t.0123456789") != "" && !unicode.IsLower(next)
+}
+
+// isUndecided reports whether the text behind a lone tag is too short to tell whether the tag is only spoken of.
+func isUndecided(after string) bool {
+	after = strings.TrimLeft(after, " \t")
+	return !utf8.FullRuneInString(after)
+}
+
+// endsSentence reports whether a text ends with a sentence, marks of Markdown and quotation behind it included.
+func endsSentence(text string) bool {
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, " \t*_\"'”’»)"))
+	return strings.ContainsRune(".!?…。！？", end) || unicode.IsSymbol(end)
 }

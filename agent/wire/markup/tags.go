@@ -188,7 +188,8 @@ func indexTag(s, mark string) (at, n int) {
 
 // frames are marks of chat templates in front of an answer's text.
 var frames = []string{"<|start|>assistant<|channel|>final<|message|>", "<|channel|>final<|message|>", "<|start|>assistant<|channel|>commentary<|message|>", "<|channel|>commentary<|message|>",
-	"<|start|>assistant<|message|>", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>", "<|start_response|>", "<|begin_of_solution|>", "<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|message_sep|>\n\nfunction call<|role_sep|>", "function call<|role_sep|>", "<|assistant|>", "<|begin_of_text|>", "<|startoftext|>", "</think>", "</thinking>"}
+	"<|start|>assistant<|message|>", "<|im_start|>assistant\n", "<|start_header_id|>assistant<|end_header_id|>", "<|start_response|>", "<|begin_of_solution|>", "<|begin|>assistant<|content|>", "<|begin|>assistant", "<|content|>", "<|message_sep|>\n\nfunction call<|role_sep|>", "function call<|role_sep|>", "<|assistant|>", "<|begin_of_text|>", "<|startoftext|>", "</think>", "</thinking>",
+	"<|from|>assistant\n<|recipient|>all\n<|content|>", "<|recipient|>all\n<|content|>"}
 
 // frameMark gives the length of such a mark that a text begins with. What opens reasoning is none.
 func frameMark(s string) (n int, partial bool) {
@@ -269,6 +270,7 @@ var boxMarks = []string{"<|begin_of_box|>", "<|end_of_box|>"}
 
 // callMarks open tool calls.
 var callMarks = []string{
+	"<tool_call:opensource>", "<tool_calls:opensource>", // Hunyuan 4
 	"<tool_call>", "<tool_calls>", "<toolcall>", "<function_call>", "<functioncall>", "<function_calls>", // Hermes, Qwen, GLM, Nemotron
 	"<|tool_call|>", "<|start_action|>", // Phi, Cohere
 	"<function=",                                          // Qwen3-coder, Llama
@@ -297,7 +299,8 @@ var callMarks = []string{
 }
 
 // closingMarks close reasoning that the prompt opened.
-var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>", "\u25c1/think\u25b7", "</思考>", "&lt;/think&gt;", "&lt;/thinking&gt;"}
+var closingMarks = []string{"</think>", "</thinking>", "[/think]", "</seed:think>", "</mm:think>", "</longcat_think>", "</think:opensource>", "<|inner_suffix|>", "<|think:end|>", "<unused95>", "\u25c1/think\u25b7", "</思考>", "&lt;/think&gt;", "&lt;/thinking&gt;",
+	"</thought>", "</reasoning>", "</analysis>", "</antThinking>", "<|end_of_thought|>", "<|end_thinking|>", "<|/thinking|>"}
 
 // endMarks end an answer in a chat template. source: huggingface.co/moonshotai/Kimi-K2-Instruct (tokenizer_config.json, [EOS])
 var endMarks = []string{"<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<|endoftext|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|end_response|>", "<|end_of_solution|>",
