@@ -157,7 +157,7 @@ func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 		x.found = x.found && !c.changed.wasApplied(x.lesson)
 		x.quoted = x.found
 	}
-	if named && !isNamed(x.lesson) {
+	if named && !x.isNamed() {
 		x.found, x.known = false, false
 	}
 	return x, !named || x.found

@@ -70,3 +70,47 @@ func TestFailedOften(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedWithWordsOfRefusal: what a gateway answers as its own failure is a refusal when the same request meets the same words, which name a
+// part of it; and no lesson before a second call meets them.
+// source: BerriAI/litellm#11267 (APIConnectionError around Ollama's words), continuedev/continue#13259 (502 around a 400)
+func TestFailedWithWordsOfRefusal(t *testing.T) {
+	t.Parallel()
+	for status, body := range map[int]string{
+		500: `{"error":{"message":"litellm.APIConnectionError: OllamaException - {\"error\":\"gemma3:4b does not support tools\"}","code":"500"}}`,
+		502: `{"error":{"message":"Upstream 400: This model does not support tools","code":502}}`,
+		503: `{"error":{"message":"No provider supports tool use for this model","code":503}}`,
+	} {
+		b := NewBook(Config{})
+		refuses := func(r request) error {
+			if len(r.tools) == 0 {
+				return nil
+			}
+			return refusal(status, body)
+		}
+		for i, most := range []int{2, 1, 0} {
+			if refused, last := askTries(t, b, "", 3, refuses); refused > most || len(last.tools) > 0 {
+				t.Errorf("%d, call %d: %d refused, %+v", status, i, refused, last)
+			}
+			if known := b.Known(); i == 0 && len(known) > 0 {
+				t.Errorf("%d: known after one call: %+v", status, known)
+			}
+		}
+	}
+}
+
+// TestFailedForAWhile: a failure that names a part and passes with the next call is no lesson.
+func TestFailedForAWhile(t *testing.T) {
+	t.Parallel()
+	b := NewBook(Config{})
+	askTries(t, b, "", 3, func(r request) error {
+		if len(r.tools) == 0 {
+			return nil
+		}
+		return refusal(503, `{"error":{"message":"upstream error: the tool parser does not support this model","code":503}}`)
+	})
+	refused, last := ask(t, b, "", func(request) error { return nil })
+	if refused > 0 || len(last.tools) != 3 || len(b.Known()) > 0 {
+		t.Errorf("%d refused, %+v, known %+v", refused, last, b.Known())
+	}
+}

@@ -41,9 +41,9 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusTooManyRequests:
 		return agent.RateLimited
-	case s == http.StatusInternalServerError && f.ofKey():
+	case (s == http.StatusInternalServerError || s == http.StatusBadGateway) && f.ofKey():
 		return agent.BadKey // of a router: that of what is behind it
-	case slices.Contains(modelStatuses, s) && f.says(agent.NoSuchModel), (s == http.StatusUnauthorized || s == http.StatusForbidden) && f.says(agent.NoSuchModel) && !f.ofKey():
+	case slices.Contains(modelStatuses, s) && f.says(agent.NoSuchModel), s >= 500 && innerNotFound.MatchString(f.All) && f.ofModel(), (s == http.StatusUnauthorized || s == http.StatusForbidden) && f.says(agent.NoSuchModel) && !f.ofKey():
 		return agent.NoSuchModel
 	case s >= 500 && f.invalid():
 		return agent.BadRequest // of a router: what is behind it refused the request, and will again
@@ -118,8 +118,18 @@ var (
 // invalidCodes are given for requests that are wrong, whatever the status.
 var invalidCodes = []string{"invalid_request_error", "unknown_parameter", "unsupported_parameter", "unsupported_value", "invalid_parameter_error", "badrequesterror", "extra_forbidden", "string_type"}
 
-// innerStatus matches the status of a refusal that a router quotes.
-var innerStatus = pattern.New(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)`)
+// innerStatus matches the status of a refusal that a router quotes, innerNotFound that of something which is not there.
+// source: QuantumNous/new-api (bad response status code 400), continuedev/continue#13261 (Invalid status code: 400 Bad Request)
+var (
+	innerStatus   = pattern.New(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)|` + behindRouter + `(?:400|422)\b`)
+	innerNotFound = pattern.New(`\bstatus(?: code)?\W{0,3}404\b|\b404 not found|` + behindRouter + `404\b`)
+)
+
+// behindRouter stands in front of the status of what is behind a router.
+const behindRouter = `\b(?:upstream|provider|backend)(?: (?:error|request|response|status|api|code|failed|returned|responded|answered|rejected|with|an?|http)){0,4}:? \(?`
+
+// QuotesRefusal reports whether an error gives the status of a refusal by what is behind a router.
+func (f *Fault) QuotesRefusal() bool { return innerStatus.MatchString(f.All) }
 
 // invalid reports whether an error says that the request is wrong, although its status says something else.
 // Beside a status of servers that are down, the type invalid_request_error alone says nothing.
@@ -128,7 +138,7 @@ func (f *Fault) invalid() bool {
 	if f.Status > http.StatusNotImplemented && f.Param == "" {
 		codes = codes[1:]
 	}
-	return f.has(codes) || innerStatus.MatchString(f.All)
+	return f.has(codes) || f.QuotesRefusal()
 }
 
 // IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server

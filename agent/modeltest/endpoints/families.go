@@ -74,5 +74,6 @@ func families() []family {
 		{"Limits in plain words", plainLimits},
 		{"Keywords and fields by their names alone", namedKeywords},
 		{"Calls that a model spoiled", spoiledCalls},
+		{"Refusals that look like failures", behindGateways},
 	}
 }

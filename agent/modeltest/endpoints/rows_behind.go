@@ -1,0 +1,47 @@
+package endpoints
+
+import "strings"
+
+// litellm is what LiteLLM makes of an error of Ollama that it does not know. source: BerriAI/litellm#11267, ollama/ollama#10255
+func litellm(server, said string) *Refusal {
+	return raw(500, encode(obj{"error": obj{"message": "litellm.APIConnectionError: " + server + "Exception - " + said, "type": nil, "param": nil, "code": "500"}}))
+}
+
+// behind is a refusal that a gateway tells with a status of its own failures.
+func behind(status int, said string) *Refusal {
+	return raw(status, encode(obj{"error": obj{"message": said, "type": "upstream_error", "code": status}}))
+}
+
+const (
+	newAPI      = "https://github.com/QuantumNous/new-api/blob/main/service/error.go"
+	glmVariants = `All variants failed with errors: glm-5.2: All model providers failed to infer with errors: zai: Inference stream closed due to error from openai server: Invalid status code: 400 Bad Request: {"error":{"code":"1214","message":"The messages parameter is illegal. Please check the documentation."}}`
+)
+
+// supposed is what it costs when such a refusal names a part: it is repeated once, and remembered after the second call.
+func supposed(most int) Expectation { return Expectation{Refused: most, Again: 1} }
+
+// behindGateways are endpoints whose refusals look like failures.
+var behindGateways = []Row{
+	{ID: "litellm-ollama-no-tools", Vendor: "LiteLLM, Ollama", Source: "BerriAI/litellm#11267", Does: "answers 500 that it could not connect, around the server's words that the model takes no tools",
+		Checks: []Check{toolless(litellm("Ollama", `{"error":"registry.ollama.ai/library/gemma3:4b does not support tools"}`))}, Want: noTools(4)},
+	{ID: "litellm-vllm-no-system", Vendor: "LiteLLM, vLLM", Source: "BerriAI/litellm#11267", Does: "answers 500 that it could not connect, around the server's words that it takes no system role",
+		Checks: []Check{systemless(litellm("Vllm", "System role not supported"), "system", "developer")}, Want: supposed(4)},
+	{ID: "upstream-400-no-tools", Vendor: "a gateway", Source: newAPI, Does: "answers 502 to a refusal of tools by what is behind it", Checks: []Check{toolless(behind(502, "Upstream 400: This model does not support tools"))}, Want: noTools(4)},
+	{ID: "no-provider-with-tools", Vendor: "a gateway", Source: newAPI, Does: "answers 503 that none of its providers takes tools", Checks: []Check{toolless(behind(503, "No provider supports tool use for this model"))}, Want: noTools(4)},
+	{ID: "upstream-400-messages-no-tools", API: Messages, Vendor: "a gateway", Source: newAPI, Does: "answers 502 to a refusal of tools by what is behind it", Checks: []Check{toolless(behind(502, "Upstream 400: This model does not support tools"))}, Want: noTools(4)},
+	{ID: "upstream-400-responses-no-tools", API: Responses, Vendor: "a gateway", Source: newAPI, Does: "answers 502 to a refusal of tools by what is behind it", Checks: []Check{toolless(behind(502, "Upstream 400: This model does not support tools"))}, Want: noTools(4)},
+	{ID: "upstream-stream-must-be-false", Vendor: "a gateway", Source: newAPI, Does: "answers 502 to a stream that what is behind it has not", Checks: []Check{streamless(behind(502, "upstream error: stream must be false"))}, Want: supposed(4)},
+	{ID: "upstream-400-additional-properties", Vendor: "a gateway, Google", Source: "https://ai.google.dev/gemini-api/docs/function-calling", Does: "answers 502 to a keyword that Gemini's API does not know",
+		Checks: withTools(func(c *Call) *Refusal {
+			if !strings.Contains(encode(c.Body["tools"]), "additionalProperties") {
+				return nil
+			}
+			return behind(502, `Upstream request failed: 400 Invalid JSON payload received. Unknown name "additionalProperties" at 'tools[0].function_declarations[0].parameters': Cannot find field.`)
+		}), Want: supposed(4)},
+	{ID: "glm-variants-null-content", Vendor: "a gateway, Z.AI", Source: "continuedev/continue#13259", Does: "answers 502 with GLM's 400 in it to a message of the model without a text",
+		Checks: []Check{nullContent(raw(502, encode(obj{"error": glmVariants})))}, Want: Expectation{Refused: 3}},
+	{ID: "glm-null-content-502", Vendor: "a gateway, Z.AI", Source: "continuedev/continue#13259", Does: "answers 502 with GLM's bare words to a message of the model without a text",
+		Checks: []Check{nullContent(raw(502, `{"error":{"message":"The messages parameter is illegal. Please check the documentation.","code":"1214"}}`))}, Want: supposed(4)},
+	{ID: "upstream-401", Vendor: "a gateway", Source: newAPI, Does: "answers 502 when its own key is wrong", Checks: never(behind(502, "Upstream error 401: Incorrect API key provided")), Want: dies(keyWords)},
+	{ID: "upstream-404-model", Vendor: "a gateway", Source: newAPI, Does: "answers 502 when what is behind it has not the model", Checks: never(behind(502, "upstream error 404: The model `m` does not exist")), Want: dies(modelWords)},
+}
