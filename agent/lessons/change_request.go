@@ -3,6 +3,7 @@ package lessons
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,7 +192,7 @@ func (x refusedRequest) change() bool {
 	case old:
 	default:
 		why := unexplained{c, sent, x.fault}
-		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.err.Status) || why.leaveSettings(true))
+		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.status()) || why.leaveSettings(true))
 		c.changed.since = nil // only an answer shows that a guess was right
 		if !guessed {
 			return false
@@ -202,6 +203,15 @@ func (x refusedRequest) change() bool {
 		x.strip(l.Kind)
 	}
 	return true
+}
+
+// status gives the status of a refusal. One inside of an answer of which nothing was shown has none; where it speaks of the request's parameters
+// it is like any other.
+func (x refusedRequest) status() int {
+	if x.fault.Status == 0 && x.err.Class == agent.BadRequest && mayBeTools.MatchString(strings.ToLower(x.text)) {
+		return http.StatusBadRequest
+	}
+	return x.err.Status
 }
 
 // suppose changes the request although it is not known whether that is the reason.

@@ -76,11 +76,14 @@ func inside(f *Fault) agent.ErrorClass {
 		return agent.BadKey
 	case f.has([]string{"not_found_error"}), f.ofModel():
 		return agent.NoSuchModel
-	case f.has([]string{"invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "2013"}): // MiniMax
+	case f.has([]string{"invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "bad_request_error", "2013", "1210", "1212", "1213", "1214", "1215"}), badParameter.MatchString(f.All): // MiniMax, Z.AI
 		return agent.BadRequest
 	}
 	return agent.Broken
 }
+
+// badParameter matches words for a request that is wrong. source: docs.z.ai/api-reference/api-code, zai-org/feedback#81 (1210 in a stream)
+var badParameter = pattern.New(`\binvalid (?:api )?param(?:eter)?s?\b|参数(?:有误|非法|错误)`)
 
 var (
 	responsesWord = pattern.New(`(use|try|via|through|with|only (supported|available) (in|on|by|via|through|with)|supported in|switch to)\W{1,4}(the )?(openai )?(\S{0,30}/?v1/responses|responses (api|endpoint)|/responses)`)

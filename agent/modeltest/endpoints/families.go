@@ -75,5 +75,6 @@ func families() []family {
 		{"Keywords and fields by their names alone", namedKeywords},
 		{"Calls that a model spoiled", spoiledCalls},
 		{"Refusals that look like failures", behindGateways},
+		{"Refusals inside of answers", refusedInside},
 	}
 }

@@ -43,5 +43,34 @@ var behindGateways = []Row{
 	{ID: "glm-null-content-502", Vendor: "a gateway, Z.AI", Source: "continuedev/continue#13259", Does: "answers 502 with GLM's bare words to a message of the model without a text",
 		Checks: []Check{nullContent(raw(502, `{"error":{"message":"The messages parameter is illegal. Please check the documentation.","code":"1214"}}`))}, Want: supposed(4)},
 	{ID: "upstream-401", Vendor: "a gateway", Source: newAPI, Does: "answers 502 when its own key is wrong", Checks: never(behind(502, "Upstream error 401: Incorrect API key provided")), Want: dies(keyWords)},
-	{ID: "upstream-404-model", Vendor: "a gateway", Source: newAPI, Does: "answers 502 when what is behind it has not the model", Checks: never(behind(502, "upstream error 404: The model `m` does not exist")), Want: dies(modelWords)},
+}
+
+// most refuses more than so many tools.
+func most(n int, no *Refusal) Check {
+	return func(c *Call) *Refusal {
+		if len(objects(c.Body["tools"])) > n {
+			return no
+		}
+		return nil
+	}
+}
+
+const (
+	zaiCodes    = "https://docs.z.ai/api-reference/api-code"
+	minimaxBase = "https://platform.minimax.io/docs/api-reference/errorcode"
+)
+
+// refusedInside are endpoints that begin to answer what they refuse.
+var refusedInside = []Row{
+	{ID: "zai-1210-event-messages", API: Messages, Vendor: "Z.AI", Source: "zai-org/feedback#81", Does: "refuses many tools by an event of a stream, without a word about tools",
+		Checks: withTools(most(12, &Refusal{Status: 200, Type: "text/event-stream", Body: "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"1210\",\"message\":\"Invalid API parameter, please check the documentation.\"},\"request_id\":\"x\"}\n\n"})), Want: Expectation{Refused: Any, Again: Any}},
+	{ID: "zai-1210-event-chat", Vendor: "Z.AI", Source: "zai-org/feedback#81", Does: "refuses many tools by the first event of a stream, without a word about tools",
+		Checks: withTools(most(12, stream(`{"error":{"code":"1210","message":"Invalid API parameter, please check the documentation."}}`))), Want: Expectation{Refused: Any, Again: Any}},
+	{ID: "zai-1210-chinese", Vendor: "Z.AI", Source: zaiCodes, Does: "refuses many tools by an event in Chinese",
+		Checks: withTools(most(12, stream(`{"type":"error","error":{"type":"invalid_request_error","code":"1210","message":"[1210][API 调用参数有误，请检查文档。][2026]"}}`))), Want: Expectation{Refused: Any, Again: Any}},
+	{ID: "zai-1210-json", Vendor: "Z.AI", Source: zaiCodes, Does: "answers 200 with JSON to many tools", Checks: withTools(most(12, raw(200, `{"error":{"code":"1210","message":"API 调用参数有误，请检查文档。"}}`))), Want: Expectation{Refused: Any, Again: Any}},
+	{ID: "minimax-no-tools-beside-usage", Vendor: "MiniMax", Source: minimaxBase, Does: "refuses tools in base_resp of an event that has usage too",
+		Checks: []Check{toolless(stream(`{"id":"","choices":null,"created":0,"model":"","object":"","usage":{"total_tokens":0},"base_resp":{"status_code":2013,"status_msg":"invalid params, tools not supported"}}`))}, Want: noTools(2)},
+	{ID: "minimax-balance-beside-usage", Vendor: "MiniMax", Source: minimaxBase, Does: "has no balance, in base_resp of an event that has usage too",
+		Checks: never(stream(`{"id":"","choices":null,"created":0,"model":"","object":"","usage":{"total_tokens":0},"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}`)), Want: dies(creditWords)},
 }
