@@ -227,7 +227,7 @@ func (c *Call) suppose(l sessions.Lesson) {
 	c.apply(l)
 	c.changed.forget(keyOf(l))
 	c.changed.blind.changes = append(slices.DeleteFunc(c.changed.blind.changes, func(s sessions.Lesson) bool {
-		return keyOf(s) == keyOf(l) || l.Kind == Tools && s.Kind == MaxTools
+		return keyOf(s) == keyOf(l) || l.Kind == Tools && (s.Kind == MaxTools || s.Kind == Schema)
 	}), l)
 }
 

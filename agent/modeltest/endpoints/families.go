@@ -76,5 +76,6 @@ func families() []family {
 		{"Calls that a model spoiled", spoiledCalls},
 		{"Refusals that look like failures", behindGateways},
 		{"Refusals inside of answers", refusedInside},
+		{"Servers that die of a part of a request", diesOfParts},
 	}
 }

@@ -74,3 +74,22 @@ var refusedInside = []Row{
 	{ID: "minimax-balance-beside-usage", Vendor: "MiniMax", Source: minimaxBase, Does: "has no balance, in base_resp of an event that has usage too",
 		Checks: never(stream(`{"id":"","choices":null,"created":0,"model":"","object":"","usage":{"total_tokens":0},"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}`)), Want: dies(creditWords)},
 }
+
+// page is the page of a gateway whose server died.
+func page(status int, words string) *Refusal {
+	return &Refusal{Status: status, Type: "text/html", Body: "<html><body><h1>" + words + "</h1></body></html>"}
+}
+
+// diesOfParts are endpoints that fail, or die, of a part of a request, and say nothing about it.
+var diesOfParts = []Row{
+	{ID: "sglang-template-of-tools", Vendor: "SGLang", Source: "sgl-project/sglang#9166", Does: "answers 500 to every request with tools: its template cannot read them",
+		Checks: []Check{toolless(raw(500, `{"object":"error","message":"Internal server error: 'dict object' has no attribute 'name'","type":"InternalServerError","param":null,"code":500}`))}, Want: noTools(6)},
+	{ID: "llamacpp-undefined-in-template", Vendor: "llama.cpp", Source: "ggml-org/llama.cpp#15186", Does: "answers 500 to every request with tools: its template has a variable for them that is not set",
+		Checks: []Check{toolless(llama(500, "server_error", "Failed to apply chat template: Undefined variable 'tools_in_user_message' at row 5"))}, Want: noTools(6)},
+	{ID: "internal-error-of-tools", Vendor: "a local server", Source: "sgl-project/sglang#9166", Does: "answers 500 without a word to every request with tools",
+		Checks: []Check{toolless(plain(500, "Internal Server Error"))}, Want: noTools(6)},
+	{ID: "page-502-of-calls", Vendor: "a local server", Source: "vllm-project/vllm#12024", Does: "dies of calls in the history, behind a gateway that answers 502",
+		Checks: []Check{when(has("tools"), results(func(int, obj) *Refusal { return page(502, "502 Bad Gateway") }))}, Want: Expectation{Refused: 8, Again: 2}},
+	{ID: "page-504-of-a-picture", Vendor: "a local server", Source: "ollama/ollama#10443", Does: "dies of pictures, behind a gateway that answers 504",
+		Checks: []Check{blind(page(504, "504 Gateway Time-out"))}, Want: Expectation{Refused: 3, Again: 2, Image: BlindText}},
+}
