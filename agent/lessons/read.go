@@ -258,11 +258,11 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|\bresponsereasoningitem\b|(its|include|missing|without)( the)? reasoning\b`)
 	foundToolUse  = pattern.New("expected [`'\"](?:redacted_)?thinking[`'\"][^\n]*\\bfound [`'\"]?tool_use")
 	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required|必须(?:包含|提供|传|带)|缺少`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)
-	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove|not match any`)
+	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove|not match any|\bresponsereasoningitem has no\b`)
 )
 
 // readReasoning reads errors about the reasoning of earlier steps.

@@ -57,7 +57,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired, s >= 400 && f.ofKey():
 		return agent.BadKey
-	case s == http.StatusNotFound, s >= 400 && (f.ofModel() || f.Param == "body.model"):
+	case s == http.StatusNotFound, s == http.StatusGone && strings.Contains(f.All, "model"), s >= 400 && (f.ofModel() || f.Param == "body.model"):
 		return agent.NoSuchModel
 	case s >= 300:
 		return agent.BadRequest

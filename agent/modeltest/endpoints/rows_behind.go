@@ -42,6 +42,7 @@ var behindGateways = []Row{
 		Checks: []Check{nullContent(raw(502, encode(obj{"error": glmVariants})))}, Want: Expectation{Refused: 3}},
 	{ID: "glm-null-content-502", Vendor: "a gateway, Z.AI", Source: "continuedev/continue#13259", Does: "answers 502 with GLM's bare words to a message of the model without a text",
 		Checks: []Check{nullContent(raw(502, `{"error":{"message":"The messages parameter is illegal. Please check the documentation.","code":"1214"}}`))}, Want: supposed(4)},
+	{ID: "openrouter-stealth-model-removed", Vendor: "OpenRouter", Source: "https://openrouter.ai/docs/api-reference/errors", Does: "answers 410 for a model that it had for a while", Checks: never(behind(410, "Cypher Alpha was a stealth model and has been removed")), Want: dies(modelWords)},
 	{ID: "upstream-401", Vendor: "a gateway", Source: newAPI, Does: "answers 502 when its own key is wrong", Checks: never(behind(502, "Upstream error 401: Incorrect API key provided")), Want: dies(keyWords)},
 }
 
@@ -90,6 +91,17 @@ var diesOfParts = []Row{
 		Checks: []Check{toolless(plain(500, "Internal Server Error"))}, Want: noTools(6)},
 	{ID: "page-502-of-calls", Vendor: "a local server", Source: "vllm-project/vllm#12024", Does: "dies of calls in the history, behind a gateway that answers 502",
 		Checks: []Check{when(has("tools"), results(func(int, obj) *Refusal { return page(502, "502 Bad Gateway") }))}, Want: Expectation{Refused: 8, Again: 2}},
+	{ID: "internal-error-for-a-moment-responses", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/error-codes", Does: "answers 500 twice without a word, and takes tools before and after that",
+		Fails: []Failure{upTo(2, useTool, plain(500, "Internal Server Error"))}, Want: Expectation{Refused: 2}},
+	{ID: "reasoning-item-without-content", API: Responses, Vendor: "vLLM", Source: "vllm-project/vllm#28248", Thinking: "low", Does: "answers 500 to a reasoning item whose text it does not find",
+		Checks: withTools(func(c *Call) *Refusal {
+			for _, item := range objects(c.Body["input"]) {
+				if str(item["type"]) == "reasoning" {
+					return vllm(500, "ResponseReasoningItem has no content")
+				}
+			}
+			return nil
+		}), Want: Expectation{Refused: 2}},
 	{ID: "page-504-of-a-picture", Vendor: "a local server", Source: "ollama/ollama#10443", Does: "dies of pictures, behind a gateway that answers 504",
 		Checks: []Check{blind(page(504, "504 Gateway Time-out"))}, Want: Expectation{Refused: 3, Again: 2, Image: BlindText}},
 }
