@@ -93,7 +93,7 @@ var diesOfParts = []Row{
 		Checks: []Check{when(has("tools"), results(func(int, obj) *Refusal { return page(502, "502 Bad Gateway") }))}, Want: Expectation{Refused: 8, Again: 2}},
 	{ID: "internal-error-for-a-moment-responses", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/error-codes", Does: "answers 500 twice without a word, and takes tools before and after that",
 		Fails: []Failure{upTo(2, useTool, plain(500, "Internal Server Error"))}, Want: Expectation{Refused: 2}},
-	{ID: "reasoning-item-without-content", API: Responses, Vendor: "vLLM", Source: "vllm-project/vllm#28248", Thinking: "low", Does: "answers 500 to a reasoning item whose text it does not find",
+	{ID: "reasoning-item-without-content", API: Responses, Vendor: "vLLM", Source: "vllm-project/vllm#28248", Wire: reasons, Does: "answers 500 to a reasoning item whose text it does not find",
 		Checks: withTools(func(c *Call) *Refusal {
 			for _, item := range objects(c.Body["input"]) {
 				if str(item["type"]) == "reasoning" {
