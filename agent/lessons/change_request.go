@@ -3,6 +3,7 @@ package lessons
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,7 +163,7 @@ func (c *Call) understand(err error, sent Sent) (x refusedRequest, ok bool) {
 		x.found = x.found && !c.changed.wasApplied(x.lesson)
 		x.quoted = x.found
 	}
-	if named && !isNamed(x.lesson) {
+	if named && !x.isNamed() {
 		x.found, x.known = false, false
 	}
 	return x, !named || x.found
@@ -199,7 +200,7 @@ func (x refusedRequest) change() bool {
 	case old:
 	default:
 		why := unexplained{c, sent, x.fault}
-		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.err.Status) || why.leaveSettings(true))
+		guessed := !c.quiet && x.err.Class == agent.BadRequest && !x.fault.WantsResponses() && (why.lastResort() || why.lastParts(x.status()) || why.leaveSettings(true))
 		c.changed.since = nil // only an answer shows that a guess was right
 		if !guessed {
 			return false
@@ -210,6 +211,15 @@ func (x refusedRequest) change() bool {
 		x.strip(l.Kind)
 	}
 	return true
+}
+
+// status gives the status of a refusal. One inside of an answer of which nothing was shown has none; where it speaks of the request's parameters
+// it is like any other.
+func (x refusedRequest) status() int {
+	if x.fault.Status == 0 && x.err.Class == agent.BadRequest && mayBeTools.MatchString(strings.ToLower(x.text)) {
+		return http.StatusBadRequest
+	}
+	return x.err.Status
 }
 
 // suppose changes the request although it is not known whether that is the reason.
@@ -225,7 +235,7 @@ func (c *Call) suppose(l sessions.Lesson) {
 	c.apply(l)
 	c.changed.forget(keyOf(l))
 	c.changed.blind.changes = append(slices.DeleteFunc(c.changed.blind.changes, func(s sessions.Lesson) bool {
-		return keyOf(s) == keyOf(l) || l.Kind == Tools && s.Kind == MaxTools
+		return keyOf(s) == keyOf(l) || l.Kind == Tools && (s.Kind == MaxTools || s.Kind == Schema)
 	}), l)
 }
 

@@ -2,13 +2,10 @@ package lessons
 
 import (
 	"cmp"
-	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
-	"parley/agent"
 	"parley/agent/wire"
 	"parley/channels/pattern"
 	"parley/sessions"
@@ -212,49 +209,3 @@ func (x unexplained) lastTools() bool {
 	}
 	return true
 }
-
-// failedAgain changes a request with which the server failed twice in the same words: pictures are left out, or the history is told as text.
-// Servers fail so with what a template cannot write down. One that quotes its template may be unable to write down the tools. An endpoint that was taken with those changes in an earlier call is not asked twice.
-//
-// source: mudler/LocalAI#10256, ggml-org/llama.cpp (common/minja), vllm-project/vllm (500 to pictures), QwenLM/qwen-code#48, OpenRouterTeam/openrouter-examples#67 (a word for a failure at the end of an empty answer)
-func (x unexplained) failedAgain(err error) bool {
-	c, sent := x.call, x.sent
-	e, isModel := errors.AsType[*agent.ModelError](err)
-	f, isFault := errors.AsType[*wire.Fault](err)
-	if !isModel || !isFault || e.Class != agent.Overloaded && (e.Class != agent.Broken || e.Status != http.StatusOK) || !slices.Contains(failingStatuses, e.Status) || c.changed.count >= maxChanges || busyNow.MatchString(strings.ToLower(f.Text)) {
-		return false
-	}
-	words := wordsWithoutCounts(f.Text)
-	if c.failed == nil {
-		c.failed = make(map[string]int)
-	}
-	c.failed[words]++
-	isKnown := words == c.suspects.words && len(c.spared) > 0
-	if c.failed[words] < 2 && !isKnown {
-		return false
-	}
-	c.changed.judge(f.Text, sessions.Lesson{}, false)
-	switch {
-	case isKnown && c.restoreSuspects():
-	case len(sent.Pictures) > 0 && !c.images:
-		x.leavePictures()
-	case sent.Steps && emptyWord.MatchString(f.All) && otherContent(c) != "":
-		x.guess(sessions.Lesson{Kind: Content, Use: otherContent(c)})
-	case sent.Steps && !c.changed.hasChanged(History):
-		x.guess(c.told())
-	case templateCode.MatchString(f.All) && sent.Loose && !c.Off(Schema, ""):
-		x.guess(sessions.Lesson{Kind: Schema})
-	case templateCode.MatchString(f.All) && len(sent.Tools) > 0 && !c.Off(Tools, ""):
-		x.guess(sessions.Lesson{Kind: Tools})
-	default:
-		return false
-	}
-	c.changed.count++
-	return true
-}
-
-// failingStatuses are those of servers that failed with a request, not of ones that cannot be reached.
-var failingStatuses = []int{http.StatusOK, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented}
-
-// busyNow is in errors of servers that have no time for any request.
-var busyNow = pattern.New(`overload|\bbusy\b|capacity|out of memory|timed? ?out|too many|rate.?limit|loading|upstream|connection`)

@@ -67,6 +67,12 @@ type endpoint func(request) error
 // ask makes one model call like a provider, and gives how many requests were refused and what was sent last.
 func ask(t *testing.T, b *Book, config string, e endpoint) (refused int, last request) {
 	t.Helper()
+	return askTries(t, b, config, 1, e)
+}
+
+// askTries is ask with so many tries of a call, as agent.Retry makes them.
+func askTries(t *testing.T, b *Book, config string, tries int, e endpoint) (refused int, last request) {
+	t.Helper()
 	c := b.Call(at, config)
 	for {
 		r := request{params: make(map[string]string), stream: !c.Off(Stream, ""), system: !c.Off(System, ""), reasoning: c.Use(Reasoning), roles: c.Use(Roles)}
@@ -96,7 +102,9 @@ func ask(t *testing.T, b *Book, config string, e endpoint) (refused int, last re
 			t.Fatal("it changes the request without end")
 		}
 		if !c.Refused(t.Context(), err, sent) {
-			return refused, r
+			if tries--; tries <= 0 {
+				return refused, r
+			}
 		}
 	}
 }

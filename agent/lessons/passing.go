@@ -8,7 +8,6 @@ import (
 	"parley/agent"
 	"parley/agent/wire"
 	"parley/channels/pattern"
-	"parley/sessions"
 )
 
 var (
@@ -58,7 +57,7 @@ func mayTeach(e *agent.ModelError, f *wire.Fault) (teaches, named bool) {
 	case agent.BadKey: // some gateways answer 403 to what a model does not take
 		return e.Status == http.StatusForbidden, keyWord.MatchString(text)
 	case agent.BadRequest, agent.NoSuchModel: // a router may say of a refusal that the model's server is down
-		return true, e.Status > http.StatusNotImplemented
+		return true, e.Status > http.StatusNotImplemented && !f.QuotesRefusal()
 	case agent.TooLong: // too long may be the answer that was asked for
 		return true, false
 	case agent.RateLimited:
@@ -72,7 +71,13 @@ func mayTeach(e *agent.ModelError, f *wire.Fault) (teaches, named bool) {
 	return false, false
 }
 
-// isNamed reports whether a lesson is about a part of a request that errors of any status are believed to name.
-func isNamed(l sessions.Lesson) bool {
+// isNamed reports whether an error that may be about anything is believed to be about the part of the request that a lesson names. An endpoint that
+// failed is so when the same request meets the same words.
+// source: BerriAI/litellm#11267 (APIConnectionError, 500, with Ollama's refusal in it)
+func (x refusedRequest) isNamed() bool {
+	l := x.lesson
+	if (x.err.Class == agent.Overloaded || x.err.Class == agent.BadRequest) && !passing.MatchString(strings.ToLower(x.text)) {
+		return true
+	}
 	return slices.Contains([]string{Images, ToolImages, MaxImages, Stream}, l.Kind) || l.Kind == Parameter && strings.ContainsAny(l.Name, "._")
 }

@@ -84,7 +84,7 @@ type reading struct {
 }
 
 // no matches the words by which something is refused.
-var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|\bnot (?:been )?(?:train|design|built|intend|capable|equipped|suit|meant|made)|not an? (?:feature|capability)|no such|refus|reject|not found|not loaded|not configured|not included|\bno (?:[a-z-]+ ){1,3}(?:available|loaded|installed|configured|enabled|support|abilit(?:y|ies)|capabilit(?:y|ies))\b|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
+var no = pattern.New(`not? (be )?(support|permit|allow|accept|recogni[sz]|enabled|available|valid|expect|implement|exist|include|compatible|set|use)|un(support|known|recogni[sz]|expected|able)|does ?n[o']t|do not|don't|can ?not|can't|isn't|invalid|extra (input|field|param)|forbidden|disabled|deprecated|removed|no longer|requires?|must|only|no endpoints|incompatible|ignored|without|unavailable|illegal|\bnot (?:been )?(?:train|design|built|intend|capable|equipped|suit|meant|made)|not an? (?:feature|capability)|no such|refus|reject|not found|not loaded|not configured|not included|\bno (?:[a-z-]+ ){1,3}(?:available|loaded|installed|configured|enabled|support|abilit(?:y|ies)|capabilit(?:y|ies))\b|\bno (?:[a-z-]+ ){1,3}supports?\b|lacks|非法|不支持|无效|不允许|不可用|未启用|无法|` + // Chinese
 	`nicht|\bkeine?n?\b|` + // German
 	`ne (?:prend|support|permet|g[eè]re)|\bpas\b|non (?:support|pris|autoris)|` + // French
 	`\bno (?:es|son|est[aá]n?|soporta|admite|permite|acepta|tiene|se (?:soporta|admite|permite|acepta))|\bno compatible|` + // Spanish
@@ -258,13 +258,13 @@ func readSchema(r reading) (sessions.Lesson, bool) {
 }
 
 var (
-	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|(its|include|missing|without)( the)? reasoning\b`)
+	reasoningWord = pattern.New(`reasoning_content|reasoning_details|reasoning_text|thought_signature|thoughtsignature|thinking(_blocks?| block| mode)|thinking[\x60'"] blocks|expected [\x60'"](?:redacted_)?thinking[\x60'"]|\]\.thinking|encrypted_content|signature|reasoning (content|item)|\bresponsereasoningitem\b|(its|include|missing|without)( the)? reasoning\b`)
 	foundToolUse  = pattern.New("expected [`'\"](?:redacted_)?thinking[`'\"][^\n]*\\bfound [`'\"]?tool_use")
 	wantsBack     = pattern.New(`passed back|pass(ing)? back|send back|sent back|missing|is required|reasoning_content\b[^\n]{0,20}(?:field required|must contain)|must include|must be (provided|included|passed|present|followed|preceded)|must (start|begin) with|expected|without its required|必须(?:包含|提供|传|带)|缺少`)
 	// passedBack is in errors that want reasoning in the history, whatever else it has. source: leookun/cursor-byok#276 (DeepSeek)
 	passedBack    = pattern.New(`\b(?:pass(?:ed|ing)?|sen[dt]) back\b|(?:missing|required)[^\n]{0,60}\bassistant message`)
 	signatureWord = pattern.New(`thought[_ ]?signature`)
-	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove|not match any`)
+	wantsNot      = pattern.New(`unknown|unrecogni[sz]ed|not (be )?(permitted|allowed|supported|included|accepted)|unsupported|extra|unexpected|invalid signature|invalid .{0,40}signature|signature .{0,40}(invalid|not valid|mismatch|cannot|failed)|could not be (verified|decrypted|decoded|parsed)|cannot be modified|not found|remove|not match any|\bresponsereasoningitem has no\b`)
 )
 
 // readReasoning reads errors about the reasoning of earlier steps.

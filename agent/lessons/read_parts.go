@@ -29,7 +29,7 @@ func (r reading) refusesPart(noun, except *pattern.Pattern, fields ...string) bo
 var (
 	streamWord = pattern.New(`\bstream(ing|ed)?\b|流式|ストリーミング|스트리밍|стриминг|потоков`)
 	// oneStream is in errors about one answer that was cut off.
-	oneStream = pattern.New(`\b(?:pars|read|decod|open|process)(?:e|ed|ing)? (?:the )?(?:[a-z]+ )?stream\b|\bupstream stream\b|stream(?:ing)? (?:has |was |is )?(?:been )?(?:ended|closed|error|timed|timeout|failed|aborted|interrupted|reset|disconnected|terminated|idle)`)
+	oneStream = pattern.New(`\b(?:pars|read|decod|open|process)(?:e|ed|ing)? (?:the )?(?:[a-z]+ )?stream\b|\bupstream stream\b|\bstream(?:ing)? (?:has |was |is )?(?:been )?(?:ended|closed|error|timed|timeout|failed|aborted|interrupted|reset|disconnected|terminated|idle)`)
 )
 
 func readStream(r reading) (sessions.Lesson, bool) {

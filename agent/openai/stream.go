@@ -229,7 +229,7 @@ func (s *stream) add(data []byte, value bool) error {
 		}
 		return nil
 	}
-	if wire.IsError(c.Error) || len(c.Choices) == 0 && (says(c.Blocked) || says(c.BlockedSnake)) || c.Groq != nil && wire.IsError(c.Groq.Error) || len(c.Choices) == 0 && c.Usage == nil && isFault(data) {
+	if wire.IsError(c.Error) || len(c.Choices) == 0 && (says(c.Blocked) || says(c.BlockedSnake)) || c.Groq != nil && wire.IsError(c.Groq.Error) || len(c.Choices) == 0 && (c.Usage == nil || bytes.Contains(data, []byte(`base_resp`))) && isFault(data) {
 		return s.t.StreamError(data)
 	}
 	if c.isUnknown(data) {

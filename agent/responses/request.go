@@ -57,11 +57,12 @@ var reserved = []string{"input", "instructions", "model", "stream", "tools"}
 // types: encoding those takes ten times as long, in every turn.
 func (m *Model) encode(p agent.Prompt, set agent.ModelSettings, call *lessons.Call, at lessons.Endpoint) (*request, error) {
 	r := &request{sent: lessons.Sent{Instructions: p.System, Messages: p.Messages, Extras: lessons.Extras(set)}}
-	encodedTools, err := m.encodeTools(r, p, set, call)
+	takesTools := call.Takes(lessons.Tools, agent.ToolsSetting(p, set))
+	encodedTools, err := m.encodeTools(r, p, set, takesTools, call)
 	if err != nil {
 		return nil, err
 	}
-	h := history{call: call, at: at, set: set, sent: &r.sent, noTools: !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)), toolPictures: m.host == openAI || m.host == azure}
+	h := history{call: call, at: at, set: set, sent: &r.sent, noTools: !takesTools, toolPictures: m.host == openAI || m.host == azure}
 	instructions := p.System
 	if !call.Takes(lessons.System, set.System) || refused(call, "instructions", "text") {
 		h.system, instructions = p.System, ""
@@ -225,8 +226,8 @@ func (m *Model) limit(e *fields, p agent.Prompt) {
 }
 
 // encodeTools gives the tools that are offered, nil = none, and notes them in r.
-func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings, call *lessons.Call) ([]byte, error) {
-	if len(p.Tools) == 0 || !call.Takes(lessons.Tools, agent.ToolsSetting(p, set)) {
+func (m *Model) encodeTools(r *request, p agent.Prompt, set agent.ModelSettings, takesTools bool, call *lessons.Call) ([]byte, error) {
+	if len(p.Tools) == 0 || !takesTools {
 		return nil, nil
 	}
 	specs := call.Offer(p.Tools)

@@ -227,6 +227,14 @@ var faultBodies = []faultBody{
 	{403, "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>", agent.Unreachable, ""},
 	// A router's status hides what is behind it. source: NousResearch/hermes-agent#31456, continuedev/continue#13259
 	{502, `{"error":{"message":"Unknown parameter: 'stream_options'.","type":"invalid_request_error","code":"unknown_parameter"}}`, agent.BadRequest, "Unknown parameter"},
+	// what is behind a gateway. source: QuantumNous/new-api (service/error.go), docs.z.ai/api-reference/api-code
+	{502, `{"error":{"message":"Upstream error 401: Incorrect API key provided"}}`, agent.BadKey, "Incorrect"},
+	{502, `{"error":{"message":"upstream error 404: The model m does not exist"}}`, agent.NoSuchModel, "not exist"},
+	{502, `{"error":{"message":"upstream error: The response was filtered due to the prompt triggering Azure OpenAI's content management policy"}}`, agent.Refused, "filtered"},
+	{502, `{"error":{"message":"Upstream 400: This model does not support tools"}}`, agent.BadRequest, "tools"},
+	{502, `{"error":{"message":"upstream error: no route after 404 ms"}}`, agent.Overloaded, "no route"},
+	{410, `{"error":{"message":"Cypher Alpha was a stealth model and has been removed","code":410}}`, agent.NoSuchModel, "removed"},
+	{0, `{"error":{"code":"1213","message":"未正常接收到prompt参数。"}}`, agent.BadRequest, "参数"},
 	{502, `All model providers failed: zai: Invalid status code: 400 Bad Request: {"error":{"code":"1214","message":"The messages parameter is illegal."}}`, agent.BadRequest, "illegal"},
 	{502, `{"error":{"message":"upstream closed after 400 ms","type":"bad_gateway"}}`, agent.Overloaded, "upstream closed"},
 	// The cause stands in param. source: tailcallhq/forgecode#3347

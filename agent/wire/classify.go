@@ -41,9 +41,9 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusTooManyRequests:
 		return agent.RateLimited
-	case s == http.StatusInternalServerError && f.ofKey():
+	case (s == http.StatusInternalServerError || s == http.StatusBadGateway) && f.ofKey():
 		return agent.BadKey // of a router: that of what is behind it
-	case slices.Contains(modelStatuses, s) && f.says(agent.NoSuchModel), (s == http.StatusUnauthorized || s == http.StatusForbidden) && f.says(agent.NoSuchModel) && !f.ofKey():
+	case slices.Contains(modelStatuses, s) && f.says(agent.NoSuchModel), s >= 500 && innerNotFound.MatchString(f.All) && f.ofModel(), (s == http.StatusUnauthorized || s == http.StatusForbidden) && f.says(agent.NoSuchModel) && !f.ofKey():
 		return agent.NoSuchModel
 	case s >= 500 && f.invalid():
 		return agent.BadRequest // of a router: what is behind it refused the request, and will again
@@ -57,7 +57,7 @@ func classify(f *Fault) agent.ErrorClass {
 		return agent.NoSuchModel
 	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired, s >= 400 && f.ofKey():
 		return agent.BadKey
-	case s == http.StatusNotFound, s >= 400 && (f.ofModel() || f.Param == "body.model"):
+	case s == http.StatusNotFound, s == http.StatusGone && strings.Contains(f.All, "model"), s >= 400 && (f.ofModel() || f.Param == "body.model"):
 		return agent.NoSuchModel
 	case s >= 300:
 		return agent.BadRequest
@@ -76,11 +76,14 @@ func inside(f *Fault) agent.ErrorClass {
 		return agent.BadKey
 	case f.has([]string{"not_found_error"}), f.ofModel():
 		return agent.NoSuchModel
-	case f.has([]string{"invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "2013"}): // MiniMax
+	case f.has([]string{"invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "bad_request_error", "2013", "1210", "1212", "1213", "1214", "1215"}), badParameter.MatchString(f.All): // MiniMax, Z.AI
 		return agent.BadRequest
 	}
 	return agent.Broken
 }
+
+// badParameter matches words for a request that is wrong. source: docs.z.ai/api-reference/api-code, zai-org/feedback#81 (1210 in a stream)
+var badParameter = pattern.New(`\binvalid (?:api )?param(?:eter)?s?\b|参数(?:有误|非法|错误)`)
 
 var (
 	responsesWord = pattern.New(`(use|try|via|through|with|only (supported|available) (in|on|by|via|through|with)|supported in|switch to)\W{1,4}(the )?(openai )?(\S{0,30}/?v1/responses|responses (api|endpoint)|/responses)`)
@@ -118,8 +121,18 @@ var (
 // invalidCodes are given for requests that are wrong, whatever the status.
 var invalidCodes = []string{"invalid_request_error", "unknown_parameter", "unsupported_parameter", "unsupported_value", "invalid_parameter_error", "badrequesterror", "extra_forbidden", "string_type"}
 
-// innerStatus matches the status of a refusal that a router quotes.
-var innerStatus = pattern.New(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)`)
+// innerStatus matches the status of a refusal that a router quotes, innerNotFound that of something which is not there.
+// source: QuantumNous/new-api (bad response status code 400), continuedev/continue#13261 (Invalid status code: 400 Bad Request)
+var (
+	innerStatus   = pattern.New(`\bstatus(?: code)?\W{0,3}(?:400|422)\b|\b(?:400 bad request|422 unprocessable)|` + behindRouter + `(?:400|422)\b`)
+	innerNotFound = pattern.New(`\bstatus(?: code)?\W{0,3}404\b|\b404 not found|` + behindRouter + `404\b`)
+)
+
+// behindRouter stands in front of the status of what is behind a router.
+const behindRouter = `\b(?:upstream|provider|backend)(?: (?:error|request|response|status|api|code|failed|returned|responded|answered|rejected|with|an?|http)){0,4}:? \(?`
+
+// QuotesRefusal reports whether an error gives the status of a refusal by what is behind a router.
+func (f *Fault) QuotesRefusal() bool { return innerStatus.MatchString(f.All) }
 
 // invalid reports whether an error says that the request is wrong, although its status says something else.
 // Beside a status of servers that are down, the type invalid_request_error alone says nothing.
@@ -128,7 +141,7 @@ func (f *Fault) invalid() bool {
 	if f.Status > http.StatusNotImplemented && f.Param == "" {
 		codes = codes[1:]
 	}
-	return f.has(codes) || innerStatus.MatchString(f.All)
+	return f.has(codes) || f.QuotesRefusal()
 }
 
 // IsPassing reports whether an error is one that the same request mostly does not meet again: a call that the model spoiled, a server

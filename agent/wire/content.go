@@ -9,7 +9,7 @@ import (
 
 const (
 	filterVerb = `(?:block|violat|flagg|reject|refus|denied|prohibit|filtered|interven|trigger|disallow|not allowed|fail)`
-	filterNoun = `(?:guardrails?|moderation|prompt (?:injection|shield|guard)|(?:content|prompt|abuse|safety|security|input) (?:filter|polic|moderation|safety|check|rule)|(?:usage|acceptable use|our|by) polic|\bwaf\b|web application firewall)`
+	filterNoun = `(?:guardrails?|moderation|prompt (?:injection|shield|guard)|(?:content(?: management)?|prompt|abuse|safety|security|input) (?:filter|polic|moderation|safety|check|rule)|(?:usage|acceptable use|our|by) polic|\bwaf\b|web application firewall)`
 )
 
 var (

@@ -77,5 +77,8 @@ func families() []family {
 		{"Keywords and fields by their names alone", namedKeywords},
 		{"Calls that a model spoiled", spoiledCalls},
 		{"Places and names of reasoning in the history", slices.Concat(thoughtPlaces, thoughtNames, loneEnds, rareCalls)},
+		{"Refusals that look like failures", behindGateways},
+		{"Refusals inside of answers", refusedInside},
+		{"Servers that die of a part of a request", diesOfParts},
 	}
 }
