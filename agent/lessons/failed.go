@@ -55,15 +55,16 @@ func (x unexplained) failedAgain(err error) bool {
 	return true
 }
 
-// failedWithTools leaves out what tools have besides the plainest, then the tools: where the server quotes its template, or was never seen to take tools.
+// failedWithTools leaves out what tools have besides the plainest, then the tools: where the server quotes its template, or fails in words of one and was
+// never seen to take tools.
 // source: sgl-project/sglang#9166, sgl-project/sglang#9891 (500 to each request with tools)
 func (x unexplained) failedWithTools(f failure) bool {
 	c, sent := x.call, x.sent
-	quotes := templateCode.MatchString(f.all)
+	quotes, isOfTemplate := templateCode.MatchString(f.all), templateFault.MatchString(f.all)
 	switch {
-	case len(sent.Tools) == 0 || !quotes && (!f.any || c.taken.tools || c.changed.hasChanged(History) || c.changed.hasChanged(Images)):
+	case len(sent.Tools) == 0 || !quotes && (!f.any || !isOfTemplate || c.taken.tools || c.changed.hasChanged(History) || c.changed.hasChanged(Images)):
 		return false
-	case sent.Loose && !c.Off(Schema, "") && (quotes || templateFault.MatchString(f.all)):
+	case sent.Loose && !c.Off(Schema, ""):
 		x.guess(sessions.Lesson{Kind: Schema})
 	case !c.Off(Tools, ""):
 		x.guess(sessions.Lesson{Kind: Tools})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"parley/agent"
@@ -81,13 +82,16 @@ func (s *stream) read(body io.Reader) error {
 			more, err = s.take(e.Name, data)
 		}
 	}
-	switch _, known := errors.AsType[*agent.ModelError](err); {
+	e, known := errors.AsType[*agent.ModelError](err)
+	behind := known && (e.Class == agent.Overloaded || e.Class == agent.Broken) && s.isDone()
+	switch {
 	case s.stopped:
 		return nil
-	case known:
+	case known && !behind:
 		return err
 	case s.ending != "":
 		return s.end()
+	case behind:
 	case err != nil && !errors.Is(err, io.EOF):
 		return s.t.Error(fmt.Errorf("the answer was cut off: %w", err))
 	case marked && len(s.outputs) > 0:
@@ -105,7 +109,19 @@ func (s *stream) read(body io.Reader) error {
 	if said, calls, full := s.all(); full && !s.odd {
 		ending = s.judge(said, calls)
 	}
-	return s.t.Unmarked(ending, &s.yield, &s.answered, s.end)
+	err = s.t.Unmarked(ending, &s.yield, &s.answered, s.end)
+	if lost, ok := errors.AsType[*agent.ModelError](err); ok && behind {
+		e.Part, e.PartSpent = lost.Part, lost.PartSpent
+		return e
+	}
+	return err
+}
+
+// isDone reports whether each item of the answer, among them a text or a call, was told to be complete: a server that fails behind them has lost its
+// last word alone. source: openai/codex#27185 (Bedrock)
+func (s *stream) isDone() bool {
+	_, _, full := s.all()
+	return full && !slices.ContainsFunc(s.outputs, func(o *output) bool { return !o.done })
 }
 
 // all gives the texts and calls so far, and whether that may be a complete answer: none of the calls is cut off.

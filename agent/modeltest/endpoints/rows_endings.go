@@ -35,6 +35,17 @@ var smiling = Expectation{Plain: `^echo:😀 hello$`, Tool: `^The tool nam😀es
 // sentences has the usual model end its echoes as sentences do.
 var sentences = instead(func(usual string) string { return strings.TrimSuffix(usual, ".") + "." })
 
+// failedAtTheEnd ends an answer with a failure of the server in the place of its last word.
+func failedAtTheEnd(_ *Call, pieces []Piece) []Piece {
+	for i, p := range pieces {
+		if p.Kind == "response.completed" {
+			response, _ := p.Data["response"].(obj)
+			pieces[i] = responseEvent("response.failed", obj{"response": with(with(response, "status", "failed"), "error", obj{"code": "server_error", "message": "The server had an error while processing your request."})})
+		}
+	}
+	return pieces
+}
+
 // mayBeCut stands behind an answer whose end was not marked.
 const mayBeCut = "\n\n\\(The answer may be cut off: the language model's provider did not say that it is complete\\. Ask me to go on when something is missing\\.\\)$"
 
@@ -64,6 +75,7 @@ var endings = []Row{
 	{ID: "no-end-mark", Vendor: "GenieX", Source: "qualcomm/GenieX#1246", Does: "names no finish reason, and ends without DONE", Wire: ChatWire{Frame: Frame{NoDone: true}, NoUsage: true, Last: leavingOut("finish")}.Wire(), Mind: sentences, Want: unmarked},
 	{ID: "usage-as-the-end", Vendor: "OpenCode Zen", Source: "vercel/ai#19165", Does: "names no finish reason, and ends with the usage", Wire: ChatWire{Frame: Frame{NoDone: true}, Last: leavingOut("finish")}.Wire()},
 	{ID: "responses-no-end-mark", API: Responses, Vendor: "a gateway", Source: "open-learning-exchange/planet#10281", Does: "never sends response.completed", Wire: ResponsesWire{Last: leavingOut("response.completed")}.Wire(), Mind: sentences, Want: unmarked},
+	{ID: "responses-failed-behind-its-items", API: Responses, Vendor: "Amazon", Source: "openai/codex#27185", Does: "says that an answer failed whose items are all complete", Wire: ResponsesWire{Last: failedAtTheEnd}.Wire(), Mind: sentences, Want: unmarked},
 	{ID: "messages-no-end-mark", API: Messages, Vendor: "a gateway", Source: "anomalyco/opencode#43882", Does: "never sends message_delta and message_stop", Wire: MessagesWire{Last: leavingOut("message_delta", "message_stop")}.Wire(), Mind: sentences, Want: unmarked},
 	{ID: "text-cut-at-one-place", Vendor: "a proxy", Source: "anomalyco/opencode#43882", Does: "ends each text in order, before it is complete", Wire: ChatWire{Frame: Frame{NoDone: true}, NoUsage: true, Last: cutAt(isKind("text"), "finish")}.Wire(), Want: cutShort},
 	{ID: "responses-cut-at-one-place", API: Responses, Vendor: "a proxy", Source: "open-learning-exchange/planet#10281", Does: "ends each text in order, before it is complete", Wire: ResponsesWire{Last: cutAt(isKind("response.output_text.delta"), "response.completed")}.Wire(), Want: cutShort},
