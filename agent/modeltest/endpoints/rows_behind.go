@@ -87,8 +87,6 @@ var diesOfParts = []Row{
 		Checks: []Check{toolless(raw(500, `{"object":"error","message":"Internal server error: 'dict object' has no attribute 'name'","type":"InternalServerError","param":null,"code":500}`))}, Want: noTools(6)},
 	{ID: "llamacpp-undefined-in-template", Vendor: "llama.cpp", Source: "ggml-org/llama.cpp#15186", Does: "answers 500 to every request with tools: its template has a variable for them that is not set",
 		Checks: []Check{toolless(llama(500, "server_error", "Failed to apply chat template: Undefined variable 'tools_in_user_message' at row 5"))}, Want: noTools(6)},
-	{ID: "internal-error-of-tools", Vendor: "a local server", Source: "sgl-project/sglang#9166", Does: "answers 500 without a word to every request with tools",
-		Checks: []Check{toolless(plain(500, "Internal Server Error"))}, Want: noTools(6)},
 	{ID: "page-502-of-calls", Vendor: "a local server", Source: "vllm-project/vllm#12024", Does: "dies of calls in the history, behind a gateway that answers 502",
 		Checks: []Check{when(has("tools"), results(func(int, obj) *Refusal { return page(502, "502 Bad Gateway") }))}, Want: Expectation{Refused: 8, Again: 2}},
 	{ID: "internal-error-for-a-moment-responses", API: Responses, Vendor: "OpenAI", Source: "https://platform.openai.com/docs/guides/error-codes", Does: "answers 500 twice without a word, and takes tools before and after that",
