@@ -16,7 +16,8 @@ import (
 type failure struct {
 	text, all string
 
-	any bool // any part of the request may be the reason: it is not about what the model wrote
+	lost bool // the connection was closed, which networks do as well: it happens twice in each call that is to learn of it
+	any  bool // any part of the request may be the reason: it is not about what the model wrote
 }
 
 // failedAgain changes a request with which the server failed twice in the same words: pictures are left out, or the history is told as text.
@@ -34,7 +35,7 @@ func (x unexplained) failedAgain(err error) bool {
 		c.failed = make(map[string]int)
 	}
 	c.failed[words]++
-	isKnown := words == c.suspects.words && len(c.spared) > 0
+	isKnown := !f.lost && words == c.suspects.words && len(c.spared) > 0
 	if c.failed[words] < 2 && !isKnown {
 		return false
 	}
@@ -83,12 +84,12 @@ func failureOf(err error) (_ failure, ok bool) {
 	f, isFault := errors.AsType[*wire.Fault](err)
 	switch {
 	case e.Class == agent.Unreachable && e.Err != nil && cutOff.MatchString(e.Err.Error()):
-		return failure{text: e.Err.Error()}, true
+		return failure{text: e.Err.Error(), lost: true}, true
 	case !isFault || e.Class != agent.Overloaded && (e.Class != agent.Broken || e.Status != http.StatusOK) || busyNow.MatchString(strings.ToLower(f.Text)):
 		return failure{}, false
 	}
 	gone := e.Status == http.StatusBadGateway || e.Status == http.StatusGatewayTimeout
-	return failure{f.Text, f.All, !gone && e.Status >= http.StatusInternalServerError && !f.IsPassing()}, gone || slices.Contains(failingStatuses, e.Status)
+	return failure{text: f.Text, all: f.All, any: !gone && e.Status >= http.StatusInternalServerError && !f.IsPassing()}, gone || slices.Contains(failingStatuses, e.Status)
 }
 
 var (

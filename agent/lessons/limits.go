@@ -113,7 +113,7 @@ func readLimit(r reading) (sessions.Lesson, bool) {
 
 var (
 	// ofPrompt matches errors whose tokens may be those of a prompt, or of a minute.
-	ofPrompt = pattern.New(`prompt|[ck]ontext|input|window|message|histor|minute|\btpm\b|上下文|输入`)
+	ofPrompt = pattern.New(`prompt|[ck]ontext|input|window|message|histor|minute|\btpm\b|daily|per day|quota|remaining|上下文|输入`)
 	// tokenCount matches a number of tokens.
 	tokenCount = pattern.New(`\dk? ?(?:个 ?)?(?:[a-z]+ )?tokens?\b`)
 )

@@ -30,6 +30,7 @@ const (
 	maxFaultTexts = 200
 	maxFaultText  = 8 << 10  // bytes of one text
 	maxFaultAll   = 64 << 10 // bytes of all of them
+	maxPlace      = 32       // parts of the place of an error; deeper ones are no places in a request
 	maxSought     = 1 << 20  // bytes in which quoted values are looked for in vain, again and again
 )
 
@@ -97,7 +98,7 @@ func (r *faultReader) walk(under string, v any, depth int) {
 		}
 		if place := placeOf(v); under == "loc" && place != "" {
 			if r.f.Param == "" {
-				r.f.Param = place
+				r.f.Param = cutText(place, maxFaultText)
 			}
 			under = "place"
 		}
@@ -105,7 +106,7 @@ func (r *faultReader) walk(under string, v any, depth int) {
 			r.walk(under, x, depth+1)
 		}
 	case map[string]any:
-		if _, hasPlace := v["loc"].([]any); hasPlace {
+		if place, hasPlace := v["loc"].([]any); hasPlace && len(place) <= maxPlace {
 			r.f.entries = append(r.f.entries, v)
 		}
 		keys := make([]string, 0, len(v))

@@ -69,3 +69,13 @@ func TestManyBrackets(t *testing.T) {
 		t.Errorf("read %q", f.Text)
 	}
 }
+
+// TestDeepPlace: a place of very many parts is none, and is not kept whole.
+func TestDeepPlace(t *testing.T) {
+	t.Parallel()
+	deep := `{"loc":[` + strings.TrimSuffix(strings.Repeat("0,", 100_000), ",") + `],"msg":"no"}`
+	f := ReadFault([]byte(`{"error":{"message":"x y","detail":[` + deep + `,{"loc":["a","b"],"msg":"no"},{"loc":["a","c"],"msg":"no"}]}}`)).WithoutOtherBranches(nil)
+	if len(f.Param) > maxFaultText || len(f.entries) > 2 {
+		t.Errorf("%d bytes of a place, %d errors", len(f.Param), len(f.entries))
+	}
+}

@@ -111,7 +111,9 @@ func (s *session) history(ctx context.Context) ([]web.Line, error) {
 		}
 	}
 	s.unread = slices.DeleteFunc(s.unread, func(u web.Line) bool {
-		return slices.ContainsFunc(lines, func(l web.Line) bool { return l.Run == u.Run })
+		return slices.ContainsFunc(lines, func(l web.Line) bool { // one that another turn took up has that turn's run
+			return l.Run == u.Run || l.Role == web.User && l.Text == strings.TrimSpace(u.Text) && l.Time.After(u.Time.Add(-time.Minute))
+		})
 	})
 	lines = append(lines, s.unread...)
 	lines = lines[max(len(lines)-sessionLines, 0):]
