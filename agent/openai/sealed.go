@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"parley/channels/pattern"
 )
@@ -46,6 +47,26 @@ type plainEvent struct {
 func (p *plainEvent) matches(data []byte) bool {
 	return len(p.head) > 0 && len(data) >= len(p.head)+len(p.tail) && bytes.HasPrefix(data, p.head) && bytes.HasSuffix(data, p.tail) &&
 		bytes.IndexByte(data[len(p.head):len(data)-len(p.tail)], '"') < 0
+}
+
+// between gives the last text of an event that matches, as it stands there.
+func (p *plainEvent) between(data []byte) []byte { return data[len(p.head) : len(data)-len(p.tail)] }
+
+// isContent reports whether the last text of an event that was read is the content of its one choice.
+func (p *plainEvent) isContent(data []byte, choices []choice) bool {
+	return len(choices) == 1 && bytes.HasSuffix(p.head, []byte(`"content":"`)) && p.matches(data) && choices[0].Delta.Content != "" && string(p.between(data)) == choices[0].Delta.Content
+}
+
+// otherText gives the content of an event that differs from the one before in that alone: it need not be read again.
+func (s *stream) otherText(data []byte) (string, bool) {
+	if !s.isOneText || !s.plain.matches(data) {
+		return "", false
+	}
+	text := s.plain.between(data)
+	if len(text) == 0 || !utf8.Valid(text) || bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '\\' }) {
+		return "", false
+	}
+	return string(text), true
 }
 
 func (p *plainEvent) set(data []byte) {

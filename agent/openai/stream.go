@@ -54,6 +54,7 @@ type stream struct {
 	sealed    json.RawMessage                           // reasoning_opaque of the message
 	opaque    int                                       // bytes of all of these as they came
 	rest      map[string]json.RawMessage                // fields of the message under other names that the endpoint wants back
+	isOneText bool                                      // the newest event is plain, and its last text is its content
 	plain     plainEvent                                // the newest event without such fields
 	calls     []*call
 	beside    []toolCall // of other choices than the first
@@ -185,7 +186,13 @@ func (s *stream) event(ev wire.Event) error {
 	case strings.EqualFold(ev.Name, "error"):
 		return s.t.StreamError(data)
 	}
-	more, odd := s.chunk.decode(data)
+	var more []chunk
+	odd := false
+	if text, ok := s.otherText(data); ok {
+		s.chunk.Choices[0].Delta.Content = text
+	} else {
+		more, odd = s.chunk.decode(data)
+	}
 	if odd {
 		s.odd = true
 		s.unread(data)
@@ -196,10 +203,12 @@ func (s *stream) event(ev wire.Event) error {
 	switch {
 	case s.plain.matches(data):
 	case mayBeSealed(data):
+		s.plain.head = s.plain.head[:0]
 		s.keepSealed(data)
 	default:
 		s.plain.set(data)
 	}
+	s.isOneText = !odd && len(more) == 0 && s.plain.isContent(data, s.chunk.Choices)
 	if err := s.add(data, ev.Value); err != nil {
 		return err
 	}
