@@ -67,3 +67,15 @@ func TestTextResults(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotaIsNoLength: what is left of a day is no limit of one answer.
+func TestQuotaIsNoLength(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Daily token limit of 1000 reached", "You have 1000 tokens remaining", "Your quota of 1000 tokens per day is used"} {
+		c := NewBook(Config{}).Call(at, "")
+		c.Refused(t.Context(), refusal(400, `{"error":{"message":"`+text+`"}}`), Sent{Params: []Param{{Name: "max_tokens", Value: "32000"}}})
+		if use, _ := c.Param("max_tokens", "32000"); use == "1000" {
+			t.Errorf("%s: %s", text, use)
+		}
+	}
+}

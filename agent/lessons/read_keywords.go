@@ -20,9 +20,9 @@ var (
 	literalValues = []string{"enum", "const", "default", "example", "examples", "required", "dependentrequired"}
 )
 
-// keywords gives the keywords of the schemas that are sent, in lower case and without underscores, but for plainKeywords. Those of several words
+// keywordsOf gives the keywords of the schemas that are sent, in lower case and without underscores, but for plainKeywords. Those of several words
 // have their capital letters in names, which nothing else in an error has.
-func (c *Call) keywords() []string {
+func keywordsOf(c *Call) []string {
 	found, form := make(map[string]bool), c.SchemaForm()
 	for _, t := range c.offered {
 		var schema any
@@ -107,7 +107,7 @@ func (r reading) withoutKeyword(keyword string, isElement bool) (sessions.Lesson
 // without it, and no tool is left out.
 // source: camel-ai/camel#2288 ('default' is not permitted), googleapis/python-genai#1093 (Unknown name "const"), CherryHQ/cherry-studio#20939
 func readKeyword(r reading) (sessions.Lesson, bool) {
-	sent := r.schemaKeywords()
+	sent := schemaKeywords(r)
 	if len(sent) == 0 {
 		return sessions.Lesson{}, false
 	}
@@ -119,7 +119,7 @@ func readKeyword(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	for _, k := range sent {
-		if name := strings.ToLower(k); isRareKeyword(k) && (word(r.text, name) || word(r.text, strings.ToLower(snake(k)))) || strings.EqualFold(r.f.Param, k) || r.namesAsKeyword(name) {
+		if name := strings.ToLower(k); isRareKeyword(k) && (word(r.text, name) || word(r.text, strings.ToLower(snake(k)))) || strings.EqualFold(r.f.Param, k) || namesAsKeyword(r, name) {
 			return r.withoutKeyword(k, false)
 		}
 	}
@@ -127,7 +127,7 @@ func readKeyword(r reading) (sessions.Lesson, bool) {
 }
 
 // namesAsKeyword reports whether an error that speaks of schemas has a name in quotation marks, or any calls it a keyword.
-func (r reading) namesAsKeyword(name string) bool {
+func namesAsKeyword(r reading, name string) bool {
 	isOfSchema := ofSchemas.MatchString(r.text) || schemaPath.MatchString(strings.ToLower(r.f.Param)+"\n"+r.text) || r.has("function_declarations", "functiondeclaration", "keyword")
 	return isOfSchema && quotes(r.text, name) || word(r.text, "keyword "+name) || word(r.text, "keyword: "+name)
 }
@@ -138,7 +138,7 @@ func readEverydayKeyword(r reading) (sessions.Lesson, bool) {
 		return sessions.Lesson{}, false
 	}
 	text := everydayKeyword.ReplaceAllString(r.text, "")
-	for _, k := range r.schemaKeywords() {
+	for _, k := range schemaKeywords(r) {
 		if k != "not" && k != "if" && k != "then" && k != "else" && word(text, strings.ToLower(k)) {
 			return r.withoutKeyword(k, false)
 		}
@@ -147,9 +147,9 @@ func readEverydayKeyword(r reading) (sessions.Lesson, bool) {
 }
 
 // schemaKeywords gives the keywords that a refusal of this request may mean; nil = it speaks of another schema, or of something that is not there.
-func (r reading) schemaKeywords() []string {
+func schemaKeywords(r reading) []string {
 	if _, isOther := r.sentParam("response_format"); isOther || len(r.sent.Tools) == 0 || required.MatchString(r.text) {
 		return nil
 	}
-	return r.call.keywords()
+	return keywordsOf(r.call)
 }

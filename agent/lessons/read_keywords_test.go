@@ -26,14 +26,14 @@ func afterKeyword(t *testing.T, sent Sent, body, keyword string) string {
 	c := NewBook(Config{}).Call(at, "")
 	c.Offer(richTools)
 	sent.Tools, sent.Loose = []string{"look", "search", "list"}, true
-	if !slices.Contains(c.keywords(), keyword) {
+	if !slices.Contains(keywordsOf(c), keyword) {
 		return "is not sent"
 	}
 	again := c.Refused(t.Context(), refusal(400, body), sent)
 	switch {
 	case !again || len(c.changed.applied) != 1 || c.changed.applied[0].Kind != Schema || len(c.changed.blind.changes) > 0:
 		return fmt.Sprintf("%+v %+v", c.changed.applied, c.changed.blind.changes)
-	case slices.Contains(c.keywords(), keyword):
+	case slices.Contains(keywordsOf(c), keyword):
 		return "is sent again"
 	case len(c.Offer(richTools)) != len(richTools):
 		return "costs tools"
@@ -61,7 +61,7 @@ func TestKeywordIsNamed(t *testing.T) {
 	}
 	of := map[string]Sent{"chat": chatSent("reasoning_content"), "responses": responsesSent(), "messages": messagesSent()}
 	apis := []string{"chat", "responses", "messages"}
-	for i, keyword := range c.keywords() {
+	for i, keyword := range keywordsOf(c) {
 		for api, words := range at {
 			if api == apis[i%len(apis)] {
 				words = slices.Concat(bare, words)

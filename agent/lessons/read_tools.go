@@ -196,7 +196,7 @@ func readToolTexts(r reading) (sessions.Lesson, bool) {
 	}
 	longest, of := r.call.longest, ""
 	if ofArgument.MatchString(text) {
-		longest, of = r.call.longestArgument(), Arguments
+		longest, of = longestArgument(r.call.offered), Arguments
 	}
 	most := 0
 	for _, m := range bounded.FindAllStringSubmatch(r.text, -1) {

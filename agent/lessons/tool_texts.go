@@ -64,8 +64,8 @@ func (c *Call) shortenArguments(specs []tools.Spec) []tools.Spec {
 }
 
 // longestArgument gives how many bytes the longest description of an argument of the tools has.
-func (c *Call) longestArgument() (most int) {
-	for _, s := range c.offered {
+func longestArgument(offered []tools.Spec) (most int) {
+	for _, s := range offered {
 		most = max(most, wire.LongestText(s.Schema))
 	}
 	return most
