@@ -25,7 +25,7 @@ func TestIsStopWord(t *testing.T) {
 		{"arrête", true, false, false}, {"arre\u0302te !", true, false, false}, {"Стоп", true, false, false}, {"やめて。", true, false, false}, {"그만!", true, false, false}, {"fermati…", true, false, false},
 		{"Hör auf!", true, true, false}, {"„Stopp“", true, true, false}, {"abbrechen", true, true, false}, {"ruhe jetzt!!", false, true, false},
 		{"stop it", false, false, false}, {"stops", false, false, false}, {"how do I stop a container?", false, false, false}, {"please stop the server", false, false, false},
-		{"wait a moment", false, false, false}, {"非停止", false, false, false}, {"…", false, false, false}, {"", false, false, false}, {"🛑", false, false, false}, {"stop1", false, false, false},
+		{"wait a moment", false, false, false}, {"sag ruhe jetzt zu ihm", false, false, false}, {"非停止", false, false, false}, {"…", false, false, false}, {"", false, false, false}, {"🛑", false, false, false}, {"stop1", false, false, false},
 	} {
 		for name, x := range map[string]struct {
 			set  *settings.Snapshot
