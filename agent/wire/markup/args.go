@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"strings"
@@ -28,6 +29,10 @@ func taggedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	}
 	schema, _ := tools(name) // without one the values say what they are
 	fields := arguments{schema: schema}
+	ends := "</parameter>"
+	if space, ok := strings.CutSuffix(closing, "invoke>"); ok {
+		ends = space + "parameter>"
+	}
 	for {
 		rest = strings.TrimLeft(rest, " \t\r\n")
 		if after, ok := strings.CutPrefix(rest, closing); ok {
@@ -48,30 +53,24 @@ func taggedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 			return nil, s, false
 		}
 		rest = rest[len(m[0]):]
-		end, n := parameterEnd(rest, closing)
-		if end < 0 {
-			return nil, s, false
+		value, after, ok := "", rest, false
+		if ends != "" {
+			value, after, ok = strings.Cut(rest, ends)
 		}
-		fields.add(m[1]+m[2], rest[:end], m[3])
-		rest = rest[end+n:]
-	}
-}
-
-// parameterEnd finds the end of a parameter's value, and the length of the tag that ends it.
-func parameterEnd(s, closing string) (at, n int) {
-	tag := "</parameter>"
-	if space, ok := strings.CutSuffix(closing, "invoke>"); ok {
-		tag = space + "parameter>"
-	}
-	if at = strings.Index(s, tag); at >= 0 {
-		return at, len(tag)
-	}
-	for _, next := range []string{"\n<parameter", "\n" + closing} { // Qwen leaves it out
-		if i := strings.Index(s, next); i >= 0 && (at < 0 || i < at) {
-			at = i
+		if !ok {
+			ends = "" // Qwen leaves it out
+			end := strings.Index(rest, "\n<parameter")
+			if i := strings.Index(rest[:cmp.Or(max(end, 0), len(rest))], "\n"+closing); i >= 0 {
+				end = i
+			}
+			if end < 0 {
+				return nil, s, false
+			}
+			value, after = rest[:end], rest[end:]
 		}
+		fields.add(m[1]+m[2], value, m[3])
+		rest = after
 	}
-	return at, 0
 }
 
 // keyedCall reads a name and its arguments as keys and values.
