@@ -13,7 +13,8 @@ var (
 	functionOpen = pattern.New(`^<function=["']?([A-Za-z0-9_.-]{1,128})["']?\s*>`)
 	invokeOpen   = pattern.New("^<(\uff5cDSML\uff5c|[a-z]{1,16}:)?invoke\\s+name=[\"']?([A-Za-z0-9_.-]{1,128})[\"']?\\s*>")
 	parameter    = pattern.New("^<(?:\uff5cDSML\uff5c|[a-z]{1,16}:)?parameter(?:=[\"']?([^\"'>\\s]{1,128})[\"']?|\\s+name=[\"']([^\"'>]{1,128})[\"'])(?:\\s+string=[\"'](true|false)[\"'])?\\s*>")
-	argKey       = pattern.New(`(?s)^\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+	// argKey matches tags of GLM, LongCat and Hunyuan 4. source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hy_v3_tool_parser.py
+	argKey = pattern.New(`(?s)^\s*<(?:longcat_)?arg_key(?::opensource)?>(.*?)</(?:longcat_)?arg_key(?::opensource)?>\s*<(?:longcat_)?arg_value(?::opensource)?>(.*?)</(?:longcat_)?arg_value(?::opensource)?>`)
 )
 
 // taggedCall reads <function=NAME> or <invoke name="NAME"> with parameters in tags of their own, or JSON.
@@ -79,7 +80,7 @@ func keyedCall(s string, tools offers) (calls []Call, ok bool) {
 	if i := strings.IndexAny(s, "\n<"); i >= 0 {
 		name, rest = s[:i], s[i:]
 	}
-	name = strings.TrimSpace(name)
+	name, rest = strings.TrimSpace(name), strings.TrimPrefix(rest, "<tool_sep>") // of Hunyuan 3
 	if !validName(name) {
 		return nil, false
 	}

@@ -67,7 +67,7 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 			return calls, rest, ok
 		}
 		inner, rest := enclosed(body, "</"+s[1:n])
-		calls, ok = innerCalls(otherTags.Replace(inner), tools)
+		calls, ok = innerCalls(inner, tools)
 		return calls, rest, ok
 	case "<|tools_prefix|>":
 		return keyedCalls(body, "<|tools_suffix|>")
@@ -104,10 +104,6 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	}
 	return harmonyCall(s)
 }
-
-// otherTags gives tags of calls the names that most models write: LongCat, Hunyuan 3 and 4.
-// source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hy_v3_tool_parser.py
-var otherTags = strings.NewReplacer("<longcat_arg_", "<arg_", "</longcat_arg_", "</arg_", "<tool_sep>", "", ":opensource>", ">")
 
 // jsonMarks are marks in front of JSON, in lower case, with the marks that close it.
 var jsonMarks = map[string]string{
@@ -187,14 +183,16 @@ func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 	return keyedCall(inner, tools)
 }
 
+var nestedOpen = pattern.New(`^<(tool_call(?::opensource)?>)`)
+
 // nestedCall reads a tagged call, or one in a pair of tags that is a part of a list.
 func nestedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
-	body, isNested := strings.CutPrefix(s, "<tool_call>")
-	if !isNested {
+	m := nestedOpen.FindStringSubmatch(s)
+	if m == nil {
 		return taggedCall(s, tools)
 	}
-	inner, rest := enclosed(body, "</tool_call>")
-	if strings.HasPrefix(strings.TrimSpace(inner), "<tool_call>") { // a list has no lists
+	inner, rest := enclosed(s[len(m[0]):], "</"+m[1])
+	if strings.HasPrefix(strings.TrimSpace(inner), m[0]) { // a list has no lists
 		return nil, s, false
 	}
 	calls, ok = innerCalls(inner, tools)
