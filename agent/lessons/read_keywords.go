@@ -11,8 +11,20 @@ import (
 	"parley/sessions"
 )
 
-// plainKeywords are those that a schema has in each form, and that no refusal of a keyword means by their bare names.
-var plainKeywords = []string{"type", "properties", "required", "items", "description"}
+// knownKeywords are the keywords of JSON Schema and of OpenAPI, and those that servers and editors added, in lower case, but for those that a schema has in each
+// form. Other keys may be words of any error.
+// source: json-schema.org/draft/2020-12/meta, json-schema.org/draft-07/schema, spec.openapis.org/oas/v3.0.3 (Schema Object), ai.google.dev/api/caching#Schema
+var knownKeywords = strings.Fields(`$anchor $comment $defs $dynamicanchor $dynamicref $id $recursiveanchor $recursiveref $ref $schema $vocabulary
+	additionalitems additionalproperties allof anyof const contains contentencoding contentmediatype contentschema default definitions dependencies
+	dependentrequired dependentschemas deprecated discriminator divisibleby else enum enumdescriptions enumnames errormessage example examples
+	exclusivemaximum exclusiveminimum externaldocs format if markdowndescription maxcontains maximum maxitems maxlength maxproperties mincontains minimum
+	minitems minlength minproperties multipleof not nullable oneof optional pattern patternproperties prefixitems propertynames propertyordering
+	readonly then title unevaluateditems unevaluatedproperties uniqueitems writeonly xml`)
+
+// isKeyword reports whether a key of a schema, in lower case, is a keyword that a refusal may mean.
+func isKeyword(key string) bool {
+	return strings.HasPrefix(key, "x-") || slices.Contains(knownKeywords, key)
+}
 
 // namedSchemas are the keywords whose keys are names that a schema gives, and literalValues those whose values are no schemas.
 var (
@@ -20,7 +32,7 @@ var (
 	literalValues = []string{"enum", "const", "default", "example", "examples", "required", "dependentrequired"}
 )
 
-// keywordsOf gives the keywords of the schemas that are sent, in lower case and without underscores, but for plainKeywords. Those of several words
+// keywordsOf gives the keywords of the schemas that are sent, in lower case and without underscores. Those of several words
 // have their capital letters in names, which nothing else in an error has.
 func keywordsOf(c *Call) []string {
 	found, form := make(map[string]bool), c.SchemaForm()
@@ -43,7 +55,7 @@ func addKeywords(v any, areNames bool, found map[string]bool) {
 	case map[string]any:
 		for key, x := range v {
 			lower := strings.ToLower(key)
-			if !areNames && !slices.Contains(plainKeywords, lower) {
+			if !areNames && isKeyword(lower) {
 				found[key] = true
 			}
 			if areNames || !slices.Contains(literalValues, lower) {

@@ -105,3 +105,34 @@ func TestNoKeyword(t *testing.T) {
 		}
 	}
 }
+
+// TestNoKeywordOfSchemas: keys of schemas that are no keywords of JSON Schema, and words of errors, cost nothing.
+// source: json-schema.org/draft/2020-12/json-schema-core#section-4.3.1 (additional keywords), modelcontextprotocol.io (inputSchema)
+func TestNoKeywordOfSchemas(t *testing.T) {
+	t.Parallel()
+	odd := slices.Clone(richTools)
+	odd[0].Schema = json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","message":"m","invalid":true,"error":"e","Temperature":1,"maxTokens":2,"request":"r","x-order":1,"propertyOrdering":["a"]}}}`)
+	c := NewBook(Config{}).Call(at, "")
+	c.Offer(odd)
+	for _, key := range []string{"message", "invalid", "error", "Temperature", "maxTokens", "request"} {
+		if slices.Contains(keywordsOf(c), key) {
+			t.Errorf("%s is a keyword", key)
+		}
+	}
+	for _, key := range []string{"x-order", "propertyOrdering", "additionalProperties", "$ref"} {
+		if !slices.Contains(keywordsOf(c), key) {
+			t.Errorf("%s is no keyword", key)
+		}
+	}
+	for _, words := range []string{"Something is odd with this request", "an internal error", "the message is odd", "temperature is off"} {
+		c := NewBook(Config{}).Call(at, "")
+		c.Offer(odd)
+		sent := chatSent("")
+		sent.Tools, sent.Loose = []string{"look", "search", "list"}, true
+		c.Refused(t.Context(), refusal(400, said(words)), sent)
+		isGuess := slices.ContainsFunc(c.changed.blind.changes, func(l sessions.Lesson) bool { return l.Kind == Schema })
+		if c.changed.hasChanged(Schema) && !isGuess {
+			t.Errorf("%s: %+v", words, c.changed.applied)
+		}
+	}
+}

@@ -34,6 +34,8 @@ type Facts struct {
 	Program   string // that serves it; "" = not known
 	Trained   int    // tokens that it could take, where its server gives it fewer or says not how many; 0 = not known
 	NoChat    bool   // it answers in no chat: it is for embeddings and the like
+
+	numCtx bool // of Ollama: the model's Modelfile sets the window
 }
 
 // Origins says where each fact is from; "" = the fact is not known.
@@ -61,6 +63,7 @@ func FactsOf(name string, p agent.Provider, model string, said Answer) Facts {
 	known, _ := catalogue.Find(name, p, model)
 	f.MaxTokens, f.Effort = known.MaxTokens, known.Effort
 	f.window(said.Model, known)
+	f.numCtx = said.Model.numCtx
 	f.price(said.Model, known)
 	f.images(said.Model, known)
 	f.levels(said.Model, known)

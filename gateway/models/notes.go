@@ -47,7 +47,7 @@ func (f Facts) Notes(name string, p agent.Provider, prompt int) (out []Note) {
 	case f.From.Window == Guessed:
 		out = append(out, Note{Text: fmt.Sprintf("the window of %s is a guess: %d tokens", name, f.ContextWindow), Fix: set, Minor: true})
 	case small && f.Program == Ollama && f.From.Window != Configured:
-		out = append(out, Note{Text: fmt.Sprintf("the window of %s is %d tokens, and prompt and tools take about %d of them: Ollama cuts off what is more", name, f.ContextWindow, prompt), Fix: OllamaWindow(usefulWindow)})
+		out = append(out, Note{Text: fmt.Sprintf("the window of %s is %d tokens, and prompt and tools take about %d of them: Ollama cuts off what is more", name, f.ContextWindow, prompt), Fix: f.ollamaFix(name)})
 	case small && f.From.Window == Configured:
 		out = append(out, Note{Text: fmt.Sprintf("the window of %s is set to %d tokens, and prompt and tools take about %d of them", name, f.ContextWindow, prompt), Fix: set + " to what the model has, or use another model"})
 	case small:
@@ -65,6 +65,15 @@ func (f Facts) Notes(name string, p agent.Provider, prompt int) (out []Note) {
 		out = append(out, n)
 	}
 	return out
+}
+
+// ollamaFix says how Ollama gives a model a larger window.
+func (f Facts) ollamaFix(name string) string {
+	if !f.numCtx {
+		return OllamaWindow(usefulWindow)
+	}
+	_, model, _ := strings.Cut(name, "/")
+	return fmt.Sprintf("write FROM %[1]s and PARAMETER num_ctx %[2]d into a Modelfile, then ollama create %[1]s -f Modelfile", model, usefulWindow)
 }
 
 // fix says how a server is given a larger window.

@@ -122,6 +122,7 @@ func (s *Served) show(d doc) {
 	if s.Window == 0 {
 		s.Window = d.count("parameters", "num_ctx")
 	}
+	s.numCtx = s.Window > 0
 	if s.Trained > 0 {
 		s.Window = min(s.Window, s.Trained)
 	}

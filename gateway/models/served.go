@@ -26,6 +26,7 @@ type Served struct {
 	CacheRead  float64
 	CacheWrite float64
 
+	numCtx  bool   // of Ollama: its Modelfile sets the window, whatever the server's default is
 	version string // what tells this model from another one of the same name; "" = nothing was said
 }
 

@@ -130,19 +130,23 @@ func TestNotes(t *testing.T) {
 	p := agent.Provider{API: "openai", BaseURL: "http://127.0.0.1:11434/v1"}
 	small := p
 	small.ContextWindow = 5000
+	var ofModelfile Served
+	ofModelfile.show(doc{"parameters": "num_ctx    2048\nstop \"x\""})
 	for name, c := range map[string]struct {
 		p    agent.Provider
 		said Answer
 		want string
 	}{
-		"a window that fits":      {p, Answer{Program: Ollama, Model: Served{Window: 32768}}, ""},
-		"an ollama that cuts":     {p, Answer{Program: Ollama, Model: Served{Window: 4096}}, "Ollama cuts off what is more: OLLAMA_CONTEXT_LENGTH=32768 ollama serve"},
-		"an ollama that is empty": {p, Answer{Program: Ollama}, "not known as long as Ollama has not loaded it"},
-		"a guess":                 {p, Answer{}, "is a guess: 128000 tokens: set models.providers.o.contextWindow"},
-		"llama.cpp":               {p, Answer{Program: LlamaCPP, Model: Served{Window: 4096}}, "llama-server --ctx-size 32768"},
-		"configured too small":    {small, Answer{Program: Ollama, Model: Served{Window: 32768}}, "is set to 5000 tokens"},
-		"an embedding model":      {p, Answer{Model: Served{Chat: &no, Window: 2048}}, "o/m answers in no chat"},
-		"no tools":                {p, Answer{Model: Served{Window: 32768, Tools: &no}}, "o/m has no tools (asked): it can only talk: choose a model with tools"},
+		"a window that fits":  {p, Answer{Program: Ollama, Model: Served{Window: 32768}}, ""},
+		"an ollama that cuts": {p, Answer{Program: Ollama, Model: Served{Window: 4096}}, "Ollama cuts off what is more: OLLAMA_CONTEXT_LENGTH=32768 ollama serve"},
+		// source: docs.ollama.com/modelfile (PARAMETER num_ctx), docs.ollama.com/faq (OLLAMA_CONTEXT_LENGTH is the default only)
+		"an ollama whose Modelfile cuts": {p, Answer{Program: Ollama, Model: ofModelfile}, "Ollama cuts off what is more: write FROM m and PARAMETER num_ctx 32768 into a Modelfile, then ollama create m -f Modelfile"},
+		"an ollama that is empty":        {p, Answer{Program: Ollama}, "not known as long as Ollama has not loaded it"},
+		"a guess":                        {p, Answer{}, "is a guess: 128000 tokens: set models.providers.o.contextWindow"},
+		"llama.cpp":                      {p, Answer{Program: LlamaCPP, Model: Served{Window: 4096}}, "llama-server --ctx-size 32768"},
+		"configured too small":           {small, Answer{Program: Ollama, Model: Served{Window: 32768}}, "is set to 5000 tokens"},
+		"an embedding model":             {p, Answer{Model: Served{Chat: &no, Window: 2048}}, "o/m answers in no chat"},
+		"no tools":                       {p, Answer{Model: Served{Window: 32768, Tools: &no}}, "o/m has no tools (asked): it can only talk: choose a model with tools"},
 	} {
 		var got []string
 		for _, n := range FactsOf("o", c.p, "m", c.said).Notes("o/m", c.p, 3700) {

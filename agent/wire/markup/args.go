@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"strings"
@@ -12,7 +13,8 @@ var (
 	functionOpen = pattern.New(`^<function=["']?([A-Za-z0-9_.-]{1,128})["']?\s*>`)
 	invokeOpen   = pattern.New("^<(\uff5cDSML\uff5c|[a-z]{1,16}:)?invoke\\s+name=[\"']?([A-Za-z0-9_.-]{1,128})[\"']?\\s*>")
 	parameter    = pattern.New("^<(?:\uff5cDSML\uff5c|[a-z]{1,16}:)?parameter(?:=[\"']?([^\"'>\\s]{1,128})[\"']?|\\s+name=[\"']([^\"'>]{1,128})[\"'])(?:\\s+string=[\"'](true|false)[\"'])?\\s*>")
-	argKey       = pattern.New(`(?s)^\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+	// argKey matches tags of GLM, LongCat and Hunyuan 4. source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hy_v3_tool_parser.py
+	argKey = pattern.New(`(?s)^\s*<(?:longcat_)?arg_key(?::opensource)?>(.*?)</(?:longcat_)?arg_key(?::opensource)?>\s*<(?:longcat_)?arg_value(?::opensource)?>(.*?)</(?:longcat_)?arg_value(?::opensource)?>`)
 )
 
 // taggedCall reads <function=NAME> or <invoke name="NAME"> with parameters in tags of their own, or JSON.
@@ -28,6 +30,10 @@ func taggedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	}
 	schema, _ := tools(name) // without one the values say what they are
 	fields := arguments{schema: schema}
+	ends := "</parameter>"
+	if space, ok := strings.CutSuffix(closing, "invoke>"); ok {
+		ends = space + "parameter>"
+	}
 	for {
 		rest = strings.TrimLeft(rest, " \t\r\n")
 		if after, ok := strings.CutPrefix(rest, closing); ok {
@@ -48,30 +54,24 @@ func taggedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 			return nil, s, false
 		}
 		rest = rest[len(m[0]):]
-		end, n := parameterEnd(rest, closing)
-		if end < 0 {
-			return nil, s, false
+		value, after, ok := "", rest, false
+		if ends != "" {
+			value, after, ok = strings.Cut(rest, ends)
 		}
-		fields.add(m[1]+m[2], rest[:end], m[3])
-		rest = rest[end+n:]
-	}
-}
-
-// parameterEnd finds the end of a parameter's value, and the length of the tag that ends it.
-func parameterEnd(s, closing string) (at, n int) {
-	tag := "</parameter>"
-	if space, ok := strings.CutSuffix(closing, "invoke>"); ok {
-		tag = space + "parameter>"
-	}
-	if at = strings.Index(s, tag); at >= 0 {
-		return at, len(tag)
-	}
-	for _, next := range []string{"\n<parameter", "\n" + closing} { // Qwen leaves it out
-		if i := strings.Index(s, next); i >= 0 && (at < 0 || i < at) {
-			at = i
+		if !ok {
+			ends = "" // Qwen leaves it out
+			end := strings.Index(rest, "\n<parameter")
+			if i := strings.Index(rest[:cmp.Or(max(end, 0), len(rest))], "\n"+closing); i >= 0 {
+				end = i
+			}
+			if end < 0 {
+				return nil, s, false
+			}
+			value, after = rest[:end], rest[end:]
 		}
+		fields.add(m[1]+m[2], value, m[3])
+		rest = after
 	}
-	return at, 0
 }
 
 // keyedCall reads a name and its arguments as keys and values.
@@ -80,7 +80,7 @@ func keyedCall(s string, tools offers) (calls []Call, ok bool) {
 	if i := strings.IndexAny(s, "\n<"); i >= 0 {
 		name, rest = s[:i], s[i:]
 	}
-	name = strings.TrimSpace(name)
+	name, rest = strings.TrimSpace(name), strings.TrimPrefix(rest, "<tool_sep>") // of Hunyuan 3
 	if !validName(name) {
 		return nil, false
 	}

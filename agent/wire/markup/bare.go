@@ -99,7 +99,7 @@ func (r *Reader) bare(p *Piece) {
 		if !ok || strings.TrimSpace(rest) != "" || !r.offersAll(calls) {
 			continue
 		}
-		p.Restart, p.Text = len(r.Text()) > len(p.Text), ""
+		p.Restart, r.from = r.from > 0, 0
 		r.text.Reset()
 		r.calls = calls
 		return

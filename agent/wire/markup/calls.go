@@ -7,6 +7,12 @@ import (
 	"parley/channels/pattern"
 )
 
+// maxCalls bounds the calls of a text, and maxWraps how deep one is wrapped.
+const (
+	maxCalls = 256
+	maxWraps = 4
+)
+
 // offers gives the schema of a tool that may be called.
 type offers func(name string) (json.RawMessage, bool)
 
@@ -14,7 +20,7 @@ type offers func(name string) (json.RawMessage, bool)
 // whole and well formed.
 func callsOf(s string, tools offers) (calls []Call, rest string, ok bool) {
 	rest = s
-	for {
+	for len(calls) < maxCalls {
 		next := skipEnds(rest)
 		if kind, _, _ := markAt(next); kind != callMark {
 			return calls, next, len(next) < len(s)
@@ -25,6 +31,7 @@ func callsOf(s string, tools offers) (calls []Call, rest string, ok bool) {
 		}
 		calls, rest = append(calls, more...), after
 	}
+	return calls, rest, true
 }
 
 // skipEnds skips white space and marks that end an answer. Without such a mark the white space stays.
@@ -60,7 +67,7 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 			return calls, rest, ok
 		}
 		inner, rest := enclosed(body, "</"+s[1:n])
-		calls, ok = innerCalls(otherTags.Replace(inner), tools)
+		calls, ok = innerCalls(inner, tools)
 		return calls, rest, ok
 	case "<|tools_prefix|>":
 		return keyedCalls(body, "<|tools_suffix|>")
@@ -97,10 +104,6 @@ func oneCall(s string, tools offers) (calls []Call, rest string, ok bool) {
 	}
 	return harmonyCall(s)
 }
-
-// otherTags gives tags of calls the names that most models write: LongCat, Hunyuan 3 and 4.
-// source: github.com/vllm-project/vllm/blob/main/vllm/tool_parsers/hy_v3_tool_parser.py
-var otherTags = strings.NewReplacer("<longcat_arg_", "<arg_", "</longcat_arg_", "</arg_", "<tool_sep>", "", ":opensource>", ">")
 
 // jsonMarks are marks in front of JSON, in lower case, with the marks that close it.
 var jsonMarks = map[string]string{
@@ -180,14 +183,16 @@ func innerCalls(inner string, tools offers) (calls []Call, ok bool) {
 	return keyedCall(inner, tools)
 }
 
+var nestedOpen = pattern.New(`^<(tool_call(?::opensource)?>)`)
+
 // nestedCall reads a tagged call, or one in a pair of tags that is a part of a list.
 func nestedCall(s string, tools offers) (calls []Call, rest string, ok bool) {
-	body, isNested := strings.CutPrefix(s, "<tool_call>")
-	if !isNested {
+	m := nestedOpen.FindStringSubmatch(s)
+	if m == nil {
 		return taggedCall(s, tools)
 	}
-	inner, rest := enclosed(body, "</tool_call>")
-	if strings.HasPrefix(strings.TrimSpace(inner), "<tool_call>") { // a list has no lists
+	inner, rest := enclosed(s[len(m[0]):], "</"+m[1])
+	if strings.HasPrefix(strings.TrimSpace(inner), m[0]) { // a list has no lists
 		return nil, s, false
 	}
 	calls, ok = innerCalls(inner, tools)
@@ -294,7 +299,7 @@ func jsonCalls(s string) (calls []Call, rest string, ok bool) {
 			return calls, s, false
 		}
 		for _, one := range list {
-			c, ok := jsonCall(one)
+			c, ok := jsonCall(one, maxWraps)
 			if !ok {
 				return calls, s, false
 			}
@@ -304,8 +309,8 @@ func jsonCalls(s string) (calls []Call, rest string, ok bool) {
 	}
 }
 
-// jsonCall reads one call: {"name":…,"arguments":…} in its many forms.
-func jsonCall(raw json.RawMessage) (c Call, ok bool) {
+// jsonCall reads one call: {"name":…,"arguments":…} in its many forms, in at most so many wraps.
+func jsonCall(raw json.RawMessage, wraps int) (c Call, ok bool) {
 	var f struct {
 		ID, Name                                           string
 		ToolName                                           string          `json:"tool_name"`
@@ -313,16 +318,16 @@ func jsonCall(raw json.RawMessage) (c Call, ok bool) {
 		FunctionCall                                       json.RawMessage `json:"function_call"`
 		Arguments, Parameters, Args, Input, Function, Tool json.RawMessage
 	}
-	if json.Unmarshal(raw, &f) != nil {
+	if wraps < 0 || json.Unmarshal(raw, &f) != nil {
 		return c, false
 	}
 	for _, inner := range []json.RawMessage{f.ToolCall, f.FunctionCall} { // as llama.cpp has models write that know no form, and in messages of the older API
 		if len(inner) > 0 && inner[0] == '{' {
-			return jsonCall(inner)
+			return jsonCall(inner, wraps-1)
 		}
 	}
 	if len(f.Function) > 0 && f.Function[0] == '{' {
-		inner, ok := jsonCall(f.Function)
+		inner, ok := jsonCall(f.Function, wraps-1)
 		if inner.ID == "" {
 			inner.ID = f.ID
 		}

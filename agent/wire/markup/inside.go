@@ -16,6 +16,9 @@ type seam struct {
 	code codeState // there
 }
 
+// tail gives the end of a text.
+func tail(s string) string { return s[max(0, len(s)-maxTail):] }
+
 // ahead is how far the text behind an opening tag was searched for its closing tag.
 type ahead struct {
 	code codeState
@@ -30,14 +33,14 @@ func (r *Reader) opening(p *Piece, last bool) bool {
 	if rest == "" && !last {
 		return false // what follows tells whether the tag is only spoken of
 	}
-	if r.code.inLine && isSpokenOf(r.text.String(), rest) {
+	if r.code.inLine && isSpokenOf(tail(r.text.String()), rest) {
 		inner, closed := r.upToClosing(tag, n)
-		if !closed && !last && len(r.pending) <= maxSpoken {
+		if !closed && !last && len(r.pending) <= maxSpoken && r.mayLook(0) {
 			return false
 		}
 		if !closed || isConnective(inner) {
 			r.ahead = ahead{}
-			r.showCode(p, n)
+			r.showCode(n)
 			return r.pending != ""
 		}
 	}
@@ -48,7 +51,7 @@ func (r *Reader) opening(p *Piece, last bool) bool {
 	r.seam = seam{at: r.text.Len(), code: r.code}
 	r.thought, r.reason, r.pending, r.state = true, tag, rest, inReasoning
 	if r.begun {
-		r.think(p, "\n\n")
+		r.think("\n\n")
 	}
 	if last {
 		r.rest(p)
@@ -58,20 +61,21 @@ func (r *Reader) opening(p *Piece, last bool) bool {
 
 // inSpan reads what may be a tag behind a run of ` and reports whether there is more to read. The tag is code where the same run follows in its
 // paragraph.
-func (r *Reader) inSpan(p *Piece, last bool) bool {
+func (r *Reader) inSpan(last bool) bool {
 	kind, n, partial := markAt(r.pending)
 	if kind != reasonMark && kind != closingMark {
 		if partial && !last {
 			return false
 		}
-		r.showCode(p, 1)
+		r.showCode(1)
 		return true
 	}
-	switch closed, ended := spanEnd(r.pending, r.code.span, last); {
-	case closed:
-		r.showCode(p, n)
+	near := r.pending[:min(len(r.pending), maxSpoken)]
+	switch closed, ended := spanEnd(near, r.code.span, last); {
+	case closed || !r.mayLook(len(near)):
+		r.showCode(n)
 		return r.pending != ""
-	case ended || len(r.pending) > maxSpoken:
+	case ended || len(near) == maxSpoken:
 		r.code.span = 0 // the run was no code
 		return true
 	}
@@ -107,7 +111,7 @@ func (r *Reader) rest(p *Piece) {
 	for r.state != inText && r.step(p) {
 	}
 	if r.state == inReasoning {
-		r.unclosed(p)
+		r.unclosed()
 	}
 	if strings.TrimSpace(r.pending) == "" {
 		r.pending = ""
@@ -122,9 +126,13 @@ func (r *Reader) upToClosing(tag *reasonTag, n int) (inner string, closed bool) 
 		a.code, a.n = r.code, n
 		a.code.inLine, a.code.empty = true, false
 	}
+	near := r.pending[:max(a.n, min(len(r.pending), maxSpoken))]
+	if !r.mayLook(len(near) - a.n) {
+		return "", false
+	}
 	for {
-		a.n += a.code.plain(r.pending[a.n:])
-		if a.n == len(r.pending) {
+		a.n += a.code.plain(near[a.n:])
+		if a.n == len(near) {
 			return "", false
 		}
 		for _, closing := range tag.closing {
@@ -165,8 +173,8 @@ func isConnective(inner string) bool {
 }
 
 // join sets the text behind reasoning apart from the text in front of it, as far as the white space on both sides did.
-func (r *Reader) join(p *Piece, space string) {
-	before := r.text.String()
+func (r *Reader) join(space string) {
+	before := tail(r.text.String())
 	before = before[len(strings.TrimRight(before, " \t\r\n")):]
 	switch lines := strings.Count(space, "\n") - strings.Count(before, "\n"); {
 	case lines > 0:
@@ -177,19 +185,19 @@ func (r *Reader) join(p *Piece, space string) {
 		space = " "
 	}
 	r.code.pass(space)
-	r.show(p, space)
+	r.show(space)
 }
 
 // lone reads a closing tag whose opening tag is not there, and reports whether there is more to read. What stands in front of the tag was
 // reasoning, up to earlier reasoning that was taken out.
 func (r *Reader) lone(p *Piece, n int, last bool) bool {
 	kept, before := r.text.String()[:r.seam.at], r.text.String()[r.seam.at:]
-	blank := strings.TrimSpace(before) == ""
+	blank := strings.TrimRightFunc(before, unicode.IsSpace) == ""
 	if !last && isUndecided(r.pending[n:]) {
 		return false
 	}
-	if !blank && quotedTag(before, r.pending[:n], r.pending[n:], r.Closes && !r.thought) {
-		r.showCode(p, n)
+	if !r.mayLook(r.text.Len()) || !blank && quotedTag(before, r.pending[:n], r.pending[n:], r.Closes && !r.thought) {
+		r.showCode(n)
 		return true
 	}
 	if r.thought && strings.TrimSpace(r.pending[n:]) == "" { // the answer must stand behind it, or else in front of it
@@ -201,17 +209,18 @@ func (r *Reader) lone(p *Piece, n int, last bool) bool {
 	said := strings.TrimSpace(before)
 	if !r.thought {
 		r.opened = before[:strings.Index(before, said)]
-		r.closed = before[len(r.opened)+len(said):] + r.pending[:n]
 	}
-	p.Restart = p.Restart || r.text.Len() > len(p.Text)
-	p.Text = kept
+	if !r.thought || kept == "" {
+		r.closed = before[strings.Index(before, said)+len(said):] + r.pending[:n]
+	}
+	p.Restart, r.from = p.Restart || r.from > 0, 0
 	r.thought, r.state, r.pending, r.code = true, atStart, r.pending[n:], r.seam.code
 	r.text.Reset()
 	r.text.WriteString(kept)
 	if r.begun && said != "" {
-		r.think(p, "\n\n")
+		r.think("\n\n")
 	}
-	r.think(p, said)
+	r.think(said)
 	return true
 }
 
@@ -243,6 +252,7 @@ func quotedTag(before, tag, after string, expected bool) bool {
 
 // betweenSentences reports whether a sentence ends in front of a tag, and another one begins behind it. The number of a list is no sentence.
 func betweenSentences(before, after string) bool {
+	before = tail(before)
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " \t"))
 	return endsSentence(before) && strings.Trim(line, " \t.0123456789") != "" && !unicode.IsLower(next)
@@ -256,6 +266,6 @@ func isUndecided(after string) bool {
 
 // endsSentence reports whether a text ends with a sentence, marks of Markdown and quotation behind it included.
 func endsSentence(text string) bool {
-	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, " \t*_\"'”’»)"))
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(tail(text), " \t*_\"'”’»)"))
 	return strings.ContainsRune(".!?…。！？", end) || unicode.IsSymbol(end)
 }

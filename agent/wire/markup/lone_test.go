@@ -35,6 +35,9 @@ func TestRareCalls(t *testing.T) {
 		{"hunyuan 3", "<tool_calls>\n<tool_call>look<tool_sep>\n<arg_key>q</arg_key>\n<arg_value>a</arg_value>\n</tool_call>\n<tool_call>list_x<tool_sep>\n</tool_call>\n</tool_calls>", reading{calls: calledQ + " list_x {};"}},
 		{"hunyuan 3, in one line", "<tool_calls><tool_call>list_x<tool_sep></tool_call></tool_calls>", reading{calls: " list_x {};"}},
 		{"hunyuan 4", "<tool_calls:opensource><tool_call:opensource>look<arg_key:opensource>q</arg_key:opensource><arg_value:opensource>a</arg_value:opensource></tool_call:opensource></tool_calls:opensource>", reading{calls: calledQ}},
+		{"tags of other models in JSON", "<tool_call>{\"name\":\"look\",\"arguments\":{'q':'<tool_sep> <x:opensource> <longcat_arg_key>'}}</tool_call>", reading{calls: ` look {"q":"\u003ctool_sep\u003e \u003cx:opensource\u003e \u003clongcat_arg_key\u003e"};`}},
+		{"tags of other models in a parameter", "<tool_call>\n<function=look>\n<parameter=q>\n<tool_sep><x:opensource>\n</parameter>\n</function>\n</tool_call>", reading{calls: ` look {"q":"\u003ctool_sep\u003e\u003cx:opensource\u003e"};`}},
+		{"tags of other models in a value", "<tool_call>look\n<arg_key>q</arg_key>\n<arg_value><tool_sep><x:opensource></arg_value>\n</tool_call>", reading{calls: ` look {"q":"\u003ctool_sep\u003e\u003cx:opensource\u003e"};`}},
 		// source: huggingface.co/meetkai/functionary-medium-v3.2, github.com/MeetKai/functionary (prompt template v2)
 		{"functionary with recipients", "<|from|>assistant\n<|recipient|>look\n<|content|>{\"q\":\"a\"}\n<|from|>assistant\n<|recipient|>list_x\n<|content|>{}", reading{calls: calledQ + " list_x {};"}},
 		{"functionary to people", "<|from|>assistant\n<|recipient|>all\n<|content|>Hello.", reading{text: "Hello."}},

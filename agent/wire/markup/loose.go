@@ -151,19 +151,21 @@ func Unwrapped(raw json.RawMessage, name string, schema json.RawMessage) json.Ra
 
 // Alone gives the object that is alone in a list, and an empty one for an empty list; anything else as it is.
 func Alone(raw json.RawMessage) json.RawMessage {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) == nil && list != nil {
-		switch {
-		case len(list) == 0:
+	inner := raw
+	for range maxLiteralDepth {
+		var list []json.RawMessage
+		if json.Unmarshal(inner, &list) != nil || list == nil || len(list) > 1 {
+			break
+		}
+		if len(list) == 0 {
 			return json.RawMessage("{}")
-		case len(list) == 1 && list[0][0] == '[':
-			return Alone(list[0])
-		case len(list) == 1 && list[0][0] == '{':
-			return list[0]
-		case len(list) == 1:
-			if text, ok := unquoted(string(list[0])); ok && json.Valid([]byte(text)) {
-				return Alone(json.RawMessage(text))
-			}
+		}
+		inner = list[0]
+		if text, ok := unquoted(string(inner)); ok && json.Valid([]byte(text)) {
+			inner = json.RawMessage(text)
+		}
+		if inner[0] == '{' {
+			return inner
 		}
 	}
 	return raw

@@ -11,9 +11,19 @@ const maxHeld = 1 << 20
 // longHeld is from how many bytes on what is held back is looked at only when it has grown by a part: looking at it again for every piece would
 // take the square of its length.
 const (
-	longHeld  = 4 << 10
+	longHeld  = 256
 	growsPart = 8
 )
+
+// maxLooked bounds the bytes that are looked at again because a tag may be spoken of: freeLooked, and each byte that came so many times. Then
+// tags in a sentence are text.
+const (
+	maxLooked  = 16
+	freeLooked = 16 << 20
+)
+
+// maxTail bounds what is looked at in front of a tag to tell its sentence, in bytes.
+const maxTail = 256
 
 // maxAttempts bounds how many marks of a text are looked behind for a call.
 const maxAttempts = 64
@@ -40,8 +50,12 @@ type Reader struct {
 	state   state
 	pending string // held back: it may be the beginning of markup
 	grown   []byte // came behind a long pending, and was not looked at yet
+	came    int    // bytes of the answer, but for grown
+	looked  int    // bytes that were looked at again
 	text    strings.Builder
-	begun   bool // some reasoning was given
+	from    int      // how much of the text was given by earlier pieces
+	said    []string // the thinking of the piece at hand
+	begun   bool     // some reasoning was given
 	code    codeState
 	reason  *reasonTag // of the reasoning at hand
 	opened  string     // how the first reasoning was opened, white space included
@@ -51,10 +65,10 @@ type Reader struct {
 	answer  string     // the tag that closes the answer: the one in front of it was left out
 	calls   []Call
 	removed bool
-	prose   string // of reasoning in words of people, until its end has come
-	plain   bool   // nothing but reasoning is taken out
-	seam    seam   // where the newest reasoning stood in the text
-	ahead   ahead  // how far the text behind an opening tag was searched
+	prose   strings.Builder // of reasoning in words of people, until its end has come
+	plain   bool            // nothing but reasoning is taken out
+	seam    seam            // where the newest reasoning stood in the text
+	ahead   ahead           // how far the text behind an opening tag was searched
 }
 
 // state is the place in an answer.
@@ -110,37 +124,46 @@ func (r *Reader) withhold(p *Piece, last bool) {
 func (r *Reader) add(s string) Piece {
 	var p Piece
 	if len(r.pending) > longHeld {
-		if r.grown = append(r.grown, s...); len(r.grown) < len(r.pending)/growsPart && len(r.pending)+len(r.grown) <= maxHeld {
+		if r.grown = append(r.grown, s...); len(r.grown) < len(r.pending)/growsPart && (r.state != inCall || len(r.pending)+len(r.grown) <= maxHeld) {
 			return p
 		}
 		s, r.grown = string(r.grown), r.grown[:0]
 	}
-	switch r.state {
-	case inText:
-		if r.pending == "" {
-			n := r.code.plain(s)
-			r.text.WriteString(s[:n])
-			p.Text, s = s[:n], s[n:]
-			if s == "" {
-				return p
-			}
-		}
-	case inCall:
-		if len(r.pending)+len(s) > maxHeld {
-			r.release(&p, r.pending+s)
-			return p
+	r.from = r.text.Len()
+	r.came += len(s)
+	if r.state == inText && r.pending == "" {
+		n := r.code.plain(s)
+		r.text.WriteString(s[:n])
+		s = s[n:]
+	}
+	if s != "" {
+		r.pending += s
+		for r.step(&p) {
 		}
 	}
-	r.pending += s
-	for r.step(&p) {
-	}
+	return r.given(p)
+}
+
+// given completes a piece.
+func (r *Reader) given(p Piece) Piece {
+	p.Text, p.Thinking = r.text.String()[r.from:], strings.Join(r.said, "")
+	clear(r.said)
+	r.said = r.said[:0]
 	return p
+}
+
+// mayLook reports whether n more bytes may be looked at again.
+func (r *Reader) mayLook(n int) bool {
+	r.looked += n
+	return r.looked <= freeLooked+maxLooked*r.came
 }
 
 // End gives what was held back.
 func (r *Reader) End() Piece {
 	var p Piece
+	r.from = r.text.Len()
 	if len(r.grown) > 0 {
+		r.came += len(r.grown)
 		r.pending, r.grown = r.pending+string(r.grown), nil
 		for r.step(&p) {
 		}
@@ -151,12 +174,13 @@ func (r *Reader) End() Piece {
 			r.finish(&p)
 		}
 	case inReasoning:
-		r.unclosed(&p)
+		r.unclosed()
 	default:
 		r.finish(&p)
 	}
 	r.pending = ""
 	r.bare(&p)
+	p = r.given(p)
 	r.withhold(&p, true)
 	return p
 }
@@ -166,17 +190,16 @@ func (r *Reader) allBare(p *Piece) bool {
 	r.text.WriteString(r.pending)
 	r.bare(p)
 	r.text.Reset()
-	p.Restart = false // nothing of it was given
 	return len(r.calls) > 0
 }
 
 // unclosed ends reasoning whose closing tag never came.
-func (r *Reader) unclosed(p *Piece) {
-	r.think(p, r.pending)
+func (r *Reader) unclosed() {
+	r.think(r.pending)
 	r.pending = ""
 	switch {
 	case r.reason.isProse(): // no reasoning after all
-		r.show(p, r.opened+r.prose)
+		r.show(r.opened + r.prose.String())
 		r.thought = false
 	case r.text.Len() > 0 && r.closed == "":
 		r.closed = r.reason.closing[0]
@@ -187,22 +210,26 @@ func (r *Reader) unclosed(p *Piece) {
 func (r *Reader) step(p *Piece) bool {
 	switch r.state {
 	case atStart:
-		return r.start(p)
+		return r.start()
 	case inReasoning:
-		return r.reasoning(p)
+		return r.reasoning()
 	case inText:
 		return r.body(p)
 	}
-	if viable(r.pending) {
+	switch {
+	case len(r.pending) > maxHeld:
+		r.release()
+		return false
+	case viable(r.pending):
 		return false
 	}
 	r.state = inText
-	r.showCode(p, 1) // no call after all
+	r.showCode(1) // no call after all
 	return true
 }
 
 // start looks for reasoning at the beginning of an answer.
-func (r *Reader) start(p *Piece) bool {
+func (r *Reader) start() bool {
 	rest := strings.TrimLeft(r.pending, " \t\r\n")
 	space := r.pending[:len(r.pending)-len(rest)]
 	if rest == "" {
@@ -237,7 +264,7 @@ func (r *Reader) start(p *Piece) bool {
 		}
 		r.thought, r.reason, r.pending, r.state = true, tag, rest[n:], inReasoning
 		if r.begun {
-			r.think(p, "\n\n")
+			r.think("\n\n")
 		}
 		return true
 	case partial:
@@ -245,7 +272,7 @@ func (r *Reader) start(p *Piece) bool {
 	}
 	if r.text.Len() > 0 {
 		r.state, r.pending = inText, rest
-		r.join(p, space)
+		r.join(space)
 		return true
 	}
 	if r.thought {
@@ -262,7 +289,7 @@ func (r *Reader) start(p *Piece) bool {
 }
 
 // reasoning looks for the end of the reasoning at hand.
-func (r *Reader) reasoning(p *Piece) bool {
+func (r *Reader) reasoning() bool {
 	if !r.begun {
 		rest := strings.TrimLeft(r.pending, " \t\r\n")
 		if rest == "" {
@@ -273,27 +300,18 @@ func (r *Reader) reasoning(p *Piece) bool {
 		}
 		r.pending = rest
 	}
-	at, n := -1, 0
-	for _, closing := range r.reason.closing {
-		if i, length := indexTag(r.pending, closing); i >= 0 && (at < 0 || i < at) {
-			at, n = i, length
-			if r.reason.keep(closing) {
-				n = 0
-			}
-		}
-	}
-	if at >= 0 {
+	if at, n := r.reason.ends(r.pending); at >= 0 {
 		said := strings.TrimRight(r.pending[:at], " \t\r\n")
 		if r.text.Len() == 0 || r.closed == "" {
 			r.closed = r.pending[len(said) : at+n]
 		}
-		r.think(p, said)
+		r.think(said)
 		r.pending, r.state = r.pending[at+n:], atStart
 		return r.pending != ""
 	}
 	keep := held(r.pending, r.reason.closing) // white space in front of it too: it may be the last
 	said := strings.TrimRight(r.pending[:len(r.pending)-keep], " \t\r\n")
-	r.think(p, said)
+	r.think(said)
 	r.pending = r.pending[len(said):]
 	return false
 }
@@ -301,13 +319,13 @@ func (r *Reader) reasoning(p *Piece) bool {
 // body shows text up to what may be markup.
 func (r *Reader) body(p *Piece) bool {
 	n := r.code.plain(r.pending)
-	r.show(p, r.pending[:n])
+	r.show(r.pending[:n])
 	r.pending = r.pending[n:]
 	if r.pending == "" {
 		return false
 	}
 	if r.code.span > 0 {
-		return r.inSpan(p, false)
+		return r.inSpan(false)
 	}
 	switch kind, n, partial := markAt(r.pending); {
 	case partial:
@@ -315,7 +333,7 @@ func (r *Reader) body(p *Piece) bool {
 	case kind == reasonMark:
 		return r.opening(p, false)
 	case kind == noMark || r.plain:
-		r.showCode(p, 1)
+		r.showCode(1)
 		return true
 	case kind == boxMark:
 		r.pending = r.pending[n:]
@@ -329,30 +347,30 @@ func (r *Reader) body(p *Piece) bool {
 }
 
 // release gives up holding back.
-func (r *Reader) release(p *Piece, s string) {
+func (r *Reader) release() {
+	r.show(r.pending)
 	r.state, r.pending = inText, ""
-	r.show(p, s)
 	r.code = codeState{off: true} // too long to be a call: what follows is text as well
 }
 
 // showCode shows the next n bytes of what is pending, whatever they are.
-func (r *Reader) showCode(p *Piece, n int) {
+func (r *Reader) showCode(n int) {
 	r.code.pass(r.pending[:n])
-	r.show(p, r.pending[:n])
+	r.show(r.pending[:n])
 	r.pending = r.pending[n:]
 }
 
-func (r *Reader) show(p *Piece, s string) {
-	r.text.WriteString(s)
-	p.Text += s
-}
+func (r *Reader) show(s string) { r.text.WriteString(s) }
 
-func (r *Reader) think(p *Piece, s string) {
-	r.begun = r.begun || s != ""
-	if r.reason != nil && r.reason.isProse() {
-		r.prose += s
+func (r *Reader) think(s string) {
+	if s == "" {
+		return
 	}
-	p.Thinking += s
+	r.begun = true
+	if r.reason != nil && r.reason.isProse() {
+		r.prose.WriteString(s)
+	}
+	r.said = append(r.said, s)
 }
 
 // finish reads what was held back at the end of an answer.
@@ -360,7 +378,7 @@ func (r *Reader) finish(p *Piece) {
 	r.state = inText
 	for attempts := 0; r.pending != ""; {
 		n := r.code.plain(r.pending)
-		r.show(p, r.pending[:n])
+		r.show(r.pending[:n])
 		r.pending = r.pending[n:]
 		if r.pending == "" {
 			return
@@ -368,11 +386,11 @@ func (r *Reader) finish(p *Piece) {
 		kind, n, _ := markAt(r.pending)
 		switch {
 		case r.code.span > 0:
-			r.inSpan(p, true)
+			r.inSpan(true)
 		case kind == reasonMark:
 			r.opening(p, true)
 		case r.plain:
-			r.showCode(p, 1)
+			r.showCode(1)
 		case kind == boxMark:
 			r.pending = r.pending[n:]
 		case kind == closingMark:
@@ -381,21 +399,25 @@ func (r *Reader) finish(p *Piece) {
 			}
 		case kind == callMark || kind == endMark:
 			if attempts++; attempts > maxAttempts {
-				r.release(p, r.pending)
+				r.release()
 				return
 			}
 			if tag := answerTag(r.pending[:n]); kind == endMark && tag != nil && r.answer != tag.closing && strings.Contains(r.Text(), tag.open) {
-				r.showCode(p, n) // of a pair that the answer speaks of
+				r.showCode(n) // of a pair that the answer speaks of
 				continue
 			}
 			calls, rest, ok := callsOf(r.pending, r.tool)
+			attempts += len(calls) * maxAttempts / maxCalls
 			if ok && r.accept(calls, rest) {
 				r.pending = rest
 				continue
 			}
-			r.showCode(p, n)
+			if len(calls) == 0 {
+				n = max(n, len(r.pending)-len(rest)) // marks of ends
+			}
+			r.showCode(n)
 		default:
-			r.showCode(p, 1)
+			r.showCode(1)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func openingMark(s string) (tag *reasonTag, n int, partial bool) {
 // prefix reports whether s begins with a mark, in any case, or may once more of it has come.
 func prefix(s, mark string) (has, partial bool) {
 	n := min(len(s), len(mark))
-	if !strings.EqualFold(s[:n], mark[:n]) {
+	if n > 1 && s[1]|0x20 != mark[1]|0x20 || !strings.EqualFold(s[:n], mark[:n]) {
 		return false, false
 	}
 	return n == len(mark), n < len(mark)
@@ -172,18 +172,22 @@ func prefixTag(s, mark string) (n int, partial bool) {
 	return len(s) - len(rest) + end + 1, false
 }
 
-// indexTag gives the place and the length of a mark in a text, as prefixTag reads it; -1 = it is not in it.
-func indexTag(s, mark string) (at, n int) {
-	for from := 0; ; from++ {
-		i := strings.IndexByte(s[from:], mark[0])
-		if i < 0 {
-			return -1, 0
-		}
-		from += i
-		if n, _ := prefixTag(s[from:], mark); n > 0 {
-			return from, n
+// ends gives the place and the length of the mark that ends reasoning in a text, without a mark that begins what follows; -1 = it does not end.
+func (t *reasonTag) ends(s string) (at, n int) {
+	for at = range len(s) {
+		for _, closing := range t.closing {
+			if s[at] != closing[0] {
+				continue
+			}
+			switch n, _ := prefixTag(s[at:], closing); {
+			case n > 0 && t.keep(closing):
+				return at, 0
+			case n > 0:
+				return at, n
+			}
 		}
 	}
+	return -1, 0
 }
 
 // frames are marks of chat templates in front of an answer's text.
@@ -438,6 +442,7 @@ func viable(s string) bool {
 
 // nameStart reports whether a text begins with a tool's name on a line of its own, or may.
 func nameStart(s string) bool {
+	s = s[:min(len(s), maxTail)]
 	line, _, whole := strings.Cut(s, "\n")
 	name, _, tag := strings.Cut(line, "<")
 	return len(name) <= 128 && validName(strings.TrimSpace(name)) && (whole || tag || len(line) < 128)
