@@ -44,7 +44,8 @@ func EncodeRun(r sessions.Run) (string, error) { return column.JSON(requestOf(r)
 
 func requestOf(r sessions.Run) Request {
 	in := r.Input
-	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, engine.ClampTime(in.Time)
+	in.Seq, in.Number, in.Time = 0, 0, engine.ClampTime(in.Time)
+	in.SetDeliveries(nil)
 	if in.Run == "" {
 		in.Run = r.ID
 	}
