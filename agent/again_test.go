@@ -241,7 +241,7 @@ func TestAlone(t *testing.T) {
 	input := user("now?")
 	input.ID = "input"
 	history := []sessions.Message{user("long ago"), {Role: sessions.Assistant, Model: "m", Content: sessions.TextContent("I see")}, input}
-	step := sessions.Message{ID: "step", Role: sessions.Assistant, Model: "m", Refusal: &sessions.Refusal{WithoutHistory: true}, Content: []sessions.Block{callBlock("c1", "note", `{}`)}}
+	step := sessions.Message{ID: "step", Role: sessions.Assistant, Model: "m", MessageExtras: &sessions.MessageExtras{WithoutHistory: true}, Content: []sessions.Block{callBlock("c1", "note", `{}`)}}
 	for name, c := range map[string]struct {
 		answers []any
 		steps   []sessions.Message

@@ -59,7 +59,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 		Model: x.by.Label, Usage: &answer.Usage, Stop: answer.Stop,
 	}
 	if r.alone || len(r.without) > 0 {
-		m.Refusal = &sessions.Refusal{WithoutHistory: r.alone, Without: r.without}
+		m.MessageExtras = &sessions.MessageExtras{WithoutHistory: r.alone, Without: r.without}
 	}
 	r.log.LogAttrs(ctx, slog.LevelDebug, "the model answered", slog.String("run", string(m.Run)), slog.String("model", x.by.Label),
 		slog.Int("step", r.steps), slog.String("stop", m.Stop), slog.String("text", m.Text()))

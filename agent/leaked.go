@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"parley/agent/wire/markup"
@@ -52,15 +53,16 @@ const maxBundled = 128
 // else, or of a tool that is not offered, stays as it is.
 //
 // source: Azure/azure-rest-api-specs#32329, community.openai.com/t/model-tries-to-call-unknown-function-multi-tool-use-parallel/490653
-func (r *turnRun) unbundled(blocks []sessions.Block, stop string) (out []sessions.Block) {
-	for _, b := range blocks {
-		calls := []sessions.Block{b}
-		if b.Type == sessions.ToolCallBlock && stop != StopLength && bytes.Contains(b.Arguments, []byte("tool_uses")) {
-			calls = r.inBundle(b)
-		}
-		out = append(out, calls...)
+func (r *turnRun) unbundled(blocks []sessions.Block, stop string) []sessions.Block {
+	if stop == StopLength {
+		return blocks
 	}
-	return out
+	for i := len(blocks) - 1; i >= 0; i-- {
+		if b := &blocks[i]; b.Type == sessions.ToolCallBlock && bytes.Contains(b.Arguments, []byte("tool_uses")) {
+			blocks = slices.Replace(blocks, i, i+1, r.inBundle(*b)...)
+		}
+	}
+	return blocks
 }
 
 func (r *turnRun) inBundle(b sessions.Block) (out []sessions.Block) {

@@ -81,7 +81,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 			return Outcome{}, err
 		}
 		if !next.HasToolCalls() {
-			more, err := r.goesOn(ctx, next)
+			more, err := r.goesOn(ctx, &next)
 			if err != nil {
 				return Outcome{}, err
 			}
@@ -96,14 +96,14 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 }
 
 // goesOn says whether the turn goes on behind a finished answer, which then becomes a step of it.
-func (r *turnRun) goesOn(ctx context.Context, answer sessions.Message) (bool, error) {
+func (r *turnRun) goesOn(ctx context.Context, answer *sessions.Message) (bool, error) {
 	kept := false
 	keep := func() error {
 		if kept {
 			return nil
 		}
 		kept = true
-		return r.keep(answer)
+		return r.keep(*answer)
 	}
 	more, err := r.waiting(ctx, keep)
 	if err != nil {

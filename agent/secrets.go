@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"parley/channels"
+	"parley/channels/pattern"
 	"parley/tools"
 )
 
 // secretKey is how the names of settings are written whose value lets somebody in.
-var secretKey = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|signature`)
+var secretKey = pattern.New(`(?i)key|token|secret|pass|auth|cred|signature`)
 
 // openKey is how names are written that only look so: the key of a cache groups requests.
-var openKey = regexp.MustCompile(`(?i)cache_?key$`)
+var openKey = pattern.New(`(?i)cache_?key$`)
 
 func isSecretKey(name string) bool { return secretKey.MatchString(name) && !openKey.MatchString(name) }
 
 // openQuery is how parts of a query are named that anybody may see. What else stands there may be a signature of the address.
-var openQuery = regexp.MustCompile(`(?i)version|model|deployment|region|project`)
+var openQuery = pattern.New(`(?i)version|model|deployment|region|project`)
 
 // Secrets returns what must appear in no text: the values of headers and of the query, but for plain words, versions and the like, and those
 // of the body whose name says that they are secret.

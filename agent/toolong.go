@@ -5,7 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"regexp"
+
+	"parley/channels/pattern"
 )
 
 // shorter asks again, with less of the conversation, in the place of a request that was too long. If no message could be made shorter, the
@@ -40,7 +41,7 @@ func (r *turnRun) shorter(ctx context.Context, x *response) error {
 const minMemoryPrompt = 2000
 
 // outOfMemory is in errors of servers whose graphics memory is full, most often of a long prompt. source: langgenius/dify-official-plugins#599 (vLLM)
-var outOfMemory = regexp.MustCompile(`(?i)\b(?:cuda|gpu|hip|mps|vulkan|metal|device)\b.{0,40}\bout of memory\b|\bout of memory\b.{0,40}\b(?:cuda|gpu|vram|device)\b|\boutofmemoryerror\b`)
+var outOfMemory = pattern.New(`(?i)\b(?:cuda|gpu|hip|mps|vulkan|metal|device)\b.{0,40}\bout of memory\b|\bout of memory\b.{0,40}\b(?:cuda|gpu|vram|device)\b|\boutofmemoryerror\b`)
 
 // isOutOfMemory reports whether a model's server failed in all tries because its graphics memory is full: a shorter prompt may do.
 func (x *response) isOutOfMemory() bool {

@@ -35,11 +35,12 @@ type Inbound struct {
 	Mentioned       bool   // the platform says that this bot was mentioned, or the message replies to one of its messages
 	Private         bool   // in a chat of several people: the message is to this bot alone
 	MentionsOthers  bool   // the platform says that somebody else was mentioned
+	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
+	More            bool   // the sender's next message of the same gesture follows at once, or may: the next of a batch (see InGesture), a part of an album
+	SameFiles       bool   // Edited: the files are as they were, whatever Media says
 	Addressed       string // the text without the bot's own mention, for command parsing and the model; empty = same as Text
 	Preview         string // the end of Text that the platform added, such as a link preview; an edit that only adds or removes it is no change
 	Quote           *Quote // the message that this one replies to
-	Forwarded       bool   // the sender passed on what somebody else wrote: text, never a command
-	More            bool   // the sender's next message of the same gesture follows at once, or may: the next of a batch (see InGesture), a part of an album
 	Album           string // the album that this message is a part of, where each part is a message of its own; empty = none
 	Origin          string // Forwarded: who wrote it, as shown to people: a person, a chat, "Ann in News"; empty = the platform hides it
 	Title           string // display name of the chat; empty for direct chats
@@ -48,7 +49,6 @@ type Inbound struct {
 	Roles           []string
 	Media           []Media
 	Lasting         string          // Text without what counts votes and presses, where it has such; an edit that leaves it as it was is none
-	SameFiles       bool            // Edited: the files are as they were, whatever Media says
 	Cursor          string          // platform position that this event completes; stored in the same commit, returned by Cursors
 	Reason          string          // Unreadable: what was wrong
 	Raw             json.RawMessage // Unreadable: the update as received, cut to 4 KiB

@@ -56,7 +56,7 @@ func TestJobOfAPerson(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if msgs, err := g.Store.Tail(t.Context(), s.ID, sessions.TailQuery{}); err != nil || msgs[len(msgs)-1].Text() != "echo: water them" || len(msgs[len(msgs)-1].Deliveries) != 1 {
+		if msgs, err := g.Store.Tail(t.Context(), s.ID, sessions.TailQuery{}); err != nil || msgs[len(msgs)-1].Text() != "echo: water them" || len(msgs[len(msgs)-1].Deliveries()) != 1 {
 			t.Errorf("%+v, %v", msgs, err)
 		}
 		deny := policy.Deny

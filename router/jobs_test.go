@@ -56,7 +56,7 @@ func TestJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		msgs, err := g.Store.Tail(t.Context(), s.ID, sessions.TailQuery{})
-		if err != nil || len(msgs) < 6 || !strings.Contains(msgs[len(msgs)-1].Text(), "water the plants") || len(msgs[len(msgs)-1].Deliveries) != 1 {
+		if err != nil || len(msgs) < 6 || !strings.Contains(msgs[len(msgs)-1].Text(), "water the plants") || len(msgs[len(msgs)-1].Deliveries()) != 1 {
 			t.Errorf("the chat's transcript: %+v, %v", msgs, err)
 		}
 	})

@@ -44,11 +44,11 @@ func TestReportIsKnownWhereItIsPosted(t *testing.T) {
 				}
 				msgs := g.Transcript(routertest.KeyA)
 				m := msgs[len(msgs)-1]
-				if len(msgs) != 3 || m.Role != sessions.Assistant || m.Text() != d.Text || m.Model != "parley/post" || len(m.Deliveries) != 1 || m.Deliveries[0].State != state {
+				if len(msgs) != 3 || m.Role != sessions.Assistant || m.Text() != d.Text || m.Model != "parley/post" || len(m.Deliveries()) != 1 || m.Deliveries()[0].State != state {
 					t.Errorf("the transcript ends with %+v", m)
 				}
 				for _, m := range g.Transcript(run.Key) {
-					if len(m.Deliveries) > 0 {
+					if len(m.Deliveries()) > 0 {
 						t.Errorf("a mark in the sub-agent's transcript: %+v", m)
 					}
 				}
@@ -124,7 +124,7 @@ func TestReportWithoutRequester(t *testing.T) {
 				if _, err := g.Store.Get(t.Context(), routertest.KeyA); err == nil {
 					t.Error("the report has made the session again")
 				}
-				if msgs := g.Transcript(run.Key); len(msgs[len(msgs)-1].Deliveries) != 1 {
+				if msgs := g.Transcript(run.Key); len(msgs[len(msgs)-1].Deliveries()) != 1 {
 					t.Errorf("the report is marked nowhere: %+v", msgs)
 				}
 			})
@@ -212,7 +212,7 @@ func TestPost(t *testing.T) {
 					t.Errorf("%+v", d)
 				}
 				msgs := g.Transcript(routertest.KeyB)
-				if m := msgs[len(msgs)-1]; len(msgs) != 3 || m.Text() != "news" || m.Role != sessions.Assistant || len(m.Deliveries) != 1 || m.Deliveries[0].State != c.state {
+				if m := msgs[len(msgs)-1]; len(msgs) != 3 || m.Text() != "news" || m.Role != sessions.Assistant || len(m.Deliveries()) != 1 || m.Deliveries()[0].State != c.state {
 					t.Errorf("the transcript ends with %+v", m)
 				}
 			})

@@ -99,7 +99,7 @@ func TestResultGoesToTheRequester(t *testing.T) {
 				}
 				msgs := g.Transcript(routertest.KeyA)
 				m := msgs[len(msgs)-1]
-				if m.Role != sessions.Assistant || m.Text() != d.Text || len(m.Deliveries) != 1 || m.Deliveries[0].State != c.state {
+				if m.Role != sessions.Assistant || m.Text() != d.Text || len(m.Deliveries()) != 1 || m.Deliveries()[0].State != c.state {
 					t.Errorf("the transcript ends with %+v", m)
 				}
 				if left := d.Expires.Sub(d.Created); left < 23*time.Hour || left > 25*time.Hour {

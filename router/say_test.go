@@ -292,7 +292,7 @@ func TestSayReply(t *testing.T) {
 				}
 				msgs := g.Transcript("agent:main:main")
 				newest := msgs[len(msgs)-1]
-				if (newest.Model == "parley/post") != c.knows || newest.Text() != "echo: the news" || len(newest.Deliveries) != 1 || newest.Deliveries[0].State != c.state {
+				if (newest.Model == "parley/post") != c.knows || newest.Text() != "echo: the news" || len(newest.Deliveries()) != 1 || newest.Deliveries()[0].State != c.state {
 					t.Errorf("%+v", newest)
 				}
 			})

@@ -79,7 +79,7 @@ func TestSend(t *testing.T) {
 				d := g.Deliveries()[1]
 				msgs := g.Transcript(c.in)
 				newest := msgs[len(msgs)-1]
-				if d.ID != id || d.State != c.state || d.Kind != sessions.Posted || d.Session != c.in || newest.Text() != "the bins" || newest.Model != "parley/post" || newest.Provenance.Tool != chain.PostedByAPI || newest.Deliveries[0].State != c.state {
+				if d.ID != id || d.State != c.state || d.Kind != sessions.Posted || d.Session != c.in || newest.Text() != "the bins" || newest.Model != "parley/post" || newest.Provenance.Tool != chain.PostedByAPI || newest.Deliveries()[0].State != c.state {
 					t.Errorf("%+v\n%+v", d, newest)
 				}
 				for _, by := range []string{string(d.Run), d.Message, string(d.ID), "send 1"} {

@@ -65,7 +65,7 @@ type Delivery struct {
 	Attempt        int                `json:"attempt,omitzero"`   // sends tried for the current part
 	Repeat         bool               `json:"repeat,omitzero"`    // a part was sent again after an ambiguous end: the chat may show it twice
 	Ambiguous      bool               `json:"unclear,omitzero"`   // a try of the current part may have arrived; with a final state other than sent: the chat may show what the list says was not sent
-	AmbiguousTries int                `json:"-"`                  // tries of the current part that may each be there, since a person last asked for it
+	AmbiguousTries int32              `json:"-"`                  // tries of the current part that may each be there, since a person last asked for it
 	NotBefore      time.Time          `json:"notBefore,omitzero"` // zero = now
 	Expires        time.Time          `json:"expires,omitzero"`
 	PreAuthorized  *policy.Verdict    `json:"granted,omitzero"`  // decided when it was made: an answer to /send, allowed by the policy before the flip

@@ -5,51 +5,63 @@ import (
 	"strings"
 )
 
-// Refusal is what a provider refused of a message, or of the request that a message answers. Few messages have one: it stands beside them, so
-// that they stay small. Copies of a message share it: it is replaced, never changed.
-type Refusal struct {
-	Refused        bool     `json:"refused,omitempty"`   // a notice: the provider refused what its run asked. Prompts leave that run's messages out
-	RefusedBy      string   `json:"refusedBy,omitempty"` // with Refused: the model that the run had, provider/model; others are still shown its messages
-	WithoutHistory bool     `json:"alone,omitempty"`     // an answer: the provider refused the request with what came before its run, and took it without
-	Without        []string `json:"without,omitempty"`   // an answer: ids of messages of its run that the provider refused; the request had none of their content
-	LeftOut        string   `json:"leftOut,omitempty"`   // the model that is not shown this any more, provider/model; filled by hosts for people, never stored
+// MessageExtras are the fields that few messages have: what a provider refused of a message, or of the request that it answers, and what is
+// filled in for readers. They stand beside it, so that messages stay small. Copies of a message share them: they are replaced, never changed.
+type MessageExtras struct {
+	Refused        bool     `json:"refused,omitempty"`    // a notice: the provider refused what its run asked. Prompts leave that run's messages out
+	RefusedBy      string   `json:"refusedBy,omitempty"`  // with Refused: the model that the run had, provider/model; others are still shown its messages
+	WithoutHistory bool     `json:"alone,omitempty"`      // an answer: the provider refused the request with what came before its run, and took it without
+	Without        []string `json:"without,omitempty"`    // an answer: ids of messages of its run that the provider refused; the request had none of their content
+	LeftOut        string   `json:"leftOut,omitempty"`    // the model that is not shown this any more, provider/model; filled by hosts for people, never stored
+	Deliveries     []Mark   `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
 }
 
-// refusal reads Refusal.
-func (m *Message) refusal() Refusal {
-	if m.Refusal == nil {
-		return Refusal{}
+// extras reads MessageExtras.
+func (m *Message) extras() MessageExtras {
+	if m.MessageExtras == nil {
+		return MessageExtras{}
 	}
-	return *m.Refusal
+	return *m.MessageExtras
 }
 
-// Refused reads Refusal.Refused.
-func (m Message) Refused() bool { return m.refusal().Refused }
+// Refused reads MessageExtras.Refused.
+func (m Message) Refused() bool { return m.extras().Refused }
 
-// RefusedBy reads Refusal.RefusedBy.
-func (m Message) RefusedBy() string { return m.refusal().RefusedBy }
+// RefusedBy reads MessageExtras.RefusedBy.
+func (m Message) RefusedBy() string { return m.extras().RefusedBy }
 
-// WithoutHistory reads Refusal.WithoutHistory.
-func (m Message) WithoutHistory() bool { return m.refusal().WithoutHistory }
+// WithoutHistory reads MessageExtras.WithoutHistory.
+func (m Message) WithoutHistory() bool { return m.extras().WithoutHistory }
 
-// Without reads Refusal.Without.
-func (m Message) Without() []string { return m.refusal().Without }
+// Without reads MessageExtras.Without.
+func (m Message) Without() []string { return m.extras().Without }
 
-// LeftOut reads Refusal.LeftOut.
-func (m Message) LeftOut() string { return m.refusal().LeftOut }
+// LeftOut reads MessageExtras.LeftOut.
+func (m Message) LeftOut() string { return m.extras().LeftOut }
+
+// Deliveries reads MessageExtras.Deliveries.
+func (m Message) Deliveries() []Mark { return m.extras().Deliveries }
+
+// SetDeliveries fills MessageExtras.Deliveries.
+func (m *Message) SetDeliveries(marks []Mark) {
+	if r := m.extras(); len(marks) > 0 || len(r.Deliveries) > 0 {
+		r.Deliveries = marks
+		m.MessageExtras = &r
+	}
+}
 
 // SetRefused marks a notice: the provider refused what its run asked of a model.
 func (m *Message) SetRefused(by string) {
-	r := m.refusal()
+	r := m.extras()
 	r.Refused, r.RefusedBy = true, by
-	m.Refusal = &r
+	m.MessageExtras = &r
 }
 
 // SetLeftOut notes the model that is not shown this any more.
 func (m *Message) SetLeftOut(model string) {
-	r := m.refusal()
+	r := m.extras()
 	r.LeftOut = model
-	m.Refusal = &r
+	m.MessageExtras = &r
 }
 
 // RefusedMark is the note for people and tools on a message of a run that the provider refused.
@@ -58,7 +70,7 @@ const RefusedMark = "the model's provider refused this; that model is not shown 
 // WithoutHistoryMark is the note for people on an answer that was given without the messages before it.
 const WithoutHistoryMark = "the model's provider refused the request with what came before; this was answered without it"
 
-// LeftOutMark is what people read about a message that the model Refusal.LeftOut is not shown, because a provider refused a request that
+// LeftOutMark is what people read about a message that the model MessageExtras.LeftOut is not shown, because a provider refused a request that
 // had it, and perhaps others, in it.
 const LeftOutMark = "not shown to %s: a provider refused a request with this in it"
 

@@ -64,10 +64,10 @@ type Run struct {
 	Model      string             `json:"model,omitzero"`    // overrides the session's, provider/model
 	Thinking   string             `json:"thinking,omitzero"` // overrides the session's
 	System     string             `json:"system,omitzero"`   // stands at the end of this turn's system prompt
-	With       RunID              `json:"with,omitzero"`     // the run of the message right before it that its sender sent with the same gesture
-	Revised    bool               `json:"revised,omitzero"`  // its words were replaced while its turn was running, and that began again
-	Exclusive  bool               `json:"alone,omitzero"`    // a turn of its own: neither collected with others nor interrupted or dropped for them
-	Stopping   bool               `json:"-"`                 // Running, and it was stopped or, with MergedInto, interrupted: its worker has to end it
+	*RunExtras                    // the fields that few runs have; nil = none. They are read by methods, which take nil
+	Revised    bool               `json:"revised,omitzero"` // its words were replaced while its turn was running, and that began again
+	Exclusive  bool               `json:"alone,omitzero"`   // a turn of its own: neither collected with others nor interrupted or dropped for them
+	Stopping   bool               `json:"-"`                // Running, and it was stopped or, with MergedInto, interrupted: its worker has to end it
 	Label      string             `json:"label,omitzero"`
 	Timeout    time.Duration      `json:"timeout,omitzero"` // longest run; 0 = the agent's
 	Chain      *Chain             `json:"chain,omitzero"`   // what it hands on; nil = nothing
@@ -78,16 +78,49 @@ type Run struct {
 	Result     string             `json:"result,omitzero"` // final text of the agent, as it was before control words were taken out
 	Error      string             `json:"error,omitzero"`  // for people; Failed, TimedOut, Stopped
 	Usage      Usage              `json:"usage,omitzero"`
-	Client     json.RawMessage    `json:"-"`               // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
-	Home       Key                `json:"-"`               // the session whose transcript it has, when its chat became another session's chat, whose queue it is in; "" = Key
-	Brought    *Block             `json:"-"`               // as NewContextBlock makes it: the context lines in Input; nil = none; they become context lines again when the message is withdrawn
 	MergedInto RunID              `json:"batch,omitempty"` // the run whose turn answered this one's message as well: it took it up while it was queued, or came in its place
 }
 
+// RunExtras are the fields of a run that few runs have. They stand beside it, so that runs stay small. Copies of a run share them: they are
+// replaced, never changed.
+type RunExtras struct {
+	With    RunID           `json:"with,omitzero"` // the run of the message right before it that its sender sent with the same gesture
+	Client  json.RawMessage `json:"-"`             // what the API that it came through keeps of the request, in that API's own form; nothing else reads it
+	Home    Key             `json:"-"`             // the session whose transcript it has, when its chat became another session's chat, whose queue it is in; "" = Key
+	Brought *Block          `json:"-"`             // as NewContextBlock makes it: the context lines in Input; nil = none; they become context lines again when the message is withdrawn
+}
+
+// Extras reads RunExtras.
+func (r *Run) Extras() RunExtras {
+	if r.RunExtras == nil {
+		return RunExtras{}
+	}
+	return *r.RunExtras
+}
+
+// SetExtras replaces RunExtras.
+func (r *Run) SetExtras(x RunExtras) {
+	if r.RunExtras = nil; x.With != "" || x.Client != nil || x.Home != "" || x.Brought != nil {
+		r.RunExtras = &x
+	}
+}
+
+// With reads RunExtras.With.
+func (r *Run) With() RunID { return r.Extras().With }
+
+// Client reads RunExtras.Client.
+func (r *Run) Client() json.RawMessage { return r.Extras().Client }
+
+// Home reads RunExtras.Home.
+func (r *Run) Home() Key { return r.Extras().Home }
+
+// Brought reads RunExtras.Brought.
+func (r *Run) Brought() *Block { return r.Extras().Brought }
+
 // TranscriptKey gives the session whose transcript a run has.
-func (r Run) TranscriptKey() Key {
-	if r.Home != "" {
-		return r.Home
+func (r *Run) TranscriptKey() Key {
+	if home := r.Home(); home != "" {
+		return home
 	}
 	return r.Key
 }

@@ -102,23 +102,22 @@ const (
 
 // Message is one line of a transcript, in the raw transcript format (contract H3).
 type Message struct {
-	ID         string      `json:"id"`            // UUID, given by the code that makes the message; recording it twice stores it once
-	Seq        int64       `json:"seq,omitempty"` // order among all messages of the host; tools do not show it (contract V4)
-	Role       Role        `json:"role"`
-	Content    []Block     `json:"content"`
-	Time       time.Time   `json:"timestamp"`
-	Run        RunID       `json:"runId,omitempty"`
-	Provenance *Provenance `json:"provenance,omitempty"` // user messages
-	Model      string      `json:"model,omitempty"`      // assistant messages, provider/model
-	Usage      *Usage      `json:"usage,omitempty"`      // assistant messages
-	Stop       string      `json:"stopReason,omitempty"` // assistant messages: stop, length, toolUse, error, aborted
-	Error      string      `json:"errorMessage,omitempty"`
-	ToolCallID string      `json:"toolCallId,omitempty"` // tool results
-	ToolName   string      `json:"toolName,omitempty"`   // tool results
-	IsError    bool        `json:"isError,omitempty"`    // tool results
-	Number     int32       `json:"number,omitempty"`     // place in its transcript, from 1; filled by Tail, never stored
-	*Refusal               // what a provider refused; nil = nothing. Its fields are read by methods, which take nil
-	Deliveries []Mark      `json:"deliveries,omitempty"` // assistant messages: filled on reading, never stored
+	ID             string      `json:"id"`            // UUID, given by the code that makes the message; recording it twice stores it once
+	Seq            int64       `json:"seq,omitempty"` // order among all messages of the host; tools do not show it (contract V4)
+	Role           Role        `json:"role"`
+	Content        []Block     `json:"content"`
+	Time           time.Time   `json:"timestamp"`
+	Run            RunID       `json:"runId,omitempty"`
+	Provenance     *Provenance `json:"provenance,omitempty"` // user messages
+	Model          string      `json:"model,omitempty"`      // assistant messages, provider/model
+	Usage          *Usage      `json:"usage,omitempty"`      // assistant messages
+	Stop           string      `json:"stopReason,omitempty"` // assistant messages: stop, length, toolUse, error, aborted
+	Error          string      `json:"errorMessage,omitempty"`
+	ToolCallID     string      `json:"toolCallId,omitempty"` // tool results
+	ToolName       string      `json:"toolName,omitempty"`   // tool results
+	IsError        bool        `json:"isError,omitempty"`    // tool results
+	Number         int32       `json:"number,omitempty"`     // place in its transcript, from 1; filled by Tail, never stored
+	*MessageExtras             // the fields that few messages have; nil = none. They are read by methods, which take nil
 }
 
 // Block is a piece of a message. Type says which fields count.

@@ -2,12 +2,12 @@ package tools
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"parley/channels"
+	"parley/channels/pattern"
 )
 
 // Secrets gives the texts of a server's configuration that are nobody's business: of its headers and its environment what is
@@ -61,7 +61,7 @@ func IsOpenSetting(name, value string) bool {
 }
 
 // credentials is how the value of an Authorization header begins, under whatever name it is sent.
-var credentials = regexp.MustCompile(`(?i)^(bearer|basic|token|digest|apikey) `)
+var credentials = pattern.New(`(?i)^(bearer|basic|token|digest|apikey) `)
 
 // AddressSecrets gives the texts of an address that may let one in. What of its query is a plain word under a plain name is a setting.
 func AddressSecrets(address string) (out []channels.Secret) {
@@ -80,10 +80,10 @@ func AddressSecrets(address string) (out []channels.Secret) {
 
 // secretName is how the names of settings are written whose value lets somebody in. Signed addresses call it sig (Azure) or code.
 // source: https://learn.microsoft.com/azure/storage/common/storage-sas-overview, https://learn.microsoft.com/azure/azure-functions/function-keys-how-to
-var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|auth|cred|dsn|cookie|signature|hmac|(^|[^a-z])(sig|code|sas)([^a-z]|$)`)
+var secretName = pattern.New(`(?i)key|token|secret|pass|auth|cred|dsn|cookie|signature|hmac|(^|[^a-z])(sig|code|sas)([^a-z]|$)`)
 
 // plainText is what people write as a setting: words and numbers, with what stands between them in names, lists and paths.
-var plainText = regexp.MustCompile(`^` + plainWord + `(([ /_.,~-]|:/|:[0-9])+` + plainWord + `)*$`)
+var plainText = pattern.New(`^` + plainWord + `(([ /_.,~-]|:/|:[0-9])+` + plainWord + `)*$`)
 
 const plainWord = `([A-Z]?[a-z]{0,19}|[A-Z]{1,19})[0-9]{0,8}`
 

@@ -23,6 +23,9 @@ type inForce struct {
 
 // find gives the lesson in force for a key.
 func (f *inForce) find(k key) (sessions.Lesson, bool) {
+	if f.isEmpty() {
+		return sessions.Lesson{}, false
+	}
 	if l, ok := f.now[k]; ok {
 		if f.doubted || !inDoubt(l) {
 			return l, true
@@ -100,9 +103,6 @@ func (f *inForce) singlePictures() bool {
 
 // Use gives what is learned of Reasoning, Roles and Content; "" = nothing.
 func (f *inForce) Use(kind string) string {
-	if f.isEmpty() {
-		return ""
-	}
 	l, _ := f.find(key{kind, "", ""})
 	return l.Use
 }
@@ -110,9 +110,6 @@ func (f *inForce) Use(kind string) string {
 // ReasoningFrom gives the time up to which reasoning of earlier steps cannot be read any more; zero = all of it can. It is for
 // agent.Target.
 func (f *inForce) ReasoningFrom() time.Time {
-	if f.isEmpty() {
-		return time.Time{}
-	}
 	l, _ := f.find(key{Reasoning, OldReasoning, ""})
 	return timeOf(l.Use)
 }

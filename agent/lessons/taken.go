@@ -82,14 +82,11 @@ func hashOf(specs []tools.Spec) uint64 {
 	if len(specs) == 0 {
 		return 0
 	}
-	var h maphash.Hash
-	h.SetSeed(listSeed)
+	var sum uint64
 	for i := range specs {
-		_, _ = h.WriteString(specs[i].Name)
-		_ = h.WriteByte(0)
-		_, _ = h.Write(specs[i].Schema)
+		sum = 31*(31*sum+maphash.String(listSeed, specs[i].Name)) + maphash.Bytes(listSeed, specs[i].Schema)
 	}
-	return max(h.Sum64(), 1)
+	return max(sum, 1)
 }
 
 // wasTaken reports whether the endpoint took before what a lesson would have it refuse. One refusal of that teaches nothing: the model wrote a

@@ -81,7 +81,7 @@ func (m *Model) plan(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, 
 	out.named, out.strict = formOf(out.forms, lessons.ResultName) == lessons.NameSent, formOf(out.forms, lessons.StrictTools)
 	out.objects, out.refusal = formOf(out.forms, lessons.CallArguments) == lessons.AsObject, formOf(out.forms, lessons.AnswerRefusal) == lessons.Null
 	out.extras = lessons.Extras(s)
-	out.params = m.params(p, s, call, out)
+	out.params = m.params(p, s, call, &out)
 	return out
 }
 
@@ -117,8 +117,8 @@ func formOf(forms []lessons.Param, name string) string {
 }
 
 // params gives the optional fields: what parley sets, then the user's own, which win.
-func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, so plan) []param {
-	out := make([]param, 0, 8)
+func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call, so *plan) []param {
+	out := make([]param, 0, 6)
 	add := func(q lessons.Param, encode func(string) []byte) {
 		if inBody(s.Body, q) {
 			return
@@ -127,14 +127,14 @@ func (m *Model) params(p agent.Prompt, s agent.ModelSettings, call *lessons.Call
 		if !send {
 			value = lessons.Unset
 		}
-		r := param{Param: q}
+		out = append(out, param{Param: q})
+		r := &out[len(out)-1]
 		if slices.Contains(q.Next, value) {
 			r.Next = slices.DeleteFunc(slices.Clone(q.Next), func(v string) bool { return v == value })
 		}
 		if r.Value = value; send {
 			r.json = encode(value)
 		}
-		out = append(out, r)
 	}
 	limit := lessons.Param{Name: call.Name("max_tokens"), Words: limitNames, Value: lessons.Unset, Next: nextLimit} // sent when an endpoint asks for it
 	if limit.Name == "max_tokens" && m.at.official {
@@ -221,7 +221,7 @@ func inBody(body map[string]any, q lessons.Param) bool {
 }
 
 // bodyParams gives the user's own fields, in a stable order. One is left out only when an error names it.
-func bodyParams(body map[string]any, call *lessons.Call, so plan) (out []param) {
+func bodyParams(body map[string]any, call *lessons.Call, so *plan) (out []param) {
 	names := make([]string, 0, len(body))
 	for name := range body {
 		switch {

@@ -16,25 +16,25 @@ import (
 // What a message may carry that is neither text nor a file, and what Telegram reports in words of its own that a person caused.
 type (
 	wireThings struct {
-		Location  *wireLocation   `json:"location"`
-		Venue     *wireVenue      `json:"venue"`
-		Contact   *wireContact    `json:"contact"`
-		Poll      *wirePoll       `json:"poll"`
-		Dice      *wireDice       `json:"dice"`
-		Checklist *wireChecklist  `json:"checklist"`
-		Game      *wireTitled     `json:"game"`
-		Story     *wireStory      `json:"story"`
-		Paid      *wirePaid       `json:"paid_media"`
-		Rich      json.RawMessage `json:"rich_message"`
-		Invoice   *wireTitled     `json:"invoice"`
-		Giveaway  *wireGiveaway   `json:"giveaway"`
-		Winners   *wireGiveaway   `json:"giveaway_winners"`
-		Gift      *wireGift       `json:"gift"`
-		Unique    *wireGift       `json:"unique_gift"`
-		Payment   *wireMoney      `json:"successful_payment"`
-		Refund    *wireMoney      `json:"refunded_payment"`
-		Users     *wireShared     `json:"users_shared"`
-		SharedIn  *wireChat       `json:"chat_shared"`
+		Location  *wireLocation    `json:"location"`
+		Venue     *wireVenue       `json:"venue"`
+		Contact   *wireContact     `json:"contact"`
+		Poll      *wirePoll        `json:"poll"`
+		Dice      *wireDice        `json:"dice"`
+		Checklist *wireChecklist   `json:"checklist"`
+		Game      *wireTitled      `json:"game"`
+		Story     *wireStory       `json:"story"`
+		Paid      *wirePaid        `json:"paid_media"`
+		Rich      *json.RawMessage `json:"rich_message"` // rare: a pointer takes a third of the room
+		Invoice   *wireTitled      `json:"invoice"`
+		Giveaway  *wireGiveaway    `json:"giveaway"`
+		Winners   *wireGiveaway    `json:"giveaway_winners"`
+		Gift      *wireGift        `json:"gift"`
+		Unique    *wireGift        `json:"unique_gift"`
+		Payment   *wireMoney       `json:"successful_payment"`
+		Refund    *wireMoney       `json:"refunded_payment"`
+		Users     *wireShared      `json:"users_shared"`
+		SharedIn  *wireChat        `json:"chat_shared"`
 		WebApp    *struct {
 			Data   string `json:"data"`
 			Button string `json:"button_text"`
@@ -245,8 +245,8 @@ func (t *wireFiles) thing() string {
 		return "[story]"
 	case t.Paid != nil:
 		return channels.HostLine("paid media: " + strconv.Itoa(len(t.Paid.Media)) + behind(" for ", t.Paid.Stars.of("star")))
-	case len(t.Rich) > 0:
-		text, _ := richText(t.Rich)
+	case t.Rich != nil:
+		text, _ := richText(*t.Rich)
 		return cmp.Or(text, "[a message without words]")
 	case t.Sticker != nil:
 		return t.Sticker.Emoji

@@ -99,8 +99,8 @@ func (t *wireThings) inside() (list []channels.Media) {
 			}
 		}
 	}
-	if len(t.Rich) > 0 {
-		_, files := richText(t.Rich)
+	if t.Rich != nil {
+		_, files := richText(*t.Rich)
 		list = append(list, files...)
 	}
 	return list

@@ -80,7 +80,7 @@ func TestPrintedTextIsIndented(t *testing.T) {
 	}
 	for _, text := range texts {
 		said := sessions.Message{Role: sessions.User, Content: sessions.TextContent(text), Error: text, Provenance: &sessions.Provenance{Name: text, Sender: "1"},
-			Deliveries: []sessions.Mark{{State: sessions.Withheld, To: "x", Rule: text}}}
+			MessageExtras: &sessions.MessageExtras{Deliveries: []sessions.Mark{{State: sessions.Withheld, To: "x", Rule: text}}}}
 		said.Content = append(said.Content, sessions.Block{Type: "image", Media: &channels.Media{Name: text}})
 		failedRun := sessions.Run{ID: "r", Result: text, Error: text, Label: text}
 		for name, print := range map[string]func(p *page){
@@ -400,9 +400,9 @@ func TestPolicyOf(t *testing.T) {
 func TestRefusalsAreMarked(t *testing.T) {
 	t.Parallel()
 	for want, m := range map[string]sessions.Message{
-		sessions.RefusedMark:        {Role: sessions.Assistant, Model: sessions.NoticeModel, Refusal: &sessions.Refusal{Refused: true}, Content: sessions.TextContent("no")},
-		sessions.WithoutHistoryMark: {Role: sessions.Assistant, Model: "m", Refusal: &sessions.Refusal{WithoutHistory: true}, Content: sessions.TextContent("yes")},
-		"(not shown to p/m:":        {Role: sessions.User, Refusal: &sessions.Refusal{LeftOut: "p/m"}, Content: sessions.TextContent("what?")},
+		sessions.RefusedMark:        {Role: sessions.Assistant, Model: sessions.NoticeModel, MessageExtras: &sessions.MessageExtras{Refused: true}, Content: sessions.TextContent("no")},
+		sessions.WithoutHistoryMark: {Role: sessions.Assistant, Model: "m", MessageExtras: &sessions.MessageExtras{WithoutHistory: true}, Content: sessions.TextContent("yes")},
+		"(not shown to p/m:":        {Role: sessions.User, MessageExtras: &sessions.MessageExtras{LeftOut: "p/m"}, Content: sessions.TextContent("what?")},
 	} {
 		var b bytes.Buffer
 		printHistory(&page{out: &b, now: time.Now()}, api.History{Messages: []sessions.Message{m}}, false)

@@ -226,7 +226,7 @@ func printMessage(p *page, m sessions.Message, calls bool) {
 	case m.WithoutHistory():
 		p.detail(yellow, "("+sessions.WithoutHistoryMark+")")
 	}
-	for _, d := range m.Deliveries {
+	for _, d := range m.Deliveries() {
 		if d.State != sessions.Sent {
 			p.detail(yellow, strings.TrimSpace("["+string(d.State)+" to "+d.To+"] "+chatclient.OneLine(cmp.Or(d.Error, d.Rule))))
 		}

@@ -40,7 +40,8 @@ func (h *host) Submit(_ context.Context, w inbound.Request) (inbound.Submitted, 
 	if h.fault != nil {
 		return inbound.Submitted{}, h.fault
 	}
-	h.run.ID, h.run.Key, h.run.Client, h.run.System = "r1", w.Session, w.Client, w.System
+	h.run.ID, h.run.Key, h.run.System = "r1", w.Session, w.System
+	h.run.SetExtras(sessions.RunExtras{Client: w.Client})
 	return inbound.Submitted{Run: sessions.Run{ID: "r1", Key: w.Session, Status: sessions.Queued}}, nil
 }
 

@@ -61,10 +61,10 @@ func (h *handler) stored(r *http.Request, id string) (run sessions.Run, k record
 	switch {
 	case err != nil:
 		return run, k, err
-	case !found || len(run.Client) == 0:
+	case !found || len(run.Client()) == 0:
 		return run, k, refuse(http.StatusNotFound, "response_id", "response_not_found", "there is no response %.100q", id)
 	}
-	return run, k, json.Unmarshal(run.Client, &k)
+	return run, k, json.Unmarshal(run.Client(), &k)
 }
 
 // storedResponse answers with a response as it is now.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"parley/channels"
+	"parley/channels/pattern"
 	"parley/sessions"
 )
 
@@ -154,10 +154,10 @@ func cut(n int, text string) string {
 }
 
 // marks are what Markdown puts around words, and in front of a line.
-var marks = regexp.MustCompile("^(#{1,6}|>|[-*+]|\\d+\\.)\\s+|\\*\\*|__|~~|`+|!?\\[([^\\]]*)\\]\\([^)]*\\)")
+var marks = pattern.New("^(#{1,6}|>|[-*+]|\\d+\\.)\\s+|\\*\\*|__|~~|`+|!?\\[([^\\]]*)\\]\\([^)]*\\)")
 
 // report is how the report of a sub-agent begins.
-var report = regexp.MustCompile("^Status: (success|error|timeout|unknown)\n\nResult:\n")
+var report = pattern.New("^Status: (success|error|timeout|unknown)\n\nResult:\n")
 
 // plainLine gives the first line of a text that says something, as a title of at most n characters.
 func plainLine(n int, text string) string {
@@ -177,7 +177,7 @@ func plainLine(n int, text string) string {
 }
 
 // loose are the marks of a piece of Markdown whose other half is cut off.
-var loose = regexp.MustCompile("\\*\\*|~~|`+|(^|\\s)#{1,6}\\s")
+var loose = pattern.New("\\*\\*|~~|`+|(^|\\s)#{1,6}\\s")
 
 // flat gives a text, or a piece of one, without its Markdown and in one line of at most n characters.
 func flat(n int, md string) string {

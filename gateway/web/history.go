@@ -194,7 +194,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 	case sessions.Assistant:
 		l.Role = Assistant
 		elsewhere := ""
-		for _, mark := range m.Deliveries {
+		for _, mark := range m.Deliveries() {
 			if mark.To == h.to.String() {
 				l.Deliveries, l.State, l.Rule, l.Reason = append(l.Deliveries, string(mark.Delivery)), mark.State, mark.Rule, mark.Error
 			} else if a, err := channels.ParseAddress(mark.To); err == nil {
@@ -204,7 +204,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 		if len(l.Deliveries) == 0 {
 			l.From = elsewhere
 		}
-		if len(m.Deliveries) == 0 && asked != nil {
+		if len(m.Deliveries()) == 0 && asked != nil {
 			switch asked.Kind {
 			case sessions.InternalSystem:
 				return l, false
@@ -212,7 +212,7 @@ func (h history) line(m sessions.Message, asked *sessions.Provenance) (l Line, o
 				l.From = "to session " + string(asked.Source.Shown())
 			}
 		}
-		return l, len(m.Deliveries) > 0 || len(m.ToolCalls()) == 0
+		return l, len(m.Deliveries()) > 0 || len(m.ToolCalls()) == 0
 	}
 	return l, false
 }

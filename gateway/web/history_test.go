@@ -79,9 +79,9 @@ func from(m sessions.Message, p sessions.Provenance) sessions.Message {
 func TestStoreHistory(t *testing.T) {
 	t.Parallel()
 	reply := message("m2", sessions.Assistant, 2, "**hi**")
-	reply.Deliveries = []sessions.Mark{{Delivery: "d2", State: sessions.Withheld, To: chat.String(), Rule: "rule"}}
+	reply.SetDeliveries([]sessions.Mark{{Delivery: "d2", State: sessions.Withheld, To: chat.String(), Rule: "rule"}})
 	there := message("m4", sessions.Assistant, 4, "sure")
-	there.Deliveries = []sessions.Mark{{Delivery: "d4", State: sessions.Sent, To: telegram.String()}}
+	there.SetDeliveries([]sessions.Mark{{Delivery: "d4", State: sessions.Sent, To: telegram.String()}})
 	step := message("m6", sessions.Assistant, 6, "let me look")
 	step.Content = append(step.Content, sessions.Block{Type: sessions.ToolCallBlock, ID: "c", Name: "x", Arguments: json.RawMessage("{}")})
 	phone := from(message("m3", sessions.User, 3, "from my phone"), sessions.Provenance{Kind: sessions.ExternalUser, Name: "Ada", Address: telegram, Message: "77"})
@@ -143,7 +143,7 @@ func TestStoreHistory(t *testing.T) {
 func TestStoreHistoryTellsRepliesBetweenSessions(t *testing.T) {
 	t.Parallel()
 	announced := message("m6", sessions.Assistant, 6, "news")
-	announced.Deliveries = []sessions.Mark{{Delivery: "d6", State: sessions.Withheld, To: chat.String()}}
+	announced.SetDeliveries([]sessions.Mark{{Delivery: "d6", State: sessions.Withheld, To: chat.String()}})
 	s := &shelf{msgs: []sessions.Message{
 		from(message("m1", sessions.User, 1, "ask them"), sessions.Provenance{Kind: sessions.ExternalUser, Address: chat, Message: "w1"}),
 		message("m2", sessions.Assistant, 2, "asked"),

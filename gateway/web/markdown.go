@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"html"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"parley/channels"
+	"parley/channels/pattern"
 )
 
 // maxMarkdown is the longest text that is parsed, in bytes; a longer one is shown as it is.
@@ -210,8 +210,8 @@ func hostsSaid(words string) (hosts []string) {
 }
 
 var (
-	domain = regexp.MustCompile(`^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}\.?(?:[/:?#]|$)`) // the name of a host in front of a path, or of a port
-	port   = regexp.MustCompile(`:\d*$`)
+	domain = pattern.New(`^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}\.?(?:[/:?#]|$)`) // the name of a host in front of a path, or of a port
+	port   = pattern.New(`:\d*$`)
 )
 
 func moveChildren(to, from ast.Node) {

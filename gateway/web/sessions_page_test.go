@@ -51,7 +51,7 @@ func TestSessionViewsFit(t *testing.T) {
 	w.said["s4"] = []sessions.Message{
 		{ID: "1", Seq: 1, Role: sessions.User, Time: w.now, Content: sessions.TextContent(bad), Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Name: bad, Title: bad}},
 		{ID: "2", Seq: 2, Role: sessions.Assistant, Time: w.now, Error: bad, Content: []sessions.Block{{Type: sessions.ThinkingBlock, Text: bad}, {Type: sessions.TextBlock, Text: bad + "\n\n    " + bad}, {Type: sessions.ToolCallBlock, ID: "c", Name: bad, Arguments: []byte(`{"a":"` + strings.Repeat("z", 900) + `"}`)}},
-			Deliveries: []sessions.Mark{{Delivery: "d", State: sessions.Withheld, To: bad, Rule: bad}}},
+			MessageExtras: &sessions.MessageExtras{Deliveries: []sessions.Mark{{Delivery: "d", State: sessions.Withheld, To: bad, Rule: bad}}}},
 	}
 	w.hits[1].Snippet = "Cleo " + bad
 	tab := webtest.Browser(t)

@@ -200,7 +200,7 @@ func family(w *talks) {
 		return sessions.Message{ID: id, Role: sessions.User, Time: ago(back), Run: sessions.RunID("r" + id), Provenance: p, Content: sessions.TextContent(text)}
 	}
 	says := func(id string, back time.Duration, state sessions.DeliveryState, rule, text string) sessions.Message {
-		return sessions.Message{ID: id, Role: sessions.Assistant, Time: ago(back), Content: sessions.TextContent(text), Deliveries: []sessions.Mark{{Delivery: sessions.DeliveryID("d" + id), State: state, To: group.String(), Rule: rule}}}
+		return sessions.Message{ID: id, Role: sessions.Assistant, Time: ago(back), Content: sessions.TextContent(text), MessageExtras: &sessions.MessageExtras{Deliveries: []sessions.Mark{{Delivery: sessions.DeliveryID("d" + id), State: state, To: group.String(), Rule: rule}}}}
 	}
 	w.said["s2"] = []sessions.Message{
 		user("1", 3*time.Hour, by("4712", "Cleo"), "@ada when do we meet to mulch the beds?"),

@@ -58,7 +58,7 @@ func utterances(ms []sessions.Message, working bool) []utterance {
 	refused := sessions.RefusedRuns(ms)
 	var out []utterance
 	for i, m := range ms {
-		u := utterance{ID: m.ID, Run: m.Run, Time: m.Time, Marks: m.Deliveries, Model: m.Model, Usage: m.Usage, Trouble: m.Error}
+		u := utterance{ID: m.ID, Run: m.Run, Time: m.Time, Marks: m.Deliveries(), Model: m.Model, Usage: m.Usage, Trouble: m.Error}
 		if refused[m.Run] && m.Role != sessions.ToolResult {
 			u.Refused = sessions.RefusedMark
 		} else if m.LeftOut() != "" {

@@ -14,7 +14,7 @@ func TestUtterancesOfARefusedRun(t *testing.T) {
 		{ID: "1", Run: "a", Role: sessions.User, Content: sessions.TextContent("hello")},
 		{ID: "2", Run: "a", Role: sessions.Assistant, Model: "m", Content: []sessions.Block{{Type: sessions.ThinkingBlock}, {Type: sessions.TextBlock, Text: "hi"}}},
 		{ID: "3", Run: "b", Role: sessions.User, Content: sessions.TextContent("poison")},
-		{ID: "4", Run: "b", Role: sessions.Assistant, Model: sessions.NoticeModel, Refusal: &sessions.Refusal{Refused: true}, Content: sessions.TextContent("refused")},
+		{ID: "4", Run: "b", Role: sessions.Assistant, Model: sessions.NoticeModel, MessageExtras: &sessions.MessageExtras{Refused: true}, Content: sessions.TextContent("refused")},
 		{ID: "5", Run: "c", Role: sessions.User, Content: sessions.TextContent("and now?")},
 	}
 	got := ""

@@ -41,8 +41,8 @@ func (c *Committer) Rescue(ctx context.Context) error {
 		c.log.Error("cannot list the runs that are at work", keyErr, err2)
 	}
 	for _, run := range atWork {
-		if run.Home != "" {
-			c.lanes.MoveRun(run.Home, run.ID, run.Key)
+		if home := run.Home(); home != "" {
+			c.lanes.MoveRun(home, run.ID, run.Key)
 		}
 		if !c.lanes.IsAt(run.Key, run.ID) {
 			c.lanes.Recheck(run.Key, set.Asker(run.Key, &run))

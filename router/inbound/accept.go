@@ -101,7 +101,7 @@ func (r *Receiver) revising(k *sessions.Skip) (done func(revised bool)) {
 
 // joins has the running turn begin again with a message that belongs to what it answers, while it has shown nothing.
 func (r *Receiver) joins(ctx context.Context, acc sessions.Accepted) {
-	if acc.Duplicate || acc.Run.With == "" || acc.Claimed != nil {
+	if acc.Duplicate || acc.Run.With() == "" || acc.Claimed != nil {
 		return
 	}
 	_, by, err := r.worker.Merger.Before(ctx, acc.Run)
@@ -264,7 +264,9 @@ func (r *Receiver) runFor(ctx context.Context, s sessions.Session, in channels.I
 		f.Patterns = r.settings().Mentions[s.Agent]
 		run.Input.Provenance.Addressed = f.Addressed()
 	}
-	var err error
-	run.With, _, err = r.worker.Merger.Before(ctx, *run)
+	before, _, err := r.worker.Merger.Before(ctx, *run)
+	x := run.Extras()
+	x.With = before
+	run.SetExtras(x)
 	return run, err
 }

@@ -103,7 +103,10 @@ func (e *earlier) join(run *sessions.Run, lines []sessions.ContextLine) []sessio
 			own = len(run.Input.Content)
 		}
 		block := sessions.NewContextBlock(brought)
-		run.Input.Content, run.Brought = slices.Concat(before, run.Input.Content[:own], files, run.Input.Content[own:]), &block
+		run.Input.Content = slices.Concat(before, run.Input.Content[:own], files, run.Input.Content[own:])
+		x := run.Extras()
+		x.Brought = &block
+		run.SetExtras(x)
 	}
 	return lines
 }

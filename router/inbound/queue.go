@@ -23,7 +23,7 @@ func (r *Receiver) applyQueueLimit(ctx context.Context, set *settings.Snapshot, 
 		return nil, nil
 	}
 	q := set.Queue(s, c.Run.Reply.Channel)
-	c.Run.Interrupt = q.Mode == sessions.Interrupt && c.Run.With == "" // the store spares a turn of another chat
+	c.Run.Interrupt = q.Mode == sessions.Interrupt && c.Run.With() == "" // the store spares a turn of another chat
 	limit := queueLimit(q, c.Run.Run)
 	if open, err := r.store.CountOpen(ctx, s.Key); err != nil || open < limit { // open runs include the queued ones
 		return nil, err

@@ -178,10 +178,11 @@ func (r *Receiver) runOf(ctx context.Context, set *settings.Snapshot, s sessions
 	}
 	id := sessions.RunID(sessions.IDFor(w.Source, "run"))
 	run := &sessions.Run{ID: id, Kind: sessions.TurnRun, Key: s.Key, Agent: s.Agent, Source: w.Source, Exclusive: w.Exclusive, System: w.System,
-		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label, Client: w.Client,
+		Model: w.Model, Thinking: w.Thinking, Timeout: w.Timeout, Label: w.Label,
 		Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: append(sessions.TextContent(text), pictures...), Time: time.Now(), Run: id,
 			Provenance: &sessions.Provenance{Kind: sessions.ExternalUser, Sender: string(w.Sender.ID), Name: cmp.Or(w.Sender.Name, w.Sender.Username),
 				User: w.Sender.Username, Owner: w.Owner, Untrusted: w.Data, Tool: w.Via}}}
+	run.SetExtras(sessions.RunExtras{Client: w.Client})
 	if err := r.answerTo(ctx, set, s, w, run); err != nil || !w.MustLeave || w.Reply.IsZero() {
 		return run, err
 	}

@@ -101,7 +101,7 @@ func (r *rest) refusedOne(l letter) bool {
 func (r *rest) judgeEdit(d letter, word string, told int) {
 	replaced, closed := false, false // closed: its message stands in the transcript of a session whose chat another one has, as after /new
 	for _, run := range r.runs {
-		closed = closed || run.Source == string(d.target) && run.Home != ""
+		closed = closed || run.Source == string(d.target) && run.Home() != ""
 		if run.Source == string(d.target) && hasWord(run.Input.Text(), word) {
 			replaced = true
 			if run.Revised {
@@ -145,7 +145,7 @@ func (r *rest) judgeEdited(run, lead sessions.Run, answer string) {
 // judgeGestures counts those that were one turn.
 func (r *rest) judgeGestures() {
 	for _, run := range r.runs {
-		if with, ok := r.byID[run.With]; ok && r.lead(run).ID == r.lead(with).ID {
+		if with, ok := r.byID[run.With()]; ok && r.lead(run).ID == r.lead(with).ID {
 			r.w.tally("gestures in one turn")
 		}
 	}

@@ -269,7 +269,7 @@ func (r *rest) judgeKept(key sessions.Key, m sessions.Message, carried map[strin
 func (r *rest) judgeHeard(heard map[string]int) {
 	done, most := map[string]bool{}, map[string]int{}
 	for _, run := range r.runs {
-		if by := r.byID[run.MergedInto]; run.Home != "" && run.Status == sessions.Stopped || by.Home != "" && by.Status == sessions.Stopped {
+		if by := r.byID[run.MergedInto]; run.Home() != "" && run.Status == sessions.Stopped || by.Home() != "" && by.Status == sessions.Stopped {
 			most[run.Source] = 1
 		}
 		if run.Kind == sessions.TurnRun && run.Status == sessions.Done {

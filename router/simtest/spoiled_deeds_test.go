@@ -123,7 +123,7 @@ var spoiledDeeds = []spoil{
 	{"the second part of a gesture is lost", "became 0 runs", func(r *rest) bool {
 		n := len(r.runs)
 		at := slices.IndexFunc(r.runs, func(run sessions.Run) bool {
-			return run.With != "" && !slices.ContainsFunc(r.w.plan.letters, func(l letter) bool { return l.quiet && string(l.id) == run.Source })
+			return run.With() != "" && !slices.ContainsFunc(r.w.plan.letters, func(l letter) bool { return l.quiet && string(l.id) == run.Source })
 		})
 		if at >= 0 {
 			r.runs = slices.Delete(r.runs, at, at+1)
@@ -131,7 +131,7 @@ var spoiledDeeds = []spoil{
 		return len(r.runs) < n
 	}},
 	{"the second part of a gesture is answered twice", "became 2 runs", func(r *rest) bool {
-		at := slices.IndexFunc(r.runs, func(run sessions.Run) bool { return run.With != "" })
+		at := slices.IndexFunc(r.runs, func(run sessions.Run) bool { return run.With() != "" })
 		if at >= 0 {
 			again := r.runs[at]
 			again.ID, again.MergedInto = "another", ""

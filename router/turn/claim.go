@@ -84,7 +84,7 @@ func (w *Worker) claim(ctx context.Context, key sessions.Key, recheck bool) (run
 	}) {
 		return run, false
 	}
-	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home != "" && x.Home != key && w.lanes.Busy(x.Home) }) // that lane's
+	runs = slices.DeleteFunc(runs, func(x sessions.Run) bool { return x.Home() != "" && x.Home() != key && w.lanes.Busy(x.Home()) }) // that lane's
 	if len(runs) == 0 {
 		return run, false
 	}
@@ -93,7 +93,7 @@ func (w *Worker) claim(ctx context.Context, key sessions.Key, recheck bool) (run
 		if run.MergedInto != "" {
 			why = lane.ErrInterrupted
 		}
-		w.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home}}, why)
+		w.lanes.Abort([]sessions.StoppedRun{{Key: key, ID: run.ID, Home: run.Home()}}, why)
 	}
 	return run, true
 }

@@ -21,7 +21,7 @@ type strictLife struct {
 
 func (l *strictLife) add(role sessions.Role, model, text string, alone bool) {
 	at := time.Date(2026, 1, 1, 0, 0, l.offset+len(l.x.Msgs), 0, time.UTC)
-	l.x.Msgs = append(l.x.Msgs, sessions.Message{ID: fmt.Sprint("m", l.offset+len(l.x.Msgs)), Seq: int64(l.offset + len(l.x.Msgs) + 1), Role: role, Run: sessions.RunID(fmt.Sprint("run-", l.turns)), Model: model, Refusal: &sessions.Refusal{WithoutHistory: alone},
+	l.x.Msgs = append(l.x.Msgs, sessions.Message{ID: fmt.Sprint("m", l.offset+len(l.x.Msgs)), Seq: int64(l.offset + len(l.x.Msgs) + 1), Role: role, Run: sessions.RunID(fmt.Sprint("run-", l.turns)), Model: model, MessageExtras: &sessions.MessageExtras{WithoutHistory: alone},
 		Time: at, Content: sessions.TextContent(text)})
 }
 

@@ -72,12 +72,12 @@ func TestAcceptable(t *testing.T) {
 				x.Sum = sessions.Summary{ID: "s", Text: "s"}
 				continue
 			}
-			m := sessions.Message{ID: fmt.Sprint(i), Role: sessions.User, Run: sessions.RunID(strings.Trim(w[1:], "!")), Content: sessions.TextContent(w), Refusal: &sessions.Refusal{Refused: strings.HasSuffix(w, "!")}}
+			m := sessions.Message{ID: fmt.Sprint(i), Role: sessions.User, Run: sessions.RunID(strings.Trim(w[1:], "!")), Content: sessions.TextContent(w), MessageExtras: &sessions.MessageExtras{Refused: strings.HasSuffix(w, "!")}}
 			switch w[0] {
 			case 'a', 'A':
-				m.Role, m.Model, m.Refusal.WithoutHistory = sessions.Assistant, "mock/m", w[0] == 'A'
+				m.Role, m.Model, m.MessageExtras.WithoutHistory = sessions.Assistant, "mock/m", w[0] == 'A'
 			case 'b', 'B':
-				m.Role, m.Model, m.Refusal.WithoutHistory = sessions.Assistant, "mock/b", w[0] == 'B'
+				m.Role, m.Model, m.MessageExtras.WithoutHistory = sessions.Assistant, "mock/b", w[0] == 'B'
 			case 't':
 				m.Role = sessions.ToolResult
 			case 'p':

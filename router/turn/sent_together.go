@@ -55,7 +55,7 @@ func (m *Merger) Before(ctx context.Context, run sessions.Run) (last, by session
 	for range runs { // what is merged, or will be, has the turn of another
 		next := at.MergedInto
 		if at.Status == sessions.Queued && at.Attempt == 0 {
-			next = at.With
+			next = at.With()
 		}
 		up := of(next)
 		if next == "" || up == nil || up.Status.Final() && up.MergedInto == "" {
@@ -72,7 +72,7 @@ func (m *Merger) Before(ctx context.Context, run sessions.Run) (last, by session
 // gesture gives those of the runs that wait, oldest first, that belong to a turn, because their senders sent them with what it answers.
 func gesture(taken []sessions.RunID, queued []sessions.Run) (out []sessions.Run) {
 	for _, q := range queued {
-		if q.With == "" || !slices.Contains(taken, q.With) {
+		if q.With() == "" || !slices.Contains(taken, q.With()) {
 			return out
 		}
 		out, taken = append(out, q), append(taken, q.ID)
@@ -101,7 +101,7 @@ func (m *Merger) untilRest(ctx context.Context, head sessions.Run, began time.Ti
 
 // gestureOf gives those of the runs that wait that belong to a turn, which may have taken some up before.
 func (m *Merger) gestureOf(ctx context.Context, run sessions.Run, queued []sessions.Run) ([]sessions.Run, error) {
-	if queued[0].With == "" {
+	if queued[0].With() == "" {
 		return nil, nil
 	}
 	before, err := m.rights.MergedRuns(ctx, run.ID)

@@ -22,7 +22,7 @@ func (w *Worker) Process(ctx context.Context, key sessions.Key, claimed *session
 		return false
 	}
 	w.lanes.SetRunning(key, run.ID, w.settings().Asker(key, &run))
-	w.lanes.EnterHome(ctx, key, run.Home)
+	w.lanes.EnterHome(ctx, key, run.Home())
 	w.watchers.Run(run, sessions.Running)
 	switch {
 	case run.Attempt > 1:

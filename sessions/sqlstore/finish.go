@@ -89,7 +89,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		if f, err = s.stopped(t, run, f); err != nil {
 			return acc, err
 		}
-		acc.Stopped = []sessions.StoppedRun{{Key: run.Key, ID: run.ID, Home: run.Home}}
+		acc.Stopped = []sessions.StoppedRun{{Key: run.Key, ID: run.ID, Home: run.Home()}}
 	}
 	if f, err = s.runs.asAnswered(t, run, f); err != nil {
 		return acc, err
@@ -118,7 +118,7 @@ func (s *changes) finish(t *tx, id sessions.RunID, f *ending) (acc sessions.Acce
 		if d.Run == id {
 			d.RunSeq = at.Seq
 		}
-		if run.Home != "" && d.Session == run.Home { // whose chat is the other session's by now
+		if home := run.Home(); home != "" && d.Session == home { // whose chat is the other session's by now
 			d.Session = run.Key
 		}
 		last := s.deliveries.numbers.Last()

@@ -386,7 +386,9 @@ func (s *moves) takeOver(t *tx, old sessions.Key, at session.Row) error {
 		if err != nil || run.Kind != sessions.TurnRun || run.Agent != at.Agent { // one that cannot be read stays where it is
 			return nil
 		}
-		run.Home = run.TranscriptKey()
+		x := run.Extras()
+		x.Home = run.TranscriptKey()
+		run.SetExtras(x)
 		begun[has.Seq], err = row.EncodeRun(run)
 		return err
 	})

@@ -155,7 +155,8 @@ func (x *stoppable) findDeliveries(fits func(sessions.Run) (bool, error)) error 
 		}
 		var q row.Request
 		err = column.Decode(r.Str(18), &q)
-		m.by = sessions.Run{ID: sessions.RunID(r.Str(16)), Key: sessions.Key(r.Str(17)), Kind: q.Kind, Chain: q.Chain, Home: q.Home}
+		m.by = sessions.Run{ID: sessions.RunID(r.Str(16)), Key: sessions.Key(r.Str(17)), Kind: q.Kind, Chain: q.Chain}
+		m.by.SetExtras(sessions.RunExtras{Home: q.Home})
 		return m, err
 	})
 	if err != nil {
@@ -357,7 +358,7 @@ func (s *runs) stop(t *tx, x *stoppable, why string, named []sessions.Key, acc *
 				return err
 			}
 		}
-		acc.Stopped = append(acc.Stopped, sessions.StoppedRun{Key: r.Key, ID: r.ID, Home: r.Home})
+		acc.Stopped = append(acc.Stopped, sessions.StoppedRun{Key: r.Key, ID: r.ID, Home: r.Home()})
 	}
 	for i := range x.deliveries {
 		d := &x.deliveries[i]

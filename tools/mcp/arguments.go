@@ -5,13 +5,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
+
+	"parley/channels/pattern"
 )
 
-var propertyName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var propertyName = pattern.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
-var notInProperties = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+var notInProperties = pattern.New(`[^A-Za-z0-9_.-]`)
 
 // renames are the arguments of a tool whose own names not all models take: the server's name by the name that models are told.
 type renames map[string]string

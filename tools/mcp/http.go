@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,6 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"parley/channels"
+	"parley/channels/pattern"
 )
 
 // maxStream is how many bytes of a stream of events are read; a new one is opened then.
@@ -79,7 +79,7 @@ type attempt struct {
 
 // noSession is in errors of servers that do not know the session of a request, because they were started anew.
 // source: modelcontextprotocol/typescript-sdk (Bad Request: No valid session ID provided)
-var noSession = regexp.MustCompile(`(?i)\bsession\b.{0,40}\b(?:not found|invalid|expired|unknown|missing|required|terminated)|\b(?:no valid|invalid|unknown|expired|missing)\b.{0,20}\bsession\b`)
+var noSession = pattern.New(`(?i)\bsession\b.{0,40}\b(?:not found|invalid|expired|unknown|missing|required|terminated)|\b(?:no valid|invalid|unknown|expired|missing)\b.{0,20}\bsession\b`)
 
 // expired reports whether a call was not done because the server does not know its session any more: the client begins a new one then.
 // source: modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management (404)
@@ -152,7 +152,7 @@ func refuseAlone(resp *http.Response, page []byte, id json.RawMessage) {
 }
 
 // scopeParam matches the rights in the challenge of an answer.
-var scopeParam = regexp.MustCompile(`\bscope="([^"]{1,200})"`)
+var scopeParam = pattern.New(`\bscope="([^"]{1,200})"`)
 
 // missingScope gives the rights that a request lacks, "" where the answer does not name them; nil = it says nothing of the kind.
 // source: modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-challenge-handling

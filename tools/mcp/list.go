@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"parley/channels/pattern"
 	"parley/policy"
 	"parley/tools"
 )
@@ -167,7 +167,7 @@ func (s *server) spec(x *sdk.Tool, schema json.RawMessage) tools.Spec {
 	}
 }
 
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var notInNames = pattern.New(`[^A-Za-z0-9_-]`)
 
 // toolName is server_tool, of characters that all providers take, and not too long: what is cut off is told apart by a hash.
 func toolName(server, name string) string {

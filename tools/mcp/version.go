@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"parley/channels/pattern"
 )
 
 // versions are those of MCP that are spoken, newest first: the ones with a handshake and pings. Servers agree on the newest or on an older one.
@@ -82,10 +83,10 @@ func (m members) isOfHandshake() bool {
 
 var (
 	// unsupported is the SDK's error for an answer without a version.
-	unsupported = regexp.MustCompile(`unsupported protocol version: "([^"]*)"`)
-	anyVersion  = regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b`)
+	unsupported = pattern.New(`unsupported protocol version: "([^"]*)"`)
+	anyVersion  = pattern.New(`\b20\d\d-\d\d-\d\d\b`)
 	// refusesVersion matches what servers say that refuse a version instead of answering with theirs.
-	refusesVersion = regexp.MustCompile(`(?i)(?:un|not )support[^\n]{0,40}\bversion|\bversion[^\n]{0,60}(?:\bun|\bnot |in)(?:support|valid|compatib|known|accept)|protocol_?version[^\n]{0,20}(?:mismatch|incompatib)|(?:invalid|unknown|bad)[^\n]{0,20}protocol_?\s?version`)
+	refusesVersion = pattern.New(`(?i)(?:un|not )support[^\n]{0,40}\bversion|\bversion[^\n]{0,60}(?:\bun|\bnot |in)(?:support|valid|compatib|known|accept)|protocol_?version[^\n]{0,20}(?:mismatch|incompatib)|(?:invalid|unknown|bad)[^\n]{0,20}protocol_?\s?version`)
 )
 
 // refusal reads an error of a handshake that is about the version that was asked for: next is another one to ask for, "" = there is none. said is

@@ -30,7 +30,7 @@ var SecretType = reflect.TypeFor[channels.Secret]()
 
 // Of returns the configurable fields of a struct type, inlined ones included, in the order of the source.
 func Of(t reflect.Type) []Field {
-	var out []Field
+	out := make([]Field, 0, t.NumField())
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		key, opts, _ := strings.Cut(sf.Tag.Get("yaml"), ",")
@@ -50,24 +50,40 @@ func Of(t reflect.Type) []Field {
 }
 
 func newField(key string, i int, sf reflect.StructField) Field {
-	f := Field{
-		Key: key, Index: []int{i}, Type: sf.Type,
-		Doc:        sf.Tag.Get("doc"),
-		Default:    sf.Tag.Get("default"),
-		Required:   sf.Tag.Get("required") == "true",
-		UnsetEmpty: sf.Tag.Get("unset") == "empty",
+	f := Field{Key: key, Index: []int{i}, Type: sf.Type}
+	for tag := string(sf.Tag); ; { // in one walk: a look-up walks from the start each time
+		name, rest, _ := strings.Cut(strings.TrimLeft(tag, " "), ":")
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return f
+		}
+		value, _ := strconv.Unquote(quoted)
+		f.set(name, value)
+		tag = rest[len(quoted):]
 	}
-	if e := sf.Tag.Get("enum"); e != "" {
-		f.Enum = strings.Split(e, ",")
+}
+
+// set reads one key of a tag.
+func (f *Field) set(name, value string) {
+	switch name {
+	case "doc":
+		f.Doc = value
+	case "default":
+		f.Default = value
+	case "required":
+		f.Required = value == "true"
+	case "unset":
+		f.UnsetEmpty = value == "empty"
+	case "enum":
+		f.Enum = strings.Split(value, ",")
+	case "pattern":
+		f.Pattern = regexp.MustCompile(value)
+	case "min":
+		f.Min, _ = strconv.ParseFloat(value, 64) // no Min: nothing here makes sense below zero
+	case "max":
+		m, err := strconv.ParseFloat(value, 64)
+		f.Max, f.Bounded = m, err == nil
 	}
-	if p := sf.Tag.Get("pattern"); p != "" {
-		f.Pattern = regexp.MustCompile(p)
-	}
-	f.Min, _ = strconv.ParseFloat(sf.Tag.Get("min"), 64) // no Min: nothing here makes sense below zero
-	if m, err := strconv.ParseFloat(sf.Tag.Get("max"), 64); err == nil {
-		f.Max, f.Bounded = m, true
-	}
-	return f
 }
 
 // Cache remembers the fields of the types seen so far. One goroutine uses it.

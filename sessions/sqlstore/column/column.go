@@ -26,11 +26,11 @@ func Key(s string) string {
 
 // JSON writes a JSON body. The error wraps ErrInvalid: it is the value's.
 func JSON(v any) (string, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder // json.Marshal's bytes would be copied into the text
+	if err := json.NewEncoder(&b).Encode(v); err != nil {
 		return "", fmt.Errorf("%w: %w", sessions.ErrInvalid, err)
 	}
-	return string(b), nil
+	return b.String()[:b.Len()-1], nil // without its line's end
 }
 
 // Encode writes a JSON body; the zero value is the empty text.

@@ -30,7 +30,7 @@ type result struct {
 	Tries          []sessions.Try     `json:"tries,omitempty"`
 	Error          string             `json:"error,omitempty"`
 	Ambiguous      bool               `json:"unclear,omitempty"`
-	AmbiguousTries int                `json:"doubts,omitempty"`
+	AmbiguousTries int32              `json:"doubts,omitempty"`
 }
 
 // Delivery is a delivery with its body encoded.

@@ -44,12 +44,17 @@ func EncodeRun(r sessions.Run) (string, error) { return column.JSON(requestOf(r)
 
 func requestOf(r sessions.Run) Request {
 	in := r.Input
-	in.Seq, in.Number, in.Deliveries, in.Time = 0, 0, nil, engine.ClampTime(in.Time)
+	in.Seq, in.Number, in.Time = 0, 0, engine.ClampTime(in.Time)
+	in.SetDeliveries(nil)
 	if in.Run == "" {
 		in.Run = r.ID
 	}
 	return Request{Kind: r.Kind, Agent: r.Agent, Input: sessions.StoredMessage(in), Reply: r.Reply, ReplyTo: r.ReplyTo, Source: r.Source, Model: r.Model,
-		Think: r.Thinking, System: r.System, With: r.With, Revised: r.Revised, Exclusive: r.Exclusive, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client, Brought: r.Brought, Home: r.Home}
+		Think: r.Thinking, System: r.System, With: r.With(), Revised: r.Revised, Exclusive: r.Exclusive, Label: r.Label, Timeout: r.Timeout, Chain: r.Chain, Client: r.Client(), Brought: r.Brought(), Home: r.Home()}
+}
+
+func (q Request) extras() sessions.RunExtras {
+	return sessions.RunExtras{With: q.With, Client: q.Client, Home: q.Home, Brought: q.Brought}
 }
 
 // Outcome is the JSON body about the end of a run.
@@ -88,9 +93,10 @@ func ScanRun(r engine.Row) (run sessions.Run, at Run, err error) {
 	run = sessions.Run{
 		ID: sessions.RunID(r.Str(1)), Kind: q.Kind, Key: sessions.Key(r.Str(2)), Session: sessions.ID(r.Str(4)), Agent: q.Agent,
 		Status: sessions.RunStatus(r.Str(5)), Attempt: int(r.Int(7)), Input: sessions.Message(q.Input), Reply: q.Reply, ReplyTo: q.ReplyTo, Source: q.Source,
-		Model: q.Model, Thinking: q.Think, System: q.System, With: q.With, Revised: q.Revised, Exclusive: q.Exclusive, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Client: q.Client, Brought: q.Brought, Home: q.Home, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
+		Model: q.Model, Thinking: q.Think, System: q.System, Revised: q.Revised, Exclusive: q.Exclusive, Label: q.Label, Timeout: q.Timeout, Chain: q.Chain, Created: r.Time(9), Started: r.Time(10), Deadline: r.Time(11), Ended: r.Time(12),
 		Result: o.Result, Error: o.Error, Usage: o.Usage, MergedInto: sessions.RunID(r.Str(15)),
 	}
+	run.SetExtras(q.extras())
 	run.Stopping = at.Stop && run.Status == sessions.Running
 	return run, at, nil
 }

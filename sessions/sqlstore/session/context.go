@@ -49,8 +49,8 @@ func (s *ContextLines) PutBack(t *engine.Tx, run sessions.Run) error {
 	for _, b := range run.Input.Content {
 		lines = append(lines, b.ContextLines()...)
 	}
-	if run.Brought != nil {
-		lines = append(lines, run.Brought.ContextLines()...)
+	if brought := run.Brought(); brought != nil {
+		lines = append(lines, brought.ContextLines()...)
 	}
 	if len(lines) == 0 {
 		return nil

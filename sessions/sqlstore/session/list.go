@@ -12,7 +12,11 @@ import (
 // List gives sessions, newest first.
 func (s *Store) List(ctx context.Context, q sessions.Query) (list []sessions.Session, err error) {
 	var where engine.Where
-	where.And("archived = ?", q.Archived)
+	if q.SpawnedBy != "" || q.Keys != nil { // few of all: no index by archived, which has them in order, is to be walked for them
+		where.And("+archived = ?", q.Archived)
+	} else {
+		where.And("archived = ?", q.Archived)
+	}
 	if q.Agent != "" {
 		where.And("agent = ?", string(q.Agent))
 	}

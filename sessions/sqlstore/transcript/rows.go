@@ -79,7 +79,8 @@ func (s *Rows) encode(m sessions.Message, run sessions.RunID) (Encoded, error) {
 		m.Run = run
 	}
 	m = s.bounded(m, m.Run)
-	m.Seq, m.Number, m.Deliveries = 0, 0, nil
+	m.Seq, m.Number = 0, 0
+	m.SetDeliveries(nil)
 	m.Time = engine.ClampTime(m.Time)
 	body, err := column.JSON(sessions.StoredMessage(m))
 	if err != nil {

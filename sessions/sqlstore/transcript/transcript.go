@@ -139,7 +139,7 @@ func fillRange(ctx context.Context, c *engine.Conn, msgs []sessions.Message, at 
 			m.Rule = rule(res.Verdict)
 			m = m.WithError(res.Error)
 		}
-		msgs[i].Deliveries = append(msgs[i].Deliveries, m)
+		msgs[i].SetDeliveries(append(msgs[i].Deliveries(), m))
 		return nil
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"parley/sessions"
@@ -68,8 +69,11 @@ func Readable(m sessions.Message) (string, error) {
 		p.Source = p.Source.Shown()
 		m.Provenance = &p
 	}
-	b, err := json.Marshal(m.Readable().JSON())
-	return string(b), err
+	var b strings.Builder // json.Marshal's bytes would be copied into the text
+	if err := json.NewEncoder(&b).Encode(m.Readable().JSON()); err != nil {
+		return "", err
+	}
+	return b.String()[:b.Len()-1], nil // without its line's end
 }
 
 // storedLine is messageLine of a message as the store keeps it.

@@ -164,8 +164,9 @@ func values(f *fixture.Store) {
 	in := fixture.User(odd)
 	in.Provenance = &sessions.Provenance{Kind: sessions.InterSession, Sender: "9", Name: odd[:20], Address: to, Message: "m", Source: "agent:x:main", Channel: "discord", Tool: "sessions_send"}
 	in.Content = append(in.Content, sessions.Block{Type: sessions.ImageBlock, MIME: "image/png", Data: "AAAA"})
-	run := sessions.Run{ID: sessions.RunID(fixture.NewID()), Kind: sessions.AskRun, Key: k, Agent: "main", Input: in, Reply: to, ReplyTo: "55", Source: "src", Model: "p/m", Label: "l", Timeout: 1500 * time.Millisecond, Client: json.RawMessage(`{"model":"m"}`),
+	run := sessions.Run{ID: sessions.RunID(fixture.NewID()), Kind: sessions.AskRun, Key: k, Agent: "main", Input: in, Reply: to, ReplyTo: "55", Source: "src", Model: "p/m", Label: "l", Timeout: 1500 * time.Millisecond,
 		Chain: &sessions.Chain{Kind: "ask", Root: "r", Requester: "agent:main:main", Target: k, From: to, Request: odd, Round1: "1", Latest: "2", Turn: 3, Hops: []sessions.Key{"a", "b"}, Origin: to, Waited: true, Usage: sessions.Usage{Input: 1}}}
+	run.SetExtras(sessions.RunExtras{Client: json.RawMessage(`{"model":"m"}`)})
 	acc := f.MustSubmit(sessions.Change{Session: &sessions.Target{Session: sessions.Session{Key: k, Agent: "main", Title: "ti%tle", Last: to}}, Run: &sessions.Enqueue{Run: run}})
 	f.Equal(f.MustGet(k).Last, to)
 	got := f.MustClaim(k)

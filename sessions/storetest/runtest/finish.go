@@ -41,13 +41,13 @@ func post(f *fixture.Store) {
 	mark := func(d sessions.Delivery, state sessions.DeliveryState, rule string) []sessions.Mark {
 		return []sessions.Mark{{Delivery: d.ID, State: state, To: fixture.Address("1").String(), Rule: rule}}
 	}
-	f.Equal(len(got[1].Deliveries), 0)
-	f.Equal(got[2].Deliveries, mark(sent, sessions.Sent, fixture.Allowed.Rule))
-	f.Equal(got[3].Deliveries, mark(waits, sessions.Pending, ""))
+	f.Equal(len(got[1].Deliveries()), 0)
+	f.Equal(got[2].Deliveries(), mark(sent, sessions.Sent, fixture.Allowed.Rule))
+	f.Equal(got[3].Deliveries(), mark(waits, sessions.Pending, ""))
 	if _, err := f.BeginSend(f.Context(), waits.ID, time.Now(), fixture.Deny, sessions.FirstContactQuota{}); err != nil {
 		f.Fatal(err)
 	}
-	f.Equal(f.MustTail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Deliveries, mark(waits, sessions.Withheld, fixture.Denied.Rule))
+	f.Equal(f.MustTail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Deliveries(), mark(waits, sessions.Withheld, fixture.Denied.Rule))
 	if s := f.MustGet(k); s.Turns != 1 {
 		f.Errorf("%d turns", s.Turns)
 	}

@@ -92,7 +92,7 @@ func unclearEnd(f *fixture.Store) {
 		}
 		got, err := f.BeginSend(f.Context(), d.ID, time.Now(), deny, sessions.FirstContactQuota{})
 		f.OK(err)
-		doubts := 0
+		doubts := int32(0)
 		for _, end := range x.tries {
 			if end == sessions.UnknownMayRepeat {
 				doubts++

@@ -18,7 +18,7 @@ func marksSayWhy(f *fixture.Store) {
 	d := fixture.NewDelivery(fixture.Key("1"), fixture.Address("1"), "answer")
 	d.Message = m.ID
 	f.MustFinish(a.Run.ID, sessions.Outcome{Messages: []sessions.Message{m}, Deliveries: []sessions.Delivery{d}})
-	mark := func() sessions.Mark { return f.MustTail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Deliveries[0] }
+	mark := func() sessions.Mark { return f.MustTail(a.Session.ID, sessions.TailQuery{Limit: 1})[0].Deliveries()[0] }
 	f.MustBeginSend(d.ID)
 	f.OK(f.Retry(f.Context(), d.ID, time.Now(), "the platform is away", sessions.NotArrived))
 	f.Equal(mark(), sessions.Mark{Delivery: d.ID, State: sessions.Pending, To: fixture.Address("1").String(), Rule: fixture.Allowed.Rule})

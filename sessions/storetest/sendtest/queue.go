@@ -154,7 +154,7 @@ func marks(f *fixture.Store) {
 		f.Fatal(err)
 	}
 	got := f.MustTail(a.Session.ID, sessions.TailQuery{})
-	f.Equal(got[2].Deliveries, []sessions.Mark{{Delivery: d1.ID, State: sessions.Sent, To: fixture.Address("1").String(), Rule: fixture.Allowed.Rule}, {Delivery: d2.ID, State: sessions.Withheld, To: fixture.Address("2").String(), Rule: fixture.Denied.Rule}})
-	f.Equal(got[1].Deliveries, []sessions.Mark{{Delivery: late.ID, State: sessions.Pending, To: fixture.Address("3").String()}})
-	f.Equal(len(got[0].Deliveries), 0)
+	f.Equal(got[2].Deliveries(), []sessions.Mark{{Delivery: d1.ID, State: sessions.Sent, To: fixture.Address("1").String(), Rule: fixture.Allowed.Rule}, {Delivery: d2.ID, State: sessions.Withheld, To: fixture.Address("2").String(), Rule: fixture.Denied.Rule}})
+	f.Equal(got[1].Deliveries(), []sessions.Mark{{Delivery: late.ID, State: sessions.Pending, To: fixture.Address("3").String()}})
+	f.Equal(len(got[0].Deliveries()), 0)
 }
