@@ -25,8 +25,7 @@ type rerouted struct {
 	chat channels.Address
 	mu   sync.Mutex
 	told map[string][]string // by the words of the message
-	keys map[string]sessions.Key
-	free chan struct{} // the sub-agent, or the slow answer, ends
+	free chan struct{}       // the sub-agent, or the slow answer, ends
 }
 
 func newRerouted(t *testing.T, fs ...func(*settings.Snapshot)) *rerouted {
