@@ -40,7 +40,7 @@ func (s stalled) Finish(ctx context.Context, id sessions.RunID, o sessions.Outco
 // A call is out of time, and before that is stored the exchange ends, or is stopped: then the call says how it ended, and people are not told once more. What
 // ends behind it is told by a follow-up, although its end was worked out before.
 //
-// proves: S13, S15
+// proves: S5, S13, S15
 func TestResultThatIsStoredTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		wait   int           // of the call, in seconds
