@@ -504,7 +504,7 @@ func FuzzArguments(f *testing.F) {
 
 // A turn that ends without words has said what it said beside its last tool call; a control word at the end wins over that.
 // source: openclaw/openclaw#115041
-// proves: N12
+// proves: W3, N12
 func TestLoopFallsBackToItsWords(t *testing.T) {
 	t.Parallel()
 	for end, want := range map[string]Outcome{"": {Text: "It is forty-two."}, "NO_REPLY": {Control: NoReply}, "Done.": {Text: "Done."}} {

@@ -1,6 +1,7 @@
 package router_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,14 +40,14 @@ func (s stalled) Finish(ctx context.Context, id sessions.RunID, o sessions.Outco
 // A call is out of time, and before that is stored the exchange ends, or is stopped: then the call says how it ended, and people are not told once more. What
 // ends behind it is told by a follow-up, although its end was worked out before.
 //
-// proves: S13, S15
+// proves: S5, S13, S15
 func TestResultThatIsStoredTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		wait   int           // of the call, in seconds
 		takes  time.Duration // of the target
 		fails  bool
 		stop   func(g *routertest.Rig)
-		gone   bool          // the session is deleted
+		gone   sessions.Key  // the target, which is deleted; "" = it is another one, and stays
 		result time.Duration // of the commit of the call's result
 		end    time.Duration // and of the commit of the end
 		status string        // that the requester's agent reads
@@ -64,7 +65,10 @@ func TestResultThatIsStoredTooLate(t *testing.T) {
 		"started over by the target's people": {wait: 1, takes: time.Hour, stop: func(g *routertest.Rig) { g.Say(routertest.Group("b"), routertest.Owner, "/new") }, result: 10 * time.Second, status: "error"},
 		"failed":                              {wait: 1, takes: 3 * time.Second, fails: true, result: 10 * time.Second, status: "error"},
 		"answered":                            {wait: 1, takes: 3 * time.Second, result: 10 * time.Second, status: "ok"},
-		"deleted":                             {wait: 1, takes: 3 * time.Second, gone: true, result: 10 * time.Second, status: "error"},
+		"deleted":                             {wait: 1, takes: 3 * time.Second, gone: routertest.KeyB, result: 10 * time.Second, status: "error"},
+		"a main session deleted":              {wait: 1, takes: 3 * time.Second, gone: "agent:main:main", result: 10 * time.Second, status: "error"},
+		"deleted while the call waits":        {wait: 60, takes: time.Hour, gone: routertest.KeyB, status: "error"},
+		"a main one, while the call waits":    {wait: 60, takes: time.Hour, gone: "agent:main:main", status: "error"},
 		"failed, of a call that did not wait": {takes: 3 * time.Second, fails: true, result: 10 * time.Second, status: "accepted", told: true},
 		"failed, and that is stored later":    {wait: 1, takes: 3 * time.Second, fails: true, result: 5 * time.Second, end: 4 * time.Second, status: "timeout", told: true},
 	} {
@@ -91,7 +95,8 @@ func TestResultThatIsStoredTooLate(t *testing.T) {
 				})
 				g.Say(routertest.Group("a"), routertest.Guest, "hello")
 				g.Say(routertest.Group("b"), routertest.Guest, "hello")
-				g.Idle(2)
+				g.Say(routertest.Direct(routertest.Owner), routertest.Owner, "hello")
+				g.Idle(3)
 				g.Model.Set(func(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 					m := routertest.Last(p)
 					mu.Lock()
@@ -114,7 +119,7 @@ func TestResultThatIsStoredTooLate(t *testing.T) {
 						read = append(read, routertest.StatusOf(m.Text()))
 						return routertest.Text("I asked."), nil
 					case strings.Contains(m.Text(), "ask b"):
-						return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": routertest.KeyB, "message": "the code?", "timeoutSeconds": c.wait}), nil
+						return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": cmp.Or(c.gone, routertest.KeyB), "message": "the code?", "timeoutSeconds": c.wait}), nil
 					}
 					return routertest.Text("hello"), nil
 				})
@@ -123,8 +128,8 @@ func TestResultThatIsStoredTooLate(t *testing.T) {
 				if c.stop != nil {
 					c.stop(g)
 				}
-				if c.gone {
-					routertest.Check(t, g.Store.Delete(t.Context(), routertest.KeyB))
+				if c.gone != "" {
+					routertest.Check(t, g.Store.Delete(t.Context(), c.gone))
 				}
 				<-time.After(10 * time.Minute)
 				mu.Lock()
@@ -138,7 +143,7 @@ func TestResultThatIsStoredTooLate(t *testing.T) {
 						asks++
 					}
 				}
-				if asks > 1 || asks == 0 && !c.gone {
+				if asks > 1 || asks == 0 && c.gone == "" {
 					t.Errorf("the target is asked %d times", asks)
 				}
 			})

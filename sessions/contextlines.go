@@ -61,6 +61,12 @@ const Unsent channels.Event = "unsent"
 // ExchangeStopped is the event of a context line that says that an exchange with another session was stopped from the other side.
 const ExchangeStopped channels.Event = "exchangestopped"
 
+// PostedElsewhere is the event of a context line with what another session has posted into the chat.
+const PostedElsewhere channels.Event = "posted"
+
+// FromHost reports whether the host itself says what a line tells: it is no talk of the chat, and messages.groupChat.historyLimit does not count it.
+func (o ContextLine) FromHost() bool { return o.Event == ExchangeStopped || o.Event == PostedElsewhere }
+
 // Sentence words a line. What comes from people is in quotes, by quote, and can look like nothing else.
 func (o ContextLine) Sentence(quote func(string) string) string {
 	about := ""
@@ -80,6 +86,8 @@ func (o ContextLine) Sentence(quote func(string) string) string {
 		return "The chat's platform refused files that you sent; the chat got your message without them: " + quote(o.Text)
 	case o.Event == ByHand:
 		return "The account's owner wrote here by hand, in your place: " + quote(o.Text)
+	case o.Event == PostedElsewhere:
+		return "Another session wrote here, in your place: " + quote(o.Text)
 	case o.Event == channels.Joined && who == "":
 		return "You were added to this chat."
 	case o.Event == channels.Left && who == "":

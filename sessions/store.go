@@ -385,7 +385,7 @@ type Note struct {
 type ContextLine struct {
 	Seq     int64 // given by the store
 	Key     Key
-	Event   channels.Event // empty = Message; ByHand, Unsent, Edited, Deleted, Reacted, Joined, Left; Moved: the chat was another one, with the session Text
+	Event   channels.Event // empty = Message; ByHand, Unsent, PostedElsewhere, ExchangeStopped, Edited, Deleted, Reacted, Joined, Left; Moved: the chat was another one, with the session Text
 	Sender  string         // the platform's id
 	Name    string
 	Text    string             // what was said; of a reaction the emoji, empty = taken away

@@ -103,6 +103,8 @@ func (t sessionsSend) Call(ctx context.Context, c Call) (Result, error) {
 	switch {
 	case err == nil:
 		r.ended(end)
+	case errors.Is(err, sessions.ErrNotFound):
+		r.Status, r.Error = statusError, "the session was deleted before it answered, and with it what was asked"
 	case ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded):
 		r.Status = "timeout"
 		r.Error = fmt.Sprintf("No reply within %s. The run goes on: its reply reaches you later as a message, and sessions_history shows it, or why there is none.", wait)

@@ -57,14 +57,23 @@ func (r *Receiver) attachContext(ctx context.Context, set *settings.Snapshot, c 
 	return nil
 }
 
-// newestLines gives the newest lines that one turn is shown.
+// newestLines gives the newest lines that one turn is shown; those that the host itself says are no group talk, and most does not bound them.
 func newestLines(lines []sessions.ContextLine, most int) []sessions.ContextLine {
-	lines = lines[max(0, len(lines)-most):]
-	room := maxContextBytes
+	talk, room, first := 0, maxContextBytes, 0
 	for i, l := range slices.Backward(lines) {
 		if room -= len(l.Text) + len(l.Name); room < 0 {
-			return lines[i+1:]
+			first = i + 1
+			break
+		}
+		if !l.FromHost() {
+			talk++
 		}
 	}
-	return lines
+	return slices.DeleteFunc(lines[first:], func(l sessions.ContextLine) bool {
+		if l.FromHost() {
+			return false
+		}
+		talk--
+		return talk >= most
+	})
 }

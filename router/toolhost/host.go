@@ -3,6 +3,7 @@ package toolhost
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +54,9 @@ func (h *Host) Ask(ctx context.Context, q tools.AskRequest) (sessions.Run, error
 			Input: sessions.Message{ID: uuid.NewString(), Role: sessions.User, Content: sessions.TextContent(q.Message), Time: time.Now(), Run: id,
 				Provenance: &sessions.Provenance{Kind: sessions.InterSession, Source: from.Key, Channel: from.Last.Channel, Tool: "sessions_send"}}}},
 	})
+	if err == nil && acc.Run.ID == "" { // the same call again: what it asked is deleted since, with its session
+		err = fmt.Errorf("%w: the session was deleted, and with it what was asked", sessions.ErrNotFound)
+	}
 	return acc.Run, err
 }
 

@@ -175,14 +175,20 @@ func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err er
 			return acc, err
 		}
 	}
+	run, isNew := c.run, at.NewChat
 	for _, op := range c.before {
 		if err = s.begin(t, c, op, &at, &acc); err != nil {
 			return acc, err
 		}
 	}
 	acc.Session = at.Session
-	if c.run != nil {
-		if err = s.queue(t, c.run, at, &acc); err != nil {
+	if isNew && !c.startsOver {
+		if run, err = s.introduce(t, run, at); err != nil {
+			return acc, err
+		}
+	}
+	if run != nil {
+		if err = s.queue(t, run, at, &acc); err != nil {
 			return acc, err
 		}
 	}
@@ -194,9 +200,9 @@ func (s *changes) apply(t *tx, c *preparedChange) (acc sessions.Accepted, err er
 	if c.run == nil || !c.run.Claim || acc.Run.Key != c.run.Key {
 		return acc, nil
 	}
-	run, ok, err := s.runs.claim(t, acc.Run.Key)
+	claimed, ok, err := s.runs.claim(t, acc.Run.Key)
 	if ok {
-		acc.Claimed = &run
+		acc.Claimed = &claimed
 	}
 	return acc, err
 }

@@ -29,6 +29,7 @@ type deliveries struct {
 	chats    *chats
 	moves    *moves
 	inbox    *inbox
+	lines    *session.ContextLines
 }
 
 // post makes a pending delivery. One with the same id that is there already is given back as it stands.
@@ -191,6 +192,11 @@ func (s *deliveries) sent(t *tx, d *sessions.Delivery, r channels.Receipt, last 
 	switch {
 	case last:
 		d.State, d.Error = sessions.Sent, ""
+		told := *d
+		told.Updated = r.At
+		if err := s.tellOthers(t, told); err != nil {
+			return false, err
+		}
 	case d.State == sessions.Sending:
 		d.Attempt, d.Error = 0, ""
 	default: // this one has arrived, the rest does not go

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"parley/channels/pattern"
@@ -43,9 +44,12 @@ var bareForms = []bareForm{
 	{"", "", nil, codeCalls},
 }
 
+// bareKeys are the keys that JSON of a call may begin with.
+var bareKeys = []string{"name", "tool_name", "type", "function", "id", "tool", "tool_call", "tool_calls", "function_call", "role", "arguments", "parameters"}
+
 var (
 	// bareBegin matches the beginning of JSON of a call.
-	bareBegin = pattern.New(`^\[?\s*\{\s*"(name|tool_name|type|function|id|tool|tool_call|tool_calls|function_call|role|arguments|parameters)"\s*:`)
+	bareBegin = pattern.New(`^\[?\s*\{\s*"(` + strings.Join(bareKeys, "|") + `)"\s*:`)
 	// pythonBegin matches the beginning of a list of calls in Python.
 	pythonBegin = pattern.New(`^\[\s*[A-Za-z_][A-Za-z0-9_.]{0,127}\s*\(`)
 	// actionBegin matches the beginning of what Command R and models that were told to act write behind the word Action.
@@ -57,8 +61,14 @@ var (
 	// tagBegin matches the beginning of calls in tags.
 	tagBegin = pattern.New(`^<(?:tool_call|function_call|invoke |function=)`)
 	// begun matches what may become one of them.
-	begun = pattern.New(`^(\[?\s*(\{\s*("[a-z_]{0,10}("\s*)?)?)?|\[\s*[A-Za-z_]?[A-Za-z0-9_.]{0,127}\s*)$`)
+	begun = pattern.New(`^(?:\[?\s*(?:\{\s*(?:"([a-z_]*)("\s*)?)?)?|\[\s*(?:[A-Za-z_][A-Za-z0-9_.]{0,127}\s*)?)$`)
 )
+
+// mayBegin reports whether a text that is still growing may become the beginning of calls.
+func mayBegin(body string) bool {
+	m := begun.FindStringSubmatch(body)
+	return m != nil && slices.ContainsFunc(bareKeys, func(key string) bool { return key == m[1] || m[2] == "" && strings.HasPrefix(key, m[1]) })
+}
 
 // mayBeBare reports whether a text at the beginning of an answer may become nothing but calls. It is held back then.
 func mayBeBare(s string) bool {
@@ -74,7 +84,7 @@ func mayBeBare(s string) bool {
 			continue
 		}
 		body := strings.TrimLeft(s[len(f.open):], " \t\r\n")
-		if f.begins == nil || body == "" || f.begins.MatchString(body) || begun.MatchString(body) {
+		if f.begins == nil || body == "" || f.begins.MatchString(body) || mayBegin(body) {
 			return true
 		}
 	}

@@ -5,15 +5,12 @@ import (
 )
 
 // heard remembers that the session's chat has written to it.
-func (s *Rows) heard(t *engine.Tx, k Row) error {
+func (s *Rows) heard(t *engine.Tx, k *Row) error {
 	if k.Last.IsZero() {
 		return nil
 	}
-	return s.consume(t, k.Last.String(), string(k.Key))
-}
-
-func (s *Rows) consume(t *engine.Tx, from, key string) error {
-	_, err := t.Exec("INSERT INTO heard (address, key) VALUES (?, ?) ON CONFLICT (address, key) DO NOTHING", from, key)
+	n, err := t.Exec("INSERT INTO heard (address, key) VALUES (?, ?) ON CONFLICT (address, key) DO NOTHING", k.Last.String(), string(k.Key))
+	k.NewChat = n > 0
 	return err
 }
 

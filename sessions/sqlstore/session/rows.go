@@ -31,6 +31,7 @@ type Row struct {
 	sessions.Session
 
 	Num, Transcript int64
+	NewChat         bool // Last had not written to it before this transaction
 }
 
 const sessionFields = "num, key, id, transcript, agent, title, label, last, spawned_by, settings, usage, context, aborted, archived, archive_at, created, updated, above, turns, by_agents, top, heard"
@@ -169,7 +170,7 @@ func (s *Rows) Upsert(t *engine.Tx, x sessions.Session) (Row, error) {
 		return k, err
 	}
 	if k.Last != was.Last {
-		if err := s.heard(t, k); err != nil {
+		if err := s.heard(t, &k); err != nil {
 			return k, err
 		}
 	}
@@ -217,7 +218,7 @@ func (s *Rows) Create(t *engine.Tx, x sessions.Session) (Row, error) {
 		k.Num, string(k.Key), string(k.ID), k.Transcript, string(k.Agent), k.Title, k.Label, k.Last.String(), string(k.SpawnedBy), settings,
 		engine.Ms(k.ArchiveAt), engine.Ms(k.Created), engine.Ms(k.Updated), above, string(k.Top), engine.Ms(k.LastInput), find(k.Session))
 	if err == nil {
-		err = s.heard(t, k)
+		err = s.heard(t, &k)
 	}
 	return k, err
 }

@@ -18,6 +18,7 @@ func Run(t *testing.T, open func(t *testing.T) sessions.Store) {
 		{"MovedAndRestarted", movedAndRestarted}, {"MovedBeside", movedBeside}, {"MovedToShared", movedToShared}, {"MovedPairing", movedPairing}, {"MovedReplies", movedReplies},
 		{"RenamedAccount", renamedAccount}, {"RenamedTwice", renamedTwice}, {"RenamedAround", renamedAround}, {"RenamedToSession", renamedToSession}, {"RenamedPairing", renamedPairing},
 		{"RenamedCursor", renamedCursor},
+		{"PostedElsewhere", postedElsewhere},
 		{"Pairing", pairing}, {"Unpairing", unpairing},
 	} {
 		fixture.Run(t, check.name, open, check.run)
