@@ -38,7 +38,7 @@ func (r *turnRun) ask(ctx context.Context) (sessions.Message, error) {
 	if x.err == nil && x.answer.saysNothing() {
 		r.again(ctx, &x)
 	}
-	if r.Failing && !r.answered && x.failed() {
+	if r.Failing && !r.answered && x.failed() && (x.err != nil || !r.Step) { // an empty answer of a step is its second one
 		r.tryAlone(ctx, &x)
 	}
 	x.takePart()

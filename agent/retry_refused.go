@@ -140,7 +140,7 @@ func (r *turnRun) goAlone() bool {
 		return false
 	}
 	input := r.Caller.Run.Input
-	const words = "(The earlier messages of this conversation are left out: the model's provider refused the request with them.)"
+	const words = "(The earlier messages of this conversation are left out: the request with them got no answer.)"
 	note := sessions.Message{ID: "left-out-" + input.ID, Role: sessions.User, Content: sessions.TextContent(words), Time: input.Time,
 		Provenance: &sessions.Provenance{Kind: sessions.InternalSystem, Tool: leftOutTool}}
 	r.show(append([]sessions.Message{note}, r.msgs[at:]...), r.without)

@@ -2,15 +2,17 @@ package agent
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"parley/sessions"
+	"parley/tools"
 )
 
 // A step has no tools, and asks for two answers at most, whatever they are: a tool call is refused once, an empty answer is asked for once more.
 // source: openclaw/openclaw#121661 (five of five announce turns called a tool)
 //
-// proves: S19
+// proves: S19, N12
 func TestLoopStep(t *testing.T) {
 	t.Parallel()
 	nothing := Answer{Stop: StopEnd}
@@ -30,11 +32,31 @@ func TestLoopStep(t *testing.T) {
 		"nothing, then a call":  {[]any{nothing, call, say("late")}, "", 2, true},
 		"nothing, then nothing": {[]any{nothing, nothing, say("late")}, "", 2, false},
 	} {
-		m := &script{answers: c.answers}
-		next := Candidate{Model: m, Name: "next", Label: "p/next"}
-		out, err := new(Loop).Run(t.Context(), Turn{Model: m, Label: "p/first", Step: true, Fallbacks: []Candidate{next}, History: []sessions.Message{user("Announce step.")}})
-		if errors.Is(err, ErrTooManySteps) != c.tooMany || err != nil && !c.tooMany || out.Text != c.text || len(m.prompts) != c.asked {
-			t.Errorf("%s: %q in %d calls, %v", name, out.Text, len(m.prompts), err)
+		for _, failing := range []bool{false, true} { // did the turn before fail
+			m := &script{answers: c.answers}
+			next := Candidate{Model: m, Name: "next", Label: "p/next"}
+			input := user("Announce step.")
+			input.ID = "input"
+			out, err := new(Loop).Run(t.Context(), Turn{Model: m, Label: "p/first", Step: true, Failing: failing, Fallbacks: []Candidate{next}, History: []sessions.Message{user("hello"), input},
+				Caller: tools.Caller{Run: sessions.Run{Input: input}}})
+			if errors.Is(err, ErrTooManySteps) != c.tooMany || err != nil && !c.tooMany || out.Text != c.text || len(m.prompts) != c.asked {
+				t.Errorf("%s: %q in %d calls, %v", name, out.Text, len(m.prompts), err)
+			}
 		}
+	}
+}
+
+// A turn whose session failed before is tried without the conversation when its answers are empty: nothing was refused, and the prompt says so.
+func TestEmptyAnswersAreNoRefusal(t *testing.T) {
+	t.Parallel()
+	nothing, input := Answer{Stop: StopEnd}, user("hello?")
+	input.ID = "input"
+	m := &script{answers: []any{nothing, nothing, say("alone"), say("with all of it")}}
+	out, err := new(Loop).Run(t.Context(), Turn{Model: m, Label: "p/first", Failing: true, History: []sessions.Message{user("hello"), input}, Caller: tools.Caller{Run: sessions.Run{Input: input}}})
+	if err != nil || out.Text != "with all of it" || len(m.prompts) != 4 {
+		t.Fatalf("%q in %d calls, %v", out.Text, len(m.prompts), err)
+	}
+	if note := m.prompts[2].Messages[0].Text(); !strings.Contains(note, "left out") || strings.Contains(note, "refused") {
+		t.Errorf("the prompt says %q", note)
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ type Subject struct {
 	Key         string           // of the session, raw; empty = no session
 	StrippedKey string           // the same without its agent, as sessions.Key.Stripped gives it
 	PlainKey    string           // the key without its account, as sessions.Key.Plain gives it; empty = as Key
+	Shown       string           // the name that people know instead of the key, as sessions.Key.Shown gives it; empty = as Key
 	To          channels.Address // where it goes
 	Was         []Subject        // the same under the names that its chat had before: a rule that matches one of them counts
 	Override    Override         // the session's own
@@ -130,14 +132,16 @@ func (m SendMatch) miss(s Subject) string {
 		return fmt.Sprintf("channel is %q, not %q", s.To.Channel, m.Channel)
 	case m.ChatType != "" && !matchType(m.ChatType, s.To.Type):
 		return fmt.Sprintf("chatType is %q, not %q", s.To.Type, m.ChatType)
+	case m.KeyPrefix != "" && !s.keyStarts(m.KeyPrefix) && s.Shown != "" && s.Shown != s.Key:
+		return fmt.Sprintf("the key %q does not start with keyPrefix %q", s.Shown, m.KeyPrefix)
 	case m.KeyPrefix != "" && !s.keyStarts(m.KeyPrefix):
 		why := fmt.Sprintf("neither the key %q nor %q", s.Key, s.StrippedKey)
 		if s.PlainKey != "" && s.PlainKey != s.Key {
 			why += fmt.Sprintf(", nor %q without its account,", s.PlainKey)
 		}
 		return fmt.Sprintf("%s starts with keyPrefix %q", why, m.KeyPrefix)
-	case m.RawKeyPrefix != "" && !hasPrefixFold(s.Key, m.RawKeyPrefix):
-		return fmt.Sprintf("the key %q does not start with rawKeyPrefix %q", s.Key, m.RawKeyPrefix)
+	case m.RawKeyPrefix != "" && !hasPrefixFold(s.Key, m.RawKeyPrefix) && !hasPrefixFold(s.Shown, m.RawKeyPrefix):
+		return fmt.Sprintf("the key %q does not start with rawKeyPrefix %q", cmp.Or(s.Shown, s.Key), m.RawKeyPrefix)
 	case m.AccountID != "" && m.AccountID != s.To.Account:
 		return fmt.Sprintf("accountId is %q, not %q", s.To.Account, m.AccountID)
 	case m.To != "" && !matchTo(m.To, s.To):
@@ -152,7 +156,7 @@ func (s Subject) keyStarts(prefix string) bool {
 	if seg := strings.SplitN(plain, ":", 3); len(seg) == 3 && seg[0] == "agent" {
 		plain = seg[2]
 	}
-	return slices.ContainsFunc([]string{s.Key, s.StrippedKey, s.PlainKey, plain}, func(k string) bool { return hasPrefixFold(k, prefix) })
+	return slices.ContainsFunc([]string{s.Key, s.StrippedKey, s.PlainKey, plain, s.Shown}, func(k string) bool { return hasPrefixFold(k, prefix) })
 }
 
 // matchType: a rule for groups covers rooms, a rule for rooms covers only rooms (contract P1).

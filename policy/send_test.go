@@ -333,3 +333,20 @@ func TestKeyPrefixWithoutTheAccount(t *testing.T) {
 		}
 	}
 }
+
+// A rule finds the one session of all chats by the name that people know, and by its stored key; an explanation has the name alone.
+// proves: K6, P1
+func TestKeyPrefixOfTheOneSession(t *testing.T) {
+	t.Parallel()
+	s := Subject{Key: "global", StrippedKey: "global", PlainKey: "global", Shown: "main"}
+	for _, match := range []SendMatch{{KeyPrefix: "main"}, {KeyPrefix: "global"}, {RawKeyPrefix: "global"}, {RawKeyPrefix: "main"}} {
+		if v := (SendPolicy{Rules: []SendRule{{match, Deny}}}).Evaluate(s); v.Action != Deny {
+			t.Errorf("%s: %+v", match, v)
+		}
+	}
+	for _, match := range []SendMatch{{KeyPrefix: "slack:"}, {RawKeyPrefix: "slack:"}} {
+		if why := (SendPolicy{Rules: []SendRule{{match, Deny}}}).Explain(s)[1].Why; strings.Contains(why, "global") || !strings.Contains(why, `the key "main" does not start with`) {
+			t.Errorf("%s: explained as %s", match, why)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 // What comes after the call had answered without it reaches the people who asked, in their own chat, once; what came in time does not come again.
 // source: openclaw/openclaw#76443, openclaw/openclaw#68387 (late replies), openclaw/openclaw#25198 (failures)
 //
-// proves: S13, S15
+// proves: S13, S15, W2
 func TestPeopleAreToldLater(t *testing.T) {
 	for name, c := range map[string]struct {
 		wait   int
@@ -34,6 +34,9 @@ func TestPeopleAreToldLater(t *testing.T) {
 		"accepted":                    {wait: 0, says: "The code is 4711.", told: "The code is 4711.", input: "door code 4711", inTool: 1},
 		"a late failure":              {wait: 1, turns: 5, fails: true, says: "It failed.", told: "It failed.", input: "Your sessions_send call has no reply: "},
 		"nothing to tell":             {wait: 1, says: "NO_REPLY", input: "door code 4711", inTool: 1},
+		"words above a word":          {wait: 1, says: "The code is 4711.\n\nNO_REPLY", told: "The code is 4711.", input: "door code 4711", inTool: 1},
+		"words below a word":          {wait: 1, says: "NO_REPLY\n\nThe code is 4711.", told: "The code is 4711.", input: "door code 4711", inTool: 1},
+		"words above a reason":        {wait: 1, says: "The code is 4711.\nNO_REPLY — told", told: "The code is 4711.", input: "door code 4711", inTool: 1},
 		"in time":                     {wait: 30, turns: 5, says: "again"},
 		"a failure in time":           {wait: 30, turns: 5, fails: true, says: "again"},
 		"switched off":                {wait: 1, off: true, says: "again"},

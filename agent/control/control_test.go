@@ -53,6 +53,32 @@ func TestReadWords(t *testing.T) {
 	}
 }
 
+// The number of a list, and the box of a task, are marks as a bullet is. A draft may show the number before it is known to be one, and never
+// the word.
+// source: https://spec.commonmark.org/0.31.2/#ordered-list-marker, https://github.github.com/gfm/#task-list-item-marker
+//
+// proves: W1, W2
+func TestReadNumberedWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Reading{
+		"1. NO_REPLY": {Word: NoReply}, "1) ANNOUNCE_SKIP": {Word: AnnounceSkip}, "2. REPLY_SKIP": {Word: ReplySkip}, "1. **NO_REPLY**.": {Word: NoReply}, "1. NO_REPLY\n2. NO_REPLY": {Word: NoReply},
+		"> 1. `NO_REPLY`": {Word: NoReply}, "1. - NO_REPLY": {Word: NoReply}, "**1. NO_REPLY**": {Word: NoReply}, "1\\. NO_REPLY": {Word: NoReply}, "1. 2) NO_REPLY": {Word: NoReply}, " 10.\tno_reply": {Word: NoReply},
+		"- [x] NO_REPLY": {Word: NoReply}, "1. [X] NO_REPLY": {Word: NoReply}, "1. NO_REPLY — nothing for people": {Word: NoReply}, "1) NO_REPLY (nothing)": {Word: NoReply},
+		"Hello\n\n1. NO_REPLY": {NoReply, "Hello"}, "1. NO_REPLY\nHello": {NoReply, "Hello"}, "1. Milk\n2. NO_REPLY": {NoReply, "1. Milk"}, "42.\nNO_REPLY": {NoReply, "42."}, "NO_REPLY\n1.": {NoReply, "1."},
+		"1.5 NO_REPLY": {Text: "1.5 NO_REPLY"}, "1.NO_REPLY": {Text: "1.NO_REPLY"}, "a) NO_REPLY": {Text: "a) NO_REPLY"}, "1. I say NO_REPLY": {Text: "1. I say NO_REPLY"}, "1234567890. NO_REPLY": {Text: "1234567890. NO_REPLY"},
+		"x NO_REPLY": {Text: "x NO_REPLY"}, "1.": {Text: "1."}, "1. ?": {Text: "1. ?"}, "1. First\n2. Second": {Text: "1. First\n2. Second"},
+	} {
+		if got := Read(text); got != want {
+			t.Errorf("%q is %+v", text, got)
+		}
+		for i := range text {
+			if shown, ok := Draft(text[:i], Waited); ok && want.Word != Speak && strings.ContainsAny(strings.TrimPrefix(shown, want.Text), "NRAnra") {
+				t.Fatalf("%q shows %q", text[:i], shown)
+			}
+		}
+	}
+}
+
 // proves: W2
 func TestReadWordsBesideText(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,9 @@ import (
 // maxMarks bounds the marks of a line that are held back because a word may follow, in bytes.
 const maxMarks = 64
 
+// maxListDigits bounds the number of a list's item, as CommonMark does.
+const maxListDigits = 9
+
 // isInvisible reports whether nobody sees a character.
 func isInvisible(c rune) bool {
 	switch {
@@ -55,13 +58,37 @@ func parts(text string) (out []string) {
 		if isFence(line) && repeats(info(line)) == Speak {
 			continue
 		}
-		for _, part := range strings.FieldsFunc(line, isMark) {
-			if part = strings.Trim(part, "_"); part != "" {
-				out = append(out, part)
-			}
+		if item := itemOf(line); mentions(item) && wordIn(saidIn(item)) != Speak {
+			line = item
+		}
+		out = append(out, saidIn(line)...)
+	}
+	return out
+}
+
+// saidIn are the parts of a line.
+func saidIn(line string) (out []string) {
+	for _, part := range strings.FieldsFunc(line, isMark) {
+		if part = strings.Trim(part, "_"); part != "" {
+			out = append(out, part)
 		}
 	}
 	return out
+}
+
+// itemOf is a plain line without the marks in front of it, the number of a list and the box of a task that is done among them.
+func itemOf(line string) string {
+	for {
+		line = strings.TrimLeftFunc(line, func(c rune) bool { return c == '_' || isMark(c) })
+		rest, is := strings.CutPrefix(line, "x]")
+		if number := strings.TrimLeft(line, "0123456789"); number != "" && len(line)-len(number) <= maxListDigits && len(number) < len(line) {
+			rest, is = number[1:], number[0] == '.' || number[0] == ')'
+		}
+		if !is || rest != "" && !unicode.IsSpace(rune(rest[0])) {
+			return line
+		}
+		line = rest
+	}
 }
 
 // isFence reports whether a line opens or closes a code block.
@@ -96,8 +123,11 @@ func mentions(text string) bool {
 }
 
 // wordOf gives the control word that a text is: Speak when it says anything else.
-func wordOf(text string) (word Word) {
-	for _, part := range parts(text) {
+func wordOf(text string) Word { return wordIn(parts(text)) }
+
+// wordIn is wordOf for the parts of a text.
+func wordIn(parts []string) (word Word) {
+	for _, part := range parts {
 		w := repeats(part)
 		if w == Speak {
 			return Speak
@@ -146,7 +176,7 @@ func reasonWord(line string) Word {
 
 // firstWord gives the word that a plain line begins with, marks aside, and what stands behind it.
 func firstWord(line string) (word Word, rest string) {
-	line = strings.TrimLeftFunc(line, func(c rune) bool { return c == '_' || isMark(c) })
+	line = itemOf(line)
 	for _, w := range words {
 		if rest, ok := strings.CutPrefix(line, strings.ToLower(string(w))); ok {
 			return w, rest

@@ -20,7 +20,7 @@ var oneSessionsKey = regexp.MustCompile(`.{0,60}\bglobal\b.{0,60}`)
 // proves: K6
 func TestOneSessionIsMainEverywhere(t *testing.T) {
 	t.Parallel()
-	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn+"\nsession: {scope: global}")
+	o := openHost(t, t.TempDir(), gatewaytest.OutsideOn+"\nsession: {scope: global, sendPolicy: {rules: [{match: {keyPrefix: 'agent:cook:'}, action: deny}, {match: {rawKeyPrefix: 'agent:cook:'}, action: deny}]}}")
 	look := func(path string) string {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, o.URL+path, nil)
 		if err != nil {

@@ -304,7 +304,7 @@ func (s *Snapshot) ConfigAddress(at channels.Address) channels.Address {
 // PolicySubject is a delivery of a session to an address as the send policy sees it: by every name that the chat has and had.
 func (s *Snapshot) PolicySubject(x sessions.Session, to channels.Address) policy.Subject {
 	subject := func(k sessions.Key, to channels.Address) policy.Subject {
-		return policy.Subject{Key: string(k), StrippedKey: k.Stripped(), PlainKey: string(k.Plain()), To: to, Override: x.Settings.SendPolicy, ChatDeny: x.ChatDeny}
+		return policy.Subject{Key: string(k), StrippedKey: k.Stripped(), PlainKey: string(k.Plain()), Shown: string(k.Shown()), To: to, Override: x.Settings.SendPolicy, ChatDeny: x.ChatDeny}
 	}
 	out := subject(x.Key, to)
 	names := s.Moved.names(s.Moved.Current(to))

@@ -24,6 +24,7 @@ type stopMoment struct {
 	say    []string // in the chat
 	holds  string   // the kind of step that does not end by itself; of a reply with its turn
 	result bool     // the result of a sub-agent goes to its requester
+	after  int      // the exchange that it came of is over then: the messages that the chats have shown
 }
 
 var stopMoments = map[string]stopMoment{
@@ -37,6 +38,8 @@ var stopMoments = map[string]stopMoment{
 	"other's reply":      {say: []string{"ask b"}, holds: "reply 2"},
 	"announce":           {say: []string{"ask b"}, holds: "announce"},
 	"on its behalf":      {say: []string{"ask b who spawns"}, holds: "child deep3"},
+	"asked in passing":   {say: []string{"ask b who asks main"}, holds: "ask SECRET errand", after: 3},
+	"spawned in passing": {say: []string{"ask b who leaves deep1"}, holds: "child deep3", after: 3},
 	"report":             {say: []string{"spawn quick"}, holds: "report"},
 	"result":             {say: []string{"spawn quick"}, holds: "result", result: true},
 	"split answer":       {say: []string{"long"}},
@@ -76,7 +79,7 @@ func newStopRig(t *testing.T, kind channels.Kind, m stopMoment) *stopRig {
 	x.Rig = &routertest.Rig{T: t, Dir: routertest.Folder(t), Ref: ref, Fake: channeltest.NewFake(channeltest.Options{Limits: channels.Limits{Text: 200}}), Model: &routertest.Script{}, Settings: routertest.SettingsFor(func(s *settings.Snapshot) {
 		s.Accounts = map[settings.AccountRef]settings.Account{ref: {Access: policy.Access{DMPolicy: policy.DMAllowlist, AllowFrom: []string{"a", "b"}}, Pacing: channels.Pacing{PerChatPerSecond: 1}}}
 		s.Owners = nil
-		s.Agents.Defaults.Subagents.MaxSpawnDepth = 4
+		s.Agents.Defaults.Subagents.MaxSpawnDepth, s.Session.AgentToAgent.FollowUp = 4, m.after > 0
 		if m.result {
 			s.Agents.Defaults.Subagents.Announce = "requester"
 		}
@@ -116,6 +119,8 @@ func (x *stopRig) answer(ctx context.Context, p agent.Prompt) (agent.Answer, err
 		name = fmt.Sprint("reply ", step.Turn)
 	case step.Kind == "child":
 		name = "child " + task
+	case step.Kind == "ask" && strings.HasSuffix(step.Said, "errand"):
+		name = "ask " + step.Said
 	}
 	if name == x.moment.holds && !x.free.Load() {
 		x.held.Add(1)
@@ -137,6 +142,16 @@ func (x *stopRig) answer(ctx context.Context, p agent.Prompt) (agent.Answer, err
 		return send("SECRET question", 0), nil
 	case name == "turn" && words == "ask b who spawns" && fresh:
 		return send("spawn deep1", 3600), nil
+	case name == "turn" && words == "ask b who asks main" && fresh:
+		return send("ask main", 3600), nil
+	case name == "turn" && words == "ask b who leaves deep1" && fresh:
+		return send("spawn deep1", 3600), nil
+	case name == "ask" && words == "ask main" && fresh:
+		return routertest.Call("c1", "sessions_send", map[string]any{"sessionKey": "agent:main:main", "message": "SECRET errand", "timeoutSeconds": 0}), nil
+	case x.moment.after > 0 && step.Kind == "reply":
+		return routertest.Text("REPLY_SKIP"), nil
+	case x.moment.after > 0 && step.Kind == "announce":
+		return routertest.Text("ANNOUNCE_SKIP"), nil
 	case fresh && strings.HasPrefix(words, "spawn "):
 		return routertest.Delegate("c1", strings.TrimPrefix(words, "spawn ")), nil
 	case fresh && (name == "child deep1" || name == "child deep2"):
@@ -165,7 +180,7 @@ func (x *stopRig) reach(name string) {
 		x.Until("some parts are sent", func() bool { return len(x.Fake.Texts(x.a)) >= 4 })
 		return
 	}
-	x.Until("it is held", func() bool { return x.held.Load() == 1 })
+	x.Until("it is held", func() bool { return x.held.Load() == 1 && len(x.Fake.Shown(channels.Address{})) >= x.moment.after })
 	synctest.Wait()
 }
 

@@ -24,7 +24,7 @@ func itOrThem(n int) string {
 // placeOf says where the answer of a run goes; steps has the messages that were merged into it.
 func placeOf(run sessions.Run, steps []sessions.Message) control.Place {
 	switch run.Kind {
-	case sessions.AskRun, sessions.ChildRun:
+	case sessions.AskRun, sessions.ChildRun, sessions.FollowUpRun: // people wait for a late reply, in a group as well (contract S15)
 		return control.Waited
 	case sessions.ReplyRun:
 		return control.Loop

@@ -8,7 +8,7 @@ import (
 	"parley/sessions"
 )
 
-// Somebody waits for the answer to a direct message, to a mention and to a call of the API; nobody does in a group that talks, nor behind a hook.
+// Somebody waits for the answer to a direct message, to a mention and to a call of the API, and for the late reply to a question; nobody does in a group that talks, nor behind a hook.
 // proves: W2
 func TestPlaceOf(t *testing.T) {
 	t.Parallel()
@@ -33,6 +33,7 @@ func TestPlaceOf(t *testing.T) {
 		"a reply":                   {run: sessions.Run{Kind: sessions.ReplyRun}, want: control.Loop},
 		"a sub-agent":               {run: sessions.Run{Kind: sessions.ChildRun}, want: control.Waited},
 		"an announce":               {run: sessions.Run{Kind: sessions.AnnounceRun}, want: control.Unasked},
+		"a follow-up":               {run: sessions.Run{Kind: sessions.FollowUpRun}, want: control.Waited},
 		"a result":                  {run: sessions.Run{Kind: sessions.ResultRun}, want: control.Unasked},
 		"a job":                     {run: sessions.Run{Kind: sessions.JobRun}, want: control.Unasked},
 	} {

@@ -10,14 +10,16 @@ import (
 	"parley/sessions/sqlstore/row"
 )
 
-// late reports whether people are told of the stop of an exchange by a follow-up in the session that asked (contract S15): the stop is not on
-// that side, and the call had answered without a reply.
+// late reports whether people are told of the stop of an exchange by a follow-up in the session that asked (contract S15): the stop is neither
+// on that side nor of a session that it asks for, and the call had answered without a reply.
 func (x *stoppable) late(run sessions.Run) (bool, error) {
 	if run.Chain.Back.IsZero() || run.Kind == sessions.FollowUpRun {
 		return false, nil
 	}
-	if in, err := x.within(run.Chain.Requester); err != nil || in {
-		return false, err
+	for _, k := range append([]sessions.Key{run.Chain.Requester}, run.Chain.Hops...) {
+		if in, err := x.within(k); err != nil || in {
+			return false, err
+		}
 	}
 	call, err := x.callOf(run)
 	return !call.waits && !call.told && !call.stopped, err

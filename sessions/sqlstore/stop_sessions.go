@@ -98,8 +98,11 @@ func (x *stoppable) takesPart(run sessions.Run) (bool, error) {
 	keys := []sessions.Key{run.Key, run.TranscriptKey()}
 	switch run.Kind {
 	case sessions.AskRun, sessions.ReplyRun, sessions.AnnounceRun, sessions.ChildRun, sessions.ResultRun, sessions.PostRun, sessions.FollowUpRun:
+		if c != nil {
+			keys = append(keys, c.Hops...)
+		}
 		if c != nil && !tellsOfStop(run) {
-			keys = append(append(keys, c.Requester, c.Target), c.Hops...)
+			keys = append(keys, c.Requester, c.Target)
 		}
 	case sessions.TurnRun, sessions.CompactRun, sessions.JobRun: // their chains say where the answer is posted
 	}

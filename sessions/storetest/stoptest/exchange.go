@@ -48,6 +48,7 @@ func stopTakesPart(f *fixture.Store) {
 		"follow-up of who asked it":     {b, sessions.FollowUpRun, &sessions.Chain{Kind: "ask", Requester: b, Target: a}, true},
 		"follow-up of a stop":           {b, sessions.FollowUpRun, &sessions.Chain{Kind: "ask", Requester: b, Target: a, Status: sessions.Stopped, Error: "stopped by a person"}, false},
 		"follow-up of a stop, later":    {b, sessions.FollowUpRun, &sessions.Chain{Kind: "ask", Requester: b, Target: a, Error: "stopped by a person"}, false},
+		"follow-up of a stop below it":  {b, sessions.FollowUpRun, &sessions.Chain{Kind: "ask", Requester: b, Target: c, Hops: []sessions.Key{a, b, b}, Status: sessions.Stopped, Error: "stopped by a person"}, true},
 		"what was posted":               {a, sessions.PostRun, nil, false},
 		"another session's turn":        {b, sessions.TurnRun, nil, false},
 		"another exchange":              {c, sessions.AskRun, &sessions.Chain{Kind: "ask", Requester: b, Target: c, Hops: []sessions.Key{b}}, false},
@@ -133,7 +134,8 @@ func stopReachesClosed(f *fixture.Store) {
 // proves: X1, S15
 func stopTells(f *fixture.Store) {
 	type side struct{ stopped, other sessions.Key }
-	n := 0
+	n, up := 0, fixture.Key("up")
+	f.MakeSession(up)
 	for _, x := range []struct {
 		name   string
 		stop   func(a, b sessions.Key) side
@@ -152,6 +154,7 @@ func stopTells(f *fixture.Store) {
 		{"target, the call is over", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, true, false, true, "timeout", true},
 		{"target, announcing", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AnnounceRun, true, false, true, "ok", false},
 		{"target, announcing a late reply", func(a, b sessions.Key) side { return side{b, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AnnounceRun, true, false, true, "accepted", true},
+		{"another that the requester's turn worked for", func(a, b sessions.Key) side { return side{up, a} }, func(_, b sessions.Key) sessions.Key { return b }, sessions.AskRun, false, false, true, "accepted", false},
 		{"target, the requester's late reply waits", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, false, false, true, "timeout", true},
 		{"target, the requester's late reply at work", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.ReplyRun, true, false, false, "timeout", true},
 		{"target, the follow-up of a late reply waits", func(a, b sessions.Key) side { return side{b, a} }, func(a, _ sessions.Key) sessions.Key { return a }, sessions.FollowUpRun, false, false, true, "timeout", false},
@@ -171,7 +174,7 @@ func stopTells(f *fixture.Store) {
 			}
 			r := fixture.NewRun(x.in(a, b), "x")
 			r.Kind, r.Source = x.kind, "tool:"+string(asker.ID)+":c1"
-			r.Chain = &sessions.Chain{Kind: "ask", Root: r.ID, Requester: a, Target: b, Waited: x.waited, Request: "how is it?"}
+			r.Chain = &sessions.Chain{Kind: "ask", Root: r.ID, Requester: a, Target: b, Waited: x.waited, Request: "how is it?", Hops: []sessions.Key{up, a}}
 			if x.kind == sessions.ReplyRun {
 				r.Chain.Turn = 1
 			}
