@@ -15,11 +15,17 @@ import (
 	"parley/channels/pattern"
 )
 
-// take makes text of the next n bytes as they are written.
-func take(block text.Reader, n int) ast.Node {
+// take makes text of the next n bytes as they are written: more of the text in front of them, if there is one. The parser moves that to the end,
+// where it is.
+func take(parent ast.Node, block text.Reader, n int) ast.Node {
 	_, segment := block.PeekLine()
 	block.Advance(n)
-	return ast.NewRawTextSegment(segment.WithStop(segment.Start + n))
+	stop := segment.Start + n
+	if t, ok := parent.LastChild().(*ast.Text); ok && t.Segment.Stop == segment.Start && !t.SoftLineBreak() && !t.HardLineBreak() {
+		t.Segment = t.Segment.WithStop(stop)
+		return t
+	}
+	return ast.NewTextSegment(segment.WithStop(stop))
 }
 
 // literals parses backslashes and formulas. A backslash is left out only in front of what would be markup without it; those of
@@ -34,26 +40,26 @@ func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	line, segment := block.PeekLine()
 	scan := scanOf(pc)
 	if n := scan.formula(block, line, segment.Start); n > 0 {
-		return take(block, n)
+		return take(parent, block, n)
 	}
 	if line[0] == '$' {
 		return nil
 	}
 	if n := len(line) - len(bytes.TrimLeft(line, `\`)); n > 1 { // each but the last one stands in front of one
-		return take(block, n&^1)
+		return take(parent, block, n&^1)
 	}
 	if len(line) == 1 || line[1] == '\n' {
-		return take(block, 1)
+		return take(parent, block, 1)
 	}
 	if !util.IsPunct(line[1]) {
 		return nil // a letter behind it is no escape in Markdown either
 	}
 	_, cell := parent.(*east.TableCell)
 	if !scan.escapes(block.Source(), segment.Start, line, cell, pc) {
-		return take(block, 2)
+		return take(parent, block, 2)
 	}
 	block.Advance(1)
-	return take(block, 1)
+	return take(parent, block, 1)
 }
 
 // escapes reports whether the backslash at src[at:] is there for Markdown. line is the rest of its line. A word without an end is not
@@ -216,16 +222,16 @@ func (c codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	after, _ := utf8.DecodeRune(line[n:])
 	switch {
 	case n == 1 && inWord(block.PrecendingCharacter()) && inWord(after):
-		return take(block, n)
+		return take(parent, block, n)
 	case n < len(line) && quoted(lastBefore(block.Source()[:segment.Start]), after), n < len(line) && among(after, `'"`) && lastBefore(block.Source()[:segment.Start]) == after:
-		return take(block, n)
+		return take(parent, block, n)
 	case n == 1 && endsFace(block.PrecendingCharacter(), line[n:]):
-		return take(block, n)
+		return take(parent, block, n)
 	case n == 2 && inWord(after):
 		const longest = 1000
 		rest := line[n:min(len(line), longest)]
 		if end := bytes.Index(rest, []byte("``")); end > 0 && bytes.Contains(rest[:end], []byte("''")) {
-			return take(block, n)
+			return take(parent, block, n)
 		}
 	}
 	return c.InlineParser.Parse(parent, block, pc)
@@ -275,7 +281,7 @@ type linksThatLead struct{ parser.InlineParser }
 func (l linksThatLead) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	if line[0] == '!' && inWord(block.PrecendingCharacter()) { // Look![here](…)
-		return take(block, 1)
+		return take(parent, block, 1)
 	}
 	n := l.InlineParser.Parse(parent, block, pc)
 	var dest []byte
