@@ -131,6 +131,7 @@ type cutter struct {
 	lim         Limits
 	parts       []Part
 	places      [paragraphCut + 1]place
+	tried       heldText
 }
 
 // place is what the writers held at a place where a part can end.
@@ -286,7 +287,7 @@ func (c *cutter) fitting(a atom, s string, whole bool) int {
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
 		a.text = s[:ends[mid-1]]
-		if c.text.wouldFit(&a, c.lim) && c.plain.wouldFit(&a, c.lim) {
+		if c.text.wouldFit(&a, c.lim, &c.tried) && c.plain.wouldFit(&a, c.lim, &c.tried) {
 			lo = mid
 		} else {
 			hi = mid - 1
