@@ -121,7 +121,10 @@ func numbered(s string) bool {
 // add appends text in a style: line ends, spaces and words become atoms.
 func (d *document) add(s string, st style) {
 	for s != "" {
-		r, n := utf8.DecodeRuneInString(s)
+		r, n := rune(s[0]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s)
+		}
 		switch {
 		case r == '\n':
 			n = len(s) - len(strings.TrimLeft(s, "\n"))
@@ -181,14 +184,24 @@ func spaces(s string) int {
 // wordEnd gives the length of the word that s starts with. A word also ends behind the punctuation of scripts that write no
 // spaces, where a line may be broken.
 func wordEnd(s string) (n int, open bool) {
-	for i, r := range s {
-		if i > 0 && (r == '\n' || isSpace(s[i:], r, utf8.RuneLen(r))) {
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '\n' && i > 0, (c == ' ' || c == '\t') && i > 0 && isSpace(s[i:], rune(c), 1):
+			return i, false
+		case c < utf8.RuneSelf:
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if i > 0 && isSpace(s[i:], r, size) {
 			return i, false
 		}
+		i += size
 		switch r {
 		case '。', '！', '？', '，', '、', '；', '：':
-			if end := i + utf8.RuneLen(r); end < len(s) && !extends(s[end:]) {
-				return end, true
+			if i < len(s) && !extends(s[i:]) {
+				return i, true
 			}
 		}
 	}

@@ -402,6 +402,9 @@ func inWord(r rune) bool {
 
 // ofWord reports whether a character is part of a word.
 func ofWord(r rune) bool {
+	if ascii(r) {
+		return util.IsAlphaNumeric(byte(r))
+	}
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
