@@ -210,22 +210,24 @@ func wordEnd(s string) (n int, open bool) {
 
 // plain appends text as it is, without looking for Markdown.
 func (d *document) plain(s string) {
-	for i, line := range strings.Split(strings.Trim(s, "\n"), "\n") {
-		if i > 0 {
+	isFirst := true
+	for line := range strings.SplitSeq(strings.Trim(s, "\n"), "\n") {
+		if !isFirst {
 			if last := len(d.atoms) - 1; last >= 0 && d.atoms[last].kind == newline {
 				d.atoms[last].n = 2
 			} else {
 				d.newline(1, style{})
 			}
 		}
+		isFirst = false
 		d.add(strings.TrimRight(line, " \t"), style{})
 	}
 }
 
 // parseVerbatim takes source text apart that is passed on as written. It knows fences, links and code spans, so that they can be
 // kept whole.
-func parseVerbatim(md string) *document {
-	d := &document{atoms: make([]atom, 0, stretches(md)+8)}
+func parseVerbatim(md string, atoms []atom) *document {
+	d := newDocument(md, atoms)
 	f := newFence(md)
 	blankLines := 0
 	for i, line := range strings.Split(md, "\n") {

@@ -73,7 +73,7 @@ func (s *inlineScan) escapes(src []byte, at int, line []byte, cell bool, pc pars
 		return false
 	}
 	head := src[start:at]
-	if loneSigns.Match(src[start:end]) && !opensItem(src, at, line) && !betweenOperands(src, start, end) {
+	if among(rune(line[1]), "*_~`<>") && loneSigns.Match(src[start:end]) && !opensItem(src, at, line) && !betweenOperands(src, start, end) {
 		return false
 	}
 	switch line[1] {

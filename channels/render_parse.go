@@ -2,6 +2,7 @@ package channels
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -9,12 +10,12 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// parse takes Markdown apart as the dialect needs it.
-func parse(md string, s *spec, lim Limits) *document {
+// parse takes Markdown apart as the dialect needs it, in the memory of other atoms.
+func parse(md string, s *spec, lim Limits, atoms []atom) *document {
 	if s.verbatim {
-		return parseVerbatim(md)
+		return parseVerbatim(md, atoms)
 	}
-	b := &builder{document: &document{atoms: make([]atom, 0, stretches(md)+8)}, spec: s, maxURL: 2000}
+	b := &builder{document: newDocument(md, atoms), spec: s, maxURL: 2000}
 	if lim.Text > 0 {
 		b.maxURL = min(b.maxURL, lim.Text/2)
 	}
@@ -52,13 +53,24 @@ func parse(md string, s *spec, lim Limits) *document {
 	return b.document
 }
 
-// stretches counts the words of a text and the white space between them: about as many atoms are made of it.
+// newDocument makes an empty document with room for the atoms of a text.
+func newDocument(md string, atoms []atom) *document {
+	return &document{atoms: slices.Grow(atoms[:0], stretches(md)+8)}
+}
+
+// stretches counts the words of a text and the white space between them: about as many atoms are made of it. A word ends behind some signs of Chinese
+// and Japanese as well.
 func stretches(md string) int {
+	const fullStop, fullComma = "\xe3\x80", "\xef\xbc" // what such signs begin with
 	n := 0
 	was := true
 	for i := range len(md) {
-		if white := md[i] == ' ' || md[i] == '\n'; white != was {
+		c := md[i]
+		if white := c == ' ' || c == '\n'; white != was {
 			was = white
+			n++
+		}
+		if c == fullStop[0] && strings.HasPrefix(md[i:], fullStop) || c == fullComma[0] && strings.HasPrefix(md[i:], fullComma) {
 			n++
 		}
 	}
@@ -134,7 +146,7 @@ func (b *builder) piece(s string) {
 		}
 	}()
 	b.md, b.src = s, []byte(s)
-	b.blocks(ParseMarkdown(b.src))
+	b.blocks(tree(b.src))
 }
 
 // br asks for n line ends before whatever comes next.

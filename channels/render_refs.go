@@ -130,9 +130,16 @@ func (seen labels) isNew(def *ast.LinkReferenceDefinition, take labels, pc parse
 	return true
 }
 
-// ParseMarkdown parses a part of the Markdown of chats, as Stretches cuts it. Definitions that no link uses are left in the text by parsing it
-// again without them.
+// ParseMarkdown parses a part of the Markdown of chats, as Stretches cuts it. An item of a list that does not follow on the one before it has its
+// number as the attribute "value".
 func ParseMarkdown(src []byte) ast.Node {
+	root := tree(src)
+	numberItems(root, src)
+	return root
+}
+
+// tree parses a piece. Definitions that no link uses are left in the text by parsing it again without them.
+func tree(src []byte) ast.Node {
 	src = maskFormulas(src)
 	var take labels
 	for range 2 {

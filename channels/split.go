@@ -2,6 +2,7 @@ package channels
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -51,7 +52,7 @@ func Split(md string, lim Limits) []Part {
 	}
 	if s.verbatim && within(md, lim) {
 		p := Part{Text: strings.Trim(md, "\n")}
-		if p.Plain = plainOf(parseVerbatim(p.Text), lim); blank(p.Plain) {
+		if p.Plain = plainOf(parseVerbatim(p.Text, nil), lim); blank(p.Plain) {
 			p.Plain = p.Text
 		}
 		return []Part{p}
@@ -59,16 +60,42 @@ func Split(md string, lim Limits) []Part {
 	if !s.verbatim {
 		md = SeparateFences(md)
 	}
-	doc := parse(md, s, lim)
-	c := cutter{doc: doc, text: newWriter(s, doc, lim.Unit), plain: newWriter(&plainSpec, doc, lim.Unit), lim: lim}
-	parts := c.run()
+	m := memories.Get().(*memory)
+	defer m.release()
+	parts := m.cut(parse(md, s, lim, m.atoms), s, lim)
 	if len(parts) == 0 { // only markup: show it as it was written
-		doc = &document{atoms: make([]atom, 0, stretches(md)+8)}
+		doc := newDocument(md, m.atoms)
 		doc.plain(md)
-		c = cutter{doc: doc, text: newWriter(s, doc, lim.Unit), plain: newWriter(&plainSpec, doc, lim.Unit), lim: lim}
-		parts = c.run()
+		parts = m.cut(doc, s, lim)
 	}
 	return parts
+}
+
+// memory is what one text after the other is taken apart and written in.
+type memory struct {
+	atoms       []atom
+	text, plain []byte
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+// cut cuts a document, whose atoms are in the memory from then on.
+func (m *memory) cut(d *document, s *spec, lim Limits) []Part {
+	c := cutter{doc: d, text: newWriter(s, d, lim.Unit), plain: newWriter(&plainSpec, d, lim.Unit), lim: lim}
+	c.text.buf, c.plain.buf = m.text[:0], m.plain[:0]
+	parts := c.run()
+	m.atoms, m.text, m.plain = d.atoms, c.text.buf, c.plain.buf
+	return parts
+}
+
+// release gives the memory to the next text, unless this one was very long.
+func (m *memory) release() {
+	const mostAtoms, mostText = 1 << 17, 1 << 20
+	if cap(m.atoms) > mostAtoms || cap(m.text) > mostText || cap(m.plain) > mostText {
+		return
+	}
+	clear(m.atoms) // they hold the text
+	memories.Put(m)
 }
 
 func effective(lim Limits) Limits {
@@ -92,10 +119,15 @@ func within(s string, lim Limits) bool {
 	return lim.Lines <= 0 || strings.Count(s, "\n") < lim.Lines
 }
 
-// Measure counts a text in a unit.
-func Measure(s string, u Unit) int { return measure(s, u) }
+// Measure counts a text in a unit. A byte that is no UTF-8 counts as one.
+func Measure(s string, u Unit) int {
+	if u != Bytes && !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	return measure(s, u)
+}
 
-// measure counts a text in a unit.
+// measure counts a text, which is UTF-8, in a unit.
 func measure[T string | []byte](s T, u Unit) int {
 	i := 0
 	for i < len(s) && s[i] < utf8.RuneSelf { // where all units are the same
@@ -105,9 +137,11 @@ func measure[T string | []byte](s T, u Unit) int {
 		return len(s)
 	}
 	n := i
-	for _, r := range string(s[i:]) {
-		n++
-		if r > 0xffff && u == UTF16 {
+	for ; i < len(s); i++ {
+		if utf8.RuneStart(s[i]) {
+			n++
+		}
+		if s[i] >= 0xf0 && u == UTF16 { // the first byte of a character that takes two
 			n++
 		}
 	}
@@ -132,6 +166,7 @@ type cutter struct {
 	parts       []Part
 	places      [paragraphCut + 1]place
 	tried       heldText
+	ends        []int // of graphemes
 }
 
 // place is what the writers held at a place where a part can end.
@@ -270,7 +305,7 @@ func (c *cutter) fitting(a atom, s string, whole bool) int {
 		}
 		s = s[:most]
 	}
-	var ends []int
+	ends := c.ends[:0]
 	if whole {
 		for g := graphemes.FromString(s); g.Next(); {
 			ends = append(ends, g.End())
@@ -283,6 +318,7 @@ func (c *cutter) fitting(a atom, s string, whole bool) int {
 		}
 		ends = append(ends, len(s))
 	}
+	c.ends = ends
 	lo, hi := 0, len(ends) // the first lo ends fit, those from hi on do not
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
