@@ -24,8 +24,11 @@ type definitions struct{}
 
 // Transform implements parser.ParagraphTransformer.
 func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
-	take, _ := pc.Get(labelsKey).(labels)
 	lines := node.Lines()
+	if !mayDefine(lines, reader.Source()) {
+		return
+	}
+	take, _ := pc.Get(labelsKey).(labels)
 	rest := text.NewSegments()
 	var found []*ast.LinkReferenceDefinition
 	seen := labels{}
@@ -52,6 +55,16 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 		return
 	}
 	node.SetLines(rest)
+}
+
+// mayDefine reports whether a line of a paragraph could be a definition.
+func mayDefine(lines *text.Segments, src []byte) bool {
+	for i := range lines.Len() {
+		if line := lines.At(i); bytes.HasPrefix(bytes.TrimLeft(line.Value(src), " \t"), []byte("[")) {
+			return true
+		}
+	}
+	return false
 }
 
 // defined gives the definition that a line is.

@@ -105,8 +105,16 @@ func (w *writer) filled(lim Limits, quality int) bool {
 		lim.Marks > 0 && float64(w.marked) >= part*float64(lim.Marks)
 }
 
+// isNearlyFull reports whether the part may end soon.
+func (w *writer) isNearlyFull(lim Limits) bool {
+	return lim.Text > 0 && w.n > lim.Text*3/4 || lim.Lines > 0 && w.lines > lim.Lines*3/4 || lim.Marks > 0 && w.marked > lim.Marks*3/4
+}
+
 // wouldFit tries an atom without writing it. It holds what is written meanwhile.
 func (w *writer) wouldFit(a *atom, lim Limits, held *heldText) bool {
+	if lim.Text > 0 && w.n+measure(a.text, w.unit) > lim.Text { // and nothing is written shorter than it is
+		return false
+	}
 	w.hold(held)
 	w.write(a)
 	ok := w.fits(lim)

@@ -164,13 +164,16 @@ type cutter struct {
 	text, plain *writer
 	lim         Limits
 	parts       []Part
-	places      [paragraphCut + 1]place
+	places      [paragraphCut + 1]place // by the quality of a cut there; noCut: in front of a long atom
 	tried       heldText
 	ends        []int // of graphemes
 }
 
-// place is what the writers held at a place where a part can end.
-type place struct{ text, plain heldText }
+// place is what the writers held of a part, that begins with atom start, in front of atom at.
+type place struct {
+	start, at   int
+	text, plain heldText
+}
 
 // How good a place is for a cut.
 const (
@@ -180,6 +183,8 @@ const (
 	lineCut
 	paragraphCut
 )
+
+const longAtom = 64 // bytes: a part is likely to end in it
 
 func (c *cutter) run() []Part {
 	for at := 0; at < len(c.doc.atoms); {
@@ -201,11 +206,13 @@ func (c *cutter) next(start int) int {
 			any = i
 			if c.text.filled(c.lim, q) {
 				best[q] = i
-				if isLong {
-					c.text.hold(&c.places[q].text)
-					c.plain.hold(&c.places[q].plain)
+				if isLong && (q > wordCut || c.text.isNearlyFull(c.lim)) {
+					c.hold(q, start, i)
 				}
 			}
+		}
+		if isLong && len(atoms[i].text) > longAtom {
+			c.hold(noCut, start, i)
 		}
 		c.text.write(&atoms[i])
 		c.plain.write(&atoms[i])
@@ -213,14 +220,7 @@ func (c *cutter) next(start int) int {
 			continue
 		}
 		for q := paragraphCut; q > noCut; q-- {
-			switch {
-			case best[q] == 0:
-			case isLong:
-				c.text.resume(&c.places[q].text)
-				c.plain.resume(&c.places[q].plain)
-				c.flush()
-				return c.passWhite(best[q])
-			default:
+			if best[q] > 0 {
 				return c.end(start, best[q])
 			}
 		}
@@ -238,14 +238,34 @@ func (c *cutter) next(start int) int {
 	return len(atoms)
 }
 
-// end writes atoms[start:cut] as a part and passes over the white space after it.
-func (c *cutter) end(start, cut int) int {
+// hold keeps what is written of a part in front of an atom.
+func (c *cutter) hold(quality, start, at int) {
+	p := &c.places[quality]
+	p.start, p.at = start, at
+	c.text.hold(&p.text)
+	c.plain.hold(&p.plain)
+}
+
+// rewrite leaves atoms[start:cut] written, of a part that is already written further than that.
+func (c *cutter) rewrite(start, cut int) {
+	for i := range c.places {
+		if p := &c.places[i]; p.start == start && p.at == cut && cut > start {
+			c.text.resume(&p.text)
+			c.plain.resume(&p.plain)
+			return
+		}
+	}
 	c.text.reset()
 	c.plain.reset()
 	for i := start; i < cut; i++ {
 		c.text.write(&c.doc.atoms[i])
 		c.plain.write(&c.doc.atoms[i])
 	}
+}
+
+// end ends a part that begins with atom start in front of atom cut, and passes over the white space after it.
+func (c *cutter) end(start, cut int) int {
+	c.rewrite(start, cut)
 	c.flush()
 	if cut == start { // white space that does not fit into an empty part
 		cut++
@@ -266,12 +286,7 @@ func (c *cutter) passWhite(cut int) int {
 
 // breakAtom writes atoms[start:at] and as many graphemes of the atom at as fit. The rest of it stays where it is.
 func (c *cutter) breakAtom(start, at int) int {
-	c.text.reset()
-	c.plain.reset()
-	for i := start; i < at; i++ {
-		c.text.write(&c.doc.atoms[i])
-		c.plain.write(&c.doc.atoms[i])
-	}
+	c.rewrite(start, at)
 	a := c.doc.atoms[at]
 	n := c.fitting(a, a.text, true)
 	if n == 0 && at > start {
@@ -393,6 +408,9 @@ func (d *document) cutBefore(i int) int {
 
 // endsSentence looks at the last character, closing quotes and brackets aside.
 func endsSentence(s string) bool {
+	if last := len(s) - 1; last >= 0 && ascii(rune(s[last])) && !among(rune(s[last]), `"')]`) {
+		return among(rune(s[last]), ".!?")
+	}
 	s = strings.TrimRight(s, `"')]”’»`)
 	r, _ := utf8.DecodeLastRuneInString(s)
 	switch r {
