@@ -80,7 +80,7 @@ func (s *inlineScan) escapes(src []byte, at int, line []byte, cell bool, pc pars
 	case '|':
 		return cell
 	case '#', '[', ']':
-		return ofProse.Match(src[start:end]) || line[1] == '#' && len(head) == 0 && opensLine(src, start)
+		return isOfProse(src[start:end]) || line[1] == '#' && len(head) == 0 && opensLine(src, start)
 	case '-', '+':
 		return len(head) == 0 && opensLine(src, start)
 	case '.', ')':
@@ -93,6 +93,25 @@ func (s *inlineScan) escapes(src []byte, at int, line []byte, cell bool, pc pars
 		return entity.Match(line[1:])
 	}
 	return false
+}
+
+// isOfProse reports whether the backslashes of a word stand in front of brackets and marks, and it is no pattern: \[, \#1, \[x\], C\#.
+func isOfProse(word []byte) bool {
+	isLetter := func(r rune) bool {
+		return ascii(r) && ofWord(r) || !ascii(r) && unicode.In(r, unicode.L, unicode.M, unicode.N)
+	}
+	word = bytes.TrimLeftFunc(word, func(r rune) bool { return strings.ContainsRune(`"'({“„«`, r) })
+	rest := word
+	for len(rest) > 0 {
+		r, size := utf8.DecodeRune(rest)
+		if r == '\\' && len(rest) > 1 && among(rune(rest[1]), "[]#*_~") {
+			size = 2
+		} else if !isLetter(r) {
+			break
+		}
+		rest = rest[size:]
+	}
+	return len(rest) < len(word) && len(bytes.TrimLeftFunc(rest, func(r rune) bool { return isLetter(r) || strings.ContainsRune("(){}[].,;:!?\"'”»-", r) })) == 0
 }
 
 var technicalKey = parser.NewContextKey()
@@ -136,9 +155,7 @@ var (
 	technical = pattern.New(`['"(|]/\\\*|['"(|]\\\*/|\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\|` +
 		`^["'(]*(?:s|y|m|tr|qr)[/|#@,].*[/|#@,]|^["'(=]*/.+/[dgimpsuxy]*["'),;.]*$|\\_.*%|%.*\\_|\\_+/|\\_{3}|\\$`)
 	// loneSigns finds words of nothing but signs behind backslashes that are no markup without them either: \*, "\_", \*/\_.
-	loneSigns = pattern.New("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
-	// ofProse finds words whose backslashes stand in front of brackets and marks, and that no pattern is: \[, \#1, \[x\], C\#.
-	ofProse      = pattern.New(`^["'({“„«]*(?:\\[\[\]#*_~]|[\p{L}\p{M}\p{N}])+[\p{L}\p{M}\p{N}(){}\[\].,;:!?"'”»-]*$`)
+	loneSigns    = pattern.New("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
 	leftOperand  = pattern.New(`(?:\d[\p{L}%]?|(?:^|[^\p{L}])\p{L}|[)\]}])[ \t]+$`)
 	rightOperand = pattern.New(`^[ \t]+(?:[-+$]?\d|\p{L}(?:$|[^\p{L}])|[(\[{])`)
 	entity       = pattern.New(`^&#?\w{1,32};`)
@@ -283,6 +300,9 @@ func (l linksThatLead) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	if line[0] == '!' && inWord(block.PrecendingCharacter()) { // Look![here](…)
 		return take(parent, block, 1)
 	}
+	if n := bracketedWords(line); n > 0 && !pc.IsInLinkLabel() && pc.Get(definedKey) == nil {
+		return take(parent, block, n)
+	}
 	n := l.InlineParser.Parse(parent, block, pc)
 	var dest []byte
 	opening := "["
@@ -310,6 +330,22 @@ func (l linksThatLead) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 		parent.AppendChild(parent, c)
 	}
 	return ast.NewRawTextSegment(text.NewSegment(segment.Start, end.Start))
+}
+
+// bracketedWords gives the length of words in brackets that a text begins with and that only a definition could make a link of, 0 = none: [a], [x 1].
+// What follows on them is what the parser would look at in any case.
+func bracketedWords(line []byte) int {
+	if line[0] != '[' {
+		return 0
+	}
+	n := 1
+	for n < len(line) && (util.IsAlphaNumeric(line[n]) || line[n] == ' ') {
+		n++
+	}
+	if n == 1 || n+1 >= len(line) || line[n] != ']' || among(rune(line[n+1]), "[(") || !util.IsPunct(line[n+1]) && !isBlankByte(line[n+1]) {
+		return 0
+	}
+	return n + 1
 }
 
 // CloseBlock implements parser.CloseBlocker: brackets that nothing closes become text.

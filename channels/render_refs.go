@@ -16,7 +16,10 @@ import (
 // labels are the labels whose definitions are taken out of the text; nil = all.
 type labels map[string]bool
 
-var labelsKey = parser.NewContextKey()
+var (
+	labelsKey  = parser.NewContextKey()
+	definedKey = parser.NewContextKey() // set when there is a definition
+)
 
 // definitions takes definitions out of a paragraph. The parser's own way takes them at the start of a paragraph only and keeps
 // what no link leads to.
@@ -45,6 +48,7 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 	if len(found) == 0 || rest.Len() == 0 && node.Parent().Kind() != ast.KindDocument { // an empty list item would be left
 		return
 	}
+	pc.Set(definedKey, true)
 	found[0].SetBlankPreviousLines(node.HasBlankPreviousLines())
 	for _, def := range found {
 		pc.AddReference(parser.NewReference(def.Label, def.Destination, nil))

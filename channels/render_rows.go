@@ -26,6 +26,12 @@ func rewriteFences(md string) string {
 			})
 		}
 	}
+	for i, next := len(f.rows)-1, len(f.rows); i >= 0; i-- {
+		l := &f.rows[i]
+		if l.next = next; l.isAlone || l.hasWords {
+			next = i
+		}
+	}
 	for i := 0; i < len(f.lines); {
 		i = f.line(i)
 	}
@@ -76,6 +82,7 @@ type fenceLine struct {
 	isApart  bool // it begins with a space
 	hasWords bool // there are several words
 	hasRow   bool // it has such a row itself
+	next     int  // the index of the next one that is alone or has words
 }
 
 // container is what a line with code belongs to: the marks of quotations and items in front of it, and what continues them.
@@ -252,21 +259,21 @@ func (f *fenceRows) limit(i int, c container) int {
 func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	const most = 200 // a bound for the time
 	end = -1
-	n := 0
 	nests := opensMarkdown(f.lines[i])
-	for _, l := range f.rows[f.rowAfter(i):] {
-		if n++; l.line >= limit || n > most {
-			break
+	first := f.rowAfter(i)
+	for k := first; k < min(len(f.rows), first+most) && f.rows[k].line < limit; k++ {
+		l := &f.rows[k]
+		if l.char == row[0] && l.n >= len(row) && !l.hasRow && (end < 0 || l.isAlone || l.hasWords) {
+			isEnd := l.isAlone || l.hasWords && (!nests || l.isApart)
+			if isEnd || end < 0 {
+				end = l.line
+			}
+			if isEnd {
+				break
+			}
 		}
-		if l.char != row[0] || l.n < len(row) || l.hasRow || end >= 0 && !l.isAlone && !l.hasWords {
-			continue
-		}
-		isEnd := l.isAlone || l.hasWords && (!nests || l.isApart)
-		if isEnd || end < 0 {
-			end = l.line
-		}
-		if isEnd {
-			break
+		if end >= 0 {
+			k = l.next - 1
 		}
 	}
 	if end >= 0 {
