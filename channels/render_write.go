@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 )
@@ -80,15 +81,24 @@ func (w *writer) reset() {
 }
 
 // finish closes what is open and gives the text.
-func (w *writer) finish() string {
+func (w *writer) finish() string { return w.finishLike("") }
+
+// finishLike is finish, and gives the text that it is given where that is the same.
+func (w *writer) finishLike(like string) string {
 	for len(w.stack) > 0 {
 		w.pop()
 	}
-	s := disarm(string(w.buf), w.literal)
-	if w.html {
-		return strings.TrimSpace(s)
+	if len(w.literal) > 0 {
+		return strings.TrimRightFunc(disarm(string(w.buf), w.literal), unicode.IsSpace)
 	}
-	return strings.TrimRightFunc(s, unicode.IsSpace)
+	text := bytes.TrimRightFunc(w.buf, unicode.IsSpace)
+	if w.html {
+		text = bytes.TrimSpace(text)
+	}
+	if string(text) == like {
+		return like
+	}
+	return string(text)
 }
 
 func (w *writer) fits(lim Limits) bool {

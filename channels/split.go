@@ -355,7 +355,8 @@ func (c *cutter) flush() {
 	if !c.text.visible {
 		return
 	}
-	c.parts = append(c.parts, Part{c.text.finish(), c.plain.finish()})
+	text := c.text.finish()
+	c.parts = append(c.parts, Part{text, c.plain.finishLike(text)})
 }
 
 // isLong reports whether the atoms from one on may be more than fits into a part. Little is lost where they are not.
