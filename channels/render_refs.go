@@ -175,10 +175,10 @@ func treeWith(src []byte, take labels) (root ast.Node, used labels, all bool) {
 	pc := parser.NewContext()
 	pc.Set(labelsKey, take)
 	root = markdown().Parse(text.NewReader(src), parser.WithContext(pc))
-	used = labels{}
-	if len(pc.References()) == 0 {
-		return root, used, true
+	if pc.Get(definedKey) == nil {
+		return root, nil, true
 	}
+	used = labels{}
 	// Many short links to one long address would make much out of little.
 	room := 4*len(src) + 4000
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
