@@ -65,12 +65,18 @@ func stretches(md string) int {
 	n := 0
 	was := true
 	for i := range len(md) {
-		c := md[i]
-		if white := c == ' ' || c == '\n'; white != was {
-			was = white
+		switch c := md[i]; {
+		case c == ' ' || c == '\n':
+			if !was {
+				was = true
+				n++
+			}
+			continue
+		case c >= fullStop[0] && (strings.HasPrefix(md[i:], fullStop) || strings.HasPrefix(md[i:], fullComma)):
 			n++
 		}
-		if c == fullStop[0] && strings.HasPrefix(md[i:], fullStop) || c == fullComma[0] && strings.HasPrefix(md[i:], fullComma) {
+		if was {
+			was = false
 			n++
 		}
 	}
@@ -79,16 +85,25 @@ func stretches(md string) int {
 
 // knots takes text without code that costs the parser too much as it is: in stretches of lines that do not.
 func (b *builder) knots(s string) {
-	lines := strings.SplitAfter(s, "\n")
-	for start := 0; start < len(lines); {
-		end, brackets := start, 0
-		for end < len(lines) && (end == start || brackets+strings.Count(lines[end], "[") <= mostBracket) {
-			brackets += strings.Count(lines[end], "[")
-			end++
+	afterBlank := false
+	for s != "" {
+		end, brackets := 0, 0
+		last := "" // line of the stretch
+		for end < len(s) {
+			line := s[end:]
+			if i := strings.IndexByte(line, '\n'); i >= 0 {
+				line = line[:i+1]
+			}
+			if brackets += strings.Count(line, "["); end > 0 && brackets > mostBracket {
+				break
+			}
+			end += len(line)
+			last = line
 		}
-		stretch := strings.Join(lines[start:end], "")
+		stretch := s[:end]
+		s = s[end:]
 		b.br(1)
-		if strings.HasPrefix(stretch, "\n") || start > 0 && lines[start-1] == "\n" {
+		if strings.HasPrefix(stretch, "\n") || afterBlank {
 			b.br(2)
 		}
 		if knotty(stretch) {
@@ -97,7 +112,7 @@ func (b *builder) knots(s string) {
 		} else {
 			b.piece(stretch)
 		}
-		start = end
+		afterBlank = last == "\n"
 	}
 }
 

@@ -90,7 +90,7 @@ func (m *memory) cut(d *document, s *spec, lim Limits) []Part {
 
 // release gives the memory to the next text, unless this one was very long.
 func (m *memory) release() {
-	const mostAtoms, mostText = 1 << 17, 1 << 20
+	const mostAtoms, mostText = 1 << 20, 1 << 22
 	if cap(m.atoms) > mostAtoms || cap(m.text) > mostText || cap(m.plain) > mostText {
 		return
 	}
