@@ -28,19 +28,21 @@ type definitions struct{}
 // Transform implements parser.ParagraphTransformer.
 func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines := node.Lines()
-	if !mayDefine(lines, reader.Source()) {
-		return
-	}
-	take, _ := pc.Get(labelsKey).(labels)
-	rest := text.NewSegments()
+	var rest *text.Segments // without definitions; nil = there are none
 	var found []*ast.LinkReferenceDefinition
 	seen := labels{}
 	for i := range lines.Len() {
 		line := lines.At(i)
 		def := defined(line.Value(reader.Source()))
-		if def == nil || !seen.isNew(def, take, pc) {
-			rest.Append(line)
+		if def == nil || !seen.isNew(def, pc) {
+			if rest != nil {
+				rest.Append(line)
+			}
 			continue
+		}
+		if rest == nil {
+			rest = text.NewSegments()
+			rest.AppendAll(lines.Sliced(0, i))
 		}
 		def.Lines().Append(line)
 		found = append(found, def)
@@ -59,16 +61,6 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 		return
 	}
 	node.SetLines(rest)
-}
-
-// mayDefine reports whether a line of a paragraph could be a definition.
-func mayDefine(lines *text.Segments, src []byte) bool {
-	for i := range lines.Len() {
-		if line := lines.At(i); bytes.HasPrefix(bytes.TrimLeft(line.Value(src), " \t"), []byte("[")) {
-			return true
-		}
-	}
-	return false
 }
 
 // defined gives the definition that a line is.
@@ -138,7 +130,8 @@ func cutDestination(s []byte) (dest, rest []byte) {
 func isPatternSpace(c byte) bool { return isBlankByte(c) || c == '\f' || c == '\r' }
 
 // isNew reports whether a definition is wanted, is the first one of its label in a text, and is in no set of seen ones, into which it comes then.
-func (seen labels) isNew(def *ast.LinkReferenceDefinition, take labels, pc parser.Context) bool {
+func (seen labels) isNew(def *ast.LinkReferenceDefinition, pc parser.Context) bool {
+	take, _ := pc.Get(labelsKey).(labels)
 	label := util.ToLinkReference(def.Label)
 	if _, isDefined := pc.Reference(label); isDefined || seen[label] || take != nil && !take[label] {
 		return false
