@@ -121,7 +121,10 @@ func numbered(s string) bool {
 // add appends text in a style: line ends, spaces and words become atoms.
 func (d *document) add(s string, st style) {
 	for s != "" {
-		r, n := utf8.DecodeRuneInString(s)
+		r, n := rune(s[0]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s)
+		}
 		switch {
 		case r == '\n':
 			n = len(s) - len(strings.TrimLeft(s, "\n"))
@@ -181,14 +184,24 @@ func spaces(s string) int {
 // wordEnd gives the length of the word that s starts with. A word also ends behind the punctuation of scripts that write no
 // spaces, where a line may be broken.
 func wordEnd(s string) (n int, open bool) {
-	for i, r := range s {
-		if i > 0 && (r == '\n' || isSpace(s[i:], r, utf8.RuneLen(r))) {
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '\n' && i > 0, (c == ' ' || c == '\t') && i > 0 && isSpace(s[i:], rune(c), 1):
+			return i, false
+		case c < utf8.RuneSelf:
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if i > 0 && isSpace(s[i:], r, size) {
 			return i, false
 		}
+		i += size
 		switch r {
 		case '。', '！', '？', '，', '、', '；', '：':
-			if end := i + utf8.RuneLen(r); end < len(s) && !extends(s[end:]) {
-				return end, true
+			if i < len(s) && !extends(s[i:]) {
+				return i, true
 			}
 		}
 	}
@@ -197,22 +210,24 @@ func wordEnd(s string) (n int, open bool) {
 
 // plain appends text as it is, without looking for Markdown.
 func (d *document) plain(s string) {
-	for i, line := range strings.Split(strings.Trim(s, "\n"), "\n") {
-		if i > 0 {
+	isFirst := true
+	for line := range strings.SplitSeq(strings.Trim(s, "\n"), "\n") {
+		if !isFirst {
 			if last := len(d.atoms) - 1; last >= 0 && d.atoms[last].kind == newline {
 				d.atoms[last].n = 2
 			} else {
 				d.newline(1, style{})
 			}
 		}
+		isFirst = false
 		d.add(strings.TrimRight(line, " \t"), style{})
 	}
 }
 
 // parseVerbatim takes source text apart that is passed on as written. It knows fences, links and code spans, so that they can be
 // kept whole.
-func parseVerbatim(md string) *document {
-	d := &document{atoms: make([]atom, 0, stretches(md)+8)}
+func parseVerbatim(md string, atoms []atom) *document {
+	d := newDocument(md, atoms)
 	f := newFence(md)
 	blankLines := 0
 	for i, line := range strings.Split(md, "\n") {

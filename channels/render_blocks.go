@@ -41,7 +41,7 @@ var markdown = sync.OnceValue(func() parser.Parser {
 			util.Prioritized(extension.NewLinkifyParser(), 999),
 		),
 		parser.WithParagraphTransformers(util.Prioritized(definitions{}, 100), util.Prioritized(wideTables{extension.NewTableParagraphTransformer()}, 200)),
-		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0), util.Prioritized(lineEnds{}, 10), util.Prioritized(itemNumbers{}, 20)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0), util.Prioritized(lineEnds{}, 10)),
 	)
 })
 
@@ -54,18 +54,23 @@ type when struct {
 // Open implements parser.BlockParser.
 func (w when) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
-	if line = bytes.TrimLeft(line, " \t"); len(line) == 0 || !w.begins(line, reader, pc) {
+	if line = withoutBlanks(line); len(line) == 0 || !w.begins(line, reader, pc) {
 		return nil, parser.NoChildren
 	}
 	return w.BlockParser.Open(parent, reader, pc)
 }
 
+// withoutBlanks returns a text without spaces and tabs in front.
+func withoutBlanks(s []byte) []byte {
+	for len(s) > 0 && isSpaceOrTab(s[0]) {
+		s = s[1:]
+	}
+	return s
+}
+
 // beginsList: "+ 1 555 0100" is a number to call, and the lists of YAML stay as they are written.
 func beginsList(line []byte, reader text.Reader, pc parser.Context) bool {
 	if line[0] != '-' {
-		if line[0] != '*' {
-			pc.Set(numberedKey, true)
-		}
 		return line[0] != '+'
 	}
 	_, segment := reader.PeekLine()
@@ -168,30 +173,19 @@ func lastTildes(src []byte) int {
 	return -1
 }
 
-var numberedKey = parser.NewContextKey() // set when there may be a list with numbers
-
-// numberAttribute holds the digits of an item of a list that does not follow on the one before it: HTML's own name for that.
-const numberAttribute = "value"
-
-// itemNumbers keeps the numbers of lists as they are written: a list of years has gaps.
-type itemNumbers struct{}
-
-// Transform implements parser.ASTTransformer.
-func (itemNumbers) Transform(doc *ast.Document, reader text.Reader, pc parser.Context) {
-	if pc.Get(numberedKey) == nil {
-		return
-	}
-	src := reader.Source()
+// numberItems keeps the numbers of lists as they are written: a list of years has gaps. An item that does not follow on the one before it holds its
+// digits in the attribute that HTML has for that.
+func numberItems(doc ast.Node, src []byte) {
+	const attribute = "value"
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		l, ok := n.(*ast.List)
 		if !ok || !entering || !l.IsOrdered() {
 			return ast.WalkContinue, nil
 		}
-		first := l.FirstChild()
 		next := l.Start
-		for item := first; item != nil; item = item.NextSibling() {
-			if d := digits(src, item); len(d) > 0 && string(d) != strconv.Itoa(next) {
-				item.SetAttributeString(numberAttribute, d)
+		for item := l.FirstChild(); item != nil; item = item.NextSibling() {
+			if d := digits(src, item); len(d) > 0 && !isNumber(d, next) {
+				item.SetAttributeString(attribute, d)
 				next, _ = strconv.Atoi(string(d))
 			}
 			next++
@@ -201,11 +195,18 @@ func (itemNumbers) Transform(doc *ast.Document, reader text.Reader, pc parser.Co
 }
 
 // digits gives the number that an item of a list is written with.
-func digits(src []byte, item ast.Node) []byte {
+func digits[T string | []byte](src T, item ast.Node) T {
 	const longest = 9
-	if item.Pos() < 0 {
-		return nil
+	start := max(0, item.Pos())
+	end := start
+	for end < min(len(src), item.Pos()+longest) && util.IsNumeric(src[end]) {
+		end++
 	}
-	s := src[item.Pos():min(len(src), item.Pos()+longest)]
-	return s[:len(s)-len(bytes.TrimLeft(s, "0123456789"))]
+	return src[start:end]
+}
+
+// isNumber reports whether a number is written as digits.
+func isNumber[T string | []byte](digits T, n int) bool {
+	var buf [20]byte
+	return string(strconv.AppendInt(buf[:0], int64(n), 10)) == string(digits)
 }

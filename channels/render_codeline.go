@@ -2,10 +2,12 @@ package channels
 
 import (
 	"bytes"
-	"parley/channels/pattern"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
+
+	"parley/channels/pattern"
 )
 
 // lineFacts says what a line of the source is, for all marks of it: what is code shows each single mark as it is written.
@@ -57,8 +59,6 @@ func (l *lineFacts) shows(char byte, content []byte) bool {
 
 // Signs of code. In what people write to each other, outside of code between backticks and of addresses, they hardly stand.
 var (
-	notLooked = pattern.New("`+[^`]*`+" + `|https?://\S+|\[[^\]]*\]\([^)]*\)|` + lineHead)
-	lineHeads = pattern.New(lineHead)
 	codeSigns = pattern.New(`\s(?:&&|\|\||[=!]==?|:=|[-+/*|&]=|\|\|=|=~|!~\*?|~\*)\s` + // operators with two characters
 		`|\$[({]\w|\d>&\d|^(?:for|while|until|if)\s.*;\s*(?:do|then)\b|\w->\w+(?:\s*=|[;(\[]|\.\w|->\w+\s*[=;(])` + // of shells, C and PHP
 		`|(?:^|[\s(\[,=])[rf]b?['"]` + // raw strings of Python
@@ -66,21 +66,94 @@ var (
 		`|^#(?:if(?:n?def)?|el(?:if|se)|endif|define|undef|include|pragma)\b`) // the C preprocessor
 	nameSigns = pattern.New(`^[@$]?[a-z_][\w.]*(?:\[\S*\])? =\s|^[A-Z_][A-Z0-9_]*=\S|[\s,(]%[a-z]{2,3}\b|^\.(?:[a-z]+\s|[A-Z]+:)|^\$\(|\w_(?:\(|\.\w)` +
 		`|^[A-Z]{3,} [A-Z]{3,}\s.*;$`)
-	// lispForms finds lines of nothing but forms; what is in brackets people write too, so lispSigns has to be among it.
-	lispForms = pattern.New(`^\([[:ascii:]]*\)$`)
+	// lispSigns finds forms of Lisp in brackets. What is in brackets people write too.
 	lispSigns = pattern.New(`\(\(|\([\w-]+ \(|\[\*|\s'(?:\(|\*|[a-z-]+\))|\s:[a-z][a-z-]+[\s)]|#['(\\]|\^[:{]|"[^"]*(?:%[sd]|~[a-z%])[^"]*"|\snil\)` +
 		`|^\((?:def(?:n-?|var|un|ine|const(?:ant)?|parameter|macro|once)?|(?:re)?set!|swap!)\s`)
 )
 
-// lineHead is what stands in front of a line's words.
-const lineHead = `^[\s>]*(?:(?:[-+•*]|\d+[.)])\s+)?`
-
-// lineWords returns what of a line is looked at for signs of code.
+// lineWords returns what of a line is looked at for signs of code: not what begins it, and a space for each code between backticks, address and link.
 func lineWords(line []byte) []byte {
+	line = line[lineHead(line):]
 	if bytes.IndexByte(line, '`') < 0 && !bytes.Contains(line, []byte("://")) && !bytes.Contains(line, []byte("](")) {
-		return bytes.TrimSpace(line[lineHeads.FindIndex(line)[1]:])
+		return bytes.TrimSpace(line)
 	}
-	return bytes.TrimSpace(notLooked.ReplaceAll(line, []byte(" ")))
+	words := make([]byte, 0, len(line))
+	for i := 0; i < len(line); {
+		if n := passedOver(line[i:]); n > 0 {
+			words = append(words, ' ')
+			i += n
+			continue
+		}
+		words = append(words, line[i])
+		i++
+	}
+	return bytes.TrimSpace(words)
+}
+
+// lineHead gives the length of what stands in front of a line's words: marks of quotations and of an item of a list.
+func lineHead(line []byte) int {
+	at := 0
+	for at < len(line) && (isPatternSpace(line[at]) || line[at] == '>') {
+		at++
+	}
+	mark := at
+	for mark < len(line) && util.IsNumeric(line[mark]) {
+		mark++
+	}
+	switch rest := line[mark:]; {
+	case mark > at && len(rest) > 0 && (rest[0] == '.' || rest[0] == ')'), mark == at && len(rest) > 0 && among(rune(rest[0]), "-+*"):
+		mark++
+	case mark == at && bytes.HasPrefix(rest, []byte("•")):
+		mark += len("•")
+	default:
+		return at
+	}
+	end := mark
+	for end < len(line) && isPatternSpace(line[end]) {
+		end++
+	}
+	if end == mark {
+		return at
+	}
+	return end
+}
+
+// passedOver gives the length of the code between backticks, the address or the link that a text begins with, 0 = none. Backticks that nothing
+// closes are code as well when there are several.
+func passedOver(s []byte) int {
+	switch s[0] {
+	case '`':
+		n := len(s) - len(bytes.TrimLeft(s, "`"))
+		if end := bytes.IndexByte(s[n:], '`'); end >= 0 {
+			return len(s) - len(bytes.TrimLeft(s[n+end:], "`"))
+		}
+		if n > 1 {
+			return n
+		}
+	case 'h':
+		n := len("http://")
+		if !bytes.HasPrefix(s, []byte("http://")) {
+			if n++; !bytes.HasPrefix(s, []byte("https://")) {
+				return 0
+			}
+		}
+		end := n
+		for end < len(s) && !isPatternSpace(s[end]) {
+			end++
+		}
+		if end > n {
+			return end
+		}
+	case '[':
+		closing := bytes.IndexByte(s, ']')
+		if closing < 0 || !bytes.HasPrefix(s[closing:], []byte("](")) {
+			return 0
+		}
+		if end := bytes.IndexByte(s[closing:], ')'); end >= 0 {
+			return closing + end + 1
+		}
+	}
+	return 0
 }
 
 // mayHaveSigns reports whether a line has a character without which neither codeSigns nor nameSigns match: most lines that people write have none,
@@ -107,7 +180,8 @@ func kindOfLine(line []byte) lineKind {
 	line = lineWords(line)
 	some := mayHaveSigns(line)
 	names := some && nameSigns.Match(line)
-	if some && codeSigns.Match(line) || lispForms.Match(line) && lispSigns.Match(line) {
+	isForm := len(line) > 1 && line[0] == '(' && line[len(line)-1] == ')' && isASCII(line)
+	if some && codeSigns.Match(line) || isForm && lispSigns.Match(line) {
 		return lineOfCode
 	}
 	const most = 32 // a bound for the time

@@ -6,7 +6,12 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"parley/channels/pattern"
 )
+
+// notLooked finds what of a line is not looked at for signs of code: code between backticks, addresses, links, and what stands in front of its words.
+var notLooked = pattern.New("`+[^`]*`+" + `|https?://\S+|\[[^\]]*\]\([^)]*\)|^[\s>]*(?:(?:[-+•*]|\d+[.)])\s+)?`)
 
 // TestLineSigns: a line that is passed over for want of a character has no sign, and the words of a line are what notLooked leaves of it.
 func TestLineSigns(t *testing.T) {

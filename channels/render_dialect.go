@@ -171,8 +171,8 @@ func escapeDiscord(out []byte, s string, at wordPlace) []byte {
 		case strings.Trim(s, "#") == "" && len(s) <= 3, s == "-", s == "*", s == "+", s == ">", s == ">>>", s == "-#":
 			return append(append(out, '\\'), s...)
 		}
-		if isNumbered := escapeNumber(s); isNumbered != s {
-			return append(out, isNumbered...)
+		if isListNumber(s) {
+			return append(append(out, s[:len(s)-1]...), `\.`...)
 		}
 	}
 	done := 0 // of s

@@ -103,13 +103,10 @@ func (b *builder) joinsList(l *ast.List) bool {
 	return true
 }
 
-// escapeNumber keeps Discord from making a list of a number that begins a line, which it would count in its own way.
-func escapeNumber(s string) string {
+// isListNumber reports whether a word that begins a line is a number that Discord would make a list of, which it would count in its own way.
+func isListNumber(s string) bool {
 	digits, isNumber := strings.CutSuffix(s, ".")
-	if !isNumber || digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return s
-	}
-	return digits + `\.`
+	return isNumber && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // isUnderscored reports whether an underscore ends a word in code or in an address, where it cannot be escaped. One inside of a word opens

@@ -22,7 +22,9 @@ func quoted(before, after rune) bool {
 }
 
 // isOpening reports whether a character opens quotation marks or brackets.
-func isOpening(r rune) bool { return unicode.In(r, unicode.Ps, unicode.Pi) }
+func isOpening(r rune) bool {
+	return r == '(' || r == '[' || r == '{' || !ascii(r) && unicode.In(r, unicode.Ps, unicode.Pi)
+}
 
 // isFace reports whether brackets and what stands between two marks beside them are a face: (*´∀｀*), (*'ω'*), _(:3」∠)_. Faces have
 // signs, no spaces inside of the brackets, and no words.

@@ -26,6 +26,9 @@ func (f *fence) open() bool { return f.n > 0 }
 
 // line takes the next line and reports whether it opens or closes code.
 func (f *fence) line(s string) bool {
+	if s == "" {
+		return false
+	}
 	t := strings.TrimLeft(s, " ")
 	if len(s)-len(t) > 3 || t == "" || t[0] != '`' && t[0] != '~' {
 		return false

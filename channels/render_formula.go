@@ -45,6 +45,9 @@ type formulaMask struct {
 // formula masks the formula that begins at a place, and returns how much of the text needs no second look; 0 = no formula begins there.
 func (m *formulaMask) formula(at int) int {
 	rest := m.src[at:]
+	if rest[0] == '\\' && (len(rest) < 2 || !among(rune(rest[1]), "[(b")) {
+		return 0
+	}
 	if at > 0 && (m.src[at-1] == '\\' || m.src[at-1] == '/' || util.IsAlphaNumeric(m.src[at-1])) {
 		return 0
 	}

@@ -103,6 +103,9 @@ func absolute(s string) bool {
 	if strings.IndexByte(s, ':') < 0 { // no scheme
 		return false
 	}
+	if isPlainAddress(s) {
+		return true
+	}
 	u, err := url.Parse(s)
 	if err != nil {
 		return false
@@ -114,6 +117,27 @@ func absolute(s string) bool {
 		return true
 	}
 	return false
+}
+
+// isPlainAddress reports whether an address is one of the web without anything that could make it a wrong one, as nearly all are.
+func isPlainAddress(s string) bool {
+	rest, isWeb := strings.CutPrefix(s, "https://")
+	if !isWeb {
+		rest, isWeb = strings.CutPrefix(s, "http://")
+	}
+	if !isWeb {
+		return false
+	}
+	host := 0
+	for host < len(rest) && (util.IsAlphaNumeric(rest[host]) || rest[host] == '.' || rest[host] == '-') {
+		host++
+	}
+	for i := host; i < len(rest); i++ {
+		if c := rest[i]; c <= ' ' || c >= 0x7f || c == '%' {
+			return false
+		}
+	}
+	return host > 0 && (host == len(rest) || among(rune(rest[host]), "/?#"))
 }
 
 // unescape resolves backslash escapes and entities.

@@ -34,11 +34,24 @@ func (b *builder) unquoted(at int) bool {
 	return bytes.IndexByte(b.src[bytes.LastIndexByte(b.src[:at], '\n')+1:at], '>') < 0
 }
 
+// blanks are as wide as the longest number of a list at least.
+const blanks = "                        "
+
 func (b *builder) list(l *ast.List) {
 	const deepest = 8 // levels of indentation; deeper ones look the same
 	was := b.indent
 	number := l.Start
 	joins := b.joinsList(l)
+	mark := b.spec.bullet + " "
+	switch {
+	case l.IsOrdered():
+		mark = string(l.Marker) + " "
+	case l.Marker == '*' && was == "" && l.FirstChild() == l.LastChild() && l.FirstChild().FirstChild() == l.FirstChild().LastChild(): // a note: * without tax
+		b.put(word, "*")
+		mark = " "
+	case joins:
+		mark = "• "
+	}
 	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.PreviousSibling() != nil {
 			b.br(1)
@@ -46,32 +59,23 @@ func (b *builder) list(l *ast.List) {
 				b.br(2)
 			}
 		}
-		mark := b.spec.bullet + " "
-		if joins {
-			mark = "• "
-		}
 		width := 2
-		switch {
-		case l.IsOrdered():
-			digits := strconv.Itoa(number)
-			if v, ok := n.AttributeString(numberAttribute); ok {
-				digits = string(v.([]byte))
+		if l.IsOrdered() {
+			written := digits(b.md, n)
+			if written == "" {
+				written = strconv.Itoa(number)
 			}
-			mark = string(l.Marker) + " "
-			width = len(digits + mark)
-			b.put(glue, digits)
-			if joins || number == 0 || digits != strconv.Itoa(number) {
+			width = len(written) + len(mark)
+			b.put(glue, written)
+			if joins || number == 0 || !isNumber(written, number) {
 				b.put(markup, `\`) // Discord would count on from the first number, and from 1 at least
-				number, _ = strconv.Atoi(digits)
+				number, _ = strconv.Atoi(written)
 			}
 			number++
-		case l.Marker == '*' && was == "" && l.FirstChild() == l.LastChild() && n.FirstChild() == n.LastChild(): // a note: * without tax
-			b.put(word, "*")
-			mark = " "
 		}
 		b.put(glue, mark)
 		if len(was) < deepest*3 {
-			b.indent = was + strings.Repeat(" ", width)
+			b.indent = was + blanks[:width]
 		}
 		b.blocks(n)
 		b.indent = was

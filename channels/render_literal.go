@@ -15,11 +15,17 @@ import (
 	"parley/channels/pattern"
 )
 
-// take makes text of the next n bytes as they are written.
-func take(block text.Reader, n int) ast.Node {
+// take makes text of the next n bytes as they are written: more of the text in front of them, if there is one. The parser moves that to the end,
+// where it is.
+func take(parent ast.Node, block text.Reader, n int) ast.Node {
 	_, segment := block.PeekLine()
 	block.Advance(n)
-	return ast.NewRawTextSegment(segment.WithStop(segment.Start + n))
+	stop := segment.Start + n
+	if t, ok := parent.LastChild().(*ast.Text); ok && t.Segment.Stop == segment.Start && !t.SoftLineBreak() && !t.HardLineBreak() {
+		t.Segment = t.Segment.WithStop(stop)
+		return t
+	}
+	return ast.NewTextSegment(segment.WithStop(stop))
 }
 
 // literals parses backslashes and formulas. A backslash is left out only in front of what would be markup without it; those of
@@ -34,27 +40,34 @@ func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	line, segment := block.PeekLine()
 	scan := scanOf(pc)
 	if n := scan.formula(block, line, segment.Start); n > 0 {
-		return take(block, n)
+		return take(parent, block, n)
 	}
 	if line[0] == '$' {
 		return nil
 	}
 	if n := len(line) - len(bytes.TrimLeft(line, `\`)); n > 1 { // each but the last one stands in front of one
-		return take(block, n&^1)
+		return take(parent, block, n&^1)
 	}
 	if len(line) == 1 || line[1] == '\n' {
-		return take(block, 1)
+		return take(parent, block, 1)
 	}
-	if !util.IsPunct(line[1]) {
+	if !isEscape(line) {
 		return nil // a letter behind it is no escape in Markdown either
 	}
 	_, cell := parent.(*east.TableCell)
-	if !scan.escapes(block.Source(), segment.Start, line, cell, pc) {
-		return take(block, 2)
+	n := 0 // of backslashes that stay, with the signs behind them; what could be a formula is looked at first
+	for isEscape(line[n:]) && (n == 0 || !among(rune(line[n+1]), `\([`)) && !scan.escapes(block.Source(), segment.Start+n, line[n:], cell, pc) {
+		n += 2
+	}
+	if n > 0 {
+		return take(parent, block, n)
 	}
 	block.Advance(1)
-	return take(block, 1)
+	return take(parent, block, 1)
 }
+
+// isEscape reports whether a text begins with a backslash in front of a sign.
+func isEscape(s []byte) bool { return len(s) > 1 && s[0] == '\\' && util.IsPunct(s[1]) }
 
 // escapes reports whether the backslash at src[at:] is there for Markdown. line is the rest of its line. A word without an end is not
 // looked at.
@@ -67,14 +80,14 @@ func (s *inlineScan) escapes(src []byte, at int, line []byte, cell bool, pc pars
 		return false
 	}
 	head := src[start:at]
-	if loneSigns.Match(src[start:end]) && !opensItem(src, at, line) && !betweenOperands(src, start, end) {
+	if among(rune(line[1]), "*_~`<>") && loneSigns.Match(src[start:end]) && !opensItem(src, at, line) && !betweenOperands(src, start, end) {
 		return false
 	}
 	switch line[1] {
 	case '|':
 		return cell
 	case '#', '[', ']':
-		return ofProse.Match(src[start:end]) || line[1] == '#' && len(head) == 0 && opensLine(src, start)
+		return isOfProse(src[start:end]) || line[1] == '#' && len(head) == 0 && opensLine(src, start)
 	case '-', '+':
 		return len(head) == 0 && opensLine(src, start)
 	case '.', ')':
@@ -87,6 +100,25 @@ func (s *inlineScan) escapes(src []byte, at int, line []byte, cell bool, pc pars
 		return entity.Match(line[1:])
 	}
 	return false
+}
+
+// isOfProse reports whether the backslashes of a word stand in front of brackets and marks, and it is no pattern: \[, \#1, \[x\], C\#.
+func isOfProse(word []byte) bool {
+	isLetter := func(r rune) bool {
+		return ascii(r) && ofWord(r) || !ascii(r) && unicode.In(r, unicode.L, unicode.M, unicode.N)
+	}
+	word = bytes.TrimLeftFunc(word, func(r rune) bool { return strings.ContainsRune(`"'({“„«`, r) })
+	rest := word
+	for len(rest) > 0 {
+		r, size := utf8.DecodeRune(rest)
+		if r == '\\' && len(rest) > 1 && among(rune(rest[1]), "[]#*_~") {
+			size = 2
+		} else if !isLetter(r) {
+			break
+		}
+		rest = rest[size:]
+	}
+	return len(rest) < len(word) && len(bytes.TrimLeftFunc(rest, func(r rune) bool { return isLetter(r) || strings.ContainsRune("(){}[].,;:!?\"'”»-", r) })) == 0
 }
 
 var technicalKey = parser.NewContextKey()
@@ -130,9 +162,7 @@ var (
 	technical = pattern.New(`['"(|]/\\\*|['"(|]\\\*/|\\[A-Za-z0-9.()\[\]{}?+^$/|\\]|\.\*|[.)\]][*+?]|\^|¯|^[A-Za-z]:\\|` +
 		`^["'(]*(?:s|y|m|tr|qr)[/|#@,].*[/|#@,]|^["'(=]*/.+/[dgimpsuxy]*["'),;.]*$|\\_.*%|%.*\\_|\\_+/|\\_{3}|\\$`)
 	// loneSigns finds words of nothing but signs behind backslashes that are no markup without them either: \*, "\_", \*/\_.
-	loneSigns = pattern.New("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
-	// ofProse finds words whose backslashes stand in front of brackets and marks, and that no pattern is: \[, \#1, \[x\], C\#.
-	ofProse      = pattern.New(`^["'({“„«]*(?:\\[\[\]#*_~]|[\p{L}\p{M}\p{N}])+[\p{L}\p{M}\p{N}(){}\[\].,;:!?"'”»-]*$`)
+	loneSigns    = pattern.New("^[\"'([“„«]*\\\\[*_~`<](?:[/|,]\\\\[*_~`<>])*[\"')\\]”“».,;:!?]*$")
 	leftOperand  = pattern.New(`(?:\d[\p{L}%]?|(?:^|[^\p{L}])\p{L}|[)\]}])[ \t]+$`)
 	rightOperand = pattern.New(`^[ \t]+(?:[-+$]?\d|\p{L}(?:$|[^\p{L}])|[(\[{])`)
 	entity       = pattern.New(`^&#?\w{1,32};`)
@@ -216,16 +246,16 @@ func (c codeSpans) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	after, _ := utf8.DecodeRune(line[n:])
 	switch {
 	case n == 1 && inWord(block.PrecendingCharacter()) && inWord(after):
-		return take(block, n)
+		return take(parent, block, n)
 	case n < len(line) && quoted(lastBefore(block.Source()[:segment.Start]), after), n < len(line) && among(after, `'"`) && lastBefore(block.Source()[:segment.Start]) == after:
-		return take(block, n)
+		return take(parent, block, n)
 	case n == 1 && endsFace(block.PrecendingCharacter(), line[n:]):
-		return take(block, n)
+		return take(parent, block, n)
 	case n == 2 && inWord(after):
 		const longest = 1000
 		rest := line[n:min(len(line), longest)]
 		if end := bytes.Index(rest, []byte("``")); end > 0 && bytes.Contains(rest[:end], []byte("''")) {
-			return take(block, n)
+			return take(parent, block, n)
 		}
 	}
 	return c.InlineParser.Parse(parent, block, pc)
@@ -275,7 +305,10 @@ type linksThatLead struct{ parser.InlineParser }
 func (l linksThatLead) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	if line[0] == '!' && inWord(block.PrecendingCharacter()) { // Look![here](…)
-		return take(block, 1)
+		return take(parent, block, 1)
+	}
+	if n := bracketedWords(line); n > 0 && !pc.IsInLinkLabel() && pc.Get(definedKey) == nil {
+		return take(parent, block, n)
 	}
 	n := l.InlineParser.Parse(parent, block, pc)
 	var dest []byte
@@ -304,6 +337,22 @@ func (l linksThatLead) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 		parent.AppendChild(parent, c)
 	}
 	return ast.NewRawTextSegment(text.NewSegment(segment.Start, end.Start))
+}
+
+// bracketedWords gives the length of words in brackets that a text begins with and that only a definition could make a link of, 0 = none: [a], [x 1].
+// What follows on them is what the parser would look at in any case.
+func bracketedWords(line []byte) int {
+	if line[0] != '[' {
+		return 0
+	}
+	n := 1
+	for n < len(line) && (util.IsAlphaNumeric(line[n]) || line[n] == ' ') {
+		n++
+	}
+	if n == 1 || n+1 >= len(line) || line[n] != ']' || among(rune(line[n+1]), "[(") || !util.IsPunct(line[n+1]) && !isBlankByte(line[n+1]) {
+		return 0
+	}
+	return n + 1
 }
 
 // CloseBlock implements parser.CloseBlocker: brackets that nothing closes become text.

@@ -46,7 +46,9 @@ func (c *markCount) pair(parent ast.Node, pc parser.Context) {
 			return
 		}
 	}
-	parser.ProcessDelimiters(nil, pc)
+	if first != nil { // the parser looks at all nodes behind the one that it is given
+		parser.ProcessDelimiters(first.PreviousSibling(), pc)
+	}
 	c.n, c.open = 0, 0
 }
 
@@ -58,15 +60,11 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()
 	n := len(line) - len(bytes.TrimLeft(line, string(line[:1])))
-	plain := func(n int) ast.Node {
-		block.Advance(n)
-		return ast.NewTextSegment(segment.WithStop(segment.Start + n))
-	}
 	if n > 3 || line[0] == '~' && n != 2 || scanOf(pc).inAddress(block.Source(), segment.Start, n) {
-		return plain(n)
+		return take(parent, block, n)
 	}
 	if end := max(dunder(line, before), patternIn(line, n, before)); end > 0 {
-		return plain(end)
+		return take(parent, block, end)
 	}
 	row, _ := block.Position()
 	r := markRun{src: block.Source(), char: line[0], row: row, start: segment.Start, end: segment.Start + n, before: before, after: ' '}
@@ -82,7 +80,7 @@ func (emphasis) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	}
 	count.pair(parent, pc)
 	if !opens && !closes || count.n > 2*maxMarks {
-		return plain(n)
+		return take(parent, block, n)
 	}
 	if n == 1 && line[0] != '~' {
 		r.line = lineOf(pc, block.Source(), segment.Start)
@@ -404,6 +402,9 @@ func inWord(r rune) bool {
 
 // ofWord reports whether a character is part of a word.
 func ofWord(r rune) bool {
+	if ascii(r) {
+		return util.IsAlphaNumeric(byte(r))
+	}
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) && !unicode.Is(unicode.Variation_Selector, r)
 }
 

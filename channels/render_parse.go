@@ -2,6 +2,7 @@ package channels
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -9,12 +10,12 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// parse takes Markdown apart as the dialect needs it.
-func parse(md string, s *spec, lim Limits) *document {
+// parse takes Markdown apart as the dialect needs it, in the memory of other atoms.
+func parse(md string, s *spec, lim Limits, atoms []atom) *document {
 	if s.verbatim {
-		return parseVerbatim(md)
+		return parseVerbatim(md, atoms)
 	}
-	b := &builder{document: &document{atoms: make([]atom, 0, stretches(md)+8)}, spec: s, maxURL: 2000}
+	b := &builder{document: newDocument(md, atoms), spec: s, maxURL: 2000}
 	if lim.Text > 0 {
 		b.maxURL = min(b.maxURL, lim.Text/2)
 	}
@@ -52,13 +53,30 @@ func parse(md string, s *spec, lim Limits) *document {
 	return b.document
 }
 
-// stretches counts the words of a text and the white space between them: about as many atoms are made of it.
+// newDocument makes an empty document with room for the atoms of a text.
+func newDocument(md string, atoms []atom) *document {
+	return &document{atoms: slices.Grow(atoms[:0], stretches(md)+8)}
+}
+
+// stretches counts the words of a text and the white space between them: about as many atoms are made of it. A word ends behind some signs of Chinese
+// and Japanese as well.
 func stretches(md string) int {
+	const fullStop, fullComma = "\xe3\x80", "\xef\xbc" // what such signs begin with
 	n := 0
 	was := true
 	for i := range len(md) {
-		if white := md[i] == ' ' || md[i] == '\n'; white != was {
-			was = white
+		switch c := md[i]; {
+		case c == ' ' || c == '\n':
+			if !was {
+				was = true
+				n++
+			}
+			continue
+		case c >= fullStop[0] && (strings.HasPrefix(md[i:], fullStop) || strings.HasPrefix(md[i:], fullComma)):
+			n++
+		}
+		if was {
+			was = false
 			n++
 		}
 	}
@@ -67,16 +85,25 @@ func stretches(md string) int {
 
 // knots takes text without code that costs the parser too much as it is: in stretches of lines that do not.
 func (b *builder) knots(s string) {
-	lines := strings.SplitAfter(s, "\n")
-	for start := 0; start < len(lines); {
-		end, brackets := start, 0
-		for end < len(lines) && (end == start || brackets+strings.Count(lines[end], "[") <= mostBracket) {
-			brackets += strings.Count(lines[end], "[")
-			end++
+	afterBlank := false
+	for s != "" {
+		end, brackets := 0, 0
+		last := "" // line of the stretch
+		for end < len(s) {
+			line := s[end:]
+			if i := strings.IndexByte(line, '\n'); i >= 0 {
+				line = line[:i+1]
+			}
+			if brackets += strings.Count(line, "["); end > 0 && brackets > mostBracket {
+				break
+			}
+			end += len(line)
+			last = line
 		}
-		stretch := strings.Join(lines[start:end], "")
+		stretch := s[:end]
+		s = s[end:]
 		b.br(1)
-		if strings.HasPrefix(stretch, "\n") || start > 0 && lines[start-1] == "\n" {
+		if strings.HasPrefix(stretch, "\n") || afterBlank {
 			b.br(2)
 		}
 		if knotty(stretch) {
@@ -85,7 +112,7 @@ func (b *builder) knots(s string) {
 		} else {
 			b.piece(stretch)
 		}
-		start = end
+		afterBlank = last == "\n"
 	}
 }
 
@@ -134,7 +161,7 @@ func (b *builder) piece(s string) {
 		}
 	}()
 	b.md, b.src = s, []byte(s)
-	b.blocks(ParseMarkdown(b.src))
+	b.blocks(tree(b.src))
 }
 
 // br asks for n line ends before whatever comes next.

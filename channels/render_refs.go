@@ -16,7 +16,10 @@ import (
 // labels are the labels whose definitions are taken out of the text; nil = all.
 type labels map[string]bool
 
-var labelsKey = parser.NewContextKey()
+var (
+	labelsKey  = parser.NewContextKey()
+	definedKey = parser.NewContextKey() // set when there is a definition
+)
 
 // definitions takes definitions out of a paragraph. The parser's own way takes them at the start of a paragraph only and keeps
 // what no link leads to.
@@ -24,17 +27,22 @@ type definitions struct{}
 
 // Transform implements parser.ParagraphTransformer.
 func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
-	take, _ := pc.Get(labelsKey).(labels)
 	lines := node.Lines()
-	rest := text.NewSegments()
+	var rest *text.Segments // without definitions; nil = there are none
 	var found []*ast.LinkReferenceDefinition
 	seen := labels{}
 	for i := range lines.Len() {
 		line := lines.At(i)
 		def := defined(line.Value(reader.Source()))
-		if def == nil || !seen.isNew(def, take, pc) {
-			rest.Append(line)
+		if def == nil || !seen.isNew(def, pc) {
+			if rest != nil {
+				rest.Append(line)
+			}
 			continue
+		}
+		if rest == nil {
+			rest = text.NewSegments()
+			rest.AppendAll(lines.Sliced(0, i))
 		}
 		def.Lines().Append(line)
 		found = append(found, def)
@@ -42,6 +50,7 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 	if len(found) == 0 || rest.Len() == 0 && node.Parent().Kind() != ast.KindDocument { // an empty list item would be left
 		return
 	}
+	pc.Set(definedKey, true)
 	found[0].SetBlankPreviousLines(node.HasBlankPreviousLines())
 	for _, def := range found {
 		pc.AddReference(parser.NewReference(def.Label, def.Destination, nil))
@@ -56,7 +65,7 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 
 // defined gives the definition that a line is.
 func defined(line []byte) *ast.LinkReferenceDefinition {
-	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
+	if !bytes.HasPrefix(withoutBlanks(line), []byte("[")) {
 		return nil
 	}
 	label, dest := definition(line)
@@ -75,11 +84,11 @@ func definition(line []byte) (label, dest []byte) {
 	if !isOpen || end < 1 || !bytes.HasPrefix(s[end:], []byte("]:")) || s[0] == '^' || isPatternSpace(s[0]) || utf8.RuneCount(s[:end]) > longest {
 		return nil, nil
 	}
-	label, s = s[:end], bytes.TrimLeft(s[end+len("]:"):], " \t")
+	label, s = s[:end], withoutBlanks(s[end+len("]:"):])
 	if dest, s = cutDestination(s); len(dest) == 0 {
 		return nil, nil
 	}
-	if title := bytes.TrimLeft(s, " \t"); len(title) < len(s) && len(title) > 1 {
+	if title := withoutBlanks(s); len(title) < len(s) && len(title) > 1 {
 		closing := bytes.IndexByte(title[1:], title[0])
 		switch title[0] {
 		case '"', '\'':
@@ -121,7 +130,8 @@ func cutDestination(s []byte) (dest, rest []byte) {
 func isPatternSpace(c byte) bool { return isBlankByte(c) || c == '\f' || c == '\r' }
 
 // isNew reports whether a definition is wanted, is the first one of its label in a text, and is in no set of seen ones, into which it comes then.
-func (seen labels) isNew(def *ast.LinkReferenceDefinition, take labels, pc parser.Context) bool {
+func (seen labels) isNew(def *ast.LinkReferenceDefinition, pc parser.Context) bool {
+	take, _ := pc.Get(labelsKey).(labels)
 	label := util.ToLinkReference(def.Label)
 	if _, isDefined := pc.Reference(label); isDefined || seen[label] || take != nil && !take[label] {
 		return false
@@ -130,9 +140,16 @@ func (seen labels) isNew(def *ast.LinkReferenceDefinition, take labels, pc parse
 	return true
 }
 
-// ParseMarkdown parses a part of the Markdown of chats, as Stretches cuts it. Definitions that no link uses are left in the text by parsing it
-// again without them.
+// ParseMarkdown parses a part of the Markdown of chats, as Stretches cuts it. An item of a list that does not follow on the one before it has its
+// number as the attribute "value".
 func ParseMarkdown(src []byte) ast.Node {
+	root := tree(src)
+	numberItems(root, src)
+	return root
+}
+
+// tree parses a piece. Definitions that no link uses are left in the text by parsing it again without them.
+func tree(src []byte) ast.Node {
 	src = maskFormulas(src)
 	var take labels
 	for range 2 {
@@ -151,10 +168,10 @@ func treeWith(src []byte, take labels) (root ast.Node, used labels, all bool) {
 	pc := parser.NewContext()
 	pc.Set(labelsKey, take)
 	root = markdown().Parse(text.NewReader(src), parser.WithContext(pc))
-	used = labels{}
-	if len(pc.References()) == 0 {
-		return root, used, true
+	if pc.Get(definedKey) == nil {
+		return root, nil, true
 	}
+	used = labels{}
 	// Many short links to one long address would make much out of little.
 	room := 4*len(src) + 4000
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -16,20 +16,27 @@ func SeparateFences(md string) string {
 
 func rewriteFences(md string) string {
 	lines := strings.Split(md, "\n")
-	f := &fenceRows{lines: lines, out: make([]string, 0, len(lines)), tildes: !newFence(md).backticked}
+	f := &fenceRows{lines: lines, tildes: !newFence(md).backticked}
+	f.out.Grow(len(md) + len(md)/8)
 	for i, line := range f.lines {
 		text := strings.TrimLeft(line, quoteMarks)
 		if row, rest := fenceRow(text); row != "" {
 			f.rows = append(f.rows, fenceLine{
-				line: i, n: len(row), char: row[0], isAlone: rest == "", hasWords: strings.Contains(rest, " "),
+				line: int32(i), n: int32(len(row)), char: row[0], isAlone: rest == "", hasWords: strings.Contains(rest, " "),
 				isApart: len(row) < len(text) && text[len(row)] == ' ', hasRow: strings.Contains(rest, row[:3]),
 			})
+		}
+	}
+	for i, next := len(f.rows)-1, len(f.rows); i >= 0; i-- {
+		l := &f.rows[i]
+		if l.next = int32(next); l.isAlone || l.hasWords {
+			next = i
 		}
 	}
 	for i := 0; i < len(f.lines); {
 		i = f.line(i)
 	}
-	return strings.Join(f.out, "\n")
+	return strings.TrimPrefix(f.out.String(), "\n")
 }
 
 // areFencesSeparate reports whether there are no fences, or all are as most models write them: three backticks at the start of a line, with
@@ -61,21 +68,23 @@ const quoteMarks = " \t>"
 
 // fenceRows writes lines again, with fences on lines of their own.
 type fenceRows struct {
-	lines, out []string
-	rows       []fenceLine
-	tildes     bool // rows of tildes are fences
-	listed     bool // an item of a list came before: fences may be indented
-	quoteEnd   int  // the line behind the quotation that was looked at last
+	lines    []string
+	out      strings.Builder // each line behind a line end
+	rows     []fenceLine
+	tildes   bool // rows of tildes are fences
+	listed   bool // an item of a list came before: fences may be indented
+	quoteEnd int  // the line behind the quotation that was looked at last
 }
 
 // fenceLine is a line that begins with a row of backticks or tildes, and what is known of the text behind the row.
 type fenceLine struct {
-	line, n  int // n: of the characters in the row
+	line, n  int32 // n: of the characters in the row
 	char     byte
-	isAlone  bool // there is no text
-	isApart  bool // it begins with a space
-	hasWords bool // there are several words
-	hasRow   bool // it has such a row itself
+	isAlone  bool  // there is no text
+	isApart  bool  // it begins with a space
+	hasWords bool  // there are several words
+	hasRow   bool  // it has such a row itself
+	next     int32 // the index of the next one that is alone or has words
 }
 
 // container is what a line with code belongs to: the marks of quotations and items in front of it, and what continues them.
@@ -133,6 +142,14 @@ func fenceRow(s string) (row, rest string) {
 	return s[:len(s)-len(rest)], strings.TrimSpace(rest)
 }
 
+// write writes a line.
+func (f *fenceRows) write(parts ...string) {
+	f.out.WriteByte('\n')
+	for _, part := range parts {
+		f.out.WriteString(part)
+	}
+}
+
 // line writes a line outside of code, with the code that begins on it, and gives the next line.
 func (f *fenceRows) line(i int) int {
 	line := f.lines[i]
@@ -149,7 +166,7 @@ func (f *fenceRows) line(i int) int {
 			return next
 		}
 	}
-	f.out = append(f.out, line)
+	f.write(line)
 	return i + 1
 }
 
@@ -160,7 +177,7 @@ func (f *fenceRows) fence(i int, c container, row string) int {
 	if end < 0 {
 		end = f.closingBehind(i, limit, row)
 	}
-	f.out = append(f.out, f.lines[i])
+	f.write(f.lines[i])
 	if end < 0 {
 		f.code(c, f.lines[i+1:limit])
 		return limit
@@ -175,14 +192,15 @@ func (f *fenceRows) inside(i int, c container, head, row, info string) int {
 	if end < 0 || end >= f.limit(i, c) || info != strings.TrimLeft(info, " \t") || strings.TrimSpace(info+strings.Join(f.lines[i+1:end], "")) == "" {
 		return 0
 	}
-	if next := f.rowAfter(i); f.rows[next].line < end { // another fence opens first
+	if next := f.rowAfter(i); int(f.rows[next].line) < end { // another fence opens first
 		return 0
 	}
-	f.out = append(f.out, c.marks+strings.TrimRight(head, " \t"))
+	f.write(c.marks, strings.TrimRight(head, " \t"))
 	if info = strings.TrimSpace(info); info == "" || language(info) != "" && !strings.Contains(info, " ") {
-		f.out = append(f.out, c.next+row+info)
+		f.write(c.next, row, info)
 	} else {
-		f.out = append(f.out, c.next+row, c.next+info)
+		f.write(c.next, row)
+		f.write(c.next, info)
 	}
 	return f.end(i, end, c, row, tail)
 }
@@ -195,7 +213,7 @@ func (f *fenceRows) end(i, end int, c container, row, tail string) int {
 		code = append(code[:len(code):len(code)], strings.TrimSuffix(line, row))
 	}
 	f.code(c, code)
-	f.out = append(f.out, c.next+row)
+	f.write(c.next, row)
 	if tail == "" {
 		return end + 1
 	}
@@ -206,11 +224,12 @@ func (f *fenceRows) end(i, end int, c container, row, tail string) int {
 // code writes lines of code, indented as an item's text is: a line that is not would end the item and the code.
 func (f *fenceRows) code(c container, lines []string) {
 	outside := c.isItem() && slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" && !c.holds(line) })
+	indent := ""
+	if outside {
+		indent = c.next
+	}
 	for _, line := range lines {
-		if outside {
-			line = c.next + line
-		}
-		f.out = append(f.out, line)
+		f.write(indent, line)
 	}
 }
 
@@ -252,21 +271,21 @@ func (f *fenceRows) limit(i int, c container) int {
 func (f *fenceRows) closing(i, limit int, row string) (end int, tail string) {
 	const most = 200 // a bound for the time
 	end = -1
-	n := 0
 	nests := opensMarkdown(f.lines[i])
-	for _, l := range f.rows[f.rowAfter(i):] {
-		if n++; l.line >= limit || n > most {
-			break
+	first := f.rowAfter(i)
+	for k := first; k < min(len(f.rows), first+most) && int(f.rows[k].line) < limit; k++ {
+		l := &f.rows[k]
+		if l.char == row[0] && int(l.n) >= len(row) && !l.hasRow && (end < 0 || l.isAlone || l.hasWords) {
+			isEnd := l.isAlone || l.hasWords && (!nests || l.isApart)
+			if isEnd || end < 0 {
+				end = int(l.line)
+			}
+			if isEnd {
+				break
+			}
 		}
-		if l.char != row[0] || l.n < len(row) || l.hasRow || end >= 0 && !l.isAlone && !l.hasWords {
-			continue
-		}
-		isEnd := l.isAlone || l.hasWords && (!nests || l.isApart)
-		if isEnd || end < 0 {
-			end = l.line
-		}
-		if isEnd {
-			break
+		if end >= 0 {
+			k = int(l.next) - 1
 		}
 	}
 	if end >= 0 {
@@ -299,7 +318,7 @@ func (f *fenceRows) closingBehind(i, limit int, row string) int {
 func (f *fenceRows) rowAfter(i int) int {
 	lo, hi := 0, len(f.rows)
 	for lo < hi {
-		if mid := (lo + hi) / 2; f.rows[mid].line > i {
+		if mid := (lo + hi) / 2; int(f.rows[mid].line) > i {
 			hi = mid
 		} else {
 			lo = mid + 1

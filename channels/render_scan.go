@@ -45,14 +45,22 @@ func (s *inlineScan) addressBefore(src []byte, at int) int {
 		s.upTo, s.web, s.www = 0, -1, -1
 	}
 	from := max(0, s.upTo-longest+1)
-	if i := bytes.LastIndex(src[from:at], []byte("://")); i >= 0 {
+	if i := lastIndex(src[from:at], []byte("://")); i >= 0 {
 		s.web = from + i
 	}
-	if i := bytes.LastIndex(src[from:at], []byte("www.")); i >= 0 {
+	if i := lastIndex(src[from:at], []byte("www.")); i >= 0 {
 		s.www = from + i
 	}
 	s.upTo = at
 	return max(s.web, s.www)
+}
+
+// lastIndex is bytes.LastIndex, faster where there is nothing.
+func lastIndex(s, sep []byte) int {
+	if !bytes.Contains(s, sep) {
+		return -1
+	}
+	return bytes.LastIndex(s, sep)
 }
 
 // endOfFormula gives where the next end of a kind stands from a place on; len(src) = nowhere.

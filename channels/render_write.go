@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 )
@@ -27,70 +28,81 @@ type spec struct {
 	glue   func(s string) string                           // escapes what stays as it is
 }
 
-// markup that is open, outermost first. A mark is one of these letters with what closes it.
+// wanted is markup that an atom wants.
+type wanted struct {
+	what byte  // q quote, p pre, l link, b bold, i italic, s strike, c code
+	id   int32 // link, pre
+}
+
+// mark is markup that is open, with what closes it.
 type mark struct {
-	what  byte  // q quote, p pre, l link, b bold, i italic, s strike, c code
-	id    int32 // link, pre
+	wanted
 	close string
 	size  int // of close, counted
+	lines int // that closing takes
 }
 
 // writer writes atoms in a dialect and knows at every moment how long the result would be if it ended here.
 type writer struct {
 	*spec
-	doc     *document
-	unit    Unit
-	buf     []byte
+	doc         *document
+	unit        Unit
+	underscored bool   // the document is
+	buf         []byte // what is written
+	literal     []int  // where in buf marks stand that are text, with whole
+	stack       []mark // outermost first
+	written
+}
+
+// written is what a writer knows of what it has written.
+type written struct {
 	n       int // counted so far
 	lines   int
-	marked  int // stretches of markup, and what the platform marks by itself
-	stack   []mark
-	closing int // counted length of what is open
-	gap     int // line ends due before the next atom
-	sp      string
-	literal []int // where in buf marks stand that are text, with whole
-	url     bool  // an address was written, and nothing white since: what follows is part of it for the platform
-	apart   bool  // white space outside of code was read since the last atom: code goes on behind it as code of its own
-	visible bool  // something that can be seen was written
-	quoted  bool  // the last atom was quoted
-	prefix  bool  // only a line's own prefix was written since its start
+	marked  int    // stretches of markup, and what the platform marks by itself
+	closing int    // counted length of what closes what is open
+	ending  int    // lines that closing takes
+	gap     int    // line ends due before the next atom
+	sp      string // white space due before it
+	style   style  // of the last atom
+	url     bool   // an address was written, and nothing white since: what follows is part of it for the platform
+	apart   bool   // white space outside of code was read since the last atom: code goes on behind it as code of its own
+	visible bool   // something that can be seen was written
+	quoted  bool   // the last atom was quoted
+	prefix  bool   // only a line's own prefix was written since its start
 	started bool
-
-	underscored bool // the document is
 }
 
 func newWriter(s *spec, d *document, u Unit) *writer {
-	return &writer{spec: s, doc: d, unit: u, lines: 1, underscored: s.dialect == DiscordMD && d.isUnderscored()}
+	return &writer{spec: s, doc: d, unit: u, underscored: s.dialect == DiscordMD && d.isUnderscored(), written: written{lines: 1}}
 }
 
 func (w *writer) reset() {
-	*w = writer{spec: w.spec, doc: w.doc, unit: w.unit, underscored: w.underscored, buf: w.buf[:0], lines: 1, stack: w.stack[:0], literal: w.literal[:0]}
+	w.buf, w.literal, w.stack, w.written = w.buf[:0], w.literal[:0], w.stack[:0], written{lines: 1}
 }
 
 // finish closes what is open and gives the text.
-func (w *writer) finish() string {
+func (w *writer) finish() string { return w.finishLike("") }
+
+// finishLike is finish, and gives the text that it is given where that is the same.
+func (w *writer) finishLike(like string) string {
 	for len(w.stack) > 0 {
 		w.pop()
 	}
-	s := disarm(string(w.buf), w.literal)
-	if w.html {
-		return strings.TrimSpace(s)
+	if len(w.literal) > 0 {
+		return strings.TrimRightFunc(disarm(string(w.buf), w.literal), unicode.IsSpace)
 	}
-	return strings.TrimRightFunc(s, unicode.IsSpace)
+	text := bytes.TrimRightFunc(w.buf, unicode.IsSpace)
+	if w.html {
+		text = bytes.TrimSpace(text)
+	}
+	if string(text) == like {
+		return like
+	}
+	return string(text)
 }
 
 func (w *writer) fits(lim Limits) bool {
-	return (lim.Text <= 0 || w.n+w.closing <= lim.Text) && (lim.Lines <= 0 || w.lines+w.preLines() <= lim.Lines) &&
-		(lim.Marks <= 0 || w.marked <= lim.Marks)
-}
-
-// preLines: closing a code block takes a line.
-func (w *writer) preLines() int {
-	n := 0
-	for _, m := range w.stack {
-		n += strings.Count(m.close, "\n")
-	}
-	return n
+	return (lim.Text <= 0 || w.n+w.closing <= lim.Text) && (lim.Lines <= 0 || w.lines+w.ending <= lim.Lines) && (lim.Marks <= 0 || w.marked <= lim.Marks)
 }
 
 // filled reports whether enough is written for a cut of this quality.
@@ -103,33 +115,38 @@ func (w *writer) filled(lim Limits, quality int) bool {
 		lim.Marks > 0 && float64(w.marked) >= part*float64(lim.Marks)
 }
 
-// wouldFit tries an atom without writing it.
-func (w *writer) wouldFit(a *atom, lim Limits) bool {
-	was, stack := *w, append([]mark(nil), w.stack...)
+// isNearlyFull reports whether the part may end soon.
+func (w *writer) isNearlyFull(lim Limits) bool {
+	return lim.Text > 0 && w.n > lim.Text*3/4 || lim.Lines > 0 && w.lines > lim.Lines*3/4 || lim.Marks > 0 && w.marked > lim.Marks*3/4
+}
+
+// wouldFit tries an atom without writing it. It holds what is written meanwhile.
+func (w *writer) wouldFit(a *atom, lim Limits, held *heldText) bool {
+	if lim.Text > 0 && w.n+measure(a.text, w.unit) > lim.Text { // and nothing is written shorter than it is
+		return false
+	}
+	w.hold(held)
 	w.write(a)
 	ok := w.fits(lim)
-	*w = was
-	w.stack = append(w.stack[:0], stack...)
+	w.resume(held)
 	return ok
 }
 
 // heldText is what a writer held at a place.
 type heldText struct {
-	writer
-	stack []mark
+	written
+	size, literal int // of what is written, of the marks that are text
+	stack         []mark
 }
 
 // hold keeps what is written. It is valid until the writer is reset.
 func (w *writer) hold(h *heldText) {
-	h.writer, h.stack = *w, append(h.stack[:0], w.stack...)
+	h.written, h.size, h.literal, h.stack = w.written, len(w.buf), len(w.literal), append(h.stack[:0], w.stack...)
 }
 
 // resume returns to what was held: what was written since is forgotten.
 func (w *writer) resume(h *heldText) {
-	buf, stack, literal := w.buf, w.stack, w.literal
-	*w = h.writer
-	w.buf, w.literal = buf[:len(h.buf)], literal[:len(h.literal)]
-	w.stack = append(stack[:0], h.stack...)
+	w.written, w.buf, w.literal, w.stack = h.written, w.buf[:h.size], w.literal[:h.literal], append(w.stack[:0], h.stack...)
 }
 
 func (w *writer) write(a *atom) {
@@ -143,17 +160,23 @@ func (w *writer) write(a *atom) {
 	case a.kind == markup && !w.headings:
 		return
 	}
+	if w.started && a.st == w.style && (w.gap == 0 || len(w.stack) == 0) && (!a.st.code || !w.apart) { // it wants what is open
+		w.white(a)
+		w.put(a)
+		return
+	}
 	target := w.marks(a.st)
 	if a.st.pre == 0 || !w.inPre(a.st.pre) {
-		w.closeTo(target, w.gap > 0)
+		w.closeTo(&target, w.gap > 0)
 	}
 	w.white(a)
-	w.openTo(target, a)
+	w.openTo(&target, a)
+	w.style = a.st
 	w.put(a)
 }
 
 // marks lists the markup that an atom wants, outermost first.
-type marks [7]mark
+type marks [7]wanted
 
 func (w *writer) marks(st style) (m marks) {
 	alone := st.pre != 0 || w.html && st.code
@@ -161,11 +184,11 @@ func (w *writer) marks(st style) (m marks) {
 		m[0].what = 'q'
 	}
 	if st.pre != 0 {
-		m[1] = mark{what: 'p', id: st.pre}
+		m[1] = wanted{what: 'p', id: st.pre}
 		return m
 	}
 	if st.link != 0 {
-		m[2] = mark{what: 'l', id: st.link}
+		m[2] = wanted{what: 'l', id: st.link}
 		alone = alone && !w.html
 		st.code = st.code && !w.html
 	}
@@ -187,9 +210,9 @@ func (w *writer) marks(st style) (m marks) {
 	return m
 }
 
-func (m *marks) has(x mark) bool {
+func (m *marks) has(x wanted) bool {
 	for i := range m {
-		if m[i].what == x.what && m[i].id == x.id {
+		if m[i] == x {
 			return true
 		}
 	}
@@ -201,10 +224,10 @@ func (w *writer) inPre(id int32) bool {
 }
 
 // closeTo closes whatever the next atom does not want, and what stands above it. Only html markup runs over line ends, and no code.
-func (w *writer) closeTo(t marks, lineEnd bool) {
+func (w *writer) closeTo(t *marks, lineEnd bool) {
 	keep := len(w.stack)
-	for i, m := range w.stack {
-		if !t.has(m) || lineEnd && !w.html || m.what == 'c' && w.apart {
+	for i := range w.stack {
+		if m := w.stack[i].wanted; !t.has(m) || lineEnd && !w.html || m.what == 'c' && w.apart {
 			keep = i
 			break
 		}
@@ -228,7 +251,8 @@ func (w *writer) white(a *atom) {
 		w.prefix = true
 	case gap > 0:
 		for i := range gap {
-			w.raw("\n")
+			w.buf = append(w.buf, '\n')
+			w.n++
 			w.lines++
 			if q && (w.quoted || i == gap-1) {
 				w.raw(w.quote)
@@ -243,12 +267,12 @@ func (w *writer) white(a *atom) {
 	}
 }
 
-func (w *writer) openTo(t marks, a *atom) {
+func (w *writer) openTo(t *marks, a *atom) {
 	for i := range t {
 		if t[i].what == 0 || w.isOpen(t[i]) {
 			continue
 		}
-		m := t[i]
+		m := mark{wanted: t[i]}
 		var open string
 		switch m.what {
 		case 'q':
@@ -279,7 +303,9 @@ func (w *writer) openTo(t marks, a *atom) {
 		if !w.html {
 			m.size = measure(m.close, w.unit)
 		}
+		m.lines = strings.Count(m.close, "\n") // as for a block of code
 		w.closing += m.size
+		w.ending += m.lines
 		w.stack = append(w.stack, m)
 	}
 }
@@ -291,9 +317,9 @@ func (w *writer) call(f func() (string, string), ok bool) (string, string) {
 	return f()
 }
 
-func (w *writer) isOpen(x mark) bool {
-	for _, m := range w.stack {
-		if m.what == x.what && m.id == x.id {
+func (w *writer) isOpen(x wanted) bool {
+	for i := range w.stack {
+		if w.stack[i].wanted == x {
 			return true
 		}
 	}
@@ -304,8 +330,9 @@ func (w *writer) pop() {
 	m := w.stack[len(w.stack)-1]
 	w.stack = w.stack[:len(w.stack)-1]
 	w.closing -= m.size
+	w.ending -= m.lines
 	w.mark(m.close)
-	w.lines += strings.Count(m.close, "\n")
+	w.lines += m.lines
 }
 
 // put writes an atom's text.

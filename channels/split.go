@@ -2,6 +2,7 @@ package channels
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -51,7 +52,7 @@ func Split(md string, lim Limits) []Part {
 	}
 	if s.verbatim && within(md, lim) {
 		p := Part{Text: strings.Trim(md, "\n")}
-		if p.Plain = plainOf(parseVerbatim(p.Text), lim); blank(p.Plain) {
+		if p.Plain = plainOf(parseVerbatim(p.Text, nil), lim); blank(p.Plain) {
 			p.Plain = p.Text
 		}
 		return []Part{p}
@@ -59,16 +60,42 @@ func Split(md string, lim Limits) []Part {
 	if !s.verbatim {
 		md = SeparateFences(md)
 	}
-	doc := parse(md, s, lim)
-	c := cutter{doc: doc, text: newWriter(s, doc, lim.Unit), plain: newWriter(&plainSpec, doc, lim.Unit), lim: lim}
-	parts := c.run()
+	m := memories.Get().(*memory)
+	defer m.release()
+	parts := m.cut(parse(md, s, lim, m.atoms), s, lim)
 	if len(parts) == 0 { // only markup: show it as it was written
-		doc = &document{atoms: make([]atom, 0, stretches(md)+8)}
+		doc := newDocument(md, m.atoms)
 		doc.plain(md)
-		c = cutter{doc: doc, text: newWriter(s, doc, lim.Unit), plain: newWriter(&plainSpec, doc, lim.Unit), lim: lim}
-		parts = c.run()
+		parts = m.cut(doc, s, lim)
 	}
 	return parts
+}
+
+// memory is what one text after the other is taken apart and written in.
+type memory struct {
+	atoms       []atom
+	text, plain []byte
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+// cut cuts a document, whose atoms are in the memory from then on.
+func (m *memory) cut(d *document, s *spec, lim Limits) []Part {
+	c := cutter{doc: d, text: newWriter(s, d, lim.Unit), plain: newWriter(&plainSpec, d, lim.Unit), lim: lim}
+	c.text.buf, c.plain.buf = m.text[:0], m.plain[:0]
+	parts := c.run()
+	m.atoms, m.text, m.plain = d.atoms, c.text.buf, c.plain.buf
+	return parts
+}
+
+// release gives the memory to the next text, unless this one was very long.
+func (m *memory) release() {
+	const mostAtoms, mostText = 1 << 20, 1 << 22
+	if cap(m.atoms) > mostAtoms || cap(m.text) > mostText || cap(m.plain) > mostText {
+		return
+	}
+	clear(m.atoms) // they hold the text
+	memories.Put(m)
 }
 
 func effective(lim Limits) Limits {
@@ -92,10 +119,15 @@ func within(s string, lim Limits) bool {
 	return lim.Lines <= 0 || strings.Count(s, "\n") < lim.Lines
 }
 
-// Measure counts a text in a unit.
-func Measure(s string, u Unit) int { return measure(s, u) }
+// Measure counts a text in a unit. A byte that is no UTF-8 counts as one.
+func Measure(s string, u Unit) int {
+	if u != Bytes && !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	return measure(s, u)
+}
 
-// measure counts a text in a unit.
+// measure counts a text, which is UTF-8, in a unit.
 func measure[T string | []byte](s T, u Unit) int {
 	i := 0
 	for i < len(s) && s[i] < utf8.RuneSelf { // where all units are the same
@@ -105,9 +137,11 @@ func measure[T string | []byte](s T, u Unit) int {
 		return len(s)
 	}
 	n := i
-	for _, r := range string(s[i:]) {
-		n++
-		if r > 0xffff && u == UTF16 {
+	for ; i < len(s); i++ {
+		if utf8.RuneStart(s[i]) {
+			n++
+		}
+		if s[i] >= 0xf0 && u == UTF16 { // the first byte of a character that takes two
 			n++
 		}
 	}
@@ -130,11 +164,16 @@ type cutter struct {
 	text, plain *writer
 	lim         Limits
 	parts       []Part
-	places      [paragraphCut + 1]place
+	places      [paragraphCut + 1]place // by the quality of a cut there; noCut: in front of a long atom
+	tried       heldText
+	ends        []int // of graphemes
 }
 
-// place is what the writers held at a place where a part can end.
-type place struct{ text, plain heldText }
+// place is what the writers held of a part, that begins with atom start, in front of atom at.
+type place struct {
+	start, at   int
+	text, plain heldText
+}
 
 // How good a place is for a cut.
 const (
@@ -144,6 +183,8 @@ const (
 	lineCut
 	paragraphCut
 )
+
+const longAtom = 64 // bytes: a part is likely to end in it
 
 func (c *cutter) run() []Part {
 	for at := 0; at < len(c.doc.atoms); {
@@ -165,11 +206,13 @@ func (c *cutter) next(start int) int {
 			any = i
 			if c.text.filled(c.lim, q) {
 				best[q] = i
-				if isLong {
-					c.text.hold(&c.places[q].text)
-					c.plain.hold(&c.places[q].plain)
+				if isLong && (q > wordCut || c.text.isNearlyFull(c.lim)) {
+					c.hold(q, start, i)
 				}
 			}
+		}
+		if isLong && len(atoms[i].text) > longAtom {
+			c.hold(noCut, start, i)
 		}
 		c.text.write(&atoms[i])
 		c.plain.write(&atoms[i])
@@ -177,14 +220,7 @@ func (c *cutter) next(start int) int {
 			continue
 		}
 		for q := paragraphCut; q > noCut; q-- {
-			switch {
-			case best[q] == 0:
-			case isLong:
-				c.text.resume(&c.places[q].text)
-				c.plain.resume(&c.places[q].plain)
-				c.flush()
-				return c.passWhite(best[q])
-			default:
+			if best[q] > 0 {
 				return c.end(start, best[q])
 			}
 		}
@@ -202,14 +238,34 @@ func (c *cutter) next(start int) int {
 	return len(atoms)
 }
 
-// end writes atoms[start:cut] as a part and passes over the white space after it.
-func (c *cutter) end(start, cut int) int {
+// hold keeps what is written of a part in front of an atom.
+func (c *cutter) hold(quality, start, at int) {
+	p := &c.places[quality]
+	p.start, p.at = start, at
+	c.text.hold(&p.text)
+	c.plain.hold(&p.plain)
+}
+
+// rewrite leaves atoms[start:cut] written, of a part that is already written further than that.
+func (c *cutter) rewrite(start, cut int) {
+	for i := range c.places {
+		if p := &c.places[i]; p.start == start && p.at == cut && cut > start {
+			c.text.resume(&p.text)
+			c.plain.resume(&p.plain)
+			return
+		}
+	}
 	c.text.reset()
 	c.plain.reset()
 	for i := start; i < cut; i++ {
 		c.text.write(&c.doc.atoms[i])
 		c.plain.write(&c.doc.atoms[i])
 	}
+}
+
+// end ends a part that begins with atom start in front of atom cut, and passes over the white space after it.
+func (c *cutter) end(start, cut int) int {
+	c.rewrite(start, cut)
 	c.flush()
 	if cut == start { // white space that does not fit into an empty part
 		cut++
@@ -230,12 +286,7 @@ func (c *cutter) passWhite(cut int) int {
 
 // breakAtom writes atoms[start:at] and as many graphemes of the atom at as fit. The rest of it stays where it is.
 func (c *cutter) breakAtom(start, at int) int {
-	c.text.reset()
-	c.plain.reset()
-	for i := start; i < at; i++ {
-		c.text.write(&c.doc.atoms[i])
-		c.plain.write(&c.doc.atoms[i])
-	}
+	c.rewrite(start, at)
 	a := c.doc.atoms[at]
 	n := c.fitting(a, a.text, true)
 	if n == 0 && at > start {
@@ -269,7 +320,7 @@ func (c *cutter) fitting(a atom, s string, whole bool) int {
 		}
 		s = s[:most]
 	}
-	var ends []int
+	ends := c.ends[:0]
 	if whole {
 		for g := graphemes.FromString(s); g.Next(); {
 			ends = append(ends, g.End())
@@ -282,11 +333,12 @@ func (c *cutter) fitting(a atom, s string, whole bool) int {
 		}
 		ends = append(ends, len(s))
 	}
+	c.ends = ends
 	lo, hi := 0, len(ends) // the first lo ends fit, those from hi on do not
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
 		a.text = s[:ends[mid-1]]
-		if c.text.wouldFit(&a, c.lim) && c.plain.wouldFit(&a, c.lim) {
+		if c.text.wouldFit(&a, c.lim, &c.tried) && c.plain.wouldFit(&a, c.lim, &c.tried) {
 			lo = mid
 		} else {
 			hi = mid - 1
@@ -303,7 +355,8 @@ func (c *cutter) flush() {
 	if !c.text.visible {
 		return
 	}
-	c.parts = append(c.parts, Part{c.text.finish(), c.plain.finish()})
+	text := c.text.finish()
+	c.parts = append(c.parts, Part{text, c.plain.finishLike(text)})
 }
 
 // isLong reports whether the atoms from one on may be more than fits into a part. Little is lost where they are not.
@@ -356,6 +409,9 @@ func (d *document) cutBefore(i int) int {
 
 // endsSentence looks at the last character, closing quotes and brackets aside.
 func endsSentence(s string) bool {
+	if last := len(s) - 1; last >= 0 && ascii(rune(s[last])) && !among(rune(s[last]), `"')]`) {
+		return among(rune(s[last]), ".!?")
+	}
 	s = strings.TrimRight(s, `"')]”’»`)
 	r, _ := utf8.DecodeLastRuneInString(s)
 	switch r {

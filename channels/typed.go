@@ -94,50 +94,58 @@ func HostLine(words string) string {
 // fence and others do not, nothing is code.
 func escapeLines(s string, like func(line string) bool) string {
 	var b strings.Builder
+	done := 0 // of s
 	clear := true
-	for s != "" {
-		n := 0
+	for at := 0; at < len(s); {
+		n := lineLength(s[at:])
+		line := s[at : at+n]
 		if clear {
-			n = fencedLength(s)
-		}
-		if n == 0 {
-			n = lineLength(s)
-			clear = clear && strings.Count(s[:n], "```")%2 == 0
-			line := s[:n]
-			isLike := like(strings.TrimLeftFunc(line, isBlank))
-			begin := strings.IndexFunc(line, func(c rune) bool { return !isBlank(untagged(c)) })
-			if !isLike && begin >= 0 && strings.Contains(line, tagBytes) {
-				isLike = like(strings.Map(untagged, line[begin:]))
-			}
-			if isLike {
-				b.WriteString(line[:begin] + `\`)
-				b.WriteString(line[begin:])
-				s = s[n:]
+			if code := fencedLength(s[at:], line); code > 0 {
+				at += code
 				continue
 			}
 		}
-		b.WriteString(s[:n])
-		s = s[n:]
+		clear = clear && strings.Count(line, "```")%2 == 0
+		isLike := like(strings.TrimLeftFunc(line, isBlank))
+		begin := -1
+		if isLike || strings.Contains(line, tagBytes) {
+			begin = strings.IndexFunc(line, func(c rune) bool { return !isBlank(untagged(c)) })
+		}
+		if isLike || begin >= 0 && like(strings.Map(untagged, line[begin:])) {
+			b.WriteString(s[done:at+begin] + `\`)
+			done = at + begin
+		}
+		at += n
 	}
+	if done == 0 && b.Len() == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
 	return b.String()
 }
 
 // lineLength gives the length of the first line with what ends it.
 func lineLength(s string) int {
-	i := strings.IndexFunc(s, endsLine)
-	if i < 0 {
-		return len(s)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if endsLine(r) {
+				return i + size
+			}
+			i += size - 1
+		case endsLine(rune(c)):
+			return i + 1
+		}
 	}
-	_, size := utf8.DecodeRuneInString(s[i:])
-	return i + size
+	return len(s)
 }
 
-// fencedLength gives the length of the code that a text begins with, fences included; 0 when it begins with none. The next row of marks ends the
+// fencedLength gives the length of the code that a text begins with, which has a first line, fences included; 0 when it begins with none. The next row of marks ends the
 // code for some readers wherever it stands, so it is a fence on a line of its own.
 //
 // source: CommonMark 0.31.2, 4.5; Discord's rule for code blocks, /^```(?:([a-z0-9_+\-.#]+?)\n)?\n*([^\n][^]*?)\n*```/i
-func fencedLength(s string) int {
-	first := s[:lineLength(s)]
+func fencedLength(s, first string) int {
 	mark, info := fenceMark(first)
 	if mark == "" || mark[0] == '`' && strings.Contains(info, "`") {
 		return 0
