@@ -20,6 +20,7 @@ import (
 	"parley/channels"
 	"parley/gateway/accounts"
 	"parley/gateway/backup"
+	"parley/gateway/chatclient"
 	"parley/gateway/config"
 	"parley/gateway/configfile"
 	"parley/gateway/filesystem"
@@ -47,6 +48,8 @@ type initialised struct {
 	Env    string   `json:"env,omitempty"` // the file of secrets; "" = there are none in it
 	Kept   []string `json:"kept"`          // copies of what was there
 	Login  []string `json:"login"`         // channels that are linked later
+	// ForeignEnv are the variables of a file .env that was there before and is not known to be the user's: the folder is not trusted.
+	ForeignEnv []string `json:"foreign_env,omitempty"`
 
 	Notes []models.Note `json:"notes,omitempty"` // what may surprise about the model
 }
@@ -73,8 +76,11 @@ func (c initCmd) Run(e *env) error {
 	if err := c.mayReplace(d, path); err != nil {
 		return err
 	}
+	foreign, err := c.foreignEnv(d, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
 	var a wizard.Answers
-	var err error
 	var notes []models.Note
 	if c.Yes {
 		a, notes, err = c.answers(e, d)
@@ -85,7 +91,7 @@ func (c initCmd) Run(e *env) error {
 		return err
 	}
 	a.State = c.State
-	return c.write(e, a, path, notes)
+	return c.write(e, a, path, notes, foreign)
 }
 
 // usualConfig is where a configuration goes that is not named.
@@ -112,6 +118,21 @@ func (c initCmd) mayReplace(d wizard.Dialog, path string) error {
 		err = failed(exitRefused, "kept", "%s was left as it is", path)
 	}
 	return err
+}
+
+// foreignEnv gives the variables of a file .env beside the configuration that parley did not write. A person on a terminal may say that the file
+// is theirs: then there are none.
+func (c initCmd) foreignEnv(d wizard.Dialog, folder string) ([]string, error) {
+	names, err := configfile.ForeignEnv(folder, os.Getenv)
+	if err != nil || len(names) == 0 || c.Yes || d.Hidden == nil {
+		return names, err
+	}
+	yes, err := d.Yes(chatclient.OneLine(fmt.Sprintf("%s is there already and sets %s. parley did not write it, and it can send your keys to other servers. Is it yours, and to count from now on?",
+		filepath.Join(folder, configfile.EnvName), strings.Join(names, ", "))), false)
+	if yes {
+		names = nil
+	}
+	return names, err
 }
 
 // answers takes them from the flags. The notes say why there is no model, where there is none.
@@ -189,7 +210,7 @@ func valueOf(s string) (string, error) {
 }
 
 // write checks what was made as `parley check` would, then writes it. What it replaces is kept under another name.
-func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Note) error {
+func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Note, foreign []string) error {
 	text, vars := a.Files()
 	envPath := filepath.Join(filepath.Dir(path), configfile.EnvName)
 	old, err := filesystem.Read(envPath)
@@ -211,7 +232,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	out := initialised{Config: path, Kept: []string{}, Login: []string{}, Notes: notes}
+	out := initialised{Config: path, Kept: []string{}, Login: []string{}, Notes: notes, ForeignEnv: foreign}
 	keep := func(path string) error {
 		to, err := keepOld(path)
 		if to != "" {
@@ -235,7 +256,7 @@ func (c initCmd) write(e *env, a wizard.Answers, path string, notes []models.Not
 	if err := replaceFile(path, text); err != nil {
 		return err
 	}
-	if filepath.Base(path) == "config.yaml" {
+	if filepath.Base(path) == configfile.Name && len(foreign) == 0 {
 		_, _ = configfile.Trust(filepath.Dir(path), os.Getenv) // where that fails, the last lines name the file with --config
 	}
 	if len(vars) > 0 {
@@ -270,6 +291,10 @@ func initWords(p *page, out initialised) {
 		if !n.Minor {
 			p.printf("Note: %s\n", n)
 		}
+	}
+	if folder := filepath.Dir(out.Config); len(out.ForeignEnv) > 0 {
+		p.printf("Note: %s was there before and sets %s. The folder is not trusted for that. If the file is yours: parley trust %s; if it is not, remove it first: with --config it counts as well.\n",
+			chatclient.OneLine(filepath.Join(folder, configfile.EnvName)), strings.Join(out.ForeignEnv, ", "), quoted(folder))
 	}
 	name := "parley"
 	if found, err := configfile.Find("", os.Getenv); err != nil || !sameFile(found, out.Config) {

@@ -81,3 +81,51 @@ func TestTrustFolder(t *testing.T) {
 		t.Errorf("a file that everybody can write is trusted: %s", out)
 	}
 }
+
+// A .env that lay in the folder before parley init wrote a configuration there is named and does not count by that: it may have come with a
+// repository. One that init wrote, or that counted before, is no news.
+// source: CWE-427, CWE-15
+func TestInitNamesForeignVariables(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	env := filepath.Join(w.dir, ".env")
+	if err := os.WriteFile(env, []byte("OPENAI_API_KEY=sk-theirs-00001\nOPENAI_BASE_URL=http://127.0.0.1:1/v1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.here("--config", "config.yaml", "init", "--yes")
+	if err != nil || !strings.Contains(out, "OPENAI_API_KEY, OPENAI_BASE_URL") || !strings.Contains(out, ".env was there before") || !strings.Contains(out, "parley trust ") {
+		t.Errorf("with flags: %v, %s", err, out)
+	}
+	if strings.Contains(out, "theirs") {
+		t.Errorf("a value is shown: %s", out)
+	}
+	if out, _ := w.here("doctor"); !strings.Contains(out, "not trusted") || strings.Contains(out, "127.0.0.1:1") {
+		t.Errorf("the variables count: %s", out)
+	}
+	out, err = w.answering([]string{"y", "Ada", "none", "", "", "n"}) // no terminal: nothing is asked about the file
+	if err != nil || !strings.Contains(out, ".env was there before") {
+		t.Errorf("with answers: %v, %s", err, out)
+	}
+	if out, _ := w.here("check"); !strings.Contains(out, "not trusted") {
+		t.Errorf("the variables count: %s", out)
+	}
+	if out, err := w.here("trust"); err != nil {
+		t.Fatal(err, out)
+	}
+	out, err = w.here("--config", "config.yaml", "init", "--yes", "--force")
+	if err != nil || strings.Contains(out, ".env was there") {
+		t.Errorf("trusted: %v, %s", err, out)
+	}
+	if err := os.Remove(env); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := w.here("trust", "--forget"); err != nil {
+		t.Fatal(err, out)
+	}
+	if out, err := w.here("--config", "config.yaml", "init", "--yes", "--force"); err != nil || strings.Contains(out, "before") {
+		t.Errorf("without the file: %v, %s", err, out)
+	}
+	if out, _ := w.here("check"); strings.Contains(out, "not trusted") {
+		t.Errorf("without the file: %s", out)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,6 +140,17 @@ func untrusted(folder string, getenv func(string) string) *Untrusted {
 		u.Why = "the folder is trusted, but what its config.yaml or its .env leads to is not"
 	}
 	return u
+}
+
+// ForeignEnv gives the variables that the .env of a folder sets, sorted, where trusting the folder would make that file count for the first time;
+// nil where the file sets none, counts already, or lies in the user's own folder.
+func ForeignEnv(folder string, getenv func(string) string) (names []string, err error) {
+	file := filepath.Join(folder, EnvName)
+	if own := usersFile(getenv); own != "" && sameFile(folder, filepath.Dir(own)) || !isThere(file) || untrusted(folder, getenv) == nil {
+		return nil, nil
+	}
+	values, err := ReadEnv(file)
+	return slices.Sorted(maps.Keys(values)), err
 }
 
 // follow finds what the files of a folder lead to. Only regular files count: a link to no file, a FIFO or a device is an error.

@@ -42,7 +42,7 @@ func (w *Worker) turn(ctx context.Context, at *sessions.Run) *sessions.Outcome {
 	work, cancel := context.WithTimeout(ctx, w.left(limit, run))
 	defer cancel()
 
-	out, err := w.thinkUntil(lane.WithEnd(work), set, at)
+	out, err := w.thinkUntil(sessions.WaitForStore(lane.WithEnd(work)), set, at)
 	run = *at
 	switch {
 	case err == nil:

@@ -89,8 +89,8 @@ func (s *runs) GetRun(ctx context.Context, id sessions.RunID) (run sessions.Run,
 
 // Totals counts sessions that live, and says how long the oldest run has waited.
 func (s *runs) Totals(ctx context.Context) (x sessions.Totals, err error) {
-	x.Sessions = make(map[sessions.AgentID]int)
 	err = s.read(ctx, func(c *engine.Conn) error {
+		x = sessions.Totals{Sessions: map[sessions.AgentID]int{}}
 		if err := c.Each(ctx, "SELECT agent, count(*) FROM sessions WHERE archived = ? GROUP BY agent", []any{false}, func(r engine.Row) error {
 			x.Sessions[sessions.AgentID(r.Str(0))] = int(r.Int(1))
 			return nil

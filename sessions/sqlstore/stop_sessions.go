@@ -270,6 +270,7 @@ func (s *runs) Stoppable(ctx context.Context, keys ...sessions.Key) (out session
 		return out, nil
 	}
 	err = s.read(ctx, func(c *engine.Conn) error {
+		out = sessions.Stoppable{}
 		x, err := findStoppable(ctx, c, keys...)
 		if err != nil {
 			return err

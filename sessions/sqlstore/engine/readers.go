@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"parley/sessions"
 )
 
 // readers are the connections for reading, opened when they are first needed. The one that was used last is taken first: those that are
@@ -65,6 +67,17 @@ func (r *readers) newest() (c *Conn, old []idle) {
 	return c, old
 }
 
+// drop closes the connections that are open and not in use.
+func (r *readers) drop() {
+	r.mu.Lock()
+	old := r.idle
+	r.idle = nil
+	r.mu.Unlock()
+	for _, x := range old {
+		_ = x.c.Close() // it only reads, and may be broken
+	}
+}
+
 // give takes a connection back; nil when there is none.
 func (r *readers) give(c *Conn) {
 	if c != nil {
@@ -89,32 +102,54 @@ func (r *readers) close() (err error) {
 	return err
 }
 
-// Read runs fn on a connection that only reads. What it sees is at least what was committed before.
+// Read runs fn on a connection that only reads. What it sees is at least what was committed before. fn may be called again, on a new connection,
+// when the database is away: it sets its results again each time. Read waits awayTimeout for a database, and until ctx ends where that says so
+// (sessions.WaitForStore).
 func (db *DB) Read(ctx context.Context, fn func(*Conn) error) error {
+	patient := sessions.WaitsForStore(ctx) && ctx.Done() != nil
+	for wait, waited := 20*time.Millisecond, time.Duration(0); ; wait, waited = min(2*wait, time.Second), waited+wait {
+		isAway, err := db.readOnce(ctx, fn)
+		if !isAway || ctx.Err() != nil || !patient && waited >= awayTimeout {
+			return err
+		}
+		if waited == 0 {
+			db.conf.Logger.Info("reading again", "err", err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (db *DB) readOnce(ctx context.Context, fn func(*Conn) error) (isAway bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
 	c, err := db.readers.take(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() {
 		if c != nil && c.gone {
 			_ = c.Close() // it is broken
 			c = nil
+			db.readers.drop() // and so are, most likely, those that are older
 		}
 		db.readers.give(c)
 	}()
 	if c == nil {
 		if c, err = db.conf.Dialect.Connect(ctx, db.conf.ReadDSN); err != nil {
 			c = nil
-			return fmt.Errorf("connecting to the database: %w", err)
+			return away(err), fmt.Errorf("connecting to the database: %w", err)
 		}
 	}
 	if err := fn(c); err != nil {
-		return db.conf.Guard.Failed(err)
+		c.gone = c.gone || stale(err)
+		return away(err) || db.conf.Dialect.Postgres && c.gone, db.conf.Guard.Failed(err)
 	}
-	return nil
+	return false, nil
 }
 
 // EachIdleReader calls fn with each connection for reading that is open and not in use. No reader can take one meanwhile.

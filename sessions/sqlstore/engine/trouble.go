@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
@@ -94,6 +95,30 @@ func stale(err error) bool {
 	return false
 }
 
+// awayTimeout bounds how long a read waits for a database that is away. A failover takes 5 to 8 seconds.
+const awayTimeout = 10 * time.Second
+
+// away reports whether an operation failed because the database could not be reached, or would not work at that moment, so that a read may be
+// made a moment later.
+func away(err error) bool {
+	if _, ok := errors.AsType[*sqlite.Error](err); ok {
+		return Locked(err)
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// The classes of PostgreSQL's appendix A: connection, rolled back for others (a standby's replay), resources, operator, a lock. Who cancels a
+		// statement, or bounds its time (57014), wants its end.
+		for _, class := range []string{"08", "40", "53", "57", "55P03"} {
+			if strings.HasPrefix(e.Code, class) {
+				return e.Code != "57014"
+			}
+		}
+		return false
+	}
+	_, network := errors.AsType[net.Error](err)
+	_, connect := errors.AsType[*pgconn.ConnectError](err)
+	return network || connect || errors.Is(err, driver.ErrBadConn)
+}
+
 // fault reports whether an operation failed for a reason of the store, not one of its own.
 func (db *DB) fault(err error) bool {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -113,9 +138,7 @@ func (db *DB) fault(err error) bool {
 		}
 		return false
 	}
-	_, network := errors.AsType[net.Error](err)
-	_, connect := errors.AsType[*pgconn.ConnectError](err)
-	return network || connect || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrInUse) || db.conf.Dialect.Postgres && db.writer.gone
+	return away(err) || errors.Is(err, sessions.ErrDamaged) || errors.Is(err, sessions.ErrInUse) || db.conf.Dialect.Postgres && db.writer.gone
 }
 
 // unfit reports whether an operation failed for what it was to write, or by a fault of the code, so that it fails whenever it is tried. What is not

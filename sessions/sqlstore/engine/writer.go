@@ -144,9 +144,10 @@ func (db *DB) commit(ctx context.Context, batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
+	had := !db.writer.gone
 	err := db.runBatch(ctx, batch)
-	if errors.Is(err, errNotCommitted) { // the connection is a new one
-		err = db.runBatch(ctx, batch)
+	if errors.Is(err, errNotCommitted) || err != nil && had && db.lostEarly(err) {
+		err = db.runBatch(ctx, batch) // the connection is a new one
 	}
 	if err == nil {
 		return
@@ -162,6 +163,11 @@ func (db *DB) commit(ctx context.Context, batch []*op) {
 			batch[i].err = err
 		}
 	}
+}
+
+// lostEarly reports whether a transaction failed because PostgreSQL's connection was lost before COMMIT was sent, so that nothing was committed.
+func (db *DB) lostEarly(err error) bool {
+	return lost(db.writer.dc) && db.uncertain == nil && !errors.Is(err, sessions.ErrUncertain) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // runBatch runs operations in one transaction. It returns an error when nothing of them was committed. An operation that fails

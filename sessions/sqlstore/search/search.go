@@ -29,6 +29,8 @@ func (x *Index) Search(ctx context.Context, q sessions.SearchQuery) ([]sessions.
 	}
 	var found []hit
 	err := x.db.Read(ctx, func(c *engine.Conn) (err error) {
+		f := f
+		found = nil
 		if len(q.Keys) <= maxScopes {
 			if q.Keys != nil {
 				f.scopes = append(f.scopes, scoped(sessionMark, q.Keys))

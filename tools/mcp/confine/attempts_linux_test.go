@@ -266,7 +266,7 @@ func attempts() []attempt {
 		}},
 		{"shared objects", "keyrings: keyctl", byFilter, func(target) error { return sys(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, ^uintptr(3), 0) }},
 	}
-	return slices.Concat(all, ownAttempts(), processAttempts(), privilegeAttempts(), legacyAttempts())
+	return slices.Concat(all, ownAttempts(), processAttempts(), activityAttempts(), privilegeAttempts(), legacyAttempts())
 }
 
 // ownAttempts are about programs that run as their owner, in the program's own folder.

@@ -241,7 +241,12 @@ func TestRuntimes(t *testing.T) {
 			fs.writeFileSync('n','x'); fs.utimesSync('n',1,1); if(cp.execFileSync('/bin/cat',['n'])!='x')throw 1;
 			const c=cp.spawn(process.execPath,['-e','process.on("message",m=>{process.send(m+1);process.disconnect()})'],{stdio:['pipe','pipe','inherit','ipc']});
 			c.send(1); c.on('message',m=>{if(m!=2)process.exit(9); new Worker('',{eval:true}).on('exit',x=>process.exit(x))});`}, false},
-		"node files": {[]string{"node", "-e", `const fs=require('fs'); fs.writeFileSync('m','x'); fs.copyFileSync('m','o'); fs.chmodSync('o',0o755); fs.watch('.').close()`}, true},
+		"node files":        {[]string{"node", "-e", `const fs=require('fs'); fs.writeFileSync('m','x'); fs.copyFileSync('m','o'); fs.chmodSync('o',0o755); fs.watch('.').close()`}, true},
+		"node, the machine": {[]string{"node", "-e", `const os=require('os'); if(!(os.availableParallelism()>0&&os.totalmem()>0&&os.uptime()>0&&Array.isArray(os.cpus())&&os.loadavg().length==3))throw 1`}, false},
+		"python, the machine": {[]string{"/usr/bin/python3", "-c", `import os,concurrent.futures as f
+assert os.cpu_count()>0 and os.sysconf('SC_PHYS_PAGES')>0
+with f.ThreadPoolExecutor() as e: assert list(e.map(abs,[-1]))==[1]`}, false},
+		"java": {[]string{"java", "-XX:+UseSerialGC", "-Xshare:auto", "-version"}, false},
 		"python": {[]string{"/usr/bin/python3", "-c", `import subprocess,asyncio,tempfile,sqlite3,os,multiprocessing.connection,threading
 assert subprocess.check_output(['/bin/echo','x'])==b'x\n'
 async def f():

@@ -9,15 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system is what every program may read: programs, libraries, and what they look up. Nothing in it is private. Of /proc it is what
-// tells of the machine, not of other processes; /proc/self is that of the command itself, not of programs that it starts.
+// The system is what every program may read: programs, libraries, and what they look up. Nothing in it is private. Of /proc and /sys it is what
+// says what the machine is: no names of groups and no counters, which tell what other programs there are and when they are at work. /proc/self is
+// that of the command itself, not of programs that it starts.
 var (
-	systemFolders = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/etc/alternatives",
+	systemFolders = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc/alternatives",
 		"/etc/ca-certificates", "/etc/fonts", "/etc/ld.so.conf.d", "/etc/pki/tls", "/etc/pki/ca-trust", "/etc/ssl/certs", "/nix/store", "/gnu/store"}
 	systemFiles = []string{"/etc/group", "/etc/hosts", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.preload", "/etc/localtime", "/etc/mime.types",
-		"/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/ssl/openssl.cnf", "/etc/timezone", "/dev/random", "/dev/urandom", "/dev/zero"}
+		"/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/ssl/openssl.cnf", "/etc/timezone", "/dev/random", "/dev/urandom", "/dev/zero",
+		"/sys/devices/system/cpu/online", "/sys/devices/system/cpu/possible", "/sys/devices/system/cpu/present"}
 	procFolders = []string{"/proc/self", "/proc/sys/vm", "/proc/sys/kernel/random"}
-	procFiles   = []string{"/proc/cpuinfo", "/proc/filesystems", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version",
+	procFiles   = []string{"/proc/cpuinfo", "/proc/filesystems", "/proc/meminfo", "/proc/version",
 		"/proc/sys/kernel/osrelease", "/proc/sys/kernel/pid_max", "/proc/sys/kernel/cap_last_cap"}
 	devices = []string{"/dev/null", "/dev/full"}
 )
