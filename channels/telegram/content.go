@@ -206,7 +206,7 @@ func (b *wireButton) words() string {
 	}
 	switch {
 	case target != "":
-		return "[" + b.Text + "](" + target + ")"
+		return channels.Link(b.Text, target)
 	case b.Copy != nil:
 		return b.Text + ", copies: " + b.Copy.Text
 	}
@@ -249,7 +249,7 @@ func (t *wireFiles) thing() string {
 		text, _ := richText(t.Rich)
 		return cmp.Or(text, "[a message without words]")
 	case t.Sticker != nil:
-		return t.Sticker.Emoji
+		return channels.Typed(t.Sticker.Emoji)
 	case t.Audio != nil:
 		if name := strings.Trim(t.Audio.Performer+" – "+t.Audio.Title, " –"); name != "" {
 			return channels.HostLine("audio: " + name)

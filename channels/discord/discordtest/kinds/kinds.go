@@ -95,7 +95,7 @@ func cards() []Row {
 	return []Row{
 		row("embed of a bot", "`Deploy ⏎ failed ⏎ host: web1 ⏎ https://ci.example ⏎ [picture](https://ci.example/graph.png)`", "", messages,
 			bot+`"content":"","embeds":[{"type":"rich","title":"Deploy","description":"failed","url":"https://ci.example","fields":[{"name":"host","value":"web1"}],"image":{"url":"https://ci.example/graph.png"}}]`),
-		row("Components V2", "`# Deploy failed ⏎  ⏎ by @Bert ⏎  ⏎ [Log](https://ci.example/1) ⏎  ⏎ [button: 🔁 Again] ⏎  ⏎ [menu: Where: web1, web2]`", "", components,
+		row("Components V2", "`# Deploy failed ⏎  ⏎ by @Bert ⏎  ⏎ [button: [Log](https://ci.example/1)] ⏎  ⏎ [button: 🔁 Again] ⏎  ⏎ [menu: Where: web1, web2]`", "", components,
 			bot+`"content":"","flags":32768,"mentions":[{"id":"200000000000000002","username":"bert","global_name":"Bert"}],"components":[{"type":17,"components":[{"type":10,"content":"# Deploy failed"},`+
 				`{"type":9,"components":[{"type":10,"content":"by <@200000000000000002>"}],"accessory":{"type":2,"style":5,"label":"Log","url":"https://ci.example/1"}},{"type":14}]},`+
 				`{"type":1,"components":[{"type":2,"style":1,"label":"Again","emoji":{"name":"🔁"}},{"type":3,"placeholder":"Where","options":[{"label":"web1"},{"label":"web2"}]}]}]`),
