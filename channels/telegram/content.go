@@ -65,7 +65,8 @@ type (
 		Right    *int         `json:"correct_option_id"`
 		Rights   []int        `json:"correct_option_ids"`
 		Why      string       `json:"explanation"`
-		Media    *wireFiles   `json:"media"`
+		Media    *wirePolled  `json:"media"`
+		WhyMedia *wirePolled  `json:"explanation_media"`
 
 		QuestionEntities []wireEntity `json:"question_entities"`
 		AboutEntities    []wireEntity `json:"description_entities"`
@@ -76,7 +77,12 @@ type (
 		Text     string       `json:"text"`
 		Entities []wireEntity `json:"text_entities"`
 		Votes    quantity     `json:"voter_count"`
-		Media    *wireFiles   `json:"media"`
+		Media    *wirePolled  `json:"media"`
+	}
+	// wirePolled is what a poll, an option or an explanation shows, https://core.telegram.org/bots/api#pollmedia.
+	wirePolled struct {
+		wireFiles
+		Link *wireURL `json:"link"`
 	}
 	wireDice struct {
 		Emoji string   `json:"emoji"`
