@@ -318,7 +318,7 @@ func TestQuoteOfWhatCannotBeRead(t *testing.T) {
 		"[a message that cannot be read any more]":     nil,
 		"[a message of a kind that is not known here]": {ConditionalRevealMessage: &waE2E.ConditionalRevealMessage{}},
 	} {
-		in := said(&waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: text("yes"), ContextInfo: &waE2E.ContextInfo{StanzaID: text("Q"), Participant: text(annaLID.String()), QuotedMessage: quoted}}})
+		in := said(&waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: text("yes"), ContextInfo: &waE2E.ContextInfo{StanzaID: text("Q"), Participant: text(annaPN.String()), QuotedMessage: quoted}}})
 		if q := in.Quote; q == nil || q.Text != want || q.Sender != "Anna" {
 			t.Errorf("%+v, want %s", q, want)
 		}
