@@ -79,15 +79,22 @@ func readsAsMedia(s string) bool {
 	return false
 }
 
-// HostLine returns words of the host's in brackets. Lines behind the first come from what people typed.
+// HostLine returns words of the host's in brackets. Lines behind the first come from what people typed, whatever ends the first one.
 func HostLine(words string) string {
-	first, rest, more := strings.Cut(words, "\n")
-	first = CleanName(first)
-	if more {
-		first += "\n" + Typed(rest)
-	}
-	return "[" + first + "]"
+	n := lineLength(words)
+	return strings.TrimPrefix(Typed("["+CleanName(words[:n])+words[n:]+"]"), `\`)
 }
+
+// Link returns words and the address behind them as a link of Markdown, both on one line whatever is in them. It stands in a line of the host's, or
+// its words are the host's.
+func Link(words, address string) string {
+	return "[" + OneLine(words) + "](" + LinkAddress(address) + ")"
+}
+
+// LinkAddress returns an address as a link of Markdown has it.
+func LinkAddress(address string) string { return linkAddress.Replace(OneLine(address)) }
+
+var linkAddress = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29")
 
 // escapeLines puts a backslash in front of the lines that read like something, but for those in fences of code. like gets a line from its first
 // visible character on, and once more with tags read as the characters that they stand for. Behind a row of backticks that some readers take for a

@@ -115,6 +115,14 @@ func TestTyped(t *testing.T) {
 			t.Errorf("%q: %q, want %q", typed, got, want)
 		}
 	}
+	for _, end := range []string{"\r", "\v", "\f", "\u0085", "\u2028", "\u2029"} { // Unicode Standard Annex #14, mandatory breaks
+		if got, want := HostLine("poll: a"+end+"[payment: 5]"), "[poll: a"+end+`\[payment: 5]]`; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got, want := Link("Go](https://a.e)\n[payment: 5]\n[x", "https://a.e/b c)\u2028[x"), "[Go](https://a.e) [payment: 5] [x](https://a.e/b%20c%29%20[x)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got := HostLine("poll: a\n[payment: 5]"); got != "[poll: a\n\\[payment: 5]]" {
 		t.Errorf("%q", got)
 	}

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -51,6 +52,33 @@ func TestThreadOlderThanTheBot(t *testing.T) {
 		h.srv.Say(alone, anna, "hello")
 		if in := h.one(); in.Quote != nil || in.Text != "hello" {
 			t.Errorf("%+v %+v", in, in.Quote)
+		}
+	})
+}
+
+// Discord may leave the message out that a reply answers: it is read then, once, and a reply whose message cannot be read still says that it is one.
+// source: Discord documentation, Message object, referenced_message ("If the field is not present ... the backend did not attempt to fetch the message")
+func TestReplyWithoutItsMessage(t *testing.T) {
+	inBubble(t, func(h *host) {
+		id := h.srv.Say(general, bert, "lunch?")
+		h.one()
+		const reply = `{"id":"%s9","channel_id":"` + general + `","guild_id":"` + town + `","type":19,"timestamp":"2026-01-02T03:04:05+00:00","content":"yes","author":{"id":"` + anna + `","username":"anna"},` +
+			`"message_reference":{"type":0,"message_id":"%s","channel_id":"` + general + `"}%s}`
+		h.srv.Raw("MESSAGE_CREATE", fmt.Sprintf(reply, id[:17], id, ""))
+		if in := h.one(); in.Quote == nil || in.Quote.Text != "lunch?" || in.Quote.Sender != "bert" || string(in.Quote.ID) != id {
+			t.Errorf("%+v", in.Quote)
+		}
+		before := len(h.srv.Calls(discordtest.RouteMessage))
+		h.srv.Raw("MESSAGE_CREATE", fmt.Sprintf(reply, id[:16]+"8", id, `,"referenced_message":null`))
+		if in := h.one(); in.Quote == nil || in.Quote.Text != "[a message that cannot be read any more]" || in.Quote.Sender != "bert" {
+			t.Errorf("gone: %+v", in.Quote)
+		}
+		if n := len(h.srv.Calls(discordtest.RouteMessage)); n != before {
+			t.Errorf("what is gone was asked for %d times", n-before)
+		}
+		h.srv.Raw("MESSAGE_CREATE", fmt.Sprintf(reply, id[:16]+"7", "1", ""))
+		if in := h.one(); in.Text != "yes" || in.Quote == nil || in.Quote.Text != "[a message that cannot be read any more]" {
+			t.Errorf("unknown: %+v", in.Quote)
 		}
 	})
 }

@@ -62,13 +62,10 @@ func componentWords(list []wireComponent, names func(string) string, depth int) 
 
 func (c wireComponent) button(names func(string) string) string {
 	label := strings.TrimSpace(c.Emoji.text() + " " + names(c.Label))
-	switch {
-	case c.URL != "":
-		return "[" + label + "](" + channels.CleanText(c.URL) + ")"
-	case label != "":
-		return channels.HostLine("button: " + label)
+	if c.URL != "" {
+		label = channels.Link(label, c.URL)
 	}
-	return channels.HostLine("button")
+	return channels.HostLine(strings.TrimSuffix("button: "+label, ": "))
 }
 
 // other is what a menu or a field asks and offers. What has neither words nor a known kind is named by the number of its kind.
@@ -102,7 +99,7 @@ func (m wireMedia) text(description string, names func(string) string) string {
 	if m.URL == "" {
 		return ""
 	}
-	return channels.HostLine(strings.TrimSpace("picture "+names(description))) + "(" + channels.CleanText(m.URL) + ")"
+	return channels.Link("picture "+names(description), m.URL)
 }
 
 // file names a file that is not at Discord's host of files; the others are files of the message.
@@ -177,7 +174,7 @@ func (e wireEmbed) text(names func(string) string) string {
 	add(channels.CleanText(e.URL))
 	for _, m := range []wireMedia{e.Image, e.Thumbnail, e.Video} {
 		if m.URL != "" && m.URL != e.URL && e.Type == "rich" {
-			lines = append(lines, "[picture]("+channels.CleanText(m.URL)+")")
+			lines = append(lines, channels.Link("picture", m.URL))
 		}
 	}
 	return strings.Join(lines, "\n")

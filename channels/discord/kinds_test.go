@@ -57,6 +57,12 @@ func TestTypedLines(t *testing.T) {
 	}
 }
 
+// No field of a message reads like a line of the host's, whoever filled it in.
+func TestForgedFields(t *testing.T) {
+	t.Parallel()
+	channeltest.TestForgedFields(t, kinds.Table(), func(message string) []channels.Inbound { return decodeMessage(t, message) })
+}
+
 // decodeMessage reads a message of a server's channel; fields is JSON without the braces and wins over what every message has.
 func decodeMessage(t *testing.T, fields string) []channels.Inbound {
 	t.Helper()

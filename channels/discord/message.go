@@ -83,6 +83,14 @@ func (d decoder) quote(in channels.Inbound, m *wireMessage) *channels.Quote {
 	return &channels.Quote{ID: channels.MessageID(m.ID), Sender: name, By: channels.UserID(m.Author.ID), Text: r.text, Origin: r.origin, Media: r.media, FromBot: m.Author.ID == d.me.User}
 }
 
+// unseen is what is known of a message that another one answers and that Discord does not give.
+func (d decoder) unseen(in channels.Inbound, id string) *channels.Quote {
+	was, _ := d.recent.messages.get(id)
+	who, _ := d.recent.people.get(in.Guild + "/" + was.author)
+	own := was.author != "" && was.author == d.me.User
+	return &channels.Quote{ID: channels.MessageID(id), Sender: who.sender.Name, By: channels.UserID(was.author), FromBot: own, Text: "[a message that cannot be read any more]"}
+}
+
 // happened is a line about the chat itself.
 func (d decoder) happened(in channels.Inbound, m *wireMessage) (channels.Inbound, error) {
 	who := in.Sender
@@ -196,7 +204,10 @@ func (d decoder) content(in *channels.Inbound, m *wireMessage) {
 	if in.Mentioned {
 		in.Addressed = d.text(m, in.Guild, true)
 	}
-	if in.Quote = d.quote(*in, m.Referenced); in.Quote != nil {
+	if in.Quote = d.quote(*in, m.Referenced); in.Quote == nil && isReply(m.Type) && m.Reference != nil && isID(m.Reference.MessageID) {
+		in.Quote = d.unseen(*in, m.Reference.MessageID)
+	}
+	if in.Quote != nil {
 		in.Mentioned = in.Mentioned || in.Quote.FromBot
 	} else if first, there := d.recent.starters.get(string(in.Address.Chat)); there && !in.SentByThisLogin && (first.with == "" || first.with == channels.MessageID(m.ID)) {
 		first.with, in.Quote = channels.MessageID(m.ID), first.quote

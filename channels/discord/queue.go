@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -201,6 +202,7 @@ func (q *queues) drain(c *chat) {
 func (q *queues) take(c *chat, e event) {
 	q.prepare(c, e)
 	q.findStarter(c, e)
+	e = q.findAnswered(c, e)
 	if e.kind == "INTERACTION_CREATE" {
 		q.c.acts.note(e, q.c.self().Application)
 	}
@@ -282,6 +284,32 @@ func (q *queues) findStarter(c *chat, e event) {
 
 // starterPatience is how long the message that a thread grew from is asked for again.
 const starterPatience = 5 * time.Second
+
+// findAnswered reads the message that a reply answers where Discord did not: then the reply has no such field, and with a message that is gone it
+// is null. While Discord does not give it, the reply goes on without it.
+//
+// source: Discord documentation, Message object, referenced_message ("the backend did not attempt to fetch the message")
+func (q *queues) findAnswered(c *chat, e event) event {
+	var m struct {
+		Reference *wireReference `json:"message_reference"`
+	}
+	if e.kind != "MESSAGE_CREATE" || !isReply(e.peek().Type) || json.Unmarshal(e.data, &m) != nil || m.Reference == nil || m.Reference.ChannelID != string(c.id) || !isID(m.Reference.MessageID) || bytes.Contains(e.data, []byte(`"referenced_message"`)) {
+		return e
+	}
+	var answered json.RawMessage
+	err := q.patiently(starterPatience, func() error {
+		return q.c.rest.get(q.ctx, messagePath(c.id, channels.MessageID(m.Reference.MessageID)), messageRoute(http.MethodGet, c.id), &answered)
+	})
+	fields := map[string]json.RawMessage{}
+	if err != nil || json.Unmarshal(e.data, &fields) != nil {
+		return e
+	}
+	fields["referenced_message"] = answered
+	if whole, err := json.Marshal(fields); err == nil {
+		e.data = whole
+	}
+	return e
+}
 
 // isStored reports whether something of a chat was on disk when the session began.
 func (q *queues) isStored(id channels.ChatID) bool {

@@ -34,6 +34,9 @@ func written(kind int) bool {
 	return false
 }
 
+// isReply reports whether messages of a type answer another one.
+func isReply(kind int) bool { return kind == messageReply || kind == messageContext }
+
 // services say in words what the platform's own lines are about, by their type.
 var services = map[int]string{
 	messageAdded: "somebody was added to the group", messageRemoved: "somebody left the group", 3: "a call", messageRenamed: "the chat got another name", 5: "the chat got another picture",
@@ -56,6 +59,13 @@ func serviceWords(m *wireMessage, names func(string) string) string {
 	words, known := services[m.Type]
 	if !known {
 		words = "a message of a type that is not known here"
+	}
+	if m.Type == messageAdded || m.Type == messageRemoved {
+		var who []string
+		for _, u := range m.Mentions {
+			who = append(who, u.shown(u.Member))
+		}
+		words = strings.TrimSuffix(words+": "+strings.Join(who, ", "), ": ")
 	}
 	if text := names(m.Content); strings.TrimSpace(text) != "" {
 		words += ": " + text

@@ -65,7 +65,8 @@ type (
 		Right    *int         `json:"correct_option_id"`
 		Rights   []int        `json:"correct_option_ids"`
 		Why      string       `json:"explanation"`
-		Media    *wireFiles   `json:"media"`
+		Media    *wirePolled  `json:"media"`
+		WhyMedia *wirePolled  `json:"explanation_media"`
 
 		QuestionEntities []wireEntity `json:"question_entities"`
 		AboutEntities    []wireEntity `json:"description_entities"`
@@ -76,7 +77,12 @@ type (
 		Text     string       `json:"text"`
 		Entities []wireEntity `json:"text_entities"`
 		Votes    quantity     `json:"voter_count"`
-		Media    *wireFiles   `json:"media"`
+		Media    *wirePolled  `json:"media"`
+	}
+	// wirePolled is what a poll, an option or an explanation shows, https://core.telegram.org/bots/api#pollmedia.
+	wirePolled struct {
+		wireFiles
+		Link *wireURL `json:"link"`
 	}
 	wireDice struct {
 		Emoji string   `json:"emoji"`
@@ -206,7 +212,7 @@ func (b *wireButton) words() string {
 	}
 	switch {
 	case target != "":
-		return "[" + b.Text + "](" + target + ")"
+		return channels.Link(b.Text, target)
 	case b.Copy != nil:
 		return b.Text + ", copies: " + b.Copy.Text
 	}
@@ -249,7 +255,7 @@ func (t *wireFiles) thing() string {
 		text, _ := richText(*t.Rich)
 		return cmp.Or(text, "[a message without words]")
 	case t.Sticker != nil:
-		return t.Sticker.Emoji
+		return channels.Typed(t.Sticker.Emoji)
 	case t.Audio != nil:
 		if name := strings.Trim(t.Audio.Performer+" – "+t.Audio.Title, " –"); name != "" {
 			return channels.HostLine("audio: " + name)

@@ -27,10 +27,25 @@ func (p *wirePoll) words() string {
 	if p.About != "" {
 		about = ": " + marked(p.About, p.AboutEntities, nil)
 	}
-	return channels.HostLine(what + ": " + marked(p.Question, p.QuestionEntities, nil) + about + ": " + strings.Join(options, " / ") + p.solution())
+	return channels.HostLine(what + ": " + marked(p.Question, p.QuestionEntities, nil) + p.Media.words() + about + ": " + strings.Join(options, " / ") + p.solution())
 }
 
-func (o wireOption) words() string { return marked(o.Text, o.Entities, nil) }
+func (o wireOption) words() string { return marked(o.Text, o.Entities, nil) + o.Media.words() }
+
+// words says behind a text what is shown with it. Its files come along in the order of the words.
+func (m *wirePolled) words() string {
+	if m == nil {
+		return ""
+	}
+	words := m.thing()
+	if files := m.media(); words == "" && len(files) > 0 {
+		words = "[" + strings.Replace(string(files[0].Kind), string(channels.Image), "picture", 1) + "]"
+	}
+	if m.Link != nil && m.Link.URL != "" {
+		words = strings.TrimSpace("(" + channels.LinkAddress(m.Link.URL) + ") " + words)
+	}
+	return behind(" ", words)
+}
 
 // solution is the right answer of a quiz and why it is right: the platform tells it when the quiz is closed or was sent by the bot's side.
 func (p *wirePoll) solution() string {
@@ -41,17 +56,14 @@ func (p *wirePoll) solution() string {
 	var answers []string
 	for _, i := range right {
 		if i >= 0 && i < len(p.Options) {
-			answers = append(answers, p.Options[i].words())
+			answers = append(answers, marked(p.Options[i].Text, p.Options[i].Entities, nil))
 		}
 	}
 	text := ""
 	if len(answers) > 0 {
 		text = "; right answer: " + strings.Join(answers, " / ")
 	}
-	if p.Why != "" {
-		text += "; explanation: " + marked(p.Why, p.WhyEntities, nil)
-	}
-	return text
+	return text + behind("; explanation: ", strings.TrimSpace(marked(p.Why, p.WhyEntities, nil)+p.WhyMedia.words()))
 }
 
 // words lists the tasks, with those that are done.

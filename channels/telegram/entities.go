@@ -176,7 +176,7 @@ func covered(text string, offset, length int) (start, end int, ok bool) {
 func (e *wireEntity) mark(words string) (mark, bool) {
 	switch e.Type {
 	case "text_link":
-		address := strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "\n", "").Replace(channels.CleanText(e.URL))
+		address := channels.LinkAddress(e.URL)
 		if address == "" || bareAddress(address) == bareAddress(words) {
 			return mark{}, false
 		}

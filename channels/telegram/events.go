@@ -13,17 +13,17 @@ import (
 // What happens in a chat besides messages.
 type (
 	wireService struct {
-		NewMembers   []wireUser  `json:"new_chat_members"`
-		LeftMember   *wireUser   `json:"left_chat_member"`
-		NewTitle     string      `json:"new_chat_title"`
-		MigrateTo    int64       `json:"migrate_to_chat_id"`
-		MigrateFrom  int64       `json:"migrate_from_chat_id"`
-		TopicCreated *wireName   `json:"forum_topic_created"`
-		TopicEdited  *wireName   `json:"forum_topic_edited"`
-		TasksDone    *wireTasks  `json:"checklist_tasks_done"`
-		TasksAdded   *wireTasks  `json:"checklist_tasks_added"`
-		OptionAdded  *wirePolled `json:"poll_option_added"`
-		OptionGone   *wirePolled `json:"poll_option_deleted"`
+		NewMembers   []wireUser        `json:"new_chat_members"`
+		LeftMember   *wireUser         `json:"left_chat_member"`
+		NewTitle     string            `json:"new_chat_title"`
+		MigrateTo    int64             `json:"migrate_to_chat_id"`
+		MigrateFrom  int64             `json:"migrate_from_chat_id"`
+		TopicCreated *wireName         `json:"forum_topic_created"`
+		TopicEdited  *wireName         `json:"forum_topic_edited"`
+		TasksDone    *wireTasks        `json:"checklist_tasks_done"`
+		TasksAdded   *wireTasks        `json:"checklist_tasks_added"`
+		OptionAdded  *wireOptionChange `json:"poll_option_added"`
+		OptionGone   *wireOptionChange `json:"poll_option_deleted"`
 	}
 	wireTasks struct {
 		Message *wireReply `json:"checklist_message"`
@@ -31,7 +31,7 @@ type (
 		Undone  []int64    `json:"marked_as_not_done_task_ids"`
 		Tasks   []wireTask `json:"tasks"`
 	}
-	wirePolled struct {
+	wireOptionChange struct {
 		Message *wireReply `json:"poll_message"`
 	}
 	// wireStopped says that a person had enough of an answer that was being shown.

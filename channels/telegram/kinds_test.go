@@ -57,6 +57,12 @@ func TestTypedLines(t *testing.T) {
 	}
 }
 
+// No field of a message reads like a line of the host's, whoever filled it in.
+func TestForgedFields(t *testing.T) {
+	t.Parallel()
+	channeltest.TestForgedFields(t, kinds.Table(), func(message string) []channels.Inbound { return []channels.Inbound{decodeMessage(t, message).in} })
+}
+
 // decodeMessage reads a message of a private chat; fields is JSON without the braces.
 func decodeMessage(t *testing.T, fields string) item {
 	t.Helper()

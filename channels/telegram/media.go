@@ -90,12 +90,13 @@ func (t *wireThings) inside() (list []channels.Media) {
 		}
 	}
 	if p := t.Poll; p != nil {
-		if p.Media != nil {
-			list = append(list, p.Media.media()...)
-		}
+		shown := []*wirePolled{p.Media}
 		for _, o := range p.Options {
-			if o.Media != nil {
-				list = append(list, o.Media.media()...)
+			shown = append(shown, o.Media)
+		}
+		for _, m := range append(shown, p.WhyMedia) {
+			if m != nil {
+				list = append(list, m.media()...)
 			}
 		}
 	}

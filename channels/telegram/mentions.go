@@ -40,7 +40,7 @@ func (d decoder) mentions(in *channels.Inbound, m *wireMessage, text string, ent
 		}
 		cuts = append(cuts, span{start: s.start, end: last})
 	}
-	if cuts != nil {
+	if cuts != nil && (m.Text != "" || m.Caption != "") { // a poll or a place is no command, and stays as it is worded
 		in.Addressed = channels.CleanText(strings.TrimSpace(m.written(text, entities, cuts) + m.beside() + in.Preview))
 	}
 }

@@ -52,7 +52,7 @@ func (m *wireMessage) quoted(r *wireReply) string {
 	if r.Poll != nil && m.ReplyOption != "" {
 		for _, o := range r.Poll.Options {
 			if o.ID == m.ReplyOption {
-				return channels.HostLine("option of the poll " + r.Poll.Question + ": " + o.Text)
+				return channels.HostLine("option of the poll " + r.Poll.Question + ": " + o.words())
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"parley/channels"
@@ -10,10 +11,14 @@ import (
 // richParts are the fields of a rich message's parts that have something to read in them, in reading order. A list of inline is one
 // line, each of the others is a line of its own: https://core.telegram.org/bots/api#richmessage.
 var (
-	richInline = []string{"summary", "label", "text", "alternative_text", "expression", "button"}
-	richLines  = []string{"blocks", "items", "cells", "buttons", "caption", "credit"}
-	richFiles  = fieldSet("animation audio photo video voice_note document")
+	richInline  = []string{"summary", "label", "text", "alternative_text", "expression", "button"}
+	richLines   = []string{"blocks", "items", "cells", "buttons", "caption", "credit"}
+	richFiles   = fieldSet("animation audio photo video voice_note document")
+	richTargets = []string{"email_address", "phone_number", "bank_card_number", "username", "hashtag", "cashtag", "bot_command"} // what words stand for
 )
+
+// byHost stands in front of what the host words until all else is escaped. No text of a message has such a byte: it is no UTF-8.
+const byHost = "\xff"
 
 // richText reads a rich message as Markdown, with its files. What only makes letters look different is left out.
 func richText(raw json.RawMessage) (string, []channels.Media) {
@@ -34,19 +39,18 @@ func richText(raw json.RawMessage) (string, []channels.Media) {
 			lines = append(lines, line)
 		}
 	}
-	return strings.Join(lines, "\n"), r.files
+	return strings.ReplaceAll(channels.Typed(strings.Join(lines, "\n")), byHost, ""), r.files
 }
 
 type richReader struct {
 	b     strings.Builder
 	files []channels.Media
-	code  int // how deep in parts that show a text as it is
 }
 
 func (r *richReader) read(v any) {
 	switch v := v.(type) {
 	case string:
-		r.typed(v)
+		r.b.WriteString(v)
 	case []any:
 		for _, one := range v {
 			r.read(one)
@@ -56,52 +60,41 @@ func (r *richReader) read(v any) {
 	}
 }
 
-// typed writes what a person typed; whether it begins a line is seen from what stands in front.
-func (r *richReader) typed(s string) {
-	if before := r.b.String(); r.code > 0 {
-		r.b.WriteString(s)
-	} else if before == "" || strings.HasSuffix(before, "\n") {
-		r.b.WriteString(channels.Typed(s))
-	} else {
-		first, rest, more := strings.Cut(s, "\n")
-		r.b.WriteString(first)
-		if more {
-			r.b.WriteString("\n" + channels.Typed(rest))
-		}
-	}
-}
+// host writes what the host words.
+func (r *richReader) host(words string) { r.b.WriteString(byHost + words) }
 
 // part reads one part, with what its kind adds to its words.
 func (r *richReader) part(v map[string]any) {
 	kind, _ := v["type"].(string)
 	address, _ := v["url"].(string)
 	if richFiles[kind] {
-		r.b.WriteString("[" + strings.ReplaceAll(kind, "_", " ") + "]")
+		r.host("[" + strings.ReplaceAll(kind, "_", " ") + "]")
 		r.files = append(r.files, richFile(v)...)
 	}
 	if kind == "map" {
 		r.place(v)
 	}
 	before := r.b.Len()
-	if kind == "code" || kind == "pre" {
-		r.code++
-		defer func() { r.code-- }()
-	}
 	r.fields(v)
 	words := r.b.String()[before:]
+	if strings.HasSuffix(kind, "quote") { // block, pull and expandable_block
+		r.replace(before, "> "+strings.ReplaceAll(strings.TrimRight(words, "\n"), "\n", "\n> "))
+		return
+	}
+	for _, field := range richTargets {
+		target, _ := v[field].(string)
+		if target = channels.OneLine(target); !strings.Contains(strings.ToLower(words), strings.ToLower(target)) && (dialled(target) == "" || dialled(target) != dialled(words)) {
+			r.b.WriteString(" (" + map[bool]string{true: "@"}[field == "username"] + target + ")")
+		}
+	}
 	e := wireEntity{Type: map[string]string{"url": "text_link"}[kind], URL: address}
 	switch kind {
-	case "":
-		e.Type = map[bool]string{true: "text_link"}[address != ""] // a button
 	case "code", "pre", "strikethrough", "spoiler", "date_time":
 		e.Type = kind
 		e.Language, _ = v["language"].(string)
 		if at, ok := v["unix_time"].(float64); ok {
 			e.Time = quantity(at)
 		}
-	case "blockquote", "pullquote":
-		r.replace(before, "> "+strings.ReplaceAll(strings.TrimRight(words, "\n"), "\n", "\n> "))
-		return
 	}
 	if m, ok := e.mark(words); ok && words != "" {
 		if m.block {
@@ -122,8 +115,23 @@ func (r *richReader) place(v map[string]any) {
 	raw, err := json.Marshal(v["location"])
 	var at wireLocation
 	if err == nil && json.Unmarshal(raw, &at) == nil {
-		r.b.WriteString(at.words())
+		r.host(at.words())
 	}
+}
+
+// button names a button, with what it opens or copies.
+func (r *richReader) button(v map[string]any) {
+	var words richReader
+	words.read(v["text"])
+	rest := maps.Clone(v)
+	delete(rest, "text") // it is no mere string
+	raw, err := json.Marshal(rest)
+	var b wireButton
+	if err == nil {
+		_ = json.Unmarshal(raw, &b) // what makes no sense is not told
+	}
+	b.Text = channels.OneLine(words.b.String())
+	r.host(channels.HostLine("button: " + b.words()))
 }
 
 func (r *richReader) fields(v map[string]any) {
@@ -131,6 +139,10 @@ func (r *richReader) fields(v map[string]any) {
 		r.b.WriteString(map[bool]string{true: "☑ ", false: "☐ "}[is && done])
 	}
 	for _, field := range richInline {
+		if b, is := v[field].(map[string]any); is && field == "button" {
+			r.button(b)
+			continue
+		}
 		r.read(v[field])
 		if field == "label" && v[field] != nil {
 			r.b.WriteString(" ")
@@ -140,12 +152,12 @@ func (r *richReader) fields(v map[string]any) {
 		if v[field] != nil && v["label"] == nil { // of a list: the item begins behind its number
 			r.b.WriteString("\n")
 		}
-		r.lines(v[field])
+		r.lines(v[field], field)
 	}
 }
 
 // lines reads a list with a line for each, of a table for each row, or a single one.
-func (r *richReader) lines(v any) {
+func (r *richReader) lines(v any, field string) {
 	if v == nil {
 		return
 	}
@@ -154,7 +166,9 @@ func (r *richReader) lines(v any) {
 		list = []any{v}
 	}
 	for _, one := range list {
-		if row, is := one.([]any); is {
+		if b, is := one.(map[string]any); is && field == "buttons" {
+			r.button(b)
+		} else if row, is := one.([]any); is {
 			for i, cell := range row {
 				if i > 0 {
 					r.b.WriteString(" | ")

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -55,22 +56,87 @@ func unsaid(fields map[string]json.RawMessage) string {
 	for f, value := range fields {
 		switch words := services[f]; {
 		case words != "":
-			names = append(names, words)
+			names = append(names, words+behind(": ", strings.Join(about(f, value), ", ")))
 		case !metaFields[f] && f != "origin" && string(value) != "[]":
 			unknown = true
 		}
 	}
 	slices.Sort(names)
-	if title := ""; len(names) > 0 && json.Unmarshal(fields["new_chat_title"], &title) == nil && title != "" {
-		names = append(names, channels.CleanName(title))
-	}
 	switch date := string(fields["date"]); {
 	case len(names) > 0:
-		return channels.HostLine(strings.Join(names, ": "))
+		return channels.HostLine(strings.Join(names, "; "))
 	case unknown:
 		return "[a message of a kind that is not known here]"
 	case date == "0" || date != "" && fields["origin"] == nil:
 		return "[a message that cannot be read any more]"
 	}
 	return ""
+}
+
+// told are the fields of a line of Telegram's own, and of what is in them, that say whom or what it is about, in reading order. Others are ids, prices,
+// colours and the message that was changed.
+var told = []string{
+	"new_owner", "bot", "traveler", "watcher", "users", "user", "name", "title", "text", "option_text", "tasks", "community", "web_app_name", "comment", "start_date",
+}
+
+// about says whom or what a field of a line of Telegram's own names: people, chats, texts, times, and the message that was pinned.
+func about(field string, raw json.RawMessage) (words []string) {
+	add := func(s string) {
+		if s = strings.TrimSpace(s); s != "" {
+			words = append(words, s)
+		}
+	}
+	var said string
+	var at quantity
+	var list []json.RawMessage
+	var parts map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(raw, &said) == nil:
+		add(said)
+	case field == "start_date" && json.Unmarshal(raw, &at) == nil:
+		add(moment(at))
+	case json.Unmarshal(raw, &list) == nil:
+		for _, one := range list {
+			words = append(words, about(field, one)...)
+		}
+	case json.Unmarshal(raw, &parts) != nil:
+	case parts["first_name"] != nil:
+		var u wireUser
+		_ = json.Unmarshal(raw, &u) // one without a name is not told
+		add(cmp.Or(u.name(), u.Username))
+	case parts["message_id"] != nil:
+		var m wireReply
+		if json.Unmarshal(raw, &m) == nil && m.unsaid == "" {
+			add((&wireMessage{}).quoted(&m))
+		}
+	case parts["checklist_message"] != nil:
+		return ticked(raw)
+	default:
+		for _, f := range told {
+			words = append(words, about(f, parts[f])...)
+		}
+	}
+	return words
+}
+
+// ticked are the tasks of a checklist that somebody ticked, or added, as they are now.
+func ticked(raw json.RawMessage) (words []string) {
+	var t wireTasks
+	var in channels.Inbound
+	if json.Unmarshal(raw, &t) != nil {
+		return nil
+	}
+	t.change(&in)
+	tasks := t.Tasks
+	if t.Message != nil && t.Message.Checklist != nil && len(tasks) == 0 {
+		for _, task := range t.Message.Checklist.Tasks {
+			if slices.Contains(t.Done, task.ID) || slices.Contains(t.Undone, task.ID) {
+				tasks = append(tasks, task)
+			}
+		}
+	}
+	for _, task := range tasks {
+		words = append(words, task.line())
+	}
+	return words
 }

@@ -176,6 +176,9 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 		if album := msg.GetAlbumMessage(); album != nil {
 			q.Text = quotedAlbum(album)
 		}
+		if said.unknown != "" {
+			q.Text = "[a message of a kind that is not known here]"
+		}
 	}
 	if part := c.GetPartiallySelectedContent().GetText(); part != "" {
 		q.Text = channels.CleanText(channels.Typed(part))
@@ -185,6 +188,9 @@ func (d *decoder) quote(in *channels.Inbound, c *waE2E.ContextInfo) {
 		if known := d.files(c.GetStanzaID()); len(known) > 0 {
 			q.Media = known
 		}
+	}
+	if q.Text == "" && len(q.Media) == 0 {
+		q.Text = "[a message that cannot be read any more]"
 	}
 	if author, err := types.ParseJID(c.GetParticipant()); err == nil && author.User != "" {
 		who := d.person(d.canonical(author, types.EmptyJID), "")

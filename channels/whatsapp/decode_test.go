@@ -309,3 +309,18 @@ func TestNewerKinds(t *testing.T) {
 		}
 	}
 }
+
+// A reply whose message did not come along, or is of a kind that is not known here, says that it is one.
+// source: WhiskeySockets/Baileys WAProto (ContextInfo: stanzaId and quotedMessage are both optional)
+func TestQuoteOfWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for want, quoted := range map[string]*waE2E.Message{
+		"[a message that cannot be read any more]":     nil,
+		"[a message of a kind that is not known here]": {ConditionalRevealMessage: &waE2E.ConditionalRevealMessage{}},
+	} {
+		in := said(&waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: text("yes"), ContextInfo: &waE2E.ContextInfo{StanzaID: text("Q"), Participant: text(annaPN.String()), QuotedMessage: quoted}}})
+		if q := in.Quote; q == nil || q.Text != want || q.Sender != "Anna" {
+			t.Errorf("%+v, want %s", q, want)
+		}
+	}
+}

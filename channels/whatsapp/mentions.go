@@ -49,7 +49,8 @@ func withoutOwn(text string, own ...string) string {
 				continue
 			}
 			if rest, ok := strings.CutPrefix(text, mention); ok && (rest == "" || !isDigit(rest[0])) {
-				text, again = strings.TrimSpace(rest), true
+				first, more, _ := strings.Cut(rest, "\n")
+				text, again = strings.TrimSpace(channels.Typed(strings.TrimSpace(first))+"\n"+more), true // it begins a line now
 			}
 			if rest, ok := strings.CutSuffix(text, mention); ok && (rest == "" || strings.TrimRight(rest, " \n\t") != rest) {
 				text, again = strings.TrimSpace(rest), true
@@ -74,7 +75,7 @@ func (d *decoder) named(text string, c *waE2E.ContextInfo) string {
 	}
 	for _, g := range c.GetGroupMentions()[:min(len(c.GetGroupMentions()), mostMentions)] {
 		if jid, err := types.ParseJID(g.GetGroupJID()); err == nil && isNumber(jid.User) {
-			names[jid.User] = cutRunes(channels.CleanName(g.GetGroupSubject()), longestName)
+			names[jid.User] = cutRunes(channels.OneLine(g.GetGroupSubject()), longestName)
 			text = strings.ReplaceAll(text, "@"+jid.String(), "@"+jid.User)
 		}
 	}
@@ -110,7 +111,7 @@ func (d *decoder) mentioned(jid types.JID) string {
 	who := d.canonical(jid, types.EmptyJID)
 	for _, address := range []types.JID{who, jid} {
 		if name := d.names.person(address); name != "" {
-			return cutRunes(channels.CleanName(name), longestName)
+			return cutRunes(channels.OneLine(name), longestName)
 		}
 	}
 	if who.Server == types.DefaultUserServer && who != d.me.pn {

@@ -40,7 +40,7 @@ func words() []Row {
 			`"type":19,"content":"what is it?","message_reference":{"message_id":"7"},"referenced_message":{"id":"7","channel_id":"300000000000000002","author":{"id":"200000000000000002","username":"bert","global_name":"Bert"},"content":"","attachments":[`+picture+`]}`),
 		row("reply to what was forwarded", "`and this?`, quote of Bert: `offer`, by #general · Town", "", "HKUDS/nanobot#1875",
 			`"type":19,"content":"and this?","message_reference":{"message_id":"7"},"referenced_message":{"id":"7","channel_id":"300000000000000002","author":{"id":"200000000000000002","username":"bert","global_name":"Bert"},"content":"",`+forwarded(`"content":"offer"`)+`}`),
-		row("reply to what is gone", "`yes`", "", messages, `"type":19,"content":"yes","message_reference":{"message_id":"7"},"referenced_message":null`),
+		row("reply to what is gone", "`yes`, quote of : `[a message that cannot be read any more]`", "", messages, `"type":19,"content":"yes","message_reference":{"message_id":"7"},"referenced_message":null`),
 		row("forward", "`offer`, forwarded, by #general · Town", "", "openclaw/openclaw#14733", forwarded(`"content":"offer"`)),
 		row("forward of files", "forwarded, by #general · Town, image cat.png", "", messages, forwarded(`"content":"","attachments":[`+picture+`]`)),
 		row("slash command", "`/name` and what was filled in, mentioned", "the answer takes the place of “is thinking…”", "Discord documentation, Receiving and responding", ""),
@@ -95,7 +95,7 @@ func cards() []Row {
 	return []Row{
 		row("embed of a bot", "`Deploy ⏎ failed ⏎ host: web1 ⏎ https://ci.example ⏎ [picture](https://ci.example/graph.png)`", "", messages,
 			bot+`"content":"","embeds":[{"type":"rich","title":"Deploy","description":"failed","url":"https://ci.example","fields":[{"name":"host","value":"web1"}],"image":{"url":"https://ci.example/graph.png"}}]`),
-		row("Components V2", "`# Deploy failed ⏎  ⏎ by @Bert ⏎  ⏎ [Log](https://ci.example/1) ⏎  ⏎ [button: 🔁 Again] ⏎  ⏎ [menu: Where: web1, web2]`", "", components,
+		row("Components V2", "`# Deploy failed ⏎  ⏎ by @Bert ⏎  ⏎ [button: [Log](https://ci.example/1)] ⏎  ⏎ [button: 🔁 Again] ⏎  ⏎ [menu: Where: web1, web2]`", "", components,
 			bot+`"content":"","flags":32768,"mentions":[{"id":"200000000000000002","username":"bert","global_name":"Bert"}],"components":[{"type":17,"components":[{"type":10,"content":"# Deploy failed"},`+
 				`{"type":9,"components":[{"type":10,"content":"by <@200000000000000002>"}],"accessory":{"type":2,"style":5,"label":"Log","url":"https://ci.example/1"}},{"type":14}]},`+
 				`{"type":1,"components":[{"type":2,"style":1,"label":"Again","emoji":{"name":"🔁"}},{"type":3,"placeholder":"Where","options":[{"label":"web1"},{"label":"web2"}]}]}]`),
@@ -118,6 +118,8 @@ func services() []Row {
 		row("pin, boost, call, thread, stage, alert and other lines of Discord's own", "not told; in words where somebody quotes or forwards one", "", messages, `"type":6,"content":""`),
 		row("quote of a line of Discord's own", "`look`, quote of Bert: `[a message was pinned]`", "", messages,
 			`"type":19,"content":"look","message_reference":{"message_id":"7"},"referenced_message":{"id":"7","type":6,"channel_id":"300000000000000002","author":{"id":"200000000000000002","username":"bert","global_name":"Bert"},"content":""}`),
+		row("quote of who was added to a group", "`hi`, quote of Bert: `[somebody was added to the group: Cleo]`", "", "Discord documentation, Message types, RECIPIENT_ADD",
+			`"type":19,"content":"hi","message_reference":{"message_id":"7"},"referenced_message":{"id":"7","type":1,"channel_id":"300000000000000002","author":{"id":"200000000000000002","username":"bert","global_name":"Bert"},"content":"","mentions":[{"id":"200000000000000003","username":"cleo","global_name":"Cleo"}]}`),
 		row("quote of the result of a poll", "`good`, quote of Bert: `[the poll Lunch? has ended: 🍕 Pizza, 2 of 3 votes]`", "", "Discord documentation, Poll result embed fields",
 			`"type":19,"content":"good","message_reference":{"message_id":"7"},"referenced_message":{"id":"7","type":46,"channel_id":"300000000000000002","author":{"id":"200000000000000002","username":"bert","global_name":"Bert"},"content":"",`+
 				`"embeds":[{"type":"poll_result","fields":[{"name":"poll_question_text","value":"Lunch?"},{"name":"victor_answer_text","value":"Pizza"},{"name":"victor_answer_emoji_name","value":"🍕"},{"name":"victor_answer_votes","value":"2"},{"name":"total_votes","value":"3"}]}]}`),
