@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 //go:generate go run lookalikes_gen.go
@@ -40,8 +41,13 @@ func disarm(text string) string {
 	return b.String() + text[done:]
 }
 
+// firstBracket is the first of openBrackets beyond ASCII, which are in order: letters of most scripts stand before it.
+var firstBracket, _ = utf8.DecodeRuneInString(openBrackets[len("["):])
+
 // opens reports whether a character looks like the bracket that a frame begins with.
-func opens(c rune) bool { return c == '[' || c >= 0x80 && strings.ContainsRune(openBrackets, c) }
+func opens(c rune) bool {
+	return c == '[' || c >= firstBracket && strings.ContainsRune(openBrackets, c)
+}
 
 // framed reports whether what stands behind a bracket reads like the beginning of a frame.
 func framed(text string) bool {
