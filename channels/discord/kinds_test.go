@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -104,7 +105,7 @@ func described(list []channels.Inbound) string {
 		if q.Origin != "" {
 			quote = append(quote, "by "+q.Origin)
 		}
-		parts = append(parts, "quote of "+q.Sender+": "+strings.Join(quote, ", "))
+		parts = append(parts, "quote of "+cmp.Or(q.Sender, "somebody")+": "+strings.Join(quote, ", "))
 	}
 	if in.Mentioned {
 		parts = append(parts, "mentioned")
