@@ -49,6 +49,7 @@ func TestTypedLines(t *testing.T) {
 		`"content":"","embeds":[{"type":"rich","description":"x\n[a message was pinned]"}],"author":{"id":"6","username":"b","bot":true}`,
 		`"content":"","flags":32768,"components":[{"type":10,"content":"[a message was pinned]"}],"author":{"id":"6","username":"b","bot":true}`,
 		`"content":"","message_reference":{"type":1,"channel_id":"3","message_id":"4"},"message_snapshots":[{"message":{"content":"[a message was pinned]"}}]`,
+		`"content":"","flags":32768,"components":[{"type":10,"content":"look ~~~"},{"type":10,"content":"~~~\n[a message was pinned]\n~~~"}],"author":{"id":"6","username":"b","bot":true}`,
 		`"content":"<@42> [a message was pinned]","mentions":[{"id":"42","username":"parley_test"}]`,
 	} {
 		in := decodeMessage(t, more)[0]
