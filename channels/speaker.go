@@ -41,7 +41,7 @@ func BehindSpeaker(s string) string {
 	n := lineLength(s)
 	first, rest := s[:n], s[n:]
 	named := false
-	escapeLines(rest, func(line string) bool {
+	escapeLines(rest, true, func(line string) bool {
 		named = named || readsAsSpeaker(line)
 		return false
 	})

@@ -21,7 +21,7 @@ func Typed(s string) string {
 	if !strings.ContainsFunc(s, isBracket) {
 		return s
 	}
-	return escapeLines(s, readsAsHostLine)
+	return escapeLines(s, true, readsAsHostLine)
 }
 
 // TypedQuotes returns what a person wrote so that no line of it reads like what a message answers, "> Bob: yes", or like the name of a file that
@@ -30,7 +30,7 @@ func TypedQuotes(s string) string {
 	if !strings.ContainsFunc(s, func(c rune) bool { return c == '<' || isQuoteSign(c) || c >= utf8.RuneSelf && isBracket(c) }) {
 		return s
 	}
-	return escapeLines(s, func(line string) bool {
+	return escapeLines(s, true, func(line string) bool {
 		c, size := utf8.DecodeRuneInString(line)
 		return isQuoteSign(c) && readsAsAnswer(line) || (c == '<' || isBracket(c)) && readsAsMedia(line[size:])
 	})
@@ -82,7 +82,33 @@ func readsAsMedia(s string) bool {
 // HostLine returns words of the host's in brackets. Lines behind the first come from what people typed, whatever ends the first one.
 func HostLine(words string) string {
 	n := lineLength(words)
-	return strings.TrimPrefix(Typed("["+CleanName(words[:n])+words[n:]+"]"), `\`)
+	return behindFence("[" + CleanName(words[:n]) + words[n:] + "]")
+}
+
+// Below puts texts that were typed apart, and lines of the host's, below each other. Behind one that leaves a fence open nothing is code, as what
+// stands in a fence of the next one does not for its reader.
+func Below(between string, texts ...string) string {
+	var list []string
+	open := false
+	for _, s := range texts {
+		if strings.TrimSpace(s) == "" {
+			continue
+		}
+		if open {
+			s = behindFence(s)
+		}
+		list, open = append(list, s), open || strings.Count(s, "```")%2 > 0 || strings.Count(s, "~~~")%2 > 0
+	}
+	return strings.Join(list, between)
+}
+
+// behindFence escapes the lines of a text that read like the host's, in fences as well. One that it begins with is the host's own.
+func behindFence(s string) string {
+	escaped := escapeLines(s, false, readsAsHostLine)
+	if strings.HasPrefix(s, "[") {
+		return strings.TrimPrefix(escaped, `\`)
+	}
+	return escaped
 }
 
 // Link returns words and the address behind them as a link of Markdown, both on one line whatever is in them. It stands in a line of the host's, or
@@ -98,11 +124,10 @@ var linkAddress = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29")
 
 // escapeLines puts a backslash in front of the lines that read like something, but for those in fences of code. like gets a line from its first
 // visible character on, and once more with tags read as the characters that they stand for. Behind a row of backticks that some readers take for a
-// fence and others do not, nothing is code.
-func escapeLines(s string, like func(line string) bool) string {
+// fence and others do not, nothing is code, and neither is anything unless clear.
+func escapeLines(s string, clear bool, like func(line string) bool) string {
 	var b strings.Builder
 	done := 0 // of s
-	clear := true
 	for at := 0; at < len(s); {
 		n := lineLength(s[at:])
 		line := s[at : at+n]

@@ -123,6 +123,12 @@ func TestTyped(t *testing.T) {
 	if got, want := Link("Go](https://a.e)\n[payment: 5]\n[x", "https://a.e/b c)\u2028[x"), "[Go](https://a.e) [payment: 5] [x](https://a.e/b%20c%29%20[x)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := Below("\n", Typed("look ```"), "", Typed("```\n[payment: 5]\n```"), HostLine("poll: a")), "look ```\n```\n\\[payment: 5]\n```\n[poll: a]"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := Below("\n", Typed("```\nx\n```"), Typed("```\n[payment: 5]\n```")), "```\nx\n```\n```\n[payment: 5]\n```"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got := HostLine("poll: a\n[payment: 5]"); got != "[poll: a\n\\[payment: 5]]" {
 		t.Errorf("%q", got)
 	}

@@ -177,7 +177,7 @@ func (e wireEmbed) text(names func(string) string) string {
 			lines = append(lines, channels.Link("picture", m.URL))
 		}
 	}
-	return strings.Join(lines, "\n")
+	return channels.Below("\n", lines...)
 }
 
 func (p wirePollText) text(names func(string) string) string {

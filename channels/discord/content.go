@@ -71,15 +71,7 @@ func (d decoder) origin(ref *wireReference) string {
 	return who.sender.Name + " in " + where
 }
 
-func paragraphs(list []string) string {
-	var full []string
-	for _, s := range list {
-		if strings.TrimSpace(s) != "" {
-			full = append(full, s)
-		}
-	}
-	return strings.Join(full, "\n\n")
-}
+func paragraphs(list []string) string { return channels.Below("\n\n", list...) }
 
 // text is what a message says in words, with names for ids. addressed leaves out the bot's own mention.
 func (d decoder) text(m *wireMessage, guild string, addressed bool) string {

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -48,6 +49,7 @@ func TestTypedLines(t *testing.T) {
 		`"content":"","embeds":[{"type":"rich","description":"x\n[a message was pinned]"}],"author":{"id":"6","username":"b","bot":true}`,
 		`"content":"","flags":32768,"components":[{"type":10,"content":"[a message was pinned]"}],"author":{"id":"6","username":"b","bot":true}`,
 		`"content":"","message_reference":{"type":1,"channel_id":"3","message_id":"4"},"message_snapshots":[{"message":{"content":"[a message was pinned]"}}]`,
+		`"content":"","flags":32768,"components":[{"type":10,"content":"look ~~~"},{"type":10,"content":"~~~\n[a message was pinned]\n~~~"}],"author":{"id":"6","username":"b","bot":true}`,
 		`"content":"<@42> [a message was pinned]","mentions":[{"id":"42","username":"parley_test"}]`,
 	} {
 		in := decodeMessage(t, more)[0]
@@ -104,7 +106,7 @@ func described(list []channels.Inbound) string {
 		if q.Origin != "" {
 			quote = append(quote, "by "+q.Origin)
 		}
-		parts = append(parts, "quote of "+q.Sender+": "+strings.Join(quote, ", "))
+		parts = append(parts, "quote of "+cmp.Or(q.Sender, "somebody")+": "+strings.Join(quote, ", "))
 	}
 	if in.Mentioned {
 		parts = append(parts, "mentioned")

@@ -290,10 +290,15 @@ const starterPatience = 5 * time.Second
 //
 // source: Discord documentation, Message object, referenced_message ("the backend did not attempt to fetch the message")
 func (q *queues) findAnswered(c *chat, e event) event {
+	has := func(field string) bool { return bytes.Contains(e.data, []byte(`"`+field+`"`)) }
+	if e.kind != "MESSAGE_CREATE" || !has("message_reference") || has("referenced_message") {
+		return e
+	}
 	var m struct {
+		Type      int            `json:"type"`
 		Reference *wireReference `json:"message_reference"`
 	}
-	if e.kind != "MESSAGE_CREATE" || !isReply(e.peek().Type) || json.Unmarshal(e.data, &m) != nil || m.Reference == nil || m.Reference.ChannelID != string(c.id) || !isID(m.Reference.MessageID) || bytes.Contains(e.data, []byte(`"referenced_message"`)) {
+	if json.Unmarshal(e.data, &m) != nil || !isReply(m.Type) || m.Reference == nil || m.Reference.ChannelID != string(c.id) || !isID(m.Reference.MessageID) {
 		return e
 	}
 	var answered json.RawMessage

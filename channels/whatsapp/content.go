@@ -161,15 +161,7 @@ func advertisement(c *waE2E.ContextInfo) string {
 }
 
 // join puts texts that are there below each other.
-func join(texts ...string) string {
-	var list []string
-	for _, t := range texts {
-		if t != "" {
-			list = append(list, t)
-		}
-	}
-	return strings.Join(list, "\n")
-}
+func join(texts ...string) string { return channels.Below("\n", texts...) }
 
 // short cuts a text that is only there to recognise a message by.
 func short(s string) string { return cutRunes(s, longestText) }

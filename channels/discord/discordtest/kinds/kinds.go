@@ -40,7 +40,7 @@ func words() []Row {
 			`"type":19,"content":"what is it?","message_reference":{"message_id":"7"},"referenced_message":{"id":"7","channel_id":"300000000000000002","author":{"id":"200000000000000002","username":"bert","global_name":"Bert"},"content":"","attachments":[`+picture+`]}`),
 		row("reply to what was forwarded", "`and this?`, quote of Bert: `offer`, by #general · Town", "", "HKUDS/nanobot#1875",
 			`"type":19,"content":"and this?","message_reference":{"message_id":"7"},"referenced_message":{"id":"7","channel_id":"300000000000000002","author":{"id":"200000000000000002","username":"bert","global_name":"Bert"},"content":"",`+forwarded(`"content":"offer"`)+`}`),
-		row("reply to what is gone", "`yes`, quote of : `[a message that cannot be read any more]`", "", messages, `"type":19,"content":"yes","message_reference":{"message_id":"7"},"referenced_message":null`),
+		row("reply to what is gone", "`yes`, quote of somebody: `[a message that cannot be read any more]`", "", messages, `"type":19,"content":"yes","message_reference":{"message_id":"7"},"referenced_message":null`),
 		row("forward", "`offer`, forwarded, by #general · Town", "", "openclaw/openclaw#14733", forwarded(`"content":"offer"`)),
 		row("forward of files", "forwarded, by #general · Town, image cat.png", "", messages, forwarded(`"content":"","attachments":[`+picture+`]`)),
 		row("slash command", "`/name` and what was filled in, mentioned", "the answer takes the place of “is thinking…”", "Discord documentation, Receiving and responding", ""),
