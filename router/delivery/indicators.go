@@ -57,18 +57,15 @@ func (h *hints) removeIndicatorLater(ctx context.Context, key sessions.Key, to c
 	}
 }
 
-// removeIndicator removes an indicator; one whose host or channel has ended meanwhile stays.
+// removeIndicator removes an indicator; one whose host or channel has ended meanwhile stays. So does "typing…" of a chat that has moved: the platform
+// ends it, and the policy of the session that it was shown for says nothing about the new place.
 func (h *hints) removeIndicator(ctx context.Context, key sessions.Key, x indicator) {
 	h.indicators.drop(x)
 	f := h.accounts.caps(x.to).Fader
-	if f == nil {
+	if f == nil || x.id == "" && h.settings().Moved.Current(x.to) != x.to {
 		return
 	}
-	to := x.to
-	if x.id == "" { // a message stays where it is
-		to = h.settings().Moved.Current(to)
-	}
 	h.life.begin(func(context.Context) {
-		h.call(ctx, key, to, func(ctx context.Context) error { return f.Fade(ctx, to, x.id) })
+		h.call(ctx, key, x.to, func(ctx context.Context) error { return f.Fade(ctx, x.to, x.id) })
 	})
 }
