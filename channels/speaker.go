@@ -83,7 +83,7 @@ func readsAsSpeaker(line string) bool {
 		case isBlank(c):
 			isBehindSpace = isBehindSpace || unicode.IsSpace(c)
 			continue
-		case unicode.IsLetter(c), unicode.IsNumber(c), c >= utf8.RuneSelf && unicode.IsSymbol(c):
+		case unicode.IsLetter(c), unicode.IsNumber(c), c >= utf8.RuneSelf && unicode.IsSymbol(c), isUnassigned(c):
 			named = true
 		}
 		if isBehindSpace {
@@ -104,6 +104,8 @@ func readsAsYou(name string) bool {
 		switch {
 		case unicode.IsLetter(c) || unicode.IsDigit(c):
 			letters += asciiOfYou.Replace(string(unicode.ToLower(c)))
+		case isUnassigned(c) && len(letters) < len("you"): // it may look like any letter
+			letters += "you"[len(letters) : len(letters)+1]
 		case letters != "" && (c == '(' || isBracket(c) || isColon(c)):
 			return letters == "you"
 		}

@@ -10,7 +10,7 @@ import (
 func TestSpeakerIsNotTheAgent(t *testing.T) {
 	t.Parallel()
 	colons := strings.NewReplacer(": ", `\: `, "：", `\：`)
-	for _, name := range []string{"You", "you", "YOU ", "Y\u200bou", "Yоu", "Уоυ", "Ｙｏｕ", "ʏᴏᴜ", "Yóu", "You:", "You (forwarded from Ann)", "You: sure", "You：x", "*You*", "Y0u", "Y" + strings.Repeat("\u200b", 40) + "ou", "Y\U000E006F\U000E0075"} {
+	for _, name := range []string{"You", "you", "YOU ", "Y\u200bou", "Yоu", "Уоυ", "Ｙｏｕ", "ʏᴏᴜ", "Yóu", "You:", "You (forwarded from Ann)", "You: sure", "You：x", "*You*", "Y0u", "Y" + strings.Repeat("\u200b", 40) + "ou", "Y\U000E006F\U000E0075", "\U0001CCEE\U0001CCE4\U0001CCEA", "Y\U0001CCE4u"} {
 		if got, want := Speaker(Sender{Name: name, ID: "7"}), "another person called "+colons.Replace(OneLine(name))+", id 7"; got != want {
 			t.Errorf("%q is called %q", name, got)
 		}

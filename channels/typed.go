@@ -70,7 +70,7 @@ func readsAsMedia(s string) bool {
 		case isBlank(c):
 		case rest == "media" && c == 'r': // rn is read as m
 			rest = "nedia"
-		case rest != "" && (c == rune(rest[0]) || c >= utf8.RuneSelf && unicode.In(c, unicode.L, unicode.N, unicode.So) || among(c, "0134@|!")):
+		case rest != "" && (c == rune(rest[0]) || c >= utf8.RuneSelf && unicode.In(c, unicode.L, unicode.N, unicode.So) || isUnassigned(c) || among(c, "0134@|!")):
 			rest = rest[1:]
 		case unicode.IsLetter(c) || unicode.IsNumber(c):
 			return false
@@ -235,13 +235,18 @@ func readsAsHostLine(line string) bool {
 	}
 	for _, c := range line[size:] {
 		switch {
-		case unicode.IsLetter(c), c >= utf8.RuneSelf && unicode.In(c, unicode.S, unicode.N):
+		case unicode.IsLetter(c), c >= utf8.RuneSelf && unicode.In(c, unicode.S, unicode.N), isUnassigned(c):
 			return true
 		case unicode.IsDigit(c), strings.ContainsRune(`"'])}`, c), endsLine(c):
 			return false
 		}
 	}
 	return false
+}
+
+// isUnassigned reports whether the tables of the program know nothing of a character: a newer Unicode may have a letter there.
+func isUnassigned(c rune) bool {
+	return c >= utf8.RuneSelf && !unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs)
 }
 
 // readsAsLabel reports whether a text begins with words and a colon. Scripts that write no spaces have no letters that look like ASCII.
@@ -253,7 +258,7 @@ func readsAsLabel(s string) bool {
 			return false
 		case isColon(c):
 			return named
-		case unicode.IsLetter(c), c >= utf8.RuneSelf && unicode.In(c, unicode.S, unicode.N):
+		case unicode.IsLetter(c), c >= utf8.RuneSelf && unicode.In(c, unicode.S, unicode.N), isUnassigned(c):
 			named = true
 		}
 	}

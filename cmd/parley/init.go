@@ -292,15 +292,17 @@ func initWords(p *page, out initialised) {
 			p.printf("Note: %s\n", n)
 		}
 	}
+	next := "Next"
 	if folder := filepath.Dir(out.Config); len(out.ForeignEnv) > 0 {
-		p.printf("Note: %s was there before and sets %s. The folder is not trusted for that. If the file is yours: parley trust %s; if it is not, remove it first: with --config it counts as well.\n",
+		next = "Then"
+		p.printf("Note: %s was there before and sets %s, so the folder is not trusted.\n\nFirst look at that file. If it is yours:\n  parley trust %s\nIf it is not, remove it: with --config it counts as well.\n",
 			chatclient.OneLine(filepath.Join(folder, configfile.EnvName)), strings.Join(out.ForeignEnv, ", "), quoted(folder))
 	}
 	name := "parley"
 	if found, err := configfile.Find("", os.Getenv); err != nil || !sameFile(found, out.Config) {
 		name += " --config " + quoted(out.Config)
 	}
-	p.printf("\nNext:\n  %s doctor\n  %s\n", name, name)
+	p.printf("\n%s:\n  %s doctor\n  %s\n", next, name, name)
 	for _, kind := range out.Login {
 		p.printf("and, beside the running host:\n  %s login %s\n", name, kind)
 	}

@@ -85,7 +85,7 @@ const EpochFile = "browser-epoch"
 
 // passing reports whether a name in the state folder stands for what passes: locks, sockets, what backups and restores leave.
 func passing(name string) bool {
-	return name == "owner.lock" || strings.HasPrefix(name, EpochFile) || name == sqlstore.UnfinishedFile || name == sqlstore.CallsFile || strings.HasSuffix(name, ".sock") || strings.HasPrefix(name, ownPrefix) || strings.HasPrefix(name, oldPrefix) || strings.HasPrefix(name, stagePrefix)
+	return name == lockName || strings.HasPrefix(name, EpochFile) || name == sqlstore.UnfinishedFile || name == sqlstore.CallsFile || strings.HasSuffix(name, ".sock") || strings.HasPrefix(name, ownPrefix) || strings.HasPrefix(name, oldPrefix) || strings.HasPrefix(name, stagePrefix)
 }
 
 // writer is an archive that is being written.

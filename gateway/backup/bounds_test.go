@@ -212,6 +212,41 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	}
 }
 
+// What a refused or a dry restore made for itself goes with it: the folder and those above it, and the lock in a folder that was there.
+func TestRefusedRestoreLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir, s := state(t)
+	whole, _ := archive(t, dir, s, false)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Options{"refused": {}, "dry": {DryRun: true}} {
+		given := whole
+		if name == "refused" {
+			given = whole[:len(whole)/2]
+		}
+		for _, there := range []bool{false, true} {
+			base := t.TempDir()
+			o.State, o.Now = filepath.Join(base, "a", "into"), time.Now()
+			if there {
+				if err := os.MkdirAll(o.State, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := Restore(t.Context(), bytes.NewReader(given), o); (err == nil) != o.DryRun {
+				t.Fatal(name, err)
+			}
+			left, err := filepath.Glob(filepath.Join(base, "*"))
+			if there {
+				left, err = filepath.Glob(filepath.Join(o.State, "*"))
+			}
+			if err != nil || len(left) > 0 {
+				t.Errorf("%s, a folder is there %t: %q is left, %v", name, there, left, err)
+			}
+		}
+	}
+}
+
 func change(t *testing.T, path, script string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

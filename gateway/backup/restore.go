@@ -16,7 +16,10 @@ import (
 	"parley/sessions/sqlstore"
 )
 
-const stagePrefix = ".restore-"
+const (
+	stagePrefix = ".restore-"
+	lockName    = "owner.lock" // the lock of a state folder
+)
 
 // Options say what is put where.
 type Options struct {
@@ -56,7 +59,7 @@ type restore struct {
 // Restore puts an archive in the place of the state. It refuses while a host runs on it. All of the archive is checked before
 // anything is changed; what it replaces is moved aside, never deleted.
 func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) {
-	_, missing := os.Stat(o.State)
+	made := missing(filepath.Join(o.State, lockName))
 	release, err := sqlstore.Hold(o.State)
 	if err != nil {
 		if errors.Is(err, sessions.ErrInUse) {
@@ -68,8 +71,10 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 		if e := release(); err == nil {
 			err = e
 		}
-		if o.DryRun && errors.Is(missing, fs.ErrNotExist) {
-			_ = os.RemoveAll(o.State) // it was made for the lock
+		if o.DryRun || err != nil {
+			for _, path := range made {
+				_ = os.Remove(path) // a folder in which there is something stays
+			}
 		}
 	}()
 	if err := clearWork(o.State, stagePrefix); err != nil {
@@ -96,6 +101,16 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 		return x.Report, nil
 	}
 	return x.Report, x.move()
+}
+
+// missing gives a path and the folders above it that do not exist, the path first.
+func missing(path string) (all []string) {
+	for ; ; path = filepath.Dir(path) {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return all
+		}
+		all = append(all, path)
+	}
 }
 
 // RefusedError says why an archive is not put in the place of the state. Nothing was changed. Files are named as in the archive.
