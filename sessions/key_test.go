@@ -253,7 +253,7 @@ func TestKeyDisplay(t *testing.T) {
 }
 
 // What a tool shows is what it accepts.
-// proves: K1, K4, K9
+// proves: K1, K4, K6, K9
 func TestResolveReadsDisplay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

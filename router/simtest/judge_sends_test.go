@@ -233,7 +233,7 @@ func (r *rest) judgeOrder() {
 			switch {
 			case before.out.Key != "" && lane != "" && r.behind(before, x):
 				r.wrong("order", "chat %s shows %q behind %q", chat, x.out.Text, before.out.Text)
-			case top.out.Key != "" && r.behind(top, x) && !r.mayOvertake(d, top):
+			case top.out.Key != "" && r.behind(top, x) && !r.mayOvertake(d, top) && !r.apart(d, r.rows[deliveryOf(top.out.Key)]):
 				r.wrong("order", "chat %s shows %q behind %q, of another session", x.out.To.Chat, x.out.Text, top.out.Text)
 			}
 			if last[chat][lane] = x; top.out.Key == "" || !r.behind(top, x) {
@@ -274,11 +274,21 @@ func (r *rest) mayOvertake(late sessions.Delivery, top shown) bool {
 	return d.Created.Sub(late.Created) <= atOnce || r.w.troubled(late.Created.Add(-time.Second), top.on)
 }
 
+// apart reports whether two deliveries were first sent to two places that were not yet one chat: each place had an order of its own, and what was left
+// of the older delivery goes to the new place behind the other.
+func (r *rest) apart(a, b sessions.Delivery) bool {
+	first := func(id sessions.DeliveryID) channels.Address {
+		i := slices.IndexFunc(r.w.called, func(c *contact) bool { return c.what == "send" && c.delivery() == id })
+		return whole(r.w.called[i].raw) // it was shown, so it was sent
+	}
+	return r.w.plan.moved != nil && a.Created.Before(r.w.moved) && b.Created.Before(r.w.moved) && first(a.ID) != first(b.ID)
+}
+
 // unknownPlace reports whether a call went to the new id of a chat that somebody used before the host had taken the word of the platform that it is
-// that chat: until then it has a session and a policy of its own.
+// that chat (the word may also come late, behind the first message): until then it has a session and a policy of its own.
 func (r *rest) unknownPlace(c *contact) bool {
 	m := r.w.plan.moved
-	return m != nil && m.split && c.raw.Chat == m.to.Chat && c.begin < r.w.acked[movedID] && (r.w.freshDenied == 0 || c.begin < r.w.freshDenied)
+	return m != nil && c.raw.Chat == m.to.Chat && c.begin < r.w.acked[movedID] && (r.w.freshDenied == 0 || c.begin < r.w.freshDenied)
 }
 
 // judgeAnswers: who wrote first is answered first.
