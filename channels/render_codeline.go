@@ -202,9 +202,6 @@ func endsPrompt(line []byte) bool {
 // isCommand reports whether a line is a command and its arguments, of which one is a pattern like *_x_* and another one a pattern, an option or the name
 // of a file: copy *_a_* *_b_*, tar czf x.tgz *_a_*.
 func isCommand(line []byte) bool {
-	if !bytes.Contains(line, []byte("*_")) && !bytes.Contains(line, []byte("_*")) {
-		return false
-	}
 	const mostWords = 2 // the command and what it does
 	words, arguments, patterns := 0, 0, 0
 	for field := range bytes.FieldsSeq(line) {
@@ -230,7 +227,7 @@ func kindOfLine(line []byte) lineKind {
 	some := mayHaveSigns(line)
 	names := some && nameSigns.Match(line)
 	isForm := len(line) > 1 && line[0] == '(' && line[len(line)-1] == ')' && isASCII(line)
-	if some && (codeSigns.Match(line) || endsPrompt(line) && prompts.Match(line)) || isCommand(line) || beginsTimes(line) || isForm && lispSigns.Match(line) {
+	if some && (codeSigns.Match(line) || endsPrompt(line) && prompts.Match(line)) || beginsTimes(line) || isForm && lispSigns.Match(line) {
 		return lineOfCode
 	}
 	const most = 32 // a bound for the time
@@ -248,7 +245,7 @@ func kindOfLine(line []byte) lineKind {
 		after, _ := utf8.DecodeRune(line[end+1:])
 		m := pairOfMarks{char: c, head: line[:i], content: line[i+1 : end], tail: line[end+1:], before: before, after: after}
 		switch {
-		case followsCommand(m.head):
+		case followsCommand(m.head), among(rune(m.content[0]), "*_") && isCommand(line):
 			return lineOfCode
 		case c == '_' && m.isOfCode():
 			names = true
