@@ -54,10 +54,18 @@ type when struct {
 // Open implements parser.BlockParser.
 func (w when) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
-	if line = bytes.TrimLeft(line, " \t"); len(line) == 0 || !w.begins(line, reader, pc) {
+	if line = withoutBlanks(line); len(line) == 0 || !w.begins(line, reader, pc) {
 		return nil, parser.NoChildren
 	}
 	return w.BlockParser.Open(parent, reader, pc)
+}
+
+// withoutBlanks returns a text without spaces and tabs in front.
+func withoutBlanks(s []byte) []byte {
+	for len(s) > 0 && isSpaceOrTab(s[0]) {
+		s = s[1:]
+	}
+	return s
 }
 
 // beginsList: "+ 1 555 0100" is a number to call, rows of marks are text, and the lists of YAML stay as they are written.
@@ -89,7 +97,7 @@ func isRowOfMarks(line []byte) bool {
 	if len(line) < 4 || line[0] != '*' && line[0] != '-' || !isBlankByte(line[1]) {
 		return false
 	}
-	rest := bytes.TrimLeft(line[1:], " \t")
+	rest := withoutBlanks(line[1:])
 	return len(rest) > 1 && (rest[0] == '*' || rest[0] == '-') && isBlankByte(rest[1]) || line[0] == '*' && beginsTimes(rest)
 }
 

@@ -51,16 +51,23 @@ func (literals) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast
 	if len(line) == 1 || line[1] == '\n' {
 		return take(parent, block, 1)
 	}
-	if !util.IsPunct(line[1]) {
+	if !isEscape(line) {
 		return nil // a letter behind it is no escape in Markdown either
 	}
 	_, cell := parent.(*east.TableCell)
-	if !scan.escapes(block.Source(), segment.Start, line, cell, pc) {
-		return take(parent, block, 2)
+	n := 0 // of backslashes that stay, with the signs behind them; what could be a formula is looked at first
+	for isEscape(line[n:]) && (n == 0 || !among(rune(line[n+1]), `\([`)) && !scan.escapes(block.Source(), segment.Start+n, line[n:], cell, pc) {
+		n += 2
+	}
+	if n > 0 {
+		return take(parent, block, n)
 	}
 	block.Advance(1)
 	return take(parent, block, 1)
 }
+
+// isEscape reports whether a text begins with a backslash in front of a sign.
+func isEscape(s []byte) bool { return len(s) > 1 && s[0] == '\\' && util.IsPunct(s[1]) }
 
 // escapes reports whether the backslash at src[at:] is there for Markdown. line is the rest of its line. A word without an end is not
 // looked at.

@@ -65,7 +65,7 @@ func (definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parser.
 
 // defined gives the definition that a line is.
 func defined(line []byte) *ast.LinkReferenceDefinition {
-	if !bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
+	if !bytes.HasPrefix(withoutBlanks(line), []byte("[")) {
 		return nil
 	}
 	label, dest := definition(line)
@@ -84,11 +84,11 @@ func definition(line []byte) (label, dest []byte) {
 	if !isOpen || end < 1 || !bytes.HasPrefix(s[end:], []byte("]:")) || s[0] == '^' || isPatternSpace(s[0]) || utf8.RuneCount(s[:end]) > longest {
 		return nil, nil
 	}
-	label, s = s[:end], bytes.TrimLeft(s[end+len("]:"):], " \t")
+	label, s = s[:end], withoutBlanks(s[end+len("]:"):])
 	if dest, s = cutDestination(s); len(dest) == 0 {
 		return nil, nil
 	}
-	if title := bytes.TrimLeft(s, " \t"); len(title) < len(s) && len(title) > 1 {
+	if title := withoutBlanks(s); len(title) < len(s) && len(title) > 1 {
 		closing := bytes.IndexByte(title[1:], title[0])
 		switch title[0] {
 		case '"', '\'':

@@ -251,7 +251,8 @@ func (w *writer) white(a *atom) {
 		w.prefix = true
 	case gap > 0:
 		for i := range gap {
-			w.raw("\n")
+			w.buf = append(w.buf, '\n')
+			w.n++
 			w.lines++
 			if q && (w.quoted || i == gap-1) {
 				w.raw(w.quote)
