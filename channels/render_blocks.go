@@ -101,11 +101,16 @@ func isRowOfMarks(line []byte) bool {
 	return len(rest) > 1 && (rest[0] == '*' || rest[0] == '-') && isBlankByte(rest[1]) || line[0] == '*' && beginsTimes(rest)
 }
 
-// beginsTimes reports whether a text begins with the times of a crontab, or with those behind the first one. At least one of them is any time.
+// beginsTimes reports whether a text begins with the times of a crontab, or with those behind the first one. At least one of them is any time;
+// 5 * 3 * 2 is a product.
 //
 // source: crontab(5)
 func beginsTimes(s []byte) bool {
-	return len(s) > 0 && (s[0] == '*' || util.IsNumeric(s[0])) && bytes.IndexByte(crontabTimes.Find(s), '*') >= 0
+	if len(s) == 0 || s[0] != '*' && !util.IsNumeric(s[0]) {
+		return false
+	}
+	found := crontabTimes.Find(s)
+	return bytes.Contains(found, []byte("* *")) || bytes.IndexByte(found, '*') >= 0 && bytes.ContainsAny(found, ",-/")
 }
 
 // crontabTimes finds hours, days, months and days of the week.

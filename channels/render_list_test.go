@@ -49,11 +49,11 @@ func TestRowsOfMarksAreNoLists(t *testing.T) {
 		})
 	}
 	for md, want := range map[string]string{ // items
-		"* a\n* * * * * cmd\n* b":           "• a\n* * * * * cmd\n• b",
-		"1. * * * * * cmd\n2. - a":          "1. * * * * * cmd\n2. • a",
-		"* 2 * 3 = 6\n* 5 apples\n* *a*: b": "• 2 * 3 = 6\n• 5 apples\n• <i>a</i>: b",
-		"- -5 degrees\n- + good\n- — so":    "• -5 degrees\n• + good\n• — so",
-		"- a\n  - b\n    - c":               "• a\n  • b\n    • c",
+		"* a\n* * * * * cmd\n* b":                             "• a\n* * * * * cmd\n• b",
+		"1. * * * * * cmd\n2. - a":                            "1. * * * * * cmd\n2. • a",
+		"* 2 * 3 = 6\n* 2 * 3 * 4 = 24\n* 5 apples\n* *a*: b": "• 2 * 3 = 6\n• 2 * 3 * 4 = 24\n• 5 apples\n• <i>a</i>: b",
+		"- -5 degrees\n- + good\n- — so":                      "• -5 degrees\n• + good\n• — so",
+		"- a\n  - b\n    - c":                                 "• a\n  • b\n    • c",
 	} {
 		if got := Render(md, TelegramHTML); got != want {
 			t.Errorf("%q gives\n%q, want\n%q", md, got, want)
