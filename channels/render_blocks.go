@@ -21,7 +21,7 @@ var markdown = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(when{parser.NewListParser(), beginsList}, 300),
+			util.Prioritized(list{when{parser.NewListParser(), beginsList}}, 300),
 			util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
 			util.Prioritized(when{parser.NewATXHeadingParser(), beginsHeading}, 600),
@@ -68,14 +68,53 @@ func withoutBlanks(s []byte) []byte {
 	return s
 }
 
-// beginsList: "+ 1 555 0100" is a number to call, and the lists of YAML stay as they are written.
+// beginsList: "+ 1 555 0100" is a number to call, rows of marks are text, and the lists of YAML stay as they are written.
 func beginsList(line []byte, reader text.Reader, pc parser.Context) bool {
 	if line[0] != '-' {
-		return line[0] != '+'
+		return line[0] != '+' && !isRowOfMarks(line)
+	}
+	if isRowOfMarks(line) {
+		return false
 	}
 	_, segment := reader.PeekLine()
 	return len(line) < 2 || line[1] != ' ' || !isYAML(reader.Source(), segment.Start, pc)
 }
+
+// list ends in front of a row of marks.
+type list struct{ when }
+
+// Continue implements parser.BlockParser.
+func (l list) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	if line, _ := reader.PeekLine(); isRowOfMarks(line) {
+		return parser.Close
+	}
+	return l.BlockParser.Continue(node, reader, pc)
+}
+
+// isRowOfMarks reports whether a line begins with the mark of an item and no item: with several such marks, as in "- - x", or with the times of a
+// crontab, as in "* * * * * cmd".
+func isRowOfMarks(line []byte) bool {
+	if len(line) < 4 || line[0] != '*' && line[0] != '-' || !isBlankByte(line[1]) {
+		return false
+	}
+	rest := withoutBlanks(line[1:])
+	return len(rest) > 1 && (rest[0] == '*' || rest[0] == '-') && isBlankByte(rest[1]) || line[0] == '*' && beginsTimes(rest)
+}
+
+// beginsTimes reports whether a text begins with the times of a crontab, or with those behind the first one. At least one of them is any time;
+// 5 * 3 * 2 is a product.
+//
+// source: crontab(5)
+func beginsTimes(s []byte) bool {
+	if len(s) == 0 || s[0] != '*' && !util.IsNumeric(s[0]) {
+		return false
+	}
+	found := crontabTimes.Find(s)
+	return bytes.Contains(found, []byte("* *")) || bytes.IndexByte(found, '*') >= 0 && bytes.ContainsAny(found, ",-/")
+}
+
+// crontabTimes finds hours, days, months and days of the week.
+var crontabTimes = pattern.New(`^(?:[\d*,/-]+[ \t]+){2}(?:[\w*,/-]+[ \t]+){2}`)
 
 // beginsHeading: a heading has words, and is no comment in a piece of code.
 func beginsHeading(line []byte, reader text.Reader, _ parser.Context) bool {

@@ -198,10 +198,6 @@ func isArgument(head []byte) bool {
 func followsCommand(head []byte) bool {
 	head = head[bytes.LastIndexAny(head, "|;&")+1:]
 	words := bytes.TrimLeft(head, " \t>*+-.)0123456789")
-	prompt := bytes.HasPrefix(words, []byte("$ "))
-	if prompt {
-		words = words[len("$ "):]
-	}
 	for _, lead := range commandLeads {
 		words = bytes.TrimPrefix(words, lead)
 	}
@@ -213,9 +209,9 @@ func followsCommand(head []byte) bool {
 	case "grep", "egrep", "fgrep", "rg", "sed", "awk", "ls", "rm", "cp", "mv", "cd", "mkdir", "rmdir", "chmod", "chown", "scp", "rsync", "echo", "xcopy", "robocopy":
 		return true
 	case "git", "docker", "npm", "npx", "yarn", "pip", "cargo", "kubectl", "curl", "wget", "find", "go", "cat", "make", "python", "python3", "node", "tar", "ssh", "pytest":
-		return prompt || bytes.Contains(words, []byte(" -"))
+		return bytes.Contains(words, []byte(" -"))
 	}
-	return prompt
+	return false
 }
 
 // commandLeads may stand in front of a command.

@@ -54,7 +54,7 @@ func (l *lineFacts) isCode() bool {
 
 // shows reports whether two single marks around a text are shown as they are written.
 func (l *lineFacts) shows(char byte, content []byte) bool {
-	return l.isCode() || l.kind == lineOfNames && char == '_' && bytes.IndexByte(content, ' ') < 0
+	return l.isCode() || l.kind == lineOfNames && char == '_' && (bytes.IndexByte(content, ' ') < 0 || bytes.Contains(content, []byte(" * ")) || bytes.Contains(content, []byte(" + ")))
 }
 
 // Signs of code. In what people write to each other, outside of code between backticks and of addresses, they hardly stand.
@@ -63,7 +63,12 @@ var (
 		`|\$[({]\w|\d>&\d|^(?:for|while|until|if)\s.*;\s*(?:do|then)\b|\w->\w+(?:\s*=|[;(\[]|\.\w|->\w+\s*[=;(])` + // of shells, C and PHP
 		`|(?:^|[\s(\[,=])[rf]b?['"]` + // raw strings of Python
 		`|\{$|\{\s[^}]*\s\}|\{\}$|=\s.*;$|\?\s.*\s:\s.*;$` + // blocks and statements
-		`|^#(?:if(?:n?def)?|el(?:if|se)|endif|define|undef|include|pragma)\b`) // the C preprocessor
+		`|^#(?:if(?:n?def)?|el(?:if|se)|endif|define|undef|include|pragma)\b` + // the C preprocessor
+		`|;\s+(?://|/\*|#)\s|^[A-Z]{3,}\s.*;\s+--\s|(?:^|\s)/\*+\s.*\s\*/|^[\w.]+(?:\(.*\)|\s[-+*/]?=\s.*)\s+(?://|#)\s` + // comments behind statements and between them
+		`|<%|%>|%%~?[A-Za-z]\b`) // templates and loops of batch files
+	// prompts finds what programs ask for a command with: me@host:~$, PS C:\>, mysql>, irb(main):001:0>.
+	prompts = pattern.New(`^(?:\([\w.-]+\)\s)?(?:[$%]|\[?[\w.-]+@[\w.-]+(?::\S*?|\s\S+\]|\s[~/]\S*\s)?[$#%>]|~?/\S*[$#]|~[$#]|\w*sh(?:-[\d.]+)?[$#>]|[\d.]+:\d+(?:\[\d+\])?>` +
+		`|(?:PS\s)?[A-Za-z]:\\[^<>|*]*>|PS(?:\s\S+)?>|irb(?:\(\S*?\)[:\d]*)?>|[a-z]\w*[=-][#>]|\w+\s\[\S+\]>|[a-z]\w*>.*;$)(?:\s|$)`)
 	nameSigns = pattern.New(`^[@$]?[a-z_][\w.]*(?:\[\S*\])? =\s|^[A-Z_][A-Z0-9_]*=\S|[\s,(]%[a-z]{2,3}\b|^\.(?:[a-z]+\s|[A-Z]+:)|^\$\(|\w_(?:\(|\.\w)` +
 		`|^[A-Z]{3,} [A-Z]{3,}\s.*;$`)
 	// lispSigns finds forms of Lisp in brackets. What is in brackets people write too.
@@ -167,8 +172,16 @@ func mayHaveSigns(line []byte) bool {
 			if i > 0 && among(rune(line[i-1]), "rfb") {
 				return true
 			}
-		case '(', '.': // behind a name
+		case '(': // behind a name
+			if i > 0 && (isWordByte(line[i-1]) || line[i-1] == '.') {
+				return true
+			}
+		case '.':
 			if i > 0 && line[i-1] == '_' {
+				return true
+			}
+		case '*': // of a comment
+			if i > 0 && line[i-1] == '/' {
 				return true
 			}
 		}
@@ -176,12 +189,45 @@ func mayHaveSigns(line []byte) bool {
 	return len(line) > 0 && (line[0] == '#' || line[0] == '.')
 }
 
+// endsPrompt reports whether a word of a line may end a prompt.
+func endsPrompt(line []byte) bool {
+	for i, c := range line {
+		if (c == '$' || c == '#' || c == '%' || c == '>') && (i+1 == len(line) || line[i+1] == ' ') {
+			return true
+		}
+	}
+	return false
+}
+
+// isCommand reports whether a line is a command and its arguments, of which one is a pattern like *_x_* and another one a pattern, an option or the name
+// of a file: copy *_a_* *_b_*, tar czf x.tgz *_a_*.
+func isCommand(line []byte) bool {
+	const mostWords = 2 // the command and what it does
+	words, arguments, patterns := 0, 0, 0
+	for field := range bytes.FieldsSeq(line) {
+		switch {
+		case len(bytes.Trim(field, "abcdefghijklmnopqrstuvwxyz")) == 0:
+			if words++; words > mostWords || arguments > 0 {
+				return false
+			}
+			continue
+		case (field[0] == '*' || field[len(field)-1] == '*') && isCodeWord(field):
+			patterns++
+		case isOption(field), field[0] == '/' && len(field) == 2, fileName.Match(field):
+		default:
+			return false
+		}
+		arguments++
+	}
+	return words > 0 && patterns > 0 && arguments > 1
+}
+
 func kindOfLine(line []byte) lineKind {
 	line = lineWords(line)
 	some := mayHaveSigns(line)
 	names := some && nameSigns.Match(line)
 	isForm := len(line) > 1 && line[0] == '(' && line[len(line)-1] == ')' && isASCII(line)
-	if some && codeSigns.Match(line) || isForm && lispSigns.Match(line) {
+	if some && (codeSigns.Match(line) || endsPrompt(line) && prompts.Match(line)) || beginsTimes(line) || isForm && lispSigns.Match(line) {
 		return lineOfCode
 	}
 	const most = 32 // a bound for the time
@@ -199,7 +245,7 @@ func kindOfLine(line []byte) lineKind {
 		after, _ := utf8.DecodeRune(line[end+1:])
 		m := pairOfMarks{char: c, head: line[:i], content: line[i+1 : end], tail: line[end+1:], before: before, after: after}
 		switch {
-		case followsCommand(m.head):
+		case followsCommand(m.head), among(rune(m.content[0]), "*_") && isCommand(line):
 			return lineOfCode
 		case c == '_' && m.isOfCode():
 			names = true

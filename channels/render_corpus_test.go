@@ -75,7 +75,8 @@ func TestCodeBesideProse(t *testing.T) {
 
 // isCodeOfLines reports whether each line of a text of the corpus is code of its own.
 func isCodeOfLines(name string) bool {
-	for _, kind := range []string{"lisp", "clojure", "sql with operators", "git and shells", "preprocessor", "assembler", "python statements", "ruby", "make and", "of marks", "products and diff", "rust and go"} {
+	for _, kind := range []string{"lisp", "clojure", "sql with operators", "git and shells", "preprocessor", "assembler", "python statements", "ruby", "make and", "of marks", "products and diff", "rust and go",
+		"prompts of", "commands and their", "comments behind", "templates and"} {
 		if strings.Contains(name, kind) {
 			return true
 		}

@@ -16,14 +16,15 @@ import (
 func (b *builder) link(dest string, words func()) {
 	written := clean(unescape(dest))
 	dest = address(dest)
-	if b.st.link != 0 || dest == "" || strings.HasPrefix(dest, "#") {
+	if b.st.link != 0 || dest == "" {
 		words()
 		return
 	}
-	if leads := absolute(dest); !leads || len(dest) > b.maxURL {
-		if leads {
+	if opens := b.spec.opens(dest); !opens || len(dest) > b.maxURL {
+		if opens {
 			written = dest // as it is shown where it is short enough
 		}
+		written, dest = WrittenAddress(written), WrittenAddress(dest)
 		at := len(b.atoms)
 		words()
 		switch {
@@ -46,7 +47,7 @@ func (b *builder) link(dest string, words func()) {
 	switch t := b.said(at); {
 	case blank(t): // a link that cannot be seen
 		b.put(glue, dest)
-	case t == dest || "http://"+t == dest || "https://"+t == dest || "mailto:"+t == dest:
+	case t == dest || "http://"+t == dest || "https://"+t == dest:
 		for i := at; i < len(b.atoms); i++ {
 			b.atoms[i].st.quiet = true
 		}
@@ -98,7 +99,24 @@ var unsafeInAddress = newByteSet("&" + encodedInAddress)
 
 const encodedInAddress = "\"<>()[]\\`*|{}^"
 
-// absolute reports whether chat platforms make a link of an address like this.
+// opens reports whether the platform opens an address that stands behind words. Telegram takes any other scheme for a part of an address of the web.
+//
+// source: Telegram Bot API, HTML style; yagop/node-telegram-bot-api#295; discord/discord-api-docs#6088
+func (s *spec) opens(dest string) bool {
+	scheme, _, _ := strings.Cut(dest, ":")
+	return absolute(dest) && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http") || s.html && strings.EqualFold(scheme, "tg"))
+}
+
+// WrittenAddress returns how people write an address: that of a mailbox or telephone without its scheme, any other as it is.
+func WrittenAddress(address string) string {
+	scheme, rest, _ := strings.Cut(address, ":")
+	if rest == "" || strings.Contains(rest, "?") || !strings.EqualFold(scheme, "mailto") && !strings.EqualFold(scheme, "tel") {
+		return address
+	}
+	return rest
+}
+
+// absolute reports whether an address is a whole one that leads out of a text.
 func absolute(s string) bool {
 	if strings.IndexByte(s, ':') < 0 { // no scheme
 		return false

@@ -210,13 +210,25 @@ func (r *markRun) flanks(n int) (opens, closes bool) {
 		r.tight = !right && n == 2 && r.char == '*' && r.endsSentence()
 		closes = (right || r.tight) && r.after != '\\' && !among(before, "([{<")
 	default:
-		either := r.char == '*' && bytes.HasPrefix(r.src[r.end:], []byte("/*")) // *either*/*or*
-		or := r.char == '*' && bytes.HasSuffix(r.src[:r.start], []byte("*/")) && !bytes.HasSuffix(r.src[:r.start], []byte("**/"))
-		opens = left && (spaceBefore || cjkBefore || !punctBefore || among(before, outsideOpening) || !ascii(before) || or) && r.startsWord()
-		closes = right && (spaceAfter || cjkAfter || !punctAfter || among(r.after, outsideClosing) || !ascii(r.after) || either) &&
+		opens = left && (spaceBefore || cjkBefore || !punctBefore || among(before, outsideOpening) || !ascii(before) || isEitherOr(r.src, r.start-1, r.char)) && r.startsWord()
+		closes = right && (spaceAfter || cjkAfter || !punctAfter || among(r.after, outsideClosing) || !ascii(r.after) || isEitherOr(r.src, r.end, r.char)) &&
 			(!punctBefore || !ascii(before) || among(before, insideClosing) || among(before, ".,") && (spaceAfter || cjkAfter))
 	}
 	return opens, closes
+}
+
+// isEitherOr reports whether a slash at a place stands between two words with a single mark: *either*/*or*. One letter is a quantity that is divided: *a*/*b*.
+func isEitherOr(src []byte, slash int, char byte) bool {
+	if slash < 3 || slash+3 >= len(src) || src[slash] != '/' || src[slash-1] != char || src[slash+1] != char {
+		return false
+	}
+	head, tail := src[:slash-1], src[slash+2:]
+	last, n := utf8.DecodeLastRune(head)
+	before, _ := utf8.DecodeLastRune(head[:len(head)-n])
+	first, n := utf8.DecodeRune(tail)
+	next, _ := utf8.DecodeRune(tail[n:])
+	mark := rune(char)
+	return before != mark && last != mark && first != mark && next != mark
 }
 
 // startsWord reports whether a single mark stands in front of something that is emphasized: words, and not *.go or (*_*).
@@ -300,7 +312,7 @@ func (r *markRun) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 		if bytes.IndexByte(content, ')') >= 0 && r.inBrackets() && leaves('(', content) || isFace(r.before, content, c.after) { // (*ﾟ∀ﾟ) and (*_*)
 			return false
 		}
-		if c.after == ')' && !r.inBrackets() || r.before == '{' && c.after == '}' || bytes.Contains(content, []byte("**/")) || c.after == '.' && c.beforeEnding() { // case $x in *a*) …, {*_a,_b*}, *_a.c and _*.py
+		if c.after == ')' && !r.inBrackets() || r.before == '{' && c.after == '}' || r.before == ':' && c.after == ':' || bytes.Contains(content, []byte("**/")) || c.after == '.' && c.beforeEnding() { // case $x in *a*) …, {*_a,_b*}, :*a*:, *_a.c and _*.py
 			return false
 		}
 		if opener.OriginalLength == 1 && closer.OriginalLength == 1 && (followsOpener(opener) || r.half.of(func() bool { return isHalf(r.src, r.start, r.char) }) || c.half.of(func() bool { return isHalf(c.src, c.start, c.char) })) {

@@ -165,3 +165,31 @@ func TestAddressesAreShownAsWritten(t *testing.T) {
 		}
 	}
 }
+
+// An address that a platform does not open behind words is shown behind them, that of a mailbox or telephone as people write it.
+// source: Telegram Bot API, HTML style; yagop/node-telegram-bot-api#295 (http://mailto…); discord/discord-api-docs#6088 (http, https and discord only)
+func TestAddressesThatPlatformsDoNotOpen(t *testing.T) {
+	t.Parallel()
+	for md, want := range map[string]string{
+		"[Write to us](mailto:a@b.c) now":     "Write to us (a@b.c) now",
+		"[call](tel:+4930123) or ![p](TEL:1)": "call (+4930123) or p (1)",
+		"[x](mailto:a@b.c?subject=Hi)":        "x (mailto:a@b.c?subject=Hi)",
+		"[a@b.c](mailto:a@b.c)":               "a@b.c",
+		"[+49 1](tel:+491) [+491](tel:+491)":  "+49 1 (+491) +491",
+		"[to the top](#top)":                  "to the top (#top)",
+		"[x](sms:+49) [y](geo:1,2) [z](./a)":  "x (sms:+49) y (geo:1,2) z (./a)",
+		"[us][1]\n\n[1]: mailto:a@b.c":        "us (a@b.c)",
+	} {
+		for _, d := range []Dialect{TelegramHTML, DiscordMD, WhatsAppText, PlainText} {
+			if got := Render(md, d); got != want {
+				t.Errorf("%s: %q is %q, want %q", d, md, got, want)
+			}
+		}
+	}
+	const app = "[app](tg://resolve?domain=x)"
+	for d, want := range map[Dialect]string{TelegramHTML: `<a href="tg://resolve?domain=x">app</a>`, DiscordMD: "app (tg://resolve?domain=x)", WhatsAppText: "app (tg://resolve?domain=x)"} {
+		if got := Render(app, d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+}

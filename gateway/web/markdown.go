@@ -109,8 +109,8 @@ func tame(doc ast.Node, src []byte) ast.Node {
 		}
 		plain := ast.NewTextBlock()
 		moveChildren(plain, n)
-		if text, isString := plain.FirstChild().(*ast.String); (!isString || !bytes.Equal(text.Value, n.Destination)) && len(n.Destination) > 0 && n.Destination[0] != '#' {
-			plain.AppendChild(plain, ast.NewString([]byte(" ("+string(n.Destination)+")")))
+		if text, isString := plain.FirstChild().(*ast.String); (!isString || !bytes.Equal(text.Value, n.Destination)) && len(n.Destination) > 0 {
+			plain.AppendChild(plain, ast.NewString([]byte(" ("+channels.WrittenAddress(string(n.Destination))+")")))
 		}
 		p := n.Parent()
 		for c := plain.FirstChild(); c != nil; c = plain.FirstChild() {
