@@ -54,3 +54,29 @@ func TestSignsFadeUnderThePolicy(t *testing.T) {
 		}
 	})
 }
+
+// "typing…" that was shown before a chat moved is not taken away in the new place: its session there may be denied by then.
+// proves: P4
+func TestTypingOfAMovedChatStays(t *testing.T) {
+	routertest.Bubble(t, func(t *testing.T) {
+		g := routertest.New(t, channeltest.Options{}, func(*settings.Snapshot) {})
+		g.Router.Attach(routertest.Account, struct {
+			*channeltest.Full
+			channels.Fader
+		}{g.Fake.Full(), g.Fake.Fader(10 * time.Minute)})
+		old, now := routertest.Group("a"), routertest.Group("a-new")
+		rest := g.Busy(old, routertest.Owner)
+		time.Sleep(6 * time.Second)
+		if len(g.Fake.Calls(channeltest.OpTyping)) == 0 {
+			t.Fatal("nothing is shown of a turn")
+		}
+		rest()
+		g.Shown(1)
+		g.Happens(channels.Inbound{Event: channels.Moved, Address: old, MovedTo: now.Chat})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for _, c := range g.Fake.Calls(channeltest.OpFade) {
+			t.Errorf("taken away: %+v", c)
+		}
+	})
+}
