@@ -33,7 +33,7 @@ type docBlock struct {
 var (
 	docLink     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	docHeading  = regexp.MustCompile(`^#+ (.*)`)
-	docCode     = regexp.MustCompile("`[^`]*`")
+	docCode     = regexp.MustCompile("``.+?``|`[^`]*`")
 	docLinked   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	docUnslug   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	docKey      = regexp.MustCompile("`([a-z]+[.][][a-zA-Z0-9.*]*[]a-zA-Z*])[`:]")
