@@ -221,6 +221,31 @@ func TestPostAfterRerouting(t *testing.T) {
 	}
 }
 
+// A session that a chat wrote to once, and that others use, is told nothing of what is posted into that chat since.
+func TestSharedSessionIsToldNothingOfAChatThatLeftIt(t *testing.T) {
+	for _, kind := range []sessions.DeliveryKind{sessions.Announce, sessions.Posted} {
+		t.Run(string(kind), func(t *testing.T) {
+			routertest.Bubble(t, func(t *testing.T) {
+				x := newRerouted(t, reroutes["dmScope"])
+				x.says("hello")
+				shared := x.key()
+				x.change(false, func(*settings.Snapshot) {})
+				x.says("and now?")
+				own := x.key()
+				d := sessions.NewDelivery(kind, own, x.chat, "a private word", time.Now().Add(time.Hour))
+				_, err := x.Router.Committer.Submit(t.Context(), sessions.Change{Ops: []sessions.Op{sessions.EnqueueDelivery(d)}})
+				routertest.Check(t, err)
+				synctest.Wait()
+				lines, err := x.Store.ContextLines(t.Context(), shared)
+				routertest.Check(t, err)
+				if own == shared || len(lines) > 0 {
+					t.Errorf("%s: %s is told %v", own, shared, lines)
+				}
+			})
+		})
+	}
+}
+
 // A new conversation begins without what was posted before.
 //
 // proves: X4

@@ -286,7 +286,7 @@ func (q *queues) findStarter(c *chat, e event) {
 const starterPatience = 5 * time.Second
 
 // findAnswered reads the message that a reply answers where Discord did not: then the reply has no such field, and with a message that is gone it
-// is null. While Discord does not give it, the reply goes on without it.
+// is null. While Discord does not give it, the reply is delivered without it.
 //
 // source: Discord documentation, Message object, referenced_message ("the backend did not attempt to fetch the message")
 func (q *queues) findAnswered(c *chat, e event) event {

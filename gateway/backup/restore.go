@@ -68,13 +68,13 @@ func Restore(ctx context.Context, r io.Reader, o Options) (_ Report, err error) 
 		return Report{}, err
 	}
 	defer func() {
-		if e := release(); err == nil {
-			err = e
-		}
 		if o.DryRun || err != nil {
-			for _, path := range made {
+			for _, path := range made { // as long as the lock is held: behind that it may be the lock of a host
 				_ = os.Remove(path) // a folder in which there is something stays
 			}
+		}
+		if e := release(); err == nil {
+			err = e
 		}
 	}()
 	if err := clearWork(o.State, stagePrefix); err != nil {

@@ -61,12 +61,14 @@ func (r *Receiver) attachContext(ctx context.Context, set *settings.Snapshot, c 
 func newestLines(lines []sessions.ContextLine, most int) []sessions.ContextLine {
 	talk, room, first := 0, maxContextBytes, 0
 	for i, l := range slices.Backward(lines) {
+		if !l.FromHost() {
+			if talk++; talk > most {
+				continue
+			}
+		}
 		if room -= len(l.Text) + len(l.Name); room < 0 {
 			first = i + 1
 			break
-		}
-		if !l.FromHost() {
-			talk++
 		}
 	}
 	return slices.DeleteFunc(lines[first:], func(l sessions.ContextLine) bool {

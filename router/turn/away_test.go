@@ -48,7 +48,7 @@ func (s awayStore) CountOpen(ctx context.Context, key sessions.Key) (int, error)
 }
 
 // A turn waits for a store that is away at its reads, for as long as the turn may take.
-func TestTurnWaitsForTheStore(t *testing.T) {
+func TestFaultTurnWaitsForTheStore(t *testing.T) {
 	routertest.Bubble(t, func(t *testing.T) {
 		var s awayStore
 		s.get, s.summary, s.tail, s.open = &atomic.Bool{}, &atomic.Bool{}, &atomic.Bool{}, &atomic.Bool{}

@@ -40,7 +40,7 @@ func (s *changes) Accept(ctx context.Context, a sessions.Arrival) (acc sessions.
 				return err
 			}
 		}
-		if err := s.chats.reached(t, a.In); err != nil || a.In.Cursor == "" {
+		if err := s.chats.reached(t, a.In, acc.Session.Key); err != nil || a.In.Cursor == "" {
 			return err
 		}
 		_, err = t.Exec("INSERT INTO cursors (account, position) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET position = excluded.position",

@@ -21,7 +21,7 @@ const killSelf = "SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN 1
 // committed is made once.
 //
 // source: PostgreSQL documentation, appendix A (57P01 admin_shutdown), and 26.3 "Failover"
-func TestPostgresConnectionsLost(t *testing.T) {
+func TestFaultPostgresConnectionsLost(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Dir: t.TempDir(), DSN: postgresDSN(t)})
 	ctx := t.Context()
@@ -74,7 +74,7 @@ func TestPostgresConnectionsLost(t *testing.T) {
 }
 
 // A database that is away is waited for: some seconds, and by who says so until the context ends. What a repeat does not change is not repeated.
-func TestReadsWait(t *testing.T) {
+func TestFaultReadsWait(t *testing.T) {
 	busy := lockedError(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, Config{Dir: t.TempDir()})

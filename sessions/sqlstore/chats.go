@@ -27,8 +27,8 @@ func whole(a channels.Address) channels.Address {
 }
 
 // reached notes the newest message of a chat that has written to a session. A message that comes late moves nothing back, and one
-// from the future holds nothing up.
-func (s *chats) reached(t *tx, in channels.Inbound) error {
+// from the future holds nothing up. Of a message that no session got, each session of the chat counts.
+func (s *chats) reached(t *tx, in channels.Inbound, by sessions.Key) error {
 	if in.Event != channels.Message || in.ID == "" {
 		return nil
 	}
@@ -36,7 +36,14 @@ func (s *chats) reached(t *tx, in channels.Inbound) error {
 	if sent := engine.Ms(in.Time); sent > 0 {
 		at = min(at, sent)
 	}
-	_, err := t.Exec("UPDATE heard SET msg = ?, at = ? WHERE address = ? AND at <= ?", string(in.ID), at, in.Address.String(), at)
+	set, args := "UPDATE heard SET msg = ?, at = ? WHERE address = ? AND at <= ?", []any{string(in.ID), at, in.Address.String(), at}
+	if by != "" {
+		n, err := t.Exec(set+" AND key = ?", append(args, string(by))...)
+		if err != nil || n > 0 {
+			return err
+		}
+	}
+	_, err := t.Exec(set, args...)
 	return err
 }
 

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -17,9 +18,10 @@ import (
 
 // The bounds of what a session is told of others' posts.
 const (
-	maxPostedLines = 50      // at the first message of a chat to the session
-	maxPostedText  = 2 << 10 // bytes of one post
-	maxPostedLook  = 1000    // deliveries of each other session that are looked through
+	maxPostedLines = 50       // at the first message of a chat to the session
+	maxPostedText  = 2 << 10  // bytes of one post
+	maxPostedBytes = 16 << 10 // of all lines at the first message
+	maxPostedLook  = 1000     // deliveries of each other session that are looked through
 )
 
 // postedLine words a delivery that arrived; false when it is no agent's words.
@@ -32,34 +34,39 @@ func postedLine(d sessions.Delivery, to sessions.Key) (sessions.ContextLine, boo
 		d.Session != "" && (d.Kind == sessions.Reply || d.Kind == sessions.Announce || d.Kind == sessions.Posted)
 }
 
-// tellOthers tells the other sessions that a chat has written to of what has arrived there: each with its next turn. An answer is told to those
-// that the chat has written to since the message that it answers.
+// tellOthers tells the session that a chat writes to now of what another one has posted there: with its next turn. No other session is told, as it
+// may belong to other people. An answer is told when the chat has written to that session since the message that it answers.
 func (s *deliveries) tellOthers(t *tx, d sessions.Delivery) error {
 	line, said := postedLine(d, "")
 	if !said {
 		return nil
 	}
-	var others []sessions.ContextLine
-	err := t.Each("SELECT h.key, s.heard FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address = ? AND h.key <> ? ORDER BY h.key", []any{d.To.String(), string(d.Session)}, func(r engine.Row) error {
-		others = append(others, sessions.ContextLine{Key: sessions.Key(r.Str(0)), Time: r.Time(1)})
+	var newest []sessions.ContextLine // two at most
+	err := t.Each("SELECT h.key, h.at FROM heard h JOIN sessions s ON s.key = h.key WHERE h.address = ? ORDER BY h.at DESC, h.key LIMIT 2", []any{d.To.String()}, func(r engine.Row) error {
+		newest = append(newest, sessions.ContextLine{Key: sessions.Key(r.Str(0)), Time: r.Time(1)})
 		return nil
 	})
-	if err != nil || len(others) == 0 {
+	switch {
+	case err != nil || len(newest) == 0:
 		return err
+	case newest[0].Key == d.Session:
+		return nil
+	case len(newest) > 1 && newest[0].Time.Equal(newest[1].Time): // which of them is not known
+		return nil
 	}
 	if d.Kind == sessions.Reply {
 		run, _, err := row.GetRun(t.Ctx, t.Conn, d.Run)
-		if err == nil && run.Kind == sessions.TurnRun {
-			others = slices.DeleteFunc(others, func(x sessions.ContextLine) bool { return x.Time.Before(run.Created) })
-		}
-	}
-	for _, x := range others {
-		line.Key = x.Key
-		if err := s.lines.Append(t, line); err != nil {
+		switch {
+		case errors.Is(err, sessions.ErrNotFound):
+			return nil
+		case err != nil:
 			return err
+		case run.Kind == sessions.TurnRun && newest[0].Time.Before(run.Created):
+			return nil
 		}
 	}
-	return nil
+	line.Key = newest[0].Key
+	return s.lines.Append(t, line)
 }
 
 // postedBefore gives what other sessions have posted into a chat since its last message, oldest first, for one that it writes to for the first
@@ -93,7 +100,14 @@ func (s *deliveries) postedBefore(t *tx, at session.Row) (lines []sessions.Conte
 			lines = append(lines, line)
 		}
 	}
-	return lines[max(0, len(lines)-maxPostedLines):], nil
+	lines = lines[max(0, len(lines)-maxPostedLines):]
+	room := maxPostedBytes
+	for i, l := range slices.Backward(lines) {
+		if room -= len(l.Text); room < 0 {
+			return lines[i+1:], nil
+		}
+	}
+	return lines, nil
 }
 
 // introduce shows a turn what others have posted into its chat, which writes to the turn's session for the first time. Without a turn it is kept

@@ -107,12 +107,13 @@ func (r *readers) close() (err error) {
 // (sessions.WaitForStore).
 func (db *DB) Read(ctx context.Context, fn func(*Conn) error) error {
 	patient := sessions.WaitsForStore(ctx) && ctx.Done() != nil
-	for wait, waited := 20*time.Millisecond, time.Duration(0); ; wait, waited = min(2*wait, time.Second), waited+wait {
+	began := time.Now()
+	for wait, again := 20*time.Millisecond, false; ; wait, again = min(2*wait, time.Second), true {
 		isAway, err := db.readOnce(ctx, fn)
-		if !isAway || ctx.Err() != nil || !patient && waited >= awayTimeout {
+		if !isAway || ctx.Err() != nil || !patient && time.Since(began) >= awayTimeout {
 			return err
 		}
-		if waited == 0 {
+		if !again {
 			db.conf.Logger.Info("reading again", "err", err)
 		}
 		select {

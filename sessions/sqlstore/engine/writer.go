@@ -144,11 +144,7 @@ func (db *DB) commit(ctx context.Context, batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
-	had := !db.writer.gone
-	err := db.runBatch(ctx, batch)
-	if errors.Is(err, errNotCommitted) || err != nil && had && db.lostEarly(err) {
-		err = db.runBatch(ctx, batch) // the connection is a new one
-	}
+	err := db.runSure(ctx, batch)
 	if err == nil {
 		return
 	}
@@ -159,10 +155,20 @@ func (db *DB) commit(ctx context.Context, batch []*op) {
 		return
 	}
 	for i := range batch {
-		if err := db.runBatch(ctx, batch[i:i+1]); err != nil {
+		if err := db.runSure(ctx, batch[i:i+1]); err != nil {
 			batch[i].err = err
 		}
 	}
+}
+
+// runSure runs operations in one transaction, and once more on a new connection where it is sure that nothing of them was committed.
+func (db *DB) runSure(ctx context.Context, batch []*op) error {
+	had := !db.writer.gone
+	err := db.runBatch(ctx, batch)
+	if errors.Is(err, errNotCommitted) || err != nil && had && db.lostEarly(err) {
+		err = db.runBatch(ctx, batch)
+	}
+	return err
 }
 
 // lostEarly reports whether a transaction failed because PostgreSQL's connection was lost before COMMIT was sent, so that nothing was committed.

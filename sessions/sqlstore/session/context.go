@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"parley/channels"
 	"parley/sessions"
 	"parley/sessions/sqlstore/engine"
@@ -25,7 +27,13 @@ func (s *ContextLines) Append(t *engine.Tx, x sessions.ContextLine) error {
 	if err := s.insert(t, x); err != nil {
 		return err
 	}
-	_, err := t.Exec("DELETE FROM overheard WHERE key = ? AND seq <= (SELECT seq FROM overheard WHERE key = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)", string(x.Key), string(x.Key), max(x.Keep, 0))
+	mine := " AND event NOT IN (?, ?)" // talk and what the host says are bounded apart
+	if x.FromHost() {
+		mine = " AND event IN (?, ?)"
+	}
+	host := []any{string(sessions.ExchangeStopped), string(sessions.PostedElsewhere)}
+	args := slices.Concat([]any{string(x.Key)}, host, []any{string(x.Key)}, host, []any{max(x.Keep, 0)})
+	_, err := t.Exec("DELETE FROM overheard WHERE key = ?"+mine+" AND seq <= (SELECT seq FROM overheard WHERE key = ?"+mine+" ORDER BY seq DESC LIMIT 1 OFFSET ?)", args...)
 	return err
 }
 
