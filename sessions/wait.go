@@ -5,7 +5,7 @@ import "context"
 type waitsForStore struct{}
 
 // WaitForStore returns a context under which a read waits for a store that is away until the context ends, in place of some seconds. It is for
-// work that nobody does again when it fails, such as a turn.
+// work that is not repeated when it fails, such as a turn.
 func WaitForStore(ctx context.Context) context.Context {
 	return context.WithValue(ctx, waitsForStore{}, true)
 }

@@ -269,7 +269,7 @@ func TestTypedLines(t *testing.T) {
 	}
 }
 
-// No field of a message reads like a line of the host's, whoever filled it in.
+// No field of a message reads like a line of the host's, whichever sender filled it in.
 func TestForgedFields(t *testing.T) {
 	t.Parallel()
 	channeltest.TestForgedFields(t, kindstable.Table(), func(message string) []channels.Inbound {

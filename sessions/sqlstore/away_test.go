@@ -17,7 +17,7 @@ import (
 
 const killSelf = "SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN 1 ELSE 0 END"
 
-// Connections that a failover ends are replaced: whoever reads notices nothing, whatever had been read before, and a write that was not
+// Connections that a failover ends are replaced: no reader notices, whatever had been read before, and a write that was not
 // committed is made once.
 //
 // source: PostgreSQL documentation, appendix A (57P01 admin_shutdown), and 26.3 "Failover"

@@ -12,7 +12,7 @@ import (
 // List gives sessions, newest first.
 func (s *Store) List(ctx context.Context, q sessions.Query) (list []sessions.Session, err error) {
 	var where engine.Where
-	if q.SpawnedBy != "" || q.Keys != nil { // few of all: no index by archived, which has them in order, is to be walked for them
+	if q.SpawnedBy != "" || q.Keys != nil { // few of all: the planner must not walk the index by archived for them
 		where.And("+archived = ?", q.Archived)
 	} else {
 		where.And("archived = ?", q.Archived)
