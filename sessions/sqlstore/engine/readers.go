@@ -109,7 +109,7 @@ func (db *DB) Read(ctx context.Context, fn func(*Conn) error) error {
 	patient := sessions.WaitsForStore(ctx) && ctx.Done() != nil
 	began := time.Now()
 	for wait, again := 20*time.Millisecond, false; ; wait, again = min(2*wait, time.Second), true {
-		isAway, err := db.readOnce(ctx, fn)
+		isAway, err := readOnce(ctx, db, fn)
 		if !isAway || ctx.Err() != nil || !patient && time.Since(began) >= awayTimeout {
 			return err
 		}
@@ -124,7 +124,7 @@ func (db *DB) Read(ctx context.Context, fn func(*Conn) error) error {
 	}
 }
 
-func (db *DB) readOnce(ctx context.Context, fn func(*Conn) error) (isAway bool, err error) {
+func readOnce(ctx context.Context, db *DB, fn func(*Conn) error) (isAway bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}

@@ -144,7 +144,7 @@ func (db *DB) commit(ctx context.Context, batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
-	err := db.runSure(ctx, batch)
+	err := runSure(ctx, db, batch)
 	if err == nil {
 		return
 	}
@@ -155,24 +155,24 @@ func (db *DB) commit(ctx context.Context, batch []*op) {
 		return
 	}
 	for i := range batch {
-		if err := db.runSure(ctx, batch[i:i+1]); err != nil {
+		if err := runSure(ctx, db, batch[i:i+1]); err != nil {
 			batch[i].err = err
 		}
 	}
 }
 
 // runSure runs operations in one transaction, and once more on a new connection where it is sure that nothing of them was committed.
-func (db *DB) runSure(ctx context.Context, batch []*op) error {
+func runSure(ctx context.Context, db *DB, batch []*op) error {
 	had := !db.writer.gone
 	err := db.runBatch(ctx, batch)
-	if errors.Is(err, errNotCommitted) || err != nil && had && db.lostEarly(err) {
+	if errors.Is(err, errNotCommitted) || err != nil && had && lostEarly(db, err) {
 		err = db.runBatch(ctx, batch)
 	}
 	return err
 }
 
 // lostEarly reports whether a transaction failed because PostgreSQL's connection was lost before COMMIT was sent, so that nothing was committed.
-func (db *DB) lostEarly(err error) bool {
+func lostEarly(db *DB, err error) bool {
 	return lost(db.writer.dc) && db.uncertain == nil && !errors.Is(err, sessions.ErrUncertain) && !errors.Is(err, context.DeadlineExceeded)
 }
 
